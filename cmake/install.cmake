@@ -1,0 +1,1 @@
+# the installed package

@@ -1,0 +1,37 @@
+# What every target of ours is compiled with.
+#
+# rubato_settings   private: warnings, sanitizers, instruction set, strict floating point
+# rubato_room(NAME DOORS...)  declares library rubato_NAME (alias rubato::NAME) whose link line is its list of doors
+
+add_library(rubato_settings INTERFACE)
+target_compile_options(rubato_settings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
+  -ffp-contract=off $<$<CONFIG:Release>:-O3>)
+if(RUBATO_WERROR)
+  target_compile_options(rubato_settings INTERFACE -Werror)
+endif()
+if(RUBATO_NATIVE)
+  target_compile_options(rubato_settings INTERFACE -march=native)
+endif()
+if(RUBATO_SANITIZE)
+  target_compile_options(rubato_settings INTERFACE -fsanitize=${RUBATO_SANITIZE} -fno-omit-frame-pointer -g)
+  target_link_options(rubato_settings INTERFACE -fsanitize=${RUBATO_SANITIZE})
+endif()
+
+# Public headers are included as <rubato/room/file.hpp>, in this tree as in an installed one.
+file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/include")
+file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/include/rubato" SYMBOLIC)
+
+function(rubato_room NAME)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;HEADERS;DOORS;PRIVATE_DOORS" ${ARGN})
+  add_library(rubato_${NAME} STATIC ${ROOM_SOURCES})
+  add_library(rubato::${NAME} ALIAS rubato_${NAME})
+  set_target_properties(rubato_${NAME} PROPERTIES EXPORT_NAME ${NAME} POSITION_INDEPENDENT_CODE ON)
+  target_compile_features(rubato_${NAME} PUBLIC cxx_std_20)
+  target_include_directories(rubato_${NAME} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+    $<INSTALL_INTERFACE:include> $<INSTALL_INTERFACE:include/rubato>)
+  target_link_libraries(rubato_${NAME} PUBLIC ${ROOM_DOORS})
+  target_link_libraries(rubato_${NAME} PRIVATE $<BUILD_INTERFACE:rubato_settings> ${ROOM_PRIVATE_DOORS})
+  set_property(GLOBAL APPEND PROPERTY RUBATO_ROOMS ${NAME})
+endfunction()

@@ -1,0 +1,39 @@
+// The only names under which the project knows Eigen's vectors and matrices.
+#pragma once
+
+#include <Eigen/Core>
+
+namespace rubato {
+
+template <class Real>
+using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
+
+/// Row-major: one row is one sample.
+template <class Real>
+using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// Every numeric buffer starts at a multiple of 64 bytes: Eigen's sums depend on the address modulo 64.
+inline constexpr std::size_t buffer_alignment = 64;
+
+/// A vector that lives in somebody else's aligned memory. Taken by value; never keep one beyond a call.
+template <class Real>
+using VectorRef = Eigen::Map<Vector<Real>, Eigen::Aligned64>;
+
+template <class Real>
+using ConstVectorRef = Eigen::Map<const Vector<Real>, Eigen::Aligned64>;
+
+template <class Real>
+VectorRef<Real> view(Vector<Real>& vector) {
+  return {vector.data(), vector.size()};
+}
+
+template <class Real>
+ConstVectorRef<Real> view(const Vector<Real>& vector) {
+  return {vector.data(), vector.size()};
+}
+
+/// Fixes Eigen's blocking, so that products have the same bits whatever machine runs them. Call once, before the first
+/// product; calling it again changes nothing.
+void fix_eigen_blocking();
+
+}  // namespace rubato

@@ -1,0 +1,29 @@
+// Numbers that name things, as types that do not mix.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace rubato {
+
+/// A client, counted from 0.
+struct ClientId {
+  std::uint32_t value = 0;
+  constexpr auto operator<=>(const ClientId&) const = default;
+};
+
+/// Stands where no client is meant: draws that belong to the world and not to a client.
+inline constexpr ClientId no_client{0xFFFF'FFFF};
+
+/// Counts the transmit ticks of one client at which something was sent, from 0; shared by all receivers of a tick.
+using Sequence = std::uint32_t;
+
+/// One published message. The incarnation counts the restarts of its sender.
+struct MessageId {
+  ClientId sender;
+  std::uint32_t incarnation = 0;
+  Sequence sequence = 0;
+  constexpr auto operator<=>(const MessageId&) const = default;
+};
+
+}  // namespace rubato

@@ -1,0 +1,85 @@
+// Chance by address: every draw is a pure function of (seed, client, purpose, index), so no draw depends on another.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/ids.hpp"
+
+namespace rubato {
+
+/// What a number is drawn for. One stream per purpose: what is added for one never changes another. Values are fixed
+/// for ever, because digests depend on them; new purposes go at the end.
+enum class Purpose : std::uint32_t {
+  compute_timer = 1,
+  transmit_timer = 2,
+  batch = 3,
+  neighbours = 4,
+  coordinates = 5,
+  indicator = 6,
+  fading = 7,
+  noise = 8,
+  hub = 9,
+  init = 10,
+  partition = 11,
+  delay = 12,
+  loss = 13,
+  topology = 14,
+  rate = 15,
+  dropout = 16,
+  evaluation = 17,
+  split = 18,
+};
+
+/// Two words of 64 independent uniform bits.
+struct DrawnPair {
+  std::uint64_t first;
+  std::uint64_t second;
+};
+
+/// Philox4x32-10. `index` counts the draws of a purpose; `detail` is a further address, say a receiver.
+DrawnPair draw(std::uint64_t seed, ClientId client, Purpose purpose, std::uint64_t index, std::uint32_t detail = 0);
+
+/// In [0, 1): 53 bits, never 1.
+constexpr double uniform01(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
+
+/// In (0, 1): for quantiles that are infinite at the ends.
+constexpr double open_uniform01(std::uint64_t bits) { return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52; }
+
+/// Exponential with mean 1: -log(1 - U), never infinite.
+double exponential(std::uint64_t bits);
+
+/// Standard normal by its quantile function: one draw a number.
+double normal(std::uint64_t bits);
+
+/// The draws of one (seed, client, purpose, detail), read one after the other from a position that can be set.
+class Stream {
+ public:
+  Stream(std::uint64_t seed, ClientId client, Purpose purpose, std::uint32_t detail = 0)
+      : seed_{seed}, client_{client}, purpose_{purpose}, detail_{detail} {}
+
+  std::uint64_t next();
+  double uniform() { return uniform01(next()); }
+  double exponential() { return rubato::exponential(next()); }
+  double normal() { return rubato::normal(next()); }
+
+  /// Gamma with this shape (> 0) and rate 1 (Marsaglia and Tsang's method; a varying number of draws).
+  double gamma(double shape);
+  /// Beta(a, b) from two gammas.
+  double beta(double a, double b);
+  /// Uniform in 0 .. bound - 1 without bias; bound > 0.
+  std::uint64_t below(std::uint64_t bound);
+
+  /// The number of draws made so far; setting it back repeats them.
+  std::uint64_t position() const { return position_; }
+  void seek(std::uint64_t position);
+
+ private:
+  std::uint64_t seed_;
+  ClientId client_;
+  Purpose purpose_;
+  std::uint32_t detail_;
+  std::uint64_t position_ = 0;
+  std::uint64_t spare_ = 0;  // the second word of the pair at an odd position
+};
+
+}  // namespace rubato
