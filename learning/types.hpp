@@ -2,6 +2,9 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace rubato {
 
@@ -31,6 +34,43 @@ template <class Real>
 ConstVectorRef<Real> view(const Vector<Real>& vector) {
   return {vector.data(), vector.size()};
 }
+
+/// Rows of samples in somebody else's aligned memory, without gaps between the rows. Taken by value like a VectorRef.
+template <class Real>
+using MatrixRef = Eigen::Map<Matrix<Real>, Eigen::Aligned64>;
+
+template <class Real>
+using ConstMatrixRef = Eigen::Map<const Matrix<Real>, Eigen::Aligned64>;
+
+template <class Real>
+MatrixRef<Real> view(Matrix<Real>& matrix) {
+  return {matrix.data(), matrix.rows(), matrix.cols()};
+}
+
+template <class Real>
+ConstMatrixRef<Real> view(const Matrix<Real>& matrix) {
+  return {matrix.data(), matrix.rows(), matrix.cols()};
+}
+
+/// The same memory, for reading.
+template <class Real>
+ConstVectorRef<Real> read_only(VectorRef<Real> vector) {
+  return {vector.data(), vector.size()};
+}
+
+template <class Real>
+ConstMatrixRef<Real> read_only(MatrixRef<Real> matrix) {
+  return {matrix.data(), matrix.rows(), matrix.cols()};
+}
+
+/// Sizes and positions, signed as in Eigen.
+using Index = Eigen::Index;
+
+/// A class, counted from 0.
+using Label = std::uint32_t;
+
+/// Rows of a dataset part.
+using Rows = std::vector<std::uint32_t>;
 
 /// Fixes Eigen's blocking, so that products have the same bits whatever machine runs them. Call once, before the first
 /// product; calling it again changes nothing.

@@ -1,0 +1,299 @@
+// An experiment, read and checked: the experiment file as plain values, and the strict way from text to values and back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// The file as plain values, named as in the file: config::TimerLaw is what the file says, rubato::TimerLaw what runs.
+namespace rubato::config {
+
+// Every choice of the file, in the order in which the file's documentation lists it. `name_of` gives the file's word.
+
+enum class ClockKind { virtual_time, wall_time };
+enum class Precision { float32, float64 };
+enum class LawKind { constant, exponential, uniform, lognormal, beta, gamma, shifted_exp, list };
+enum class TimerKind { poisson, fixed, shifted_exp, gamma, lognormal, trace, table, coupled, off };
+enum class TopologyKind {
+  ring, directed_ring, complete, star, path, bipartite, exponential, one_peer_exponential, torus, grid, erdos_renyi,
+  random_geometric, knn, file, edges
+};
+enum class Symmetrise { none, union_, mutual };
+enum class ChannelKind { ideal, random, table };
+enum class HubKind { round_robin, fixed, random, max_degree, table };
+enum class UnifyVia { ideal, transport };
+enum class ProtocolKind { push, rounds };
+enum class MissingRule { wait, drop };
+enum class OutboxKind { accumulate, latest };
+enum class WeightKind { receiver_static, sender_static, batch, explicit_ };
+enum class SnapshotAt { at_finish, at_start };
+enum class PartitionKind { iid, by_class, dirichlet_by_class, dirichlet_by_client, decefl_table3 };
+enum class InitKind { zero, he, default_ };
+
+/// A number, or the law it is drawn from. In the file a number stands for `constant`, a list for `list`.
+/// Where the number belongs to a client, `list` has one value per client and any other law is drawn once per client;
+/// where it is a delay, it is drawn for every message and `list` takes its values in turn.
+/// Only the parameters of the law in force are set; the others keep the values below.
+struct Law {
+  LawKind law = LawKind::constant;
+  double value = 0;            // constant
+  double mean = 0;             // exponential, lognormal: of the drawn value itself
+  double sigma = 0;            // lognormal: standard deviation of the logarithm
+  double low = 0, high = 0;    // uniform
+  double a = 0, b = 0;         // beta
+  double shape = 0, rate = 0;  // gamma; shifted_exp has the rate alone
+  double min = 0;              // shifted_exp
+  std::vector<double> values;  // list
+
+  static Law constant(double value);
+  bool operator==(const Law&) const = default;
+};
+
+/// The law of one timer. Seconds and ticks per second, each a number, one number per client, or drawn per client.
+struct TimerLaw {
+  TimerKind law = TimerKind::poisson;
+  Law rate;                                // poisson, shifted_exp, gamma
+  Law period, phase;                       // fixed
+  Law min;                                 // shifted_exp
+  Law shape;                               // gamma
+  Law mean, sigma;                         // lognormal: mean interval, standard deviation of its logarithm
+  std::filesystem::path file;              // trace: one line per client, ascending seconds; absolute
+  std::vector<std::vector<double>> ticks;  // table: ascending seconds, one list per client
+  std::int64_t every = 1;                  // coupled: after every so many compute ticks ...
+  std::int64_t repeat = 1;                 // ... so many transmissions
+  bool per_link = false;                   // transmit only: every outgoing link has a timer of its own
+
+  static TimerLaw poisson(double rate_per_second);
+  static TimerLaw coupled();
+  bool operator==(const TimerLaw&) const = default;
+};
+
+struct Clients {
+  std::int64_t count = 0;
+  TimerLaw compute = TimerLaw::poisson(1);
+  TimerLaw transmit = TimerLaw::coupled();
+  bool operator==(const Clients&) const = default;
+};
+
+struct Topology {
+  TopologyKind kind = TopologyKind::ring;
+  std::int64_t rows = 0, columns = 0;  // torus, grid: rows * columns == clients.count
+  std::int64_t center = 0;             // star
+  std::int64_t step = 0;               // one_peer_exponential: t in i -> i + 2^(t mod ceil(log2 m))
+  double probability = 0;              // erdos_renyi
+  double radius = 0;                   // random_geometric, unit square
+  std::int64_t k = 3;                  // knn
+  Symmetrise symmetrise = Symmetrise::union_;                  // knn
+  std::filesystem::path file;                                  // file: one edge "source target" a line; absolute
+  std::vector<std::pair<std::int64_t, std::int64_t>> edges;    // edges: [source, target]
+  bool directed = false;                                       // file, edges: false adds the other direction
+  bool operator==(const Topology&) const = default;
+};
+
+/// What differs on one directed link; what is absent is as for the whole channel.
+struct Link {
+  std::int64_t source = 0, target = 0;
+  std::optional<Law> delay;
+  std::optional<double> loss;
+  bool operator==(const Link&) const = default;
+};
+
+struct Channel {
+  ChannelKind kind = ChannelKind::ideal;
+  Law delay = Law::constant(1e-6);   // ideal: constant; random: any law; table: every link names its own
+  double loss = 0;                   // random: probability in [0, 1)
+  std::vector<Link> links;   // random, table; no link twice
+  bool operator==(const Channel&) const = default;
+};
+
+struct Mailbox {
+  double window = 0;                 // seconds
+  std::optional<double> deadline;    // seconds; absent: none
+  std::optional<std::int64_t> cap;   // accepted messages per receiver and cap_period; absent: none
+  std::optional<double> cap_period;  // seconds; present whenever cap is (the unification period unless the file says)
+  bool operator==(const Mailbox&) const = default;
+};
+
+struct Unification {
+  std::optional<double> period;      // seconds; absent: never
+  HubKind hub = HubKind::round_robin;
+  std::int64_t client = 0;           // fixed
+  std::vector<std::int64_t> hubs;    // table: of the 1st, 2nd, ... unification, from the start again at the end
+  UnifyVia via = UnifyVia::ideal;
+  bool clears_mailbox = false;
+  bool operator==(const Unification&) const = default;
+};
+
+struct Protocol {
+  ProtocolKind kind = ProtocolKind::push;
+  MissingRule missing = MissingRule::wait;  // rounds
+  double send_probability = 1;              // rounds: a client sends in a round with this probability
+  bool operator==(const Protocol&) const = default;
+};
+
+struct Algorithm {
+  std::string name;
+  double eta = 0.05;
+  std::int64_t local_batches = 1;
+  OutboxKind outbox = OutboxKind::accumulate;
+  WeightKind q = WeightKind::receiver_static;
+  std::vector<std::vector<double>> q_matrix;  // explicit: [receiver][sender]
+  bool self_apply = false;
+  SnapshotAt snapshot = SnapshotAt::at_finish;
+  bool retain_on_loss = false;
+  bool operator==(const Algorithm&) const = default;
+};
+
+struct Partition {
+  PartitionKind kind = PartitionKind::iid;
+  std::int64_t classes = 1;       // by_class
+  bool random = false;            // by_class
+  double alpha = 0.5;             // dirichlet_by_class, dirichlet_by_client
+  std::int64_t min_samples = 10;  // dirichlet_by_class
+  bool operator==(const Partition&) const = default;
+};
+
+struct Data {
+  std::string name;
+  std::int64_t dimension = 0;           // quadratic
+  std::int64_t samples_per_client = 0;  // 0: all that the partition deals
+  std::int64_t train_rows = 0;          // 0: all
+  Partition partition;
+  bool operator==(const Data&) const = default;
+};
+
+struct Model {
+  std::string name;
+  std::vector<std::int64_t> hidden;  // mlp; may be empty
+  std::int64_t batch = 0;            // 0: all rows
+  double l2 = 0;
+  InitKind init = InitKind::default_;
+  bool operator==(const Model&) const = default;
+};
+
+struct Metrics {
+  std::int64_t every_events = 500;  // 0: off
+  double every_seconds = 0;         // 0: off
+  std::int64_t test_samples = 0;    // 0: all
+  std::int64_t clients = 0;         // how many clients are evaluated; 0: all
+  bool operator==(const Metrics&) const = default;
+};
+
+struct Limits {
+  std::int64_t outstanding_steps = 0;  // 0: automatic
+  std::int64_t payload_bytes = 0;      // 0: automatic
+  bool operator==(const Limits&) const = default;
+};
+
+/// record = "full" | "off" | a size in bytes.
+struct Record {
+  enum class Kind { full, off, limited };
+  Kind kind = Kind::full;
+  std::int64_t bytes = 0;  // limited
+  bool operator==(const Record&) const = default;
+};
+
+/// All of one experiment file. What does not belong to a choice in force keeps the values of the declarations here.
+struct Experiment {
+  std::string name = "experiment";
+  std::int64_t seed = 1;  // 0 .. 2^63 - 1
+  ClockKind clock = ClockKind::virtual_time;
+  double time_scale = 1;   // wall
+  bool saturate = false;   // wall
+  Precision precision = Precision::float32;
+  double until = 0;        // seconds of the experiment's own time, > 0
+  std::string isa = "auto";
+  Record record;
+  Clients clients;
+  Topology topology;
+  Channel channel;
+  Mailbox mailbox;
+  Unification unification;
+  Protocol protocol;
+  Algorithm algorithm;
+  Data data;
+  Model model;
+  Metrics metrics;
+  Limits limits;
+  bool operator==(const Experiment&) const = default;
+};
+
+/// One thing that is wrong with an experiment, said so that it can be put right.
+struct Fault {
+  std::string file;        // the file's name, or "--set"
+  int line = 0;            // from 1; 0 where there is none
+  std::string key;         // dotted; empty where the fault is not about a key
+  std::string value;       // as TOML; empty where nothing was given
+  std::string allowed;     // what is wrong or what is allowed, as the end of the sentence
+  std::string suggestion;  // a key or value that may have been meant; empty where there is none
+};
+
+/// "experiment.toml:12: clients.compute.rate = -1: must be greater than 0"
+std::string to_string(const Fault& fault);
+
+/// The experiment cannot be run as it is written. what() has one line per fault, all of them at once.
+class BadExperiment : public std::invalid_argument {
+ public:
+  explicit BadExperiment(std::vector<Fault> faults);
+  const std::vector<Fault>& faults() const { return faults_; }
+
+ private:
+  std::vector<Fault> faults_;
+};
+
+inline constexpr std::size_t max_experiment_bytes = 16u << 20;
+
+/// Reads the file and lays the overrides ("key=value", design section 10) over it. Notes are sentences, one a line, about
+/// what was dropped or looks unwise. Throws BadExperiment, also where the file cannot be read.
+Experiment read_experiment(const std::filesystem::path& file, std::span<const std::string> overrides, std::ostream& notes);
+
+/// The same for a text. `file` names it in faults, and paths in it are relative to that file's folder.
+Experiment parse_experiment(std::string_view text, const std::filesystem::path& file,
+                            std::span<const std::string> overrides, std::ostream& notes);
+
+/// The complete file, defaults filled in and paths absolute: parse_experiment gives an equal Experiment back.
+std::string write_experiment(const Experiment& experiment);
+
+/// Every key with type, default and meaning: the text of `rubato list --keys`.
+std::string describe_keys();
+
+/// The text of docs/experiment-file.md.
+std::string experiment_file_document();
+
+// The file's word for a choice.
+std::string_view name_of(ClockKind);
+std::string_view name_of(Precision);
+std::string_view name_of(LawKind);
+std::string_view name_of(TimerKind);
+std::string_view name_of(TopologyKind);
+std::string_view name_of(Symmetrise);
+std::string_view name_of(ChannelKind);
+std::string_view name_of(HubKind);
+std::string_view name_of(UnifyVia);
+std::string_view name_of(ProtocolKind);
+std::string_view name_of(MissingRule);
+std::string_view name_of(OutboxKind);
+std::string_view name_of(WeightKind);
+std::string_view name_of(SnapshotAt);
+std::string_view name_of(PartitionKind);
+std::string_view name_of(InitKind);
+
+}  // namespace rubato::config
+
+namespace rubato {
+
+using config::BadExperiment;
+using config::Experiment;
+using config::parse_experiment;
+using config::read_experiment;
+using config::write_experiment;
+
+}  // namespace rubato

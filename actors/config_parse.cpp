@@ -1,0 +1,76 @@
+#include "actors/config_parse.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 1
+#define TOML_ENABLE_WINDOWS_COMPAT 0
+#include <toml++/toml.h>
+
+namespace rubato::config {
+
+namespace {
+
+Value to_value(const toml::node& node);
+
+template <class Date> Odd to_odd(const Date& date) {
+  std::ostringstream text;
+  text << date;
+  return {text.str()};
+}
+
+List to_list(const toml::array& array) {
+  List list;
+  list.reserve(array.size());
+  for (const toml::node& node : array) list.push_back(to_value(node));
+  return list;
+}
+
+// toml++ sorts by name; the file's own order reads better in faults.
+Table to_table(const toml::table& source) {
+  Table table;
+  for (const auto& [name, node] : source) table.entries.push_back({std::string(name.str()), to_value(node)});
+  std::stable_sort(table.entries.begin(), table.entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.value.line < b.value.line; });
+  return table;
+}
+
+Value to_value(const toml::node& node) {
+  const int line = static_cast<int>(node.source().begin.line);
+  if (const auto* value = node.as_boolean()) return {value->get(), line};
+  if (const auto* value = node.as_integer()) return {value->get(), line};
+  if (const auto* value = node.as_floating_point()) return {value->get(), line};
+  if (const auto* value = node.as_string()) return {value->get(), line};
+  if (const auto* value = node.as_array()) return {to_list(*value), line};
+  if (const auto* value = node.as_table()) return {to_table(*value), line};
+  if (const auto* value = node.as_date()) return {to_odd(value->get()), line};
+  if (const auto* value = node.as_time()) return {to_odd(value->get()), line};
+  return {to_odd(node.as_date_time()->get()), line};
+}
+
+void set_line(Value& value, int line) {
+  value.line = line;
+  if (auto* list = value.as<List>()) for (Value& element : *list) set_line(element, line);
+  if (auto* table = value.as<Table>()) for (Entry& entry : table->entries) set_line(entry.value, line);
+}
+
+}  // namespace
+
+std::variant<Table, SyntaxError> parse_document(std::string_view text) {
+  const toml::parse_result result = toml::parse(text);
+  if (result) return to_table(result.table());
+  const toml::parse_error& error = result.error();
+  return SyntaxError{std::string(error.description()), static_cast<int>(error.source().begin.line)};
+}
+
+std::variant<Value, SyntaxError> parse_value(std::string_view text, int line) {
+  auto parsed = parse_document("value = " + std::string(text));
+  if (auto* error = std::get_if<SyntaxError>(&parsed)) return *error;
+  Table& table = std::get<Table>(parsed);
+  if (table.entries.size() != 1) return SyntaxError{"more than one value", 0};
+  set_line(table.entries[0].value, line);
+  return std::move(table.entries[0].value);
+}
+
+}  // namespace rubato::config

@@ -1,0 +1,140 @@
+#include "actors/config_relations.hpp"
+
+#include <ostream>
+#include <set>
+
+#include "runtime/time.hpp"
+
+namespace rubato::config {
+
+namespace {
+
+// The tree with only what is in order: what has a fault of its own is not judged again.
+class Sound {
+ public:
+  Sound(Table& root, const Faults& faults) : root_{root}, faults_{faults} {}
+
+  Value* at(std::string_view path) const {
+    if (faults_.has(path)) return nullptr;
+    Table* table = &root_;
+    for (std::size_t dot = path.find('.'); table && dot != path.npos; dot = path.find('.')) {
+      table = inner(*table, path.substr(0, dot));
+      path.remove_prefix(dot + 1);
+    }
+    return table ? table->find(path) : nullptr;
+  }
+  template <class Type> const Type* at(std::string_view path) const {
+    const Value* value = at(path);
+    return value ? value->as<Type>() : nullptr;
+  }
+  bool is(std::string_view path, std::string_view word) const {
+    const Value* value = at(path);
+    return value && value->is_text(word);
+  }
+
+ private:
+  static Table* inner(Table& table, std::string_view name) {
+    Value* value = table.find(name);
+    return value ? value->as<Table>() : nullptr;
+  }
+
+  Table& root_;
+  const Faults& faults_;
+};
+
+void check_grid(const Sound& sound, Faults& faults) {
+  const auto *rows = sound.at<std::int64_t>("topology.rows"), *columns = sound.at<std::int64_t>("topology.columns");
+  const auto* count = sound.at<std::int64_t>("clients.count");
+  if (!rows || !columns || !count || *rows * *columns == *count) return;
+  faults.add(*sound.at("topology.rows"), "topology.rows",
+             "rows * columns is " + std::to_string(*rows * *columns) + ", must be clients.count = " + std::to_string(*count));
+}
+
+void check_at_most_clients(std::string_view key, std::int64_t fewer, const Sound& sound, Faults& faults) {
+  const auto *number = sound.at<std::int64_t>(key), *count = sound.at<std::int64_t>("clients.count");
+  if (!number || !count || *number <= *count - fewer) return;
+  const std::string limit = fewer ? "must be less than clients.count = " : "must be at most clients.count = ";
+  faults.add(*sound.at(key), std::string(key), limit + std::to_string(*count));
+}
+
+void check_ideal_delay(const Sound& sound, Faults& faults) {
+  const Value* delay = sound.at("channel.delay");
+  if (!delay || !sound.is("channel.kind", "ideal")) return;
+  const auto* law = delay->as<Table>();
+  const Value* word = law ? law->find("law") : nullptr;
+  const bool is_constant = !delay->as<List>() && (!law || (word && word->is_text("constant")));
+  if (!is_constant) faults.add(*delay, "channel.delay", "must be one number for kind = \"ideal\"; kind = \"random\" draws from a law");
+}
+
+void check_link(const Value& link, const std::string& path, std::set<std::pair<std::int64_t, std::int64_t>>& seen, Faults& faults) {
+  const auto* table = link.as<Table>();
+  const Value *source = table ? table->find("source") : nullptr, *target = table ? table->find("target") : nullptr;
+  if (!source || !target || !source->as<std::int64_t>() || !target->as<std::int64_t>()) return;
+  const std::pair ends{*source->as<std::int64_t>(), *target->as<std::int64_t>()};
+  if (ends.first == ends.second) faults.add(link, path, "must join two different clients");
+  else if (!seen.insert(ends).second) faults.add(link, path, "is the second entry of this link");
+}
+
+void check_links(const Sound& sound, Faults& faults) {
+  const auto* links = sound.at<List>("channel.links");
+  if (!links) return;
+  const bool is_table = sound.is("channel.kind", "table");
+  if (is_table && links->empty()) faults.add(*sound.at("channel.links"), "channel.links", "must list every link for kind = \"table\"");
+  std::set<std::pair<std::int64_t, std::int64_t>> seen;
+  for (std::size_t i = 0; i < links->size(); ++i) {
+    const std::string path = "channel.links[" + std::to_string(i) + ']';
+    check_link((*links)[i], path, seen, faults);
+    const Value* delay = (*links)[i].as<Table>() ? (*links)[i].as<Table>()->find("delay") : nullptr;
+    if (is_table && (!delay || delay->is_text("none")))
+      faults.add((*links)[i].line, path + ".delay", "", "must be set for kind = \"table\"");
+  }
+}
+
+bool is_set(const Value* value) { return value && !value->is_text("none"); }
+
+void check_cap(const Sound& sound, Faults& faults) {
+  const Value *cap = sound.at("mailbox.cap"), *period = sound.at("unification.period");
+  const bool is_in_order = !faults.has("mailbox") && !faults.has("unification.period");
+  if (!is_in_order || !is_set(cap) || is_set(sound.at("mailbox.cap_period"))) return;
+  if (is_set(period)) sound.at("mailbox")->as<Table>()->set("cap_period", *period);
+  else faults.add(cap->line, "mailbox.cap_period", "", "must be set: mailbox.cap counts per cap_period, and there is no unification.period");
+}
+
+void check_quadratic(const Sound& sound, Faults& faults) {
+  const Value *data = sound.at("data.name"), *model = sound.at("model.name");
+  if (!data || !model || data->is_text("quadratic") == model->is_text("quadratic")) return;
+  faults.add(*model, "model.name", "data.name = " + to_shown(*data) + " needs " +
+             (data->is_text("quadratic") ? "the model quadratic" : "another model: quadratic has no rows"));
+}
+
+void check_table3(const Sound& sound, Faults& faults) {
+  const auto* count = sound.at<std::int64_t>("clients.count");
+  const bool is_known = !count || *count == 4 || *count == 8 || *count == 16;
+  if (is_known || !sound.is("data.partition.kind", "decefl_table3")) return;
+  faults.add(*sound.at("data.partition.kind"), "data.partition.kind", "needs clients.count = 4, 8 or 16");
+}
+
+}  // namespace
+
+void check_relations(Table& root, Faults& faults) {
+  const Sound sound(root, faults);
+  check_grid(sound, faults);
+  check_at_most_clients("topology.k", 1, sound, faults);
+  check_at_most_clients("metrics.clients", 0, sound, faults);
+  check_ideal_delay(sound, faults);
+  check_links(sound, faults);
+  check_cap(sound, faults);
+  check_quadratic(sound, faults);
+  check_table3(sound, faults);
+}
+
+void warn(const Experiment& experiment, std::ostream& notes) {
+  const auto& period = experiment.unification.period;
+  if (period && from_seconds(experiment.until) % from_seconds(*period) == Duration::zero())
+    notes << "until = " << to_toml(experiment.until) << " falls on a unification (period " << to_toml(*period)
+          << "): every final model is the hub's\n";
+  if (experiment.mailbox.cap_period && !experiment.mailbox.cap)
+    notes << "mailbox.cap_period is not used: there is no mailbox.cap\n";
+}
+
+}  // namespace rubato::config

@@ -1,0 +1,79 @@
+// Numbers about models: how often they are right, what they lose, and how far they are apart.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "learning/types.hpp"
+
+namespace rubato {
+
+/// What a model did on some samples. Scores of disjoint samples add up.
+struct Score {
+  std::uint64_t samples = 0;
+  std::uint64_t correct = 0;
+  /// Of the data alone: an l2 term is no part of it.
+  double loss_sum = 0;
+  std::uint32_t classes = 0;  // 0: nothing is classified, only loss_sum and samples mean something
+  /// classes x classes counts, [truth * classes + prediction].
+  std::vector<std::uint64_t> confusion;
+
+  /// Notes one classified sample.
+  void count(Label truth, Label prediction);
+  Score& operator+=(const Score& other);
+
+  double mean_loss() const;  // 0 without samples, like the next two
+  double accuracy() const;
+  /// Mean over all classes of 2 TP / (2 TP + FP + FN); a class without any of them counts as 0.
+  double macro_f1() const;
+  /// The numbers of which macro_f1 is the mean.
+  std::vector<double> f1_per_class() const;
+};
+
+/// An empty score of so many classes.
+Score empty_score(std::uint32_t classes);
+
+/// Both are 0 for no values. The deviation is that of a population: it divides by n.
+double mean(std::span<const double> values);
+double population_deviation(std::span<const double> values);
+
+/// The mean of models that come one after the other, in client order; kept in double, one vector of memory.
+/// Equal models have themselves as their mean, to the bit.
+class MeanModel {
+ public:
+  /// All models have one dimension.
+  template <class Real>
+  void add(ConstVectorRef<Real> model);
+
+  std::uint64_t count() const { return count_; }
+  /// Empty before the first model.
+  const Vector<double>& mean() const { return mean_; }
+  /// The mean rounded to Real.
+  template <class Real>
+  Vector<Real> mean_as() const;
+
+ private:
+  Vector<double> mean_;
+  std::uint64_t count_ = 0;
+};
+
+/// sum_i ||x_i - mean||^2 of models that come one after the other, in client order; one pass without cancellation
+/// (Welford's recurrence), in double. Exactly 0 when all models are equal bit by bit.
+class ConsensusSum {
+ public:
+  template <class Real>
+  void add(ConstVectorRef<Real> model);
+
+  std::uint64_t count() const { return mean_.count(); }
+  double squared_sum() const { return squares_; }
+  /// squared_sum() / count(); 0 without models.
+  double squared_mean() const;
+  const MeanModel& mean_model() const { return mean_; }
+
+ private:
+  MeanModel mean_;
+  double squares_ = 0;
+};
+
+}  // namespace rubato

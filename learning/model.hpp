@@ -1,0 +1,73 @@
+// Model: a classifier over one flat parameter vector. It holds no parameters: they belong to the clients.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "learning/metrics.hpp"
+#include "learning/scratch.hpp"
+#include "learning/types.hpp"
+#include "runtime/random.hpp"
+
+namespace rubato {
+
+/// Samples ready for arithmetic: one row of inputs and one label each.
+template <class Real>
+struct Batch {
+  ConstMatrixRef<Real> inputs;
+  std::span<const Label> labels;
+};
+
+/// Immutable; all threads may use one model at once, each with its own scratch.
+/// x is a parameter vector of dimension() numbers throughout. A batch is never empty and its labels are below classes().
+/// Whoever writes a model must write dimension(), inputs(), classes(), gradient() and logits().
+template <class Real>
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  virtual Index dimension() const = 0;
+  virtual Index inputs() const = 0;
+  virtual std::uint32_t classes() const = 0;
+
+  /// Writes the starting point: zeros unless the model says otherwise. The draws come from `stream` alone.
+  virtual void initialise(VectorRef<Real> x, Stream& stream) const;
+
+  /// Returns the mean loss over the batch and writes its gradient to g (which must not overlap x).
+  /// Both include l2/2 ||x||^2 if the model was built with an l2.
+  virtual Real gradient(ConstVectorRef<Real> x, const Batch<Real>& batch, VectorRef<Real> g,
+                        Scratch<Real>& scratch) const = 0;
+
+  /// x <- x - step * gradient(x); returns the loss before the step. The same mathematics as gradient(), but a model may
+  /// write it without an intermediate g: equal to rounding, not to the bit.
+  virtual Real descend(VectorRef<Real> x, const Batch<Real>& batch, Real step, Scratch<Real>& scratch) const;
+
+  /// One row of classes() numbers per input row; the largest is the prediction.
+  virtual void logits(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out,
+                      Scratch<Real>& scratch) const = 0;
+
+  /// The class probabilities: the softmax of the logits.
+  void predict(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out, Scratch<Real>& scratch) const;
+
+  /// Loss and predictions on any number of samples. Equal logits predict the lowest class.
+  Score score(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, std::span<const Label> labels,
+              Scratch<Real>& scratch) const;
+};
+
+/// Multinomial logistic regression. Parameters: classes x inputs weights row by row, then the biases. Starts at zero.
+template <class Real>
+std::shared_ptr<const Model<Real>> make_softmax(Index inputs, std::uint32_t classes, Real l2 = 0);
+
+/// A multilayer perceptron with ReLU between its layers. Parameters, layer by layer from the input: out x in weights row
+/// by row, then the biases. Starts at He's normal weights (variance 2 / in) and zero biases.
+/// `hidden` may be empty; its entries are the widths of the hidden layers.
+template <class Real>
+std::shared_ptr<const Model<Real>> make_mlp(Index inputs, const std::vector<Index>& hidden, std::uint32_t classes,
+                                            Real l2 = 0);
+
+extern template class Model<float>;
+extern template class Model<double>;
+
+}  // namespace rubato

@@ -1,0 +1,330 @@
+#include "runtime/conductor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rubato {
+
+namespace {
+
+constexpr std::uint32_t outside_graph = 0xFFFF'FFFF;
+constexpr std::uint32_t most_attempts = 1000;  // of one message on a link that retransmits
+
+}  // namespace
+
+Conductor::Conductor(const ConductorSettings& settings, std::vector<std::unique_ptr<Protocol>> protocols,
+                     StepSink& sink, EventObserver* observer)
+    : settings_{settings},
+      protocols_{std::move(protocols)},
+      sink_{sink},
+      observer_{observer},
+      queue_{2 * protocols_.size(), settings.channel->keeps_order()},
+      hashes_(protocols_.size()) {
+  if (settings_.counts_links) link_counts_.resize(settings_.graph->links());
+  if (settings_.unification.via_transport) adopted_.resize(protocols_.size());
+  for (auto& protocol : protocols_) {
+    protocol->start(effects_);
+    take_over();
+  }
+  if (settings_.cap_period > Duration::zero())
+    queue_.push(Wake{later(Time{}, settings_.cap_period), Priority::period, ClientId{0}, 1});
+  if (settings_.unification.period > Duration::zero())
+    queue_.push(Wake{later(Time{}, settings_.unification.period), Priority::unify, ClientId{0}, 1});
+  if (settings_.sample_every > Duration::zero())
+    queue_.push(Wake{later(Time{}, settings_.sample_every), Priority::evaluate, ClientId{0}, 1});
+}
+
+bool Conductor::walk(std::uint64_t steps) {
+  const std::uint64_t last_step = steps_ + steps;
+  const std::uint64_t last_event = events_ + steps;
+  while (!is_over_ && steps_ < last_step && events_ < last_event) {
+    const EventQueue::Kind kind = queue_.first();
+    if (kind == EventQueue::Kind::none || queue_.first_time() > settings_.until)
+      finish();
+    else
+      handle(kind);
+  }
+  return !is_over_;
+}
+
+void Conductor::handle(EventQueue::Kind kind) {
+  now_ = queue_.first_time();
+  switch (kind) {
+    case EventQueue::Kind::wake:
+      return handle_wake();
+    case EventQueue::Kind::flight:
+      return handle_flight();
+    case EventQueue::Kind::closing:
+      return handle_closing();
+    case EventQueue::Kind::none:
+      break;
+  }
+}
+
+void Conductor::handle_wake() {
+  const Wake wake = queue_.first_wake();
+  if (wake.priority == Priority::compute || wake.priority == Priority::transmit) return tick(wake);
+  queue_.pop_wake();
+  const auto again = [&](Duration period) {
+    if (period > Duration::zero())
+      queue_.push(Wake{later(wake.at, period), wake.priority, wake.client, wake.detail + 1});
+  };
+  switch (wake.priority) {
+    case Priority::period:
+      again(settings_.cap_period);
+      refill();
+      if (observer_) observer_->on_period(now_, wake.detail);
+      break;
+    case Priority::unify:
+      again(settings_.unification.period);
+      unify(wake.detail);
+      break;
+    case Priority::evaluate:
+      if (wake.client == ClientId{0}) again(settings_.sample_every);
+      sample();
+      break;
+    default:
+      break;
+  }
+}
+
+void Conductor::tick(const Wake& wake) {
+  Protocol& protocol = *protocols_[wake.client.value];
+  if (wake.priority == Priority::compute)
+    protocol.on_compute(now_, wake.detail, effects_);
+  else
+    protocol.on_transmit(now_, wake.detail, effects_);
+  // A timer's answer starts with its next tick: it takes the place of this one.
+  const auto& wakes = effects_.wakes();
+  const bool goes_on = !wakes.empty() && wakes.front().priority == wake.priority &&
+                       wakes.front().client == wake.client && wakes.front().at > now_;
+  if (goes_on)
+    queue_.replace_wake(wakes.front());
+  else
+    queue_.pop_wake();
+  count_event();
+  const bool published = !effects_.drafts().empty() && effects_.drafts().front().step.kind == StepKind::publish;
+  take_over(goes_on);
+  if (!observer_) return;
+  if (wake.priority == Priority::compute) return observer_->on_compute(now_, wake.client);
+  if (!published) observer_->on_transmit(now_, wake.client, nullptr);
+}
+
+void Conductor::take_over(std::size_t first_wake) {
+  for (std::size_t i = first_wake; i < effects_.wakes().size(); ++i) queue_.push(effects_.wakes()[i]);
+  for (const Wake& closing : effects_.closings()) queue_.push_closing(closing);
+  issue_drafts();
+  effects_.clear();
+}
+
+void Conductor::issue_drafts() {
+  for (Effects::Draft& draft : effects_.drafts()) {
+    const std::span<StepEntry> entries{effects_.entries().data() + draft.first_entry, draft.entries};
+    draft.step.entries = entries;
+    if (draft.step.kind == StepKind::publish)
+      depart(draft, entries);
+    else
+      issue(draft.step);
+  }
+}
+
+Fate Conductor::fate_of(LinkUse use) const {
+  Fate fate = settings_.channel->carry(use);
+  if (!settings_.retransmits) return fate;
+  Duration waited{};
+  while (fate.lost && use.attempt < most_attempts) {
+    waited += std::max(fate.delay, Duration{1});
+    ++use.attempt;
+    fate = settings_.channel->carry(use);
+  }
+  fate.delay += waited;
+  return fate;
+}
+
+void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
+  const Step& step = draft.step;
+  MessageCounts& counts = protocols_[step.client.value]->counts();
+  departing_.clear();
+  for (std::uint32_t place = 0; place < entries.size(); ++place) {
+    StepEntry& entry = entries[place];
+    const std::uint32_t link = entry.place;
+    const Fate fate = fate_of({step.client, entry.peer, link, step.message, draft.turn, 0, now_});
+    entry.lost = fate.lost;
+    counts.sent += step.message == MessageKind::update;
+    counts.lost += fate.lost && step.message == MessageKind::update;
+    if (!link_counts_.empty() && link != outside_graph) {
+      ++link_counts_[link].sent;
+      link_counts_[link].lost += fate.lost;
+    }
+    if (fate.lost) continue;
+    departing_.push_back({later(now_, fate.delay), entry.peer, step.message,
+                          static_cast<std::uint16_t>(step.incarnation), step.client, entry.sequence, no_slot, link,
+                          place, now_});
+  }
+  const SlotIndex slot = sink_.open_slot(static_cast<std::uint32_t>(departing_.size()));
+  for (StepEntry& entry : entries) entry.slot = slot;
+  issue(step);
+  for (Flight& flight : departing_) {
+    flight.slot = slot;
+    queue_.push(flight);
+  }
+  if (observer_ && step.message == MessageKind::update) observer_->on_transmit(now_, step.client, &step);
+  const std::size_t under_way = departing_.size();
+  if (step.message != MessageKind::update) return;
+  // The answer to a departure may add wake-ups to the effects that are being taken over: they are pushed here.
+  const std::size_t wakes = effects_.wakes().size();
+  const std::size_t closings = effects_.closings().size();
+  protocols_[step.client.value]->on_departed(under_way, now_, effects_);
+  for (std::size_t i = wakes; i < effects_.wakes().size(); ++i) queue_.push(effects_.wakes()[i]);
+  for (std::size_t i = closings; i < effects_.closings().size(); ++i) queue_.push_closing(effects_.closings()[i]);
+}
+
+void Conductor::handle_flight() {
+  const Flight flight = queue_.first_flight();
+  queue_.pop_flight();
+  count_event();
+  if (flight.kind == MessageKind::model) return handle_model(flight);
+  Arrival arrival{{flight.sender, flight.incarnation, flight.sequence}, flight.slot,  flight.sent,
+                  flight.at,                                            flight.link, flight.place};
+  Protocol& protocol = *protocols_[flight.receiver.value];
+  const Offer offer = protocol.on_arrival(arrival, effects_);
+  if (!link_counts_.empty()) {
+    LinkCounts& counts = link_counts_[flight.link];
+    ++(offer == Offer::kept ? counts.kept : counts.refused);
+  }
+  if (observer_) observer_->on_arrival(arrival, flight.receiver, offer, protocol.mailbox().tokens());
+  take_over();
+}
+
+void Conductor::handle_model(const Flight& flight) {
+  const bool is_news = flight.sequence > adopted_[flight.receiver.value];
+  if (is_news) adopted_[flight.receiver.value] = flight.sequence;
+  Step& step = effects_.step(is_news ? StepKind::adopt : StepKind::discard, flight.receiver, now_);
+  step.message = MessageKind::model;
+  step.index = flight.sequence;
+  effects_.entry({.peer = flight.sender,
+                  .sequence = flight.sequence,
+                  .slot = flight.slot,
+                  .age = flight.at - flight.sent,
+                  .place = flight.place});
+  take_over();
+}
+
+void Conductor::handle_closing() {
+  const Wake closing = queue_.first_closing();
+  queue_.pop_closing();
+  protocols_[closing.client.value]->on_window_close(now_, effects_);
+  std::vector<StepEntry> batch;
+  for (const Effects::Draft& draft : effects_.drafts()) {
+    if (draft.step.kind != StepKind::merge) continue;
+    for (std::size_t i = 0; i < draft.entries; ++i) {
+      const StepEntry& entry = effects_.entries()[draft.first_entry + i];
+      staleness_.add(entry.age);
+      if (observer_) batch.push_back(entry);
+    }
+  }
+  take_over();
+  if (observer_) observer_->on_window_close(now_, closing.client, batch);
+}
+
+void Conductor::refill() {
+  for (auto& protocol : protocols_) protocol->on_refill();
+}
+
+void Conductor::unify(std::uint64_t index) {
+  ++unifications_;
+  const ClientId hub = settings_.unification.hub(index, *settings_.graph, settings_.seed);
+  for (auto& protocol : protocols_) protocol->on_unify(now_, settings_.unification.clears_mailbox, effects_);
+  take_over();
+  if (settings_.unification.via_transport)
+    unify_by_transport(hub, index);
+  else
+    unify_at_once(hub, index);
+  if (observer_) observer_->on_unify(now_, index, hub);
+}
+
+void Conductor::unify_at_once(ClientId hub, std::uint64_t index) {
+  const auto others = static_cast<std::uint32_t>(protocols_.size() - 1);
+  if (others == 0) return;
+  model_messages_ += others;
+  const auto sequence = static_cast<Sequence>(index);
+  std::vector<StepEntry> receivers;
+  receivers.reserve(others);
+  const SlotIndex slot = sink_.open_slot(others);
+  for (std::uint32_t i = 0; i <= others; ++i)
+    if (ClientId{i} != hub)
+      receivers.push_back({.peer = ClientId{i}, .sequence = sequence, .slot = slot, .place = outside_graph});
+  issue({.kind = StepKind::publish, .message = MessageKind::model, .client = hub, .index = index, .at = now_,
+         .entries = receivers});
+  for (std::uint32_t place = 0; place < others; ++place) {
+    const StepEntry entry{.peer = hub, .sequence = sequence, .slot = slot, .place = place};
+    issue({.kind = StepKind::adopt, .message = MessageKind::model, .client = receivers[place].peer, .index = index,
+           .at = now_, .entries = {&entry, 1}});
+  }
+}
+
+void Conductor::unify_by_transport(ClientId hub, std::uint64_t index) {
+  adopted_[hub.value] = index;
+  model_messages_ += protocols_.size() - 1;
+  Step& step = effects_.step(StepKind::publish, hub, now_);
+  step.message = MessageKind::model;
+  step.index = index;
+  effects_.turn(index);
+  for (std::uint32_t i = 0; i < protocols_.size(); ++i)
+    if (ClientId{i} != hub)
+      effects_.entry({.peer = ClientId{i}, .sequence = static_cast<Sequence>(index), .place = outside_graph});
+  take_over();
+}
+
+void Conductor::sample() {
+  if (samples_ > 0 && sampled_at_ == now_ && sampled_after_ == steps_) return;  // nothing has changed since
+  sampled_at_ = now_;
+  sampled_after_ = steps_;
+  const auto all = static_cast<std::uint32_t>(protocols_.size());
+  const std::uint32_t measured = settings_.sampled_clients == 0 ? all : std::min(all, settings_.sampled_clients);
+  for (std::uint32_t i = 0; i < measured; ++i)
+    sink_.perform({.kind = StepKind::measure, .client = ClientId{i}, .index = samples_, .at = now_, .entries = {}});
+  ++samples_;
+}
+
+void Conductor::finish() {
+  now_ = settings_.until;
+  stop();
+}
+
+void Conductor::stop() {
+  if (is_over_) return;
+  is_over_ = true;
+  if (settings_.samples_last_state) sample();
+}
+
+void Conductor::issue(const Step& step) {
+  ++steps_;
+  hashes_[step.client.value].add(step);
+  sink_.perform(step);
+}
+
+void Conductor::count_event() {
+  ++events_;
+  // Client 1 as the address of a sample by count: client 0 is the periodic one.
+  if (settings_.sample_every_events > 0 && events_ % settings_.sample_every_events == 0)
+    queue_.push(Wake{now_, Priority::evaluate, ClientId{1}, 0});
+}
+
+MessageCounts Conductor::total_counts() const {
+  MessageCounts total;
+  for (const auto& protocol : protocols_) {
+    const MessageCounts& counts = protocol->counts();
+    total.sent += counts.sent;
+    total.lost += counts.lost;
+    total.kept += counts.kept;
+    total.late += counts.late;
+    total.capped += counts.capped;
+    total.superseded += counts.superseded;
+    total.computations += counts.computations;
+    total.publications += counts.publications;
+  }
+  return total;
+}
+
+}  // namespace rubato

@@ -1,0 +1,33 @@
+// A law for one number: a delay, or a rate that every client draws for itself.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/random.hpp"
+
+namespace rubato {
+
+struct Law {
+  enum class Kind : std::uint8_t { constant, exponential, uniform, lognormal, gamma, beta, shifted_exponential, list };
+
+  Kind kind = Kind::constant;
+  double first = 0;   // constant: the value; exponential: mean; uniform: low; lognormal: mean; gamma: shape; beta: a;
+                      // shifted_exponential: minimum
+  double second = 0;  // uniform: high; lognormal: sigma of the logarithm; gamma: rate; beta: b; shifted: rate
+  std::vector<double> values{};  // list: one per client
+
+  static Law constant(double value) { return {.kind = Kind::constant, .first = value, .values = {}}; }
+  bool is_constant() const { return kind == Kind::constant; }
+};
+
+/// One number of the law. `who` picks from a list; all other laws read the stream.
+double sample(const Law& law, Stream& stream, ClientId who);
+
+/// The same number as a fresh stream at `position` would give, for laws of one draw at the cost of one draw.
+double sample_at(const Law& law, std::uint64_t bits);
+
+/// True where sample_at is enough: the law needs exactly one draw, or none.
+bool needs_one_draw(const Law& law);
+
+}  // namespace rubato

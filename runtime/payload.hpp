@@ -1,0 +1,129 @@
+// Tensors on their way: immutable once published, counted, 64-byte aligned, handed over without a copy.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rubato {
+
+enum class Scalar : std::uint8_t { float32, float64, uint32 };
+
+template <class Number>
+inline constexpr Scalar scalar_of = Scalar::float32;
+template <>
+inline constexpr Scalar scalar_of<double> = Scalar::float64;
+template <>
+inline constexpr Scalar scalar_of<std::uint32_t> = Scalar::uint32;
+
+constexpr std::size_t size_of(Scalar scalar) { return scalar == Scalar::float64 ? 8 : 4; }
+
+class TensorPool;
+
+namespace detail {
+/// The head of a tensor's block; the numbers follow at the next multiple of 64.
+struct alignas(64) TensorBlock {
+  std::atomic<std::uint32_t> holders;
+  Scalar scalar;
+  std::uint64_t count;       // numbers
+  std::uint64_t block_size;  // bytes of the block, this head included
+  TensorPool* pool;
+  TensorBlock* next;  // in the pool's list of free blocks
+};
+}  // namespace detail
+
+/// A counted handle of one dense block of numbers. Whoever fills it holds it alone; afterwards nobody writes.
+/// Handles may be copied and dropped on any thread.
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(const Tensor& other) : block_{other.block_} { hold(); }
+  Tensor(Tensor&& other) noexcept : block_{std::exchange(other.block_, nullptr)} {}
+  Tensor& operator=(Tensor other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~Tensor() { drop(); }
+
+  explicit operator bool() const { return block_ != nullptr; }
+  Scalar scalar() const { return block_->scalar; }
+  std::size_t count() const { return block_->count; }
+  std::size_t bytes() const { return block_ ? block_->count * size_of(block_->scalar) : 0; }
+
+  template <class Number>
+  const Number* data() const {
+    return reinterpret_cast<const Number*>(block_ + 1);
+  }
+  /// Only before the tensor is published.
+  template <class Number>
+  Number* writable() {
+    return reinterpret_cast<Number*>(block_ + 1);
+  }
+
+ private:
+  friend class TensorPool;
+  explicit Tensor(detail::TensorBlock* block) : block_{block} {}
+  void hold() const {
+    if (block_) block_->holders.fetch_add(1, std::memory_order_relaxed);
+  }
+  void drop();
+
+  detail::TensorBlock* block_ = nullptr;
+};
+
+/// Where tensors come from and go back to. Blocks are kept by size and used again, so a steady run asks the system for
+/// nothing. May be used on any thread; must outlive its tensors.
+class TensorPool {
+ public:
+  TensorPool() = default;
+  TensorPool(const TensorPool&) = delete;
+  TensorPool& operator=(const TensorPool&) = delete;
+  ~TensorPool();
+
+  /// Uninitialised numbers.
+  template <class Number>
+  Tensor make(std::size_t count) {
+    return Tensor{take(scalar_of<Number>, count)};
+  }
+
+  /// Bytes asked from the system so far.
+  std::size_t reserved_bytes() const { return reserved_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class Tensor;
+  static constexpr std::size_t shards = 8;
+  static constexpr std::size_t size_classes = 320;
+  struct alignas(64) Shard {
+    std::mutex mutex;
+    std::array<detail::TensorBlock*, size_classes> free{};
+  };
+
+  detail::TensorBlock* take(Scalar scalar, std::size_t count);
+  detail::TensorBlock* take_free(Shard& shard, std::size_t size_class);
+  void give_back(detail::TensorBlock* block);
+  Shard& own_shard();
+
+  std::array<Shard, shards> shards_;
+  std::atomic<std::size_t> reserved_{0};
+};
+
+inline void Tensor::drop() {
+  if (block_ && block_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) block_->pool->give_back(block_);
+}
+
+/// What one publish step hands out: a few tensors shared by all receivers and, where an algorithm needs them, tensors of
+/// each receiver's own, in the order of the step's entries.
+struct Payload {
+  static constexpr std::size_t most_tensors = 3;
+  std::array<Tensor, most_tensors> common;
+  std::vector<Tensor> own;
+
+  std::size_t bytes() const;
+};
+
+}  // namespace rubato

@@ -1,0 +1,94 @@
+// The face of a protocol: when one client does something. It sees timers, mailbox, links and counters; never a model.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/event_queue.hpp"
+#include "runtime/mailbox.hpp"
+#include "runtime/step.hpp"
+
+namespace rubato {
+
+/// What a protocol answers: steps in their order, and when it wants to be woken. A publish step with receivers is also
+/// the departure of its message. Reused from event to event, so it stops allocating.
+class Effects {
+ public:
+  struct Draft {
+    Step step;  // entries are set by the host
+    std::size_t first_entry;
+    std::size_t entries;
+    std::uint64_t turn;  // publish: the sender's transmit ticks before this one
+  };
+
+  /// Begins a step; entries follow by entry() until the next step.
+  Step& step(StepKind kind, ClientId client, Time at) {
+    drafts_.push_back({{.kind = kind, .client = client, .at = at, .entries = {}}, entries_.size(), 0, 0});
+    return drafts_.back().step;
+  }
+  void entry(const StepEntry& entry) {
+    entries_.push_back(entry);
+    ++drafts_.back().entries;
+  }
+  void turn(std::uint64_t turn) { drafts_.back().turn = turn; }
+  void wake(const Wake& wake) { wakes_.push_back(wake); }
+  /// A window opened; all windows of a run are equally long.
+  void close_window(Time at, ClientId client) { closings_.push_back({at, Priority::window_close, client}); }
+
+  std::vector<Draft>& drafts() { return drafts_; }
+  std::vector<StepEntry>& entries() { return entries_; }
+  const std::vector<Wake>& wakes() const { return wakes_; }
+  const std::vector<Wake>& closings() const { return closings_; }
+  void clear() {
+    drafts_.clear();
+    entries_.clear();
+    wakes_.clear();
+    closings_.clear();
+  }
+
+ private:
+  std::vector<Draft> drafts_;
+  std::vector<StepEntry> entries_;
+  std::vector<Wake> wakes_;
+  std::vector<Wake> closings_;
+};
+
+/// What became of the messages of one client, as a receiver (kept, late, ...) and as a sender (sent, lost).
+struct MessageCounts {
+  std::uint64_t sent = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t kept = 0;
+  std::uint64_t late = 0;
+  std::uint64_t capped = 0;
+  std::uint64_t superseded = 0;
+  std::uint64_t computations = 0;
+  std::uint64_t publications = 0;
+};
+
+/// One client's automaton. Calls come in the order of events; `now` never decreases. It does no input or output.
+class Protocol {
+ public:
+  virtual ~Protocol() = default;
+
+  /// Called once, before everything else: the first wake-ups.
+  virtual void start(Effects& effects) = 0;
+  virtual void on_compute(Time now, std::uint32_t detail, Effects& effects) = 0;
+  virtual void on_transmit(Time now, std::uint32_t detail, Effects& effects) = 0;
+  /// The publish step just answered has left; so many of its messages are on their way.
+  virtual void on_departed(std::size_t under_way, Time now, Effects& effects) = 0;
+  virtual Offer on_arrival(const Arrival& arrival, Effects& effects) = 0;
+  virtual void on_window_close(Time now, Effects& effects) = 0;
+  /// A new period of the reception cap begins.
+  virtual void on_refill() = 0;
+  /// Everyone takes the hub's model now. With `clears_mailbox` the open window is thrown away.
+  virtual void on_unify(Time now, bool clears_mailbox, Effects& effects) = 0;
+
+  virtual const Mailbox& mailbox() const = 0;
+  MessageCounts& counts() { return counts_; }
+  const MessageCounts& counts() const { return counts_; }
+
+ protected:
+  MessageCounts counts_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,68 @@
+#include "runtime/renewal.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/elementary.hpp"
+
+namespace rubato {
+
+TimerLaw TimerLaw::table(std::vector<Time> ascending_ticks) {
+  return {.kind = Kind::table, .ticks = std::make_shared<const std::vector<Time>>(std::move(ascending_ticks))};
+}
+
+std::uint64_t Timer::bits(std::uint64_t seed, ClientId client, Purpose purpose, std::uint32_t detail) {
+  if (count_++ % 2 == 1) return spare_;
+  const DrawnPair pair = draw(seed, client, purpose, (count_ - 1) / 2, detail);
+  spare_ = pair.second;
+  return pair.first;
+}
+
+Duration Timer::interval(const TimerLaw& law, std::uint64_t seed, ClientId client, Purpose purpose,
+                         std::uint32_t detail) {
+  const auto exponential_with = [&](double rate) { return exponential(bits(seed, client, purpose, detail)) / rate; };
+  double seconds = 0;
+  switch (law.kind) {
+    case TimerLaw::Kind::poisson:
+      seconds = exponential_with(law.first);
+      break;
+    case TimerLaw::Kind::shifted_exponential:
+      seconds = law.first + exponential_with(law.second);
+      break;
+    case TimerLaw::Kind::fixed:
+      seconds = law.first;
+      break;
+    case TimerLaw::Kind::lognormal:
+      seconds = law.first * elementary::exp(law.second * normal(bits(seed, client, purpose, detail)) -
+                                            0.5 * law.second * law.second);
+      break;
+    case TimerLaw::Kind::gamma: {
+      Stream stream(seed, client, purpose, detail);
+      stream.seek(count_);
+      seconds = stream.gamma(law.first) / law.second;
+      count_ = stream.position() + stream.position() % 2;
+      break;
+    }
+    case TimerLaw::Kind::table: {
+      const auto& ticks = *law.ticks;
+      if (count_ >= ticks.size()) return Duration::max();
+      const Time previous = count_ == 0 ? Time{} : ticks[count_ - 1];
+      return ticks[count_++] - previous;
+    }
+    case TimerLaw::Kind::off:
+    case TimerLaw::Kind::coupled:
+      return Duration::max();
+  }
+  return std::max(from_seconds(seconds), Duration{1});
+}
+
+Time Timer::next(const TimerLaw& law, std::uint64_t seed, ClientId client, Purpose purpose, std::uint32_t detail) {
+  if (law.kind == TimerLaw::Kind::fixed && count_ == 0) {
+    count_ = 1;
+    return last_ = Time{from_seconds(law.second)};
+  }
+  last_ = later(last_, interval(law, seed, client, purpose, detail));
+  return last_;
+}
+
+}  // namespace rubato

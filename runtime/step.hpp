@@ -1,0 +1,62 @@
+// What a protocol asks an algorithm to do. Steps are the only thing that passes from *when* to *what*.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "runtime/ids.hpp"
+#include "runtime/time.hpp"
+
+namespace rubato {
+
+enum class StepKind : std::uint8_t {
+  begin,    ///< fix the model that the coming compute will use
+  compute,  ///< the local update
+  publish,  ///< hand out tensors; the entries are the receivers, those whose links lose the message included
+  merge,    ///< absorb one closed window; the entries are the messages, in order
+  adopt,    ///< overwrite the model with the message's: unification, joining
+  reclaim,  ///< an increment that was not acknowledged comes back
+  discard,  ///< a message arrived but was refused or superseded
+  reset,    ///< a new epoch for algorithms that conserve mass
+  measure,  ///< hand out named vectors for evaluation
+  save,     ///< write a checkpoint
+  load,     ///< go on from a checkpoint
+  decide,   ///< answer a question that the timing depends on
+};
+
+std::string_view name_of(StepKind kind);
+
+/// What a published message is.
+enum class MessageKind : std::uint8_t { update, model };
+
+/// The place of a payload in this process until its last receiver is done with it. Not part of the record.
+using SlotIndex = std::uint32_t;
+inline constexpr SlotIndex no_slot = 0xFFFF'FFFF;
+
+/// One message of a step.
+struct StepEntry {
+  ClientId peer{};             ///< publish: the receiver; else the sender
+  Sequence sequence = 0;       ///< of the message, counted by its sender
+  SlotIndex slot = no_slot;    ///< where the payload lies
+  std::uint16_t incarnation = 0;
+  std::uint8_t lost = 0;       ///< publish: the link loses it
+  std::uint8_t order = 0;      ///< merge: reserved for messages named again
+  double weight = 1;           ///< of this message in the window, or of this receiver in the share
+  Duration age{};              ///< merge, adopt, discard: from departure to this step
+  std::uint32_t place = 0;     ///< publish: index of the directed link; merge: of the receiver in the publish step
+};
+
+struct Step {
+  StepKind kind = StepKind::compute;
+  MessageKind message = MessageKind::update;
+  bool with_gradient = true;
+  std::uint8_t phase = 0;
+  ClientId client{};
+  std::uint32_t incarnation = 0;
+  std::uint64_t index = 0;  ///< compute: counts computations; publish: the sequence; measure: the sample; reset: the epoch
+  Time at{};
+  std::span<const StepEntry> entries{};
+};
+
+}  // namespace rubato

@@ -1,0 +1,48 @@
+#include "runtime/world/channel.hpp"
+
+#include <algorithm>
+
+namespace rubato {
+
+namespace {
+
+// Attempts and model messages have addresses of their own, beside those of the first attempt of an update.
+std::uint64_t address(const LinkUse& use) {
+  return use.turn << 11 | static_cast<std::uint64_t>(use.kind == MessageKind::model) << 10 |
+         std::min<std::uint32_t>(use.attempt, 1023);
+}
+
+double drawn_delay(const Law& law, std::uint64_t seed, const LinkUse& use, std::uint64_t bits) {
+  if (needs_one_draw(law)) return sample_at(law, bits);
+  Stream stream(seed, use.sender, Purpose::fading, use.receiver.value);
+  stream.seek(address(use) << 6);
+  return sample(law, stream, use.receiver);
+}
+
+}  // namespace
+
+RandomChannel::RandomChannel(std::uint64_t seed, LinkLaw usual,
+                             std::map<std::pair<ClientId, ClientId>, LinkLaw> exceptions)
+    : seed_{seed}, usual_{std::move(usual)}, exceptions_{std::move(exceptions)} {}
+
+Fate RandomChannel::carry(const LinkUse& use) const {
+  const LinkLaw* law = &usual_;
+  if (!exceptions_.empty()) {
+    const auto found = exceptions_.find({use.sender, use.receiver});
+    if (found != exceptions_.end()) law = &found->second;
+  }
+  const DrawnPair bits = draw(seed_, use.sender, Purpose::delay, address(use), use.receiver.value);
+  const Duration delay = from_seconds(drawn_delay(law->delay, seed_, use, bits.first));
+  return {uniform01(bits.second) < law->loss, std::max(delay, Duration{1})};
+}
+
+bool RandomChannel::keeps_order() const { return usual_.delay.is_constant() && exceptions_.empty(); }
+
+Fate TableChannel::carry(const LinkUse& use) const {
+  const auto& turns = fates_.at(use.sender.value);
+  if (use.turn >= turns.size()) return {.lost = true};
+  const auto found = turns[use.turn].find(use.receiver);
+  return found == turns[use.turn].end() ? Fate{.lost = true} : found->second;
+}
+
+}  // namespace rubato

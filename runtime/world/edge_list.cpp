@@ -1,0 +1,83 @@
+#include "runtime/world/edge_list.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+namespace rubato {
+namespace {
+
+struct Place {
+  const std::string& file;
+  std::size_t line;
+};
+
+[[noreturn]] void refuse(Place place, const std::string& why) {
+  throw std::invalid_argument(place.file + ", line " + std::to_string(place.line) + ": " + why);
+}
+
+ClientId parse_client(const std::string& word, std::size_t clients, Place place) {
+  std::uint32_t number = 0;
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, number);
+  if (error != std::errc{} || stop != end || number >= clients)
+    refuse(place, "\"" + word + "\" is no client; allowed are 0 .. " + std::to_string(clients - 1));
+  return {number};
+}
+
+Edge parse_edge(const std::string& line, std::size_t clients, Place place) {
+  std::istringstream words(line);
+  std::string source, target, rest;
+  if (!(words >> source >> target) || words >> rest) refuse(place, "\"" + line + "\" is no edge; expected are two client numbers");
+  const Edge edge{parse_client(source, clients, place), parse_client(target, clients, place)};
+  if (edge.source == edge.target) refuse(place, "client " + source + " has an edge to itself; a client hears itself without one");
+  return edge;
+}
+
+// Whoever lists an edge twice is told both lines.
+void check_listed_once(const std::vector<Edge>& edges, const std::vector<std::size_t>& lines, const std::string& name,
+                       bool is_directed) {
+  std::vector<std::pair<Edge, std::size_t>> listed;
+  for (std::size_t e = 0; e < edges.size(); ++e) {
+    const auto [low, high] = std::minmax(edges[e].source, edges[e].target);
+    listed.emplace_back(is_directed ? edges[e] : Edge{low, high}, lines[e]);
+  }
+  std::sort(listed.begin(), listed.end());
+  const auto twice = std::ranges::adjacent_find(listed, {}, &std::pair<Edge, std::size_t>::first);
+  if (twice == listed.end()) return;
+  refuse({name, std::next(twice)->second}, "the edge between " + std::to_string(twice->first.source.value) + " and " +
+                                               std::to_string(twice->first.target.value) + " stands on line " +
+                                               std::to_string(twice->second) + " already" +
+                                               (is_directed ? "" : "; an undirected edge is listed once"));
+}
+
+}  // namespace
+
+Graph read_edge_list(std::istream& lines, const std::string& name, std::size_t clients, bool is_directed) {
+  std::vector<Edge> edges;
+  std::vector<std::size_t> line_of;
+  std::string line;
+  for (std::size_t number = 1; std::getline(lines, line); ++number) {
+    line.resize(std::min(line.find('#'), line.size()));
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    edges.push_back(parse_edge(line, clients, {name, number}));
+    line_of.push_back(number);
+    if (edges.size() > Graph::max_links) refuse({name, number}, "more than " + std::to_string(Graph::max_links) + " edges are too many");
+  }
+  if (lines.bad()) throw std::invalid_argument(name + ": the file cannot be read to its end");
+  check_listed_once(edges, line_of, name, is_directed);
+  return Graph(clients, is_directed, std::move(edges));
+}
+
+Graph load_edge_list(const std::string& path, std::size_t clients, bool is_directed) {
+  std::ifstream file(path);
+  // A folder opens but does not read.
+  if (!file || file.peek() == std::ifstream::traits_type::eof())
+    throw std::invalid_argument("topology.file: \"" + path + "\" cannot be read or is empty; it must be a text file of edges");
+  return read_edge_list(file, path, clients, is_directed);
+}
+
+}  // namespace rubato

@@ -1,0 +1,32 @@
+#!/bin/bash
+# Installs a build tree, moves what was installed, builds the project beside this script against it, without
+# -march=native, and compares what it prints with expected_output.txt.
+#
+#   run.sh BUILD_TREE COMPILER BUILD_TYPE SANITIZERS
+
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+build_tree=$1 compiler=$2 build_type=$3 sanitizers=$4
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$build_tree" --prefix "$work/first" > "$work/log" || {
+  cat "$work/log"
+  exit 1
+}
+mkdir "$work/another place"
+prefix="$work/another place/prefix"
+mv "$work/first" "$prefix"
+if grep -rF -e "$work/first" -e "$build_tree" "$prefix" --include='*.cmake'; then
+  echo "the installed package names the tree it was built in" >&2
+  exit 1
+fi
+
+cmake -S "$here/project" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" \
+  -DCMAKE_BUILD_TYPE="$build_type" -DCMAKE_CXX_FLAGS="${sanitizers:+-fsanitize=$sanitizers}" > "$work/log" || {
+  cat "$work/log"
+  exit 1
+}
+cmake --build "$work/build"
+"$work/build/consumer" > "$work/output"
+diff -u "$here/expected_output.txt" "$work/output"

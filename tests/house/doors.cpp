@@ -1,0 +1,240 @@
+#include "tests/house/doors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+
+namespace rubato::house {
+
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+struct Room {
+  std::string_view name;
+  Names doors;       // in alphabetical order, without the room itself
+  bool all_are_used;  // its link line names every door
+};
+
+const std::array rooms{
+    Room{"runtime", {}, true},
+    Room{"learning", {"runtime"}, true},
+    Room{"algos", {"learning", "runtime"}, true},
+    Room{"transports", {"runtime"}, true},
+    Room{"actors", {"algos", "learning", "runtime", "transports"}, true},
+    Room{"web", {"actors", "algos", "learning", "runtime", "transports"}, false},
+    Room{"app", {"actors", "algos", "learning", "runtime", "transports", "web"}, false},
+    Room{"examples", {"actors", "algos", "learning", "runtime", "transports"}, false},
+    Room{"bench", {"actors", "algos", "learning", "runtime", "transports"}, false},
+};
+
+// A library and the only places that may name it; a place is the beginning of a path.
+struct Library {
+  std::string_view name;
+  std::string_view cmake_family;  // of its CMake target; empty if it has none
+  Names headers;                  // beginnings of what one includes
+  Names places;
+};
+
+const std::array libraries{
+    Library{"Random123", "", {"Random123/"}, {"runtime/random.cpp"}},
+    Library{"Eigen", "Eigen3", {"Eigen/", "unsupported/Eigen/"}, {"learning/", "algos/"}},
+    Library{"oneDNN", "DNNL", {"dnnl", "oneapi/dnnl"}, {"learning/"}},
+    Library{"zlib", "ZLIB", {"zlib.h"}, {"learning/"}},
+    Library{"liblzma", "LibLZMA", {"lzma.h"}, {"learning/"}},
+    Library{"cppzmq", "cppzmq", {"zmq.h", "zmq_addon.hpp"}, {"transports/zmq"}},
+    Library{"CAF", "CAF", {"caf/"}, {"actors/"}},
+    Library{"toml++", "tomlplusplus", {"toml++/", "toml.hpp"}, {"actors/config"}},
+    Library{"Beast", "", {"boost/beast"}, {"web/"}},
+    Library{"Asio", "", {"boost/asio"}, {"actors/wall_clock.", "app/", "web/"}},
+    Library{"libsodium", "sodium", {"sodium"}, {"actors/", "app/", "transports/zmq"}},
+    Library{"nlohmann-json", "nlohmann_json", {"nlohmann/"}, {"actors/", "app/", "web/", "bench/"}},
+    Library{"fmt", "fmt", {"fmt/"}, {"actors/", "app/", "web/", "bench/"}},
+    Library{"spdlog", "spdlog", {"spdlog/"}, {"actors/", "app/", "web/"}},
+    Library{"CLI11", "CLI11", {"CLI/"}, {"app/", "bench/"}},
+    Library{"doctest", "doctest", {"doctest"}, {"tests/"}},
+    Library{"rapidcheck", "rapidcheck", {"rapidcheck"}, {"tests/"}},
+    Library{"a socket", "", {"sys/socket.h", "sys/un.h", "netinet/", "arpa/", "netdb.h"}, {"transports/", "web/"}},
+    Library{"Boost", "Boost", {"boost/"}, {"actors/wall_clock.", "app/", "web/"}},  // what is left of it
+};
+
+// The kernel's and the compiler's headers are open to everyone.
+const std::array system_headers{"sys/",    "unistd.h", "fcntl.h",     "signal.h", "poll.h", "termios.h",
+                                "sched.h", "time.h",   "immintrin.h", "cpuid.h",  "cxxabi.h", "pthread.h"};
+
+struct Include {
+  std::string name;
+  bool is_angled;
+};
+
+bool starts_with_any(std::string_view text, std::span<const std::string_view> beginnings) {
+  return std::ranges::any_of(beginnings, [&](std::string_view b) { return text.starts_with(b); });
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string_view without_leading_space(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  return line;
+}
+
+std::optional<Include> include_on(std::string_view line) {
+  line = without_leading_space(line);
+  if (!line.starts_with('#')) return {};
+  line = without_leading_space(line.substr(1));
+  if (!line.starts_with("include")) return {};
+  line = without_leading_space(line.substr(std::string_view{"include"}.size()));
+  const bool is_angled = line.starts_with('<');
+  if (!is_angled && !line.starts_with('"')) return Include{std::string{line}, false};
+  line.remove_prefix(1);
+  return Include{std::string{line.substr(0, line.find(is_angled ? '>' : '"'))}, is_angled};
+}
+
+std::vector<Include> includes_of(std::string_view text) {
+  std::vector<Include> includes;
+  for (const std::string_view line : lines_of(text))
+    if (auto include = include_on(line)) includes.push_back(*std::move(include));
+  return includes;
+}
+
+std::string_view first_folder(std::string_view path) { return path.substr(0, path.find('/')); }
+
+const Room* room_named(std::string_view name) {
+  const auto found = std::ranges::find(rooms, name, &Room::name);
+  return found == rooms.end() ? nullptr : &*found;
+}
+
+template <class Names>
+std::string listed(const Names& names, std::string_view if_none) {
+  if (names.empty()) return std::string{if_none};
+  std::string list{names.front()};
+  for (std::size_t i = 1; i < names.size(); ++i) list.append(i + 1 == names.size() ? " and " : ", ").append(names[i]);
+  return list;
+}
+
+std::string complaint(std::string_view path, std::string_view verb, std::string_view what, std::string_view rule) {
+  return std::string{path}.append(" ").append(verb).append(" ").append(what).append("; ").append(rule);
+}
+
+bool is_standard(std::string_view header) { return header.find_first_of("./") == std::string_view::npos; }
+
+void check_room_include(std::string_view path, const Room& room, std::string_view header, Faults& faults) {
+  const std::string_view target = first_folder(header);
+  if (target == room.name || std::ranges::find(room.doors, target) != room.doors.end()) return;
+  const std::string rule = std::string{room.name} + " may include " + listed(room.doors, "only the standard library");
+  faults.push_back(complaint(path, "includes", header, rule));
+}
+
+void check_library_include(std::string_view path, std::string_view header, Faults& faults) {
+  for (const Library& library : libraries) {
+    if (!starts_with_any(header, library.headers)) continue;
+    if (!starts_with_any(path, library.places)) {
+      const std::string rule = std::string{library.name} + " is named only in " + listed(library.places, "");
+      faults.push_back(complaint(path, "includes", header, rule));
+    }
+    return;
+  }
+  if (std::ranges::any_of(system_headers, [&](std::string_view known) { return header.starts_with(known); })) return;
+  faults.push_back(complaint(path, "includes", header, "no door leads there (tests/house/doors.cpp lists them)"));
+}
+
+}  // namespace
+
+Faults door_faults(std::string_view path, std::string_view text) {
+  Faults faults;
+  const Room* room = room_named(first_folder(path));
+  if (!room) return faults;
+  for (const Include& include : includes_of(text)) {
+    std::string_view header = include.name;
+    const bool is_public_form = include.is_angled && header.starts_with("rubato/");
+    if (is_public_form) header.remove_prefix(std::string_view{"rubato/"}.size());
+    if (is_public_form || room_named(first_folder(header)) || first_folder(header) == "tests") {
+      check_room_include(path, *room, header, faults);
+      if (room->name == "examples" && !is_public_form && first_folder(header) != "examples")
+        faults.push_back(complaint(path, "includes", header, "a user writes <rubato/" + std::string{header} + ">"));
+    } else if (!include.is_angled) {
+      faults.push_back(complaint(path, "includes", header, "begin with the room, as in \"runtime/time.hpp\""));
+    } else if (!is_standard(header)) {
+      check_library_include(path, header, faults);
+    }
+  }
+  return faults;
+}
+
+Faults header_faults(std::string_view path, std::string_view text) {
+  if (!path.ends_with(".hpp")) return {};
+  for (const std::string_view line : lines_of(text))
+    if (line == "#pragma once") return {};
+  return {std::string{path} + " is a header without #pragma once"};
+}
+
+Faults own_header_faults(std::string_view path, std::string_view text) {
+  const std::string own = std::string{path.substr(0, path.rfind('.'))} + ".hpp";
+  const auto includes = includes_of(text);
+  if (!includes.empty() && (includes.front().name == own || includes.front().name == "rubato/" + own)) return {};
+  return {complaint(path, "does not include", own + " first", "so nothing shows that this header compiles alone")};
+}
+
+Faults word_faults(std::string_view path, std::string_view text) {
+  static const std::string to_do = std::string{"TO"} + "DO";
+  constexpr std::size_t shortest_reason = 12;
+  const std::vector<std::string_view> papers{"../shared", "shared/design", "algorithms.md", "design.md", "style.md"};
+  Faults faults;
+  std::size_t number = 0;
+  for (const std::string_view line : lines_of(text)) {
+    const std::string place = std::string{path} + ":" + std::to_string(++number);
+    const auto note = line.find(to_do);
+    if (note != std::string_view::npos && line.substr(note + to_do.size()).size() < shortest_reason)
+      faults.push_back(place + " says " + to_do + " without what would settle it");
+    for (const std::string_view paper : papers)
+      if (line.find(paper) != std::string_view::npos)
+        faults.push_back(complaint(place, "names", paper, "no clone has this file: cite the thesis or docs/"));
+  }
+  return faults;
+}
+
+Faults link_faults(std::string_view folder, const std::vector<std::string>& link_line) {
+  const Room* room = room_named(first_folder(folder));
+  if (!room) return {std::string{folder} + " is no room"};
+  const bool is_whole_room = folder == room->name;
+  Faults faults;
+  Names linked;
+  for (const std::string_view target : link_line) {
+    const auto colons = target.find("::");
+    if (colons == std::string_view::npos) continue;
+    const std::string_view family = target.substr(0, colons);
+    if (family == "rubato") {
+      const std::string_view other = target.substr(colons + 2);
+      if (room_named(other) || is_whole_room) linked.push_back(other);
+      continue;
+    }
+    const auto library = std::ranges::find(libraries, family, &Library::cmake_family);
+    const bool is_open = family == "Threads" || (library != libraries.end() &&
+                         std::ranges::any_of(library->places, [&](std::string_view place) {
+                           return first_folder(place) == room->name;
+                         }));
+    if (!is_open) faults.push_back(complaint(folder, "links", target, "no file in there may include it"));
+  }
+  const std::string doors = listed(room->doors, "nothing of ours");
+  for (const std::string_view other : linked) {
+    const bool is_part = !room_named(other);
+    if (!is_part && (other == room->name ? is_whole_room : std::ranges::find(room->doors, other) == room->doors.end()))
+      faults.push_back(complaint(folder, "links", "rubato::" + std::string{other}, "its doors are " + doors));
+  }
+  if (!is_whole_room || !room->all_are_used) return faults;
+  for (const std::string_view door : room->doors)
+    if (std::ranges::find(linked, door) == linked.end())
+      faults.push_back(complaint(folder, "does not link", "rubato::" + std::string{door}, "its doors are " + doors));
+  return faults;
+}
+
+}  // namespace rubato::house
