@@ -1,4 +1,5 @@
-// An experiment, read and checked: the experiment file as plain values, and the strict way from text to values and back.
+// An experiment, read and checked: the experiment file as plain values, and the strict way from text to values and
+// back.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,21 @@ enum class Precision { float32, float64 };
 enum class LawKind { constant, exponential, uniform, lognormal, beta, gamma, shifted_exp, list };
 enum class TimerKind { poisson, fixed, shifted_exp, gamma, lognormal, trace, table, coupled, off };
 enum class TopologyKind {
-  ring, directed_ring, complete, star, path, bipartite, exponential, one_peer_exponential, torus, grid, erdos_renyi,
-  random_geometric, knn, file, edges
+  ring,
+  directed_ring,
+  complete,
+  star,
+  path,
+  bipartite,
+  exponential,
+  one_peer_exponential,
+  torus,
+  grid,
+  erdos_renyi,
+  random_geometric,
+  knn,
+  file,
+  edges
 };
 enum class Symmetrise { none, union_, mutual };
 enum class ChannelKind { ideal, random, table };
@@ -85,16 +99,16 @@ struct Clients {
 
 struct Topology {
   TopologyKind kind = TopologyKind::ring;
-  std::int64_t rows = 0, columns = 0;  // torus, grid: rows * columns == clients.count
-  std::int64_t center = 0;             // star
-  std::int64_t step = 0;               // one_peer_exponential: t in i -> i + 2^(t mod ceil(log2 m))
-  double probability = 0;              // erdos_renyi
-  double radius = 0;                   // random_geometric, unit square
-  std::int64_t k = 3;                  // knn
-  Symmetrise symmetrise = Symmetrise::union_;                  // knn
-  std::filesystem::path file;                                  // file: one edge "source target" a line; absolute
-  std::vector<std::pair<std::int64_t, std::int64_t>> edges;    // edges: [source, target]
-  bool directed = false;                                       // file, edges: false adds the other direction
+  std::int64_t rows = 0, columns = 0;          // torus, grid: rows * columns == clients.count
+  std::int64_t center = 0;                     // star
+  std::int64_t step = 0;                       // one_peer_exponential: t in i -> i + 2^(t mod ceil(log2 m))
+  double probability = 0;                      // erdos_renyi
+  double radius = 0;                           // random_geometric, unit square
+  std::int64_t k = 3;                          // knn
+  Symmetrise symmetrise = Symmetrise::union_;  // knn
+  std::filesystem::path file;                  // file: one edge "source target" a line; absolute
+  std::vector<std::pair<std::int64_t, std::int64_t>> edges;  // edges: [source, target]
+  bool directed = false;                                     // file, edges: false adds the other direction
   bool operator==(const Topology&) const = default;
 };
 
@@ -108,9 +122,9 @@ struct Link {
 
 struct Channel {
   ChannelKind kind = ChannelKind::ideal;
-  Law delay = Law::constant(1e-6);   // ideal: constant; random: any law; table: every link names its own
-  double loss = 0;                   // random: probability in [0, 1)
-  std::vector<Link> links;   // random, table; no link twice
+  Law delay = Law::constant(1e-6);  // ideal: constant; random: any law; table: every link names its own
+  double loss = 0;                  // random: probability in [0, 1)
+  std::vector<Link> links;          // random, table; no link twice
   bool operator==(const Channel&) const = default;
 };
 
@@ -123,10 +137,10 @@ struct Mailbox {
 };
 
 struct Unification {
-  std::optional<double> period;      // seconds; absent: never
+  std::optional<double> period;  // seconds; absent: never
   HubKind hub = HubKind::round_robin;
-  std::int64_t client = 0;           // fixed
-  std::vector<std::int64_t> hubs;    // table: of the 1st, 2nd, ... unification, from the start again at the end
+  std::int64_t client = 0;         // fixed
+  std::vector<std::int64_t> hubs;  // table: of the 1st, 2nd, ... unification, from the start again at the end
   UnifyVia via = UnifyVia::ideal;
   bool clears_mailbox = false;
   bool operator==(const Unification&) const = default;
@@ -206,10 +220,10 @@ struct Experiment {
   std::string name = "experiment";
   std::int64_t seed = 1;  // 0 .. 2^63 - 1
   ClockKind clock = ClockKind::virtual_time;
-  double time_scale = 1;   // wall
-  bool saturate = false;   // wall
+  double time_scale = 1;  // wall
+  bool saturate = false;  // wall
   Precision precision = Precision::float32;
-  double until = 0;        // seconds of the experiment's own time, > 0
+  double until = 0;  // seconds of the experiment's own time, > 0
   std::string isa = "auto";
   Record record;
   Clients clients;
@@ -251,9 +265,10 @@ class BadExperiment : public std::invalid_argument {
 
 inline constexpr std::size_t max_experiment_bytes = 16u << 20;
 
-/// Reads the file and lays the overrides ("key=value", design section 10) over it. Notes are sentences, one a line, about
-/// what was dropped or looks unwise. Throws BadExperiment, also where the file cannot be read.
-Experiment read_experiment(const std::filesystem::path& file, std::span<const std::string> overrides, std::ostream& notes);
+/// Reads the file and lays the overrides ("key=value", design section 10) over it. Notes are sentences, one a line,
+/// about what was dropped or looks unwise. Throws BadExperiment, also where the file cannot be read.
+Experiment read_experiment(const std::filesystem::path& file, std::span<const std::string> overrides,
+                           std::ostream& notes);
 
 /// The same for a text. `file` names it in faults, and paths in it are relative to that file's folder.
 Experiment parse_experiment(std::string_view text, const std::filesystem::path& file,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <system_error>
+#include <utility>
 
 #include "actors/config_relations.hpp"
 
@@ -63,7 +64,9 @@ class Checker {
   void law(Value& value, const Key& key, const std::string& path);
   void law_table(Table& law, const Key& key, const std::string& path, int line);
   void one_per_client(const Value& list, std::string_view what, const std::string& path);
-  void wrong(const Value& value, const std::string& path, std::string allowed) { faults_.add(value, path, std::move(allowed)); }
+  void wrong(const Value& value, const std::string& path, std::string allowed) {
+    faults_.add(value, path, std::move(allowed));
+  }
 
   // The elements of a list, or nothing and a fault.
   std::vector<Value>* elements(Value& value, const std::string& path, std::string_view of, bool may_be_empty = false);
@@ -76,11 +79,14 @@ class Checker {
   Faults& faults_;
 };
 
-std::string place(const std::string& path, std::size_t index) { return path + '[' + std::to_string(index) + ']'; }
+std::string place(const std::string& path, std::size_t index) {
+  return path + '[' + std::to_string(index) + ']';
+}
 
 void Checker::table(Table& table, std::string_view spec, const std::string& path, int line) {
   for (const Key* known : keys_of(spec)) key(table, *known, spec, path, line);
-  for (const Entry& entry : table.entries) if (!find_key(spec, entry.name)) unknown(entry, spec, path);
+  for (const Entry& entry : table.entries)
+    if (!find_key(spec, entry.name)) unknown(entry, spec, path);
 }
 
 void Checker::key(Table& table, const Key& key, std::string_view spec, const std::string& path, int line) {
@@ -101,26 +107,31 @@ void Checker::absent(Table& table, const Key& key, const std::string& path, int 
   if (key.type == Type::table) value(filled, key, own_path);
 }
 
-void Checker::stranger(const Value& value, const Key& key, std::string_view spec, const Table& table, const std::string& path) {
+void Checker::stranger(const Value& value, const Key& key, std::string_view spec, const Table& table,
+                       const std::string& path) {
   const Condition condition = condition_of(key);
   const Key& selector = *find_key(spec, condition.selector);
   const Value* given = table.find(condition.selector);
   const std::string chosen = given ? to_toml(*given) : std::string(selector.fallback);
   const std::string owners = (condition.is_negated ? "every other than " : "") + listed(condition.choices);
-  faults_.add(value, path, "is not a key of " + std::string(condition.selector) + " = " + chosen + "; it belongs to " + owners);
+  faults_.add(value, path,
+              "is not a key of " + std::string(condition.selector) + " = " + chosen + "; it belongs to " + owners);
 }
 
 // Looks for the word here first, then in every table: a key may stand in the wrong place.
 std::string meant_instead(std::string_view name, std::string_view spec) {
   std::vector<std::string_view> here;
-  for (const Key* key : keys_of(spec)) if (key->type != Type::later) here.push_back(key->name);
+  for (const Key* key : keys_of(spec))
+    if (key->type != Type::later) here.push_back(key->name);
   if (std::string near = nearest(name, here); !near.empty()) return near;
   for (const Key& key : all_keys())
-    if (key.name == name && key.table != "law" && key.table != "link" && key.table != "timer") return dotted(key.table, name);
+    if (key.name == name && key.table != "law" && key.table != "link" && key.table != "timer")
+      return dotted(key.table, name);
   return {};
 }
 
 void Checker::unknown(const Entry& entry, std::string_view spec, const std::string& path) {
+  if (faults_.is_full()) return faults_.add(0, "", "", "");
   const std::string where = path.empty() ? "the experiment file" : path;
   faults_.add(entry.value, dotted(path, entry.name), "is not a key of " + where, meant_instead(entry.name, spec));
 }
@@ -129,18 +140,34 @@ void Checker::value(Value& value, const Key& key, const std::string& path) {
   if (key.is_optional() && value.is_text("none")) return;
   const std::string_view or_none = key.is_optional() ? ", or \"none\"" : "";
   switch (key.type) {
-    case Type::boolean: if (!value.as<bool>()) wrong(value, path, "must be true or false"); break;
-    case Type::integer: is_integer(value, key.range, path, or_none); break;
-    case Type::number: is_number(value, key.range, path, or_none); break;
-    case Type::text: if (!value.as<std::string>() || value.is_text("")) wrong(value, path, "must be a text in quotes"); break;
-    case Type::choice: choice(value, key, path); break;
-    case Type::file: file(value, path); break;
-    case Type::size: size(value, key, path); break;
+    case Type::boolean:
+      if (!value.as<bool>()) wrong(value, path, "must be true or false");
+      break;
+    case Type::integer:
+      is_integer(value, key.range, path, or_none);
+      break;
+    case Type::number:
+      is_number(value, key.range, path, or_none);
+      break;
+    case Type::text:
+      if (!value.as<std::string>() || value.is_text("")) wrong(value, path, "must be a text in quotes");
+      break;
+    case Type::choice:
+      choice(value, key, path);
+      break;
+    case Type::file:
+      file(value, path);
+      break;
+    case Type::size:
+      size(value, key, path);
+      break;
     case Type::integers:
       if (auto* list = elements(value, path, "whole numbers", true))
         for (std::size_t i = 0; i < list->size(); ++i) is_integer((*list)[i], key.range, place(path, i));
       break;
-    case Type::client: client(value, path); break;
+    case Type::client:
+      client(value, path);
+      break;
     case Type::clients:
       if (auto* list = elements(value, path, "clients"))
         for (std::size_t i = 0; i < list->size(); ++i) client((*list)[i], place(path, i));
@@ -149,16 +176,30 @@ void Checker::value(Value& value, const Key& key, const std::string& path) {
       if (auto* list = elements(value, path, "[source, target]"))
         for (std::size_t i = 0; i < list->size(); ++i) edge((*list)[i], place(path, i));
       break;
-    case Type::matrix: matrix(value, key.range, path); break;
-    case Type::ticks: ticks(value, key.range, path); break;
-    case Type::links: links(value, path); break;
+    case Type::matrix:
+      matrix(value, key.range, path);
+      break;
+    case Type::ticks:
+      ticks(value, key.range, path);
+      break;
+    case Type::links:
+      links(value, path);
+      break;
     case Type::law:
-    case Type::per_client: law(value, key, path); break;
-    case Type::numbers: if (elements(value, path, "numbers")) numbers(value, key.range, path); break;
-    case Type::later: wrong(value, path, "is not yet supported in this version (" + std::string(key.meaning) + "); leave it out"); break;
+    case Type::per_client:
+      law(value, key, path);
+      break;
+    case Type::numbers:
+      if (elements(value, path, "numbers")) numbers(value, key.range, path);
+      break;
+    case Type::later:
+      wrong(value, path, "is not yet supported in this version (" + std::string(key.meaning) + "); leave it out");
+      break;
     case Type::table:
-      if (auto* inner = value.as<Table>()) table(*inner, *table_at(path), path, value.line);
-      else wrong(value, path, "must be a table, such as [" + path + "]");
+      if (auto* inner = value.as<Table>())
+        table(*inner, *table_at(path), path, value.line);
+      else
+        wrong(value, path, "must be a table, such as [" + path + "]");
       break;
   }
 }
@@ -169,7 +210,8 @@ bool Checker::is_number(const Value& value, const Range& range, const std::strin
   const double number = whole ? static_cast<double>(*whole) : real ? *real : 0;
   const bool is_fine = (whole || real) && std::isfinite(number) && range.contains(number);
   const bool is_finite_number = (whole || real) && std::isfinite(number);
-  if (!is_fine) wrong(value, path, (is_finite_number ? range.sentence() : "must be a finite number") + std::string(or_else));
+  if (!is_fine)
+    wrong(value, path, (is_finite_number ? range.sentence() : "must be a finite number") + std::string(or_else));
   return is_fine;
 }
 
@@ -184,38 +226,46 @@ void Checker::choice(const Value& value, const Key& key, const std::string& path
   const auto* word = value.as<std::string>();
   if (word && is_word_of(key.choices, *word)) return;
   const std::string allowed = listed(key.choices);
-  if (word && is_word_of(key.later, *word)) return wrong(value, path, "is not yet supported in this version; supported: " + allowed);
+  if (word && is_word_of(key.later, *word))
+    return wrong(value, path, "is not yet supported in this version; supported: " + allowed);
   faults_.add(value, path, "must be one of " + allowed, word ? nearest(*word, words_of(key.choices)) : "");
 }
 
 void Checker::file(Value& value, const std::string& path) {
   auto* name = value.as<std::string>();
-  if (!name || name->empty() || name->find('\0') != name->npos) return wrong(value, path, "must be the name of a file, in quotes");
+  if (!name || name->empty() || name->find('\0') != name->npos)
+    return wrong(value, path, "must be the name of a file, in quotes");
   const auto absolute = (folder_ / *name).lexically_normal();
   std::error_code error;
   const auto status = std::filesystem::status(absolute, error);
-  if (!std::filesystem::exists(status)) wrong(value, path, "there is no file " + absolute.string());
-  else if (std::filesystem::is_directory(status)) wrong(value, path, "is a folder, not a file");
+  if (!std::filesystem::exists(status))
+    wrong(value, path, "there is no file " + absolute.string());
+  else if (std::filesystem::is_directory(status))
+    wrong(value, path, "is a folder, not a file");
   *name = absolute.string();
 }
 
 void Checker::size(const Value& value, const Key& key, const std::string& path) {
   if (value.is_text("full") || value.is_text("off")) return;
   const auto* bytes = value.as<std::int64_t>();
-  if (!bytes || !key.range.contains(static_cast<double>(*bytes))) wrong(value, path, "must be \"full\", \"off\" or a number of bytes, at least 1");
+  if (!bytes || !key.range.contains(static_cast<double>(*bytes)))
+    wrong(value, path, "must be \"full\", \"off\" or a number of bytes, at least 1");
 }
 
 void Checker::client(const Value& value, const std::string& path) {
   Range range{0};
   if (clients_) range.high = static_cast<double>(*clients_ - 1);
   if (!value.as<std::int64_t>()) return wrong(value, path, "must be the number of a client, from 0");
-  if (!range.contains(static_cast<double>(*value.as<std::int64_t>()))) wrong(value, path, "must be a client: " + range.sentence().substr(8));
+  if (!range.contains(static_cast<double>(*value.as<std::int64_t>())))
+    wrong(value, path, "must be a client: " + range.sentence().substr(8));
 }
 
 List* Checker::elements(Value& value, const std::string& path, std::string_view of, bool may_be_empty) {
   auto* list = value.as<List>();
-  if (!list) wrong(value, path, "must be a list of " + std::string(of));
-  else if (list->empty() && !may_be_empty) wrong(value, path, "must not be empty");
+  if (!list)
+    wrong(value, path, "must be a list of " + std::string(of));
+  else if (list->empty() && !may_be_empty)
+    wrong(value, path, "must not be empty");
   return list && (may_be_empty || !list->empty()) ? list : nullptr;
 }
 
@@ -227,8 +277,9 @@ void Checker::numbers(const Value& value, const Range& range, const std::string&
 void Checker::one_per_client(const Value& value, std::string_view what, const std::string& path) {
   const std::size_t length = value.as<List>()->size();
   if (!clients_ || length == static_cast<std::size_t>(*clients_)) return;
-  wrong(value, path, "has " + std::to_string(length) + ' ' + std::string(what) + ", must have one for each of the " +
-                         std::to_string(*clients_) + " clients");
+  wrong(value, path,
+        "has " + std::to_string(length) + ' ' + std::string(what) + ", must have one for each of the " +
+            std::to_string(*clients_) + " clients");
 }
 
 void Checker::edge(const Value& value, const std::string& path) {
@@ -255,7 +306,9 @@ double number_in(const Value& value) {
   return whole ? static_cast<double>(*whole) : value.as<double>() ? *value.as<double>() : 0;
 }
 
-bool descends(const Value& earlier, const Value& later) { return number_in(later) < number_in(earlier); }
+bool descends(const Value& earlier, const Value& later) {
+  return number_in(later) < number_in(earlier);
+}
 
 void Checker::ticks(const Value& value, const Range& range, const std::string& path) {
   const auto* lists = elements(value, path, "lists of seconds");
@@ -265,7 +318,8 @@ void Checker::ticks(const Value& value, const Range& range, const std::string& p
     const auto* list = elements(const_cast<Value&>((*lists)[i]), place(path, i), "seconds", true);
     if (!list) continue;
     numbers((*lists)[i], range, place(path, i));
-    if (std::adjacent_find(list->begin(), list->end(), descends) != list->end()) wrong((*lists)[i], place(path, i), "must ascend");
+    if (std::adjacent_find(list->begin(), list->end(), descends) != list->end())
+      wrong((*lists)[i], place(path, i), "must ascend");
   }
 }
 
@@ -274,8 +328,10 @@ void Checker::links(Value& value, const std::string& path) {
   if (!list) return;
   for (std::size_t i = 0; i < list->size(); ++i) {
     auto* link = (*list)[i].as<Table>();
-    if (link) table(*link, "link", place(path, i), (*list)[i].line);
-    else wrong((*list)[i], place(path, i), "must be a table with source and target");
+    if (link)
+      table(*link, "link", place(path, i), (*list)[i].line);
+    else
+      wrong((*list)[i], place(path, i), "must be a table with source and target");
   }
 }
 
@@ -314,7 +370,7 @@ std::optional<std::int64_t> client_count(const Table& root) {
 }  // namespace
 
 void Faults::add(int line, std::string key, std::string value, std::string allowed, std::string suggestion) {
-  if (faults_.size() == most_kept) return void(++dropped_);
+  if (is_full()) return void(++dropped_);
   const bool is_command = line == Value::by_command;
   faults_.push_back({is_command ? "--set" : file_, is_command ? 0 : line, std::move(key), std::move(value),
                      std::move(allowed), std::move(suggestion)});

@@ -23,6 +23,8 @@ class Faults {
   /// A fault of this key or of a part of it. What was added beyond `most_kept` is only counted and not found here.
   bool has(std::string_view key) const;
   bool none() const { return faults_.empty(); }
+  /// Further faults are only counted: no need to word them.
+  bool is_full() const { return faults_.size() == most_kept; }
   /// In the order of the lines, those without a line last.
   std::vector<Fault> sorted() const;
 
@@ -34,8 +36,8 @@ class Faults {
   std::size_t dropped_ = 0;
 };
 
-/// Compares the tree with the table of keys, fills in defaults and lets paths start at `folder`. What is not in `faults`
-/// afterwards can be taken from the tree without further checks.
+/// Compares the tree with the table of keys, fills in defaults and lets paths start at `folder`. What is not in
+/// `faults` afterwards can be taken from the tree without further checks.
 void check_experiment(Table& root, const std::filesystem::path& folder, Faults& faults);
 
 /// "" or "algorithm": "algorithm.eta".

@@ -22,8 +22,8 @@ constexpr Range delays{0, longest, true};
 constexpr Range chance{0, 1};
 constexpr Range chance_not_sure{0, 1, false, true};
 constexpr Range chance_not_none{0, 1, true};
-constexpr Range count_from_0{0, 1e15};
-constexpr Range count_from_1{1, 1e15};
+constexpr Range count_from_0{0, 1e12};
+constexpr Range count_from_1{1, 1e12};
 constexpr Range clients{1, 1e7};
 
 constexpr std::string_view optional = "\"none\"";
@@ -31,16 +31,19 @@ constexpr std::string_view on_rows = "name!=quadratic";
 constexpr std::string_view own_timer = "law=poisson|fixed|shifted_exp|gamma|lognormal";
 
 // One row a key. What a key is called and means is said here and nowhere else.
+// clang-format off
 const std::array all = std::to_array<Key>({
     {"", "name", Type::text, "\"experiment\"", "what reports call the run"},
-    {"", "seed", Type::integer, "1", "start of every random draw", "", {0, 9223372036854775807.0}},
+    {"", "seed", Type::integer, "1", "start of every random draw", "", not_negative},
     {"", "clock", Type::choice, "\"virtual\"", "whose time the run is in", "", {}, "virtual", "wall"},
     {"", "time_scale", Type::number, "1.0", "seconds of the experiment per real second", "clock=wall", positive},
     {"", "saturate", Type::boolean, "false", "compute as fast as the machine can", "clock=wall"},
     {"", "precision", Type::choice, "\"float32\"", "of models and gradients", "", {}, words<Precision>},
-    {"", "until", Type::number, "", "end of the run in seconds of the experiment's own time; better not the instant of a unification, when every model is the hub's", "", some_seconds},
+    {"", "until", Type::number, "", "end of the run in seconds of the experiment's own time; better not the instant of "
+     "a unification, when every model is the hub's", "", some_seconds},
     {"", "isa", Type::text, "\"auto\"", "instruction set that the arithmetic must use; auto takes what the build uses"},
-    {"", "record", Type::size, "\"full\"", "the steps that are written down: full, off (also leaves out the per-link file), or at most so many bytes", "", count_from_1},
+    {"", "record", Type::size, "\"full\"", "the steps that are written down: full, off (also leaves out the per-link "
+     "file), or at most so many bytes", "", count_from_1},
     {"", "checkpoint_every", Type::later, "", "seconds between checkpoints"},
     {"", "roster", Type::later, "", "hosts, their addresses, public keys and clients"},
     {"", "churn", Type::later, "", "clients that join, leave, crash and restart"},
@@ -59,94 +62,125 @@ const std::array all = std::to_array<Key>({
     {"clients", "count", Type::integer, "", "number of clients", "", clients},
     {"clients", "compute", Type::table, "{}", "the timer of local computations"},
     {"clients", "transmit", Type::table, "{}", "the timer of transmissions"},
-    {"clients.compute", "law", Type::choice, "\"poisson\"", "law of the timer", "", {}, "poisson|fixed|shifted_exp|gamma|lognormal|trace|table|off"},
-    {"clients.transmit", "law", Type::choice, "\"coupled\"", "law of the timer; coupled transmits at the instant of a computation, right after it", "", {}, words<TimerKind>},
+    {"clients.compute", "law", Type::choice, "\"poisson\"", "law of the timer", "", {},
+     "poisson|fixed|shifted_exp|gamma|lognormal|trace|table|off"},
+    {"clients.transmit", "law", Type::choice, "\"coupled\"", "law of the timer; coupled transmits at the instant of a "
+     "computation, right after it", "", {}, words<TimerKind>},
     {"clients.transmit", "per_link", Type::boolean, "false", "every outgoing link has a timer of its own", own_timer},
-    {"timer", "rate", Type::per_client, "1.0", "ticks per second; shifted_exp, gamma: rate of the random part", "law=poisson|shifted_exp|gamma", positive},
+    {"timer", "rate", Type::per_client, "1.0", "ticks per second; shifted_exp, gamma: rate of the random part",
+     "law=poisson|shifted_exp|gamma", positive},
     {"timer", "period", Type::per_client, "", "seconds between ticks", "law=fixed", some_seconds},
     {"timer", "phase", Type::per_client, "0.0", "seconds before the first tick", "law=fixed", seconds},
     {"timer", "min", Type::per_client, "", "shortest interval in seconds", "law=shifted_exp", seconds},
     {"timer", "shape", Type::per_client, "", "shape of the interval's law", "law=gamma", positive},
     {"timer", "mean", Type::per_client, "", "mean interval in seconds", "law=lognormal", some_seconds},
-    {"timer", "sigma", Type::per_client, "", "standard deviation of the interval's logarithm", "law=lognormal", not_negative},
+    {"timer", "sigma", Type::per_client, "", "standard deviation of the interval's logarithm", "law=lognormal",
+     not_negative},
     {"timer", "file", Type::file, "", "text file, one line per client: its ticks in ascending seconds", "law=trace"},
     {"timer", "ticks", Type::ticks, "", "one list per client: its ticks in ascending seconds", "law=table", seconds},
     {"timer", "every", Type::integer, "1", "transmit after every so many computations", "law=coupled", {1, 1e9}},
     {"timer", "repeat", Type::integer, "1", "transmissions each time", "law=coupled", {1, 1e6}},
 
     {"topology", "kind", Type::choice, "\"ring\"", "the graph", "", {}, words<TopologyKind>},
-    {"topology", "rows", Type::integer, "", "rows of clients; rows * columns is clients.count", "kind=torus|grid", clients},
+    {"topology", "rows", Type::integer, "", "rows of clients; rows * columns is clients.count", "kind=torus|grid",
+     clients},
     {"topology", "columns", Type::integer, "", "columns of clients", "kind=torus|grid", clients},
     {"topology", "center", Type::client, "0", "the client in the middle", "kind=star"},
-    {"topology", "step", Type::integer, "0", "t of the links i -> i + 2^(t mod ceil(log2 clients))", "kind=one_peer_exponential", count_from_0},
+    {"topology", "step", Type::integer, "0", "t of the links i -> i + 2^(t mod ceil(log2 clients))",
+     "kind=one_peer_exponential", count_from_0},
     {"topology", "probability", Type::number, "", "chance of each edge", "kind=erdos_renyi", chance_not_none},
-    {"topology", "radius", Type::number, "", "longest edge between points of the unit square", "kind=random_geometric", positive},
+    {"topology", "radius", Type::number, "", "longest edge between points of the unit square", "kind=random_geometric",
+     positive},
     {"topology", "k", Type::integer, "3", "nearest points that each client sends to", "kind=knn", clients},
-    {"topology", "symmetrise", Type::choice, "\"union\"", "none keeps the directions, union adds the missing ones, mutual keeps pairs only", "kind=knn", {}, words<Symmetrise>},
+    {"topology", "symmetrise", Type::choice, "\"union\"", "none keeps the directions, union adds the missing ones, "
+     "mutual keeps pairs only", "kind=knn", {}, words<Symmetrise>},
     {"topology", "file", Type::file, "", "text file, one edge \"source target\" a line", "kind=file"},
     {"topology", "edges", Type::edges, "", "list of [source, target]", "kind=edges"},
     {"topology", "directed", Type::boolean, "false", "false: every edge is used in both directions", "kind=file|edges"},
 
-    {"channel", "kind", Type::choice, "\"ideal\"", "ideal loses nothing and has one constant delay; random draws; table lists every link", "", {}, words<ChannelKind>, "wireless|rayleigh_threshold|aircomp|bandwidth|trace"},
-    {"channel", "delay", Type::law, "1e-06", "seconds from sending to arrival; drawn for every message", "kind=ideal|random", delays},
+    {"channel", "kind", Type::choice, "\"ideal\"", "ideal loses nothing and has one constant delay; random draws; "
+     "table lists every link", "", {}, words<ChannelKind>, "wireless|rayleigh_threshold|aircomp|bandwidth|trace"},
+    {"channel", "delay", Type::law, "1e-06", "seconds from sending to arrival; drawn for every message",
+     "kind=ideal|random", delays},
     {"channel", "loss", Type::number, "0.0", "chance that a message is lost", "kind=random", chance_not_sure},
-    {"channel", "links", Type::links, "[]", "links that differ; for table every link of the graph", "kind=random|table"},
+    {"channel", "links", Type::links, "[]", "links that differ; for table every link of the graph",
+     "kind=random|table"},
     {"link", "source", Type::client, "", "the sender"},
     {"link", "target", Type::client, "", "the receiver"},
-    {"link", "delay", Type::law, optional, "as in the channel; none: the channel's (for table it must be set)", "", delays},
+    {"link", "delay", Type::law, optional, "as in the channel; none: the channel's (for table it must be set)", "",
+     delays},
     {"link", "loss", Type::number, optional, "as in the channel; none: the channel's (0 for table)", "", chance},
 
     {"mailbox", "window", Type::number, "0.0", "seconds between the first accepted message and the merge", "", seconds},
     {"mailbox", "deadline", Type::number, optional, "oldest accepted message in seconds", "", seconds},
-    {"mailbox", "cap", Type::integer, optional, "messages that a receiver accepts per cap_period", "", {0, 4294967295.0}},
+    {"mailbox", "cap", Type::integer, optional, "messages that a receiver accepts per cap_period", "",
+     {0, 4294967295.0}},
     {"mailbox", "cap_period", Type::number, optional, "seconds; none: the unification period", "", some_seconds},
 
     {"unification", "period", Type::number, optional, "seconds between unifications; none: never", "", some_seconds},
-    {"unification", "hub", Type::choice, "\"round_robin\"", "whose model is adopted", "", {}, words<HubKind>, "best_channel"},
+    {"unification", "hub", Type::choice, "\"round_robin\"", "whose model is adopted", "", {}, words<HubKind>,
+     "best_channel"},
     {"unification", "client", Type::client, "", "the hub", "hub=fixed"},
     {"unification", "hubs", Type::clients, "", "the hubs in turn, from the start again at the end", "hub=table"},
-    {"unification", "via", Type::choice, "\"ideal\"", "ideal is simultaneous and reliable; transport sends the model over the links", "", {}, words<UnifyVia>},
+    {"unification", "via", Type::choice, "\"ideal\"", "ideal is simultaneous and reliable; transport sends the model "
+     "over the links", "", {}, words<UnifyVia>},
     {"unification", "clears_mailbox", Type::boolean, "false", "open windows are emptied"},
 
-    {"protocol", "kind", Type::choice, "\"push\"", "push: everyone in their own time; rounds: barriers", "", {}, words<ProtocolKind>, "pull|token|server"},
-    {"protocol", "missing", Type::choice, "\"wait\"", "what a barrier does about a lost message", "kind=rounds", {}, words<MissingRule>, "reuse_last"},
-    {"protocol", "send_probability", Type::number, "1.0", "chance that a client sends in a round", "kind=rounds", chance_not_none},
+    {"protocol", "kind", Type::choice, "\"push\"", "push: everyone in their own time; rounds: barriers", "", {},
+     words<ProtocolKind>, "pull|token|server"},
+    {"protocol", "missing", Type::choice, "\"wait\"", "what a barrier does about a lost message", "kind=rounds", {},
+     words<MissingRule>, "reuse_last"},
+    {"protocol", "send_probability", Type::number, "1.0", "chance that a client sends in a round", "kind=rounds",
+     chance_not_none},
 
-    {"algorithm", "name", Type::choice, "", "the algorithm", "", {}, "draco",
-     "dpsgd|local_only|centralised|decefl|fedavg|swarm|pushpull|spodgt|kgt|dsgt|pame|depositum|dfedsam|choco|beer|nids|"
-     "anq_nids|sgp|digest|fedmid|feddr|fedadmm|fedavg_plus|async_dsgd|kdpdfl|gossip"},
+    {"algorithm", "name", Type::choice, "", "the algorithm", "", {}, "draco", "dpsgd|local_only|centralised|decefl|"
+     "fedavg|swarm|pushpull|spodgt|kgt|dsgt|pame|depositum|dfedsam|choco|beer|nids|anq_nids|sgp|digest|fedmid|feddr|"
+     "fedadmm|fedavg_plus|async_dsgd|kdpdfl|gossip"},
     {"algorithm", "eta", Type::number, "0.05", "step size", "name=draco", positive},
     {"algorithm", "local_batches", Type::integer, "1", "steps of one computation", "name=draco", {1, 1e6}},
-    {"algorithm", "outbox", Type::choice, "\"accumulate\"", "accumulate sends all increments since the last transmission, latest the newest one", "name=draco", {}, words<OutboxKind>},
-    {"algorithm", "q", Type::choice, "\"receiver_static\"", "weights: 1/in-degree of the receiver, 1/out-degree of the sender, 1/size of the batch, or q_matrix", "name=draco", {}, words<WeightKind>},
+    {"algorithm", "outbox", Type::choice, "\"accumulate\"", "accumulate sends all increments since the last "
+     "transmission, latest the newest one", "name=draco", {}, words<OutboxKind>},
+    {"algorithm", "q", Type::choice, "\"receiver_static\"", "weights: 1/in-degree of the receiver, 1/out-degree of the "
+     "sender, 1/size of the batch, or q_matrix", "name=draco", {}, words<WeightKind>},
     {"algorithm", "q_matrix", Type::matrix, "", "weights [receiver][sender]", "q=explicit"},
-    {"algorithm", "self_apply", Type::boolean, "false", "a client adds its own increment to its model; without it a ring diverges between unifications", "name=draco"},
-    {"algorithm", "snapshot", Type::choice, "\"at_finish\"", "the model a computation starts from: held when its tick fires, or at the tick before", "name=draco", {}, words<SnapshotAt>},
-    {"algorithm", "retain_on_loss", Type::boolean, "false", "an increment that was not acknowledged goes back to the outbox", "name=draco"},
+    {"algorithm", "self_apply", Type::boolean, "false", "a client adds its own increment to its model; without it a "
+     "ring diverges between unifications", "name=draco"},
+    {"algorithm", "snapshot", Type::choice, "\"at_finish\"", "the model a computation starts from: held when its tick "
+     "fires, or at the tick before", "name=draco", {}, words<SnapshotAt>},
+    {"algorithm", "retain_on_loss", Type::boolean, "false", "an increment that was not acknowledged goes back to the "
+     "outbox", "name=draco"},
 
-    {"data", "name", Type::text, "", "a data set that `rubato list datasets` shows; quadratic: f_i = 1/2 ||x - c_i||^2 with random c_i"},
+    {"data", "name", Type::text, "", "a data set that `rubato list datasets` shows; quadratic: f_i = 1/2 ||x - c_i||^2 "
+     "with random c_i"},
     {"data", "dimension", Type::integer, "", "numbers in x", "name=quadratic", {1, 1e9}},
-    {"data", "samples_per_client", Type::integer, "0", "most rows of one client; 0: all that are dealt to it", on_rows, count_from_0},
+    {"data", "samples_per_client", Type::integer, "0", "most rows of one client; 0: all that are dealt to it", on_rows,
+     count_from_0},
     {"data", "train_rows", Type::integer, "0", "rows that are dealt; 0: all", on_rows, count_from_0},
     {"data", "partition", Type::table, "{}", "how rows are dealt to clients", on_rows},
     {"data.partition", "kind", Type::choice, "\"iid\"", "the rule", "", {}, words<PartitionKind>},
     {"data.partition", "classes", Type::integer, "", "classes of one client", "kind=by_class", {1, 1e6}},
-    {"data.partition", "random", Type::boolean, "false", "draw the classes instead of taking them in turn", "kind=by_class"},
-    {"data.partition", "alpha", Type::number, "", "concentration; small is uneven", "kind=dirichlet_by_class|dirichlet_by_client", positive},
-    {"data.partition", "min_samples", Type::integer, "10", "fewest rows of a client; redrawn until it holds", "kind=dirichlet_by_class", count_from_0},
+    {"data.partition", "random", Type::boolean, "false", "draw the classes instead of taking them in turn",
+     "kind=by_class"},
+    {"data.partition", "alpha", Type::number, "", "concentration; small is uneven",
+     "kind=dirichlet_by_class|dirichlet_by_client", positive},
+    {"data.partition", "min_samples", Type::integer, "10", "fewest rows of a client; redrawn until it holds",
+     "kind=dirichlet_by_class", count_from_0},
 
-    {"model", "name", Type::choice, "", "the model", "", {}, "softmax|mlp|quadratic|logistic|least_squares", "svm|cnn|resnet20|resnet18|transformer"},
+    {"model", "name", Type::choice, "", "the model", "", {}, "softmax|mlp|quadratic|logistic|least_squares",
+     "svm|cnn|resnet20|resnet18|transformer"},
     {"model", "hidden", Type::integers, "", "widths of the hidden layers", "name=mlp", {1, 1e6}},
     {"model", "batch", Type::integer, "0", "rows of one mini-batch; 0: all", on_rows, count_from_0},
     {"model", "l2", Type::number, "0.0", "weight of 1/2 ||x||^2 in the loss", on_rows, not_negative},
-    {"model", "init", Type::choice, "\"default\"", "zero, he (normal with variance 2 / inputs), or what suits the model", on_rows, {}, words<InitKind>},
+    {"model", "init", Type::choice, "\"default\"",
+     "zero, he (normal with variance 2 / inputs), or what suits the model", on_rows, {}, words<InitKind>},
 
     {"metrics", "every_events", Type::integer, "500", "ticks and deliveries between samples; 0: off", "", count_from_0},
     {"metrics", "every_seconds", Type::number, "0.0", "seconds of the experiment between samples; 0: off", "", seconds},
     {"metrics", "test_samples", Type::integer, "0", "test rows that are used; 0: all", "", count_from_0},
     {"metrics", "clients", Type::integer, "0", "clients that are evaluated; 0: all", "", {0, 1e7}},
 
-    {"limits", "outstanding_steps", Type::integer, "0", "steps issued and not yet performed; 0: automatic", "", count_from_0},
+    {"limits", "outstanding_steps", Type::integer, "0", "steps issued and not yet performed; 0: automatic", "",
+     count_from_0},
     {"limits", "payload_bytes", Type::integer, "0", "bytes of payloads under way; 0: automatic", "", count_from_0},
 
     {"law", "law", Type::choice, "", "the law", "", {}, words<LawKind>},
@@ -158,10 +192,12 @@ const std::array all = std::to_array<Key>({
     {"law", "a", Type::number, "", "first exponent; numbers lie between 0 and 1", "law=beta", positive},
     {"law", "b", Type::number, "", "second exponent", "law=beta", positive},
     {"law", "shape", Type::number, "", "shape", "law=gamma", positive},
-    {"law", "rate", Type::number, "", "rate; the mean of gamma is shape / rate, of shifted_exp min + 1 / rate", "law=gamma|shifted_exp", positive},
+    {"law", "rate", Type::number, "", "rate; the mean of gamma is shape / rate, of shifted_exp min + 1 / rate",
+     "law=gamma|shifted_exp", positive},
     {"law", "min", Type::number, "", "smallest number", "law=shifted_exp"},
     {"law", "values", Type::numbers, "", "one number per client; of a delay: taken in turn", "law=list"},
 });
+// clang-format on
 
 std::string joined(std::string_view path, std::string_view name) {
   return path.empty() ? std::string(name) : std::string(path) + '.' + std::string(name);
@@ -203,16 +239,20 @@ std::string Range::sentence() const {
   return "must be " + from + (high == infinity ? "" : " and " + to);
 }
 
-std::span<const Key> all_keys() { return all; }
+std::span<const Key> all_keys() {
+  return all;
+}
 
 std::vector<const Key*> keys_of(std::string_view path) {
   std::vector<const Key*> keys;
-  for (const Key& key : all) if (serves(key, path)) keys.push_back(&key);
+  for (const Key& key : all)
+    if (serves(key, path)) keys.push_back(&key);
   return keys;
 }
 
 const Key* find_key(std::string_view path, std::string_view name) {
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Key& key) { return key.name == name && serves(key, path); });
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Key& key) { return key.name == name && serves(key, path); });
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -228,8 +268,9 @@ std::optional<std::string> table_at(std::string_view path) {
 }
 
 bool is_selector(std::string_view path, std::string_view name) {
-  return std::any_of(all.begin(), all.end(),
-                     [&](const Key& key) { return serves(key, path) && !key.when.empty() && condition_of(key).selector == name; });
+  return std::any_of(all.begin(), all.end(), [&](const Key& key) {
+    return serves(key, path) && !key.when.empty() && condition_of(key).selector == name;
+  });
 }
 
 std::vector<std::string_view> words_of(std::string_view choices) {
@@ -263,6 +304,8 @@ Belongs belongs(std::string_view path, const Key& key, const Table& table) {
   return is_word_of(condition.choices, *word) != condition.is_negated ? Belongs::yes : Belongs::no;
 }
 
-Value default_of(const Key& key) { return std::get<Value>(parse_value(key.fallback, Value::by_default)); }
+Value default_of(const Key& key) {
+  return std::get<Value>(parse_value(key.fallback, Value::by_default));
+}
 
 }  // namespace rubato::config

@@ -13,7 +13,12 @@
 namespace rubato::config {
 
 enum class Type {
-  boolean, integer, number, text, choice, file,
+  boolean,
+  integer,
+  number,
+  text,
+  choice,
+  file,
   size,        // "full", "off" or a number of bytes
   integers,    // a list, possibly empty
   client,      // an integer below clients.count
@@ -44,15 +49,15 @@ struct Range {
 };
 
 struct Key {
-  std::string_view table;       // "", "topology", "clients.compute", ...; "timer", "law" and "link" serve several paths
+  std::string_view table;  // "", "topology", "clients.compute", ...; "timer", "law" and "link" serve several paths
   std::string_view name;
   Type type = Type::text;
   std::string_view fallback{};  // TOML; empty: must be set; "none" (with quotes): may be absent
   std::string_view meaning{};
-  std::string_view when{};      // "kind=torus|grid" or "name!=quadratic": the choices that know the key; empty: all
+  std::string_view when{};  // "kind=torus|grid" or "name!=quadratic": the choices that know the key; empty: all
   Range range{};
-  std::string_view choices{};   // choice: "ring|star"
-  std::string_view later{};     // choices of later versions
+  std::string_view choices{};  // choice: "ring|star"
+  std::string_view later{};    // choices of later versions
 
   bool is_optional() const { return fallback == "\"none\""; }
 };
@@ -64,7 +69,8 @@ std::span<const Key> all_keys();
 std::vector<const Key*> keys_of(std::string_view path);
 const Key* find_key(std::string_view path, std::string_view name);
 
-/// The path under which the keys of the table at this dotted path stand: "law" for "channel.delay"; none: no table there.
+/// The path under which the keys of the table at this dotted path stand: "law" for "channel.delay"; none: no table
+/// there.
 std::optional<std::string> table_at(std::string_view path);
 
 /// Whether other keys of its table depend on the value of this one.
@@ -83,7 +89,8 @@ struct Condition {
 Condition condition_of(const Key& key);
 
 enum class Belongs { yes, no, unclear };
-/// Whether the choices made in `table` know the key; unclear where a choice is itself not valid. Absent choices have their defaults.
+/// Whether the choices made in `table` know the key; unclear where a choice is itself not valid. Absent choices have
+/// their defaults.
 Belongs belongs(std::string_view path, const Key& key, const Table& table);
 
 /// fallback as a value; only for keys that have one.

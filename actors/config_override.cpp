@@ -10,8 +10,8 @@ namespace rubato::config {
 namespace {
 
 struct Override {
-  std::string path;   // of the table: "clients.compute"
-  std::string name;   // of the key in it: "law"
+  std::string path;  // of the table: "clients.compute"
+  std::string name;  // of the key in it: "law"
   Value value;
 
   std::string key() const { return dotted(path, name); }
@@ -38,13 +38,18 @@ std::optional<Override> parse(const std::string& text, Faults& faults) {
   const std::size_t equals = whole.find('=');
   const std::string_view key = trimmed(whole.substr(0, equals));
   const std::string_view given = equals == whole.npos ? std::string_view() : trimmed(whole.substr(equals + 1));
-  const auto refuse = [&](std::string what) { faults.add(Value::by_command, std::string(key), std::string(given), std::move(what)); };
+  const auto refuse = [&](std::string what) {
+    faults.add(Value::by_command, std::string(key), std::string(given), std::move(what));
+  };
   if (key.empty() || given.empty()) return refuse("must be key=value"), std::nullopt;
-  if (key.front() == '.' || key.back() == '.' || key.find("..") != key.npos) return refuse("must be table.key=value"), std::nullopt;
+  if (key.front() == '.' || key.back() == '.' || key.find("..") != key.npos)
+    return refuse("must be table.key=value"), std::nullopt;
 
   auto value = parse_value(given, Value::by_command);
-  if (std::holds_alternative<SyntaxError>(value) && is_bare(given)) value = Value{std::string(given), Value::by_command};
-  if (auto* error = std::get_if<SyntaxError>(&value)) return refuse("must be a TOML value or a bare word: " + error->reason), std::nullopt;
+  if (std::holds_alternative<SyntaxError>(value) && is_bare(given))
+    value = Value{std::string(given), Value::by_command};
+  if (auto* error = std::get_if<SyntaxError>(&value))
+    return refuse("must be a TOML value or a bare word: " + error->reason), std::nullopt;
   const std::size_t dot = key.rfind('.');
   const bool is_top = dot == key.npos;
   return Override{std::string(is_top ? "" : key.substr(0, dot)), std::string(is_top ? key : key.substr(dot + 1)),
@@ -66,7 +71,10 @@ Table* table_for(const Override& given, Table& root, Faults& faults, std::ostrea
     }
     if (!next) next = &table->set(name, {Table{}, Value::by_command});
     table = next->as<Table>();
-    if (!table) return faults.add(given.value, given.key(), "cannot be set: " + so_far + " is " + to_shown(*next) + ", not a table"), nullptr;
+    if (!table)
+      return faults.add(given.value, given.key(),
+                        "cannot be set: " + so_far + " is " + to_shown(*next) + ", not a table"),
+             nullptr;
   }
   return table;
 }
@@ -78,13 +86,15 @@ bool is_foreign(std::string_view spec, const Entry& entry, const Table& table) {
 }
 
 void drop_foreign(const Override& given, std::string_view spec, Table& table, std::ostream& notes) {
-  std::vector<std::string> foreign;
-  for (const Entry& entry : table.entries) if (is_foreign(spec, entry, table)) foreign.push_back(entry.name);
-  for (const std::string& name : foreign) {
-    notes << "--set " << given.key() << " = " << to_shown(given.value) << " drops " << dotted(given.path, name) << " = "
-          << to_shown(*table.find(name)) << ", which it does not know\n";
-    table.erase(name);
+  Table kept;
+  for (const Entry& entry : table.entries) {
+    if (!is_foreign(spec, entry, table))
+      kept.entries.push_back(entry);
+    else
+      notes << "--set " << given.key() << " = " << to_shown(given.value) << " drops " << dotted(given.path, entry.name)
+            << " = " << to_shown(entry.value) << ", which it does not know\n";
   }
+  table = std::move(kept);
 }
 
 // False where the new word is none that this version knows: then it cannot be said what it knows.
@@ -116,7 +126,9 @@ void apply_overrides(Table& root, std::span<const std::string> overrides, Faults
   std::vector<Override> parsed;
   for (const std::string& text : overrides)
     if (auto given = parse(text, faults)) parsed.push_back(std::move(*given));
-  std::stable_partition(parsed.begin(), parsed.end(), [](const Override& given) { return given.is_choice(); });
+  const auto rank = [](const Override& given) { return given.value.as<Table>() ? 0 : given.is_choice() ? 1 : 2; };
+  std::stable_sort(parsed.begin(), parsed.end(),
+                   [&](const Override& a, const Override& b) { return rank(a) < rank(b); });
   for (const Override& given : parsed) apply(given, root, faults, notes);
 }
 

@@ -3,9 +3,22 @@
 #include <algorithm>
 #include <sstream>
 
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 1
-#define TOML_ENABLE_WINDOWS_COMPAT 0
+#include "actors/config_scan.hpp"
+
+// toml++ 3.3 meets some broken texts ("[#") with an assertion, which a release build takes for granted: undefined
+// behaviour from input. Here a failed assertion is a syntax error, and the library has a name of its own, so that the
+// linker cannot exchange it for the toml++ of a program that uses ours.
+namespace {
+struct FailedAssertion {};
+constexpr void assert_claim(bool is_true) {
+  if (!is_true) throw FailedAssertion{};
+}
+}  // namespace
+#undef NDEBUG
+#define TOML_ASSERT(claim) assert_claim(static_cast<bool>(claim))
+#define TOML_EXCEPTIONS 1
+#define TOML_HEADER_ONLY 1
+#define toml rubato_toml
 #include <toml++/toml.h>
 
 namespace rubato::config {
@@ -14,7 +27,8 @@ namespace {
 
 Value to_value(const toml::node& node);
 
-template <class Date> Odd to_odd(const Date& date) {
+template <class Date>
+Odd to_odd(const Date& date) {
   std::ostringstream text;
   text << date;
   return {text.str()};
@@ -51,17 +65,21 @@ Value to_value(const toml::node& node) {
 
 void set_line(Value& value, int line) {
   value.line = line;
-  if (auto* list = value.as<List>()) for (Value& element : *list) set_line(element, line);
-  if (auto* table = value.as<Table>()) for (Entry& entry : table->entries) set_line(entry.value, line);
+  if (auto* list = value.as<List>())
+    for (Value& element : *list) set_line(element, line);
+  if (auto* table = value.as<Table>())
+    for (Entry& entry : table->entries) set_line(entry.value, line);
 }
 
 }  // namespace
 
-std::variant<Table, SyntaxError> parse_document(std::string_view text) {
-  const toml::parse_result result = toml::parse(text);
-  if (result) return to_table(result.table());
-  const toml::parse_error& error = result.error();
+std::variant<Table, SyntaxError> parse_document(std::string_view text) try {
+  if (auto trouble = scan(text)) return *std::move(trouble);
+  return to_table(toml::parse(text));
+} catch (const toml::parse_error& error) {
   return SyntaxError{std::string(error.description()), static_cast<int>(error.source().begin.line)};
+} catch (const FailedAssertion&) {
+  return SyntaxError{"a table header or a key is broken", 0};
 }
 
 std::variant<Value, SyntaxError> parse_value(std::string_view text, int line) {

@@ -23,7 +23,8 @@ class Sound {
     }
     return table ? table->find(path) : nullptr;
   }
-  template <class Type> const Type* at(std::string_view path) const {
+  template <class Type>
+  const Type* at(std::string_view path) const {
     const Value* value = at(path);
     return value ? value->as<Type>() : nullptr;
   }
@@ -46,8 +47,9 @@ void check_grid(const Sound& sound, Faults& faults) {
   const auto *rows = sound.at<std::int64_t>("topology.rows"), *columns = sound.at<std::int64_t>("topology.columns");
   const auto* count = sound.at<std::int64_t>("clients.count");
   if (!rows || !columns || !count || *rows * *columns == *count) return;
-  faults.add(*sound.at("topology.rows"), "topology.rows",
-             "rows * columns is " + std::to_string(*rows * *columns) + ", must be clients.count = " + std::to_string(*count));
+  faults.add(
+      *sound.at("topology.rows"), "topology.rows",
+      "rows * columns is " + std::to_string(*rows * *columns) + ", must be clients.count = " + std::to_string(*count));
 }
 
 void check_at_most_clients(std::string_view key, std::int64_t fewer, const Sound& sound, Faults& faults) {
@@ -63,23 +65,28 @@ void check_ideal_delay(const Sound& sound, Faults& faults) {
   const auto* law = delay->as<Table>();
   const Value* word = law ? law->find("law") : nullptr;
   const bool is_constant = !delay->as<List>() && (!law || (word && word->is_text("constant")));
-  if (!is_constant) faults.add(*delay, "channel.delay", "must be one number for kind = \"ideal\"; kind = \"random\" draws from a law");
+  if (!is_constant)
+    faults.add(*delay, "channel.delay", "must be one number for kind = \"ideal\"; kind = \"random\" draws from a law");
 }
 
-void check_link(const Value& link, const std::string& path, std::set<std::pair<std::int64_t, std::int64_t>>& seen, Faults& faults) {
+void check_link(const Value& link, const std::string& path, std::set<std::pair<std::int64_t, std::int64_t>>& seen,
+                Faults& faults) {
   const auto* table = link.as<Table>();
   const Value *source = table ? table->find("source") : nullptr, *target = table ? table->find("target") : nullptr;
   if (!source || !target || !source->as<std::int64_t>() || !target->as<std::int64_t>()) return;
   const std::pair ends{*source->as<std::int64_t>(), *target->as<std::int64_t>()};
-  if (ends.first == ends.second) faults.add(link, path, "must join two different clients");
-  else if (!seen.insert(ends).second) faults.add(link, path, "is the second entry of this link");
+  if (ends.first == ends.second)
+    faults.add(link, path, "must join two different clients");
+  else if (!seen.insert(ends).second)
+    faults.add(link, path, "is the second entry of this link");
 }
 
 void check_links(const Sound& sound, Faults& faults) {
   const auto* links = sound.at<List>("channel.links");
   if (!links) return;
   const bool is_table = sound.is("channel.kind", "table");
-  if (is_table && links->empty()) faults.add(*sound.at("channel.links"), "channel.links", "must list every link for kind = \"table\"");
+  if (is_table && links->empty())
+    faults.add(*sound.at("channel.links"), "channel.links", "must list every link for kind = \"table\"");
   std::set<std::pair<std::int64_t, std::int64_t>> seen;
   for (std::size_t i = 0; i < links->size(); ++i) {
     const std::string path = "channel.links[" + std::to_string(i) + ']';
@@ -90,21 +97,27 @@ void check_links(const Sound& sound, Faults& faults) {
   }
 }
 
-bool is_set(const Value* value) { return value && !value->is_text("none"); }
+bool is_set(const Value* value) {
+  return value && !value->is_text("none");
+}
 
 void check_cap(const Sound& sound, Faults& faults) {
   const Value *cap = sound.at("mailbox.cap"), *period = sound.at("unification.period");
   const bool is_in_order = !faults.has("mailbox") && !faults.has("unification.period");
   if (!is_in_order || !is_set(cap) || is_set(sound.at("mailbox.cap_period"))) return;
-  if (is_set(period)) sound.at("mailbox")->as<Table>()->set("cap_period", *period);
-  else faults.add(cap->line, "mailbox.cap_period", "", "must be set: mailbox.cap counts per cap_period, and there is no unification.period");
+  if (is_set(period))
+    sound.at("mailbox")->as<Table>()->set("cap_period", *period);
+  else
+    faults.add(cap->line, "mailbox.cap_period", "",
+               "must be set: mailbox.cap counts per cap_period, and there is no unification.period");
 }
 
 void check_quadratic(const Sound& sound, Faults& faults) {
   const Value *data = sound.at("data.name"), *model = sound.at("model.name");
   if (!data || !model || data->is_text("quadratic") == model->is_text("quadratic")) return;
-  faults.add(*model, "model.name", "data.name = " + to_shown(*data) + " needs " +
-             (data->is_text("quadratic") ? "the model quadratic" : "another model: quadratic has no rows"));
+  faults.add(*model, "model.name",
+             "data.name = " + to_shown(*data) + " needs " +
+                 (data->is_text("quadratic") ? "the model quadratic" : "another model: quadratic has no rows"));
 }
 
 void check_table3(const Sound& sound, Faults& faults) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace rubato::config {
 
@@ -49,19 +50,18 @@ std::string InToml::operator()(const Table& table) const {
 }  // namespace
 
 const Value* Table::find(std::string_view name) const {
-  const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.name == name; });
+  const auto found =
+      std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.name == name; });
   return found == entries.end() ? nullptr : &found->value;
 }
 
-Value* Table::find(std::string_view name) { return const_cast<Value*>(std::as_const(*this).find(name)); }
+Value* Table::find(std::string_view name) {
+  return const_cast<Value*>(std::as_const(*this).find(name));
+}
 
 Value& Table::set(std::string_view name, Value value) {
   if (Value* present = find(name)) return *present = std::move(value);
   return entries.emplace_back(std::string(name), std::move(value)).value;
-}
-
-void Table::erase(std::string_view name) {
-  std::erase_if(entries, [&](const Entry& entry) { return entry.name == name; });
 }
 
 bool Value::is_text(std::string_view text) const {
@@ -77,7 +77,9 @@ std::string to_toml(double number) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-std::string to_toml(const Value& value) { return std::visit(InToml{}, value.content); }
+std::string to_toml(const Value& value) {
+  return std::visit(InToml{}, value.content);
+}
 
 std::string to_shown(const Value& value) {
   std::string text = to_toml(value);

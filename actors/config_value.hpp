@@ -21,7 +21,6 @@ struct Table {
   Value* find(std::string_view name);
   const Value* find(std::string_view name) const;
   Value& set(std::string_view name, Value value);
-  void erase(std::string_view name);
 };
 
 /// What TOML knows and no key of ours takes: dates and times, as they are written.
@@ -36,8 +35,14 @@ struct Value {
   std::variant<bool, std::int64_t, double, std::string, List, Table, Odd> content;
   int line = by_default;
 
-  template <class Type> Type* as() { return std::get_if<Type>(&content); }
-  template <class Type> const Type* as() const { return std::get_if<Type>(&content); }
+  template <class Type>
+  Type* as() {
+    return std::get_if<Type>(&content);
+  }
+  template <class Type>
+  const Type* as() const {
+    return std::get_if<Type>(&content);
+  }
   bool is_text(std::string_view text) const;
 };
 

@@ -5,29 +5,45 @@
 
 namespace rubato::config {
 
-template <class Choice> inline constexpr std::string_view words = {};
+template <class Choice>
+inline constexpr std::string_view words = {};
 
-template <> inline constexpr std::string_view words<ClockKind> = "virtual|wall";
-template <> inline constexpr std::string_view words<Precision> = "float32|float64";
-template <> inline constexpr std::string_view words<LawKind> =
-    "constant|exponential|uniform|lognormal|beta|gamma|shifted_exp|list";
-template <> inline constexpr std::string_view words<TimerKind> =
+template <>
+inline constexpr std::string_view words<ClockKind> = "virtual|wall";
+template <>
+inline constexpr std::string_view words<Precision> = "float32|float64";
+template <>
+inline constexpr std::string_view words<LawKind> = "constant|exponential|uniform|lognormal|beta|gamma|shifted_exp|list";
+template <>
+inline constexpr std::string_view words<TimerKind> =
     "poisson|fixed|shifted_exp|gamma|lognormal|trace|table|coupled|off";
-template <> inline constexpr std::string_view words<TopologyKind> =
+template <>
+inline constexpr std::string_view words<TopologyKind> =
     "ring|directed_ring|complete|star|path|bipartite|exponential|one_peer_exponential|torus|grid|erdos_renyi|"
     "random_geometric|knn|file|edges";
-template <> inline constexpr std::string_view words<Symmetrise> = "none|union|mutual";
-template <> inline constexpr std::string_view words<ChannelKind> = "ideal|random|table";
-template <> inline constexpr std::string_view words<HubKind> = "round_robin|fixed|random|max_degree|table";
-template <> inline constexpr std::string_view words<UnifyVia> = "ideal|transport";
-template <> inline constexpr std::string_view words<ProtocolKind> = "push|rounds";
-template <> inline constexpr std::string_view words<MissingRule> = "wait|drop";
-template <> inline constexpr std::string_view words<OutboxKind> = "accumulate|latest";
-template <> inline constexpr std::string_view words<WeightKind> = "receiver_static|sender_static|batch|explicit";
-template <> inline constexpr std::string_view words<SnapshotAt> = "at_finish|at_start";
-template <> inline constexpr std::string_view words<PartitionKind> =
+template <>
+inline constexpr std::string_view words<Symmetrise> = "none|union|mutual";
+template <>
+inline constexpr std::string_view words<ChannelKind> = "ideal|random|table";
+template <>
+inline constexpr std::string_view words<HubKind> = "round_robin|fixed|random|max_degree|table";
+template <>
+inline constexpr std::string_view words<UnifyVia> = "ideal|transport";
+template <>
+inline constexpr std::string_view words<ProtocolKind> = "push|rounds";
+template <>
+inline constexpr std::string_view words<MissingRule> = "wait|drop";
+template <>
+inline constexpr std::string_view words<OutboxKind> = "accumulate|latest";
+template <>
+inline constexpr std::string_view words<WeightKind> = "receiver_static|sender_static|batch|explicit";
+template <>
+inline constexpr std::string_view words<SnapshotAt> = "at_finish|at_start";
+template <>
+inline constexpr std::string_view words<PartitionKind> =
     "iid|by_class|dirichlet_by_class|dirichlet_by_client|decefl_table3";
-template <> inline constexpr std::string_view words<InitKind> = "zero|he|default";
+template <>
+inline constexpr std::string_view words<InitKind> = "zero|he|default";
 
 /// The word at this place of "a|b|c".
 constexpr std::string_view word_at(std::string_view all, int place) {
@@ -35,12 +51,14 @@ constexpr std::string_view word_at(std::string_view all, int place) {
   return all.substr(0, all.find('|'));
 }
 
-template <class Choice> constexpr std::string_view word_of(Choice choice) {
+template <class Choice>
+constexpr std::string_view word_of(Choice choice) {
   return word_at(words<Choice>, static_cast<int>(choice));
 }
 
 /// The choice with this word, which must be one of `words`.
-template <class Choice> constexpr Choice choice_of(std::string_view word) {
+template <class Choice>
+constexpr Choice choice_of(std::string_view word) {
   int place = 0;
   while (word_at(words<Choice>, place) != word) ++place;
   return static_cast<Choice>(place);

@@ -6,12 +6,14 @@
 add_library(rubato_settings INTERFACE)
 target_compile_options(rubato_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
-  -ffp-contract=off $<$<CONFIG:Release>:-O3>)
+  -ffp-contract=off $<$<CONFIG:Release>:-O3>
+  -Wno-maybe-uninitialized -Wno-restrict)  # false alarms of g++ 12: inside Eigen with AVX-512, on std::string +
 if(RUBATO_WERROR)
   target_compile_options(rubato_settings INTERFACE -Werror)
 endif()
 if(RUBATO_NATIVE)
   target_compile_options(rubato_settings INTERFACE -march=native)
+  target_compile_definitions(rubato_settings INTERFACE RUBATO_IS_NATIVE)
 endif()
 if(RUBATO_SANITIZE)
   target_compile_options(rubato_settings INTERFACE -fsanitize=${RUBATO_SANITIZE} -fno-omit-frame-pointer -g)

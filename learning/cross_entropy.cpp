@@ -57,7 +57,8 @@ Real cross_entropy_gradient(MatrixRef<Real> logits, std::span<const Label> label
   const Real share = Real{1} / static_cast<Real>(logits.rows());
   shift_rows(logits);
   double loss = 0;
-  for (Index row = 0; row < logits.rows(); ++row) loss -= static_cast<double>(logits(row, labels[static_cast<std::size_t>(row)]));
+  for (Index row = 0; row < logits.rows(); ++row)
+    loss -= static_cast<double>(logits(row, labels[static_cast<std::size_t>(row)]));
   exponential(logits);
   for (Index row = 0; row < logits.rows(); ++row) {
     Real* const numbers = logits.row(row).data();

@@ -12,12 +12,13 @@ void check_part(const Dataset<Real>& dataset, const Samples<Real>& samples, cons
     throw std::invalid_argument("data set " + dataset.name + ", " + part + " part: " + what);
   };
   if (static_cast<std::size_t>(samples.features.rows()) != samples.size()) {
-    fail(std::to_string(samples.features.rows()) + " rows of features for " + std::to_string(samples.size()) + " labels");
+    fail(std::to_string(samples.features.rows()) + " rows of features for " + std::to_string(samples.size()) +
+         " labels");
   }
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (samples.labels[i] < dataset.classes) continue;
-    fail("row " + std::to_string(i) + " has the label " + std::to_string(samples.labels[i]) + "; allowed are labels below " +
-         std::to_string(dataset.classes));
+    fail("row " + std::to_string(i) + " has the label " + std::to_string(samples.labels[i]) +
+         "; allowed are labels below " + std::to_string(dataset.classes));
   }
 }
 

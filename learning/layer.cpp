@@ -32,7 +32,8 @@ Bias<Real> bias_of(const Layer& layer, VectorRef<Real> x) {
 
 }  // namespace
 
-// noalias() throughout: the callers' buffers are different by contract, and the temporary would cost as much as the sum.
+// noalias() throughout: the callers' buffers are different by contract, and the temporary would cost as much as the
+// sum.
 
 template <class Real>
 void apply(const Layer& layer, ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out) {

@@ -46,8 +46,9 @@ class Learner {
   /// By default one sample with the full loss at x, for both parts.
   virtual Score score(ConstVectorRef<Real> x, Part part, Scratch<Real>& scratch) const;
 
-  /// Writes the class probabilities of the picked samples: out has a row per pick (or per sample) and classes() columns.
-  /// Called only if classes() > 0; whoever overrides classes() overrides it too. The default throws std::logic_error.
+  /// Writes the class probabilities of the picked samples: out has a row per pick (or per sample) and classes()
+  /// columns. Called only if classes() > 0; whoever overrides classes() overrides it too. The default throws
+  /// std::logic_error.
   virtual void predict(ConstVectorRef<Real> x, Picks picks, MatrixRef<Real> out, Scratch<Real>& scratch) const;
 };
 

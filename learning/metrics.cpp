@@ -26,13 +26,17 @@ Score& Score::operator+=(const Score& other) {
   return *this;
 }
 
-double Score::mean_loss() const { return samples == 0 ? 0 : loss_sum / static_cast<double>(samples); }
+double Score::mean_loss() const {
+  return samples == 0 ? 0 : loss_sum / static_cast<double>(samples);
+}
 
 double Score::accuracy() const {
   return samples == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(samples);
 }
 
-double Score::macro_f1() const { return mean(f1_per_class()); }
+double Score::macro_f1() const {
+  return mean(f1_per_class());
+}
 
 std::vector<double> Score::f1_per_class() const {
   std::vector<double> f1(classes);

@@ -1,4 +1,5 @@
-// A multilayer perceptron.  W_l, b_l: weights and biases of layer l, A_l: its outputs, a row per sample; A_0 the inputs.
+// A multilayer perceptron.  W_l, b_l: weights and biases of layer l, A_l: its outputs, a row per sample; A_0 the
+// inputs.
 //   forward    A_l = max(0, A_{l-1} W_l^T + b_l),  the last layer without max       loss = cross-entropy + l2/2 ||x||^2
 //   backward   D = gradient of the loss at the logits, then from the last layer down
 //              dW_l = D^T A_{l-1},  db_l = column sums of D,  D <- (D W_l) where A_{l-1} > 0

@@ -21,8 +21,8 @@ struct Batch {
 };
 
 /// Immutable; all threads may use one model at once, each with its own scratch.
-/// x is a parameter vector of dimension() numbers throughout. A batch is never empty and its labels are below classes().
-/// Whoever writes a model must write dimension(), inputs(), classes(), gradient() and logits().
+/// x is a parameter vector of dimension() numbers throughout. A batch is never empty and its labels are below
+/// classes(). Whoever writes a model must write dimension(), inputs(), classes(), gradient() and logits().
 template <class Real>
 class Model {
  public:
@@ -60,9 +60,9 @@ class Model {
 template <class Real>
 std::shared_ptr<const Model<Real>> make_softmax(Index inputs, std::uint32_t classes, Real l2 = 0);
 
-/// A multilayer perceptron with ReLU between its layers. Parameters, layer by layer from the input: out x in weights row
-/// by row, then the biases. Starts at He's normal weights (variance 2 / in) and zero biases.
-/// `hidden` may be empty; its entries are the widths of the hidden layers.
+/// A multilayer perceptron with ReLU between its layers. Parameters, layer by layer from the input: out x in weights
+/// row by row, then the biases. Starts at He's normal weights (variance 2 / in) and zero biases. `hidden` may be empty;
+/// its entries are the widths of the hidden layers.
 template <class Real>
 std::shared_ptr<const Model<Real>> make_mlp(Index inputs, const std::vector<Index>& hidden, std::uint32_t classes,
                                             Real l2 = 0);

@@ -21,9 +21,9 @@ struct Deck {
 };
 
 struct Partition {
-  std::vector<Rows> rows;       // a list per client; no row is in two lists or twice in one
-  std::vector<Rows> test_rows;  // of the test part, only where a client has a test split of its own
-  std::size_t unused = 0;       // training rows that nobody has
+  std::vector<Rows> rows;          // a list per client; no row is in two lists or twice in one
+  std::vector<Rows> test_rows;     // of the test part, only where a client has a test split of its own
+  std::size_t unused = 0;          // training rows that nobody has
   std::vector<std::string> notes;  // what the run should say: classes that nobody holds, counts scaled down
 
   std::size_t clients() const { return rows.size(); }
@@ -43,12 +43,13 @@ Partition deal_iid(const Deck& deck, std::uint32_t clients);
 /// Every class is cut into equal blocks over its holders, by ascending client, the first ones getting the remainder.
 Partition deal_by_class(const Deck& deck, const HeldClasses& held);
 
-/// shares[class][client]: class blocks end at floor(cumulated share x size of the class), the last client takes the rest.
+/// shares[class][client]: class blocks end at floor(cumulated share x size of the class), the last client takes the
+/// rest.
 Partition deal_by_class_shares(const Deck& deck, const Shares& shares);
 
 /// shares[client][class], counts[client]: a client's classes end at floor(cumulated share x its count). Classes without
-/// rows give their share to the others. Counts that the rows cannot meet are scaled down together, with a note. The test
-/// deck (empty: no test split) is dealt in the same way.
+/// rows give their share to the others. Counts that the rows cannot meet are scaled down together, with a note. The
+/// test deck (empty: no test split) is dealt in the same way.
 Partition deal_by_client_shares(const Deck& train, const Deck& test, const Shares& shares,
                                 const std::vector<std::uint32_t>& counts);
 
@@ -62,6 +63,8 @@ struct PositiveNegative {
 /// For 4, 8 or 16 clients and this many training rows.
 std::vector<PositiveNegative> decefl_table3_counts(std::uint32_t clients, std::size_t training_rows);
 
+/// For two classes, 1 being positive. The tables of 8 and 16 clients ask for 50.1 % positive rows: where the data have
+/// fewer, all counts are scaled down together, with a note.
 Partition deal_decefl_table3(const Deck& deck, std::uint32_t clients);
 
 /// At most so many rows per client, evenly spaced in its list, so that its mix of classes stays.

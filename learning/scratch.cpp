@@ -10,13 +10,15 @@ namespace {
 
 constexpr std::size_t smallest_block = 64 * 1024;
 
-std::size_t whole_lines(std::size_t bytes) { return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment; }
+std::size_t whole_lines(std::size_t bytes) {
+  return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
+}
 
 }  // namespace
 
 template <class Real>
 void Scratch<Real>::Free::operator()(std::byte* memory) const {
-  ::operator delete(memory, std::align_val_t{buffer_alignment});
+  ::operator delete (memory, std::align_val_t{buffer_alignment});
 }
 
 template <class Real>
@@ -50,7 +52,7 @@ void Scratch<Real>::next_block(std::size_t bytes) {
 template <class Real>
 void Scratch<Real>::open_block(std::size_t bytes) {
   const std::size_t size = std::max({bytes, smallest_block, capacity()});
-  auto* const memory = static_cast<std::byte*>(::operator new(size, std::align_val_t{buffer_alignment}));
+  auto* const memory = static_cast<std::byte*>(::operator new (size, std::align_val_t{buffer_alignment}));
   blocks_.push_back({std::unique_ptr<std::byte, Free>{memory}, size});
   block_ = blocks_.size() - 1;
   used_ = 0;

@@ -1,4 +1,5 @@
-// Scratch: working memory of a thread, lent to whoever computes on it, so that a client owns its model and nothing else.
+// Scratch: working memory of a thread, lent to whoever computes on it, so that a client owns its model and nothing
+// else.
 #pragma once
 
 #include <cstddef>
@@ -41,9 +42,7 @@ class Scratch {
   /// Uninitialised, 64-byte aligned, valid until the innermost frame ends. Take them only while a frame lives.
   VectorRef<Real> vector(Index size) { return {take<Real>(size), size}; }
   MatrixRef<Real> matrix(Index rows, Index columns) { return {take<Real>(rows * columns), rows, columns}; }
-  std::span<std::uint32_t> indices(Index size) {
-    return {take<std::uint32_t>(size), static_cast<std::size_t>(size)};
-  }
+  std::span<std::uint32_t> indices(Index size) { return {take<std::uint32_t>(size), static_cast<std::size_t>(size)}; }
 
   /// Bytes held now.
   std::size_t capacity() const;

@@ -54,7 +54,8 @@ class Softmax final : public Model<Real> {
 template <class Real>
 std::shared_ptr<const Model<Real>> make_softmax(Index inputs, std::uint32_t classes, Real l2) {
   check_sizes("softmax", inputs, {}, classes, static_cast<double>(l2));
-  return std::make_shared<Softmax<Real>>(Layer{.inputs = inputs, .outputs = static_cast<Index>(classes), .offset = 0}, l2);
+  return std::make_shared<Softmax<Real>>(Layer{.inputs = inputs, .outputs = static_cast<Index>(classes), .offset = 0},
+                                         l2);
 }
 
 template std::shared_ptr<const Model<float>> make_softmax(Index, std::uint32_t, float);

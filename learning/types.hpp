@@ -63,6 +63,16 @@ ConstMatrixRef<Real> read_only(MatrixRef<Real> matrix) {
   return {matrix.data(), matrix.rows(), matrix.cols()};
 }
 
+template <class Real>
+ConstVectorRef<Real> read_only(const Vector<Real>& vector) {
+  return view(vector);
+}
+
+template <class Real>
+ConstMatrixRef<Real> read_only(const Matrix<Real>& matrix) {
+  return view(matrix);
+}
+
 /// Sizes and positions, signed as in Eigen.
 using Index = Eigen::Index;
 

@@ -35,14 +35,22 @@ Conductor::Conductor(const ConductorSettings& settings, std::vector<std::unique_
 }
 
 bool Conductor::walk(std::uint64_t steps) {
-  const std::uint64_t last_step = steps_ + steps;
+  const std::uint64_t last_step = handed_out_ + steps;
   const std::uint64_t last_event = events_ + steps;
-  while (!is_over_ && steps_ < last_step && events_ < last_event) {
-    const EventQueue::Kind kind = queue_.first();
-    if (kind == EventQueue::Kind::none || queue_.first_time() > settings_.until)
-      finish();
-    else
-      handle(kind);
+  while (!is_over_ && handed_out_ < last_step && events_ < last_event) {
+    if (next_adoption_ < adopting_.size()) {
+      adopt_next();
+    } else if (next_measured_ < last_measured_) {
+      measure_next();
+    } else if (is_ending_) {
+      is_over_ = true;
+    } else {
+      const EventQueue::Kind kind = queue_.first();
+      if (kind == EventQueue::Kind::none || queue_.first_time() > settings_.until)
+        finish();
+      else
+        handle(kind);
+    }
   }
   return !is_over_;
 }
@@ -161,7 +169,8 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
                           static_cast<std::uint16_t>(step.incarnation), step.client, entry.sequence, no_slot, link,
                           place, now_});
   }
-  const SlotIndex slot = sink_.open_slot(static_cast<std::uint32_t>(departing_.size()));
+  const SlotIndex slot =
+      entries.empty() ? no_slot : sink_.open_slot(static_cast<std::uint32_t>(departing_.size()));
   for (StepEntry& entry : entries) entry.slot = slot;
   issue(step);
   for (Flight& flight : departing_) {
@@ -248,19 +257,26 @@ void Conductor::unify_at_once(ClientId hub, std::uint64_t index) {
   if (others == 0) return;
   model_messages_ += others;
   const auto sequence = static_cast<Sequence>(index);
-  std::vector<StepEntry> receivers;
-  receivers.reserve(others);
   const SlotIndex slot = sink_.open_slot(others);
+  adopting_.clear();
+  next_adoption_ = 0;
   for (std::uint32_t i = 0; i <= others; ++i)
     if (ClientId{i} != hub)
-      receivers.push_back({.peer = ClientId{i}, .sequence = sequence, .slot = slot, .place = outside_graph});
+      adopting_.push_back({.peer = ClientId{i}, .sequence = sequence, .slot = slot, .place = outside_graph});
   issue({.kind = StepKind::publish, .message = MessageKind::model, .client = hub, .index = index, .at = now_,
-         .entries = receivers});
-  for (std::uint32_t place = 0; place < others; ++place) {
-    const StepEntry entry{.peer = hub, .sequence = sequence, .slot = slot, .place = place};
-    issue({.kind = StepKind::adopt, .message = MessageKind::model, .client = receivers[place].peer, .index = index,
-           .at = now_, .entries = {&entry, 1}});
-  }
+         .entries = adopting_});
+  adopting_hub_ = hub;
+}
+
+void Conductor::adopt_next() {
+  const StepEntry& receiver = adopting_[next_adoption_];
+  const StepEntry entry{.peer = adopting_hub_,
+                        .sequence = receiver.sequence,
+                        .slot = receiver.slot,
+                        .place = static_cast<std::uint32_t>(next_adoption_)};
+  issue({.kind = StepKind::adopt, .message = MessageKind::model, .client = receiver.peer, .index = receiver.sequence,
+         .at = now_, .entries = {&entry, 1}});
+  ++next_adoption_;
 }
 
 void Conductor::unify_by_transport(ClientId hub, std::uint64_t index) {
@@ -281,10 +297,15 @@ void Conductor::sample() {
   sampled_at_ = now_;
   sampled_after_ = steps_;
   const auto all = static_cast<std::uint32_t>(protocols_.size());
-  const std::uint32_t measured = settings_.sampled_clients == 0 ? all : std::min(all, settings_.sampled_clients);
-  for (std::uint32_t i = 0; i < measured; ++i)
-    sink_.perform({.kind = StepKind::measure, .client = ClientId{i}, .index = samples_, .at = now_, .entries = {}});
-  ++samples_;
+  next_measured_ = 0;
+  last_measured_ = settings_.sampled_clients == 0 ? all : std::min(all, settings_.sampled_clients);
+  sink_.open_sample(samples_++, now_, last_measured_);
+}
+
+void Conductor::measure_next() {
+  ++handed_out_;
+  sink_.perform({.kind = StepKind::measure, .client = ClientId{next_measured_++}, .index = samples_ - 1, .at = now_,
+                 .entries = {}});
 }
 
 void Conductor::finish() {
@@ -293,13 +314,14 @@ void Conductor::finish() {
 }
 
 void Conductor::stop() {
-  if (is_over_) return;
-  is_over_ = true;
-  if (settings_.samples_last_state) sample();
+  if (is_ending_) return;
+  is_ending_ = true;
+  if (next_measured_ == last_measured_ && settings_.samples_last_state) sample();
 }
 
 void Conductor::issue(const Step& step) {
   ++steps_;
+  ++handed_out_;
   hashes_[step.client.value].add(step);
   sink_.perform(step);
 }

@@ -12,28 +12,12 @@
 #include "runtime/histogram.hpp"
 #include "runtime/protocols/protocol.hpp"
 #include "runtime/step.hpp"
+#include "runtime/step_source.hpp"
 #include "runtime/unification.hpp"
 #include "runtime/world/channel.hpp"
 #include "runtime/world/graph.hpp"
 
 namespace rubato {
-
-/// Who performs the steps. Called on the conductor's thread only.
-class StepSink {
- public:
-  virtual ~StepSink() = default;
-  /// A place for the payload of the publish step that comes next; `receivers` messages of it will be merged, adopted or
-  /// discarded, unless the run ends before.
-  virtual SlotIndex open_slot(std::uint32_t receivers) = 0;
-  virtual void perform(const Step& step) = 0;
-};
-
-/// Takes steps and does nothing: the timing alone.
-class NoSteps final : public StepSink {
- public:
-  SlotIndex open_slot(std::uint32_t) override { return no_slot; }
-  void perform(const Step&) override {}
-};
 
 /// Watches events as they happen, for traces and tests. Called after the protocol has answered.
 class EventObserver {
@@ -67,35 +51,28 @@ struct LinkCounts {
   std::uint32_t sent = 0, lost = 0, kept = 0, refused = 0;
 };
 
-class Conductor {
+class Conductor final : public StepSource {
  public:
   /// `protocols` holds one automaton per client, in client order. Everything given by reference outlives the conductor.
   Conductor(const ConductorSettings& settings, std::vector<std::unique_ptr<Protocol>> protocols, StepSink& sink,
             EventObserver* observer = nullptr);
 
-  /// Walks on until about `steps` steps more were issued, or about as many events went by without any; false once the
-  /// experiment is over.
-  bool walk(std::uint64_t steps);
-
-  /// The run ends now, with what it has: the last sample is taken at the time reached.
-  void stop();
-
-  bool is_over() const { return is_over_; }
-  Time now() const { return now_; }
-  /// Timer ticks and deliveries, kept or refused.
-  std::uint64_t events() const { return events_; }
+  bool walk(std::uint64_t steps) override;
+  void stop() override;
+  bool is_over() const override { return is_over_; }
+  Time now() const override { return now_; }
+  std::uint64_t events() const override { return events_; }
   std::uint64_t steps() const { return steps_; }
   std::uint64_t samples() const { return samples_; }
   std::uint64_t unifications() const { return unifications_; }
-  std::uint64_t model_messages() const { return model_messages_; }
+  std::uint64_t model_messages() const override { return model_messages_; }
   std::size_t flights() const { return queue_.flights(); }
   const DurationHistogram& staleness() const { return staleness_; }
   const std::vector<LinkCounts>& link_counts() const { return link_counts_; }
   std::size_t clients() const { return protocols_.size(); }
   const Protocol& protocol(ClientId client) const { return *protocols_[client.value]; }
-  /// Of the steps of each client so far, samples left out, in client order.
-  const std::vector<StepHash>& hashes() const { return hashes_; }
-  MessageCounts total_counts() const;
+  const std::vector<StepHash>& hashes() const override { return hashes_; }
+  MessageCounts total_counts() const override;
 
  private:
   void handle(EventQueue::Kind kind);
@@ -107,8 +84,10 @@ class Conductor {
   void refill();
   void unify(std::uint64_t index);
   void unify_at_once(ClientId hub, std::uint64_t index);
+  void adopt_next();
   void unify_by_transport(ClientId hub, std::uint64_t index);
   void sample();
+  void measure_next();
   void finish();
 
   void take_over(std::size_t first_wake = 0);
@@ -133,6 +112,14 @@ class Conductor {
   std::uint64_t events_ = 0;
   std::uint64_t steps_ = 0;
   std::uint64_t samples_ = 0;
+  // A unification or a sample concerns everyone; its steps are issued one by one, so that nobody has to hold them all.
+  std::vector<StepEntry> adopting_;  // the receivers of the hub's model
+  std::size_t next_adoption_ = 0;
+  ClientId adopting_hub_{};
+  std::uint32_t next_measured_ = 0;
+  std::uint32_t last_measured_ = 0;  // next == last: no sample is being taken
+  std::uint64_t handed_out_ = 0;     // steps and measurements
+  bool is_ending_ = false;
   Time sampled_at_{};
   std::uint64_t sampled_after_ = 0;
   std::uint64_t unifications_ = 0;

@@ -19,21 +19,29 @@ struct Place {
   throw std::invalid_argument(place.file + ", line " + std::to_string(place.line) + ": " + why);
 }
 
+// A line may be of any length; a sentence is not.
+std::string quoted(const std::string& text) {
+  constexpr std::size_t most = 40;
+  return "\"" + (text.size() > most ? text.substr(0, most) + "..." : text) + "\"";
+}
+
 ClientId parse_client(const std::string& word, std::size_t clients, Place place) {
   std::uint32_t number = 0;
   const char* const end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(word.data(), end, number);
   if (error != std::errc{} || stop != end || number >= clients)
-    refuse(place, "\"" + word + "\" is no client; allowed are 0 .. " + std::to_string(clients - 1));
+    refuse(place, quoted(word) + " is no client; allowed are 0 .. " + std::to_string(clients - 1));
   return {number};
 }
 
 Edge parse_edge(const std::string& line, std::size_t clients, Place place) {
   std::istringstream words(line);
   std::string source, target, rest;
-  if (!(words >> source >> target) || words >> rest) refuse(place, "\"" + line + "\" is no edge; expected are two client numbers");
+  if (!(words >> source >> target) || words >> rest)
+    refuse(place, quoted(line) + " is no edge; expected are two client numbers");
   const Edge edge{parse_client(source, clients, place), parse_client(target, clients, place)};
-  if (edge.source == edge.target) refuse(place, "client " + source + " has an edge to itself; a client hears itself without one");
+  if (edge.source == edge.target)
+    refuse(place, "client " + source + " has an edge to itself; a client hears itself without one");
   return edge;
 }
 
@@ -65,7 +73,8 @@ Graph read_edge_list(std::istream& lines, const std::string& name, std::size_t c
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     edges.push_back(parse_edge(line, clients, {name, number}));
     line_of.push_back(number);
-    if (edges.size() > Graph::max_links) refuse({name, number}, "more than " + std::to_string(Graph::max_links) + " edges are too many");
+    if (edges.size() > Graph::max_links)
+      refuse({name, number}, "more than " + std::to_string(Graph::max_links) + " edges are too many");
   }
   if (lines.bad()) throw std::invalid_argument(name + ": the file cannot be read to its end");
   check_listed_once(edges, line_of, name, is_directed);
@@ -76,7 +85,8 @@ Graph load_edge_list(const std::string& path, std::size_t clients, bool is_direc
   std::ifstream file(path);
   // A folder opens but does not read.
   if (!file || file.peek() == std::ifstream::traits_type::eof())
-    throw std::invalid_argument("topology.file: \"" + path + "\" cannot be read or is empty; it must be a text file of edges");
+    throw std::invalid_argument("topology.file: \"" + path +
+                                "\" cannot be read or is empty; it must be a text file of edges");
   return read_edge_list(file, path, clients, is_directed);
 }
 

@@ -9,8 +9,8 @@
 
 namespace rubato {
 
-/// One edge a line, two client numbers from 0; empty lines and what follows a '#' are skipped. Undirected edges stand there
-/// once. Throws std::invalid_argument naming `name` and the line of the first fault.
+/// One edge a line, two client numbers from 0; empty lines and what follows a '#' are skipped. Undirected edges stand
+/// there once. Throws std::invalid_argument naming `name` and the line of the first fault.
 Graph read_edge_list(std::istream& lines, const std::string& name, std::size_t clients, bool is_directed);
 
 /// The same from a file; one that cannot be read is std::invalid_argument.

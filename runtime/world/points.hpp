@@ -22,8 +22,8 @@ struct Bounds {
 };
 Bounds bounds_of(std::span<const Point> points);
 
-/// Clients sorted into square cells, so that asking for near ones does not look at all. Borrows the points, which must be
-/// finite and at least one.
+/// Clients sorted into square cells, so that asking for near ones does not look at all. Borrows the points, which must
+/// be finite and at least one.
 class NearbyPoints {
  public:
   /// Cells are at least `least_width` wide (> 0) and never many more than points.

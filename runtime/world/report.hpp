@@ -8,7 +8,8 @@
 
 namespace rubato {
 
-/// Size, connection, degrees, a line for each kind of mixing matrix, and for few clients a picture. Lines end with '\n'.
+/// Size, connection, degrees, a line for each kind of mixing matrix, and for few clients a picture. Lines end with
+/// '\n'.
 std::string describe(const Graph& graph);
 
 /// One matrix: defects of its sums, symmetry, smallest weight, lambda = ||W - J||_2 and the spectral gap 1 - lambda.

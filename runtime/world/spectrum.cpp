@@ -43,7 +43,9 @@ bool has_eigenvalue_above(const Tridiagonal& t, double x) {
   return pivot >= 0;
 }
 
-double beside_or_zero(const Tridiagonal& t, std::size_t k) { return k < t.beside.size() ? std::abs(t.beside[k]) : 0; }
+double beside_or_zero(const Tridiagonal& t, std::size_t k) {
+  return k < t.beside.size() ? std::abs(t.beside[k]) : 0;
+}
 
 double largest_eigenvalue(const Tridiagonal& t) {
   double low = *std::ranges::max_element(t.diagonal), high = low;
@@ -140,7 +142,8 @@ void apply_transposed(const MixingMatrix& w, const Values& in, Values& out) {
   for (ClientId j; j.value < in.size(); ++j.value) {
     const auto receivers = w.graph().receivers_of(j);
     double mixed = w.own(j) * in[j.value];
-    for (std::size_t k = 0; k < receivers.size(); ++k) mixed += w.link(w.graph().first_link(j) + static_cast<LinkIndex>(k)) * in[receivers[k].value];
+    for (std::size_t k = 0; k < receivers.size(); ++k)
+      mixed += w.link(w.graph().first_link(j) + static_cast<LinkIndex>(k)) * in[receivers[k].value];
     out[j.value] = mixed - mean;
   }
 }
@@ -174,7 +177,9 @@ void apply_laplacian(const Graph& graph, const Values& in, Values& out) {
   }
 }
 
-SpectralValue root(SpectralValue square) { return {std::sqrt(std::max(0.0, square.value)), square.is_settled}; }
+SpectralValue root(SpectralValue square) {
+  return {std::sqrt(std::max(0.0, square.value)), square.is_settled};
+}
 
 }  // namespace
 
@@ -191,12 +196,17 @@ SpectralValue find_consensus_rate(const MixingMatrix& matrix) {
 }
 
 SpectralValue find_largest_laplacian_eigenvalue(const Graph& graph) {
-  if (graph.is_directed()) throw std::invalid_argument("largest_laplacian_eigenvalue: the graph is directed; only undirected graphs have one");
+  if (graph.is_directed())
+    throw std::invalid_argument("largest_laplacian_eigenvalue: the graph is directed; only undirected graphs have one");
   if (graph.clients() <= largest_dense) return {largest_eigenvalue(tridiagonalise(laplacian_of(graph))), true};
   return largest_by_lanczos([&](const Values& in, Values& out) { apply_laplacian(graph, in, out); }, graph.clients());
 }
 
-double consensus_rate(const MixingMatrix& matrix) { return find_consensus_rate(matrix).value; }
-double largest_laplacian_eigenvalue(const Graph& graph) { return find_largest_laplacian_eigenvalue(graph).value; }
+double consensus_rate(const MixingMatrix& matrix) {
+  return find_consensus_rate(matrix).value;
+}
+double largest_laplacian_eigenvalue(const Graph& graph) {
+  return find_largest_laplacian_eigenvalue(graph).value;
+}
 
 }  // namespace rubato

@@ -8,20 +8,21 @@
 
 namespace rubato {
 
-/// Up to here values are computed from the dense matrix, to about 1e-13 of the largest entry. Above, a Lanczos iteration
-/// from a fixed start approaches the value from below.
+/// Up to here values are computed from the dense matrix, to about 1e-13 of the largest entry. Above, a Lanczos
+/// iteration from a fixed start approaches the value from below.
 inline constexpr std::size_t largest_dense = 400;
 
 struct SpectralValue {
   double value;
-  /// False: the iteration came to its limit of steps while still rising, as it does where the gap is far below the inverse
-  /// square of the steps (a ring of a million). The value is then a lower bound, typically good to 1e-5 of itself.
+  /// False: the iteration came to its limit of steps while still rising, as it does where the gap is far below the
+  /// inverse square of the steps (a ring of a million). The value is then a lower bound, typically good to 1e-5 of
+  /// itself.
   bool is_settled;
 };
 
-/// ||W - J||_2, the largest singular value, J = 1/m everywhere. One step of mixing shrinks the distance from the mean to
-/// this fraction or less, if W is doubly stochastic; the spectral gap is 1 minus this. Settled values above largest_dense
-/// are good to about 1e-9. Deterministic; time is that of a few thousand products with W at most.
+/// ||W - J||_2, the largest singular value, J = 1/m everywhere. One step of mixing shrinks the distance from the mean
+/// to this fraction or less, if W is doubly stochastic; the spectral gap is 1 minus this. Settled values above
+/// largest_dense are good to about 1e-9. Deterministic; time is that of a few thousand products with W at most.
 SpectralValue find_consensus_rate(const MixingMatrix& matrix);
 double consensus_rate(const MixingMatrix& matrix);
 

@@ -33,12 +33,13 @@ struct TopologyOptions {
   bool allow_disconnected = false;
 };
 
-/// The graph that the options name. Kinds with chance are drawn from Purpose::topology of this seed, again and again until
-/// strongly connected, at most 1000 times. Throws std::invalid_argument for bad options and for 1000 draws in vain. Anything
-/// else may come out disconnected: one_peer_exponential often is, and is meant to be.
+/// The graph that the options name. Kinds with chance are drawn from Purpose::topology of this seed, again and again
+/// until strongly connected, at most 1000 times. Throws std::invalid_argument for bad options and for 1000 draws in
+/// vain. Anything else may come out disconnected: one_peer_exponential often is, and is meant to be.
 Graph make_topology(const TopologyOptions& options, std::size_t clients, std::uint64_t seed);
 
-/// Nothing if every client has a path to every other; else a sentence with the number of parts and who cannot be reached.
+/// Nothing if every client has a path to every other; else a sentence with the number of parts and who cannot be
+/// reached.
 std::optional<std::string> connection_fault(const Graph& graph);
 /// Throws that sentence as std::invalid_argument.
 void require_connected(const Graph& graph);
@@ -73,15 +74,15 @@ Graph one_peer_exponential(std::size_t clients, std::size_t step);
 Graph torus(std::size_t rows, std::size_t columns);
 Graph grid(std::size_t rows, std::size_t columns);
 
-/// One number for each of (0, 1), (0, 2), ... (m-2, m-1); an edge where it is below the probability. Time grows with the
-/// square of the clients.
+/// One number for each of (0, 1), (0, 2), ... (m-2, m-1); an edge where it is below the probability. Time grows with
+/// the square of the clients.
 Graph erdos_renyi(std::size_t clients, double probability, const Uniforms& uniforms);
 /// An edge where the distance is at most the radius.
 Graph random_geometric(std::span<const Point> points, double radius);
 
 enum class Symmetrise { none, either, both };
-/// Each client sends to its k nearest, ties by lower number. `none` stays directed; `either` (union) and `both` (mutual) make
-/// an undirected edge where one or both have chosen the other.
+/// Each client sends to its k nearest, ties by lower number. `none` stays directed; `either` (union) and `both`
+/// (mutual) make an undirected edge where one or both have chosen the other.
 Graph nearest_neighbours(std::span<const Point> points, std::size_t k, Symmetrise symmetrise);
 
 }  // namespace topologies

@@ -13,7 +13,7 @@ using Names = std::vector<std::string_view>;
 
 struct Room {
   std::string_view name;
-  Names doors;       // in alphabetical order, without the room itself
+  Names doors;        // in alphabetical order, without the room itself
   bool all_are_used;  // its link line names every door
 };
 
@@ -60,7 +60,7 @@ const std::array libraries{
 };
 
 // The kernel's and the compiler's headers are open to everyone.
-const std::array system_headers{"sys/",    "unistd.h", "fcntl.h",     "signal.h", "poll.h", "termios.h",
+const std::array system_headers{"sys/",    "unistd.h", "fcntl.h",     "signal.h", "poll.h",   "termios.h",
                                 "sched.h", "time.h",   "immintrin.h", "cpuid.h",  "cxxabi.h", "pthread.h"};
 
 struct Include {
@@ -106,7 +106,9 @@ std::vector<Include> includes_of(std::string_view text) {
   return includes;
 }
 
-std::string_view first_folder(std::string_view path) { return path.substr(0, path.find('/')); }
+std::string_view first_folder(std::string_view path) {
+  return path.substr(0, path.find('/'));
+}
 
 const Room* room_named(std::string_view name) {
   const auto found = std::ranges::find(rooms, name, &Room::name);
@@ -125,7 +127,9 @@ std::string complaint(std::string_view path, std::string_view verb, std::string_
   return std::string{path}.append(" ").append(verb).append(" ").append(what).append("; ").append(rule);
 }
 
-bool is_standard(std::string_view header) { return header.find_first_of("./") == std::string_view::npos; }
+bool is_standard(std::string_view header) {
+  return header.find_first_of("./") == std::string_view::npos;
+}
 
 void check_room_include(std::string_view path, const Room& room, std::string_view header, Faults& faults) {
   const std::string_view target = first_folder(header);
@@ -219,9 +223,9 @@ Faults link_faults(std::string_view folder, const std::vector<std::string>& link
     }
     const auto library = std::ranges::find(libraries, family, &Library::cmake_family);
     const bool is_open = family == "Threads" || (library != libraries.end() &&
-                         std::ranges::any_of(library->places, [&](std::string_view place) {
-                           return first_folder(place) == room->name;
-                         }));
+                                                 std::ranges::any_of(library->places, [&](std::string_view place) {
+                                                   return first_folder(place) == room->name;
+                                                 }));
     if (!is_open) faults.push_back(complaint(folder, "links", target, "no file in there may include it"));
   }
   const std::string doors = listed(room->doors, "nothing of ours");

@@ -23,7 +23,9 @@ std::string text_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>{stream}, {}};
 }
 
-bool is_ours(const std::string& path) { return !path.starts_with("bench/rivals/"); }
+bool is_ours(const std::string& path) {
+  return !path.starts_with("bench/rivals/");
+}
 
 // The files with one of these endings in these folders, in order of their paths.
 std::vector<File> files(const std::vector<std::string>& folders, const std::vector<std::string>& endings) {
@@ -39,7 +41,7 @@ std::vector<File> files(const std::vector<std::string>& folders, const std::vect
   return found;
 }
 
-const std::vector<std::string> rooms_with_code{"runtime", "learning", "algos", "transports", "actors",
+const std::vector<std::string> rooms_with_code{"runtime", "learning", "algos",    "transports", "actors",
                                                "app",     "web",      "examples", "bench"};
 
 std::string joined(const Faults& faults) {
@@ -61,7 +63,9 @@ void require_none(const Faults& faults) {
   CHECK(faults.empty());
 }
 
-Faults one(std::string sentence) { return {std::move(sentence)}; }
+Faults one(std::string sentence) {
+  return {std::move(sentence)};
+}
 
 }  // namespace
 

@@ -1,4 +1,6 @@
-// What a user of the installed library writes: vectors made here are read and written there.
+// What a user of the installed library writes: vectors made here are read, written and kept there, and the other way
+// round.
+#include <rubato/learning/metrics.hpp>
 #include <rubato/learning/model.hpp>
 #include <rubato/runtime/random.hpp>
 
@@ -20,4 +22,10 @@ int main() {
   for (int step = 0; step < 100; ++step) model->descend(view(x), {view(inputs), labels}, 0.5, scratch);
   const Score score = model->score(view(std::as_const(x)), view(inputs), labels, scratch);
   std::printf("loss %.4f, norm %.4f\n", score.loss_sum, x.norm());
+
+  // The library allocates the mean; its memory is given back here.
+  MeanModel mean;
+  for (int i = 0; i < 3; ++i) mean.add<double>(view(std::as_const(x)));
+  const Vector<float> rounded = mean.mean_as<float>();
+  std::printf("mean %s\n", rounded == x.cast<float>() ? "equal" : "different");
 }

@@ -1,0 +1,22 @@
+// One client as an actor: performs its steps in order, waits for payloads, never for anybody else.
+#pragma once
+
+#include "actors/stage.hpp"
+
+namespace rubato {
+
+class ClientActor final : public caf::event_based_actor {
+ public:
+  ClientActor(caf::actor_config& config, Stage& stage, std::uint32_t client)
+      : caf::event_based_actor(config), stage_{stage}, client_{client} {}
+
+  caf::behavior make_behavior() override;
+
+ private:
+  void perform();
+
+  Stage& stage_;
+  std::uint32_t client_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,103 @@
+#include "actors/conductor_actor.hpp"
+
+#include <algorithm>
+
+namespace rubato {
+
+Credit Credit::automatic(std::size_t clients, std::size_t model_bytes, std::int64_t outstanding_steps,
+                         std::int64_t payload_bytes) {
+  Credit credit;
+  credit.bytes_per_payload = static_cast<std::int64_t>(std::max<std::size_t>(model_bytes, 1));
+  credit.outstanding_steps = outstanding_steps > 0
+                                 ? outstanding_steps
+                                 : std::clamp<std::int64_t>(16 * static_cast<std::int64_t>(clients), 512, 1 << 18);
+  credit.payload_bytes = payload_bytes > 0 ? payload_bytes : std::int64_t{1} << 28;
+  credit.slice = static_cast<std::uint64_t>(std::max<std::int64_t>(credit.outstanding_steps / 2, 1));
+  return credit;
+}
+
+StepDesk::StepDesk(Stage& stage, const StepSource*& source, Recorder* recorder)
+    : stage_{stage},
+      source_{source},
+      recorder_{recorder},
+      staged_(stage.ensemble.clients.size()) {}
+
+void StepDesk::perform(const Step& step) {
+  if (recorder_ && step.kind != StepKind::measure) recorder_->add(step);
+  if (step.kind == StepKind::discard) {  // nothing to compute: the payload is let go of here
+    for (const StepEntry& entry : step.entries) stage_.ensemble.slots.release(entry.slot);
+    return;
+  }
+  Staged& mine = staged_[step.client.value];
+  if (!mine.first) {
+    mine.first = mine.last = &stage_.ensemble.batches.take(step);
+    touched_.push_back(step.client.value);
+  } else if (!mine.last->fits(step)) {
+    mine.last->next = &stage_.ensemble.batches.take(step);
+    mine.last = mine.last->next;
+  }
+  mine.last->add(step);
+  ++count_;
+}
+
+void StepDesk::open_sample(std::uint64_t number, Time at, std::uint32_t clients) {
+  ++stage_.open_samples;
+  SampleHeader header{number, at, clients, source_->events(), source_->total_counts(),
+                      source_->model_messages()};
+  caf::anon_send(stage_.gatherer, SampleOpens{header});
+}
+
+void StepDesk::hand_over() {
+  stage_.ensemble.outstanding.fetch_add(count_);
+  count_ = 0;
+  for (std::uint32_t client : touched_) {
+    StepBatch* first = staged_[client].first;
+    staged_[client] = {};
+    caf::anon_send(stage_.clients[client], StepsForYou{first});
+  }
+  touched_.clear();
+}
+
+caf::behavior ConductorActor::make_behavior() {
+  return {[this](GoOn) { go_on(); }};
+}
+
+bool ConductorActor::has_credit() const {
+  if (stage_.open_samples.load() > 2) return false;
+  const std::int64_t outstanding = stage_.ensemble.outstanding.load();
+  if (outstanding == 0) return true;  // whatever the links hold: somebody has to go on
+  return outstanding < credit_.outstanding_steps &&
+         stage_.ensemble.slots.in_use() * credit_.bytes_per_payload < credit_.payload_bytes;
+}
+
+bool ConductorActor::sleep_until(std::int64_t outstanding) {
+  stage_.wake_at.store(outstanding);
+  stage_.conductor_sleeps.store(true);
+  const bool is_reached = stage_.ensemble.outstanding.load() <= outstanding && stage_.open_samples.load() <= 2;
+  return !(is_reached && stage_.conductor_sleeps.exchange(false));
+}
+
+// After a failure samples stay open for ever: then only the steps are waited for.
+bool ConductorActor::is_quiet() const {
+  return stage_.ensemble.outstanding.load() == 0 &&
+         (stage_.open_samples.load() == 0 || stage_.ensemble.has_failed());
+}
+
+void ConductorActor::finish_when_quiet() {
+  stage_.wake_at.store(0);
+  stage_.conductor_sleeps.store(true);
+  if (is_quiet() && stage_.conductor_sleeps.exchange(false)) stage_.finish();
+}
+
+void ConductorActor::go_on() {
+  if (stage_.is_stopping.load()) source_.stop();
+  if (source_.is_over() || stage_.ensemble.has_failed()) return finish_when_quiet();
+  if (!has_credit() && sleep_until(stage_.ensemble.outstanding.load() / 2)) return;
+  source_.walk(credit_.slice);
+  desk_.hand_over();
+  stage_.now_nanoseconds.store(source_.now().time_since_epoch().count(), std::memory_order_relaxed);
+  stage_.events.store(source_.events(), std::memory_order_relaxed);
+  caf::anon_send(this, GoOn{});  // behind everybody who has work now
+}
+
+}  // namespace rubato

@@ -1,0 +1,229 @@
+#include "actors/config_bind.hpp"
+
+#include <type_traits>
+
+#include "actors/config_words.hpp"
+
+namespace rubato::config {
+
+namespace {
+
+void fields(auto& each, Law& law) {
+  each("law", law.law), each("value", law.value), each("mean", law.mean), each("sigma", law.sigma);
+  each("low", law.low), each("high", law.high), each("a", law.a), each("b", law.b);
+  each("shape", law.shape), each("rate", law.rate), each("min", law.min), each("values", law.values);
+}
+
+void fields(auto& each, TimerLaw& timer) {
+  each("law", timer.law), each("rate", timer.rate), each("period", timer.period), each("phase", timer.phase);
+  each("min", timer.min), each("shape", timer.shape), each("mean", timer.mean), each("sigma", timer.sigma);
+  each("file", timer.file), each("ticks", timer.ticks), each("every", timer.every), each("repeat", timer.repeat);
+  each("per_link", timer.per_link);
+}
+
+void fields(auto& each, Clients& clients) {
+  each("count", clients.count), each("compute", clients.compute), each("transmit", clients.transmit);
+}
+
+void fields(auto& each, Topology& topology) {
+  each("kind", topology.kind), each("rows", topology.rows), each("columns", topology.columns);
+  each("center", topology.center), each("step", topology.step), each("probability", topology.probability);
+  each("radius", topology.radius), each("k", topology.k), each("symmetrise", topology.symmetrise);
+  each("file", topology.file), each("edges", topology.edges), each("directed", topology.directed);
+}
+
+void fields(auto& each, Link& link) {
+  each("source", link.source), each("target", link.target), each("delay", link.delay), each("loss", link.loss);
+}
+
+void fields(auto& each, Channel& channel) {
+  each("kind", channel.kind), each("delay", channel.delay), each("loss", channel.loss), each("links", channel.links);
+}
+
+void fields(auto& each, Mailbox& mailbox) {
+  each("window", mailbox.window), each("deadline", mailbox.deadline), each("cap", mailbox.cap);
+  each("cap_period", mailbox.cap_period);
+}
+
+void fields(auto& each, Unification& unification) {
+  each("period", unification.period), each("hub", unification.hub), each("client", unification.client);
+  each("hubs", unification.hubs), each("via", unification.via), each("clears_mailbox", unification.clears_mailbox);
+}
+
+void fields(auto& each, Protocol& protocol) {
+  each("kind", protocol.kind), each("missing", protocol.missing), each("send_probability", protocol.send_probability);
+}
+
+void fields(auto& each, Algorithm& algorithm) {
+  each("name", algorithm.name), each("eta", algorithm.eta), each("local_batches", algorithm.local_batches);
+  each("outbox", algorithm.outbox), each("q", algorithm.q), each("q_matrix", algorithm.q_matrix);
+  each("self_apply", algorithm.self_apply), each("snapshot", algorithm.snapshot);
+  each("retain_on_loss", algorithm.retain_on_loss);
+}
+
+void fields(auto& each, Partition& partition) {
+  each("kind", partition.kind), each("classes", partition.classes), each("random", partition.random);
+  each("alpha", partition.alpha), each("min_samples", partition.min_samples);
+}
+
+void fields(auto& each, Data& data) {
+  each("name", data.name), each("dimension", data.dimension), each("samples_per_client", data.samples_per_client);
+  each("train_rows", data.train_rows), each("partition", data.partition);
+}
+
+void fields(auto& each, Model& model) {
+  each("name", model.name), each("hidden", model.hidden), each("batch", model.batch), each("l2", model.l2);
+  each("init", model.init);
+}
+
+void fields(auto& each, Metrics& metrics) {
+  each("every_events", metrics.every_events), each("every_seconds", metrics.every_seconds);
+  each("test_samples", metrics.test_samples), each("clients", metrics.clients);
+}
+
+void fields(auto& each, Limits& limits) {
+  each("outstanding_steps", limits.outstanding_steps), each("payload_bytes", limits.payload_bytes);
+}
+
+void fields(auto& each, Experiment& experiment) {
+  each("name", experiment.name), each("seed", experiment.seed), each("clock", experiment.clock);
+  each("time_scale", experiment.time_scale), each("saturate", experiment.saturate);
+  each("precision", experiment.precision), each("until", experiment.until), each("isa", experiment.isa);
+  each("record", experiment.record), each("clients", experiment.clients), each("topology", experiment.topology);
+  each("channel", experiment.channel), each("mailbox", experiment.mailbox);
+  each("unification", experiment.unification), each("protocol", experiment.protocol);
+  each("algorithm", experiment.algorithm), each("data", experiment.data), each("model", experiment.model);
+  each("metrics", experiment.metrics), each("limits", experiment.limits);
+}
+
+class Reader {
+ public:
+  explicit Reader(const Table& table) : table_{table} {}
+
+  template <class Field>
+  void operator()(std::string_view name, Field& field) {
+    if (const Value* value = table_.find(name)) read(*value, field);
+  }
+
+ private:
+  static void read(const Value& value, bool& field) { field = *value.as<bool>(); }
+  static void read(const Value& value, std::int64_t& field) { field = *value.as<std::int64_t>(); }
+  static void read(const Value& value, std::string& field) { field = *value.as<std::string>(); }
+  static void read(const Value& value, std::filesystem::path& field) { field = *value.as<std::string>(); }
+  static void read(const Value& value, double& field) {
+    const auto* whole = value.as<std::int64_t>();
+    field = whole ? static_cast<double>(*whole) : *value.as<double>();
+  }
+  static void read(const Value& value, Record& record) {
+    if (const auto* bytes = value.as<std::int64_t>())
+      record = {Record::Kind::limited, *bytes};
+    else
+      record = {value.is_text("off") ? Record::Kind::off : Record::Kind::full, 0};
+  }
+  static void read(const Value& value, Law& law) {
+    law = {};
+    if (value.as<Table>()) return read_struct(value, law);
+    law.law = value.as<List>() ? LawKind::list : LawKind::constant;
+    if (law.law == LawKind::list)
+      read(value, law.values);
+    else
+      read(value, law.value);
+  }
+  static void read(const Value& value, std::pair<std::int64_t, std::int64_t>& edge) {
+    read((*value.as<List>())[0], edge.first);
+    read((*value.as<List>())[1], edge.second);
+  }
+  template <class Field>
+  static void read(const Value& value, std::optional<Field>& field) {
+    field.reset();
+    if (!value.is_text("none")) read(value, field.emplace());
+  }
+  template <class Field>
+  static void read(const Value& value, std::vector<Field>& fields_of_list) {
+    fields_of_list.clear();
+    for (const Value& element : *value.as<List>()) read(element, fields_of_list.emplace_back());
+  }
+  template <class Field>
+  static void read(const Value& value, Field& field) {
+    if constexpr (std::is_enum_v<Field>)
+      field = choice_of<Field>(*value.as<std::string>());
+    else
+      read_struct(value, field = {});
+  }
+  template <class Struct>
+  static void read_struct(const Value& value, Struct& object) {
+    Reader reader(*value.as<Table>());
+    fields(reader, object);
+  }
+
+  const Table& table_;
+};
+
+class Writer {
+ public:
+  template <class Field>
+  void operator()(std::string_view name, Field& field) {
+    table_.entries.push_back({std::string(name), write(field)});
+  }
+  template <class Field>
+  void operator()(std::string_view name, std::optional<Field>& field) {
+    table_.entries.push_back({std::string(name), field ? write(*field) : Value{std::string("none")}});
+  }
+  Table take() { return std::move(table_); }
+
+ private:
+  static Value write(bool& field) { return {field}; }
+  static Value write(std::int64_t& field) { return {field}; }
+  static Value write(double& field) { return {field}; }
+  static Value write(std::string& field) { return {field}; }
+  static Value write(std::filesystem::path& field) { return {field.string()}; }
+  static Value write(Record& record) {
+    if (record.kind == Record::Kind::limited) return {record.bytes};
+    return {std::string(record.kind == Record::Kind::off ? "off" : "full")};
+  }
+  static Value write(Law& law) {
+    if (law.law == LawKind::constant) return {law.value};
+    return law.law == LawKind::list ? write(law.values) : write_struct(law);
+  }
+  static Value write(std::pair<std::int64_t, std::int64_t>& edge) {
+    return {List{write(edge.first), write(edge.second)}};
+  }
+  template <class Field>
+  static Value write(std::vector<Field>& list) {
+    List values;
+    for (Field& field : list) values.push_back(write(field));
+    return {std::move(values)};
+  }
+  template <class Field>
+  static Value write(Field& field) {
+    if constexpr (std::is_enum_v<Field>)
+      return {std::string(word_of(field))};
+    else
+      return write_struct(field);
+  }
+  template <class Struct>
+  static Value write_struct(Struct& object) {
+    Writer writer;
+    fields(writer, object);
+    return {writer.take()};
+  }
+
+  Table table_;
+};
+
+}  // namespace
+
+Experiment experiment_of(const Table& root) {
+  Experiment experiment;
+  Reader reader(root);
+  fields(reader, experiment);
+  return experiment;
+}
+
+Table tree_of(Experiment experiment) {
+  Writer writer;
+  fields(writer, experiment);
+  return writer.take();
+}
+
+}  // namespace rubato::config

@@ -1,0 +1,123 @@
+#include "actors/ensemble.hpp"
+
+#include <time.h>
+
+#include <tuple>
+#include <utility>
+
+namespace rubato {
+
+std::string to_string(const Failure& failure) {
+  return "client " + std::to_string(failure.client.value) + " failed in " + std::string(name_of(failure.step)) + " " +
+         std::to_string(failure.index) + " at " + std::to_string(to_seconds(failure.at)) + " s: " + failure.what;
+}
+
+void Client::take(StepBatch& first) {
+  if (last_)
+    last_->next = &first;
+  else
+    first_ = &first;
+  last_ = &first;
+  while (last_->next) last_ = last_->next;
+}
+
+bool Client::payloads_are_there(const Step& step, Ensemble& ensemble) {
+  if (step.kind != StepKind::merge && step.kind != StepKind::adopt && step.kind != StepKind::reclaim) return true;
+  for (const StepEntry& entry : step.entries)
+    if (!ensemble.slots.is_ready(entry.slot)) {
+      is_waiting_ = true;  // before anybody can wake us
+      if (!ensemble.slots.ready_or_wait(entry.slot, *this)) return false;
+      is_waiting_ = false;
+    }
+  return true;
+}
+
+Waiter* Client::perform(const Step& step, Ensemble& ensemble, ThreadMemory& memory) {
+  Payload published;
+  try {
+    if (!ensemble.has_failed()) switch (step.kind) {
+        case StepKind::begin:
+          performer_->begin(memory);
+          break;
+        case StepKind::compute:
+          performer_->compute(step, memory);
+          break;
+        case StepKind::publish:
+          published = performer_->publish(step, memory);
+          break;
+        case StepKind::merge:
+          performer_->merge(step, ensemble.slots, memory);
+          break;
+        case StepKind::adopt:
+          performer_->adopt(ensemble.slots.payload(step.entries.front().slot));
+          break;
+        case StepKind::reclaim:
+          performer_->reclaim(ensemble.slots.payload(step.entries.front().slot), memory);
+          break;
+        case StepKind::discard:
+          break;
+        case StepKind::measure:
+        case StepKind::reset:
+        case StepKind::save:
+        case StepKind::load:
+        case StepKind::decide:
+          throw std::logic_error("this step is not supported yet");
+      }
+  } catch (const std::exception& error) {
+    ensemble.fail(step, error.what());
+  } catch (...) {
+    ensemble.fail(step, "something that is no std::exception");
+  }
+  if (step.kind == StepKind::publish)
+    return step.entries.empty() ? nullptr : ensemble.slots.fill(step.entries.front().slot, std::move(published));
+  for (const StepEntry& entry : step.entries) ensemble.slots.release(entry.slot);
+  return nullptr;
+}
+
+void Ensemble::fail(const Step& step, std::string what) {
+  const std::lock_guard lock(mutex_);
+  Failure failure{step.client, step.kind, step.index, step.at, std::move(what)};
+  if (!failure_ || std::tie(failure.at, failure.client) < std::tie(failure_->at, failure_->client))
+    failure_ = std::move(failure);
+  has_failed_.store(true, std::memory_order_release);
+}
+
+std::optional<Failure> Ensemble::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+std::unique_ptr<ThreadMemory> Ensemble::lend() {
+  const std::lock_guard lock(mutex_);
+  if (memories_.empty()) return std::make_unique<ThreadMemory>();
+  std::unique_ptr<ThreadMemory> memory = std::move(memories_.back());
+  memories_.pop_back();
+  return memory;
+}
+
+void Ensemble::take_back(std::unique_ptr<ThreadMemory> memory) {
+  const std::lock_guard lock(mutex_);
+  memories_.push_back(std::move(memory));
+}
+
+double Ensemble::math_seconds() const {
+  const std::lock_guard lock(mutex_);
+  std::int64_t sum = 0;
+  for (const auto& memory : memories_) sum += memory->math_nanoseconds;
+  return static_cast<double>(sum) * 1e-9;
+}
+
+double Ensemble::evaluation_seconds() const {
+  const std::lock_guard lock(mutex_);
+  std::int64_t sum = 0;
+  for (const auto& memory : memories_) sum += memory->evaluation_nanoseconds;
+  return static_cast<double>(sum) * 1e-9;
+}
+
+std::int64_t Ensemble::math_clock() const {
+  timespec now{};
+  clock_gettime(exact_time_ ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace rubato

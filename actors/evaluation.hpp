@@ -1,0 +1,106 @@
+// Scoring models beside a run: one sample is a score per client and the numbers about all models together.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "actors/performer.hpp"
+#include "learning/metrics.hpp"
+#include "runtime/protocols/protocol.hpp"
+#include "runtime/time.hpp"
+
+namespace rubato {
+
+/// What is known of a sample when it is taken.
+struct SampleHeader {
+  std::uint64_t number = 0;
+  Time at{};
+  std::uint32_t clients = 0;  ///< how many models it has
+  std::uint64_t events = 0;
+  MessageCounts counts;
+  std::uint64_t model_messages = 0;
+};
+
+struct Sample {
+  SampleHeader header;
+  double accuracy_mean = 0;
+  double accuracy_deviation = 0;  ///< of the population of clients
+  double accuracy_mean_model = 0;
+  double f1_macro = 0;  ///< mean over clients
+  double loss_mean = 0;
+  double loss_mean_model = 0;
+  double consensus = 0;  ///< sum over clients of the squared distance to the mean model
+  std::vector<double> accuracies;  ///< per client
+  std::vector<double> losses;
+};
+
+/// Scores models. Immutable; several threads may use it, each with its own memory.
+class Evaluation {
+ public:
+  virtual ~Evaluation() = default;
+  virtual Score score(ClientId client, const Tensor& model, ThreadMemory& memory) const = 0;
+  /// The mean model, scored as the shared test part says, or over all clients' losses where each has its own.
+  virtual Score score_mean(const MeanModel& mean, ThreadMemory& memory) const = 0;
+  virtual void add(ConsensusSum& sum, const Tensor& model) const = 0;
+};
+
+template <class Real>
+class EvaluationOf final : public Evaluation {
+ public:
+  /// `learners`: one per client; must outlive this. `shared_test`: all of them test on the same rows.
+  EvaluationOf(const std::vector<std::unique_ptr<Learner<Real>>>& learners, bool shared_test)
+      : learners_{learners}, shared_test_{shared_test} {}
+
+  Score score(ClientId client, const Tensor& model, ThreadMemory& memory) const override {
+    return learners_[client.value]->score(numbers_of<Real>(model), Part::test, memory.scratch<Real>());
+  }
+  Score score_mean(const MeanModel& mean, ThreadMemory& memory) const override {
+    const Vector<Real> model = mean.mean_as<Real>();
+    Score sum = learners_[0]->score(view(model), Part::test, memory.scratch<Real>());
+    if (!shared_test_)
+      for (std::size_t i = 1; i < learners_.size(); ++i)
+        sum += learners_[i]->score(view(model), Part::test, memory.scratch<Real>());
+    return sum;
+  }
+  void add(ConsensusSum& sum, const Tensor& model) const override { sum.add(numbers_of<Real>(model)); }
+
+ private:
+  const std::vector<std::unique_ptr<Learner<Real>>>& learners_;
+  bool shared_test_;
+};
+
+/// Puts one sample together: models may come in any order and are added up in client order.
+class SampleGatherer {
+ public:
+  explicit SampleGatherer(const Evaluation& evaluation) : evaluation_{evaluation} {}
+
+  void open(const SampleHeader& header) { open_[header.number].sample.header = header; }
+
+  /// The finished sample, if this was its last model.
+  std::optional<Sample> add(std::uint64_t number, ClientId client, Tensor model, Score score, ThreadMemory& memory);
+
+ private:
+  struct Scored {
+    Tensor model;
+    Score score;
+  };
+  struct InProgress {
+    Sample sample;
+    ConsensusSum consensus;
+    std::vector<double> f1;
+    std::map<ClientId, Scored> early;
+    std::uint32_t next = 0;
+  };
+
+  void count(InProgress& progress, const Scored& scored);
+  Sample finish(InProgress& progress, ThreadMemory& memory);
+
+  const Evaluation& evaluation_;
+  std::map<std::uint64_t, InProgress> open_;
+};
+
+}  // namespace rubato

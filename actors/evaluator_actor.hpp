@@ -1,0 +1,43 @@
+// Evaluators score models beside the run; the gatherer puts the scores of a sample together in client order.
+#pragma once
+
+#include <functional>
+
+#include "actors/stage.hpp"
+
+namespace rubato {
+
+/// Scores one model after the other.
+class EvaluatorActor final : public caf::event_based_actor {
+ public:
+  EvaluatorActor(caf::actor_config& config, Stage& stage) : caf::event_based_actor(config), stage_{stage} {}
+  caf::behavior make_behavior() override;
+
+ private:
+  Stage& stage_;
+};
+
+/// Adds scored models up and hands finished samples to `on_sample`, in the gatherer's thread of the moment.
+class GathererActor final : public caf::event_based_actor {
+ public:
+  GathererActor(caf::actor_config& config, Stage& stage, std::function<void(const Sample&)> on_sample)
+      : caf::event_based_actor(config), stage_{stage}, gatherer_{stage.evaluation}, on_sample_{std::move(on_sample)} {}
+  caf::behavior make_behavior() override;
+
+ private:
+  Stage& stage_;
+  SampleGatherer gatherer_;
+  std::function<void(const Sample&)> on_sample_;
+};
+
+/// Copies the model of a measure step and sends it to an evaluator.
+class SnapshotSender final : public SnapshotSink {
+ public:
+  void on_measure(const Step& step, const Performer& performer) override;
+  void use(Stage& stage) { stage_ = &stage; }
+
+ private:
+  Stage* stage_ = nullptr;
+};
+
+}  // namespace rubato

@@ -1,0 +1,349 @@
+#include "actors/experiment.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <caf/all.hpp>
+#include <chrono>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include "actors/client_actor.hpp"
+#include "actors/conductor_actor.hpp"
+#include "actors/digest.hpp"
+#include "actors/evaluator_actor.hpp"
+#include "actors/stage.hpp"
+#include "actors/timing.hpp"
+#include "algos/arithmetic.hpp"
+#include "runtime/protocols/scripted.hpp"
+#include "runtime/record.hpp"
+
+namespace rubato {
+
+namespace {
+
+using config::Experiment;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t small_model = 1024;     // numbers; below, asking for thread CPU time costs more than a step
+constexpr std::size_t many_clients = 50'000;  // above, blocks for steps are kept small
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::uint64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+void refuse_other_arithmetic(const Experiment& experiment) {
+  if (experiment.isa == "auto" || experiment.isa == instruction_set()) return;
+  throw std::invalid_argument("isa = \"" + experiment.isa + "\": this build computes with " + instruction_set() +
+                              "; build for the other, or write isa = \"auto\"");
+}
+
+std::unique_ptr<Task> make_task(const Experiment& experiment, const RunOptions& options) {
+  if (experiment.precision == config::Precision::float64)
+    return make_task<double>(experiment, options.data_dir, options.own_double);
+  return make_task<float>(experiment, options.data_dir, options.own_float);
+}
+
+// What the algorithm needs from its protocol: the program's own word, or the catalogue's.
+Needs needs_of(const Experiment& experiment, const RunOptions& options) {
+  const bool is_double = experiment.precision == config::Precision::float64;
+  if (is_double && options.own_double.algorithm) return options.own_double.needs;
+  if (!is_double && options.own_float.algorithm) return options.own_float.needs;
+  return catalogue_entry(experiment.algorithm.name).needs;
+}
+
+class NobodyMeasures final : public SnapshotSink {
+ public:
+  void on_measure(const Step&, const Performer&) override {}
+};
+
+// The actors of one run, from the first message to the last. The system is younger than what its actors use, so it goes
+// first.
+class Play {
+ public:
+  Play(const Task& task, const RunOptions& options, std::size_t clients)
+      : options_{options},
+        ensemble_{sender_, clients > many_clients ? std::size_t{360} : std::size_t{960},
+                  task.dimension() >= small_model},
+        stage_{ensemble_, task.evaluation()} {
+    make_clients(task, clients);
+  }
+  ~Play() {
+    stage_.clients.clear();
+    stage_.evaluators.clear();
+    stage_.gatherer = nullptr;
+    stage_.conductor = nullptr;
+  }
+
+  Ensemble& ensemble() { return ensemble_; }
+  Stage& stage() { return stage_; }
+
+  // Performs all steps of the source. `desk` is its sink.
+  void perform(StepSource& source, StepDesk& desk, const Credit& credit) {
+    caf::actor_system_config config;
+    config.set("scheduler.policy", caf::atom("sharing"));
+    config.set("scheduler.max-threads", static_cast<std::size_t>(options_.threads));
+    caf::actor_system system(config);
+    sender_.use(stage_);
+    spawn_all(system, source, desk, credit);
+    const Clock::time_point start = Clock::now();
+    caf::anon_send(stage_.conductor, GoOn{});
+    wait(start);
+    wall_seconds_ = seconds_since(start);
+    let_go();
+  }
+
+  double wall_seconds() const { return wall_seconds_; }
+  std::vector<Sample>& samples() { return samples_; }
+
+ private:
+  void make_clients(const Task& task, std::size_t clients) {
+    std::vector<std::uint32_t> order(clients);
+    std::iota(order.begin(), order.end(), 0u);
+    std::vector<Tensor> between;
+    Stream chance(options_.shuffle_memory, no_client, Purpose::evaluation);
+    if (options_.shuffle_memory > 0)
+      for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[chance.below(i)]);
+    ensemble_.clients.resize(clients);
+    for (const std::uint32_t i : order) {
+      if (options_.shuffle_memory > 0) between.push_back(ensemble_.pool.make<float>(1 + chance.below(5000)));
+      ensemble_.clients[i] = std::make_unique<Client>(ClientId{i}, task.make_performer(ClientId{i}, ensemble_.pool));
+    }
+  }
+
+  void spawn_all(caf::actor_system& system, StepSource& source, StepDesk& desk, const Credit& credit) {
+    constexpr auto quiet = caf::hidden + caf::lazy_init;
+    stage_.clients.reserve(ensemble_.clients.size());
+    for (std::uint32_t i = 0; i < ensemble_.clients.size(); ++i)
+      stage_.clients.push_back(system.spawn<ClientActor, quiet>(std::ref(stage_), i));
+    for (unsigned i = 0; i < options_.threads; ++i)
+      stage_.evaluators.push_back(system.spawn<EvaluatorActor, quiet>(std::ref(stage_)));
+    stage_.gatherer = system.spawn<GathererActor, quiet>(std::ref(stage_), [this](const Sample& sample) {
+      const std::lock_guard lock(stage_.mutex);
+      new_samples_.push_back(sample);
+      stage_.changed.notify_all();
+    });
+    stage_.conductor = system.spawn<ConductorActor, quiet>(std::ref(stage_), std::ref(source), std::ref(desk), credit);
+  }
+
+  void wait(Clock::time_point start) {
+    std::unique_lock lock(stage_.mutex);
+    while (!stage_.is_done) {
+      stage_.changed.wait_for(lock, std::chrono::milliseconds(100));
+      if (options_.stop && options_.stop->load()) stage_.is_stopping.store(true);
+      report(lock, start);
+    }
+    report(lock, start);
+  }
+
+  // Hands new samples and the progress to the caller, without the lock.
+  void report(std::unique_lock<std::mutex>& lock, Clock::time_point start) {
+    std::vector<Sample> fresh;
+    fresh.swap(new_samples_);
+    lock.unlock();
+    for (Sample& sample : fresh) {
+      if (options_.on_sample) options_.on_sample(sample);
+      samples_.push_back(std::move(sample));
+    }
+    if (options_.on_progress) options_.on_progress(progress(start));
+    lock.lock();
+  }
+
+  Progress progress(Clock::time_point start) const {
+    Progress progress{static_cast<double>(stage_.now_nanoseconds.load()) * 1e-9, seconds_since(start),
+                      stage_.events.load(), std::nullopt};
+    if (!samples_.empty()) progress.accuracy = samples_.back().accuracy_mean;
+    return progress;
+  }
+
+  // Actors must not outlive the run: an idle one ends when nobody knows it any more.
+  void let_go() {
+    stage_.clients.clear();
+    stage_.evaluators.clear();
+    stage_.gatherer = nullptr;
+    stage_.conductor = nullptr;
+  }
+
+  const RunOptions& options_;
+  SnapshotSender sender_;
+  Ensemble ensemble_;
+  Stage stage_;
+  std::vector<Sample> new_samples_;  // guarded by the stage's mutex
+  std::vector<Sample> samples_;
+  double wall_seconds_ = 0;
+};
+
+std::string model_digest(const Ensemble& ensemble) {
+  Sha256 sum;
+  for (const auto& client : ensemble.clients) sum.add(client->performer().model_bytes());
+  return sum.hex();
+}
+
+std::unique_ptr<Recorder> make_recorder(const RunOptions& options, std::size_t clients) {
+  if (options.record.empty()) return nullptr;
+  return std::make_unique<Recorder>(options.record, static_cast<std::uint32_t>(clients), options.record_bytes);
+}
+
+void finish_record(Recorder* recorder, RunResult& result) {
+  if (!recorder) return;
+  recorder->flush();
+  if (!recorder->error().empty()) throw RunFailed(recorder->error());
+  result.record_was_cut = recorder->is_cut();
+}
+
+void describe_timing(const Conductor& conductor, RunResult& result) {
+  result.digests.timeline = timeline_digest(conductor.hashes());
+  result.clients = conductor.clients();
+  result.virtual_seconds = to_seconds(conductor.now());
+  result.events = conductor.events();
+  result.steps = conductor.steps();
+  result.messages = conductor.total_counts();
+  result.model_messages = conductor.model_messages();
+  result.unifications = conductor.unifications();
+  result.under_way = conductor.flights();
+  result.staleness_mean = conductor.staleness().mean_seconds();
+  result.staleness_p95 = conductor.staleness().quantile_seconds(0.95);
+  result.by_link = conductor.link_counts();
+  for (std::uint32_t i = 0; i < conductor.clients(); ++i)
+    result.by_client.push_back(conductor.protocol(ClientId{i}).counts());
+}
+
+void describe_models(const Play& play, Ensemble& ensemble, RunResult& result) {
+  result.digests.model = model_digest(ensemble);
+  result.wall_seconds = play.wall_seconds();
+  result.math_seconds = ensemble.math_seconds();
+  result.evaluation_seconds = ensemble.evaluation_seconds();
+  result.peak_payload_bytes = static_cast<std::uint64_t>(ensemble.slots.peak_bytes());
+  result.peak_rss_bytes = peak_rss_bytes();
+}
+
+// Steps go nowhere but into the record.
+class RecordOnly final : public StepSink {
+ public:
+  explicit RecordOnly(Recorder* recorder) : recorder_{recorder} {}
+  SlotIndex open_slot(std::uint32_t) override { return no_slot; }
+  void perform(const Step& step) override {
+    if (recorder_ && step.kind != StepKind::measure) recorder_->add(step);
+  }
+
+ private:
+  Recorder* recorder_;
+};
+
+RunResult walk_timing(Timing& timing, const RunOptions& options, RunResult result) {
+  const auto recorder = make_recorder(options, timing.graph.clients());
+  RecordOnly sink(recorder.get());
+  Conductor conductor(timing.conductor, timing.make_protocols(), sink);
+  const Clock::time_point start = Clock::now();
+  constexpr std::uint64_t slice = 1 << 18;
+  while (conductor.walk(slice)) {
+    if (options.stop && options.stop->load()) conductor.stop();
+    if (options.on_progress)
+      options.on_progress({to_seconds(conductor.now()), seconds_since(start), conductor.events(), std::nullopt});
+  }
+  result.wall_seconds = seconds_since(start);
+  finish_record(recorder.get(), result);
+  describe_timing(conductor, result);
+  result.peak_rss_bytes = peak_rss_bytes();
+  result.was_stopped = options.stop && options.stop->load();
+  return result;
+}
+
+RunResult perform_timing(Timing& timing, const Task& task, const Experiment& experiment, const RunOptions& options,
+                         RunResult result) {
+  const std::size_t clients = timing.graph.clients();
+  const auto recorder = make_recorder(options, clients);
+  Play play(task, options, clients);
+  const Credit credit =
+      Credit::automatic(clients, task.dimension() * task.scalar_bytes(), experiment.limits.outstanding_steps,
+                        experiment.limits.payload_bytes);
+  const StepSource* source = nullptr;
+  StepDesk desk(play.stage(), source, recorder.get());
+  Conductor conductor(timing.conductor, timing.make_protocols(), desk);
+  source = &conductor;
+  play.perform(conductor, desk, credit);
+  if (const auto failure = play.ensemble().failure()) throw RunFailed(to_string(*failure));
+  finish_record(recorder.get(), result);
+  describe_timing(conductor, result);
+  describe_models(play, play.ensemble(), result);
+  result.samples = std::move(play.samples());
+  for (std::uint32_t i = 0; i < clients; ++i) result.samples_by_client.push_back(task.samples_of(ClientId{i}));
+  if (options.keeps_models)
+    for (const auto& client : play.ensemble().clients) {
+      const auto bytes = client->performer().model_bytes();
+      result.models.emplace_back(bytes.begin(), bytes.end());
+    }
+  result.was_stopped = options.stop && options.stop->load();
+  return result;
+}
+
+void split_notes(const std::ostringstream& notes, std::vector<std::string>& lines) {
+  std::istringstream text(notes.str());
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+}
+
+}  // namespace
+
+double RunResult::efficiency() const {
+  const double available = threads * wall_seconds - evaluation_seconds;
+  return available > 0 ? math_seconds / available : 0;
+}
+
+RunResult run(const Experiment& experiment, const RunOptions& options) {
+  if (options.threads == 0) throw std::invalid_argument("threads must be at least 1");
+  refuse_other_arithmetic(experiment);
+  fix_eigen_blocking();
+  RunResult result;
+  result.arithmetic = arithmetic();
+  result.threads = options.threads;
+  std::ostringstream notes;
+  Timing timing(experiment, needs_of(experiment, options), notes);
+  timing.conductor.counts_links = options.counts_links;
+  split_notes(notes, result.notes);
+  if (options.dry_run) {
+    result.dimension = dimension_of(experiment, options.data_dir);
+    result.scalar_bytes = experiment.precision == config::Precision::float64 ? 8 : 4;
+    return walk_timing(timing, options, std::move(result));
+  }
+  const std::unique_ptr<Task> task = make_task(experiment, options);
+  result.dimension = task->dimension();
+  result.scalar_bytes = task->scalar_bytes();
+  result.notes.insert(result.notes.end(), task->notes().begin(), task->notes().end());
+  return perform_timing(timing, *task, experiment, options, std::move(result));
+}
+
+RunResult replay(const Experiment& experiment, const std::filesystem::path& file, const RunOptions& options) {
+  fix_eigen_blocking();
+  RecordReader record(file);
+  if (record.clients() != static_cast<std::uint32_t>(experiment.clients.count))
+    throw RunFailed(file.string() + " was made by " + std::to_string(record.clients()) + " clients, the experiment has " +
+                    std::to_string(experiment.clients.count));
+  const std::unique_ptr<Task> task = make_task(experiment, options);
+  Play play(*task, options, record.clients());
+  const StepSource* source = nullptr;
+  StepDesk desk(play.stage(), source, nullptr);
+  Scripted script(record, desk);
+  source = &script;
+  play.perform(script, desk,
+               Credit::automatic(record.clients(), task->dimension() * task->scalar_bytes(),
+                                 experiment.limits.outstanding_steps, experiment.limits.payload_bytes));
+  if (const auto failure = play.ensemble().failure()) throw RunFailed(to_string(*failure));
+  if (!script.fault().empty()) throw RunFailed(file.string() + ": " + script.fault());
+  RunResult result;
+  result.arithmetic = arithmetic();
+  result.threads = options.threads;
+  result.clients = record.clients();
+  result.dimension = task->dimension();
+  result.steps = script.steps();
+  result.virtual_seconds = to_seconds(script.now());
+  result.digests.timeline = timeline_digest(script.hashes());
+  describe_models(play, play.ensemble(), result);
+  return result;
+}
+
+}  // namespace rubato

@@ -1,0 +1,103 @@
+// An experiment from its description to its result: the door for programs that embed Rubato.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "actors/config.hpp"
+#include "actors/ensemble.hpp"
+#include "actors/evaluation.hpp"
+#include "actors/task.hpp"
+#include "runtime/conductor.hpp"
+
+namespace rubato {
+
+/// How far a run has come.
+struct Progress {
+  double virtual_seconds = 0;
+  double wall_seconds = 0;
+  std::uint64_t events = 0;
+  std::optional<double> accuracy;  ///< mean over clients, of the newest finished sample
+};
+
+struct RunOptions {
+  unsigned threads = 1;
+  std::filesystem::path data_dir;  ///< where data sets lie; empty: $RUBATO_DATA, then ./data
+  bool dry_run = false;            ///< walk the timing only
+  std::filesystem::path record;    ///< write the steps here; empty: nowhere
+  std::uint64_t record_bytes = 0;  ///< stop recording after about this many bytes; 0: never
+  bool counts_links = false;
+  bool keeps_models = false;  ///< hand out the final models with the result
+  const std::atomic<bool>* stop = nullptr;  ///< becomes true: the run ends early with its results so far
+
+  /// Both are called on the thread that called run().
+  std::function<void(const Progress&)> on_progress;
+  std::function<void(const Sample&)> on_sample;
+
+  OwnParts<float> own_float;  ///< looked at with precision = "float32"
+  OwnParts<double> own_double;
+
+  /// Makes the clients in another order, with other things in between, so that their memory lies elsewhere. Changes
+  /// nothing else: for tests.
+  std::uint64_t shuffle_memory = 0;
+};
+
+struct Digests {
+  std::string model;     ///< SHA-256 of all final models in client order; empty after a dry run
+  std::string timeline;  ///< SHA-256 of the clients' step hashes in client order
+};
+
+struct RunResult {
+  Digests digests;
+  std::string arithmetic;
+  unsigned threads = 1;
+  std::size_t clients = 0;
+  std::size_t dimension = 0;
+  std::size_t scalar_bytes = 4;
+  bool was_stopped = false;
+  double virtual_seconds = 0;
+  double wall_seconds = 0;  ///< of the run itself, without reading data
+  double math_seconds = 0;
+  double evaluation_seconds = 0;
+  std::uint64_t events = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t peak_rss_bytes = 0;
+  std::uint64_t peak_payload_bytes = 0;
+  MessageCounts messages;
+  std::uint64_t model_messages = 0;
+  std::uint64_t unifications = 0;
+  std::uint64_t under_way = 0;  ///< messages on their way at the end
+  double staleness_mean = 0;    ///< seconds from sending to absorbing
+  double staleness_p95 = 0;
+  std::vector<Sample> samples;
+  std::vector<MessageCounts> by_client;
+  std::vector<std::size_t> samples_by_client;  ///< training samples
+  std::vector<LinkCounts> by_link;
+  std::vector<std::string> notes;
+  std::vector<std::vector<std::byte>> models;  ///< final models, only if asked for
+  bool record_was_cut = false;
+
+  /// math_seconds per second of every thread, evaluation excluded from both.
+  double efficiency() const;
+};
+
+/// A client or the disk failed in the middle of a run.
+class RunFailed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Runs the experiment in virtual time. Throws std::invalid_argument for what is wrong with the experiment, before any
+/// client runs, and RunFailed for what goes wrong later.
+RunResult run(const config::Experiment& experiment, const RunOptions& options = {});
+
+/// Performs the steps of a record once more, in this process, and returns the digests they lead to.
+RunResult replay(const config::Experiment& experiment, const std::filesystem::path& record, const RunOptions& options);
+
+}  // namespace rubato

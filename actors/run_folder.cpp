@@ -1,0 +1,143 @@
+#include "actors/run_folder.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+
+#include "actors/npy.hpp"
+#include "actors/summary.hpp"
+#include "actors/timing.hpp"
+
+namespace rubato {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_run(const fs::path& folder) { return fs::exists(folder / "summary.json") && fs::exists(folder / "experiment.toml"); }
+
+fs::path beside(const fs::path& place, const char* ending) {
+  fs::path other = place;
+  return other += ending;
+}
+
+fs::path without_slash(fs::path place) {
+  place = fs::absolute(place).lexically_normal();
+  return place.has_filename() ? place : place.parent_path();
+}
+
+// The shortest text that reads back as the same number.
+std::string shortest(double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return {text, end};
+}
+
+class Csv {
+ public:
+  explicit Csv(const char* head) : text_{std::string(head) + "\n"} {}
+  template <class... Fields>
+  void row(const Fields&... fields) {
+    (field(fields), ...);
+    text_.back() = '\n';
+  }
+  std::string text() { return std::move(text_); }
+
+ private:
+  void field(double value) { text_ += shortest(value) + ","; }
+  void field(std::uint64_t value) { text_ += std::to_string(value) + ","; }
+  void field(std::uint32_t value) { text_ += std::to_string(value) + ","; }
+  std::string text_;
+};
+
+}  // namespace
+
+RunFolder::RunFolder(const fs::path& place) : place_{without_slash(place)}, partial_{beside(place_, ".partial")} {
+  std::error_code error;
+  if (fs::exists(place_, error) && !is_run(place_) && !(fs::is_directory(place_, error) && fs::is_empty(place_, error)))
+    throw std::invalid_argument("--out " + place_.string() + " holds something that is not a run of Rubato; choose another folder");
+  fs::remove_all(partial_, error);
+  fs::create_directories(partial_, error);
+  if (error) throw std::invalid_argument("--out " + place_.string() + ": cannot make the folder: " + error.message());
+  std::ofstream probe(partial_ / "timeline.rbt");
+  if (!probe) throw std::invalid_argument("--out " + place_.string() + ": cannot write there: " + std::strerror(errno));
+}
+
+RunFolder::~RunFolder() {
+  if (is_complete_) return;
+  std::error_code error;
+  if (fs::file_size(record(), error) == 0 || error) fs::remove_all(partial_, error);
+}
+
+void RunFolder::write(const std::string& name, const std::string& text) {
+  const fs::path file = partial_ / name;
+  fs::create_directories(file.parent_path());
+  std::ofstream stream(file, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (!stream) throw RunFailed("cannot write " + file.string() + ": " + std::strerror(errno));
+}
+
+void RunFolder::complete() {
+  std::error_code error;
+  if (fs::exists(place_) && is_run(place_)) {
+    const fs::path previous = beside(place_, ".previous");
+    fs::remove_all(previous, error);
+    fs::rename(place_, previous, error);
+  } else {
+    fs::remove(place_, error);  // an empty folder
+  }
+  fs::rename(partial_, place_, error);
+  if (error) throw RunFailed("cannot put the run at " + place_.string() + ": " + error.message() + "; it is complete in " + partial_.string());
+  is_complete_ = true;
+}
+
+std::string metrics_csv(const RunResult& result) {
+  Csv csv("sample,seconds,events,computations,messages_sent,messages_delivered,messages_lost,bytes_wire,accuracy_mean,"
+          "accuracy_std,accuracy_mean_model,f1_macro,loss_mean,loss_mean_model,consensus");
+  for (const Sample& sample : result.samples) {
+    const SampleHeader& header = sample.header;
+    const std::uint64_t sent = header.counts.sent + header.model_messages;
+    csv.row(header.number, to_seconds(header.at), header.events, header.counts.computations, sent, header.counts.kept,
+            header.counts.lost, sent * (64 + result.dimension * result.scalar_bytes), sample.accuracy_mean,
+            sample.accuracy_deviation, sample.accuracy_mean_model, sample.f1_macro, sample.loss_mean,
+            sample.loss_mean_model, sample.consensus);
+  }
+  return csv.text();
+}
+
+std::string clients_csv(const RunResult& result) {
+  Csv csv("client,training_samples,computations,publications,sent,lost,kept,late,capped,superseded,accuracy,loss");
+  const Sample last = result.samples.empty() ? Sample{} : result.samples.back();
+  for (std::uint32_t i = 0; i < result.by_client.size(); ++i) {
+    const MessageCounts& counts = result.by_client[i];
+    const std::uint64_t samples = i < result.samples_by_client.size() ? result.samples_by_client[i] : 0;
+    csv.row(i, samples, counts.computations, counts.publications, counts.sent, counts.lost, counts.kept, counts.late,
+            counts.capped, counts.superseded, i < last.accuracies.size() ? last.accuracies[i] : 0.0,
+            i < last.losses.size() ? last.losses[i] : 0.0);
+  }
+  return csv.text();
+}
+
+std::string links_csv(const Graph& graph, const RunResult& result) {
+  Csv csv("sender,receiver,sent,lost,kept,refused");
+  for (std::uint32_t link = 0; link < result.by_link.size(); ++link) {
+    const Edge ends = graph.ends_of(link);
+    const LinkCounts& counts = result.by_link[link];
+    csv.row(ends.source.value, ends.target.value, counts.sent, counts.lost, counts.kept, counts.refused);
+  }
+  return csv.text();
+}
+
+void write_results(RunFolder& folder, const config::Experiment& experiment, const RunResult& result) {
+  folder.write("experiment.toml", config::write_experiment(experiment));
+  folder.write("metrics.csv", metrics_csv(result));
+  folder.write("clients.csv", clients_csv(result));
+  if (!result.by_link.empty()) folder.write("links.csv", links_csv(make_graph(experiment), result));
+  if (!result.models.empty()) folder.write("models/models.npy", models_npy(result));
+  folder.write("summary.json", summary_json(experiment, result));
+}
+
+}  // namespace rubato

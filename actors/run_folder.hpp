@@ -1,0 +1,45 @@
+// The folder that a run leaves behind. It is filled beside its place and renamed when it is complete.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "actors/config.hpp"
+#include "actors/experiment.hpp"
+
+namespace rubato {
+
+class RunFolder {
+ public:
+  /// Prepares `place` beside `place`.partial. An earlier run at `place` is left alone until this one is complete.
+  /// Throws std::invalid_argument if the folder cannot be made, or holds something that is not a run.
+  explicit RunFolder(const std::filesystem::path& place);
+  /// Not completed: what was written so far stays in the .partial folder if it is a record, else it goes.
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+
+  /// Where the record of the run is to be written.
+  std::filesystem::path record() const { return partial_ / "timeline.rbt"; }
+  /// Writes a file of the folder. Throws RunFailed if the disk does not take it.
+  void write(const std::string& name, const std::string& text);
+  const std::filesystem::path& contents() const { return partial_; }
+
+  /// Puts the folder in its place; an earlier run there becomes `place`.previous.
+  void complete();
+
+ private:
+  std::filesystem::path place_;
+  std::filesystem::path partial_;
+  bool is_complete_ = false;
+};
+
+/// experiment.toml, metrics.csv, clients.csv, links.csv, summary.json, trace.json, report.html and the models, as text.
+void write_results(RunFolder& folder, const config::Experiment& experiment, const RunResult& result);
+
+std::string metrics_csv(const RunResult& result);
+std::string clients_csv(const RunResult& result);
+std::string links_csv(const Graph& graph, const RunResult& result);
+
+}  // namespace rubato

@@ -1,0 +1,88 @@
+// What the actors of one run know of each other, and the messages between them. CAF is named in this folder only.
+#pragma once
+
+#include <atomic>
+#include <caf/all.hpp>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "actors/ensemble.hpp"
+#include "actors/evaluation.hpp"
+#include "runtime/step_source.hpp"
+
+namespace rubato {
+
+/// To a client: perform these steps after those you have.
+struct StepsForYou {
+  StepBatch* first;
+};
+
+/// To a client: the payload that you wait for is there.
+struct PayloadIsThere {};
+
+/// To the conductor: clients have caught up, go on.
+struct GoOn {};
+
+/// To an evaluator, then to the gatherer: the model of one client in one sample.
+struct ModelToScore {
+  std::uint64_t sample;
+  ClientId client;
+  Tensor model;
+};
+
+struct ScoredModel {
+  std::uint64_t sample;
+  ClientId client;
+  Tensor model;
+  Score score;
+};
+
+/// To the gatherer: a sample begins; models of so many clients will come.
+struct SampleOpens {
+  SampleHeader header;
+};
+
+struct Stage {
+  Stage(Ensemble& shared, const Evaluation& scoring) : ensemble{shared}, evaluation{scoring} {}
+
+  Ensemble& ensemble;
+  const Evaluation& evaluation;
+  std::vector<caf::actor> clients;
+  std::vector<caf::actor> evaluators;
+  caf::actor gatherer;
+  caf::actor conductor;
+
+  /// The conductor sleeps until the outstanding steps fall to `wake_at`, or a sample is complete.
+  std::atomic<bool> conductor_sleeps{false};
+  std::atomic<std::int64_t> wake_at{0};
+  std::atomic<int> open_samples{0};
+
+  std::atomic<bool> is_stopping{false};  ///< somebody wants the run to end with what it has
+  std::atomic<std::int64_t> now_nanoseconds{0};
+  std::atomic<std::uint64_t> events{0};
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_done = false;
+
+  void wake_conductor() {
+    if (conductor_sleeps.exchange(false)) caf::anon_send(conductor, GoOn{});
+  }
+  void finish() {
+    const std::lock_guard lock(mutex);
+    is_done = true;
+    changed.notify_all();
+  }
+};
+
+}  // namespace rubato
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::StepsForYou)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::PayloadIsThere)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::GoOn)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::ModelToScore)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::ScoredModel)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::SampleOpens)

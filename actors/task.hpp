@@ -1,0 +1,55 @@
+// From the experiment file to the half of a run that knows what: data, model, one learner and one algorithm per client.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "actors/config.hpp"
+#include "actors/ensemble.hpp"
+#include "actors/evaluation.hpp"
+#include "algos/catalogue.hpp"
+
+namespace rubato {
+
+/// What a program of your own brings along instead of what the file names. Empty parts come from the file.
+template <class Real>
+struct OwnParts {
+  /// The task of a client. With it [data] and [model] are not looked at, but for model.batch.
+  std::function<std::unique_ptr<Learner<Real>>(ClientId)> learner;
+  /// All learners test on the same samples, so one of them can score the mean model for all.
+  bool shared_test = false;
+  /// The algorithm of a client, and what it needs from its protocol. With it [algorithm] is not looked at.
+  AlgorithmFactory<Real> algorithm;
+  Needs needs;
+};
+
+/// Learners, start model and evaluation of a run.
+class Task {
+ public:
+  virtual ~Task() = default;
+  virtual std::size_t dimension() const = 0;
+  virtual std::size_t scalar_bytes() const = 0;
+  virtual const Evaluation& evaluation() const = 0;
+  /// A client's numeric half. Calls may come in any order: models do not depend on it.
+  virtual std::unique_ptr<Performer> make_performer(ClientId client, TensorPool& pool) const = 0;
+  /// Sentences about the data that the run should say.
+  virtual const std::vector<std::string>& notes() const = 0;
+  virtual std::size_t samples_of(ClientId client) const = 0;
+};
+
+/// Reads the data and deals it. Throws std::invalid_argument where the experiment and the data do not fit.
+template <class Real>
+std::unique_ptr<Task> make_task(const config::Experiment& experiment, const std::filesystem::path& data_dir,
+                                const OwnParts<Real>& own);
+
+/// The options of the file's algorithm under their names in the file.
+AlgorithmOptions options_of(const config::Algorithm& algorithm);
+
+/// What the file's data and model come to without reading everything: for the forecast of a dry run.
+std::size_t dimension_of(const config::Experiment& experiment, const std::filesystem::path& data_dir);
+
+}  // namespace rubato

@@ -1,0 +1,297 @@
+#include "actors/timing.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include "runtime/world/topology.hpp"
+
+namespace rubato {
+
+namespace {
+
+using config::Experiment;
+
+Law to_law(const config::Law& law) {
+  using Kind = config::LawKind;
+  switch (law.law) {
+    case Kind::constant:
+      return Law::constant(law.value);
+    case Kind::exponential:
+      return {.kind = Law::Kind::exponential, .first = law.mean};
+    case Kind::uniform:
+      return {.kind = Law::Kind::uniform, .first = law.low, .second = law.high};
+    case Kind::lognormal:
+      return {.kind = Law::Kind::lognormal, .first = law.mean, .second = law.sigma};
+    case Kind::beta:
+      return {.kind = Law::Kind::beta, .first = law.a, .second = law.b};
+    case Kind::gamma:
+      return {.kind = Law::Kind::gamma, .first = law.shape, .second = law.rate};
+    case Kind::shifted_exp:
+      return {.kind = Law::Kind::shifted_exponential, .first = law.min, .second = law.rate};
+    case Kind::list:
+      return {.kind = Law::Kind::list, .values = law.values};
+  }
+  return {};
+}
+
+// A number of each client: given, listed, or drawn once from the client's own stream.
+class PerClient {
+ public:
+  PerClient(const config::Law& law, std::uint64_t seed, std::uint32_t which)
+      : law_{to_law(law)}, seed_{seed}, which_{which} {}
+
+  bool is_same_for_all() const { return law_.is_constant(); }
+  double of(ClientId client) const {
+    Stream stream(seed_, client, Purpose::rate, which_);
+    return sample(law_, stream, client);
+  }
+
+ private:
+  Law law_;
+  std::uint64_t seed_;
+  std::uint32_t which_;
+};
+
+double above_zero(double value, ClientId client, const char* what) {
+  if (value > 0 && std::isfinite(value)) return value;
+  throw std::invalid_argument(std::string(what) + " of client " + std::to_string(client.value) + " is " +
+                              std::to_string(value) + ": must be greater than 0");
+}
+
+std::vector<std::vector<Time>> read_trace(const std::string& file, std::size_t clients) {
+  std::ifstream lines(file);
+  if (!lines) throw std::invalid_argument("cannot read the trace " + file);
+  std::vector<std::vector<Time>> ticks;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() && line.front() == '#') continue;
+    std::istringstream numbers(line);
+    std::vector<Time> row;
+    for (double seconds; numbers >> seconds;) {
+      const Time tick{from_seconds(seconds)};
+      if (seconds < 0 || (!row.empty() && tick <= row.back()))
+        throw std::invalid_argument(file + ": line " + std::to_string(ticks.size() + 1) + " must ascend from 0");
+      row.push_back(tick);
+    }
+    if (!numbers.eof())
+      throw std::invalid_argument(file + ": line " + std::to_string(ticks.size() + 1) + " holds something that is no number");
+    ticks.push_back(std::move(row));
+  }
+  if (ticks.size() == clients) return ticks;
+  throw std::invalid_argument(file + " has " + std::to_string(ticks.size()) + " lines, must have one per client: " +
+                              std::to_string(clients));
+}
+
+std::vector<TimerLaw> tabled(std::vector<std::vector<Time>> ticks) {
+  std::vector<TimerLaw> laws;
+  for (auto& row : ticks) laws.push_back(TimerLaw::table(std::move(row)));
+  return laws;
+}
+
+std::vector<std::vector<Time>> to_ticks(const std::vector<std::vector<double>>& table) {
+  std::vector<std::vector<Time>> ticks;
+  for (const auto& row : table) {
+    ticks.emplace_back();
+    for (const double seconds : row) ticks.back().push_back(Time{from_seconds(seconds)});
+  }
+  return ticks;
+}
+
+// One law for all clients where its numbers are the same for all, else a law each.
+template <class Make>
+std::vector<TimerLaw> spread(const config::Law& first, const config::Law& second, std::uint64_t seed,
+                             std::uint32_t stream, std::size_t clients, Make make) {
+  const PerClient one(first, seed, stream), other(second, seed, stream + 1);
+  if (one.is_same_for_all() && other.is_same_for_all()) return {make(one.of({0}), other.of({0}), ClientId{0})};
+  std::vector<TimerLaw> laws;
+  for (std::uint32_t i = 0; i < clients; ++i) laws.push_back(make(one.of({i}), other.of({i}), ClientId{i}));
+  return laws;
+}
+
+std::vector<TimerLaw> to_timers(const config::TimerLaw& law, std::uint64_t seed, std::uint32_t stream,
+                                std::size_t clients) {
+  using Kind = config::TimerKind;
+  static const config::Law none;
+  switch (law.law) {
+    case Kind::poisson:
+      return spread(law.rate, none, seed, stream, clients, [](double rate, double, ClientId client) {
+        return TimerLaw::poisson(above_zero(rate, client, "the rate"));
+      });
+    case Kind::fixed:
+      return spread(law.period, law.phase, seed, stream, clients, [](double period, double phase, ClientId client) {
+        return TimerLaw::fixed(above_zero(period, client, "the period"), phase);
+      });
+    case Kind::shifted_exp:
+      return spread(law.min, law.rate, seed, stream, clients, [](double minimum, double rate, ClientId client) {
+        return TimerLaw::shifted_exponential(minimum, above_zero(rate, client, "the rate"));
+      });
+    case Kind::gamma:
+      return spread(law.shape, law.rate, seed, stream, clients, [](double shape, double rate, ClientId client) {
+        return TimerLaw::gamma(above_zero(shape, client, "the shape"), above_zero(rate, client, "the rate"));
+      });
+    case Kind::lognormal:
+      return spread(law.mean, law.sigma, seed, stream, clients, [](double mean, double sigma, ClientId client) {
+        return TimerLaw::lognormal(above_zero(mean, client, "the mean interval"), sigma);
+      });
+    case Kind::trace:
+      return tabled(read_trace(law.file.string(), clients));
+    case Kind::table:
+      return tabled(to_ticks(law.ticks));
+    case Kind::coupled:
+      return {TimerLaw::coupled(static_cast<std::uint32_t>(law.every), static_cast<std::uint32_t>(law.repeat))};
+    case Kind::off:
+      break;
+  }
+  return {TimerLaw::off()};
+}
+
+std::unique_ptr<Channel> make_channel(const config::Channel& channel, std::uint64_t seed) {
+  if (channel.kind == config::ChannelKind::ideal)
+    return std::make_unique<IdealChannel>(std::max(from_seconds(channel.delay.value), Duration{1}));
+  std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw> exceptions;
+  for (const config::Link& link : channel.links)
+    exceptions[{ClientId{static_cast<std::uint32_t>(link.source)}, ClientId{static_cast<std::uint32_t>(link.target)}}] = {
+        to_law(link.delay.value_or(channel.delay)), link.loss.value_or(channel.loss)};
+  return std::make_unique<RandomChannel>(seed, RandomChannel::LinkLaw{to_law(channel.delay), channel.loss},
+                                         std::move(exceptions));
+}
+
+UnificationPlan to_plan(const config::Unification& unification) {
+  UnificationPlan plan;
+  if (unification.period) plan.period = from_seconds(*unification.period);
+  plan.policy = static_cast<HubPolicy>(unification.hub);
+  plan.fixed = ClientId{static_cast<std::uint32_t>(unification.client)};
+  for (const std::int64_t hub : unification.hubs) plan.table.push_back(ClientId{static_cast<std::uint32_t>(hub)});
+  plan.via_transport = unification.via == config::UnifyVia::transport;
+  plan.clears_mailbox = unification.clears_mailbox;
+  return plan;
+}
+
+static_assert(static_cast<int>(config::HubKind::table) == static_cast<int>(HubPolicy::table) &&
+              static_cast<int>(config::HubKind::fixed) == static_cast<int>(HubPolicy::fixed));
+
+// A number for every directed link from what is known of its ends.
+template <class Weight>
+std::vector<double> weigh_links(const Graph& graph, Weight weight) {
+  std::vector<double> weights(graph.links());
+  for (std::uint32_t i = 0; i < graph.clients(); ++i) {
+    const auto receivers = graph.receivers_of(ClientId{i});
+    for (std::uint32_t k = 0; k < receivers.size(); ++k)
+      weights[graph.first_link(ClientId{i}) + k] = weight(ClientId{i}, receivers[k]);
+  }
+  return weights;
+}
+
+std::vector<double> merge_weights(const config::Algorithm& algorithm, const Graph& graph) {
+  const auto inverse = [](std::size_t degree) { return 1.0 / static_cast<double>(degree); };
+  switch (algorithm.q) {
+    case config::WeightKind::receiver_static:
+      return weigh_links(graph, [&](ClientId, ClientId receiver) { return inverse(graph.in_degree(receiver)); });
+    case config::WeightKind::sender_static:
+      return weigh_links(graph, [&](ClientId sender, ClientId) { return inverse(graph.out_degree(sender)); });
+    case config::WeightKind::explicit_:
+      return weigh_links(graph, [&](ClientId sender, ClientId receiver) {
+        return algorithm.q_matrix[receiver.value][sender.value];
+      });
+    case config::WeightKind::batch:
+      break;
+  }
+  return {};
+}
+
+MailboxLimits to_limits(const config::Mailbox& mailbox) {
+  MailboxLimits limits;
+  limits.window = from_seconds(mailbox.window);
+  if (mailbox.deadline) limits.deadline = from_seconds(*mailbox.deadline);
+  if (mailbox.cap) limits.cap = static_cast<std::uint32_t>(*mailbox.cap);
+  return limits;
+}
+
+TopologyOptions to_options(const config::Topology& topology) {
+  TopologyOptions options;
+  options.kind = std::string(config::name_of(topology.kind));
+  if (topology.kind == config::TopologyKind::random_geometric) options.kind = "rgg";
+  options.rows = static_cast<std::size_t>(topology.rows);
+  options.columns = static_cast<std::size_t>(topology.columns);
+  options.center = static_cast<std::size_t>(topology.center);
+  options.k = static_cast<std::size_t>(topology.k);
+  options.step = static_cast<std::size_t>(topology.step);
+  options.probability = topology.probability;
+  options.radius = topology.radius;
+  options.symmetrise = std::string(config::name_of(topology.symmetrise));
+  options.file = topology.file.string();
+  options.is_directed = topology.directed;
+  return options;
+}
+
+}  // namespace
+
+Graph make_graph(const Experiment& experiment) {
+  const auto clients = static_cast<std::size_t>(experiment.clients.count);
+  const config::Topology& topology = experiment.topology;
+  if (topology.kind == config::TopologyKind::edges) {
+    std::vector<Edge> edges;
+    for (const auto& [source, target] : topology.edges)
+      edges.push_back({ClientId{static_cast<std::uint32_t>(source)}, ClientId{static_cast<std::uint32_t>(target)}});
+    return Graph(clients, topology.directed, std::move(edges));
+  }
+  return make_topology(to_options(topology), clients, static_cast<std::uint64_t>(experiment.seed));
+}
+
+Timing::Timing(const Experiment& experiment, const Needs& needs, std::ostream& notes)
+    : graph{make_graph(experiment)},
+      channel{make_channel(experiment.channel, static_cast<std::uint64_t>(experiment.seed))},
+      in_rounds_{experiment.protocol.kind == config::ProtocolKind::rounds} {
+  if (experiment.topology.kind != config::TopologyKind::one_peer_exponential) require_connected(graph);
+  const auto seed = static_cast<std::uint64_t>(experiment.seed);
+  const std::size_t clients = graph.clients();
+  settings.graph = &graph;
+  settings.seed = seed;
+  settings.compute = to_timers(experiment.clients.compute, seed, 0, clients);
+  settings.transmit = to_timers(experiment.clients.transmit, seed, 2, clients);
+  settings.transmit_per_link = experiment.clients.transmit.per_link;
+  settings.limits = to_limits(experiment.mailbox);
+  settings.needs = needs;
+  settings.needs.fixes_model_at_start = experiment.algorithm.snapshot == config::SnapshotAt::at_start;
+  settings.needs.weights_by_batch = experiment.algorithm.q == config::WeightKind::batch;
+  settings.merge_weights = merge_weights(experiment.algorithm, graph);
+
+  conductor.seed = seed;
+  conductor.until = Time{from_seconds(experiment.until)};
+  conductor.graph = &graph;
+  conductor.channel = channel.get();
+  conductor.unification = to_plan(experiment.unification);
+  if (experiment.mailbox.cap_period) conductor.cap_period = from_seconds(*experiment.mailbox.cap_period);
+  conductor.sample_every_events = static_cast<std::uint64_t>(experiment.metrics.every_events);
+  conductor.sample_every = from_seconds(experiment.metrics.every_seconds);
+  conductor.sampled_clients = static_cast<std::uint32_t>(experiment.metrics.clients);
+  if (!in_rounds_) return;
+
+  // In rounds a period counts rounds: one round stands for one second of its paper.
+  board.settings = &settings;
+  board.send_probability = experiment.protocol.send_probability;
+  board.unify_every = static_cast<std::uint64_t>(std::llround(experiment.unification.period.value_or(0)));
+  conductor.retransmits = experiment.protocol.missing == config::MissingRule::wait;
+  conductor.unification.period = {};
+  conductor.cap_period = {};
+  if (!settings.compute.front().ticks_by_itself() || settings.compute.front().kind == TimerLaw::Kind::table)
+    throw std::invalid_argument("clients.compute: rounds need a law of intervals: poisson, fixed, shifted_exp, gamma or lognormal");
+  if (experiment.unification.period)
+    notes << "in rounds unification.period counts rounds: every " << board.unify_every << "\n";
+}
+
+std::vector<std::unique_ptr<Protocol>> Timing::make_protocols() {
+  std::vector<std::unique_ptr<Protocol>> protocols;
+  protocols.reserve(graph.clients());
+  for (std::uint32_t i = 0; i < graph.clients(); ++i) {
+    if (in_rounds_)
+      protocols.push_back(std::make_unique<Rounds>(board, ClientId{i}));
+    else
+      protocols.push_back(std::make_unique<Push>(settings, ClientId{i}));
+  }
+  return protocols;
+}
+
+}  // namespace rubato

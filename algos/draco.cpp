@@ -1,0 +1,127 @@
+// DRACO: decentralised asynchronous learning over row-stochastic networks.
+// Source: S4, chapter 3, algorithms 3 and 5; Project specification 5.1.
+//
+// theta: reference model   Delta: outbox, what the client learnt since it last sent   q_j: weight of sender j
+// eta: step size           B: local batches per computation
+//
+//   compute   y <- theta;  B times: y <- y - eta g(y; batch);  d = y - theta
+//             Delta <- Delta + d   (outbox = "latest": Delta <- d)
+//             theta <- theta + d   only with self_apply
+//   publish   send Delta to every receiver;  Delta <- 0
+//   merge     theta <- theta + sum_j q_j Delta_j      every message counts: they are increments
+//   adopt     theta <- theta of the hub
+//   reclaim   Delta <- Delta + the increment that was not acknowledged      only with retain_on_loss
+//
+// Where we differ from the printed algorithm: what has been sent is sent once (DR-4), and the weights of one receiver sum
+// to one over its senders (DR-2). Algorithm 3 never applies a client's own increment to its own model (DR-1): literal by
+// default, and then clients of a ring drift apart between unifications; self_apply mends it.
+#include <stdexcept>
+#include <utility>
+
+#include "algos/algorithm.hpp"
+#include "algos/catalogue.hpp"
+
+namespace rubato {
+
+namespace {
+
+struct DracoSettings {
+  double eta;
+  std::uint64_t local_batches;
+  bool accumulates;
+  bool applies_own;
+};
+
+template <class Real>
+class Draco final : public Algorithm<Real> {
+ public:
+  Draco(std::shared_ptr<const DracoSettings> settings, ConstVectorRef<Real> start, TensorPool& pool)
+      : settings_{std::move(settings)}, theta_{copy_of<Real>(start, pool)} {}
+
+  void begin(Work<Real>& work) override { start_ = copy_of<Real>(model(), work.pool); }
+
+  void compute(Work<Real>& work, const Step& step) override {
+    const typename Scratch<Real>::Frame frame(work.scratch);
+    const ConstVectorRef<Real> start = start_ ? numbers_of<Real>(std::as_const(start_)) : model();
+    VectorRef<Real> y = work.scratch.vector(start.size());
+    y = start;
+    const std::uint64_t first = step.index * settings_->local_batches;
+    for (std::uint64_t b = 0; b < settings_->local_batches; ++b)
+      work.learner.descend(y, work.batch(first + b), static_cast<Real>(settings_->eta), work.scratch);
+    y -= start;  // from here on y is the increment d
+    note(read_only<Real>(y), work.pool);
+    if (settings_->applies_own) theta() += y;
+  }
+
+  Payload publish(Work<Real>& work, const Step&) override {
+    Payload payload;
+    if (!outbox_) {
+      outbox_ = work.pool.template make<Real>(theta_.count());
+      numbers_of<Real>(outbox_).setZero();
+    }
+    payload.common[0] = std::exchange(outbox_, {});
+    return payload;
+  }
+
+  void merge(Work<Real>&, std::span<const Received<Real>> window) override {
+    for (const Received<Real>& message : window) theta() += static_cast<Real>(message.weight) * message.common();
+  }
+
+  void reclaim(Work<Real>& work, const Payload& payload) override { add(numbers_of<Real>(payload.common[0]), work.pool); }
+
+  void adopt(ConstVectorRef<Real> model) override { theta() = model; }
+
+  ConstVectorRef<Real> model() const override { return numbers_of<Real>(theta_); }
+
+  void inspect(Probe& probe) const override {
+    const Vector<double> theta = model().template cast<double>();
+    Vector<double> outbox = Vector<double>::Zero(theta.size());
+    if (outbox_) outbox = numbers_of<Real>(std::as_const(outbox_)).template cast<double>();
+    probe.vector("theta", {theta.data(), theta_.count()});
+    probe.vector("outbox", {outbox.data(), theta_.count()});
+  }
+
+ private:
+  VectorRef<Real> theta() { return numbers_of<Real>(theta_); }
+
+  void note(ConstVectorRef<Real> increment, TensorPool& pool) {
+    if (!settings_->accumulates) outbox_ = {};
+    add(increment, pool);
+  }
+
+  // The outbox is the payload to come: an empty one takes the first increment as it is.
+  void add(ConstVectorRef<Real> increment, TensorPool& pool) {
+    if (outbox_)
+      numbers_of<Real>(outbox_) += increment;
+    else
+      outbox_ = copy_of<Real>(increment, pool);
+  }
+
+  std::shared_ptr<const DracoSettings> settings_;
+  Tensor theta_;
+  Tensor outbox_;  // empty: Delta = 0
+  Tensor start_;   // empty: computations start at theta
+};
+
+DracoSettings read(const AlgorithmOptions& options) {
+  const std::string outbox = options.word("outbox", "accumulate");
+  if (outbox != "accumulate" && outbox != "latest")
+    throw std::invalid_argument("algorithm.outbox = \"" + outbox + "\": must be \"accumulate\" or \"latest\"");
+  return {options.number("eta", 0.05), static_cast<std::uint64_t>(options.whole("local_batches", 1)),
+          outbox == "accumulate", options.flag("self_apply", false)};
+}
+
+}  // namespace
+
+template <class Real>
+AlgorithmFactory<Real> make_draco(const AlgorithmOptions& options) {
+  const auto settings = std::make_shared<const DracoSettings>(read(options));
+  return [settings](ClientId, ConstVectorRef<Real> start, TensorPool& pool) -> std::unique_ptr<Algorithm<Real>> {
+    return std::make_unique<Draco<Real>>(settings, start, pool);
+  };
+}
+
+template AlgorithmFactory<float> make_draco<float>(const AlgorithmOptions&);
+template AlgorithmFactory<double> make_draco<double>(const AlgorithmOptions&);
+
+}  // namespace rubato

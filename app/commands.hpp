@@ -1,0 +1,60 @@
+// The commands of `rubato`: what each needs from the command line, and what it does. Each returns an exit code.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rubato::app {
+
+/// Exit codes, as `rubato --help` documents them.
+enum ExitCode : int {
+  ok = 0,
+  failed = 1,        ///< a golden case, a replay or a client failed
+  bad_input = 2,     ///< the command line, the experiment or the data cannot be used
+  cannot_write = 3,  ///< the disk does not take the results
+  stopped = 130,     ///< ended early by a signal, with the results so far
+};
+
+struct RunArguments {
+  std::filesystem::path file;
+  unsigned threads = 0;  // 0: as many as there are
+  std::optional<std::int64_t> seed;
+  std::vector<std::string> set;
+  std::filesystem::path out;
+  std::filesystem::path data;
+  bool json = false;
+  bool quiet = false;
+  bool dry_run = false;
+};
+
+int run(const RunArguments& arguments);
+
+struct ReplayArguments {
+  std::filesystem::path folder;
+  unsigned threads = 0;
+  std::filesystem::path data;
+};
+
+int replay(const ReplayArguments& arguments);
+
+struct GoldenArguments {
+  std::vector<std::filesystem::path> paths;
+  std::filesystem::path answers;
+};
+
+int golden(const GoldenArguments& arguments);
+
+int topology(const std::filesystem::path& file, const std::vector<std::string>& set);
+
+/// what: algorithms, models, datasets, topologies, channels, laws, partitions or empty; `keys`: the experiment file's.
+int list(const std::string& what, bool keys);
+
+int doctor();
+
+/// Of the machine, at least 1.
+unsigned all_threads();
+
+}  // namespace rubato::app

@@ -1,0 +1,113 @@
+// rubato: decentralised learning in free time, from the command line.
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "actors/config.hpp"
+#include "actors/experiment.hpp"
+#include "actors/summary.hpp"
+#include "algos/arithmetic.hpp"
+#include "app/commands.hpp"
+
+namespace {
+
+using namespace rubato;
+
+constexpr const char* exit_codes =
+    "Exit codes: 0 done; 1 a case, a replay or a client failed; 2 the command line, the experiment or the data cannot be\n"
+    "used; 3 the results cannot be written; 130 ended early by Ctrl-C or SIGTERM, with the results so far.";
+
+void add_threads(CLI::App* command, unsigned& threads) {
+  command->add_option("--threads", threads, "worker threads; default: all of the machine")->check(CLI::Range(1, 1024));
+}
+
+void add_run(CLI::App& rubato, app::RunArguments& arguments, int& code) {
+  CLI::App* run = rubato.add_subcommand("run", "run an experiment in virtual time");
+  run->add_option("FILE", arguments.file, "the experiment file (TOML)")->required();
+  add_threads(run, arguments.threads);
+  run->add_option("--seed", arguments.seed, "another seed than the file's");
+  run->add_option("--set", arguments.set, "key=value: another value than the file's; may be given again")
+      ->allow_extra_args(false);
+  run->add_option("--out", arguments.out, "folder for results, record and report");
+  run->add_option("--data", arguments.data, "folder of the data sets; default: $RUBATO_DATA, then ./data");
+  run->add_flag("--json", arguments.json, "print summary.json, alone, on standard output");
+  run->add_flag("--quiet", arguments.quiet, "no progress");
+  run->add_flag("--dry-run", arguments.dry_run, "walk the timing only: same timeline_digest, forecast of size");
+  run->callback([&] { code = app::run(arguments); });
+}
+
+void add_replay(CLI::App& rubato, app::ReplayArguments& arguments, int& code) {
+  CLI::App* replay = rubato.add_subcommand("replay", "perform a record again; exit 0 only if the digests agree");
+  replay->add_option("DIR", arguments.folder, "the folder of a run")->required();
+  add_threads(replay, arguments.threads);
+  replay->add_option("--data", arguments.data, "folder of the data sets");
+  replay->callback([&] { code = app::replay(arguments); });
+}
+
+void add_golden(CLI::App& rubato, app::GoldenArguments& arguments, int& code) {
+  CLI::App* golden = rubato.add_subcommand("golden", "check the engine against golden cases");
+  golden->add_option("PATH", arguments.paths, "files or folders of cases")->required();
+  golden->add_option("--answers", arguments.answers, "folder for our answers, in the schema of the cases");
+  golden->callback([&] { code = app::golden(arguments); });
+}
+
+struct Others {
+  std::filesystem::path file;
+  std::vector<std::string> set;
+  std::string what;
+  bool keys = false;
+};
+
+void add_others(CLI::App& rubato, Others& others, int& code) {
+  CLI::App* topology = rubato.add_subcommand("topology", "the graph of an experiment: degrees, connection, matrices");
+  topology->add_option("FILE", others.file, "the experiment file (TOML)")->required();
+  topology->add_option("--set", others.set, "key=value")->allow_extra_args(false);
+  topology->callback([&] { code = app::topology(others.file, others.set); });
+  CLI::App* list = rubato.add_subcommand("list", "what there is: algorithms, datasets, models, protocols, topologies");
+  list->add_option("WHAT", others.what, "only this list");
+  list->add_flag("--keys", others.keys, "every key of the experiment file with type, default and meaning");
+  list->callback([&] { code = app::list(others.what, others.keys); });
+  CLI::App* doctor = rubato.add_subcommand("doctor", "check this machine and this build");
+  doctor->callback([&] { code = app::doctor(); });
+}
+
+int parse(int argc, char** argv) {
+  CLI::App rubato("Decentralised learning without rounds and without a server.");
+  rubato.require_subcommand(1);
+  rubato.set_version_flag("--version", version() + " (" + arithmetic() + ")");
+  rubato.footer(exit_codes);
+  int code = app::ok;
+  app::RunArguments run;
+  app::ReplayArguments replay;
+  app::GoldenArguments golden;
+  Others others;
+  add_run(rubato, run, code);
+  add_replay(rubato, replay, code);
+  add_golden(rubato, golden, code);
+  add_others(rubato, others, code);
+  try {
+    rubato.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return rubato.exit(error) == 0 ? app::ok : app::bad_input;
+  }
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return parse(argc, argv);
+  } catch (const rubato::BadExperiment& error) {
+    std::cerr << error.what() << "\n";
+    return app::bad_input;
+  } catch (const std::invalid_argument& error) {
+    std::cerr << "rubato: " << error.what() << "\n";
+    return app::bad_input;
+  } catch (const RunFailed& error) {
+    std::cerr << "rubato: " << error.what() << "\n";
+    return std::string(error.what()).starts_with("client") ? app::failed : app::cannot_write;
+  } catch (const std::exception& error) {
+    std::cerr << "rubato: " << error.what() << "\n";
+    return app::failed;
+  }
+}

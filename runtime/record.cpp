@@ -1,0 +1,201 @@
+// The format, little endian: "RBTSTEP1", u32 clients; then blocks of u32 length, u64 checksum, bytes. A block of length 0
+// says that the record was cut at its limit. A step is a byte (kind in the low four bits, model 16, gradient 32, entries
+// 64) and numbers of seven bits a byte: phase * 2^32 + client, time since the last step (zigzag), index, incarnation, and,
+// with entries, their count and for each: peer, sequence, a byte (lost 1, new weight 2, incarnation 4), the weight's eight
+// bytes if new, the incarnation if any, age, place. Times and weights start afresh in every block.
+#include "runtime/record.hpp"
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+namespace rubato {
+
+namespace {
+
+constexpr char magic[8] = {'R', 'B', 'T', 'S', 'T', 'E', 'P', '1'};
+constexpr std::size_t block_limit = 1 << 18;
+constexpr std::size_t largest_block = 1 << 28;  // one step with very many receivers may exceed the limit
+
+std::uint64_t checksum(const std::vector<unsigned char>& bytes) {
+  std::uint64_t hash = 0xCBF2'9CE4'8422'2325;
+  for (const unsigned char byte : bytes) hash = (hash ^ byte) * 0x0000'0100'0000'01B3;
+  return hash;
+}
+
+std::uint64_t zigzag(std::int64_t value) {
+  return static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);
+}
+
+std::int64_t from_zigzag(std::uint64_t value) {
+  return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
+}
+
+}  // namespace
+
+Recorder::Recorder(const std::filesystem::path& file, std::uint32_t clients, std::uint64_t most_bytes)
+    : file_{std::fopen(file.c_str(), "wb")}, name_{file.string()}, most_bytes_{most_bytes} {
+  if (!file_) throw std::runtime_error("cannot write " + name_ + ": " + std::strerror(errno));
+  block_.reserve(block_limit + 4096);
+  write(magic, sizeof magic);
+  write(&clients, sizeof clients);
+}
+
+Recorder::~Recorder() {
+  flush();
+  if (file_) std::fclose(file_);
+}
+
+void Recorder::write(const void* data, std::size_t size) {
+  if (!error_.empty()) return;
+  if (std::fwrite(data, 1, size, file_) != size) error_ = "cannot write " + name_ + ": " + std::strerror(errno);
+  bytes_ += size;
+}
+
+void Recorder::write_block() {
+  const auto size = static_cast<std::uint32_t>(block_.size());
+  const std::uint64_t sum = checksum(block_);
+  write(&size, sizeof size);
+  write(&sum, sizeof sum);
+  write(block_.data(), block_.size());
+  block_.clear();
+  last_at_ = 0;
+  last_weight_ = 1;
+}
+
+void Recorder::flush() {
+  if (!block_.empty()) write_block();
+  if (error_.empty() && std::fflush(file_) != 0) error_ = "cannot write " + name_ + ": " + std::strerror(errno);
+}
+
+void Recorder::number(std::uint64_t value) {
+  while (value >= 128) {
+    block_.push_back(static_cast<unsigned char>(value | 128));
+    value >>= 7;
+  }
+  block_.push_back(static_cast<unsigned char>(value));
+}
+
+void Recorder::add(const Step& step) {
+  if (is_cut_ || !error_.empty()) return;
+  if (most_bytes_ > 0 && bytes() > most_bytes_) {
+    if (!block_.empty()) write_block();
+    write_block();  // the empty block: cut here
+    is_cut_ = true;
+    return;
+  }
+  block_.push_back(static_cast<unsigned char>(static_cast<unsigned>(step.kind) |
+                                              (step.message == MessageKind::model ? 16u : 0u) |
+                                              (step.with_gradient ? 32u : 0u) | (step.entries.empty() ? 0u : 64u)));
+  number(static_cast<std::uint64_t>(step.phase) << 32 | step.client.value);
+  const std::int64_t at = step.at.time_since_epoch().count();
+  number(zigzag(at - last_at_));
+  last_at_ = at;
+  number(step.index);
+  number(step.incarnation);
+  if (!step.entries.empty()) number(step.entries.size());
+  for (const StepEntry& entry : step.entries) {
+    number(entry.peer.value);
+    number(entry.sequence);
+    const bool is_new = std::bit_cast<std::uint64_t>(entry.weight) != std::bit_cast<std::uint64_t>(last_weight_);
+    block_.push_back(static_cast<unsigned char>((entry.lost ? 1u : 0u) | (is_new ? 2u : 0u) |
+                                                (entry.incarnation ? 4u : 0u)));
+    if (is_new) {
+      const auto bits = std::bit_cast<std::array<unsigned char, 8>>(entry.weight);
+      block_.insert(block_.end(), bits.begin(), bits.end());
+      last_weight_ = entry.weight;
+    }
+    if (entry.incarnation) number(entry.incarnation);
+    number(zigzag(entry.age.count()));
+    number(entry.place);
+  }
+  if (block_.size() >= block_limit) write_block();
+}
+
+RecordReader::RecordReader(const std::filesystem::path& file) : file_{std::fopen(file.c_str(), "rb")} {
+  if (!file_) throw std::runtime_error("cannot read " + file.string() + ": " + std::strerror(errno));
+  char start[sizeof magic];
+  const bool is_record = std::fread(start, 1, sizeof start, file_) == sizeof start &&
+                         std::memcmp(start, magic, sizeof magic) == 0 &&
+                         std::fread(&clients_, sizeof clients_, 1, file_) == 1;
+  if (is_record) return;
+  std::fclose(file_);
+  throw std::runtime_error(file.string() + " is not a record of a run");
+}
+
+RecordReader::~RecordReader() { std::fclose(file_); }
+
+bool RecordReader::read_block() {
+  std::uint32_t size = 0;
+  std::uint64_t sum = 0;
+  if (std::fread(&size, 1, 1, file_) != 1) return false;  // the end
+  const bool has_head = std::fread(reinterpret_cast<char*>(&size) + 1, sizeof size - 1, 1, file_) == 1 &&
+                        std::fread(&sum, sizeof sum, 1, file_) == 1;
+  is_incomplete_ = !has_head || size == 0 || size > largest_block;
+  if (is_incomplete_) return false;
+  block_.resize(size);
+  is_incomplete_ = std::fread(block_.data(), 1, size, file_) != size || checksum(block_) != sum;
+  position_ = 0;
+  last_at_ = 0;
+  last_weight_ = 1;
+  return !is_incomplete_;
+}
+
+std::uint64_t RecordReader::number() {
+  std::uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64; shift += 7) {
+    if (position_ >= block_.size()) break;
+    const unsigned char byte = block_[position_++];
+    value |= static_cast<std::uint64_t>(byte & 127) << shift;
+    if (byte < 128) return value;
+  }
+  is_damaged_ = true;
+  return 0;
+}
+
+bool RecordReader::decode() {
+  const unsigned char head = block_[position_++];
+  const std::uint64_t who = number();
+  step_ = {};
+  step_.kind = static_cast<StepKind>(head & 15);
+  step_.message = head & 16 ? MessageKind::model : MessageKind::update;
+  step_.with_gradient = head & 32;
+  step_.phase = static_cast<std::uint8_t>(who >> 32);
+  step_.client = ClientId{static_cast<std::uint32_t>(who)};
+  last_at_ += from_zigzag(number());
+  step_.at = Time{Duration{last_at_}};
+  step_.index = number();
+  step_.incarnation = static_cast<std::uint32_t>(number());
+  const std::uint64_t entries = head & 64 ? number() : 0;
+  if (is_damaged_ || entries > block_.size() || step_.client.value >= clients_ || (head & 15) > 11) return false;
+  entries_.assign(entries, {});
+  for (StepEntry& entry : entries_) {
+    entry.peer = ClientId{static_cast<std::uint32_t>(number())};
+    entry.sequence = static_cast<Sequence>(number());
+    const unsigned flags = position_ < block_.size() ? block_[position_++] : 255;
+    entry.lost = flags & 1;
+    if (flags & 2) {
+      if (position_ + 8 > block_.size()) return false;
+      std::memcpy(&last_weight_, block_.data() + position_, 8);
+      position_ += 8;
+    }
+    entry.weight = last_weight_;
+    if (flags & 4) entry.incarnation = static_cast<std::uint16_t>(number());
+    entry.age = Duration{from_zigzag(number())};
+    entry.place = static_cast<std::uint32_t>(number());
+    if (is_damaged_ || entry.peer.value >= clients_) return false;
+  }
+  step_.entries = entries_;
+  return true;
+}
+
+const Step* RecordReader::next() {
+  if (is_incomplete_) return nullptr;
+  if (position_ >= block_.size() && !read_block()) return nullptr;
+  is_incomplete_ = !decode();
+  return is_incomplete_ ? nullptr : &step_;
+}
+
+}  // namespace rubato

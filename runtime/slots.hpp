@@ -1,0 +1,77 @@
+// Where published payloads lie until their last receiver is done: filled by the sender, read by the receivers, each on
+// its own thread, without locks.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/payload.hpp"
+#include "runtime/step.hpp"
+
+namespace rubato {
+
+/// Somebody who waits for a payload. It may wait for one slot at a time and must live until it is woken.
+struct Waiter {
+  Waiter* next = nullptr;
+};
+
+/// Slots are opened by one thread (the conductor's) and used by any. A slot opened for r receivers is free again when it
+/// was filled and released r times.
+class SlotTable {
+ public:
+  SlotTable() = default;
+  SlotTable(const SlotTable&) = delete;
+  SlotTable& operator=(const SlotTable&) = delete;
+
+  /// Conductor's thread only.
+  SlotIndex open(std::uint32_t receivers);
+
+  /// Puts the payload in, once. Returns those who wait for it, linked by `next`; the caller wakes them. Read each `next`
+  /// before waking: the woken may wait again at once.
+  Waiter* fill(SlotIndex slot, Payload payload);
+
+  /// True: the payload is there. False: `waiter` waits now and must not go on before it is woken.
+  bool ready_or_wait(SlotIndex slot, Waiter& waiter);
+  bool is_ready(SlotIndex slot) const;
+
+  /// Valid between readiness and this receiver's release.
+  const Payload& payload(SlotIndex slot) const { return at(slot).payload; }
+
+  /// One receiver is done with the message, or does not want it. Needs no readiness.
+  void release(SlotIndex slot);
+
+  /// Slots in use, and the bytes of the payloads in them; rough while others work.
+  std::int64_t in_use() const { return in_use_.load(std::memory_order_relaxed); }
+  std::int64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  std::int64_t peak_bytes() const { return peak_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  struct alignas(64) Slot {
+    std::atomic<Waiter*> waiters{nullptr};  // filled() once the payload is in
+    std::atomic<std::uint32_t> holders{0};  // receivers that are not done, and one until it is filled
+    SlotIndex next_free = no_slot;
+    std::size_t bytes = 0;
+    Payload payload;
+  };
+  static constexpr std::size_t slots_per_block = 1024;
+  static constexpr std::size_t most_blocks = 1 << 16;
+
+  Slot& at(SlotIndex slot) const { return blocks_[slot / slots_per_block][slot % slots_per_block]; }
+  static Waiter* filled();
+  void drop_holder(SlotIndex slot, std::memory_order order);
+  void add_block();
+
+  // A fixed table of blocks: its addresses never move while other threads read.
+  std::unique_ptr<std::unique_ptr<Slot[]>[]> blocks_{new std::unique_ptr<Slot[]>[most_blocks]};
+  std::size_t block_count_ = 0;
+  SlotIndex free_ = no_slot;                   // the conductor's own list
+  std::atomic<SlotIndex> returned_{no_slot};   // pushed by any thread, taken as a whole by the conductor
+  std::atomic<std::int64_t> in_use_{0};
+  std::atomic<std::int64_t> bytes_{0};
+  std::atomic<std::int64_t> peak_bytes_{0};
+};
+
+}  // namespace rubato

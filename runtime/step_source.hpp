@@ -1,0 +1,51 @@
+// Where steps come from: the conductor, or a record that is played again.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/hash.hpp"
+#include "runtime/protocols/protocol.hpp"
+#include "runtime/step.hpp"
+
+namespace rubato {
+
+/// Who performs the steps. Called on the step source's thread only.
+class StepSink {
+ public:
+  virtual ~StepSink() = default;
+  /// A place for the payload of the publish step that comes next; `receivers` messages of it will be merged, adopted or
+  /// discarded, unless the run ends before.
+  virtual SlotIndex open_slot(std::uint32_t receivers) = 0;
+  virtual void perform(const Step& step) = 0;
+  /// The measure steps that come next belong to this sample, of so many clients.
+  virtual void open_sample(std::uint64_t /*number*/, Time /*at*/, std::uint32_t /*clients*/) {}
+};
+
+/// Takes steps and does nothing: the timing alone.
+class NoSteps final : public StepSink {
+ public:
+  SlotIndex open_slot(std::uint32_t) override { return no_slot; }
+  void perform(const Step&) override {}
+};
+
+class StepSource {
+ public:
+  virtual ~StepSource() = default;
+
+  /// Goes on until about `steps` more steps were handed out, or about as many events went by without any; false once it
+  /// is over.
+  virtual bool walk(std::uint64_t steps) = 0;
+  /// The run ends now, with what it has: walk on until it is over.
+  virtual void stop() = 0;
+  virtual bool is_over() const = 0;
+  virtual Time now() const = 0;
+  /// Timer ticks and deliveries, kept or refused.
+  virtual std::uint64_t events() const = 0;
+  virtual MessageCounts total_counts() const = 0;
+  virtual std::uint64_t model_messages() const = 0;
+  /// Of the steps of each client so far, samples left out, in client order.
+  virtual const std::vector<StepHash>& hashes() const = 0;
+};
+
+}  // namespace rubato

@@ -1,0 +1,114 @@
+// Every loss against central differences: the duller road to a gradient.
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "learning/dataset_learner.hpp"
+#include "learning/problems.hpp"
+#include "tests/learning/support.hpp"
+
+using namespace rubato;
+using test::random_labels;
+using test::random_matrix;
+using test::random_vector;
+
+namespace {
+
+double loss_at(const Learner<double>& learner, const Vector<double>& x, Picks picks, Scratch<double>& scratch) {
+  Scratch<double>::Frame frame(scratch);
+  return learner.gradient(read_only(x), picks, scratch.vector(x.size()), scratch);
+}
+
+Vector<double> central_differences(const Learner<double>& learner, Vector<double> x, Picks picks) {
+  constexpr double h = 1e-5;
+  Scratch<double> scratch;
+  Vector<double> g(x.size());
+  for (Index i = 0; i < x.size(); ++i) {
+    const double centre = x[i];
+    x[i] = centre + h;
+    const double above = loss_at(learner, x, picks, scratch);
+    x[i] = centre - h;
+    const double below = loss_at(learner, x, picks, scratch);
+    x[i] = centre;
+    g[i] = (above - below) / (2 * h);
+  }
+  return g;
+}
+
+void check_gradient(const Learner<double>& learner, Picks picks) {
+  const Vector<double> x = random_vector<double>(learner.dimension(), 5, 0.7);
+  Scratch<double> scratch;
+  Vector<double> g(learner.dimension());
+  learner.gradient(read_only(x), picks, view(g), scratch);
+  const Vector<double> expected = central_differences(learner, x, picks);
+  CHECK((g - expected).norm() <= 2e-7 * std::max(1.0, expected.norm()));
+}
+
+void check_descent(const Learner<double>& learner, Picks picks) {
+  constexpr double step = 0.3;
+  const Vector<double> x = random_vector<double>(learner.dimension(), 6);
+  Vector<double> stepped = x, g(learner.dimension());
+  Scratch<double> scratch;
+  const double loss = learner.descend(view(stepped), picks, step, scratch);
+  const double same_loss = learner.gradient(read_only(x), picks, view(g), scratch);
+  CHECK(loss == doctest::Approx(same_loss).epsilon(1e-12));
+  CHECK((stepped - (x - step * g)).norm() <= 1e-12 * x.norm());
+}
+
+void check_all(const Learner<double>& learner, Picks picks) {
+  check_gradient(learner, {});
+  check_gradient(learner, picks);
+  check_descent(learner, {});
+  check_descent(learner, picks);
+}
+
+const std::vector<std::uint32_t> repeated_picks{3, 0, 3, 6};
+
+std::unique_ptr<Learner<double>> learner_of(std::shared_ptr<const Model<double>> model) {
+  const auto dataset = std::make_shared<Dataset<double>>();
+  dataset->classes = model->classes();
+  dataset->train = {random_matrix<double>(9, model->inputs(), 1), random_labels(9, model->classes(), 2)};
+  Rows rows{8, 1, 2, 7, 4, 0, 3};
+  return std::make_unique<DatasetLearner<double>>(model, dataset, rows);
+}
+
+}  // namespace
+
+TEST_CASE("the gradient of the softmax model agrees with central differences, and descend steps along it") {
+  for (double l2 : {0.0, 0.1}) check_all(*learner_of(make_softmax<double>(5, 4, l2)), repeated_picks);
+}
+
+TEST_CASE(
+    "the gradient of multilayer perceptrons of any depth agrees with central differences, and descend steps along it") {
+  for (double l2 : {0.0, 0.1}) {
+    check_all(*learner_of(make_mlp<double>(5, {}, 3, l2)), repeated_picks);
+    check_all(*learner_of(make_mlp<double>(5, {7}, 3, l2)), repeated_picks);
+    check_all(*learner_of(make_mlp<double>(5, {8, 6, 4}, 3, l2)), repeated_picks);
+  }
+}
+
+TEST_CASE("the gradient of the least squares problem agrees with central differences, and descend steps along it") {
+  for (double l2 : {0.0, 0.1}) {
+    check_all(*make_least_squares<double>(random_matrix<double>(7, 5, 1), random_vector<double>(7, 2), l2),
+              repeated_picks);
+  }
+}
+
+TEST_CASE("the gradient of the logistic problem agrees with central differences, and descend steps along it") {
+  Vector<double> targets(7);
+  targets << 1, 0, 0, 1, 1, 0, 1;
+  for (double l2 : {0.0, 0.1}) {
+    check_all(*make_logistic<double>(random_matrix<double>(7, 5, 1), targets, l2), repeated_picks);
+  }
+}
+
+TEST_CASE("the gradient of the softmax problem agrees with central differences, and descend steps along it") {
+  check_all(*make_softmax_problem<double>(random_matrix<double>(7, 3, 1), random_labels(7, 3, 1), 3, 0.05),
+            repeated_picks);
+}
+
+TEST_CASE("the gradient of the quadratic problems agrees with central differences, and descend steps along it") {
+  check_all(*make_quadratic<double>(random_matrix<double>(5, 5, 1), random_vector<double>(5, 2)), {});
+  const auto centres = std::make_shared<const Centres<double>>(1, 3, 20);
+  check_all(*make_centre_learner(centres, 2), {});
+}

@@ -1,0 +1,86 @@
+// What several tests of this room need: random numbers, folders that vanish, and the sentence that an error says.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "learning/types.hpp"
+#include "runtime/random.hpp"
+
+namespace rubato::test {
+
+template <class Real>
+Vector<Real> random_vector(Index size, std::uint64_t seed, double scale = 1) {
+  Stream stream(seed, {0}, Purpose::noise);
+  Vector<Real> vector(size);
+  for (Index i = 0; i < size; ++i) vector[i] = static_cast<Real>(scale * stream.normal());
+  return vector;
+}
+
+template <class Real>
+Matrix<Real> random_matrix(Index rows, Index columns, std::uint64_t seed) {
+  const Vector<Real> numbers = random_vector<Real>(rows * columns, seed);
+  return Eigen::Map<const Matrix<Real>>(numbers.data(), rows, columns);
+}
+
+inline std::vector<Label> random_labels(std::size_t size, std::uint32_t classes, std::uint64_t seed) {
+  Stream stream(seed, {1}, Purpose::noise);
+  std::vector<Label> labels(size);
+  for (Label& label : labels) label = static_cast<Label>(stream.below(classes));
+  return labels;
+}
+
+/// The sentence of the std::invalid_argument that `act` throws; "nothing was thrown" otherwise.
+inline std::string complaint(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A fresh folder that is removed with everything in it.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "rubato-XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+  std::filesystem::path write(const std::string& name, std::span<const unsigned char> bytes) const {
+    const std::filesystem::path file = path_ / name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    return file;
+  }
+  std::filesystem::path write(const std::string& name, const std::string& text) const {
+    return write(name, std::span{reinterpret_cast<const unsigned char*>(text.data()), text.size()});
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// `bytes` as one gzip member.
+std::vector<unsigned char> gzipped(std::span<const unsigned char> bytes);
+
+/// An IDX file of these dimensions whose contents are 0, 1, 2, ... modulo `modulus`.
+std::vector<unsigned char> idx_bytes(const std::vector<std::uint32_t>& dimensions, unsigned modulus = 256);
+
+}  // namespace rubato::test
