@@ -41,6 +41,7 @@ void StepDesk::perform(const Step& step) {
 }
 
 void StepDesk::open_sample(std::uint64_t number, Time at, std::uint32_t clients) {
+  if (!stage_.gatherer) return;  // somebody probes the clients instead
   ++stage_.open_samples;
   SampleHeader header{number, at, clients, source_->events(), source_->total_counts(),
                       source_->model_messages()};

@@ -3,17 +3,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <caf/all.hpp>
 #include <chrono>
 #include <fstream>
-#include <numeric>
 #include <sstream>
 
-#include "actors/client_actor.hpp"
 #include "actors/conductor_actor.hpp"
 #include "actors/digest.hpp"
-#include "actors/evaluator_actor.hpp"
-#include "actors/stage.hpp"
+#include "actors/play.hpp"
 #include "actors/timing.hpp"
 #include "algos/arithmetic.hpp"
 #include "runtime/protocols/scripted.hpp"
@@ -25,9 +21,6 @@ namespace {
 
 using config::Experiment;
 using Clock = std::chrono::steady_clock;
-
-constexpr std::size_t small_model = 1024;     // numbers; below, asking for thread CPU time costs more than a step
-constexpr std::size_t many_clients = 50'000;  // above, blocks for steps are kept small
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -56,127 +49,6 @@ Needs needs_of(const Experiment& experiment, const RunOptions& options) {
   if (!is_double && options.own_float.algorithm) return options.own_float.needs;
   return catalogue_entry(experiment.algorithm.name).needs;
 }
-
-class NobodyMeasures final : public SnapshotSink {
- public:
-  void on_measure(const Step&, const Performer&) override {}
-};
-
-// The actors of one run, from the first message to the last. The system is younger than what its actors use, so it goes
-// first.
-class Play {
- public:
-  Play(const Task& task, const RunOptions& options, std::size_t clients)
-      : options_{options},
-        ensemble_{sender_, clients > many_clients ? std::size_t{360} : std::size_t{960},
-                  task.dimension() >= small_model},
-        stage_{ensemble_, task.evaluation()} {
-    make_clients(task, clients);
-  }
-  ~Play() {
-    stage_.clients.clear();
-    stage_.evaluators.clear();
-    stage_.gatherer = nullptr;
-    stage_.conductor = nullptr;
-  }
-
-  Ensemble& ensemble() { return ensemble_; }
-  Stage& stage() { return stage_; }
-
-  // Performs all steps of the source. `desk` is its sink.
-  void perform(StepSource& source, StepDesk& desk, const Credit& credit) {
-    caf::actor_system_config config;
-    config.set("scheduler.policy", caf::atom("sharing"));
-    config.set("scheduler.max-threads", static_cast<std::size_t>(options_.threads));
-    caf::actor_system system(config);
-    sender_.use(stage_);
-    spawn_all(system, source, desk, credit);
-    const Clock::time_point start = Clock::now();
-    caf::anon_send(stage_.conductor, GoOn{});
-    wait(start);
-    wall_seconds_ = seconds_since(start);
-    let_go();
-  }
-
-  double wall_seconds() const { return wall_seconds_; }
-  std::vector<Sample>& samples() { return samples_; }
-
- private:
-  void make_clients(const Task& task, std::size_t clients) {
-    std::vector<std::uint32_t> order(clients);
-    std::iota(order.begin(), order.end(), 0u);
-    std::vector<Tensor> between;
-    Stream chance(options_.shuffle_memory, no_client, Purpose::evaluation);
-    if (options_.shuffle_memory > 0)
-      for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[chance.below(i)]);
-    ensemble_.clients.resize(clients);
-    for (const std::uint32_t i : order) {
-      if (options_.shuffle_memory > 0) between.push_back(ensemble_.pool.make<float>(1 + chance.below(5000)));
-      ensemble_.clients[i] = std::make_unique<Client>(ClientId{i}, task.make_performer(ClientId{i}, ensemble_.pool));
-    }
-  }
-
-  void spawn_all(caf::actor_system& system, StepSource& source, StepDesk& desk, const Credit& credit) {
-    constexpr auto quiet = caf::hidden + caf::lazy_init;
-    stage_.clients.reserve(ensemble_.clients.size());
-    for (std::uint32_t i = 0; i < ensemble_.clients.size(); ++i)
-      stage_.clients.push_back(system.spawn<ClientActor, quiet>(std::ref(stage_), i));
-    for (unsigned i = 0; i < options_.threads; ++i)
-      stage_.evaluators.push_back(system.spawn<EvaluatorActor, quiet>(std::ref(stage_)));
-    stage_.gatherer = system.spawn<GathererActor, quiet>(std::ref(stage_), [this](const Sample& sample) {
-      const std::lock_guard lock(stage_.mutex);
-      new_samples_.push_back(sample);
-      stage_.changed.notify_all();
-    });
-    stage_.conductor = system.spawn<ConductorActor, quiet>(std::ref(stage_), std::ref(source), std::ref(desk), credit);
-  }
-
-  void wait(Clock::time_point start) {
-    std::unique_lock lock(stage_.mutex);
-    while (!stage_.is_done) {
-      stage_.changed.wait_for(lock, std::chrono::milliseconds(100));
-      if (options_.stop && options_.stop->load()) stage_.is_stopping.store(true);
-      report(lock, start);
-    }
-    report(lock, start);
-  }
-
-  // Hands new samples and the progress to the caller, without the lock.
-  void report(std::unique_lock<std::mutex>& lock, Clock::time_point start) {
-    std::vector<Sample> fresh;
-    fresh.swap(new_samples_);
-    lock.unlock();
-    for (Sample& sample : fresh) {
-      if (options_.on_sample) options_.on_sample(sample);
-      samples_.push_back(std::move(sample));
-    }
-    if (options_.on_progress) options_.on_progress(progress(start));
-    lock.lock();
-  }
-
-  Progress progress(Clock::time_point start) const {
-    Progress progress{static_cast<double>(stage_.now_nanoseconds.load()) * 1e-9, seconds_since(start),
-                      stage_.events.load(), std::nullopt};
-    if (!samples_.empty()) progress.accuracy = samples_.back().accuracy_mean;
-    return progress;
-  }
-
-  // Actors must not outlive the run: an idle one ends when nobody knows it any more.
-  void let_go() {
-    stage_.clients.clear();
-    stage_.evaluators.clear();
-    stage_.gatherer = nullptr;
-    stage_.conductor = nullptr;
-  }
-
-  const RunOptions& options_;
-  SnapshotSender sender_;
-  Ensemble ensemble_;
-  Stage stage_;
-  std::vector<Sample> new_samples_;  // guarded by the stage's mutex
-  std::vector<Sample> samples_;
-  double wall_seconds_ = 0;
-};
 
 std::string model_digest(const Ensemble& ensemble) {
   Sha256 sum;

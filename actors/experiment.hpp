@@ -33,6 +33,7 @@ struct RunOptions {
   std::filesystem::path record;    ///< write the steps here; empty: nowhere
   std::uint64_t record_bytes = 0;  ///< stop recording after about this many bytes; 0: never
   bool counts_links = false;
+  bool keeps_samples = true;  ///< all samples in the result; else only the last, and on_sample sees the others
   bool keeps_models = false;  ///< hand out the final models with the result
   const std::atomic<bool>* stop = nullptr;  ///< becomes true: the run ends early with its results so far
 
@@ -75,7 +76,7 @@ struct RunResult {
   std::uint64_t under_way = 0;  ///< messages on their way at the end
   double staleness_mean = 0;    ///< seconds from sending to absorbing
   double staleness_p95 = 0;
-  std::vector<Sample> samples;
+  std::vector<Sample> samples;  ///< in order; numbers per client only in the last
   std::vector<MessageCounts> by_client;
   std::vector<std::size_t> samples_by_client;  ///< training samples
   std::vector<LinkCounts> by_link;

@@ -240,14 +240,20 @@ Graph make_graph(const Experiment& experiment) {
   return make_topology(to_options(topology), clients, static_cast<std::uint64_t>(experiment.seed));
 }
 
+Timing::Timing(Graph given_graph, std::unique_ptr<Channel> given_channel, bool in_rounds)
+    : graph{std::move(given_graph)}, channel{std::move(given_channel)}, in_rounds_{in_rounds} {
+  settings.graph = &graph;
+  board.settings = &settings;
+  conductor.graph = &graph;
+  conductor.channel = channel.get();
+}
+
 Timing::Timing(const Experiment& experiment, const Needs& needs, std::ostream& notes)
-    : graph{make_graph(experiment)},
-      channel{make_channel(experiment.channel, static_cast<std::uint64_t>(experiment.seed))},
-      in_rounds_{experiment.protocol.kind == config::ProtocolKind::rounds} {
+    : Timing(make_graph(experiment), make_channel(experiment.channel, static_cast<std::uint64_t>(experiment.seed)),
+             experiment.protocol.kind == config::ProtocolKind::rounds) {
   if (experiment.topology.kind != config::TopologyKind::one_peer_exponential) require_connected(graph);
   const auto seed = static_cast<std::uint64_t>(experiment.seed);
   const std::size_t clients = graph.clients();
-  settings.graph = &graph;
   settings.seed = seed;
   settings.compute = to_timers(experiment.clients.compute, seed, 0, clients);
   settings.transmit = to_timers(experiment.clients.transmit, seed, 2, clients);
@@ -260,8 +266,6 @@ Timing::Timing(const Experiment& experiment, const Needs& needs, std::ostream& n
 
   conductor.seed = seed;
   conductor.until = Time{from_seconds(experiment.until)};
-  conductor.graph = &graph;
-  conductor.channel = channel.get();
   conductor.unification = to_plan(experiment.unification);
   if (experiment.mailbox.cap_period) conductor.cap_period = from_seconds(*experiment.mailbox.cap_period);
   conductor.sample_every_events = static_cast<std::uint64_t>(experiment.metrics.every_events);
@@ -270,7 +274,6 @@ Timing::Timing(const Experiment& experiment, const Needs& needs, std::ostream& n
   if (!in_rounds_) return;
 
   // In rounds a period counts rounds: one round stands for one second of its paper.
-  board.settings = &settings;
   board.send_probability = experiment.protocol.send_probability;
   board.unify_every = static_cast<std::uint64_t>(std::llround(experiment.unification.period.value_or(0)));
   conductor.retransmits = experiment.protocol.missing == config::MissingRule::wait;

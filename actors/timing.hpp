@@ -21,6 +21,8 @@ Graph make_graph(const config::Experiment& experiment);
 class Timing {
  public:
   Timing(const config::Experiment& experiment, const Needs& needs, std::ostream& notes);
+  /// Graph and links as they are given; everything else is still to be filled in.
+  Timing(Graph graph, std::unique_ptr<Channel> channel, bool in_rounds);
   Timing(const Timing&) = delete;
   Timing& operator=(const Timing&) = delete;
 

@@ -1,7 +1,49 @@
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "actors/golden.hpp"
 #include "app/commands.hpp"
 
 namespace rubato::app {
 
-int golden(const GoldenArguments&) { return failed; }
+namespace {
+
+// False if the disk does not take it.
+bool write_answer(const std::filesystem::path& folder, const GoldenVerdict& verdict) {
+  if (folder.empty() || verdict.answer.empty()) return true;
+  std::filesystem::create_directories(folder);
+  std::ofstream file(folder / (verdict.id + ".json"), std::ios::binary);
+  file << verdict.answer;
+  file.close();
+  if (!file) std::fprintf(stderr, "cannot write %s\n", (folder / (verdict.id + ".json")).c_str());
+  return static_cast<bool>(file);
+}
+
+}  // namespace
+
+int golden(const GoldenArguments& arguments) {
+  std::size_t passed = 0, wrong = 0;
+  std::map<std::string, std::size_t> unsupported;
+  bool is_written = true;
+  for (const auto& file : find_golden(arguments.paths)) {
+    const GoldenVerdict verdict = check_golden(file);
+    is_written = write_answer(arguments.answers, verdict) && is_written;
+    if (verdict.outcome == GoldenOutcome::unsupported) {
+      ++unsupported[verdict.algorithm];
+      continue;
+    }
+    const bool is_passed = verdict.outcome == GoldenOutcome::passed;
+    ++(is_passed ? passed : wrong);
+    std::printf("%s %s%s%s\n", is_passed ? "passed" : "FAILED", verdict.id.c_str(), is_passed ? "" : ": ",
+                verdict.detail.c_str());
+  }
+  for (const auto& [algorithm, cases] : unsupported)
+    std::printf("not yet supported: %s (%zu %s)\n", algorithm.c_str(), cases, cases == 1 ? "case" : "cases");
+  std::printf("%zu passed, %zu failed\n", passed, wrong);
+  if (!is_written) return cannot_write;
+  return wrong == 0 ? ok : failed;
+}
 
 }  // namespace rubato::app

@@ -245,10 +245,8 @@ void Conductor::unify(std::uint64_t index) {
   const ClientId hub = settings_.unification.hub(index, *settings_.graph, settings_.seed);
   for (auto& protocol : protocols_) protocol->on_unify(now_, settings_.unification.clears_mailbox, effects_);
   take_over();
-  if (settings_.unification.via_transport)
-    unify_by_transport(hub, index);
-  else
-    unify_at_once(hub, index);
+  if (!settings_.unification.via_transport) return unify_at_once(hub, index);
+  unify_by_transport(hub, index);
   if (observer_) observer_->on_unify(now_, index, hub);
 }
 
@@ -276,7 +274,8 @@ void Conductor::adopt_next() {
                         .place = static_cast<std::uint32_t>(next_adoption_)};
   issue({.kind = StepKind::adopt, .message = MessageKind::model, .client = receiver.peer, .index = receiver.sequence,
          .at = now_, .entries = {&entry, 1}});
-  ++next_adoption_;
+  if (++next_adoption_ == adopting_.size() && observer_)
+    observer_->on_unify(now_, receiver.sequence, adopting_hub_);
 }
 
 void Conductor::unify_by_transport(ClientId hub, std::uint64_t index) {

@@ -112,7 +112,7 @@ Offer Push::on_arrival(const Arrival& arrival, Effects& effects) {
 }
 
 void Push::on_window_close(Time now, Effects& effects) {
-  if (mailbox_.batch().empty()) return;  // a unification has emptied it
+  if (mailbox_.open_until() != now) return;  // a unification has emptied the window that closes here
   if (settings_.needs.keep_newest_only)
     merge_newest(now, effects);
   else

@@ -2,31 +2,14 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "runtime/elementary.hpp"
+#include "tests/support/statistics.hpp"
 
 using namespace rubato;
-
-namespace {
-
-// Largest distance between the empirical distribution and the uniform one, times sqrt(n).
-double kolmogorov_smirnov(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const double n = static_cast<double>(values.size());
-  double distance = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double rank = static_cast<double>(i);
-    distance = std::max({distance, values[i] - rank / n, (rank + 1) / n - values[i]});
-  }
-  return distance * std::sqrt(n);
-}
-
-constexpr double ks_limit = 2.2;  // passed with probability above 0.9998
-
-}  // namespace
+using namespace rubato::test;
 
 TEST_CASE("a draw depends on its address alone, not on what was drawn before") {
   Stream forwards(7, {3}, Purpose::batch);

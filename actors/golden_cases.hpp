@@ -1,0 +1,27 @@
+// The kinds of golden cases that can be answered, each from its input to the values of "expect".
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace rubato::golden {
+
+using Json = nlohmann::json;
+
+/// An answer has the keys of "expect", or is null if this kind is not supported yet. Throws for damaged cases.
+Json answer(const Json& golden_case);
+
+Json answer_mixing(const Json& golden_case);
+Json answer_topology(const Json& golden_case);
+Json answer_partition(const Json& golden_case);
+
+/// Mailbox cases and DRACO in continuous time, through conductor, push protocol, client actors and algorithm.
+Json answer_window(const Json& golden_case);
+Json answer_draco(const Json& golden_case);
+/// DRACO in rounds, through the rounds protocol.
+Json answer_draco_rounds(const Json& golden_case);
+
+/// Empty if ours satisfies the golden value within abs + rel |golden|; else where and how it differs.
+std::string difference(const Json& golden, const Json& ours, double abs, double rel, const std::string& where);
+
+}  // namespace rubato::golden

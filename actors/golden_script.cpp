@@ -1,0 +1,124 @@
+#include "actors/golden_script.hpp"
+
+#include <stdexcept>
+
+#include "actors/play.hpp"
+#include "algos/catalogue.hpp"
+#include "learning/problems.hpp"
+
+namespace rubato::golden {
+
+namespace {
+
+Vector<double> to_vector(const Json& json) {
+  const auto numbers = json.get<std::vector<double>>();
+  return Eigen::Map<const Vector<double>>(numbers.data(), static_cast<Index>(numbers.size()));
+}
+
+Matrix<double> to_matrix(const Json& json) {
+  const auto rows = json.get<std::vector<std::vector<double>>>();
+  Matrix<double> matrix(static_cast<Index>(rows.size()), rows.empty() ? 0 : static_cast<Index>(rows[0].size()));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::size_t k = 0; k < rows[i].size(); ++k)
+      matrix(static_cast<Index>(i), static_cast<Index>(k)) = rows[i].at(k);
+  return matrix;
+}
+
+std::unique_ptr<Learner<double>> to_learner(const Json& problem, std::size_t client) {
+  const auto kind = problem.at("kind").get<std::string>();
+  if (kind == "quadratic")
+    return make_quadratic<double>(to_matrix(problem.at("A").at(client)), to_vector(problem.at("c").at(client)));
+  const Matrix<double> inputs = to_matrix(problem.at("X").at(client));
+  const double l2 = problem.value("lam", 0.0);
+  if (kind == "least_squares") return make_least_squares<double>(inputs, to_vector(problem.at("b").at(client)), l2);
+  if (kind == "logistic") return make_logistic<double>(inputs, to_vector(problem.at("b").at(client)), l2);
+  if (kind == "softmax")
+    return make_softmax_problem<double>(inputs, problem.at("y").at(client).get<std::vector<Label>>(),
+                                        problem.at("classes").get<std::uint32_t>(), l2);
+  throw std::invalid_argument("problem.kind \"" + kind + "\" is not known");
+}
+
+class VectorProbe final : public Probe {
+ public:
+  explicit VectorProbe(Vectors& vectors) : vectors_{vectors} {}
+  void vector(std::string_view name, std::span<const double> values) override {
+    vectors_[std::string(name)].assign(values.begin(), values.end());
+  }
+
+ private:
+  Vectors& vectors_;
+};
+
+class ScriptedTask final : public Task {
+ public:
+  explicit ScriptedTask(const ScriptedNumbers& numbers)
+      : numbers_{numbers},
+        factory_{make_algorithm<double>(catalogue_entry(numbers.algorithm), numbers.options)},
+        evaluation_{numbers.learners, false} {}
+
+  std::size_t dimension() const override { return numbers_.start.front().size(); }
+  std::size_t scalar_bytes() const override { return sizeof(double); }
+  const Evaluation& evaluation() const override { return evaluation_; }
+  const std::vector<std::string>& notes() const override { return notes_; }
+  std::size_t samples_of(ClientId client) const override { return numbers_.learners[client.value]->samples(); }
+
+  std::unique_ptr<Performer> make_performer(ClientId client, TensorPool& pool) const override {
+    const std::vector<double>& numbers = numbers_.start[client.value];
+    const Vector<double> start = Eigen::Map<const Vector<double>>(numbers.data(), static_cast<Index>(numbers.size()));
+    BatchPlan plan;
+    plan.client = client;
+    if (!numbers_.batches.empty()) plan.table = &numbers_.batches[client.value];
+    return std::make_unique<PerformerOf<double>>(factory_(client, view(start), pool), *numbers_.learners[client.value],
+                                                 plan, pool);
+  }
+
+ private:
+  const ScriptedNumbers& numbers_;
+  AlgorithmFactory<double> factory_;
+  EvaluationOf<double> evaluation_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Learner<double>>> to_learners(const Json& problem) {
+  const std::size_t clients = problem.contains("A") ? problem.at("A").size() : problem.at("X").size();
+  std::vector<std::unique_ptr<Learner<double>>> learners;
+  for (std::size_t i = 0; i < clients; ++i) learners.push_back(to_learner(problem, i));
+  return learners;
+}
+
+std::vector<std::vector<double>> to_start(const Json& x0, std::size_t clients) {
+  if (x0.at(0).is_array()) return x0.get<std::vector<std::vector<double>>>();
+  return std::vector<std::vector<double>>(clients, x0.get<std::vector<double>>());
+}
+
+void ProbeTable::on_measure(const Step& step, const Performer& performer) {
+  Vectors vectors;
+  VectorProbe probe(vectors);
+  performer.inspect(probe);
+  const std::lock_guard lock(mutex_);
+  seen_[{step.index, step.client}] = std::move(vectors);
+}
+
+void perform_script(Timing& timing, const ScriptedNumbers& numbers, ScriptObserver& observer, ProbeTable& table) {
+  const ScriptedTask task(numbers);
+  RunOptions options;
+  options.threads = 2;
+  Play play(task, options, timing.graph.clients(), &table);
+  const StepSource* source = nullptr;
+  StepDesk desk(play.stage(), source, nullptr);
+  std::uint64_t next_probe = std::uint64_t{1} << 32;  // far from the numbers of samples
+  observer.probe = [&](ClientId client, Time at) {
+    desk.perform({.kind = StepKind::measure, .client = client, .index = next_probe, .at = at, .entries = {}});
+    return next_probe++;
+  };
+  timing.conductor.samples_last_state = true;
+  Conductor conductor(timing.conductor, timing.make_protocols(), desk, &observer);
+  source = &conductor;
+  play.perform(conductor, desk, Credit::automatic(timing.graph.clients(), task.dimension() * sizeof(double), 0, 0));
+  if (const auto failure = play.ensemble().failure()) throw std::runtime_error(to_string(*failure));
+  observer.on_end(conductor);
+}
+
+}  // namespace rubato::golden

@@ -1,0 +1,61 @@
+// A run whose every choice is read from a table, performed by the conductor, protocols, client actors and algorithms of
+// any other run; it is watched event by event and asked for the clients' vectors in between.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "actors/golden_cases.hpp"
+#include "actors/task.hpp"
+#include "actors/timing.hpp"
+#include "algos/options.hpp"
+#include "learning/learner.hpp"
+
+namespace rubato::golden {
+
+/// The numbers of a case: its problem, start models and batches.
+struct ScriptedNumbers {
+  std::vector<std::unique_ptr<Learner<double>>> learners;
+  std::vector<std::vector<double>> start;    ///< one per client
+  std::vector<std::vector<Rows>> batches;    ///< [client][number]; empty: full gradients
+  std::string algorithm;                     ///< of the catalogue
+  AlgorithmOptions options;
+};
+
+/// The local losses of a case, one per client.
+std::vector<std::unique_ptr<Learner<double>>> to_learners(const Json& problem);
+
+/// One vector for all clients, or one for each.
+std::vector<std::vector<double>> to_start(const Json& x0, std::size_t clients);
+
+/// Vectors of one client by name, as the algorithm shows them to a probe.
+using Vectors = std::map<std::string, std::vector<double>>;
+
+/// What the algorithm of a client looked like at a probe, filled while the run goes on.
+class ProbeTable final : public SnapshotSink {
+ public:
+  void on_measure(const Step& step, const Performer& performer) override;
+  const Vectors& at(std::uint64_t number, ClientId client) const { return seen_.at({number, client}); }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::uint64_t, ClientId>, Vectors> seen_;
+};
+
+/// Watches a scripted run. `probe` asks a client for its vectors as they are after the event that is being watched and
+/// returns the number under which they will be found.
+class ScriptObserver : public EventObserver {
+ public:
+  std::function<std::uint64_t(ClientId, Time)> probe;
+  /// Called once, at the end of the walk.
+  virtual void on_end(const Conductor&) {}
+};
+
+/// Performs everything; afterwards the table is complete.
+void perform_script(Timing& timing, const ScriptedNumbers& numbers, ScriptObserver& observer, ProbeTable& table);
+
+}  // namespace rubato::golden

@@ -1,0 +1,179 @@
+// Golden cases about graphs, mixing matrices and partitions.
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "actors/golden_cases.hpp"
+#include "learning/partition.hpp"
+#include "runtime/world/mixing.hpp"
+#include "runtime/world/spectrum.hpp"
+#include "runtime/world/topology.hpp"
+
+namespace rubato::golden {
+
+namespace {
+
+Json to_json(const Graph& graph) {
+  Json edges = Json::array();
+  for (const Edge& edge : graph.edges()) edges.push_back({edge.source.value, edge.target.value});
+  return {{"m", graph.clients()}, {"directed", graph.is_directed()}, {"edges", edges}};
+}
+
+Graph to_graph(const Json& json) {
+  std::vector<Edge> edges;
+  for (const Json& edge : json.at("edges"))
+    edges.push_back({ClientId{edge.at(0).get<std::uint32_t>()}, ClientId{edge.at(1).get<std::uint32_t>()}});
+  return Graph(json.at("m").get<std::size_t>(), json.at("directed").get<bool>(), std::move(edges));
+}
+
+double greatest_degree(const Graph& graph) {
+  std::size_t greatest = 0;
+  for (std::uint32_t i = 0; i < graph.clients(); ++i) greatest = std::max(greatest, graph.out_degree(ClientId{i}));
+  return static_cast<double>(greatest);
+}
+
+Json describe_mixing(const Graph& graph) {
+  Json answer{{"uniform_row", weights::uniform_row(graph).dense()},
+              {"uniform_col", weights::uniform_column(graph).dense()}};
+  if (graph.is_directed()) {
+    answer["graph"] = to_json(graph);
+    answer["strongly_connected"] = graph.is_strongly_connected();
+    return answer;
+  }
+  const double tau = 2 * greatest_degree(graph);  // the second tau of these cases
+  const MixingMatrix metropolis = weights::metropolis(graph), laplacian = weights::laplacian(graph);
+  answer["graph"] = to_json(graph);
+  answer["metropolis"] = metropolis.dense();
+  answer["laplacian"] = laplacian.dense();
+  answer["laplacian_tau"] = Json::array({tau, weights::laplacian(graph, tau).dense()});
+  answer["lambda_metropolis"] = consensus_rate(metropolis);
+  answer["lambda_laplacian"] = consensus_rate(laplacian);
+  answer["bipartite"] = graph.is_bipartite();
+  return answer;
+}
+
+// "knn(points,3,union)" as its name and its arguments.
+struct Call {
+  std::string name;
+  std::vector<std::string> arguments;
+
+  std::size_t whole(std::size_t i) const { return std::stoul(arguments.at(i)); }
+  double number(std::size_t i) const { return std::stod(arguments.at(i)); }
+};
+
+Call parse_call(const std::string& text) {
+  const std::size_t open = text.find('(');
+  if (open == std::string::npos || text.back() != ')') throw std::invalid_argument(text + " is not a generator call");
+  Call call{text.substr(0, open), {""}};
+  for (const char letter : text.substr(open + 1, text.size() - open - 2)) {
+    if (letter == ',')
+      call.arguments.emplace_back();
+    else if (letter != ' ')
+      call.arguments.back() += letter;
+  }
+  return call;
+}
+
+std::vector<Point> to_points(const Json& golden_case) {
+  std::vector<Point> points;
+  for (const Json& point : golden_case.at("points")) points.push_back({point.at(0), point.at(1)});
+  return points;
+}
+
+Json answer_sequence(const Call& call) {  // one_peer_exponential(8,t=0..3)
+  const std::string& range = call.arguments.at(1);
+  const std::size_t equals = range.find('='), dots = range.find("..");
+  const std::size_t first = std::stoul(range.substr(equals + 1)), last = std::stoul(range.substr(dots + 2));
+  Json graphs = Json::array();
+  for (std::size_t step = first; step <= last; ++step)
+    graphs.push_back(to_json(topologies::one_peer_exponential(call.whole(0), step)));
+  return graphs;
+}
+
+topologies::Symmetrise to_rule(const std::string& word) {
+  if (word == "none") return topologies::Symmetrise::none;
+  return word == "mutual" ? topologies::Symmetrise::both : topologies::Symmetrise::either;
+}
+
+Graph random_graph(const Call& call, const Json& golden_case) {
+  if (call.name == "erdos_renyi") {
+    const auto uniforms = golden_case.at("uniforms").get<std::vector<double>>();
+    std::size_t next = 0;
+    return topologies::erdos_renyi(call.whole(0), call.number(1), [&] { return uniforms.at(next++); });
+  }
+  const std::vector<Point> points = to_points(golden_case);
+  if (call.name == "rgg") return topologies::random_geometric(points, call.number(1));
+  if (call.name == "knn")
+    return topologies::nearest_neighbours(points, call.whole(1),
+                                          to_rule(call.arguments.size() > 2 ? call.arguments[2] : "union"));
+  throw std::invalid_argument("no generator " + call.name);
+}
+
+Graph generate(const Call& call, const Json& golden_case) {
+  const auto m = [&] { return call.whole(0); };
+  if (call.name == "ring" || call.name == "cycle") return topologies::ring(m());
+  if (call.name == "directed_ring") return topologies::directed_ring(m());
+  if (call.name == "complete" || call.name == "mesh") return topologies::complete(m());
+  if (call.name == "star")
+    return topologies::star(m(), ClientId{static_cast<std::uint32_t>(call.arguments.size() > 1 ? call.whole(1) : 0)});
+  if (call.name == "path") return topologies::path(m());
+  if (call.name == "bipartite") return topologies::bipartite(m());
+  if (call.name == "exponential") return topologies::exponential(m());
+  if (call.name == "one_peer_exponential") return topologies::one_peer_exponential(m(), call.whole(1));
+  if (call.name == "grid") return topologies::grid(m(), call.whole(1));
+  if (call.name == "torus") return topologies::torus(m(), call.whole(1));
+  return random_graph(call, golden_case);
+}
+
+Json to_json(const Partition& partition) { return partition.rows; }
+
+Json answer_table3(std::size_t training_rows, const Json& golden) {
+  Json answer = Json::object();
+  for (const auto& [clients, counts] : golden.items()) {
+    Json rows = Json::array();
+    for (const PositiveNegative& count :
+         decefl_table3_counts(static_cast<std::uint32_t>(std::stoul(clients)), training_rows))
+      rows.push_back({count.positive, count.negative});
+    answer[clients] = rows;
+  }
+  return answer;
+}
+
+}  // namespace
+
+Json answer_mixing(const Json& golden_case) {
+  Json answer = Json::object();
+  for (const auto& [name, graph] : golden_case.at("graphs").items()) answer[name] = describe_mixing(to_graph(graph));
+  return answer;
+}
+
+Json answer_topology(const Json& golden_case) {
+  Json answer = Json::object();
+  for (const auto& [text, golden] : golden_case.at("expect").items()) {
+    const Call call = parse_call(text);
+    answer[text] = golden.is_array() ? answer_sequence(call) : to_json(generate(call, golden_case));
+  }
+  return answer;
+}
+
+Json answer_partition(const Json& golden_case) {
+  const auto labels = golden_case.at("labels").get<std::vector<Label>>();
+  const auto order = golden_case.at("perm").get<Rows>();
+  const auto clients = golden_case.at("clients").get<std::uint32_t>();
+  const auto classes = golden_case.at("n_classes").get<std::uint32_t>();
+  const Deck deck{labels, classes, order};
+  Json answer = Json::object();
+  for (const auto& [key, golden] : golden_case.at("expect").items()) {
+    const std::string table3 = "decefl_table3_counts_train";
+    if (key == "iid") answer[key] = to_json(deal_iid(deck, clients));
+    if (key == "by_class")
+      answer[key] = to_json(
+          deal_by_class(deck, rotating_classes(clients, classes, golden_case.at("classes_per_client").get<std::uint32_t>())));
+    if (key == "dirichlet_by_class")
+      answer[key] = to_json(deal_by_class_shares(deck, golden_case.at("dirichlet_rows").get<Shares>()));
+    if (key.starts_with(table3)) answer[key] = answer_table3(std::stoul(key.substr(table3.size())), golden);
+  }
+  return answer;
+}
+
+}  // namespace rubato::golden
