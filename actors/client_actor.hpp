@@ -1,4 +1,5 @@
-// One client as an actor: performs its steps in order, waits for payloads, never for anybody else.
+// One client as an actor: performs its steps in order, waits for payloads, never for anybody else. A neighbour that
+// publishes what it waits for runs it on the spot, if it is at rest: a message saved, and its memory is still warm.
 #pragma once
 
 #include "actors/stage.hpp"
@@ -13,8 +14,6 @@ class ClientActor final : public caf::event_based_actor {
   caf::behavior make_behavior() override;
 
  private:
-  void perform();
-
   Stage& stage_;
   std::uint32_t client_;
 };

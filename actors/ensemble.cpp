@@ -12,24 +12,51 @@ std::string to_string(const Failure& failure) {
          std::to_string(failure.index) + " at " + std::to_string(to_seconds(failure.at)) + " s: " + failure.what;
 }
 
-void Client::take(StepBatch& first) {
-  if (last_)
-    last_->next = &first;
+void Client::add(StepBatch& first) {
+  // The list is kept newest first, as a stack that the runner takes as a whole and turns round.
+  for (StepBatch* block = &first; block;) {
+    StepBatch* following = block->next;
+    block->next = added_.load(std::memory_order_relaxed);
+    while (!added_.compare_exchange_weak(block->next, block, std::memory_order_release, std::memory_order_relaxed)) {
+    }
+    block = following;
+  }
+}
+
+void Client::take_added() {
+  StepBatch* in_order = nullptr;
+  StepBatch* newest = added_.exchange(nullptr, std::memory_order_acquire);
+  StepBatch* const last = newest;
+  while (newest) {
+    StepBatch* older = newest->next;
+    newest->next = in_order;
+    in_order = newest;
+    newest = older;
+  }
+  if (!in_order) return;
+  if (first_)
+    last_->next = in_order;
   else
-    first_ = &first;
-  last_ = &first;
-  while (last_->next) last_ = last_->next;
+    first_ = in_order;
+  last_ = last;
 }
 
 bool Client::payloads_are_there(const Step& step, Ensemble& ensemble) {
   if (step.kind != StepKind::merge && step.kind != StepKind::adopt && step.kind != StepKind::reclaim) return true;
   for (const StepEntry& entry : step.entries)
     if (!ensemble.slots.is_ready(entry.slot)) {
-      is_waiting_ = true;  // before anybody can wake us
+      is_waiting_.store(true, std::memory_order_relaxed);  // before anybody can know that we wait
       if (!ensemble.slots.ready_or_wait(entry.slot, *this)) return false;
-      is_waiting_ = false;
+      is_waiting_.store(false, std::memory_order_relaxed);
     }
   return true;
+}
+
+void Client::measure(const Step& step, Ensemble& ensemble, ThreadMemory& memory) {
+  if (ensemble.has_failed()) return;
+  const std::int64_t since = ensemble.math_clock();
+  ensemble.snapshots().on_measure(step, *performer_);
+  memory.evaluation_nanoseconds += ensemble.math_clock() - since;
 }
 
 Waiter* Client::perform(const Step& step, Ensemble& ensemble, ThreadMemory& memory) {

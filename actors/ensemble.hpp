@@ -38,7 +38,9 @@ std::string to_string(const Failure& failure);
 
 class Ensemble;
 
-/// One client: its numbers, and the steps it has not performed yet. One thread at a time.
+/// One client: its numbers, and the steps it has not performed yet. Whoever has a reason for it to run calls enter(); the
+/// first one runs it, and those who come meanwhile make the runner look once more. So one thread at a time performs its
+/// steps, in their order, and no reason is lost.
 class Client : public Waiter {
  public:
   Client(ClientId self, std::unique_ptr<Performer> performer) : self_{self}, performer_{std::move(performer)} {}
@@ -46,27 +48,40 @@ class Client : public Waiter {
   ClientId id() const { return self_; }
   const Performer& performer() const { return *performer_; }
 
-  /// Takes over a list of blocks, to be performed after those it has.
-  void take(StepBatch& first);
+  /// One thread (the conductor's) adds blocks of steps; they follow those added before.
+  void add(StepBatch& first);
+  /// The payload that this client waits for is there. Call enter() next.
+  void stop_waiting() { is_waiting_.store(false, std::memory_order_relaxed); }
 
-  /// Performs steps until none is left or one waits for a payload. Whoever waits for what this client publishes is handed
-  /// to `wake`. Returns the number of steps performed.
+  /// True: the caller must run() the client now. False: its runner will look again.
+  [[nodiscard]] bool enter() { return reasons_.fetch_add(1, std::memory_order_acq_rel) == 0; }
+
+  /// Performs steps until none is left or one waits for a payload, and then leaves. Those who waited for what this
+  /// client publishes are handed to `wake`, once each. Returns the number of steps performed.
   template <class Wake>
-  std::uint32_t perform_all(Ensemble& ensemble, ThreadMemory& memory, Wake wake);
-
-  bool is_waiting() const { return is_waiting_; }
-  void go_on() { is_waiting_ = false; }
+  std::int64_t run(Ensemble& ensemble, ThreadMemory& memory, Wake wake);
 
  private:
+  template <class Wake>
+  std::int64_t perform_all(Ensemble& ensemble, ThreadMemory& memory, Wake wake);
+  void take_added();
   bool payloads_are_there(const Step& step, Ensemble& ensemble);
   Waiter* perform(const Step& step, Ensemble& ensemble, ThreadMemory& memory);
+  void measure(const Step& step, Ensemble& ensemble, ThreadMemory& memory);
 
   ClientId self_;
-  bool is_waiting_ = false;
+  std::atomic<bool> is_waiting_{false};
+  std::atomic<std::uint32_t> reasons_{0};
+  std::atomic<StepBatch*> added_{nullptr};  // newest first
   std::unique_ptr<Performer> performer_;
   StepBatch* first_ = nullptr;
   StepBatch* last_ = nullptr;
 };
+
+/// Runs a client that was entered, and then everybody it wakes, on this thread: what a neighbour waits for is still warm.
+/// `on_performed` hears of every few steps, so that the conductor's credit comes back in time.
+template <class OnPerformed>
+void run_with_neighbours(Client& entered, Ensemble& ensemble, ThreadMemory& memory, OnPerformed on_performed);
 
 class Ensemble {
  public:
@@ -125,9 +140,21 @@ class Ensemble {
 };
 
 template <class Wake>
-std::uint32_t Client::perform_all(Ensemble& ensemble, ThreadMemory& memory, Wake wake) {
-  std::uint32_t performed = 0;
-  std::int64_t since = ensemble.math_clock();
+std::int64_t Client::run(Ensemble& ensemble, ThreadMemory& memory, Wake wake) {
+  std::int64_t performed = 0;
+  std::uint32_t seen = reasons_.load(std::memory_order_acquire);
+  while (true) {
+    take_added();
+    if (!is_waiting_.load(std::memory_order_relaxed)) performed += perform_all(ensemble, memory, wake);
+    const std::uint32_t before = reasons_.fetch_sub(seen, std::memory_order_acq_rel);
+    if (before == seen) return performed;  // from here on the client may be somebody else's
+    seen = before - seen;
+  }
+}
+
+template <class Wake>
+std::int64_t Client::perform_all(Ensemble& ensemble, ThreadMemory& memory, Wake wake) {
+  std::int64_t performed = 0;
   while (first_) {
     const Step* step = first_->current();
     if (!step) {
@@ -136,14 +163,9 @@ std::uint32_t Client::perform_all(Ensemble& ensemble, ThreadMemory& memory, Wake
       ensemble.batches.give_back(*done);
       continue;
     }
-    if (!payloads_are_there(*step, ensemble)) break;
-    if (step->kind == StepKind::measure) {  // samples are not counted as mathematics
-      const std::int64_t before = ensemble.math_clock();
-      memory.math_nanoseconds += before - since;
-      if (!ensemble.has_failed()) ensemble.snapshots().on_measure(*step, *performer_);
-      const std::int64_t measured = ensemble.math_clock();
-      memory.evaluation_nanoseconds += measured - before;
-      since = measured;
+    if (!payloads_are_there(*step, ensemble)) return performed;
+    if (step->kind == StepKind::measure) {
+      measure(*step, ensemble, memory);
     } else {
       for (Waiter* waiter = perform(*step, ensemble, memory); waiter;) {
         Waiter* following = waiter->next;
@@ -154,9 +176,31 @@ std::uint32_t Client::perform_all(Ensemble& ensemble, ThreadMemory& memory, Wake
     first_->pass();
     ++performed;
   }
-  if (!first_) last_ = nullptr;
-  memory.math_nanoseconds += ensemble.math_clock() - since;
+  last_ = nullptr;
   return performed;
+}
+
+template <class OnPerformed>
+void run_with_neighbours(Client& entered, Ensemble& ensemble, ThreadMemory& memory, OnPerformed on_performed) {
+  constexpr std::int64_t few = 64;
+  std::vector<Client*>& woken = memory.woken;
+  woken.assign(1, &entered);
+  std::int64_t performed = 0;
+  const std::int64_t since = ensemble.math_clock();
+  const std::int64_t evaluated = memory.evaluation_nanoseconds;
+  while (!woken.empty()) {
+    Client& client = *woken.back();
+    woken.pop_back();
+    performed += client.run(ensemble, memory, [&](Client& waiting) {
+      waiting.stop_waiting();
+      if (waiting.enter()) woken.push_back(&waiting);
+    });
+    if (performed < few && !woken.empty()) continue;
+    if (woken.empty())  // before the last steps are reported: after that the run may be over
+      memory.math_nanoseconds += ensemble.math_clock() - since - (memory.evaluation_nanoseconds - evaluated);
+    on_performed(performed);
+    performed = 0;
+  }
 }
 
 }  // namespace rubato

@@ -12,12 +12,15 @@
 
 namespace rubato {
 
+class Client;
+
 /// Memory of a worker thread; lent to whichever client it runs.
 struct ThreadMemory {
   Scratch<float> floats;
   Scratch<double> doubles;
   std::vector<Received<float>> float_window;
   std::vector<Received<double>> double_window;
+  std::vector<Client*> woken;               ///< clients that this thread is about to run
   std::int64_t math_nanoseconds = 0;        ///< spent in steps, samples left out
   std::int64_t evaluation_nanoseconds = 0;  ///< spent in copying and scoring samples
 

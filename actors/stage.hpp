@@ -15,13 +15,8 @@
 
 namespace rubato {
 
-/// To a client: perform these steps after those you have.
-struct StepsForYou {
-  StepBatch* first;
-};
-
-/// To a client: the payload that you wait for is there.
-struct PayloadIsThere {};
+/// To a client: there are more steps for you.
+struct StepsForYou {};
 
 /// To the conductor: clients have caught up, go on.
 struct GoOn {};
@@ -81,7 +76,6 @@ struct Stage {
 }  // namespace rubato
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::StepsForYou)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::PayloadIsThere)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::GoOn)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::ModelToScore)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::ScoredModel)

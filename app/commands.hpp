@@ -40,6 +40,9 @@ struct ReplayArguments {
 
 int replay(const ReplayArguments& arguments);
 
+/// Makes report.html and trace.json of runs once more, from the files in their folders.
+int report(const std::vector<std::filesystem::path>& folders);
+
 struct GoldenArguments {
   std::vector<std::filesystem::path> paths;
   std::filesystem::path answers;

@@ -50,6 +50,12 @@ void add_golden(CLI::App& rubato, app::GoldenArguments& arguments, int& code) {
   golden->callback([&] { code = app::golden(arguments); });
 }
 
+void add_report(CLI::App& rubato, std::vector<std::filesystem::path>& folders, int& code) {
+  CLI::App* report = rubato.add_subcommand("report", "make report.html and trace.json of a run once more");
+  report->add_option("DIR", folders, "folders of runs")->required();
+  report->callback([&] { code = app::report(folders); });
+}
+
 struct Others {
   std::filesystem::path file;
   std::vector<std::string> set;
@@ -79,9 +85,11 @@ int parse(int argc, char** argv) {
   app::RunArguments run;
   app::ReplayArguments replay;
   app::GoldenArguments golden;
+  std::vector<std::filesystem::path> reported;
   Others others;
   add_run(rubato, run, code);
   add_replay(rubato, replay, code);
+  add_report(rubato, reported, code);
   add_golden(rubato, golden, code);
   add_others(rubato, others, code);
   try {

@@ -10,6 +10,7 @@
 #include "app/commands.hpp"
 #include "app/progress_line.hpp"
 #include "app/signals.hpp"
+#include "web/report.hpp"
 
 namespace rubato::app {
 
@@ -86,6 +87,7 @@ int run(const RunArguments& arguments) {
     std::error_code none;
     record_bytes = std::filesystem::file_size(folder->record(), none);
     write_results(*folder, experiment, result);
+    web::write_report(folder->contents());
     folder->complete();
   }
   if (arguments.json) {

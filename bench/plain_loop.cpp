@@ -1,6 +1,6 @@
 // The arithmetic of a DRACO experiment without the engine: no actors, no conductor, no payloads; arrays and a loop.
 //
-//   plain_loop FILE [--set key=value] [--data DIR] [--threads N] [--by-time] [--json]
+//   plain_loop FILE [--set key=value] [--data DIR] [--threads N] [--json]
 //
 // The steps are known beforehand: the timing is walked once, untimed, and its steps are kept, client by client. What is
 // timed is the arithmetic alone, in the shape that was fastest here:
@@ -9,18 +9,17 @@
 //    buffers of that reader's thread. Increments are computed in the buffer that will be sent.
 //  - Each thread sweeps over the clients, its own share first, and performs of each what is possible: until a merge
 //    needs a message that is not there. A flag per client keeps two threads from the same one, so nobody idles while
-//    there is work. With one thread nothing ever waits for long: the sweep goes forward in time.
-//  - --by-time walks all steps in their global order instead (one thread only).
+//    there is work. (On one thread, going through all steps in the order of their time was no faster.)
 //
 // Same learners, same batches, same order of sums: the models are the engine's, bit by bit (model_digest).
 #include <time.h>
 
 #include <atomic>
 #include <chrono>
-#include <limits>
 #include <memory>
 #include <numeric>
-#include <optional>
+#include <span>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -39,7 +38,6 @@
 namespace {
 
 using namespace rubato;
-using bench::Json;
 using Clock = std::chrono::steady_clock;
 
 double thread_seconds() {
@@ -62,7 +60,6 @@ struct Act {
 
 struct Script {
   std::vector<std::vector<Act>> acts;   // per client
-  std::vector<std::uint32_t> by_time;   // whose turn it is
   std::vector<Term> terms;
   std::vector<std::uint32_t> readers;   // per message
 };
@@ -102,7 +99,6 @@ class ScriptWriter final : public StepSink {
  private:
   void add(const Step& step, const Act& act) {
     script.acts[step.client.value].push_back(act);
-    script.by_time.push_back(step.client.value);
   }
   void add_reading(const Step& step) {
     const auto first = static_cast<std::uint32_t>(script.terms.size());
@@ -216,21 +212,14 @@ class PlainLoop {
     return std::chrono::duration<double>(Clock::now() - start).count();
   }
 
-  double perform_by_time() {
-    desks_ = std::vector<Desk>(1);
-    const Clock::time_point start = Clock::now();
-    const double since = thread_seconds();
-    for (const std::uint32_t client : script_.by_time)
-      perform(players_[client], client, script_.acts[client][players_[client].next++], desks_.front());
-    desks_.front().math_seconds = thread_seconds() - since;
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  }
-
   double math_seconds() const {
     return std::accumulate(desks_.begin(), desks_.end(), 0.0,
                            [](double sum, const Desk& desk) { return sum + desk.math_seconds; });
   }
-  std::size_t steps() const { return script_.by_time.size(); }
+  std::size_t steps() const {
+    return std::accumulate(script_.acts.begin(), script_.acts.end(), std::size_t{0},
+                           [](std::size_t sum, const std::vector<Act>& acts) { return sum + acts.size(); });
+  }
   std::size_t clients() const { return players_.size(); }
 
   std::string model_digest() const {
@@ -356,16 +345,13 @@ class PlainLoop {
 int main(int argc, char** argv) {
   CLI::App app("The arithmetic of an experiment in a plain loop.", "plain_loop");
   bench::Command command;
-  bool by_time = false;
   bench::add_options(app, command);
-  app.add_flag("--by-time", by_time, "one thread, all steps in their global order");
   return bench::run_main(app, argc, argv, [&] {
     const Experiment experiment = bench::read(command);
     refuse_what_is_not_written(experiment);
-    if (by_time && command.threads > 1) throw std::invalid_argument("--by-time goes with one thread");
     fix_eigen_blocking();
     PlainLoop loop(experiment, command.data);
-    const double seconds = by_time ? loop.perform_by_time() : loop.perform(command.threads);
+    const double seconds = loop.perform(command.threads);
     bench::print({{"program", "plain_loop"},
                   {"experiment", experiment.name},
                   {"threads", command.threads},

@@ -252,7 +252,10 @@ void Conductor::unify(std::uint64_t index) {
 
 void Conductor::unify_at_once(ClientId hub, std::uint64_t index) {
   const auto others = static_cast<std::uint32_t>(protocols_.size() - 1);
-  if (others == 0) return;
+  if (others == 0) {
+    if (observer_) observer_->on_unify(now_, index, hub);
+    return;
+  }
   model_messages_ += others;
   const auto sequence = static_cast<Sequence>(index);
   const SlotIndex slot = sink_.open_slot(others);

@@ -164,12 +164,15 @@ bool RecordReader::decode() {
   step_.with_gradient = head & 32;
   step_.phase = static_cast<std::uint8_t>(who >> 32);
   step_.client = ClientId{static_cast<std::uint32_t>(who)};
-  last_at_ += from_zigzag(number());
+  last_at_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(last_at_) +
+                                       static_cast<std::uint64_t>(from_zigzag(number())));  // a stranger's may wrap
   step_.at = Time{Duration{last_at_}};
   step_.index = number();
   step_.incarnation = static_cast<std::uint32_t>(number());
   const std::uint64_t entries = head & 64 ? number() : 0;
   if (is_damaged_ || entries > block_.size() || step_.client.value >= clients_ || (head & 15) > 11) return false;
+  const bool names_one = step_.kind == StepKind::adopt || step_.kind == StepKind::reclaim;
+  if (step_.kind == StepKind::measure || (names_one && entries != 1)) return false;
   entries_.assign(entries, {});
   for (StepEntry& entry : entries_) {
     entry.peer = ClientId{static_cast<std::uint32_t>(number())};

@@ -1,7 +1,6 @@
 #include "runtime/event_queue.hpp"
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include <algorithm>
 #include <array>
@@ -10,8 +9,10 @@
 #include <vector>
 
 #include "runtime/random.hpp"
+#include "tests/support/property.hpp"
 
 using namespace rubato;
+using namespace rubato::test;
 using namespace std::chrono_literals;
 
 namespace {
@@ -199,7 +200,7 @@ TEST_CASE("flights of one delay stay in order when the ring is full, grows and w
 }
 
 TEST_CASE("whatever is pushed comes out sorted") {
-  CHECK(rc::check("whatever is pushed comes out sorted", [] {
+  CHECK(broken([] {
     using Numbers = std::tuple<std::uint8_t, std::uint8_t, std::uint8_t, std::uint8_t>;
     const auto numbers = *rc::gen::arbitrary<std::vector<Numbers>>();
     EventQueue queue(0, false);
@@ -220,5 +221,5 @@ TEST_CASE("whatever is pushed comes out sorted") {
     std::sort(list.begin(), list.end());
     for (const Key& expected : list) RC_ASSERT(pop(queue) == expected);
     RC_ASSERT(queue.first() == EventQueue::Kind::none);
-  }));
+  }) == "");
 }

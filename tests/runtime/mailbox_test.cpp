@@ -2,11 +2,11 @@
 #include "runtime/mailbox.hpp"
 
 #include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include <optional>
 #include <vector>
 
+#include "tests/support/property.hpp"
 #include "tests/support/world.hpp"
 
 using namespace rubato;
@@ -181,7 +181,7 @@ struct NaiveMailbox {
 }  // namespace
 
 TEST_CASE("the mailbox agrees with the specification read line by line, whatever comes") {
-  CHECK(rc::check("the mailbox agrees with the specification read line by line", [] {
+  CHECK(broken([] {
     const auto window = *rc::gen::inRange(0, 4);
     const auto deadline = *rc::gen::inRange(0, 4);
     const auto cap = *rc::gen::inRange(0, 5);  // 0: none
@@ -212,5 +212,5 @@ TEST_CASE("the mailbox agrees with the specification read line by line, whatever
       for (std::size_t i = 0; i < naive.batch.size(); ++i) RC_ASSERT(mailbox.batch()[i].id.sequence == naive.batch[i]);
       if (naive.cap) RC_ASSERT(mailbox.tokens() == naive.tokens);
     }
-  }));
+  }) == "");
 }

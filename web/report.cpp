@@ -1,0 +1,73 @@
+#include "web/report.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "actors/config.hpp"
+#include "web/report_data.hpp"
+#include "web/report_page.hpp"
+#include "web/run_files.hpp"
+#include "web/trace.hpp"
+
+namespace rubato::web {
+
+namespace {
+
+std::string_view escape_of(char letter) {
+  switch (letter) {
+    case '&': return "&amp;";
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '"': return "&quot;";
+    case '\'': return "&#39;";
+    default: return {};
+  }
+}
+
+TraceSettings trace_settings(const config::Experiment& experiment) {
+  TraceSettings settings;
+  settings.experiment = experiment.name;
+  settings.window = known_window(experiment);
+  if (experiment.mailbox.deadline) settings.deadline = from_seconds(*experiment.mailbox.deadline);
+  return settings;
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string safe;
+  for (const char letter : text) {
+    const std::string_view escape = escape_of(letter);
+    escape.empty() ? safe += letter : safe += escape;
+  }
+  return safe;
+}
+
+std::string filled(std::string_view page, std::initializer_list<Filling> fillings) {
+  std::string text;
+  for (std::size_t gap = page.find("{{"); gap != page.npos; gap = page.find("{{")) {
+    const std::size_t end = std::min(page.find("}}", gap), page.size());
+    const std::string_view name = page.substr(gap + 2, end - gap - 2);
+    const auto filling = std::ranges::find(fillings, name, &Filling::name);
+    text += page.substr(0, gap);
+    if (filling != fillings.end()) text += filling->value;
+    page.remove_prefix(std::min(end + 2, page.size()));
+  }
+  return text.append(page);
+}
+
+void write_report(const std::filesystem::path& folder) {
+  std::ostringstream notes;  // the run has said them already
+  const std::string text = text_of(folder / "experiment.toml");
+  const config::Experiment experiment = config::parse_experiment(text, folder / "experiment.toml", {}, notes);
+  const std::string data = report_data(folder, experiment);
+  const std::string page = filled(page_html, {{"title", escaped(experiment.name)},
+                                              {"experiment", escaped(text)},
+                                              {"style", page_style},
+                                              {"data", data},
+                                              {"script", page_script}});
+  if (has_record(folder)) write_trace(folder / "timeline.rbt", folder / "trace.json", trace_settings(experiment));
+  write_text(folder / "report.html", page);
+}
+
+}  // namespace rubato::web

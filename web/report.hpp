@@ -1,0 +1,25 @@
+// The report of a run: report.html, one page that needs nothing beside it, and trace.json.
+#pragma once
+
+#include <filesystem>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace rubato::web {
+
+/// Makes both files from the others in the folder, and puts them there; a run without a record gets no trace.json.
+/// Throws std::invalid_argument, before anything is written, where a file of the run is missing or damaged, and RunFailed
+/// if the disk does not take the report. The torn end of a record is no fault: the page says that it ends early.
+void write_report(const std::filesystem::path& folder);
+
+/// A text as it may stand in HTML, inside a quoted attribute as well.
+std::string escaped(std::string_view text);
+
+/// Puts `value` where the text says {{name}}, for every name of the page; what is put in is not searched again.
+struct Filling {
+  std::string_view name, value;
+};
+std::string filled(std::string_view page, std::initializer_list<Filling> fillings);
+
+}  // namespace rubato::web

@@ -1,0 +1,243 @@
+#include "web/report_data.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "actors/timing.hpp"
+#include "web/run_files.hpp"
+#include "web/timeline.hpp"
+
+namespace rubato::web {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+Json summary_of(const fs::path& file) try {
+  Json summary = Json::parse(text_of(file));
+  if (!summary.is_object()) throw std::invalid_argument(file.string() + " is damaged: it holds no object");
+  return summary;
+} catch (const nlohmann::json::exception& error) {
+  throw std::invalid_argument(file.string() + " is damaged: " + error.what());
+}
+
+Json samples_of(const Table& metrics) {
+  Json rows = Json::array();
+  const std::size_t shown = std::min(metrics.rows(), most_samples);
+  for (std::size_t i = 0; i < shown; ++i) {
+    Json row = Json::array();
+    const std::size_t index = shown == 1 ? 0 : i * (metrics.rows() - 1) / (shown - 1);
+    for (const double value : metrics.row(index)) row.push_back(number(value));
+    rows.push_back(std::move(row));
+  }
+  for (const char* column : {"seconds", "bytes_wire", "accuracy_mean", "loss_mean", "consensus"}) metrics.column(column);
+  return {{"columns", metrics.columns()}, {"rows", std::move(rows)}, {"total", metrics.rows()}};
+}
+
+std::size_t client_in(double value, std::size_t clients) {
+  if (value >= 0 && value < static_cast<double>(clients)) return static_cast<std::size_t>(value);
+  throw std::invalid_argument("links.csv is damaged: it names a client that clients.csv does not have");
+}
+
+// Of a message, the sender knows that it was lost; who would have received it, only links.csv knows.
+std::vector<double> lost_by_receiver(const Table* links, std::size_t clients) {
+  if (!links) return {};
+  std::vector<double> lost(clients);
+  const std::size_t receiver = links->column("receiver"), column = links->column("lost");
+  for (std::size_t i = 0; i < links->rows(); ++i)
+    lost[client_in(links->row(i)[receiver], clients)] += links->row(i)[column];
+  return lost;
+}
+
+struct Outcomes {
+  double absorbed = 0, superseded = 0, late = 0, capped = 0, lost = 0;
+};
+
+class ClientOutcomes {
+ public:
+  ClientOutcomes(const Table& clients, std::vector<double> lost)
+      : clients_{clients}, kept_{clients.column("kept")}, superseded_{clients.column("superseded")},
+        late_{clients.column("late")}, capped_{clients.column("capped")}, lost_{std::move(lost)} {}
+
+  Json bar(std::size_t first, std::size_t end) const {
+    Outcomes sum;
+    for (std::size_t i = first; i < end; ++i) add(i, sum);
+    const double count = static_cast<double>(end - first);
+    return {{"first", first},           {"last", end - 1},           {"absorbed", sum.absorbed / count},
+            {"superseded", sum.superseded / count}, {"late", sum.late / count}, {"capped", sum.capped / count},
+            {"lost", sum.lost / count}};
+  }
+
+ private:
+  void add(std::size_t client, Outcomes& sum) const {
+    const auto row = clients_.row(client);
+    sum.absorbed += row[kept_] - row[superseded_];  // who supersedes a message had kept it first
+    sum.superseded += row[superseded_];
+    sum.late += row[late_];
+    sum.capped += row[capped_];
+    if (!lost_.empty()) sum.lost += lost_[client];
+  }
+
+  const Table& clients_;
+  std::size_t kept_, superseded_, late_, capped_;
+  std::vector<double> lost_;
+};
+
+Json clients_of(const Table& clients, const Table* links) {
+  const ClientOutcomes outcomes(clients, lost_by_receiver(links, clients.rows()));
+  const std::size_t per_bar = std::max<std::size_t>(1, (clients.rows() + most_bars - 1) / most_bars);
+  Json bars = Json::array();
+  for (std::size_t first = 0; first < clients.rows(); first += per_bar)
+    bars.push_back(outcomes.bar(first, std::min(first + per_bar, clients.rows())));
+  return {{"bars", std::move(bars)}, {"per_bar", per_bar}, {"knows_lost", links != nullptr}};
+}
+
+// Rows of source, target and, where they were counted, sent, lost, kept and refused.
+struct Links {
+  std::size_t width;
+  std::span<const double> values;
+  std::size_t size() const { return values.size() / width; }
+  std::span<const double> operator[](std::size_t link) const { return values.subspan(link * width, width); }
+};
+
+Json degrees_of(const Links& links, std::size_t end, std::size_t clients) {
+  std::vector<std::uint64_t> degrees(clients);
+  for (std::size_t i = 0; i < links.size(); ++i) ++degrees[client_in(links[i][end], clients)];
+  std::map<std::uint64_t, std::uint64_t> counts;
+  for (const std::uint64_t degree : degrees) ++counts[degree];
+  return counts;
+}
+
+Json edges_of(const Links& links) {
+  Json edges = Json::array();
+  for (std::size_t i = 0; i < links.size(); ++i) edges.push_back(std::vector<double>(links[i].begin(), links[i].end()));
+  return edges;
+}
+
+Json graph_of(const Links& links, std::size_t clients) {
+  Json graph = {{"clients", clients}, {"links", links.size()}};
+  graph["out_degrees"] = degrees_of(links, 0, clients);
+  graph["in_degrees"] = degrees_of(links, 1, clients);
+  if (clients <= most_drawn_clients) graph["edges"] = edges_of(links);
+  return graph;
+}
+
+Json graph_in(const Graph& graph, std::size_t clients) {
+  std::vector<double> ends;
+  for (LinkIndex link = 0; link < graph.links(); ++link)
+    for (const ClientId end : {graph.ends_of(link).source, graph.ends_of(link).target}) ends.push_back(end.value);
+  return graph_of({2, ends}, clients);
+}
+
+// Without links.csv the graph is made anew; it may lean on a file that is no longer there.
+Json graph_from_experiment(const config::Experiment& experiment, std::size_t clients) try {
+  return graph_in(make_graph(experiment), clients);
+} catch (const std::invalid_argument& error) {
+  return {{"note", std::string("The graph cannot be drawn: ") + error.what()}};
+}
+
+Json marks_of(const std::vector<Timeline::Mark>& marks) {
+  Json all = Json::array();
+  for (const Timeline::Mark& mark : marks) all.push_back({mark.at, mark.client, mark.other});
+  return all;
+}
+
+Json stretches_of(const std::vector<Timeline::Stretch>& stretches) {
+  Json all = Json::array();
+  for (const Timeline::Stretch& one : stretches) all.push_back({one.from, one.to, one.sender, one.receiver});
+  return all;
+}
+
+Json ages_of(const Timeline& timeline) {
+  Json bins = Json::array();
+  const auto edge = [](int bin) { return bin < 0 ? 0.0 : std::exp2(bin / 4.0) * 1e-9; };
+  for (const auto& [bin, count] : timeline.ages) bins.push_back({edge(bin), edge(bin + 1), count});
+  return bins;
+}
+
+Json course_of(const Timeline& timeline, double seconds) {
+  Json course = Json::array();
+  const double slice = seconds / static_cast<double>(std::max<std::size_t>(1, timeline.course.size()));
+  for (std::size_t i = 0; i < timeline.course.size(); ++i) {
+    const Timeline::Staleness& part = timeline.course[i];
+    if (part.messages == 0) continue;
+    course.push_back({(static_cast<double>(i) + 0.5) * slice, part.sum / static_cast<double>(part.messages), part.largest,
+                      part.messages});
+  }
+  return course;
+}
+
+Json timeline_of(const fs::path& record, const config::Experiment& experiment, double seconds) {
+  TimelineLimits limits;
+  limits.seconds = seconds;
+  limits.window = known_window(experiment);
+  const Timeline timeline = read_timeline(record, limits);
+  return {{"clients", timeline.clients},
+          {"end", timeline.end},
+          {"computations", marks_of(timeline.computations)},
+          {"publications", marks_of(timeline.publications)},
+          {"messages", stretches_of(timeline.messages)},
+          {"windows", stretches_of(timeline.windows)},
+          {"drops", marks_of(timeline.drops)},
+          {"losses", marks_of(timeline.losses)},
+          {"unifications", marks_of(timeline.unifications)},
+          {"knows_windows", limits.window.has_value()},
+          {"ages", ages_of(timeline)},
+          {"course", course_of(timeline, seconds)},
+          {"steps", timeline.steps},
+          {"was_read_whole", timeline.was_read_whole},
+          {"is_incomplete", timeline.is_incomplete}};
+}
+
+// In a script element, only "<" can begin something that ends it.
+std::string safe_in_script(const Json& json) {
+  std::string safe;
+  for (const char letter : json.dump(-1, ' ', true, Json::error_handler_t::replace))
+    letter == '<' ? safe += "\\u003c" : safe += letter;
+  return safe;
+}
+
+double seconds_of(const Json& summary) {
+  const auto found = summary.find("virtual_seconds");
+  return found != summary.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+}  // namespace
+
+bool has_record(const fs::path& folder) {
+  std::error_code none;
+  const auto bytes = fs::file_size(folder / "timeline.rbt", none);
+  return !none && bytes > 0;
+}
+
+std::optional<Duration> known_window(const config::Experiment& experiment) {
+  if (experiment.protocol.kind != config::ProtocolKind::push) return {};
+  return from_seconds(experiment.mailbox.window);
+}
+
+std::string report_data(const fs::path& folder, const config::Experiment& experiment) {
+  Json data = {{"summary", summary_of(folder / "summary.json")}, {"samples", samples_of(Table(folder / "metrics.csv"))}};
+  const Table clients(folder / "clients.csv");
+  std::optional<Table> links;
+  if (fs::exists(folder / "links.csv")) links.emplace(folder / "links.csv");
+  data["clients"] = clients_of(clients, links ? &*links : nullptr);
+  data["graph"] = links ? graph_of({links->columns().size(), links->values()}, clients.rows()) : graph_from_experiment(experiment, clients.rows());
+  data["graph"]["kind"] = std::string(config::name_of(experiment.topology.kind));
+  if (has_record(folder)) data["timeline"] = timeline_of(folder / "timeline.rbt", experiment, seconds_of(data["summary"]));
+  return safe_in_script(data);
+}
+
+}  // namespace rubato::web

@@ -1,0 +1,31 @@
+// The numbers of a run as the report's page wants them: one JSON object, made from the files of the run's folder.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "actors/config.hpp"
+#include "runtime/time.hpp"
+
+namespace rubato::web {
+
+/// No more rows of metrics.csv go into the page; the first and the last always do.
+inline constexpr std::size_t most_samples = 1000;
+/// No more clients are drawn as a graph; above that the page shows degrees.
+inline constexpr std::size_t most_drawn_clients = 60;
+/// No more bars of messages: above that, a bar is the mean of clients next to each other.
+inline constexpr std::size_t most_bars = 100;
+
+/// Safe inside a script element. Numbers that JSON cannot hold become the words "nan", "inf" and "-inf".
+/// Throws std::invalid_argument where a file is missing or damaged.
+std::string report_data(const std::filesystem::path& folder, const config::Experiment& experiment);
+
+/// Whether the run left steps behind: record = "off" leaves an empty file or none.
+bool has_record(const std::filesystem::path& folder);
+
+/// How long windows stay open, if the protocol lets one tell; see web/timeline.hpp.
+std::optional<Duration> known_window(const config::Experiment& experiment);
+
+}  // namespace rubato::web

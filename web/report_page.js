@@ -1,0 +1,517 @@
+"use strict";
+// Draws the report from the JSON beside it. Texts of the run are only ever set as text, never as HTML.
+const data = JSON.parse(document.getElementById("data").textContent);
+const summary = data.summary;
+const byId = id => document.getElementById(id);
+const svgSpace = "http://www.w3.org/2000/svg";
+const color = name => `var(--${name})`;
+
+// What is no finite number keeps its word ("nan", "inf") or is a dash.
+
+const isNumber = value => typeof value === "number" && Number.isFinite(value);
+const worded = (value, text) => isNumber(value) ? text(value) : value === null || value === undefined ? "–" : String(value);
+const short = value => worded(value, v => {
+  const size = Math.abs(v);
+  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return v.toExponential(2).replace("e+", "e");
+  return String(Number(v.toPrecision(4)));
+});
+const count = value => worded(value, v => v.toLocaleString("en-US", {maximumFractionDigits: 1}));
+const share = value => worded(value, v => (100 * v).toFixed(2) + " %");
+const scaled = (value, step, units) => worded(value, v => {
+  let unit = 0;
+  for (; Math.abs(v) >= step && unit + 1 < units.length; ++unit) v /= step;
+  return `${Number(v.toPrecision(3))} ${units[unit]}`;
+});
+const bytes = value => scaled(value, 1000, ["B", "kB", "MB", "GB", "TB", "PB"]);
+const seconds = value => worded(value, v => v === 0 || Math.abs(v) >= 1 ? `${Number(v.toPrecision(4))} s`
+  : scaled(v * 1e9, 1000, ["ns", "µs", "ms"]));
+
+function element(parent, name, attributes = {}, text) {
+  const made = parent.namespaceURI === svgSpace || name === "svg" ? document.createElementNS(svgSpace, name)
+    : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text !== undefined) made.textContent = text;
+  parent.append(made);
+  return made;
+}
+
+const titled = (parent, name, attributes, title) => {
+  const made = element(parent, name, attributes);
+  element(made, "title", {}, title);
+  return made;
+};
+
+function card(parent, title, kind = "") {
+  const made = element(parent, "div", {class: `card ${kind}`});
+  element(made, "h3", {}, title);
+  return made;
+}
+
+function legend(parent, entries) {
+  const line = element(parent, "p", {class: "legend"});
+  for (const [name, paint] of entries) {
+    element(line, "i", {style: `background:${paint}`});
+    line.append(name);
+  }
+}
+
+// Draws now and whenever the width of the place has changed.
+function drawn(place, label, height, draw) {
+  const svg = element(place, "svg", {role: "img", "aria-label": label, height});
+  let width = 0;
+  const redraw = () => {
+    width = svg.clientWidth || 560;
+    svg.replaceChildren();
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    draw(svg, width, height);
+  };
+  new ResizeObserver(() => { if (svg.clientWidth !== width) redraw(); }).observe(svg);
+  redraw();
+  return {svg, redraw};
+}
+
+function linearTicks(low, high, wanted) {
+  const rough = (high - low) / wanted;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find(factor => factor * power >= rough);
+  const ticks = [];
+  for (let i = Math.ceil(low / step); i * step <= high * (1 + 1e-12); ++i) ticks.push(Number((i * step).toPrecision(12)));
+  return ticks;
+}
+
+function logTicks(low, high, wanted) {
+  const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high) + 1e-9);
+  const every = Math.max(1, Math.ceil((last - first) / wanted));
+  const ticks = [];
+  for (let power = first; power <= last; power += every) ticks.push(Number(`1e${power}`));
+  return ticks.length >= 2 ? ticks : linearTicks(low, high, 4).filter(tick => tick > 0);
+}
+
+// From [low, high] to [from, to]; an empty range is widened, so that one sample has a place.
+function scale(values, from, to, {log = false, zero = false, fixed} = {}) {
+  const usable = values.filter(v => isNumber(v) && (!log || v > 0));
+  let low = fixed ? fixed[0] : zero ? 0 : usable.reduce((a, b) => Math.min(a, b), Infinity);
+  let high = fixed ? fixed[1] : usable.reduce((a, b) => Math.max(a, b), -Infinity);
+  if (!(low <= high)) [low, high] = log ? [1, 10] : [0, 1];
+  if (low === high) [low, high] = log ? [low / 2, high * 2] : zero ? [0, high || 1] : [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
+  if (log) [low, high] = [low / 1.15, high * 1.15];
+  const f = log ? Math.log10 : v => v;
+  const at = v => from + (f(v) - f(low)) / (f(high) - f(low)) * (to - from);
+  at.ticks = wanted => log ? logTicks(low, high, wanted) : linearTicks(low, high, wanted);
+  at.holds = v => isNumber(v) && (!log || v > 0);
+  return at;
+}
+
+const margin = {left: 56, right: 12, top: 10, bottom: 24};
+
+function axes(svg, width, height, x, y, xText, yText) {
+  for (const tick of y.ticks(4)) {
+    element(svg, "line", {x1: margin.left, x2: width - margin.right, y1: y(tick), y2: y(tick), stroke: color("line")});
+    element(svg, "text", {x: margin.left - 6, y: y(tick) + 4, "text-anchor": "end"}, yText(tick));
+  }
+  for (const tick of x.ticks(Math.max(2, Math.floor(width / 110)))) {
+    const anchor = x(tick) > width - 30 ? "end" : "middle";
+    element(svg, "line", {x1: x(tick), x2: x(tick), y1: height - margin.bottom, y2: height - margin.bottom + 4, stroke: color("soft")});
+    element(svg, "text", {x: x(tick), y: height - 7, "text-anchor": anchor}, xText(tick));
+  }
+}
+
+const columns = data.samples.columns;
+const column = name => data.samples.rows.map(row => row[columns.indexOf(name)]);
+const wire = column("bytes_wire"), clock = column("seconds");
+const axis = {name: "seconds"};
+const plots = [];
+const xText = value => axis.name === "seconds" ? seconds(value) : bytes(value);
+
+// Bytes sent until a time, between samples along a straight line.
+function bytesAt(time) {
+  const next = clock.findIndex(t => t >= time);
+  if (next < 0) return wire.at(-1);
+  const t0 = next === 0 ? 0 : clock[next - 1], b0 = next === 0 ? 0 : wire[next - 1];
+  return clock[next] === t0 ? wire[next] : b0 + (wire[next] - b0) * (time - t0) / (clock[next] - t0);
+}
+
+function path(xs, values, x, y) {
+  let text = "", pen = "M";
+  xs.forEach((at, i) => {
+    if (!x.holds(at) || !y.holds(values[i])) { pen = "M"; return; }
+    text += `${pen}${x(at).toFixed(1)} ${y(values[i]).toFixed(1)}`;
+    pen = "L";
+  });
+  return text;
+}
+
+function band(svg, xs, {low, high, paint}, x, y) {
+  let run = [];
+  const close = () => {
+    if (run.length > 1) {
+      const there = run.map(i => `${x(xs[i]).toFixed(1)} ${y(high[i]).toFixed(1)}`);
+      const back = run.toReversed().map(i => `${x(xs[i]).toFixed(1)} ${y(low[i]).toFixed(1)}`);
+      element(svg, "path", {d: `M${there.join("L")}L${back.join("L")}Z`, fill: paint, opacity: .18});
+    }
+    run = [];
+  };
+  xs.forEach((at, i) => x.holds(at) && y.holds(low[i]) && y.holds(high[i]) ? run.push(i) : close());
+  close();
+}
+
+function series(svg, xs, one, x, y) {
+  if (one.low) band(svg, xs, one, x, y);
+  element(svg, "path", {d: path(xs, one.values, x, y), fill: "none", stroke: one.paint, "stroke-width": 2, "stroke-linejoin": "round",
+                        ...(one.dashed ? {"stroke-dasharray": "5 4"} : {})});
+  const isAlone = i => !y.holds(one.values[i - 1]) && !y.holds(one.values[i + 1]);
+  one.values.forEach((value, i) => {
+    if (y.holds(value) && x.holds(xs[i]) && isAlone(i)) element(svg, "circle", {cx: x(xs[i]), cy: y(value), r: 3.5, fill: one.paint});
+  });
+}
+
+function fillReadout(readout, xs, index, all, text) {
+  readout.replaceChildren();
+  element(readout, "span", {}, `at ${xText(xs[index])}`);
+  for (const one of all) {
+    element(readout, "i", {style: `background:${one.paint};margin-left:.9em`});
+    const spread = one.spread ? ` ± ${text(one.spread[index])}` : "";
+    readout.append(`${one.name} ${text(one.values[index])}${spread}`);
+  }
+}
+
+// The sample next to the pointer, or chosen with the arrow keys, is read out above the plot.
+function hoverable(svg, xs, state, show) {
+  const nearest = clientX => {
+    const at = clientX - svg.getBoundingClientRect().left;
+    let best = 0;
+    xs().forEach((v, i, all) => { if (Math.abs(state.x(v) - at) < Math.abs(state.x(all[best]) - at)) best = i; });
+    return best;
+  };
+  svg.setAttribute("tabindex", "0");
+  svg.addEventListener("pointermove", event => show(nearest(event.clientX)));
+  svg.addEventListener("pointerleave", () => show(xs().length - 1, true));
+  svg.addEventListener("keydown", event => {
+    const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+    if (!step) return;
+    event.preventDefault();
+    show(Math.min(xs().length - 1, Math.max(0, state.index + step)));
+  });
+}
+
+function plot(parent, {title, series: all, text, note, times = clock, ...how}) {
+  const place = card(parent, title);
+  if (!all.some(one => one.values.some(isNumber))) {
+    element(place, "p", {class: "note"}, note || "There are no numbers to draw.");
+    return;
+  }
+  const readout = element(place, "div", {class: "readout", "aria-live": "polite"});
+  const state = {index: times.length - 1};
+  const xs = () => axis.name === "seconds" ? times : times === clock ? wire : times.map(bytesAt);
+  const draw = (svg, width, height) => {
+    const at = xs();
+    state.x = scale(at, margin.left, width - margin.right, {zero: true});
+    const values = all.flatMap(one => [...one.values, ...(one.low || []), ...(one.high || [])]);
+    const y = scale(values, height - margin.bottom, margin.top, how);
+    axes(svg, width, height, state.x, y, xText, how.axisText || text);
+    for (const one of all) series(svg, at, one, state.x, y);
+    state.cursor = element(svg, "line", {y1: margin.top, y2: height - margin.bottom, stroke: color("soft"), visibility: "hidden"});
+    show(state.index, true);
+  };
+  const show = (index, isAtRest) => {
+    const at = xs();
+    state.index = index;
+    fillReadout(readout, at, index, all, text);
+    const x = state.x(at[index]);
+    state.cursor.setAttribute("x1", x);
+    state.cursor.setAttribute("x2", x);
+    state.cursor.setAttribute("visibility", isAtRest ? "hidden" : "visible");
+  };
+  const made = drawn(place, `${title}, last: ${all.map(one => `${one.name} ${text(one.values.at(-1))}`).join(", ")}`, 230, draw);
+  hoverable(made.svg, xs, state, show);
+  plots.push(made.redraw);
+  if (note) element(place, "p", {class: "note"}, note);
+}
+
+const sums = (a, b, sign) => a.map((v, i) => isNumber(v) && isNumber(b[i]) ? v + sign * b[i] : NaN);
+
+function accuracyPlot(parent) {
+  const mean = column("accuracy_mean"), spread = column("accuracy_std");
+  const clamp = values => values.map(v => Math.min(1, Math.max(0, v)));
+  plot(parent, {
+    title: "Accuracy on test data", text: share, axisText: v => `${Math.round(100 * v)} %`, fixed: [0, 1],
+    note: mean.some(isNumber) ? "" : "This run has no accuracy: nothing was measured, or the task is not a classification.",
+    series: [
+      {name: "clients", values: mean, spread, low: clamp(sums(mean, spread, -1)), high: clamp(sums(mean, spread, 1)), paint: color("blue")},
+      {name: "mean model", values: column("accuracy_mean_model"), paint: color("orange"), dashed: true},
+    ]});
+}
+
+function coursePlots() {
+  const parent = byId("plots");
+  accuracyPlot(parent);
+  plot(parent, {title: "Loss", text: short, series: [
+    {name: "clients", values: column("loss_mean"), paint: color("blue")},
+    {name: "mean model", values: column("loss_mean_model"), paint: color("orange"), dashed: true}]});
+  plot(parent, {title: "Consensus: squared distance to the mean model, summed", text: short, log: true,
+                note: column("consensus").some(v => v === 0) ? "The axis is logarithmic: instants of full agreement (0) are gaps." : "",
+                series: [{name: "distance", values: column("consensus"), paint: color("violet")}]});
+  plot(parent, {title: "F1 on test data", text: short, fixed: [0, 1], series: [
+    {name: "macro, mean of clients", values: column("f1_macro"), paint: color("blue")}]});
+  const withModels = (summary.messages || {}).models > 0 ? " with models" : "";
+  plot(parent, {title: "Messages", text: count, axisText: short, zero: true, series: [
+    {name: `sent${withModels}`, values: column("messages_sent"), paint: color("blue")},
+    {name: "delivered", values: column("messages_delivered"), paint: color("green"), dashed: true},
+    {name: "lost", values: column("messages_lost"), paint: color("red")}]});
+  const course = data.timeline ? data.timeline.course : [];
+  if (course.length) plot(parent, {title: "Staleness: from sending to absorbing", text: seconds, zero: true,
+    times: course.map(part => part[0]), note: readNote(), series: [
+      {name: "mean", values: course.map(part => part[1]), paint: color("green")},
+      {name: "largest", values: course.map(part => part[2]), paint: color("orange"), dashed: true}]});
+  if (!clock.length) byId("axis").disabled = byId("axis").hidden = true;
+}
+
+function readNote() {
+  const t = data.timeline;
+  return t.was_read_whole && !t.is_incomplete ? "" : `From the first ${count(t.steps)} steps of the record.`;
+}
+
+function totals(parent) {
+  const place = card(parent, "What became of them");
+  const m = summary.messages || {};
+  const table = element(place, "table");
+  const total = m.sent || 0;
+  const rows = [["sent over links", m.sent], ["kept by their receivers", m.delivered], ["… but superseded before a merge", m.superseded],
+                ["lost by a link", m.lost], ["too late", m.late], ["above the reception cap", m.capped],
+                ["still under way at the end", m.under_way], ["models sent by unifications", m.models]];
+  rows.forEach(([name, value], i) => {
+    const row = element(table, "tr");
+    element(row, "th", {scope: "row"}, name);
+    element(row, "td", {}, count(value));
+    element(row, "td", {}, i === rows.length - 1 || !total || !isNumber(value) ? "" : share(value / total));
+  });
+}
+
+const outcomes = [["absorbed", "kept", "blue"], ["superseded", "superseded", "violet"], ["late", "late", "orange"],
+                  ["capped", "above the cap", "yellow"], ["lost", "lost on the way", "red"]];
+
+function nameOfBar(bar) {
+  return bar.first === bar.last ? `client ${bar.first}` : `clients ${bar.first} to ${bar.last}, mean`;
+}
+
+function stackedBars(parent) {
+  const {bars, per_bar, knows_lost} = data.clients;
+  const place = card(parent, per_bar > 1 ? `By receiver (a bar is the mean of ${per_bar} clients)` : "By receiver", "wide");
+  if (!bars.length) return void element(place, "p", {class: "note"}, "There are no clients.");
+  const shown = outcomes.filter(([key]) => bars.some(bar => bar[key] > 0));
+  legend(place, shown.map(([, name, paint]) => [name, color(paint)]));
+  drawn(place, "Messages by receiver and outcome", 230, (svg, width, height) => {
+    const x = scale([0, bars.length * per_bar], margin.left, width - margin.right, {zero: true});
+    const y = scale(bars.map(bar => outcomes.reduce((sum, [key]) => sum + bar[key], 0)), height - margin.bottom, margin.top, {zero: true});
+    axes(svg, width, height, x, y, short, short);
+    bars.forEach((bar, i) => drawBar(svg, bar, x(i * per_bar), x((i + 1) * per_bar), y));
+  });
+  if (!knows_lost) element(place, "p", {class: "note"}, "Lost messages are not in here: without links.csv their receivers are not known.");
+}
+
+function drawBar(svg, bar, left, right, y) {
+  const gap = Math.min(2, (right - left) * .2);
+  const text = outcomes.filter(([key]) => bar[key] > 0).map(([key, name]) => `${name} ${count(bar[key])}`).join(", ");
+  const group = titled(svg, "g", {}, `${nameOfBar(bar)}: ${text || "no messages"}`);
+  let below = 0;
+  for (const [key, , paint] of outcomes) {
+    const top = y(below + bar[key]);
+    if (bar[key] > 0) element(group, "rect", {x: left + gap / 2, width: Math.max(.5, right - left - gap), y: top, height: y(below) - top, fill: color(paint)});
+    below += bar[key];
+  }
+}
+
+function ageHistogram(parent) {
+  const place = card(parent, "Staleness of absorbed messages");
+  const s = summary.staleness_seconds || {};
+  element(place, "p", {class: "legend"}, `mean ${seconds(s.mean)}, 95 % are below ${seconds(s.p95)}`);
+  const bins = data.timeline ? data.timeline.ages.filter(bin => bin[1] > bin[0] && bin[0] > 0) : [];
+  if (!bins.length) return void element(place, "p", {class: "note"}, data.timeline ? "No message was absorbed with a delay." : "Its distribution is not known: the run left no record.");
+  drawn(place, "Histogram of staleness", 200, (svg, width, height) => {
+    const x = scale(bins.flatMap(bin => bin.slice(0, 2)), margin.left, width - margin.right, {log: true});
+    const y = scale(bins.map(bin => bin[2]), height - margin.bottom, margin.top, {zero: true});
+    axes(svg, width, height, x, y, seconds, short);
+    for (const [low, high, number] of bins)
+      titled(svg, "rect", {x: x(low) + .5, width: Math.max(1, x(high) - x(low) - 1), y: y(number), height: y(0) - y(number), fill: color("green")},
+             `${seconds(low)} to ${seconds(high)}: ${count(number)} messages`);
+  });
+  if (readNote()) element(place, "p", {class: "note"}, readNote());
+}
+
+const rowHeight = 22;
+
+function timelineKey(t) {
+  const key = [["compute", color("blue")], ["message, from publication to merge", color("soft")]];
+  if (t.knows_windows) key.push(["window, from first arrival to merge", color("green")]);
+  if (t.drops.length) key.push(["refused or superseded", color("orange")]);
+  if (t.losses.length) key.push(["lost", color("red")]);
+  if (t.unifications.length) key.push(["unification", color("violet")]);
+  return key;
+}
+
+function drawTimeline(svg, width, height, t) {
+  const x = scale([t.end], 74, width - 12, {zero: true});
+  const y = client => 14 + rowHeight * client;
+  const bottom = height - margin.bottom;
+  const clip = element(element(svg, "defs"), "clipPath", {id: "frame"});
+  element(clip, "rect", {x: 70, y: 0, width: width - 76, height: bottom + 1});
+  for (let client = 0; client < t.clients; ++client) {
+    element(svg, "line", {x1: 74, x2: width - 12, y1: y(client), y2: y(client), stroke: color("line")});
+    element(svg, "text", {x: 66, y: y(client) + 4, "text-anchor": "end"}, `client ${client}`);
+  }
+  for (const tick of x.ticks(Math.max(2, Math.floor(width / 110))))
+    element(svg, "text", {x: x(tick), y: height - 7, "text-anchor": x(tick) > width - 40 ? "end" : "middle"}, seconds(tick));
+  const ink = element(svg, "g", {"clip-path": "url(#frame)"});
+  drawSpans(ink, t, x, y, bottom);
+  drawMarks(ink, t, x, y);
+}
+
+function drawSpans(ink, t, x, y, bottom) {
+  for (const [at, hub] of t.unifications)
+    titled(ink, "line", {x1: x(at), x2: x(at), y1: 0, y2: bottom, stroke: color("violet"), "stroke-width": 2}, `unification at ${seconds(at)}: the model of client ${hub}`);
+  for (const [from, to, client] of t.windows)
+    titled(ink, "rect", {x: x(from), width: Math.max(1.5, x(to) - x(from)), y: y(client) - 6, height: 12, fill: color("green"), opacity: .45},
+           `client ${client}: window from ${seconds(from)} to ${seconds(to)}`);
+  for (const [from, to, sender, receiver] of t.messages)
+    titled(ink, "path", {d: `M${x(from)} ${y(sender)}L${x(to)} ${y(receiver)}`, stroke: color("soft"), "stroke-width": 1, opacity: .75},
+           `${sender} to ${receiver}: sent at ${seconds(from)}, absorbed at ${seconds(to)}`);
+}
+
+function drawMarks(ink, t, x, y) {
+  const lines = (marks, paint, reach, words) => {
+    for (const [at, client, other] of marks)
+      titled(ink, "line", {x1: x(at), x2: x(at), y1: y(client) - reach, y2: y(client) + reach, stroke: color(paint), "stroke-width": 2}, words(client, other, at));
+  };
+  lines(t.computations, "blue", 6, (client, other, at) => `client ${client} computes at ${seconds(at)}`);
+  for (const [at, client] of t.publications)
+    titled(ink, "circle", {cx: x(at), cy: y(client), r: 2.2, fill: color("ink")}, `client ${client} publishes at ${seconds(at)}`);
+  const crosses = (marks, paint, words) => {
+    for (const [at, client, other] of marks)
+      titled(ink, "path", {d: `M${x(at) - 4} ${y(client) - 4}l8 8m0 -8l-8 8`, stroke: color(paint), "stroke-width": 2}, words(client, other, at));
+  };
+  crosses(t.drops, "orange", (client, other, at) => `client ${client} does not absorb a message of ${other}, at ${seconds(at)}`);
+  crosses(t.losses, "red", (client, other, at) => `a message from ${client} to ${other} is lost, sent at ${seconds(at)}`);
+}
+
+function timeline() {
+  const place = card(byId("timeline"), "Who did what, and when");
+  const t = data.timeline;
+  if (!t || !t.steps) return void element(place, "p", {class: "note"}, "The run left no record of its steps.");
+  legend(place, timelineKey(t));
+  drawn(place, `Steps of ${t.clients} clients in the first ${seconds(t.end)}`, 14 + rowHeight * t.clients + margin.bottom, (svg, width, height) => drawTimeline(svg, width, height, t));
+  const rest = summary.clients > t.clients ? ` The first ${t.clients} of ${count(summary.clients)} clients are shown.` : "";
+  element(place, "p", {class: "note"}, `All steps are in trace.json, up to a limit that it names: open it in Perfetto or chrome://tracing.${rest}`);
+}
+
+function drawGraph(svg, width, height, g) {
+  const radius = Math.min(width, height) / 2 - 26;
+  const place = client => {
+    const angle = 2 * Math.PI * client / g.clients - Math.PI / 2;
+    return [width / 2 + radius * Math.cos(angle), height / 2 + radius * Math.sin(angle), angle];
+  };
+  const known = new Set(g.edges.map(([s, t]) => `${s} ${t}`));
+  for (const edge of g.edges) drawLink(svg, edge, place, known.has(`${edge[1]} ${edge[0]}`));
+  for (let client = 0; client < g.clients; ++client) drawNode(svg, client, place(client), radius, g);
+}
+
+function drawLink(svg, [source, target, sent, lost, kept], place, isMutual) {
+  if (isMutual && source > target) return;
+  const [x1, y1] = place(source), [x2, y2] = place(target);
+  const counters = sent === undefined ? "" : `: ${count(sent)} sent, ${count(lost)} lost, ${count(kept)} kept`;
+  const group = titled(svg, "g", {stroke: color("soft"), opacity: .7}, `${source} to ${target}${counters}${isMutual ? "; and back" : ""}`);
+  element(group, "line", {x1, y1, x2, y2, "stroke-width": 1.2});
+  if (isMutual) return;
+  const length = Math.hypot(x2 - x1, y2 - y1) || 1, dx = (x2 - x1) / length, dy = (y2 - y1) / length;
+  const tip = [x2 - 8 * dx, y2 - 8 * dy];
+  const barb = side => `${tip[0] - 7 * dx + side * 3.5 * dy} ${tip[1] - 7 * dy - side * 3.5 * dx}`;
+  element(group, "path", {d: `M${barb(1)}L${tip[0]} ${tip[1]}L${barb(-1)}`, fill: "none", "stroke-width": 1.5});
+}
+
+function drawNode(svg, client, [cx, cy, angle], radius, g) {
+  const out = g.edges.filter(edge => edge[0] === client).length, into = g.edges.filter(edge => edge[1] === client).length;
+  titled(svg, "circle", {cx, cy, r: 7, fill: color("blue"), stroke: color("card"), "stroke-width": 2}, `client ${client}: sends to ${out}, hears ${into}`);
+  element(svg, "text", {x: cx + 17 * Math.cos(angle), y: cy + 17 * Math.sin(angle) + 4, "text-anchor": "middle"}, client);
+}
+
+function degreeHistogram(parent, degrees, title) {
+  const place = card(parent, title);
+  drawn(place, title, 230, (svg, width, height) => {
+    const x = scale(degrees.map(([degree]) => degree + 1), margin.left, width - margin.right, {zero: true});
+    const y = scale(degrees.map(([, number]) => number), height - margin.bottom, margin.top, {zero: true});
+    axes(svg, width, height, x, y, short, short);
+    for (const [degree, number] of degrees)
+      titled(svg, "rect", {x: x(degree), width: Math.max(1, x(degree + 1) - x(degree) - 1), y: y(number), height: y(0) - y(number), fill: color("blue")},
+             `${count(number)} clients with degree ${degree}`);
+  });
+}
+
+function graph() {
+  const g = data.graph, parent = byId("graph");
+  const place = card(parent, g.note ? g.kind : `${g.kind}: ${count(g.clients)} clients, ${count(g.links)} directed links`);
+  if (g.note) return void element(place, "p", {class: "note"}, g.note);
+  if (g.edges && g.edges.length) return void drawn(place, "The graph, clients on a circle", Math.min(460, 200 + 8 * g.clients), (svg, width, height) => drawGraph(svg, width, height, g));
+  if (!g.links) return void element(place, "p", {class: "note"}, "Nobody can send to anybody.");
+  element(place, "p", {class: "note"}, "There are too many clients to draw them; these are their degrees.");
+  const isSame = JSON.stringify(g.out_degrees) === JSON.stringify(g.in_degrees);
+  degreeHistogram(parent, g.out_degrees, isSame ? "Receivers and senders per client" : "Receivers per client");
+  if (!isSame) degreeHistogram(parent, g.in_degrees, "Senders per client");
+}
+
+function headline() {
+  const isMeasured = data.samples.total > 0;
+  const a = isMeasured && summary.accuracy || {}, loss = isMeasured && summary.loss || {}, m = summary.messages || {};
+  const numbers = [
+    [share(a.mean), isNumber(a.std) ? `accuracy, mean of clients (± ${(100 * a.std).toFixed(2)})` : "accuracy, mean of clients"],
+    [share(a.mean_model), "accuracy of the mean model"], [isNumber(a.f1_macro) ? a.f1_macro.toFixed(4) : short(a.f1_macro), "F1, macro, mean of clients"],
+    [short(loss.mean), "loss, mean of clients"], [short(isMeasured ? summary.consensus : undefined), "consensus distance"],
+    [count(summary.clients), "clients"], [count(summary.events), "events"], [count(m.sent), "messages sent"],
+    [bytes((summary.bytes || {}).wire), "on the wire"], [seconds((summary.staleness_seconds || {}).mean), "staleness, mean"],
+    [count(summary.unifications), "unifications"], [seconds(summary.virtual_seconds), "of virtual time"]];
+  for (const [value, name] of numbers) {
+    const box = element(byId("numbers"), "div", {class: "number"});
+    element(box, "b", {}, value);
+    element(box, "span", {}, name);
+  }
+}
+
+function facts() {
+  const list = byId("facts");
+  const fact = (name, value, isCode) => {
+    if (value === undefined || value === "") return;
+    element(list, "dt", {}, name);
+    element(list, "dd", isCode ? {class: "code"} : {}, value);
+  };
+  fact("seed", summary.seed);
+  fact("model digest", summary.model_digest, true);
+  fact("timeline digest", summary.timeline_digest, true);
+  fact("arithmetic", summary.arithmetic, true);
+  fact("numbers", `${summary.precision}, ${count(summary.dimension)} a model`);
+  fact("run", `${seconds(summary.wall_seconds)} on ${count(summary.threads)} threads, ${short(summary.events_per_second)} events a second, ${bytes(summary.peak_rss_bytes)} of memory`);
+  fact("communication", `${bytes((summary.bytes || {}).wire)} on the wire; ${short((summary.bytes || {}).paper_bits)} bits as the papers count, 64 a number`);
+  fact("Rubato", summary.rubato);
+}
+
+function warnings() {
+  const warn = text => element(byId("warnings"), "li", {}, text);
+  for (const note of Array.isArray(summary.notes) ? summary.notes : []) warn(note);
+  if (summary.stopped_early) warn("The run was stopped early.");
+  if (summary.model_digest === "") warn("This was a dry run: the timing was walked, no model was trained.");
+  else if (!data.samples.total) warn("Nothing was measured in this run.");
+  if (data.timeline && data.timeline.is_incomplete) warn(`The record ends early, after ${count(data.timeline.steps)} steps: it was cut at its limit or its end is damaged.`);
+  if (data.samples.total > data.samples.rows.length) warn(`The plots show ${count(data.samples.rows.length)} of ${count(data.samples.total)} samples.`);
+}
+
+byId("subtitle").textContent = `${summary.algorithm} · ${count(summary.clients)} clients · ${data.graph.kind} · ${summary.clock} time · seed ${summary.seed}`;
+warnings();
+headline();
+coursePlots();
+totals(byId("messages"));
+ageHistogram(byId("messages"));
+stackedBars(byId("messages"));
+timeline();
+graph();
+facts();
+byId("axis").addEventListener("change", event => {
+  axis.name = event.target.value;
+  for (const redraw of plots) redraw();
+});

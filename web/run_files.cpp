@@ -1,0 +1,79 @@
+#include "web/run_files.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "actors/experiment.hpp"
+
+namespace rubato::web {
+
+namespace {
+
+std::ifstream open_to_read(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (stream && !std::filesystem::is_directory(file)) return stream;
+  throw std::invalid_argument("cannot read " + file.string() + ": is this the folder of a run?");
+}
+
+std::vector<std::string_view> fields_of(std::string_view line) {
+  std::vector<std::string_view> fields;
+  for (std::size_t end = line.find(','); end != line.npos; end = line.find(',')) {
+    fields.push_back(line.substr(0, end));
+    line.remove_prefix(end + 1);
+  }
+  fields.push_back(line);
+  return fields;
+}
+
+std::string_view without_return(std::string_view line) {
+  return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
+}
+
+}  // namespace
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream stream = open_to_read(file);
+  return {std::istreambuf_iterator<char>{stream}, {}};
+}
+
+void write_text(const std::filesystem::path& file, std::string_view text) {
+  std::ofstream stream(file, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (!stream) throw RunFailed("cannot write " + file.string() + ": " + std::strerror(errno));
+}
+
+Table::Table(const std::filesystem::path& file) : file_{file.string()} {
+  std::ifstream stream = open_to_read(file);
+  std::string line;
+  if (!std::getline(stream, line) || line.empty()) throw std::invalid_argument(file_ + " is empty");
+  for (const std::string_view name : fields_of(without_return(line))) columns_.emplace_back(name);
+  for (std::size_t number = 2; std::getline(stream, line); ++number) add_row(without_return(line), number);
+}
+
+void Table::add_row(std::string_view line, std::size_t number) {
+  const auto fields = fields_of(line);
+  bool is_good = fields.size() == columns_.size();
+  for (const std::string_view field : fields) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+    is_good = is_good && error == std::errc{} && end == field.data() + field.size();
+    values_.push_back(value);
+  }
+  if (is_good) return;
+  throw std::invalid_argument(file_ + ":" + std::to_string(number) + " is damaged: " +
+                              std::to_string(columns_.size()) + " numbers are expected, separated by commas");
+}
+
+std::size_t Table::column(std::string_view name) const {
+  const auto found = std::ranges::find(columns_, name);
+  if (found == columns_.end()) throw std::invalid_argument(file_ + " has no column " + std::string(name));
+  return static_cast<std::size_t>(found - columns_.begin());
+}
+
+}  // namespace rubato::web

@@ -1,0 +1,41 @@
+// Reading the files of a run folder. What is missing or damaged is a std::invalid_argument that names the file.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rubato::web {
+
+std::string text_of(const std::filesystem::path& file);
+
+/// Writes a whole file. Throws RunFailed if the disk does not take it.
+void write_text(const std::filesystem::path& file, std::string_view text);
+
+/// A CSV of numbers under one line of names, as Rubato writes them: no quotes, nan and inf are numbers.
+class Table {
+ public:
+  explicit Table(const std::filesystem::path& file);
+
+  const std::vector<std::string>& columns() const { return columns_; }
+  std::size_t rows() const { return values_.size() / columns_.size(); }
+  std::span<const double> row(std::size_t index) const {
+    return {values_.data() + index * columns_.size(), columns_.size()};
+  }
+  /// Row by row.
+  std::span<const double> values() const { return values_; }
+  /// Throws std::invalid_argument if there is no such column.
+  std::size_t column(std::string_view name) const;
+
+ private:
+  void add_row(std::string_view line, std::size_t number);
+
+  std::string file_;
+  std::vector<std::string> columns_;
+  std::vector<double> values_;
+};
+
+}  // namespace rubato::web
