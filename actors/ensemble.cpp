@@ -114,17 +114,17 @@ std::optional<Failure> Ensemble::failure() const {
   return failure_;
 }
 
-std::unique_ptr<ThreadMemory> Ensemble::lend() {
+ThreadMemory& Ensemble::lend() {
   const std::lock_guard lock(mutex_);
-  if (memories_.empty()) return std::make_unique<ThreadMemory>();
-  std::unique_ptr<ThreadMemory> memory = std::move(memories_.back());
-  memories_.pop_back();
+  if (at_home_.empty()) return *memories_.emplace_back(std::make_unique<ThreadMemory>());
+  ThreadMemory& memory = *at_home_.back();
+  at_home_.pop_back();
   return memory;
 }
 
-void Ensemble::take_back(std::unique_ptr<ThreadMemory> memory) {
+void Ensemble::take_back(ThreadMemory& memory) {
   const std::lock_guard lock(mutex_);
-  memories_.push_back(std::move(memory));
+  at_home_.push_back(&memory);
 }
 
 double Ensemble::math_seconds() const {

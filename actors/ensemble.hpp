@@ -51,7 +51,7 @@ class Client : public Waiter {
   /// One thread (the conductor's) adds blocks of steps; they follow those added before.
   void add(StepBatch& first);
   /// The payload that this client waits for is there. Call enter() next.
-  void stop_waiting() { is_waiting_.store(false, std::memory_order_relaxed); }
+  void stop_waiting() { is_waiting_.store(false, std::memory_order_release); }
 
   /// True: the caller must run() the client now. False: its runner will look again.
   [[nodiscard]] bool enter() { return reasons_.fetch_add(1, std::memory_order_acq_rel) == 0; }
@@ -108,14 +108,14 @@ class Ensemble {
   class Lease {
    public:
     explicit Lease(Ensemble& ensemble) : ensemble_{ensemble}, memory_{ensemble.lend()} {}
-    ~Lease() { ensemble_.take_back(std::move(memory_)); }
+    ~Lease() { ensemble_.take_back(memory_); }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
-    ThreadMemory& operator*() { return *memory_; }
+    ThreadMemory& operator*() { return memory_; }
 
    private:
     Ensemble& ensemble_;
-    std::unique_ptr<ThreadMemory> memory_;
+    ThreadMemory& memory_;
   };
 
   /// Thread CPU seconds spent in steps so far; complete when nothing is outstanding. With small models a monotonic clock
@@ -128,15 +128,16 @@ class Ensemble {
   std::int64_t math_clock() const;
 
  private:
-  std::unique_ptr<ThreadMemory> lend();
-  void take_back(std::unique_ptr<ThreadMemory> memory);
+  ThreadMemory& lend();
+  void take_back(ThreadMemory& memory);
 
   SnapshotSink& snapshots_;
   bool exact_time_;
   std::atomic<bool> has_failed_{false};
   mutable std::mutex mutex_;
   std::optional<Failure> failure_;
-  std::vector<std::unique_ptr<ThreadMemory>> memories_;
+  std::vector<std::unique_ptr<ThreadMemory>> memories_;  // all there are, those on loan included
+  std::vector<ThreadMemory*> at_home_;
 };
 
 template <class Wake>
@@ -145,7 +146,7 @@ std::int64_t Client::run(Ensemble& ensemble, ThreadMemory& memory, Wake wake) {
   std::uint32_t seen = reasons_.load(std::memory_order_acquire);
   while (true) {
     take_added();
-    if (!is_waiting_.load(std::memory_order_relaxed)) performed += perform_all(ensemble, memory, wake);
+    if (!is_waiting_.load(std::memory_order_acquire)) performed += perform_all(ensemble, memory, wake);
     const std::uint32_t before = reasons_.fetch_sub(seen, std::memory_order_acq_rel);
     if (before == seen) return performed;  // from here on the client may be somebody else's
     seen = before - seen;

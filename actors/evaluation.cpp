@@ -29,6 +29,7 @@ void SampleGatherer::count(InProgress& progress, const Scored& scored) {
 Sample SampleGatherer::finish(InProgress& progress, ThreadMemory& memory) {
   Sample& sample = progress.sample;
   const Score of_mean = evaluation_.score_mean(progress.consensus.mean_model(), memory);
+  sample.is_classified = of_mean.classes > 0;
   sample.accuracy_mean = mean(sample.accuracies);
   sample.accuracy_deviation = population_deviation(sample.accuracies);
   sample.accuracy_mean_model = of_mean.accuracy();

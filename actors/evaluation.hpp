@@ -27,6 +27,8 @@ struct SampleHeader {
 
 struct Sample {
   SampleHeader header;
+  std::size_t payload_bytes = 0;  ///< of a dense message
+  bool is_classified = false;  ///< else accuracies and F1 mean nothing
   double accuracy_mean = 0;
   double accuracy_deviation = 0;  ///< of the population of clients
   double accuracy_mean_model = 0;

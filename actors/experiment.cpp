@@ -22,6 +22,8 @@ namespace {
 using config::Experiment;
 using Clock = std::chrono::steady_clock;
 
+constexpr std::size_t most_kept_bytes = std::size_t{1} << 29;  // of final models, in the result and in models.npy
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 std::uint64_t peak_rss_bytes() {
@@ -126,6 +128,18 @@ RunResult walk_timing(Timing& timing, const RunOptions& options, RunResult resul
   return result;
 }
 
+void keep_models(const Ensemble& ensemble, const Task& task, RunResult& result) {
+  const std::size_t bytes = ensemble.clients.size() * task.dimension() * task.scalar_bytes();
+  if (bytes > most_kept_bytes) {
+    result.notes.push_back("the final models are not kept: " + std::to_string(bytes >> 20) + " MB");
+    return;
+  }
+  for (const auto& client : ensemble.clients) {
+    const auto model = client->performer().model_bytes();
+    result.models.emplace_back(model.begin(), model.end());
+  }
+}
+
 RunResult perform_timing(Timing& timing, const Task& task, const Experiment& experiment, const RunOptions& options,
                          RunResult result) {
   const std::size_t clients = timing.graph.clients();
@@ -145,11 +159,7 @@ RunResult perform_timing(Timing& timing, const Task& task, const Experiment& exp
   describe_models(play, play.ensemble(), result);
   result.samples = std::move(play.samples());
   for (std::uint32_t i = 0; i < clients; ++i) result.samples_by_client.push_back(task.samples_of(ClientId{i}));
-  if (options.keeps_models)
-    for (const auto& client : play.ensemble().clients) {
-      const auto bytes = client->performer().model_bytes();
-      result.models.emplace_back(bytes.begin(), bytes.end());
-    }
+  if (options.keeps_models) keep_models(play.ensemble(), task, result);
   result.was_stopped = options.stop && options.stop->load();
   return result;
 }

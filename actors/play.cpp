@@ -13,6 +13,7 @@ constexpr std::size_t small_model = 1024;     // numbers; below, asking for thre
 constexpr std::size_t many_clients = 50'000;  // above, blocks for steps are kept small
 constexpr std::size_t block_bytes = 960;
 constexpr std::size_t small_block_bytes = 360;
+constexpr std::size_t small_payload = 4096;  // bytes; room for one is made per client before the run
 
 constexpr auto quiet = caf::hidden + caf::lazy_init;
 
@@ -25,10 +26,20 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 Play::Play(const Task& task, const RunOptions& options, std::size_t clients, SnapshotSink* probe)
     : options_{options},
       evaluates_{probe == nullptr},
+      payload_bytes_{task.dimension() * task.scalar_bytes()},
       ensemble_{probe ? *probe : sender_, clients > many_clients ? small_block_bytes : block_bytes,
                 task.dimension() >= small_model},
       stage_{ensemble_, task.evaluation()} {
   make_clients(task, clients);
+  if (payload_bytes_ <= small_payload) make_room(task, clients);
+}
+
+// A message for every client to come: afterwards the pool hardly grows, so a long run needs no more than a short one.
+void Play::make_room(const Task& task, std::size_t clients) {
+  std::vector<Tensor> room(clients);
+  for (Tensor& tensor : room)
+    tensor = task.scalar_bytes() == sizeof(float) ? ensemble_.pool.make<float>(task.dimension())
+                                                  : ensemble_.pool.make<double>(task.dimension());
 }
 
 void Play::perform(StepSource& source, StepDesk& desk, const Credit& credit) {
@@ -63,7 +74,7 @@ void Play::make_clients(const Task& task, std::size_t clients) {
 void Play::spawn_all(caf::actor_system& system, StepSource& source, StepDesk& desk, const Credit& credit) {
   stage_.clients.reserve(ensemble_.clients.size());
   for (std::uint32_t i = 0; i < ensemble_.clients.size(); ++i)
-    stage_.clients.push_back(system.spawn<ClientActor, quiet>(std::ref(stage_), i));
+    stage_.clients.push_back(system.spawn<ClientActor, caf::hidden>(std::ref(stage_), i));  // ready before the start
   if (evaluates_) spawn_evaluators(system);
   stage_.conductor = system.spawn<ConductorActor, quiet>(std::ref(stage_), std::ref(source), std::ref(desk), credit);
 }
@@ -110,6 +121,7 @@ void Play::keep(Sample sample) {
     samples_.back().losses = {};
     if (!options_.keeps_samples) samples_.clear();
   }
+  sample.payload_bytes = payload_bytes_;
   samples_.push_back(std::move(sample));
   if (options_.on_sample) options_.on_sample(samples_.back());
 }
@@ -117,7 +129,7 @@ void Play::keep(Sample sample) {
 Progress Play::progress(Clock::time_point start) const {
   Progress progress{static_cast<double>(stage_.now_nanoseconds.load()) * 1e-9, seconds_since(start),
                     stage_.events.load(), std::nullopt};
-  if (!samples_.empty()) progress.accuracy = samples_.back().accuracy_mean;
+  if (!samples_.empty() && samples_.back().is_classified) progress.accuracy = samples_.back().accuracy_mean;
   return progress;
 }
 

@@ -33,6 +33,7 @@ class Play {
   using Clock = std::chrono::steady_clock;
 
   void make_clients(const Task& task, std::size_t clients);
+  void make_room(const Task& task, std::size_t clients);
   void spawn_all(caf::actor_system& system, StepSource& source, StepDesk& desk, const Credit& credit);
   void spawn_evaluators(caf::actor_system& system);
   void wait(Clock::time_point start);
@@ -44,6 +45,7 @@ class Play {
   const RunOptions& options_;
   SnapshotSender sender_;
   bool evaluates_;
+  std::size_t payload_bytes_;
   Ensemble ensemble_;
   Stage stage_;
   std::vector<Sample> new_samples_;  // guarded by the stage's mutex

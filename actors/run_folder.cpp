@@ -37,6 +37,7 @@ std::string shortest(double value) {
 
 class Csv {
  public:
+  Csv() = default;
   explicit Csv(const char* head) : text_{std::string(head) + "\n"} {}
   template <class... Fields>
   void row(const Fields&... fields) {
@@ -80,6 +81,13 @@ void RunFolder::write(const std::string& name, const std::string& text) {
   if (!stream) throw RunFailed("cannot write " + file.string() + ": " + std::strerror(errno));
 }
 
+void RunFolder::append(const std::string& name, const std::string& text) {
+  std::ofstream stream(partial_ / name, std::ios::binary | std::ios::app);
+  stream << text;
+  stream.close();
+  if (!stream) throw RunFailed("cannot write " + (partial_ / name).string() + ": " + std::strerror(errno));
+}
+
 void RunFolder::complete() {
   std::error_code error;
   if (fs::exists(place_) && is_run(place_)) {
@@ -94,17 +102,18 @@ void RunFolder::complete() {
   is_complete_ = true;
 }
 
-std::string metrics_csv(const RunResult& result) {
-  Csv csv("sample,seconds,events,computations,messages_sent,messages_delivered,messages_lost,bytes_wire,accuracy_mean,"
-          "accuracy_std,accuracy_mean_model,f1_macro,loss_mean,loss_mean_model,consensus");
-  for (const Sample& sample : result.samples) {
-    const SampleHeader& header = sample.header;
-    const std::uint64_t sent = header.counts.sent + header.model_messages;
-    csv.row(header.number, to_seconds(header.at), header.events, header.counts.computations, sent, header.counts.kept,
-            header.counts.lost, sent * (64 + result.dimension * result.scalar_bytes), sample.accuracy_mean,
-            sample.accuracy_deviation, sample.accuracy_mean_model, sample.f1_macro, sample.loss_mean,
-            sample.loss_mean_model, sample.consensus);
-  }
+std::string metrics_csv_head() {
+  return "sample,seconds,events,computations,messages_sent,messages_delivered,messages_lost,bytes_wire,accuracy_mean,"
+         "accuracy_std,accuracy_mean_model,f1_macro,loss_mean,loss_mean_model,consensus\n";
+}
+
+std::string metrics_csv_row(const Sample& sample) {
+  Csv csv;
+  const SampleHeader& header = sample.header;
+  const std::uint64_t sent = header.counts.sent + header.model_messages;
+  csv.row(header.number, to_seconds(header.at), header.events, header.counts.computations, sent, header.counts.kept,
+          header.counts.lost, sent * (frame_bytes + sample.payload_bytes), sample.accuracy_mean, sample.accuracy_deviation,
+          sample.accuracy_mean_model, sample.f1_macro, sample.loss_mean, sample.loss_mean_model, sample.consensus);
   return csv.text();
 }
 
@@ -133,7 +142,6 @@ std::string links_csv(const Graph& graph, const RunResult& result) {
 
 void write_results(RunFolder& folder, const config::Experiment& experiment, const RunResult& result) {
   folder.write("experiment.toml", config::write_experiment(experiment));
-  folder.write("metrics.csv", metrics_csv(result));
   folder.write("clients.csv", clients_csv(result));
   if (!result.by_link.empty()) folder.write("links.csv", links_csv(make_graph(experiment), result));
   if (!result.models.empty()) folder.write("models/models.npy", models_npy(result));

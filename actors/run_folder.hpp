@@ -24,6 +24,8 @@ class RunFolder {
   std::filesystem::path record() const { return partial_ / "timeline.rbt"; }
   /// Writes a file of the folder. Throws RunFailed if the disk does not take it.
   void write(const std::string& name, const std::string& text);
+  /// Adds to a file of the folder.
+  void append(const std::string& name, const std::string& text);
   const std::filesystem::path& contents() const { return partial_; }
 
   /// Puts the folder in its place; an earlier run there becomes `place`.previous.
@@ -35,10 +37,12 @@ class RunFolder {
   bool is_complete_ = false;
 };
 
-/// experiment.toml, metrics.csv, clients.csv, links.csv, summary.json, trace.json, report.html and the models, as text.
+/// experiment.toml, clients.csv, links.csv, summary.json and the models. metrics.csv is written while the run goes on.
 void write_results(RunFolder& folder, const config::Experiment& experiment, const RunResult& result);
 
-std::string metrics_csv(const RunResult& result);
+/// metrics.csv line by line, so that a long run does not keep its samples in memory.
+std::string metrics_csv_head();
+std::string metrics_csv_row(const Sample& sample);
 std::string clients_csv(const RunResult& result);
 std::string links_csv(const Graph& graph, const RunResult& result);
 

@@ -15,8 +15,6 @@ Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 
 // A dense message as the papers count it: 64 bits a number, whatever is really sent.
 constexpr double paper_bits_per_number = 64;
-// Bytes of a frame around the tensors: header and checksum of the wire format.
-constexpr std::uint64_t frame_bytes = 64;
 
 std::uint64_t wire_bytes(const RunResult& result) {
   const std::uint64_t messages = result.messages.sent + result.model_messages;

@@ -8,6 +8,9 @@
 
 namespace rubato {
 
+/// Bytes of a frame around its tensors: header and checksum of the wire format.
+inline constexpr std::uint64_t frame_bytes = 64;
+
 /// The version of this library.
 std::string version();
 

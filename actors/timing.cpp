@@ -228,6 +228,19 @@ TopologyOptions to_options(const config::Topology& topology) {
 
 }  // namespace
 
+namespace {
+
+bool retains_on_loss(const Experiment& experiment) {
+  if (!experiment.algorithm.retain_on_loss) return false;
+  if (experiment.protocol.kind != config::ProtocolKind::push)
+    throw std::invalid_argument("algorithm.retain_on_loss = true: rounds have no acknowledgements; use protocol.kind = \"push\"");
+  if (!experiment.mailbox.deadline)
+    throw std::invalid_argument("algorithm.retain_on_loss = true needs mailbox.deadline: that is when a message counts as lost");
+  return true;
+}
+
+}  // namespace
+
 Graph make_graph(const Experiment& experiment) {
   const auto clients = static_cast<std::size_t>(experiment.clients.count);
   const config::Topology& topology = experiment.topology;
@@ -262,6 +275,7 @@ Timing::Timing(const Experiment& experiment, const Needs& needs, std::ostream& n
   settings.needs = needs;
   settings.needs.fixes_model_at_start = experiment.algorithm.snapshot == config::SnapshotAt::at_start;
   settings.needs.weights_by_batch = experiment.algorithm.q == config::WeightKind::batch;
+  settings.needs.acknowledgements = conductor.acknowledges = retains_on_loss(experiment);
   settings.merge_weights = merge_weights(experiment.algorithm, graph);
 
   conductor.seed = seed;

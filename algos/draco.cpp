@@ -10,7 +10,7 @@
 //   publish   send Delta to every receiver;  Delta <- 0
 //   merge     theta <- theta + sum_j q_j Delta_j      every message counts: they are increments
 //   adopt     theta <- theta of the hub
-//   reclaim   Delta <- Delta + the increment that was not acknowledged      only with retain_on_loss
+//   reclaim   Delta <- Delta + the increment that nobody acknowledged       only with retain_on_loss
 //
 // Where we differ from the printed algorithm: what has been sent is sent once (DR-4), and the weights of one receiver sum
 // to one over its senders (DR-2). Algorithm 3 never applies a client's own increment to its own model (DR-1): literal by
@@ -43,14 +43,15 @@ class Draco final : public Algorithm<Real> {
   void compute(Work<Real>& work, const Step& step) override {
     const typename Scratch<Real>::Frame frame(work.scratch);
     const ConstVectorRef<Real> start = start_ ? numbers_of<Real>(std::as_const(start_)) : model();
-    VectorRef<Real> y = work.scratch.vector(start.size());
-    y = start;
+    Tensor increment = copy_of<Real>(start, work.pool);  // made where the message will lie: usually it becomes the outbox
+    VectorRef<Real> y = numbers_of<Real>(increment);
     const std::uint64_t first = step.index * settings_->local_batches;
     for (std::uint64_t b = 0; b < settings_->local_batches; ++b)
       work.learner.descend(y, work.batch(first + b), static_cast<Real>(settings_->eta), work.scratch);
     y -= start;  // from here on y is the increment d
-    note(read_only<Real>(y), work.pool);
     if (settings_->applies_own) theta() += y;
+    if (!settings_->accumulates) outbox_ = {};
+    add(std::move(increment));
   }
 
   Payload publish(Work<Real>& work, const Step&) override {
@@ -67,7 +68,9 @@ class Draco final : public Algorithm<Real> {
     for (const Received<Real>& message : window) theta() += static_cast<Real>(message.weight) * message.common();
   }
 
-  void reclaim(Work<Real>& work, const Payload& payload) override { add(numbers_of<Real>(payload.common[0]), work.pool); }
+  void reclaim(Work<Real>& work, const Payload& payload) override {
+    add(copy_of<Real>(numbers_of<Real>(payload.common[0]), work.pool));
+  }
 
   void adopt(ConstVectorRef<Real> model) override { theta() = model; }
 
@@ -84,17 +87,12 @@ class Draco final : public Algorithm<Real> {
  private:
   VectorRef<Real> theta() { return numbers_of<Real>(theta_); }
 
-  void note(ConstVectorRef<Real> increment, TensorPool& pool) {
-    if (!settings_->accumulates) outbox_ = {};
-    add(increment, pool);
-  }
-
   // The outbox is the payload to come: an empty one takes the first increment as it is.
-  void add(ConstVectorRef<Real> increment, TensorPool& pool) {
+  void add(Tensor increment) {
     if (outbox_)
-      numbers_of<Real>(outbox_) += increment;
+      numbers_of<Real>(outbox_) += numbers_of<Real>(std::as_const(increment));
     else
-      outbox_ = copy_of<Real>(increment, pool);
+      outbox_ = std::move(increment);
   }
 
   std::shared_ptr<const DracoSettings> settings_;
@@ -107,7 +105,10 @@ DracoSettings read(const AlgorithmOptions& options) {
   const std::string outbox = options.word("outbox", "accumulate");
   if (outbox != "accumulate" && outbox != "latest")
     throw std::invalid_argument("algorithm.outbox = \"" + outbox + "\": must be \"accumulate\" or \"latest\"");
-  return {options.number("eta", 0.05), static_cast<std::uint64_t>(options.whole("local_batches", 1)),
+  const std::int64_t local_batches = options.whole("local_batches", 1);
+  if (local_batches < 1)
+    throw std::invalid_argument("algorithm.local_batches = " + std::to_string(local_batches) + ": must be at least 1");
+  return {options.number("eta", 0.05), static_cast<std::uint64_t>(local_batches),
           outbox == "accumulate", options.flag("self_apply", false)};
 }
 

@@ -29,8 +29,11 @@ void print_result(const config::Experiment& experiment, const RunResult& result,
               static_cast<unsigned long long>(counts.capped), result.staleness_mean);
   if (!dry_run && !result.samples.empty()) {
     const Sample& last = result.samples.back();
-    std::printf("accuracy: mean of clients %.4f (std %.4f), mean model %.4f; loss %.4g; consensus %.4g\n",
-                last.accuracy_mean, last.accuracy_deviation, last.accuracy_mean_model, last.loss_mean, last.consensus);
+    if (last.is_classified)
+      std::printf("accuracy: mean of clients %.4f (std %.4f), mean model %.4f, macro F1 %.4f\n", last.accuracy_mean,
+                  last.accuracy_deviation, last.accuracy_mean_model, last.f1_macro);
+    std::printf("loss: mean of clients %.4g, mean model %.4g; consensus %.4g\n", last.loss_mean, last.loss_mean_model,
+                last.consensus);
   }
   if (!result.digests.model.empty()) std::printf("model_digest    %s\n", result.digests.model.c_str());
   std::printf("timeline_digest %s\n", result.digests.timeline.c_str());
@@ -63,6 +66,11 @@ RunOptions options_for(const RunArguments& arguments, const config::Experiment& 
   options.on_progress = [&line](const Progress& progress) { line.show(progress); };
   if (!folder) return options;
   options.keeps_models = true;
+  options.keeps_samples = false;
+  folder->write("metrics.csv", metrics_csv_head());
+  options.on_sample = [folder](const Sample& sample) {
+    folder->append("metrics.csv", metrics_csv_row(sample));
+  };
   if (experiment.record.kind == config::Record::Kind::off) return options;
   options.record = folder->record();
   options.counts_links = true;

@@ -54,6 +54,8 @@ namespace {
 using namespace rubato;
 using bench::Json;
 
+constexpr std::uint64_t slice = 64;  // steps at a time: halves are halves in short runs too
+
 struct Count {
   std::uint64_t events = 0;
   std::uint64_t allocations = 0;
@@ -70,10 +72,10 @@ Count of_conductor(const Experiment& experiment) {
   Timing timing(experiment, catalogue_entry(experiment.algorithm.name).needs, notes);
   NoSteps nobody;
   Conductor conductor(timing.conductor, timing.make_protocols(), nobody);
-  while (conductor.now() < Time{from_seconds(experiment.until / 2)} && conductor.walk(4096)) {
+  while (conductor.now() < Time{from_seconds(experiment.until / 2)} && conductor.walk(slice)) {
   }
   const Count before{conductor.events(), allocations.load()};
-  while (conductor.walk(4096)) {
+  while (conductor.walk(slice)) {
   }
   return {conductor.events() - before.events, allocations.load() - before.allocations};
 }

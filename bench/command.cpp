@@ -52,7 +52,11 @@ int run_main(CLI::App& app, int argc, char** argv, const std::function<void()>& 
   }
 }
 
-std::uint64_t resident_bytes() { return status_bytes("VmRSS"); }
-std::uint64_t peak_resident_bytes() { return status_bytes("VmHWM"); }
+std::uint64_t resident_bytes() {
+  return status_bytes("VmRSS");
+}
+std::uint64_t peak_resident_bytes() {
+  return status_bytes("VmHWM");
+}
 
 }  // namespace rubato::bench

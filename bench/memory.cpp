@@ -4,7 +4,7 @@
 //
 // protocol   graph, protocols with their timers and mailboxes, event queue, after half of the run's timing
 // state      learners and algorithms, after one computation each
-// run        a whole run, looked at while it runs: at one third, at the end, and the most in between
+// run        a whole run, looked at ten times a second: at one third of its time and at its end
 //
 // One part a process. What a client costs is the difference between 2N and N clients over N; what is left of a run
 // without protocol, state and payloads is its actors.
@@ -21,13 +21,15 @@ using namespace rubato;
 using bench::Json;
 using bench::resident_bytes;
 
+constexpr std::uint64_t slice = 4096;  // steps at a time
+
 Json of_protocol(const Experiment& experiment) {
   const std::uint64_t before = resident_bytes();
   std::ostringstream notes;
   Timing timing(experiment, catalogue_entry(experiment.algorithm.name).needs, notes);
   NoSteps nobody;
   Conductor conductor(timing.conductor, timing.make_protocols(), nobody);
-  while (conductor.now() < Time{from_seconds(experiment.until / 2)} && conductor.walk(4096)) {
+  while (conductor.now() < Time{from_seconds(experiment.until / 2)} && conductor.walk(slice)) {
   }
   return {{"clients", conductor.clients()}, {"bytes", resident_bytes() - before}};
 }
@@ -56,22 +58,14 @@ class Watch {
   void look(const Progress& progress) {
     const std::uint64_t now = resident_bytes();
     if (at_third_ == 0 && progress.virtual_seconds >= until_ / 3) at_third_ = now;
-    if (progress.virtual_seconds >= until_ * 2 / 3) most_in_last_third_ = std::max(most_in_last_third_, now);
-    if (progress.virtual_seconds <= until_ / 3) most_in_first_third_ = std::max(most_in_first_third_, now);
     at_end_ = now;
     ++looks_;
   }
-  Json result() const {
-    return {{"looks", looks_},
-            {"bytes_at_third", at_third_},
-            {"bytes_at_end", at_end_},
-            {"most_in_first_third", most_in_first_third_},
-            {"most_in_last_third", most_in_last_third_}};
-  }
+  Json result() const { return {{"looks", looks_}, {"bytes_at_third", at_third_}, {"bytes_at_end", at_end_}}; }
 
  private:
   double until_;
-  std::uint64_t at_third_ = 0, at_end_ = 0, most_in_first_third_ = 0, most_in_last_third_ = 0, looks_ = 0;
+  std::uint64_t at_third_ = 0, at_end_ = 0, looks_ = 0;
 };
 
 Json of_run(const Experiment& experiment, const bench::Command& command) {

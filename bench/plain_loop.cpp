@@ -14,6 +14,7 @@
 // Same learners, same batches, same order of sums: the models are the engine's, bit by bit (model_digest).
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -53,15 +54,15 @@ struct Term {
 
 struct Act {
   StepKind kind;
-  MessageKind sent;                // publish
-  std::uint64_t first_batch;       // compute
-  std::uint32_t first, last;       // merge, adopt: its terms; publish: the message is `first`
+  MessageKind sent;           // publish
+  std::uint64_t first_batch;  // compute
+  std::uint32_t first, last;  // merge, adopt: its terms; publish: the message is `first`
 };
 
 struct Script {
-  std::vector<std::vector<Act>> acts;   // per client
+  std::vector<std::vector<Act>> acts;  // per client
   std::vector<Term> terms;
-  std::vector<std::uint32_t> readers;   // per message
+  std::vector<std::uint32_t> readers;  // per message
 };
 
 // Keeps the steps instead of performing them.
@@ -97,9 +98,7 @@ class ScriptWriter final : public StepSink {
   Script script;
 
  private:
-  void add(const Step& step, const Act& act) {
-    script.acts[step.client.value].push_back(act);
-  }
+  void add(const Step& step, const Act& act) { script.acts[step.client.value].push_back(act); }
   void add_reading(const Step& step) {
     const auto first = static_cast<std::uint32_t>(script.terms.size());
     for (const StepEntry& entry : step.entries) {
@@ -129,8 +128,8 @@ std::vector<std::unique_ptr<Learner<float>>> make_learners(const Experiment& exp
   const std::vector<Index> hidden(experiment.model.hidden.begin(), experiment.model.hidden.end());
   const auto model = experiment.model.name == "softmax" ? make_softmax<float>(dataset->inputs(), dataset->classes)
                                                         : make_mlp<float>(dataset->inputs(), hidden, dataset->classes);
-  Partition parts = partition_iid({dataset->train.labels, dataset->classes}, clients,
-                                  static_cast<std::uint64_t>(experiment.seed));
+  Partition parts =
+      partition_iid({dataset->train.labels, dataset->classes}, clients, static_cast<std::uint64_t>(experiment.seed));
   if (experiment.data.samples_per_client > 0)
     parts = with_at_most(std::move(parts), static_cast<std::uint32_t>(experiment.data.samples_per_client));
   std::vector<std::unique_ptr<Learner<float>>> learners;
@@ -198,7 +197,8 @@ class PlainLoop {
                              static_cast<std::uint32_t>(experiment.model.batch), nullptr};
     }
     for (std::size_t i = 0; i < messages_.size(); ++i) messages_[i].readers.store(script_.readers[i]);
-    unfinished_.store(players_.size());
+    unfinished_.store(static_cast<std::size_t>(
+        std::count_if(script_.acts.begin(), script_.acts.end(), [](const auto& acts) { return !acts.empty(); })));
   }
 
   // Returns wall seconds.
@@ -239,7 +239,8 @@ class PlainLoop {
       for (std::size_t k = 0; k < players_.size(); ++k) {
         const std::size_t client = (first + k) % players_.size();
         Player& player = players_[client];
-        if (player.is_taken.load(std::memory_order_relaxed) || player.is_taken.exchange(true, std::memory_order_acquire))
+        if (player.is_taken.load(std::memory_order_relaxed) ||
+            player.is_taken.exchange(true, std::memory_order_acquire))
           continue;
         has_worked |= go_on(player, static_cast<std::uint32_t>(client), desk);
         player.is_taken.store(false, std::memory_order_release);
@@ -308,7 +309,8 @@ class PlainLoop {
 
   void publish(Player& player, const Act& act, Desk& desk) {
     if (act.first == no_slot || messages_[act.first].readers.load(std::memory_order_relaxed) == 0) {
-      if (act.sent == MessageKind::update && player.outbox.size() > 0) desk.buffers.push_back(std::exchange(player.outbox, {}));
+      if (act.sent == MessageKind::update && player.outbox.size() > 0)
+        desk.buffers.push_back(std::exchange(player.outbox, {}));
       return;
     }
     Message& message = messages_[act.first];
@@ -325,7 +327,8 @@ class PlainLoop {
   }
 
   void let_go(Message& message, Desk& desk) {
-    if (message.readers.fetch_sub(1, std::memory_order_acq_rel) == 1) desk.buffers.push_back(std::move(message.numbers));
+    if (message.readers.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      desk.buffers.push_back(std::move(message.numbers));
   }
 
   Script script_;

@@ -87,6 +87,10 @@ void Conductor::handle_wake() {
       again(settings_.unification.period);
       unify(wake.detail);
       break;
+    case Priority::deadline:
+      protocols_[wake.client.value]->on_deadline(now_, wake.detail, effects_);
+      take_over();
+      break;
     case Priority::evaluate:
       if (wake.client == ClientId{0}) again(settings_.sample_every);
       sample();
@@ -170,7 +174,7 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
                           place, now_});
   }
   const SlotIndex slot =
-      entries.empty() ? no_slot : sink_.open_slot(static_cast<std::uint32_t>(departing_.size()));
+      entries.empty() ? no_slot : sink_.open_slot(static_cast<std::uint32_t>(departing_.size()) + step.phase);
   for (StepEntry& entry : entries) entry.slot = slot;
   issue(step);
   for (Flight& flight : departing_) {
@@ -180,6 +184,8 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
   if (observer_ && step.message == MessageKind::update) observer_->on_transmit(now_, step.client, &step);
   const std::size_t under_way = departing_.size();
   if (step.message != MessageKind::update) return;
+  if (step.phase != 0 && !entries.empty())
+    protocols_[step.client.value]->on_retained(static_cast<Sequence>(step.index), slot);
   // The answer to a departure may add wake-ups to the effects that are being taken over: they are pushed here.
   const std::size_t wakes = effects_.wakes().size();
   const std::size_t closings = effects_.closings().size();
@@ -191,6 +197,8 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
 void Conductor::handle_flight() {
   const Flight flight = queue_.first_flight();
   queue_.pop_flight();
+  if (flight.kind == MessageKind::acknowledgement)  // a control message: no event of the experiment
+    return protocols_[flight.receiver.value]->on_acknowledged(flight.sequence);
   count_event();
   if (flight.kind == MessageKind::model) return handle_model(flight);
   Arrival arrival{{flight.sender, flight.incarnation, flight.sequence}, flight.slot,  flight.sent,
@@ -201,8 +209,20 @@ void Conductor::handle_flight() {
     LinkCounts& counts = link_counts_[flight.link];
     ++(offer == Offer::kept ? counts.kept : counts.refused);
   }
+  if (settings_.acknowledges && offer == Offer::kept) acknowledge(flight);
   if (observer_) observer_->on_arrival(arrival, flight.receiver, offer, protocol.mailbox().tokens());
   take_over();
+}
+
+void Conductor::acknowledge(const Flight& kept) {
+  const Fate fate = fate_of({kept.receiver, kept.sender, outside_graph, MessageKind::acknowledgement, kept.sequence, 0, now_});
+  if (fate.lost) return;
+  Flight flight = kept;
+  flight.at = later(now_, fate.delay);
+  flight.receiver = kept.sender;
+  flight.sender = kept.receiver;
+  flight.kind = MessageKind::acknowledgement;
+  queue_.push(flight);
 }
 
 void Conductor::handle_model(const Flight& flight) {

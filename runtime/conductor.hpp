@@ -38,6 +38,7 @@ struct ConductorSettings {
   const Graph* graph = nullptr;
   const Channel* channel = nullptr;
   bool retransmits = false;                ///< a lost message is sent again until it arrives
+  bool acknowledges = false;               ///< who keeps a message says so to its sender, over the same links
   UnificationPlan unification;
   Duration cap_period{};                   ///< how often tokens are refilled; 0: never
   std::uint64_t sample_every_events = 0;   ///< 0: not by events
@@ -78,6 +79,7 @@ class Conductor final : public StepSource {
   void handle(EventQueue::Kind kind);
   void handle_wake();
   void handle_flight();
+  void acknowledge(const Flight& kept);
   void handle_model(const Flight& flight);
   void handle_closing();
   void tick(const Wake& wake);

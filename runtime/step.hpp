@@ -28,7 +28,7 @@ enum class StepKind : std::uint8_t {
 std::string_view name_of(StepKind kind);
 
 /// What a published message is.
-enum class MessageKind : std::uint8_t { update, model };
+enum class MessageKind : std::uint8_t { update, model, acknowledgement };
 
 /// The place of a payload in this process until its last receiver is done with it. Not part of the record.
 using SlotIndex = std::uint32_t;
@@ -51,7 +51,7 @@ struct Step {
   StepKind kind = StepKind::compute;
   MessageKind message = MessageKind::update;
   bool with_gradient = true;
-  std::uint8_t phase = 0;
+  std::uint8_t phase = 0;  ///< publish: 1 if the sender keeps the message until it is acknowledged or reclaimed
   ClientId client{};
   std::uint32_t incarnation = 0;
   std::uint64_t index = 0;  ///< compute: counts computations; publish: the sequence; measure: the sample; reset: the epoch

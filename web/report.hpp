@@ -9,8 +9,9 @@
 namespace rubato::web {
 
 /// Makes both files from the others in the folder, and puts them there; a run without a record gets no trace.json.
-/// Throws std::invalid_argument, before anything is written, where a file of the run is missing or damaged, and RunFailed
-/// if the disk does not take the report. The torn end of a record is no fault: the page says that it ends early.
+/// Throws std::invalid_argument, before anything is written, where a file of the run is missing or damaged, and
+/// RunFailed if the disk does not take the report. The torn end of a record is no fault: the page says that it ends
+/// early.
 void write_report(const std::filesystem::path& folder);
 
 /// A text as it may stand in HTML, inside a quoted attribute as well.

@@ -43,7 +43,8 @@ Json samples_of(const Table& metrics) {
     for (const double value : metrics.row(index)) row.push_back(number(value));
     rows.push_back(std::move(row));
   }
-  for (const char* column : {"seconds", "bytes_wire", "accuracy_mean", "loss_mean", "consensus"}) metrics.column(column);
+  for (const char* column : {"seconds", "bytes_wire", "accuracy_mean", "loss_mean", "consensus"})
+    metrics.column(column);
   return {{"columns", metrics.columns()}, {"rows", std::move(rows)}, {"total", metrics.rows()}};
 }
 
@@ -69,15 +70,23 @@ struct Outcomes {
 class ClientOutcomes {
  public:
   ClientOutcomes(const Table& clients, std::vector<double> lost)
-      : clients_{clients}, kept_{clients.column("kept")}, superseded_{clients.column("superseded")},
-        late_{clients.column("late")}, capped_{clients.column("capped")}, lost_{std::move(lost)} {}
+      : clients_{clients},
+        kept_{clients.column("kept")},
+        superseded_{clients.column("superseded")},
+        late_{clients.column("late")},
+        capped_{clients.column("capped")},
+        lost_{std::move(lost)} {}
 
   Json bar(std::size_t first, std::size_t end) const {
     Outcomes sum;
     for (std::size_t i = first; i < end; ++i) add(i, sum);
     const double count = static_cast<double>(end - first);
-    return {{"first", first},           {"last", end - 1},           {"absorbed", sum.absorbed / count},
-            {"superseded", sum.superseded / count}, {"late", sum.late / count}, {"capped", sum.capped / count},
+    return {{"first", first},
+            {"last", end - 1},
+            {"absorbed", sum.absorbed / count},
+            {"superseded", sum.superseded / count},
+            {"late", sum.late / count},
+            {"capped", sum.capped / count},
             {"lost", sum.lost / count}};
   }
 
@@ -142,13 +151,6 @@ Json graph_in(const Graph& graph, std::size_t clients) {
   return graph_of({2, ends}, clients);
 }
 
-// Without links.csv the graph is made anew; it may lean on a file that is no longer there.
-Json graph_from_experiment(const config::Experiment& experiment, std::size_t clients) try {
-  return graph_in(make_graph(experiment), clients);
-} catch (const std::invalid_argument& error) {
-  return {{"note", std::string("The graph cannot be drawn: ") + error.what()}};
-}
-
 Json marks_of(const std::vector<Timeline::Mark>& marks) {
   Json all = Json::array();
   for (const Timeline::Mark& mark : marks) all.push_back({mark.at, mark.client, mark.other});
@@ -174,8 +176,8 @@ Json course_of(const Timeline& timeline, double seconds) {
   for (std::size_t i = 0; i < timeline.course.size(); ++i) {
     const Timeline::Staleness& part = timeline.course[i];
     if (part.messages == 0) continue;
-    course.push_back({(static_cast<double>(i) + 0.5) * slice, part.sum / static_cast<double>(part.messages), part.largest,
-                      part.messages});
+    course.push_back({(static_cast<double>(i) + 0.5) * slice, part.sum / static_cast<double>(part.messages),
+                      part.largest, part.messages});
   }
   return course;
 }
@@ -229,14 +231,17 @@ std::optional<Duration> known_window(const config::Experiment& experiment) {
 }
 
 std::string report_data(const fs::path& folder, const config::Experiment& experiment) {
-  Json data = {{"summary", summary_of(folder / "summary.json")}, {"samples", samples_of(Table(folder / "metrics.csv"))}};
+  Json data = {{"summary", summary_of(folder / "summary.json")},
+               {"samples", samples_of(Table(folder / "metrics.csv"))}};
   const Table clients(folder / "clients.csv");
   std::optional<Table> links;
   if (fs::exists(folder / "links.csv")) links.emplace(folder / "links.csv");
   data["clients"] = clients_of(clients, links ? &*links : nullptr);
-  data["graph"] = links ? graph_of({links->columns().size(), links->values()}, clients.rows()) : graph_from_experiment(experiment, clients.rows());
+  data["graph"] = links ? graph_of({links->columns().size(), links->values()}, clients.rows())
+                        : graph_in(make_graph(experiment), clients.rows());
   data["graph"]["kind"] = std::string(config::name_of(experiment.topology.kind));
-  if (has_record(folder)) data["timeline"] = timeline_of(folder / "timeline.rbt", experiment, seconds_of(data["summary"]));
+  if (has_record(folder))
+    data["timeline"] = timeline_of(folder / "timeline.rbt", experiment, seconds_of(data["summary"]));
   return safe_in_script(data);
 }
 

@@ -6,10 +6,10 @@ const byId = id => document.getElementById(id);
 const svgSpace = "http://www.w3.org/2000/svg";
 const color = name => `var(--${name})`;
 
-// What is no finite number keeps its word ("nan", "inf") or is a dash.
+// What is no finite number keeps its word ("nan", "inf"); summary.json has null for it. What is not there is a dash.
 
 const isNumber = value => typeof value === "number" && Number.isFinite(value);
-const worded = (value, text) => isNumber(value) ? text(value) : value === null || value === undefined ? "–" : String(value);
+const worded = (value, text) => isNumber(value) ? text(value) : value === undefined ? "–" : value === null ? "not finite" : String(value);
 const short = value => worded(value, v => {
   const size = Math.abs(v);
   if (size !== 0 && (size < 1e-3 || size >= 1e6)) return v.toExponential(2).replace("e+", "e");
@@ -47,12 +47,16 @@ function card(parent, title, kind = "") {
   return made;
 }
 
+function keyed(parent, text, paint) {
+  const entry = element(parent, "span", {class: "key"});
+  element(entry, "i", {style: `background:${paint}`});
+  entry.append(text);
+  parent.append(" ");
+}
+
 function legend(parent, entries) {
   const line = element(parent, "p", {class: "legend"});
-  for (const [name, paint] of entries) {
-    element(line, "i", {style: `background:${paint}`});
-    line.append(name);
-  }
+  for (const [name, paint] of entries) keyed(line, name, paint);
 }
 
 // Draws now and whenever the width of the place has changed.
@@ -102,7 +106,7 @@ function scale(values, from, to, {log = false, zero = false, fixed} = {}) {
   return at;
 }
 
-const margin = {left: 56, right: 12, top: 10, bottom: 24};
+const margin = {left: 56, right: 24, top: 10, bottom: 24};
 
 function axes(svg, width, height, x, y, xText, yText) {
   for (const tick of y.ticks(4)) {
@@ -110,9 +114,8 @@ function axes(svg, width, height, x, y, xText, yText) {
     element(svg, "text", {x: margin.left - 6, y: y(tick) + 4, "text-anchor": "end"}, yText(tick));
   }
   for (const tick of x.ticks(Math.max(2, Math.floor(width / 110)))) {
-    const anchor = x(tick) > width - 30 ? "end" : "middle";
     element(svg, "line", {x1: x(tick), x2: x(tick), y1: height - margin.bottom, y2: height - margin.bottom + 4, stroke: color("soft")});
-    element(svg, "text", {x: x(tick), y: height - 7, "text-anchor": anchor}, xText(tick));
+    element(svg, "text", {x: x(tick), y: height - 7, "text-anchor": "middle"}, xText(tick));
   }
 }
 
@@ -167,11 +170,11 @@ function series(svg, xs, one, x, y) {
 
 function fillReadout(readout, xs, index, all, text) {
   readout.replaceChildren();
-  element(readout, "span", {}, `at ${xText(xs[index])}`);
+  element(readout, "span", {class: "key"}, `at ${xText(xs[index])}`);
+  readout.append(" ");
   for (const one of all) {
-    element(readout, "i", {style: `background:${one.paint};margin-left:.9em`});
     const spread = one.spread ? ` ± ${text(one.spread[index])}` : "";
-    readout.append(`${one.name} ${text(one.values[index])}${spread}`);
+    keyed(readout, `${one.name} ${text(one.values[index])}${spread}`, one.paint);
   }
 }
 
@@ -197,7 +200,7 @@ function hoverable(svg, xs, state, show) {
 function plot(parent, {title, series: all, text, note, times = clock, ...how}) {
   const place = card(parent, title);
   if (!all.some(one => one.values.some(isNumber))) {
-    element(place, "p", {class: "note"}, note || "There are no numbers to draw.");
+    element(place, "p", {class: "note"}, "None of its values is a finite number: the run diverged.");
     return;
   }
   const readout = element(place, "div", {class: "readout", "aria-live": "polite"});
@@ -230,40 +233,46 @@ function plot(parent, {title, series: all, text, note, times = clock, ...how}) {
 
 const sums = (a, b, sign) => a.map((v, i) => isNumber(v) && isNumber(b[i]) ? v + sign * b[i] : NaN);
 
-function accuracyPlot(parent) {
+// Where nothing is classified, accuracies are missing or exactly 0 throughout.
+const hasAccuracy = ["accuracy_mean", "accuracy_mean_model", "f1_macro"].some(name => column(name).some(v => isNumber(v) && v !== 0));
+
+function accuracyPlots(parent) {
+  if (!hasAccuracy) return;
   const mean = column("accuracy_mean"), spread = column("accuracy_std");
   const clamp = values => values.map(v => Math.min(1, Math.max(0, v)));
   plot(parent, {
-    title: "Accuracy on test data", text: share, axisText: v => `${Math.round(100 * v)} %`, fixed: [0, 1],
-    note: mean.some(isNumber) ? "" : "This run has no accuracy: nothing was measured, or the task is not a classification.",
-    series: [
+    title: "Accuracy on test data", text: share, axisText: v => `${Math.round(100 * v)} %`, fixed: [0, 1], series: [
       {name: "clients", values: mean, spread, low: clamp(sums(mean, spread, -1)), high: clamp(sums(mean, spread, 1)), paint: color("blue")},
-      {name: "mean model", values: column("accuracy_mean_model"), paint: color("orange"), dashed: true},
-    ]});
+      {name: "mean model", values: column("accuracy_mean_model"), paint: color("orange"), dashed: true}]});
+  plot(parent, {title: "F1 on test data", text: short, fixed: [0, 1], series: [
+    {name: "macro, mean of clients", values: column("f1_macro"), paint: color("blue")}]});
 }
 
-function coursePlots() {
-  const parent = byId("plots");
-  accuracyPlot(parent);
+function samplePlots(parent) {
+  accuracyPlots(parent);
   plot(parent, {title: "Loss", text: short, series: [
     {name: "clients", values: column("loss_mean"), paint: color("blue")},
     {name: "mean model", values: column("loss_mean_model"), paint: color("orange"), dashed: true}]});
   plot(parent, {title: "Consensus: squared distance to the mean model, summed", text: short, log: true,
                 note: column("consensus").some(v => v === 0) ? "The axis is logarithmic: instants of full agreement (0) are gaps." : "",
                 series: [{name: "distance", values: column("consensus"), paint: color("violet")}]});
-  plot(parent, {title: "F1 on test data", text: short, fixed: [0, 1], series: [
-    {name: "macro, mean of clients", values: column("f1_macro"), paint: color("blue")}]});
   const withModels = (summary.messages || {}).models > 0 ? " with models" : "";
   plot(parent, {title: "Messages", text: count, axisText: short, zero: true, series: [
     {name: `sent${withModels}`, values: column("messages_sent"), paint: color("blue")},
     {name: "delivered", values: column("messages_delivered"), paint: color("green"), dashed: true},
     {name: "lost", values: column("messages_lost"), paint: color("red")}]});
+}
+
+function coursePlots() {
+  const parent = byId("plots");
+  if (clock.length) samplePlots(parent);
+  else byId("axis").hidden = true;
   const course = data.timeline ? data.timeline.course : [];
   if (course.length) plot(parent, {title: "Staleness: from sending to absorbing", text: seconds, zero: true,
     times: course.map(part => part[0]), note: readNote(), series: [
       {name: "mean", values: course.map(part => part[1]), paint: color("green")},
       {name: "largest", values: course.map(part => part[2]), paint: color("orange"), dashed: true}]});
-  if (!clock.length) byId("axis").disabled = byId("axis").hidden = true;
+  if (!parent.children.length) element(parent, "p", {class: "note"}, "Nothing was measured, and there is no record.");
 }
 
 function readNote() {
@@ -350,17 +359,17 @@ function timelineKey(t) {
 }
 
 function drawTimeline(svg, width, height, t) {
-  const x = scale([t.end], 74, width - 12, {zero: true});
+  const x = scale([t.end], 74, width - 24, {zero: true});
   const y = client => 14 + rowHeight * client;
   const bottom = height - margin.bottom;
   const clip = element(element(svg, "defs"), "clipPath", {id: "frame"});
-  element(clip, "rect", {x: 70, y: 0, width: width - 76, height: bottom + 1});
+  element(clip, "rect", {x: 70, y: 0, width: width - 92, height: bottom + 1});
   for (let client = 0; client < t.clients; ++client) {
-    element(svg, "line", {x1: 74, x2: width - 12, y1: y(client), y2: y(client), stroke: color("line")});
+    element(svg, "line", {x1: 74, x2: width - 24, y1: y(client), y2: y(client), stroke: color("line")});
     element(svg, "text", {x: 66, y: y(client) + 4, "text-anchor": "end"}, `client ${client}`);
   }
   for (const tick of x.ticks(Math.max(2, Math.floor(width / 110))))
-    element(svg, "text", {x: x(tick), y: height - 7, "text-anchor": x(tick) > width - 40 ? "end" : "middle"}, seconds(tick));
+    element(svg, "text", {x: x(tick), y: height - 7, "text-anchor": "middle"}, seconds(tick));
   const ink = element(svg, "g", {"clip-path": "url(#frame)"});
   drawSpans(ink, t, x, y, bottom);
   drawMarks(ink, t, x, y);
@@ -445,21 +454,24 @@ function degreeHistogram(parent, degrees, title) {
   });
 }
 
+function degrees(parent, g) {
+  const isSame = JSON.stringify(g.out_degrees) === JSON.stringify(g.in_degrees);
+  degreeHistogram(parent, g.out_degrees, isSame ? "Clients by number of receivers, and of senders" : "Clients by number of receivers");
+  if (!isSame) degreeHistogram(parent, g.in_degrees, "Clients by number of senders");
+}
+
 function graph() {
   const g = data.graph, parent = byId("graph");
-  const place = card(parent, g.note ? g.kind : `${g.kind}: ${count(g.clients)} clients, ${count(g.links)} directed links`);
-  if (g.note) return void element(place, "p", {class: "note"}, g.note);
-  if (g.edges && g.edges.length) return void drawn(place, "The graph, clients on a circle", Math.min(460, 200 + 8 * g.clients), (svg, width, height) => drawGraph(svg, width, height, g));
-  if (!g.links) return void element(place, "p", {class: "note"}, "Nobody can send to anybody.");
-  element(place, "p", {class: "note"}, "There are too many clients to draw them; these are their degrees.");
-  const isSame = JSON.stringify(g.out_degrees) === JSON.stringify(g.in_degrees);
-  degreeHistogram(parent, g.out_degrees, isSame ? "Receivers and senders per client" : "Receivers per client");
-  if (!isSame) degreeHistogram(parent, g.in_degrees, "Senders per client");
+  byId("graph-kind").textContent = `${g.kind}: ${count(g.clients)} clients, ${count(g.links)} directed links` + (g.edges ? "" : "; too many to draw");
+  if (!g.links) return;
+  if (!g.edges) return degrees(parent, g);
+  const side = Math.min(460, 200 + 8 * g.clients);
+  drawn(card(parent, "Clients on a circle", "wide"), "The graph, clients on a circle", side, (svg, width, height) => drawGraph(svg, width, height, g));
 }
 
 function headline() {
   const isMeasured = data.samples.total > 0;
-  const a = isMeasured && summary.accuracy || {}, loss = isMeasured && summary.loss || {}, m = summary.messages || {};
+  const a = hasAccuracy && summary.accuracy || {}, loss = isMeasured && summary.loss || {}, m = summary.messages || {};
   const numbers = [
     [share(a.mean), isNumber(a.std) ? `accuracy, mean of clients (± ${(100 * a.std).toFixed(2)})` : "accuracy, mean of clients"],
     [share(a.mean_model), "accuracy of the mean model"], [isNumber(a.f1_macro) ? a.f1_macro.toFixed(4) : short(a.f1_macro), "F1, macro, mean of clients"],
@@ -497,6 +509,7 @@ function warnings() {
   if (summary.stopped_early) warn("The run was stopped early.");
   if (summary.model_digest === "") warn("This was a dry run: the timing was walked, no model was trained.");
   else if (!data.samples.total) warn("Nothing was measured in this run.");
+  else if (!hasAccuracy) warn("There is no accuracy: the task is not a classification, or no test sample was ever recognised.");
   if (data.timeline && data.timeline.is_incomplete) warn(`The record ends early, after ${count(data.timeline.steps)} steps: it was cut at its limit or its end is damaged.`);
   if (data.samples.total > data.samples.rows.length) warn(`The plots show ${count(data.samples.rows.length)} of ${count(data.samples.total)} samples.`);
 }

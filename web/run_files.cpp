@@ -66,8 +66,8 @@ void Table::add_row(std::string_view line, std::size_t number) {
     values_.push_back(value);
   }
   if (is_good) return;
-  throw std::invalid_argument(file_ + ":" + std::to_string(number) + " is damaged: " +
-                              std::to_string(columns_.size()) + " numbers are expected, separated by commas");
+  throw std::invalid_argument(file_ + ":" + std::to_string(number) + " is damaged: " + std::to_string(columns_.size()) +
+                              " numbers are expected, separated by commas");
 }
 
 std::size_t Table::column(std::string_view name) const {

@@ -30,7 +30,9 @@ std::string microseconds(Duration duration) {
 }
 
 // Viewers keep track 0 for themselves.
-std::string track(ClientId client) { return std::to_string(client.value + std::uint64_t{1}); }
+std::string track(ClientId client) {
+  return std::to_string(client.value + std::uint64_t{1});
+}
 
 std::string number(const char* name, std::uint64_t value) {
   return std::string("\"") + name + "\":" + std::to_string(value);
@@ -83,7 +85,8 @@ class TraceWriter {
   std::string note(bool is_whole, bool is_incomplete) const {
     if (is_incomplete) return "the record ends early: it was cut at its limit or its end is damaged";
     if (is_whole) return "all steps of the record";
-    return "the first " + std::to_string(steps_) + " steps of the record; later ones are left out to keep the trace small";
+    return "the first " + std::to_string(steps_) +
+           " steps of the record; later ones are left out to keep the trace small";
   }
 
   void event(const char* phase, const std::string& name, ClientId client, Time at, const std::string& rest) {
@@ -102,8 +105,8 @@ class TraceWriter {
   void name_track(ClientId client) {
     if (!named_.insert(client.value).second) return;
     const std::string start = ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":" + track(client) + ",\"name\":\"thread_";
-    out_ << start << "name\",\"args\":{\"name\":\"client " << client.value << "\"}}"
-         << start << "sort_index\",\"args\":{\"sort_index\":" << client.value << "}}";
+    out_ << start << "name\",\"args\":{\"name\":\"client " << client.value << "\"}}" << start
+         << "sort_index\",\"args\":{\"sort_index\":" << client.value << "}}";
   }
 
   void add_publication(const Step& step) {
@@ -150,7 +153,8 @@ class TraceWriter {
 
 }  // namespace
 
-void write_trace(const std::filesystem::path& record, const std::filesystem::path& trace, const TraceSettings& settings) {
+void write_trace(const std::filesystem::path& record, const std::filesystem::path& trace,
+                 const TraceSettings& settings) {
   RecordReader reader = open_record(record);
   std::ofstream out(trace, std::ios::binary);
   TraceWriter writer(out, settings);

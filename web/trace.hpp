@@ -24,11 +24,12 @@ struct TraceSettings {
   std::optional<Duration> window;    ///< how long windows stay open; absent: not known, and not shown
   std::optional<Duration> deadline;  ///< drops older than this are called late
   std::uint64_t most_steps = 50'000;
-  std::uint64_t most_messages = 400'000;  ///< entries of steps; the trace ends at whichever comes first
+  std::uint64_t most_messages = 100'000;  ///< entries of steps; the trace ends at whichever comes first
 };
 
-/// Writes the first steps of a record; "otherData" in the file says how many and whether they are all. Holds one step at
-/// a time. Throws std::invalid_argument if the record cannot be read, RunFailed if the disk does not take the trace.
-void write_trace(const std::filesystem::path& record, const std::filesystem::path& trace, const TraceSettings& settings);
+/// Writes the first steps of a record; "otherData" in the file says how many and whether they are all. Holds one step
+/// at a time. Throws std::invalid_argument if the record cannot be read, RunFailed if the disk does not take the trace.
+void write_trace(const std::filesystem::path& record, const std::filesystem::path& trace,
+                 const TraceSettings& settings);
 
 }  // namespace rubato::web

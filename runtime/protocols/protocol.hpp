@@ -76,6 +76,13 @@ class Protocol {
   virtual void on_transmit(Time now, std::uint32_t detail, Effects& effects) = 0;
   /// The publish step just answered has left; so many of its messages are on their way.
   virtual void on_departed(std::size_t under_way, Time now, Effects& effects) = 0;
+  /// The publish step just answered asked to keep its message: it lies in this slot until a reclaim or discard step of
+  /// this client names it.
+  virtual void on_retained(Sequence, SlotIndex) {}
+  /// A receiver has kept this client's message.
+  virtual void on_acknowledged(Sequence) {}
+  /// The greatest age of the message has passed.
+  virtual void on_deadline(Time, Sequence, Effects&) {}
   virtual Offer on_arrival(const Arrival& arrival, Effects& effects) = 0;
   virtual void on_window_close(Time now, Effects& effects) = 0;
   /// A new period of the reception cap begins.

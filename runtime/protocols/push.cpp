@@ -78,7 +78,10 @@ void Push::publish(Time now, std::uint32_t detail, Effects& effects) {
   };
   Step& step = effects.step(StepKind::publish, self_, now);
   step.index = sequence_;
+  step.phase = settings_.needs.acknowledgements;
   effects.turn(turns_);
+  if (settings_.needs.acknowledgements)
+    effects.wake({later(now, settings_.limits.deadline), Priority::deadline, self_, sequence_});
   if (settings_.transmit_per_link) {
     entry(detail);
   } else if (settings_.active.empty()) {
@@ -90,6 +93,20 @@ void Push::publish(Time now, std::uint32_t detail, Effects& effects) {
   ++sequence_;
   ++counts_.publications;
   has_news_ = false;
+}
+
+void Push::on_acknowledged(Sequence sequence) {
+  for (Retained& retained : retained_)
+    if (retained.sequence == sequence) retained.is_acknowledged = true;
+}
+
+void Push::on_deadline(Time now, Sequence, Effects& effects) {
+  if (retained_.empty()) return;
+  const Retained oldest = retained_.front();  // deadlines come in the order of departures
+  retained_.erase(retained_.begin());
+  effects.step(oldest.is_acknowledged ? StepKind::discard : StepKind::reclaim, self_, now);
+  effects.entry({.peer = self_, .sequence = oldest.sequence, .slot = oldest.slot});
+  if (!oldest.is_acknowledged) has_news_ = true;  // what came back is to be sent again
 }
 
 Offer Push::on_arrival(const Arrival& arrival, Effects& effects) {
@@ -132,18 +149,21 @@ void Push::merge_all(Time now, Effects& effects) {
 }
 
 void Push::merge_newest(Time now, Effects& effects) {
-  std::vector<Arrival> newest(mailbox_.batch().begin(), mailbox_.batch().end());
-  std::sort(newest.begin(), newest.end(), [](const Arrival& a, const Arrival& b) { return a.id < b.id; });
-  std::vector<Arrival> superseded;
-  for (std::size_t i = 0; i + 1 < newest.size(); ++i)
-    if (newest[i].id.sender == newest[i + 1].id.sender) superseded.push_back(newest[i]);
+  sorted_.assign(mailbox_.batch().begin(), mailbox_.batch().end());
+  std::sort(sorted_.begin(), sorted_.end(), [](const Arrival& a, const Arrival& b) { return a.id < b.id; });
+  const auto is_superseded = [&](std::size_t i) {
+    return i + 1 < sorted_.size() && sorted_[i].id.sender == sorted_[i + 1].id.sender;
+  };
   effects.step(StepKind::merge, self_, now);
-  for (std::size_t i = 0; i < newest.size(); ++i)
-    if (i + 1 == newest.size() || newest[i].id.sender != newest[i + 1].id.sender)
-      effects.entry(merge_entry(newest[i], now,
-                                settings_.merge_weights.empty() ? 1 : settings_.merge_weights[newest[i].link]));
-  for (const Arrival& arrival : superseded) discard(arrival, self_, now, effects);
-  counts_.superseded += superseded.size();
+  for (std::size_t i = 0; i < sorted_.size(); ++i)
+    if (!is_superseded(i))
+      effects.entry(merge_entry(sorted_[i], now,
+                                settings_.merge_weights.empty() ? 1 : settings_.merge_weights[sorted_[i].link]));
+  for (std::size_t i = 0; i < sorted_.size(); ++i) {
+    if (!is_superseded(i)) continue;
+    discard(sorted_[i], self_, now, effects);
+    ++counts_.superseded;
+  }
 }
 
 void Push::on_unify(Time now, bool clears_mailbox, Effects& effects) {

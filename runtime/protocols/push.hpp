@@ -17,6 +17,7 @@ struct Needs {
   bool send_only_if_computed = false;  ///< a transmit tick without a computation since the last one sends nothing
   bool keep_newest_only = false;       ///< a window hands over the newest message of each sender, ascending senders
   bool fixes_model_at_start = false;   ///< a begin step precedes each computation (snapshot at_start)
+  bool acknowledgements = false;       ///< what nobody has acknowledged by the deadline is reclaimed
   bool weights_by_batch = false;       ///< a message weighs 1 / (messages in the window), whatever its link
 };
 
@@ -48,6 +49,9 @@ class Push final : public Protocol {
   void on_compute(Time now, std::uint32_t detail, Effects& effects) override;
   void on_transmit(Time now, std::uint32_t detail, Effects& effects) override;
   void on_departed(std::size_t, Time, Effects&) override {}
+  void on_retained(Sequence sequence, SlotIndex slot) override { retained_.push_back({sequence, slot, false}); }
+  void on_acknowledged(Sequence sequence) override;
+  void on_deadline(Time now, Sequence sequence, Effects& effects) override;
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_window_close(Time now, Effects& effects) override;
   void on_refill() override { mailbox_.refill(settings_.limits); }
@@ -61,6 +65,13 @@ class Push final : public Protocol {
   void merge_all(Time now, Effects& effects);
   void merge_newest(Time now, Effects& effects);
 
+  // A message that is kept until its deadline, because it may have to be reclaimed.
+  struct Retained {
+    Sequence sequence;
+    SlotIndex slot;
+    bool is_acknowledged;
+  };
+
   const PushSettings& settings_;
   ClientId self_;
   bool has_news_ = false;  // computed since the last message
@@ -69,7 +80,9 @@ class Push final : public Protocol {
   std::vector<Timer> link_timers_;
   std::uint64_t turns_ = 0;
   Sequence sequence_ = 0;
+  std::vector<Retained> retained_;  // by sequence; empty without acknowledgements
   Mailbox mailbox_;
+  std::vector<Arrival> sorted_;  // a window of the newest; kept for its memory
 };
 
 /// The entry of a merge step for a message in the mailbox.

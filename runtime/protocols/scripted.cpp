@@ -45,10 +45,10 @@ void Scripted::publish(const Step& step) {
   if (step.entries.empty()) return;
   const auto receivers = static_cast<std::uint32_t>(
       std::count_if(entries_.begin(), entries_.end(), [](const StepEntry& entry) { return !entry.lost; }));
-  const SlotIndex slot = sink_.open_slot(receivers);
+  const std::uint32_t holders = receivers + step.phase;  // the sender itself, if it keeps the message
+  const SlotIndex slot = sink_.open_slot(holders);
   for (StepEntry& entry : entries_) entry.slot = slot;
-  if (receivers > 0)
-    under_way_[key_of(step.client, step.message, entries_.front().sequence)] = {slot, receivers};
+  if (holders > 0) under_way_[key_of(step.client, step.message, entries_.front().sequence)] = {slot, holders};
 }
 
 bool Scripted::receive(const Step& step) {

@@ -8,7 +8,7 @@ namespace {
 
 // Attempts and model messages have addresses of their own, beside those of the first attempt of an update.
 std::uint64_t address(const LinkUse& use) {
-  return use.turn << 11 | static_cast<std::uint64_t>(use.kind == MessageKind::model) << 10 |
+  return use.turn << 12 | static_cast<std::uint64_t>(use.kind) << 10 |
          std::min<std::uint32_t>(use.attempt, 1023);
 }
 

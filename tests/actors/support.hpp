@@ -1,0 +1,170 @@
+// Experiments small enough to be run a hundred times, folders that vanish, and runs that must come to an end.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "actors/experiment.hpp"
+
+namespace rubato::test {
+
+/// Eight clients with 16 numbers each: everything happens that DRACO's timing knows.
+inline const std::string quadratic_text = R"(
+name = "quadratic"
+seed = 3
+until = 30.5
+[clients]
+count = 8
+[clients.compute]
+law = "poisson"
+rate = 2.0
+[clients.transmit]
+law = "poisson"
+rate = 1.5
+[topology]
+kind = "ring"
+[channel]
+kind = "random"
+delay = { law = "exponential", mean = 0.2 }
+loss = 0.1
+[mailbox]
+window = 0.05
+deadline = 0.5
+cap = 6
+cap_period = 2.0
+[unification]
+period = 7.0
+[algorithm]
+name = "draco"
+eta = 0.05
+self_apply = true
+[data]
+name = "quadratic"
+dimension = 16
+[model]
+name = "quadratic"
+[metrics]
+every_events = 100
+)";
+
+/// The same clocks and links, learning handwritten digits.
+inline std::vector<std::string> digits_instead() {
+  return {"data.name=digits",           "model.name=softmax",   "model.batch=8",
+          "algorithm.local_batches=2", "metrics.test_samples=100"};
+}
+
+inline config::Experiment experiment(const std::vector<std::string>& overrides = {},
+                                     const std::string& text = quadratic_text) {
+  std::ostringstream notes;
+  return config::parse_experiment(text, "experiment.toml", overrides, notes);
+}
+
+inline std::vector<std::string> operator+(std::vector<std::string> some, const std::vector<std::string>& more) {
+  some.insert(some.end(), more.begin(), more.end());
+  return some;
+}
+
+inline RunOptions on_threads(unsigned threads) {
+  RunOptions options;
+  options.threads = threads;
+  return options;
+}
+
+/// Both digests in one text.
+inline std::string digests(const RunResult& result) { return result.digests.model + " " + result.digests.timeline; }
+
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// What an exception says, of this type; "nothing was thrown" otherwise.
+template <class Error, class Act>
+std::string complaint(Act act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+/// The first lines of how `act` ended, in a process of its own that is ended by force after `limit`: "hangs" then. For
+/// what could wait for ever. Call it while no other thread runs.
+inline std::string in_a_process(const std::function<std::string()>& act, std::chrono::seconds limit) {
+  int ends[2];
+  if (pipe(ends) != 0) return "no pipe";
+  const pid_t child = fork();
+  if (child == 0) {
+    std::string said;
+    try {
+      said = act();
+    } catch (const std::exception& error) {
+      said = error.what();
+    }
+    const auto written = write(ends[1], said.data(), std::min<std::size_t>(said.size(), 4000));
+    _exit(written < 0);
+  }
+  close(ends[1]);
+  const auto until = std::chrono::steady_clock::now() + limit;
+  int status = 0;
+  bool has_ended = false;
+  while (!has_ended && std::chrono::steady_clock::now() < until) {
+    has_ended = waitpid(child, &status, WNOHANG) == child;
+    if (!has_ended) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // between two looks
+  }
+  if (!has_ended) {
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+  }
+  std::string said;
+  char part[512];
+  for (ssize_t count; (count = read(ends[0], part, sizeof part)) > 0;) said.append(part, static_cast<std::size_t>(count));
+  close(ends[0]);
+  if (!has_ended) return "hangs";
+  return WIFSIGNALED(status) ? "died of signal " + std::to_string(WTERMSIG(status)) : said;
+}
+
+/// A fresh folder that goes with everything in it.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "rubato-actors-XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string text_of(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+inline void write_text(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+/// Lines without their ends.
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace rubato::test

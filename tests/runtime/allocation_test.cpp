@@ -1,0 +1,118 @@
+// The conductor asks the system for nothing once it has seen its greatest load. A program of its own: it counts every
+// allocation of the process.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "tests/support/world.hpp"
+
+namespace {
+std::atomic<std::uint64_t> allocations{0};
+
+void* counted(std::size_t size, std::size_t alignment) {
+  ++allocations;
+  void* const memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return counted(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+using namespace rubato;
+using namespace rubato::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Count {
+  std::uint64_t allocations;
+  std::uint64_t events;
+};
+
+/// Of the second half of a run.
+Count steady(World& world, Time until = Time{1000s}) {
+  NoSteps nobody;
+  world.settings.until = until;
+  world.build(nobody, nullptr);
+  while (world.conductor().now() < until - until.time_since_epoch() / 2 && world.conductor().walk(100)) {
+  }
+  const std::uint64_t before = allocations.load(), events = world.conductor().events();
+  while (world.conductor().walk(100)) {
+  }
+  return {allocations.load() - before, world.conductor().events() - events};
+}
+
+std::unique_ptr<World> busy() {
+  auto world = std::make_unique<World>(topologies::ring(20));
+  world->push.compute = {TimerLaw::poisson(1)};
+  world->push.transmit = {TimerLaw::poisson(1)};
+  world->push.limits = {.window = 100ms, .deadline = 3s, .cap = 5};
+  world->settings.cap_period = 4s;
+  return world;
+}
+
+std::unique_ptr<Channel> random_channel() {
+  return std::make_unique<RandomChannel>(1, RandomChannel::LinkLaw{{.kind = Law::Kind::exponential, .first = 1}, 0.2},
+                                         std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
+}
+
+// A queue or a mailbox may still see a new greatest length now and then; an allocation per event would be 50,000.
+constexpr std::uint64_t few = 20;
+
+}  // namespace
+
+TEST_CASE("this program notices an allocation") {
+  const std::uint64_t before = allocations.load();
+  delete new int;
+  CHECK(allocations.load() == before + 1);
+}
+
+TEST_CASE("push over links of one delay allocates nothing per event") {
+  const auto world = busy();
+  const Count count = steady(*world);
+  CHECK(count.events > 30000);
+  CHECK(count.allocations <= few);
+}
+
+TEST_CASE("push over random links allocates nothing per event") {
+  const auto world = busy();
+  world->channel = random_channel();
+  CHECK(steady(*world).allocations <= few);
+}
+
+TEST_CASE("unifications and samples allocate nothing") {
+  for (const bool via_transport : {false, true}) {
+    CAPTURE(via_transport);
+    const auto world = busy();
+    world->channel = random_channel();
+    world->settings.unification.period = 1s;
+    world->settings.unification.via_transport = via_transport;
+    world->settings.sample_every_events = 50;
+    CHECK(steady(*world).allocations <= few);
+  }
+}
+
+TEST_CASE("a mailbox that keeps the newest only allocates nothing per window") {
+  const auto world = busy();
+  world->push.needs.keep_newest_only = true;
+  CHECK(steady(*world).allocations <= few);
+}
+
+TEST_CASE("rounds allocate nothing per event") {
+  const auto world = busy();
+  world->in_rounds = true;
+  world->channel = random_channel();
+  world->board.unify_every = 3;
+  world->settings.retransmits = true;
+  CHECK(steady(*world).allocations <= few);
+}

@@ -1,0 +1,215 @@
+#include "web/report.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <stdexcept>
+
+#include "actors/experiment.hpp"
+#include "tests/web/support.hpp"
+#include "web/report_data.hpp"
+#include "web/run_files.hpp"
+
+using namespace rubato;
+using namespace rubato::web;
+namespace fs = std::filesystem;
+
+namespace {
+
+Json report_of(const fs::path& folder) {
+  write_report(folder);
+  return data_in(folder / "report.html");
+}
+
+void replace_in(const fs::path& file, const std::string& old, const std::string& fresh) {
+  std::string text = text_of(file);
+  REQUIRE(text.find(old) != text.npos);
+  write_text(file, text.replace(text.find(old), old.size(), fresh));
+}
+
+}  // namespace
+
+TEST_CASE("a report holds the summary, the samples, the clients, the graph and the timeline of its run") {
+  const TempFolder temp;
+  const fs::path folder = run_folder(temp, small_experiment());
+  const Json data = report_of(folder);
+  const Json summary = json_in(folder / "summary.json");
+  CHECK(data["summary"] == summary);
+  CHECK(data["samples"]["rows"].size() == Table(folder / "metrics.csv").rows());
+  CHECK(data["samples"]["rows"].size() > 2);
+  CHECK(data["clients"]["bars"].size() == 5);
+  CHECK(data["graph"]["edges"].size() == 10);
+  CHECK(data["graph"]["out_degrees"] == Json::parse("[[2,5]]"));
+  CHECK(data["timeline"]["computations"].size() == summary["computations"]);
+  CHECK(data["timeline"]["unifications"].size() == 3);
+  CHECK(fs::exists(folder / "trace.json"));
+}
+
+TEST_CASE("the bars of the clients add up to the messages of the run") {
+  const TempFolder temp;
+  const fs::path folder = run_folder(temp, small_experiment());
+  const Json messages = json_in(folder / "summary.json")["messages"];
+  double absorbed = 0, late = 0, lost = 0;
+  for (const Json& bar : report_of(folder)["clients"]["bars"]) {
+    absorbed += bar["absorbed"].get<double>();
+    late += bar["late"].get<double>();
+    lost += bar["lost"].get<double>();
+  }
+  CHECK(absorbed == messages["delivered"]);
+  CHECK(late == messages["late"]);
+  CHECK(lost == messages["lost"]);
+}
+
+TEST_CASE("a report made again is the same") {
+  const TempFolder temp;
+  const fs::path folder = run_folder(temp, small_experiment());
+  write_report(folder);
+  const std::string page = text_of(folder / "report.html"), trace = text_of(folder / "trace.json");
+  write_report(folder);
+  CHECK(text_of(folder / "report.html") == page);
+  CHECK(text_of(folder / "trace.json") == trace);
+}
+
+TEST_CASE("a page asks nobody else for anything") {
+  const TempFolder temp;
+  const fs::path folder = run_folder(temp, small_experiment());
+  write_report(folder);
+  const std::string page = text_of(folder / "report.html");
+  CHECK(page.find("src=") == page.npos);
+  CHECK(page.find("<link") == page.npos);
+  CHECK(page.find("@import") == page.npos);
+  CHECK(page.find("default-src 'none'") != page.npos);
+  CHECK(page.find("{{") == page.npos);
+}
+
+TEST_CASE("a name cannot become a part of the page") {
+  const TempFolder temp;
+  const std::string name = "</script><script>alert('1')</script> & {{data}} <!--";
+  const fs::path folder = run_folder(temp, small_experiment("name = \"" + name + "\"\n"));
+  const Json data = report_of(folder);
+  const std::string page = text_of(folder / "report.html");
+  CHECK(data["summary"]["experiment"] == name);
+  CHECK(page.find("<script>alert") == page.npos);
+  CHECK(page.find("<!-- ") == page.npos);
+  CHECK(page.find("<h1>&lt;/script&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &amp; {{data}} &lt;!--</h1>") !=
+        page.npos);
+}
+
+TEST_CASE("a dry run has a report without samples") {
+  const TempFolder temp;
+  const Json data = report_of(run_folder(temp, small_experiment(), true));
+  CHECK(data["samples"]["rows"].empty());
+  CHECK(data["samples"]["total"] == 0);
+  CHECK_FALSE(data["timeline"]["messages"].empty());
+}
+
+TEST_CASE("one sample is enough") {
+  const TempFolder temp;
+  config::Experiment experiment = small_experiment();
+  experiment.metrics.every_events = 0;
+  CHECK(report_of(run_folder(temp, experiment))["samples"]["rows"].size() == 1);
+}
+
+TEST_CASE("what is no finite number keeps its name") {
+  const TempFolder temp;
+  const fs::path folder = run_folder(temp, small_experiment());
+  const Table metrics(folder / "metrics.csv");
+  const auto width = metrics.columns().size();
+  std::string row = "nan,inf,-inf";
+  for (std::size_t i = 3; i < width; ++i) row += ",1";
+  const std::string text = text_of(folder / "metrics.csv");
+  write_text(folder / "metrics.csv", text.substr(0, text.find('\n') + 1) + row + "\n");
+  const Json samples = report_of(folder)["samples"];
+  CHECK(samples["rows"][0][0] == "nan");
+  CHECK(samples["rows"][0][1] == "inf");
+  CHECK(samples["rows"][0][2] == "-inf");
+}
+
+TEST_CASE("thousands of samples are thinned, and the first and the last stay") {
+  const TempFolder temp;
+  const fs::path folder = run_folder(temp, small_experiment());
+  const std::string text = text_of(folder / "metrics.csv");
+  std::string rest;
+  for (std::size_t i = 1; i < Table(folder / "metrics.csv").columns().size(); ++i) rest += ",0";
+  std::string many = text.substr(0, text.find('\n') + 1);
+  for (int i = 0; i < 5000; ++i) many += std::to_string(i) + rest + "\n";
+  write_text(folder / "metrics.csv", many);
+  const Json samples = report_of(folder)["samples"];
+  CHECK(samples["total"] == 5000);
+  REQUIRE(samples["rows"].size() == most_samples);
+  CHECK(samples["rows"].front()[0] == 0);
+  CHECK(samples["rows"].back()[0] == 4999);
+}
+
+TEST_CASE("a run without a record has a report without a timeline, and its graph all the same") {
+  const TempFolder temp;
+  const fs::path folder = run_folder(temp, small_experiment("record = \"off\"\n"));
+  const Json data = report_of(folder);
+  CHECK_FALSE(data.contains("timeline"));
+  CHECK(data["graph"]["edges"].size() == 10);
+  CHECK(data["clients"]["knows_lost"] == false);
+  CHECK_FALSE(fs::exists(folder / "trace.json"));
+}
+
+TEST_CASE("a graph that cannot be made again is excused") {
+  const TempFolder temp;
+  temp.write("ring.txt", "0 1\n1 2\n2 3\n3 4\n4 0\n");
+  config::Experiment experiment = small_experiment("record = \"off\"\n");
+  experiment.topology = {.kind = config::TopologyKind::file, .file = temp.file("ring.txt"), .edges = {}};
+  const fs::path folder = run_folder(temp, experiment);
+  fs::remove(temp.file("ring.txt"));
+  CHECK(report_of(folder)["graph"]["note"].get<std::string>().find("ring.txt") != std::string::npos);
+}
+
+TEST_CASE("many clients are shown by degrees and by means of neighbours") {
+  const TempFolder temp;
+  config::Experiment experiment = small_experiment();
+  experiment.clients.count = 150;
+  const Json data = report_of(run_folder(temp, experiment, true));
+  CHECK_FALSE(data["graph"].contains("edges"));
+  CHECK(data["graph"]["out_degrees"] == Json::parse("[[2,150]]"));
+  CHECK(data["clients"]["per_bar"] == 2);
+  CHECK(data["clients"]["bars"].size() == 75);
+  CHECK(data["timeline"]["clients"] == 25);
+}
+
+TEST_CASE("the torn end of a record is told, not refused") {
+  const TempFolder temp;
+  const fs::path folder = run_folder(temp, small_experiment());
+  fs::resize_file(folder / "timeline.rbt", fs::file_size(folder / "timeline.rbt") - 1);
+  CHECK(report_of(folder)["timeline"]["is_incomplete"] == true);
+}
+
+TEST_CASE("a file that is missing or damaged is named, and nothing is written") {
+  const TempFolder temp;
+  const fs::path folder = run_folder(temp, small_experiment());
+  const auto check = [&](const char* sentence) {
+    CHECK_THROWS_WITH_AS(write_report(folder), doctest::Contains(sentence), std::invalid_argument);
+    CHECK_FALSE(fs::exists(folder / "report.html"));
+    CHECK_FALSE(fs::exists(folder / "trace.json"));
+  };
+  for (const char* name : {"experiment.toml", "summary.json", "metrics.csv", "clients.csv"}) {
+    fs::rename(folder / name, folder / "away");
+    check(name);
+    fs::rename(folder / "away", folder / name);
+  }
+  replace_in(folder / "summary.json", "{", "");
+  check("summary.json is damaged");
+  replace_in(folder / "summary.json", "\n", "{");
+  replace_in(folder / "links.csv", "\n0,", "\n77,");
+  check("links.csv is damaged");
+  replace_in(folder / "links.csv", "\n77,", "\n0,");
+  replace_in(folder / "timeline.rbt", "RBTSTEP1", "RBTSTEP?");
+  check("timeline.rbt is not a record");
+}
+
+TEST_CASE("a gap is filled with what belongs there, and the filling is not searched") {
+  CHECK(filled("<{{a}}|{{b}}|{{c}}>", {{"a", "{{b}}"}, {"b", "2"}}) == "<{{b}}|2|>");
+  CHECK(filled("no gap", {}) == "no gap");
+  CHECK(filled("open {{a", {{"a", "1"}}) == "open 1");
+}
+
+TEST_CASE("the five letters of HTML are escaped") {
+  CHECK(escaped("<a href=\"x\">'&'</a>") == "&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;");
+  CHECK(escaped("plain") == "plain");
+}
