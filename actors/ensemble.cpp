@@ -55,7 +55,11 @@ bool Client::payloads_are_there(const Step& step, Ensemble& ensemble) {
 void Client::measure(const Step& step, Ensemble& ensemble, ThreadMemory& memory) {
   if (ensemble.has_failed()) return;
   const std::int64_t since = ensemble.math_clock();
-  ensemble.snapshots().on_measure(step, *performer_);
+  try {
+    ensemble.snapshots().on_measure(step, *performer_);
+  } catch (const std::exception& error) {
+    ensemble.fail(step, error.what());
+  }
   memory.evaluation_nanoseconds += ensemble.math_clock() - since;
 }
 

@@ -14,6 +14,8 @@ class EvaluatorActor final : public caf::event_based_actor {
   caf::behavior make_behavior() override;
 
  private:
+  void score(const ModelToScore& work);
+
   Stage& stage_;
 };
 
@@ -25,6 +27,8 @@ class GathererActor final : public caf::event_based_actor {
   caf::behavior make_behavior() override;
 
  private:
+  void gather(ScoredModel& scored);
+
   Stage& stage_;
   SampleGatherer gatherer_;
   std::function<void(const Sample&)> on_sample_;

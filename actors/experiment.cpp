@@ -14,6 +14,7 @@
 #include "algos/arithmetic.hpp"
 #include "runtime/protocols/scripted.hpp"
 #include "runtime/record.hpp"
+#include "runtime/world/spectrum.hpp"
 
 namespace rubato {
 
@@ -109,6 +110,25 @@ class RecordOnly final : public StepSink {
   Recorder* recorder_;
 };
 
+// The lowest eigenvalue of the neighbour average: exact on undirected regular graphs, else its bound -1.
+double lowest_eigenvalue(const Graph& graph) {
+  constexpr std::size_t few = 2000;
+  if (graph.is_directed() || graph.clients() > few || graph.clients() < 2) return -1;
+  const std::size_t degree = graph.out_degree(ClientId{0});
+  for (std::uint32_t i = 1; i < graph.clients(); ++i)
+    if (graph.out_degree(ClientId{i}) != degree) return -1;
+  return 1 - largest_laplacian_eigenvalue(graph) / static_cast<double>(degree);
+}
+
+std::string warning_of(const Experiment& experiment, const Timing& timing) {
+  RunFacts facts;
+  for (const TimerLaw& law : timing.settings.compute) facts.compute_rate += law.mean_rate(experiment.until);
+  facts.compute_rate /= static_cast<double>(timing.settings.compute.size());
+  facts.unification_period = experiment.unification.period.value_or(0);
+  facts.lowest_eigenvalue = lowest_eigenvalue(timing.graph);
+  return catalogue_entry(experiment.algorithm.name).warning(options_of(experiment.algorithm), facts);
+}
+
 RunResult walk_timing(Timing& timing, const RunOptions& options, RunResult result) {
   const auto recorder = make_recorder(options, timing.graph.clients());
   RecordOnly sink(recorder.get());
@@ -164,6 +184,11 @@ RunResult perform_timing(Timing& timing, const Task& task, const Experiment& exp
   return result;
 }
 
+void say(const std::vector<std::string>& notes, const RunOptions& options) {
+  if (options.on_note)
+    for (const std::string& note : notes) options.on_note(note);
+}
+
 void split_notes(const std::ostringstream& notes, std::vector<std::string>& lines) {
   std::istringstream text(notes.str());
   for (std::string line; std::getline(text, line);) lines.push_back(line);
@@ -187,6 +212,10 @@ RunResult run(const Experiment& experiment, const RunOptions& options) {
   Timing timing(experiment, needs_of(experiment, options), notes);
   timing.conductor.counts_links = options.counts_links;
   split_notes(notes, result.notes);
+  const bool brings_algorithm = options.own_float.algorithm || options.own_double.algorithm;
+  if (const std::string warning = brings_algorithm ? "" : warning_of(experiment, timing); !warning.empty())
+    result.notes.push_back(warning);
+  say(result.notes, options);
   if (options.dry_run) {
     result.dimension = dimension_of(experiment, options.data_dir);
     result.scalar_bytes = experiment.precision == config::Precision::float64 ? 8 : 4;
@@ -195,6 +224,7 @@ RunResult run(const Experiment& experiment, const RunOptions& options) {
   const std::unique_ptr<Task> task = make_task(experiment, options);
   result.dimension = task->dimension();
   result.scalar_bytes = task->scalar_bytes();
+  say(task->notes(), options);
   result.notes.insert(result.notes.end(), task->notes().begin(), task->notes().end());
   return perform_timing(timing, *task, experiment, options, std::move(result));
 }

@@ -37,7 +37,8 @@ struct RunOptions {
   bool keeps_models = false;  ///< hand out the final models with the result
   const std::atomic<bool>* stop = nullptr;  ///< becomes true: the run ends early with its results so far
 
-  /// Both are called on the thread that called run().
+  /// All are called on the thread that called run(). Notes are said before the first client runs.
+  std::function<void(const std::string&)> on_note;
   std::function<void(const Progress&)> on_progress;
   std::function<void(const Sample&)> on_sample;
 

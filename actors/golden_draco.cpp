@@ -39,7 +39,7 @@ void add_transmit(const Json& event, std::uint32_t client, Script& script) {
     if (!delay.is_null()) turn[to] = {false, from_seconds(delay.get<double>())};
   }
   std::sort(receivers.begin(), receivers.end());
-  script.transmit[client].push_back(to_time(event.at("t")));
+  script.transmit.at(client).push_back(to_time(event.at("t")));
   script.active[client].push_back(std::move(receivers));
   script.fates[client].push_back(std::move(turn));
 }
@@ -100,9 +100,12 @@ std::vector<TimerLaw> to_laws(std::vector<std::vector<Time>> ticks) {
   return laws;
 }
 
-void set_hubs(const Json& hubs, UnificationPlan& plan) {
+void set_hubs(const Json& hubs, Timing& timing) {
+  UnificationPlan& plan = timing.conductor.unification;
   plan.policy = HubPolicy::table;
   for (const Json& hub : hubs) plan.table.push_back(ClientId{hub.get<std::uint32_t>()});
+  for (const ClientId hub : plan.table)
+    if (hub.value >= timing.graph.clients()) throw std::invalid_argument("hub: there is no client " + std::to_string(hub.value));
 }
 
 void set_dates(const Json& config, Timing& timing) {
@@ -114,7 +117,7 @@ void set_dates(const Json& config, Timing& timing) {
   if (!hubs || hubs->empty()) return;
   timing.conductor.unification.period = timing.conductor.cap_period;
   timing.conductor.unification.clears_mailbox = config.value("unify_clears_mailbox", false);
-  set_hubs(*hubs, timing.conductor.unification);
+  set_hubs(*hubs, timing);
 }
 
 void set_limits(const Json& config, MailboxLimits& limits) {
@@ -406,9 +409,10 @@ std::unique_ptr<Timing> make_rounds(const Json& golden_case) {
   if (const Json* cap = given(parameters, "Psi")) timing->settings.limits.cap = cap->get<std::uint32_t>();
   set_weights(parameters, *timing);
   timing->board.sends = to_table(schedule.at("tx"), clients);
-  if (const Json* period = given(parameters, "P")) timing->board.unify_every = period->get<std::uint64_t>();
+  if (const Json* period = given(parameters, "P")) 
+    timing->board.unify_every = timing->board.refill_every = period->get<std::uint64_t>();
   if (const Json* hubs = given(schedule, "hub"); hubs && !hubs->empty())
-    set_hubs(*hubs, timing->conductor.unification);
+    set_hubs(*hubs, *timing);
   return timing;
 }
 

@@ -25,12 +25,14 @@ struct GoOn {};
 struct ModelToScore {
   std::uint64_t sample;
   ClientId client;
+  Time at;
   Tensor model;
 };
 
 struct ScoredModel {
   std::uint64_t sample;
   ClientId client;
+  Time at;
   Tensor model;
   Score score;
 };
@@ -63,6 +65,12 @@ struct Stage {
   std::condition_variable changed;
   bool is_done = false;
 
+  /// A model of a sample is dealt with, for better or worse.
+  void close_model(bool ends_sample) {
+    if (ends_sample) --open_samples;
+    const bool is_low = ensemble.outstanding.fetch_sub(1) - 1 <= wake_at.load();
+    if (ends_sample || is_low || ensemble.has_failed()) wake_conductor();
+  }
   void wake_conductor() {
     if (conductor_sleeps.exchange(false)) caf::anon_send(conductor, GoOn{});
   }

@@ -290,13 +290,15 @@ Timing::Timing(const Experiment& experiment, const Needs& needs, std::ostream& n
   // In rounds a period counts rounds: one round stands for one second of its paper.
   board.send_probability = experiment.protocol.send_probability;
   board.unify_every = static_cast<std::uint64_t>(std::llround(experiment.unification.period.value_or(0)));
+  board.refill_every = static_cast<std::uint64_t>(std::llround(experiment.mailbox.cap_period.value_or(0)));
   conductor.retransmits = experiment.protocol.missing == config::MissingRule::wait;
   conductor.unification.period = {};
   conductor.cap_period = {};
   if (!settings.compute.front().ticks_by_itself() || settings.compute.front().kind == TimerLaw::Kind::table)
     throw std::invalid_argument("clients.compute: rounds need a law of intervals: poisson, fixed, shifted_exp, gamma or lognormal");
-  if (experiment.unification.period)
-    notes << "in rounds unification.period counts rounds: every " << board.unify_every << "\n";
+  if (board.unify_every > 0 || board.refill_every > 0)
+    notes << "in rounds unification.period and mailbox.cap_period count rounds: every " << board.unify_every << " and "
+          << board.refill_every << " (0: never)\n";
 }
 
 std::vector<std::unique_ptr<Protocol>> Timing::make_protocols() {

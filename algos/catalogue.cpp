@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::array entries{
     CatalogueEntry{"draco", "increments over a row-stochastic graph, window, deadline, reception cap, unification",
-                   Needs{.send_only_if_computed = true}, true, make_draco<float>, make_draco<double>},
+                   Needs{.send_only_if_computed = true}, true, make_draco<float>, make_draco<double>,
+                   draco_warning},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "algos/algorithm.hpp"
@@ -17,6 +18,13 @@ template <class Real>
 using AlgorithmFactory =
     std::function<std::unique_ptr<Algorithm<Real>>(ClientId client, ConstVectorRef<Real> start, TensorPool& pool)>;
 
+/// What an algorithm may want to warn of before it starts.
+struct RunFacts {
+  double compute_rate = 0;         ///< mean computations per second and client
+  double unification_period = 0;   ///< seconds; 0: never
+  double lowest_eigenvalue = -1;   ///< of the neighbour average without self; -1 where it is not known
+};
+
 struct CatalogueEntry {
   std::string_view name;
   std::string_view summary;
@@ -24,6 +32,8 @@ struct CatalogueEntry {
   bool may_be_unified;
   AlgorithmFactory<float> (*make_float)(const AlgorithmOptions&);
   AlgorithmFactory<double> (*make_double)(const AlgorithmOptions&);
+  /// A sentence about what is likely to go wrong, or nothing.
+  std::string (*warning)(const AlgorithmOptions&, const RunFacts&);
 };
 
 /// All algorithms of the library, by name.
@@ -42,5 +52,6 @@ AlgorithmFactory<Real> make_algorithm(const CatalogueEntry& entry, const Algorit
 
 template <class Real>
 AlgorithmFactory<Real> make_draco(const AlgorithmOptions& options);
+std::string draco_warning(const AlgorithmOptions& options, const RunFacts& facts);
 
 }  // namespace rubato

@@ -15,6 +15,7 @@
 // Where we differ from the printed algorithm: what has been sent is sent once (DR-4), and the weights of one receiver sum
 // to one over its senders (DR-2). Algorithm 3 never applies a client's own increment to its own model (DR-1): literal by
 // default, and then clients of a ring drift apart between unifications; self_apply mends it.
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -120,6 +121,23 @@ AlgorithmFactory<Real> make_draco(const AlgorithmOptions& options) {
   return [settings](ClientId, ConstVectorRef<Real> start, TensorPool& pool) -> std::unique_ptr<Algorithm<Real>> {
     return std::make_unique<Draco<Real>>(settings, start, pool);
   };
+}
+
+// Without a client's own increments disagreement grows at rate lambda B eta L |mu| between unifications; L = 1 if unknown.
+std::string draco_warning(const AlgorithmOptions& options, const RunFacts& facts) {
+  const DracoSettings settings = read(options);
+  if (settings.applies_own) return {};
+  const double growth = facts.compute_rate * static_cast<double>(settings.local_batches) * settings.eta *
+                        -facts.lowest_eigenvalue;
+  if (facts.unification_period > 0 && growth * facts.unification_period <= 1) return {};
+  std::ostringstream text;
+  text << "draco with self_apply = false drifts apart between unifications: period x rate x local_batches x eta x |mu| is ";
+  if (facts.unification_period > 0)
+    text << growth * facts.unification_period;
+  else
+    text << "without bound, because nothing unifies";
+  text << ", above 1; set algorithm.self_apply = true or unify more often";
+  return text.str();
 }
 
 template AlgorithmFactory<float> make_draco<float>(const AlgorithmOptions&);

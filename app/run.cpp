@@ -63,6 +63,7 @@ RunOptions options_for(const RunArguments& arguments, const config::Experiment& 
   options.data_dir = arguments.data;
   options.dry_run = arguments.dry_run;
   options.stop = &watch_signals();
+  options.on_note = [](const std::string& note) { std::cerr << "note: " << note << "\n"; };
   options.on_progress = [&line](const Progress& progress) { line.show(progress); };
   if (!folder) return options;
   options.keeps_models = true;
@@ -89,7 +90,6 @@ int run(const RunArguments& arguments) {
   ProgressLine line(experiment.until, arguments.quiet);
   const RunResult result = rubato::run(experiment, options_for(arguments, experiment, folder.get(), line));
   line.finish();
-  for (const std::string& note : result.notes) std::cerr << "note: " << note << "\n";
   std::uintmax_t record_bytes = 0;
   if (folder) {
     std::error_code none;

@@ -1,6 +1,7 @@
 // Durations by size, for means and quantiles without keeping them: 16 buckets to every doubling.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -23,7 +24,8 @@ class DurationHistogram {
 
   /// The upper end of the bucket that holds the quantile: at most 1/16 too large.
   double quantile_seconds(double share) const {
-    const auto rank = static_cast<std::uint64_t>(share * static_cast<double>(count_));
+    if (count_ == 0) return 0;
+    const auto rank = std::min(static_cast<std::uint64_t>(share * static_cast<double>(count_)), count_ - 1);
     std::uint64_t below = 0;
     for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
       below += buckets_[bucket];

@@ -11,6 +11,26 @@ TimerLaw TimerLaw::table(std::vector<Time> ascending_ticks) {
   return {.kind = Kind::table, .ticks = std::make_shared<const std::vector<Time>>(std::move(ascending_ticks))};
 }
 
+double TimerLaw::mean_rate(double until) const {
+  switch (kind) {
+    case Kind::poisson:
+      return first;
+    case Kind::fixed:
+    case Kind::lognormal:
+      return 1 / first;
+    case Kind::shifted_exponential:
+      return 1 / (first + 1 / second);
+    case Kind::gamma:
+      return second / first;
+    case Kind::table:
+      return static_cast<double>(ticks->size()) / until;
+    case Kind::off:
+    case Kind::coupled:
+      break;
+  }
+  return 0;
+}
+
 std::uint64_t Timer::bits(std::uint64_t seed, ClientId client, Purpose purpose, std::uint32_t detail) {
   if (count_++ % 2 == 1) return spare_;
   const DrawnPair pair = draw(seed, client, purpose, (count_ - 1) / 2, detail);

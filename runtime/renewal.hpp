@@ -38,6 +38,8 @@ struct TimerLaw {
     return {.kind = Kind::coupled, .every = every, .repeat = repeat};
   }
 
+  /// Mean ticks per second; of a table, over `until` seconds.
+  double mean_rate(double until) const;
   bool ticks_by_itself() const { return kind != Kind::off && kind != Kind::coupled; }
 };
 

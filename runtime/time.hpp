@@ -24,7 +24,7 @@ inline constexpr Time never = Time::max();
 /// Rounds to the nearest nanosecond. Saturates: what does not fit becomes the largest representable duration.
 Duration from_seconds(double seconds);
 
-constexpr double to_seconds(Duration duration) { return static_cast<double>(duration.count()) * 1e-9; }
+constexpr double to_seconds(Duration duration) { return static_cast<double>(duration.count()) / 1e9; }
 constexpr double to_seconds(Time time) { return to_seconds(time.time_since_epoch()); }
 
 /// base + step without overflow: the far end of time stays never.

@@ -447,7 +447,7 @@ function degreeHistogram(parent, degrees, title) {
   drawn(place, title, 230, (svg, width, height) => {
     const x = scale(degrees.map(([degree]) => degree + 1), margin.left, width - margin.right, {zero: true});
     const y = scale(degrees.map(([, number]) => number), height - margin.bottom, margin.top, {zero: true});
-    axes(svg, width, height, x, y, short, short);
+    axes(svg, width, height, x, y, v => Number.isInteger(v) ? count(v) : "", short);
     for (const [degree, number] of degrees)
       titled(svg, "rect", {x: x(degree), width: Math.max(1, x(degree + 1) - x(degree) - 1), y: y(number), height: y(0) - y(number), fill: color("blue")},
              `${count(number)} clients with degree ${degree}`);

@@ -20,12 +20,12 @@ RecordReader open_record(const std::filesystem::path& file);
 Time opening_of(const Step& merge, Duration window);
 
 struct TimelineLimits {
-  std::uint32_t clients = 25;       ///< the first so many are shown
-  std::size_t marks = 500;          ///< the picture ends when their steps are about so many
-  std::uint64_t steps = 2'000'000;  ///< no more are read
-  double seconds = 0;               ///< of the run, for the staleness in the course of time; 0: that is left out
-  std::size_t slices = 100;         ///< of that course
-  std::optional<Duration> window;   ///< of the mailboxes; absent: windows cannot be told from the record
+  std::uint32_t clients = 25;        ///< the first so many are shown
+  std::size_t marks = 500;           ///< the picture ends when their steps are about so many
+  std::uint64_t steps = 2'000'000;   ///< no more are read
+  double seconds = 0;                ///< of the run, for the staleness in the course of time; 0: that is left out
+  std::size_t slices = 100;          ///< of that course
+  std::optional<Duration> window{};  ///< of the mailboxes; absent: windows cannot be told from the record
 };
 
 struct Timeline {

@@ -20,9 +20,9 @@
 namespace rubato::web {
 
 struct TraceSettings {
-  std::string experiment;            ///< its name
-  std::optional<Duration> window;    ///< how long windows stay open; absent: not known, and not shown
-  std::optional<Duration> deadline;  ///< drops older than this are called late
+  std::string experiment;              ///< its name
+  std::optional<Duration> window{};    ///< how long windows stay open; absent: not known, and not shown
+  std::optional<Duration> deadline{};  ///< drops older than this are called late
   std::uint64_t most_steps = 50'000;
   std::uint64_t most_messages = 100'000;  ///< entries of steps; the trace ends at whichever comes first
 };

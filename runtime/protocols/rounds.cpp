@@ -103,13 +103,15 @@ void Rounds::on_window_close(Time now, Effects& effects) {
   if (--board_.combining == 0) finish_round(now, effects);
 }
 
+void Rounds::wake_every(std::uint64_t rounds, Priority what, Time now, Effects& effects) const {
+  if (rounds > 0 && board_.round % rounds == 0)
+    effects.wake({now, what, ClientId{0}, static_cast<std::uint32_t>(board_.round / rounds)});
+}
+
 void Rounds::finish_round(Time now, Effects& effects) {
   ++board_.round;
-  if (board_.unify_every > 0 && board_.round % board_.unify_every == 0) {
-    const auto index = static_cast<std::uint32_t>(board_.round / board_.unify_every);
-    effects.wake({now, Priority::period, ClientId{0}, index});
-    effects.wake({now, Priority::unify, ClientId{0}, index});
-  }
+  wake_every(board_.refill_every, Priority::period, now, effects);
+  wake_every(board_.unify_every, Priority::unify, now, effects);
   const auto& settings = *board_.settings;
   board_.computing = settings.graph->clients();
   for (std::uint32_t i = 0; i < board_.computing; ++i) {

@@ -15,7 +15,8 @@ struct RoundBoard {
   const PushSettings* settings = nullptr;  ///< graph, compute law, limits, needs, weights
   double send_probability = 1;             ///< of a client in a round
   std::vector<std::vector<bool>> sends;    ///< [round][client]; empty: drawn with send_probability
-  std::uint64_t unify_every = 0;           ///< rounds between unifications and refills of the cap; 0: never
+  std::uint64_t unify_every = 0;           ///< rounds between unifications; 0: never
+  std::uint64_t refill_every = 0;          ///< rounds between refills of the reception cap; 0: never
 
   std::uint64_t round = 0;
   std::size_t computing = 0;     ///< clients that have not finished this round's computation
@@ -45,6 +46,7 @@ class Rounds final : public Protocol {
   bool sends_now() const;
   void wake_everyone(Time at, Priority priority, Effects& effects) const;
   void combine_if_complete(Time now, Effects& effects);
+  void wake_every(std::uint64_t rounds, Priority what, Time now, Effects& effects) const;
   void finish_round(Time now, Effects& effects);
   void absorb(std::vector<Arrival>& arrived, Time now, Effects& effects);
 

@@ -347,7 +347,10 @@ class WatchedLearner final : public Learner<Real> {
   }
   Score score(ConstVectorRef<Real> x, Part, Scratch<Real>&) const override {
     on_score_();
-    return {.samples = 1, .loss_sum = 0.5 * static_cast<double>((x.array() - centre_).matrix().squaredNorm())};
+    Score score = empty_score(0);
+    score.samples = 1;
+    score.loss_sum = 0.5 * static_cast<double>((x.array() - centre_).matrix().squaredNorm());
+    return score;
   }
 
  private:

@@ -6,9 +6,11 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iostream>
 #include <iterator>
 #include <sstream>
 #include <string>
@@ -102,8 +104,11 @@ std::string complaint(Act act) {
 inline std::string in_a_process(const std::function<std::string()>& act, std::chrono::seconds limit) {
   int ends[2];
   if (pipe(ends) != 0) return "no pipe";
+  std::cout << std::flush;  // else both write what is in the buffer
+  std::fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
+    for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGBUS}) std::signal(signal, SIG_DFL);  // not doctest's
     std::string said;
     try {
       said = act();

@@ -54,6 +54,8 @@ fs::path run_folder(const TempFolder& temp, const config::Experiment& experiment
     options.record = folder.record();
     options.counts_links = true;
   }
+  folder.write("metrics.csv", metrics_csv_head());
+  options.on_sample = [&](const Sample& sample) { folder.append("metrics.csv", metrics_csv_row(sample)); };
   write_results(folder, experiment, run(experiment, options));
   folder.complete();
   return temp.file("run");
