@@ -13,7 +13,7 @@
 #include "actors/performer.hpp"
 #include "actors/step_batch.hpp"
 #include "runtime/payload.hpp"
-#include "runtime/slots.hpp"
+#include "transports/in_process.hpp"
 #include "runtime/step.hpp"
 
 namespace rubato {

@@ -1,5 +1,6 @@
 #include "actors/evaluation.hpp"
 
+#include <limits>
 #include <utility>
 
 namespace rubato {
@@ -34,6 +35,9 @@ Sample SampleGatherer::finish(InProgress& progress, ThreadMemory& memory) {
   sample.accuracy_deviation = population_deviation(sample.accuracies);
   sample.accuracy_mean_model = of_mean.accuracy();
   sample.f1_macro = mean(progress.f1);
+  if (!sample.is_classified)
+    sample.accuracy_mean = sample.accuracy_deviation = sample.accuracy_mean_model = sample.f1_macro =
+        std::numeric_limits<double>::quiet_NaN();
   sample.loss_mean = mean(sample.losses);
   sample.loss_mean_model = of_mean.mean_loss();
   sample.consensus = progress.consensus.squared_sum();

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "algos/algorithm.hpp"
-#include "runtime/slots.hpp"
+#include "transports/in_process.hpp"
 
 namespace rubato {
 

@@ -62,8 +62,11 @@ RunFolder::RunFolder(const fs::path& place) : place_{without_slash(place)}, part
   fs::remove_all(partial_, error);
   fs::create_directories(partial_, error);
   if (error) throw std::invalid_argument("--out " + place_.string() + ": cannot make the folder: " + error.message());
-  std::ofstream probe(partial_ / "timeline.rbt");
+  std::ofstream probe(partial_ / "probe");
   if (!probe) throw std::invalid_argument("--out " + place_.string() + ": cannot write there: " + std::strerror(errno));
+  fs::remove(record(), error);  // a run with record = "off" has none
+  probe.close();
+  fs::remove(partial_ / "probe", error);
 }
 
 RunFolder::~RunFolder() {

@@ -1,5 +1,6 @@
 // rubato: decentralised learning in free time, from the command line.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <iostream>
 
 #include "actors/config.hpp"
@@ -104,7 +105,10 @@ int parse(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return parse(argc, argv);
+    const int code = parse(argc, argv);
+    if (std::cout.flush() && std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+    std::cerr << "rubato: cannot write to standard output\n";
+    return app::cannot_write;
   } catch (const rubato::BadExperiment& error) {
     std::cerr << error.what() << "\n";
     return app::bad_input;
@@ -113,7 +117,7 @@ int main(int argc, char** argv) {
     return app::bad_input;
   } catch (const RunFailed& error) {
     std::cerr << "rubato: " << error.what() << "\n";
-    return std::string(error.what()).starts_with("client") ? app::failed : app::cannot_write;
+    return std::string(error.what()).starts_with("cannot") ? app::cannot_write : app::failed;
   } catch (const std::exception& error) {
     std::cerr << "rubato: " << error.what() << "\n";
     return app::failed;

@@ -1,4 +1,4 @@
-// How rows are dealt to clients (algorithms.md section 7). Dealing is exact; chance comes in as a shuffled order and as
+// How rows are dealt to clients. Dealing is exact; chance comes in as a shuffled order and as
 // drawn shares, so that both can be given.
 #pragma once
 

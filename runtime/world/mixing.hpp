@@ -68,7 +68,7 @@ struct MixingKind {
 
 std::span<const MixingKind> mixing_kinds();
 
-/// The rules themselves (algorithms.md section 4); d_i is the degree of client i. Refusals are std::invalid_argument.
+/// The rules themselves; d_i is the degree of client i. Refusals are std::invalid_argument.
 namespace weights {
 
 /// 1 / (1 + senders of the receiver): rows sum to 1.

@@ -1,4 +1,4 @@
-// Topologies: named families of graphs (algorithms.md section 4).
+// Topologies: named families of graphs.
 #pragma once
 
 #include <cstddef>

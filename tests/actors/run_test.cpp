@@ -11,7 +11,7 @@
 #include "actors/summary.hpp"
 #include "actors/timing.hpp"
 #include "learning/problems.hpp"
-#include "runtime/slots.hpp"
+#include "transports/in_process.hpp"
 #include "tests/actors/support.hpp"
 
 using namespace rubato;

@@ -1,4 +1,4 @@
-#include "runtime/slots.hpp"
+#include "transports/in_process.hpp"
 
 #include <stdexcept>
 #include <utility>

@@ -1,5 +1,5 @@
 // One slot, from opening to release. What threads do to it at once is in tsan_slots.cpp.
-#include "runtime/slots.hpp"
+#include "transports/in_process.hpp"
 
 #include <doctest/doctest.h>
 
