@@ -3,15 +3,28 @@
 namespace rubato {
 
 caf::behavior ClientActor::make_behavior() {
-  return {[this](StepsForYou) {
-    Client& client = *stage_.ensemble.clients[client_];
-    if (!client.enter()) return;  // a neighbour runs it at this moment and will look again
-    Ensemble::Lease memory(stage_.ensemble);
-    run_with_neighbours(client, stage_.ensemble, *memory, [this](std::int64_t performed) {
-      const std::int64_t left = stage_.ensemble.outstanding.fetch_sub(performed) - performed;
-      if (stage_.conductor_sleeps.load() && left <= stage_.wake_at.load()) stage_.wake_conductor();
-    });
-  }};
+  return {
+      [this](StepsForYou) {
+        if (me().enter()) run();  // else a neighbour runs it at this moment and will look again
+      },
+      [this](YourTurn) { run(); },
+  };
+}
+
+Client& ClientActor::me() { return *stage_.ensemble.clients[client_]; }
+
+void ClientActor::run() {
+  const BusyWorker busy(stage_);
+  Ensemble::Lease memory(stage_.ensemble);
+  const auto give_away = [this](Client& woken) {
+    if (!stage_.has_idle_worker()) return false;
+    caf::anon_send(stage_.clients[woken.id().value], YourTurn{});
+    return true;
+  };
+  run_with_neighbours(me(), stage_.ensemble, *memory, give_away, [this](std::int64_t performed) {
+    const std::int64_t left = stage_.ensemble.outstanding.fetch_sub(performed) - performed;
+    if (stage_.conductor_sleeps.load() && left <= stage_.wake_at.load()) stage_.wake_conductor();
+  });
 }
 
 }  // namespace rubato

@@ -1,5 +1,6 @@
 // One client as an actor: performs its steps in order, waits for payloads, never for anybody else. A neighbour that
-// publishes what it waits for runs it on the spot, if it is at rest: a message saved, and its memory is still warm.
+// publishes what it waits for runs it on the spot, unless another thread is free: a message saved, and its memory is
+// still warm.
 #pragma once
 
 #include "actors/stage.hpp"
@@ -14,6 +15,9 @@ class ClientActor final : public caf::event_based_actor {
   caf::behavior make_behavior() override;
 
  private:
+  Client& me();
+  void run();
+
   Stage& stage_;
   std::uint32_t client_;
 };

@@ -96,6 +96,7 @@ void ConductorActor::finish_when_quiet() {
 void ConductorActor::go_on() {
   if (stage_.is_stopping.load()) source_.stop();
   if (source_.is_over() || stage_.ensemble.has_failed()) return finish_when_quiet();
+  const BusyWorker busy(stage_);
   if (!has_credit() && sleep_until(stage_.ensemble.outstanding.load() / 2)) return;
   source_.walk(credit_.slice);
   desk_.hand_over();

@@ -79,9 +79,11 @@ class Client : public Waiter {
 };
 
 /// Runs a client that was entered, and then everybody it wakes, on this thread: what a neighbour waits for is still warm.
+/// `give_away` may take a woken client (entered already) to another thread: it returns true if it did.
 /// `on_performed` hears of every few steps, so that the conductor's credit comes back in time.
-template <class OnPerformed>
-void run_with_neighbours(Client& entered, Ensemble& ensemble, ThreadMemory& memory, OnPerformed on_performed);
+template <class GiveAway, class OnPerformed>
+void run_with_neighbours(Client& entered, Ensemble& ensemble, ThreadMemory& memory, GiveAway give_away,
+                         OnPerformed on_performed);
 
 class Ensemble {
  public:
@@ -181,8 +183,9 @@ std::int64_t Client::perform_all(Ensemble& ensemble, ThreadMemory& memory, Wake 
   return performed;
 }
 
-template <class OnPerformed>
-void run_with_neighbours(Client& entered, Ensemble& ensemble, ThreadMemory& memory, OnPerformed on_performed) {
+template <class GiveAway, class OnPerformed>
+void run_with_neighbours(Client& entered, Ensemble& ensemble, ThreadMemory& memory, GiveAway give_away,
+                         OnPerformed on_performed) {
   constexpr std::int64_t few = 64;
   std::vector<Client*>& woken = memory.woken;
   woken.assign(1, &entered);
@@ -192,9 +195,10 @@ void run_with_neighbours(Client& entered, Ensemble& ensemble, ThreadMemory& memo
   while (!woken.empty()) {
     Client& client = *woken.back();
     woken.pop_back();
+    while (!woken.empty() && give_away(*woken.back())) woken.pop_back();
     performed += client.run(ensemble, memory, [&](Client& waiting) {
       waiting.stop_waiting();
-      if (waiting.enter()) woken.push_back(&waiting);
+      if (waiting.enter() && !give_away(waiting)) woken.push_back(&waiting);
     });
     if (performed < few && !woken.empty()) continue;
     if (woken.empty())  // before the last steps are reported: after that the run may be over

@@ -27,6 +27,7 @@ caf::behavior EvaluatorActor::make_behavior() {
 }
 
 void EvaluatorActor::score(const ModelToScore& work) {
+  const BusyWorker busy(stage_);
   Ensemble::Lease memory(stage_.ensemble);
   const std::int64_t since = stage_.ensemble.math_clock();
   Score score = stage_.evaluation.score(work.client, work.model, *memory);

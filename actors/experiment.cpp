@@ -80,7 +80,7 @@ void describe_timing(const Conductor& conductor, RunResult& result) {
   result.messages = conductor.total_counts();
   result.model_messages = conductor.model_messages();
   result.unifications = conductor.unifications();
-  result.under_way = conductor.flights();
+  result.under_way = conductor.under_way();
   result.staleness_mean = conductor.staleness().mean_seconds();
   result.staleness_p95 = conductor.staleness().quantile_seconds(0.95);
   result.by_link = conductor.link_counts();
@@ -93,7 +93,8 @@ void describe_models(const Play& play, Ensemble& ensemble, RunResult& result) {
   result.wall_seconds = play.wall_seconds();
   result.math_seconds = ensemble.math_seconds();
   result.evaluation_seconds = ensemble.evaluation_seconds();
-  result.peak_payload_bytes = static_cast<std::uint64_t>(ensemble.slots.peak_bytes());
+  result.peak_payload_bytes =
+      static_cast<std::uint64_t>(ensemble.slots.peak()) * result.dimension * result.scalar_bytes;
   result.peak_rss_bytes = peak_rss_bytes();
 }
 

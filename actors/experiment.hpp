@@ -70,7 +70,7 @@ struct RunResult {
   std::uint64_t events = 0;
   std::uint64_t steps = 0;
   std::uint64_t peak_rss_bytes = 0;
-  std::uint64_t peak_payload_bytes = 0;
+  std::uint64_t peak_payload_bytes = 0;  ///< of messages published and not yet absorbed by all receivers
   MessageCounts messages;
   std::uint64_t model_messages = 0;
   std::uint64_t unifications = 0;

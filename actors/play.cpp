@@ -29,7 +29,7 @@ Play::Play(const Task& task, const RunOptions& options, std::size_t clients, Sna
       payload_bytes_{task.dimension() * task.scalar_bytes()},
       ensemble_{probe ? *probe : sender_, clients > many_clients ? small_block_bytes : block_bytes,
                 task.dimension() >= small_model},
-      stage_{ensemble_, task.evaluation()} {
+      stage_{ensemble_, task.evaluation(), static_cast<int>(options.threads)} {
   make_clients(task, clients);
   if (payload_bytes_ <= small_payload) make_room(task, clients);
 }

@@ -18,6 +18,9 @@ namespace rubato {
 /// To a client: there are more steps for you.
 struct StepsForYou {};
 
+/// To a client that somebody else has entered: run now.
+struct YourTurn {};
+
 /// To the conductor: clients have caught up, go on.
 struct GoOn {};
 
@@ -43,7 +46,8 @@ struct SampleOpens {
 };
 
 struct Stage {
-  Stage(Ensemble& shared, const Evaluation& scoring) : ensemble{shared}, evaluation{scoring} {}
+  Stage(Ensemble& shared, const Evaluation& scoring, int worker_threads)
+      : ensemble{shared}, evaluation{scoring}, workers{worker_threads} {}
 
   Ensemble& ensemble;
   const Evaluation& evaluation;
@@ -52,8 +56,13 @@ struct Stage {
   caf::actor gatherer;
   caf::actor conductor;
 
+  int workers;
+  /// Workers in the middle of a handler.
+  alignas(64) std::atomic<int> busy{0};
+  bool has_idle_worker() const { return busy.load(std::memory_order_relaxed) < workers; }
+
   /// The conductor sleeps until the outstanding steps fall to `wake_at`, or a sample is complete.
-  std::atomic<bool> conductor_sleeps{false};
+  alignas(64) std::atomic<bool> conductor_sleeps{false};
   std::atomic<std::int64_t> wake_at{0};
   std::atomic<int> open_samples{0};
 
@@ -81,9 +90,22 @@ struct Stage {
   }
 };
 
+/// Counts its thread as busy while it lives.
+class BusyWorker {
+ public:
+  explicit BusyWorker(Stage& stage) : stage_{stage} { stage_.busy.fetch_add(1, std::memory_order_relaxed); }
+  ~BusyWorker() { stage_.busy.fetch_sub(1, std::memory_order_relaxed); }
+  BusyWorker(const BusyWorker&) = delete;
+  BusyWorker& operator=(const BusyWorker&) = delete;
+
+ private:
+  Stage& stage_;
+};
+
 }  // namespace rubato
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::StepsForYou)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::YourTurn)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::GoOn)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::ModelToScore)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::ScoredModel)

@@ -40,8 +40,12 @@ void list_datasets() {
   row("quadratic", "made up from the seed: data.dimension numbers a client");
 }
 
+// The experiment file has one word per kind.
 void list_topologies() {
-  for (const TopologyKind& kind : topology_kinds()) row(kind.name, kind.meaning);
+  for (const TopologyKind& kind : topology_kinds())
+    if (kind.name != "cycle" && kind.name != "mesh")
+      row(kind.name == "rgg" ? "random_geometric" : kind.name, kind.meaning);
+  row("edges", "topology.edges = [[source, target], ...]");
 }
 
 void list_protocols() {

@@ -184,6 +184,7 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
   if (observer_ && step.message == MessageKind::update) observer_->on_transmit(now_, step.client, &step);
   const std::size_t under_way = departing_.size();
   if (step.message != MessageKind::update) return;
+  under_way_ += under_way;
   if (step.phase != 0 && !entries.empty())
     protocols_[step.client.value]->on_retained(static_cast<Sequence>(step.index), slot);
   // The answer to a departure may add wake-ups to the effects that are being taken over: they are pushed here.
@@ -201,6 +202,7 @@ void Conductor::handle_flight() {
     return protocols_[flight.receiver.value]->on_acknowledged(flight.sequence);
   count_event();
   if (flight.kind == MessageKind::model) return handle_model(flight);
+  --under_way_;
   Arrival arrival{{flight.sender, flight.incarnation, flight.sequence}, flight.slot,  flight.sent,
                   flight.at,                                            flight.link, flight.place};
   Protocol& protocol = *protocols_[flight.receiver.value];

@@ -67,7 +67,9 @@ class Conductor final : public StepSource {
   std::uint64_t samples() const { return samples_; }
   std::uint64_t unifications() const { return unifications_; }
   std::uint64_t model_messages() const override { return model_messages_; }
+  /// All messages on their way, and those of them that are updates.
   std::size_t flights() const { return queue_.flights(); }
+  std::uint64_t under_way() const { return under_way_; }
   const DurationHistogram& staleness() const { return staleness_; }
   const std::vector<LinkCounts>& link_counts() const { return link_counts_; }
   std::size_t clients() const { return protocols_.size(); }
@@ -125,6 +127,7 @@ class Conductor final : public StepSource {
   Time sampled_at_{};
   std::uint64_t sampled_after_ = 0;
   std::uint64_t unifications_ = 0;
+  std::uint64_t under_way_ = 0;
   std::uint64_t model_messages_ = 0;
   bool is_over_ = false;
 };

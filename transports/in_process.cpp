@@ -1,5 +1,6 @@
 #include "transports/in_process.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -27,20 +28,14 @@ SlotIndex SlotTable::open(std::uint32_t receivers) {
   free_ = slot.next_free;
   slot.waiters.store(nullptr, std::memory_order_relaxed);
   slot.holders.store(receivers + 1, std::memory_order_relaxed);
-  in_use_.fetch_add(1, std::memory_order_relaxed);
+  ++opened_;
+  peak_ = std::max(peak_, in_use());
   return index;
 }
 
 Waiter* SlotTable::fill(SlotIndex index, Payload payload) {
   Slot& slot = at(index);
-  slot.bytes = payload.bytes();
   slot.payload = std::move(payload);
-  const std::int64_t bytes =
-      bytes_.fetch_add(static_cast<std::int64_t>(slot.bytes), std::memory_order_relaxed) +
-      static_cast<std::int64_t>(slot.bytes);
-  std::int64_t peak = peak_bytes_.load(std::memory_order_relaxed);
-  while (bytes > peak && !peak_bytes_.compare_exchange_weak(peak, bytes, std::memory_order_relaxed)) {
-  }
   Waiter* waiters = slot.waiters.exchange(filled(), std::memory_order_acq_rel);
   drop_holder(index, std::memory_order_acq_rel);
   return waiters;
@@ -66,9 +61,8 @@ void SlotTable::release(SlotIndex slot) { drop_holder(slot, std::memory_order_ac
 void SlotTable::drop_holder(SlotIndex index, std::memory_order order) {
   Slot& slot = at(index);
   if (slot.holders.fetch_sub(1, order) != 1) return;
-  bytes_.fetch_sub(static_cast<std::int64_t>(slot.bytes), std::memory_order_relaxed);
   slot.payload = {};
-  in_use_.fetch_sub(1, std::memory_order_relaxed);
+  closed_.fetch_add(1, std::memory_order_relaxed);
   SlotIndex head = returned_.load(std::memory_order_relaxed);
   do {
     slot.next_free = head;

@@ -43,19 +43,18 @@ class SlotTable {
   /// One receiver is done with the message, or does not want it. Needs no readiness.
   void release(SlotIndex slot);
 
-  /// Slots in use, and the bytes of the payloads in them; rough while others work.
-  std::int64_t in_use() const { return in_use_.load(std::memory_order_relaxed); }
-  std::int64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  std::int64_t peak_bytes() const { return peak_bytes_.load(std::memory_order_relaxed); }
+  /// Slots in use, and the most there have been. The opening thread's; rough while others work.
+  std::int64_t in_use() const { return opened_ - closed_.load(std::memory_order_relaxed); }
+  std::int64_t peak() const { return peak_; }
 
  private:
   struct alignas(64) Slot {
     std::atomic<Waiter*> waiters{nullptr};  // filled() once the payload is in
     std::atomic<std::uint32_t> holders{0};  // receivers that are not done, and one until it is filled
     SlotIndex next_free = no_slot;
-    std::size_t bytes = 0;
     Payload payload;
   };
+  static_assert(sizeof(Slot) == 64, "a slot is one cache line");
   static constexpr std::size_t slots_per_block = 1024;
   static constexpr std::size_t most_blocks = 1 << 16;
 
@@ -68,10 +67,10 @@ class SlotTable {
   std::unique_ptr<std::unique_ptr<Slot[]>[]> blocks_{new std::unique_ptr<Slot[]>[most_blocks]};
   std::size_t block_count_ = 0;
   SlotIndex free_ = no_slot;                   // the conductor's own list
-  std::atomic<SlotIndex> returned_{no_slot};   // pushed by any thread, taken as a whole by the conductor
-  std::atomic<std::int64_t> in_use_{0};
-  std::atomic<std::int64_t> bytes_{0};
-  std::atomic<std::int64_t> peak_bytes_{0};
+  std::int64_t opened_ = 0;
+  std::int64_t peak_ = 0;
+  alignas(64) std::atomic<SlotIndex> returned_{no_slot};  // pushed by any thread, taken as a whole by the conductor
+  std::atomic<std::int64_t> closed_{0};
 };
 
 }  // namespace rubato

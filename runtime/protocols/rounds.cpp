@@ -68,6 +68,7 @@ Offer Rounds::on_arrival(const Arrival& arrival, Effects& effects) {
     ++counts_.late;
     discard(arrival, self_, arrival.arrived, effects);
   } else {
+    ++counts_.kept;  // until the round is absorbed and tokens run out
     arrived_.push_back(arrival);
   }
   combine_if_complete(arrival.arrived, effects);
@@ -77,10 +78,8 @@ Offer Rounds::on_arrival(const Arrival& arrival, Effects& effects) {
 void Rounds::absorb(std::vector<Arrival>& arrived, Time now, Effects& effects) {
   std::sort(arrived.begin(), arrived.end(), [](const Arrival& a, const Arrival& b) { return a.id < b.id; });
   for (const Arrival& arrival : arrived) {
-    if (mailbox_.offer(arrival, board_.settings->limits) == Offer::kept) {
-      ++counts_.kept;
-      continue;
-    }
+    if (mailbox_.offer(arrival, board_.settings->limits) == Offer::kept) continue;
+    --counts_.kept;
     ++counts_.capped;
     discard(arrival, self_, now, effects);
   }

@@ -17,7 +17,9 @@ namespace {
 
 const std::filesystem::path cases = std::filesystem::path(RUBATO_SOURCE_DIR) / "tests/golden";
 
-json case_named(const std::string& name) { return json::parse(text_of(cases / (name + ".json"))); }
+json case_named(const std::string& name) {
+  return json::parse(text_of(cases / (name + ".json")));
+}
 
 GoldenVerdict verdict_on(const Folder& folder, const json& golden_case) {
   write_text(folder / "case.json", golden_case.dump());
@@ -78,7 +80,8 @@ TEST_CASE("a changed number fails its case, and the verdict names the place") {
 
 TEST_CASE("whatever number of a trace is changed, the case fails") {
   const Folder folder;
-  for (const char* name : {"window_basic", "psi_cap_basic", "draco_coupled", "draco_decoupled_a", "draco_rounds_a"}) {
+  for (const std::string name :
+       {"window_basic", "psi_cap_basic", "draco_coupled", "draco_decoupled_a", "draco_rounds_a"}) {
     CAPTURE(name);
     const json golden_case = case_named(name);
     std::size_t tried = 0;
@@ -100,8 +103,10 @@ TEST_CASE("whatever number of a trace is changed, the case fails") {
 
 TEST_CASE("another setting than the case was made with fails it") {
   const Folder folder;
-  for (const auto& [place, value] : {std::pair<const char*, json>{"/config/eta", 0.123}, {"/config/self_apply", true},
-                                     {"/config/B", 3}, {"/config/deadline", 1e-5}}) {
+  for (const auto& [place, value] : {std::pair<const char*, json>{"/config/eta", 0.123},
+                                     {"/config/self_apply", true},
+                                     {"/config/B", 3},
+                                     {"/config/deadline", 1e-5}}) {
     json changed = case_named("draco_decoupled_a");
     REQUIRE(changed.value(json::json_pointer(place), json()) != value);
     changed[json::json_pointer(place)] = value;
@@ -141,8 +146,8 @@ TEST_CASE("a case of an algorithm we do not have yet is unsupported, not passed"
 
 TEST_CASE("a file that is no case is a failed verdict with a reason") {
   const Folder folder;
-  for (const char* text : {"", "{", "[]", "null", "42", "{}", "{\"algorithm\": 7}", "{\"algorithm\": \"draco\"}",
-                           "\xff\xfe", "{\"algorithm\": \"window\", \"expect\": []}"}) {
+  for (const std::string text : {"", "{", "[]", "null", "42", "{}", "{\"algorithm\": 7}", "{\"algorithm\": \"draco\"}",
+                                 "\xff\xfe", "{\"algorithm\": \"window\", \"expect\": []}"}) {
     CAPTURE(text);
     write_text(folder / "case.json", text);
     const GoldenVerdict verdict = check_golden(folder / "case.json");
@@ -159,7 +164,8 @@ TEST_CASE("whatever is damaged in a case, the answer is a verdict: no crash, no 
     const json golden_case = json::parse(text_of(file));
     std::vector<json::json_pointer> places;
     for (const auto& place : places_in(golden_case))
-      if (!place.to_string().starts_with("/expect") && !place.to_string().starts_with("/problem/")) places.push_back(place);
+      if (!place.to_string().starts_with("/expect") && !place.to_string().starts_with("/problem/"))
+        places.push_back(place);
     const std::size_t stride = 1 + places.size() / 25;
     for (std::size_t i = 0; i < places.size(); i += stride) {
       const std::string where = file.stem().string() + places[i].to_string();
@@ -167,7 +173,8 @@ TEST_CASE("whatever is damaged in a case, the answer is a verdict: no crash, no 
       const std::string ended = in_a_process(
           [&] {
             const Folder folder;
-            for (const json& value : {json(nullptr), json(-1), json("word"), json::array(), json::object(), json(true)}) {
+            for (const json& value :
+                 {json(nullptr), json(-1), json("word"), json::array(), json::object(), json(true)}) {
               json damaged = golden_case;
               damaged[places[i]] = value;
               verdict_on(folder, damaged);
@@ -182,7 +189,7 @@ TEST_CASE("whatever is damaged in a case, the answer is a verdict: no crash, no 
 
 TEST_CASE("cases are found in folders and by name, in the order of their names, without the index") {
   const Folder folder;
-  for (const char* name : {"b.json", "a.json", "INDEX.json", "README.md"}) write_text(folder / name, "{}");
+  for (const std::string name : {"b.json", "a.json", "INDEX.json", "README.md"}) write_text(folder / name, "{}");
   CHECK(find_golden({folder.path()}) == std::vector{folder / "a.json", folder / "b.json"});
   CHECK(find_golden({folder / "b.json"}) == std::vector{folder / "b.json"});
   CHECK(complaint<std::invalid_argument>([&] { find_golden({folder / "c.json"}); }) ==

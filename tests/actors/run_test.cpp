@@ -11,8 +11,8 @@
 #include "actors/summary.hpp"
 #include "actors/timing.hpp"
 #include "learning/problems.hpp"
-#include "transports/in_process.hpp"
 #include "tests/actors/support.hpp"
+#include "transports/in_process.hpp"
 
 using namespace rubato;
 using namespace rubato::test;
@@ -54,11 +54,11 @@ TEST_CASE("the models are those of a plain loop that performs the steps one afte
   class PlainLoop final : public StepSink {
    public:
     PlainLoop(const Task& task, std::uint32_t clients) {
-      for (std::uint32_t i = 0; i < clients; ++i) performers.push_back(task.make_performer({i}, pool_));
+      for (std::uint32_t i = 0; i < clients; ++i) performers_.push_back(task.make_performer({i}, pool_));
     }
     SlotIndex open_slot(std::uint32_t receivers) override { return slots_.open(receivers); }
     void perform(const Step& step) override {
-      Performer& client = *performers[step.client.value];
+      Performer& client = *performers_[step.client.value];
       if (step.kind == StepKind::compute) client.compute(step, memory_);
       if (step.kind == StepKind::merge) client.merge(step, slots_, memory_);
       if (step.kind == StepKind::adopt) client.adopt(slots_.payload(step.entries.front().slot));
@@ -69,12 +69,13 @@ TEST_CASE("the models are those of a plain loop that performs the steps one afte
       }
       for (const StepEntry& entry : step.entries) slots_.release(entry.slot);
     }
-    std::vector<std::unique_ptr<Performer>> performers;
+    const Performer& performer(std::uint32_t client) const { return *performers_[client]; }
 
    private:
-    TensorPool pool_;
+    TensorPool pool_;  // first: it outlives everything that holds tensors
     SlotTable slots_;
     ThreadMemory memory_;
+    std::vector<std::unique_ptr<Performer>> performers_;
   };
   for (const auto& overrides : {std::vector<std::string>{"precision=float64"}, digits_instead()}) {
     const config::Experiment same = experiment(overrides);
@@ -91,7 +92,7 @@ TEST_CASE("the models are those of a plain loop that performs the steps one afte
     const RunResult result = run(same, options);
     REQUIRE(result.models.size() == 8);
     for (std::uint32_t i = 0; i < 8; ++i) {
-      const auto bytes = loop.performers[i]->model_bytes();
+      const auto bytes = loop.performer(i).model_bytes();
       CHECK(result.models[i] == std::vector<std::byte>(bytes.begin(), bytes.end()));
     }
     CHECK(result.digests.timeline == timeline_digest(conductor.hashes()));
@@ -146,8 +147,8 @@ TEST_CASE("timing does not depend on what is learnt") {
 
 TEST_CASE("evaluation changes neither timing nor models") {
   const std::string expected = digests(run(experiment(), on_threads(2)));
-  for (const char* metrics : {"metrics.every_events=0", "metrics.every_events=7", "metrics.every_seconds=0.35",
-                              "metrics.clients=3", "metrics.test_samples=1"}) {
+  for (const std::string metrics : {"metrics.every_events=0", "metrics.every_events=7", "metrics.every_seconds=0.35",
+                                    "metrics.clients=3", "metrics.test_samples=1"}) {
     CAPTURE(metrics);
     CHECK(digests(run(experiment({metrics}), on_threads(2))) == expected);
   }
@@ -172,7 +173,8 @@ TEST_CASE("the scores do not depend on the number of threads") {
 TEST_CASE("limits slow a run down at most: the results stay the same") {
   const std::string expected = digests(run(experiment(), on_threads(2)));
   for (const unsigned threads : {1u, 2u})
-    for (const char* limit : {"limits.outstanding_steps=1", "limits.payload_bytes=1", "limits.outstanding_steps=17"}) {
+    for (const std::string limit :
+         {"limits.outstanding_steps=1", "limits.payload_bytes=1", "limits.outstanding_steps=17"}) {
       CAPTURE(limit);
       CHECK(digests(run(experiment({limit}), on_threads(threads))) == expected);
     }
@@ -192,9 +194,9 @@ TEST_CASE("on a regular undirected graph the weights of senders and receivers ar
 
 TEST_CASE("every option of draco leads to models of its own") {
   std::vector<std::string> seen;
-  for (const char* option : {"algorithm.eta=0.05", "algorithm.eta=0.06", "algorithm.local_batches=2",
-                             "algorithm.outbox=latest", "algorithm.self_apply=false", "algorithm.snapshot=at_start",
-                             "algorithm.q=batch", "precision=float64"}) {
+  for (const std::string option :
+       {"algorithm.eta=0.05", "algorithm.eta=0.06", "algorithm.local_batches=2", "algorithm.outbox=latest",
+        "algorithm.self_apply=false", "algorithm.snapshot=at_start", "algorithm.q=batch", "precision=float64"}) {
     CAPTURE(option);
     const std::string model = run(experiment({option})).digests.model;
     CHECK(std::find(seen.begin(), seen.end(), model) == seen.end());
@@ -221,9 +223,13 @@ TEST_CASE("right after a unification the models are equal to the bit: consensus 
 }
 
 TEST_CASE("every message sent was lost, kept, late, capped or is still on its way") {
-  for (const auto& overrides : {std::vector<std::string>{}, {"topology.kind=complete", "channel.loss=0.5"},
-                                {"mailbox.cap=1"}, {"mailbox.deadline=0.01"}, {"unification.clears_mailbox=true"},
-                                {"protocol.kind=rounds"}, {"protocol.kind=rounds", "protocol.missing=drop"},
+  for (const auto& overrides : {std::vector<std::string>{},
+                                {"topology.kind=complete", "channel.loss=0.5"},
+                                {"mailbox.cap=1"},
+                                {"mailbox.deadline=0.01"},
+                                {"unification.clears_mailbox=true"},
+                                {"protocol.kind=rounds"},
+                                {"protocol.kind=rounds", "protocol.missing=drop"},
                                 {"unification.period=0.1", "unification.via=transport"}}) {
     const std::string which = overrides.empty() ? "as it stands" : overrides.front();
     CAPTURE(which);
@@ -286,16 +292,18 @@ TEST_CASE("rounds run on one thread and on two, and a round is a round for every
 }
 
 TEST_CASE("rounds need a law of intervals, and the run says so") {
-  const auto tabled = complaint<std::invalid_argument>(
-      [] { run(experiment({"protocol.kind=rounds", "clients.compute.law=off"})); });
+  const auto tabled = complaint<std::invalid_argument>([] {
+    run(experiment({"protocol.kind=rounds", "clients.compute.law=off"}));
+  });
   CHECK(contains(tabled, "clients.compute"));
 }
 
 TEST_CASE("ten times as long a run holds no more payloads") {
   const auto peak = [](const char* until) {
     // A small credit: what is under way is then what the links hold, whatever the machine does.
-    const RunResult result = run(
-        experiment({until, "data.dimension=256", "limits.outstanding_steps=64", "unification.period=none"}), on_threads(2));
+    const RunResult result =
+        run(experiment({until, "data.dimension=256", "limits.outstanding_steps=64", "unification.period=none"}),
+            on_threads(2));
     return result.peak_payload_bytes;
   };
   const std::uint64_t brief = peak("until=100.5"), lengthy = peak("until=1000.5");
@@ -396,7 +404,8 @@ TEST_CASE("learners of different dimensions are refused by client and size befor
   RunOptions options;
   std::atomic<int> gradients{0};
   options.own_float.learner = [&](ClientId client) {
-    return std::make_unique<WatchedLearner<float>>(client.value == 5 ? 4 : 3, 0.0f, [&] { ++gradients; }, nothing);
+    return std::make_unique<WatchedLearner<float>>(
+        client.value == 5 ? 4 : 3, 0.0f, [&] { ++gradients; }, nothing);
   };
   CHECK(complaint<std::invalid_argument>([&] { run(experiment(), options); }) ==
         "the learner of client 5 has dimension 4, that of client 0 has 3");
@@ -473,7 +482,8 @@ TEST_CASE("a client that throws ends the run, named with its step and time") {
 TEST_CASE("a client that throws something else than an exception ends the run as well") {
   RunOptions options;
   options.own_float.learner = [](ClientId) {
-    return std::make_unique<WatchedLearner<float>>(2, 0.0f, [] { throw 7; }, nothing);
+    return std::make_unique<WatchedLearner<float>>(
+        2, 0.0f, [] { throw 7; }, nothing);
   };
   CHECK(contains(complaint<RunFailed>([&] { run(experiment(), options); }), "something that is no std::exception"));
 }
@@ -482,10 +492,12 @@ TEST_CASE("of very many clients that all throw one is named, and the run ends") 
   RunOptions options = on_threads(2);
   options.own_float.learner = [](ClientId client) {
     return std::make_unique<WatchedLearner<float>>(
-        2, 0.0f, [client] { throw std::runtime_error("client " + std::to_string(client.value) + " is tired"); }, nothing);
+        2, 0.0f, [client] { throw std::runtime_error("client " + std::to_string(client.value) + " is tired"); },
+        nothing);
   };
-  const std::string said =
-      complaint<RunFailed>([&] { run(experiment({"clients.count=3000", "until=1000.0"}), options); });
+  const std::string said = complaint<RunFailed>([&] {
+    run(experiment({"clients.count=3000", "until=1000.0"}), options);
+  });
   CAPTURE(said);
   REQUIRE(said.starts_with("client "));
   const std::string named = said.substr(0, said.find(" failed"));
@@ -577,9 +589,13 @@ struct Recorded {
 }  // namespace
 
 TEST_CASE("a record leads to the same models, on one thread and on two") {
-  for (const auto& overrides :
-       {std::vector<std::string>{}, digits_instead(), {"protocol.kind=rounds"}, {"algorithm.snapshot=at_start"},
-        {"unification.via=transport"}, {"unification.clears_mailbox=true"}, {"precision=float64"}}) {
+  for (const auto& overrides : {std::vector<std::string>{},
+                                digits_instead(),
+                                {"protocol.kind=rounds"},
+                                {"algorithm.snapshot=at_start"},
+                                {"unification.via=transport"},
+                                {"unification.clears_mailbox=true"},
+                                {"precision=float64"}}) {
     const Recorded recorded(overrides);
     for (const unsigned threads : {1u, 2u}) {
       const RunResult again = replay(recorded.of, recorded.file, on_threads(threads));

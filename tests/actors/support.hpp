@@ -62,8 +62,8 @@ every_events = 100
 
 /// The same clocks and links, learning handwritten digits.
 inline std::vector<std::string> digits_instead() {
-  return {"data.name=digits",           "model.name=softmax",   "model.batch=8",
-          "algorithm.local_batches=2", "metrics.test_samples=100"};
+  return {"data.name=digits", "model.name=softmax", "model.batch=8", "algorithm.local_batches=2",
+          "metrics.test_samples=100"};
 }
 
 inline config::Experiment experiment(const std::vector<std::string>& overrides = {},
@@ -84,9 +84,13 @@ inline RunOptions on_threads(unsigned threads) {
 }
 
 /// Both digests in one text.
-inline std::string digests(const RunResult& result) { return result.digests.model + " " + result.digests.timeline; }
+inline std::string digests(const RunResult& result) {
+  return result.digests.model + " " + result.digests.timeline;
+}
 
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 /// What an exception says, of this type; "nothing was thrown" otherwise.
 template <class Error, class Act>
@@ -132,7 +136,8 @@ inline std::string in_a_process(const std::function<std::string()>& act, std::ch
   }
   std::string said;
   char part[512];
-  for (ssize_t count; (count = read(ends[0], part, sizeof part)) > 0;) said.append(part, static_cast<std::size_t>(count));
+  for (ssize_t count; (count = read(ends[0], part, sizeof part)) > 0;)
+    said.append(part, static_cast<std::size_t>(count));
   close(ends[0]);
   if (!has_ended) return "hangs";
   return WIFSIGNALED(status) ? "died of signal " + std::to_string(WTERMSIG(status)) : said;

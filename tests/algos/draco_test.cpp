@@ -85,7 +85,9 @@ struct HandClient {
 
 }  // namespace
 
-TEST_CASE("draco keeps the contract of algorithms") { algorithm_contract("draco"); }
+TEST_CASE("draco keeps the contract of algorithms") {
+  algorithm_contract("draco");
+}
 
 TEST_CASE("draco keeps the contract of algorithms with every option the other way") {
   AlgorithmOptions options = options_with(0.125, true);
@@ -141,8 +143,8 @@ TEST_CASE("computation k takes the batches k B to k B + B - 1") {
   options.set("local_batches", std::int64_t{2});
   HandClient client(options);
   // f = ((x - 2)^2 + (x - 4)^2 + ...) / 2N: the batch of one sample pulls towards that sample.
-  client.learner = make_least_squares<double>((Matrix<double>(4, 2) << 1, 0, 1, 0, 1, 0, 1, 0).finished(),
-                                              vector({3, 3, 5, 9}));
+  client.learner =
+      make_least_squares<double>((Matrix<double>(4, 2) << 1, 0, 1, 0, 1, 0, 1, 0).finished(), vector({3, 3, 5, 9}));
   const std::vector<Rows> table{{0}, {1}, {2}, {3}};
   client.plan.table = &table;
   client.compute(1);  // x: 3 -> 3 + (5 - 3)/2 = 4 -> 4 + (9 - 4)/2 = 6.5
@@ -259,9 +261,9 @@ void walk(World& world, SerialRun<double>& run, Time until) {
 // Late, lost and capped messages, windows and unifications.
 std::unique_ptr<World> rough_world(std::uint64_t seed) {
   auto world = std::make_unique<World>(topology("ring", 6), seed);
-  world->channel = std::make_unique<RandomChannel>(
-      seed, RandomChannel::LinkLaw{{.kind = Law::Kind::exponential, .first = 0.3}, 0.2},
-      std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
+  world->channel =
+      std::make_unique<RandomChannel>(seed, RandomChannel::LinkLaw{{.kind = Law::Kind::exponential, .first = 0.3}, 0.2},
+                                      std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
   world->push.compute = {TimerLaw::poisson(2)};
   world->push.transmit = {TimerLaw::poisson(1.5)};
   world->push.needs.send_only_if_computed = true;
@@ -284,7 +286,8 @@ TEST_CASE("without receptions a model never changes, however long its client com
   for (std::uint32_t i = 0; i < 6; ++i) CHECK(run.model({i}) == starts[i]);
 }
 
-TEST_CASE("a model is its start plus every weighted increment it took and every jump of a unification (invariant vii)") {
+TEST_CASE(
+    "a model is its start plus every weighted increment it took and every jump of a unification (invariant vii)") {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     CAPTURE(seed);
     const bool self_apply = seed % 2 == 0;
@@ -416,8 +419,7 @@ TEST_CASE("what all have in common is learnt all the same: the mean shrinks by 1
   const auto world = lock_step("ring", 6);
   const auto run = pulled_to_zero(6, options_with(0.1), std::vector<Vector<double>>(6, vector({1})));
   walk(*world, *run, at_seconds(20.5));
-  for (std::uint32_t i = 0; i < 6; ++i)
-    CHECK(run->model({i})[0] == doctest::Approx(std::pow(0.9, 20)).epsilon(1e-12));
+  for (std::uint32_t i = 0; i < 6; ++i) CHECK(run->model({i})[0] == doctest::Approx(std::pow(0.9, 20)).epsilon(1e-12));
 }
 
 TEST_CASE("with self_apply the same ring does not drift apart") {
@@ -428,7 +430,9 @@ TEST_CASE("with self_apply the same ring does not drift apart") {
   CHECK(run->disagreement() <= before * (1 + 1e-12));
 }
 
-TEST_CASE("only a unification bounds the literal form: between two of them disagreement is at most (1 + eta)^P of the first") {
+TEST_CASE(
+    "only a unification bounds the literal form: between two of them disagreement is at most (1 + eta)^P of the "
+    "first") {
   const auto world = lock_step("ring", 6);
   world->settings.unification.period = from_seconds(5.5);
   const auto run = std::make_unique<SerialRun<double>>(pulls_towards(taking_sides(6)),

@@ -31,8 +31,17 @@ Command::Command(const Arguments& arguments, const Where& where) {
   pointers.push_back(nullptr);
   const std::string out = where.out.empty() ? (streams_ / "out").string() : where.out;
   const std::string err = streams_ / "err";
+  int until_exec[2];  // closed by the kernel when the program has taken the place of our copy
+  if (pipe2(until_exec, O_CLOEXEC) != 0) std::abort();
   process_ = fork();
-  if (process_ != 0) return;
+  if (process_ != 0) {
+    close(until_exec[1]);
+    char nothing;
+    while (read(until_exec[0], &nothing, 1) < 0) {
+    }
+    close(until_exec[0]);
+    return;
+  }
   for (const int signal : {SIGINT, SIGTERM, SIGSEGV, SIGABRT, SIGFPE, SIGILL}) std::signal(signal, SIG_DFL);
   const int to_out = open(out.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   const int to_err = open(err.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -49,15 +58,21 @@ Command::~Command() {
   waitpid(process_, &status_, 0);
 }
 
-void Command::send(int signal) const { kill(process_, signal); }
+void Command::send(int signal) const {
+  kill(process_, signal);
+}
 
 bool Command::is_running() {
   if (!has_ended_) has_ended_ = waitpid(process_, &status_, WNOHANG) == process_;
   return !has_ended_;
 }
 
-std::string Command::out() const { return text_of(streams_ / "out"); }
-std::string Command::err() const { return text_of(streams_ / "err"); }
+std::string Command::out() const {
+  return text_of(streams_ / "out");
+}
+std::string Command::err() const {
+  return text_of(streams_ / "err");
+}
 
 bool Command::catches(int signal) const {
   std::istringstream status(text_of("/proc/" + std::to_string(process_) + "/status"));
@@ -72,7 +87,9 @@ Ended Command::wait(std::chrono::seconds limit) {
   return {by_signal ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_), by_signal, out(), err()};
 }
 
-Ended rubato(const Arguments& arguments, const Command::Where& where) { return Command(arguments, where).wait(); }
+Ended run_rubato(const Arguments& arguments, const Command::Where& where) {
+  return Command(arguments, where).wait();
+}
 
 bool becomes_true(const std::function<bool()>& condition, std::chrono::seconds limit) {
   const auto until = std::chrono::steady_clock::now() + limit;
@@ -83,7 +100,9 @@ bool becomes_true(const std::function<bool()>& condition, std::chrono::seconds l
   return true;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 std::string text_of(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
@@ -94,7 +113,9 @@ void write_text(const std::filesystem::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
 }
 
-std::string quickstart() { return RUBATO_SOURCE_DIR "/examples/quickstart.toml"; }
+std::string quickstart() {
+  return RUBATO_SOURCE_DIR "/examples/quickstart.toml";
+}
 
 std::string small_experiment(const Folder& folder) {
   write_text(folder / "small.toml", R"(name = "small"

@@ -28,7 +28,7 @@ class Folder {
 };
 
 struct Ended {
-  int code = 0;         ///< exit code; 128 + the signal's number, as a shell says, if one ended it
+  int code = 0;  ///< exit code; 128 + the signal's number, as a shell says, if one ended it
   bool by_signal = false;
   std::string out, err;
 };
@@ -64,7 +64,7 @@ class Command {
 };
 
 /// From start to end.
-Ended rubato(const Arguments& arguments, const Command::Where& where = {});
+Ended run_rubato(const Arguments& arguments, const Command::Where& where = {});
 
 /// Looks again and again until the condition holds; false after `limit`.
 bool becomes_true(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(60));

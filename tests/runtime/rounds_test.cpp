@@ -84,7 +84,7 @@ TEST_CASE("a batch holds one message of each sender, senders ascending, whatever
 TEST_CASE("tokens go to the lowest senders, and the others are discarded") {
   const auto world = in_rounds(topologies::star(4, {0}), {1, 1, 1, 1});
   world->push.limits.cap = 2;
-  world->board.unify_every = 2;
+  world->board.unify_every = world->board.refill_every = 2;
   world->run_until(Time{4500ms});  // rounds end at 1.5, 3.0 and 4.5
   std::vector<std::string> of_zero;
   for (const KeptStep& kept : world->steps.steps)
@@ -93,7 +93,7 @@ TEST_CASE("tokens go to the lowest senders, and the others are discarded") {
         of_zero.push_back(std::string(name_of(kept.step.kind)) + " " + std::to_string(entry.peer.value) + "#" +
                           std::to_string(entry.sequence));
   std::sort(of_zero.begin(), of_zero.end());
-  // Two tokens for rounds 0 and 1 together; the unification after round 1 refills them for round 2.
+  // Two tokens for rounds 0 and 1 together; the refill after round 1 gives two more for round 2.
   CHECK(of_zero == std::vector<std::string>{"discard 1#1", "discard 2#1", "discard 3#0", "discard 3#1", "discard 3#2",
                                             "merge 1#0", "merge 1#2", "merge 2#0", "merge 2#2"});
   CHECK(world->conductor().total_counts().capped == 5);
@@ -101,7 +101,7 @@ TEST_CASE("tokens go to the lowest senders, and the others are discarded") {
 
 TEST_CASE("every P rounds all take the hub's model, before the next round computes") {
   const auto world = in_rounds(topologies::ring(3), {1, 1, 1});
-  world->board.unify_every = 2;
+  world->board.unify_every = world->board.refill_every = 2;
   world->run_until(Time{9500ms});  // a round is 1.5 s: unifications at 3, 6 and 9
   CHECK(times_of(*world, StepKind::adopt) == Times{3000, 3000, 6000, 6000, 9000, 9000});
   std::vector<std::uint32_t> hubs;

@@ -186,7 +186,7 @@ Models with_threads(World& world, std::uint32_t clients, unsigned threads, std::
       while (!is_over.load(std::memory_order_relaxed)) {
         Client& client = *ensemble.clients[chance.below(clients)];
         if (!client.enter()) continue;
-        run_with_neighbours(client, ensemble, memory, [&](std::int64_t count) {
+        run_with_neighbours(client, ensemble, memory, [](Client&) { return false; }, [&](std::int64_t count) {
           performed.fetch_add(count, std::memory_order_relaxed);
         });
       }

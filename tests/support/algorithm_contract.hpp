@@ -1,5 +1,5 @@
-// What every algorithm of the catalogue promises, whatever it computes: it is deterministic, finite, of the right sizes,
-// and shares no memory with what it hands out or is given.
+// What every algorithm of the catalogue promises, whatever it computes: it is deterministic, finite, of the right
+// sizes, and shares no memory with what it hands out or is given.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -219,8 +219,12 @@ void algorithm_contract_of(const AlgorithmFactory<Real>& factory) {
 /// Call it in a test case of its own: it holds subcases.
 inline void algorithm_contract(std::string_view name, const AlgorithmOptions& options = {}) {
   const CatalogueEntry& entry = catalogue_entry(name);
-  SUBCASE("in float") { algorithm_contract_of<float>(make_algorithm<float>(entry, options)); }
-  SUBCASE("in double") { algorithm_contract_of<double>(make_algorithm<double>(entry, options)); }
+  SUBCASE("in float") {
+    algorithm_contract_of<float>(make_algorithm<float>(entry, options));
+  }
+  SUBCASE("in double") {
+    algorithm_contract_of<double>(make_algorithm<double>(entry, options));
+  }
 }
 
 }  // namespace rubato::test

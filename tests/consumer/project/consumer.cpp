@@ -1,5 +1,6 @@
 // What a user of the installed library writes: vectors made here are read, written and kept there, and the other way
 // round.
+#include <rubato/actors/experiment.hpp>
 #include <rubato/learning/metrics.hpp>
 #include <rubato/learning/model.hpp>
 #include <rubato/runtime/random.hpp>
@@ -28,4 +29,16 @@ int main() {
   for (int i = 0; i < 3; ++i) mean.add<double>(view(std::as_const(x)));
   const Vector<float> rounded = mean.mean_as<float>();
   std::printf("mean %s\n", rounded == x.cast<float>() ? "equal" : "different");
+
+  Experiment experiment;
+  experiment.until = 20.5;
+  experiment.clients.count = 6;
+  experiment.algorithm.name = "draco";
+  experiment.algorithm.self_apply = true;
+  experiment.data.name = experiment.model.name = "quadratic";
+  experiment.data.dimension = 33;
+  RunOptions threads;
+  threads.threads = 2;
+  const RunResult one = run(experiment), two = run(experiment, threads);
+  std::printf("%zu clients, %s models\n", one.clients, one.digests.model == two.digests.model ? "equal" : "different");
 }

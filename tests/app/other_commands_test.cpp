@@ -1,0 +1,193 @@
+// replay, golden, topology, list, doctor and report.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/app/command.hpp"
+
+namespace fs = std::filesystem;
+using namespace rubato::test;
+using nlohmann::json;
+
+namespace {
+
+const std::string golden_cases = RUBATO_SOURCE_DIR "/tests/golden";
+
+struct Kept {
+  Kept() { REQUIRE(run_rubato({"run", small_experiment(home), "--out", home / "run", "--quiet"}).code == 0); }
+  Ended replay() const { return run_rubato({"replay", home / "run"}); }
+  Folder home;
+};
+
+std::string with_flipped_bit(std::string text, std::size_t at) {
+  text[at] = static_cast<char>(text[at] ^ 4);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a record replays to its own digests on every number of threads, from any working directory") {
+  const Kept kept;
+  const json summary = json::parse(text_of(kept.home / "run/summary.json"));
+  for (const char* threads : {"1", "2"}) {
+    const Ended ended = run_rubato({"replay", "run", "--threads", threads}, {kept.home.path(), ""});
+    CAPTURE(ended.err);
+    CHECK(ended.code == 0);
+    CHECK(contains(ended.out, "model_digest    " + summary.at("model_digest").get<std::string>() + " agrees"));
+    CHECK(contains(ended.out, "timeline_digest " + summary.at("timeline_digest").get<std::string>() + " agrees"));
+  }
+}
+
+TEST_CASE("a record that was tampered with does not replay: exit code 1 and a sentence") {
+  const Kept kept;
+  const fs::path record = kept.home / "run/timeline.rbt";
+  const std::string whole = text_of(record);
+  write_text(record, with_flipped_bit(whole, whole.size() / 2));
+  const Ended flipped = kept.replay();
+  CAPTURE(flipped.err);
+  CHECK(flipped.code == 1);
+  CHECK(contains(flipped.err, "the record ends before the run did"));
+  write_text(record, whole.substr(0, whole.size() - 7));
+  CHECK(kept.replay().code == 1);
+  write_text(record, "no record");
+  CHECK(kept.replay().code == 1);
+  write_text(record, whole);
+  CHECK(kept.replay().code == 0);
+}
+
+TEST_CASE("a summary or an experiment that was tampered with is noticed by replay") {
+  const Kept kept;
+  const fs::path summary = kept.home / "run/summary.json";
+  const std::string text = text_of(summary);
+  json other = json::parse(text);
+  other["model_digest"] = std::string(64, '0');
+  write_text(summary, other.dump());
+  const Ended ended = kept.replay();
+  CHECK(ended.code == 1);
+  CHECK(contains(ended.out, "differs from " + std::string(64, '0')));
+  write_text(summary, "{");
+  CHECK(kept.replay().code != 0);
+  write_text(summary, text);
+  const fs::path experiment = kept.home / "run/experiment.toml";
+  std::string toml = text_of(experiment);
+  const std::size_t eta = toml.find("eta = 0.05");
+  REQUIRE(eta != std::string::npos);
+  write_text(experiment, toml.replace(eta, 10, "eta = 0.06"));
+  CHECK(kept.replay().code == 1);
+}
+
+TEST_CASE("replay of what is no run says so") {
+  const Folder home;
+  for (const fs::path& place : {home / "nothing", home.path()}) {
+    const Ended ended = run_rubato({"replay", place.string()});
+    CHECK(ended.code == 2);
+    CHECK(contains(ended.err, "is this the folder of a run?"));
+  }
+}
+
+TEST_CASE("golden passes every case of this clone and counts them") {
+  const Ended ended = run_rubato({"golden", golden_cases});
+  CHECK(ended.code == 0);
+  CHECK(contains(ended.out, "passed draco_coupled\n"));
+  CHECK(ended.out.ends_with(" passed, 0 failed\n"));
+}
+
+TEST_CASE("golden says which case failed and where, which it cannot judge, and fails") {
+  const Folder home;
+  json wrong = json::parse(text_of(golden_cases + "/draco_coupled.json")), unknown = wrong;
+  wrong["expect"]["final"]["theta"][1][0] = 42.0;
+  unknown["algorithm"] = "spodgt";
+  write_text(home / "a.json", wrong.dump());
+  write_text(home / "b.json", unknown.dump());
+  write_text(home / "c.json", "{ damaged");
+  const Ended ended = run_rubato({"golden", home.path().string(), golden_cases + "/window_basic.json"});
+  CHECK(ended.code == 1);
+  CHECK(contains(ended.out, "FAILED draco_coupled: expect.final.theta[1][0]: golden 42.0"));
+  CHECK(contains(ended.out, "FAILED c: "));
+  CHECK(contains(ended.out, "not yet supported: spodgt (1 case)"));
+  CHECK(contains(ended.out, "1 passed, 2 failed"));
+  CHECK(run_rubato({"golden", home / "nothing"}).code == 2);
+}
+
+TEST_CASE("golden writes its answers in the schema of the cases, and they satisfy the cases") {
+  const Folder home;
+  CHECK(run_rubato({"golden", golden_cases, "--answers", home / "deep/answers"}).code == 0);
+  for (const auto& entry : fs::directory_iterator(golden_cases)) {
+    const json golden_case = json::parse(text_of(entry.path()));
+    const json answer =
+        json::parse(text_of(home / "deep/answers" / (golden_case.at("id").get<std::string>() + ".json")));
+    CHECK(answer.at("id") == golden_case.at("id"));
+    for (const auto& [key, value] : golden_case.at("expect").items()) CHECK(answer.at("expect").contains(key));
+  }
+  write_text(home / "file", "");
+  const Ended ended = run_rubato({"golden", golden_cases, "--answers", home / "file/answers"});
+  CHECK(ended.code == 3);
+  CHECK(contains(ended.err, "file/answers"));
+}
+
+TEST_CASE("topology describes the graph, and fails where somebody cannot be reached") {
+  const Folder home;
+  const std::string file = small_experiment(home);
+  const Ended ring = run_rubato({"topology", file});
+  CHECK(ring.code == 0);
+  for (const char* line :
+       {"clients             6\n", "links               12", "strongly connected  yes", "metropolis", "gap"})
+    CHECK(contains(ring.out, line));
+  const Ended apart = run_rubato({"topology", file, "--set", "topology.kind=edges", "--set", "topology.edges=[[0,1]]"});
+  CHECK(apart.code == 2);
+  CHECK_FALSE(apart.err.empty());
+  CHECK(contains(apart.out, "strongly connected  no"));  // it is described all the same
+}
+
+TEST_CASE("list shows what there is, one list alone, and every key of the experiment file") {
+  const Ended all = run_rubato({"list"});
+  CHECK(all.code == 0);
+  for (const char* word : {"algorithms", "draco", "datasets", "digits", "models", "softmax", "topologies", "ring"})
+    CHECK(contains(all.out, word));
+  const Ended models = run_rubato({"list", "models"});
+  CHECK(contains(models.out, "mlp"));
+  CHECK_FALSE(contains(models.out, "draco"));
+  const Ended keys = run_rubato({"list", "--keys"});
+  CHECK(keys.code == 0);
+  for (const char* key : {"clients.count", "mailbox.deadline", "algorithm.eta", "metrics.every_events"})
+    CHECK(contains(keys.out, key));
+  const Ended unknown = run_rubato({"list", "planets"});
+  CHECK(unknown.code == 2);
+  CHECK(contains(unknown.err, "algorithms"));
+}
+
+TEST_CASE("every topology that is listed can be asked for") {
+  const Folder home;
+  const std::string file = small_experiment(home);
+  const std::string listed = run_rubato({"list", "topologies"}).out;
+  for (std::size_t line = listed.find("\n  "); line != std::string::npos; line = listed.find("\n  ", line + 1)) {
+    const std::string name = listed.substr(line + 3, listed.find(' ', line + 3) - line - 3);
+    const Ended ended = run_rubato({"topology", file, "--set", "topology.kind=" + name});
+    CAPTURE(ended.err);
+    // What a kind needs beyond its name may be missing, but the name is known.
+    CHECK_FALSE(contains(ended.err, "topology.kind = "));
+  }
+}
+
+TEST_CASE("the doctor finds this machine fit, from any working directory") {
+  const Folder home;
+  const Ended ended = run_rubato({"doctor"}, {home.path(), ""});
+  CHECK(ended.code == 0);
+  CHECK(contains(ended.out, "ok    determinism"));
+  CHECK(contains(ended.out, "ok    digits"));
+  CHECK_FALSE(contains(ended.out, "FAULT"));
+}
+
+TEST_CASE("a report can be made once more from the folder, and not from something else") {
+  const Kept kept;
+  const fs::path report = kept.home / "run/report.html";
+  const std::string first = text_of(report);
+  fs::remove(report);
+  const Ended ended = run_rubato({"report", kept.home / "run"});
+  CHECK(ended.code == 0);
+  CHECK(contains(ended.out, report.string()));
+  CHECK(text_of(report) == first);
+  const Ended nothing = run_rubato({"report", kept.home / "nothing"});
+  CHECK(nothing.code == 2);
+  CHECK_FALSE(nothing.err.empty());
+}

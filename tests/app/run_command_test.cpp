@@ -1,0 +1,230 @@
+// rubato run: what it prints, what it leaves, what it returns.
+#include <doctest/doctest.h>
+#include <sys/mount.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/app/command.hpp"
+
+namespace fs = std::filesystem;
+using namespace rubato::test;
+using nlohmann::json;
+
+namespace {
+
+json summary_of(const Arguments& arguments, const Command::Where& where = {}) {
+  const Ended ended = run_rubato(arguments, where);
+  CAPTURE(ended.err);
+  REQUIRE(ended.code == 0);
+  return json::parse(ended.out);
+}
+
+Arguments operator+(Arguments some, const Arguments& more) {
+  some.insert(some.end(), more.begin(), more.end());
+  return some;
+}
+
+}  // namespace
+
+TEST_CASE("the quick start's mean model recognises more than nine digits in ten, from any working directory") {
+  const Folder elsewhere;
+  const json summary = summary_of({"run", quickstart(), "--json"}, {elsewhere.path(), ""});
+  CHECK(summary.at("accuracy").at("mean_model") > 0.90);
+  CHECK(summary.at("clients") == 25);
+  CHECK(summary.at("experiment") == "draco-digits");
+}
+
+TEST_CASE("the quick start has the same digests on one thread and on two, and others with another seed") {
+  const json one = summary_of({"run", quickstart(), "--json", "--quiet", "--threads", "1"});
+  const json two = summary_of({"run", quickstart(), "--json", "--quiet", "--threads", "2"});
+  const json other = summary_of({"run", quickstart(), "--json", "--quiet", "--seed", "2"});
+  CHECK(one.at("threads") == 1);
+  CHECK(two.at("threads") == 2);
+  for (const char* digest : {"model_digest", "timeline_digest"}) {
+    CHECK(one.at(digest) == two.at(digest));
+    CHECK(one.at(digest) != other.at(digest));
+  }
+  CHECK(other.at("seed") == 2);
+}
+
+TEST_CASE("with --json the summary is alone on standard output, and the same as in the folder") {
+  const Folder home;
+  const Ended ended = run_rubato({"run", small_experiment(home), "--json", "--out", home / "run"});
+  CHECK(ended.code == 0);
+  CHECK(json::parse(ended.out) == json::parse(text_of(home / "run/summary.json")));
+}
+
+TEST_CASE("without --json a run says its digests and where it is, or that nothing was kept") {
+  const Folder home;
+  const std::string file = small_experiment(home);
+  const Ended kept = run_rubato({"run", file, "--out", "runs/first"}, {home.path(), ""});
+  CHECK(contains(kept.out, "model_digest "));
+  CHECK(contains(kept.out, "the run is in " + (home / "runs/first").string()));
+  CHECK(contains(run_rubato({"run", file}).out, "nothing was kept: --out DIR"));
+}
+
+TEST_CASE("a run folder holds everything that the design lists, and nothing under another name") {
+  const Folder home;
+  CHECK(run_rubato({"run", small_experiment(home), "--out", home / "run"}).code == 0);
+  for (const std::string name : {"experiment.toml", "metrics.csv", "clients.csv", "links.csv", "summary.json",
+                                 "timeline.rbt", "trace.json", "report.html", "models/models.npy"}) {
+    CAPTURE(name);
+    CHECK(fs::file_size(home / "run" / name) > 0);
+  }
+  CHECK_FALSE(fs::exists(home / "run.partial"));
+  CHECK(json::parse(text_of(home / "run/trace.json")).is_object());
+  CHECK(run_rubato({"run", home / "run/experiment.toml", "--out", home / "run"}).code == 0);
+  CHECK(text_of(home / "run.previous/experiment.toml") == text_of(home / "run/experiment.toml"));
+  CHECK(text_of(home / "run.previous/timeline.rbt") == text_of(home / "run/timeline.rbt"));
+}
+
+TEST_CASE("without a record there is no timeline and no table of links, and replay says why") {
+  const Folder home;
+  CHECK(run_rubato({"run", small_experiment(home), "--set", "record=off", "--out", home / "run"}).code == 0);
+  for (const std::string name : {"timeline.rbt", "links.csv", "trace.json"})
+    CHECK_FALSE(fs::exists(home / "run" / name));
+  const Ended replayed = run_rubato({"replay", home / "run"});
+  CHECK(replayed.code == 2);
+  CHECK(contains(replayed.err, "record = \"off\""));
+}
+
+TEST_CASE("a dry run has the timing of the run, forecasts its size and has no models") {
+  const Folder home;
+  const std::string file = small_experiment(home);
+  const json real = summary_of({"run", file, "--json"}), dry = summary_of({"run", file, "--json", "--dry-run"});
+  for (const char* same : {"timeline_digest", "events", "steps", "virtual_seconds", "messages", "dimension"})
+    CHECK(dry.at(same) == real.at(same));
+  CHECK(dry.at("model_digest") == "");
+  CHECK(contains(run_rubato({"run", file, "--dry-run"}).out, "forecast: "));
+  CHECK(run_rubato({"run", file, "--dry-run", "--out", home / "dry"}).code == 0);
+  const Ended replayed = run_rubato({"replay", home / "dry"});
+  CHECK(replayed.code == 2);
+  CHECK(contains(replayed.err, "dry run"));
+}
+
+TEST_CASE("--set lays values over the file, in turn, and --seed over both") {
+  const Folder home;
+  const Arguments run{"run", small_experiment(home), "--json"};
+  const json set = summary_of(run + Arguments{"--set", "clients.count=9", "--set", "name=trial", "--set",
+                                              "clients.count=7", "--set", "seed=5", "--seed", "8"});
+  CHECK(set.at("clients") == 7);
+  CHECK(set.at("experiment") == "trial");
+  CHECK(set.at("seed") == 8);
+}
+
+TEST_CASE("--set of another kind drops the keys of the old one and names them on standard error") {
+  const Folder home;
+  write_text(home / "star.toml", text_of(small_experiment(home)) + "\n[channel]\nkind = \"random\"\nloss = 0.25\n");
+  const Ended ended = run_rubato({"run", home / "star.toml", "--set", "channel.kind=ideal", "--json"});
+  CHECK(ended.code == 0);
+  CHECK(contains(ended.err, "channel.loss"));
+  CHECK(json::parse(ended.out).at("messages").at("lost") == 0);
+}
+
+TEST_CASE("--set of what the file may not say is refused with a suggestion") {
+  const Folder home;
+  const std::string file = small_experiment(home);
+  for (const auto& [setting, said] : {std::pair<std::string, std::string>{"algorithm.etta=0.1", "did you mean eta?"},
+                                      {"clients.count=many", "clients.count"},
+                                      {"topology.kind=rign", "ring"},
+                                      {"nonsense", "nonsense"},
+                                      {"until=-1", "until"}}) {
+    const Ended ended = run_rubato({"run", file, "--set", setting});
+    CAPTURE(setting);
+    CAPTURE(ended.err);
+    CHECK(ended.code == 2);
+    CHECK(contains(ended.err, "--set"));
+    CHECK(contains(ended.err, said));
+    CHECK(ended.out.empty());
+  }
+}
+
+TEST_CASE("results that standard output does not take are a failure") {
+  const Folder home;
+  const std::string file = small_experiment(home);
+  for (const Arguments& arguments : {Arguments{"run", file, "--json"}, {"run", file}, {"list", "--keys"}}) {
+    const Ended ended = run_rubato(arguments, {"/", "/dev/full"});
+    CHECK(ended.code == 3);
+    CHECK(contains(ended.err, "cannot write to standard output"));
+  }
+}
+
+TEST_CASE(
+    "a folder that cannot be written is refused before the run, and one that holds something else is not touched") {
+  const Folder home;
+  const std::string file = small_experiment(home);
+  write_text(home / "letter", "dear");
+  for (const std::string& place :
+       {(home / "letter/run").string(), std::string("/proc/run"), (home / "letter").string(), home.path().string()}) {
+    const Ended ended = run_rubato({"run", file, "--out", place});
+    CAPTURE(place);
+    CAPTURE(ended.err);
+    CHECK(ended.code == 2);
+    CHECK(contains(ended.err, "--out " + place));
+    CHECK(ended.out.empty());
+  }
+  CHECK(text_of(home / "letter") == "dear");
+}
+
+TEST_CASE("a full disk ends with exit code 3 and a sentence, and nothing stands under the final name") {
+  const Folder disk;
+  if (mount("tmpfs", disk.path().c_str(), "tmpfs", 0, "size=64k") != 0) {
+    MESSAGE("skipped: no disk can be mounted here");
+    return;
+  }
+  const Folder home;
+  const std::string file = small_experiment(home);
+  // The record fills it, the models fill it, the report fills it.
+  for (const Arguments& size : {Arguments{"--set", "until=100000.0", "--set", "metrics.every_events=0"},
+                                {"--set", "data.dimension=4000"},
+                                {"--set", "until=60.0"}}) {
+    const Ended ended = run_rubato(Arguments{"run", file, "--out", disk / "run"} + size);
+    CAPTURE(ended.err);
+    CHECK(ended.code == 3);
+    CHECK(contains(ended.err, "cannot write"));
+    CHECK(contains(ended.err, "No space left on device"));
+    CHECK_FALSE(fs::exists(disk / "run"));
+  }
+  umount2(disk.path().c_str(), MNT_DETACH);
+}
+
+TEST_CASE("the help of the command names every exit code, and every command has help") {
+  const Ended help = run_rubato({"--help"});
+  CHECK(help.code == 0);
+  for (const char* code : {"Exit codes: 0 ", "; 1 ", "; 2 ", "; 3 ", "; 130 "}) CHECK(contains(help.out, code));
+  for (const std::string command : {"run", "replay", "report", "golden", "topology", "list", "doctor"}) {
+    CAPTURE(command);
+    CHECK(contains(help.out, "  " + command));
+    const Ended own = run_rubato({command, "--help"});
+    CHECK(own.code == 0);
+    CHECK(contains(own.out, "Usage"));
+  }
+  const Ended version = run_rubato({"--version"});
+  CHECK(version.code == 0);
+  CHECK(contains(version.out, "0."));
+}
+
+TEST_CASE("a command line that cannot be is refused with exit code 2 and a hint") {
+  const Folder home;
+  const std::string file = small_experiment(home);
+  for (const Arguments& arguments : {Arguments{},
+                                     {"walk"},
+                                     {"run"},
+                                     {"run", file, "--fast"},
+                                     {"run", file, "--threads", "0"},
+                                     {"run", file, "--threads", "two"},
+                                     {"run", file, "--seed", "x"},
+                                     {"run", file, "--seed", "-1"},
+                                     {"golden"},
+                                     {"replay"},
+                                     {"list", "planets"},
+                                     {"run", home / "missing.toml"},
+                                     {"topology", home / "missing.toml"}}) {
+    const Ended ended = run_rubato(arguments);
+    CAPTURE(ended.err);
+    CHECK(ended.code == 2);
+    CHECK_FALSE(ended.err.empty());
+    CHECK(ended.out.empty());
+  }
+  CHECK(contains(run_rubato({"run", home / "missing.toml"}).err, "missing.toml"));
+}

@@ -1,0 +1,123 @@
+// Ctrl-C and SIGTERM in the middle of a run, and what is said meanwhile. Nothing here waits for a time to pass: every
+// step waits until the one before can be seen.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/command.hpp"
+
+namespace fs = std::filesystem;
+using namespace rubato::test;
+using nlohmann::json;
+
+namespace {
+
+// The quick start, as good as without end, and not ending on a unification: the run would note that.
+Arguments endless(const fs::path& out) {
+  return {"run", quickstart(), "--set", "until=100000005.0", "--threads", "2", "--out", out.string()};
+}
+
+std::ptrdiff_t lines_in(const std::string& text) {
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+// Results so far: half a dozen samples are on the disk.
+bool has_samples(const fs::path& out) {
+  return lines_in(text_of(out.string() + ".partial/metrics.csv")) > 6;
+}
+
+}  // namespace
+
+TEST_CASE("Ctrl-C and SIGTERM end a run with its results so far") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    CAPTURE(signal);
+    const Folder home;
+    Command command(endless(home / "run"));
+    REQUIRE(becomes_true([&] { return has_samples(home / "run"); }));
+    CHECK_FALSE(fs::exists(home / "run"));
+    command.send(signal);
+    const Ended ended = command.wait();
+    CAPTURE(ended.err);
+    CHECK(ended.code == 130);
+    CHECK_FALSE(ended.by_signal);
+    const json summary = json::parse(text_of(home / "run/summary.json"));
+    CHECK(summary.at("stopped_early") == true);
+    CHECK(summary.at("virtual_seconds") > 0);
+    CHECK(summary.at("virtual_seconds") < 100000005.0);
+    CHECK(summary.at("accuracy").at("mean") > 0.05);
+    CHECK(contains(ended.out, summary.at("model_digest").get<std::string>()));
+    for (const char* name : {"metrics.csv", "report.html", "timeline.rbt", "models/models.npy"})
+      CHECK(fs::file_size(home / "run" / name) > 0);
+    CHECK(run_rubato({"replay", home / "run"}).code == 0);
+  }
+}
+
+TEST_CASE("a run that was stopped prints its summary alone with --json") {
+  const Folder home;
+  Command command({"run", quickstart(), "--set", "until=100000005.0", "--json", "--quiet"});
+  REQUIRE(becomes_true([&] { return command.catches(SIGINT); }));
+  command.send(SIGINT);
+  const Ended ended = command.wait();
+  CHECK(ended.code == 130);
+  CHECK(json::parse(ended.out).at("stopped_early") == true);
+  CHECK(ended.err.empty());
+}
+
+TEST_CASE("a dry run can be stopped as well") {
+  Command command({"run", quickstart(), "--set", "until=1000000005.0", "--dry-run", "--json"});
+  REQUIRE(becomes_true([&] { return command.catches(SIGTERM); }));
+  command.send(SIGTERM);
+  const Ended ended = command.wait();
+  CHECK(ended.code == 130);
+  CHECK(json::parse(ended.out).at("stopped_early") == true);
+}
+
+TEST_CASE("a replay that is stopped says so, and does not call the record wrong") {
+  const Folder home;
+  REQUIRE(run_rubato({"run", quickstart(), "--quiet", "--out", home / "run"}).code == 0);
+  Command command({"replay", home / "run", "--threads", "1"});
+  REQUIRE(becomes_true([&] { return command.catches(SIGTERM); }));
+  command.send(SIGTERM);
+  const Ended ended = command.wait();
+  CHECK(ended.code == 130);
+  CHECK_FALSE(contains(ended.out, "differs"));
+}
+
+TEST_CASE("a second Ctrl-C ends at once, and leaves nothing under the final name") {
+  const Folder home;
+  // One computation takes longer than anybody waits: the first Ctrl-C is heard, the step is not done.
+  Command command({"run", quickstart(), "--set", "algorithm.local_batches=1000000", "--set", "model.batch=0", "--set",
+                   "until=1e6", "--out", home / "run"});
+  REQUIRE(becomes_true([&] { return command.catches(SIGINT); }));
+  command.send(SIGINT);
+  REQUIRE(becomes_true([&] { return !command.catches(SIGINT); }));  // heard; the next one is the kernel's
+  CHECK(command.is_running());
+  command.send(SIGINT);
+  const Ended ended = command.wait(std::chrono::seconds(5));
+  CHECK(ended.by_signal);
+  CHECK(ended.code == 128 + SIGINT);
+  CHECK_FALSE(fs::exists(home / "run"));
+  // The next run into the same folder is not disturbed by the remains.
+  CHECK(run_rubato({"run", small_experiment(home), "--out", home / "run"}).code == 0);
+  CHECK_FALSE(fs::exists(home / "run.partial"));
+}
+
+TEST_CASE("a pipe gets progress as plain lines, and with --quiet nothing at all") {
+  const Folder home;
+  Command quiet({"run", quickstart(), "--set", "until=100000005.0", "--quiet", "--threads", "1"});
+  Command loud(
+      {"run", quickstart(), "--set", "until=100000005.0", "--threads", "1"});  // begins later than the quiet one
+  REQUIRE(becomes_true([&] { return lines_in(loud.err()) >= 1; }));
+  quiet.send(SIGTERM);
+  loud.send(SIGTERM);
+  const Ended of_loud = loud.wait(), of_quiet = quiet.wait();
+  CHECK(of_loud.code == 130);
+  CHECK(contains(of_loud.err, " events/s"));
+  CHECK(contains(of_loud.err, " s left\n"));
+  CHECK_FALSE(contains(of_loud.err, "\r"));
+  CHECK_FALSE(contains(of_loud.err, "\x1b"));
+  CHECK_FALSE(contains(of_loud.out, "events/s"));
+  CHECK(of_quiet.err.empty());
+}
