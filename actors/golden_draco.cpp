@@ -17,7 +17,12 @@ const Json* given(const Json& object, const char* key) {
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-Time to_time(const Json& seconds) { return Time{from_seconds(seconds.get<double>())}; }
+Duration to_duration(const Json& seconds) {
+  if (seconds.get<double>() >= 0) return from_seconds(seconds.get<double>());
+  throw std::invalid_argument("a time or a delay is " + seconds.dump() + ": must be at least 0");
+}
+
+Time to_time(const Json& seconds) { return Time{to_duration(seconds)}; }
 
 // The event table by client: ticks of both timers, and what each transmit tick finds on its links.
 struct Script {
@@ -36,7 +41,7 @@ void add_transmit(const Json& event, std::uint32_t client, Script& script) {
     const ClientId to{static_cast<std::uint32_t>(std::stoul(receiver))};
     receivers.push_back(to);
     script.links.insert({ClientId{client}, to});
-    if (!delay.is_null()) turn[to] = {false, from_seconds(delay.get<double>())};
+    if (!delay.is_null()) turn[to] = {false, to_duration(delay)};
   }
   std::sort(receivers.begin(), receivers.end());
   script.transmit.at(client).push_back(to_time(event.at("t")));
@@ -112,7 +117,7 @@ void set_dates(const Json& config, Timing& timing) {
   timing.conductor.until = to_time(config.at("t_end"));
   const Json* period = given(config, "period");
   if (!period) return;
-  timing.conductor.cap_period = from_seconds(period->get<double>());
+  timing.conductor.cap_period = to_duration(*period);
   const Json* hubs = given(config, "hub");
   if (!hubs || hubs->empty()) return;
   timing.conductor.unification.period = timing.conductor.cap_period;
@@ -121,8 +126,8 @@ void set_dates(const Json& config, Timing& timing) {
 }
 
 void set_limits(const Json& config, MailboxLimits& limits) {
-  limits.window = from_seconds(config.value("window", 0.0));
-  if (const Json* deadline = given(config, "deadline")) limits.deadline = from_seconds(deadline->get<double>());
+  limits.window = to_duration(config.value("window", Json(0.0)));
+  if (const Json* deadline = given(config, "deadline")) limits.deadline = to_duration(*deadline);
   if (const Json* cap = given(config, "psi")) limits.cap = cap->get<std::uint32_t>();
 }
 
