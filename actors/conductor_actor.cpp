@@ -60,6 +60,7 @@ void StepDesk::hand_over() {
     caf::anon_send(stage_.clients[client], StepsForYou{});
   }
   touched_.clear();
+  if (recorder_ && !recorder_->error().empty()) stage_.is_stopping.store(true);  // the disk is full: why go on
 }
 
 caf::behavior ConductorActor::make_behavior() {
@@ -93,13 +94,29 @@ void ConductorActor::finish_when_quiet() {
   if (is_quiet() && stage_.conductor_sleeps.exchange(false)) stage_.finish();
 }
 
+// As many steps as the credit for payloads allows: each of them may be a publication.
+std::uint64_t ConductorActor::slice() const {
+  const std::int64_t room = credit_.payload_bytes / credit_.bytes_per_payload - stage_.ensemble.slots.in_use();
+  return static_cast<std::uint64_t>(std::clamp<std::int64_t>(room, 1, static_cast<std::int64_t>(credit_.slice)));
+}
+
+// What the timing throws ends the run like what a client throws. Everything issued is handed over all the same, so that
+// nobody waits for ever.
+void ConductorActor::walk_a_slice() {
+  try {
+    source_.walk(slice());
+  } catch (const std::exception& error) {
+    stage_.ensemble.fail({.client = no_client, .at = source_.now(), .entries = {}}, error.what());
+  }
+  desk_.hand_over();
+}
+
 void ConductorActor::go_on() {
   if (stage_.is_stopping.load()) source_.stop();
   if (source_.is_over() || stage_.ensemble.has_failed()) return finish_when_quiet();
   const BusyWorker busy(stage_);
   if (!has_credit() && sleep_until(stage_.ensemble.outstanding.load() / 2)) return;
-  source_.walk(credit_.slice);
-  desk_.hand_over();
+  walk_a_slice();
   stage_.now_nanoseconds.store(source_.now().time_since_epoch().count(), std::memory_order_relaxed);
   stage_.events.store(source_.events(), std::memory_order_relaxed);
   caf::anon_send(this, GoOn{});  // behind everybody who has work now

@@ -166,8 +166,8 @@ const std::array all = std::to_array<Key>({
     {"data.partition", "min_samples", Type::integer, "10", "fewest rows of a client; redrawn until it holds",
      "kind=dirichlet_by_class", count_from_0},
 
-    {"model", "name", Type::choice, "", "the model", "", {}, "softmax|mlp|quadratic|logistic|least_squares",
-     "svm|cnn|resnet20|resnet18|transformer"},
+    {"model", "name", Type::choice, "", "the model", "", {}, "softmax|mlp|quadratic",
+     "logistic|least_squares|svm|cnn|resnet20|resnet18"},
     {"model", "hidden", Type::integers, "", "widths of the hidden layers", "name=mlp", {1, 1e6}},
     {"model", "batch", Type::integer, "0", "rows of one mini-batch; 0: all", on_rows, count_from_0},
     {"model", "l2", Type::number, "0.0", "weight of 1/2 ||x||^2 in the loss", on_rows, not_negative},

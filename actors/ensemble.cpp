@@ -8,6 +8,8 @@
 namespace rubato {
 
 std::string to_string(const Failure& failure) {
+  if (failure.client == no_client)
+    return "the timing failed at " + std::to_string(to_seconds(failure.at)) + " s: " + failure.what;
   return "client " + std::to_string(failure.client.value) + " failed in " + std::string(name_of(failure.step)) + " " +
          std::to_string(failure.index) + " at " + std::to_string(to_seconds(failure.at)) + " s: " + failure.what;
 }
@@ -59,6 +61,8 @@ void Client::measure(const Step& step, Ensemble& ensemble, ThreadMemory& memory)
     ensemble.snapshots().on_measure(step, *performer_);
   } catch (const std::exception& error) {
     ensemble.fail(step, error.what());
+  } catch (...) {
+    ensemble.fail(step, "something that is no std::exception");
   }
   memory.evaluation_nanoseconds += ensemble.math_clock() - since;
 }

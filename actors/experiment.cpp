@@ -121,10 +121,20 @@ double lowest_eigenvalue(const Graph& graph) {
   return 1 - largest_laplacian_eigenvalue(graph) / static_cast<double>(degree);
 }
 
+std::size_t forecast_dimension(const Experiment& experiment, const RunOptions& options) {
+  const bool is_double = experiment.precision == config::Precision::float64;
+  if (is_double && options.own_double.learner)
+    return static_cast<std::size_t>(options.own_double.learner(ClientId{0})->dimension());
+  if (!is_double && options.own_float.learner)
+    return static_cast<std::size_t>(options.own_float.learner(ClientId{0})->dimension());
+  return dimension_of(experiment, options.data_dir);
+}
+
 std::string warning_of(const Experiment& experiment, const Timing& timing) {
   RunFacts facts;
   for (const TimerLaw& law : timing.settings.compute) facts.compute_rate += law.mean_rate(experiment.until);
   facts.compute_rate /= static_cast<double>(timing.settings.compute.size());
+  if (experiment.protocol.kind == config::ProtocolKind::rounds) facts.compute_rate = 1;  // a computation a round
   facts.unification_period = experiment.unification.period.value_or(0);
   facts.lowest_eigenvalue = lowest_eigenvalue(timing.graph);
   return catalogue_entry(experiment.algorithm.name).warning(options_of(experiment.algorithm), facts);
@@ -218,7 +228,7 @@ RunResult run(const Experiment& experiment, const RunOptions& options) {
     result.notes.push_back(warning);
   say(result.notes, options);
   if (options.dry_run) {
-    result.dimension = dimension_of(experiment, options.data_dir);
+    result.dimension = forecast_dimension(experiment, options);
     result.scalar_bytes = experiment.precision == config::Precision::float64 ? 8 : 4;
     return walk_timing(timing, options, std::move(result));
   }

@@ -79,6 +79,14 @@ class ScriptedTask final : public Task {
   std::vector<std::string> notes_;
 };
 
+void check(const ScriptedNumbers& numbers, std::size_t clients) {
+  if (numbers.learners.size() != clients || numbers.start.size() != clients)
+    throw std::invalid_argument("the problem or its start is not for " + std::to_string(clients) + " clients");
+  for (std::size_t i = 0; i < clients; ++i)
+    if (static_cast<Index>(numbers.start[i].size()) != numbers.learners[i]->dimension())
+      throw std::invalid_argument("the start of client " + std::to_string(i) + " has not the dimension of its problem");
+}
+
 }  // namespace
 
 std::vector<std::unique_ptr<Learner<double>>> to_learners(const Json& problem) {
@@ -102,6 +110,7 @@ void ProbeTable::on_measure(const Step& step, const Performer& performer) {
 }
 
 void perform_script(Timing& timing, const ScriptedNumbers& numbers, ScriptObserver& observer, ProbeTable& table) {
+  check(numbers, timing.graph.clients());
   const ScriptedTask task(numbers);
   RunOptions options;
   options.threads = 2;

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <system_error>
 
@@ -55,18 +56,55 @@ class Csv {
 
 }  // namespace
 
-RunFolder::RunFolder(const fs::path& place) : place_{without_slash(place)}, partial_{beside(place_, ".partial")} {
+namespace {
+
+constexpr const char* mark = ".rubato-run";  // lies in folders that are ours and not complete
+
+bool is_empty_folder(const fs::path& folder) {
   std::error_code error;
-  if (fs::exists(place_, error) && !is_run(place_) && !(fs::is_directory(place_, error) && fs::is_empty(place_, error)))
-    throw std::invalid_argument("--out " + place_.string() + " holds something that is not a run of Rubato; choose another folder");
-  fs::remove_all(partial_, error);
+  return fs::is_directory(folder, error) && fs::is_empty(folder, error);
+}
+
+// Nothing is overwritten or removed that is not a run.
+void refuse_strangers(const fs::path& place) {
+  const auto refuse = [&](const fs::path& folder) {
+    throw std::invalid_argument("--out " + place.string() + (folder == place ? "" : ": " + folder.string()) +
+                                " holds something that is not a run of Rubato; choose another folder");
+  };
+  std::error_code error;
+  const auto is_strange = [&](const fs::path& folder) {
+    return fs::exists(folder, error) && !is_run(folder) && !is_empty_folder(folder);
+  };
+  if (is_strange(place)) refuse(place);
+  if (is_strange(beside(place, ".previous"))) refuse(beside(place, ".previous"));
+  for (const char* ending : {".partial", ".failed"}) {
+    const fs::path ours = beside(place, ending);
+    if (is_strange(ours) && !fs::exists(ours / mark, error)) refuse(ours);
+  }
+}
+
+// The record of a run that failed is kept until the next one fails.
+void set_aside(const fs::path& partial, const fs::path& failed) {
+  std::error_code error;
+  const auto size = fs::file_size(partial / "timeline.rbt", error);
+  if (error || size == 0) {
+    fs::remove_all(partial, error);
+    return;
+  }
+  fs::remove_all(failed, error);
+  fs::rename(partial, failed, error);
+}
+
+}  // namespace
+
+RunFolder::RunFolder(const fs::path& place) : place_{without_slash(place)}, partial_{beside(place_, ".partial")} {
+  refuse_strangers(place_);
+  set_aside(partial_, beside(place_, ".failed"));
+  std::error_code error;
   fs::create_directories(partial_, error);
   if (error) throw std::invalid_argument("--out " + place_.string() + ": cannot make the folder: " + error.message());
-  std::ofstream probe(partial_ / "probe");
+  std::ofstream probe(partial_ / mark);
   if (!probe) throw std::invalid_argument("--out " + place_.string() + ": cannot write there: " + std::strerror(errno));
-  fs::remove(record(), error);  // a run with record = "off" has none
-  probe.close();
-  fs::remove(partial_ / "probe", error);
 }
 
 RunFolder::~RunFolder() {
@@ -94,6 +132,7 @@ void RunFolder::append(const std::string& name, const std::string& text) {
 
 void RunFolder::complete() {
   std::error_code error;
+  fs::remove(partial_ / mark, error);
   if (fs::exists(place_) && is_run(place_)) {
     const fs::path previous = beside(place_, ".previous");
     fs::remove_all(previous, error);
@@ -124,12 +163,13 @@ std::string metrics_csv_row(const Sample& sample) {
 std::string clients_csv(const RunResult& result) {
   Csv csv("client,training_samples,computations,publications,sent,lost,kept,late,capped,superseded,accuracy,loss");
   const Sample last = result.samples.empty() ? Sample{} : result.samples.back();
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();  // not evaluated, or nothing to classify
   for (std::uint32_t i = 0; i < result.by_client.size(); ++i) {
     const MessageCounts& counts = result.by_client[i];
     const std::uint64_t samples = i < result.samples_by_client.size() ? result.samples_by_client[i] : 0;
     csv.row(i, samples, counts.computations, counts.publications, counts.sent, counts.lost, counts.kept, counts.late,
-            counts.capped, counts.superseded, i < last.accuracies.size() ? last.accuracies[i] : 0.0,
-            i < last.losses.size() ? last.losses[i] : 0.0);
+            counts.capped, counts.superseded, i < last.accuracies.size() && last.is_classified ? last.accuracies[i] : unknown,
+            i < last.losses.size() ? last.losses[i] : unknown);
   }
   return csv.text();
 }

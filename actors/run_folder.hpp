@@ -15,7 +15,8 @@ class RunFolder {
   /// Prepares `place` beside `place`.partial. An earlier run at `place` is left alone until this one is complete.
   /// Throws std::invalid_argument if the folder cannot be made, or holds something that is not a run.
   explicit RunFolder(const std::filesystem::path& place);
-  /// Not completed: what was written so far stays in the .partial folder if it is a record, else it goes.
+  /// Not completed: what was written so far stays in the .partial folder if there is a record, else it goes. The next
+  /// run to the same place moves it to .failed.
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;

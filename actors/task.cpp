@@ -127,6 +127,8 @@ class TaskOf final : public Task {
   void start(const Experiment& experiment) {
     start_.setZero(learners_.front()->dimension());
     if (experiment.model.init == config::InitKind::zero) return;
+    if (experiment.model.init == config::InitKind::he && experiment.model.name != "mlp")
+      throw std::invalid_argument("model.init = \"he\" is for model.name = \"mlp\"; " + experiment.model.name + " starts at zero");
     Stream stream(seed_, no_client, Purpose::init);
     learners_.front()->initialise(view(start_), stream);
   }

@@ -49,7 +49,7 @@ std::unique_ptr<Task> make_task(const config::Experiment& experiment, const std:
 /// The options of the file's algorithm under their names in the file.
 AlgorithmOptions options_of(const config::Algorithm& algorithm);
 
-/// What the file's data and model come to without reading everything: for the forecast of a dry run.
+/// How many numbers the file's model has: for the forecast of a dry run.
 std::size_t dimension_of(const config::Experiment& experiment, const std::filesystem::path& data_dir);
 
 }  // namespace rubato

@@ -230,6 +230,35 @@ TopologyOptions to_options(const config::Topology& topology) {
 
 namespace {
 
+// What the file says of single links must be about links of the graph; a table must name them all.
+void check_links(const config::Channel& channel, const Graph& graph) {
+  std::size_t named = 0;
+  for (const config::Link& link : channel.links) {
+    const ClientId source{static_cast<std::uint32_t>(link.source)}, target{static_cast<std::uint32_t>(link.target)};
+    if (!graph.find_link(source, target))
+      throw std::invalid_argument("channel.links: the graph has no link from " + std::to_string(link.source) + " to " +
+                                  std::to_string(link.target));
+    ++named;
+  }
+  if (channel.kind == config::ChannelKind::table && named < graph.links())
+    throw std::invalid_argument("channel.kind = \"table\": channel.links names " + std::to_string(named) + " of the " +
+                                std::to_string(graph.links()) + " links of the graph, must name all");
+}
+
+// A period in rounds.
+std::uint64_t whole_rounds(const std::optional<double>& period, const char* key) {
+  const double rounds = period.value_or(0);
+  if (rounds != std::floor(rounds))
+    throw std::invalid_argument(std::string(key) + " = " + std::to_string(rounds) + ": in rounds it counts rounds and must be whole");
+  return static_cast<std::uint64_t>(rounds);
+}
+
+void check_waiting(const config::Channel& channel) {
+  for (const config::Link& link : channel.links)
+    if (link.loss.value_or(channel.loss) >= 1)
+      throw std::invalid_argument("protocol.missing = \"wait\" waits for ever on a link with loss 1");
+}
+
 bool retains_on_loss(const Experiment& experiment) {
   if (!experiment.algorithm.retain_on_loss) return false;
   if (experiment.protocol.kind != config::ProtocolKind::push)
@@ -265,6 +294,7 @@ Timing::Timing(const Experiment& experiment, const Needs& needs, std::ostream& n
     : Timing(make_graph(experiment), make_channel(experiment.channel, static_cast<std::uint64_t>(experiment.seed)),
              experiment.protocol.kind == config::ProtocolKind::rounds) {
   if (experiment.topology.kind != config::TopologyKind::one_peer_exponential) require_connected(graph);
+  check_links(experiment.channel, graph);
   const auto seed = static_cast<std::uint64_t>(experiment.seed);
   const std::size_t clients = graph.clients();
   settings.seed = seed;
@@ -273,9 +303,10 @@ Timing::Timing(const Experiment& experiment, const Needs& needs, std::ostream& n
   settings.transmit_per_link = experiment.clients.transmit.per_link;
   settings.limits = to_limits(experiment.mailbox);
   settings.needs = needs;
-  settings.needs.fixes_model_at_start = experiment.algorithm.snapshot == config::SnapshotAt::at_start;
-  settings.needs.weights_by_batch = experiment.algorithm.q == config::WeightKind::batch;
-  settings.needs.acknowledgements = conductor.acknowledges = retains_on_loss(experiment);
+  settings.needs.fixes_model_at_start |= experiment.algorithm.snapshot == config::SnapshotAt::at_start;
+  settings.needs.weights_by_batch |= experiment.algorithm.q == config::WeightKind::batch;
+  settings.needs.acknowledgements |= retains_on_loss(experiment);
+  conductor.acknowledges = settings.needs.acknowledgements;
   settings.merge_weights = merge_weights(experiment.algorithm, graph);
 
   conductor.seed = seed;
@@ -289,9 +320,11 @@ Timing::Timing(const Experiment& experiment, const Needs& needs, std::ostream& n
 
   // In rounds a period counts rounds: one round stands for one second of its paper.
   board.send_probability = experiment.protocol.send_probability;
-  board.unify_every = static_cast<std::uint64_t>(std::llround(experiment.unification.period.value_or(0)));
-  board.refill_every = static_cast<std::uint64_t>(std::llround(experiment.mailbox.cap_period.value_or(0)));
+  board.unify_every = whole_rounds(experiment.unification.period, "unification.period");
+  board.refill_every = whole_rounds(experiment.mailbox.cap_period, "mailbox.cap_period");
+  conductor.refuses_at_close = true;
   conductor.retransmits = experiment.protocol.missing == config::MissingRule::wait;
+  if (conductor.retransmits) check_waiting(experiment.channel);
   conductor.unification.period = {};
   conductor.cap_period = {};
   if (!settings.compute.front().ticks_by_itself() || settings.compute.front().kind == TimerLaw::Kind::table)

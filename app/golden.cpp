@@ -11,14 +11,14 @@ namespace rubato::app {
 namespace {
 
 // False if the disk does not take it.
-bool write_answer(const std::filesystem::path& folder, const GoldenVerdict& verdict) {
+bool write_answer(const std::filesystem::path& folder, const std::string& name, const GoldenVerdict& verdict) {
   if (folder.empty() || verdict.answer.empty()) return true;
   std::error_code none;  // opening the file will say it
   std::filesystem::create_directories(folder, none);
-  std::ofstream file(folder / (verdict.id + ".json"), std::ios::binary);
+  std::ofstream file(folder / (name + ".json"), std::ios::binary);
   file << verdict.answer;
   file.close();
-  if (!file) std::fprintf(stderr, "cannot write %s\n", (folder / (verdict.id + ".json")).c_str());
+  if (!file) std::fprintf(stderr, "cannot write %s\n", (folder / (name + ".json")).c_str());
   return static_cast<bool>(file);
 }
 
@@ -30,7 +30,7 @@ int golden(const GoldenArguments& arguments) {
   bool is_written = true;
   for (const auto& file : find_golden(arguments.paths)) {
     const GoldenVerdict verdict = check_golden(file);
-    is_written = write_answer(arguments.answers, verdict) && is_written;
+    is_written = write_answer(arguments.answers, file.stem().string(), verdict) && is_written;
     if (verdict.outcome == GoldenOutcome::unsupported) {
       ++unsupported[verdict.algorithm];
       continue;

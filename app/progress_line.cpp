@@ -45,6 +45,7 @@ void ProgressLine::show(const Progress& progress) {
 
 void ProgressLine::finish() {
   if (has_drawn_ && is_terminal_) std::fputs("\r\x1b[K", stderr);
+  has_drawn_ = false;
 }
 
 }  // namespace rubato::app

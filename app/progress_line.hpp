@@ -10,6 +10,9 @@ namespace rubato::app {
 class ProgressLine {
  public:
   ProgressLine(double until_seconds, bool is_quiet);
+  ~ProgressLine() { finish(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
   void show(const Progress& progress);
   /// Clears the terminal's line.
   void finish();

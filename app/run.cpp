@@ -65,9 +65,9 @@ RunOptions options_for(const RunArguments& arguments, const config::Experiment& 
   options.stop = &watch_signals();
   options.on_note = [](const std::string& note) { std::cerr << "note: " << note << "\n"; };
   options.on_progress = [&line](const Progress& progress) { line.show(progress); };
+  options.keeps_samples = false;
   if (!folder) return options;
   options.keeps_models = true;
-  options.keeps_samples = false;
   folder->write("metrics.csv", metrics_csv_head());
   options.on_sample = [folder](const Sample& sample) {
     folder->append("metrics.csv", metrics_csv_row(sample));

@@ -35,7 +35,7 @@ Shares draw_shares(double concentration, std::uint32_t rows, std::uint32_t colum
 
 void require_per_client(std::uint32_t classes, std::uint32_t per_client) {
   if (per_client >= 1 && per_client <= classes) return;
-  throw std::invalid_argument("data.partition.classes_per_client is " + std::to_string(per_client) +
+  throw std::invalid_argument("data.partition.classes is " + std::to_string(per_client) +
                               "; allowed are 1 to " + std::to_string(classes));
 }
 

@@ -247,6 +247,8 @@ void Conductor::handle_closing() {
   protocols_[closing.client.value]->on_window_close(now_, effects_);
   std::vector<StepEntry> batch;
   for (const Effects::Draft& draft : effects_.drafts()) {
+    if (draft.step.kind == StepKind::discard && settings_.refuses_at_close)
+      refuse(effects_.entries()[draft.first_entry].peer, closing.client);
     if (draft.step.kind != StepKind::merge) continue;
     for (std::size_t i = 0; i < draft.entries; ++i) {
       const StepEntry& entry = effects_.entries()[draft.first_entry + i];
@@ -256,6 +258,13 @@ void Conductor::handle_closing() {
   }
   take_over();
   if (observer_) observer_->on_window_close(now_, closing.client, batch);
+}
+
+void Conductor::refuse(ClientId sender, ClientId receiver) {
+  if (link_counts_.empty()) return;
+  LinkCounts& counts = link_counts_[*settings_.graph->find_link(sender, receiver)];
+  --counts.kept;
+  ++counts.refused;
 }
 
 void Conductor::refill() {

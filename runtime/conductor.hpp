@@ -45,6 +45,7 @@ struct ConductorSettings {
   Duration sample_every{};                 ///< 0: not by time
   std::uint32_t sampled_clients = 0;       ///< the first so many are measured; 0: all
   bool samples_last_state = true;          ///< one more sample at the end
+  bool refuses_at_close = false;           ///< a discard at a window's close is a message that no token was left for
   bool counts_links = false;               ///< per-link counters, for links.csv
 };
 
@@ -84,6 +85,7 @@ class Conductor final : public StepSource {
   void acknowledge(const Flight& kept);
   void handle_model(const Flight& flight);
   void handle_closing();
+  void refuse(ClientId sender, ClientId receiver);
   void tick(const Wake& wake);
   void refill();
   void unify(std::uint64_t index);

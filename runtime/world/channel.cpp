@@ -13,6 +13,7 @@ std::uint64_t address(const LinkUse& use) {
 }
 
 double drawn_delay(const Law& law, std::uint64_t seed, const LinkUse& use, std::uint64_t bits) {
+  if (law.kind == Law::Kind::list) return law.values[use.turn % law.values.size()];  // taken in turn
   if (needs_one_draw(law)) return sample_at(law, bits);
   Stream stream(seed, use.sender, Purpose::fading, use.receiver.value);
   stream.seek(address(use) << 6);

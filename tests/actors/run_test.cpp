@@ -170,6 +170,12 @@ TEST_CASE("the scores do not depend on the number of threads") {
   CHECK(one.back().accuracies == four.back().accuracies);
 }
 
+TEST_CASE("a run that takes back what nobody acknowledged is the same on every number of threads") {
+  const config::Experiment same = experiment({"algorithm.retain_on_loss=true", "channel.loss=0.6"});
+  const std::string first = digests(run(same, on_threads(1)));
+  for (const unsigned threads : {2u, 4u}) CHECK(digests(run(same, on_threads(threads))) == first);
+}
+
 TEST_CASE("limits slow a run down at most: the results stay the same") {
   const std::string expected = digests(run(experiment(), on_threads(2)));
   for (const unsigned threads : {1u, 2u})
@@ -196,7 +202,8 @@ TEST_CASE("every option of draco leads to models of its own") {
   std::vector<std::string> seen;
   for (const std::string option :
        {"algorithm.eta=0.05", "algorithm.eta=0.06", "algorithm.local_batches=2", "algorithm.outbox=latest",
-        "algorithm.self_apply=false", "algorithm.snapshot=at_start", "algorithm.q=batch", "precision=float64"}) {
+        "algorithm.self_apply=false", "algorithm.snapshot=at_start", "algorithm.q=batch",
+        "algorithm.retain_on_loss=true", "precision=float64"}) {
     CAPTURE(option);
     const std::string model = run(experiment({option})).digests.model;
     CHECK(std::find(seen.begin(), seen.end(), model) == seen.end());
@@ -226,6 +233,7 @@ TEST_CASE("every message sent was lost, kept, late, capped or is still on its wa
   for (const auto& overrides : {std::vector<std::string>{},
                                 {"topology.kind=complete", "channel.loss=0.5"},
                                 {"mailbox.cap=1"},
+                                {"algorithm.retain_on_loss=true"},
                                 {"mailbox.deadline=0.01"},
                                 {"unification.clears_mailbox=true"},
                                 {"protocol.kind=rounds"},
@@ -593,6 +601,7 @@ TEST_CASE("a record leads to the same models, on one thread and on two") {
                                 digits_instead(),
                                 {"protocol.kind=rounds"},
                                 {"algorithm.snapshot=at_start"},
+                                {"algorithm.retain_on_loss=true"},
                                 {"unification.via=transport"},
                                 {"unification.clears_mailbox=true"},
                                 {"precision=float64"}}) {

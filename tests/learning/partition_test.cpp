@@ -253,7 +253,7 @@ TEST_CASE("impossible partitions are refused with a sentence") {
   CHECK(contains(complaint([&] {
                    partition_by_class({labels, 2}, 2, 3, false, 1);
                  }),
-                 "classes_per_client is 3; allowed are 1 to 2"));
+                 "classes is 3; allowed are 1 to 2"));
   CHECK(contains(complaint([&] { partition_by_class({labels, 2}, 6, 1, false, 1); }), "without rows"));
   CHECK(contains(complaint([&] {
                    partition_dirichlet_by_class({labels, 2}, 2, 0, 1, 1);
