@@ -10,9 +10,11 @@ namespace {
 std::atomic<bool> wants_stop{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-void on_signal(int signal) {
+// The next one of either kind ends the program as usual.
+void on_signal(int) {
   wants_stop.store(true);
-  std::signal(signal, SIG_DFL);
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
 }
 
 }  // namespace
