@@ -155,7 +155,7 @@ std::optional<Found> find(const NamedSet& set, const fs::path& data_dir) {
   }
   throw std::invalid_argument("data set " + set.name + " is not complete in " + folder.string() + ": missing " +
                               joined(missing) + " (or the same without .gz). They come from " + set.home +
-                              "; put them into that folder, or name the folder above it with data.dir or RUBATO_DATA");
+                              "; put them into that folder, or name the folder above it with --data or RUBATO_DATA");
 }
 
 // Swaps rows and columns of every square image.
