@@ -103,10 +103,15 @@ std::uint64_t ConductorActor::slice() const {
 // What the timing throws ends the run like what a client throws. Everything issued is handed over all the same, so that
 // nobody waits for ever.
 void ConductorActor::walk_a_slice() {
+  const auto fail = [&](const char* what) {
+    stage_.ensemble.fail({.client = no_client, .at = source_.now(), .entries = {}}, what);
+  };
   try {
     source_.walk(slice());
   } catch (const std::exception& error) {
-    stage_.ensemble.fail({.client = no_client, .at = source_.now(), .entries = {}}, error.what());
+    fail(error.what());
+  } catch (...) {
+    fail("something that is no std::exception");
   }
   desk_.hand_over();
 }

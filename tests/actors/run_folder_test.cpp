@@ -126,6 +126,30 @@ TEST_CASE("an earlier run becomes .previous, and the one before that goes") {
   CHECK(files_in(home.path()) == 2);
 }
 
+TEST_CASE("a stranger's folder beside the place is refused and not touched") {
+  for (const char* ending : {".partial", ".previous", ".failed"}) {
+    const Folder home;
+    const fs::path theirs = home / (std::string("run") + ending);
+    fs::create_directories(theirs);
+    std::ofstream(theirs / "letter") << "dear";
+    CAPTURE(ending);
+    CHECK(contains(complaint<std::invalid_argument>([&] { RunFolder folder(home / "run"); }), "not a run of Rubato"));
+    CHECK(text_of(theirs / "letter") == "dear");
+  }
+}
+
+TEST_CASE("the record of a run that failed is set aside when the next run begins") {
+  const Folder home;
+  {
+    RunFolder folder(home / "run");
+    std::ofstream(folder.record()) << "steps";
+  }
+  CHECK(text_of(home / "run.partial/timeline.rbt") == "steps");
+  { RunFolder folder(home / "run"); }
+  CHECK(text_of(home / "run.failed/timeline.rbt") == "steps");
+  CHECK_FALSE(fs::exists(home / "run.partial"));
+}
+
 TEST_CASE("a folder that holds something else is refused and not touched") {
   const Folder home;
   fs::create_directories(home / "thesis");
