@@ -23,7 +23,8 @@ void ClientActor::run() {
   };
   run_with_neighbours(me(), stage_.ensemble, *memory, give_away, [this](std::int64_t performed) {
     const std::int64_t left = stage_.ensemble.outstanding.fetch_sub(performed) - performed;
-    if (stage_.conductor_sleeps.load() && left <= stage_.wake_at.load()) stage_.wake_conductor();
+    const bool is_awaited = left <= stage_.wake_at.load() || stage_.ensemble.answer.load() >= 0;
+    if (stage_.conductor_sleeps.load() && is_awaited) stage_.wake_conductor();
   });
 }
 

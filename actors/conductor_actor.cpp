@@ -116,10 +116,22 @@ void ConductorActor::walk_a_slice() {
   desk_.hand_over();
 }
 
+bool ConductorActor::hand_in_answer() {
+  std::atomic<int>& answer = stage_.ensemble.answer;
+  if (answer.load() < 0) {
+    stage_.wake_at.store(-1);
+    stage_.conductor_sleeps.store(true);
+    if (answer.load() < 0 || !stage_.conductor_sleeps.exchange(false)) return false;
+  }
+  source_.answer(answer.exchange(-1) == 1);
+  return true;
+}
+
 void ConductorActor::go_on() {
   if (stage_.is_stopping.load()) source_.stop();
   if (source_.is_over() || stage_.ensemble.has_failed()) return finish_when_quiet();
   const BusyWorker busy(stage_);
+  if (source_.awaits_answer() && !hand_in_answer()) return;
   if (!has_credit() && sleep_until(stage_.ensemble.outstanding.load() / 2)) return;
   walk_a_slice();
   stage_.now_nanoseconds.store(source_.now().time_since_epoch().count(), std::memory_order_relaxed);

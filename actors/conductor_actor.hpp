@@ -54,6 +54,8 @@ class ConductorActor final : public caf::event_based_actor {
 
  private:
   void go_on();
+  /// False: the client will wake us when it has answered.
+  bool hand_in_answer();
   bool has_credit() const;
   bool is_quiet() const;
   void finish_when_quiet();

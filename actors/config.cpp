@@ -132,7 +132,10 @@ std::string_view name_of(ProtocolKind choice) {
 std::string_view name_of(MissingRule choice) {
   return word_of(choice);
 }
-std::string_view name_of(OutboxKind choice) {
+std::string_view name_of(LateWork choice) {
+  return word_of(choice);
+}
+std::string_view name_of(MixingKind choice) {
   return word_of(choice);
 }
 std::string_view name_of(WeightKind choice) {

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "algos/options.hpp"
+
 /// The file as plain values, named as in the file: config::TimerLaw is what the file says, rubato::TimerLaw what runs.
 namespace rubato::config {
 
@@ -44,9 +46,10 @@ enum class Symmetrise { none, union_, mutual };
 enum class ChannelKind { ideal, random, table };
 enum class HubKind { round_robin, fixed, random, max_degree, table };
 enum class UnifyVia { ideal, transport };
-enum class ProtocolKind { push, rounds };
-enum class MissingRule { wait, drop };
-enum class OutboxKind { accumulate, latest };
+enum class ProtocolKind { auto_, push, rounds, server, token, pull };
+enum class MissingRule { wait, drop, symmetric_drop };
+enum class LateWork { carry_on, discard };
+enum class MixingKind { auto_, metropolis, laplacian, max_degree, uniform_row, uniform_column, draco_row, averaging, explicit_ };
 enum class WeightKind { receiver_static, sender_static, batch, explicit_ };
 enum class SnapshotAt { at_finish, at_start };
 enum class PartitionKind { iid, by_class, dirichlet_by_class, dirichlet_by_client, decefl_table3 };
@@ -109,6 +112,10 @@ struct Topology {
   std::filesystem::path file;                  // file: one edge "source target" a line; absolute
   std::vector<std::pair<std::int64_t, std::int64_t>> edges;  // edges: [source, target]
   bool directed = false;                                     // file, edges: false adds the other direction
+  MixingKind mixing = MixingKind::auto_;           // weights of what is absorbed; auto: what suits the algorithm
+  MixingKind shares = MixingKind::auto_;           // weights of what is given away
+  std::vector<std::vector<double>> mixing_matrix;  // mixing = explicit: [receiver][sender]
+  std::vector<std::vector<double>> shares_matrix;  // shares = explicit
   bool operator==(const Topology&) const = default;
 };
 
@@ -124,6 +131,7 @@ struct Channel {
   ChannelKind kind = ChannelKind::ideal;
   Law delay = Law::constant(1e-6);  // ideal: constant; random: any law; table: every link names its own
   double loss = 0;                  // random: probability in [0, 1)
+  double duplicate = 0;             // random: chance that a message arrives twice
   std::vector<Link> links;          // random, table; no link twice
   bool operator==(const Channel&) const = default;
 };
@@ -147,20 +155,23 @@ struct Unification {
 };
 
 struct Protocol {
-  ProtocolKind kind = ProtocolKind::push;
-  MissingRule missing = MissingRule::wait;  // rounds
-  double send_probability = 1;              // rounds: a client sends in a round with this probability
+  ProtocolKind kind = ProtocolKind::auto_;    // auto: what suits the algorithm
+  MissingRule missing = MissingRule::wait;    // rounds
+  double send_probability = 1;                // rounds: a client sends in a round with this probability
+  std::optional<double> compute_phase;        // rounds: seconds; absent: everybody is waited for
+  LateWork late_work = LateWork::carry_on;    // rounds with compute_phase: what becomes of a straggler's work
+  std::optional<Law> compute_chance;          // push, rounds: of a gradient at a tick, per client
+  std::optional<Law> link_chance;             // push, rounds: that a link is up, per directed link
+  std::int64_t center = 0;                    // server
+  double selected = 1;                        // server: share of the clients that take part in a round
   bool operator==(const Protocol&) const = default;
 };
 
 struct Algorithm {
   std::string name;
-  double eta = 0.05;
-  std::int64_t local_batches = 1;
-  OutboxKind outbox = OutboxKind::accumulate;
+  AlgorithmOptions options;  // what the catalogue's entry of that name knows, all of it set
   WeightKind q = WeightKind::receiver_static;
   std::vector<std::vector<double>> q_matrix;  // explicit: [receiver][sender]
-  bool self_apply = false;
   SnapshotAt snapshot = SnapshotAt::at_finish;
   bool retain_on_loss = false;
   bool operator==(const Algorithm&) const = default;
@@ -295,7 +306,8 @@ std::string_view name_of(HubKind);
 std::string_view name_of(UnifyVia);
 std::string_view name_of(ProtocolKind);
 std::string_view name_of(MissingRule);
-std::string_view name_of(OutboxKind);
+std::string_view name_of(LateWork);
+std::string_view name_of(MixingKind);
 std::string_view name_of(WeightKind);
 std::string_view name_of(SnapshotAt);
 std::string_view name_of(PartitionKind);

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "actors/config_keys.hpp"
 #include "actors/config_words.hpp"
 
 namespace rubato::config {
@@ -30,6 +31,8 @@ void fields(auto& each, Topology& topology) {
   each("center", topology.center), each("step", topology.step), each("probability", topology.probability);
   each("radius", topology.radius), each("k", topology.k), each("symmetrise", topology.symmetrise);
   each("file", topology.file), each("edges", topology.edges), each("directed", topology.directed);
+  each("mixing", topology.mixing), each("shares", topology.shares);
+  each("mixing_matrix", topology.mixing_matrix), each("shares_matrix", topology.shares_matrix);
 }
 
 void fields(auto& each, Link& link) {
@@ -37,7 +40,8 @@ void fields(auto& each, Link& link) {
 }
 
 void fields(auto& each, Channel& channel) {
-  each("kind", channel.kind), each("delay", channel.delay), each("loss", channel.loss), each("links", channel.links);
+  each("kind", channel.kind), each("delay", channel.delay), each("loss", channel.loss), each("duplicate", channel.duplicate);
+  each("links", channel.links);
 }
 
 void fields(auto& each, Mailbox& mailbox) {
@@ -52,12 +56,14 @@ void fields(auto& each, Unification& unification) {
 
 void fields(auto& each, Protocol& protocol) {
   each("kind", protocol.kind), each("missing", protocol.missing), each("send_probability", protocol.send_probability);
+  each("compute_phase", protocol.compute_phase), each("late_work", protocol.late_work);
+  each("compute_chance", protocol.compute_chance), each("link_chance", protocol.link_chance);
+  each("center", protocol.center), each("selected", protocol.selected);
 }
 
 void fields(auto& each, Algorithm& algorithm) {
-  each("name", algorithm.name), each("eta", algorithm.eta), each("local_batches", algorithm.local_batches);
-  each("outbox", algorithm.outbox), each("q", algorithm.q), each("q_matrix", algorithm.q_matrix);
-  each("self_apply", algorithm.self_apply), each("snapshot", algorithm.snapshot);
+  each("name", algorithm.name), each.options(algorithm.options);
+  each("q", algorithm.q), each("q_matrix", algorithm.q_matrix), each("snapshot", algorithm.snapshot);
   each("retain_on_loss", algorithm.retain_on_loss);
 }
 
@@ -104,8 +110,24 @@ class Reader {
   void operator()(std::string_view name, Field& field) {
     if (const Value* value = table_.find(name)) read(*value, field);
   }
+  void options(AlgorithmOptions& options) {
+    for (const Key* key : keys_of("algorithm"))
+      if (const Value* value = key->is_option ? table_.find(key->name) : nullptr) read_option(*key, *value, options);
+  }
 
  private:
+  static void read_option(const Key& key, const Value& value, AlgorithmOptions& options) {
+    const std::string name(key.name);
+    if (const auto* whole = value.as<std::int64_t>(); whole && key.type == Type::numbers_or_one)
+      return options.set(name, static_cast<double>(*whole));
+    if (const auto* whole = value.as<std::int64_t>()) return options.set(name, *whole);
+    if (const auto* number = value.as<double>()) return options.set(name, *number);
+    if (const auto* flag = value.as<bool>()) return options.set(name, *flag);
+    if (const auto* word = value.as<std::string>()) return options.set(name, *word);
+    std::vector<double> numbers;
+    read(value, numbers);
+    options.set(name, std::move(numbers));
+  }
   static void read(const Value& value, bool& field) { field = *value.as<bool>(); }
   static void read(const Value& value, std::int64_t& field) { field = *value.as<std::int64_t>(); }
   static void read(const Value& value, std::string& field) { field = *value.as<std::string>(); }
@@ -169,9 +191,20 @@ class Writer {
   void operator()(std::string_view name, std::optional<Field>& field) {
     table_.entries.push_back({std::string(name), field ? write(*field) : Value{std::string("none")}});
   }
+  void options(AlgorithmOptions& options) {
+    for (const auto& [name, value] : options.all()) table_.entries.push_back({name, write_option(value)});
+  }
   Table take() { return std::move(table_); }
 
  private:
+  static Value write_option(const AlgorithmOptions::Value& option) {
+    if (const auto* flag = std::get_if<bool>(&option)) return {*flag};
+    if (const auto* whole = std::get_if<std::int64_t>(&option)) return {*whole};
+    if (const auto* number = std::get_if<double>(&option)) return {*number};
+    if (const auto* word = std::get_if<std::string>(&option)) return {*word};
+    std::vector<double> list = std::get<std::vector<double>>(option);
+    return write(list);
+  }
   static Value write(bool& field) { return {field}; }
   static Value write(std::int64_t& field) { return {field}; }
   static Value write(double& field) { return {field}; }

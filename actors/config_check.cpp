@@ -95,6 +95,7 @@ void Checker::key(Table& table, const Key& key, std::string_view spec, const std
   const std::string own_path = dotted(path, key.name);
   if (!given && known == Belongs::yes) return absent(table, key, path, line);
   if (!given) return;
+  if (known == Belongs::no && &key != find_key(spec, key.name, table)) return;  // another key of this name is meant
   if (known == Belongs::no) return stranger(*given, key, spec, table, own_path);
   value(*given, key, own_path);
 }
@@ -188,6 +189,14 @@ void Checker::value(Value& value, const Key& key, const std::string& path) {
     case Type::law:
     case Type::per_client:
       law(value, key, path);
+      break;
+    case Type::numbers_or_one:
+      if (!value.as<List>()) {
+        is_number(value, key.range, path, value.as<std::string>() ? ", or a list with one for each client" : "");
+      } else if (elements(value, path, "numbers")) {
+        one_per_client(value, "values", path);
+        numbers(value, key.range, path);
+      }
       break;
     case Type::numbers:
       if (elements(value, path, "numbers")) numbers(value, key.range, path);

@@ -100,6 +100,8 @@ std::string_view type_text(Type type) {
       return "table";
     case Type::numbers:
       return "list of numbers";
+    case Type::numbers_or_one:
+      return "number, or list";
     case Type::later:
       return "later version";
   }

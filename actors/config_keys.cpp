@@ -6,6 +6,7 @@
 
 #include "actors/config_parse.hpp"
 #include "actors/config_words.hpp"
+#include "algos/catalogue.hpp"
 
 namespace rubato::config {
 
@@ -32,7 +33,7 @@ constexpr std::string_view own_timer = "law=poisson|fixed|shifted_exp|gamma|logn
 
 // One row a key. What a key is called and means is said here and nowhere else.
 // clang-format off
-const std::array all = std::to_array<Key>({
+const std::array fixed = std::to_array<Key>({
     {"", "name", Type::text, "\"experiment\"", "what reports call the run"},
     {"", "seed", Type::integer, "1", "start of every random draw", "", not_negative},
     {"", "clock", Type::choice, "\"virtual\"", "whose time the run is in", "", {}, "virtual", "wall"},
@@ -97,12 +98,20 @@ const std::array all = std::to_array<Key>({
     {"topology", "file", Type::file, "", "text file, one edge \"source target\" a line", "kind=file"},
     {"topology", "edges", Type::edges, "", "list of [source, target]", "kind=edges"},
     {"topology", "directed", Type::boolean, "false", "false: every edge is used in both directions", "kind=file|edges"},
+    {"topology", "mixing", Type::choice, "\"auto\"", "weights of what a client absorbs: a rule of `rubato list mixing`, or "
+     "mixing_matrix; auto: what the algorithm is made for", "", {}, words<MixingKind>},
+    {"topology", "shares", Type::choice, "\"auto\"", "weights of what a client gives away, where an algorithm does that",
+     "", {}, words<MixingKind>},
+    {"topology", "mixing_matrix", Type::matrix, "", "weights [receiver][sender]", "mixing=explicit"},
+    {"topology", "shares_matrix", Type::matrix, "", "weights [receiver][sender]", "shares=explicit"},
 
     {"channel", "kind", Type::choice, "\"ideal\"", "ideal loses nothing and has one constant delay; random draws; "
      "table lists every link", "", {}, words<ChannelKind>, "wireless|rayleigh_threshold|aircomp|bandwidth|trace"},
     {"channel", "delay", Type::law, "1e-06", "seconds from sending to arrival; drawn for every message",
      "kind=ideal|random", delays},
     {"channel", "loss", Type::number, "0.0", "chance that a message is lost", "kind=random", chance_not_sure},
+    {"channel", "duplicate", Type::number, "0.0", "chance that a message that is not lost arrives twice", "kind=random",
+     chance},
     {"channel", "links", Type::links, "[]", "links that differ; for table every link of the graph",
      "kind=random|table"},
     {"link", "source", Type::client, "", "the sender"},
@@ -126,25 +135,29 @@ const std::array all = std::to_array<Key>({
      "over the links", "", {}, words<UnifyVia>},
     {"unification", "clears_mailbox", Type::boolean, "false", "open windows are emptied"},
 
-    {"protocol", "kind", Type::choice, "\"push\"", "push: everyone in their own time; rounds: barriers", "", {},
-     words<ProtocolKind>, "pull|token|server"},
-    {"protocol", "missing", Type::choice, "\"wait\"", "what a barrier does about a lost message", "kind=rounds", {},
-     words<MissingRule>, "reuse_last"},
+    {"protocol", "kind", Type::choice, "\"auto\"", "push: everyone in their own time; rounds: barriers; server: a centre "
+     "gathers and scatters; token: tokens walk; pull: clients ask; auto: what suits the algorithm", "", {},
+     words<ProtocolKind>},
+    {"protocol", "missing", Type::choice, "\"wait\"", "a lost message: wait until it is there, drop it, or drop the one "
+     "the other way too", "kind=rounds", {}, words<MissingRule>},
     {"protocol", "send_probability", Type::number, "1.0", "chance that a client sends in a round", "kind=rounds",
      chance_not_none},
+    {"protocol", "compute_phase", Type::number, optional, "seconds after which a round's computations end; none: when "
+     "all have finished", "kind=rounds", some_seconds},
+    {"protocol", "late_work", Type::choice, "\"carry_on\"", "what becomes of a computation that the phase ended",
+     "kind=rounds", {}, words<LateWork>},
+    {"protocol", "compute_chance", Type::per_client, optional, "chance of a gradient at a tick or in a round, where the "
+     "algorithm is sporadic; others pay for it in cumulated_delay", "kind=auto|push|rounds", chance_not_none},
+    {"protocol", "link_chance", Type::law, optional, "chance that a link is up, drawn once for each link; likewise",
+     "kind=auto|push|rounds", chance_not_none},
+    {"protocol", "center", Type::client, "0", "the client that gathers and scatters", "kind=auto|server"},
+    {"protocol", "selected", Type::number, "1.0", "share of the clients that take part in a round", "kind=auto|server",
+     chance_not_none},
 
-    {"algorithm", "name", Type::choice, "", "the algorithm", "", {}, "draco", "dpsgd|local_only|centralised|decefl|"
-     "fedavg|swarm|pushpull|spodgt|kgt|dsgt|pame|depositum|dfedsam|choco|beer|nids|anq_nids|sgp|digest|fedmid|feddr|"
-     "fedadmm|fedavg_plus|async_dsgd|kdpdfl|gossip"},
-    {"algorithm", "eta", Type::number, "0.05", "step size", "name=draco", positive},
-    {"algorithm", "local_batches", Type::integer, "1", "steps of one computation", "name=draco", {1, 1e6}},
-    {"algorithm", "outbox", Type::choice, "\"accumulate\"", "accumulate sends all increments since the last "
-     "transmission, latest the newest one", "name=draco", {}, words<OutboxKind>},
+    {"algorithm", "name", Type::choice, "", "the algorithm", "", {}, "", ""},
     {"algorithm", "q", Type::choice, "\"receiver_static\"", "weights: 1/in-degree of the receiver, 1/out-degree of the "
      "sender, 1/size of the batch, or q_matrix", "name=draco", {}, words<WeightKind>},
     {"algorithm", "q_matrix", Type::matrix, "", "weights [receiver][sender]", "q=explicit"},
-    {"algorithm", "self_apply", Type::boolean, "false", "a client adds its own increment to its model; without it a "
-     "ring diverges between unifications", "name=draco"},
     {"algorithm", "snapshot", Type::choice, "\"at_finish\"", "the model a computation starts from: held when its tick "
      "fires, or at the tick before", "name=draco", {}, words<SnapshotAt>},
     {"algorithm", "retain_on_loss", Type::boolean, "false", "an increment that was not acknowledged goes back to the "
@@ -199,6 +212,79 @@ const std::array all = std::to_array<Key>({
 });
 // clang-format on
 
+Type type_of(OptionType type) {
+  switch (type) {
+    case OptionType::number:
+      return Type::numbers_or_one;
+    case OptionType::whole:
+      return Type::integer;
+    case OptionType::flag:
+      return Type::boolean;
+    case OptionType::word:
+      return Type::choice;
+  }
+  return Type::text;
+}
+
+bool is_same(const OptionSpec& a, const OptionSpec& b) {
+  return a.name == b.name && a.type == b.type && a.fallback == b.fallback && a.meaning == b.meaning && a.low == b.low &&
+         a.high == b.high && a.choices == b.choices;
+}
+
+// One row for each option, naming all algorithms that have it just so.
+struct OptionRow {
+  const OptionSpec* spec;
+  std::string when;
+};
+
+struct CatalogueRows {
+  std::string names;
+  std::vector<OptionRow> options;
+};
+
+const CatalogueRows& catalogue_rows() {
+  static const CatalogueRows rows = [] {
+    CatalogueRows made;
+    for (const CatalogueEntry* entry : catalogue()) {
+      made.names += (made.names.empty() ? "" : "|") + std::string(entry->name);
+      for (const OptionSpec& spec : entry->options) {
+        const auto same = std::find_if(made.options.begin(), made.options.end(),
+                                       [&](const OptionRow& row) { return is_same(*row.spec, spec); });
+        if (same == made.options.end())
+          made.options.push_back({&spec, "name=" + std::string(entry->name)});
+        else
+          same->when += '|' + std::string(entry->name);
+      }
+    }
+    return made;
+  }();
+  return rows;
+}
+
+Key key_of(const OptionRow& row) {
+  const OptionSpec& spec = *row.spec;
+  Key key{"algorithm", spec.name, type_of(spec.type), spec.fallback, spec.meaning, row.when,
+          {spec.low, spec.high, spec.low_is_out, spec.high_is_out}, spec.choices};
+  key.is_option = true;
+  return key;
+}
+
+std::vector<Key> with_catalogue() {
+  std::vector<Key> keys;
+  for (const Key& key : fixed) {
+    keys.push_back(key);
+    if (key.table != "algorithm" || key.name != "name") continue;
+    keys.back().choices = catalogue_rows().names;
+    for (const OptionRow& row : catalogue_rows().options) keys.push_back(key_of(row));
+  }
+  return keys;
+}
+
+const std::vector<Key>& table_of_keys() {
+  static const std::vector<Key> keys = with_catalogue();
+  return keys;
+}
+
 std::string joined(std::string_view path, std::string_view name) {
   return path.empty() ? std::string(name) : std::string(path) + '.' + std::string(name);
 }
@@ -240,20 +326,21 @@ std::string Range::sentence() const {
 }
 
 std::span<const Key> all_keys() {
-  return all;
+  return table_of_keys();
 }
 
 std::vector<const Key*> keys_of(std::string_view path) {
   std::vector<const Key*> keys;
-  for (const Key& key : all)
+  for (const Key& key : all_keys())
     if (serves(key, path)) keys.push_back(&key);
   return keys;
 }
 
 const Key* find_key(std::string_view path, std::string_view name) {
+  const std::span<const Key> keys = all_keys();
   const auto found =
-      std::find_if(all.begin(), all.end(), [&](const Key& key) { return key.name == name && serves(key, path); });
-  return found == all.end() ? nullptr : &*found;
+      std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name && serves(key, path); });
+  return found == keys.end() ? nullptr : &*found;
 }
 
 std::optional<std::string> table_at(std::string_view path) {
@@ -268,7 +355,8 @@ std::optional<std::string> table_at(std::string_view path) {
 }
 
 bool is_selector(std::string_view path, std::string_view name) {
-  return std::any_of(all.begin(), all.end(), [&](const Key& key) {
+  const std::span<const Key> keys = all_keys();
+  return std::any_of(keys.begin(), keys.end(), [&](const Key& key) {
     return serves(key, path) && !key.when.empty() && condition_of(key).selector == name;
   });
 }
@@ -302,6 +390,12 @@ Belongs belongs(std::string_view path, const Key& key, const Table& table) {
   const auto word = word_in(table, selector);
   if (!word) return Belongs::unclear;
   return is_word_of(condition.choices, *word) != condition.is_negated ? Belongs::yes : Belongs::no;
+}
+
+const Key* find_key(std::string_view path, std::string_view name, const Table& table) {
+  for (const Key& key : all_keys())
+    if (key.name == name && serves(key, path) && belongs(path, key, table) == Belongs::yes) return &key;
+  return find_key(path, name);
 }
 
 Value default_of(const Key& key) {

@@ -31,6 +31,7 @@ enum class Type {
   per_client,  // the same, a list having clients.count numbers
   table,       // a table with keys of its own
   numbers,     // a list, not empty
+  numbers_or_one,  // a number, or a list with one for each client
   later        // belongs to a later version
 };
 
@@ -58,6 +59,7 @@ struct Key {
   Range range{};
   std::string_view choices{};  // choice: "ring|star"
   std::string_view later{};    // choices of later versions
+  bool is_option = false;      // of an algorithm: from the catalogue
 
   bool is_optional() const { return fallback == "\"none\""; }
 };
@@ -68,6 +70,9 @@ std::span<const Key> all_keys();
 /// The keys of the table at this path ("clients.compute" has those of "timer" too).
 std::vector<const Key*> keys_of(std::string_view path);
 const Key* find_key(std::string_view path, std::string_view name);
+/// The key of this name that the choices made in `table` know: algorithms may give one name different defaults. If none
+/// does, the first of the name.
+const Key* find_key(std::string_view path, std::string_view name, const Table& table);
 
 /// The path under which the keys of the table at this dotted path stand: "law" for "channel.delay"; none: no table
 /// there.

@@ -81,7 +81,7 @@ Table* table_for(const Override& given, Table& root, Faults& faults, std::ostrea
 
 bool is_foreign(std::string_view spec, const Entry& entry, const Table& table) {
   if (entry.value.line == Value::by_command) return false;
-  const Key* key = find_key(spec, entry.name);
+  const Key* key = find_key(spec, entry.name, table);
   return !key || belongs(spec, *key, table) == Belongs::no;
 }
 

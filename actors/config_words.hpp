@@ -30,11 +30,14 @@ inline constexpr std::string_view words<HubKind> = "round_robin|fixed|random|max
 template <>
 inline constexpr std::string_view words<UnifyVia> = "ideal|transport";
 template <>
-inline constexpr std::string_view words<ProtocolKind> = "push|rounds";
+inline constexpr std::string_view words<ProtocolKind> = "auto|push|rounds|server|token|pull";
 template <>
-inline constexpr std::string_view words<MissingRule> = "wait|drop";
+inline constexpr std::string_view words<MissingRule> = "wait|drop|symmetric_drop";
 template <>
-inline constexpr std::string_view words<OutboxKind> = "accumulate|latest";
+inline constexpr std::string_view words<LateWork> = "carry_on|discard";
+template <>
+inline constexpr std::string_view words<MixingKind> =
+    "auto|metropolis|laplacian|max_degree|uniform_row|uniform_col|draco_row|averaging|explicit";
 template <>
 inline constexpr std::string_view words<WeightKind> = "receiver_static|sender_static|batch|explicit";
 template <>

@@ -58,7 +58,7 @@ void Client::measure(const Step& step, Ensemble& ensemble, ThreadMemory& memory)
   if (ensemble.has_failed()) return;
   const std::int64_t since = ensemble.math_clock();
   try {
-    ensemble.snapshots().on_measure(step, *performer_);
+    ensemble.snapshots().on_measure(step, *performer_, memory);
   } catch (const std::exception& error) {
     ensemble.fail(step, error.what());
   } catch (...) {
@@ -69,6 +69,7 @@ void Client::measure(const Step& step, Ensemble& ensemble, ThreadMemory& memory)
 
 Waiter* Client::perform(const Step& step, Ensemble& ensemble, ThreadMemory& memory) {
   Payload published;
+  bool is_yes = false;
   try {
     if (!ensemble.has_failed()) switch (step.kind) {
         case StepKind::begin:
@@ -89,13 +90,15 @@ Waiter* Client::perform(const Step& step, Ensemble& ensemble, ThreadMemory& memo
         case StepKind::reclaim:
           performer_->reclaim(ensemble.slots.payload(step.entries.front().slot), memory);
           break;
+        case StepKind::decide:
+          is_yes = performer_->decide(step, memory);
+          break;
         case StepKind::discard:
           break;
         case StepKind::measure:
         case StepKind::reset:
         case StepKind::save:
         case StepKind::load:
-        case StepKind::decide:
           throw std::logic_error("this step is not supported yet");
       }
   } catch (const std::exception& error) {
@@ -103,6 +106,7 @@ Waiter* Client::perform(const Step& step, Ensemble& ensemble, ThreadMemory& memo
   } catch (...) {
     ensemble.fail(step, "something that is no std::exception");
   }
+  if (step.kind == StepKind::decide) ensemble.answer.store(is_yes ? 1 : 0);  // after a failure too: somebody waits
   if (step.kind == StepKind::publish)
     return step.entries.empty() ? nullptr : ensemble.slots.fill(step.entries.front().slot, std::move(published));
   for (const StepEntry& entry : step.entries) ensemble.slots.release(entry.slot);

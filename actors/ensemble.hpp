@@ -22,7 +22,7 @@ namespace rubato {
 class SnapshotSink {
  public:
   virtual ~SnapshotSink() = default;
-  virtual void on_measure(const Step& step, const Performer& performer) = 0;
+  virtual void on_measure(const Step& step, const Performer& performer, ThreadMemory& memory) = 0;
 };
 
 /// Why a run could not go on: what a client threw, where and when.
@@ -100,6 +100,9 @@ class Ensemble {
   std::atomic<std::int64_t> outstanding{0};
 
   SnapshotSink& snapshots() { return snapshots_; }
+
+  /// The answer to the decide step that was handed out last; below 0: there is none yet.
+  std::atomic<int> answer{-1};
 
   /// Notes the first failure (by time, then client); from now on steps are passed over, not performed.
   void fail(const Step& step, std::string what);

@@ -1,16 +1,18 @@
 #include "actors/evaluation.hpp"
 
+#include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
 namespace rubato {
 
-std::optional<Sample> SampleGatherer::add(std::uint64_t number, ClientId client, Tensor model, Score score,
+std::optional<Sample> SampleGatherer::add(std::uint64_t number, ClientId client, Snapshot snapshot, Score score,
                                           ThreadMemory& memory) {
   InProgress& progress = open_.at(number);
-  progress.early.emplace(client, Scored{std::move(model), std::move(score)});
+  progress.early.emplace(client, Scored{std::move(snapshot), std::move(score)});
   while (!progress.early.empty() && progress.early.begin()->first.value == progress.next) {
-    count(progress, progress.early.begin()->second);
+    count(progress, progress.early.begin()->first, progress.early.begin()->second);
     progress.early.erase(progress.early.begin());
     ++progress.next;
   }
@@ -20,8 +22,47 @@ std::optional<Sample> SampleGatherer::add(std::uint64_t number, ClientId client,
   return sample;
 }
 
-void SampleGatherer::count(InProgress& progress, const Scored& scored) {
-  evaluation_.add(progress.consensus, scored.model);
+void SampleGatherer::balance(InProgress& progress, ClientId client, const Snapshot& snapshot) {
+  if (progress.sums.empty())
+    for (const NamedVector& part : snapshot.balance) {
+      const std::size_t count = part.values.size();
+      progress.sums.push_back({part.name, std::vector<double>(count), std::vector<double>(count),
+                               std::vector<double>(count), std::vector<ClientId>(count)});
+    }
+  for (std::size_t k = 0; k < snapshot.balance.size(); ++k) {
+    Sum& sum = progress.sums.at(k);
+    for (std::size_t i = 0; i < sum.values.size(); ++i) {
+      const double part = snapshot.balance[k].values.at(i);
+      sum.values[i] += part;
+      sum.sizes[i] += std::abs(part);
+      if (std::abs(part) < sum.largest[i]) continue;
+      sum.largest[i] = std::abs(part);
+      sum.of[i] = client;
+    }
+  }
+}
+
+Defect SampleGatherer::defect_of(const InProgress& progress) {
+  Defect worst;
+  for (const Sum& sum : progress.sums)
+    for (std::size_t i = 0; i < sum.values.size(); ++i) {
+      const double size = std::abs(sum.values[i]);
+      if (!worst.name.empty() && size <= worst.size) continue;
+      worst = {size, sum.sizes[i], sum.name, i, sum.of[i]};
+    }
+  return worst;
+}
+
+void SampleGatherer::count(InProgress& progress, ClientId client, const Scored& scored) {
+  evaluation_.add(progress.consensus, scored.snapshot.model);
+  progress.sample.traffic += scored.snapshot.traffic;
+  balance(progress, client, scored.snapshot);
+  if (progress.sample.header.after_unification) {
+    const Tensor& model = scored.snapshot.model;
+    if (!progress.first) progress.first = model;
+    const bool is_equal = std::memcmp(progress.first.data<std::byte>(), model.data<std::byte>(), model.bytes()) == 0;
+    if (!is_equal && !progress.different) progress.different = client;
+  }
   progress.sample.accuracies.push_back(scored.score.accuracy());
   progress.sample.losses.push_back(scored.score.mean_loss());
   progress.f1.push_back(scored.score.macro_f1());
@@ -29,6 +70,12 @@ void SampleGatherer::count(InProgress& progress, const Scored& scored) {
 
 Sample SampleGatherer::finish(InProgress& progress, ThreadMemory& memory) {
   Sample& sample = progress.sample;
+  sample.different = progress.different;
+  const bool has_all = progress.sample.header.clients == evaluation_.clients();
+  if (has_all)
+    sample.defect = defect_of(progress);
+  else
+    sample.traffic.scale(static_cast<double>(evaluation_.clients()) / sample.header.clients);
   const Score of_mean = evaluation_.score_mean(progress.consensus.mean_model(), memory);
   sample.is_classified = of_mean.classes > 0;
   sample.accuracy_mean = mean(sample.accuracies);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "actors/performer.hpp"
@@ -23,11 +24,36 @@ struct SampleHeader {
   std::uint64_t events = 0;
   MessageCounts counts;
   std::uint64_t model_messages = 0;
+  double cumulated_delay = 0;   ///< of the rounds so far, where links and computations have chances
+  bool after_unification = false;  ///< all models must be equal
+};
+
+/// A vector by name.
+struct NamedVector {
+  std::string name;
+  std::vector<double> values;
+};
+
+/// The model of a client as it is measured, and what else is known of the client at that moment.
+struct Snapshot {
+  Tensor model;
+  Traffic traffic;
+  std::vector<NamedVector> balance;  ///< its parts of what must sum to zero over all clients
+};
+
+/// The largest sum over all clients that should be zero and is not.
+struct Defect {
+  double size = 0;       ///< its absolute value
+  double scale = 0;      ///< sum of the absolute values of its parts
+  std::string name;      ///< of the quantity; empty: nothing was to be balanced
+  std::size_t place = 0; ///< which of its numbers
+  ClientId client{};     ///< with the largest part
 };
 
 struct Sample {
   SampleHeader header;
-  std::size_t payload_bytes = 0;  ///< of a dense message
+  Traffic traffic;             ///< of the clients that were measured
+  Defect defect;
   bool is_classified = false;  ///< else accuracies and F1 mean nothing
   double accuracy_mean = 0;
   double accuracy_deviation = 0;  ///< of the population of clients
@@ -38,6 +64,7 @@ struct Sample {
   double consensus = 0;  ///< sum over clients of the squared distance to the mean model
   std::vector<double> accuracies;  ///< per client
   std::vector<double> losses;
+  std::optional<ClientId> different;  ///< after a unification: a client whose model is not the first one's
 };
 
 /// Scores models. Immutable; several threads may use it, each with its own memory.
@@ -48,6 +75,7 @@ class Evaluation {
   /// The mean model, scored as the shared test part says, or over all clients' losses where each has its own.
   virtual Score score_mean(const MeanModel& mean, ThreadMemory& memory) const = 0;
   virtual void add(ConsensusSum& sum, const Tensor& model) const = 0;
+  virtual std::size_t clients() const = 0;
 };
 
 template <class Real>
@@ -69,6 +97,7 @@ class EvaluationOf final : public Evaluation {
     return sum;
   }
   void add(ConsensusSum& sum, const Tensor& model) const override { sum.add(numbers_of<Real>(model)); }
+  std::size_t clients() const override { return learners_.size(); }
 
  private:
   const std::vector<std::unique_ptr<Learner<Real>>>& learners_;
@@ -83,22 +112,33 @@ class SampleGatherer {
   void open(const SampleHeader& header) { open_[header.number].sample.header = header; }
 
   /// The finished sample, if this was its last model.
-  std::optional<Sample> add(std::uint64_t number, ClientId client, Tensor model, Score score, ThreadMemory& memory);
+  std::optional<Sample> add(std::uint64_t number, ClientId client, Snapshot snapshot, Score score, ThreadMemory& memory);
 
  private:
   struct Scored {
-    Tensor model;
+    Snapshot snapshot;
     Score score;
+  };
+  struct Sum {
+    std::string name;
+    std::vector<double> values, sizes;
+    std::vector<double> largest;
+    std::vector<ClientId> of;
   };
   struct InProgress {
     Sample sample;
     ConsensusSum consensus;
     std::vector<double> f1;
+    std::vector<Sum> sums;
+    Tensor first;  // model of the first client
+    std::optional<ClientId> different;  // the first whose model is not the first client's
     std::map<ClientId, Scored> early;
     std::uint32_t next = 0;
   };
 
-  void count(InProgress& progress, const Scored& scored);
+  void count(InProgress& progress, ClientId client, const Scored& scored);
+  static void balance(InProgress& progress, ClientId client, const Snapshot& snapshot);
+  static Defect defect_of(const InProgress& progress);
   Sample finish(InProgress& progress, ThreadMemory& memory);
 
   const Evaluation& evaluation_;

@@ -30,9 +30,9 @@ void EvaluatorActor::score(const ModelToScore& work) {
   const BusyWorker busy(stage_);
   Ensemble::Lease memory(stage_.ensemble);
   const std::int64_t since = stage_.ensemble.math_clock();
-  Score score = stage_.evaluation.score(work.client, work.model, *memory);
+  Score score = stage_.evaluation.score(work.client, work.snapshot.model, *memory);
   (*memory).evaluation_nanoseconds += stage_.ensemble.math_clock() - since;
-  caf::anon_send(stage_.gatherer, ScoredModel{work.sample, work.client, work.at, work.model, std::move(score)});
+  caf::anon_send(stage_.gatherer, ScoredModel{work.sample, work.client, work.at, work.snapshot, std::move(score)});
 }
 
 caf::behavior GathererActor::make_behavior() {
@@ -45,16 +45,33 @@ caf::behavior GathererActor::make_behavior() {
 void GathererActor::gather(ScoredModel& scored) {
   Ensemble::Lease memory(stage_.ensemble);
   const auto sample =
-      gatherer_.add(scored.sample, scored.client, std::move(scored.model), std::move(scored.score), *memory);
+      gatherer_.add(scored.sample, scored.client, std::move(scored.snapshot), std::move(scored.score), *memory);
   if (sample) on_sample_(*sample);
   stage_.close_model(sample.has_value());
 }
 
-void SnapshotSender::on_measure(const Step& step, const Performer& performer) {
-  Tensor model = performer.snapshot();
+namespace {
+
+class BalanceProbe final : public Probe {
+ public:
+  explicit BalanceProbe(std::vector<NamedVector>& parts) : parts_{parts} {}
+  void vector(std::string_view name, std::span<const double> values) override {
+    parts_.push_back({std::string(name), {values.begin(), values.end()}});
+  }
+
+ private:
+  std::vector<NamedVector>& parts_;
+};
+
+}  // namespace
+
+void SnapshotSender::on_measure(const Step& step, const Performer& performer, ThreadMemory& memory) {
+  Snapshot snapshot{performer.snapshot(memory), performer.traffic(), {}};
+  BalanceProbe probe(snapshot.balance);
+  performer.balance(probe);
   stage_->ensemble.outstanding.fetch_add(1);  // until it is gathered: models to score are bounded like steps
   const caf::actor& evaluator = stage_->evaluators[step.client.value % stage_->evaluators.size()];
-  caf::anon_send(evaluator, ModelToScore{step.index, step.client, step.at, std::move(model)});
+  caf::anon_send(evaluator, ModelToScore{step.index, step.client, step.at, std::move(snapshot)});
 }
 
 }  // namespace rubato

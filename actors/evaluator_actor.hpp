@@ -37,7 +37,7 @@ class GathererActor final : public caf::event_based_actor {
 /// Copies the model of a measure step and sends it to an evaluator.
 class SnapshotSender final : public SnapshotSink {
  public:
-  void on_measure(const Step& step, const Performer& performer) override;
+  void on_measure(const Step& step, const Performer& performer, ThreadMemory& memory) override;
   void use(Stage& stage) { stage_ = &stage; }
 
  private:

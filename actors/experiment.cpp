@@ -45,12 +45,18 @@ std::unique_ptr<Task> make_task(const Experiment& experiment, const RunOptions& 
   return make_task<float>(experiment, options.data_dir, options.own_float);
 }
 
-// What the algorithm needs from its protocol: the program's own word, or the catalogue's.
-Needs needs_of(const Experiment& experiment, const RunOptions& options) {
+template <class Real>
+Manner manner_of_own(const OwnParts<Real>& own, const Experiment& experiment) {
+  const bool in_rounds = experiment.protocol.kind == config::ProtocolKind::rounds;
+  return {own.needs, own.merge, own.share, in_rounds ? Runs::rounds : Runs::push, nullptr};
+}
+
+// What the algorithm asks of its protocol: the program's own word, or the catalogue's.
+Manner manner_of_run(const Experiment& experiment, const RunOptions& options) {
   const bool is_double = experiment.precision == config::Precision::float64;
-  if (is_double && options.own_double.algorithm) return options.own_double.needs;
-  if (!is_double && options.own_float.algorithm) return options.own_float.needs;
-  return catalogue_entry(experiment.algorithm.name).needs;
+  if (is_double && options.own_double.algorithm) return manner_of_own(options.own_double, experiment);
+  if (!is_double && options.own_float.algorithm) return manner_of_own(options.own_float, experiment);
+  return manner_of(experiment);
 }
 
 std::string model_digest(const Ensemble& ensemble) {
@@ -71,13 +77,14 @@ void finish_record(Recorder* recorder, RunResult& result) {
   result.record_was_cut = recorder->is_cut();
 }
 
-void describe_timing(const Conductor& conductor, RunResult& result) {
+void describe_timing(const Timing& timing, const Conductor& conductor, RunResult& result) {
   result.digests.timeline = timeline_digest(conductor.hashes());
   result.clients = conductor.clients();
   result.virtual_seconds = to_seconds(conductor.now());
   result.events = conductor.events();
   result.steps = conductor.steps();
   result.messages = conductor.total_counts();
+  result.cumulated_delay = timing.board.delay;
   result.model_messages = conductor.model_messages();
   result.unifications = conductor.unifications();
   result.under_way = conductor.under_way();
@@ -90,6 +97,7 @@ void describe_timing(const Conductor& conductor, RunResult& result) {
 
 void describe_models(const Play& play, Ensemble& ensemble, RunResult& result) {
   result.digests.model = model_digest(ensemble);
+  for (const auto& client : ensemble.clients) result.traffic += client->performer().traffic();
   result.wall_seconds = play.wall_seconds();
   result.math_seconds = ensemble.math_seconds();
   result.evaluation_seconds = ensemble.evaluation_seconds();
@@ -134,13 +142,16 @@ std::string warning_of(const Experiment& experiment, const Timing& timing) {
   RunFacts facts;
   for (const TimerLaw& law : timing.settings.compute) facts.compute_rate += law.mean_rate(experiment.until);
   facts.compute_rate /= static_cast<double>(timing.settings.compute.size());
-  if (experiment.protocol.kind == config::ProtocolKind::rounds) facts.compute_rate = 1;  // a computation a round
+  if (timing.seating(false).in_rounds) facts.compute_rate = 1;  // a computation a round
   facts.unification_period = experiment.unification.period.value_or(0);
   facts.lowest_eigenvalue = lowest_eigenvalue(timing.graph);
-  return catalogue_entry(experiment.algorithm.name).warning(options_of(experiment.algorithm), facts);
+  const CatalogueEntry& entry = catalogue_entry(experiment.algorithm.name);
+  return entry.warning ? entry.warning(experiment.algorithm.options, facts) : "";
 }
 
 RunResult walk_timing(Timing& timing, const RunOptions& options, RunResult result) {
+  if (timing.settings.needs.asks_before_sending)
+    throw std::invalid_argument("a dry run has no models, and the schedule of this algorithm depends on them");
   const auto recorder = make_recorder(options, timing.graph.clients());
   RecordOnly sink(recorder.get());
   Conductor conductor(timing.conductor, timing.make_protocols(), sink);
@@ -153,7 +164,7 @@ RunResult walk_timing(Timing& timing, const RunOptions& options, RunResult resul
   }
   result.wall_seconds = seconds_since(start);
   finish_record(recorder.get(), result);
-  describe_timing(conductor, result);
+  describe_timing(timing, conductor, result);
   result.peak_rss_bytes = peak_rss_bytes();
   result.was_stopped = options.stop && options.stop->load();
   return result;
@@ -175,7 +186,7 @@ RunResult perform_timing(Timing& timing, const Task& task, const Experiment& exp
                          RunResult result) {
   const std::size_t clients = timing.graph.clients();
   const auto recorder = make_recorder(options, clients);
-  Play play(task, options, clients);
+  Play play(task, options, timing.seating(options.checks));
   const Credit credit =
       Credit::automatic(clients, task.dimension() * task.scalar_bytes(), experiment.limits.outstanding_steps,
                         experiment.limits.payload_bytes);
@@ -186,10 +197,10 @@ RunResult perform_timing(Timing& timing, const Task& task, const Experiment& exp
   play.perform(conductor, desk, credit);
   if (const auto failure = play.ensemble().failure()) throw RunFailed(to_string(*failure));
   finish_record(recorder.get(), result);
-  describe_timing(conductor, result);
+  describe_timing(timing, conductor, result);
   describe_models(play, play.ensemble(), result);
   result.samples = std::move(play.samples());
-  for (std::uint32_t i = 0; i < clients; ++i) result.samples_by_client.push_back(task.samples_of(ClientId{i}));
+  for (std::uint32_t i = 0; i < clients; ++i) result.samples_by_client.push_back(task.samples()[i]);
   if (options.keeps_models) keep_models(play.ensemble(), task, result);
   result.was_stopped = options.stop && options.stop->load();
   return result;
@@ -220,7 +231,7 @@ RunResult run(const Experiment& experiment, const RunOptions& options) {
   result.arithmetic = arithmetic();
   result.threads = options.threads;
   std::ostringstream notes;
-  Timing timing(experiment, needs_of(experiment, options), notes);
+  Timing timing(experiment, manner_of_run(experiment, options), notes);
   timing.conductor.counts_links = options.counts_links;
   split_notes(notes, result.notes);
   const bool brings_algorithm = options.own_float.algorithm || options.own_double.algorithm;
@@ -247,7 +258,10 @@ RunResult replay(const Experiment& experiment, const std::filesystem::path& file
     throw RunFailed(file.string() + " was made by " + std::to_string(record.clients()) + " clients, the experiment has " +
                     std::to_string(experiment.clients.count));
   const std::unique_ptr<Task> task = make_task(experiment, options);
-  Play play(*task, options, record.clients());
+  const Manner manner = manner_of_run(experiment, options);
+  Play play(*task, options,
+            {make_graph(experiment), ClientId{static_cast<std::uint32_t>(experiment.protocol.center)},
+             manner.protocol == Runs::rounds, false});
   const StepSource* source = nullptr;
   StepDesk desk(play.stage(), source, nullptr);
   Scripted script(record, desk);

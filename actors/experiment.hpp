@@ -30,6 +30,7 @@ struct RunOptions {
   unsigned threads = 1;
   std::filesystem::path data_dir;  ///< where data sets lie; empty: $RUBATO_DATA, then ./data
   bool dry_run = false;            ///< walk the timing only
+  bool checks = false;             ///< watch the invariants; a broken one ends the run (RunFailed)
   std::filesystem::path record;    ///< write the steps here; empty: nowhere
   std::uint64_t record_bytes = 0;  ///< stop recording after about this many bytes; 0: never
   bool counts_links = false;
@@ -72,6 +73,8 @@ struct RunResult {
   std::uint64_t peak_rss_bytes = 0;
   std::uint64_t peak_payload_bytes = 0;  ///< of messages published and not yet absorbed by all receivers
   MessageCounts messages;
+  Traffic traffic;              ///< of all clients
+  double cumulated_delay = 0;   ///< of rounds whose links and computations have chances
   std::uint64_t model_messages = 0;
   std::uint64_t unifications = 0;
   std::uint64_t under_way = 0;  ///< messages on their way at the end

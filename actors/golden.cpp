@@ -54,14 +54,56 @@ std::string difference(const Json& golden, const Json& ours, double abs, double 
   return golden == ours ? "" : differs(where, golden, ours);
 }
 
+namespace {
+
+struct Answerer {
+  std::string_view algorithm;
+  std::string_view kind;  // empty: any
+  Json (*answer)(const Json&);
+};
+
+constexpr Answerer answerers[] = {
+    {"mixing", "", answer_mixing},
+    {"topology", "", answer_topology},
+    {"partition", "", answer_partition},
+    {"window", "", answer_window},
+    {"draco", "", answer_draco},
+    {"draco_rounds", "", answer_draco_rounds},
+    {"prox", "", answer_prox},
+    {"pme", "", answer_pme},
+    {"pme_expectation", "", answer_pme_expectation},
+    {"compressors", "", answer_compressors},
+    {"decefl_weights", "", answer_decefl_weights},
+    {"dpsgd", "", answer_dpsgd},
+    {"local_only", "", answer_local_only},
+    {"decefl", "sync", answer_decefl},
+    {"dsgt", "", answer_dsgt},
+    {"dfedsam", "", answer_dfedsam},
+    {"nids", "", answer_nids},
+    {"anq_nids", "", answer_anq_nids},
+    {"choco", "", answer_choco},
+    {"beer", "", answer_beer},
+    {"kgt", "", answer_kgt},
+    {"pushpull", "", answer_pushpull},
+    {"async_dsgd", "", answer_async_dsgd},
+    {"gossip", "", answer_gossip},
+    {"depositum", "events", answer_depositum_events},
+    {"depositum", "sync", answer_depositum},
+    {"pame", "events", answer_pame_events},
+    {"pame", "sync", answer_pame},
+    {"sgp", "events", answer_sgp_events},
+    {"sgp", "sync", answer_sgp},
+    {"spodgt", "events", answer_spodgt_events},
+    {"spodgt", "sync", answer_spodgt},
+};
+
+}  // namespace
+
 Json answer(const Json& golden_case) {
   const auto algorithm = golden_case.at("algorithm").get<std::string>();
-  if (algorithm == "mixing") return answer_mixing(golden_case);
-  if (algorithm == "topology") return answer_topology(golden_case);
-  if (algorithm == "partition") return answer_partition(golden_case);
-  if (algorithm == "window") return answer_window(golden_case);
-  if (algorithm == "draco") return answer_draco(golden_case);
-  if (algorithm == "draco_rounds") return answer_draco_rounds(golden_case);
+  const std::string kind = golden_case.value("kind", "");
+  for (const Answerer& each : answerers)
+    if (each.algorithm == algorithm && (each.kind.empty() || each.kind == kind)) return each.answer(golden_case);
   return nullptr;
 }
 

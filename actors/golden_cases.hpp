@@ -21,6 +21,34 @@ Json answer_draco(const Json& golden_case);
 /// DRACO in rounds, through the rounds protocol.
 Json answer_draco_rounds(const Json& golden_case);
 
+/// The others, through the protocol of their form.
+Json answer_dpsgd(const Json& golden_case);
+Json answer_local_only(const Json& golden_case);
+Json answer_decefl(const Json& golden_case);
+Json answer_dsgt(const Json& golden_case);
+Json answer_dfedsam(const Json& golden_case);
+Json answer_nids(const Json& golden_case);
+Json answer_depositum(const Json& golden_case);
+Json answer_kgt(const Json& golden_case);
+Json answer_choco(const Json& golden_case);
+Json answer_beer(const Json& golden_case);
+Json answer_anq_nids(const Json& golden_case);
+Json answer_pushpull(const Json& golden_case);
+Json answer_spodgt(const Json& golden_case);
+Json answer_sgp(const Json& golden_case);
+Json answer_pame(const Json& golden_case);
+Json answer_async_dsgd(const Json& golden_case);
+Json answer_prox(const Json& golden_case);
+Json answer_pme(const Json& golden_case);
+Json answer_pme_expectation(const Json& golden_case);
+Json answer_compressors(const Json& golden_case);
+Json answer_decefl_weights(const Json& golden_case);
+Json answer_gossip(const Json& golden_case);
+Json answer_spodgt_events(const Json& golden_case);
+Json answer_depositum_events(const Json& golden_case);
+Json answer_sgp_events(const Json& golden_case);
+Json answer_pame_events(const Json& golden_case);
+
 /// Empty if ours satisfies the golden value within abs + rel |golden|; else where and how it differs.
 std::string difference(const Json& golden, const Json& ours, double abs, double rel, const std::string& where);
 

@@ -1,199 +1,16 @@
-// Golden cases of the mailbox and of DRACO: the table of a case becomes timers, links and hubs of an ordinary run.
+// Golden cases of the mailbox and of DRACO.
 #include <algorithm>
 #include <set>
 #include <stdexcept>
 
 #include "actors/golden_cases.hpp"
+#include "actors/golden_events.hpp"
 #include "actors/golden_script.hpp"
 #include "learning/problems.hpp"
 
 namespace rubato::golden {
 
 namespace {
-
-// A number, or nothing where the case says null or says nothing.
-const Json* given(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found == object.end() || found->is_null() ? nullptr : &*found;
-}
-
-Duration to_duration(const Json& seconds) {
-  if (seconds.get<double>() >= 0) return from_seconds(seconds.get<double>());
-  throw std::invalid_argument("a time or a delay is " + seconds.dump() + ": must be at least 0");
-}
-
-Time to_time(const Json& seconds) { return Time{to_duration(seconds)}; }
-
-// The event table by client: ticks of both timers, and what each transmit tick finds on its links.
-struct Script {
-  explicit Script(std::size_t clients) : compute(clients), transmit(clients), active(clients), fates(clients) {}
-
-  std::vector<std::vector<Time>> compute, transmit;
-  ActiveLinks active;
-  std::vector<std::vector<TableChannel::Turn>> fates;
-  std::set<Edge> links;
-};
-
-void add_transmit(const Json& event, std::uint32_t client, Script& script) {
-  TableChannel::Turn turn;
-  std::vector<ClientId> receivers;
-  for (const auto& [receiver, delay] : event.at("delays").items()) {
-    const ClientId to{static_cast<std::uint32_t>(std::stoul(receiver))};
-    receivers.push_back(to);
-    script.links.insert({ClientId{client}, to});
-    if (!delay.is_null()) turn[to] = {false, to_duration(delay)};
-  }
-  std::sort(receivers.begin(), receivers.end());
-  script.transmit.at(client).push_back(to_time(event.at("t")));
-  script.active[client].push_back(std::move(receivers));
-  script.fates[client].push_back(std::move(turn));
-}
-
-Script read_script(const Json& events, std::size_t clients) {
-  std::vector<Json> sorted(events.begin(), events.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Json& a, const Json& b) { return a.at("t").get<double>() < b.at("t").get<double>(); });
-  Script script(clients);
-  for (const Json& event : sorted) {
-    const auto client = event.at("client").get<std::uint32_t>();
-    if (event.at("type") == "compute")
-      script.compute.at(client).push_back(to_time(event.at("t")));
-    else
-      add_transmit(event, client, script);
-  }
-  return script;
-}
-
-// Everyone who is given a weight, and everyone who is sent to.
-Graph to_graph(const Json& config, std::size_t clients, std::set<Edge> links) {
-  if (const Json* q = given(config, "Q"))
-    for (std::uint32_t receiver = 0; receiver < clients; ++receiver)
-      for (std::uint32_t sender = 0; sender < clients; ++sender)
-        if (receiver != sender && q->at(receiver).at(sender).get<double>() != 0)
-          links.insert({ClientId{sender}, ClientId{receiver}});
-  return Graph(clients, true, {links.begin(), links.end()});
-}
-
-std::vector<double> link_weights(const Json& q, const Graph& graph) {
-  std::vector<double> weights;
-  for (LinkIndex link = 0; link < graph.links(); ++link) {
-    const Edge ends = graph.ends_of(link);
-    weights.push_back(q.at(ends.target.value).at(ends.source.value).get<double>());
-  }
-  return weights;
-}
-
-std::vector<double> degree_weights(const Json& config, const Graph& graph) {
-  const bool by_sender = config.value("q_norm", "receiver_static") == "sender_static";
-  std::vector<double> weights;
-  for (LinkIndex link = 0; link < graph.links(); ++link) {
-    const Edge ends = graph.ends_of(link);
-    weights.push_back(1.0 / static_cast<double>(by_sender ? graph.out_degree(ends.source) : graph.in_degree(ends.target)));
-  }
-  return weights;
-}
-
-void set_weights(const Json& config, Timing& timing) {
-  timing.settings.needs.weights_by_batch = config.value("q_norm", "receiver_static") == "batch";
-  const Json* q = given(config, "Q");
-  timing.settings.merge_weights = q ? link_weights(*q, timing.graph) : degree_weights(config, timing.graph);
-}
-
-std::vector<TimerLaw> to_laws(std::vector<std::vector<Time>> ticks) {
-  std::vector<TimerLaw> laws;
-  for (auto& row : ticks) laws.push_back(TimerLaw::table(std::move(row)));
-  return laws;
-}
-
-void set_hubs(const Json& hubs, Timing& timing) {
-  UnificationPlan& plan = timing.conductor.unification;
-  plan.policy = HubPolicy::table;
-  for (const Json& hub : hubs) plan.table.push_back(ClientId{hub.get<std::uint32_t>()});
-  for (const ClientId hub : plan.table)
-    if (hub.value >= timing.graph.clients()) throw std::invalid_argument("hub: there is no client " + std::to_string(hub.value));
-}
-
-void set_dates(const Json& config, Timing& timing) {
-  timing.conductor.until = to_time(config.at("t_end"));
-  const Json* period = given(config, "period");
-  if (!period) return;
-  timing.conductor.cap_period = to_duration(*period);
-  const Json* hubs = given(config, "hub");
-  if (!hubs || hubs->empty()) return;
-  timing.conductor.unification.period = timing.conductor.cap_period;
-  timing.conductor.unification.clears_mailbox = config.value("unify_clears_mailbox", false);
-  set_hubs(*hubs, timing);
-}
-
-void set_limits(const Json& config, MailboxLimits& limits) {
-  limits.window = to_duration(config.value("window", Json(0.0)));
-  if (const Json* deadline = given(config, "deadline")) limits.deadline = to_duration(*deadline);
-  if (const Json* cap = given(config, "psi")) limits.cap = cap->get<std::uint32_t>();
-}
-
-std::unique_ptr<Timing> make_timing(const Json& golden_case) {
-  const Json& config = golden_case.at("config");
-  const auto clients = config.at("m").get<std::size_t>();
-  Script script = read_script(golden_case.at("events"), clients);
-  auto timing = std::make_unique<Timing>(to_graph(config, clients, script.links),
-                                         std::make_unique<TableChannel>(std::move(script.fates)), false);
-  timing->settings.compute = to_laws(std::move(script.compute));
-  timing->settings.transmit = to_laws(std::move(script.transmit));
-  timing->settings.active = std::move(script.active);
-  set_limits(config, timing->settings.limits);
-  set_dates(config, *timing);
-  return timing;
-}
-
-Json batch_of(std::span<const StepEntry> entries) {
-  Json batch = Json::array();
-  for (const StepEntry& entry : entries) batch.push_back({entry.peer.value, entry.sequence});
-  return batch;
-}
-
-Json lost_of(const Step& publish) {
-  Json lost = Json::array();
-  for (const StepEntry& entry : publish.entries)
-    if (entry.lost) lost.push_back(entry.peer.value);
-  return lost;
-}
-
-// The trace of the mailbox; vectors are asked for by whoever derives from it.
-class Trace : public ScriptObserver {
- public:
-  explicit Trace(bool has_cap) : has_cap_{has_cap} {}
-
-  void on_period(Time at, std::uint64_t index) override { add(at, "period", {{"index", index}}); }
-  void on_arrival(const Arrival& arrival, ClientId receiver, Offer offer, std::uint32_t tokens) override {
-    static constexpr const char* reasons[] = {"", "deadline", "psi"};
-    add(arrival.arrived, "arrival",
-        {{"client", receiver.value},
-         {"src", arrival.id.sender.value},
-         {"seq", arrival.id.sequence},
-         {"accepted", offer == Offer::kept},
-         {"reason", offer == Offer::kept ? Json(nullptr) : Json(reasons[static_cast<int>(offer)])},
-         {"tokens_left", has_cap_ ? Json(tokens) : Json(nullptr)}});
-  }
-  void on_window_close(Time at, ClientId client, std::span<const StepEntry> batch) override {
-    if (!batch.empty()) add(at, "window_close", {{"client", client.value}, {"batch", batch_of(batch)}});
-  }
-  void on_transmit(Time at, ClientId client, const Step* publish) override {
-    if (publish)
-      add(at, "transmit", {{"client", client.value}, {"seq", publish->index}, {"lost", lost_of(*publish)}});
-  }
-
-  Json trace = Json::array();
-
- protected:
-  void add(Time at, const char* event, Json fields) {
-    fields["t"] = to_seconds(at);
-    fields["ev"] = event;
-    trace.push_back(std::move(fields));
-  }
-
- private:
-  bool has_cap_;
-};
 
 // DRACO's trace: after each event that changes a client its vectors are noted under the number of a probe.
 class DracoTrace final : public Trace {
@@ -216,11 +33,12 @@ class DracoTrace final : public Trace {
       add(at, "transmit", {{"client", client.value}, {"sent", false}});
     ask(at, client);
   }
-  void on_window_close(Time at, ClientId client, std::span<const StepEntry> batch) override {
+  void on_window_close(Time at, ClientId client, std::span<const Arrival> batch,
+                       std::span<const StepEntry> used) override {
     if (batch.empty()) return;
-    Trace::on_window_close(at, client, batch);
+    Trace::on_window_close(at, client, batch, used);
     Json weights = Json::array();
-    for (const StepEntry& entry : batch) weights.push_back(entry.weight);
+    for (const StepEntry& entry : used) weights.push_back(entry.weight);
     trace.back()["weights"] = weights;
     ask(at, client);
   }
@@ -353,9 +171,9 @@ class RoundTrace final : public ScriptObserver {
  public:
   RoundTrace(std::size_t clients, std::uint64_t unify_every) : clients_{clients}, unify_every_{unify_every} {}
 
-  void on_window_close(Time at, ClientId client, std::span<const StepEntry> batch) override {
+  void on_window_close(Time at, ClientId client, std::span<const Arrival>, std::span<const StepEntry> used) override {
     if (closings_++ % clients_ == 0) accepted_.push_back(Json(std::vector<Json>(clients_, Json::array())));
-    for (const StepEntry& entry : batch) accepted_.back()[client.value].push_back(entry.peer.value);
+    for (const StepEntry& entry : used) accepted_.back()[client.value].push_back(entry.peer.value);
     const bool is_unified = unify_every_ > 0 && accepted_.size() % unify_every_ == 0;
     if (closings_ % clients_ == 0 && !is_unified) ask_everybody(at);
   }
@@ -407,7 +225,7 @@ std::unique_ptr<Timing> make_rounds(const Json& golden_case) {
   Graph graph = declared_graph(golden_case, parameters);
   const std::size_t clients = graph.clients();
   auto timing = std::make_unique<Timing>(
-      std::move(graph), std::make_unique<TableChannel>(to_fates(schedule.at("up"), clients)), true);
+      std::move(graph), std::make_unique<TableChannel>(to_fates(schedule.at("up"), clients)), Runs::rounds);
   timing->settings.compute = {TimerLaw::fixed(to_seconds(computing), 0)};
   timing->settings.transmit = {TimerLaw::off()};
   timing->settings.needs.send_only_if_computed = true;

@@ -54,21 +54,24 @@ class ScriptedTask final : public Task {
   explicit ScriptedTask(const ScriptedNumbers& numbers)
       : numbers_{numbers},
         factory_{make_algorithm<double>(catalogue_entry(numbers.algorithm), numbers.options)},
-        evaluation_{numbers.learners, false} {}
+        evaluation_{numbers.learners, false} {
+    for (const auto& learner : numbers.learners) samples_.push_back(learner->samples());
+  }
 
   std::size_t dimension() const override { return numbers_.start.front().size(); }
   std::size_t scalar_bytes() const override { return sizeof(double); }
   const Evaluation& evaluation() const override { return evaluation_; }
   const std::vector<std::string>& notes() const override { return notes_; }
-  std::size_t samples_of(ClientId client) const override { return numbers_.learners[client.value]->samples(); }
+  std::span<const std::uint32_t> samples() const override { return samples_; }
 
-  std::unique_ptr<Performer> make_performer(ClientId client, TensorPool& pool) const override {
+  std::unique_ptr<Performer> make_performer(const Seat& seat, TensorPool& pool) const override {
+    const ClientId client = seat.client;
     const std::vector<double>& numbers = numbers_.start[client.value];
     const Vector<double> start = Eigen::Map<const Vector<double>>(numbers.data(), static_cast<Index>(numbers.size()));
     BatchPlan plan;
     plan.client = client;
-    if (!numbers_.batches.empty()) plan.table = &numbers_.batches[client.value];
-    return std::make_unique<PerformerOf<double>>(factory_(client, view(start), pool), *numbers_.learners[client.value],
+    if (!numbers_.choices.empty()) plan.table = &numbers_.choices[client.value];
+    return std::make_unique<PerformerOf<double>>(factory_(seat, view(start), pool), *numbers_.learners[client.value],
                                                  plan, pool);
   }
 
@@ -77,6 +80,7 @@ class ScriptedTask final : public Task {
   AlgorithmFactory<double> factory_;
   EvaluationOf<double> evaluation_;
   std::vector<std::string> notes_;
+  std::vector<std::uint32_t> samples_;
 };
 
 void check(const ScriptedNumbers& numbers, std::size_t clients) {
@@ -101,12 +105,19 @@ std::vector<std::vector<double>> to_start(const Json& x0, std::size_t clients) {
   return std::vector<std::vector<double>>(clients, x0.get<std::vector<double>>());
 }
 
-void ProbeTable::on_measure(const Step& step, const Performer& performer) {
+void ProbeTable::on_measure(const Step& step, const Performer& performer, ThreadMemory&) {
   Vectors vectors;
   VectorProbe probe(vectors);
   performer.inspect(probe);
   const std::lock_guard lock(mutex_);
   seen_[{step.index, step.client}] = std::move(vectors);
+  traffic_[step.client] = performer.traffic();
+}
+
+std::vector<Traffic> ProbeTable::last_traffic() const {
+  std::vector<Traffic> all;
+  for (const auto& [client, traffic] : traffic_) all.push_back(traffic);
+  return all;
 }
 
 void perform_script(Timing& timing, const ScriptedNumbers& numbers, ScriptObserver& observer, ProbeTable& table) {
@@ -114,7 +125,7 @@ void perform_script(Timing& timing, const ScriptedNumbers& numbers, ScriptObserv
   const ScriptedTask task(numbers);
   RunOptions options;
   options.threads = 2;
-  Play play(task, options, timing.graph.clients(), &table);
+  Play play(task, options, timing.seating(true), &table);
   const StepSource* source = nullptr;
   StepDesk desk(play.stage(), source, nullptr);
   std::uint64_t next_probe = std::uint64_t{1} << 32;  // far from the numbers of samples
@@ -123,8 +134,13 @@ void perform_script(Timing& timing, const ScriptedNumbers& numbers, ScriptObserv
     return next_probe++;
   };
   timing.conductor.samples_last_state = true;
+  bool stops = false;
+  observer.stop = [&] { stops = true; };
   Conductor conductor(timing.conductor, timing.make_protocols(), desk, &observer);
   source = &conductor;
+  observer.on_start();
+  observer.stop = [&] { conductor.stop(); };
+  if (stops) conductor.stop();
   play.perform(conductor, desk, Credit::automatic(timing.graph.clients(), task.dimension() * sizeof(double), 0, 0));
   if (const auto failure = play.ensemble().failure()) throw std::runtime_error(to_string(*failure));
   observer.on_end(conductor);

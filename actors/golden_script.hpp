@@ -21,7 +21,7 @@ namespace rubato::golden {
 struct ScriptedNumbers {
   std::vector<std::unique_ptr<Learner<double>>> learners;
   std::vector<std::vector<double>> start;    ///< one per client
-  std::vector<std::vector<Rows>> batches;    ///< [client][number]; empty: full gradients
+  std::vector<ChoiceTable> choices;          ///< one per client; empty: full gradients, and nothing is drawn
   std::string algorithm;                     ///< of the catalogue
   AlgorithmOptions options;
 };
@@ -38,12 +38,15 @@ using Vectors = std::map<std::string, std::vector<double>>;
 /// What the algorithm of a client looked like at a probe, filled while the run goes on.
 class ProbeTable final : public SnapshotSink {
  public:
-  void on_measure(const Step& step, const Performer& performer) override;
+  void on_measure(const Step& step, const Performer& performer, ThreadMemory& memory) override;
   const Vectors& at(std::uint64_t number, ClientId client) const { return seen_.at({number, client}); }
+  /// Of every client, as it was when the client was looked at last.
+  std::vector<Traffic> last_traffic() const;
 
  private:
   std::mutex mutex_;
   std::map<std::pair<std::uint64_t, ClientId>, Vectors> seen_;
+  std::map<ClientId, Traffic> traffic_;
 };
 
 /// Watches a scripted run. `probe` asks a client for its vectors as they are after the event that is being watched and
@@ -51,11 +54,15 @@ class ProbeTable final : public SnapshotSink {
 class ScriptObserver : public EventObserver {
  public:
   std::function<std::uint64_t(ClientId, Time)> probe;
+  /// Ends the walk after the event that is being watched.
+  std::function<void()> stop;
+  /// Called once, before the first event and after what happens at the very start.
+  virtual void on_start() {}
   /// Called once, at the end of the walk.
   virtual void on_end(const Conductor&) {}
 };
 
-/// Performs everything; afterwards the table is complete.
+/// Performs everything; afterwards the table is complete. Sample 0 is the last state.
 void perform_script(Timing& timing, const ScriptedNumbers& numbers, ScriptObserver& observer, ProbeTable& table);
 
 }  // namespace rubato::golden

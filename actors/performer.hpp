@@ -40,6 +40,28 @@ struct ThreadMemory {
   }
 };
 
+/// What a client has sent and computed so far.
+struct Traffic {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;   ///< of payloads, without frames
+  double paper_bits = 0;     ///< as the papers count
+  std::uint64_t gradients = 0;
+
+  Traffic& operator+=(const Traffic& other) {
+    messages += other.messages;
+    bytes += other.bytes;
+    paper_bits += other.paper_bits;
+    gradients += other.gradients;
+    return *this;
+  }
+  /// An estimate for all from the sum over some.
+  void scale(double factor) {
+    for (std::uint64_t* count : {&messages, &bytes, &gradients})
+      *count = static_cast<std::uint64_t>(static_cast<double>(*count) * factor);
+    paper_bits *= factor;
+  }
+};
+
 class Performer {
  public:
   virtual ~Performer() = default;
@@ -50,12 +72,15 @@ class Performer {
   /// All payloads of the step are in their slots.
   virtual void merge(const Step& step, const SlotTable& slots, ThreadMemory& memory) = 0;
   virtual void adopt(const Payload& payload) = 0;
+  virtual bool decide(const Step& step, ThreadMemory& memory) = 0;
   virtual void reclaim(const Payload& payload, ThreadMemory& memory) = 0;
 
   /// A copy of the model as it is evaluated.
-  virtual Tensor snapshot() const = 0;
+  virtual Tensor snapshot(ThreadMemory& memory) const = 0;
   virtual std::span<const std::byte> model_bytes() const = 0;
   virtual void inspect(Probe& probe) const = 0;
+  virtual void balance(Probe& probe) const = 0;
+  virtual const Traffic& traffic() const = 0;
 };
 
 template <class Real>
@@ -74,12 +99,17 @@ class PerformerOf final : public Performer {
   void compute(const Step& step, ThreadMemory& memory) override {
     Work<Real> work = work_with(memory);
     algorithm_->compute(work, step);
+    traffic_.gradients += step.with_gradient;
   }
 
   Payload publish(const Step& step, ThreadMemory& memory) override {
-    if (step.message == MessageKind::model) return model_payload();
     Work<Real> work = work_with(memory);
-    return algorithm_->publish(work, step);
+    Payload payload = step.message == MessageKind::model ? model_payload() : algorithm_->publish(work, step);
+    const std::size_t receivers = step.entries.size();
+    traffic_.messages += receivers;
+    traffic_.bytes += receivers * payload.message_bytes();
+    traffic_.paper_bits += static_cast<double>(receivers) * payload.message_paper_bits();
+    return payload;
   }
 
   void merge(const Step& step, const SlotTable& slots, ThreadMemory& memory) override {
@@ -88,30 +118,40 @@ class PerformerOf final : public Performer {
     window.clear();
     for (const StepEntry& entry : step.entries)
       window.push_back({entry.peer, entry.sequence, entry.weight, entry.age, slots.payload(entry.slot), entry.place});
-    algorithm_->merge(work, window);
+    algorithm_->merge(work, step, window);
   }
 
   void adopt(const Payload& payload) override { algorithm_->adopt(numbers_of<Real>(payload.common[0])); }
+
+  bool decide(const Step& step, ThreadMemory& memory) override {
+    Work<Real> work = work_with(memory);
+    return algorithm_->decide(work, step);
+  }
 
   void reclaim(const Payload& payload, ThreadMemory& memory) override {
     Work<Real> work = work_with(memory);
     algorithm_->reclaim(work, payload);
   }
 
-  Tensor snapshot() const override { return copy_of<Real>(algorithm_->model(), pool_); }
+  Tensor snapshot(ThreadMemory& memory) const override {
+    Work<Real> work = work_with(memory);
+    return algorithm_->snapshot(work);
+  }
   std::span<const std::byte> model_bytes() const override {
     const ConstVectorRef<Real> model = algorithm_->model();
     return std::as_bytes(std::span{model.data(), static_cast<std::size_t>(model.size())});
   }
   void inspect(Probe& probe) const override { algorithm_->inspect(probe); }
+  void balance(Probe& probe) const override { algorithm_->balance(probe); }
+  const Traffic& traffic() const override { return traffic_; }
 
  private:
-  Work<Real> work_with(ThreadMemory& memory) {
+  Work<Real> work_with(ThreadMemory& memory) const {
     return Work<Real>(learner_, batches_, memory.scratch<Real>(), pool_);
   }
   Payload model_payload() const {
     Payload payload;
-    payload.common[0] = snapshot();
+    payload.common[0] = copy_of<Real>(algorithm_->model(), pool_);
     return payload;
   }
 
@@ -119,6 +159,7 @@ class PerformerOf final : public Performer {
   const Learner<Real>& learner_;
   BatchPlan batches_;
   TensorPool& pool_;
+  Traffic traffic_;
 };
 
 }  // namespace rubato

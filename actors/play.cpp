@@ -23,15 +23,14 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-Play::Play(const Task& task, const RunOptions& options, std::size_t clients, SnapshotSink* probe)
+Play::Play(const Task& task, const RunOptions& options, const Seating& seating, SnapshotSink* probe)
     : options_{options},
       evaluates_{probe == nullptr},
-      payload_bytes_{task.dimension() * task.scalar_bytes()},
-      ensemble_{probe ? *probe : sender_, clients > many_clients ? small_block_bytes : block_bytes,
+      ensemble_{probe ? *probe : sender_, seating.clients() > many_clients ? small_block_bytes : block_bytes,
                 task.dimension() >= small_model},
       stage_{ensemble_, task.evaluation(), static_cast<int>(options.threads)} {
-  make_clients(task, clients);
-  if (payload_bytes_ <= small_payload) make_room(task, clients);
+  make_clients(task, seating);
+  if (task.dimension() * task.scalar_bytes() <= small_payload) make_room(task, seating.clients());
 }
 
 // A message for every client to come: afterwards the pool hardly grows, so a long run needs no more than a short one.
@@ -57,7 +56,8 @@ void Play::perform(StepSource& source, StepDesk& desk, const Credit& credit) {
   if (thrown_) std::rethrow_exception(thrown_);
 }
 
-void Play::make_clients(const Task& task, std::size_t clients) {
+void Play::make_clients(const Task& task, const Seating& seating) {
+  const std::size_t clients = seating.clients();
   std::vector<std::uint32_t> order(clients);
   std::iota(order.begin(), order.end(), 0u);
   std::vector<Tensor> between;
@@ -67,7 +67,7 @@ void Play::make_clients(const Task& task, std::size_t clients) {
   ensemble_.clients.resize(clients);
   for (const std::uint32_t i : order) {
     if (options_.shuffle_memory > 0) between.push_back(ensemble_.pool.make<float>(1 + chance.below(5000)));
-    ensemble_.clients[i] = std::make_unique<Client>(ClientId{i}, task.make_performer(ClientId{i}, ensemble_.pool));
+    ensemble_.clients[i] = std::make_unique<Client>(ClientId{i}, task.make_performer(seating.seat(ClientId{i}, task.samples()), ensemble_.pool));
   }
 }
 
@@ -121,7 +121,6 @@ void Play::keep(Sample sample) {
     samples_.back().losses = {};
     if (!options_.keeps_samples) samples_.clear();
   }
-  sample.payload_bytes = payload_bytes_;
   samples_.push_back(std::move(sample));
   if (options_.on_sample) options_.on_sample(samples_.back());
 }

@@ -17,7 +17,7 @@ namespace rubato {
 class Play {
  public:
   /// Measure steps go to `probe` if there is one, else to the evaluators. Task, options and probe outlive the play.
-  Play(const Task& task, const RunOptions& options, std::size_t clients, SnapshotSink* probe = nullptr);
+  Play(const Task& task, const RunOptions& options, const Seating& seating, SnapshotSink* probe = nullptr);
 
   Ensemble& ensemble() { return ensemble_; }
   Stage& stage() { return stage_; }
@@ -32,7 +32,7 @@ class Play {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void make_clients(const Task& task, std::size_t clients);
+  void make_clients(const Task& task, const Seating& seating);
   void make_room(const Task& task, std::size_t clients);
   void spawn_all(caf::actor_system& system, StepSource& source, StepDesk& desk, const Credit& credit);
   void spawn_evaluators(caf::actor_system& system);
@@ -45,7 +45,6 @@ class Play {
   const RunOptions& options_;
   SnapshotSender sender_;
   bool evaluates_;
-  std::size_t payload_bytes_;
   Ensemble ensemble_;
   Stage stage_;
   std::vector<Sample> new_samples_;  // guarded by the stage's mutex

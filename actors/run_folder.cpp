@@ -147,16 +147,20 @@ void RunFolder::complete() {
 
 std::string metrics_csv_head() {
   return "sample,seconds,events,computations,messages_sent,messages_delivered,messages_lost,bytes_wire,accuracy_mean,"
-         "accuracy_std,accuracy_mean_model,f1_macro,loss_mean,loss_mean_model,consensus\n";
+         "accuracy_std,accuracy_mean_model,f1_macro,loss_mean,loss_mean_model,consensus,paper_bits,gradients,cumulated_delay,"
+         "mass_defect\n";
 }
 
 std::string metrics_csv_row(const Sample& sample) {
   Csv csv;
   const SampleHeader& header = sample.header;
   const std::uint64_t sent = header.counts.sent + header.model_messages;
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  const double defect = sample.defect.name.empty() ? unknown : sample.defect.size;
   csv.row(header.number, to_seconds(header.at), header.events, header.counts.computations, sent, header.counts.kept,
-          header.counts.lost, sent * (frame_bytes + sample.payload_bytes), sample.accuracy_mean, sample.accuracy_deviation,
-          sample.accuracy_mean_model, sample.f1_macro, sample.loss_mean, sample.loss_mean_model, sample.consensus);
+          header.counts.lost, wire_bytes(sample.traffic), sample.accuracy_mean, sample.accuracy_deviation,
+          sample.accuracy_mean_model, sample.f1_macro, sample.loss_mean, sample.loss_mean_model, sample.consensus,
+          sample.traffic.paper_bits, sample.traffic.gradients, header.cumulated_delay, defect);
   return csv.text();
 }
 

@@ -29,14 +29,14 @@ struct ModelToScore {
   std::uint64_t sample;
   ClientId client;
   Time at;
-  Tensor model;
+  Snapshot snapshot;
 };
 
 struct ScoredModel {
   std::uint64_t sample;
   ClientId client;
   Time at;
-  Tensor model;
+  Snapshot snapshot;
   Score score;
 };
 

@@ -13,14 +13,6 @@ using Json = nlohmann::ordered_json;
 // JSON has no infinity: what diverged is null.
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-// A dense message as the papers count it: 64 bits a number, whatever is really sent.
-constexpr double paper_bits_per_number = 64;
-
-std::uint64_t wire_bytes(const RunResult& result) {
-  const std::uint64_t messages = result.messages.sent + result.model_messages;
-  return messages * (frame_bytes + result.dimension * result.scalar_bytes);
-}
-
 Json messages(const RunResult& result) {
   const MessageCounts& counts = result.messages;
   return {{"sent", counts.sent},
@@ -29,6 +21,8 @@ Json messages(const RunResult& result) {
           {"late", counts.late},
           {"capped", counts.capped},
           {"superseded", counts.superseded},
+          {"duplicates", counts.duplicates},
+          {"resyncs", counts.resyncs},
           {"under_way", result.under_way},
           {"models", result.model_messages}};
 }
@@ -42,12 +36,13 @@ Json accuracy(const Sample& sample) {
 
 }  // namespace
 
+std::uint64_t wire_bytes(const Traffic& traffic) { return traffic.bytes + traffic.messages * frame_bytes; }
+
 std::string version() { return RUBATO_VERSION; }
 
 std::string summary_json(const config::Experiment& experiment, const RunResult& result) {
   const Sample last = result.samples.empty() ? Sample{} : result.samples.back();
   const double wall = std::max(result.wall_seconds, 1e-9);
-  const std::uint64_t sent = result.messages.sent + result.model_messages;
   const Json json = {
       {"rubato", version()},
       {"experiment", experiment.name},
@@ -78,13 +73,14 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
       {"peak_payload_bytes", result.peak_payload_bytes},
       {"messages", messages(result)},
       {"bytes",
-       {{"wire", wire_bytes(result)},
-        {"paper_bits", static_cast<double>(sent) * paper_bits_per_number * static_cast<double>(result.dimension)}}},
+{{"wire", wire_bytes(result.traffic)}, {"paper_bits", result.traffic.paper_bits}}},
+      {"gradients", result.traffic.gradients},
+      {"cumulated_delay", result.cumulated_delay},
       {"accuracy", accuracy(last)},
       {"loss", {{"mean", finite(last.loss_mean)}, {"mean_model", finite(last.loss_mean_model)}}},
       {"consensus", finite(last.consensus)},
       {"staleness_seconds", {{"mean", result.staleness_mean}, {"p95", result.staleness_p95}}},
-      {"invariants", {{"mass_defect", nullptr}}},  // no algorithm here tracks mass, so none was measured
+      {"invariants", {{"mass_defect", last.defect.name.empty() ? Json(nullptr) : finite(last.defect.size)}}},
       {"record_cut", result.record_was_cut},
       {"notes", result.notes}};
   return json.dump(1) + "\n";

@@ -11,6 +11,9 @@ namespace rubato {
 /// Bytes of a frame around its tensors: header and checksum of the wire format.
 inline constexpr std::uint64_t frame_bytes = 64;
 
+/// Bytes on the wire: payloads and a frame for each message.
+std::uint64_t wire_bytes(const Traffic& traffic);
+
 /// The version of this library.
 std::string version();
 

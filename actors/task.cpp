@@ -57,8 +57,9 @@ class TaskOf final : public Task {
       deal_dataset(experiment, data_dir, clients);
     factory_ = own.algorithm ? own.algorithm
                              : make_algorithm<Real>(catalogue_entry(experiment.algorithm.name),
-                                                    options_of(experiment.algorithm));
+                                                    experiment.algorithm.options);
     start(experiment);
+    for (const auto& learner : learners_) samples_.push_back(learner->samples());
     evaluation_ = std::make_unique<EvaluationOf<Real>>(learners_, shared_test_);
   }
 
@@ -66,12 +67,12 @@ class TaskOf final : public Task {
   std::size_t scalar_bytes() const override { return sizeof(Real); }
   const Evaluation& evaluation() const override { return *evaluation_; }
   const std::vector<std::string>& notes() const override { return notes_; }
-  std::size_t samples_of(ClientId client) const override { return learners_[client.value]->samples(); }
+  std::span<const std::uint32_t> samples() const override { return samples_; }
 
-  std::unique_ptr<Performer> make_performer(ClientId client, TensorPool& pool) const override {
-    const Learner<Real>& learner = *learners_[client.value];
-    return std::make_unique<PerformerOf<Real>>(factory_(client, view(start_), pool), learner,
-                                               BatchPlan{seed_, client, batch_, nullptr}, pool);
+  std::unique_ptr<Performer> make_performer(const Seat& seat, TensorPool& pool) const override {
+    const Learner<Real>& learner = *learners_[seat.client.value];
+    return std::make_unique<PerformerOf<Real>>(factory_(seat, view(start_), pool), learner,
+                                               BatchPlan{seed_, seat.client, batch_, nullptr}, pool);
   }
 
  private:
@@ -137,6 +138,7 @@ class TaskOf final : public Task {
   std::uint32_t batch_;
   bool shared_test_ = true;
   std::vector<std::unique_ptr<Learner<Real>>> learners_;
+  std::vector<std::uint32_t> samples_;
   Vector<Real> start_;
   AlgorithmFactory<Real> factory_;
   std::unique_ptr<Evaluation> evaluation_;
@@ -144,15 +146,6 @@ class TaskOf final : public Task {
 };
 
 }  // namespace
-
-AlgorithmOptions options_of(const config::Algorithm& algorithm) {
-  AlgorithmOptions options;
-  options.set("eta", algorithm.eta);
-  options.set("local_batches", algorithm.local_batches);
-  options.set("outbox", std::string(config::name_of(algorithm.outbox)));
-  options.set("self_apply", algorithm.self_apply);
-  return options;
-}
 
 template <class Real>
 std::unique_ptr<Task> make_task(const Experiment& experiment, const std::filesystem::path& data_dir,

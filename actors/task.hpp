@@ -11,6 +11,7 @@
 #include "actors/config.hpp"
 #include "actors/ensemble.hpp"
 #include "actors/evaluation.hpp"
+#include "actors/seating.hpp"
 #include "algos/catalogue.hpp"
 
 namespace rubato {
@@ -25,6 +26,8 @@ struct OwnParts {
   /// The algorithm of a client, and what it needs from its protocol. With it [algorithm] is not looked at.
   AlgorithmFactory<Real> algorithm;
   Needs needs;
+  Weights merge = Weights::neighbours;
+  Weights share = Weights::none;
 };
 
 /// Learners, start model and evaluation of a run.
@@ -35,19 +38,17 @@ class Task {
   virtual std::size_t scalar_bytes() const = 0;
   virtual const Evaluation& evaluation() const = 0;
   /// A client's numeric half. Calls may come in any order: models do not depend on it.
-  virtual std::unique_ptr<Performer> make_performer(ClientId client, TensorPool& pool) const = 0;
+  virtual std::unique_ptr<Performer> make_performer(const Seat& seat, TensorPool& pool) const = 0;
   /// Sentences about the data that the run should say.
   virtual const std::vector<std::string>& notes() const = 0;
-  virtual std::size_t samples_of(ClientId client) const = 0;
+  /// Training samples of every client.
+  virtual std::span<const std::uint32_t> samples() const = 0;
 };
 
 /// Reads the data and deals it. Throws std::invalid_argument where the experiment and the data do not fit.
 template <class Real>
 std::unique_ptr<Task> make_task(const config::Experiment& experiment, const std::filesystem::path& data_dir,
                                 const OwnParts<Real>& own);
-
-/// The options of the file's algorithm under their names in the file.
-AlgorithmOptions options_of(const config::Algorithm& algorithm);
 
 /// How many numbers the file's model has: for the forecast of a dry run.
 std::size_t dimension_of(const config::Experiment& experiment, const std::filesystem::path& data_dir);

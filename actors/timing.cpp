@@ -1,11 +1,13 @@
 #include "actors/timing.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 
+#include "runtime/world/mixing.hpp"
 #include "runtime/world/topology.hpp"
 
 namespace rubato {
@@ -153,8 +155,8 @@ std::unique_ptr<Channel> make_channel(const config::Channel& channel, std::uint6
   std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw> exceptions;
   for (const config::Link& link : channel.links)
     exceptions[{ClientId{static_cast<std::uint32_t>(link.source)}, ClientId{static_cast<std::uint32_t>(link.target)}}] = {
-        to_law(link.delay.value_or(channel.delay)), link.loss.value_or(channel.loss)};
-  return std::make_unique<RandomChannel>(seed, RandomChannel::LinkLaw{to_law(channel.delay), channel.loss},
+        to_law(link.delay.value_or(channel.delay)), link.loss.value_or(channel.loss), channel.duplicate};
+  return std::make_unique<RandomChannel>(seed, RandomChannel::LinkLaw{to_law(channel.delay), channel.loss, channel.duplicate},
                                          std::move(exceptions));
 }
 
@@ -184,7 +186,7 @@ std::vector<double> weigh_links(const Graph& graph, Weight weight) {
   return weights;
 }
 
-std::vector<double> merge_weights(const config::Algorithm& algorithm, const Graph& graph) {
+std::vector<double> draco_weights(const config::Algorithm& algorithm, const Graph& graph) {
   const auto inverse = [](std::size_t degree) { return 1.0 / static_cast<double>(degree); };
   switch (algorithm.q) {
     case config::WeightKind::receiver_static:
@@ -199,6 +201,51 @@ std::vector<double> merge_weights(const config::Algorithm& algorithm, const Grap
       break;
   }
   return {};
+}
+
+std::string_view usual_rule(Weights weights) {
+  switch (weights) {
+    case Weights::row:
+      return "uniform_row";
+    case Weights::column:
+      return "uniform_col";
+    case Weights::doubly:
+      return "metropolis";
+    case Weights::averaging:
+      return "averaging";
+    case Weights::neighbours:
+      return "draco_row";
+    case Weights::none:
+      break;
+  }
+  return "";
+}
+
+// What is wrong with the sums of a matrix that must be of this kind; empty if nothing is.
+std::string sum_fault(const MixingMatrix& matrix, Weights weights) {
+  std::ostringstream text;
+  const auto say = [&](const char* what, double defect) {
+    if (defect > sum_tolerance) text << what << " do not sum to one: they are off by up to " << defect;
+  };
+  const bool needs_rows = weights == Weights::row || weights == Weights::doubly || weights == Weights::averaging;
+  if (needs_rows) say("its rows", row_defect(matrix));
+  if (text.str().empty() && (weights == Weights::column || weights == Weights::doubly))
+    say("its columns", column_defect(matrix));
+  if (text.str().empty() && weights == Weights::doubly && symmetry_defect(matrix) > sum_tolerance)
+    text << "it is not symmetric";
+  if (text.str().empty() && smallest_weight(matrix) < 0) text << "it has a negative weight";
+  return text.str();
+}
+
+MixingMatrix make_weights(config::MixingKind kind, const DenseMatrix& given, Weights weights, const char* key,
+                          const Graph& graph) {
+  MixingOptions options;
+  options.kind = std::string(kind == config::MixingKind::auto_ ? usual_rule(weights) : config::name_of(kind));
+  options.weights = given;
+  MixingMatrix matrix = make_mixing(options, graph);
+  if (const std::string fault = sum_fault(matrix, weights); !fault.empty())
+    throw std::invalid_argument("topology." + std::string(key) + " = \"" + options.kind + "\": " + fault);
+  return matrix;
 }
 
 MailboxLimits to_limits(const config::Mailbox& mailbox) {
@@ -259,9 +306,9 @@ void check_waiting(const config::Channel& channel) {
       throw std::invalid_argument("protocol.missing = \"wait\" waits for ever on a link with loss 1");
 }
 
-bool retains_on_loss(const Experiment& experiment) {
+bool retains_on_loss(const Experiment& experiment, Runs protocol) {
   if (!experiment.algorithm.retain_on_loss) return false;
-  if (experiment.protocol.kind != config::ProtocolKind::push)
+  if (protocol != Runs::push)
     throw std::invalid_argument("algorithm.retain_on_loss = true: rounds have no acknowledgements; use protocol.kind = \"push\"");
   if (!experiment.mailbox.deadline)
     throw std::invalid_argument("algorithm.retain_on_loss = true needs mailbox.deadline: that is when a message counts as lost");
@@ -282,19 +329,92 @@ Graph make_graph(const Experiment& experiment) {
   return make_topology(to_options(topology), clients, static_cast<std::uint64_t>(experiment.seed));
 }
 
-Timing::Timing(Graph given_graph, std::unique_ptr<Channel> given_channel, bool in_rounds)
-    : graph{std::move(given_graph)}, channel{std::move(given_channel)}, in_rounds_{in_rounds} {
+Manner manner_of(const Experiment& experiment) {
+  using Kind = config::ProtocolKind;
+  const CatalogueEntry& entry = catalogue_entry(experiment.algorithm.name);
+  static constexpr std::pair<Kind, Runs> words[] = {{Kind::push, Runs::push},
+                                                    {Kind::rounds, Runs::rounds},
+                                                    {Kind::server, Runs::server},
+                                                    {Kind::token, Runs::token},
+                                                    {Kind::pull, Runs::pull}};
+  Runs protocol = entry.usual;
+  for (const auto& [kind, runs] : words)
+    if (kind == experiment.protocol.kind) protocol = runs;
+  if (!entry.runs_under(protocol)) {
+    std::string known;
+    for (const auto& [kind, runs] : words)
+      if (entry.runs_under(runs)) known += (known.empty() ? "" : ", ") + std::string(name_of(runs));
+    throw std::invalid_argument("algorithm.name = \"" + experiment.algorithm.name + "\" does not run under protocol.kind = \"" +
+                                std::string(name_of(protocol)) + "\"; it runs under: " + known);
+  }
+  return {entry.needs(experiment.algorithm.options), entry.merge, entry.share, protocol, &entry};
+}
+
+Timing::Timing(Graph given_graph, std::unique_ptr<Channel> given_channel, Runs protocol)
+    : graph{std::move(given_graph)}, channel{std::move(given_channel)}, protocol_{protocol} {
   settings.graph = &graph;
   board.settings = &settings;
   conductor.graph = &graph;
   conductor.channel = channel.get();
 }
 
-Timing::Timing(const Experiment& experiment, const Needs& needs, std::ostream& notes)
+// The weights of merge and publish steps, from the rules of the file or those the algorithm is made for.
+void Timing::weigh(const Experiment& experiment, const Manner& manner) {
+  const config::Topology& topology = experiment.topology;
+  const auto links_of = [](const MixingMatrix& matrix) {
+    return std::vector<std::vector<double>>{{matrix.link_weights().begin(), matrix.link_weights().end()}};
+  };
+  if (manner.merge == Weights::neighbours)
+    settings.merge_weights = {draco_weights(experiment.algorithm, graph)};
+  else if (manner.merge != Weights::none)
+    settings.merge_weights = links_of(make_weights(topology.mixing, topology.mixing_matrix, manner.merge, "mixing", graph));
+  if (settings.merge_weights.size() == 1 && settings.merge_weights.front().empty()) settings.merge_weights.clear();
+  if (manner.share == Weights::none) return;
+  const bool is_one_matrix = manner.share == manner.merge && topology.shares == config::MixingKind::auto_;
+  settings.share_weights =
+      is_one_matrix ? settings.merge_weights
+                    : links_of(make_weights(topology.shares, topology.shares_matrix, manner.share, "shares", graph));
+}
+
+void Timing::give_chances(const Experiment& experiment) {
+  const config::Protocol& protocol = experiment.protocol;
+  constexpr double least = 0.01;  // drawn chances below it are clipped: their inverse is a delay
+  if (protocol.compute_chance) {
+    const PerClient chance(*protocol.compute_chance, settings.seed, 8);
+    for (std::uint32_t i = 0; i < graph.clients(); ++i)
+      settings.chances.computes.push_back(std::clamp(chance.of({i}), least, 1.0));
+  }
+  if (protocol.link_chance) {
+    const Law law = to_law(*protocol.link_chance);
+    for (LinkIndex link = 0; link < graph.links(); ++link) {
+      const Edge ends = graph.ends_of(link);
+      Stream stream(settings.seed, ends.source, Purpose::rate, 16 + ends.target.value);
+      settings.chances.links.push_back(std::clamp(sample(law, stream, ends.source), least, 1.0));
+    }
+  }
+  const Needs& needs = settings.needs;
+  const Every& every = needs.asks_every;
+  if (!every.list.empty() && every.list.size() != graph.clients() && every.list.size() != 1)
+    throw std::invalid_argument("the algorithm lists " + std::to_string(every.list.size()) + " periods for " +
+                                std::to_string(graph.clients()) + " clients");
+  for (std::uint32_t i = 0; i < graph.clients() && (every.high > 1 || !every.list.empty()); ++i) {
+    Stream stream(settings.seed, ClientId{i}, Purpose::neighbours, 2);
+    const auto drawn = static_cast<std::uint32_t>(stream.below(every.high - every.low + 1));
+    settings.absorb_every.push_back(every.list.empty() ? every.low + drawn : every.list[every.list.size() > 1 ? i : 0]);
+  }
+  Fanout fanout = needs.fanout;
+  if (protocol_ != Runs::rounds) fanout.chosen_by_receiver = false;
+  settings.links = LinkChoice(graph, settings.seed, fanout, fanout.chosen_by_receiver ? settings.absorb_every : std::vector<std::uint32_t>{},
+                              needs.sporadic.links ? settings.chances.links : std::vector<double>{});
+}
+
+Timing::Timing(const Experiment& experiment, const Manner& manner, std::ostream& notes)
     : Timing(make_graph(experiment), make_channel(experiment.channel, static_cast<std::uint64_t>(experiment.seed)),
-             experiment.protocol.kind == config::ProtocolKind::rounds) {
+             manner.protocol) {
   if (experiment.topology.kind != config::TopologyKind::one_peer_exponential) require_connected(graph);
   check_links(experiment.channel, graph);
+  centre = ClientId{static_cast<std::uint32_t>(experiment.protocol.center)};
+  if (manner.entry) require_graph(*manner.entry, experiment.algorithm.options, graph, centre);
   const auto seed = static_cast<std::uint64_t>(experiment.seed);
   const std::size_t clients = graph.clients();
   settings.seed = seed;
@@ -302,28 +422,39 @@ Timing::Timing(const Experiment& experiment, const Needs& needs, std::ostream& n
   settings.transmit = to_timers(experiment.clients.transmit, seed, 2, clients);
   settings.transmit_per_link = experiment.clients.transmit.per_link;
   settings.limits = to_limits(experiment.mailbox);
-  settings.needs = needs;
+  settings.needs = manner.needs;
   settings.needs.fixes_model_at_start |= experiment.algorithm.snapshot == config::SnapshotAt::at_start;
-  settings.needs.weights_by_batch |= experiment.algorithm.q == config::WeightKind::batch;
-  settings.needs.acknowledgements |= retains_on_loss(experiment);
+  settings.needs.weights_by_batch |=
+      manner.merge == Weights::neighbours && experiment.algorithm.q == config::WeightKind::batch;
+  settings.needs.acknowledgements |= retains_on_loss(experiment, protocol_);
+  settings.may_duplicate = experiment.channel.duplicate > 0;
   conductor.acknowledges = settings.needs.acknowledgements;
-  settings.merge_weights = merge_weights(experiment.algorithm, graph);
+  weigh(experiment, manner);
+  give_chances(experiment);
 
   conductor.seed = seed;
   conductor.until = Time{from_seconds(experiment.until)};
   conductor.unification = to_plan(experiment.unification);
+  if (manner.entry && conductor.unification.period > Duration::zero() && !manner.entry->may_be_unified)
+    throw std::invalid_argument("unification.period: algorithm.name = \"" + experiment.algorithm.name +
+                                "\" must not be unified, because overwriting a model breaks what it conserves");
   if (experiment.mailbox.cap_period) conductor.cap_period = from_seconds(*experiment.mailbox.cap_period);
   conductor.sample_every_events = static_cast<std::uint64_t>(experiment.metrics.every_events);
   conductor.sample_every = from_seconds(experiment.metrics.every_seconds);
   conductor.sampled_clients = static_cast<std::uint32_t>(experiment.metrics.clients);
-  if (!in_rounds_) return;
+  if (protocol_ == Runs::rounds) hold_together(experiment, notes);
+}
 
-  // In rounds a period counts rounds: one round stands for one second of its paper.
+// In rounds a period counts rounds: one round stands for one second of its paper.
+void Timing::hold_together(const Experiment& experiment, std::ostream& notes) {
   board.send_probability = experiment.protocol.send_probability;
   board.unify_every = whole_rounds(experiment.unification.period, "unification.period");
   board.refill_every = whole_rounds(experiment.mailbox.cap_period, "mailbox.cap_period");
+  if (experiment.protocol.compute_phase) board.jobs.phase = from_seconds(*experiment.protocol.compute_phase);
+  board.jobs.carries_on = experiment.protocol.late_work == config::LateWork::carry_on;
   conductor.refuses_at_close = true;
   conductor.retransmits = experiment.protocol.missing == config::MissingRule::wait;
+  conductor.loses_both_ways = experiment.protocol.missing == config::MissingRule::symmetric_drop;
   if (conductor.retransmits) check_waiting(experiment.channel);
   conductor.unification.period = {};
   conductor.cap_period = {};
@@ -338,7 +469,7 @@ std::vector<std::unique_ptr<Protocol>> Timing::make_protocols() {
   std::vector<std::unique_ptr<Protocol>> protocols;
   protocols.reserve(graph.clients());
   for (std::uint32_t i = 0; i < graph.clients(); ++i) {
-    if (in_rounds_)
+    if (protocol_ == Runs::rounds)
       protocols.push_back(std::make_unique<Rounds>(board, ClientId{i}));
     else
       protocols.push_back(std::make_unique<Push>(settings, ClientId{i}));

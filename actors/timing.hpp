@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "actors/config.hpp"
+#include "actors/seating.hpp"
+#include "algos/catalogue.hpp"
 #include "runtime/conductor.hpp"
 #include "runtime/protocols/push.hpp"
 #include "runtime/protocols/rounds.hpp"
@@ -17,27 +19,45 @@ namespace rubato {
 /// The graph of an experiment. Throws std::invalid_argument if it cannot be made or somebody cannot be reached.
 Graph make_graph(const config::Experiment& experiment);
 
+/// What an algorithm asks of the timing, and what it is called if it comes from the catalogue.
+struct Manner {
+  Needs needs;
+  Weights merge = Weights::none;
+  Weights share = Weights::none;
+  Runs protocol = Runs::push;
+  const CatalogueEntry* entry = nullptr;
+};
+
+/// The manner of the file's algorithm under the file's protocol. Throws std::invalid_argument where they do not fit.
+Manner manner_of(const config::Experiment& experiment);
+
 /// Lives as long as the protocols and the conductor made from it; stays where it is.
 class Timing {
  public:
-  Timing(const config::Experiment& experiment, const Needs& needs, std::ostream& notes);
+  Timing(const config::Experiment& experiment, const Manner& manner, std::ostream& notes);
   /// Graph and links as they are given; everything else is still to be filled in.
-  Timing(Graph graph, std::unique_ptr<Channel> channel, bool in_rounds);
+  Timing(Graph graph, std::unique_ptr<Channel> channel, Runs protocol);
   Timing(const Timing&) = delete;
   Timing& operator=(const Timing&) = delete;
 
   /// One automaton per client. May be called once.
   std::vector<std::unique_ptr<Protocol>> make_protocols();
 
+  Seating seating(bool keeps_balance) const { return {graph, centre, protocol_ == Runs::rounds, keeps_balance}; }
+
   Graph graph;
   std::unique_ptr<Channel> channel;
   PushSettings settings;
   RoundBoard board;
   ConductorSettings conductor;
+  ClientId centre{};
 
  private:
-  bool in_rounds_;
-};
+  void weigh(const config::Experiment& experiment, const Manner& manner);
+  void give_chances(const config::Experiment& experiment);
+  void hold_together(const config::Experiment& experiment, std::ostream& notes);
 
+  Runs protocol_;
+};
 
 }  // namespace rubato

@@ -1,22 +1,45 @@
 #include "algos/algorithm.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <string>
 
 namespace rubato {
 
 namespace {
 
-// The upper half of word x samples: uniform to within 2^-64 x samples, and always exactly one draw.
-std::uint32_t pick(std::uint64_t word, std::uint32_t samples) {
+// The upper half of word x bound: uniform to within 2^-64 x bound, and always exactly one draw.
+std::uint32_t pick(std::uint64_t word, std::uint32_t bound) {
   __extension__ using Wide = unsigned __int128;
-  return static_cast<std::uint32_t>(static_cast<Wide>(word) * samples >> 64);
+  return static_cast<std::uint32_t>(static_cast<Wide>(word) * bound >> 64);
+}
+
+template <class Real>
+VectorRef<Real> given_numbers(const std::map<std::uint64_t, std::vector<double>>& table, std::uint64_t number,
+                              Index count, Scratch<Real>& scratch) {
+  const std::vector<double>& given = table.at(number);
+  if (static_cast<Index>(given.size()) != count)
+    throw std::invalid_argument("a table of choices has " + std::to_string(given.size()) + " numbers, needed are " +
+                                std::to_string(count));
+  VectorRef<Real> numbers = scratch.vector(count);
+  for (Index i = 0; i < count; ++i) numbers[i] = static_cast<Real>(given[static_cast<std::size_t>(i)]);
+  return numbers;
+}
+
+[[noreturn]] void refuse(const char* step) {
+  throw std::logic_error(std::string("this algorithm has no answer to a ") + step + " step");
 }
 
 }  // namespace
 
+std::size_t place_of(std::span<const ClientId> ascending, ClientId client) {
+  return static_cast<std::size_t>(std::lower_bound(ascending.begin(), ascending.end(), client) - ascending.begin());
+}
+
 template <class Real>
 Picks Work<Real>::batch(std::uint64_t number) const {
-  if (batches_.table) return (*batches_.table).at(number);
+  if (batches_.table && !batches_.table->batches.empty()) return batches_.table->batches.at(number);
   if (batches_.size == 0) return {};
   const std::span<std::uint32_t> picks = scratch.indices(batches_.size);
   Stream stream(batches_.seed, batches_.client, Purpose::batch);
@@ -25,6 +48,79 @@ Picks Work<Real>::batch(std::uint64_t number) const {
   return picks;
 }
 
+// The first `count` of a shuffle of all coordinates: only so many of its swaps are made.
+template <class Real>
+Picks Work<Real>::coordinates(std::uint64_t number, ClientId peer, Index dimension, Index count) const {
+  if (batches_.table) {
+    const auto given = batches_.table->coordinates.find({number, peer.value});
+    if (given != batches_.table->coordinates.end()) return given->second;
+  }
+  const std::span<std::uint32_t> all = scratch.indices(dimension);
+  std::iota(all.begin(), all.end(), 0u);
+  Stream stream(batches_.seed, batches_.client, Purpose::coordinates, peer.value + 1);
+  stream.seek(number * static_cast<std::uint64_t>(count));
+  for (Index i = 0; i < count; ++i)
+    std::swap(all[static_cast<std::size_t>(i)],
+              all[static_cast<std::size_t>(i) + pick(stream.next(), static_cast<std::uint32_t>(dimension - i))]);
+  const auto chosen = all.first(static_cast<std::size_t>(count));
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+template <class Real>
+VectorRef<Real> Work<Real>::uniforms(std::uint64_t number, Index count) const {
+  if (batches_.table && batches_.table->uniforms.contains(number))
+    return given_numbers<Real>(batches_.table->uniforms, number, count, scratch);
+  VectorRef<Real> numbers = scratch.vector(count);
+  Stream stream(batches_.seed, batches_.client, Purpose::coordinates);
+  stream.seek(number * static_cast<std::uint64_t>(count));
+  for (Real& value : numbers) value = static_cast<Real>(stream.uniform());
+  return numbers;
+}
+
+template <class Real>
+VectorRef<Real> Work<Real>::noise(std::uint64_t number, Index count, double deviation) const {
+  if (batches_.table && batches_.table->noise.contains(number))
+    return given_numbers<Real>(batches_.table->noise, number, count, scratch);
+  VectorRef<Real> numbers = scratch.vector(count);
+  if (deviation == 0) {
+    numbers.setZero();
+    return numbers;
+  }
+  Stream stream(batches_.seed, batches_.client, Purpose::noise);
+  stream.seek(number * static_cast<std::uint64_t>(count));
+  for (Real& value : numbers) value = static_cast<Real>(deviation * stream.normal());
+  return numbers;
+}
+
+template <class Real>
+void Algorithm<Real>::begin(Work<Real>&) {
+  refuse("begin");
+}
+
+template <class Real>
+void Algorithm<Real>::reclaim(Work<Real>&, const Payload&) {
+  refuse("reclaim");
+}
+
+template <class Real>
+void Algorithm<Real>::adopt(ConstVectorRef<Real>) {
+  refuse("adopt");
+}
+
+template <class Real>
+bool Algorithm<Real>::decide(Work<Real>&, const Step&) {
+  refuse("decide");
+}
+
+template <class Real>
+Tensor Algorithm<Real>::snapshot(Work<Real>& work) const {
+  return copy_of<Real>(model(), work.pool);
+}
+
+template <class Real>
+void Algorithm<Real>::balance(Probe&) const {}
+
 template <class Real>
 Tensor copy_of(ConstVectorRef<Real> vector, TensorPool& pool) {
   Tensor copy = pool.make<Real>(static_cast<std::size_t>(vector.size()));
@@ -32,9 +128,20 @@ Tensor copy_of(ConstVectorRef<Real> vector, TensorPool& pool) {
   return copy;
 }
 
+template <class Real>
+Tensor zeros(std::size_t count, TensorPool& pool) {
+  Tensor tensor = pool.make<Real>(count);
+  numbers_of<Real>(tensor).setZero();
+  return tensor;
+}
+
 template class Work<float>;
 template class Work<double>;
+template class Algorithm<float>;
+template class Algorithm<double>;
 template Tensor copy_of<float>(ConstVectorRef<float>, TensorPool&);
 template Tensor copy_of<double>(ConstVectorRef<double>, TensorPool&);
+template Tensor zeros<float>(std::size_t, TensorPool&);
+template Tensor zeros<double>(std::size_t, TensorPool&);
 
 }  // namespace rubato

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "learning/learner.hpp"
 #include "learning/scratch.hpp"
@@ -15,25 +18,56 @@
 
 namespace rubato {
 
-/// Which of a client's samples go into which mini-batch: drawn with replacement, addressed by the number of the batch.
+/// Where a client stands among the others. What the spans show outlives the algorithms.
+struct Seat {
+  ClientId client;
+  std::span<const ClientId> senders;       ///< who it hears, ascending
+  std::span<const ClientId> receivers;     ///< who hears it, ascending
+  std::span<const std::uint32_t> samples;  ///< of every client; its size is the number of clients
+  ClientId centre{};                       ///< who gathers and scatters, where the protocol has a centre
+  bool in_rounds = false;                  ///< barriers hold everybody together
+  bool keeps_balance = false;              ///< count what balance() needs, at some cost
+};
+
+/// The place of a client in an ascending list, such as the receivers of a seat. It must be in it.
+std::size_t place_of(std::span<const ClientId> ascending, ClientId client);
+
+/// Choices that are given instead of drawn, of one client.
+struct ChoiceTable {
+  std::vector<Rows> batches;                                             ///< number -> samples; empty: the full data
+  std::map<std::pair<std::uint64_t, std::uint32_t>, Rows> coordinates;   ///< (number, peer)
+  std::map<std::uint64_t, std::vector<double>> uniforms;                 ///< number -> values in [0, 1)
+  std::map<std::uint64_t, std::vector<double>> noise;                    ///< number -> what is added, as it is
+};
+
+/// A client's own chance: which samples go into which mini-batch, and the like. Drawn by address, so that no choice
+/// depends on another; batches with replacement.
 struct BatchPlan {
   std::uint64_t seed = 0;
   ClientId client;
-  std::uint32_t size = 0;  ///< samples in a batch; 0: every batch is the full data
-  /// Where the choices are given instead of drawn: batch number -> samples; must outlive the plan.
-  const std::vector<Rows>* table = nullptr;
+  std::uint32_t size = 0;              ///< samples in a batch; 0: every batch is the full data
+  const ChoiceTable* table = nullptr;  ///< where choices are given; must outlive the plan
 };
 
 /// What one call of an algorithm may use: this client's task and chance, the memory of the thread it happens to run on.
+/// Spans and vectors lie in scratch memory: valid until the innermost frame ends.
 template <class Real>
 class Work {
  public:
   Work(const Learner<Real>& client_learner, const BatchPlan& batches, Scratch<Real>& thread_scratch, TensorPool& run_pool)
       : learner{client_learner}, scratch{thread_scratch}, pool{run_pool}, batches_{batches} {}
 
-  /// The samples of this client's `number`-th mini-batch: a pure function of the number. In scratch memory: valid until
-  /// the innermost frame ends. Empty stands for all samples.
+  /// The samples of this client's `number`-th mini-batch. Empty stands for all samples.
   Picks batch(std::uint64_t number) const;
+
+  /// `count` different coordinates of 0 .. dimension - 1, ascending, for the message `number` to `peer`.
+  Picks coordinates(std::uint64_t number, ClientId peer, Index dimension, Index count) const;
+
+  /// `count` numbers in [0, 1).
+  VectorRef<Real> uniforms(std::uint64_t number, Index count) const;
+
+  /// `count` normal numbers with this standard deviation; nothing is drawn for 0.
+  VectorRef<Real> noise(std::uint64_t number, Index count, double deviation) const;
 
   const Learner<Real>& learner;
   Scratch<Real>& scratch;
@@ -54,9 +88,17 @@ struct Received {
   std::uint32_t place;  ///< of this receiver among the receivers of the message
 
   /// The i-th tensor that the sender shared with all receivers.
-  ConstVectorRef<Real> common(std::size_t i = 0) const {
+  template <class Number = Real>
+  ConstVectorRef<Number> common(std::size_t i = 0) const {
     const Tensor& tensor = payload.common[i];
-    return {tensor.data<Real>(), static_cast<Index>(tensor.count())};
+    return {tensor.data<Number>(), static_cast<Index>(tensor.count())};
+  }
+  /// The i-th of the tensors that are this receiver's own.
+  const Tensor& own_tensor(std::size_t i = 0) const { return payload.own[place * payload.own_each + i]; }
+  template <class Number = Real>
+  ConstVectorRef<Number> own(std::size_t i = 0) const {
+    const Tensor& tensor = own_tensor(i);
+    return {tensor.data<Number>(), static_cast<Index>(tensor.count())};
   }
 };
 
@@ -75,23 +117,36 @@ class Algorithm {
   virtual ~Algorithm() = default;
 
   /// Fix the model that the next compute will start from. Only asked of algorithms that said so in their needs.
-  virtual void begin(Work<Real>& work) = 0;
+  virtual void begin(Work<Real>& work);
+  /// `step.index` counts this client's computations; without `step.with_gradient` it is a tick without a gradient.
   virtual void compute(Work<Real>& work, const Step& step) = 0;
+  /// `step.entries` are the receivers with their shares, ascending; those included whose links lose the message.
   virtual Payload publish(Work<Real>& work, const Step& step) = 0;
-  virtual void merge(Work<Real>& work, std::span<const Received<Real>> window) = 0;
+  virtual void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) = 0;
   /// An increment of this client's own that did not arrive.
-  virtual void reclaim(Work<Real>& work, const Payload& payload) = 0;
+  virtual void reclaim(Work<Real>& work, const Payload& payload);
   /// Overwrite the model: unification, joining.
-  virtual void adopt(ConstVectorRef<Real> model) = 0;
+  virtual void adopt(ConstVectorRef<Real> model);
+  /// Answers a question that the timing depends on: send now? Only asked of algorithms that said so in their needs.
+  virtual bool decide(Work<Real>& work, const Step& step);
 
   /// The model as it is exchanged by unification and evaluated.
   virtual ConstVectorRef<Real> model() const = 0;
+  /// A copy of the model as it is evaluated, where that takes more than looking at it.
+  virtual Tensor snapshot(Work<Real>& work) const;
   virtual void inspect(Probe& probe) const = 0;
+  /// This client's part of quantities whose sum over all clients is zero at every instant, by name. Only what is in
+  /// force now: nothing where loss or delay may break it.
+  virtual void balance(Probe& probe) const;
 };
 
 /// A tensor with the same numbers.
 template <class Real>
 Tensor copy_of(ConstVectorRef<Real> vector, TensorPool& pool);
+
+/// A tensor of zeros.
+template <class Real>
+Tensor zeros(std::size_t count, TensorPool& pool);
 
 template <class Real>
 VectorRef<Real> numbers_of(Tensor& tensor) {
@@ -103,7 +158,19 @@ ConstVectorRef<Real> numbers_of(const Tensor& tensor) {
   return {tensor.data<Real>(), static_cast<Index>(tensor.count())};
 }
 
+/// Shows a vector of any scalar to a probe, in doubles.
+template <class Numbers>
+void show(Probe& probe, std::string_view name, const Eigen::MatrixBase<Numbers>& numbers) {
+  const Vector<double> copy = numbers.template cast<double>();
+  probe.vector(name, {copy.data(), static_cast<std::size_t>(copy.size())});
+}
+
+/// Shows one number.
+inline void show(Probe& probe, std::string_view name, double number) { probe.vector(name, {&number, 1}); }
+
 extern template class Work<float>;
 extern template class Work<double>;
+extern template class Algorithm<float>;
+extern template class Algorithm<double>;
 
 }  // namespace rubato

@@ -2,29 +2,101 @@
 
 #include <array>
 #include <stdexcept>
-#include <string>
+
+#include "algos/entries.hpp"
 
 namespace rubato {
 
 namespace {
 
-constexpr std::array entries{
-    CatalogueEntry{"draco", "increments over a row-stochastic graph, window, deadline, reception cap, unification",
-                   Needs{.send_only_if_computed = true}, true, make_draco<float>, make_draco<double>,
-                   draco_warning},
+constexpr std::array all{
+    &entries::ab,
+    &entries::anq_nids,
+    &entries::async_dsgd,
+    &entries::beer,
+    &entries::centralised,
+    &entries::choco,
+    &entries::decefl,
+    &entries::depositum,
+    &entries::dfedsam,
+    &entries::digest,
+    &entries::dpsgd,
+    &entries::draco,
+    &entries::dsgt,
+    &entries::event_triggered,
+    &entries::fedadmm,
+    &entries::fedavg,
+    &entries::fedavg_paper,
+    &entries::fedavg_plus,
+    &entries::feddr,
+    &entries::fedmid,
+    &entries::g_push_pull,
+    &entries::kdpdfl,
+    &entries::kgt,
+    &entries::kgt_directed,
+    &entries::local_only,
+    &entries::nids,
+    &entries::pame,
+    &entries::pushpull,
+    &entries::sgp,
+    &entries::spodgt,
+    &entries::sporadic_kgt,
+    &entries::swarm,
+    &entries::sync_barrier_dsgd,
+    &entries::sync_dsgd,
 };
+
+[[noreturn]] void refuse(const CatalogueEntry& entry, const std::string& why) {
+  throw std::invalid_argument("algorithm.name = \"" + std::string(entry.name) + "\" " + why);
+}
+
+bool is_symmetric(const Graph& graph) {
+  for (LinkIndex link = 0; link < graph.links(); ++link) {
+    const Edge ends = graph.ends_of(link);
+    if (!graph.find_link(ends.target, ends.source)) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
-std::span<const CatalogueEntry> catalogue() { return entries; }
+std::span<const CatalogueEntry* const> catalogue() { return all; }
 
 const CatalogueEntry& catalogue_entry(std::string_view name) {
   std::string known;
-  for (const CatalogueEntry& entry : entries) {
-    if (entry.name == name) return entry;
-    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  for (const CatalogueEntry* entry : all) {
+    if (entry->name == name) return *entry;
+    known += (known.empty() ? "" : ", ") + std::string(entry->name);
   }
   throw std::invalid_argument("algorithm.name = \"" + std::string(name) + "\" is not known; known are: " + known);
+}
+
+std::string_view name_of(Runs protocol) {
+  switch (protocol) {
+    case Runs::push:
+      return "push";
+    case Runs::rounds:
+      return "rounds";
+    case Runs::server:
+      return "server";
+    case Runs::token:
+      return "token";
+    case Runs::pull:
+      return "pull";
+  }
+  return "";
+}
+
+void require_graph(const CatalogueEntry& entry, const AlgorithmOptions& options, const Graph& graph, ClientId centre) {
+  const std::size_t others = graph.clients() - 1;
+  if (entry.graphs == Graphs::undirected && !is_symmetric(graph))
+    refuse(entry, "needs an undirected graph: every link with its reverse");
+  if (entry.graphs == Graphs::complete && graph.links() != graph.clients() * others)
+    refuse(entry, "needs a complete graph: topology.kind = \"complete\"");
+  if (entry.graphs == Graphs::centred && (graph.out_degree(centre) != others || graph.in_degree(centre) != others))
+    refuse(entry, "needs client " + std::to_string(centre.value) +
+                      ", the centre, linked with everybody: topology.kind = \"star\" or \"complete\"");
+  if (entry.check) entry.check(options, graph);
 }
 
 }  // namespace rubato

@@ -1,22 +1,26 @@
-// The catalogue: name -> factory, and what the algorithm needs from its protocol. The only list of algorithms.
+// The catalogue: name -> factory, options, and what the algorithm needs from its protocol and its graph. The only list
+// of algorithms.
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "algos/algorithm.hpp"
 #include "algos/options.hpp"
-#include "runtime/protocols/push.hpp"
+#include "runtime/protocols/needs.hpp"
+#include "runtime/world/graph.hpp"
 
 namespace rubato {
 
 /// Makes one client's algorithm, which starts from the given model.
 template <class Real>
 using AlgorithmFactory =
-    std::function<std::unique_ptr<Algorithm<Real>>(ClientId client, ConstVectorRef<Real> start, TensorPool& pool)>;
+    std::function<std::unique_ptr<Algorithm<Real>>(const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)>;
 
 /// What an algorithm may want to warn of before it starts.
 struct RunFacts {
@@ -25,22 +29,77 @@ struct RunFacts {
   double lowest_eigenvalue = -1;   ///< of the neighbour average without self; -1 where it is not known
 };
 
+enum class OptionType : std::uint8_t { number, whole, flag, word };
+
+/// One key of [algorithm].
+struct OptionSpec {
+  std::string_view name;
+  OptionType type = OptionType::number;
+  std::string_view fallback;   ///< as in the file: 0.05, true, "accumulate"
+  std::string_view meaning;
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool low_is_out = false;     ///< low itself is refused
+  bool high_is_out = false;
+  std::string_view choices{};  ///< of a word: "a|b"
+};
+
+/// The protocols under which an algorithm makes sense; bits.
+enum class Runs : std::uint8_t { push = 1, rounds = 2, server = 4, token = 8, pull = 16 };
+constexpr std::uint8_t operator|(Runs a, Runs b) { return static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b); }
+constexpr std::uint8_t operator|(std::uint8_t a, Runs b) { return static_cast<std::uint8_t>(a | static_cast<std::uint8_t>(b)); }
+
+/// What the weights of messages must satisfy, and what they are unless the file says otherwise.
+enum class Weights : std::uint8_t {
+  none,        ///< every message weighs 1
+  neighbours,  ///< rows sum to one over senders, without self: draco_row
+  row,         ///< rows sum to one: uniform_row
+  column,      ///< columns sum to one: uniform_column
+  doubly,      ///< symmetric, both: metropolis
+  averaging,   ///< 1/m everywhere: a complete graph
+};
+
+/// The graphs an algorithm can use.
+enum class Graphs : std::uint8_t {
+  connected,   ///< from everybody to everybody there is a path
+  undirected,  ///< connected, and every link has its reverse
+  complete,
+  centred,     ///< the centre is linked with everybody, both ways
+};
+
 struct CatalogueEntry {
   std::string_view name;
   std::string_view summary;
-  Needs needs;
-  bool may_be_unified;
-  AlgorithmFactory<float> (*make_float)(const AlgorithmOptions&);
-  AlgorithmFactory<double> (*make_double)(const AlgorithmOptions&);
+  std::span<const OptionSpec> options{};
+  std::uint8_t runs = Runs::push | Runs::rounds;
+  Runs usual = Runs::push;            ///< the protocol unless the file says otherwise
+  Graphs graphs = Graphs::connected;
+  Weights merge = Weights::none;      ///< W[receiver][sender] that merge steps carry
+  Weights share = Weights::none;      ///< W[receiver][sender] that publish steps carry
+  bool may_be_unified = false;
+  bool allows_missing = true;         ///< rounds may go on without messages that were lost
+  Needs (*needs)(const AlgorithmOptions&) = nullptr;
+  AlgorithmFactory<float> (*make_float)(const AlgorithmOptions&) = nullptr;
+  AlgorithmFactory<double> (*make_double)(const AlgorithmOptions&) = nullptr;
+  /// Throws std::invalid_argument with the condition that fails, where options and graph do not go together.
+  void (*check)(const AlgorithmOptions&, const Graph&) = nullptr;
   /// A sentence about what is likely to go wrong, or nothing.
-  std::string (*warning)(const AlgorithmOptions&, const RunFacts&);
+  std::string (*warning)(const AlgorithmOptions&, const RunFacts&) = nullptr;
+
+  bool runs_under(Runs protocol) const { return (runs & static_cast<std::uint8_t>(protocol)) != 0; }
 };
 
 /// All algorithms of the library, by name.
-std::span<const CatalogueEntry> catalogue();
+std::span<const CatalogueEntry* const> catalogue();
 
 /// The entry of this name. Throws std::invalid_argument that lists the known ones.
 const CatalogueEntry& catalogue_entry(std::string_view name);
+
+/// "push", "rounds", ...
+std::string_view name_of(Runs protocol);
+
+/// Throws std::invalid_argument, with the reason, where the algorithm cannot use this graph.
+void require_graph(const CatalogueEntry& entry, const AlgorithmOptions& options, const Graph& graph, ClientId centre);
 
 template <class Real>
 AlgorithmFactory<Real> make_algorithm(const CatalogueEntry& entry, const AlgorithmOptions& options) {
@@ -50,8 +109,13 @@ AlgorithmFactory<Real> make_algorithm(const CatalogueEntry& entry, const Algorit
     return entry.make_double(options);
 }
 
-template <class Real>
-AlgorithmFactory<Real> make_draco(const AlgorithmOptions& options);
-std::string draco_warning(const AlgorithmOptions& options, const RunFacts& facts);
+/// A factory of Kind<Real>(shared settings, seat, start, pool).
+template <template <class> class Kind, class Real, class Settings>
+AlgorithmFactory<Real> factory_of(Settings settings) {
+  const auto shared = std::make_shared<const Settings>(std::move(settings));
+  return [shared](const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool) -> std::unique_ptr<Algorithm<Real>> {
+    return std::make_unique<Kind<Real>>(shared, seat, start, pool);
+  };
+}
 
 }  // namespace rubato

@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "algos/algorithm.hpp"
-#include "algos/catalogue.hpp"
+#include "algos/entries.hpp"
 
 namespace rubato {
 
@@ -36,7 +36,7 @@ struct DracoSettings {
 template <class Real>
 class Draco final : public Algorithm<Real> {
  public:
-  Draco(std::shared_ptr<const DracoSettings> settings, ConstVectorRef<Real> start, TensorPool& pool)
+  Draco(std::shared_ptr<const DracoSettings> settings, const Seat&, ConstVectorRef<Real> start, TensorPool& pool)
       : settings_{std::move(settings)}, theta_{copy_of<Real>(start, pool)} {}
 
   void begin(Work<Real>& work) override { start_ = copy_of<Real>(model(), work.pool); }
@@ -57,15 +57,12 @@ class Draco final : public Algorithm<Real> {
 
   Payload publish(Work<Real>& work, const Step&) override {
     Payload payload;
-    if (!outbox_) {
-      outbox_ = work.pool.template make<Real>(theta_.count());
-      numbers_of<Real>(outbox_).setZero();
-    }
+    if (!outbox_) outbox_ = zeros<Real>(theta_.count(), work.pool);
     payload.common[0] = std::exchange(outbox_, {});
     return payload;
   }
 
-  void merge(Work<Real>&, std::span<const Received<Real>> window) override {
+  void merge(Work<Real>&, const Step&, std::span<const Received<Real>> window) override {
     for (const Received<Real>& message : window) theta() += static_cast<Real>(message.weight) * message.common();
   }
 
@@ -113,18 +110,15 @@ DracoSettings read(const AlgorithmOptions& options) {
           outbox == "accumulate", options.flag("self_apply", false)};
 }
 
-}  // namespace
+Needs needs(const AlgorithmOptions&) { return {.send_only_if_computed = true}; }
 
 template <class Real>
-AlgorithmFactory<Real> make_draco(const AlgorithmOptions& options) {
-  const auto settings = std::make_shared<const DracoSettings>(read(options));
-  return [settings](ClientId, ConstVectorRef<Real> start, TensorPool& pool) -> std::unique_ptr<Algorithm<Real>> {
-    return std::make_unique<Draco<Real>>(settings, start, pool);
-  };
+AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
+  return factory_of<Draco, Real>(read(options));
 }
 
 // Without a client's own increments disagreement grows at rate lambda B eta L |mu| between unifications; L = 1 if unknown.
-std::string draco_warning(const AlgorithmOptions& options, const RunFacts& facts) {
+std::string warning(const AlgorithmOptions& options, const RunFacts& facts) {
   const DracoSettings settings = read(options);
   if (settings.applies_own) return {};
   const double growth = facts.compute_rate * static_cast<double>(settings.local_batches) * settings.eta *
@@ -140,7 +134,28 @@ std::string draco_warning(const AlgorithmOptions& options, const RunFacts& facts
   return text.str();
 }
 
-template AlgorithmFactory<float> make_draco<float>(const AlgorithmOptions&);
-template AlgorithmFactory<double> make_draco<double>(const AlgorithmOptions&);
+constexpr OptionSpec options[] = {
+    {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
+    {"local_batches", OptionType::whole, "1", "steps of one computation", 1, 1e6},
+    {.name = "outbox", .type = OptionType::word, .fallback = "\"accumulate\"",
+     .meaning = "accumulate sends all increments since the last transmission, latest the newest one",
+     .choices = "accumulate|latest"},
+    {"self_apply", OptionType::flag, "false",
+     "a client adds its own increment to its model; without it a ring diverges between unifications"},
+};
+
+}  // namespace
+
+constinit const CatalogueEntry entries::draco{
+    .name = "draco",
+    .summary = "increments over a row-stochastic graph, window, deadline, reception cap, unification",
+    .options = options,
+    .merge = Weights::neighbours,
+    .may_be_unified = true,
+    .needs = needs,
+    .make_float = make<float>,
+    .make_double = make<double>,
+    .warning = warning,
+};
 
 }  // namespace rubato

@@ -1,5 +1,6 @@
 #include "algos/options.hpp"
 
+#include <sstream>
 #include <stdexcept>
 
 namespace rubato {
@@ -34,6 +35,34 @@ bool AlgorithmOptions::flag(const std::string& name, bool fallback) const {
 
 std::string AlgorithmOptions::word(const std::string& name, const std::string& fallback) const {
   return value_of(values_, name, fallback, "a word");
+}
+
+std::vector<double> AlgorithmOptions::numbers(const std::string& name, double fallback) const {
+  const auto found = values_.find(name);
+  if (found != values_.end())
+    if (const auto* list = std::get_if<std::vector<double>>(&found->second)) return *list;
+  return {number(name, fallback)};
+}
+
+void refuse_option(const std::string& name, const std::string& value, const std::string& condition) {
+  throw std::invalid_argument("algorithm." + name + " = " + value + ": " + condition);
+}
+
+void refuse_option(const std::string& name, double value, const std::string& condition) {
+  std::ostringstream text;
+  text << value;
+  refuse_option(name, text.str(), condition);
+}
+
+StepSize::StepSize(const AlgorithmOptions& options, const std::string& name, double fallback)
+    : eta_{options.numbers(name, fallback)} {
+  for (const double eta : options.numbers(name, fallback))
+    if (!(eta > 0)) refuse_option(name, eta, "must be greater than 0");
+  const std::string law = options.word("step", "constant");
+  if (law == "constant") return;
+  if (law != "diminishing") refuse_option("step", '"' + law + '"', "must be \"constant\" or \"diminishing\"");
+  offset_ = options.number("step_offset", 1);
+  if (!(offset_ > 0)) refuse_option("step_offset", offset_, "must be greater than 0");
 }
 
 }  // namespace rubato

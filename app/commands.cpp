@@ -23,7 +23,7 @@ void row(std::string_view name, std::string_view meaning) {
 }
 
 void list_algorithms() {
-  for (const CatalogueEntry& entry : catalogue()) row(entry.name, entry.summary);
+  for (const CatalogueEntry* entry : catalogue()) row(entry->name, entry->summary);
 }
 
 void list_models() {

@@ -22,7 +22,7 @@ bool runs_agree() {
   experiment.until = 20;
   experiment.clients.count = 8;
   experiment.algorithm.name = "draco";
-  experiment.algorithm.self_apply = true;
+  experiment.algorithm.options.set("self_apply", true);
   experiment.data.name = experiment.model.name = "quadratic";
   experiment.data.dimension = 50;
   RunOptions options;

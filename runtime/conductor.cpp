@@ -37,7 +37,7 @@ Conductor::Conductor(const ConductorSettings& settings, std::vector<std::unique_
 bool Conductor::walk(std::uint64_t steps) {
   const std::uint64_t last_step = handed_out_ + steps;
   const std::uint64_t last_event = events_ + steps;
-  while (!is_over_ && handed_out_ < last_step && events_ < last_event) {
+  while (!is_over_ && !awaits_answer_ && handed_out_ < last_step && events_ < last_event) {
     if (next_adoption_ < adopting_.size()) {
       adopt_next();
     } else if (next_measured_ < last_measured_) {
@@ -126,7 +126,33 @@ void Conductor::take_over(std::size_t first_wake) {
   for (std::size_t i = first_wake; i < effects_.wakes().size(); ++i) queue_.push(effects_.wakes()[i]);
   for (const Wake& closing : effects_.closings()) queue_.push_closing(closing);
   issue_drafts();
+  if (!effects_.requests().empty()) send_requests();
+  const std::optional<std::uint64_t> round = effects_.finished_round();
   effects_.clear();
+  if (round && observer_) observer_->on_round(now_, *round);
+}
+
+void Conductor::send_requests() {
+  for (const Effects::Request& request : effects_.requests()) {
+    const Fate fate = fate_of({request.from, request.to, outside_graph, MessageKind::request, requests_++, 0, now_});
+    if (fate.lost) continue;
+    Flight flight;
+    flight.at = later(now_, fate.delay);
+    flight.receiver = request.to;
+    flight.kind = MessageKind::request;
+    flight.sender = request.from;
+    flight.tag = request.tag;
+    flight.sent = now_;
+    queue_.push(flight);
+  }
+}
+
+void Conductor::answer(bool yes) {
+  awaits_answer_ = false;
+  protocols_[asked_.value]->on_answer(now_, yes, effects_);
+  const bool published = !effects_.drafts().empty();
+  take_over();
+  if (!published && observer_) observer_->on_transmit(now_, asked_, nullptr);
 }
 
 void Conductor::issue_drafts() {
@@ -137,11 +163,20 @@ void Conductor::issue_drafts() {
       depart(draft, entries);
     else
       issue(draft.step);
+    if (draft.step.kind == StepKind::merge && observer_ && !closes_window_) observer_->on_merge(now_, draft.step.client, entries);
+    if (draft.step.kind != StepKind::decide) continue;
+    awaits_answer_ = true;
+    asked_ = draft.step.client;
   }
 }
 
 Fate Conductor::fate_of(LinkUse use) const {
   Fate fate = settings_.channel->carry(use);
+  if (settings_.loses_both_ways && !fate.lost) {
+    std::swap(use.sender, use.receiver);
+    fate.lost = settings_.channel->carry(use).lost;
+    return fate;
+  }
   if (!settings_.retransmits) return fate;
   Duration waited{};
   while (fate.lost && use.attempt < most_attempts) {
@@ -155,6 +190,7 @@ Fate Conductor::fate_of(LinkUse use) const {
 
 void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
   const Step& step = draft.step;
+  const bool exchanged = step.message != MessageKind::model;
   MessageCounts& counts = protocols_[step.client.value]->counts();
   departing_.clear();
   for (std::uint32_t place = 0; place < entries.size(); ++place) {
@@ -162,8 +198,9 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
     const std::uint32_t link = entry.place;
     const Fate fate = fate_of({step.client, entry.peer, link, step.message, draft.turn, 0, now_});
     entry.lost = fate.lost;
-    counts.sent += step.message == MessageKind::update;
-    counts.lost += fate.lost && step.message == MessageKind::update;
+    entry.copies = fate.copies;
+    counts.sent += exchanged;
+    counts.lost += fate.lost && exchanged;
     if (!link_counts_.empty() && link != outside_graph) {
       ++link_counts_[link].sent;
       link_counts_[link].lost += fate.lost;
@@ -171,21 +208,25 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
     if (fate.lost) continue;
     departing_.push_back({later(now_, fate.delay), entry.peer, step.message,
                           static_cast<std::uint16_t>(step.incarnation), step.client, entry.sequence, no_slot, link,
-                          place, now_});
+                          place, draft.tag, now_});
+    for (unsigned copy = 0; copy < fate.copies; ++copy) {
+      departing_.push_back(departing_.back());
+      departing_.back().at = later(now_, fate.copy_delay);
+    }
   }
   const SlotIndex slot =
-      entries.empty() ? no_slot : sink_.open_slot(static_cast<std::uint32_t>(departing_.size()) + step.phase);
+      entries.empty() ? no_slot : sink_.open_slot(static_cast<std::uint32_t>(departing_.size()) + (step.keeps ? 1u : 0u));
   for (StepEntry& entry : entries) entry.slot = slot;
   issue(step);
   for (Flight& flight : departing_) {
     flight.slot = slot;
     queue_.push(flight);
   }
-  if (observer_ && step.message == MessageKind::update) observer_->on_transmit(now_, step.client, &step);
+  if (observer_ && exchanged) observer_->on_transmit(now_, step.client, &step);
   const std::size_t under_way = departing_.size();
-  if (step.message != MessageKind::update) return;
+  if (!exchanged) return;
   under_way_ += under_way;
-  if (step.phase != 0 && !entries.empty())
+  if (step.keeps && !entries.empty())
     protocols_[step.client.value]->on_retained(static_cast<Sequence>(step.index), slot);
   // The answer to a departure may add wake-ups to the effects that are being taken over: they are pushed here.
   const std::size_t wakes = effects_.wakes().size();
@@ -200,11 +241,13 @@ void Conductor::handle_flight() {
   queue_.pop_flight();
   if (flight.kind == MessageKind::acknowledgement)  // a control message: no event of the experiment
     return protocols_[flight.receiver.value]->on_acknowledged(flight.sequence);
+  if (flight.kind == MessageKind::request) return handle_request(flight);
   count_event();
   if (flight.kind == MessageKind::model) return handle_model(flight);
   --under_way_;
   Arrival arrival{{flight.sender, flight.incarnation, flight.sequence}, flight.slot,  flight.sent,
-                  flight.at,                                            flight.link, flight.place};
+                  flight.at,                                            flight.link, flight.place,
+                  flight.tag,                                           flight.kind};
   Protocol& protocol = *protocols_[flight.receiver.value];
   const Offer offer = protocol.on_arrival(arrival, effects_);
   if (!link_counts_.empty()) {
@@ -213,6 +256,11 @@ void Conductor::handle_flight() {
   }
   if (settings_.acknowledges && offer == Offer::kept) acknowledge(flight);
   if (observer_) observer_->on_arrival(arrival, flight.receiver, offer, protocol.mailbox().tokens());
+  take_over();
+}
+
+void Conductor::handle_request(const Flight& flight) {
+  protocols_[flight.receiver.value]->on_request(now_, flight.sender, flight.tag, effects_);
   take_over();
 }
 
@@ -244,8 +292,10 @@ void Conductor::handle_model(const Flight& flight) {
 void Conductor::handle_closing() {
   const Wake closing = queue_.first_closing();
   queue_.pop_closing();
-  protocols_[closing.client.value]->on_window_close(now_, effects_);
-  std::vector<StepEntry> batch;
+  Protocol& protocol = *protocols_[closing.client.value];
+  if (observer_) closed_.assign(protocol.mailbox().batch().begin(), protocol.mailbox().batch().end());
+  protocol.on_window_close(now_, effects_);
+  std::vector<StepEntry> used;
   for (const Effects::Draft& draft : effects_.drafts()) {
     if (draft.step.kind == StepKind::discard && settings_.refuses_at_close)
       refuse(effects_.entries()[draft.first_entry].peer, closing.client);
@@ -253,11 +303,13 @@ void Conductor::handle_closing() {
     for (std::size_t i = 0; i < draft.entries; ++i) {
       const StepEntry& entry = effects_.entries()[draft.first_entry + i];
       staleness_.add(entry.age);
-      if (observer_) batch.push_back(entry);
+      if (observer_) used.push_back(entry);
     }
   }
+  closes_window_ = true;
   take_over();
-  if (observer_) observer_->on_window_close(now_, closing.client, batch);
+  closes_window_ = false;
+  if (observer_) observer_->on_window_close(now_, closing.client, closed_, used);
 }
 
 void Conductor::refuse(ClientId sender, ClientId receiver) {
@@ -376,6 +428,8 @@ MessageCounts Conductor::total_counts() const {
     total.late += counts.late;
     total.capped += counts.capped;
     total.superseded += counts.superseded;
+    total.duplicates += counts.duplicates;
+    total.resyncs += counts.resyncs;
     total.computations += counts.computations;
     total.publications += counts.publications;
   }

@@ -26,7 +26,12 @@ class EventObserver {
   virtual void on_period(Time, std::uint64_t /*index*/) {}
   virtual void on_unify(Time, std::uint64_t /*index*/, ClientId /*hub*/) {}
   virtual void on_arrival(const Arrival&, ClientId /*receiver*/, Offer, std::uint32_t /*tokens_left*/) {}
-  virtual void on_window_close(Time, ClientId, std::span<const StepEntry> /*batch*/) {}
+  /// `batch`: what the window held, in order of arrival (empty where a round has none); `used`: what was merged of it.
+  virtual void on_window_close(Time, ClientId, std::span<const Arrival> /*batch*/, std::span<const StepEntry> /*used*/) {}
+  /// A merge that no window closed: right before a computation, or the answers to a request.
+  virtual void on_merge(Time, ClientId, std::span<const StepEntry> /*used*/) {}
+  /// A round is over, with all its steps; 0 is the opening.
+  virtual void on_round(Time, std::uint64_t /*round*/) {}
   virtual void on_compute(Time, ClientId) {}
   /// `publish` is null if nothing was sent.
   virtual void on_transmit(Time, ClientId, const Step* /*publish*/) {}
@@ -38,6 +43,7 @@ struct ConductorSettings {
   const Graph* graph = nullptr;
   const Channel* channel = nullptr;
   bool retransmits = false;                ///< a lost message is sent again until it arrives
+  bool loses_both_ways = false;            ///< a link that loses a message loses the one the other way too
   bool acknowledges = false;               ///< who keeps a message says so to its sender, over the same links
   UnificationPlan unification;
   Duration cap_period{};                   ///< how often tokens are refilled; 0: never
@@ -62,6 +68,8 @@ class Conductor final : public StepSource {
   bool walk(std::uint64_t steps) override;
   void stop() override;
   bool is_over() const override { return is_over_; }
+  bool awaits_answer() const override { return awaits_answer_; }
+  void answer(bool yes) override;
   Time now() const override { return now_; }
   std::uint64_t events() const override { return events_; }
   std::uint64_t steps() const { return steps_; }
@@ -85,6 +93,8 @@ class Conductor final : public StepSource {
   void acknowledge(const Flight& kept);
   void handle_model(const Flight& flight);
   void handle_closing();
+  void handle_request(const Flight& flight);
+  void send_requests();
   void refuse(ClientId sender, ClientId receiver);
   void tick(const Wake& wake);
   void refill();
@@ -132,6 +142,11 @@ class Conductor final : public StepSource {
   std::uint64_t under_way_ = 0;
   std::uint64_t model_messages_ = 0;
   bool is_over_ = false;
+  bool awaits_answer_ = false;
+  ClientId asked_{};
+  bool closes_window_ = false;
+  std::uint64_t requests_ = 0;
+  std::vector<Arrival> closed_;  // the window that closes, for the observer
 };
 
 }  // namespace rubato

@@ -34,6 +34,7 @@ struct Flight {
   SlotIndex slot = no_slot;
   std::uint32_t link = 0;   ///< index of the directed link; 0xFFFFFFFF outside the graph
   std::uint32_t place = 0;  ///< of the receiver among the receivers of the message
+  std::uint32_t tag = 0;    ///< travels with the message, for the receiver's protocol
   Time sent{};
 };
 

@@ -12,14 +12,14 @@ class StepHash {
  public:
   void add(const Step& step) {
     word(static_cast<std::uint64_t>(step.kind) | static_cast<std::uint64_t>(step.message) << 8 |
-         static_cast<std::uint64_t>(step.with_gradient) << 16 | static_cast<std::uint64_t>(step.phase) << 24 |
+         static_cast<std::uint64_t>(step.with_gradient) << 16 | static_cast<std::uint64_t>(step.keeps) << 17 | static_cast<std::uint64_t>(step.phase) << 24 |
          static_cast<std::uint64_t>(step.entries.size()) << 32);
     word(step.index);
     word(static_cast<std::uint64_t>(step.at.time_since_epoch().count()));
     for (const StepEntry& entry : step.entries) {
       word(static_cast<std::uint64_t>(entry.peer.value) << 32 | entry.sequence);
       word(static_cast<std::uint64_t>(entry.age.count()) ^ static_cast<std::uint64_t>(entry.incarnation) << 48 ^
-           static_cast<std::uint64_t>(entry.lost) << 63);
+           static_cast<std::uint64_t>(entry.lost) << 63 ^ static_cast<std::uint64_t>(entry.copies) << 40);
       word(std::bit_cast<std::uint64_t>(entry.weight));
     }
   }

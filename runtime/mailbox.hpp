@@ -19,9 +19,11 @@ struct Arrival {
   Time arrived{};
   std::uint32_t link = 0;   ///< index of the directed link
   std::uint32_t place = 0;  ///< of the receiver among the receivers of the message
+  std::uint32_t tag = 0;    ///< what the sender's protocol sent along
+  MessageKind kind = MessageKind::update;
 };
 
-enum class Offer : std::uint8_t { kept, late, capped };
+enum class Offer : std::uint8_t { kept, late, capped, duplicate, superseded };
 
 struct MailboxLimits {
   Duration window{};                      ///< how long a window stays open after its first message

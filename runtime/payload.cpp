@@ -78,6 +78,21 @@ void TensorPool::give_back(detail::TensorBlock* block) {
   head = block;
 }
 
+std::size_t Payload::message_bytes() const {
+  std::size_t sum = 0;
+  for (const Tensor& tensor : common) sum += tensor.bytes();
+  for (std::size_t i = 0; i < own_each && i < own.size(); ++i) sum += own[i].bytes();
+  return sum;
+}
+
+double Payload::message_paper_bits() const {
+  if (paper_bits > 0) return paper_bits;
+  std::size_t numbers = 0;
+  for (const Tensor& tensor : common) numbers += tensor ? tensor.count() : 0;
+  for (std::size_t i = 0; i < own_each && i < own.size(); ++i) numbers += own[i] ? own[i].count() : 0;
+  return 64.0 * static_cast<double>(numbers);
+}
+
 std::size_t Payload::bytes() const {
   std::size_t sum = 0;
   for (const Tensor& tensor : common) sum += tensor.bytes();

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -116,13 +117,49 @@ inline void Tensor::drop() {
   if (block_ && block_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) block_->pool->give_back(block_);
 }
 
+/// Tensors in a row; takes one pointer's room while there are none.
+class TensorList {
+ public:
+  TensorList() = default;
+  TensorList(TensorList&&) = default;
+  TensorList(const TensorList& other) : list_{other.list_ ? std::make_unique<std::vector<Tensor>>(*other.list_) : nullptr} {}
+  TensorList& operator=(TensorList other) noexcept {
+    list_ = std::move(other.list_);
+    return *this;
+  }
+
+  std::size_t size() const { return list_ ? list_->size() : 0; }
+  bool empty() const { return size() == 0; }
+  void reserve(std::size_t count) { list().reserve(count); }
+  void resize(std::size_t count) { list().resize(count); }
+  void push_back(Tensor tensor) { list().push_back(std::move(tensor)); }
+  Tensor& operator[](std::size_t i) { return (*list_)[i]; }
+  const Tensor& operator[](std::size_t i) const { return (*list_)[i]; }
+  const Tensor& at(std::size_t i) const { return list_->at(i); }
+  const Tensor* begin() const { return list_ ? list_->data() : nullptr; }
+  const Tensor* end() const { return begin() + size(); }
+
+ private:
+  std::vector<Tensor>& list() {
+    if (!list_) list_ = std::make_unique<std::vector<Tensor>>();
+    return *list_;
+  }
+
+  std::unique_ptr<std::vector<Tensor>> list_;
+};
+
 /// What one publish step hands out: a few tensors shared by all receivers and, where an algorithm needs them, tensors of
 /// each receiver's own, in the order of the step's entries.
 struct Payload {
   static constexpr std::size_t most_tensors = 3;
   std::array<Tensor, most_tensors> common;
-  std::vector<Tensor> own;
+  TensorList own;             ///< receiver k has those from k * own_each on
+  double paper_bits = 0;      ///< what a paper would count for one message; 0: 64 a number
+  std::uint8_t own_each = 1;
 
+  /// Of one message on the wire, as if all receivers' own tensors were as large as the first's.
+  std::size_t message_bytes() const;
+  double message_paper_bits() const;
   std::size_t bytes() const;
 };
 

@@ -28,6 +28,7 @@ enum class Purpose : std::uint32_t {
   dropout = 16,
   evaluation = 17,
   split = 18,
+  duplicate = 19,
 };
 
 /// Two words of 64 independent uniform bits.

@@ -1,8 +1,8 @@
-// The format, little endian: "RBTSTEP1", u32 clients; then blocks of u32 length, u64 checksum, bytes. A block of length 0
-// says that the record was cut at its limit. A step is a byte (kind in the low four bits, model 16, gradient 32, entries
-// 64) and numbers of seven bits a byte: phase * 2^32 + client, time since the last step (zigzag), index, incarnation, and,
-// with entries, their count and for each: peer, sequence, a byte (lost 1, new weight 2, incarnation 4), the weight's eight
-// bytes if new, the incarnation if any, age, place. Times and weights start afresh in every block.
+// The format, little endian: "RBTSTEP2", u32 clients; then blocks of u32 length, u64 checksum, bytes. A block of length 0
+// says that the record was cut at its limit. A step is a byte (kind in the low four bits, kept 16, gradient 32, entries
+// 64) and numbers of seven bits a byte: message kind * 2^40 + phase * 2^32 + client, time since the last step (zigzag),
+// index, incarnation, and, with entries, their count and for each: peer, sequence, a byte (lost 1, new weight 2,
+// incarnation 4, copies 8), the weight's eight bytes if new, the incarnation and the copies if any, age, place. Times and weights start afresh in every block.
 #include "runtime/record.hpp"
 
 #include <array>
@@ -15,7 +15,7 @@ namespace rubato {
 
 namespace {
 
-constexpr char magic[8] = {'R', 'B', 'T', 'S', 'T', 'E', 'P', '1'};
+constexpr char magic[8] = {'R', 'B', 'T', 'S', 'T', 'E', 'P', '2'};
 constexpr std::size_t block_limit = 1 << 18;
 constexpr std::size_t largest_block = 1 << 28;  // one step with very many receivers may exceed the limit
 
@@ -87,9 +87,9 @@ void Recorder::add(const Step& step) {
     return;
   }
   block_.push_back(static_cast<unsigned char>(static_cast<unsigned>(step.kind) |
-                                              (step.message == MessageKind::model ? 16u : 0u) |
+                                              (step.keeps ? 16u : 0u) |
                                               (step.with_gradient ? 32u : 0u) | (step.entries.empty() ? 0u : 64u)));
-  number(static_cast<std::uint64_t>(step.phase) << 32 | step.client.value);
+  number(static_cast<std::uint64_t>(step.message) << 40 | static_cast<std::uint64_t>(step.phase) << 32 | step.client.value);
   const std::int64_t at = step.at.time_since_epoch().count();
   number(zigzag(at - last_at_));
   last_at_ = at;
@@ -101,13 +101,14 @@ void Recorder::add(const Step& step) {
     number(entry.sequence);
     const bool is_new = std::bit_cast<std::uint64_t>(entry.weight) != std::bit_cast<std::uint64_t>(last_weight_);
     block_.push_back(static_cast<unsigned char>((entry.lost ? 1u : 0u) | (is_new ? 2u : 0u) |
-                                                (entry.incarnation ? 4u : 0u)));
+                                                (entry.incarnation ? 4u : 0u) | (entry.copies ? 8u : 0u)));
     if (is_new) {
       const auto bits = std::bit_cast<std::array<unsigned char, 8>>(entry.weight);
       block_.insert(block_.end(), bits.begin(), bits.end());
       last_weight_ = entry.weight;
     }
     if (entry.incarnation) number(entry.incarnation);
+    if (entry.copies) number(entry.copies);
     number(zigzag(entry.age.count()));
     number(entry.place);
   }
@@ -160,7 +161,8 @@ bool RecordReader::decode() {
   const std::uint64_t who = number();
   step_ = {};
   step_.kind = static_cast<StepKind>(head & 15);
-  step_.message = head & 16 ? MessageKind::model : MessageKind::update;
+  step_.keeps = head & 16;
+  step_.message = static_cast<MessageKind>(who >> 40 & 255);
   step_.with_gradient = head & 32;
   step_.phase = static_cast<std::uint8_t>(who >> 32);
   step_.client = ClientId{static_cast<std::uint32_t>(who)};
@@ -170,7 +172,8 @@ bool RecordReader::decode() {
   step_.index = number();
   step_.incarnation = static_cast<std::uint32_t>(number());
   const std::uint64_t entries = head & 64 ? number() : 0;
-  if (is_damaged_ || entries > block_.size() || step_.client.value >= clients_ || (head & 15) > 11) return false;
+  if (is_damaged_ || entries > block_.size() || step_.client.value >= clients_ || (head & 15) > 11 || who >> 40 > 4)
+    return false;
   const bool names_one = step_.kind == StepKind::adopt || step_.kind == StepKind::reclaim;
   if (step_.kind == StepKind::measure || (names_one && entries != 1)) return false;
   entries_.assign(entries, {});
@@ -186,6 +189,7 @@ bool RecordReader::decode() {
     }
     entry.weight = last_weight_;
     if (flags & 4) entry.incarnation = static_cast<std::uint16_t>(number());
+    if (flags & 8) entry.copies = static_cast<std::uint8_t>(number());
     entry.age = Duration{from_zigzag(number())};
     entry.place = static_cast<std::uint32_t>(number());
     if (is_damaged_ || entry.peer.value >= clients_) return false;

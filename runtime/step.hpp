@@ -28,7 +28,18 @@ enum class StepKind : std::uint8_t {
 std::string_view name_of(StepKind kind);
 
 /// What a published message is.
-enum class MessageKind : std::uint8_t { update, model, acknowledgement };
+enum class MessageKind : std::uint8_t {
+  update,           ///< what algorithms exchange
+  model,            ///< the hub's model at a unification
+  acknowledgement,  ///< control: kept by its receiver
+  request,          ///< control: please send (pull), or send your whole state (after a gap)
+  resync,           ///< the whole state, for a receiver that has missed something
+};
+
+/// Control messages use the links, but algorithms never see them.
+constexpr bool is_control(MessageKind kind) {
+  return kind == MessageKind::acknowledgement || kind == MessageKind::request;
+}
 
 /// The place of a payload in this process until its last receiver is done with it. Not part of the record.
 using SlotIndex = std::uint32_t;
@@ -41,7 +52,7 @@ struct StepEntry {
   SlotIndex slot = no_slot;    ///< where the payload lies
   std::uint16_t incarnation = 0;
   std::uint8_t lost = 0;       ///< publish: the link loses it
-  std::uint8_t order = 0;      ///< merge: reserved for messages named again
+  std::uint8_t copies = 0;     ///< publish: how many more times the link delivers it
   double weight = 1;           ///< of this message in the window, or of this receiver in the share
   Duration age{};              ///< merge, adopt, discard: from departure to this step
   std::uint32_t place = 0;     ///< publish: index of the directed link; merge: of the receiver in the publish step
@@ -51,7 +62,8 @@ struct Step {
   StepKind kind = StepKind::compute;
   MessageKind message = MessageKind::update;
   bool with_gradient = true;
-  std::uint8_t phase = 0;  ///< publish: 1 if the sender keeps the message until it is acknowledged or reclaimed
+  std::uint8_t phase = 0;  ///< of the round, or what else the protocol says about it
+  bool keeps = false;      ///< publish: the sender keeps the message until it is acknowledged or reclaimed
   ClientId client{};
   std::uint32_t incarnation = 0;
   std::uint64_t index = 0;  ///< compute: counts computations; publish: the sequence; measure: the sample; reset: the epoch

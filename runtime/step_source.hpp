@@ -39,6 +39,9 @@ class StepSource {
   /// The run ends now, with what it has: walk on until it is over.
   virtual void stop() = 0;
   virtual bool is_over() const = 0;
+  /// The last step handed out was a question (decide): walk() goes no further before its answer.
+  virtual bool awaits_answer() const { return false; }
+  virtual void answer(bool /*yes*/) {}
   virtual Time now() const = 0;
   /// Timer ticks and deliveries, kept or refused.
   virtual std::uint64_t events() const = 0;

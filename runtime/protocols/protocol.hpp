@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "runtime/event_queue.hpp"
@@ -19,18 +20,32 @@ class Effects {
     std::size_t first_entry;
     std::size_t entries;
     std::uint64_t turn;  // publish: the sender's transmit ticks before this one
+    std::uint32_t tag;   // publish: travels with the message, for the receiver's protocol
+  };
+
+  /// A control message under way: no payload, no step.
+  struct Request {
+    ClientId from, to;
+    std::uint32_t tag;
   };
 
   /// Begins a step; entries follow by entry() until the next step.
   Step& step(StepKind kind, ClientId client, Time at) {
-    drafts_.push_back({{.kind = kind, .client = client, .at = at, .entries = {}}, entries_.size(), 0, 0});
+    drafts_.push_back({{.kind = kind, .client = client, .at = at, .entries = {}}, entries_.size(), 0, 0, 0});
     return drafts_.back().step;
   }
   void entry(const StepEntry& entry) {
     entries_.push_back(entry);
     ++drafts_.back().entries;
   }
+  /// The step just begun is not wanted after all; it has no entries.
+  void take_back() { drafts_.pop_back(); }
   void turn(std::uint64_t turn) { drafts_.back().turn = turn; }
+  void tag(std::uint32_t tag) { drafts_.back().tag = tag; }
+  /// Asks a neighbour's protocol for something; it hears on_request() if the link does not lose it.
+  void request(ClientId from, ClientId to, std::uint32_t tag) { requests_.push_back({from, to, tag}); }
+  /// A round is over, with its number; 0 is the opening.
+  void round_is_over(std::uint64_t round) { finished_round_ = round; }
   void wake(const Wake& wake) { wakes_.push_back(wake); }
   /// A window opened; all windows of a run are equally long.
   void close_window(Time at, ClientId client) { closings_.push_back({at, Priority::window_close, client}); }
@@ -39,11 +54,15 @@ class Effects {
   std::vector<StepEntry>& entries() { return entries_; }
   const std::vector<Wake>& wakes() const { return wakes_; }
   const std::vector<Wake>& closings() const { return closings_; }
+  const std::vector<Request>& requests() const { return requests_; }
+  std::optional<std::uint64_t> finished_round() const { return finished_round_; }
   void clear() {
     drafts_.clear();
     entries_.clear();
     wakes_.clear();
     closings_.clear();
+    requests_.clear();
+    finished_round_.reset();
   }
 
  private:
@@ -51,6 +70,8 @@ class Effects {
   std::vector<StepEntry> entries_;
   std::vector<Wake> wakes_;
   std::vector<Wake> closings_;
+  std::vector<Request> requests_;
+  std::optional<std::uint64_t> finished_round_;
 };
 
 /// What became of the messages of one client, as a receiver (kept, late, ...) and as a sender (sent, lost).
@@ -61,6 +82,8 @@ struct MessageCounts {
   std::uint64_t late = 0;
   std::uint64_t capped = 0;
   std::uint64_t superseded = 0;
+  std::uint64_t duplicates = 0;  ///< seen before and dropped
+  std::uint64_t resyncs = 0;     ///< whole states sent because a receiver had missed something
   std::uint64_t computations = 0;
   std::uint64_t publications = 0;
 };
@@ -81,6 +104,10 @@ class Protocol {
   virtual void on_retained(Sequence, SlotIndex) {}
   /// A receiver has kept this client's message.
   virtual void on_acknowledged(Sequence) {}
+  /// A neighbour asks for something.
+  virtual void on_request(Time, ClientId /*from*/, std::uint32_t /*tag*/, Effects&) {}
+  /// The client's answer to the decide step that this protocol has issued.
+  virtual void on_answer(Time, bool, Effects&) {}
   /// The greatest age of the message has passed.
   virtual void on_deadline(Time, Sequence, Effects&) {}
   virtual Offer on_arrival(const Arrival& arrival, Effects& effects) = 0;

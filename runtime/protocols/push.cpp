@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/random.hpp"
+
 namespace rubato {
 
 StepEntry merge_entry(const Arrival& arrival, Time now, double weight) {
@@ -15,20 +17,41 @@ StepEntry merge_entry(const Arrival& arrival, Time now, double weight) {
 }
 
 void discard(const Arrival& arrival, ClientId self, Time now, Effects& effects) {
-  effects.step(StepKind::discard, self, now);
+  effects.step(StepKind::discard, self, now).message = arrival.kind;
   effects.entry(merge_entry(arrival, now, 0));
+}
+
+bool PushSettings::has_gradient(ClientId client, std::uint64_t number) const {
+  if (!gradients.empty()) {
+    const auto& mine = gradients[client.value];
+    return number >= mine.size() || mine[number];
+  }
+  if (!needs.sporadic.computes || chances.computes.empty()) return true;
+  return uniform01(draw(seed, client, Purpose::indicator, number, 1).first) < chances.computes[client.value];
 }
 
 Push::Push(const PushSettings& settings, ClientId self)
     : settings_{settings}, self_{self}, mailbox_{settings.limits, settings.graph->in_degree(self)} {
+  const Needs& needs = settings.needs;
+  const std::size_t senders = settings.graph->in_degree(self);
   if (settings.transmit_per_link) link_timers_.resize(settings.graph->out_degree(self));
+  const bool follows = needs.in_order || needs.keep == Keep::newest_ever;
+  if (!follows && !settings.may_duplicate && needs.absorb == AbsorbAt::window) return;
+  memory_ = std::make_unique<Memory>();
+  if (follows) memory_->next.resize(senders);
+  if (settings.may_duplicate) memory_->filters.resize(senders);
 }
 
 void Push::start(Effects& effects) {
+  if (settings_.needs.opens_with_compute) {
+    Step& step = effects.step(StepKind::compute, self_, {});
+    step.with_gradient = settings_.has_gradient(self_, 0);
+    step.index = counts_.computations++;
+  }
   effects.wake({compute_timer_.next(settings_.compute_law(self_), settings_.seed, self_, Purpose::compute_timer),
                 Priority::compute, self_});
   const TimerLaw& law = settings_.transmit_law(self_);
-  if (!law.ticks_by_itself()) return begin({}, effects);
+  if (!law.ticks_by_itself() || !settings_.needs.sends) return begin({}, effects);
   if (!settings_.transmit_per_link)
     effects.wake({transmit_timer_.next(law, settings_.seed, self_, Purpose::transmit_timer), Priority::transmit, self_});
   for (std::uint32_t link = 0; link < link_timers_.size(); ++link)
@@ -44,7 +67,10 @@ void Push::begin(Time now, Effects& effects) {
 void Push::on_compute(Time now, std::uint32_t, Effects& effects) {
   effects.wake({compute_timer_.next(settings_.compute_law(self_), settings_.seed, self_, Purpose::compute_timer),
                 Priority::compute, self_});
-  effects.step(StepKind::compute, self_, now).index = counts_.computations++;
+  absorb_stored(now, effects);
+  Step& step = effects.step(StepKind::compute, self_, now);
+  step.with_gradient = settings_.has_gradient(self_, counts_.computations);
+  step.index = counts_.computations++;
   has_news_ = true;
   wake_coupled(now, effects);
   begin(now, effects);
@@ -52,8 +78,10 @@ void Push::on_compute(Time now, std::uint32_t, Effects& effects) {
 
 void Push::wake_coupled(Time now, Effects& effects) {
   const TimerLaw& law = settings_.transmit_law(self_);
-  if (law.kind != TimerLaw::Kind::coupled || counts_.computations % law.every != 0) return;
-  for (std::uint32_t i = 0; i < law.repeat; ++i) effects.wake({now, Priority::transmit, self_, i});
+  const Needs& needs = settings_.needs;
+  if (law.kind != TimerLaw::Kind::coupled || !needs.sends) return;
+  if (counts_.computations % (law.every * needs.send_every) != 0) return;
+  for (std::uint32_t i = 0; i < law.repeat * needs.send_times; ++i) effects.wake({now, Priority::transmit, self_, i});
 }
 
 void Push::on_transmit(Time now, std::uint32_t detail, Effects& effects) {
@@ -64,31 +92,39 @@ void Push::on_transmit(Time now, std::uint32_t detail, Effects& effects) {
     effects.wake({timer.next(law, settings_.seed, self_, Purpose::transmit_timer, stream), Priority::transmit, self_,
                   detail});
   }
+  if (settings_.needs.asks_before_sending) {
+    effects.step(StepKind::decide, self_, now).index = turns_;
+    return;
+  }
   if (has_news_ || !settings_.needs.send_only_if_computed) publish(now, detail, effects);
+  ++turns_;
+}
+
+void Push::on_answer(Time now, bool sends, Effects& effects) {
+  if (sends) publish(now, 0, effects);
   ++turns_;
 }
 
 void Push::publish(Time now, std::uint32_t detail, Effects& effects) {
   const Graph& graph = *settings_.graph;
   const auto receivers = graph.receivers_of(self_);
-  const std::uint32_t first_link = graph.first_link(self_);
+  const LinkIndex first_link = graph.first_link(self_);
   const auto entry = [&](std::uint32_t place) {
-    const double share = settings_.share_weights.empty() ? 1 : settings_.share_weights[first_link + place];
-    effects.entry({.peer = receivers[place], .sequence = sequence_, .weight = share, .place = first_link + place});
+    const LinkIndex link = first_link + place;
+    effects.entry({.peer = receivers[place], .sequence = sequence_, .weight = settings_.share_weight(link), .place = link});
   };
   Step& step = effects.step(StepKind::publish, self_, now);
   step.index = sequence_;
-  step.phase = settings_.needs.acknowledgements;
+  step.keeps = settings_.needs.acknowledgements;
   effects.turn(turns_);
   if (settings_.needs.acknowledgements)
     effects.wake({later(now, settings_.limits.deadline), Priority::deadline, self_, sequence_});
   if (settings_.transmit_per_link) {
     entry(detail);
-  } else if (settings_.active.empty()) {
+  } else if (settings_.links.is_all()) {
     for (std::uint32_t place = 0; place < receivers.size(); ++place) entry(place);
   } else {
-    for (ClientId receiver : settings_.active[self_.value][turns_])
-      entry(*graph.find_link(self_, receiver) - first_link);
+    for (const std::uint32_t place : settings_.links.choose(graph, self_, turns_)) entry(place);
   }
   ++sequence_;
   ++counts_.publications;
@@ -109,13 +145,48 @@ void Push::on_deadline(Time now, Sequence, Effects& effects) {
   if (!oldest.is_acknowledged) has_news_ = true;  // what came back is to be sent again
 }
 
+// A receiver has missed something: it gets the whole state, as it is after what was sent last.
+void Push::on_request(Time now, ClientId from, std::uint32_t, Effects& effects) {
+  const auto link = settings_.graph->find_link(self_, from);
+  if (!link) return;
+  Step& step = effects.step(StepKind::publish, self_, now);
+  step.message = MessageKind::resync;
+  step.index = counts_.resyncs;
+  effects.turn(counts_.resyncs);
+  effects.tag(sequence_);
+  effects.entry({.peer = from, .sequence = static_cast<Sequence>(counts_.resyncs), .weight = settings_.share_weight(*link), .place = *link});
+  ++counts_.resyncs;
+}
+
+std::size_t Push::place_of(ClientId sender) const {
+  const auto senders = settings_.graph->senders_to(self_);
+  return static_cast<std::size_t>(std::lower_bound(senders.begin(), senders.end(), sender) - senders.begin());
+}
+
+Offer Push::judge(const Arrival& arrival) {
+  if (settings_.may_duplicate && arrival.kind == MessageKind::update) {
+    switch (memory_->filters[place_of(arrival.id.sender)].add(arrival.id.sequence)) {
+      case DuplicateFilter::Verdict::fresh:
+        break;
+      case DuplicateFilter::Verdict::seen:
+        return Offer::duplicate;
+      case DuplicateFilter::Verdict::too_old:
+        return Offer::late;
+    }
+  }
+  return mailbox_.offer(arrival, settings_.limits);
+}
+
 Offer Push::on_arrival(const Arrival& arrival, Effects& effects) {
   const bool opens = mailbox_.batch().empty();
-  const Offer offer = mailbox_.offer(arrival, settings_.limits);
+  const Offer offer = judge(arrival);
   switch (offer) {
     case Offer::kept:
       ++counts_.kept;
-      if (opens) effects.close_window(mailbox_.open_until(), self_);
+      if (settings_.needs.absorb == AbsorbAt::compute)
+        store(effects);
+      else if (opens)
+        effects.close_window(mailbox_.open_until(), self_);
       return offer;
     case Offer::late:
       ++counts_.late;
@@ -123,14 +194,51 @@ Offer Push::on_arrival(const Arrival& arrival, Effects& effects) {
     case Offer::capped:
       ++counts_.capped;
       break;
+    case Offer::duplicate:
+      ++counts_.duplicates;
+      break;
+    case Offer::superseded:
+      break;
   }
   discard(arrival, self_, arrival.arrived, effects);
   return offer;
 }
 
+// Moves what the mailbox has just kept to the store, where only the newest of a sender stays.
+void Push::store(Effects& effects) {
+  const Arrival fresh = mailbox_.batch().front();
+  mailbox_.clear();
+  const auto by_sender = [](const Arrival& a, const Arrival& b) { return a.id.sender < b.id.sender; };
+  std::vector<Arrival>& stored = memory_->stored;
+  const auto at = std::lower_bound(stored.begin(), stored.end(), fresh, by_sender);
+  if (at == stored.end() || at->id.sender != fresh.id.sender) {
+    stored.insert(at, fresh);
+    return;
+  }
+  const bool is_newer = at->id < fresh.id;
+  supersede(is_newer ? *at : fresh, fresh.arrived, effects);
+  if (is_newer) *at = fresh;
+}
+
+void Push::absorb_stored(Time now, Effects& effects) {
+  if (!memory_ || memory_->stored.empty()) return;
+  const std::uint64_t every = settings_.absorb_every.empty() ? 1 : settings_.absorb_every[self_.value];
+  if (counts_.computations % every != 0) return;
+  effects.step(StepKind::merge, self_, now);
+  for (const Arrival& arrival : memory_->stored) effects.entry(merge_entry(arrival, now, settings_.merge_weight(arrival.link)));
+  memory_->stored.clear();
+}
+
+void Push::supersede(const Arrival& arrival, Time now, Effects& effects) {
+  discard(arrival, self_, now, effects);
+  ++counts_.superseded;
+}
+
 void Push::on_window_close(Time now, Effects& effects) {
   if (mailbox_.open_until() != now) return;  // a unification has emptied the window that closes here
-  if (settings_.needs.keep_newest_only)
+  if (settings_.needs.in_order)
+    merge_in_order(now, effects);
+  else if (settings_.needs.keep != Keep::all)
     merge_newest(now, effects);
   else
     merge_all(now, effects);
@@ -142,8 +250,7 @@ void Push::merge_all(Time now, Effects& effects) {
   effects.step(StepKind::merge, self_, now);
   const double equal_share = 1.0 / static_cast<double>(batch.size());
   for (const Arrival& arrival : batch) {
-    double weight = settings_.merge_weights.empty() ? 1 : settings_.merge_weights[arrival.link];
-    if (settings_.needs.weights_by_batch) weight = equal_share;
+    const double weight = settings_.needs.weights_by_batch ? equal_share : settings_.merge_weight(arrival.link);
     effects.entry(merge_entry(arrival, now, weight));
   }
 }
@@ -152,18 +259,62 @@ void Push::merge_newest(Time now, Effects& effects) {
   sorted_.assign(mailbox_.batch().begin(), mailbox_.batch().end());
   std::sort(sorted_.begin(), sorted_.end(), [](const Arrival& a, const Arrival& b) { return a.id < b.id; });
   const auto is_superseded = [&](std::size_t i) {
-    return i + 1 < sorted_.size() && sorted_[i].id.sender == sorted_[i + 1].id.sender;
+    if (i + 1 < sorted_.size() && sorted_[i].id.sender == sorted_[i + 1].id.sender) return true;
+    return has_next() && sorted_[i].id.sequence < next_of(sorted_[i].id.sender);
   };
   effects.step(StepKind::merge, self_, now);
-  for (std::size_t i = 0; i < sorted_.size(); ++i)
-    if (!is_superseded(i))
-      effects.entry(merge_entry(sorted_[i], now,
-                                settings_.merge_weights.empty() ? 1 : settings_.merge_weights[sorted_[i].link]));
+  std::size_t used = 0;
   for (std::size_t i = 0; i < sorted_.size(); ++i) {
-    if (!is_superseded(i)) continue;
-    discard(sorted_[i], self_, now, effects);
-    ++counts_.superseded;
+    if (is_superseded(i)) continue;
+    effects.entry(merge_entry(sorted_[i], now, settings_.merge_weight(sorted_[i].link)));
+    ++used;
   }
+  if (used == 0) effects.take_back();
+  for (std::size_t i = 0; i < sorted_.size(); ++i)
+    if (is_superseded(i)) supersede(sorted_[i], now, effects);
+  if (!has_next()) return;
+  for (const Arrival& arrival : sorted_) {
+    std::uint64_t& next = next_of(arrival.id.sender);
+    next = std::max(next, arrival.id.sequence + std::uint64_t{1});
+  }
+}
+
+// Whole states first, then what follows them without a gap. At a gap the sender is asked for its state.
+void Push::merge_in_order(Time now, Effects& effects) {
+  sorted_.assign(mailbox_.batch().begin(), mailbox_.batch().end());
+  std::sort(sorted_.begin(), sorted_.end(), [](const Arrival& a, const Arrival& b) {
+    return a.kind != b.kind ? a.kind > b.kind : a.id < b.id;
+  });
+  std::vector<Arrival>& refused = memory_->refused;
+  refused.clear();
+  std::erase_if(sorted_, [&](const Arrival& arrival) {
+    if (is_due(arrival, effects)) return false;
+    refused.push_back(arrival);
+    return true;
+  });
+  for (const MessageKind kind : {MessageKind::resync, MessageKind::update}) {
+    bool is_open = false;
+    for (const Arrival& taken : sorted_) {
+      if (taken.kind != kind) continue;
+      if (!is_open) effects.step(StepKind::merge, self_, now).message = kind;
+      is_open = true;
+      effects.entry(merge_entry(taken, now, settings_.merge_weight(taken.link)));
+    }
+  }
+  for (const Arrival& late : refused) supersede(late, now, effects);
+}
+
+bool Push::is_due(const Arrival& arrival, Effects& effects) {
+  std::uint64_t& next = next_of(arrival.id.sender);
+  if (arrival.kind == MessageKind::resync) {
+    if (arrival.tag < next) return false;
+    next = arrival.tag;
+    return true;
+  }
+  if (arrival.id.sequence > next) effects.request(self_, arrival.id.sender, 0);
+  if (arrival.id.sequence != next) return false;
+  ++next;
+  return true;
 }
 
 void Push::on_unify(Time now, bool clears_mailbox, Effects& effects) {

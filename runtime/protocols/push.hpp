@@ -5,24 +5,22 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/duplicate_filter.hpp"
 #include "runtime/mailbox.hpp"
+#include "runtime/protocols/link_choice.hpp"
+#include "runtime/protocols/needs.hpp"
 #include "runtime/protocols/protocol.hpp"
 #include "runtime/renewal.hpp"
 #include "runtime/world/graph.hpp"
 
 namespace rubato {
 
-/// What an algorithm needs from its protocol. Data, so that no protocol asks for an algorithm's name.
-struct Needs {
-  bool send_only_if_computed = false;  ///< a transmit tick without a computation since the last one sends nothing
-  bool keep_newest_only = false;       ///< a window hands over the newest message of each sender, ascending senders
-  bool fixes_model_at_start = false;   ///< a begin step precedes each computation (snapshot at_start)
-  bool acknowledgements = false;       ///< what nobody has acknowledged by the deadline is reclaimed
-  bool weights_by_batch = false;       ///< a message weighs 1 / (messages in the window), whatever its link
+/// With which chance a client computes a gradient at a tick and a link is up at a turn, and whether that is drawn or only
+/// paid for. Empty: 1.
+struct Chances {
+  std::vector<double> computes;  ///< by client
+  std::vector<double> links;     ///< by directed link
 };
-
-/// Choices of which out-links a transmit tick uses, where they are not simply all of them: by client, turn and place.
-using ActiveLinks = std::vector<std::vector<std::vector<ClientId>>>;
 
 /// Shared by the clients of a run; must outlive them.
 struct PushSettings {
@@ -33,12 +31,24 @@ struct PushSettings {
   bool transmit_per_link = false;  ///< one transmit timer per out-link instead of one per client
   MailboxLimits limits;
   Needs needs;
-  std::vector<double> merge_weights;  ///< by directed link; empty: 1
-  std::vector<double> share_weights;  ///< by directed link; empty: 1
-  ActiveLinks active;                 ///< [client][turn] -> receivers; empty: all out-links at every tick
+  bool may_duplicate = false;      ///< links deliver messages twice: receivers remember what they have seen
+  Chances chances;
+  std::vector<std::vector<bool>> gradients;             ///< [client][computation]; empty: drawn, or always
+  std::vector<std::vector<double>> merge_weights;       ///< by directed link, a row a round in turn; empty: 1
+  std::vector<std::vector<double>> share_weights;       ///< likewise
+  std::vector<std::uint32_t> absorb_every;              ///< by client, in computations; empty: 1
+  LinkChoice links;
 
   const TimerLaw& compute_law(ClientId client) const { return compute[compute.size() > 1 ? client.value : 0]; }
   const TimerLaw& transmit_law(ClientId client) const { return transmit[transmit.size() > 1 ? client.value : 0]; }
+  /// Whether the client's `number`-th computation has a gradient.
+  bool has_gradient(ClientId client, std::uint64_t number) const;
+  double merge_weight(LinkIndex link, std::uint64_t round = 0) const {
+    return merge_weights.empty() ? 1 : merge_weights[round % merge_weights.size()][link];
+  }
+  double share_weight(LinkIndex link, std::uint64_t round = 0) const {
+    return share_weights.empty() ? 1 : share_weights[round % share_weights.size()][link];
+  }
 };
 
 class Push final : public Protocol {
@@ -52,6 +62,8 @@ class Push final : public Protocol {
   void on_retained(Sequence sequence, SlotIndex slot) override { retained_.push_back({sequence, slot, false}); }
   void on_acknowledged(Sequence sequence) override;
   void on_deadline(Time now, Sequence sequence, Effects& effects) override;
+  void on_request(Time now, ClientId from, std::uint32_t tag, Effects& effects) override;
+  void on_answer(Time now, bool sends, Effects& effects) override;
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_window_close(Time now, Effects& effects) override;
   void on_refill() override { mailbox_.refill(settings_.limits); }
@@ -62,14 +74,31 @@ class Push final : public Protocol {
   void begin(Time now, Effects& effects);
   void publish(Time now, std::uint32_t detail, Effects& effects);
   void wake_coupled(Time now, Effects& effects);
+  Offer judge(const Arrival& arrival);
+  void store(Effects& effects);
+  void absorb_stored(Time now, Effects& effects);
   void merge_all(Time now, Effects& effects);
   void merge_newest(Time now, Effects& effects);
+  void merge_in_order(Time now, Effects& effects);
+  bool is_due(const Arrival& arrival, Effects& effects);
+  void supersede(const Arrival& arrival, Time now, Effects& effects);
+  std::size_t place_of(ClientId sender) const;
+  bool has_next() const { return memory_ && !memory_->next.empty(); }
+  std::uint64_t& next_of(ClientId sender) { return memory_->next[place_of(sender)]; }
 
   // A message that is kept until its deadline, because it may have to be reclaimed.
   struct Retained {
     Sequence sequence;
     SlotIndex slot;
     bool is_acknowledged;
+  };
+
+  // What only some needs ask for.
+  struct Memory {
+    std::vector<Arrival> stored;           // what the next computation will absorb: the newest of each sender
+    std::vector<Arrival> refused;          // of the window that is being merged in order; kept for its memory
+    std::vector<std::uint64_t> next;       // by sender: one above the last that was handed over
+    std::vector<DuplicateFilter> filters;  // by sender, where links duplicate
   };
 
   const PushSettings& settings_;
@@ -83,6 +112,7 @@ class Push final : public Protocol {
   std::vector<Retained> retained_;  // by sequence; empty without acknowledgements
   Mailbox mailbox_;
   std::vector<Arrival> sorted_;  // a window of the newest; kept for its memory
+  std::unique_ptr<Memory> memory_;
 };
 
 /// The entry of a merge step for a message in the mailbox.

@@ -1,35 +1,152 @@
 #include "runtime/protocols/rounds.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+
+#include "runtime/random.hpp"
 
 namespace rubato {
 
+namespace {
+
+// What a wake-up at the priority of deadlines is about.
+constexpr Sequence phase_begins = 0, phase_ends = 1;
+
+std::uint32_t count_of(const RoundBoard& board) { return static_cast<std::uint32_t>(board.settings->graph->clients()); }
+
+}  // namespace
+
 Rounds::Rounds(RoundBoard& board, ClientId self)
     : board_{board}, self_{self}, mailbox_{board.settings->limits, board.settings->graph->in_degree(self)} {
-  ++board_.computing;
+  board_.paces.resize(board_.settings->graph->clients());
 }
 
 void Rounds::start(Effects& effects) {
-  Timer timer;  // each round has an address of its own, so a round may be computed again
-  const Duration length = timer.interval(board_.settings->compute_law(self_), board_.settings->seed, self_,
-                                         Purpose::compute_timer, static_cast<std::uint32_t>(board_.round + 1));
-  effects.wake({later(Time{}, length), Priority::compute, self_});
+  if (++board_.started == board_.paces.size()) enter_phase({}, effects);  // the last to come rings the bell
 }
 
 void Rounds::wake_everyone(Time at, Priority priority, Effects& effects) const {
-  for (std::uint32_t i = 0; i < board_.settings->graph->clients(); ++i) effects.wake({at, priority, ClientId{i}});
+  for (std::uint32_t i = 0; i < count_of(board_); ++i) effects.wake({at, priority, ClientId{i}});
+}
+
+void Rounds::enter_phase(Time now, Effects& effects) {
+  std::uint64_t without_anything = 0;
+  while (true) {
+    if (board_.stage == board_.list().size()) {
+      if (finish_list(now, effects)) return;  // goes on at the same instant, behind the unification
+      if (++without_anything > 100'000) throw std::logic_error("the program of a round has no phase that ever happens");
+    }
+    if (board_.list().size() == 0 || !board_.phase().happens_in(board_.round)) {
+      board_.stage += board_.list().size() > 0;
+      continue;
+    }
+    const Phase& phase = board_.phase();
+    if (phase.kind == PhaseKind::exchange) {
+      board_.transmitting = count_of(board_);
+      return wake_everyone(now, Priority::transmit, effects);
+    }
+    if (phase.kind == PhaseKind::compute) {
+      board_.computing = 0;
+      for (std::uint32_t i = 0; i < count_of(board_); ++i) compute(ClientId{i}, now, effects);
+      if (board_.jobs.is_in_force())
+        effects.wake({later(now, board_.jobs.phase), Priority::deadline, self_, phase_ends});
+      return;
+    }
+    for (std::uint32_t i = 0; i < count_of(board_); ++i) begin(ClientId{i}, now, effects);
+    ++board_.stage;
+  }
+}
+
+void Rounds::leave_phase(Time now, Effects& effects) {
+  ++board_.stage;
+  enter_phase(now, effects);
+}
+
+// True if something else happens at this instant before the next round can begin.
+bool Rounds::finish_list(Time now, Effects& effects) {
+  board_.stage = 0;
+  if (board_.is_opening) {
+    board_.is_opening = false;
+    effects.round_is_over(0);
+    return false;
+  }
+  ++board_.round;
+  effects.round_is_over(board_.round);
+  const bool refills = wake_every(board_.refill_every, Priority::period, now, effects);
+  const bool unifies = wake_every(board_.unify_every, Priority::unify, now, effects);
+  if (!refills && !unifies) return false;
+  effects.wake({now, Priority::deadline, self_, phase_begins});
+  return true;
+}
+
+void Rounds::on_deadline(Time now, Sequence detail, Effects& effects) {
+  if (detail == phase_begins)
+    enter_phase(now, effects);
+  else
+    leave_phase(now, effects);
+}
+
+void Rounds::begin(ClientId client, Time now, Effects& effects) const {
+  effects.step(StepKind::begin, client, now).index = board_.paces[client.value].computations;
+}
+
+// Each computation has an address of its own, so a round may be computed again.
+Duration Rounds::next_interval(ClientId client) {
+  Timer timer;
+  const PushSettings& settings = *board_.settings;
+  const auto address = static_cast<std::uint32_t>(++board_.paces[client.value].computations);
+  return timer.interval(settings.compute_law(client), settings.seed, client, Purpose::compute_timer, address);
+}
+
+void Rounds::compute(ClientId client, Time now, Effects& effects) {
+  if (board_.jobs.is_in_force()) return work_on_job(client, now, effects);
+  RoundBoard::Pace& pace = board_.paces[client.value];
+  pace.left = board_.phase().repeat;
+  const bool has_gradient = board_.settings->has_gradient(client, pace.computations);
+  const Duration length = next_interval(client);
+  effects.wake({has_gradient ? later(now, length) : now, Priority::compute, client});
+  ++board_.computing;
+}
+
+void Rounds::work_on_job(ClientId client, Time now, Effects& effects) {
+  RoundBoard::Pace& pace = board_.paces[client.value];
+  if (!pace.has_job) {
+    begin(client, now, effects);
+    pace.has_job = true;
+    pace.job_left = next_interval(client);
+  }
+  const JobRule& rule = board_.jobs;
+  const bool finishes = rule.finishes.empty() ? pace.job_left <= rule.phase
+                                              : rule.finishes.at(board_.round)[client.value];
+  if (finishes) {
+    effects.wake({later(now, std::min(pace.job_left, rule.phase)), Priority::compute, client});
+    ++board_.computing;
+  } else {
+    pace.job_left -= rule.phase;
+  }
+  pace.has_job = !finishes && rule.carries_on;
 }
 
 void Rounds::on_compute(Time now, std::uint32_t, Effects& effects) {
-  effects.step(StepKind::compute, self_, now).index = counts_.computations++;
+  RoundBoard::Pace& pace = board_.paces[self_.value];
+  Step& step = effects.step(StepKind::compute, self_, now);
+  step.phase = board_.phase().number;
+  step.with_gradient = board_.settings->has_gradient(self_, counts_.computations);
+  step.index = counts_.computations++;
   has_news_ = true;
-  if (--board_.computing > 0) return;
-  board_.transmitting = board_.settings->graph->clients();
-  wake_everyone(now, Priority::transmit, effects);
+  if (step.with_gradient) add_computing_delay(self_);
+  if (!board_.jobs.is_in_force() && --pace.left > 0) {
+    const bool has_gradient = board_.settings->has_gradient(self_, pace.computations);
+    const Duration length = next_interval(self_);
+    return effects.wake({has_gradient ? later(now, length) : now, Priority::compute, self_});
+  }
+  --board_.computing;
+  if (board_.computing == 0 && !board_.jobs.is_in_force()) leave_phase(now, effects);
 }
 
 bool Rounds::sends_now() const {
-  if (!has_news_ && board_.settings->needs.send_only_if_computed) return false;
+  const Needs& needs = board_.settings->needs;
+  if (!needs.sends || (!has_news_ && needs.send_only_if_computed)) return false;
   if (board_.round < board_.sends.size()) return board_.sends[board_.round][self_.value];
   if (board_.send_probability >= 1) return true;
   return uniform01(draw(board_.settings->seed, self_, Purpose::indicator, board_.round).first) <
@@ -39,12 +156,26 @@ bool Rounds::sends_now() const {
 void Rounds::on_transmit(Time now, std::uint32_t, Effects& effects) {
   --board_.transmitting;
   if (!sends_now()) return combine_if_complete(now, effects);
-  const Graph& graph = *board_.settings->graph;
-  effects.step(StepKind::publish, self_, now).index = sequence_;
-  effects.turn(board_.round);
+  const PushSettings& settings = *board_.settings;
+  const Graph& graph = *settings.graph;
   const auto receivers = graph.receivers_of(self_);
-  for (std::uint32_t place = 0; place < receivers.size(); ++place)
-    effects.entry({.peer = receivers[place], .sequence = sequence_, .place = graph.first_link(self_) + place});
+  const LinkIndex first_link = graph.first_link(self_);
+  Step& step = effects.step(StepKind::publish, self_, now);
+  step.index = sequence_;
+  step.phase = board_.phase().number;
+  effects.turn(board_.turn);
+  const auto entry = [&](std::uint32_t place) {
+    const LinkIndex link = first_link + place;
+    effects.entry({.peer = receivers[place],
+                   .sequence = sequence_,
+                   .weight = settings.share_weight(link, board_.round),
+                   .place = link});
+    add_link_delay(receivers[place], link);
+  };
+  if (settings.links.is_all())
+    for (std::uint32_t place = 0; place < receivers.size(); ++place) entry(place);
+  else
+    for (const std::uint32_t place : settings.links.choose(graph, self_, board_.turn)) entry(place);
   ++sequence_;
   ++counts_.publications;
   has_news_ = false;
@@ -57,8 +188,8 @@ void Rounds::on_departed(std::size_t under_way, Time now, Effects& effects) {
 
 void Rounds::combine_if_complete(Time now, Effects& effects) {
   if (board_.transmitting > 0 || board_.under_way > 0) return;
-  board_.combining = board_.settings->graph->clients();
-  for (std::uint32_t i = 0; i < board_.combining; ++i) effects.close_window(now, ClientId{i});
+  board_.combining = count_of(board_);
+  for (std::uint32_t i = 0; i < count_of(board_); ++i) effects.close_window(now, ClientId{i});
 }
 
 Offer Rounds::on_arrival(const Arrival& arrival, Effects& effects) {
@@ -68,59 +199,59 @@ Offer Rounds::on_arrival(const Arrival& arrival, Effects& effects) {
     ++counts_.late;
     discard(arrival, self_, arrival.arrived, effects);
   } else {
-    ++counts_.kept;  // until the round is absorbed and tokens run out
+    ++counts_.kept;  // until the exchange is absorbed and tokens run out
     arrived_.push_back(arrival);
   }
   combine_if_complete(arrival.arrived, effects);
   return is_late ? Offer::late : Offer::kept;
 }
 
-void Rounds::absorb(std::vector<Arrival>& arrived, Time now, Effects& effects) {
-  std::sort(arrived.begin(), arrived.end(), [](const Arrival& a, const Arrival& b) { return a.id < b.id; });
-  for (const Arrival& arrival : arrived) {
-    if (mailbox_.offer(arrival, board_.settings->limits) == Offer::kept) continue;
+void Rounds::absorb(Time now, Effects& effects) {
+  std::sort(arrived_.begin(), arrived_.end(), [](const Arrival& a, const Arrival& b) { return a.id < b.id; });
+  for (std::size_t i = 0; i < arrived_.size(); ++i) {
+    const bool is_duplicate = i > 0 && arrived_[i].id == arrived_[i - 1].id;
+    if (!is_duplicate && mailbox_.offer(arrived_[i], board_.settings->limits) == Offer::kept) continue;
     --counts_.kept;
-    ++counts_.capped;
-    discard(arrival, self_, now, effects);
+    ++(is_duplicate ? counts_.duplicates : counts_.capped);
+    discard(arrived_[i], self_, now, effects);
   }
-  arrived.clear();
+  arrived_.clear();
 }
 
 void Rounds::on_window_close(Time now, Effects& effects) {
-  absorb(arrived_, now, effects);
+  absorb(now, effects);
   const auto batch = mailbox_.batch();
-  if (!batch.empty()) {
-    effects.step(StepKind::merge, self_, now);
-    const auto& weights = board_.settings->merge_weights;
-    const double equal_share = 1.0 / static_cast<double>(batch.size());
-    for (const Arrival& arrival : batch) {
-      const double by_link = weights.empty() ? 1 : weights[arrival.link];
-      effects.entry(merge_entry(arrival, now, board_.settings->needs.weights_by_batch ? equal_share : by_link));
-    }
-    mailbox_.clear();
+  const PushSettings& settings = *board_.settings;
+  effects.step(StepKind::merge, self_, now).phase = board_.phase().number;
+  const double equal_share = 1.0 / static_cast<double>(std::max<std::size_t>(batch.size(), 1));
+  for (const Arrival& arrival : batch) {
+    const double by_link = settings.merge_weight(arrival.link, board_.round);
+    effects.entry(merge_entry(arrival, now, settings.needs.weights_by_batch ? equal_share : by_link));
   }
-  if (--board_.combining == 0) finish_round(now, effects);
+  mailbox_.clear();
+  if (--board_.combining > 0) return;
+  ++board_.turn;
+  leave_phase(now, effects);
 }
 
-void Rounds::wake_every(std::uint64_t rounds, Priority what, Time now, Effects& effects) const {
-  if (rounds > 0 && board_.round % rounds == 0)
-    effects.wake({now, what, ClientId{0}, static_cast<std::uint32_t>(board_.round / rounds)});
+bool Rounds::wake_every(std::uint64_t rounds, Priority what, Time now, Effects& effects) const {
+  if (rounds == 0 || board_.round % rounds != 0) return false;
+  effects.wake({now, what, ClientId{0}, static_cast<std::uint32_t>(board_.round / rounds)});
+  return true;
 }
 
-void Rounds::finish_round(Time now, Effects& effects) {
-  ++board_.round;
-  wake_every(board_.refill_every, Priority::period, now, effects);
-  wake_every(board_.unify_every, Priority::unify, now, effects);
-  const auto& settings = *board_.settings;
-  board_.computing = settings.graph->clients();
-  for (std::uint32_t i = 0; i < board_.computing; ++i) {
-    Timer timer;
-    const Duration length = timer.interval(settings.compute_law(ClientId{i}), settings.seed, ClientId{i},
-                                           Purpose::compute_timer, static_cast<std::uint32_t>(board_.round + 1));
-    effects.wake({later(now, length), Priority::compute, ClientId{i}});
-  }
+void Rounds::add_computing_delay(ClientId client) {
+  const std::vector<double>& chances = board_.settings->chances.computes;
+  if (chances.empty() || board_.is_opening) return;
+  board_.delay += 1 / (chances[client.value] * static_cast<double>(count_of(board_)));
 }
 
-void Rounds::on_unify(Time, bool, Effects&) {}
+void Rounds::add_link_delay(ClientId receiver, LinkIndex link) {
+  const std::vector<double>& chances = board_.settings->chances.links;
+  if (chances.empty() || board_.is_opening) return;
+  const Graph& graph = *board_.settings->graph;
+  const double ends = 1 / static_cast<double>(graph.in_degree(receiver)) + 1 / static_cast<double>(graph.out_degree(self_));
+  board_.delay += ends / (chances[link] * static_cast<double>(count_of(board_)));
+}
 
 }  // namespace rubato

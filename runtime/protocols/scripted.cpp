@@ -7,7 +7,7 @@ namespace rubato {
 Scripted::Scripted(RecordReader& record, StepSink& sink) : record_{record}, sink_{sink}, hashes_(record.clients()) {}
 
 std::uint64_t Scripted::key_of(ClientId sender, MessageKind kind, Sequence sequence) {
-  return static_cast<std::uint64_t>(sender.value) << 33 | static_cast<std::uint64_t>(kind) << 32 | sequence;
+  return static_cast<std::uint64_t>(sender.value) << 35 | static_cast<std::uint64_t>(kind) << 32 | sequence;
 }
 
 bool Scripted::walk(std::uint64_t steps) {
@@ -43,9 +43,8 @@ bool Scripted::place_payloads(const Step& step) {
 
 void Scripted::publish(const Step& step) {
   if (step.entries.empty()) return;
-  const auto receivers = static_cast<std::uint32_t>(
-      std::count_if(entries_.begin(), entries_.end(), [](const StepEntry& entry) { return !entry.lost; }));
-  const std::uint32_t holders = receivers + step.phase;  // the sender itself, if it keeps the message
+  std::uint32_t holders = step.keeps ? 1 : 0;  // the sender itself, if it keeps the message
+  for (const StepEntry& entry : entries_) holders += entry.lost ? 0 : 1 + entry.copies;
   const SlotIndex slot = sink_.open_slot(holders);
   for (StepEntry& entry : entries_) entry.slot = slot;
   if (holders > 0) under_way_[key_of(step.client, step.message, entries_.front().sequence)] = {slot, holders};

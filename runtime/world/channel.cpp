@@ -8,7 +8,8 @@ namespace {
 
 // Attempts and model messages have addresses of their own, beside those of the first attempt of an update.
 std::uint64_t address(const LinkUse& use) {
-  return use.turn << 12 | static_cast<std::uint64_t>(use.kind) << 10 |
+  const auto kind = static_cast<std::uint64_t>(use.kind);
+  return kind >> 2 << 62 | use.turn << 12 | (kind & 3) << 10 |
          std::min<std::uint32_t>(use.attempt, 1023);
 }
 
@@ -34,10 +35,18 @@ Fate RandomChannel::carry(const LinkUse& use) const {
   }
   const DrawnPair bits = draw(seed_, use.sender, Purpose::delay, address(use), use.receiver.value);
   const Duration delay = from_seconds(drawn_delay(law->delay, seed_, use, bits.first));
-  return {uniform01(bits.second) < law->loss, std::max(delay, Duration{1})};
+  Fate fate{uniform01(bits.second) < law->loss, std::max(delay, Duration{1})};
+  if (law->duplicate <= 0 || fate.lost || use.kind != MessageKind::update) return fate;
+  const DrawnPair again = draw(seed_, use.sender, Purpose::duplicate, address(use), use.receiver.value);
+  if (uniform01(again.first) >= law->duplicate) return fate;
+  fate.copies = 1;
+  fate.copy_delay = std::max(from_seconds(drawn_delay(law->delay, seed_, use, again.second)), Duration{1});
+  return fate;
 }
 
-bool RandomChannel::keeps_order() const { return usual_.delay.is_constant() && exceptions_.empty(); }
+bool RandomChannel::keeps_order() const {
+  return usual_.delay.is_constant() && usual_.duplicate == 0 && exceptions_.empty();
+}
 
 Fate TableChannel::carry(const LinkUse& use) const {
   const auto& turns = fates_.at(use.sender.value);

@@ -28,6 +28,8 @@ struct LinkUse {
 struct Fate {
   bool lost = false;
   Duration delay{};  ///< from departure to arrival; what a sender that retransmits waits if the message is lost
+  std::uint8_t copies = 0;  ///< how many more times it arrives ...
+  Duration copy_delay{};    ///< ... and when
 };
 
 class Channel {
@@ -56,6 +58,7 @@ class RandomChannel final : public Channel {
   struct LinkLaw {
     Law delay{};  // seconds; a delay is never below one nanosecond
     double loss = 0;
+    double duplicate = 0;  // chance that an update that is not lost arrives a second time, with a delay of its own
   };
 
   RandomChannel(std::uint64_t seed, LinkLaw usual, std::map<std::pair<ClientId, ClientId>, LinkLaw> exceptions);

@@ -1,0 +1,315 @@
+#include "actors/golden_rounds.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "actors/golden_options.hpp"
+#include "algos/anq.hpp"
+
+namespace rubato::golden {
+
+namespace {
+
+constexpr Duration computing = std::chrono::milliseconds(500);
+constexpr Duration on_the_way = std::chrono::milliseconds(250);
+
+Graph graph_of(const Json& golden_case, std::size_t clients) {
+  std::set<Edge> links;
+  if (const Json* declared = given(golden_case, "graph"))
+    for (const Json& edge : declared->at("edges")) {
+      const ClientId source{edge.at(0).get<std::uint32_t>()}, target{edge.at(1).get<std::uint32_t>()};
+      links.insert({source, target});
+      if (!declared->at("directed").get<bool>()) links.insert({target, source});
+    }
+  const Json& params = golden_case.at("params");
+  for (const char* name : {"W", "A", "B", "P", "W_cycle", "P_cycle"})
+    if (const Json* matrices = given(params, name))
+      for (const Json& matrix : as_list(*matrices)) add_links(matrix, clients, links);
+  if (const Json* schedule = given(golden_case, "schedule"); schedule && schedule->contains("W"))
+    for (const Json& matrix : schedule->at("W")) add_links(matrix, clients, links);
+  return Graph(clients, true, {links.begin(), links.end()});
+}
+
+void add_batches(const Json& of_client, std::vector<Rows>& batches) {
+  const bool is_nested = of_client.is_array() && !of_client.empty() && of_client.at(0).is_array();
+  if (of_client.is_null()) return batches.push_back({});
+  if (!is_nested) return batches.push_back(of_client.get<Rows>());
+  for (const Json& batch : of_client) batches.push_back(batch.is_null() ? Rows{} : batch.get<Rows>());
+}
+
+}  // namespace
+
+Json as_list(const Json& matrices) {
+  if (matrices.is_object()) return matrices.at("cycle");
+  return matrices.at(0).at(0).is_array() ? matrices : Json::array({matrices});
+}
+
+void RoundEnds::on_round(Time at, std::uint64_t round) {
+  if (first_probe_.size() > rounds_) return;
+  first_probe_.push_back(probe(ClientId{0}, at));
+  for (std::uint32_t i = 1; i < clients_; ++i) probe(ClientId{i}, at);
+  if (round == rounds_) stop();
+}
+
+const Vectors& RoundEnds::at(const ProbeTable& table, std::size_t end, std::size_t client) const {
+  const auto i = static_cast<std::uint32_t>(client);
+  return table.at(first_probe_.at(end) + i, ClientId{i});
+}
+
+Json RoundEnds::vectors(const ProbeTable& table, const std::string& name, std::size_t first) const {
+  Json all = Json::array();
+  for (std::size_t end = first; end <= rounds_; ++end) {
+    Json of_round = Json::array();
+    for (std::size_t i = 0; i < clients_; ++i) of_round.push_back(at(table, end, i).at(name));
+    all.push_back(std::move(of_round));
+  }
+  return all;
+}
+
+Json RoundEnds::numbers(const ProbeTable& table, const std::string& name, std::size_t first) const {
+  Json all = vectors(table, name, first);
+  for (Json& of_round : all)
+    for (Json& vector : of_round) vector = Json(vector.at(0));
+  return all;
+}
+
+RoundsCase::RoundsCase(const Json& golden_case, const std::string& algorithm)
+    : params{golden_case.at("params")},
+      schedule{golden_case.contains("schedule") ? golden_case.at("schedule") : Json::object()},
+      clients{to_learners(golden_case.at("problem")).size()},
+      rounds{params.at("rounds").get<std::size_t>()},
+      ends{clients, rounds} {
+  numbers.learners = to_learners(golden_case.at("problem"));
+  numbers.start = to_start(params.at("x0"), clients);
+  numbers.algorithm = algorithm;
+  numbers.options = to_options(params);
+  numbers.choices.resize(clients);
+  timing = std::make_unique<Timing>(graph_of(golden_case, clients), std::make_unique<IdealChannel>(on_the_way), Runs::rounds);
+  timing->settings.compute = {TimerLaw::fixed(to_seconds(computing), 0)};
+  timing->settings.transmit = {TimerLaw::off()};
+  timing->conductor.until = never;
+}
+
+std::vector<std::vector<double>> RoundsCase::by_link(const Json& matrices) const {
+  std::vector<std::vector<double>> weights;
+  for (const Json& matrix : as_list(matrices)) weights.push_back(link_weights(matrix, timing->graph));
+  return weights;
+}
+
+void RoundsCase::use_links(const Json& matrices) {
+  const Graph& graph = timing->graph;
+  ActiveLinks table(clients);
+  const Json list = as_list(matrices);
+  for (std::size_t turn = 0; turn < rounds; ++turn)
+    for (std::uint32_t sender = 0; sender < clients; ++sender) {
+      table[sender].emplace_back();
+      for (const ClientId receiver : graph.receivers_of(ClientId{sender}))
+        if (list.at(turn % list.size()).at(receiver.value).at(sender).get<double>() != 0)
+          table[sender].back().push_back(receiver);
+    }
+  timing->settings.links = LinkChoice(std::move(table));
+}
+
+void RoundsCase::read_batches() {
+  const Json* batches = given(schedule, "batch");
+  if (!batches) return;
+  for (const Json& round : *batches)
+    for (std::size_t i = 0; i < clients; ++i) add_batches(round.at(i), numbers.choices[i].batches);
+}
+
+void RoundsCase::perform() {
+  timing->settings.needs = catalogue_entry(numbers.algorithm).needs(numbers.options);
+  perform_script(*timing, numbers, ends, table);
+}
+
+namespace {
+
+// One that mixes models by W: x after every round, and what else is asked for.
+Json answer_mixing_models(const Json& golden_case, const std::string& algorithm,
+                          std::initializer_list<const char*> names) {
+  RoundsCase run(golden_case, algorithm);
+  for (const char* name : {"W_cycle", "W"})
+    if (const Json* matrices = given(run.params, name)) {
+      run.merge_by(*matrices);
+      if (as_list(*matrices).size() > 1) run.use_links(*matrices);
+    }
+  run.timing->settings.share_weights = run.timing->settings.merge_weights;
+  run.read_batches();
+  run.perform();
+  Json answer = Json::object();
+  for (const char* name : names) answer[name] = run.vectors(name);
+  return answer;
+}
+
+void read_aux(const Json& aux, std::size_t first, std::size_t step, RoundsCase& run) {
+  const bool draws_coordinates = run.numbers.options.word("compressor", "") == "rand";
+  for (std::size_t k = 0; k < aux.size(); ++k)
+    for (std::uint32_t i = 0; i < run.clients; ++i) {
+      const Json& drawn = aux.at(k).at(i);
+      if (drawn.is_null()) continue;
+      ChoiceTable& table = run.numbers.choices[i];
+      if (draws_coordinates)
+        table.coordinates[{first + k * step, i}] = drawn.get<Rows>();
+      else
+        table.uniforms[first + k * step] = drawn.get<std::vector<double>>();
+    }
+}
+
+// The links of vhat[k][receiver][sender].
+void use_sporadic(RoundsCase& run) {
+  if (const Json* links = given(run.schedule, "vhat")) run.use_links(*links);
+  if (const Json* with = given(run.schedule, "v")) {
+    auto& gradients = run.timing->settings.gradients;
+    gradients.resize(run.clients);
+    for (const Json& round : *with)
+      for (std::size_t i = 0; i < run.clients; ++i) gradients[i].push_back(round.at(i).get<double>() != 0);
+  }
+}
+
+}  // namespace
+
+Json answer_dpsgd(const Json& golden_case) { return answer_mixing_models(golden_case, "dpsgd", {"x"}); }
+Json answer_local_only(const Json& golden_case) { return answer_mixing_models(golden_case, "local_only", {"x"}); }
+Json answer_decefl(const Json& golden_case) { return answer_mixing_models(golden_case, "decefl", {"x"}); }
+Json answer_dsgt(const Json& golden_case) { return answer_mixing_models(golden_case, "dsgt", {"x", "y"}); }
+Json answer_dfedsam(const Json& golden_case) { return answer_mixing_models(golden_case, "dfedsam", {"x"}); }
+Json answer_nids(const Json& golden_case) { return answer_mixing_models(golden_case, "nids", {"x"}); }
+Json answer_depositum(const Json& golden_case) {
+  return answer_mixing_models(golden_case, "depositum", {"x", "y", "nu", "g", "mu"});
+}
+
+Json answer_kgt(const Json& golden_case) {
+  RoundsCase run(golden_case, "kgt");
+  run.merge_by(run.params.at("W"));
+  run.share_by(run.params.at("W"));
+  run.read_batches();
+  run.perform();
+  return {{"x", run.vectors("x")}, {"c", run.vectors("c")}, {"z", run.vectors("z", 1)}};
+}
+
+Json answer_choco(const Json& golden_case) {
+  RoundsCase run(golden_case, "choco");
+  run.merge_by(run.params.at("W"));
+  run.read_batches();
+  if (const Json* aux = given(run.schedule, "aux")) read_aux(*aux, 0, 1, run);
+  run.perform();
+  return {{"x", run.vectors("x")}, {"xhat", run.vectors("xhat")}};
+}
+
+Json answer_beer(const Json& golden_case) {
+  RoundsCase run(golden_case, "beer");
+  run.merge_by(run.params.at("W"));
+  run.read_batches();
+  if (const Json* aux = given(run.schedule, "aux_h")) read_aux(*aux, 0, 2, run);
+  if (const Json* aux = given(run.schedule, "aux_g")) read_aux(*aux, 1, 2, run);
+  run.perform();
+  return {{"x", run.vectors("x")}, {"v", run.vectors("v")}, {"h", run.vectors("h")}, {"g", run.vectors("g")}};
+}
+
+Json answer_anq_nids(const Json& golden_case) {
+  RoundsCase run(golden_case, "anq_nids");
+  run.merge_by(run.params.at("W"));
+  run.read_batches();
+  run.perform();
+  Json levels = run.vectors("levels", 2);
+  std::int64_t bits = 0;
+  for (Json& round : levels)
+    for (Json& of_client : round)
+      for (Json& level : of_client) {
+        level = static_cast<std::int32_t>(level.get<double>());
+        bits += elias_gamma_bits(zigzag(level.get<std::int32_t>()));
+      }
+  return {{"x", run.vectors("x")}, {"chat", run.vectors("chat", 1)}, {"levels", levels}, {"bits", bits}};
+}
+
+Json answer_pushpull(const Json& golden_case) {
+  RoundsCase run(golden_case, "pushpull");
+  run.merge_by(run.params.at("A"));
+  run.share_by(run.params.at("B"));
+  run.read_batches();
+  run.perform();
+  return {{"x", run.vectors("x")}, {"y", run.vectors("y")}};
+}
+
+Json answer_spodgt(const Json& golden_case) {
+  RoundsCase run(golden_case, "spodgt");
+  run.merge_by(run.params.at("A"));
+  run.share_by(run.params.at("B"));
+  run.read_batches();
+  use_sporadic(run);
+  run.perform();
+  return {{"x", run.vectors("x")},
+          {"y", run.vectors("y")},
+          {"ghat", run.vectors("ghat")},
+          {"y_half", run.vectors("y_half", 1)}};
+}
+
+Json answer_sgp(const Json& golden_case) {
+  RoundsCase run(golden_case, "sgp");
+  const Json& matrices = run.params.contains("P_cycle") ? run.params.at("P_cycle") : run.params.at("P");
+  run.share_by(matrices);
+  run.use_links(matrices);
+  run.read_batches();
+  run.perform();
+  return {{"x", run.vectors("x")}, {"w", run.numbers_of("w")}, {"z", run.vectors("z")}};
+}
+
+Json answer_pame(const Json& golden_case) {
+  RoundsCase run(golden_case, "pame");
+  run.read_batches();
+  const Json& chosen = run.schedule.at("sel");
+  const Json& parts = run.schedule.at("T");
+  ActiveLinks links(run.clients);
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    for (auto& of_sender : links) of_sender.emplace_back();
+    for (std::uint32_t i = 0; i < run.clients; ++i)
+      for (const Json& sender : chosen.at(k).at(i)) {
+        links.at(sender.get<std::size_t>()).back().push_back(ClientId{i});
+        run.numbers.choices[sender.get<std::size_t>()].coordinates[{k, i}] =
+            parts.at(k).at(i).at(sender.dump()).get<Rows>();
+      }
+  }
+  run.timing->settings.links = LinkChoice(std::move(links));
+  run.perform();
+  Json selected = run.numbers_of("m_i", 1);
+  for (Json& round : selected)
+    for (Json& number : round) number = static_cast<std::int64_t>(number.get<double>());
+  double bits = 0;
+  for (const Traffic& traffic : run.table.last_traffic()) bits += traffic.paper_bits;
+  return {{"x", run.vectors("x")},
+          {"vbar", run.vectors("vbar", 1)},
+          {"sigma", run.numbers_of("sigma")},
+          {"m_i", selected},
+          {"bits", static_cast<std::int64_t>(bits)}};
+}
+
+// A job that ends in round r with staleness tau began in round r - tau, right after the one before it.
+Json answer_async_dsgd(const Json& golden_case) {
+  RoundsCase run(golden_case, "async_dsgd");
+  const Json& weights = run.schedule.at("W");
+  run.merge_by(weights);
+  run.use_links(weights);
+  run.read_batches();
+  JobRule& jobs = run.timing->board.jobs;
+  jobs.phase = computing;
+  std::vector<std::size_t> begun(run.clients);
+  for (std::size_t r = 0; r < run.rounds; ++r) {
+    jobs.finishes.emplace_back(run.clients);
+    for (std::size_t i = 0; i < run.clients; ++i) {
+      const Json& staleness = run.schedule.at("tau").at(r).at(i);
+      jobs.finishes.back()[i] = !staleness.is_null();
+      if (staleness.is_null()) continue;
+      if (begun[i] + staleness.get<std::size_t>() != r)
+        throw std::invalid_argument("tau of client " + std::to_string(i) + " in round " + std::to_string(r) +
+                                    " does not follow from one job after the other");
+      begun[i] = r + 1;
+    }
+    if (const Json* noise = given(run.schedule, "noise"))
+      for (std::size_t i = 0; i < run.clients; ++i)
+        run.numbers.choices[i].noise[r] = noise->at(r).at(i).get<std::vector<double>>();
+  }
+  run.perform();
+  return {{"x", run.vectors("x")}, {"half", run.vectors("half", 1)}};
+}
+
+}  // namespace rubato::golden

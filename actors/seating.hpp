@@ -1,0 +1,24 @@
+// Who sits where: what an algorithm is told of its place among the others.
+#pragma once
+
+#include <span>
+
+#include "algos/algorithm.hpp"
+#include "runtime/world/graph.hpp"
+
+namespace rubato {
+
+/// Outlives the seats that it hands out.
+struct Seating {
+  Graph graph;
+  ClientId centre{};
+  bool in_rounds = false;
+  bool keeps_balance = false;
+
+  std::size_t clients() const { return graph.clients(); }
+  Seat seat(ClientId client, std::span<const std::uint32_t> samples) const {
+    return {client, graph.senders_to(client), graph.receivers_of(client), samples, centre, in_rounds, keeps_balance};
+  }
+};
+
+}  // namespace rubato

@@ -1,0 +1,32 @@
+// AB / Push-Pull as S3 compares with it: Spod-GT with every link and every gradient in every round.
+// Source: S3, its baseline AB/Push-Pull; Project specification 6.3.
+//
+//   x <- A x - eta y;   y <- B (y + g+ - g), with y = B g at the start, where y is Spod-GT's after its merge
+//
+// The forms of the original publications are in pushpull.cpp.
+#include "algos/entries.hpp"
+#include "algos/spodgt.hpp"
+
+namespace rubato {
+
+namespace {
+
+Needs needs(const AlgorithmOptions&) {
+  return spodgt_needs({});
+}
+
+}  // namespace
+
+constinit const CatalogueEntry entries::ab{
+    .name = "ab",
+    .summary = "gradient tracking on digraphs, all links and gradients in every round: AB, Push-Pull",
+    .options = spodgt_step_options,
+    .usual = Runs::rounds,
+    .merge = Weights::row,
+    .share = Weights::column,
+    .needs = needs,
+    .make_float = make_spodgt<float>,
+    .make_double = make_spodgt<double>,
+};
+
+}  // namespace rubato

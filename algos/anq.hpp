@@ -1,0 +1,41 @@
+// Anq: the adaptive non-uniform quantiser, whose levels lie densely around zero and ever farther apart away from it.
+#pragma once
+
+#include <cstdint>
+
+namespace rubato {
+
+/// A number becomes a level, and a level a number again that is at most eta + omega |x| away.
+///
+///   omega > 0:  |level| is the least l with 1 + omega |x| / eta <= r^l / (1 - omega), r = (1 + omega) / (1 - omega);
+///               value = sgn (eta / omega) (r^l - 1)
+///   omega = 0:  |level| = ceil((|x| - eta) / (2 eta)), at least 0;  value = 2 eta level
+class Anq {
+ public:
+  /// Levels beyond it are cut off, so that they have a place in a message whatever x is.
+  static constexpr std::int32_t most_level = 1 << 30;
+
+  /// eta > 0, 0 <= omega < 1.
+  Anq(double eta, double omega);
+
+  std::int32_t level(double x) const;
+  double value(std::int32_t level) const;
+
+ private:
+  double eta_;
+  double omega_;
+  double log_ratio_;  // ln r
+};
+
+/// 0, -1, 1, -2, 2, ... -> 0, 1, 2, 3, 4, ...
+constexpr std::uint32_t zigzag(std::int32_t level) {
+  return (static_cast<std::uint32_t>(level) << 1) ^ static_cast<std::uint32_t>(level >> 31);
+}
+constexpr std::int32_t level_of_zigzag(std::uint32_t code) {
+  return static_cast<std::int32_t>(code >> 1) ^ -static_cast<std::int32_t>(code & 1);
+}
+
+/// The length of the Elias gamma code of code + 1.
+std::uint32_t elias_gamma_bits(std::uint32_t code);
+
+}  // namespace rubato

@@ -1,0 +1,150 @@
+// ANQ-NIDS: NIDS whose messages are levels of an adaptive quantiser.
+// Source: Michelusi, Scutari and Lee 2022, in a form of our own; Project specification 6.11.
+//
+// x: model   g: gradient   eta: step size   w_ij: weight of neighbour j
+// chat: what the neighbours believe c to be, at first 0
+// Q_k: quantiser of exchange k = 1, 2, ..., with |Q_k(z) - z| <= q_eta0 q_decay^(k-1) + q_omega |z|
+//
+//   compute   c = x + s+ - s with s+ = x - eta g(x; batch), as in NIDS;  the first time x = s+ and nothing is sent
+//   publish   levels l of Q_k for c - chat;  chat <- chat + value(l);  send l to every receiver
+//   merge     chat_j <- chat_j + value(l_j);  x <- c + 1/2 sum_j w_ij (chat_j - chat)
+//
+// c stays where NIDS has it: with chat in its place the error of the quantiser would gather in the mean and move the
+// limit (AN-1). Bits are counted as Elias gamma codes of zigzag levels (AN-2). One vector, sum_j w_ij chat_j, stands
+// for all copies of neighbours. Rounds only: the mean model follows the mean gradient exactly because all meet at once.
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "algos/anq.hpp"
+#include "algos/entries.hpp"
+#include "algos/gossip.hpp"
+#include "algos/nids.hpp"
+
+namespace rubato {
+
+namespace {
+
+struct AnqNidsSettings {
+  double eta;
+  double q_eta0;
+  double q_decay;
+  double q_omega;
+
+  Anq quantiser(std::uint64_t exchange) const {
+    const double spacing = q_eta0 * std::pow(q_decay, static_cast<double>(exchange - 1));
+    return {std::max(spacing, std::numeric_limits<double>::min()), q_omega};
+  }
+};
+
+template <class Real>
+class AnqNids final : public LocalModel<Real> {
+ public:
+  AnqNids(std::shared_ptr<const AnqNidsSettings> settings, const Seat&, ConstVectorRef<Real> start, TensorPool& pool)
+      : LocalModel<Real>(start, pool),
+        settings_{std::move(settings)},
+        chat_{zeros<Real>(static_cast<std::size_t>(start.size()), pool)},
+        heard_{zeros<Real>(static_cast<std::size_t>(start.size()), pool)} {}
+
+  void compute(Work<Real>& work, const Step& step) override {
+    step_.advance(work, step.index, settings_->eta, this->x());
+  }
+
+  Payload publish(Work<Real>& work, const Step&) override {
+    const Anq quantiser = settings_->quantiser(++exchanges_);
+    levels_ = work.pool.template make<std::uint32_t>(chat_.count());
+    std::uint32_t* code = levels_.writable<std::uint32_t>();
+    double bits = 0;
+    for (Index l = 0; l < chat().size(); ++l) {
+      const std::int32_t level = quantiser.level(static_cast<double>(this->x()[l] - chat()[l]));
+      chat()[l] += static_cast<Real>(quantiser.value(level));
+      code[l] = zigzag(level);
+      bits += elias_gamma_bits(code[l]);
+    }
+    Payload payload;
+    payload.common[0] = levels_;
+    payload.paper_bits = bits;
+    return payload;
+  }
+
+  void merge(Work<Real>&, const Step&, std::span<const Received<Real>> window) override {
+    const Anq quantiser = settings_->quantiser(std::max<std::uint64_t>(exchanges_, 1));
+    VectorRef<Real> heard = numbers_of<Real>(heard_);
+    double sum = 0;
+    for (const Received<Real>& message : window) {
+      const std::uint32_t* code = message.payload.common[0].template data<std::uint32_t>();
+      for (Index l = 0; l < heard.size(); ++l)
+        heard[l] += static_cast<Real>(message.weight * quantiser.value(level_of_zigzag(code[l])));
+      sum += message.weight;
+    }
+    if (!window.empty()) this->x() += static_cast<Real>(0.5) * (heard - static_cast<Real>(sum) * chat());
+  }
+
+  void adopt(ConstVectorRef<Real> model) override {
+    LocalModel<Real>::adopt(model);
+    step_.restart();
+  }
+
+  void inspect(Probe& probe) const override {
+    LocalModel<Real>::inspect(probe);
+    show(probe, "chat", numbers_of<Real>(chat_));
+    if (!levels_) return;
+    std::vector<double> levels(levels_.count());
+    for (std::size_t l = 0; l < levels.size(); ++l) levels[l] = level_of_zigzag(levels_.data<std::uint32_t>()[l]);
+    probe.vector("levels", levels);
+  }
+
+ private:
+  VectorRef<Real> chat() { return numbers_of<Real>(chat_); }
+
+  std::shared_ptr<const AnqNidsSettings> settings_;
+  NidsStep<Real> step_;
+  Tensor chat_;
+  Tensor heard_;   // sum_j w_ij chat_j
+  Tensor levels_;  // as they were last sent
+  std::uint64_t exchanges_ = 0;
+};
+
+AnqNidsSettings read(const AlgorithmOptions& options) {
+  const double omega = options.number("q_omega", 0.2);
+  if (!(omega >= 0 && omega < 1)) refuse_option("q_omega", omega, "must be at least 0 and less than 1");
+  return {positive(options, "eta", 0.05), positive(options, "q_eta0", 0.2), proper_share(options, "q_decay", 0.95),
+          omega};
+}
+
+Needs needs(const AlgorithmOptions&) {
+  Needs needs;
+  needs.program.round = {Phase{PhaseKind::compute}, Phase{.kind = PhaseKind::exchange, .first = 1}};
+  return needs;
+}
+
+template <class Real>
+AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
+  return factory_of<AnqNids, Real>(read(options));
+}
+
+constexpr OptionSpec options[] = {
+    {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
+    {"q_eta0", OptionType::number, "0.2", "absolute error of the quantiser in the first exchange", 0, 1e9, true},
+    {"q_decay", OptionType::number, "0.95", "what it is multiplied by from exchange to exchange", 0, 1, true},
+    {"q_omega", OptionType::number, "0.2", "relative error of the quantiser", 0, 1, false, true},
+};
+
+}  // namespace
+
+constinit const CatalogueEntry entries::anq_nids{
+    .name = "anq_nids",
+    .summary = "NIDS with quantised messages",
+    .options = options,
+    .runs = static_cast<std::uint8_t>(Runs::rounds),
+    .usual = Runs::rounds,
+    .graphs = Graphs::undirected,
+    .merge = Weights::doubly,
+    .allows_missing = false,
+    .needs = needs,
+    .make_float = make<float>,
+    .make_double = make<double>,
+};
+
+}  // namespace rubato

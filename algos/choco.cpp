@@ -1,0 +1,162 @@
+// CHOCO-SGD: gossip of compressed differences; every client keeps what its neighbours believe its model to be.
+// Source: Koloskova et al. 2019, algorithm 2; Project specification 6.8.
+//
+// x: model   xhat: what the neighbours believe x to be, at first 0   C: compressor   g: gradient   eta: step size
+// w_ij: weight of neighbour j   gamma: consensus step
+//
+//   compute   x <- x - eta g(x; batch)
+//   publish   q = C(x - xhat);  xhat <- xhat + q;  send q to every receiver           for a resync: send xhat whole
+//   merge     xhat_j <- xhat_j + q_j;  x <- x + gamma sum_j w_ij (xhat_j - xhat)      for a resync: xhat_j <- xhat of j
+//
+// In rounds everybody hears all its neighbours, and one vector, sum_j w_ij xhat_j, stands for all copies. In continuous
+// time there is a copy of each neighbour; every difference must be applied once and in order, and the sum goes over the
+// senders of the window, so that a message moves the model as often as in a round: once.
+#include <utility>
+#include <vector>
+
+#include "algos/compressor.hpp"
+#include "algos/entries.hpp"
+#include "algos/gossip.hpp"
+
+namespace rubato {
+
+namespace {
+
+struct ChocoSettings {
+  StepSize eta;
+  double gamma;
+  Compressor compressor;
+};
+
+template <class Real>
+class Choco final : public LocalModel<Real> {
+ public:
+  Choco(std::shared_ptr<const ChocoSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+      : LocalModel<Real>(start, pool),
+        settings_{std::move(settings)},
+        seat_{seat},
+        xhat_{zeros<Real>(static_cast<std::size_t>(start.size()), pool)} {
+    settings_->compressor.require_dimension(start.size());
+    if (seat.in_rounds)
+      heard_ = zeros<Real>(static_cast<std::size_t>(start.size()), pool);
+    else
+      copies_.resize(seat.senders.size());
+  }
+
+  void compute(Work<Real>& work, const Step& step) override {
+    this->descend(work, step, settings_->eta.at(seat_.client.value, step.index));
+  }
+
+  Payload publish(Work<Real>& work, const Step& step) override {
+    Payload payload;
+    if (step.message == MessageKind::resync) {
+      payload.common[0] = copy_of<Real>(numbers_of<Real>(std::as_const(xhat_)), work.pool);
+      return payload;
+    }
+    const typename Scratch<Real>::Frame frame(work.scratch);
+    VectorRef<Real> difference = work.scratch.vector(this->x().size());
+    difference = this->x() - xhat();
+    Compressed q = settings_->compressor.compress(work, step.index, seat_.client, read_only(difference));
+    add_compressed<Real>(q.values, q.coordinates, 1, xhat());
+    payload.common = {std::move(q.values), std::move(q.coordinates)};
+    payload.paper_bits = q.paper_bits;
+    return payload;
+  }
+
+  void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
+    if (window.empty()) return;
+    if (step.message == MessageKind::resync)
+      replace(work, window);
+    else if (seat_.in_rounds)
+      meet_all(window);
+    else
+      meet(work, window);
+  }
+
+  void inspect(Probe& probe) const override {
+    LocalModel<Real>::inspect(probe);
+    show(probe, "xhat", numbers_of<Real>(xhat_));
+  }
+
+ private:
+  VectorRef<Real> xhat() { return numbers_of<Real>(xhat_); }
+
+  void meet_all(std::span<const Received<Real>> window) {
+    double sum = 0;
+    for (const Received<Real>& q : window) {
+      add_compressed<Real>(q.payload.common[0], q.payload.common[1], q.weight, numbers_of<Real>(heard_));
+      sum += q.weight;
+    }
+    this->x() += static_cast<Real>(settings_->gamma) * (numbers_of<Real>(heard_) - static_cast<Real>(sum) * xhat());
+  }
+
+  void meet(Work<Real>& work, std::span<const Received<Real>> window) {
+    for (std::size_t i = 0; i < window.size(); ++i) {
+      const Received<Real>& q = window[i];
+      const VectorRef<Real> xhat_j = copy(work, q.sender);
+      add_compressed<Real>(q.payload.common[0], q.payload.common[1], 1, xhat_j);
+      if (!is_among(q.sender, window.subspan(i + 1)))
+        this->x() += static_cast<Real>(settings_->gamma * q.weight) * (xhat_j - xhat());
+    }
+  }
+
+  void replace(Work<Real>& work, std::span<const Received<Real>> window) {
+    for (const Received<Real>& whole : window) copy(work, whole.sender) = whole.common();
+  }
+
+  static bool is_among(ClientId sender, std::span<const Received<Real>> messages) {
+    return std::any_of(messages.begin(), messages.end(),
+                       [sender](const Received<Real>& message) { return message.sender == sender; });
+  }
+
+  VectorRef<Real> copy(Work<Real>& work, ClientId sender) {
+    Tensor& tensor = copies_[place_of(seat_.senders, sender)];
+    if (!tensor) tensor = zeros<Real>(xhat_.count(), work.pool);
+    return numbers_of<Real>(tensor);
+  }
+
+  std::shared_ptr<const ChocoSettings> settings_;
+  Seat seat_;
+  Tensor xhat_;
+  Tensor heard_;                // in rounds: sum_j w_ij xhat_j
+  std::vector<Tensor> copies_;  // in continuous time: xhat_j by the place of j among the senders; empty: 0
+};
+
+ChocoSettings read(const AlgorithmOptions& options) {
+  return {StepSize(options, "eta", 0.05), proper_share(options, "gamma", 0.3), Compressor(options)};
+}
+
+Needs needs(const AlgorithmOptions&) { return {.in_order = true}; }
+
+template <class Real>
+AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
+  return factory_of<Choco, Real>(read(options));
+}
+
+constexpr OptionSpec options[] = {
+    shared_option::eta,
+    shared_option::step,
+    shared_option::step_offset,
+    {"gamma", OptionType::number, "0.3", "consensus step", 0, 1, true},
+    compressor_option::compressor,
+    compressor_option::k,
+    compressor_option::unbiased,
+    compressor_option::bits,
+};
+
+}  // namespace
+
+constinit const CatalogueEntry entries::choco{
+    .name = "choco",
+    .summary = "gossip of compressed differences",
+    .options = options,
+    .usual = Runs::rounds,
+    .graphs = Graphs::undirected,
+    .merge = Weights::doubly,
+    .allows_missing = false,
+    .needs = needs,
+    .make_float = make<float>,
+    .make_double = make<double>,
+};
+
+}  // namespace rubato

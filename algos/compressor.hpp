@@ -1,0 +1,71 @@
+// Compressor: a vector with fewer bits, and what becomes of it at the receiver.
+#pragma once
+
+#include <cstdint>
+
+#include "algos/algorithm.hpp"
+#include "algos/catalogue.hpp"
+#include "algos/options.hpp"
+
+namespace rubato {
+
+/// What is left of a vector.
+struct Compressed {
+  Tensor values;
+  Tensor coordinates;     ///< where the values belong, ascending, uint32; empty: a value for each coordinate
+  double paper_bits = 0;  ///< as papers count them, 64 for a number
+};
+
+/// Immutable. x: the vector, n: its size, b: bits.
+///   identity   x
+///   top        the k largest of x by size, ties at the lowest coordinate;  k (64 + ceil log2 n) bits
+///   rand       k coordinates drawn for each message, times n/k if unbiased;  the same bits
+///   gsgd       |x| 2^(1-b) sgn(x) floor(2^(b-1) |x_l| / |x| + u), u uniform;  n b + 64 bits
+class Compressor {
+ public:
+  /// Reads compressor, k, unbiased and bits. Throws std::invalid_argument.
+  explicit Compressor(const AlgorithmOptions& options);
+
+  /// Throws std::invalid_argument if k is more than there is.
+  void require_dimension(Index dimension) const;
+
+  /// `number` addresses what is drawn for the message; coordinates are drawn as for a message of `self` to itself.
+  template <class Real>
+  Compressed compress(Work<Real>& work, std::uint64_t number, ClientId self, ConstVectorRef<Real> x) const;
+
+ private:
+  enum class Kind : std::uint8_t { identity, top, rand, gsgd };
+
+  template <class Real>
+  Compressed top(Work<Real>& work, ConstVectorRef<Real> x) const;
+  template <class Real>
+  Compressed rand(Work<Real>& work, std::uint64_t number, ClientId self, ConstVectorRef<Real> x) const;
+  template <class Real>
+  Compressed gsgd(Work<Real>& work, std::uint64_t number, ConstVectorRef<Real> x) const;
+  double sparse_bits(Index dimension) const;
+
+  Kind kind_ = Kind::identity;
+  Index k_ = 1;
+  bool is_unbiased_ = false;
+  std::uint32_t bits_ = 4;
+};
+
+/// target <- target + weight x, x from its values and coordinates.
+template <class Real>
+void add_compressed(const Tensor& values, const Tensor& coordinates, double weight, VectorRef<Real> target);
+
+/// The options that a compressor reads.
+namespace compressor_option {
+
+inline constexpr OptionSpec compressor{.name = "compressor",
+                                       .type = OptionType::word,
+                                       .fallback = "\"top\"",
+                                       .meaning = "what is left of a message",
+                                       .choices = "identity|top|rand|gsgd"};
+inline constexpr OptionSpec k{"k", OptionType::whole, "1", "coordinates that top and rand keep", 1, 4294967295.0};
+inline constexpr OptionSpec unbiased{"unbiased", OptionType::flag, "false", "rand multiplies what it keeps by n/k"};
+inline constexpr OptionSpec bits{"bits", OptionType::whole, "4", "of a number with gsgd", 1, 32};
+
+}  // namespace compressor_option
+
+}  // namespace rubato

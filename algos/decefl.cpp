@@ -1,0 +1,154 @@
+// DeceFL: every client averages with its neighbours and descends along the gradient of the model it had before.
+// Source: S2, equation 1 and supplement, algorithm 1; Project specification 5.5.
+//
+// w: model   g: gradient   W: weights   c_i: data weight of client i
+// eta_t: step size, constant or delta / (t + Gamma)
+//
+//   compute   w <- w - eta_t c_i g(w; batch)                                                          form = gradient
+//             u <- w;  local_steps times: u <- u - lr (clip g(u; batch) + weight_decay u)             form = pseudo
+//             w <- w - mu (w - u)
+//   publish   send w to every receiver
+//   merge     w <- w + sum_j W_ij (w_j - w)
+//
+// A round is begin, exchange, compute: w_i(t+1) = sum_j W_ij w_j(t) - eta_t c_i g_i(w_i(t)), the pseudo-gradient w - u
+// taken at w_i(t) as well. The learning rate of the local steps begins anew with every computation and is multiplied by
+// lr_decay after every lr_every steps.
+//
+// The text weighs all clients the same, its supplement by their share m_i / m_tot of the data (DC-2): data_weight says
+// none, size, or size_norm = m m_i / m_tot, which is none for equal shares. mu is 0.1 in the text and 1 in its released
+// code (DC-3).
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "algos/entries.hpp"
+#include "algos/gossip.hpp"
+
+namespace rubato {
+
+namespace {
+
+struct DeceflSettings {
+  bool is_pseudo;
+  StepSize eta;
+  std::string data_weight;
+  double local_lr;
+  std::uint64_t local_steps;
+  double mu;
+  double weight_decay;
+  double lr_decay;
+  std::uint64_t lr_every;  // 0: the learning rate stays
+  double clip;             // 0: gradients stay
+};
+
+double data_weight(const DeceflSettings& settings, const Seat& seat) {
+  if (settings.data_weight == "none") return 1;
+  const double total = std::accumulate(seat.samples.begin(), seat.samples.end(), 0.0);
+  const double share = seat.samples[seat.client.value] / total;
+  return settings.data_weight == "size" ? share : share * static_cast<double>(seat.samples.size());
+}
+
+template <class Real>
+class Decefl final : public Gossip<Real> {
+ public:
+  Decefl(std::shared_ptr<const DeceflSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+      : Gossip<Real>(start, pool),
+        settings_{std::move(settings)},
+        client_{seat.client},
+        data_weight_{data_weight(*settings_, seat)} {}
+
+  void compute(Work<Real>& work, const Step& step) override {
+    if (settings_->is_pseudo)
+      this->displace(work, step, settings_->mu, [&](VectorRef<Real> u) { train(work, step.index, u); });
+    else
+      this->descend(work, step, settings_->eta.at(client_.value, step.index) * data_weight_);
+  }
+
+ private:
+  void train(Work<Real>& work, std::uint64_t computation, VectorRef<Real> u) {
+    const VectorRef<Real> g = work.scratch.vector(u.size());
+    double lr = settings_->local_lr;
+    for (std::uint64_t s = 0; s < settings_->local_steps; ++s) {
+      const typename Scratch<Real>::Frame frame(work.scratch);
+      if (settings_->lr_every > 0 && s > 0 && s % settings_->lr_every == 0) lr *= settings_->lr_decay;
+      work.learner.gradient(read_only(u), work.batch(computation * settings_->local_steps + s), g, work.scratch);
+      clip(g);
+      u -= static_cast<Real>(lr) * (g + static_cast<Real>(settings_->weight_decay) * u);
+    }
+  }
+
+  void clip(VectorRef<Real> g) const {
+    if (settings_->clip == 0) return;
+    const double norm = static_cast<double>(g.norm());
+    if (norm > settings_->clip) g *= static_cast<Real>(settings_->clip / norm);
+  }
+
+  std::shared_ptr<const DeceflSettings> settings_;
+  ClientId client_;
+  double data_weight_;
+};
+
+DeceflSettings read(const AlgorithmOptions& options) {
+  const std::string form = options.word("form", "gradient");
+  if (form != "gradient" && form != "pseudo")
+    refuse_option("form", '"' + form + '"', "must be \"gradient\" or \"pseudo\"");
+  const std::string weight = options.word("data_weight", "none");
+  if (weight != "none" && weight != "size" && weight != "size_norm")
+    refuse_option("data_weight", '"' + weight + '"', "must be \"none\", \"size\" or \"size_norm\"");
+  return {form == "pseudo",
+          StepSize(options, "eta", 0.05),
+          weight,
+          positive(options, "local_lr", 0.01),
+          whole_from(options, "local_steps", 1, 1),
+          positive(options, "mu", 0.1),
+          not_negative(options, "weight_decay", 0),
+          proper_share(options, "lr_decay", 1),
+          whole_from(options, "lr_every", 0, 0),
+          not_negative(options, "clip", 0)};
+}
+
+Needs needs(const AlgorithmOptions&) { return {.keep = Keep::newest, .program = combine_then_adapt}; }
+
+template <class Real>
+AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
+  return factory_of<Decefl, Real>(read(options));
+}
+
+constexpr OptionSpec options[] = {
+    shared_option::eta,
+    shared_option::step,
+    shared_option::step_offset,
+    {.name = "data_weight",
+     .type = OptionType::word,
+     .fallback = "\"none\"",
+     .meaning = "of a client's gradient: its share of all samples, or m times that",
+     .choices = "none|size|size_norm"},
+    {.name = "form",
+     .type = OptionType::word,
+     .fallback = "\"gradient\"",
+     .meaning = "gradient descends with eta, pseudo by what local training changed",
+     .choices = "gradient|pseudo"},
+    shared_option::local_steps,
+    {"local_lr", OptionType::number, "0.01", "learning rate of the local steps of form pseudo", 0, 1e9, true},
+    {"mu", OptionType::number, "0.1", "how much of the local change is applied", 0, 1e9, true},
+    {"weight_decay", OptionType::number, "0", "of the local steps", 0, 1e9},
+    {"lr_decay", OptionType::number, "1", "local_lr is multiplied by it ...", 0, 1, true},
+    {"lr_every", OptionType::whole, "0", "... after every so many local steps; 0: never", 0, 1e9},
+    {"clip", OptionType::number, "0", "largest norm of a local gradient; 0: any", 0, 1e9},
+};
+
+}  // namespace
+
+constinit const CatalogueEntry entries::decefl{
+    .name = "decefl",
+    .summary = "averages with the neighbours, gradients of the model before",
+    .options = options,
+    .usual = Runs::rounds,
+    .merge = Weights::doubly,
+    .may_be_unified = true,
+    .needs = needs,
+    .make_float = make<float>,
+    .make_double = make<double>,
+};
+
+}  // namespace rubato

@@ -1,0 +1,83 @@
+// D-PSGD: gradient steps and averages with the neighbours.
+// Source: Lian et al. 2017, algorithm 1; Project specification 6.2, in continuous time 5.5.
+//
+// x: model   g: gradient   eta: step size   w_ij: weight of neighbour j in client i; W symmetric, rows sum to one
+//
+//   compute   x <- x - eta g(x; batch)
+//   publish   send x to every receiver
+//   merge     x <- x + sum_j w_ij (x_j - x)
+//
+// A round of variant atc (adapt, then combine) is compute, exchange: X+ = W (X - eta G(X)).
+// A round of variant cta (combine, then adapt; the original) is begin, exchange, compute: X+ = W X - eta G(X).
+#include <utility>
+
+#include "algos/entries.hpp"
+#include "algos/gossip.hpp"
+
+namespace rubato {
+
+namespace {
+
+struct DpsgdSettings {
+  StepSize eta;
+};
+
+template <class Real>
+class Dpsgd final : public Gossip<Real> {
+ public:
+  Dpsgd(std::shared_ptr<const DpsgdSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+      : Gossip<Real>(start, pool), settings_{std::move(settings)}, client_{seat.client} {}
+
+  void compute(Work<Real>& work, const Step& step) override {
+    this->descend(work, step, settings_->eta.at(client_.value, step.index));
+  }
+
+ private:
+  std::shared_ptr<const DpsgdSettings> settings_;
+  ClientId client_;
+};
+
+bool combines_first(const AlgorithmOptions& options) {
+  const std::string variant = options.word("variant", "atc");
+  if (variant != "atc" && variant != "cta") refuse_option("variant", '"' + variant + '"', "must be \"atc\" or \"cta\"");
+  return variant == "cta";
+}
+
+Needs needs(const AlgorithmOptions& options) {
+  Needs needs{.keep = Keep::newest};
+  if (combines_first(options)) needs.program = combine_then_adapt;
+  return needs;
+}
+
+template <class Real>
+AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
+  combines_first(options);
+  return factory_of<Dpsgd, Real>(DpsgdSettings{StepSize(options, "eta", 0.05)});
+}
+
+constexpr OptionSpec options[] = {
+    shared_option::eta,
+    shared_option::step,
+    shared_option::step_offset,
+    {.name = "variant",
+     .type = OptionType::word,
+     .fallback = "\"atc\"",
+     .meaning = "of a round: adapt then combine, or combine then adapt",
+     .choices = "atc|cta"},
+};
+
+}  // namespace
+
+constinit const CatalogueEntry entries::dpsgd{
+    .name = "dpsgd",
+    .summary = "gradient steps and averages with the neighbours",
+    .options = options,
+    .usual = Runs::rounds,
+    .merge = Weights::doubly,
+    .may_be_unified = true,
+    .needs = needs,
+    .make_float = make<float>,
+    .make_double = make<double>,
+};
+
+}  // namespace rubato

@@ -1,0 +1,126 @@
+// FedAvg+: FedAvg first, then Reptile, which looks for a model that a few steps make personal.
+// Source: S4, chapter 4, baselines (and Jiang and others, 2019); Project specification 6.17.
+//
+// theta: model of the server   S: clients that answered in time   n_i: samples of client i   r: round, from 0
+// eta, E: step size and number of local steps before round `switch`;  alpha, k: of those behind it
+// eps: step of the server      beta, q: step size and number of steps of the fine-tuning
+//
+//   compute   theta_i <- theta;  r < switch: E times  theta_i <- theta_i - eta g_i(theta_i; batch)
+//                                else:       k times  theta_i <- theta_i - alpha g_i(theta_i; batch);  answer theta_i
+//   combine   r < switch: theta <- sum_{i in S} n_i theta_i / sum_{i in S} n_i
+//             else:       theta <- theta + eps (mean_{i in S} theta_i - theta)
+//   snapshot  theta_i <- theta;  q times: theta_i <- theta_i - beta g_i(theta_i; batch)
+//
+// S4 does not define the fine-tuning (BA-3). It is done on a copy, for evaluation alone, with the batches 0 to q - 1.
+#include <utility>
+
+#include "algos/entries.hpp"
+#include "algos/global_model.hpp"
+#include "algos/local_solver.hpp"
+
+namespace rubato {
+
+namespace {
+
+// Local steps of one kind.
+struct Steps {
+  double eta;
+  std::uint64_t count;
+};
+
+struct FedAvgPlusSettings {
+  Steps usual, inner, fine;
+  std::uint64_t first_reptile_round;
+  double epsilon;
+  Weighting weighting;
+
+  bool is_reptile(std::uint64_t round) const { return round >= first_reptile_round; }
+};
+
+template <class Real>
+class FedAvgPlus final : public GlobalModel<Real> {
+ public:
+  FedAvgPlus(std::shared_ptr<const FedAvgPlusSettings> settings, const Seat& seat, ConstVectorRef<Real> start,
+             TensorPool& pool)
+      : GlobalModel<Real>(seat, start, pool), settings_{std::move(settings)} {}
+
+  void compute(Work<Real>& work, const Step&) override {
+    const Steps& steps = settings_->is_reptile(this->round()) ? settings_->inner : settings_->usual;
+    Tensor mine = copy_of<Real>(this->model(), work.pool);
+    descend_locally(work, numbers_of<Real>(mine), batches_, steps.count, steps.eta);
+    batches_ += steps.count;
+    this->set_answer(std::move(mine));
+  }
+
+  Tensor snapshot(Work<Real>& work) const override {
+    Tensor personal = copy_of<Real>(this->model(), work.pool);
+    descend_locally(work, numbers_of<Real>(personal), 0, settings_->fine.count, settings_->fine.eta);
+    return personal;
+  }
+
+ private:
+  void combine(Work<Real>& work, std::span<const Received<Real>> window) override {
+    const bool is_reptile = settings_->is_reptile(this->round());
+    const auto weight = [&](ClientId client) { return is_reptile ? 1 : settings_->weighting(this->seat(), client); };
+    Tensor mean = this->mean_answer(window, work.pool, weight);
+    if (!mean) return;
+    if (is_reptile) {
+      const Real epsilon = static_cast<Real>(settings_->epsilon);
+      VectorRef<Real> theta = numbers_of<Real>(mean);
+      theta = this->model() + epsilon * (theta - this->model());
+    }
+    this->set_model(std::move(mean));
+  }
+
+  std::shared_ptr<const FedAvgPlusSettings> settings_;
+  std::uint64_t batches_ = 0;  // used so far: the number of local steps changes once
+};
+
+FedAvgPlusSettings read(const AlgorithmOptions& options) {
+  const double eta = positive_number(options, "eta", 0.05);
+  const std::int64_t first = options.whole("switch", 150);
+  if (first < 0) refuse_option("switch", std::to_string(first), "must be at least 0");
+  return {.usual = {eta, positive_whole(options, "local_steps", 1)},
+          .inner = {positive_number(options, "inner_lr", eta), positive_whole(options, "inner_steps", 5)},
+          .fine = {positive_number(options, "ft_lr", eta), positive_whole(options, "ft_steps", 5)},
+          .first_reptile_round = static_cast<std::uint64_t>(first),
+          .epsilon = positive_number(options, "epsilon", 0.5),
+          .weighting = Weighting(options, "samples")};
+}
+
+Needs needs(const AlgorithmOptions&) { return {}; }
+
+template <class Real>
+AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
+  return factory_of<FedAvgPlus, Real>(read(options));
+}
+
+constexpr OptionSpec options[] = {
+    {"eta", OptionType::number, "0.05", "step size of the local steps before the switch", 0, 1e9, true},
+    {"local_steps", OptionType::whole, "1", "steps of one computation before the switch", 1, 1e6},
+    {"switch", OptionType::whole, "150", "the first round of Reptile", 0, 1e15},
+    {"inner_lr", OptionType::number, "0.05", "step size of the local steps of Reptile; eta unless given", 0, 1e9, true},
+    {"inner_steps", OptionType::whole, "5", "steps of one computation of Reptile", 1, 1e6},
+    {"epsilon", OptionType::number, "0.5", "how far the server goes towards the mean", 0, 1e9, true},
+    {"ft_lr", OptionType::number, "0.05", "step size of the fine-tuning; eta unless given", 0, 1e9, true},
+    {"ft_steps", OptionType::whole, "5", "steps of the fine-tuning", 1, 1e6},
+    {.name = "weighting", .type = OptionType::word, .fallback = "\"samples\"",
+     .meaning = "how much a client counts before the switch: as much as its samples, or as much as any other",
+     .choices = "samples|uniform"},
+};
+
+}  // namespace
+
+constinit const CatalogueEntry entries::fedavg_plus{
+    .name = "fedavg_plus",
+    .summary = "FedAvg, then Reptile; scored after a few personal steps",
+    .options = options,
+    .runs = static_cast<std::uint8_t>(Runs::server),
+    .usual = Runs::server,
+    .graphs = Graphs::centred,
+    .needs = needs,
+    .make_float = make<float>,
+    .make_double = make<double>,
+};
+
+}  // namespace rubato

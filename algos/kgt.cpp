@@ -1,0 +1,189 @@
+// K-GT: gradient tracking with K local steps between exchanges, on undirected graphs.
+// Source: the original publication of K-GT and its public code, baseline of S3; Project specification 6.6.
+//
+// x: model   anchor: the model from which the local steps went out   c: correction, float64
+// z: mean direction of K steps   eta_c, eta_s: local and outer step size
+// w_j: weight of sender j and share of receiver j, one symmetric doubly stochastic matrix
+//
+//   compute   x <- x - eta_c (g(x; batch) + c)
+//             every K-th: z = (anchor - x) / (K eta_c);   x <- anchor - K eta_c eta_s z;   anchor <- x
+//   publish   send x and the counters sigma_l <- sigma_l + w_l z;   c <- c - sum_l w_l z
+//   merge     d = sum_j w_j (x_j - anchor);   x <- x + d;   anchor <- anchor + d
+//             c <- c + sum_j (sigma_j - rho_j);   rho_j <- sigma_j
+//
+// In rounds, K computations and an exchange: c <- c - z + W z, x <- W (x - K eta_c eta_s z). At every instant
+// sum c + sum over links (sigma - rho) = 0. Where a client does not send right after its K-th computation, z waits for
+// its next message. Corrections start at 0 (public code), or at mean gradient - g (paper): one exchange of z = g, which
+// gives the mean only where everybody hears everybody.
+#include <utility>
+
+#include "algos/algorithm.hpp"
+#include "algos/entries.hpp"
+#include "algos/tracking_mass.hpp"
+
+namespace rubato {
+
+namespace {
+
+// The phase number of the computation and the exchange that only start the corrections.
+constexpr std::uint8_t correcting = 1;
+
+struct KgtSettings {
+  double eta_c, eta_s;
+  std::uint32_t local_steps;  // K
+  bool starts_corrected;      // c0 = paper
+};
+
+template <class Real>
+class Kgt final : public Algorithm<Real> {
+ public:
+  Kgt(std::shared_ptr<const KgtSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+      : settings_{std::move(settings)},
+        counters_{seat},
+        x_{copy_of<Real>(start, pool)},
+        anchor_{copy_of<Real>(start, pool)},
+        c_{zeros<double>(x_.count(), pool)},
+        z_{zeros<double>(x_.count(), pool)} {
+    if (settings_->starts_corrected && !seat.in_rounds) refuse_option("c0", "\"paper\"", "is possible in rounds only");
+  }
+
+  void compute(Work<Real>& work, const Step& step) override {
+    if (!step.with_gradient) return;
+    const typename Scratch<Real>::Frame frame(work.scratch);
+    VectorRef<Real> g = work.scratch.vector(x().size());
+    work.learner.gradient(model(), work.batch(step.index), g, work.scratch);
+    if (step.phase == correcting) {
+      owe() += g.template cast<double>();
+      return;
+    }
+    x() -= (settings_->eta_c * (g.template cast<double>() + c())).template cast<Real>();
+    if (++steps_ == settings_->local_steps) end_local_steps();
+  }
+
+  Payload publish(Work<Real>& work, const Step& step) override {
+    Payload payload;
+    payload.common[0] = copy_of<Real>(model(), work.pool);
+    const double shares = counters_.assign(read_only(owe()), step, work.pool, payload);
+    c() -= shares * z();
+    is_owed_ = false;
+    return payload;
+  }
+
+  void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
+    for (const Received<Real>& message : window) counters_.absorb(message, c());
+    if (step.phase == correcting) return;
+    const typename Scratch<Real>::Frame frame(work.scratch);
+    VectorRef<Real> d = work.scratch.vector(x().size());
+    d.setZero();
+    for (const Received<Real>& message : window) d += static_cast<Real>(message.weight) * (message.common() - anchor());
+    x() += d;
+    anchor() += d;
+  }
+
+  ConstVectorRef<Real> model() const override { return numbers_of<Real>(x_); }
+
+  void inspect(Probe& probe) const override {
+    show(probe, "x", model());
+    show(probe, "anchor", numbers_of<Real>(anchor_));
+    show(probe, "c", numbers_of<double>(c_));
+    show(probe, "z", numbers_of<double>(z_));
+  }
+
+  void balance(Probe& probe) const override {
+    Vector<double> defect = numbers_of<double>(c_);
+    counters_.add_in_flight(defect);
+    show(probe, "correction", defect);
+  }
+
+ private:
+  VectorRef<Real> x() { return numbers_of<Real>(x_); }
+  VectorRef<Real> anchor() { return numbers_of<Real>(anchor_); }
+  VectorRef<double> c() { return numbers_of<double>(c_); }
+  VectorRef<double> z() { return numbers_of<double>(z_); }
+
+  // z of the message to come: empty after each message.
+  VectorRef<double> owe() {
+    if (!std::exchange(is_owed_, true)) z().setZero();
+    return z();
+  }
+
+  void end_local_steps() {
+    const double k_eta_c = settings_->local_steps * settings_->eta_c;
+    owe() += (anchor() - x()).template cast<double>() / k_eta_c;
+    anchor() += static_cast<Real>(settings_->eta_s) * (x() - anchor());  // K eta_c z is anchor - x
+    x() = anchor();
+    steps_ = 0;
+  }
+
+  std::shared_ptr<const KgtSettings> settings_;
+  TrackingMass counters_;
+  std::uint32_t steps_ = 0;  // since the anchor
+  bool is_owed_ = false;     // z is not sent yet
+  Tensor x_, anchor_;
+  Tensor c_, z_;
+};
+
+double positive(const AlgorithmOptions& options, const char* name, double fallback) {
+  const double number = options.number(name, fallback);
+  if (!(number > 0)) refuse_option(name, number, "must be greater than 0");
+  return number;
+}
+
+KgtSettings read(const AlgorithmOptions& options) {
+  const std::int64_t k = options.whole("local_steps", 5);
+  if (k < 1 || k > 1'000'000) refuse_option("local_steps", std::to_string(k), "must be from 1 to 1000000");
+  const std::string start = options.word("c0", "zero");
+  if (start != "zero" && start != "paper") refuse_option("c0", '"' + start + '"', "must be \"zero\" or \"paper\"");
+  return {positive(options, "eta_c", 0.05), positive(options, "eta_s", 1), static_cast<std::uint32_t>(k),
+          start == "paper"};
+}
+
+Needs needs(const AlgorithmOptions& options) {
+  const KgtSettings settings = read(options);
+  Needs needs{.send_every = settings.local_steps, .keep = Keep::newest_ever};
+  if (settings.starts_corrected)
+    needs.program.opening = {Phase{.kind = PhaseKind::compute, .number = correcting},
+                             Phase{.kind = PhaseKind::exchange, .number = correcting}};
+  needs.program.round = {Phase{.kind = PhaseKind::compute, .repeat = settings.local_steps},
+                         Phase{.kind = PhaseKind::exchange}};
+  return needs;
+}
+
+template <class Real>
+AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
+  return factory_of<Kgt, Real>(read(options));
+}
+
+void check(const AlgorithmOptions& options, const Graph& graph) {
+  if (read(options).starts_corrected && graph.links() != graph.clients() * (graph.clients() - 1))
+    refuse_option("c0", "\"paper\"", "needs a complete graph, for the mean gradient of all clients");
+}
+
+constexpr OptionSpec options[] = {
+    {"eta_c", OptionType::number, "0.05", "step size of a local step", 0, 1e9, true},
+    {"eta_s", OptionType::number, "1", "how much of K local steps is kept", 0, 1e9, true},
+    {"local_steps", OptionType::whole, "5", "K: computations from one exchange to the next", 1, 1e6},
+    {.name = "c0",
+     .type = OptionType::word,
+     .fallback = "\"zero\"",
+     .meaning = "corrections at the start: zero, or mean gradient - own gradient (paper)",
+     .choices = "zero|paper"},
+};
+
+}  // namespace
+
+constinit const CatalogueEntry entries::kgt{
+    .name = "kgt",
+    .summary = "gradient tracking with K local steps and doubly stochastic weights",
+    .options = options,
+    .usual = Runs::rounds,
+    .graphs = Graphs::undirected,
+    .merge = Weights::doubly,
+    .share = Weights::doubly,
+    .needs = needs,
+    .make_float = make<float>,
+    .make_double = make<double>,
+    .check = check,
+};
+
+}  // namespace rubato

@@ -1,0 +1,113 @@
+// Local solvers: what a client does with its own loss alone, between two messages.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "algos/algorithm.hpp"
+#include "algos/catalogue.hpp"
+#include "algos/options.hpp"
+
+namespace rubato {
+
+/// `count` times x <- x - eta g(x; batch), with the batches first, first + 1, ...
+template <class Real>
+void descend_locally(const Work<Real>& work, VectorRef<Real> x, std::uint64_t first, std::uint64_t count, double eta) {
+  for (std::uint64_t s = 0; s < count; ++s) {
+    const typename Scratch<Real>::Frame frame(work.scratch);
+    work.learner.descend(x, work.batch(first + s), static_cast<Real>(eta), work.scratch);
+  }
+}
+
+/// A whole number of at least 1, such as a number of local steps.
+inline std::uint64_t positive_whole(const AlgorithmOptions& options, const std::string& name, std::int64_t fallback) {
+  const std::int64_t value = options.whole(name, fallback);
+  if (value < 1) refuse_option(name, std::to_string(value), "must be at least 1");
+  return static_cast<std::uint64_t>(value);
+}
+
+inline double positive_number(const AlgorithmOptions& options, const std::string& name, double fallback) {
+  const double value = options.number(name, fallback);
+  if (!(value > 0)) refuse_option(name, value, "must be greater than 0");
+  return value;
+}
+
+/// x <- argmin f(x) + |x - v|^2 / (2 eta), from the x that is given; f is this client's loss.
+class ProximalSolver {
+ public:
+  ProximalSolver() = default;
+  /// Reads local, local_steps and local_lr.
+  explicit ProximalSolver(const AlgorithmOptions& options)
+      : steps_{positive_whole(options, "local_steps", 10)}, rate_{positive_number(options, "local_lr", 0.05)} {
+    const std::string local = options.word("local", "gd");
+    if (local != "gd" && local != "exact") refuse_option("local", '"' + local + '"', "must be \"gd\" or \"exact\"");
+    is_exact_ = local == "exact";
+  }
+
+  /// `number` counts the calls of this client: it names the batches.
+  template <class Real>
+  void operator()(const Work<Real>& work, std::uint64_t number, VectorRef<Real> x, ConstVectorRef<Real> v,
+                  double eta) const {
+    if (is_exact_) return conjugate_gradients(work, x, v, eta);
+    for (std::uint64_t s = 0; s < steps_; ++s) {
+      const typename Scratch<Real>::Frame frame(work.scratch);
+      VectorRef<Real> g = work.scratch.vector(x.size());
+      work.learner.gradient(read_only(x), work.batch(number * steps_ + s), g, work.scratch);
+      g += static_cast<Real>(1 / eta) * (x - v);
+      x -= static_cast<Real>(rate_) * g;
+    }
+  }
+
+ private:
+  // Conjugate gradients that know the Hessian only through differences of full gradients, so a quadratic loss is
+  // minimised to rounding within as many steps as it has dimensions. On other losses they are those of Polak and
+  // Ribiere.
+  template <class Real>
+  static void conjugate_gradients(const Work<Real>& work, VectorRef<Real> x, ConstVectorRef<Real> v, double eta) {
+    const typename Scratch<Real>::Frame frame(work.scratch);
+    const Index n = x.size();
+    VectorRef<Real> loss_gradient = work.scratch.vector(n), ahead = work.scratch.vector(n);
+    VectorRef<Real> residual = work.scratch.vector(n), before = work.scratch.vector(n);
+    VectorRef<Real> direction = work.scratch.vector(n), there = work.scratch.vector(n);
+    const Real pull = static_cast<Real>(1 / eta);
+    const auto find_residual = [&] {
+      work.learner.gradient(read_only(x), {}, loss_gradient, work.scratch);
+      residual = -loss_gradient - pull * (x - v);
+    };
+    find_residual();
+    direction = residual;
+    const Index most = std::min<Index>(4 * n + 20, 1000);
+    for (Index step = 0; step < most; ++step) {
+      const double scale = loss_gradient.norm() + pull * (x - v).norm();
+      if (residual.norm() <= 8 * std::numeric_limits<Real>::epsilon() * scale) return;
+      there = x + direction;
+      work.learner.gradient(read_only(there), {}, ahead, work.scratch);
+      ahead += pull * direction - loss_gradient;  // the Hessian times the direction
+      const double curvature = direction.dot(ahead);
+      if (!(curvature > 0)) return;
+      x += static_cast<Real>(residual.dot(direction) / curvature) * direction;
+      before = residual;
+      find_residual();
+      const double beta = residual.dot(residual - before) / before.squaredNorm();
+      direction = residual + static_cast<Real>(std::max(beta, 0.0)) * direction;
+      if (!(residual.dot(direction) > 0)) direction = residual;
+    }
+  }
+
+  bool is_exact_ = false;
+  std::uint64_t steps_ = 10;
+  double rate_ = 0.05;
+};
+
+/// The keys of [algorithm] that ProximalSolver reads.
+inline constexpr OptionSpec solver_options[] = {
+    {.name = "local", .type = OptionType::word, .fallback = "\"gd\"",
+     .meaning = "gd takes local_steps steps; exact solves the local problem (quadratic losses)", .choices = "gd|exact"},
+    {"local_steps", OptionType::whole, "10", "steps of one computation", 1, 1e6},
+    {"local_lr", OptionType::number, "0.05", "step size of the local steps", 0, 1e9, true},
+};
+
+}  // namespace rubato

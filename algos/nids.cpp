@@ -1,0 +1,81 @@
+// NIDS: exact decentralised descent whose step size does not depend on the network.
+// Source: Li, Shi and Yan 2019; Project specification 6.10.
+//
+// x: model   g: gradient   eta: step size   W: weights, symmetric, rows sum to one
+//
+//   x^1 = x^0 - eta g^0
+//   x^{k+1} = (I + W)/2 (2 x^k - x^{k-1} - eta (g^k - g^{k-1}))
+//
+// With s^k = x^k - eta g^k the bracket is c^k = x^k + s^k - s^{k-1}:
+//
+//   compute   s+ = x - eta g(x; batch);  x <- s+ the first time, later x + s+ - s;  s <- s+
+//   publish   send x, which is c now, to every receiver                                          from round 1 on
+//   merge     x <- x + 1/2 sum_j w_ij (x_j - x)
+//
+// Rounds only: the mean model follows the mean gradient exactly because all meet at once.
+#include <utility>
+
+#include "algos/entries.hpp"
+#include "algos/gossip.hpp"
+#include "algos/nids.hpp"
+
+namespace rubato {
+
+namespace {
+
+struct NidsSettings {
+  double eta;
+};
+
+template <class Real>
+class Nids final : public Gossip<Real> {
+ public:
+  Nids(std::shared_ptr<const NidsSettings> settings, const Seat&, ConstVectorRef<Real> start, TensorPool& pool)
+      : Gossip<Real>(start, pool, 0.5), settings_{std::move(settings)} {}
+
+  void compute(Work<Real>& work, const Step& step) override {
+    step_.advance(work, step.index, settings_->eta, this->x());
+  }
+
+  void adopt(ConstVectorRef<Real> model) override {
+    Gossip<Real>::adopt(model);
+    step_.restart();
+  }
+
+ private:
+  std::shared_ptr<const NidsSettings> settings_;
+  NidsStep<Real> step_;
+};
+
+Needs needs(const AlgorithmOptions&) {
+  Needs needs;
+  needs.program.round = {Phase{PhaseKind::compute}, Phase{.kind = PhaseKind::exchange, .first = 1}};
+  return needs;
+}
+
+template <class Real>
+AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
+  return factory_of<Nids, Real>(NidsSettings{positive(options, "eta", 0.05)});
+}
+
+constexpr OptionSpec options[] = {
+    {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
+};
+
+}  // namespace
+
+constinit const CatalogueEntry entries::nids{
+    .name = "nids",
+    .summary = "exact descent with a step size that the network does not limit",
+    .options = options,
+    .runs = static_cast<std::uint8_t>(Runs::rounds),
+    .usual = Runs::rounds,
+    .graphs = Graphs::undirected,
+    .merge = Weights::doubly,
+    .allows_missing = false,
+    .needs = needs,
+    .make_float = make<float>,
+    .make_double = make<double>,
+};
+
+}  // namespace rubato

@@ -1,0 +1,34 @@
+// NidsStep: the local half of NIDS, which its quantised form shares.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "algos/algorithm.hpp"
+
+namespace rubato {
+
+/// With s^k = x^k - eta g(x^k) it turns x^k into c^k = x^k + s^k - s^{k-1}, the first time into s^0.
+template <class Real>
+class NidsStep {
+ public:
+  void advance(Work<Real>& work, std::uint64_t number, double eta, VectorRef<Real> x) {
+    Tensor stepped = copy_of<Real>(read_only(x), work.pool);
+    VectorRef<Real> s = numbers_of<Real>(stepped);
+    const typename Scratch<Real>::Frame frame(work.scratch);
+    work.learner.descend(s, work.batch(number), static_cast<Real>(eta), work.scratch);
+    if (s_)
+      x += s - numbers_of<Real>(std::as_const(s_));
+    else
+      x = s;
+    s_ = std::move(stepped);
+  }
+
+  /// The next step is a first one again.
+  void restart() { s_ = {}; }
+
+ private:
+  Tensor s_;  // empty before the first step
+};
+
+}  // namespace rubato

@@ -1,0 +1,245 @@
+// PaME: decentralised learning with partial message exchange.
+// Source: S0, algorithms 1 and 2; Project specification 5.3.
+//
+// w: model   v: what the exchange makes of it   g: gradient   PME: partial mean, see pme.hpp   kappa: period
+// m_sel: messages in the last exchange, at first t = ceil(nu |N|)   s: coordinates in a message
+// sigma: inverse step size   gamma: its growth
+//
+//   publish   for every receiver choose s coordinates of w;  send them and their values
+//   merge     v <- PME(w, messages);  m_sel <- number of messages        right before every kappa-th computation
+//   compute   v <- w if nothing was merged;  w <- v - g(v; batch) / (sigma m_sel);  sigma <- gamma sigma
+//
+// A round is exchange, compute. A client's own value only fills in for what nobody sent (formula 6; the text says
+// otherwise, PA-4). Every receiver is sent coordinates of its own; shared_coords sends the same to all (PA-3). t is
+// rounded up: rounded down it may be 0 (PA-2). The paper counts 63 s + n bits for a message (PA-6).
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "algos/entries.hpp"
+#include "algos/gossip.hpp"
+#include "algos/pme.hpp"
+
+namespace rubato {
+
+namespace {
+
+struct PameSettings {
+  double nu;
+  double share;
+  PerClientNumber sigma0;
+  PerClientNumber gamma;
+  PerClientNumber m0;  // 0: t
+  bool shares_coordinates;
+  std::uint32_t value_bits;
+};
+
+std::size_t chosen_of(std::size_t neighbours, double nu) {
+  return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(nu * static_cast<double>(neighbours))));
+}
+
+template <class Real>
+class Pame final : public LocalModel<Real> {
+ public:
+  Pame(std::shared_ptr<const PameSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+      : LocalModel<Real>(start, pool),
+        settings_{std::move(settings)},
+        client_{seat.client},
+        v_{copy_of<Real>(start, pool)},
+        sent_count_{std::max<Index>(1, std::lround(settings_->share * static_cast<double>(start.size())))},
+        selected_{first_selected(seat)},
+        sigma_{settings_->sigma0.of(client_.value)},
+        gamma_{settings_->gamma.of(client_.value)} {}
+
+  void compute(Work<Real>& work, const Step& step) override {
+    const typename Scratch<Real>::Frame frame(work.scratch);
+    if (!std::exchange(has_merged_, false)) v() = this->x();
+    this->x() = v();
+    if (!step.with_gradient) return;
+    const double eta = 1 / (sigma_ * static_cast<double>(selected_));
+    work.learner.descend(this->x(), work.batch(step.index), static_cast<Real>(eta), work.scratch);
+    sigma_ *= gamma_;
+  }
+
+  Payload publish(Work<Real>& work, const Step& step) override {
+    Payload payload;
+    if (settings_->shares_coordinates) {
+      auto [coordinates, values] = part_for(work, step, client_);
+      payload.paper_bits = bits_of(values);
+      payload.common = {std::move(coordinates), std::move(values)};
+      return payload;
+    }
+    payload.own_each = 2;
+    payload.own.reserve(2 * step.entries.size());
+    for (const StepEntry& receiver : step.entries) {
+      auto [coordinates, values] = part_for(work, step, receiver.peer);
+      payload.paper_bits += bits_of(values) / static_cast<double>(step.entries.size());
+      payload.own.push_back(std::move(coordinates));
+      payload.own.push_back(std::move(values));
+    }
+    return payload;
+  }
+
+  void merge(Work<Real>& work, const Step&, std::span<const Received<Real>> window) override {
+    if (window.empty()) return;
+    const typename Scratch<Real>::Frame frame(work.scratch);
+    PartialMean<Real> pme(this->x().size(), work.scratch);
+    for (const Received<Real>& message : window) {
+      const bool is_shared = settings_->shares_coordinates;
+      const Tensor& coordinates = is_shared ? message.payload.common[0] : message.own_tensor(0);
+      const Tensor& values = is_shared ? message.payload.common[1] : message.own_tensor(1);
+      pme.add({coordinates.data<std::uint32_t>(), coordinates.count()}, numbers_of<Real>(values));
+    }
+    pme.fill(this->model(), v());
+    selected_ = window.size();
+    has_merged_ = true;
+  }
+
+  void inspect(Probe& probe) const override {
+    LocalModel<Real>::inspect(probe);
+    show(probe, "vbar", numbers_of<Real>(v_));
+    show(probe, "sigma", sigma_);
+    show(probe, "m_i", static_cast<double>(selected_));
+  }
+
+ private:
+  VectorRef<Real> v() { return numbers_of<Real>(v_); }
+
+  std::size_t first_selected(const Seat& seat) const {
+    const double given = settings_->m0.of(client_.value);
+    return given > 0 ? static_cast<std::size_t>(given) : chosen_of(seat.senders.size(), settings_->nu);
+  }
+
+  double bits_of(const Tensor& values) const {
+    return pme_message_bits(this->model().size(), static_cast<Index>(values.count()), settings_->value_bits);
+  }
+
+  std::pair<Tensor, Tensor> part_for(Work<Real>& work, const Step& step, ClientId receiver) const {
+    const typename Scratch<Real>::Frame frame(work.scratch);
+    const Picks picks = work.coordinates(step.index, receiver, this->model().size(), sent_count_);
+    Tensor coordinates = work.pool.template make<std::uint32_t>(picks.size());
+    Tensor values = work.pool.template make<Real>(picks.size());
+    std::copy(picks.begin(), picks.end(), coordinates.writable<std::uint32_t>());
+    for (std::size_t i = 0; i < picks.size(); ++i)
+      numbers_of<Real>(values)[static_cast<Index>(i)] = this->model()[picks[i]];
+    return {std::move(coordinates), std::move(values)};
+  }
+
+  std::shared_ptr<const PameSettings> settings_;
+  ClientId client_;
+  Tensor v_;
+  bool has_merged_ = false;  // v is newer than w
+  Index sent_count_;         // s
+  std::size_t selected_;     // m_sel
+  double sigma_;
+  double gamma_;
+};
+
+PerClientNumber positives(const AlgorithmOptions& options, const std::string& name, double fallback, double least) {
+  std::vector<double> values = options.numbers(name, fallback);
+  for (const double value : values)
+    if (!(value > 0 && value >= least))
+      refuse_option(name, value, least > 0 ? "must be at least 1" : "must be greater than 0");
+  return {std::move(values)};
+}
+
+PerClientNumber counts(const AlgorithmOptions& options, const std::string& name) {
+  std::vector<double> values = options.numbers(name, 0);
+  for (const double value : values)
+    if (!(value >= 0 && value <= 1e6 && value == std::floor(value)))
+      refuse_option(name, value, "must be a whole number from 0 to 1000000");
+  return {std::move(values)};
+}
+
+PameSettings read(const AlgorithmOptions& options) {
+  const std::uint64_t value_bits = whole_from(options, "value_bits", 64, 1);
+  if (value_bits > 64) refuse_option("value_bits", std::to_string(value_bits), "must be at most 64");
+  return {proper_share(options, "nu", 0.2),
+          proper_share(options, "share", 0.2),
+          positives(options, "sigma0", 1, 0),
+          positives(options, "gamma", 1.005, 1),
+          counts(options, "m0"),
+          options.flag("shared_coords", false),
+          static_cast<std::uint32_t>(value_bits)};
+}
+
+Every periods(const AlgorithmOptions& options) {
+  constexpr double most = 1e6;
+  Every every;
+  for (const double kappa : options.numbers("kappa", 1)) {
+    if (!(kappa >= 1 && kappa <= most && kappa == std::floor(kappa)))
+      refuse_option("kappa", kappa, "must be a whole number from 1 to 1000000");
+    every.list.push_back(static_cast<std::uint32_t>(kappa));
+  }
+  const std::uint64_t high = whole_from(options, "kappa_high", 0, 0);
+  if (every.list.size() > 1 && high != 0)
+    refuse_option("kappa_high", std::to_string(high), "must be 0 where kappa is a list");
+  if (every.list.size() > 1) return every;
+  every.low = every.list[0];
+  every.list.clear();
+  if (high != 0 && (high < every.low || high > static_cast<std::uint64_t>(most)))
+    refuse_option("kappa_high", std::to_string(high), "must be 0, or at least kappa and at most 1000000");
+  every.high = high == 0 ? every.low : static_cast<std::uint32_t>(high);
+  return every;
+}
+
+Needs needs(const AlgorithmOptions& options) {
+  return {
+      .keep = Keep::newest,
+      .absorb = AbsorbAt::compute,
+      .asks_every = periods(options),
+      .fanout = {.share = read(options).nu, .chosen_by_receiver = true},
+      .program = {.round = {Phase{PhaseKind::exchange}, Phase{PhaseKind::compute}}},
+  };
+}
+
+// Where everybody always takes all of its neighbours and has no weight itself, the two sides of a bipartite graph swap
+// their models for ever.
+void check(const AlgorithmOptions& options, const Graph& graph) {
+  const double nu = read(options).nu;
+  if (!graph.is_bipartite()) return;
+  for (std::uint32_t i = 0; i < graph.clients(); ++i)
+    if (chosen_of(graph.in_degree({i}), nu) < graph.in_degree({i})) return;
+  refuse_option("nu", nu,
+                "takes all neighbours of everybody, and the graph is bipartite: without a weight of their own its two "
+                "sides would swap models for ever; take fewer, or a graph with an odd cycle");
+}
+
+template <class Real>
+AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
+  periods(options);
+  return factory_of<Pame, Real>(read(options));
+}
+
+constexpr OptionSpec options[] = {
+    {"nu", OptionType::number, "0.2", "share of its neighbours that a client takes, rounded up", 0, 1, true},
+    {"share", OptionType::number, "0.2", "share of the coordinates in a message: s/n", 0, 1, true},
+    {"kappa", OptionType::number, "1", "a client takes messages in every kappa-th computation only, for all or a list",
+     1, 1e6},
+    {"kappa_high", OptionType::whole, "0", "if not 0: each client draws its kappa once, from kappa to kappa_high", 0,
+     1e6},
+    {"sigma0", OptionType::number, "1", "inverse step size at the start, for all or a list", 0, 1e12, true},
+    {"gamma", OptionType::number, "1.005", "what sigma is multiplied by with every computation, for all or a list", 1,
+     1e6},
+    {"m0", OptionType::number, "0",
+     "messages that steps before the first exchange are divided by, for all or a list; 0: as many as will be taken", 0,
+     1e6},
+    {"shared_coords", OptionType::flag, "false", "all receivers of a message are sent the same coordinates"},
+    {"value_bits", OptionType::whole, "64", "of a number, where bits are counted as in the paper", 1, 64},
+};
+
+}  // namespace
+
+constinit const CatalogueEntry entries::pame{
+    .name = "pame",
+    .summary = "means of the coordinates that arrive, ever smaller steps",
+    .options = options,
+    .runs = static_cast<std::uint8_t>(Runs::push | Runs::rounds | Runs::pull),
+    .may_be_unified = true,
+    .needs = needs,
+    .make_float = make<float>,
+    .make_double = make<double>,
+    .check = check,
+};
+
+}  // namespace rubato

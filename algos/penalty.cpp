@@ -1,0 +1,123 @@
+#include "algos/penalty.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace rubato {
+
+namespace {
+
+PenaltyKind kind_named(const std::string& word) {
+  if (word == "none") return PenaltyKind::none;
+  if (word == "l1") return PenaltyKind::l1;
+  if (word == "l2sq") return PenaltyKind::l2sq;
+  if (word == "mcp") return PenaltyKind::mcp;
+  if (word == "scad") return PenaltyKind::scad;
+  refuse_option("h", '"' + word + '"', "must be \"none\", \"l1\", \"l2sq\", \"mcp\" or \"scad\"");
+}
+
+double soft(double x, double threshold) {
+  return std::copysign(std::max(std::abs(x) - threshold, 0.0), x);
+}
+
+double mcp_value(double size, double lam, double theta) {
+  return size <= theta * lam ? lam * size - size * size / (2 * theta) : theta * lam * lam / 2;
+}
+
+double scad_value(double size, double lam, double a) {
+  if (size <= lam) return lam * size;
+  if (size <= a * lam) return (2 * a * lam * size - size * size - lam * lam) / (2 * (a - 1));
+  return lam * lam * (a + 1) / 2;
+}
+
+double mcp_prox(double x, double alpha, double lam, double theta) {
+  const double size = std::abs(x);
+  return size <= theta * lam ? soft(x, alpha * lam) / (1 - alpha / theta) : x;
+}
+
+double scad_prox(double x, double alpha, double lam, double a) {
+  const double size = std::abs(x);
+  if (size <= (1 + alpha) * lam) return soft(x, alpha * lam);
+  if (size <= a * lam) return ((a - 1) * x - std::copysign(a * alpha * lam, x)) / (a - 1 - alpha);
+  return x;
+}
+
+}  // namespace
+
+Penalty::Penalty(const AlgorithmOptions& options)
+    : kind_{kind_named(options.word("h", "none"))},
+      lam_{options.number("h_lam", 1e-4)},
+      theta_{options.number("h_theta", 5)},
+      a_{options.number("h_a", 3.7)} {
+  if (!(lam_ >= 0)) refuse_option("h_lam", lam_, "must be at least 0");
+  if (!(theta_ > 0)) refuse_option("h_theta", theta_, "must be greater than 0");
+  if (!(a_ > 2)) refuse_option("h_a", a_, "must be greater than 2");
+}
+
+double Penalty::value(double x) const {
+  switch (kind_) {
+    case PenaltyKind::none:
+      return 0;
+    case PenaltyKind::l1:
+      return lam_ * std::abs(x);
+    case PenaltyKind::l2sq:
+      return lam_ / 2 * x * x;
+    case PenaltyKind::mcp:
+      return mcp_value(std::abs(x), lam_, theta_);
+    case PenaltyKind::scad:
+      return scad_value(std::abs(x), lam_, a_);
+  }
+  return 0;
+}
+
+template <class Real>
+double Penalty::value(ConstVectorRef<Real> x) const {
+  if (kind_ == PenaltyKind::none) return 0;
+  double sum = 0;
+  for (const Real number : x) sum += value(static_cast<double>(number));
+  return sum;
+}
+
+double Penalty::weak_convexity() const {
+  if (kind_ == PenaltyKind::mcp) return 1 / theta_;
+  if (kind_ == PenaltyKind::scad) return 1 / (a_ - 1);
+  return 0;
+}
+
+double Penalty::prox(double x, double alpha) const {
+  switch (kind_) {
+    case PenaltyKind::none:
+      return x;
+    case PenaltyKind::l1:
+      return soft(x, alpha * lam_);
+    case PenaltyKind::l2sq:
+      return x / (1 + alpha * lam_);
+    case PenaltyKind::mcp:
+      return mcp_prox(x, alpha, lam_, theta_);
+    case PenaltyKind::scad:
+      return scad_prox(x, alpha, lam_, a_);
+  }
+  return x;
+}
+
+template <class Real>
+void Penalty::prox(VectorRef<Real> x, double alpha) const {
+  if (kind_ == PenaltyKind::none) return;
+  for (Real& number : x) number = static_cast<Real>(prox(static_cast<double>(number), alpha));
+}
+
+void Penalty::require_step(const std::string& option, double alpha, double factor) const {
+  const double rho = weak_convexity();
+  if (alpha * factor * rho < 1) return;
+  std::ostringstream condition;
+  condition << "must be less than " << 1 / (factor * rho) << ", or the penalty h has no proximal operator";
+  refuse_option(option, alpha, condition.str());
+}
+
+template double Penalty::value<float>(ConstVectorRef<float>) const;
+template double Penalty::value<double>(ConstVectorRef<double>) const;
+template void Penalty::prox<float>(VectorRef<float>, double) const;
+template void Penalty::prox<double>(VectorRef<double>, double) const;
+
+}  // namespace rubato

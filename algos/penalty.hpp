@@ -1,0 +1,69 @@
+// Penalty: a regulariser that is a sum over coordinates, with its proximal operator.
+#pragma once
+
+#include <string>
+
+#include "algos/catalogue.hpp"
+#include "algos/options.hpp"
+#include "learning/types.hpp"
+
+namespace rubato {
+
+enum class PenaltyKind : std::uint8_t { none, l1, l2sq, mcp, scad };
+
+/// h(x) = sum over coordinates of one of these (Project specification 5.4):
+///   l1     lam |x|
+///   l2sq   lam/2 x^2
+///   mcp    lam |x| - x^2 / (2 theta)  up to |x| = theta lam, then constant
+///   scad   lam |x|  up to |x| = lam, (2 a lam |x| - x^2 - lam^2) / (2 (a - 1))  up to a lam, then constant
+class Penalty {
+ public:
+  Penalty() = default;
+  /// Reads h, h_lam, h_theta and h_a. Throws std::invalid_argument with the condition that fails.
+  explicit Penalty(const AlgorithmOptions& options);
+  /// lam >= 0, theta > 0, a > 2. What the kind does not have is not looked at.
+  Penalty(PenaltyKind kind, double lam, double theta, double a) : kind_{kind}, lam_{lam}, theta_{theta}, a_{a} {}
+
+  PenaltyKind kind() const { return kind_; }
+
+  /// Of one coordinate, and of all.
+  double value(double x) const;
+  template <class Real>
+  double value(ConstVectorRef<Real> x) const;
+
+  /// rho: h(x) + rho/2 x^2 is convex.
+  double weak_convexity() const;
+
+  /// argmin_z h(z) + (z - x)^2 / (2 alpha). Needs alpha > 0 and alpha rho < 1.
+  double prox(double x, double alpha) const;
+  /// The same for every coordinate, in place.
+  template <class Real>
+  void prox(VectorRef<Real> x, double alpha) const;
+
+  /// Throws std::invalid_argument that names the option where alpha rho >= 1: then there is no proximal operator.
+  /// `alpha` is what stands in the file; the operator is used with alpha x factor.
+  void require_step(const std::string& option, double alpha, double factor = 1) const;
+
+ private:
+  PenaltyKind kind_ = PenaltyKind::none;
+  double lam_ = 0, theta_ = 5, a_ = 3.7;
+};
+
+/// The keys of [algorithm] that the constructor reads.
+inline constexpr OptionSpec penalty_options[] = {
+    {.name = "h",
+     .type = OptionType::word,
+     .fallback = "\"none\"",
+     .meaning = "penalty of the model",
+     .choices = "none|l1|l2sq|mcp|scad"},
+    {"h_lam", OptionType::number, "0.0001", "lambda of the penalty", 0, 1e9},
+    {"h_theta", OptionType::number, "5", "theta of mcp", 0, 1e9, true},
+    {"h_a", OptionType::number, "3.7", "a of scad", 2, 1e9, true},
+};
+
+extern template double Penalty::value<float>(ConstVectorRef<float>) const;
+extern template double Penalty::value<double>(ConstVectorRef<double>) const;
+extern template void Penalty::prox<float>(VectorRef<float>, double) const;
+extern template void Penalty::prox<double>(VectorRef<double>, double) const;
+
+}  // namespace rubato

@@ -1,0 +1,133 @@
+// Stochastic gradient push: push-sum SGD over column-stochastic networks.
+// Source: S4, chapter 3, baseline sync-push; the original publication of SGP; Project specification 6.13.
+//
+// x: mass of the model, w: mass of one, both float64   z = x / w: the model   eta: step size   b_l: share of receiver l
+//
+//   compute   x <- x - eta g(z; batch)
+//   publish   for every receiver sigma_l <- sigma_l + b_l (x, w);   (x, w) <- (x, w) - sum_l b_l (x, w)
+//   merge     (x, w) <- (x, w) + sum_j (sigma_j - rho_j);   rho_j <- sigma_j
+//
+// In rounds this is x <- P (x - eta g), w <- P w, with P the matrix of the shares. At every instant the clients' w and
+// what is in flight sum to m, and x sums to its start and all steps, whatever is lost; w stays above 0, because a
+// client never gives all of it away.
+// Failure mode of the continuous form: the step of z is eta / w, and a client that happens to send several times before
+// it hears anything has little w left. With Poisson clocks that happens sooner or later, and z then overshoots.
+#include <utility>
+
+#include "algos/algorithm.hpp"
+#include "algos/entries.hpp"
+#include "algos/tracking_mass.hpp"
+
+namespace rubato {
+
+namespace {
+
+struct SgpSettings {
+  StepSize eta;
+};
+
+template <class Real>
+class Sgp final : public Algorithm<Real> {
+ public:
+  Sgp(std::shared_ptr<const SgpSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+      : settings_{std::move(settings)},
+        client_{seat.client.value},
+        counters_{seat},
+        z_{copy_of<Real>(start, pool)},
+        mass_{pool.make<double>(z_.count() + 1)} {
+    x() = start.template cast<double>();
+    w() = 1;
+    if (seat.keeps_balance) own_ = start.template cast<double>();
+  }
+
+  void compute(Work<Real>& work, const Step& step) override {
+    if (!step.with_gradient) return;
+    const typename Scratch<Real>::Frame frame(work.scratch);
+    VectorRef<Real> g = work.scratch.vector(z().size());
+    work.learner.gradient(model(), work.batch(step.index), g, work.scratch);
+    const double eta = settings_->eta.at(client_, step.index);
+    x() -= eta * g.template cast<double>();
+    if (own_.size() > 0) own_ -= eta * g.template cast<double>();
+    divide();
+  }
+
+  // x and w lose the same share, so z stays.
+  Payload publish(Work<Real>& work, const Step& step) override {
+    Payload payload;
+    const double shares = counters_.assign(numbers_of<double>(std::as_const(mass_)), step, work.pool, payload);
+    numbers_of<double>(mass_) -= shares * numbers_of<double>(mass_);
+    return payload;
+  }
+
+  void merge(Work<Real>&, const Step&, std::span<const Received<Real>> window) override {
+    for (const Received<Real>& message : window) counters_.absorb(message, numbers_of<double>(mass_));
+    if (!window.empty()) divide();
+  }
+
+  ConstVectorRef<Real> model() const override { return numbers_of<Real>(z_); }
+
+  void inspect(Probe& probe) const override {
+    const ConstVectorRef<double> mass = numbers_of<double>(mass_);
+    show(probe, "x", mass.head(mass.size() - 1));
+    show(probe, "w", mass[mass.size() - 1]);
+    show(probe, "z", model());
+    counters_.inspect(probe);
+    if (own_.size() > 0) show(probe, "own", own_);
+  }
+
+  void balance(Probe& probe) const override {
+    Vector<double> mass = numbers_of<double>(mass_);
+    counters_.add_in_flight(mass);
+    const Index n = mass.size() - 1;
+    show(probe, "weight", mass[n] - 1);
+    if (own_.size() > 0) show(probe, "mass", mass.head(n) - own_);
+  }
+
+ private:
+  VectorRef<Real> z() { return numbers_of<Real>(z_); }
+  VectorRef<double> x() { return {mass_.writable<double>(), static_cast<Index>(z_.count())}; }
+  double& w() { return mass_.writable<double>()[z_.count()]; }
+
+  void divide() { z() = (x() / w()).template cast<Real>(); }
+
+  std::shared_ptr<const SgpSettings> settings_;
+  std::size_t client_;
+  TrackingMass counters_;
+  Tensor z_;
+  Tensor mass_;         // x, then w
+  Vector<double> own_;  // the start and all own steps; empty where nobody asks for the balance
+};
+
+Needs needs(const AlgorithmOptions&) {
+  return {.keep = Keep::newest_ever};
+}
+
+template <class Real>
+AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
+  return factory_of<Sgp, Real>(SgpSettings{StepSize(options, "eta", 0.05)});
+}
+
+constexpr OptionSpec options[] = {
+    {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
+    {.name = "step",
+     .type = OptionType::word,
+     .fallback = "\"constant\"",
+     .meaning = "diminishing: eta / (k + step_offset)",
+     .choices = "constant|diminishing"},
+    {"step_offset", OptionType::number, "1", "of a diminishing step", 0, 1e9, true},
+};
+
+}  // namespace
+
+constinit const CatalogueEntry entries::sgp{
+    .name = "sgp",
+    .summary = "push-sum SGD on digraphs",
+    .options = options,
+    .usual = Runs::rounds,
+    .share = Weights::column,
+    .needs = needs,
+    .make_float = make<float>,
+    .make_double = make<double>,
+};
+
+}  // namespace rubato

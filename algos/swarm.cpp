@@ -1,0 +1,121 @@
+// Swarm learning: a leader that changes from round to round gathers all models and hands out their mean.
+// Source: S2, equations 24 to 26; Project specification 6.1 (e).
+//
+// w_i: model of client i   p_j: weight of client j, summing to one over those heard   eta: step size
+//
+//   publish 0   send w_i to the leader
+//   merge 0     avg <- sum_j p_j w_j        at the leader, which only routes: its own model counts as any other
+//   publish 1   send avg to everybody
+//   merge 1     avg <- what the leader sent
+//   compute     w_i <- avg - eta g_i(w_i; batch)       the gradient is that of the model before the mean
+//
+// With equal weights this is DeceFL on the averaging matrix and the FedAvg of S2 (equation 17).
+#include <utility>
+
+#include "algos/entries.hpp"
+#include "algos/global_model.hpp"
+
+namespace rubato {
+
+namespace {
+
+constexpr std::uint8_t gather = 0, scatter = 1;
+
+struct SwarmSettings {
+  StepSize eta;
+  Weighting weighting;
+};
+
+template <class Real>
+class Swarm final : public Algorithm<Real> {
+ public:
+  Swarm(std::shared_ptr<const SwarmSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+      : settings_{std::move(settings)}, seat_{seat}, pool_{pool}, w_{copy_of<Real>(start, pool)}, average_{w_} {}
+
+  void compute(Work<Real>& work, const Step& step) override {
+    const typename Scratch<Real>::Frame frame(work.scratch);
+    Tensor next = work.pool.template make<Real>(w_.count());
+    VectorRef<Real> w = numbers_of<Real>(next);  // the gradient first
+    work.learner.gradient(model(), work.batch(step.index), w, work.scratch);
+    const double eta = settings_->eta.at(seat_.client.value, step.index);
+    w = numbers_of<Real>(std::as_const(average_)) - static_cast<Real>(eta) * w;
+    average_ = w_ = std::move(next);
+  }
+
+  Payload publish(Work<Real>&, const Step& step) override {
+    Payload payload;
+    payload.common[0] = step.phase == scatter ? average_ : w_;
+    return payload;
+  }
+
+  void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
+    if (step.phase == gather) return average(work, window);
+    if (!window.empty()) average_ = window.back().payload.common[0];
+  }
+
+  void adopt(ConstVectorRef<Real> model) override { average_ = w_ = copy_of<Real>(model, pool_); }
+
+  ConstVectorRef<Real> model() const override { return numbers_of<Real>(w_); }
+  void inspect(Probe& probe) const override { show(probe, "x", model()); }
+
+ private:
+  void average(Work<Real>& work, std::span<const Received<Real>> window) {
+    const auto weight = [&](ClientId client) { return settings_->weighting(seat_, client); };
+    double total = weight(seat_.client);
+    for (const Received<Real>& message : window) total += weight(message.sender);
+    average_ = zeros<Real>(w_.count(), work.pool);
+    VectorRef<Real> sum = numbers_of<Real>(average_);
+    sum = static_cast<Real>(weight(seat_.client) / total) * model();
+    for (const Received<Real>& message : window)
+      sum += static_cast<Real>(weight(message.sender) / total) * message.common();
+  }
+
+  std::shared_ptr<const SwarmSettings> settings_;
+  Seat seat_;
+  TensorPool& pool_;
+  Tensor w_;        // immutable, like the mean: both are handed out as they are
+  Tensor average_;  // the client's own model where no mean is newer
+};
+
+SwarmSettings read(const AlgorithmOptions& options) {
+  return {StepSize(options, "eta", 0.05), Weighting(options, "uniform")};
+}
+
+// The computation stands at the end: everybody hands in first.
+Needs needs(const AlgorithmOptions&) {
+  return {.program = {.round = {Phase{.kind = PhaseKind::exchange, .number = gather},
+                                Phase{.kind = PhaseKind::exchange, .number = scatter},
+                                Phase{.kind = PhaseKind::compute}}}};
+}
+
+template <class Real>
+AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
+  return factory_of<Swarm, Real>(read(options));
+}
+
+constexpr OptionSpec options[] = {
+    {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
+    {.name = "step", .type = OptionType::word, .fallback = "\"constant\"",
+     .meaning = "constant, or diminishing: eta / (k + step_offset) at a client's k-th computation",
+     .choices = "constant|diminishing"},
+    {"step_offset", OptionType::number, "1", "offset of the diminishing step", 0, 1e9, true},
+    {.name = "weighting", .type = OptionType::word, .fallback = "\"uniform\"",
+     .meaning = "how much a client counts: as much as its samples, or as much as any other",
+     .choices = "samples|uniform"},
+};
+
+}  // namespace
+
+constinit const CatalogueEntry entries::swarm{
+    .name = "swarm",
+    .summary = "a changing leader gathers all models and scatters their mean",
+    .options = options,
+    .runs = static_cast<std::uint8_t>(Runs::server),
+    .usual = Runs::server,
+    .graphs = Graphs::complete,
+    .needs = needs,
+    .make_float = make<float>,
+    .make_double = make<double>,
+};
+
+}  // namespace rubato

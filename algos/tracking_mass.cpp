@@ -1,0 +1,61 @@
+#include "algos/tracking_mass.hpp"
+
+#include <cassert>
+#include <string>
+#include <utility>
+
+namespace rubato {
+
+TrackingMass::TrackingMass(const Seat& seat)
+    : senders_{seat.senders},
+      receivers_{seat.receivers},
+      assigned_(seat.receivers.size()),
+      absorbed_(seat.senders.size()) {}
+
+double TrackingMass::assign(ConstVectorRef<double> mass, const Step& step, TensorPool& pool, Payload& payload) {
+  double shares = 0;
+  if (!step.entries.empty()) payload.own.reserve(step.entries.size());
+  for (const StepEntry& receiver : step.entries) {
+    const std::size_t place = place_of(receivers_, receiver.peer);
+    assert(place < assigned_.size() && "a receiver of a message is a receiver of the seat");
+    Tensor& sigma = assigned_[place];
+    Tensor next = pool.make<double>(static_cast<std::size_t>(mass.size()));  // the last one may still be on its way
+    if (sigma)
+      numbers_of<double>(next) = numbers_of<double>(std::as_const(sigma)) + receiver.weight * mass;
+    else
+      numbers_of<double>(next) = receiver.weight * mass;
+    sigma = next;
+    payload.own.push_back(std::move(next));
+    shares += receiver.weight;
+  }
+  return shares;
+}
+
+void TrackingMass::absorb(ClientId sender, const Tensor& counter, VectorRef<double> mass) {
+  const std::size_t place = place_of(senders_, sender);
+  assert(place < absorbed_.size() && "the sender of a message is a sender of the seat");
+  Tensor& rho = absorbed_[place];
+  if (rho)
+    mass += numbers_of<double>(counter) - numbers_of<double>(std::as_const(rho));
+  else
+    mass += numbers_of<double>(counter);
+  rho = counter;
+}
+
+void TrackingMass::inspect(Probe& probe) const {
+  for (std::size_t place = 0; place < assigned_.size(); ++place)
+    if (assigned_[place])
+      show(probe, "sigma " + std::to_string(receivers_[place].value), numbers_of<double>(assigned_[place]));
+  for (std::size_t place = 0; place < absorbed_.size(); ++place)
+    if (absorbed_[place])
+      show(probe, "rho " + std::to_string(senders_[place].value), numbers_of<double>(absorbed_[place]));
+}
+
+void TrackingMass::add_in_flight(Vector<double>& sum) const {
+  for (const Tensor& sigma : assigned_)
+    if (sigma) sum += numbers_of<double>(sigma);
+  for (const Tensor& rho : absorbed_)
+    if (rho) sum -= numbers_of<double>(rho);
+}
+
+}  // namespace rubato

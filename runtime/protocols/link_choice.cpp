@@ -1,0 +1,85 @@
+#include "runtime/protocols/link_choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/random.hpp"
+
+namespace rubato {
+
+namespace {
+
+constexpr std::uint32_t picking = 1;  // detail of Purpose::neighbours
+
+bool takes_some(const Fanout& fanout) { return fanout.share < 1 || fanout.one > 0 || fanout.chosen_by_receiver; }
+
+}  // namespace
+
+LinkChoice::LinkChoice(const Graph& graph, std::uint64_t seed, const Fanout& fanout, std::vector<std::uint32_t> every,
+                       std::vector<double> chances)
+    : draws_{takes_some(fanout) || !chances.empty()},
+      seed_{seed},
+      fanout_{fanout},
+      chances_{std::move(chances)},
+      every_{std::move(every)} {
+  if (takes_some(fanout)) picked_.resize(graph.clients());
+}
+
+// The neighbours that a client picks at a turn: the first few of a shuffle.
+const std::vector<ClientId>& LinkChoice::picked_by(const Graph& graph, ClientId client, std::uint64_t turn) const {
+  Picked& picked = picked_[client.value];
+  if (picked.turn == turn) return picked.neighbours;
+  picked.turn = turn;
+  const auto all = fanout_.chosen_by_receiver ? graph.senders_to(client) : graph.receivers_of(client);
+  picked.neighbours.assign(all.begin(), all.end());
+  if (!every_.empty() && turn % every_[client.value] != 0) {
+    picked.neighbours.clear();
+    return picked.neighbours;
+  }
+  const auto wanted = fanout_.one > 0 ? std::size_t{1}
+                                      : static_cast<std::size_t>(std::ceil(fanout_.share * static_cast<double>(all.size()) - 1e-9));
+  const std::size_t count = std::min(all.size(), std::max<std::size_t>(wanted, 1));
+  if (count < all.size()) {
+    Stream stream(seed_, client, Purpose::neighbours, picking);
+    stream.seek(turn * 2 * count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double u = stream.uniform();
+      std::swap(picked.neighbours[i], picked.neighbours[i + static_cast<std::size_t>(u * static_cast<double>(all.size() - i))]);
+    }
+    picked.neighbours.resize(count);
+    std::sort(picked.neighbours.begin(), picked.neighbours.end());
+  }
+  return picked.neighbours;
+}
+
+bool LinkChoice::is_up(ClientId sender, ClientId receiver, LinkIndex link, std::uint64_t turn) const {
+  if (chances_.empty() || chances_[link] >= 1) return true;
+  return uniform01(draw(seed_, sender, Purpose::indicator, turn, receiver.value + 2).first) < chances_[link];
+}
+
+const std::vector<std::uint32_t>& LinkChoice::choose(const Graph& graph, ClientId sender, std::uint64_t turn) const {
+  places_.clear();
+  const auto receivers = graph.receivers_of(sender);
+  const LinkIndex first = graph.first_link(sender);
+  if (!table_.empty()) {
+    const auto& turns = table_[sender.value];
+    if (turn >= turns.size()) return places_;
+    for (const ClientId receiver : turns[turn]) places_.push_back(*graph.find_link(sender, receiver) - first);
+    return places_;
+  }
+  const auto holds = [](const std::vector<ClientId>& some, ClientId client) {
+    return std::binary_search(some.begin(), some.end(), client);
+  };
+  for (std::uint32_t place = 0; place < receivers.size(); ++place) {
+    const ClientId receiver = receivers[place];
+    if (!picked_.empty()) {
+      const bool is_picked = fanout_.chosen_by_receiver ? holds(picked_by(graph, receiver, turn), sender)
+                                                        : holds(picked_by(graph, sender, turn), receiver);
+      if (!is_picked) continue;
+    }
+    if (is_up(sender, receiver, first + place, turn)) places_.push_back(place);
+  }
+  return places_;
+}
+
+}  // namespace rubato

@@ -1,0 +1,84 @@
+// pull: a client asks its neighbours, takes the first answers or those that came in time, and absorbs them together.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/protocols/protocol.hpp"
+#include "runtime/protocols/push.hpp"
+
+namespace rubato {
+
+/// Shared by the clients of a run; must outlive them.
+struct PullSettings {
+  const PushSettings* push = nullptr;  ///< graph, timers, deadline, needs, weights, absorb_every
+  /// [client][pull] -> whom it asks, ascending; behind its end they are drawn.
+  std::vector<std::vector<std::vector<ClientId>>> asked;
+
+  /// A pull belongs to a computation, not to the transmit timer.
+  bool at_compute() const { return push->needs.absorb == AbsorbAt::compute; }
+  /// The share of the neighbours that a pull asks, drawn, and of those whose answers end it; both rounded up. At a
+  /// computation everybody is asked and the first few count, else only those are asked that count.
+  double asks() const { return at_compute() ? 1 : push->needs.fanout.share; }
+  double awaits() const { return at_compute() ? push->needs.fanout.share : 1; }
+  /// After a pull the client tells all its receivers what has become of its model. An exchange number 1 says so.
+  bool announces() const;
+};
+
+/// A pull begins at a transmit tick or, with needs.absorb = compute, at the compute ticks whose number is a multiple
+/// of the client's absorb_every. Requests go to the neighbours; who hears one answers at once with a publish step
+/// (phase 0) to the asker alone. When enough answers are in, or at the deadline after the requests, all of them are
+/// one merge step (phase 0, senders ascending), or none if nothing came; later answers are discarded, as late or
+/// superseded.
+///
+/// A pull at a compute tick is followed by that computation; compute ticks until then are skipped. A pull at a
+/// transmit tick leaves computations alone; transmit ticks while it lasts are skipped. With announces() the merge is
+/// followed by a publish step (phase 1) to all receivers, and its arrivals are merge steps of phase 1. Without a
+/// deadline the links must retransmit. There is no reception cap.
+class Pull final : public Protocol {
+ public:
+  Pull(const PullSettings& settings, ClientId self);
+
+  void start(Effects& effects) override;
+  void on_compute(Time now, std::uint32_t detail, Effects& effects) override;
+  void on_transmit(Time now, std::uint32_t detail, Effects& effects) override;
+  void on_deadline(Time now, Sequence pull, Effects& effects) override;
+  void on_departed(std::size_t, Time, Effects&) override {}
+  void on_request(Time now, ClientId from, std::uint32_t tag, Effects& effects) override;
+  Offer on_arrival(const Arrival& arrival, Effects& effects) override;
+  void on_window_close(Time now, Effects& effects) override;
+  void on_refill() override {}
+  void on_unify(Time, bool, Effects&) override {}
+  const Mailbox& mailbox() const override { return mailbox_; }
+
+  /// Ticks at which nothing happened because a pull was under way.
+  std::uint64_t skipped() const { return skipped_; }
+
+ private:
+  const PushSettings& push() const { return *settings_.push; }
+  bool ask(Time now, Effects& effects);
+  void choose_asked();
+  void compute(Time now, Effects& effects);
+  void finish(Time now, Effects& effects);
+  void publish(std::uint8_t phase, std::span<const ClientId> receivers, std::uint32_t tag, Time now, Effects& effects);
+  void merge(std::vector<Arrival>& arrived, std::uint8_t phase, Time now, Effects& effects);
+  Offer judge(const Arrival& arrival) const;
+
+  const PullSettings& settings_;
+  ClientId self_;
+  Timer compute_timer_;
+  Timer transmit_timer_;
+  Sequence sequence_ = 0;
+  std::uint32_t pulls_ = 0;  // begun; the number of the present or last one is one less
+  bool awaits_ = false;
+  bool is_cut_ = false;      // the last pull was ended by the deadline
+  std::size_t enough_ = 0;   // answers that end the present pull
+  std::uint64_t skipped_ = 0;
+  std::vector<ClientId> asked_;
+  std::vector<Arrival> answers_;
+  std::vector<Arrival> news_;  // what others announced, at this instant
+  Mailbox mailbox_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,310 @@
+// Rounds with a centre: who does what in which order, and what becomes of late and lost messages. No arithmetic.
+#include "runtime/protocols/server.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "runtime/world/topology.hpp"
+#include "tests/support/protocol_world.hpp"
+
+using namespace rubato;
+using namespace rubato::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Client i computes for i + 1 seconds; links take a tenth of a second.
+struct ServerWorld : ProtocolWorld {
+  explicit ServerWorld(Graph of) : ProtocolWorld(std::move(of)) {
+    push.compute.clear();
+    for (std::uint32_t i = 0; i < graph.clients(); ++i) push.compute.push_back(TimerLaw::fixed(i + 1.0, 0));
+    on_round = [&](Time at, std::uint64_t round) { rounds.push_back({round, to_seconds(at)}); };
+  }
+  Conductor& run(double seconds) {
+    board.settings = &push;
+    return ProtocolWorld::run([&](ClientId client) { return std::make_unique<Server>(board, client); }, steps, seconds);
+  }
+
+  ServerBoard board;
+  StepSentences steps;
+  std::vector<std::pair<std::uint64_t, double>> rounds;
+};
+
+using Marks = std::vector<std::pair<std::uint64_t, double>>;
+
+void gather_first(ServerWorld& world) {
+  world.push.needs.program.round = {Phase{.kind = PhaseKind::exchange, .number = 0},
+                                    Phase{.kind = PhaseKind::exchange, .number = 1}, Phase{.kind = PhaseKind::compute}};
+}
+
+std::set<std::uint32_t> clients_of(const StepSentences& steps, StepKind kind, double at) {
+  std::set<std::uint32_t> clients;
+  for (const Step& step : steps.steps)
+    if (step.kind == kind && to_seconds(step.at) == doctest::Approx(at)) clients.insert(step.client.value);
+  return clients;
+}
+
+}  // namespace
+
+TEST_CASE("a round: model to everybody, each computes and answers, the centre computes too, one merge ends the round") {
+  ServerWorld world(topologies::star(3, {0}));
+  world.run(3.3);
+  CHECK(world.steps.all ==
+        Sentences{"0: 0 publish/0 -> 1 2", "0.1: 1 merge/0 <- 0#0", "0.1: 2 merge/0 <- 0#0", "1: 0 compute/0",
+                  "2.1: 1 compute/0", "2.1: 1 publish/1 -> 0", "3.1: 2 compute/0", "3.1: 2 publish/1 -> 0",
+                  "3.2: 0 merge/1 <- 1#0 2#0", "3.2: 0 publish/0 -> 1 2", "3.3: 1 merge/0 <- 0#1",
+                  "3.3: 2 merge/0 <- 0#1"});
+  CHECK(world.rounds == Marks{{0, 0.0}, {1, 3.2}});
+  CHECK(world.board.round == 1);
+}
+
+TEST_CASE("the merge steps of a round carry its number, computations count by client") {
+  ServerWorld world(topologies::star(3, {0}));
+  world.run(6.5);
+  std::vector<std::uint64_t> merges, computations;
+  for (const Step& step : world.steps.steps) {
+    if (step.kind == StepKind::merge && step.client.value == 0) merges.push_back(step.index);
+    if (step.kind == StepKind::merge && step.client.value == 1) CHECK(step.index == merges.size());
+    if (step.kind == StepKind::compute && step.client.value == 2) computations.push_back(step.index);
+  }
+  CHECK(merges == std::vector<std::uint64_t>{0, 1});
+  CHECK(computations == std::vector<std::uint64_t>{0, 1});
+}
+
+TEST_CASE("answers are merged in the order of their senders, whatever the order of their arrival") {
+  ServerWorld world(topologies::star(4, {0}));
+  world.push.compute = {TimerLaw::fixed(1, 0)};
+  world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{1, 0, 0}, 3.0}, {{2, 0, 0}, 2.0}});
+  world.run(4.15);
+  CHECK(world.steps.of_kind(StepKind::merge).back() == "4.1: 0 merge/1 <- 1#0 2#0 3#0");
+}
+
+TEST_CASE("only the selected take part, and a centre that is not selected computes nothing") {
+  ServerWorld world(topologies::star(4, {0}));
+  world.board.selected = {{{1}, {3}}, {{0}}, {{2}}};
+  world.run(9);
+  CHECK(world.steps.all ==
+        Sentences{"0: 0 publish/0 -> 1 3", "0.1: 1 merge/0 <- 0#0", "0.1: 3 merge/0 <- 0#0", "2.1: 1 compute/0",
+                  "2.1: 1 publish/1 -> 0", "4.1: 3 compute/0", "4.1: 3 publish/1 -> 0", "4.2: 0 merge/1 <- 1#0 3#0",
+                  "5.2: 0 compute/0", "5.2: 0 merge/1", "5.2: 0 publish/0 -> 2", "5.3: 2 merge/0 <- 0#1",
+                  "8.3: 2 compute/0", "8.3: 2 publish/1 -> 0", "8.4: 0 merge/1 <- 2#0", "8.4: 0 publish/0 -> 1 2 3",
+                  "8.5: 1 merge/0 <- 0#2", "8.5: 2 merge/0 <- 0#2", "8.5: 3 merge/0 <- 0#2"});
+  CHECK(world.rounds == Marks{{0, 0.0}, {1, 4.2}, {2, 5.2}, {3, 8.4}});
+}
+
+TEST_CASE("a share of the clients is drawn anew in every round, without repetition, each as often as any other") {
+  ServerWorld world(topologies::star(8, {0}));
+  world.push.compute = {TimerLaw::fixed(0.8, 0)};
+  world.board.share = 0.3;  // of eight, rounded up: three
+  world.run(2000);
+  std::vector<int> times(8);
+  for (const Step& step : world.steps.steps)
+    if (step.kind == StepKind::compute) ++times[step.client.value];
+  CHECK(world.board.round >= 1990);
+  for (const int count : times) CHECK(count == doctest::Approx(2000 * 3.0 / 8).epsilon(0.15));
+}
+
+TEST_CASE("at the deadline after the start of the round the centre merges what is there") {
+  ServerWorld world(topologies::star(3, {0}));
+  world.push.limits.deadline = 2500ms;
+  world.run(2.5);
+  CHECK(world.steps.of(0) == Sentences{"0: 0 publish/0 -> 1 2", "1: 0 compute/0", "2.5: 0 merge/1 <- 1#0",
+                                       "2.5: 0 publish/0 -> 1 2"});
+}
+
+TEST_CASE("an answer that arrives exactly at the deadline is merged") {
+  ServerWorld world(topologies::star(2, {0}));
+  world.push.limits.deadline = 2200ms;  // 0.1 + 2 + 0.1
+  world.run(2.2);
+  CHECK(world.steps.of_kind(StepKind::merge).back() == "2.2: 0 merge/1 <- 1#0");
+  CHECK(world.rounds.back().second == 2.2);
+}
+
+TEST_CASE("a round in which nobody answers is merged all the same, with an empty window") {
+  ServerWorld world(topologies::star(3, {0}));
+  world.push.compute = {TimerLaw::fixed(9, 0)};
+  world.push.limits.deadline = 1s;
+  world.run(1.05);
+  CHECK(world.steps.of(0) == Sentences{"0: 0 publish/0 -> 1 2", "1: 0 merge/1", "1: 0 publish/0 -> 1 2"});
+}
+
+TEST_CASE("a late answer is discarded and counted, and its work is lost") {
+  ServerWorld world(topologies::star(3, {0}));
+  world.push.limits.deadline = 2500ms;
+  world.push.compute = {TimerLaw::fixed(1, 0)};
+  world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{2, 0, 0}, 2.0}});
+  const MessageCounts counts = world.run(4.5).total_counts();
+  CHECK(world.steps.of(0) == Sentences{"0: 0 publish/0 -> 1 2", "1: 0 compute/0", "2.5: 0 merge/1 <- 1#0",
+                                       "2.5: 0 publish/0 -> 1 2", "3.1: 0 discard/0 <- 2#0", "3.5: 0 compute/0",
+                                       "3.7: 0 merge/1 <- 1#1 2#1", "3.7: 0 publish/0 -> 1 2"});
+  CHECK(counts.late == 1);
+}
+
+TEST_CASE("a newer model overtakes the work on an older one, and the centre forgets what it has not finished") {
+  ServerWorld world(topologies::star(3, {0}));
+  world.push.compute = {TimerLaw::fixed(3, 0), TimerLaw::fixed(1, 0), TimerLaw::fixed(2.5, 0)};
+  world.push.limits.deadline = 2s;
+  world.run(6);
+  CHECK(world.steps.of(0) ==
+        Sentences{"0: 0 publish/0 -> 1 2", "2: 0 merge/1 <- 1#0", "2: 0 publish/0 -> 1 2", "4: 0 merge/1 <- 1#1",
+                  "4: 0 publish/0 -> 1 2", "6: 0 merge/1 <- 1#2", "6: 0 publish/0 -> 1 2"});
+  CHECK(world.steps.of(2) == Sentences{"0.1: 2 merge/0 <- 0#0", "2.1: 2 merge/0 <- 0#1", "4.1: 2 merge/0 <- 0#2"});
+}
+
+TEST_CASE("who is not asked again finishes its old work, and its answer is late") {
+  ServerWorld world(topologies::star(3, {0}));
+  world.push.limits.deadline = 2500ms;
+  world.board.selected = {{{1}, {2}}, {{1}}, {{1}}};
+  const MessageCounts counts = world.run(3.3).total_counts();
+  CHECK(world.steps.of(2) == Sentences{"0.1: 2 merge/0 <- 0#0", "3.1: 2 compute/0", "3.1: 2 publish/1 -> 0"});
+  CHECK(world.steps.of(0).back() == "3.2: 0 discard/0 <- 2#0");
+  CHECK(counts.late == 1);
+}
+
+TEST_CASE("a lost model costs an answer where there is a deadline") {
+  ServerWorld world(topologies::star(3, {0}));
+  world.push.limits.deadline = 5s;
+  world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 2}, -1}});
+  const MessageCounts counts = world.run(5).total_counts();
+  CHECK(world.steps.of(0) == Sentences{"0: 0 publish/0 -> 1 2 lost", "1: 0 compute/0", "5: 0 merge/1 <- 1#0",
+                                       "5: 0 publish/0 -> 1 2"});
+  CHECK(counts.lost == 1);
+}
+
+TEST_CASE("without a deadline lost messages are sent again, and the round waits for them") {
+  ServerWorld world(topologies::star(3, {0}));
+  world.settings.retransmits = true;
+  world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 2}, -1}, {{1, 0, 0}, -1}});
+  world.run(3.5);
+  CHECK(world.steps.of_kind(StepKind::merge)[2] == "3.3: 0 merge/1 <- 1#0 2#0");
+}
+
+TEST_CASE("an opening is a round of everybody that does not count") {
+  ServerWorld world(topologies::star(3, {0}));
+  world.push.needs.program.opening = {Phase{PhaseKind::compute}};
+  world.board.selected = {{{1}}};
+  world.run(5.5);
+  CHECK(world.steps.of(0) == Sentences{"0: 0 publish/0 -> 1 2", "1: 0 compute/0", "3.2: 0 merge/1 <- 1#0 2#0",
+                                       "3.2: 0 publish/0 -> 1", "5.4: 0 merge/1 <- 1#1", "5.4: 0 publish/0 -> 1 2"});
+  CHECK(world.rounds == Marks{{0, 3.2}, {1, 5.4}});
+}
+
+TEST_CASE("a client alone is its own centre") {
+  ServerWorld world(Graph(1, false, {}));
+  world.run(2.5);
+  CHECK(world.steps.all == Sentences{"1: 0 compute/0", "1: 0 merge/1", "2: 0 compute/0", "2: 0 merge/1"});
+}
+
+TEST_CASE("a round of nobody ends at once and does not stop time") {
+  ServerWorld world(topologies::star(2, {0}));
+  world.board.selected = {{}, {}};
+  world.run(2.5);
+  CHECK(world.board.round == 3);
+  CHECK(world.steps.of(1) == Sentences{"0.1: 1 merge/0 <- 0#0", "2.1: 1 compute/0", "2.1: 1 publish/1 -> 0",
+                                       "2.3: 1 merge/0 <- 0#1"});
+}
+
+TEST_CASE("gather first: everybody hands in, the centre merges and answers, everybody computes") {
+  ServerWorld world(topologies::complete(3));
+  gather_first(world);
+  world.board.law = CentreLaw::in_turn;
+  world.run(3.3);
+  CHECK(world.steps.all ==
+        Sentences{"0: 1 publish/0 -> 0", "0: 2 publish/0 -> 0", "0.1: 0 merge/0 <- 1#0 2#0", "0.1: 0 publish/1 -> 1 2",
+                  "0.2: 1 merge/1 <- 0#0", "0.2: 2 merge/1 <- 0#0", "1.1: 0 compute/0", "2.2: 1 compute/0",
+                  "3.2: 2 compute/0", "3.2: 0 publish/0 -> 1", "3.2: 2 publish/0 -> 1", "3.3: 1 merge/0 <- 0#1 2#1",
+                  "3.3: 1 publish/1 -> 0 2"});
+  CHECK(world.rounds == Marks{{0, 0.0}, {1, 3.2}});
+}
+
+TEST_CASE("gather first: the centre waits for models until the deadline, and later ones are late") {
+  ServerWorld world(topologies::complete(3));
+  gather_first(world);
+  world.push.limits.deadline = 1s;
+  world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{2, 0, 0}, 1.5}});
+  const MessageCounts counts = world.run(2).total_counts();
+  CHECK(world.steps.of(0) == Sentences{"1: 0 merge/0 <- 1#0", "1: 0 publish/1 -> 1 2", "1.5: 0 discard/0 <- 2#0",
+                                       "2: 0 compute/0"});
+  CHECK(counts.late == 1);
+}
+
+TEST_CASE("gather first: who misses the answer sits the round out") {
+  ServerWorld world(topologies::complete(3));
+  gather_first(world);
+  world.push.limits.deadline = 1s;
+  world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 2}, -1}});
+  world.run(2.3);
+  CHECK(world.steps.of(2) == Sentences{"0: 2 publish/0 -> 0", "2.2: 2 publish/0 -> 0"});
+  CHECK(world.rounds == Marks{{0, 0.0}, {1, 2.2}});
+}
+
+TEST_CASE("gather first: where nobody hears the centre the round is repeated with the next one") {
+  ServerWorld world(topologies::complete(3));
+  gather_first(world);
+  world.push.limits.deadline = 1s;
+  world.push.compute = {TimerLaw::fixed(5, 0)};
+  world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 1}, -1}, {{0, 0, 2}, -1}});
+  world.run(6.4);
+  CHECK(world.steps.all ==
+        Sentences{"0: 1 publish/0 -> 0", "0: 2 publish/0 -> 0", "0.1: 0 merge/0 <- 1#0 2#0",
+                  "0.1: 0 publish/1 -> 1 lost 2 lost", "1.1: 0 publish/0 -> 1", "1.1: 2 publish/0 -> 1",
+                  "1.2: 1 merge/0 <- 0#1 2#1", "1.2: 1 publish/1 -> 0 2", "1.3: 0 merge/1 <- 1#1",
+                  "1.3: 2 merge/1 <- 1#1", "6.2: 1 compute/0", "6.3: 0 compute/0", "6.3: 2 compute/0",
+                  "6.3: 0 publish/0 -> 1", "6.3: 2 publish/0 -> 1", "6.4: 1 merge/0 <- 0#2 2#2",
+                  "6.4: 1 publish/1 -> 0 2"});
+  CHECK(world.board.failures == 1);
+  CHECK(world.rounds == Marks{{0, 0.0}, {1, 6.3}});
+}
+
+TEST_CASE("a table names the centres, and a drawn centre is anybody as often as any other") {
+  ServerWorld tabled(topologies::complete(4));
+  gather_first(tabled);
+  tabled.push.compute = {TimerLaw::fixed(0.8, 0)};
+  tabled.board.centres = {{2}, {1}, {3}};
+  tabled.run(3.5);
+  CHECK(clients_of(tabled.steps, StepKind::merge, 0.1) == std::set<std::uint32_t>{2});
+  CHECK(clients_of(tabled.steps, StepKind::merge, 1.1) == std::set<std::uint32_t>{1});
+  CHECK(clients_of(tabled.steps, StepKind::merge, 2.1) == std::set<std::uint32_t>{3});
+  CHECK(clients_of(tabled.steps, StepKind::merge, 3.1) == std::set<std::uint32_t>{0});
+
+  ServerWorld drawn(topologies::complete(4));
+  gather_first(drawn);
+  drawn.push.compute = {TimerLaw::fixed(0.8, 0)};
+  drawn.board.law = CentreLaw::drawn;
+  drawn.run(2000);
+  std::vector<int> times(4);
+  for (const Step& step : drawn.steps.steps)
+    if (step.kind == StepKind::merge && step.phase == 0) ++times[step.client.value];
+  for (const int count : times) CHECK(count == doctest::Approx(500).epsilon(0.15));
+}
+
+TEST_CASE("whatever the links do, every payload is dealt with, and rounds go on") {
+  for (const bool gathers : {false, true})
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+      CAPTURE(seed);
+      CAPTURE(gathers);
+      ServerWorld world(topologies::complete(6));
+      if (gathers) gather_first(world);
+      world.push.seed = world.settings.seed = seed;
+      world.board.share = seed % 2 == 0 ? 0.5 : 1;
+      world.board.law = gathers && seed % 3 == 0 ? CentreLaw::drawn : CentreLaw::fixed;
+      world.push.compute = {TimerLaw::gamma(2, 3)};
+      world.push.limits.deadline = seed % 5 == 0 ? Duration::max() : Duration{2s};
+      world.settings.retransmits = seed % 5 == 0;
+      RandomChannel::LinkLaw law;
+      law.delay = {.kind = Law::Kind::exponential, .first = 0.5};
+      law.loss = 0.3;
+      law.duplicate = seed % 4 == 0 ? 0.3 : 0;
+      world.channel = std::make_unique<RandomChannel>(seed, law,
+                                                      std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
+      const Conductor& conductor = world.run(300);
+      REQUIRE(world.board.round > 40);
+      const MessageCounts counts = conductor.total_counts();
+      const std::uint64_t answered = counts.lost + counts.kept + counts.late + counts.duplicates;
+      REQUIRE((law.duplicate > 0 ? counts.sent <= answered + conductor.under_way() : counts.sent == answered + conductor.under_way()));
+      REQUIRE((law.duplicate > 0) == (counts.duplicates > 0));
+      REQUIRE(world.steps.wanted() <= conductor.under_way() + 6);
+    }
+}
