@@ -72,7 +72,7 @@ void add_links(const Json& weights, std::size_t clients, std::set<Edge>& links) 
 // Everyone who is given a weight, and everyone who is sent to.
 Graph to_graph(const Json& config, std::size_t clients, std::set<Edge> links) {
   for (const char* matrix : {"Q", "A", "B", "W", "P"})
-    if (const Json* weights = given(config, matrix)) add_links(*weights, clients, links);
+    if (const Json* weights = given(config, matrix); weights && weights->is_array()) add_links(*weights, clients, links);
   return Graph(clients, true, {links.begin(), links.end()});
 }
 

@@ -123,7 +123,7 @@ Json all_of(const States& states, const std::string& name) {
 // What a case in continuous time needs besides its event table.
 struct Run {
   explicit Run(const Json& golden_case, const std::string& algorithm)
-      : config{golden_case.at("config")},
+      : config(golden_case.at("config")),
         timing{make_timing(golden_case)},
         trace(given(config, "psi") != nullptr, timing->graph.clients()) {
     numbers.learners = to_learners(golden_case.at("problem"));

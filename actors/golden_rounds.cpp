@@ -74,8 +74,8 @@ Json RoundEnds::numbers(const ProbeTable& table, const std::string& name, std::s
 }
 
 RoundsCase::RoundsCase(const Json& golden_case, const std::string& algorithm)
-    : params{golden_case.at("params")},
-      schedule{golden_case.contains("schedule") ? golden_case.at("schedule") : Json::object()},
+    : params(golden_case.at("params")),
+      schedule(golden_case.contains("schedule") ? golden_case.at("schedule") : Json::object()),
       clients{to_learners(golden_case.at("problem")).size()},
       rounds{params.at("rounds").get<std::size_t>()},
       ends{clients, rounds} {

@@ -117,9 +117,10 @@ void Rounds::work_on_job(ClientId client, Time now, Effects& effects) {
   }
   const JobRule& rule = board_.jobs;
   const bool finishes = rule.finishes.empty() ? pace.job_left <= rule.phase
-                                              : rule.finishes.at(board_.round)[client.value];
+                                              : board_.round < rule.finishes.size() && rule.finishes[board_.round][client.value];
   if (finishes) {
-    effects.wake({later(now, std::min(pace.job_left, rule.phase)), Priority::compute, client});
+    const Duration left = rule.finishes.empty() ? pace.job_left : rule.phase;
+    effects.wake({later(now, left), Priority::compute, client});
     ++board_.computing;
   } else {
     pace.job_left -= rule.phase;
