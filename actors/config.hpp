@@ -218,6 +218,13 @@ struct Limits {
   bool operator==(const Limits&) const = default;
 };
 
+/// What a run of a comparison may spend before its curve ends; absent: no limit.
+struct Budget {
+  std::optional<double> bits;       // as the papers count, of the measured clients together
+  std::optional<double> gradients;  // likewise
+  bool operator==(const Budget&) const = default;
+};
+
 /// record = "full" | "off" | a size in bytes.
 struct Record {
   enum class Kind { full, off, limited };
@@ -247,6 +254,7 @@ struct Experiment {
   Data data;
   Model model;
   Metrics metrics;
+  Budget budget;
   Limits limits;
   bool operator==(const Experiment&) const = default;
 };

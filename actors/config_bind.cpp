@@ -87,6 +87,10 @@ void fields(auto& each, Metrics& metrics) {
   each("test_samples", metrics.test_samples), each("clients", metrics.clients);
 }
 
+void fields(auto& each, Budget& budget) {
+  each("bits", budget.bits), each("gradients", budget.gradients);
+}
+
 void fields(auto& each, Limits& limits) {
   each("outstanding_steps", limits.outstanding_steps), each("payload_bytes", limits.payload_bytes);
 }
@@ -99,7 +103,7 @@ void fields(auto& each, Experiment& experiment) {
   each("channel", experiment.channel), each("mailbox", experiment.mailbox);
   each("unification", experiment.unification), each("protocol", experiment.protocol);
   each("algorithm", experiment.algorithm), each("data", experiment.data), each("model", experiment.model);
-  each("metrics", experiment.metrics), each("limits", experiment.limits);
+  each("metrics", experiment.metrics), each("budget", experiment.budget), each("limits", experiment.limits);
 }
 
 class Reader {

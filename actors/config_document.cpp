@@ -164,6 +164,7 @@ constexpr std::array sections{
     Section{"data.partition", "[data.partition]", "How rows are dealt to clients."},
     Section{"model", "[model]", "What they learn."},
     Section{"metrics", "[metrics]", "What is measured and how often."},
+    Section{"budget", "[budget]", "What a run may spend in a comparison. `rubato run` does not look at it."},
     Section{"limits", "[limits]", "How far the timing may run ahead of the arithmetic."},
     Section{"law", "Laws",
             "Where a number may be drawn, a table `{ law = \"exponential\", mean = 0.05 }` says how. A plain number is "

@@ -58,6 +58,7 @@ const std::array fixed = std::to_array<Key>({
     {"", "data", Type::table, "{}", "what they learn from, and how it is dealt"},
     {"", "model", Type::table, "{}", "what they learn"},
     {"", "metrics", Type::table, "{}", "what is measured, and how often"},
+    {"", "budget", Type::table, "{}", "what a run of `rubato compare` may spend"},
     {"", "limits", Type::table, "{}", "how far the timing may run ahead of the arithmetic"},
 
     {"clients", "count", Type::integer, "", "number of clients", "", clients},
@@ -191,6 +192,10 @@ const std::array fixed = std::to_array<Key>({
     {"metrics", "every_seconds", Type::number, "0.0", "seconds of the experiment between samples; 0: off", "", seconds},
     {"metrics", "test_samples", Type::integer, "0", "test rows that are used; 0: all", "", count_from_0},
     {"metrics", "clients", Type::integer, "0", "clients that are evaluated; 0: all", "", {0, 1e7}},
+
+    {"budget", "bits", Type::number, optional, "bits sent, as the papers count them, after which `rubato compare` ends a "
+     "run and its curve; none: until decides", "", positive},
+    {"budget", "gradients", Type::number, optional, "the same in computed gradients", "", positive},
 
     {"limits", "outstanding_steps", Type::integer, "0", "steps issued and not yet performed; 0: automatic", "",
      count_from_0},

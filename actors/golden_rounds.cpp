@@ -23,11 +23,19 @@ Graph graph_of(const Json& golden_case, std::size_t clients) {
     }
   const Json& params = golden_case.at("params");
   for (const char* name : {"W", "A", "B", "P", "W_cycle", "P_cycle"})
-    if (const Json* matrices = given(params, name))
+    if (const Json* matrices = given(params, name); matrices && !matrices->is_number())
       for (const Json& matrix : as_list(*matrices)) add_links(matrix, clients, links);
   if (const Json* schedule = given(golden_case, "schedule"); schedule && schedule->contains("W"))
     for (const Json& matrix : schedule->at("W")) add_links(matrix, clients, links);
   return Graph(clients, true, {links.begin(), links.end()});
+}
+
+Graph everybody(std::size_t clients) {
+  std::vector<Edge> links;
+  for (std::uint32_t i = 0; i < clients; ++i)
+    for (std::uint32_t k = 0; k < clients; ++k)
+      if (i != k) links.push_back({ClientId{i}, ClientId{k}});
+  return Graph(clients, true, std::move(links));
 }
 
 void add_batches(const Json& of_client, std::vector<Rows>& batches) {
@@ -56,6 +64,13 @@ const Vectors& RoundEnds::at(const ProbeTable& table, std::size_t end, std::size
   return table.at(first_probe_.at(end) + i, ClientId{i});
 }
 
+void RoundEnds::on_transmit(Time, ClientId client, const Step* publish) {
+  const std::size_t round = std::max<std::size_t>(first_probe_.size(), 1) - 1;
+  if (!publish || round >= rounds_) return;
+  if (messages_.size() <= round) messages_.resize(round + 1, Json::array());
+  for (const StepEntry& entry : publish->entries) messages_[round].push_back({client.value, entry.peer.value});
+}
+
 Json RoundEnds::vectors(const ProbeTable& table, const std::string& name, std::size_t first) const {
   Json all = Json::array();
   for (std::size_t end = first; end <= rounds_; ++end) {
@@ -73,7 +88,7 @@ Json RoundEnds::numbers(const ProbeTable& table, const std::string& name, std::s
   return all;
 }
 
-RoundsCase::RoundsCase(const Json& golden_case, const std::string& algorithm)
+RoundsCase::RoundsCase(const Json& golden_case, const std::string& algorithm, Runs protocol)
     : params(golden_case.at("params")),
       schedule(golden_case.contains("schedule") ? golden_case.at("schedule") : Json::object()),
       clients{to_learners(golden_case.at("problem")).size()},
@@ -84,7 +99,8 @@ RoundsCase::RoundsCase(const Json& golden_case, const std::string& algorithm)
   numbers.algorithm = algorithm;
   numbers.options = to_options(params);
   numbers.choices.resize(clients);
-  timing = std::make_unique<Timing>(graph_of(golden_case, clients), std::make_unique<IdealChannel>(on_the_way), Runs::rounds);
+  timing = std::make_unique<Timing>(protocol == Runs::rounds ? graph_of(golden_case, clients) : everybody(clients),
+                                    std::make_unique<IdealChannel>(on_the_way), protocol);
   timing->settings.compute = {TimerLaw::fixed(to_seconds(computing), 0)};
   timing->settings.transmit = {TimerLaw::off()};
   timing->conductor.until = never;

@@ -17,6 +17,10 @@ class RoundEnds final : public ScriptObserver {
   RoundEnds(std::size_t clients, std::size_t rounds) : clients_{clients}, rounds_{rounds} {}
 
   void on_round(Time at, std::uint64_t round) override;
+  void on_transmit(Time at, ClientId client, const Step* publish) override;
+
+  /// [round] -> [sender, receiver] of every message, in order of departure.
+  const std::vector<Json>& messages() const { return messages_; }
 
   /// [end][client] from one end (0: the opening) to the last.
   Json vectors(const ProbeTable& table, const std::string& name, std::size_t first = 0) const;
@@ -28,12 +32,13 @@ class RoundEnds final : public ScriptObserver {
   std::size_t clients_;
   std::size_t rounds_;
   std::vector<std::uint64_t> first_probe_;
+  std::vector<Json> messages_;
 };
 
 /// One case: set it up, perform it, read it.
 class RoundsCase {
  public:
-  RoundsCase(const Json& golden_case, const std::string& algorithm);
+  RoundsCase(const Json& golden_case, const std::string& algorithm, Runs protocol = Runs::rounds);
 
   /// The weights of merges (or shares) are this matrix, or these matrices in turn; links without weight stay idle.
   void merge_by(const Json& matrices) { timing->settings.merge_weights = by_link(matrices); }

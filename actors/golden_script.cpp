@@ -105,10 +105,12 @@ std::vector<std::vector<double>> to_start(const Json& x0, std::size_t clients) {
   return std::vector<std::vector<double>>(clients, x0.get<std::vector<double>>());
 }
 
-void ProbeTable::on_measure(const Step& step, const Performer& performer, ThreadMemory&) {
+void ProbeTable::on_measure(const Step& step, const Performer& performer, ThreadMemory& memory) {
   Vectors vectors;
   VectorProbe probe(vectors);
   performer.inspect(probe);
+  const Tensor evaluated = performer.snapshot(memory);
+  probe.vector("snapshot", {evaluated.data<double>(), evaluated.count()});
   const std::lock_guard lock(mutex_);
   seen_[{step.index, step.client}] = std::move(vectors);
   traffic_[step.client] = performer.traffic();
@@ -144,6 +146,66 @@ void perform_script(Timing& timing, const ScriptedNumbers& numbers, ScriptObserv
   play.perform(conductor, desk, Credit::automatic(timing.graph.clients(), task.dimension() * sizeof(double), 0, 0));
   if (const auto failure = play.ensemble().failure()) throw std::runtime_error(to_string(*failure));
   observer.on_end(conductor);
+}
+
+namespace {
+
+class StepList final : public StepSource {
+ public:
+  StepList(const std::vector<ListedStep>& steps, std::size_t clients, StepSink& sink)
+      : steps_{steps}, sink_{sink}, hashes_(clients) {}
+
+  bool walk(std::uint64_t) override {
+    for (const ListedStep& listed : steps_) hand_out(listed);
+    is_over_ = true;
+    return false;
+  }
+  void stop() override { is_over_ = true; }
+  bool is_over() const override { return is_over_; }
+  Time now() const override { return {}; }
+  std::uint64_t events() const override { return 0; }
+  MessageCounts total_counts() const override { return {}; }
+  std::uint64_t model_messages() const override { return 0; }
+  const std::vector<StepHash>& hashes() const override { return hashes_; }
+
+ private:
+  void hand_out(const ListedStep& listed) {
+    Step step = listed.step;
+    std::vector<StepEntry> entries = listed.entries;
+    if (listed.looks) step.kind = StepKind::measure;
+    if (step.kind == StepKind::publish && !entries.empty()) {
+      const SlotIndex slot = sink_.open_slot(static_cast<std::uint32_t>(entries.size()));
+      for (StepEntry& entry : entries) entry.slot = slot;
+      slots_[{step.client, entries.front().sequence}] = slot;
+    }
+    if (step.kind == StepKind::merge)
+      for (StepEntry& entry : entries) entry.slot = slots_.at({entry.peer, entry.sequence});
+    step.entries = entries;
+    sink_.perform(step);
+  }
+
+  const std::vector<ListedStep>& steps_;
+  StepSink& sink_;
+  std::vector<StepHash> hashes_;
+  std::map<std::pair<ClientId, Sequence>, SlotIndex> slots_;
+  bool is_over_ = false;
+};
+
+}  // namespace
+
+void perform_list(const std::vector<ListedStep>& steps, const Graph& graph, const ScriptedNumbers& numbers,
+                  ProbeTable& table) {
+  check(numbers, graph.clients());
+  const ScriptedTask task(numbers);
+  RunOptions options;
+  options.threads = 2;
+  Play play(task, options, {graph}, &table);
+  const StepSource* source = nullptr;
+  StepDesk desk(play.stage(), source, nullptr);
+  StepList list(steps, graph.clients(), desk);
+  source = &list;
+  play.perform(list, desk, Credit::automatic(graph.clients(), task.dimension() * sizeof(double), 0, 0));
+  if (const auto failure = play.ensemble().failure()) throw std::runtime_error(to_string(*failure));
 }
 
 }  // namespace rubato::golden

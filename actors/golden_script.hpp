@@ -62,6 +62,17 @@ class ScriptObserver : public EventObserver {
   virtual void on_end(const Conductor&) {}
 };
 
+/// A step that is given as it is; with `looks` the client is looked at instead, under the step's index.
+struct ListedStep {
+  Step step;
+  std::vector<StepEntry> entries{};
+  bool looks = false;
+};
+
+/// Performs a list of steps by client actors; payloads pass by (sender, sequence). For cases without timing.
+void perform_list(const std::vector<ListedStep>& steps, const Graph& graph, const ScriptedNumbers& numbers,
+                  ProbeTable& table);
+
 /// Performs everything; afterwards the table is complete. Sample 0 is the last state.
 void perform_script(Timing& timing, const ScriptedNumbers& numbers, ScriptObserver& observer, ProbeTable& table);
 

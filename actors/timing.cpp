@@ -354,6 +354,9 @@ Timing::Timing(Graph given_graph, std::unique_ptr<Channel> given_channel, Runs p
     : graph{std::move(given_graph)}, channel{std::move(given_channel)}, protocol_{protocol} {
   settings.graph = &graph;
   board.settings = &settings;
+  server.settings = &settings;
+  token.settings = &settings;
+  pull.push = &settings;
   conductor.graph = &graph;
   conductor.channel = channel.get();
 }
@@ -443,7 +446,22 @@ Timing::Timing(const Experiment& experiment, const Manner& manner, std::ostream&
   conductor.sample_every = from_seconds(experiment.metrics.every_seconds);
   conductor.sampled_clients = static_cast<std::uint32_t>(experiment.metrics.clients);
   if (protocol_ == Runs::rounds) hold_together(experiment, notes);
+  if (protocol_ == Runs::server || protocol_ == Runs::token || protocol_ == Runs::pull) leave_alone(experiment);
 }
+
+// What only some protocols can do, and what they need: without a deadline nobody would ever give up a lost message.
+void Timing::leave_alone(const Experiment& experiment) {
+  server.first_centre = centre;
+  server.share = experiment.protocol.selected;
+  if (server.gathers_first()) server.law = CentreLaw::in_turn;
+  conductor.retransmits = !experiment.mailbox.deadline;
+  if (conductor.retransmits) check_waiting(experiment.channel);
+  if (experiment.mailbox.cap)
+    throw std::invalid_argument("mailbox.cap: protocol.kind = \"" + std::string(name_of(protocol_)) + "\" has no reception cap");
+  if (experiment.unification.period)
+    throw std::invalid_argument("unification.period: protocol.kind = \"" + std::string(name_of(protocol_)) + "\" is not unified");
+}
+
 
 // In rounds a period counts rounds: one round stands for one second of its paper.
 void Timing::hold_together(const Experiment& experiment, std::ostream& notes) {
@@ -468,13 +486,24 @@ void Timing::hold_together(const Experiment& experiment, std::ostream& notes) {
 std::vector<std::unique_ptr<Protocol>> Timing::make_protocols() {
   std::vector<std::unique_ptr<Protocol>> protocols;
   protocols.reserve(graph.clients());
-  for (std::uint32_t i = 0; i < graph.clients(); ++i) {
-    if (protocol_ == Runs::rounds)
-      protocols.push_back(std::make_unique<Rounds>(board, ClientId{i}));
-    else
-      protocols.push_back(std::make_unique<Push>(settings, ClientId{i}));
-  }
+  for (std::uint32_t i = 0; i < graph.clients(); ++i) protocols.push_back(make_protocol(ClientId{i}));
   return protocols;
+}
+
+std::unique_ptr<Protocol> Timing::make_protocol(ClientId client) {
+  switch (protocol_) {
+    case Runs::push:
+      return std::make_unique<Push>(settings, client);
+    case Runs::rounds:
+      return std::make_unique<Rounds>(board, client);
+    case Runs::server:
+      return std::make_unique<Server>(server, client);
+    case Runs::token:
+      return std::make_unique<Token>(token, client);
+    case Runs::pull:
+      return std::make_unique<Pull>(pull, client);
+  }
+  return nullptr;
 }
 
 }  // namespace rubato

@@ -9,8 +9,11 @@
 #include "actors/seating.hpp"
 #include "algos/catalogue.hpp"
 #include "runtime/conductor.hpp"
+#include "runtime/protocols/pull.hpp"
 #include "runtime/protocols/push.hpp"
 #include "runtime/protocols/rounds.hpp"
+#include "runtime/protocols/server.hpp"
+#include "runtime/protocols/token.hpp"
 #include "runtime/world/channel.hpp"
 #include "runtime/world/graph.hpp"
 
@@ -49,12 +52,17 @@ class Timing {
   std::unique_ptr<Channel> channel;
   PushSettings settings;
   RoundBoard board;
+  ServerBoard server;
+  TokenBoard token;
+  PullSettings pull;
   ConductorSettings conductor;
   ClientId centre{};
 
  private:
   void weigh(const config::Experiment& experiment, const Manner& manner);
   void give_chances(const config::Experiment& experiment);
+  void leave_alone(const config::Experiment& experiment);
+  std::unique_ptr<Protocol> make_protocol(ClientId client);
   void hold_together(const config::Experiment& experiment, std::ostream& notes);
 
   Runs protocol_;

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "algos/algorithm.hpp"
 #include "algos/catalogue.hpp"
@@ -104,13 +105,16 @@ class Weighting {
     if (word != "samples" && word != "uniform")
       refuse_option("weighting", '"' + word + '"', "must be \"samples\" or \"uniform\"");
     by_samples_ = word == "samples";
+    if (options.has("weights")) given_ = options.numbers("weights", 1);
   }
   double operator()(const Seat& seat, ClientId client) const {
+    if (!given_.empty()) return given_.at(client.value);
     return by_samples_ ? static_cast<double>(seat.samples[client.value]) : 1;
   }
 
  private:
   bool by_samples_ = false;
+  std::vector<double> given_;  // instead of both
 };
 
 }  // namespace rubato

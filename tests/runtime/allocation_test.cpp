@@ -104,7 +104,7 @@ TEST_CASE("unifications and samples allocate nothing") {
 
 TEST_CASE("a mailbox that keeps the newest only allocates nothing per window") {
   const auto world = busy();
-  world->push.needs.keep_newest_only = true;
+  world->push.needs.keep = Keep::newest;
   CHECK(steady(*world).allocations <= few);
 }
 

@@ -105,8 +105,8 @@ TEST_CASE("a client that nobody hears still ticks and publishes to nobody") {
 
 TEST_CASE("a message weighs what its link weighs in the window, and its share at departure") {
   World world(triangle());
-  world.push.merge_weights = {0.25, 0.5, 0.125};  // links 0->1, 0->2, 1->2
-  world.push.share_weights = {3, 5, 7};
+  world.push.merge_weights = {{0.25, 0.5, 0.125}};  // links 0->1, 0->2, 1->2
+  world.push.share_weights = {{3, 5, 7}};
   world.push.limits.window = 1s;
   world.push.transmit = {ticks({1}), ticks({1.5}), TimerLaw::off()};
   world.run_until(Time{5s});
@@ -124,7 +124,7 @@ TEST_CASE("a message weighs what its link weighs in the window, and its share at
 TEST_CASE("weights by batch share one among the messages of a window") {
   World world(topologies::star(5, {0}));
   world.push.needs.weights_by_batch = true;
-  world.push.merge_weights.assign(world.graph.links(), 9);
+  world.push.merge_weights = {std::vector<double>(world.graph.links(), 9)};
   world.push.transmit = {TimerLaw::off(), ticks({1}), ticks({1, 2}), ticks({1}), ticks({1})};
   world.run_until(Time{5s});
   const auto merges = world.steps.of_kind(StepKind::merge);
@@ -137,7 +137,7 @@ TEST_CASE("weights by batch share one among the messages of a window") {
 TEST_CASE("newest only: a window hands over the newest message of each sender, senders ascending, and discards the rest") {
   // 2 hears 1 at 1.0 and 0 at 1.1, 1.2 and 1.3 in one window.
   World world(triangle());
-  world.push.needs.keep_newest_only = true;
+  world.push.needs.keep = Keep::newest;
   world.push.limits.window = 1s;
   world.push.transmit = {ticks({1.1, 1.2, 1.3}), ticks({1}), TimerLaw::off()};
   world.run_until(Time{5s});
@@ -150,7 +150,7 @@ TEST_CASE("newest only: a window hands over the newest message of each sender, s
 TEST_CASE("newest only goes by sequence, not by arrival") {
   // The first message of 0 takes 600 ms, the second, sent 100 ms later, takes 100 ms: it overtakes.
   World world(directed(2, {{{0}, {1}}}));
-  world.push.needs.keep_newest_only = true;
+  world.push.needs.keep = Keep::newest;
   world.push.limits.window = 1s;
   world.push.transmit = {ticks({1, 1.1}), TimerLaw::off()};
   world.channel = std::make_unique<TableChannel>(std::vector<std::vector<TableChannel::Turn>>{
@@ -188,7 +188,7 @@ TEST_CASE("snapshot at start: a begin step at the start and after each computati
 
 TEST_CASE("active links: a tick uses the links that the table names for its turn") {
   World world(triangle());
-  world.push.active = {{{ClientId{2}}, {}, {ClientId{1}, ClientId{2}}}, {}, {}};
+  world.push.links = LinkChoice(ActiveLinks{{{ClientId{2}}, {}, {ClientId{1}, ClientId{2}}}, {}, {}});
   world.push.transmit = {ticks({1, 2, 3}), TimerLaw::off(), TimerLaw::off()};
   world.run_until(Time{5s});
   CHECK(steps_of(world, 0) == Sentences{"publish 0 @1 2#0", "publish 1 @2", "publish 2 @3 1#2 2#2"});

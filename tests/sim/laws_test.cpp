@@ -111,7 +111,7 @@ TEST_CASE("weights by batch sum to one in every window, and link weights are the
       for (const StepEntry& entry : merge.entries) {
         sum += entry.weight;
         if (!world.push.needs.weights_by_batch && !world.push.merge_weights.empty())
-          REQUIRE(entry.weight == world.push.merge_weights[*world.graph.find_link(entry.peer, merge.step.client)]);
+          REQUIRE(entry.weight == world.push.merge_weights[0][*world.graph.find_link(entry.peer, merge.step.client)]);
       }
       if (world.push.needs.weights_by_batch) REQUIRE(sum == doctest::Approx(1).epsilon(1e-12));
     }
@@ -121,7 +121,7 @@ TEST_CASE("weights by batch sum to one in every window, and link weights are the
 TEST_CASE("a batch of the newest holds each sender once, ascending; any other batch is in the order of arrival") {
   in_every_run([](const World& world) {
     for (const KeptStep& merge : world.steps.of_kind(StepKind::merge))
-      if (world.push.needs.keep_newest_only)
+      if (world.push.needs.keep == Keep::newest)
         for (std::size_t i = 1; i < merge.entries.size(); ++i) REQUIRE(merge.entries[i - 1].peer < merge.entries[i].peer);
   });
 }

@@ -205,14 +205,14 @@ class NaiveEngine {
   double weight_of(const Message& message, std::uint32_t receiver, std::size_t batch) const {
     if (x_.needs.weights_by_batch) return 1.0 / static_cast<double>(batch);
     if (x_.merge_weights.empty()) return 1;
-    return x_.merge_weights[*x_.graph->find_link({message.src}, {receiver})];
+    return x_.merge_weights[0][*x_.graph->find_link({message.src}, {receiver})];
   }
 
   void window_close(std::uint32_t i, Time now) {
     Client& self = clients_[i];
     std::vector<StepEntry> absorbed;
     std::vector<Message> superseded;
-    if (x_.needs.keep_newest_only) {
+    if (x_.needs.keep == Keep::newest) {
       std::map<std::uint32_t, Message> newest;
       for (const Message& message : self.batch) {
         const auto [place, is_first] = newest.insert({message.src, message});

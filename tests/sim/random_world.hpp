@@ -51,12 +51,13 @@ inline std::unique_ptr<World> random_world(std::uint64_t seed) {
   }
   Needs& needs = world->push.needs;
   needs.send_only_if_computed = maybe(0.5);
-  needs.keep_newest_only = maybe(0.3);
+  needs.keep = maybe(0.3) ? Keep::newest : Keep::all;
   needs.fixes_model_at_start = maybe(0.3);
-  needs.weights_by_batch = !needs.keep_newest_only && maybe(0.3);
-  if (maybe(0.5))
-    for (std::size_t link = 0; link < world->graph.links(); ++link)
-      world->push.merge_weights.push_back(chance.uniform());
+  needs.weights_by_batch = needs.keep == Keep::all && maybe(0.3);
+  if (maybe(0.5)) {
+    std::vector<double>& weights = world->push.merge_weights.emplace_back();
+    for (std::size_t link = 0; link < world->graph.links(); ++link) weights.push_back(chance.uniform());
+  }
 
   if (maybe(0.3)) {
     world->channel = std::make_unique<IdealChannel>(from_seconds(10 * hundredths(5)));
