@@ -64,6 +64,8 @@ class Planner {
     if (request_.files.empty()) throw std::invalid_argument("there is no experiment to compare");
     if (request_.seeds == 0) throw std::invalid_argument("seeds must be at least 1");
     const std::vector<GridPoint> points = grid_points(request_.grid);
+    if (std::ranges::find(request_.grid, "seed", &GridKey::key) != request_.grid.end())
+      throw std::invalid_argument("--grid seed: seeds are no setting; --seeds says how many there are");
     for (const auto& file : request_.files) read_plain(file);
     refuse_faults();
     for (std::size_t i = 0; i < request_.files.size(); ++i)
@@ -93,13 +95,15 @@ class Planner {
 
   // The file as it is, without the grid. What it lacks, the grid may bring: then only the points are read.
   void read_plain(const std::filesystem::path& file) {
-    if (request_.grid.empty()) return plain_.push_back(read(file, request_.set));
+    plain_.push_back(request_.grid.empty() ? read(file, request_.set) : read_if_whole(file, request_.set));
+  }
+
+  static std::optional<Experiment> read_if_whole(const std::filesystem::path& file,
+                                                 const std::vector<std::string>& overrides) try {
     std::ostringstream notes;
-    try {
-      plain_.push_back(config::read_experiment(file, request_.set, notes));
-    } catch (const BadExperiment&) {
-      plain_.push_back(std::nullopt);
-    }
+    return config::read_experiment(file, overrides, notes);
+  } catch (const BadExperiment&) {
+    return std::nullopt;
   }
 
   void add(std::size_t file, const GridPoint& point) {
@@ -118,16 +122,10 @@ class Planner {
 
   // Choices first: they decide which of the other keys are known.
   GridPoint known_part(std::size_t file, const GridPoint& point) {
-    std::optional<Experiment> experiment = plain_[file];
     std::vector<std::string> overrides = request_.set;
     for (const auto& [key, value] : point)
       if (is_choice(key)) overrides.push_back(key + "=" + value);
-    std::ostringstream notes;
-    if (overrides.size() > request_.set.size()) try {
-        experiment = config::read_experiment(request_.files[file], overrides, notes);
-      } catch (const BadExperiment&) {
-        experiment.reset();  // it lacks what other keys of the point may bring
-      }
+    const auto experiment = read_if_whole(request_.files[file], overrides);  // nothing: it lacks what other keys bring
     GridPoint known;
     for (const auto& [key, value] : point) {
       if (experiment && !knows(*experiment, key)) {

@@ -69,6 +69,7 @@ void SnapshotSender::on_measure(const Step& step, const Performer& performer, Th
   Snapshot snapshot{performer.snapshot(memory), performer.traffic(), {}};
   BalanceProbe probe(snapshot.balance);
   performer.balance(probe);
+  if (step.phase == after_round) performer.round_balance(probe);
   stage_->ensemble.outstanding.fetch_add(1);  // until it is gathered: models to score are bounded like steps
   const caf::actor& evaluator = stage_->evaluators[step.client.value % stage_->evaluators.size()];
   caf::anon_send(evaluator, ModelToScore{step.index, step.client, step.at, std::move(snapshot)});

@@ -11,6 +11,7 @@
 #include "actors/digest.hpp"
 #include "actors/play.hpp"
 #include "actors/timing.hpp"
+#include "actors/timing_check.hpp"
 #include "algos/arithmetic.hpp"
 #include "runtime/protocols/scripted.hpp"
 #include "runtime/record.hpp"
@@ -182,6 +183,36 @@ void keep_models(const Ensemble& ensemble, const Task& task, RunResult& result) 
   }
 }
 
+// A sample whose invariants are broken ends the run.
+void check_sample(const Sample& sample, std::size_t scalar_bytes) {
+  const Defect& defect = sample.defect;
+  const bool is_rounded = defect.name.starts_with("mean of") && scalar_bytes < sizeof(double);
+  const double tolerance = is_rounded ? 1e-4 : 1e-9;
+  std::ostringstream text;
+  text << "broken invariant at " << to_seconds(sample.header.at) << " s: ";
+  if (sample.different) {
+    text << "client " << sample.different->value << " has another model than client 0 right after a unification";
+    throw RunFailed(text.str());
+  }
+  if (defect.name.empty() || defect.size <= tolerance * std::max(1.0, defect.scale)) return;
+  text << "the sum of \"" << defect.name << "\" over all clients is off by " << defect.size << " at number "
+       << defect.place << "; client " << defect.client.value << " has the largest part";
+  throw RunFailed(text.str());
+}
+
+RunOptions checking(const RunOptions& options, std::size_t scalar_bytes) {
+  RunOptions checked = options;
+  checked.on_sample = [sees = options.on_sample, scalar_bytes](const Sample& sample) {
+    check_sample(sample, scalar_bytes);
+    if (sees) sees(sample);
+  };
+  return checked;
+}
+
+bool rows_sum_to_one(Weights weights) {
+  return weights == Weights::row || weights == Weights::doubly || weights == Weights::averaging;
+}
+
 RunResult perform_timing(Timing& timing, const Task& task, const Experiment& experiment, const RunOptions& options,
                          RunResult result) {
   const std::size_t clients = timing.graph.clients();
@@ -192,7 +223,12 @@ RunResult perform_timing(Timing& timing, const Task& task, const Experiment& exp
                         experiment.limits.payload_bytes);
   const StepSource* source = nullptr;
   StepDesk desk(play.stage(), source, recorder.get());
-  Conductor conductor(timing.conductor, timing.make_protocols(), desk);
+  const bool has_windows = timing.protocol() == Runs::push && timing.settings.needs.absorb == AbsorbAt::window;
+  const Weights merge = manner_of_run(experiment, options).merge;
+  TimingCheck check(timing.settings, has_windows, rows_sum_to_one(merge));
+  timing.conductor.samples_unifications = options.checks;
+  timing.conductor.samples_rounds = options.checks && timing.conductor.retransmits;
+  Conductor conductor(timing.conductor, timing.make_protocols(), desk, options.checks ? &check : nullptr);
   source = &conductor;
   play.perform(conductor, desk, credit);
   if (const auto failure = play.ensemble().failure()) throw RunFailed(to_string(*failure));
@@ -248,7 +284,7 @@ RunResult run(const Experiment& experiment, const RunOptions& options) {
   result.scalar_bytes = task->scalar_bytes();
   say(task->notes(), options);
   result.notes.insert(result.notes.end(), task->notes().begin(), task->notes().end());
-  return perform_timing(timing, *task, experiment, options, std::move(result));
+  return perform_timing(timing, *task, experiment, options.checks ? checking(options, task->scalar_bytes()) : options, std::move(result));
 }
 
 RunResult replay(const Experiment& experiment, const std::filesystem::path& file, const RunOptions& options) {

@@ -80,6 +80,7 @@ class Performer {
   virtual std::span<const std::byte> model_bytes() const = 0;
   virtual void inspect(Probe& probe) const = 0;
   virtual void balance(Probe& probe) const = 0;
+  virtual void round_balance(Probe& probe) const = 0;
   virtual const Traffic& traffic() const = 0;
 };
 
@@ -143,6 +144,7 @@ class PerformerOf final : public Performer {
   }
   void inspect(Probe& probe) const override { algorithm_->inspect(probe); }
   void balance(Probe& probe) const override { algorithm_->balance(probe); }
+  void round_balance(Probe& probe) const override { algorithm_->round_balance(probe); }
   const Traffic& traffic() const override { return traffic_; }
 
  private:

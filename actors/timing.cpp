@@ -465,6 +465,7 @@ void Timing::leave_alone(const Experiment& experiment) {
 
 // In rounds a period counts rounds: one round stands for one second of its paper.
 void Timing::hold_together(const Experiment& experiment, std::ostream& notes) {
+  conductor.cumulated_delay = &board.delay;
   board.send_probability = experiment.protocol.send_probability;
   board.unify_every = whole_rounds(experiment.unification.period, "unification.period");
   board.refill_every = whole_rounds(experiment.mailbox.cap_period, "mailbox.cap_period");

@@ -46,6 +46,7 @@ class Timing {
   /// One automaton per client. May be called once.
   std::vector<std::unique_ptr<Protocol>> make_protocols();
 
+  Runs protocol() const { return protocol_; }
   Seating seating(bool keeps_balance) const { return {graph, centre, protocol_ == Runs::rounds, keeps_balance}; }
 
   Graph graph;

@@ -21,7 +21,6 @@ constinit const CatalogueEntry entries::ab{
     .name = "ab",
     .summary = "gradient tracking on digraphs, all links and gradients in every round: AB, Push-Pull",
     .options = spodgt_step_options,
-    .usual = Runs::rounds,
     .merge = Weights::row,
     .share = Weights::column,
     .needs = needs,

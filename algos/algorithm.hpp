@@ -138,6 +138,8 @@ class Algorithm {
   /// This client's part of quantities whose sum over all clients is zero at every instant, by name. Only what is in
   /// force now: nothing where loss or delay may break it.
   virtual void balance(Probe& probe) const;
+  /// The same of sums that are zero between two rounds only, where nothing was lost; to the rounding of the models.
+  virtual void round_balance(Probe& probe) const;
 };
 
 /// A tensor with the same numbers.

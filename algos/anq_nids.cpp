@@ -81,6 +81,8 @@ class AnqNids final : public LocalModel<Real> {
     if (!window.empty()) this->x() += static_cast<Real>(0.5) * (heard - static_cast<Real>(sum) * chat());
   }
 
+  void round_balance(Probe& probe) const override { step_.show_balance(probe, this->model()); }
+
   void adopt(ConstVectorRef<Real> model) override {
     LocalModel<Real>::adopt(model);
     step_.restart();

@@ -110,7 +110,6 @@ constinit const CatalogueEntry entries::async_dsgd{
     .name = "async_dsgd",
     .summary = "stale gradients, unreliable links, a consensus step",
     .options = options,
-    .usual = Runs::rounds,
     .merge = Weights::doubly,
     .may_be_unified = true,
     .needs = asynchronous,

@@ -78,6 +78,10 @@ class Beer final : public LocalModel<Real> {
     }
   }
 
+  void round_balance(Probe& probe) const override {
+    show(probe, "mean of v", numbers_of<Real>(v_) - numbers_of<Real>(g_));
+  }
+
   void inspect(Probe& probe) const override {
     LocalModel<Real>::inspect(probe);
     show(probe, "v", numbers_of<Real>(v_));

@@ -58,6 +58,7 @@ class Choco final : public LocalModel<Real> {
     difference = this->x() - xhat();
     Compressed q = settings_->compressor.compress(work, step.index, seat_.client, read_only(difference));
     add_compressed<Real>(q.values, q.coordinates, 1, xhat());
+    if (seat_.keeps_balance && seat_.in_rounds) before_ = copy_of<Real>(this->model(), work.pool);
     payload.common = {std::move(q.values), std::move(q.coordinates)};
     payload.paper_bits = q.paper_bits;
     return payload;
@@ -71,6 +72,10 @@ class Choco final : public LocalModel<Real> {
       meet_all(window);
     else
       meet(work, window);
+  }
+
+  void round_balance(Probe& probe) const override {
+    if (before_) show(probe, "mean of x", this->model() - numbers_of<Real>(before_));
   }
 
   void inspect(Probe& probe) const override {
@@ -118,6 +123,7 @@ class Choco final : public LocalModel<Real> {
   std::shared_ptr<const ChocoSettings> settings_;
   Seat seat_;
   Tensor xhat_;
+  Tensor before_;  // x before the exchange; empty where nobody asks for the balance
   Tensor heard_;                // in rounds: sum_j w_ij xhat_j
   std::vector<Tensor> copies_;  // in continuous time: xhat_j by the place of j among the senders; empty: 0
 };
@@ -150,7 +156,6 @@ constinit const CatalogueEntry entries::choco{
     .name = "choco",
     .summary = "gossip of compressed differences",
     .options = options,
-    .usual = Runs::rounds,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .allows_missing = false,

@@ -143,7 +143,6 @@ constinit const CatalogueEntry entries::decefl{
     .name = "decefl",
     .summary = "averages with the neighbours, gradients of the model before",
     .options = options,
-    .usual = Runs::rounds,
     .merge = Weights::doubly,
     .may_be_unified = true,
     .needs = needs,

@@ -229,7 +229,6 @@ constinit const CatalogueEntry entries::depositum{
     .name = "depositum",
     .summary = "proximal gradient tracking with momentum and local updates",
     .options = options,
-    .usual = Runs::rounds,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .share = Weights::doubly,

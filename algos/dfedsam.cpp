@@ -101,7 +101,6 @@ constinit const CatalogueEntry entries::dfedsam{
     .name = "dfedsam",
     .summary = "local sharpness-aware steps, then gossip",
     .options = options,
-    .usual = Runs::rounds,
     .merge = Weights::doubly,
     .needs = needs,
     .make_float = make<float>,

@@ -72,7 +72,6 @@ constinit const CatalogueEntry entries::dpsgd{
     .name = "dpsgd",
     .summary = "gradient steps and averages with the neighbours",
     .options = options,
-    .usual = Runs::rounds,
     .merge = Weights::doubly,
     .may_be_unified = true,
     .needs = needs,

@@ -46,7 +46,6 @@ constinit const CatalogueEntry entries::dsgt{
     .name = "dsgt",
     .summary = "gradient tracking with doubly stochastic weights",
     .options = options,
-    .usual = Runs::rounds,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .share = Weights::doubly,

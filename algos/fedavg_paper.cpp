@@ -53,7 +53,6 @@ constinit const CatalogueEntry entries::fedavg_paper{
     .name = "fedavg_paper",
     .summary = "everybody averages with everybody: DeceFL with equal weights",
     .options = options,
-    .usual = Runs::rounds,
     .graphs = Graphs::complete,
     .merge = Weights::averaging,
     .may_be_unified = true,

@@ -20,7 +20,6 @@ constinit const CatalogueEntry entries::g_push_pull{
     .name = "g_push_pull",
     .summary = "gradient tracking on digraphs with sporadic links: G-Push-Pull",
     .options = spodgt_step_options,
-    .usual = Runs::rounds,
     .merge = Weights::row,
     .share = Weights::column,
     .needs = needs,

@@ -176,7 +176,6 @@ constinit const CatalogueEntry entries::kgt{
     .name = "kgt",
     .summary = "gradient tracking with K local steps and doubly stochastic weights",
     .options = options,
-    .usual = Runs::rounds,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .share = Weights::doubly,

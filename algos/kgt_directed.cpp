@@ -43,7 +43,6 @@ constinit const CatalogueEntry entries::kgt_directed{
     .name = "kgt_directed",
     .summary = "gradient tracking on digraphs that exchanges after every K computations",
     .options = options,
-    .usual = Runs::rounds,
     .merge = Weights::row,
     .share = Weights::column,
     .needs = needs,

@@ -13,11 +13,12 @@
 //   merge     x <- x + 1/2 sum_j w_ij (x_j - x)
 //
 // Rounds only: the mean model follows the mean gradient exactly because all meet at once.
+#include "algos/nids.hpp"
+
 #include <utility>
 
 #include "algos/entries.hpp"
 #include "algos/gossip.hpp"
-#include "algos/nids.hpp"
 
 namespace rubato {
 
@@ -36,6 +37,8 @@ class Nids final : public Gossip<Real> {
   void compute(Work<Real>& work, const Step& step) override {
     step_.advance(work, step.index, settings_->eta, this->x());
   }
+
+  void round_balance(Probe& probe) const override { step_.show_balance(probe, this->model()); }
 
   void adopt(ConstVectorRef<Real> model) override {
     Gossip<Real>::adopt(model);

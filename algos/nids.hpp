@@ -24,6 +24,11 @@ class NidsStep {
     s_ = std::move(stepped);
   }
 
+  /// x - s: after an exchange of all it sums to zero over all clients.
+  void show_balance(Probe& probe, ConstVectorRef<Real> x) const {
+    if (s_) show(probe, "mean of x", x - numbers_of<Real>(s_));
+  }
+
   /// The next step is a first one again.
   void restart() { s_ = {}; }
 

@@ -11,7 +11,8 @@
 // what is in flight sum to m, and x sums to its start and all steps, whatever is lost; w stays above 0, because a
 // client never gives all of it away.
 // Failure mode of the continuous form: the step of z is eta / w, and a client that happens to send several times before
-// it hears anything has little w left. With Poisson clocks that happens sooner or later, and z then overshoots.
+// it hears anything has little w left. With Poisson clocks that happens sooner or later, and z then overshoots. With
+// weigh_step the step is eta w, so that z moves by eta g whatever w is; then clients count by their mean w.
 #include <utility>
 
 #include "algos/algorithm.hpp"
@@ -24,6 +25,7 @@ namespace {
 
 struct SgpSettings {
   StepSize eta;
+  bool weighs_step;
 };
 
 template <class Real>
@@ -45,7 +47,7 @@ class Sgp final : public Algorithm<Real> {
     const typename Scratch<Real>::Frame frame(work.scratch);
     VectorRef<Real> g = work.scratch.vector(z().size());
     work.learner.gradient(model(), work.batch(step.index), g, work.scratch);
-    const double eta = settings_->eta.at(client_, step.index);
+    const double eta = settings_->eta.at(client_, step.index) * (settings_->weighs_step ? w() : 1);
     x() -= eta * g.template cast<double>();
     if (own_.size() > 0) own_ -= eta * g.template cast<double>();
     divide();
@@ -104,7 +106,7 @@ Needs needs(const AlgorithmOptions&) {
 
 template <class Real>
 AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<Sgp, Real>(SgpSettings{StepSize(options, "eta", 0.05)});
+  return factory_of<Sgp, Real>(SgpSettings{StepSize(options, "eta", 0.05), options.flag("weigh_step", false)});
 }
 
 constexpr OptionSpec options[] = {
@@ -115,6 +117,7 @@ constexpr OptionSpec options[] = {
      .meaning = "diminishing: eta / (k + step_offset)",
      .choices = "constant|diminishing"},
     {"step_offset", OptionType::number, "1", "of a diminishing step", 0, 1e9, true},
+    {"weigh_step", OptionType::flag, "false", "steps of x are eta w, so that those of the model are eta"},
 };
 
 }  // namespace
@@ -123,7 +126,6 @@ constinit const CatalogueEntry entries::sgp{
     .name = "sgp",
     .summary = "push-sum SGD on digraphs",
     .options = options,
-    .usual = Runs::rounds,
     .share = Weights::column,
     .needs = needs,
     .make_float = make<float>,

@@ -179,7 +179,6 @@ constinit const CatalogueEntry entries::spodgt{
     .name = "spodgt",
     .summary = "gradient tracking on digraphs with sporadic gradients and links",
     .options = options,
-    .usual = Runs::rounds,
     .merge = Weights::row,
     .share = Weights::column,
     .may_be_unified = true,

@@ -17,7 +17,6 @@ constinit const CatalogueEntry entries::sporadic_kgt{
     .name = "sporadic_kgt",
     .summary = "gradient tracking on digraphs with sporadic gradients, all links in every round",
     .options = spodgt_step_options,
-    .usual = Runs::rounds,
     .merge = Weights::row,
     .share = Weights::column,
     .needs = needs,

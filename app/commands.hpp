@@ -28,9 +28,27 @@ struct RunArguments {
   bool json = false;
   bool quiet = false;
   bool dry_run = false;
+  bool checks = false;
 };
 
 int run(const RunArguments& arguments);
+
+struct CompareArguments {
+  std::vector<std::filesystem::path> files;
+  std::size_t seeds = 5;
+  std::vector<std::string> grid;  // key=a,b,c
+  std::vector<std::string> set;
+  unsigned threads = 0;  // 0: as many as there are
+  std::filesystem::path data;
+  std::filesystem::path out;
+  std::string targets;  // "0.5,0.7"
+  std::string axis = "seconds";
+  bool json = false;
+  bool quiet = false;
+};
+
+/// Every setting with every seed; the table on standard output.
+int compare(const CompareArguments& arguments);
 
 struct ReplayArguments {
   std::filesystem::path folder;

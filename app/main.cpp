@@ -32,8 +32,33 @@ void add_run(CLI::App& rubato, app::RunArguments& arguments, int& code) {
   run->add_option("--data", arguments.data, "folder of the data sets; default: $RUBATO_DATA, then ./data");
   run->add_flag("--json", arguments.json, "print summary.json, alone, on standard output");
   run->add_flag("--quiet", arguments.quiet, "no progress");
+  run->add_flag("--check", arguments.checks, "watch the invariants (masses, caps, windows, weights, unification); exit 3 if one breaks");
   run->add_flag("--dry-run", arguments.dry_run, "walk the timing only: same timeline_digest, forecast of size");
   run->callback([&] { code = app::run(arguments); });
+}
+
+constexpr const char* compare_help =
+    "Runs every file with every point of the grid and every seed (seed, seed + 1, ... of the first file), each on one\n"
+    "thread and as many at a time as --threads says, under the same clocks, links, data and start. Files must agree in\n"
+    "clients.count, [data], [model] and [budget]; other differences that matter are noted. A run ends at until, or where\n"
+    "budget.bits or budget.gradients is spent, and its curve with it.";
+
+void add_compare(CLI::App& rubato, app::CompareArguments& arguments, int& code) {
+  CLI::App* compare = rubato.add_subcommand("compare", "several experiments, settings and seeds side by side");
+  compare->footer(compare_help);
+  compare->add_option("FILE", arguments.files, "the experiment files (TOML)")->required();
+  compare->add_option("--seeds", arguments.seeds, "runs of each setting; default: 5")->check(CLI::Range(1, 1000000));
+  compare->add_option("--grid", arguments.grid, "key=a,b,c: all of these values; may be given again, then all with all. "
+                      "A file that does not know the key runs without it")->allow_extra_args(false);
+  compare->add_option("--set", arguments.set, "key=value in every file; may be given again")->allow_extra_args(false);
+  add_threads(compare, arguments.threads);
+  compare->add_option("--data", arguments.data, "folder of the data sets; default: $RUBATO_DATA, then ./data");
+  compare->add_option("--out", arguments.out, "folder for table.csv, table.json, curves.csv and report.html");
+  compare->add_option("--target", arguments.targets, "accuracies 0.5,0.7: what it takes to reach them first");
+  compare->add_option("--axis", arguments.axis, "seconds, bits, gradients or delay: what leads; default: seconds");
+  compare->add_flag("--json", arguments.json, "print table.json, alone, on standard output");
+  compare->add_flag("--quiet", arguments.quiet, "no progress");
+  compare->callback([&] { code = app::compare(arguments); });
 }
 
 void add_replay(CLI::App& rubato, app::ReplayArguments& arguments, int& code) {
@@ -84,11 +109,13 @@ int parse(int argc, char** argv) {
   rubato.footer(exit_codes);
   int code = app::ok;
   app::RunArguments run;
+  app::CompareArguments compare;
   app::ReplayArguments replay;
   app::GoldenArguments golden;
   std::vector<std::filesystem::path> reported;
   Others others;
   add_run(rubato, run, code);
+  add_compare(rubato, compare, code);
   add_replay(rubato, replay, code);
   add_report(rubato, reported, code);
   add_golden(rubato, golden, code);

@@ -1,28 +1,21 @@
-// How far a run has come, on standard error: one line that is drawn again on a terminal, plain lines in a pipe.
+// How far a run has come, on standard error.
 #pragma once
 
-#include <chrono>
-
 #include "actors/experiment.hpp"
+#include "app/status_line.hpp"
 
 namespace rubato::app {
 
 class ProgressLine {
  public:
-  ProgressLine(double until_seconds, bool is_quiet);
-  ~ProgressLine() { finish(); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
+  ProgressLine(double until_seconds, bool is_quiet) : until_{until_seconds}, line_{is_quiet} {}
   void show(const Progress& progress);
   /// Clears the terminal's line.
-  void finish();
+  void finish() { line_.finish(); }
 
  private:
   double until_;
-  bool is_quiet_;
-  bool is_terminal_;
-  bool has_drawn_ = false;
-  std::chrono::steady_clock::time_point last_{};
+  StatusLine line_;
 };
 
 }  // namespace rubato::app

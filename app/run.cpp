@@ -62,6 +62,7 @@ RunOptions options_for(const RunArguments& arguments, const config::Experiment& 
   options.threads = arguments.threads > 0 ? arguments.threads : all_threads();
   options.data_dir = arguments.data;
   options.dry_run = arguments.dry_run;
+  options.checks = arguments.checks;
   options.stop = &watch_signals();
   options.on_note = [](const std::string& note) { std::cerr << "note: " << note << "\n"; };
   options.on_progress = [&line](const Progress& progress) { line.show(progress); };

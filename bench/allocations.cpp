@@ -69,7 +69,7 @@ struct Count {
 
 Count of_conductor(const Experiment& experiment) {
   std::ostringstream notes;
-  Timing timing(experiment, catalogue_entry(experiment.algorithm.name).needs, notes);
+  Timing timing(experiment, manner_of(experiment), notes);
   NoSteps nobody;
   Conductor conductor(timing.conductor, timing.make_protocols(), nobody);
   while (conductor.now() < Time{from_seconds(experiment.until / 2)} && conductor.walk(slice)) {

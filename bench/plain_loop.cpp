@@ -111,10 +111,14 @@ class ScriptWriter final : public StepSink {
   std::uint64_t local_batches_;
 };
 
+std::uint64_t local_batches_of(const Experiment& experiment) {
+  return static_cast<std::uint64_t>(experiment.algorithm.options.whole("local_batches", 1));
+}
+
 Script write_script(const Experiment& experiment) {
   std::ostringstream notes;
-  Timing timing(experiment, catalogue_entry("draco").needs, notes);
-  ScriptWriter writer(timing.graph.clients(), static_cast<std::uint64_t>(experiment.algorithm.local_batches));
+  Timing timing(experiment, manner_of(experiment), notes);
+  ScriptWriter writer(timing.graph.clients(), local_batches_of(experiment));
   Conductor conductor(timing.conductor, timing.make_protocols(), writer);
   while (conductor.walk(1 << 18)) {
   }
@@ -143,7 +147,7 @@ void refuse_what_is_not_written(const Experiment& experiment) {
     if (!is_so) throw std::invalid_argument(std::string("plain_loop needs ") + what);
   };
   need(experiment.algorithm.name == "draco", "algorithm.name = \"draco\"");
-  need(experiment.algorithm.outbox == config::OutboxKind::accumulate, "algorithm.outbox = \"accumulate\"");
+  need(experiment.algorithm.options.word("outbox", "accumulate") == "accumulate", "algorithm.outbox = \"accumulate\"");
   need(experiment.precision == config::Precision::float32, "precision = \"float32\"");
   need(experiment.data.partition.kind == config::PartitionKind::iid, "data.partition.kind = \"iid\"");
   need(experiment.model.l2 == 0, "model.l2 = 0");
@@ -185,9 +189,9 @@ class PlainLoop {
         learners_{make_learners(experiment, data_dir)},
         players_(learners_.size()),
         messages_(script_.readers.size()),
-        local_batches_{static_cast<std::uint64_t>(experiment.algorithm.local_batches)},
-        eta_{static_cast<float>(experiment.algorithm.eta)},
-        applies_own_{experiment.algorithm.self_apply} {
+        local_batches_{local_batches_of(experiment)},
+        eta_{static_cast<float>(experiment.algorithm.options.number("eta", 0.05))},
+        applies_own_{experiment.algorithm.options.flag("self_apply", false)} {
     Vector<float> start(learners_.front()->dimension());
     Stream stream(static_cast<std::uint64_t>(experiment.seed), no_client, Purpose::init);
     learners_.front()->initialise(view(start), stream);

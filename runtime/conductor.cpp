@@ -130,6 +130,9 @@ void Conductor::take_over(std::size_t first_wake) {
   const std::optional<std::uint64_t> round = effects_.finished_round();
   effects_.clear();
   if (round && observer_) observer_->on_round(now_, *round);
+  if (!round || *round == 0 || !settings_.samples_rounds) return;
+  sample();
+  sample_phase_ = after_round;
 }
 
 void Conductor::send_requests() {
@@ -295,6 +298,7 @@ void Conductor::handle_closing() {
   Protocol& protocol = *protocols_[closing.client.value];
   if (observer_) closed_.assign(protocol.mailbox().batch().begin(), protocol.mailbox().batch().end());
   protocol.on_window_close(now_, effects_);
+  if (!protocol.mailbox().batch().empty()) closed_.clear();  // another window than the one that was to close here
   std::vector<StepEntry> used;
   for (const Effects::Draft& draft : effects_.drafts()) {
     if (draft.step.kind == StepKind::discard && settings_.refuses_at_close)
@@ -360,8 +364,12 @@ void Conductor::adopt_next() {
                         .place = static_cast<std::uint32_t>(next_adoption_)};
   issue({.kind = StepKind::adopt, .message = MessageKind::model, .client = receiver.peer, .index = receiver.sequence,
          .at = now_, .entries = {&entry, 1}});
-  if (++next_adoption_ == adopting_.size() && observer_)
-    observer_->on_unify(now_, receiver.sequence, adopting_hub_);
+  if (++next_adoption_ < adopting_.size()) return;
+  if (observer_) observer_->on_unify(now_, receiver.sequence, adopting_hub_);
+  if (!settings_.samples_unifications) return;
+  samples_unification_ = true;
+  sample();
+  samples_unification_ = false;
 }
 
 void Conductor::unify_by_transport(ClientId hub, std::uint64_t index) {
@@ -381,6 +389,7 @@ void Conductor::sample() {
   if (samples_ > 0 && sampled_at_ == now_ && sampled_after_ == steps_) return;  // nothing has changed since
   sampled_at_ = now_;
   sampled_after_ = steps_;
+  sample_phase_ = 0;
   const auto all = static_cast<std::uint32_t>(protocols_.size());
   next_measured_ = 0;
   last_measured_ = settings_.sampled_clients == 0 ? all : std::min(all, settings_.sampled_clients);
@@ -389,7 +398,11 @@ void Conductor::sample() {
 
 void Conductor::measure_next() {
   ++handed_out_;
-  sink_.perform({.kind = StepKind::measure, .client = ClientId{next_measured_++}, .index = samples_ - 1, .at = now_,
+  sink_.perform({.kind = StepKind::measure,
+                 .phase = sample_phase_,
+                 .client = ClientId{next_measured_++},
+                 .index = samples_ - 1,
+                 .at = now_,
                  .entries = {}});
 }
 

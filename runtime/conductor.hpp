@@ -51,6 +51,9 @@ struct ConductorSettings {
   Duration sample_every{};                 ///< 0: not by time
   std::uint32_t sampled_clients = 0;       ///< the first so many are measured; 0: all
   bool samples_last_state = true;          ///< one more sample at the end
+  bool samples_unifications = false;       ///< one more sample right after every ideal unification
+  bool samples_rounds = false;             ///< one more sample after every round
+  const double* cumulated_delay = nullptr; ///< of the rounds protocol
   bool refuses_at_close = false;           ///< a discard at a window's close is a message that no token was left for
   bool counts_links = false;               ///< per-link counters, for links.csv
 };
@@ -76,6 +79,8 @@ class Conductor final : public StepSource {
   std::uint64_t samples() const { return samples_; }
   std::uint64_t unifications() const { return unifications_; }
   std::uint64_t model_messages() const override { return model_messages_; }
+  bool samples_unification() const override { return samples_unification_; }
+  double cumulated_delay() const override { return settings_.cumulated_delay ? *settings_.cumulated_delay : 0; }
   /// All messages on their way, and those of them that are updates.
   std::size_t flights() const { return queue_.flights(); }
   std::uint64_t under_way() const { return under_way_; }
@@ -145,6 +150,8 @@ class Conductor final : public StepSource {
   bool awaits_answer_ = false;
   ClientId asked_{};
   bool closes_window_ = false;
+  bool samples_unification_ = false;
+  std::uint8_t sample_phase_ = 0;
   std::uint64_t requests_ = 0;
   std::vector<Arrival> closed_;  // the window that closes, for the observer
 };

@@ -10,6 +10,9 @@
 
 namespace rubato {
 
+/// The phase of a measure step between two rounds.
+inline constexpr std::uint8_t after_round = 1;
+
 /// Who performs the steps. Called on the step source's thread only.
 class StepSink {
  public:
@@ -47,6 +50,10 @@ class StepSource {
   virtual std::uint64_t events() const = 0;
   virtual MessageCounts total_counts() const = 0;
   virtual std::uint64_t model_messages() const = 0;
+  /// The sample that is being opened follows a unification: all models are equal.
+  virtual bool samples_unification() const { return false; }
+  /// Of the rounds so far, where computations and links have chances.
+  virtual double cumulated_delay() const { return 0; }
   /// Of the steps of each client so far, samples left out, in client order.
   virtual const std::vector<StepHash>& hashes() const = 0;
 };

@@ -49,6 +49,13 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
+// In a script element, only "<" can begin something that ends it.
+std::string in_script(std::string_view json) {
+  std::string safe;
+  for (const char letter : json) letter == '<' ? safe += "\\u003c" : safe += letter;
+  return safe;
+}
+
 std::string filled(std::string_view page, std::initializer_list<Filling> fillings) {
   std::string text;
   for (std::size_t gap = page.find("{{"); gap != page.npos; gap = page.find("{{")) {
@@ -67,11 +74,12 @@ void write_report(const std::filesystem::path& folder) {
   const std::string text = text_of(folder / "experiment.toml");
   const config::Experiment experiment = config::parse_experiment(text, folder / "experiment.toml", {}, notes);
   const std::string data = report_data(folder, experiment);
+  const std::string script = std::string(plot_script) + std::string(page_script);
   const std::string page = filled(page_html, {{"title", escaped(experiment.name)},
                                               {"experiment", escaped(text)},
                                               {"style", page_style},
                                               {"data", data},
-                                              {"script", page_script}});
+                                              {"script", script}});
   if (has_record(folder)) write_trace(folder / "timeline.rbt", folder / "trace.json", trace_settings(experiment));
   write_text(folder / "report.html", page);
 }

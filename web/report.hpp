@@ -17,6 +17,9 @@ void write_report(const std::filesystem::path& folder);
 /// A text as it may stand in HTML, inside a quoted attribute as well.
 std::string escaped(std::string_view text);
 
+/// A JSON text, all ASCII, as it may stand in a script element.
+std::string in_script(std::string_view json);
+
 /// Puts `value` where the text says {{name}}, for every name of the page; what is put in is not searched again.
 struct Filling {
   std::string_view name, value;

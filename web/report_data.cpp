@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/timing.hpp"
+#include "web/report.hpp"
 #include "web/run_files.hpp"
 #include "web/timeline.hpp"
 
@@ -204,14 +205,6 @@ Json timeline_of(const fs::path& record, const config::Experiment& experiment, d
           {"is_incomplete", timeline.is_incomplete}};
 }
 
-// In a script element, only "<" can begin something that ends it.
-std::string safe_in_script(const Json& json) {
-  std::string safe;
-  for (const char letter : json.dump(-1, ' ', true, Json::error_handler_t::replace))
-    letter == '<' ? safe += "\\u003c" : safe += letter;
-  return safe;
-}
-
 double seconds_of(const Json& summary) {
   const auto found = summary.find("virtual_seconds");
   return found != summary.end() && found->is_number() ? found->get<double>() : 0;
@@ -242,7 +235,7 @@ std::string report_data(const fs::path& folder, const config::Experiment& experi
   data["graph"]["kind"] = std::string(config::name_of(experiment.topology.kind));
   if (has_record(folder))
     data["timeline"] = timeline_of(folder / "timeline.rbt", experiment, seconds_of(data["summary"]));
-  return safe_in_script(data);
+  return in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 
 }  // namespace rubato::web

@@ -31,8 +31,8 @@ int main() {
   experiment.precision = rubato::config::Precision::float64;
   experiment.clients.count = 8;
   experiment.algorithm.name = "draco";
-  experiment.algorithm.eta = 0.02;
-  experiment.algorithm.self_apply = true;
+  experiment.algorithm.options.set("eta", 0.02);
+  experiment.algorithm.options.set("self_apply", true);
   experiment.unification.period = 9.5;
 
   rubato::RunOptions options;

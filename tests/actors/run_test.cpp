@@ -53,8 +53,9 @@ TEST_CASE("the models are those of a plain loop that performs the steps one afte
   // The dull road: no actors, no batches, no waiting; a step is performed when it is issued.
   class PlainLoop final : public StepSink {
    public:
-    PlainLoop(const Task& task, std::uint32_t clients) {
-      for (std::uint32_t i = 0; i < clients; ++i) performers_.push_back(task.make_performer({i}, pool_));
+    PlainLoop(const Task& task, const Seating& seating) {
+      for (std::uint32_t i = 0; i < seating.clients(); ++i)
+        performers_.push_back(task.make_performer(seating.seat({i}, task.samples()), pool_));
     }
     SlotIndex open_slot(std::uint32_t receivers) override { return slots_.open(receivers); }
     void perform(const Step& step) override {
@@ -82,8 +83,9 @@ TEST_CASE("the models are those of a plain loop that performs the steps one afte
     const bool is_double = same.precision == config::Precision::float64;
     const auto task = is_double ? make_task<double>(same, {}, {}) : make_task<float>(same, {}, {});
     std::ostringstream notes;
-    Timing timing(same, catalogue_entry("draco").needs, notes);
-    PlainLoop loop(*task, 8);
+    Timing timing(same, manner_of(same), notes);
+    const Seating seating = timing.seating(false);
+    PlainLoop loop(*task, seating);
     Conductor conductor(timing.conductor, timing.make_protocols(), loop);
     while (conductor.walk(1000)) {
     }
@@ -435,7 +437,7 @@ class OwnGossip final : public Algorithm<float> {
     payload.common[0] = copy_of<float>(model(), work.pool);
     return payload;
   }
-  void merge(Work<float>&, std::span<const Received<float>> window) override {
+  void merge(Work<float>&, const Step&, std::span<const Received<float>> window) override {
     Vector<float> sum = Vector<float>::Zero(x_.size());
     for (const Received<float>& message : window)
       sum += static_cast<float>(message.weight) * (message.common() - view(std::as_const(x_)));
@@ -456,10 +458,10 @@ class OwnGossip final : public Algorithm<float> {
 TEST_CASE("an algorithm from outside runs with the needs it states") {
   std::atomic<int> begins{0};
   RunOptions options = on_threads(2);
-  options.own_float.algorithm = [&](ClientId, ConstVectorRef<float> start, TensorPool&) {
+  options.own_float.algorithm = [&](const Seat&, ConstVectorRef<float> start, TensorPool&) {
     return std::make_unique<OwnGossip>(start, begins);
   };
-  options.own_float.needs.keep_newest_only = true;  // and send_only_if_computed = false: every tick sends
+  options.own_float.needs.keep = Keep::newest;  // and send_only_if_computed = false: every tick sends
   const config::Experiment own = experiment({"mailbox.window=1.5", "mailbox.cap=none", "unification.period=none"});
   const RunResult result = run(own, options);
   CHECK(result.messages.superseded > 0);

@@ -50,7 +50,8 @@ TEST_CASE("what the timing throws ends the run with the time and the reason") {
   const auto task = make_task<float>(small, {}, {});
   RunOptions options;
   options.threads = 2;
-  Play play(*task, options, 8);
+  const Seating seating{.graph = make_graph(small)};
+  Play play(*task, options, seating);
   const StepSource* source = nullptr;
   StepDesk desk(play.stage(), source, nullptr);
   BreaksDown broken(desk);

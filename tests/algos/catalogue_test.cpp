@@ -25,10 +25,10 @@ std::string complaint(Act act) {
 
 TEST_CASE("every name of the catalogue is there once and finds its own entry") {
   std::set<std::string_view> names;
-  for (const CatalogueEntry& entry : catalogue()) {
-    CHECK(names.insert(entry.name).second);
-    CHECK(&catalogue_entry(entry.name) == &entry);
-    CHECK_FALSE(entry.summary.empty());
+  for (const CatalogueEntry* entry : catalogue()) {
+    CHECK(names.insert(entry->name).second);
+    CHECK(&catalogue_entry(entry->name) == entry);
+    CHECK_FALSE(entry->summary.empty());
   }
   CHECK(names.contains("draco"));
 }
@@ -82,7 +82,7 @@ TEST_CASE("a batch of size 0 is all of the data, and a table of batches is taken
   TensorPool pool;
   const BatchPlan all{1, {0}, 0, nullptr};
   CHECK(Work<double>(*learner, all, scratch, pool).batch(5).empty());
-  const std::vector<Rows> table{{1, 2}, {7}};
+  const ChoiceTable table{.batches = {{1, 2}, {7}}};
   const BatchPlan tabled{1, {0}, 16, &table};
   const Picks second = Work<double>(*learner, tabled, scratch, pool).batch(1);
   CHECK(Rows(second.begin(), second.end()) == Rows{7});

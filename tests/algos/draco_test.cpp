@@ -20,6 +20,11 @@ AlgorithmOptions options_with(double eta, bool self_apply = false) {
   return options;
 }
 
+template <class Real>
+AlgorithmFactory<Real> make_draco(const AlgorithmOptions& options) {
+  return make_algorithm<Real>(catalogue_entry("draco"), options);
+}
+
 Vector<double> vector(std::initializer_list<double> numbers) {
   Vector<double> all(static_cast<Index>(numbers.size()));
   std::copy(numbers.begin(), numbers.end(), all.begin());
@@ -63,7 +68,7 @@ struct HandClient {
       window.push_back({{1}, 0, weight, Duration{}, payload, 0});
     }
     Work<double> work(*learner, plan, scratch, pool);
-    algorithm->merge(work, window);
+    algorithm->merge(work, {.kind = StepKind::merge}, window);
   }
   Vector<double> theta() const { return algorithm->model(); }
   Vector<double> outbox() const {
@@ -94,6 +99,56 @@ TEST_CASE("draco keeps the contract of algorithms with every option the other wa
   options.set("outbox", std::string("latest"));
   options.set("local_batches", std::int64_t{3});
   algorithm_contract("draco", options);
+}
+
+TEST_CASE("the same calls lead to the same bits whether begin fixes the model or not") {
+  const auto last_models = [](bool begins) {
+    HandClient client(options_with(0.5, true));
+    for (std::uint64_t turn = 0; turn < 6; ++turn) {
+      if (begins) client.begin();
+      client.merge({{0.25, vector({0.1, 0.7})}, {0.25, vector({-0.3, 0.2})}});
+      client.compute(turn);
+      client.merge({{0.25, client.publish()}});
+    }
+    return client.theta();
+  };
+  CHECK(same_bits<double>(last_models(true), last_models(true)));
+  CHECK(same_bits<double>(last_models(false), last_models(false)));
+  CHECK_FALSE(same_bits<double>(last_models(true), last_models(false)));
+}
+
+TEST_CASE("an increment is as long as the model, in its scalar, and lies in a message of its own") {
+  HandClient client({});
+  client.compute(0);
+  client.publish();
+  const Payload first = client.last;
+  client.compute(1);
+  client.publish();
+  const Payload& second = client.last;
+  for (const Payload* payload : {&first, &second}) {
+    REQUIRE(payload->common[0]);
+    CHECK(payload->common[0].count() == 2);
+    CHECK(payload->common[0].scalar() == Scalar::float64);
+    CHECK_FALSE(payload->common[1]);
+    CHECK(payload->own.empty());
+  }
+  CHECK(first.common[0].data<double>() != second.common[0].data<double>());
+}
+
+TEST_CASE("merging keeps no payload, and an empty window changes nothing") {
+  HandClient client({});
+  Payload payload;
+  const Vector<double> increment = vector({2, 4});
+  payload.common[0] = copy_of<double>(view(increment), client.pool);
+  Work<double> work(*client.learner, client.plan, client.scratch, client.pool);
+  const Received<double> message{{1}, 0, 0.5, Duration{}, payload, 0};
+  client.algorithm->merge(work, {.kind = StepKind::merge}, {&message, 1});
+  CHECK(client.theta() == vector({4, 3}));
+  numbers_of<double>(payload.common[0]).setConstant(77);
+  CHECK(client.theta() == vector({4, 3}));
+  client.merge({});
+  CHECK(client.theta() == vector({4, 3}));
+  CHECK(client.outbox() == vector({0, 0}));
 }
 
 TEST_CASE("a computation puts -eta g into the outbox and leaves the model alone") {
@@ -145,7 +200,7 @@ TEST_CASE("computation k takes the batches k B to k B + B - 1") {
   // f = ((x - 2)^2 + (x - 4)^2 + ...) / 2N: the batch of one sample pulls towards that sample.
   client.learner =
       make_least_squares<double>((Matrix<double>(4, 2) << 1, 0, 1, 0, 1, 0, 1, 0).finished(), vector({3, 3, 5, 9}));
-  const std::vector<Rows> table{{0}, {1}, {2}, {3}};
+  const ChoiceTable table{.batches = {{0}, {1}, {2}, {3}}};
   client.plan.table = &table;
   client.compute(1);  // x: 3 -> 3 + (5 - 3)/2 = 4 -> 4 + (9 - 4)/2 = 6.5
   CHECK(client.outbox() == vector({3.5, 0}));
@@ -246,9 +301,9 @@ Graph topology(const char* kind, std::size_t clients) {
 
 // Every sender of a receiver weighs the same, and together they weigh one.
 void weigh_by_receiver(World& world) {
-  world.push.merge_weights.resize(world.graph.links());
+  std::vector<double>& weights = world.push.merge_weights.emplace_back(world.graph.links());
   for (LinkIndex link = 0; link < world.graph.links(); ++link)
-    world.push.merge_weights[link] = 1.0 / static_cast<double>(world.graph.in_degree(world.graph.ends_of(link).target));
+    weights[link] = 1.0 / static_cast<double>(world.graph.in_degree(world.graph.ends_of(link).target));
 }
 
 void walk(World& world, SerialRun<double>& run, Time until) {

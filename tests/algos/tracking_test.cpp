@@ -893,7 +893,7 @@ TEST_CASE("on a complete graph the corrections of kgt can start at the mean grad
     if (done == 0) CHECK(far(all(run, "x"), first_models()) == 0);
     CHECK(mean_rows(all(run, "c")).cwiseAbs().maxCoeff() < 1e-13);
   });
-  CHECK(entries::kgt.check != nullptr);
+  CHECK((entries::kgt.check != nullptr));
   bool is_refused = false;
   try {
     entries::kgt.check(chosen, undirected());

@@ -50,9 +50,11 @@ Step step_at(std::int64_t nanoseconds, std::uint32_t client = 0, std::uint64_t i
 /// Everything that is written of a step, beyond what in_words says.
 std::string all_of(const Step& step) {
   std::string words = in_words(step, step.entries) + " phase " + std::to_string(step.phase) + " incarnation " +
-                      std::to_string(step.incarnation) + " gradient " + std::to_string(step.with_gradient);
+                      std::to_string(step.incarnation) + " gradient " + std::to_string(step.with_gradient) + " message " +
+                      std::to_string(static_cast<int>(step.message)) + " keeps " + std::to_string(step.keeps);
   for (const StepEntry& entry : step.entries)
-    words += " " + std::to_string(entry.incarnation) + "@" + std::to_string(entry.place);
+    words += " " + std::to_string(entry.incarnation) + "@" + std::to_string(entry.place) + "+" +
+             std::to_string(entry.copies);
   return words;
 }
 
@@ -110,13 +112,16 @@ TEST_CASE("steps come back as they were written, whatever they hold") {
                    .sequence = *rc::gen::arbitrary<Sequence>(),
                    .incarnation = *rc::gen::arbitrary<std::uint16_t>(),
                    .lost = *rc::gen::inRange<std::uint8_t>(0, 2),
+                   .copies = *rc::gen::element<std::uint8_t>(0, 1, 255),
                    .weight = *rc::gen::arbitrary<double>(),
                    .age = Duration{*rc::gen::arbitrary<std::int64_t>()},
                    .place = *rc::gen::arbitrary<std::uint32_t>()};
         Step step{.kind = static_cast<StepKind>(*rc::gen::inRange(0, 12)),
-                  .message = *rc::gen::element(MessageKind::update, MessageKind::model),
+                  .message = *rc::gen::element(MessageKind::update, MessageKind::model, MessageKind::acknowledgement,
+                                                     MessageKind::request, MessageKind::resync),
                   .with_gradient = *rc::gen::arbitrary<bool>(),
                   .phase = *rc::gen::arbitrary<std::uint8_t>(),
+                  .keeps = *rc::gen::arbitrary<bool>(),
                   .client = {*rc::gen::inRange<std::uint32_t>(0, 0xFFFF'FFFE)},
                   .incarnation = *rc::gen::arbitrary<std::uint32_t>(),
                   .index = *rc::gen::arbitrary<std::uint64_t>(),
@@ -262,7 +267,7 @@ void write_record(const File& file, const std::vector<unsigned char>& block, std
   std::uint64_t sum = 0xCBF2'9CE4'8422'2325;
   for (const unsigned char byte : block) sum = (sum ^ byte) * 0x0000'0100'0000'01B3;
   const auto size = static_cast<std::uint32_t>(block.size());
-  std::vector<char> bytes{'R', 'B', 'T', 'S', 'T', 'E', 'P', '1'};
+  std::vector<char> bytes{'R', 'B', 'T', 'S', 'T', 'E', 'P', '2'};
   const auto append = [&](const auto& number) {
     const auto* first = reinterpret_cast<const char*>(&number);
     bytes.insert(bytes.end(), first, first + sizeof number);

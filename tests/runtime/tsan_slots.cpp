@@ -29,9 +29,9 @@ class Mixer final : public Performer {
   void compute(const Step& step, ThreadMemory&) override {
     for (std::size_t i = 0; i < numbers; ++i) x_[i] = 0.75 * x_[i] + 0.001 * static_cast<double>(step.index + i);
   }
-  Payload publish(const Step&, ThreadMemory&) override {
+  Payload publish(const Step&, ThreadMemory& memory) override {
     Payload payload;
-    payload.common[0] = snapshot();
+    payload.common[0] = snapshot(memory);
     return payload;
   }
   void merge(const Step& step, const SlotTable& slots, ThreadMemory&) override {
@@ -45,22 +45,28 @@ class Mixer final : public Performer {
     const double* const other = payload.common[0].data<double>();
     x_.assign(other, other + numbers);
   }
+  bool decide(const Step&, ThreadMemory&) override { return true; }
   void reclaim(const Payload&, ThreadMemory&) override {}
-  Tensor snapshot() const override {
+  Tensor snapshot(ThreadMemory&) const override {
     Tensor tensor = pool_.make<double>(numbers);
     std::copy(x_.begin(), x_.end(), tensor.writable<double>());
     return tensor;
   }
   std::span<const std::byte> model_bytes() const override { return std::as_bytes(std::span{x_}); }
   void inspect(Probe&) const override {}
+  void balance(Probe&) const override {}
+  const Traffic& traffic() const override { return traffic_; }
 
  private:
   std::vector<double> x_, start_;
   TensorPool& pool_;
+  Traffic traffic_;
 };
 
 struct NoSnapshots final : SnapshotSink {
-  void on_measure(const Step&, const Performer& performer) override { const Tensor copy = performer.snapshot(); }
+  void on_measure(const Step&, const Performer& performer, ThreadMemory& memory) override {
+    const Tensor copy = performer.snapshot(memory);
+  }
 };
 
 std::unique_ptr<World> busy_world(std::uint64_t seed, std::uint32_t clients) {
@@ -69,7 +75,7 @@ std::unique_ptr<World> busy_world(std::uint64_t seed, std::uint32_t clients) {
   world->push.transmit = {seed % 2 ? TimerLaw::coupled(1, 1) : TimerLaw::poisson(3)};
   world->push.limits = {.window = Duration(seed % 3 * 100ms), .deadline = 400ms, .cap = 20};
   world->push.needs.fixes_model_at_start = seed % 2;
-  world->push.needs.keep_newest_only = seed % 4 == 2;
+  world->push.needs.keep = seed % 4 == 2 ? Keep::newest : Keep::all;
   world->settings.cap_period = 3s;
   world->settings.unification.period = 2s;
   world->settings.unification.via_transport = seed % 4 == 3;

@@ -212,6 +212,8 @@ class NaiveEngine {
     Client& self = clients_[i];
     std::vector<StepEntry> absorbed;
     std::vector<Message> superseded;
+    std::vector<MessageId> held;
+    for (const Message& message : self.batch) held.push_back({.sender = {message.src}, .sequence = message.seq});
     if (x_.needs.keep == Keep::newest) {
       std::map<std::uint32_t, Message> newest;
       for (const Message& message : self.batch) {
@@ -230,7 +232,7 @@ class NaiveEngine {
     }
     step(StepKind::merge, i, now, 0, absorbed);
     for (const Message& message : superseded) step(StepKind::discard, i, now, 0, {received(message, now, 0)});
-    note({.at = now, .kind = Priority::window_close, .client = {i}, .entries = absorbed});
+    note({.at = now, .kind = Priority::window_close, .client = {i}, .entries = absorbed, .held = held});
     self.batch.clear();
     self.open_until.reset();
   }

@@ -74,7 +74,7 @@ class SerialRun final : public StepSink {
     std::vector<Received<Real>> window;
     for (const StepEntry& entry : step.entries)
       window.push_back({entry.peer, entry.sequence, entry.weight, entry.age, payloads_.at(entry.slot), entry.place});
-    algorithm.merge(work, window);
+    algorithm.merge(work, step, window);
   }
 
   TensorPool pool_;  // first: it outlives everything that holds tensors

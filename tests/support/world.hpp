@@ -33,10 +33,14 @@ struct KeptStep {
 
 /// Everything that a record keeps of a step, in words: two steps are equal when their sentences are.
 inline std::string in_words(const Step& step, std::span<const StepEntry> entries) {
+  static constexpr std::string_view kinds[] = {"", " model", " acknowledgement", " request", " resync"};
   std::ostringstream words;
   words.precision(17);
   words << step.at.time_since_epoch().count() << " " << name_of(step.kind)
-        << (step.message == MessageKind::model ? " model" : "") << " " << step.index << " of " << step.client.value;
+        << kinds[static_cast<std::size_t>(step.message)] << " " << step.index << " of " << step.client.value;
+  if (step.phase != 0) words << " in phase " << unsigned{step.phase};
+  if (step.keeps) words << " kept";
+  if (!step.with_gradient) words << " without gradient";
   for (const StepEntry& entry : entries)
     words << " [" << entry.peer.value << "#" << entry.sequence << (entry.lost ? " lost" : "") << " x" << entry.weight
           << " age " << entry.age.count() << "]";
@@ -100,7 +104,8 @@ struct Seen {
   Offer outcome = Offer::kept;      ///< arrival
   Duration age{};                   ///< arrival
   std::uint32_t tokens = 0;         ///< arrival: left afterwards
-  std::vector<StepEntry> entries{};   ///< window_close: the batch; transmit: the receivers
+  std::vector<StepEntry> entries{};   ///< window_close: what was merged of the batch; transmit: the receivers
+  std::vector<MessageId> held{};      ///< window_close: the batch, in order of arrival
 };
 
 inline std::string in_words(const Seen& seen) {
@@ -120,6 +125,7 @@ inline std::string in_words(const Seen& seen) {
   for (const StepEntry& entry : seen.entries)
     words << " [" << entry.peer.value << "#" << entry.sequence << (entry.lost ? " lost" : "") << " x" << entry.weight
           << " age " << entry.age.count() << "]";
+  for (const MessageId& id : seen.held) words << " held " << id.sender.value << "#" << id.sequence;
   return words.str();
 }
 
@@ -139,10 +145,12 @@ class EventLog final : public EventObserver {
                     .tokens = tokens});
   }
   /// A window that a unification has emptied hands over nothing: not an event of its own.
-  void on_window_close(Time at, ClientId client, std::span<const StepEntry> batch) override {
-    if (!batch.empty())
-      seen.push_back({.at = at, .kind = Priority::window_close, .client = client,
-                      .entries = {batch.begin(), batch.end()}});
+  void on_window_close(Time at, ClientId client, std::span<const Arrival> batch,
+                       std::span<const StepEntry> used) override {
+    if (batch.empty() && used.empty()) return;
+    Seen close{.at = at, .kind = Priority::window_close, .client = client, .entries = {used.begin(), used.end()}};
+    for (const Arrival& arrival : batch) close.held.push_back(arrival.id);
+    seen.push_back(std::move(close));
   }
   void on_compute(Time at, ClientId client) override {
     seen.push_back({.at = at, .kind = Priority::compute, .client = client});

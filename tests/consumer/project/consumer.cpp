@@ -34,7 +34,7 @@ int main() {
   experiment.until = 20.5;
   experiment.clients.count = 6;
   experiment.algorithm.name = "draco";
-  experiment.algorithm.self_apply = true;
+  experiment.algorithm.options.set("self_apply", true);
   experiment.data.name = experiment.model.name = "quadratic";
   experiment.data.dimension = 33;
   RunOptions threads;

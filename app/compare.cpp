@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+
+#include "actors/comparison.hpp"
+#include "actors/comparison_table.hpp"
+#include "app/commands.hpp"
+#include "app/signals.hpp"
+#include "app/status_line.hpp"
+#include "web/comparison.hpp"
+
+namespace rubato::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* mark = "table.json";  // a folder that has it is a comparison's
+
+// Said before anything runs. Nothing is written into a folder that holds something else.
+void prepare(const fs::path& folder) {
+  const auto refuse = [&](const std::string& why) {
+    throw std::invalid_argument("--out " + folder.string() + ": " + why);
+  };
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) refuse("cannot make the folder: " + error.message());
+  if (!fs::is_empty(folder, error) && !fs::exists(folder / mark))
+    refuse("holds something that is not a comparison of Rubato; choose another folder");
+  const fs::path probe = folder / "table.csv.partial";
+  if (!std::ofstream(probe)) refuse(std::string("cannot write there: ") + std::strerror(errno));
+  fs::remove(probe, error);
+}
+
+void write(const fs::path& file, const std::string& text) {
+  std::ofstream stream(file, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (!stream) throw RunFailed("cannot write " + file.string() + ": " + std::strerror(errno));
+}
+
+void write_all(const fs::path& folder, const Comparison& comparison, std::span<const double> targets, Axis axis) {
+  write(folder / mark, table_json(comparison, targets, axis));
+  write(folder / "table.csv", table_csv(comparison, targets));
+  write(folder / "curves.csv", curves_csv(comparison));
+  web::write_comparison(folder / "report.html", comparison, targets, axis);
+}
+
+void show(StatusLine& line, const ComparisonProgress& progress) {
+  if (!line.is_due()) return;
+  const double left = progress.share > 0 ? progress.wall_seconds * (1 - progress.share) / progress.share : 0;
+  char text[120];
+  std::snprintf(text, sizeof text, "%zu of %zu runs finished, %.0f %%, %.0f s left", progress.finished, progress.runs,
+                100 * progress.share, left);
+  line.show(progress.share, text);
+}
+
+ComparisonOptions options_for(const CompareArguments& arguments, StatusLine& line) {
+  ComparisonOptions options;
+  options.threads = arguments.threads > 0 ? arguments.threads : all_threads();
+  options.data_dir = arguments.data;
+  options.stop = &watch_signals();
+  options.on_note = [&line](const std::string& note) { line.say("note: " + note); };
+  options.on_progress = [&line](const ComparisonProgress& progress) { show(line, progress); };
+  return options;
+}
+
+ComparisonPlan plan_for(const CompareArguments& arguments) {
+  ComparisonRequest request{arguments.files, arguments.set, {}, arguments.seeds};
+  for (const std::string& grid : arguments.grid) request.grid.push_back(parse_grid(grid));
+  return plan_comparison(request);
+}
+
+Axis axis_of(const std::string& name) {
+  const auto axis = axis_named(name);
+  if (!axis) throw std::invalid_argument("--axis " + name + ": must be seconds, bits, gradients or delay");
+  return *axis;
+}
+
+std::size_t failures_of(const Comparison& comparison) {
+  std::size_t count = 0;
+  for (const ComparedOutcome& outcome : comparison.outcomes)
+    for (const std::string& failure : outcome.failures) {
+      std::cerr << "rubato: " << outcome.setting.label << ", " << failure << "\n";
+      ++count;
+    }
+  return count;
+}
+
+}  // namespace
+
+int compare(const CompareArguments& arguments) {
+  const Axis axis = axis_of(arguments.axis);
+  const std::vector<double> targets = parse_targets(arguments.targets);
+  const ComparisonPlan plan = plan_for(arguments);
+  for (const std::string& note : plan.notes) std::cerr << "note: " << note << "\n";
+  if (!arguments.out.empty()) prepare(arguments.out);
+  StatusLine line(arguments.quiet);
+  const Comparison comparison = rubato::compare(plan, options_for(arguments, line));
+  line.finish();
+  const std::size_t failures = failures_of(comparison);
+  if (!arguments.out.empty()) write_all(arguments.out, comparison, targets, axis);
+  if (arguments.json)
+    std::cout << table_json(comparison, targets, axis) << std::flush;
+  else
+    std::cout << table_text(comparison, targets, axis) << std::flush;
+  if (!arguments.json && !arguments.out.empty())
+    std::cout << "\nthe comparison is in " << fs::absolute(arguments.out).lexically_normal().string() << "\n";
+  if (comparison.was_stopped) return stopped;
+  return failures == 0 ? ok : failed;
+}
+
+}  // namespace rubato::app
