@@ -55,6 +55,15 @@ std::string with(const std::string& lines, const std::string& tables = "") {
   return lines + "\n" + smallest + tables;
 }
 
+AlgorithmOptions draco_defaults() {
+  AlgorithmOptions options;
+  options.set("eta", 0.05);
+  options.set("local_batches", std::int64_t{1});
+  options.set("outbox", std::string("accumulate"));
+  options.set("self_apply", false);
+  return options;
+}
+
 // A folder of this test's own that goes with it.
 class Folder {
  public:
@@ -87,10 +96,7 @@ TEST_CASE("the smallest experiment has the documented defaults") {
   expected.until = 100.5;
   expected.clients.count = 4;
   expected.algorithm.name = "draco";
-  expected.algorithm.options.set("eta", 0.05);
-  expected.algorithm.options.set("local_batches", std::int64_t{1});
-  expected.algorithm.options.set("outbox", std::string("accumulate"));
-  expected.algorithm.options.set("self_apply", false);
+  expected.algorithm.options = draco_defaults();
   expected.data.name = "digits";
   expected.model.name = "softmax";
   CHECK(experiment == expected);
@@ -464,6 +470,7 @@ TEST_CASE("every default of the table of keys is the default of its struct") {
   blank.until = 1, blank.clients.count = 1, blank.algorithm.name = "draco", blank.data.name = "digits",
   blank.model.name = "mlp";
   blank.model.hidden = {8};
+  blank.algorithm.options = draco_defaults();
   CHECK(read(write_experiment(blank)).experiment == blank);
   CHECK(read("until = 1.0\nclients.count = 1\nalgorithm.name = \"draco\"\ndata.name = \"digits\"\nmodel = { name = "
              "\"mlp\", hidden = [8] }")
@@ -597,6 +604,8 @@ class Generator {
         return law(key);
       case Type::numbers:
         return numbers(key.range, 4);
+      case Type::numbers_or_one:
+        return chance_.uniform() < 0.5 ? numbers(key.range, 4) : Value{real(key.range)};
       case Type::table:
         return {table(*table_at(key.table.empty() ? std::string(key.name)
                                                   : std::string(key.table) + '.' + std::string(key.name)))};
@@ -636,7 +645,7 @@ TEST_CASE("a written file says everything: no key of the table is missing") {
   const Folder folder;
   const std::string file = folder.write("some.txt", "").string();
   std::set<std::string> written;
-  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 1600; ++seed) {
     std::istringstream lines(write_experiment(read(Generator(seed, file).text()).experiment));
     for (std::string line, table; std::getline(lines, line);) {
       if (line.starts_with('['))
@@ -650,7 +659,7 @@ TEST_CASE("a written file says everything: no key of the table is missing") {
         key.type != Type::later && key.type != Type::table && key.table != "law" && key.table != "link";
     if (!is_line || key.when == "clock=wall") continue;
     const std::string table = key.table == "timer" ? "clients.transmit" : std::string(key.table);
-    CHECK_MESSAGE(written.count(table + '|' + std::string(key.name)) == 1, table << '.' << key.name);
+    CHECK_MESSAGE(written.count(table + '|' + std::string(key.name)) == 1, table << "." << key.name);
   }
 }
 

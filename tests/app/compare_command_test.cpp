@@ -1,0 +1,76 @@
+// rubato compare: what it prints, what it leaves, what it returns.
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/command.hpp"
+
+namespace fs = std::filesystem;
+using namespace rubato::test;
+using nlohmann::json;
+
+namespace {
+
+std::string other_experiment(const Folder& folder) {
+  std::string text = text_of(small_experiment(folder));
+  const std::size_t from = text.find("[algorithm]"), to = text.find("[data]");
+  write_text(folder / "other.toml", text.replace(from, to - from, "[algorithm]\nname = \"dpsgd\"\n\n"));
+  return folder / "other.toml";
+}
+
+}  // namespace
+
+TEST_CASE("compare prints a table of every setting, and leaves it with the curves and a report") {
+  const Folder home;
+  const Ended ended = run_rubato({"compare", small_experiment(home), other_experiment(home), "--seeds", "3", "--grid",
+                                  "algorithm.eta=0.05,0.1", "--target", "0.5", "--out", "both"},
+                                 {home.path(), ""});
+  CAPTURE(ended.err);
+  CHECK(ended.code == 0);
+  for (const char* part : {"small algorithm.eta=0.05", "small algorithm.eta=0.1", "other algorithm.eta=0.05", "dpsgd",
+                           "loss at seconds", "to accuracy 0.5", "0 of 3", "the comparison is in "})
+    CHECK(contains(ended.out, part));
+  for (const char* file : {"table.csv", "table.json", "curves.csv", "report.html"}) CHECK(fs::exists(home / "both" / file));
+  CHECK(contains(text_of(home / "both/report.html"), "\"bands\""));
+  CHECK(json::parse(text_of(home / "both/table.json")).at("settings").size() == 4);
+}
+
+TEST_CASE("with --json the table is alone on standard output, the same on one thread and on two") {
+  const Folder home;
+  const Arguments some{"compare", small_experiment(home), "--seeds", "2", "--json", "--axis", "bits", "--threads"};
+  Arguments one = some, two = some;
+  one.push_back("1"), two.push_back("2");
+  const json table = json::parse(run_rubato(one).out);
+  CHECK(table == json::parse(run_rubato(two).out));
+  CHECK(table.at("axis") == "bits");
+  CHECK(table.at("settings")[0].at("runs").size() == 2);
+}
+
+TEST_CASE("a comparison that cannot be made says why with exit code 2, and leaves foreign folders alone") {
+  const Folder home;
+  const std::string file = small_experiment(home);
+  fs::create_directories(home / "mine");
+  write_text(home / "mine/notes.txt", "mine");
+  for (const Arguments& wrong : {Arguments{"--axis", "joy"}, {"--target", "2"}, {"--grid", "algorithm.zeta=1"},
+                                 {"--grid", "algorithm.eta"}, {"--seeds", "0"}, {"--out", home / "mine"}}) {
+    Arguments arguments{"compare", file};
+    arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+    const Ended ended = run_rubato(arguments);
+    CAPTURE(wrong[1]);
+    CHECK(ended.code == 2);
+    CHECK_FALSE(ended.err.empty());
+  }
+  CHECK(text_of(home / "mine/notes.txt") == "mine");
+}
+
+TEST_CASE("Ctrl-C ends a comparison with what is finished") {
+  const Folder home;
+  Command command({"compare", small_experiment(home), "--seeds", "4", "--set", "until=1e7", "--out", home / "cut"});
+  REQUIRE(becomes_true([&] { return command.catches(SIGINT); }));
+  command.send(SIGINT);
+  const Ended ended = command.wait();
+  CHECK(ended.code == 130);
+  CHECK(contains(ended.out, "no run has come to its end"));
+  CHECK(fs::exists(home / "cut/report.html"));
+}
