@@ -31,7 +31,8 @@ TEST_CASE("compare prints a table of every setting, and leaves it with the curve
   for (const char* part : {"small algorithm.eta=0.05", "small algorithm.eta=0.1", "other algorithm.eta=0.05", "dpsgd",
                            "loss at seconds", "to accuracy 0.5", "0 of 3", "the comparison is in "})
     CHECK(contains(ended.out, part));
-  for (const char* file : {"table.csv", "table.json", "curves.csv", "report.html"}) CHECK(fs::exists(home / "both" / file));
+  for (const char* file : {"table.csv", "table.json", "curves.csv", "report.html"})
+    CHECK(fs::exists(home / "both" / file));
   CHECK(contains(text_of(home / "both/report.html"), "\"bands\""));
   CHECK(json::parse(text_of(home / "both/table.json")).at("settings").size() == 4);
 }
