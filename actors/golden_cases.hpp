@@ -1,12 +1,33 @@
 // The kinds of golden cases that can be answered, each from its input to the values of "expect".
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace rubato::golden {
 
 using Json = nlohmann::json;
+
+/// A whole number from 0 to below the bound. Throws std::out_of_range.
+inline std::uint32_t number_below(std::size_t bound, const Json& json) {
+  const auto number = json.get<std::int64_t>();
+  if (number < 0 || static_cast<std::uint64_t>(number) >= bound)
+    throw std::out_of_range(json.dump() + " is not from 0 to " + std::to_string(bound) + ", itself left out");
+  return static_cast<std::uint32_t>(number);
+}
+
+/// The same of a list.
+inline std::vector<std::uint32_t> numbers_below(std::size_t bound, const Json& list) {
+  std::vector<std::uint32_t> numbers;
+  for (const Json& number : list) numbers.push_back(number_below(bound, number));
+  return numbers;
+}
+
+/// More rounds than any case has.
+inline constexpr std::size_t most_rounds = 1'000'000;
 
 /// An answer has the keys of "expect", or is null if this kind is not supported yet. Throws for damaged cases.
 Json answer(const Json& golden_case);

@@ -42,7 +42,8 @@ struct Workshop {
 Json compressed(const Json& golden_case, const AlgorithmOptions& options) {
   const Vector<double> x = to_vector(golden_case.at("x"));
   Workshop shop(x.size());
-  if (golden_case.contains("coords")) shop.table.coordinates[{0, 0}] = golden_case.at("coords").get<Rows>();
+  if (golden_case.contains("coords")) 
+    shop.table.coordinates[{0, 0}] = numbers_below(static_cast<std::size_t>(x.size()), golden_case.at("coords"));
   if (golden_case.contains("uniforms")) shop.table.uniforms[0] = golden_case.at("uniforms").get<std::vector<double>>();
   const Scratch<double>::Frame frame(shop.scratch);
   Work<double> work = shop.work();
@@ -139,7 +140,10 @@ Json answer_pme(const Json& golden_case) {
   std::vector<std::pair<Rows, Vector<double>>> messages;
   Json bits = Json::array();
   for (const Json& message : golden_case.at("messages")) {
-    messages.emplace_back(message.at("coords").get<Rows>(), to_vector(message.at("values")));
+    messages.emplace_back(numbers_below(static_cast<std::size_t>(own.size()), message.at("coords")),
+                          to_vector(message.at("values")));
+    if (static_cast<Index>(messages.back().first.size()) != messages.back().second.size())
+      throw std::invalid_argument("a message has not one value a coordinate");
     bits.push_back(static_cast<std::int64_t>(
         pme_message_bits(own.size(), static_cast<Index>(messages.back().first.size()), golden_case.at("value_bits"))));
   }
@@ -205,7 +209,8 @@ Json answer_decefl_weights(const Json& golden_case) {
   for (const Json& path : golden_case.at("paths_1based")) {
     Matrix<double> w = Matrix<double>::Identity(clients, clients);
     for (std::size_t k = 0; k + 1 < path.size(); ++k) {
-      const Index a = path.at(k).get<Index>() - 1, b = path.at(k + 1).get<Index>() - 1;
+      const Index a = Index{number_below(clients + 1, path.at(k))} - 1, b = Index{number_below(clients + 1, path.at(k + 1))} - 1;
+      if (a < 0 || b < 0) throw std::out_of_range("clients of a path are counted from 1");
       w(a, b) = w(b, a) = 1.0 / 3;
       w(a, a) -= 1.0 / 3;
       w(b, b) -= 1.0 / 3;
@@ -215,6 +220,7 @@ Json answer_decefl_weights(const Json& golden_case) {
     for (Index i = 0; i < w.rows(); ++i) rows.push_back(to_json(w.row(i).transpose()));
     answer["W" + std::to_string(matrices.size())] = rows;
   }
+  if (matrices.size() != 3) throw std::invalid_argument("the weights are those of three paths");
   const Matrix<double> product = matrices[0] * matrices[1] * matrices[2] * matrices[1] * matrices[0];
   Json rows = Json::array(), zeros = Json::array();
   for (Index i = 0; i < product.rows(); ++i) rows.push_back(to_json(product.row(i).transpose()));

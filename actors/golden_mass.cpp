@@ -194,7 +194,7 @@ void read_gradients(const Json& golden_case, Run& run) {
   for (const Json& tick : ticks) {
     const Json* with = given(tick, "v");
     is_transient |= with != nullptr;
-    gradients[tick.at("client").get<std::size_t>()].push_back(
+    gradients.at(tick.at("client").get<std::size_t>()).push_back(
         !with || (with->is_boolean() ? with->get<bool>() : with->get<double>() != 0));
   }
   const Json* mode = given(config, "gradient_mode");
@@ -309,7 +309,7 @@ Json answer_pame_events(const Json& golden_case) {
   double bits = 0;
   for (const Json& event : events) {
     if (event.at("type") != "transmit") continue;
-    const auto client = event.at("client").get<std::size_t>();
+    const std::size_t client = number_below(clients, event.at("client"));
     for (const auto& [receiver, coordinates] : event.at("coords").items())
       run.numbers.choices[client].coordinates[{turns[client], static_cast<std::uint32_t>(std::stoul(receiver))}] =
           coordinates.get<Rows>();

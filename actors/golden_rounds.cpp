@@ -17,7 +17,7 @@ Graph graph_of(const Json& golden_case, std::size_t clients) {
   std::set<Edge> links;
   if (const Json* declared = given(golden_case, "graph"))
     for (const Json& edge : declared->at("edges")) {
-      const ClientId source{edge.at(0).get<std::uint32_t>()}, target{edge.at(1).get<std::uint32_t>()};
+      const ClientId source{number_below(clients, edge.at(0))}, target{number_below(clients, edge.at(1))};
       links.insert({source, target});
       if (!declared->at("directed").get<bool>()) links.insert({target, source});
     }
@@ -92,7 +92,7 @@ RoundsCase::RoundsCase(const Json& golden_case, const std::string& algorithm, Ru
     : params(golden_case.at("params")),
       schedule(golden_case.contains("schedule") ? golden_case.at("schedule") : Json::object()),
       clients{to_learners(golden_case.at("problem")).size()},
-      rounds{params.at("rounds").get<std::size_t>()},
+      rounds{number_below(most_rounds, params.at("rounds"))},
       ends{clients, rounds} {
   numbers.learners = to_learners(golden_case.at("problem"));
   numbers.start = to_start(params.at("x0"), clients);
@@ -280,8 +280,9 @@ Json answer_pame(const Json& golden_case) {
     for (auto& of_sender : links) of_sender.emplace_back();
     for (std::uint32_t i = 0; i < run.clients; ++i)
       for (const Json& sender : chosen.at(k).at(i)) {
-        links.at(sender.get<std::size_t>()).back().push_back(ClientId{i});
-        run.numbers.choices[sender.get<std::size_t>()].coordinates[{k, i}] =
+        const std::uint32_t from = number_below(run.clients, sender);
+        links[from].back().push_back(ClientId{i});
+        run.numbers.choices[from].coordinates[{k, i}] =
             parts.at(k).at(i).at(sender.dump()).get<Rows>();
       }
   }

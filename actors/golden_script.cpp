@@ -83,12 +83,24 @@ class ScriptedTask final : public Task {
   std::vector<std::uint32_t> samples_;
 };
 
+void require_below(std::size_t bound, const Rows& picked, const char* what) {
+  for (const std::uint32_t one : picked)
+    if (one >= bound)
+      throw std::out_of_range("there are " + std::to_string(bound) + " " + what + ", no number " + std::to_string(one));
+}
+
 void check(const ScriptedNumbers& numbers, std::size_t clients) {
   if (numbers.learners.size() != clients || numbers.start.size() != clients)
     throw std::invalid_argument("the problem or its start is not for " + std::to_string(clients) + " clients");
   for (std::size_t i = 0; i < clients; ++i)
     if (static_cast<Index>(numbers.start[i].size()) != numbers.learners[i]->dimension())
       throw std::invalid_argument("the start of client " + std::to_string(i) + " has not the dimension of its problem");
+  for (std::size_t i = 0; i < numbers.choices.size() && i < clients; ++i) {
+    const Learner<double>& learner = *numbers.learners[i];
+    for (const Rows& batch : numbers.choices[i].batches) require_below(learner.samples(), batch, "samples");
+    for (const auto& [address, coordinates] : numbers.choices[i].coordinates)
+      require_below(static_cast<std::size_t>(learner.dimension()), coordinates, "coordinates");
+  }
 }
 
 }  // namespace

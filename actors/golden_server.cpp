@@ -21,7 +21,7 @@ void select(RoundsCase& run) {
   for (const Json& round : *selected) {
     run.timing->server.selected.emplace_back();
     for (const Json& client : round)
-      run.timing->server.selected.back().push_back(ClientId{client.get<std::uint32_t>()});
+      run.timing->server.selected.back().push_back(ClientId{number_below(run.clients, client)});
     std::sort(run.timing->server.selected.back().begin(), run.timing->server.selected.back().end());
   }
 }
@@ -82,7 +82,7 @@ Json answer_swarm(const Json& golden_case) {
   Json messages = Json::array();
   if (const Json* leaders = given(run.schedule, "leader"))
     for (const Json& leader : *leaders) {
-      const auto centre = leader.get<std::uint32_t>();
+      const std::uint32_t centre = number_below(run.clients, leader);
       run.timing->server.centres.push_back(ClientId{centre});
     }
   if (const Json* weights = given(run.params, "p"); weights && weights->is_array())
@@ -96,7 +96,7 @@ Json answer_swarm(const Json& golden_case) {
 // What everybody would be tested with: the global model after some steps of their own. The centre has that model at the
 // end of a round, the others when it is handed out in the next: so one round more is run.
 Json answer_fedavg_plus(Json golden_case) {
-  const auto rounds = golden_case.at("params").at("rounds").get<std::size_t>();
+  const std::size_t rounds = number_below(most_rounds, golden_case.at("params").at("rounds"));
   golden_case["params"]["rounds"] = rounds + 1;
   const ServerRun run(golden_case, "fedavg_plus");
   Json personal = Json::array();
@@ -111,6 +111,8 @@ Json answer_fedavg_plus(Json golden_case) {
 }
 
 namespace {
+
+constexpr std::size_t most_streams = 1000;
 
 // The steps of a case with tokens, and who holds which token meanwhile.
 class Walk {
@@ -160,14 +162,14 @@ class Walk {
 Json answer_digest(const Json& golden_case) {
   RoundsCase run(golden_case, "digest", Runs::token);
   run.read_batches();
-  const auto streams = run.params.at("streams").get<std::size_t>();
+  const std::size_t streams = number_below(most_streams, run.params.at("streams"));
   Walk walk(run.clients, streams);
   walk.look(0);
   for (std::size_t k = 0; k < run.rounds; ++k) {
     for (std::uint32_t i = 0; i < run.clients; ++i)
-      for (int s = 0; s < run.schedule.at("steps").at(k).at(i).get<int>(); ++s) walk.compute(i);
+      for (std::uint32_t s = number_below(most_rounds, run.schedule.at("steps").at(k).at(i)); s > 0; --s) walk.compute(i);
     for (const Json& visit : run.schedule.at("visits").at(k))
-      walk.visit(visit.at(0).get<std::size_t>(), visit.at(1).get<std::uint32_t>());
+      walk.visit(number_below(streams, visit.at(0)), number_below(run.clients, visit.at(1)));
     walk.look(k + 1);
   }
   ProbeTable table;
@@ -208,7 +210,7 @@ Json answer_kdpdfl(const Json& golden_case) {
   std::vector<std::size_t> exchanges(run.clients);
   for (auto& choices : run.numbers.choices) choices.batches.resize(2 * run.rounds + 2);
   for (const Json& star : stars) {
-    const auto centre = star.at("i").get<std::uint32_t>();
+    const std::uint32_t centre = number_below(run.clients, star.at("i"));
     for (auto& of_sender : links) of_sender.resize(of_sender.size() + 2);
     for (const Json& peer : star.at("nb")) {
       auto& turns = links.at(peer.get<std::size_t>());

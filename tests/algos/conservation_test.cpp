@@ -2,9 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <functional>
 #include <map>
-#include <set>
+#include <string>
 
 #include "algos/catalogue.hpp"
 #include "learning/problems.hpp"
@@ -13,8 +12,10 @@
 #include "runtime/world/channel.hpp"
 #include "runtime/world/mixing.hpp"
 #include "runtime/world/topology.hpp"
+#include "tests/support/performed_run.hpp"
 
 using namespace rubato;
+using rubato::test::PerformedRun;
 
 namespace {
 
@@ -31,11 +32,13 @@ class Parts final : public Probe {
 };
 
 // Clients on quadratics that pull to different points with different strengths.
-class World final : public StepSink {
+class World {
  public:
   World(Graph given_graph, const std::string& name, const AlgorithmOptions& options, double until)
       : graph_{std::move(given_graph)}, until_{until} {
     const auto m = static_cast<std::uint32_t>(graph_.clients());
+    std::vector<std::unique_ptr<Learner<double>>> learners;
+    std::vector<Numbers> starts;
     for (std::uint32_t i = 0; i < m; ++i) {
       Stream chance(7, ClientId{i}, Purpose::init);
       Matrix<double> pull = Matrix<double>::Zero(dimension, dimension);
@@ -48,21 +51,13 @@ class World final : public StepSink {
       optimum_weight_ += pull.diagonal();
       optimum_sum_ += pull.diagonal().cwiseProduct(centre);
       start_mean += start / m;
-      learners_.push_back(make_quadratic<double>(pull, centre));
-      starts_.push_back(start);
-      samples_.push_back(1);
-    }
-    settings.needs = catalogue_entry(name).needs(options);
-    const auto factory = make_algorithm<double>(catalogue_entry(name), options);
-    for (std::uint32_t i = 0; i < m; ++i) {
-      const Seat seat{.client = {i},
-                      .senders = graph_.senders_to({i}),
-                      .receivers = graph_.receivers_of({i}),
-                      .samples = samples_,
-                      .keeps_balance = true};
-      algorithms_.push_back(factory(seat, read_only(starts_[i]), pool_));
+      learners.push_back(make_quadratic<double>(pull, centre));
+      starts.push_back(start);
       settings.compute.push_back(TimerLaw::poisson(0.5 + 0.25 * (i % 5)));
     }
+    settings.needs = catalogue_entry(name).needs(options);
+    run_ = std::make_unique<PerformedRun>(graph_, std::move(learners),
+                                          make_algorithm<double>(catalogue_entry(name), options), starts, false);
     settings.graph = &graph_;
     settings.seed = 11;
     settings.transmit = {TimerLaw::poisson(3)};
@@ -83,7 +78,7 @@ class World final : public StepSink {
     conducting.channel = &channel;
     conducting.cap_period = from_seconds(1);
     conducting.samples_last_state = false;
-    Conductor conductor(conducting, std::move(protocols), *this);
+    Conductor conductor(conducting, std::move(protocols), *run_);
     while (conductor.walk(1)) {
       worst_defect = std::max(worst_defect, defect());
       if (to_seconds(conductor.now()) < sample_from) continue;
@@ -95,7 +90,7 @@ class World final : public StepSink {
 
   double defect() const {
     Parts parts;
-    for (const auto& algorithm : algorithms_) algorithm->balance(parts);
+    for (const auto& algorithm : run_->algorithms()) algorithm->balance(parts);
     double worst = 0;
     for (const auto& [name, sum] : parts.sums) worst = std::max(worst, sum.cwiseAbs().maxCoeff());
     quantities = parts.sums.size();
@@ -104,34 +99,8 @@ class World final : public StepSink {
   Numbers optimum() const { return optimum_sum_.cwiseQuotient(optimum_weight_); }
   double distance_to(const Numbers& goal) const {
     double worst = 0;
-    for (const auto& algorithm : algorithms_) worst = std::max(worst, (algorithm->model() - goal).norm());
+    for (const auto& algorithm : run_->algorithms()) worst = std::max(worst, (algorithm->model() - goal).norm());
     return worst;
-  }
-
-  SlotIndex open_slot(std::uint32_t receivers) override {
-    waiting_.push_back(receivers);
-    payloads_.emplace_back();
-    return static_cast<SlotIndex>(payloads_.size() - 1);
-  }
-  void perform(const Step& step) override {
-    if (step.kind == StepKind::measure) return;
-    Algorithm<double>& algorithm = *algorithms_.at(step.client.value);
-    const BatchPlan plan{1, step.client, 0, nullptr};
-    Work<double> work(*learners_[step.client.value], plan, scratch_, pool_);
-    if (step.kind == StepKind::compute) algorithm.compute(work, step);
-    if (step.kind == StepKind::publish) {
-      Payload payload = algorithm.publish(work, step);
-      if (!step.entries.empty()) payloads_[step.entries.front().slot] = std::move(payload);
-      return;
-    }
-    if (step.kind == StepKind::merge) {
-      std::vector<Received<double>> window;
-      for (const StepEntry& entry : step.entries)
-        window.push_back({entry.peer, entry.sequence, entry.weight, entry.age, payloads_[entry.slot], entry.place});
-      algorithm.merge(work, step, window);
-    }
-    for (const StepEntry& entry : step.entries)
-      if (--waiting_[entry.slot] == 0) payloads_[entry.slot] = {};
   }
 
   PushSettings settings;
@@ -148,16 +117,9 @@ class World final : public StepSink {
     return {matrix.link_weights().begin(), matrix.link_weights().end()};
   }
 
-  TensorPool pool_;
-  Scratch<double> scratch_;
   Graph graph_;
   double until_;
-  std::vector<std::unique_ptr<Learner<double>>> learners_;
-  std::vector<Numbers> starts_;
-  std::vector<std::uint32_t> samples_;
-  std::vector<std::unique_ptr<Algorithm<double>>> algorithms_;
-  std::vector<Payload> payloads_;
-  std::vector<std::uint32_t> waiting_;
+  std::unique_ptr<PerformedRun> run_;
   Numbers optimum_weight_ = Numbers::Zero(dimension), optimum_sum_ = Numbers::Zero(dimension);
 };
 
