@@ -155,7 +155,9 @@ Json answer_pme(const Json& golden_case) {
 Json answer_pme_expectation(const Json& golden_case) {
   std::vector<Vector<double>> vectors;
   for (const Json& vector : golden_case.at("vectors")) vectors.push_back(to_vector(vector));
-  const auto n = static_cast<std::size_t>(vectors.front().size());
+  const auto n = static_cast<std::size_t>(vectors.at(0).size());
+  for (const Vector<double>& vector : vectors)
+    if (vector.size() != vectors[0].size()) throw std::invalid_argument("the vectors are not of one size");
   const auto choices = choices_of(static_cast<std::uint32_t>(n), golden_case.at("s").get<std::uint32_t>());
   std::vector<double> of_pme(n), of_naive(n), naive(n), times(n), plain(n);
   std::size_t all = 1;

@@ -1,0 +1,131 @@
+// What a step of an algorithm asks of the system once it runs: nothing but what the payload is made of. A program of its
+// own: it counts every allocation of the process.
+#include <doctest/doctest.h>
+
+#include <optional>
+
+#include "algos/catalogue.hpp"
+#include "learning/problems.hpp"
+#include "runtime/world/topology.hpp"
+#include "tests/support/counted_allocations.hpp"
+
+using namespace rubato;
+
+namespace {
+
+constexpr Index dimension = 96;
+
+struct Counts {
+  std::uint64_t compute = 0, publish = 0, merge = 0, publications = 0;
+};
+
+// Two clients that hear each other, driven through the phases of a round or through compute, publish, merge.
+class Pair {
+ public:
+  Pair(const CatalogueEntry& entry, bool in_rounds) : graph_{topologies::complete(2)} {
+    AlgorithmOptions options;
+    const auto factory = make_algorithm<double>(entry, options);
+    needs_ = entry.needs(options);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      learners_.push_back(make_quadratic<double>(Matrix<double>::Identity(dimension, dimension),
+                                                 Vector<double>::Constant(dimension, i)));
+      const Seat seat{.client = {i},
+                      .senders = graph_.senders_to({i}),
+                      .receivers = graph_.receivers_of({i}),
+                      .samples = samples_,
+                      .in_rounds = in_rounds};
+      const Vector<double> start = Vector<double>::LinSpaced(dimension, -1, 1);
+      algorithms_.push_back(factory(seat, view(start), pool_));
+    }
+    if (!in_rounds) needs_.program = {};
+    run(needs_.program.opening);
+  }
+
+  void round() { run(needs_.program.round); }
+  Counts counts;
+
+ private:
+  void run(const PhaseList& phases) {
+    for (std::size_t p = 0; p < phases.size(); ++p) {
+      const Phase& phase = phases[p];
+      if (!phase.happens_in(rounds_)) continue;
+      if (phase.kind == PhaseKind::begin)
+        for (std::uint32_t i = 0; i < 2; ++i) algorithms_[i]->begin(works_[i]);
+      if (phase.kind == PhaseKind::compute)
+        for (std::uint32_t k = 0; k < phase.repeat; ++k) compute(phase);
+      if (phase.kind == PhaseKind::exchange) exchange(phase);
+    }
+    if (&phases == &needs_.program.round) ++rounds_;
+  }
+  void compute(const Phase& phase) {
+    const std::uint64_t before = allocations;
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      if (needs_.fixes_model_at_start) algorithms_[i]->begin(works_[i]);
+      Step step{.kind = StepKind::compute, .phase = phase.number, .client = {i}, .entries = {}};
+      step.index = computations_;
+      algorithms_[i]->compute(works_[i], step);
+    }
+    ++computations_;
+    counts.compute += allocations - before;
+  }
+  void exchange(const Phase& phase) {
+    Payload payloads[2];
+    StepEntry entries[2];
+    std::uint64_t before = allocations;
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      entries[i] = {.peer = {1 - i}, .sequence = sequence_, .weight = 0.25};
+      const Step step{.kind = StepKind::publish, .phase = phase.number, .client = {i}, .index = sequence_, .entries = {&entries[i], 1}};
+      payloads[i] = algorithms_[i]->publish(works_[i], step);
+      ++counts.publications;
+    }
+    counts.publish += allocations - before;
+    before = allocations;
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      const Received<double> heard{{1 - i}, sequence_, 0.25, {}, payloads[1 - i], 0};
+      const Step step{.kind = StepKind::merge, .phase = phase.number, .client = {i}, .entries = {}};
+      algorithms_[i]->merge(works_[i], step, {&heard, 1});
+    }
+    counts.merge += allocations - before;
+    ++sequence_;
+  }
+
+  TensorPool pool_;
+  Scratch<double> scratch_;
+  Graph graph_;
+  Needs needs_;
+  std::vector<std::unique_ptr<Learner<double>>> learners_;
+  std::vector<std::uint32_t> samples_{1, 1};
+  BatchPlan plans_[2] = {{1, {0}, 0, nullptr}, {1, {1}, 0, nullptr}};
+  std::vector<std::unique_ptr<Algorithm<double>>> algorithms_;
+  std::uint64_t rounds_ = 0, computations_ = 0;
+  Sequence sequence_ = 0;
+
+  struct Works {
+    Pair& pair;
+    Work<double>& operator[](std::uint32_t i) {
+      current.emplace(*pair.learners_[i], pair.plans_[i], pair.scratch_, pair.pool_);
+      return *current;
+    }
+    std::optional<Work<double>> current;
+  };
+  Works works_{*this, {}};
+};
+
+}  // namespace
+
+TEST_CASE("compute and merge of every algorithm allocate nothing, and publish only the row of its receivers' own tensors") {
+  for (const CatalogueEntry* entry : catalogue())
+    for (const bool in_rounds : {false, true}) {
+      if (!entry->runs_under(in_rounds ? Runs::rounds : Runs::push)) continue;
+      if (entry->name == "kdpdfl") continue;  // its exchange needs a learner with classes
+      CAPTURE(entry->name);
+      CAPTURE(in_rounds);
+      Pair pair(*entry, in_rounds);
+      for (int k = 0; k < 30; ++k) pair.round();
+      pair.counts = {};
+      for (int k = 0; k < 60; ++k) pair.round();
+      CHECK(pair.counts.compute == 0);
+      CHECK(pair.counts.merge == 0);
+      CHECK(pair.counts.publish <= 2 * pair.counts.publications);
+    }
+}
