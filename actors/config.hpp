@@ -112,6 +112,8 @@ struct Topology {
   std::filesystem::path file;                  // file: one edge "source target" a line; absolute
   std::vector<std::pair<std::int64_t, std::int64_t>> edges;  // edges: [source, target]
   bool directed = false;                                     // file, edges: false adds the other direction
+  std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> cycle;  // edges: which are there, for each round in turn
+  std::vector<std::int64_t> cycle_rounds;                                 // edges: how long each lasts; empty: 1
   MixingKind mixing = MixingKind::auto_;           // weights of what is absorbed; auto: what suits the algorithm
   MixingKind shares = MixingKind::auto_;           // weights of what is given away
   std::vector<std::vector<double>> mixing_matrix;  // mixing = explicit: [receiver][sender]

@@ -31,6 +31,7 @@ void fields(auto& each, Topology& topology) {
   each("center", topology.center), each("step", topology.step), each("probability", topology.probability);
   each("radius", topology.radius), each("k", topology.k), each("symmetrise", topology.symmetrise);
   each("file", topology.file), each("edges", topology.edges), each("directed", topology.directed);
+  each("cycle", topology.cycle), each("cycle_rounds", topology.cycle_rounds);
   each("mixing", topology.mixing), each("shares", topology.shares);
   each("mixing_matrix", topology.mixing_matrix), each("shares_matrix", topology.shares_matrix);
 }

@@ -177,6 +177,12 @@ void Checker::value(Value& value, const Key& key, const std::string& path) {
       if (auto* list = elements(value, path, "[source, target]"))
         for (std::size_t i = 0; i < list->size(); ++i) edge((*list)[i], place(path, i));
       break;
+    case Type::edge_lists:
+      if (auto* lists = elements(value, path, "lists of edges", true))
+        for (std::size_t k = 0; k < lists->size(); ++k)
+          if (auto* list = elements((*lists)[k], place(path, k), "[source, target]", true))
+            for (std::size_t i = 0; i < list->size(); ++i) edge((*list)[i], place(place(path, k), i));
+      break;
     case Type::matrix:
       matrix(value, key.range, path);
       break;

@@ -86,6 +86,8 @@ std::string_view type_text(Type type) {
       return "list of clients";
     case Type::edges:
       return "list of [source, target]";
+    case Type::edge_lists:
+      return "lists of edges";
     case Type::matrix:
       return "list of rows";
     case Type::ticks:

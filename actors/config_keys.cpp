@@ -99,6 +99,10 @@ const std::array fixed = std::to_array<Key>({
     {"topology", "file", Type::file, "", "text file, one edge \"source target\" a line", "kind=file"},
     {"topology", "edges", Type::edges, "", "list of [source, target]", "kind=edges"},
     {"topology", "directed", Type::boolean, "false", "false: every edge is used in both directions", "kind=file|edges"},
+    {"topology", "cycle", Type::edge_lists, "[]", "in rounds: which of the edges are there, a list for each round in turn; "
+     "empty: all of them always", "kind=edges"},
+    {"topology", "cycle_rounds", Type::integers, "[]", "how many rounds each graph of the cycle lasts; empty: 1", "kind=edges",
+     {1, 1e9}},
     {"topology", "mixing", Type::choice, "\"auto\"", "weights of what a client absorbs: a rule of `rubato list mixing`, or "
      "mixing_matrix; auto: what the algorithm is made for", "", {}, words<MixingKind>},
     {"topology", "shares", Type::choice, "\"auto\"", "weights of what a client gives away, where an algorithm does that",
@@ -233,7 +237,7 @@ Type type_of(OptionType type) {
 
 bool is_same(const OptionSpec& a, const OptionSpec& b) {
   return a.name == b.name && a.type == b.type && a.fallback == b.fallback && a.meaning == b.meaning && a.low == b.low &&
-         a.high == b.high && a.choices == b.choices;
+         a.high == b.high && a.low_is_out == b.low_is_out && a.high_is_out == b.high_is_out && a.choices == b.choices;
 }
 
 // One row for each option, naming all algorithms that have it just so.

@@ -24,6 +24,7 @@ enum class Type {
   client,      // an integer below clients.count
   clients,     // a list of them
   edges,       // a list of [source, target]
+  edge_lists,  // a list of them
   matrix,      // clients.count rows of clients.count numbers
   ticks,       // clients.count ascending lists of seconds
   links,       // a list of tables, keys under "link"

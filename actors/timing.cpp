@@ -317,14 +317,22 @@ bool retains_on_loss(const Experiment& experiment, Runs protocol) {
 
 }  // namespace
 
+namespace {
+
+Graph graph_of(const std::vector<std::pair<std::int64_t, std::int64_t>>& edges, bool is_directed, std::size_t clients) {
+  std::vector<Edge> all;
+  for (const auto& [source, target] : edges)
+    all.push_back({ClientId{static_cast<std::uint32_t>(source)}, ClientId{static_cast<std::uint32_t>(target)}});
+  return Graph(clients, is_directed, std::move(all));
+}
+
+}  // namespace
+
 Graph make_graph(const Experiment& experiment) {
   const auto clients = static_cast<std::size_t>(experiment.clients.count);
   const config::Topology& topology = experiment.topology;
   if (topology.kind == config::TopologyKind::edges) {
-    std::vector<Edge> edges;
-    for (const auto& [source, target] : topology.edges)
-      edges.push_back({ClientId{static_cast<std::uint32_t>(source)}, ClientId{static_cast<std::uint32_t>(target)}});
-    return Graph(clients, topology.directed, std::move(edges));
+    return graph_of(topology.edges, topology.directed, clients);
   }
   return make_topology(to_options(topology), clients, static_cast<std::uint64_t>(experiment.seed));
 }
@@ -364,6 +372,7 @@ Timing::Timing(Graph given_graph, std::unique_ptr<Channel> given_channel, Runs p
 // The weights of merge and publish steps, from the rules of the file or those the algorithm is made for.
 void Timing::weigh(const Experiment& experiment, const Manner& manner) {
   const config::Topology& topology = experiment.topology;
+  if (!topology.cycle.empty()) return weigh_cycle(topology, manner);
   const auto links_of = [](const MixingMatrix& matrix) {
     return std::vector<std::vector<double>>{{matrix.link_weights().begin(), matrix.link_weights().end()}};
   };
@@ -377,6 +386,34 @@ void Timing::weigh(const Experiment& experiment, const Manner& manner) {
   settings.share_weights =
       is_one_matrix ? settings.merge_weights
                     : links_of(make_weights(topology.shares, topology.shares_matrix, manner.share, "shares", graph));
+}
+
+// A row of weights for every round of the cycle; who has no link in a graph keeps its model in its rounds.
+void Timing::weigh_cycle(const config::Topology& topology, const Manner& manner) {
+  if (protocol_ != Runs::rounds)
+    throw std::invalid_argument("topology.cycle: the graph changes from round to round; use protocol.kind = \"rounds\"");
+  const bool is_weighed = manner.merge != Weights::none && manner.merge != Weights::neighbours;
+  if (!is_weighed && manner.share == Weights::none)
+    throw std::invalid_argument("topology.cycle: this algorithm has no mixing weights that could change");
+  if (!topology.cycle_rounds.empty() && topology.cycle_rounds.size() != topology.cycle.size())
+    throw std::invalid_argument("topology.cycle_rounds has " + std::to_string(topology.cycle_rounds.size()) +
+                                " numbers, must have one for each of the " + std::to_string(topology.cycle.size()) + " graphs");
+  for (std::size_t k = 0; k < topology.cycle.size(); ++k) {
+    const Graph part = graph_of(topology.cycle[k], topology.directed, graph.clients());
+    for (LinkIndex link = 0; link < part.links(); ++link)
+      if (const Edge ends = part.ends_of(link); !graph.find_link(ends.source, ends.target))
+        throw std::invalid_argument("topology.cycle[" + std::to_string(k) + "]: topology.edges has no edge from " +
+                                    std::to_string(ends.source.value) + " to " + std::to_string(ends.target.value));
+    const auto row = [&](config::MixingKind kind, Weights weights, const char* key) {
+      const MixingMatrix matrix = make_weights(kind, {}, weights, key, part);
+      return weigh_links(graph, [&](ClientId sender, ClientId receiver) { return matrix.at(receiver, sender); });
+    };
+    const std::int64_t rounds = topology.cycle_rounds.empty() ? 1 : topology.cycle_rounds[k];
+    for (std::int64_t r = 0; r < rounds; ++r) {
+      if (is_weighed) settings.merge_weights.push_back(row(topology.mixing, manner.merge, "mixing"));
+      if (manner.share != Weights::none) settings.share_weights.push_back(row(topology.shares, manner.share, "shares"));
+    }
+  }
 }
 
 void Timing::give_chances(const Experiment& experiment) {
@@ -445,7 +482,8 @@ Timing::Timing(const Experiment& experiment, const Manner& manner, std::ostream&
   conductor.sample_every_events = static_cast<std::uint64_t>(experiment.metrics.every_events);
   conductor.sample_every = from_seconds(experiment.metrics.every_seconds);
   conductor.sampled_clients = static_cast<std::uint32_t>(experiment.metrics.clients);
-  if (protocol_ == Runs::rounds) hold_together(experiment, notes);
+  const bool is_exact = manner.entry && !manner.entry->allows_missing;
+  if (protocol_ == Runs::rounds) hold_together(experiment, is_exact, notes);
   if (protocol_ == Runs::server || protocol_ == Runs::token || protocol_ == Runs::pull) leave_alone(experiment);
 }
 
@@ -464,8 +502,11 @@ void Timing::leave_alone(const Experiment& experiment) {
 
 
 // In rounds a period counts rounds: one round stands for one second of its paper.
-void Timing::hold_together(const Experiment& experiment, std::ostream& notes) {
+void Timing::hold_together(const Experiment& experiment, bool is_exact, std::ostream& notes) {
   conductor.cumulated_delay = &board.delay;
+  if (is_exact && experiment.protocol.missing != config::MissingRule::wait)
+    throw std::invalid_argument("protocol.missing: algorithm.name = \"" + experiment.algorithm.name +
+                                "\" is exact only where no message is missing; use \"wait\"");
   board.send_probability = experiment.protocol.send_probability;
   board.unify_every = whole_rounds(experiment.unification.period, "unification.period");
   board.refill_every = whole_rounds(experiment.mailbox.cap_period, "mailbox.cap_period");

@@ -61,10 +61,11 @@ class Timing {
 
  private:
   void weigh(const config::Experiment& experiment, const Manner& manner);
+  void weigh_cycle(const config::Topology& topology, const Manner& manner);
   void give_chances(const config::Experiment& experiment);
   void leave_alone(const config::Experiment& experiment);
   std::unique_ptr<Protocol> make_protocol(ClientId client);
-  void hold_together(const config::Experiment& experiment, std::ostream& notes);
+  void hold_together(const config::Experiment& experiment, bool is_exact, std::ostream& notes);
 
   Runs protocol_;
 };

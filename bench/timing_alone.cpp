@@ -16,7 +16,7 @@ RunOptions timing_only(bool always_sends) {
   options.dry_run = true;
   if (!always_sends) return options;
   // An algorithm that is never asked for anything stands for its needs: none.
-  options.own_float.algorithm = [](ClientId, ConstVectorRef<float>, TensorPool&) { return nullptr; };
+  options.own_float.algorithm = [](const Seat&, ConstVectorRef<float>, TensorPool&) { return nullptr; };
   return options;
 }
 

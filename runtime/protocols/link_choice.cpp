@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t picking = 1;  // detail of Purpose::neighbours
 
-bool takes_some(const Fanout& fanout) { return fanout.share < 1 || fanout.one > 0 || fanout.chosen_by_receiver; }
+bool takes_some(const Fanout& fanout) { return fanout.share < 1 || fanout.chosen_by_receiver; }
 
 }  // namespace
 
@@ -36,8 +36,7 @@ const std::vector<ClientId>& LinkChoice::picked_by(const Graph& graph, ClientId 
     picked.neighbours.clear();
     return picked.neighbours;
   }
-  const auto wanted = fanout_.one > 0 ? std::size_t{1}
-                                      : static_cast<std::size_t>(std::ceil(fanout_.share * static_cast<double>(all.size()) - 1e-9));
+  const auto wanted = static_cast<std::size_t>(std::ceil(fanout_.share * static_cast<double>(all.size()) - 1e-9));
   const std::size_t count = std::min(all.size(), std::max<std::size_t>(wanted, 1));
   if (count < all.size()) {
     Stream stream(seed_, client, Purpose::neighbours, picking);

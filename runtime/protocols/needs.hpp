@@ -70,7 +70,6 @@ struct RoundProgram {
 /// The links of an exchange that are used, where it is not simply all of them.
 struct Fanout {
   double share = 1;               ///< of a client's neighbours, rounded up
-  std::uint32_t one = 0;          ///< 1: exactly one neighbour
   bool chosen_by_receiver = false;
 };
 

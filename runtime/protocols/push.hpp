@@ -46,6 +46,12 @@ struct PushSettings {
   double merge_weight(LinkIndex link, std::uint64_t round = 0) const {
     return merge_weights.empty() ? 1 : merge_weights[round % merge_weights.size()][link];
   }
+  /// A graph that changes gives its idle links no weight.
+  bool is_idle(LinkIndex link, std::uint64_t round) const {
+    const bool changes = merge_weights.size() > 1 || share_weights.size() > 1;
+    return changes && (merge_weights.empty() || merge_weight(link, round) == 0) &&
+           (share_weights.empty() || share_weight(link, round) == 0);
+  }
   double share_weight(LinkIndex link, std::uint64_t round = 0) const {
     return share_weights.empty() ? 1 : share_weights[round % share_weights.size()][link];
   }

@@ -167,6 +167,7 @@ void Rounds::on_transmit(Time now, std::uint32_t, Effects& effects) {
   effects.turn(board_.turn);
   const auto entry = [&](std::uint32_t place) {
     const LinkIndex link = first_link + place;
+    if (settings.is_idle(link, board_.round)) return;
     effects.entry({.peer = receivers[place],
                    .sequence = sequence_,
                    .weight = settings.share_weight(link, board_.round),

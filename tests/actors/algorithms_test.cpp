@@ -254,3 +254,35 @@ TEST_CASE("a timing that breaks the promises of the mailbox is named with the cl
   CHECK(contains(said([&](TimingCheck& check) { check.on_window_close(Time{from_seconds(1.5)}, {1}, {&first, 1}, heavy); }),
                  "gives weights that exceed one by 0.25"));
 }
+
+// ---- graphs that change --------------------------------------------------------------------------------------------
+
+TEST_CASE("in a graph that changes a link carries messages in its rounds only, and the others train alone") {
+  const auto changing = [](const std::vector<std::string>& more) {
+    return few("decefl", std::vector<std::string>{"protocol.kind=rounds", "clients.compute.law=fixed",
+                                                  "clients.compute.period=1.0", "topology.kind=edges",
+                                                  "topology.edges=[[0,1],[1,2],[2,3],[3,4],[4,5]]"} + more);
+  };
+  RunOptions counting = on_threads(2);
+  counting.counts_links = true;
+  const auto sent = [&](const std::vector<std::string>& more) {
+    const RunResult result = run(changing(more), counting);
+    std::vector<std::uint32_t> by_edge;  // links come in the order of (sender, receiver): 01 10 12 21 23 ...
+    for (const std::size_t link : {0u, 2u, 4u, 6u, 8u}) by_edge.push_back(result.by_link.at(link).sent);
+    return by_edge;
+  };
+  CHECK(sent({}) == std::vector<std::uint32_t>{40, 40, 40, 40, 40});
+  CHECK(sent({"topology.cycle=[[[0,1],[1,2]],[[2,3],[3,4],[4,5]]]"}) == std::vector<std::uint32_t>{20, 20, 20, 20, 20});
+  CHECK(sent({"topology.cycle=[[[0,1],[1,2]],[[2,3],[3,4],[4,5]]]", "topology.cycle_rounds=[3,1]"}) ==
+        std::vector<std::uint32_t>{30, 30, 10, 10, 10});
+  CHECK(contains(complaint<std::invalid_argument>([&] { run(changing({"topology.cycle=[[[0,5]]]"})); }),
+                 "topology.cycle[0]: topology.edges has no edge from 0 to 5"));
+  CHECK(contains(complaint<std::invalid_argument>(
+                     [&] { run(changing({"topology.cycle=[[[0,1]]]", "protocol.kind=push"})); }),
+                 "use protocol.kind = \"rounds\""));
+}
+
+TEST_CASE("an algorithm that is exact only where nothing is missing refuses to drop messages") {
+  CHECK(contains(complaint<std::invalid_argument>([] { run(few("nids", {"protocol.kind=rounds", "protocol.missing=drop"})); }),
+                 "exact only where no message is missing"));
+}
