@@ -175,7 +175,7 @@ class Planner {
     }
     if (!fault.empty()) throw std::invalid_argument(fault);
     if (plan_.settings.front().experiment.metrics.clients > 0)
-      note("metrics.clients is set: bits and gradients are those of the measured clients alone");
+      note("metrics.clients is set: bits and gradients are estimated from the measured clients");
   }
 
   void choose_seeds() {

@@ -102,17 +102,22 @@ std::uint64_t ConductorActor::slice() const {
 
 // What the timing throws ends the run like what a client throws. Everything issued is handed over all the same, so that
 // nobody waits for ever.
-void ConductorActor::walk_a_slice() {
+template <class Act>
+void ConductorActor::guarded(Act act) {
   const auto fail = [&](const char* what) {
     stage_.ensemble.fail({.client = no_client, .at = source_.now(), .entries = {}}, what);
   };
   try {
-    source_.walk(slice());
+    act();
   } catch (const std::exception& error) {
     fail(error.what());
   } catch (...) {
     fail("something that is no std::exception");
   }
+}
+
+void ConductorActor::walk_a_slice() {
+  guarded([this] { source_.walk(slice()); });
   desk_.hand_over();
 }
 
@@ -123,7 +128,7 @@ bool ConductorActor::hand_in_answer() {
     stage_.conductor_sleeps.store(true);
     if (answer.load() < 0 || !stage_.conductor_sleeps.exchange(false)) return false;
   }
-  source_.answer(answer.exchange(-1) == 1);
+  guarded([&] { source_.answer(answer.exchange(-1) == 1); });
   return true;
 }
 

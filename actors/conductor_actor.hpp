@@ -60,6 +60,8 @@ class ConductorActor final : public caf::event_based_actor {
   bool is_quiet() const;
   void finish_when_quiet();
   std::uint64_t slice() const;
+  template <class Act>
+  void guarded(Act act);
   void walk_a_slice();
   /// True: a client will wake us. False: there is no reason to sleep any more.
   bool sleep_until(std::int64_t outstanding);

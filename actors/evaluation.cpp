@@ -1,5 +1,6 @@
 #include "actors/evaluation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -44,11 +45,13 @@ void SampleGatherer::balance(InProgress& progress, ClientId client, const Snapsh
 
 Defect SampleGatherer::defect_of(const InProgress& progress) {
   Defect worst;
+  double worst_excess = 0;  // beyond what rounding explains
   for (const Sum& sum : progress.sums)
     for (std::size_t i = 0; i < sum.values.size(); ++i) {
-      const double size = std::abs(sum.values[i]);
-      if (!worst.name.empty() && size <= worst.size) continue;
+      const double size = std::abs(sum.values[i]), excess = size / std::max(1.0, sum.sizes[i]);
+      if (!worst.name.empty() && (std::isnan(worst_excess) || excess <= worst_excess)) continue;
       worst = {size, sum.sizes[i], sum.name, i, sum.of[i]};
+      worst_excess = excess;
     }
   return worst;
 }

@@ -194,7 +194,7 @@ void check_sample(const Sample& sample, std::size_t scalar_bytes) {
     text << "client " << sample.different->value << " has another model than client 0 right after a unification";
     throw RunFailed(text.str());
   }
-  if (defect.name.empty() || defect.size <= tolerance * std::max(1.0, defect.scale)) return;
+  if (defect.name.empty() || defect.size <= tolerance * std::max(1.0, defect.scale)) return;  // not a number is broken
   text << "the sum of \"" << defect.name << "\" over all clients is off by " << defect.size << " at number "
        << defect.place << "; client " << defect.client.value << " has the largest part";
   throw RunFailed(text.str());
@@ -227,7 +227,7 @@ RunResult perform_timing(Timing& timing, const Task& task, const Experiment& exp
   const Weights merge = manner_of_run(experiment, options).merge;
   TimingCheck check(timing.settings, has_windows, rows_sum_to_one(merge));
   timing.conductor.samples_unifications = options.checks;
-  timing.conductor.samples_rounds = options.checks && timing.conductor.retransmits;
+  timing.conductor.samples_rounds = options.checks && timing.misses_nothing();
   Conductor conductor(timing.conductor, timing.make_protocols(), desk, options.checks ? &check : nullptr);
   source = &conductor;
   play.perform(conductor, desk, credit);
@@ -267,6 +267,8 @@ RunResult run(const Experiment& experiment, const RunOptions& options) {
   result.arithmetic = arithmetic();
   result.threads = options.threads;
   std::ostringstream notes;
+  if (options.checks && experiment.metrics.clients > 0)
+    throw std::invalid_argument("metrics.clients: what must sum to zero is watched over all clients; leave it out to check");
   Timing timing(experiment, manner_of_run(experiment, options), notes);
   timing.conductor.counts_links = options.counts_links;
   split_notes(notes, result.notes);
@@ -294,10 +296,9 @@ RunResult replay(const Experiment& experiment, const std::filesystem::path& file
     throw RunFailed(file.string() + " was made by " + std::to_string(record.clients()) + " clients, the experiment has " +
                     std::to_string(experiment.clients.count));
   const std::unique_ptr<Task> task = make_task(experiment, options);
-  const Manner manner = manner_of_run(experiment, options);
-  Play play(*task, options,
-            {make_graph(experiment), ClientId{static_cast<std::uint32_t>(experiment.protocol.center)},
-             manner.protocol == Runs::rounds, false});
+  std::ostringstream notes;
+  const Timing timing(experiment, manner_of_run(experiment, options), notes);
+  Play play(*task, options, timing.seating(false));
   const StepSource* source = nullptr;
   StepDesk desk(play.stage(), source, nullptr);
   Scripted script(record, desk);

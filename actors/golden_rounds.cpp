@@ -114,16 +114,16 @@ std::vector<std::vector<double>> RoundsCase::by_link(const Json& matrices) const
 
 void RoundsCase::use_links(const Json& matrices) {
   const Graph& graph = timing->graph;
-  ActiveLinks table(clients);
+  ActiveLinks active(clients);
   const Json list = as_list(matrices);
   for (std::size_t turn = 0; turn < rounds; ++turn)
     for (std::uint32_t sender = 0; sender < clients; ++sender) {
-      table[sender].emplace_back();
+      active[sender].emplace_back();
       for (const ClientId receiver : graph.receivers_of(ClientId{sender}))
         if (list.at(turn % list.size()).at(receiver.value).at(sender).get<double>() != 0)
-          table[sender].back().push_back(receiver);
+          active[sender].back().push_back(receiver);
     }
-  timing->settings.links = LinkChoice(std::move(table));
+  timing->settings.links = LinkChoice(std::move(active));
 }
 
 void RoundsCase::read_batches() {

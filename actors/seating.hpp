@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "algos/algorithm.hpp"
 #include "runtime/world/graph.hpp"
@@ -14,10 +15,12 @@ struct Seating {
   ClientId centre{};
   bool in_rounds = false;
   bool keeps_balance = false;
+  std::vector<double> compute_chances{};  ///< by client; empty: 1
 
   std::size_t clients() const { return graph.clients(); }
   Seat seat(ClientId client, std::span<const std::uint32_t> samples) const {
-    return {client, graph.senders_to(client), graph.receivers_of(client), samples, centre, in_rounds, keeps_balance};
+    const double chance = compute_chances.empty() ? 1 : compute_chances[client.value];
+    return {client, graph.senders_to(client), graph.receivers_of(client), samples, chance, centre, in_rounds, keeps_balance};
   }
 };
 

@@ -446,6 +446,8 @@ void Timing::give_chances(const Experiment& experiment) {
   if (protocol_ != Runs::rounds) fanout.chosen_by_receiver = false;
   settings.links = LinkChoice(graph, settings.seed, fanout, fanout.chosen_by_receiver ? settings.absorb_every : std::vector<std::uint32_t>{},
                               needs.sporadic.links ? settings.chances.links : std::vector<double>{});
+  if (settings.transmit_per_link && !settings.links.is_all())
+    throw std::invalid_argument("clients.transmit.per_link: every link has its own ticks, so none can be chosen or left to chance");
 }
 
 Timing::Timing(const Experiment& experiment, const Manner& manner, std::ostream& notes)
@@ -482,8 +484,8 @@ Timing::Timing(const Experiment& experiment, const Manner& manner, std::ostream&
   conductor.sample_every_events = static_cast<std::uint64_t>(experiment.metrics.every_events);
   conductor.sample_every = from_seconds(experiment.metrics.every_seconds);
   conductor.sampled_clients = static_cast<std::uint32_t>(experiment.metrics.clients);
-  const bool is_exact = manner.entry && !manner.entry->allows_missing;
-  if (protocol_ == Runs::rounds) hold_together(experiment, is_exact, notes);
+  if (protocol_ == Runs::rounds) hold_together(experiment, manner, notes);
+  if (protocol_ == Runs::server) require_intervals();
   if (protocol_ == Runs::server || protocol_ == Runs::token || protocol_ == Runs::pull) leave_alone(experiment);
 }
 
@@ -502,11 +504,8 @@ void Timing::leave_alone(const Experiment& experiment) {
 
 
 // In rounds a period counts rounds: one round stands for one second of its paper.
-void Timing::hold_together(const Experiment& experiment, bool is_exact, std::ostream& notes) {
+void Timing::hold_together(const Experiment& experiment, const Manner& manner, std::ostream& notes) {
   conductor.cumulated_delay = &board.delay;
-  if (is_exact && experiment.protocol.missing != config::MissingRule::wait)
-    throw std::invalid_argument("protocol.missing: algorithm.name = \"" + experiment.algorithm.name +
-                                "\" is exact only where no message is missing; use \"wait\"");
   board.send_probability = experiment.protocol.send_probability;
   board.unify_every = whole_rounds(experiment.unification.period, "unification.period");
   board.refill_every = whole_rounds(experiment.mailbox.cap_period, "mailbox.cap_period");
@@ -518,11 +517,31 @@ void Timing::hold_together(const Experiment& experiment, bool is_exact, std::ost
   if (conductor.retransmits) check_waiting(experiment.channel);
   conductor.unification.period = {};
   conductor.cap_period = {};
-  if (!settings.compute.front().ticks_by_itself() || settings.compute.front().kind == TimerLaw::Kind::table)
-    throw std::invalid_argument("clients.compute: rounds need a law of intervals: poisson, fixed, shifted_exp, gamma or lognormal");
+  require_intervals();
+  const std::string name = "algorithm.name = \"" + experiment.algorithm.name + "\"";
+  const bool is_exact = manner.entry && !manner.entry->allows_missing;
+  if (is_exact && (!misses_nothing() || settings.merge_weights.size() > 1))
+    throw std::invalid_argument(name + " is exact only where no message is missing and the graph stays: use protocol.missing = \"wait\", "
+                                "and no mailbox.deadline, mailbox.cap, protocol.send_probability or topology.cycle");
+  if (conductor.loses_both_ways && (experiment.mailbox.deadline || experiment.mailbox.cap))
+    throw std::invalid_argument("protocol.missing = \"symmetric_drop\" goes by what the links lose: leave out mailbox.deadline and mailbox.cap");
+  if (board.jobs.is_in_force() && manner.entry && !manner.entry->may_begin)
+    throw std::invalid_argument("protocol.compute_phase: " + name + " cannot go on with a computation that began in an earlier round");
   if (board.unify_every > 0 || board.refill_every > 0)
     notes << "in rounds unification.period and mailbox.cap_period count rounds: every " << board.unify_every << " and "
           << board.refill_every << " (0: never)\n";
+}
+
+bool Timing::misses_nothing() const {
+  return protocol_ == Runs::rounds && conductor.retransmits && settings.limits.deadline == Duration::max() &&
+         settings.limits.cap == MailboxLimits::unlimited && board.send_probability >= 1;
+}
+
+void Timing::require_intervals() const {
+  const TimerLaw& law = settings.compute.front();
+  if (law.ticks_by_itself() && law.kind != TimerLaw::Kind::table) return;
+  throw std::invalid_argument("clients.compute: protocol.kind = \"" + std::string(name_of(protocol_)) +
+                              "\" needs a law of intervals: poisson, fixed, shifted_exp, gamma or lognormal");
 }
 
 std::vector<std::unique_ptr<Protocol>> Timing::make_protocols() {

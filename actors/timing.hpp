@@ -47,7 +47,12 @@ class Timing {
   std::vector<std::unique_ptr<Protocol>> make_protocols();
 
   Runs protocol() const { return protocol_; }
-  Seating seating(bool keeps_balance) const { return {graph, centre, protocol_ == Runs::rounds, keeps_balance}; }
+  /// In rounds: every message of an exchange arrives and counts.
+  bool misses_nothing() const;
+  Seating seating(bool keeps_balance) const {
+    return {graph, centre, protocol_ == Runs::rounds, keeps_balance,
+            settings.needs.sporadic.computes ? settings.chances.computes : std::vector<double>{}};
+  }
 
   Graph graph;
   std::unique_ptr<Channel> channel;
@@ -65,7 +70,8 @@ class Timing {
   void give_chances(const config::Experiment& experiment);
   void leave_alone(const config::Experiment& experiment);
   std::unique_ptr<Protocol> make_protocol(ClientId client);
-  void hold_together(const config::Experiment& experiment, bool is_exact, std::ostream& notes);
+  void hold_together(const config::Experiment& experiment, const Manner& manner, std::ostream& notes);
+  void require_intervals() const;
 
   Runs protocol_;
 };

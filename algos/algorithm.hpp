@@ -24,6 +24,7 @@ struct Seat {
   std::span<const ClientId> senders;       ///< who it hears, ascending
   std::span<const ClientId> receivers;     ///< who hears it, ascending
   std::span<const std::uint32_t> samples;  ///< of every client; its size is the number of clients
+  double compute_chance = 1;               ///< of a gradient in a computation
   ClientId centre{};                       ///< who gathers and scatters, where the protocol has a centre
   bool in_rounds = false;                  ///< barriers hold everybody together
   bool keeps_balance = false;              ///< count what balance() needs, at some cost

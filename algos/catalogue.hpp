@@ -77,6 +77,7 @@ struct CatalogueEntry {
   Weights merge = Weights::none;      ///< W[receiver][sender] that merge steps carry
   Weights share = Weights::none;      ///< W[receiver][sender] that publish steps carry
   bool may_be_unified = false;
+  bool may_begin = false;             ///< a computation may have begun at an earlier model
   bool allows_missing = true;         ///< rounds may go on without messages that were lost
   Needs (*needs)(const AlgorithmOptions&) = nullptr;
   AlgorithmFactory<float> (*make_float)(const AlgorithmOptions&) = nullptr;

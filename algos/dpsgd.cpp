@@ -74,6 +74,7 @@ constinit const CatalogueEntry entries::dpsgd{
     .options = options,
     .merge = Weights::doubly,
     .may_be_unified = true,
+    .may_begin = true,
     .needs = needs,
     .make_float = make<float>,
     .make_double = make<double>,

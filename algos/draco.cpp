@@ -152,6 +152,7 @@ constinit const CatalogueEntry entries::draco{
     .options = options,
     .merge = Weights::neighbours,
     .may_be_unified = true,
+    .may_begin = true,
     .needs = needs,
     .make_float = make<float>,
     .make_double = make<double>,

@@ -56,6 +56,7 @@ constinit const CatalogueEntry entries::fedavg_paper{
     .graphs = Graphs::complete,
     .merge = Weights::averaging,
     .may_be_unified = true,
+    .may_begin = true,
     .needs = needs,
     .make_float = make<float>,
     .make_double = make<double>,

@@ -35,7 +35,7 @@ struct PameSettings {
 };
 
 std::size_t chosen_of(std::size_t neighbours, double nu) {
-  return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(nu * static_cast<double>(neighbours))));
+  return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(nu * static_cast<double>(neighbours) - 1e-9)));
 }
 
 template <class Real>

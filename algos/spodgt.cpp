@@ -36,6 +36,7 @@ class Spodgt final : public Algorithm<Real> {
       : settings_{std::move(settings)},
         client_{seat.client.value},
         in_rounds_{seat.in_rounds},
+        chance_{settings_->p.of(client_) < 1 ? settings_->p.of(client_) : seat.compute_chance},
         mode_{!settings_->by_form ? settings_->mode
               : in_rounds_        ? GradientMode::paper
                                   : GradientMode::memory},
@@ -104,7 +105,7 @@ class Spodgt final : public Algorithm<Real> {
     const typename Scratch<Real>::Frame frame(work.scratch);
     VectorRef<Real> g = work.scratch.vector(x().size());
     work.learner.gradient(model(), work.batch(step.index), g, work.scratch);
-    const double scale = mode_ == GradientMode::inverse_p ? 1 / settings_->p.of(client_) : 1;
+    const double scale = mode_ == GradientMode::inverse_p ? 1 / chance_ : 1;
     y() += scale * g.template cast<double>() - c();
     c() = scale * g.template cast<double>();
   }
@@ -122,6 +123,7 @@ class Spodgt final : public Algorithm<Real> {
   std::shared_ptr<const SpodgtSettings> settings_;
   std::size_t client_;
   bool in_rounds_;
+  double chance_;  // p
   GradientMode mode_;
   TrackingMass mass_;
   Tensor x_;
@@ -144,7 +146,7 @@ constexpr OptionSpec options[] = {
          "what a computation without a gradient leaves in the tracker: nothing (paper), the last gradient "
          "(memory), nothing but gradients count 1/p (inverse_p); by_form: paper in rounds, memory in continuous time",
      .choices = "by_form|paper|memory|inverse_p"},
-    {"p", OptionType::number, "1", "chance of a gradient, of all clients or of each, for inverse_p", 0, 1, true},
+    {"p", OptionType::number, "1", "chance of a gradient, of all clients or of each, for inverse_p; 1: protocol.compute_chance", 0, 1, true},
 };
 
 }  // namespace

@@ -19,7 +19,8 @@ Conductor::Conductor(const ConductorSettings& settings, std::vector<std::unique_
       sink_{sink},
       observer_{observer},
       queue_{2 * protocols_.size(), settings.channel->keeps_order()},
-      hashes_(protocols_.size()) {
+      hashes_(protocols_.size()),
+      requests_(protocols_.size()) {
   if (settings_.counts_links) link_counts_.resize(settings_.graph->links());
   if (settings_.unification.via_transport) adopted_.resize(protocols_.size());
   for (auto& protocol : protocols_) {
@@ -137,7 +138,8 @@ void Conductor::take_over(std::size_t first_wake) {
 
 void Conductor::send_requests() {
   for (const Effects::Request& request : effects_.requests()) {
-    const Fate fate = fate_of({request.from, request.to, outside_graph, MessageKind::request, requests_++, 0, now_});
+    const Fate fate = fate_of({request.from, request.to, outside_graph, MessageKind::request,
+                               requests_[request.from.value]++, 0, now_});
     if (fate.lost) continue;
     Flight flight;
     flight.at = later(now_, fate.delay);
@@ -188,6 +190,7 @@ Fate Conductor::fate_of(LinkUse use) const {
     fate = settings_.channel->carry(use);
   }
   fate.delay += waited;
+  fate.copy_delay += waited;
   return fate;
 }
 
@@ -366,7 +369,7 @@ void Conductor::adopt_next() {
          .at = now_, .entries = {&entry, 1}});
   if (++next_adoption_ < adopting_.size()) return;
   if (observer_) observer_->on_unify(now_, receiver.sequence, adopting_hub_);
-  if (!settings_.samples_unifications) return;
+  if (!settings_.samples_unifications || is_ending_) return;
   samples_unification_ = true;
   sample();
   samples_unification_ = false;

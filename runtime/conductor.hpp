@@ -152,7 +152,7 @@ class Conductor final : public StepSource {
   bool closes_window_ = false;
   bool samples_unification_ = false;
   std::uint8_t sample_phase_ = 0;
-  std::uint64_t requests_ = 0;
+  std::vector<std::uint64_t> requests_;  // by client: so that no client's requests move another's
   std::vector<Arrival> closed_;  // the window that closes, for the observer
 };
 

@@ -94,6 +94,7 @@ void Push::on_transmit(Time now, std::uint32_t detail, Effects& effects) {
   }
   if (settings_.needs.asks_before_sending) {
     effects.step(StepKind::decide, self_, now).index = turns_;
+    asked_detail_ = detail;
     return;
   }
   if (has_news_ || !settings_.needs.send_only_if_computed) publish(now, detail, effects);
@@ -101,7 +102,7 @@ void Push::on_transmit(Time now, std::uint32_t detail, Effects& effects) {
 }
 
 void Push::on_answer(Time now, bool sends, Effects& effects) {
-  if (sends) publish(now, 0, effects);
+  if (sends) publish(now, asked_detail_, effects);
   ++turns_;
 }
 
@@ -136,8 +137,8 @@ void Push::on_acknowledged(Sequence sequence) {
     if (retained.sequence == sequence) retained.is_acknowledged = true;
 }
 
-void Push::on_deadline(Time now, Sequence, Effects& effects) {
-  if (retained_.empty()) return;
+void Push::on_deadline(Time now, Sequence sequence, Effects& effects) {
+  if (retained_.empty() || retained_.front().sequence != sequence) return;  // it had no receivers
   const Retained oldest = retained_.front();  // deadlines come in the order of departures
   retained_.erase(retained_.begin());
   effects.step(oldest.is_acknowledged ? StepKind::discard : StepKind::reclaim, self_, now);

@@ -115,6 +115,7 @@ class Push final : public Protocol {
   std::vector<Timer> link_timers_;
   std::uint64_t turns_ = 0;
   Sequence sequence_ = 0;
+  std::uint32_t asked_detail_ = 0;  // of the transmit tick that waits for the client's answer
   std::vector<Retained> retained_;  // by sequence; empty without acknowledgements
   Mailbox mailbox_;
   std::vector<Arrival> sorted_;  // a window of the newest; kept for its memory

@@ -593,6 +593,8 @@ class Generator {
         return {List{{whole({0, 3})}, {whole({0, 3})}}};
       case Type::edges:
         return {List{{List{{std::int64_t{0}}, {std::int64_t{3}}}}}};
+      case Type::edge_lists:
+        return {List{{List{{List{{std::int64_t{0}}, {std::int64_t{3}}}}}}}};
       case Type::matrix:
         return matrix();
       case Type::ticks:

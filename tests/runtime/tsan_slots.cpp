@@ -55,6 +55,7 @@ class Mixer final : public Performer {
   std::span<const std::byte> model_bytes() const override { return std::as_bytes(std::span{x_}); }
   void inspect(Probe&) const override {}
   void balance(Probe&) const override {}
+  void round_balance(Probe&) const override {}
   const Traffic& traffic() const override { return traffic_; }
 
  private:
