@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -215,4 +216,76 @@ TEST_CASE("a window that is open at a unification survives it, unless the plan s
   world.settings.unification.period = 1500ms;
   world.run_until(Time{2900ms});
   CHECK(steps_of(world, 1) == Sentences{"adopt 1 @1.5 0#1", "merge 0 @2 0#0"});
+}
+
+// ---- order and duplicates ------------------------------------------------------------------------------------------
+
+namespace {
+
+// What a link has handed over: the next update that may follow, and how often a whole state was needed.
+struct Followed {
+  std::uint64_t next = 0;
+  std::size_t updates = 0, states = 0;
+};
+
+}  // namespace
+
+TEST_CASE("in order: every update of a link follows the last one, or a whole state asked for, through loss, duplicates and reordering") {
+  World world(topologies::ring(4));
+  world.push.compute = {TimerLaw::poisson(1)};
+  world.push.transmit = {TimerLaw::poisson(1)};
+  world.push.needs.in_order = true;
+  world.push.may_duplicate = true;
+  world.push.limits.window = 100ms;
+  world.channel = std::make_unique<RandomChannel>(
+      2, RandomChannel::LinkLaw{{.kind = Law::Kind::exponential, .first = 0.5}, 0.2, 0.3},
+      std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
+  world.run_until(at_seconds(400));
+
+  std::vector<std::uint64_t> published(4);
+  std::map<std::pair<ClientId, std::uint64_t>, std::uint64_t> state_after;  // (sender, number of the state) -> updates before it
+  std::map<std::pair<ClientId, ClientId>, Followed> links;
+  for (const KeptStep& kept : world.steps.steps) {
+    const Step& step = kept.step;
+    if (step.kind == StepKind::publish && step.message == MessageKind::update) ++published[step.client.value];
+    if (step.kind == StepKind::publish && step.message == MessageKind::resync) {
+      CHECK(kept.entries.size() == 1);
+      state_after[{step.client, step.index}] = published[step.client.value];
+    }
+    if (step.kind != StepKind::merge) continue;
+    for (const StepEntry& entry : kept.entries) {
+      Followed& link = links[{entry.peer, step.client}];
+      if (step.message == MessageKind::resync) {
+        CHECK(state_after.at({entry.peer, entry.sequence}) >= link.next);  // never back
+        link.next = state_after.at({entry.peer, entry.sequence});
+        ++link.states;
+      } else {
+        CHECK(entry.sequence == link.next);
+        link.next = entry.sequence + 1;
+        ++link.updates;
+      }
+    }
+  }
+  CHECK(links.size() == 8);
+  for (const auto& [ends, link] : links) {
+    CHECK(link.updates > 50);
+    CHECK(link.states > 10);
+  }
+  CHECK(world.conductor().total_counts().duplicates > 100);
+}
+
+TEST_CASE("a duplicate is known within 1,024 numbers of the highest, and what is older cannot be told from one") {
+  DuplicateFilter filter;
+  using Verdict = DuplicateFilter::Verdict;
+  CHECK(filter.add(5) == Verdict::fresh);
+  CHECK(filter.add(5) == Verdict::seen);
+  CHECK(filter.add(3) == Verdict::fresh);
+  CHECK(filter.add(3) == Verdict::seen);
+  CHECK(filter.add(5 + 1023) == Verdict::fresh);
+  CHECK(filter.add(5) == Verdict::seen);
+  CHECK(filter.add(4) == Verdict::too_old);
+  CHECK(filter.add(6) == Verdict::fresh);
+  CHECK(filter.add(100'000) == Verdict::fresh);
+  CHECK(filter.add(100'000 - 1023) == Verdict::fresh);
+  CHECK(filter.add(100'000 - 1024) == Verdict::too_old);
 }
