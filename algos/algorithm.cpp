@@ -39,13 +39,15 @@ std::size_t place_of(std::span<const ClientId> ascending, ClientId client) {
 
 template <class Real>
 Picks Work<Real>::batch(std::uint64_t number) const {
-  if (batches_.table && !batches_.table->batches.empty()) return batches_.table->batches.at(number);
-  if (batches_.size == 0) return {};
+  const Chance chance{batches_.seed, batches_.client, number};
+  if (batches_.table && !batches_.table->batches.empty())
+    return Picks(batches_.table->batches.at(number)).with(chance);
+  if (batches_.size == 0) return Picks().with(chance);
   const std::span<std::uint32_t> picks = scratch.indices(batches_.size);
   Stream stream(batches_.seed, batches_.client, Purpose::batch);
   stream.seek(number * batches_.size);
   for (std::uint32_t& sample : picks) sample = pick(stream.next(), learner.samples());
-  return picks;
+  return Picks(picks).with(chance);
 }
 
 // The first `count` of a shuffle of all coordinates: only so many of its swaps are made.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "learning/shape.hpp"
 #include "learning/types.hpp"
 
 namespace rubato {
@@ -25,6 +26,7 @@ struct Dataset {
   std::uint32_t classes = 0;
   Samples<Real> train;
   Samples<Real> test;
+  Shape shape;  // of one sample; its size is inputs()
 
   Index inputs() const { return train.features.cols(); }
 };

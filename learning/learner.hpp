@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
+#include "learning/chance.hpp"
 #include "learning/metrics.hpp"
 #include "learning/scratch.hpp"
 #include "learning/types.hpp"
@@ -12,7 +14,22 @@
 namespace rubato {
 
 /// Some of a client's own samples, counted from 0 to samples() - 1, repetitions allowed. Empty: all of them.
-using Picks = std::span<const std::uint32_t>;
+class Picks : public std::span<const std::uint32_t> {
+ public:
+  using std::span<const std::uint32_t>::span;
+
+  /// The same samples with the random numbers of one gradient.
+  Picks with(const Chance& chance) const {
+    Picks picks = *this;
+    picks.chance_ = chance;
+    return picks;
+  }
+  /// None: nothing is random, so nothing is dropped out.
+  const std::optional<Chance>& chance() const { return chance_; }
+
+ private:
+  std::optional<Chance> chance_;
+};
 
 /// On what a model is scored: the samples it learns from, or those kept apart for this client.
 enum class Part { train, test };

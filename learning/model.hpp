@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "learning/chance.hpp"
 #include "learning/metrics.hpp"
 #include "learning/scratch.hpp"
 #include "learning/types.hpp"
@@ -13,11 +15,21 @@
 
 namespace rubato {
 
-/// Samples ready for arithmetic: one row of inputs and one label each.
+/// Samples ready for arithmetic: one row of inputs and one label (or, where nothing is classified, one target) each.
 template <class Real>
 struct Batch {
   ConstMatrixRef<Real> inputs;
   std::span<const Label> labels;
+  std::span<const Real> targets{};
+  /// Of a gradient. None: nothing is random, so nothing is dropped out.
+  std::optional<Chance> chance{};
+};
+
+/// Numbers `first` to `first + count - 1` of a parameter vector.
+struct Range {
+  Index first;
+  Index count;
+  bool operator==(const Range&) const = default;
 };
 
 /// Immutable; all threads may use one model at once, each with its own scratch.
@@ -34,6 +46,10 @@ class Model {
 
   /// Writes the starting point: zeros unless the model says otherwise. The draws come from `stream` alone.
   virtual void initialise(VectorRef<Real> x, Stream& stream) const;
+
+  /// Parameters that are measured, not learned: running statistics of batch normalisation. Their gradient is their
+  /// distance to what the batch shows, so that every descent moves them there; no penalty and no clipping concerns them.
+  virtual std::vector<Range> statistics() const { return {}; }
 
   /// Returns the mean loss over the batch and writes its gradient to g (which must not overlap x).
   /// Both include l2/2 ||x||^2 if the model was built with an l2.

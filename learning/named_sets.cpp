@@ -203,6 +203,7 @@ std::shared_ptr<const Dataset<Real>> load_dataset(const std::string& name, const
   dataset->classes = set.classes;
   dataset->train = read_part<Real>(set, *found, 0);
   dataset->test = read_part<Real>(set, *found, 1);
+  dataset->shape = set.format == Format::digits ? Shape{1, 8, 8} : Shape{1, 28, 28};
   check(*dataset);
   return dataset;
 }

@@ -1,0 +1,24 @@
+// Chance: the address of the random numbers of one gradient, such as those of dropout.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/random.hpp"
+
+namespace rubato {
+
+/// The `number`-th gradient of a client. Equal addresses give equal numbers, whoever draws them and when.
+struct Chance {
+  std::uint64_t seed = 0;
+  ClientId client{};
+  std::uint64_t number = 0;
+
+  /// The numbers that layer `layer` of a model draws; up to 2^32 of them.
+  Stream stream(std::uint32_t layer) const {
+    Stream numbers(seed, client, Purpose::dropout, layer);
+    numbers.seek(number << 32);
+    return numbers;
+  }
+};
+
+}  // namespace rubato
