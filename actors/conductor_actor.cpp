@@ -67,10 +67,28 @@ caf::behavior ConductorActor::make_behavior() {
   return {[this](GoOn) { go_on(); }};
 }
 
+// Models of a sample that are copied and not yet gathered, where all of them together would take too much memory.
+std::int64_t ConductorActor::portion() const {
+  constexpr std::int64_t most_bytes = std::int64_t{32} << 20;
+  return std::max<std::int64_t>(most_bytes / credit_.bytes_per_payload, 16);
+}
+
+bool ConductorActor::measures_in_portions() const {
+  return source_.to_measure() > 0 && static_cast<std::int64_t>(stage_.ensemble.clients.size()) > 2 * portion();
+}
+
+// The first portion waits until everything before it is done, so that what is outstanding is measurements alone; the
+// others until half of the portion before is gathered.
+std::int64_t ConductorActor::outstanding_to_wait_for() const {
+  if (!measures_in_portions()) return stage_.ensemble.outstanding.load() / 2;
+  return is_measuring_ ? portion() / 2 : 0;
+}
+
 bool ConductorActor::has_credit() const {
   if (stage_.open_samples.load() > 2) return false;
   const std::int64_t outstanding = stage_.ensemble.outstanding.load();
   if (outstanding == 0) return true;  // whatever the links hold: somebody has to go on
+  if (measures_in_portions()) return is_measuring_ && outstanding <= portion() / 2;
   return outstanding < credit_.outstanding_steps &&
          stage_.ensemble.slots.in_use() * credit_.bytes_per_payload < credit_.payload_bytes;
 }
@@ -96,6 +114,7 @@ void ConductorActor::finish_when_quiet() {
 
 // As many steps as the credit for payloads allows: each of them may be a publication.
 std::uint64_t ConductorActor::slice() const {
+  if (measures_in_portions()) return static_cast<std::uint64_t>(portion());
   const std::int64_t room = credit_.payload_bytes / credit_.bytes_per_payload - stage_.ensemble.slots.in_use();
   return static_cast<std::uint64_t>(std::clamp<std::int64_t>(room, 1, static_cast<std::int64_t>(credit_.slice)));
 }
@@ -117,7 +136,9 @@ void ConductorActor::guarded(Act act) {
 }
 
 void ConductorActor::walk_a_slice() {
+  const bool is_portion = measures_in_portions();
   guarded([this] { source_.walk(slice()); });
+  is_measuring_ = is_portion && source_.to_measure() > 0;
   desk_.hand_over();
 }
 
@@ -137,7 +158,7 @@ void ConductorActor::go_on() {
   if (source_.is_over() || stage_.ensemble.has_failed()) return finish_when_quiet();
   const BusyWorker busy(stage_);
   if (source_.awaits_answer() && !hand_in_answer()) return;
-  if (!has_credit() && sleep_until(stage_.ensemble.outstanding.load() / 2)) return;
+  if (!has_credit() && sleep_until(outstanding_to_wait_for())) return;
   walk_a_slice();
   stage_.now_nanoseconds.store(source_.now().time_since_epoch().count(), std::memory_order_relaxed);
   stage_.events.store(source_.events(), std::memory_order_relaxed);

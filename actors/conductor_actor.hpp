@@ -63,6 +63,9 @@ class ConductorActor final : public caf::event_based_actor {
   template <class Act>
   void guarded(Act act);
   void walk_a_slice();
+  bool measures_in_portions() const;
+  std::int64_t portion() const;
+  std::int64_t outstanding_to_wait_for() const;
   /// True: a client will wake us. False: there is no reason to sleep any more.
   bool sleep_until(std::int64_t outstanding);
 
@@ -70,6 +73,7 @@ class ConductorActor final : public caf::event_based_actor {
   StepSource& source_;
   StepDesk& desk_;
   Credit credit_;
+  bool is_measuring_ = false;  // the last slice was a portion of a sample, and there are more
 };
 
 }  // namespace rubato

@@ -150,5 +150,14 @@ std::string_view name_of(PartitionKind choice) {
 std::string_view name_of(InitKind choice) {
   return word_of(choice);
 }
+std::string_view name_of(ActivationKind choice) {
+  return word_of(choice);
+}
+std::string_view name_of(HingeKind choice) {
+  return word_of(choice);
+}
+std::string_view name_of(NormalisationKind choice) {
+  return word_of(choice);
+}
 
 }  // namespace rubato::config

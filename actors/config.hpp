@@ -52,8 +52,14 @@ enum class LateWork { carry_on, discard };
 enum class MixingKind { auto_, metropolis, laplacian, max_degree, uniform_row, uniform_column, draco_row, averaging, explicit_ };
 enum class WeightKind { receiver_static, sender_static, batch, explicit_ };
 enum class SnapshotAt { at_finish, at_start };
+enum class FileFormat { auto_, csv, libsvm, npy, npz, idx, cifar };
+enum class LearnKind { classes, number };
+enum class NormaliseKind { default_, none, unit, standard };
 enum class PartitionKind { iid, by_class, dirichlet_by_class, dirichlet_by_client, decefl_table3 };
-enum class InitKind { zero, he, default_ };
+enum class InitKind { zero, he, xavier, default_ };
+enum class ActivationKind { relu, sigmoid, tanh };
+enum class HingeKind { plain, squared };
+enum class NormalisationKind { group, batch };
 
 /// A number, or the law it is drawn from. In the file a number stands for `constant`, a list for `list`.
 /// Where the number belongs to a client, `list` has one value per client and any other law is drawn once per client;
@@ -190,7 +196,24 @@ struct Partition {
 
 struct Data {
   std::string name;
-  std::int64_t dimension = 0;           // quadratic
+  std::int64_t dimension = 0;           // quadratic, pame_regression, pame_logistic
+  double support = 0;                   // pame_*: share of the solution that is not 0
+  double noise = 0.5;                   // pame_regression
+  FileFormat format = FileFormat::auto_;             // files, like the next eight
+  std::filesystem::path train;
+  std::optional<std::filesystem::path> train_labels;  // absent: beside the features
+  std::optional<std::filesystem::path> test;          // absent: test_share of the training rows
+  std::optional<std::filesystem::path> test_labels;
+  std::string label = "last";                         // csv: a column's name or number, last
+  std::optional<std::vector<std::string>> label_order;  // absent: words in alphabetical order
+  LearnKind learn = LearnKind::classes;
+  std::int64_t features = 0;                          // libsvm; 0: the largest index
+  std::vector<std::int64_t> shape;                    // channels, height, width; empty: as the file says
+  std::int64_t classes = 0;             // files, cwru; 0: those of the training part, 10
+  bool one_hot = true;                  // poker-hand
+  NormaliseKind normalise = NormaliseKind::default_;
+  double test_share = 0.2;              // where there is no test part
+  bool shuffle = true;                  // likewise: drawn, not the last rows
   std::int64_t samples_per_client = 0;  // 0: all that the partition deals
   std::int64_t train_rows = 0;          // 0: all
   Partition partition;
@@ -199,10 +222,20 @@ struct Data {
 
 struct Model {
   std::string name;
-  std::vector<std::int64_t> hidden;  // mlp; may be empty
-  std::int64_t batch = 0;            // 0: all rows
+  std::vector<std::int64_t> hidden;                     // may be empty
+  std::vector<std::string> layers;                      // of a free network
+  std::filesystem::path module;                         // absolute; torchscript
+  ActivationKind activation = ActivationKind::relu;     // of hidden layers
+  NormalisationKind normalisation = NormalisationKind::group;
+  HingeKind hinge = HingeKind::plain;                   // svm
+  double dropout = 0;                                   // of hidden layers
+  double label_smoothing = 0;                           // of the cross-entropy
+  std::int64_t batch = 0;                               // 0: all rows
   double l2 = 0;
+  double weight_decay = 0;
+  double clip = 0;                                      // 0: none
   InitKind init = InitKind::default_;
+  std::optional<std::filesystem::path> init_from;       // absolute; instead of init
   bool operator==(const Model&) const = default;
 };
 
@@ -211,6 +244,8 @@ struct Metrics {
   double every_seconds = 0;         // 0: off
   std::int64_t test_samples = 0;    // 0: all
   std::int64_t clients = 0;         // how many clients are evaluated; 0: all
+  bool stationarity = false;        // depositum only, of all clients
+  double smoothness = 1;            // L of the losses, where stationarity is measured
   bool operator==(const Metrics&) const = default;
 };
 
@@ -322,6 +357,9 @@ std::string_view name_of(WeightKind);
 std::string_view name_of(SnapshotAt);
 std::string_view name_of(PartitionKind);
 std::string_view name_of(InitKind);
+std::string_view name_of(ActivationKind);
+std::string_view name_of(HingeKind);
+std::string_view name_of(NormalisationKind);
 
 }  // namespace rubato::config
 

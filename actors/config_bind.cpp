@@ -74,18 +74,28 @@ void fields(auto& each, Partition& partition) {
 }
 
 void fields(auto& each, Data& data) {
-  each("name", data.name), each("dimension", data.dimension), each("samples_per_client", data.samples_per_client);
+  each("name", data.name), each("dimension", data.dimension), each("support", data.support),
+  each("noise", data.noise), each("samples_per_client", data.samples_per_client);
   each("train_rows", data.train_rows), each("partition", data.partition);
+  each("format", data.format), each("train", data.train), each("train_labels", data.train_labels);
+  each("test", data.test), each("test_labels", data.test_labels), each("label", data.label);
+  each("label_order", data.label_order), each("learn", data.learn), each("features", data.features);
+  each("shape", data.shape), each("classes", data.classes), each("one_hot", data.one_hot);
+  each("normalise", data.normalise), each("test_share", data.test_share), each("shuffle", data.shuffle);
 }
 
 void fields(auto& each, Model& model) {
-  each("name", model.name), each("hidden", model.hidden), each("batch", model.batch), each("l2", model.l2);
-  each("init", model.init);
+  each("name", model.name), each("hidden", model.hidden), each("layers", model.layers), each("module", model.module);
+  each("activation", model.activation), each("normalisation", model.normalisation), each("hinge", model.hinge);
+  each("dropout", model.dropout), each("label_smoothing", model.label_smoothing), each("batch", model.batch);
+  each("l2", model.l2), each("weight_decay", model.weight_decay), each("clip", model.clip), each("init", model.init);
+  each("init_from", model.init_from);
 }
 
 void fields(auto& each, Metrics& metrics) {
   each("every_events", metrics.every_events), each("every_seconds", metrics.every_seconds);
   each("test_samples", metrics.test_samples), each("clients", metrics.clients);
+  each("stationarity", metrics.stationarity), each("smoothness", metrics.smoothness);
 }
 
 void fields(auto& each, Budget& budget) {

@@ -166,6 +166,11 @@ void Checker::value(Value& value, const Key& key, const std::string& path) {
       if (auto* list = elements(value, path, "whole numbers", true))
         for (std::size_t i = 0; i < list->size(); ++i) is_integer((*list)[i], key.range, place(path, i));
       break;
+    case Type::texts:
+      if (auto* list = elements(value, path, "texts"))
+        for (std::size_t i = 0; i < list->size(); ++i)
+          if (!(*list)[i].as<std::string>()) wrong((*list)[i], place(path, i), "must be a text in quotes");
+      break;
     case Type::client:
       client(value, path);
       break;

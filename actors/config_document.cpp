@@ -80,6 +80,8 @@ std::string_view type_text(Type type) {
       return "full, off or bytes";
     case Type::integers:
       return "list of whole numbers";
+    case Type::texts:
+      return "list of texts";
     case Type::client:
       return "client";
     case Type::clients:

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "actors/config_parse.hpp"
 #include "actors/config_words.hpp"
 #include "algos/catalogue.hpp"
+#include "learning/model_catalogue.hpp"
 
 namespace rubato::config {
 
@@ -28,7 +30,10 @@ constexpr Range count_from_1{1, 1e12};
 constexpr Range clients{1, 1e7};
 
 constexpr std::string_view optional = "\"none\"";
-constexpr std::string_view on_rows = "name!=quadratic";
+constexpr std::string_view by_model = "name=";  // those that name the key in their catalogue
+constexpr std::string_view not_quadratic = "name!=quadratic";
+constexpr std::string_view on_rows = "name!=quadratic|pame_regression|pame_logistic";  // samples that are dealt
+constexpr std::string_view own_files = "name=files";
 constexpr std::string_view own_timer = "law=poisson|fixed|shifted_exp|gamma|lognormal";
 
 // One row a key. What a key is called and means is said here and nowhere else.
@@ -168,9 +173,43 @@ const std::array fixed = std::to_array<Key>({
     {"algorithm", "retain_on_loss", Type::boolean, "false", "an increment that was not acknowledged goes back to the "
      "outbox", "name=draco"},
 
-    {"data", "name", Type::text, "", "a data set that `rubato list datasets` shows; quadratic: f_i = 1/2 ||x - c_i||^2 "
-     "with random c_i"},
-    {"data", "dimension", Type::integer, "", "numbers in x", "name=quadratic", {1, 1e9}},
+    {"data", "name", Type::text, "", "a data set that `rubato list datasets` shows; files: your own; quadratic: "
+     "f_i = 1/2 ||x - c_i||^2 with random c_i; pame_regression, pame_logistic: random samples around a sparse solution"},
+    {"data", "dimension", Type::integer, "", "numbers in x", "name=quadratic|pame_regression|pame_logistic", {1, 1e9}},
+    {"data", "samples_per_client", Type::integer, "", "samples that each client draws for itself",
+     "name=pame_regression|pame_logistic", {1, 1e9}},
+    {"data", "support", Type::number, "0.01", "share of the solution that is not 0 but in [0.5, 2] or [-2, -0.5]",
+     "name=pame_regression", {0, 1, true}},
+    {"data", "support", Type::number, "0.5", "the same", "name=pame_logistic", {0, 1, true}},
+    {"data", "noise", Type::number, "0.5", "standard deviation of what is added to the targets", "name=pame_regression",
+     not_negative},
+    {"data", "format", Type::choice, "\"auto\"", "of the files, each plain, .gz or .xz; auto: by the ending of their names",
+     own_files, {}, words<FileFormat>},
+    {"data", "train", Type::file, "", "the training samples", own_files},
+    {"data", "train_labels", Type::file, optional, "their labels, where the format keeps them apart (npy, idx)", own_files},
+    {"data", "test", Type::file, optional, "the test samples; none: those of an npz archive, else test_share of the "
+     "training samples", own_files},
+    {"data", "test_labels", Type::file, optional, "their labels", own_files},
+    {"data", "label", Type::text, "\"last\"", "the label's column in a csv file: its name, its number from 1, or last",
+     own_files},
+    {"data", "label_order", Type::texts, optional, "words that are labels, class 0 first; none: in alphabetical order",
+     own_files},
+    {"data", "learn", Type::choice, "\"classes\"", "what labels are: classes, or the numbers to be learned", own_files, {},
+     words<LearnKind>},
+    {"data", "features", Type::integer, "0", "of a libsvm file, which need not use the last ones; 0: the largest index",
+     own_files, {0, 1e8}},
+    {"data", "shape", Type::integers, "[]", "channels, height and width of a sample; []: as the file says", own_files,
+     {1, 1e6}},
+    {"data", "classes", Type::integer, "0", "labels are 0 to classes - 1; 0: those that the training samples have; cwru: 4 "
+     "or 10", "name=files|cwru", {0, 65536}},
+    {"data", "one_hot", Type::boolean, "true", "a column for every suit and rank of a card, instead of its two numbers",
+     "name=poker-hand"},
+    {"data", "normalise", Type::choice, "\"default\"", "features by the training samples: unit (0 to 1), standard (mean 0, "
+     "deviation 1; images by channel), none, or what the set is usually given", on_rows, {}, words<NormaliseKind>},
+    {"data", "test_share", Type::number, "0.2", "share of the samples kept for the test where there is no test part",
+     "name=files|cwru|breast-cancer", {0, 1, true, true}},
+    {"data", "shuffle", Type::boolean, "true", "draw them from the seed, instead of taking the last ones",
+     "name=files|cwru|breast-cancer"},
     {"data", "samples_per_client", Type::integer, "0", "most rows of one client; 0: all that are dealt to it", on_rows,
      count_from_0},
     {"data", "train_rows", Type::integer, "0", "rows that are dealt; 0: all", on_rows, count_from_0},
@@ -184,18 +223,38 @@ const std::array fixed = std::to_array<Key>({
     {"data.partition", "min_samples", Type::integer, "10", "fewest rows of a client; redrawn until it holds",
      "kind=dirichlet_by_class", count_from_0},
 
-    {"model", "name", Type::choice, "", "the model", "", {}, "softmax|mlp|quadratic",
-     "logistic|least_squares|svm|cnn|resnet20|resnet18"},
-    {"model", "hidden", Type::integers, "", "widths of the hidden layers", "name=mlp", {1, 1e6}},
-    {"model", "batch", Type::integer, "0", "rows of one mini-batch; 0: all", on_rows, count_from_0},
-    {"model", "l2", Type::number, "0.0", "weight of 1/2 ||x||^2 in the loss", on_rows, not_negative},
-    {"model", "init", Type::choice, "\"default\"",
-     "zero, he (normal with variance 2 / inputs), or what suits the model", on_rows, {}, words<InitKind>},
+    {"model", "name", Type::choice, "", "the model", "", {}, "", ""},
+    {"model", "hidden", Type::integers, "", "widths of the hidden layers", by_model, {1, 1e6}},
+    {"model", "layers", Type::texts, "", "the layers one after the other, such as \"conv 16 5 pad 2\", \"relu\", "
+     "\"maxpool 2\", \"dense 64\"", by_model},
+    {"model", "module", Type::file, "", "a PyTorch module, written by torch.jit.script(net).save(path)", by_model},
+    {"model", "activation", Type::choice, "\"relu\"", "what hidden layers end with", by_model, {}, words<ActivationKind>},
+    {"model", "normalisation", Type::choice, "\"group\"", "over groups of channels of one sample, or over the samples of a "
+     "batch", by_model, {}, words<NormalisationKind>},
+    {"model", "hinge", Type::choice, "\"plain\"", "the hinge loss or the sum of its squares", by_model, {},
+     words<HingeKind>},
+    {"model", "dropout", Type::number, "0.0", "chance of a hidden number to be left out of a gradient", by_model,
+     chance_not_sure},
+    {"model", "label_smoothing", Type::number, "0.0", "share of the truth that all classes have in common", by_model,
+     chance_not_sure},
+    {"model", "batch", Type::integer, "0", "rows of one mini-batch; 0: all", not_quadratic, count_from_0},
+    {"model", "l2", Type::number, "0.0", "weight of 1/2 ||x||^2 in the loss", not_quadratic, not_negative},
+    {"model", "weight_decay", Type::number, "0.0", "times x: added to every gradient, not to the loss", not_quadratic,
+     not_negative},
+    {"model", "clip", Type::number, "0.0", "longest gradient; longer ones are shortened before weight_decay; 0: any",
+     not_quadratic, not_negative},
+    {"model", "init", Type::choice, "\"default\"", "zero, he (weights are normal with variance 2 / inputs), xavier "
+     "(2 / (inputs + outputs)), or what suits the model", not_quadratic, {}, words<InitKind>},
+    {"model", "init_from", Type::file, optional, "instead: a .npy file with the model's numbers in one row"},
 
     {"metrics", "every_events", Type::integer, "500", "ticks and deliveries between samples; 0: off", "", count_from_0},
     {"metrics", "every_seconds", Type::number, "0.0", "seconds of the experiment between samples; 0: off", "", seconds},
     {"metrics", "test_samples", Type::integer, "0", "test rows that are used; 0: all", "", count_from_0},
     {"metrics", "clients", Type::integer, "0", "clients that are evaluated; 0: all", "", {0, 1e7}},
+    {"metrics", "stationarity", Type::boolean, "false", "of the loss with its penalty, for depositum; costs at every sample "
+     "as many full gradients as there are pairs of clients"},
+    {"metrics", "smoothness", Type::number, "1.0", "L of the losses, which weighs the distance of models in stationarity",
+     "", positive},
 
     {"budget", "bits", Type::number, optional, "bits sent, as the papers count them, after which `rubato compare` ends a "
      "run and its curve; none: until decides", "", positive},
@@ -278,10 +337,41 @@ Key key_of(const OptionRow& row) {
   return key;
 }
 
+bool takes(const KnownModel& model, std::string_view key) {
+  const std::string keys = ", " + std::string(model.keys) + ',';
+  return keys.find(", " + std::string(key) + ',') != keys.npos;
+}
+
+// "name=a|b" of the models that take the key; of all models for no key.
+std::string models_that_take(std::string_view key) {
+  std::string names;
+  for (const KnownModel& model : known_models())
+    if (key.empty() || takes(model, key)) names += (names.empty() ? "" : "|") + std::string(model.name);
+  return names;
+}
+
+struct ModelRows {
+  std::string names = models_that_take("") + "|quadratic|least_squares";
+  std::map<std::string_view, std::string> conditions;  // of the keys that not every model has
+};
+
+const ModelRows& model_rows() {
+  static const ModelRows rows = [] {
+    ModelRows made;
+    for (const Key& key : fixed)
+      if (key.table == "model" && key.when == by_model) made.conditions[key.name] = "name=" + models_that_take(key.name);
+    return made;
+  }();
+  return rows;
+}
+
 std::vector<Key> with_catalogue() {
   std::vector<Key> keys;
   for (const Key& key : fixed) {
+    if (key.when == by_model && model_rows().conditions.at(key.name) == by_model) continue;  // nobody has it
     keys.push_back(key);
+    if (key.when == by_model) keys.back().when = model_rows().conditions.at(key.name);
+    if (key.table == "model" && key.name == "name") keys.back().choices = model_rows().names;
     if (key.table != "algorithm" || key.name != "name") continue;
     keys.back().choices = catalogue_rows().names;
     for (const OptionRow& row : catalogue_rows().options) keys.push_back(key_of(row));

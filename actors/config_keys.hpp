@@ -21,6 +21,7 @@ enum class Type {
   file,
   size,        // "full", "off" or a number of bytes
   integers,    // a list, possibly empty
+  texts,       // a list, not empty
   client,      // an integer below clients.count
   clients,     // a list of them
   edges,       // a list of [source, target]

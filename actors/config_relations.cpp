@@ -1,5 +1,6 @@
 #include "actors/config_relations.hpp"
 
+#include <array>
 #include <ostream>
 #include <set>
 
@@ -112,12 +113,22 @@ void check_cap(const Sound& sound, Faults& faults) {
                "must be set: mailbox.cap counts per cap_period, and there is no unification.period");
 }
 
-void check_quadratic(const Sound& sound, Faults& faults) {
+// Data that are made up have one model each; quadratic and least_squares are for nothing else.
+void check_made_up(const Sound& sound, Faults& faults) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> pairs{
+      {{"quadratic", "quadratic"}, {"pame_regression", "least_squares"}, {"pame_logistic", "logistic"}}};
   const Value *data = sound.at("data.name"), *model = sound.at("model.name");
-  if (!data || !model || data->is_text("quadratic") == model->is_text("quadratic")) return;
-  faults.add(*model, "model.name",
-             "data.name = " + to_shown(*data) + " needs " +
-                 (data->is_text("quadratic") ? "the model quadratic" : "another model: quadratic has no rows"));
+  if (!data || !model) return;
+  for (const auto& [name, needed] : pairs) {
+    if (data->is_text(name) && !model->is_text(needed))
+      return faults.add(*model, "model.name",
+                        "data.name = " + to_shown(*data) + " needs the model " + std::string(needed));
+    if (data->is_text(name)) return;
+  }
+  for (const std::string_view only : {"quadratic", "least_squares"})
+    if (model->is_text(only))
+      faults.add(*model, "model.name",
+                 "data.name = " + to_shown(*data) + " needs another model: " + std::string(only) + " has no rows");
 }
 
 void check_table3(const Sound& sound, Faults& faults) {
@@ -137,7 +148,7 @@ void check_relations(Table& root, Faults& faults) {
   check_ideal_delay(sound, faults);
   check_links(sound, faults);
   check_cap(sound, faults);
-  check_quadratic(sound, faults);
+  check_made_up(sound, faults);
   check_table3(sound, faults);
 }
 

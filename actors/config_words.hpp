@@ -43,10 +43,22 @@ inline constexpr std::string_view words<WeightKind> = "receiver_static|sender_st
 template <>
 inline constexpr std::string_view words<SnapshotAt> = "at_finish|at_start";
 template <>
+inline constexpr std::string_view words<FileFormat> = "auto|csv|libsvm|npy|npz|idx|cifar";
+template <>
+inline constexpr std::string_view words<LearnKind> = "classes|number";
+template <>
+inline constexpr std::string_view words<NormaliseKind> = "default|none|unit|standard";
+template <>
 inline constexpr std::string_view words<PartitionKind> =
     "iid|by_class|dirichlet_by_class|dirichlet_by_client|decefl_table3";
 template <>
-inline constexpr std::string_view words<InitKind> = "zero|he|default";
+inline constexpr std::string_view words<InitKind> = "zero|he|xavier|default";
+template <>
+inline constexpr std::string_view words<ActivationKind> = "relu|sigmoid|tanh";
+template <>
+inline constexpr std::string_view words<HingeKind> = "plain|squared";
+template <>
+inline constexpr std::string_view words<NormalisationKind> = "group|batch";
 
 /// The word at this place of "a|b|c".
 constexpr std::string_view word_at(std::string_view all, int place) {

@@ -9,9 +9,9 @@
 namespace rubato {
 
 std::optional<Sample> SampleGatherer::add(std::uint64_t number, ClientId client, Snapshot snapshot, Score score,
-                                          ThreadMemory& memory) {
+                                          StationarityPart part, ThreadMemory& memory) {
   InProgress& progress = open_.at(number);
-  progress.early.emplace(client, Scored{std::move(snapshot), std::move(score)});
+  progress.early.emplace(client, Scored{std::move(snapshot), std::move(score), std::move(part)});
   while (!progress.early.empty() && progress.early.begin()->first.value == progress.next) {
     count(progress, progress.early.begin()->first, progress.early.begin()->second);
     progress.early.erase(progress.early.begin());
@@ -60,6 +60,8 @@ void SampleGatherer::count(InProgress& progress, ClientId client, const Scored& 
   evaluation_.add(progress.consensus, scored.snapshot.model);
   progress.sample.traffic += scored.snapshot.traffic;
   balance(progress, client, scored.snapshot);
+  if (evaluation_.composite())
+    progress.stationarity.add(scored.part.prox_gradient, scored.part.gradient, scored.snapshot.tracker);
   if (progress.sample.header.after_unification) {
     const Tensor& model = scored.snapshot.model;
     if (!progress.first) progress.first = model;
@@ -85,12 +87,16 @@ Sample SampleGatherer::finish(InProgress& progress, ThreadMemory& memory) {
   sample.accuracy_deviation = population_deviation(sample.accuracies);
   sample.accuracy_mean_model = of_mean.accuracy();
   sample.f1_macro = mean(progress.f1);
+  sample.f1_macro_mean_model = of_mean.macro_f1();
   if (!sample.is_classified)
     sample.accuracy_mean = sample.accuracy_deviation = sample.accuracy_mean_model = sample.f1_macro =
-        std::numeric_limits<double>::quiet_NaN();
+        sample.f1_macro_mean_model = std::numeric_limits<double>::quiet_NaN();
   sample.loss_mean = mean(sample.losses);
   sample.loss_mean_model = of_mean.mean_loss();
   sample.consensus = progress.consensus.squared_sum();
+  sample.consensus_mean = progress.consensus.squared_mean();
+  if (const auto& composite = evaluation_.composite())
+    sample.stationarity = progress.stationarity.finish(sample.consensus, composite->smoothness);
   return std::move(sample);
 }
 

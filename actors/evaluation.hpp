@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/performer.hpp"
+#include "algos/stationarity.hpp"
 #include "learning/metrics.hpp"
 #include "runtime/protocols/protocol.hpp"
 #include "runtime/time.hpp"
@@ -39,6 +40,20 @@ struct Snapshot {
   Tensor model;
   Traffic traffic;
   std::vector<NamedVector> balance;  ///< its parts of what must sum to zero over all clients
+  Vector<double> tracker{};          ///< nu, where stationarity is measured
+};
+
+/// What stationarity is measured with: the penalty and the step of the algorithm, the smoothness of the losses.
+struct Composite {
+  Penalty penalty;
+  double alpha = 1;
+  double smoothness = 1;
+};
+
+/// A client's part of stationarity.
+struct StationarityPart {
+  double prox_gradient = 0;   ///< ||G(x_i)||^2
+  Vector<double> gradient{};  ///< of its own loss
 };
 
 /// The largest sum over all clients that should be zero and is not.
@@ -59,9 +74,12 @@ struct Sample {
   double accuracy_deviation = 0;  ///< of the population of clients
   double accuracy_mean_model = 0;
   double f1_macro = 0;  ///< mean over clients
+  double f1_macro_mean_model = 0;
   double loss_mean = 0;
   double loss_mean_model = 0;
   double consensus = 0;  ///< sum over clients of the squared distance to the mean model
+  double consensus_mean = 0;  ///< the same divided by the clients
+  std::optional<Stationarity> stationarity;  ///< where it is measured
   std::vector<double> accuracies;  ///< per client
   std::vector<double> losses;
   std::optional<ClientId> different;  ///< after a unification: a client whose model is not the first one's
@@ -76,14 +94,19 @@ class Evaluation {
   virtual Score score_mean(const MeanModel& mean, ThreadMemory& memory) const = 0;
   virtual void add(ConsensusSum& sum, const Tensor& model) const = 0;
   virtual std::size_t clients() const = 0;
+  /// None: stationarity is not measured.
+  virtual const std::optional<Composite>& composite() const = 0;
+  /// Costs a full gradient of every client. Only where there is a composite().
+  virtual StationarityPart stationarity(ClientId client, const Tensor& model, ThreadMemory& memory) const = 0;
 };
 
 template <class Real>
 class EvaluationOf final : public Evaluation {
  public:
   /// `learners`: one per client; must outlive this. `shared_test`: all of them test on the same rows.
-  EvaluationOf(const std::vector<std::unique_ptr<Learner<Real>>>& learners, bool shared_test)
-      : learners_{learners}, shared_test_{shared_test} {}
+  EvaluationOf(const std::vector<std::unique_ptr<Learner<Real>>>& learners, bool shared_test,
+               std::optional<Composite> composite = std::nullopt)
+      : learners_{learners}, shared_test_{shared_test}, composite_{std::move(composite)} {}
 
   Score score(ClientId client, const Tensor& model, ThreadMemory& memory) const override {
     return learners_[client.value]->score(numbers_of<Real>(model), Part::test, memory.scratch<Real>());
@@ -98,10 +121,28 @@ class EvaluationOf final : public Evaluation {
   }
   void add(ConsensusSum& sum, const Tensor& model) const override { sum.add(numbers_of<Real>(model)); }
   std::size_t clients() const override { return learners_.size(); }
+  const std::optional<Composite>& composite() const override { return composite_; }
+  StationarityPart stationarity(ClientId client, const Tensor& model, ThreadMemory& memory) const override {
+    const ConstVectorRef<Real> x = numbers_of<Real>(model);
+    Scratch<Real>& scratch = memory.scratch<Real>();
+    typename Scratch<Real>::Frame frame(scratch);
+    const VectorRef<Real> g = scratch.vector(x.size());
+    StationarityPart part;
+    Vector<double> of_all = Vector<double>::Zero(x.size());
+    for (std::size_t i = 0; i < learners_.size(); ++i) {
+      learners_[i]->gradient(x, {}, g, scratch);
+      of_all += g.template cast<double>();
+      if (i == client.value) part.gradient = g.template cast<double>();
+    }
+    of_all /= static_cast<double>(learners_.size());
+    part.prox_gradient = squared_prox_gradient<Real>(composite_->penalty, composite_->alpha, x, of_all);
+    return part;
+  }
 
  private:
   const std::vector<std::unique_ptr<Learner<Real>>>& learners_;
   bool shared_test_;
+  std::optional<Composite> composite_;
 };
 
 /// Puts one sample together: models may come in any order and are added up in client order.
@@ -112,12 +153,14 @@ class SampleGatherer {
   void open(const SampleHeader& header) { open_[header.number].sample.header = header; }
 
   /// The finished sample, if this was its last model.
-  std::optional<Sample> add(std::uint64_t number, ClientId client, Snapshot snapshot, Score score, ThreadMemory& memory);
+  std::optional<Sample> add(std::uint64_t number, ClientId client, Snapshot snapshot, Score score,
+                            StationarityPart part, ThreadMemory& memory);
 
  private:
   struct Scored {
     Snapshot snapshot;
     Score score;
+    StationarityPart part;
   };
   struct Sum {
     std::string name;
@@ -130,6 +173,7 @@ class SampleGatherer {
     ConsensusSum consensus;
     std::vector<double> f1;
     std::vector<Sum> sums;
+    StationaritySum stationarity;
     Tensor first;  // model of the first client
     std::optional<ClientId> different;  // the first whose model is not the first client's
     std::map<ClientId, Scored> early;

@@ -31,8 +31,11 @@ void EvaluatorActor::score(const ModelToScore& work) {
   Ensemble::Lease memory(stage_.ensemble);
   const std::int64_t since = stage_.ensemble.math_clock();
   Score score = stage_.evaluation.score(work.client, work.snapshot.model, *memory);
+  StationarityPart part;
+  if (stage_.evaluation.composite()) part = stage_.evaluation.stationarity(work.client, work.snapshot.model, *memory);
   (*memory).evaluation_nanoseconds += stage_.ensemble.math_clock() - since;
-  caf::anon_send(stage_.gatherer, ScoredModel{work.sample, work.client, work.at, work.snapshot, std::move(score)});
+  caf::anon_send(stage_.gatherer, ScoredModel{work.sample, work.client, work.at, work.snapshot, std::move(score),
+                                              std::move(part)});
 }
 
 caf::behavior GathererActor::make_behavior() {
@@ -45,7 +48,8 @@ caf::behavior GathererActor::make_behavior() {
 void GathererActor::gather(ScoredModel& scored) {
   Ensemble::Lease memory(stage_.ensemble);
   const auto sample =
-      gatherer_.add(scored.sample, scored.client, std::move(scored.snapshot), std::move(scored.score), *memory);
+      gatherer_.add(scored.sample, scored.client, std::move(scored.snapshot), std::move(scored.score),
+                    std::move(scored.part), *memory);
   if (sample) on_sample_(*sample);
   stage_.close_model(sample.has_value());
 }
@@ -63,13 +67,30 @@ class BalanceProbe final : public Probe {
   std::vector<NamedVector>& parts_;
 };
 
+// The tracker among what an algorithm shows.
+class TrackerProbe final : public Probe {
+ public:
+  explicit TrackerProbe(Vector<double>& tracker) : tracker_{tracker} {}
+  void vector(std::string_view name, std::span<const double> values) override {
+    if (name != "nu") return;
+    tracker_ = Eigen::Map<const Vector<double>>(values.data(), static_cast<Index>(values.size()));
+  }
+
+ private:
+  Vector<double>& tracker_;
+};
+
 }  // namespace
 
 void SnapshotSender::on_measure(const Step& step, const Performer& performer, ThreadMemory& memory) {
-  Snapshot snapshot{performer.snapshot(memory), performer.traffic(), {}};
+  Snapshot snapshot{performer.snapshot(memory), performer.traffic(), {}, {}};
   BalanceProbe probe(snapshot.balance);
   performer.balance(probe);
   if (step.phase == after_round) performer.round_balance(probe);
+  if (stage_->evaluation.composite()) {
+    TrackerProbe trackers(snapshot.tracker);
+    performer.inspect(trackers);
+  }
   stage_->ensemble.outstanding.fetch_add(1);  // until it is gathered: models to score are bounded like steps
   const caf::actor& evaluator = stage_->evaluators[step.client.value % stage_->evaluators.size()];
   caf::anon_send(evaluator, ModelToScore{step.index, step.client, step.at, std::move(snapshot)});

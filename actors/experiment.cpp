@@ -171,7 +171,8 @@ RunResult walk_timing(Timing& timing, const RunOptions& options, RunResult resul
   return result;
 }
 
-void keep_models(const Ensemble& ensemble, const Task& task, RunResult& result) {
+void hand_out_models(const Ensemble& ensemble, const Task& task, const RunOptions& options, RunResult& result) {
+  if (!options.keeps_models && !options.on_model) return;
   const std::size_t bytes = ensemble.clients.size() * task.dimension() * task.scalar_bytes();
   if (bytes > most_kept_bytes) {
     result.notes.push_back("the final models are not kept: " + std::to_string(bytes >> 20) + " MB");
@@ -179,7 +180,9 @@ void keep_models(const Ensemble& ensemble, const Task& task, RunResult& result) 
   }
   for (const auto& client : ensemble.clients) {
     const auto model = client->performer().model_bytes();
-    result.models.emplace_back(model.begin(), model.end());
+    if (options.keeps_models) result.models.emplace_back(model.begin(), model.end());
+    if (options.on_model)
+      options.on_model({ensemble.clients.size(), task.dimension(), task.scalar_bytes(), client->id(), model});
   }
 }
 
@@ -237,7 +240,8 @@ RunResult perform_timing(Timing& timing, const Task& task, const Experiment& exp
   describe_models(play, play.ensemble(), result);
   result.samples = std::move(play.samples());
   for (std::uint32_t i = 0; i < clients; ++i) result.samples_by_client.push_back(task.samples()[i]);
-  if (options.keeps_models) keep_models(play.ensemble(), task, result);
+  result.class_counts = task.class_counts();
+  hand_out_models(play.ensemble(), task, options, result);
   result.was_stopped = options.stop && options.stop->load();
   return result;
 }

@@ -26,6 +26,15 @@ struct Progress {
   std::optional<double> accuracy;  ///< mean over clients, of the newest finished sample
 };
 
+/// The model of a client at the end of a run; valid while it is looked at.
+struct FinalModel {
+  std::size_t clients;
+  std::size_t dimension;
+  std::size_t scalar_bytes;
+  ClientId client;
+  std::span<const std::byte> bytes;
+};
+
 struct RunOptions {
   unsigned threads = 1;
   std::filesystem::path data_dir;  ///< where data sets lie; empty: $RUBATO_DATA, then ./data
@@ -42,6 +51,7 @@ struct RunOptions {
   std::function<void(const std::string&)> on_note;
   std::function<void(const Progress&)> on_progress;
   std::function<void(const Sample&)> on_sample;
+  std::function<void(const FinalModel&)> on_model;  ///< of all clients in their order, unless they are too large to keep
 
   OwnParts<float> own_float;  ///< looked at with precision = "float32"
   OwnParts<double> own_double;
@@ -83,6 +93,7 @@ struct RunResult {
   std::vector<Sample> samples;  ///< in order; numbers per client only in the last
   std::vector<MessageCounts> by_client;
   std::vector<std::size_t> samples_by_client;  ///< training samples
+  std::vector<ClassCount> class_counts;        ///< of these, by client and class; empty where there are no classes
   std::vector<LinkCounts> by_link;
   std::vector<std::string> notes;
   std::vector<std::vector<std::byte>> models;  ///< final models, only if asked for

@@ -69,6 +69,7 @@ constexpr Answerer answerers[] = {
     {"window", "", answer_window},
     {"draco", "", answer_draco},
     {"draco_rounds", "", answer_draco_rounds},
+    {"metrics", "", answer_metrics},
     {"prox", "", answer_prox},
     {"pme", "", answer_pme},
     {"pme_expectation", "", answer_pme_expectation},

@@ -59,6 +59,7 @@ Json answer_spodgt(const Json& golden_case);
 Json answer_sgp(const Json& golden_case);
 Json answer_pame(const Json& golden_case);
 Json answer_async_dsgd(const Json& golden_case);
+Json answer_metrics(const Json& golden_case);
 Json answer_prox(const Json& golden_case);
 Json answer_pme(const Json& golden_case);
 Json answer_pme_expectation(const Json& golden_case);

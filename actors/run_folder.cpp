@@ -148,7 +148,7 @@ void RunFolder::complete() {
 std::string metrics_csv_head() {
   return "sample,seconds,events,computations,messages_sent,messages_delivered,messages_lost,bytes_wire,accuracy_mean,"
          "accuracy_std,accuracy_mean_model,f1_macro,loss_mean,loss_mean_model,consensus,paper_bits,gradients,cumulated_delay,"
-         "mass_defect\n";
+         "mass_defect,consensus_mean,f1_macro_mean_model,stationarity\n";
 }
 
 std::string metrics_csv_row(const Sample& sample) {
@@ -160,7 +160,8 @@ std::string metrics_csv_row(const Sample& sample) {
   csv.row(header.number, to_seconds(header.at), header.events, header.counts.computations, sent, header.counts.kept,
           header.counts.lost, wire_bytes(sample.traffic), sample.accuracy_mean, sample.accuracy_deviation,
           sample.accuracy_mean_model, sample.f1_macro, sample.loss_mean, sample.loss_mean_model, sample.consensus,
-          sample.traffic.paper_bits, sample.traffic.gradients, header.cumulated_delay, defect);
+          sample.traffic.paper_bits, sample.traffic.gradients, header.cumulated_delay, defect, sample.consensus_mean,
+          sample.f1_macro_mean_model, sample.stationarity ? sample.stationarity->per_client : unknown);
   return csv.text();
 }
 
@@ -178,6 +179,12 @@ std::string clients_csv(const RunResult& result) {
   return csv.text();
 }
 
+std::string partition_csv(const RunResult& result) {
+  Csv csv("client,class,rows");
+  for (const ClassCount& count : result.class_counts) csv.row(count.client.value, count.label, count.rows);
+  return csv.text();
+}
+
 std::string links_csv(const Graph& graph, const RunResult& result) {
   Csv csv("sender,receiver,sent,lost,kept,refused");
   for (std::uint32_t link = 0; link < result.by_link.size(); ++link) {
@@ -188,9 +195,16 @@ std::string links_csv(const Graph& graph, const RunResult& result) {
   return csv.text();
 }
 
+void append_model(RunFolder& folder, const FinalModel& model) {
+  constexpr const char* file = "models/models.npy";
+  if (model.client.value == 0) folder.write(file, npy_head(model.clients, model.dimension, model.scalar_bytes));
+  folder.append(file, {reinterpret_cast<const char*>(model.bytes.data()), model.bytes.size()});
+}
+
 void write_results(RunFolder& folder, const config::Experiment& experiment, const RunResult& result) {
   folder.write("experiment.toml", config::write_experiment(experiment));
   folder.write("clients.csv", clients_csv(result));
+  if (!result.class_counts.empty()) folder.write("partition.csv", partition_csv(result));
   if (!result.by_link.empty()) folder.write("links.csv", links_csv(make_graph(experiment), result));
   if (!result.models.empty()) folder.write("models/models.npy", models_npy(result));
   folder.write("summary.json", summary_json(experiment, result));

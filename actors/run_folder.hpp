@@ -38,13 +38,18 @@ class RunFolder {
   bool is_complete_ = false;
 };
 
-/// experiment.toml, clients.csv, links.csv, summary.json and the models. metrics.csv is written while the run goes on.
+/// models/models.npy, model by model, so that a large run does not keep them in memory a second time.
+void append_model(RunFolder& folder, const FinalModel& model);
+
+/// experiment.toml, clients.csv, partition.csv, links.csv, summary.json and the models that the result has. metrics.csv is
+/// written while the run goes on.
 void write_results(RunFolder& folder, const config::Experiment& experiment, const RunResult& result);
 
 /// metrics.csv line by line, so that a long run does not keep its samples in memory.
 std::string metrics_csv_head();
 std::string metrics_csv_row(const Sample& sample);
 std::string clients_csv(const RunResult& result);
+std::string partition_csv(const RunResult& result);
 std::string links_csv(const Graph& graph, const RunResult& result);
 
 }  // namespace rubato

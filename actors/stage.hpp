@@ -38,6 +38,7 @@ struct ScoredModel {
   Time at;
   Snapshot snapshot;
   Score score;
+  StationarityPart part;
 };
 
 /// To the gatherer: a sample begins; models of so many clients will come.

@@ -31,7 +31,16 @@ Json accuracy(const Sample& sample) {
   return {{"mean", finite(sample.accuracy_mean)},
           {"std", finite(sample.accuracy_deviation)},
           {"mean_model", finite(sample.accuracy_mean_model)},
-          {"f1_macro", finite(sample.f1_macro)}};
+          {"f1_macro", finite(sample.f1_macro)},
+          {"f1_macro_mean_model", finite(sample.f1_macro_mean_model)}};
+}
+
+Json stationarity(const Sample& sample) {
+  if (!sample.stationarity) return nullptr;
+  return {{"per_client", finite(sample.stationarity->per_client)},
+          {"prox_gradient", finite(sample.stationarity->prox_gradient)},
+          {"consensus", finite(sample.stationarity->consensus)},
+          {"tracking", finite(sample.stationarity->tracking)}};
 }
 
 }  // namespace
@@ -79,6 +88,8 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
       {"accuracy", accuracy(last)},
       {"loss", {{"mean", finite(last.loss_mean)}, {"mean_model", finite(last.loss_mean_model)}}},
       {"consensus", finite(last.consensus)},
+      {"consensus_mean", finite(last.consensus_mean)},
+      {"stationarity", stationarity(last)},
       {"staleness_seconds", {{"mean", result.staleness_mean}, {"p95", result.staleness_p95}}},
       {"invariants", {{"mass_defect", last.defect.name.empty() ? Json(nullptr) : finite(last.defect.size)}}},
       {"record_cut", result.record_was_cut},

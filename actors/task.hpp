@@ -30,6 +30,13 @@ struct OwnParts {
   Weights share = Weights::none;
 };
 
+/// How many training rows of a class a client has.
+struct ClassCount {
+  ClientId client;
+  Label label;
+  std::uint32_t rows;
+};
+
 /// Learners, start model and evaluation of a run.
 class Task {
  public:
@@ -43,6 +50,11 @@ class Task {
   virtual const std::vector<std::string>& notes() const = 0;
   /// Training samples of every client.
   virtual std::span<const std::uint32_t> samples() const = 0;
+  /// Those above 0, by client and class; empty where the run knows no classes.
+  virtual const std::vector<ClassCount>& class_counts() const { return no_class_counts_; }
+
+ private:
+  std::vector<ClassCount> no_class_counts_;
 };
 
 /// Reads the data and deals it. Throws std::invalid_argument where the experiment and the data do not fit.

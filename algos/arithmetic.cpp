@@ -1,5 +1,7 @@
 #include "algos/arithmetic.hpp"
 
+#include "learning/kernels.hpp"
+
 namespace rubato {
 
 std::string instruction_set() {
@@ -28,7 +30,7 @@ std::string arithmetic() {
 #if defined(RUBATO_IS_NATIVE)
   text += " native";
 #endif
-  return text + " " + instruction_set();
+  return text + " " + instruction_set() + ", " + kernels();
 }
 
 std::string missing_instructions() {

@@ -5,7 +5,7 @@
 
 namespace rubato {
 
-/// Such as "g++ 12.2.0 -O3 native avx512".
+/// Such as "g++ 12.2.0 -O native avx512, oneDNN 2.6.3 avx512_core_vnni".
 std::string arithmetic();
 
 /// The instruction set alone: "avx512", "avx2" or "sse2"; "generic" elsewhere.

@@ -1,14 +1,17 @@
 #include "app/commands.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <stdexcept>
 
 #include "actors/config.hpp"
 #include "actors/timing.hpp"
 #include "algos/catalogue.hpp"
+#include "learning/model_catalogue.hpp"
 #include "learning/named_sets.hpp"
 #include "runtime/world/report.hpp"
 #include "runtime/world/topology.hpp"
@@ -26,18 +29,66 @@ void list_algorithms() {
   for (const CatalogueEntry* entry : catalogue()) row(entry->name, entry->summary);
 }
 
+// "650 on digits; 7850 on mnist, fashion-mnist": what a model has on the sets that are found here and that it fits.
+std::string sizes_of(const KnownModel& model) {
+  std::vector<std::pair<Index, std::string>> sizes;
+  for (const std::string& name : dataset_names()) {
+    if (find_dataset(name).empty()) continue;
+    const DatasetFacts facts = facts_of(name);
+    const std::optional<Index> size = parameters_of(model, facts.shape, facts.classes);
+    if (!size) continue;
+    const auto same = std::find_if(sizes.begin(), sizes.end(), [&](const auto& entry) { return entry.first == *size; });
+    if (same == sizes.end())
+      sizes.push_back({*size, name});
+    else
+      same->second += ", " + name;
+  }
+  std::string text;
+  for (const auto& [size, names] : sizes) text += (text.empty() ? "" : "; ") + std::to_string(size) + " on " + names;
+  return text;
+}
+
+// What a model is measured with where its size is the user's choice.
+std::string example_of(const KnownModel& model) {
+  std::string text;
+  for (const Index width : model.hidden) text += (text.empty() ? "hidden = [" : ", ") + std::to_string(width);
+  for (const std::string& layer : model.layers) text += (text.empty() ? "layers = [\"" : "\", \"") + layer;
+  return text + (text.empty() ? "" : model.hidden.empty() ? "\"]" : "]");
+}
+
 void list_models() {
-  row("softmax", "multinomial logistic regression; model.l2");
-  row("mlp", "ReLU layers of model.hidden widths; model.l2");
+  for (const KnownModel& model : known_models()) {
+    row(model.name, model.summary);
+    if (!model.keys.empty()) row("", "keys: " + std::string(model.keys));
+    const std::string sizes = sizes_of(model), example = example_of(model);
+    if (!sizes.empty()) row("", "parameters" + (example.empty() ? "" : ", " + example) + ": " + sizes);
+  }
   row("quadratic", "f_i(x) = 1/2 |x - c_i|^2, with data.name = \"quadratic\" and data.dimension");
+  row("least_squares", "linear regression without a bias, with data.name = \"pame_regression\"; with \"pame_logistic\" "
+      "goes logistic, also without");
+}
+
+std::string shown(const Shape& shape) {
+  if (shape.height == 1 && shape.channels == 1) return std::to_string(shape.width);
+  return std::to_string(shape.channels) + " x " + std::to_string(shape.height) + " x " + std::to_string(shape.width);
 }
 
 void list_datasets() {
   for (const std::string& name : dataset_names()) {
     const auto folder = find_dataset(name);
-    row(name, folder.empty() ? "not found here" : "found in " + folder.string());
+    if (folder.empty()) {
+      row(name, "not found here");
+      continue;
+    }
+    const DatasetFacts facts = facts_of(name);
+    row(name, std::to_string(facts.train_rows) + " + " + std::to_string(facts.test_rows) + " rows, " +
+                  shown(facts.shape) + " inputs, " + std::to_string(facts.classes) + " classes; found in " +
+                  folder.string());
   }
+  row("files", "your own: data.train, data.test, data.format");
   row("quadratic", "made up from the seed: data.dimension numbers a client");
+  row("pame_regression", "made up likewise: data.samples_per_client samples around a sparse solution, for least_squares");
+  row("pame_logistic", "the same with two classes, for logistic");
 }
 
 // The experiment file has one word per kind.

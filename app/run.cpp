@@ -68,7 +68,7 @@ RunOptions options_for(const RunArguments& arguments, const config::Experiment& 
   options.on_progress = [&line](const Progress& progress) { line.show(progress); };
   options.keeps_samples = false;
   if (!folder) return options;
-  options.keeps_models = true;
+  options.on_model = [folder](const FinalModel& model) { append_model(*folder, model); };
   folder->write("metrics.csv", metrics_csv_head());
   options.on_sample = [folder](const Sample& sample) {
     folder->append("metrics.csv", metrics_csv_row(sample));

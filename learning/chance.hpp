@@ -12,10 +12,12 @@ struct Chance {
   std::uint64_t seed = 0;
   ClientId client{};
   std::uint64_t number = 0;
+  /// Where many samples are taken block by block: which block this is.
+  std::uint32_t block = 0;
 
-  /// The numbers that layer `layer` of a model draws; up to 2^32 of them.
+  /// The numbers that layer `layer` (below 2^16) of a model draws; up to 2^32 of them.
   Stream stream(std::uint32_t layer) const {
-    Stream numbers(seed, client, Purpose::dropout, layer);
+    Stream numbers(seed, client, Purpose::dropout, layer | block << 16);
     numbers.seek(number << 32);
     return numbers;
   }

@@ -39,6 +39,11 @@ void scale(Real* numbers, Index count, Real factor) {
   for (Index c = 0; c < count; ++c) numbers[c] *= factor;
 }
 
+template <class Real>
+void subtract(Real* numbers, Index count, Real number) {
+  for (Index c = 0; c < count; ++c) numbers[c] -= number;
+}
+
 }  // namespace
 
 template <class Real>
@@ -52,20 +57,24 @@ void softmax_rows(MatrixRef<Real> logits) {
 }
 
 template <class Real>
-Real cross_entropy_gradient(MatrixRef<Real> logits, std::span<const Label> labels) {
+Real cross_entropy_gradient(MatrixRef<Real> logits, std::span<const Label> labels, Real smoothing) {
   const Index classes = logits.cols();
   const Real share = Real{1} / static_cast<Real>(logits.rows());
+  const Real of_label = 1 - smoothing, of_each = smoothing / static_cast<Real>(classes);
   shift_rows(logits);
   double loss = 0;
-  for (Index row = 0; row < logits.rows(); ++row)
-    loss -= static_cast<double>(logits(row, labels[static_cast<std::size_t>(row)]));
+  for (Index row = 0; row < logits.rows(); ++row) {
+    loss -= static_cast<double>(of_label * logits(row, labels[static_cast<std::size_t>(row)]));
+    if (smoothing > 0) loss -= static_cast<double>(of_each * sum(logits.row(row).data(), classes));
+  }
   exponential(logits);
   for (Index row = 0; row < logits.rows(); ++row) {
     Real* const numbers = logits.row(row).data();
     const Real total = sum(numbers, classes);
     loss += std::log(static_cast<double>(total));
     scale(numbers, classes, share / total);
-    numbers[labels[static_cast<std::size_t>(row)]] -= share;
+    numbers[labels[static_cast<std::size_t>(row)]] -= share * of_label;
+    if (smoothing > 0) subtract(numbers, classes, share * of_each);
   }
   return static_cast<Real>(loss / static_cast<double>(logits.rows()));
 }
@@ -80,8 +89,8 @@ double cross_entropy(const Real* logits, Index classes, Label label) {
 
 template void softmax_rows(MatrixRef<float>);
 template void softmax_rows(MatrixRef<double>);
-template float cross_entropy_gradient(MatrixRef<float>, std::span<const Label>);
-template double cross_entropy_gradient(MatrixRef<double>, std::span<const Label>);
+template float cross_entropy_gradient(MatrixRef<float>, std::span<const Label>, float);
+template double cross_entropy_gradient(MatrixRef<double>, std::span<const Label>, double);
 template double cross_entropy(const float*, Index, Label);
 template double cross_entropy(const double*, Index, Label);
 

@@ -11,11 +11,13 @@ void check_part(const Dataset<Real>& dataset, const Samples<Real>& samples, cons
   const auto fail = [&](const std::string& what) {
     throw std::invalid_argument("data set " + dataset.name + ", " + part + " part: " + what);
   };
-  if (static_cast<std::size_t>(samples.features.rows()) != samples.size()) {
-    fail(std::to_string(samples.features.rows()) + " rows of features for " + std::to_string(samples.size()) +
-         " labels");
+  const bool is_classified = dataset.classes > 0;
+  const std::size_t known = is_classified ? samples.labels.size() : samples.targets.size();
+  if (known != samples.size()) {
+    fail(std::to_string(samples.size()) + " rows of features for " + std::to_string(known) +
+         (is_classified ? " labels" : " targets"));
   }
-  for (std::size_t i = 0; i < samples.size(); ++i) {
+  for (std::size_t i = 0; i < samples.labels.size(); ++i) {
     if (samples.labels[i] < dataset.classes) continue;
     fail("row " + std::to_string(i) + " has the label " + std::to_string(samples.labels[i]) +
          "; allowed are labels below " + std::to_string(dataset.classes));

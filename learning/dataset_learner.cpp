@@ -10,33 +10,38 @@ namespace rubato {
 
 namespace {
 
-// Samples gathered at once. Fixed, because it decides how sums are split.
-constexpr Index block_size = 1024;
+// Samples that are scored at once. Fixed, because it decides how sums are split.
+constexpr Index scored_rows = 1024;
 
 // Sample first + i is row row_of(first + i).
 template <class Real, class RowOf>
 Batch<Real> gather_samples(const Samples<Real>& samples, Index first, Index size, const RowOf& row_of,
                            Scratch<Real>& scratch) {
+  const bool is_classified = samples.targets.empty();
   MatrixRef<Real> inputs = scratch.matrix(size, samples.features.cols());
-  const std::span<Label> labels = scratch.indices(size);
+  const std::span<Label> labels = scratch.indices(is_classified ? size : 0);
+  VectorRef<Real> targets = scratch.vector(is_classified ? 0 : size);
   for (Index i = 0; i < size; ++i) {
     const std::uint32_t row = row_of(static_cast<std::size_t>(first + i));
-    inputs.row(i) = samples.features.row(row);
-    labels[static_cast<std::size_t>(i)] = samples.labels[row];
+    samples.features.copy_row(row, inputs.data() + i * inputs.cols());
+    if (is_classified)
+      labels[static_cast<std::size_t>(i)] = samples.labels[row];
+    else
+      targets[i] = samples.targets[row];
   }
-  return {read_only(inputs), labels};
+  return {read_only(inputs), labels, {targets.data(), static_cast<std::size_t>(targets.size())}};
 }
 
-template <class Real>
-Score score_rows(const Model<Real>& model, ConstVectorRef<Real> x, const Samples<Real>& samples, const Rows& rows,
-                 Scratch<Real>& scratch) {
-  const Index count = static_cast<Index>(rows.size());
+// Block by block, so that bytes become numbers in scratch memory only.
+template <class Real, class RowOf>
+Score score_rows(const Model<Real>& model, ConstVectorRef<Real> x, const Samples<Real>& samples, std::size_t rows,
+                 const RowOf& row_of, Scratch<Real>& scratch) {
+  const Index count = static_cast<Index>(rows);
   Score score = empty_score(model.classes());
-  for (Index first = 0; first < count; first += block_size) {
+  for (Index first = 0; first < count; first += scored_rows) {
     typename Scratch<Real>::Frame frame(scratch);
-    const auto row_of = [&](std::size_t i) { return rows[i]; };
-    const Batch<Real> batch = gather_samples(samples, first, std::min(block_size, count - first), row_of, scratch);
-    score += model.score(x, batch.inputs, batch.labels, scratch);
+    const Batch<Real> batch = gather_samples(samples, first, std::min(scored_rows, count - first), row_of, scratch);
+    score += model.score(x, batch, scratch);
   }
   return score;
 }
@@ -77,7 +82,7 @@ DatasetLearner<Real>::DatasetLearner(std::shared_ptr<const Model<Real>> model,
 template <class Real>
 Real DatasetLearner<Real>::gradient(ConstVectorRef<Real> x, Picks picks, VectorRef<Real> g,
                                     Scratch<Real>& scratch) const {
-  const Index all = count(picks);
+  const Index all = count(picks), block_size = model_->block_rows();
   if (all <= block_size) {
     typename Scratch<Real>::Frame frame(scratch);
     return model_->gradient(x, gather(picks, 0, all, scratch), g, scratch);
@@ -97,17 +102,19 @@ Real DatasetLearner<Real>::gradient(ConstVectorRef<Real> x, Picks picks, VectorR
 
 template <class Real>
 Real DatasetLearner<Real>::descend(VectorRef<Real> x, Picks picks, Real step, Scratch<Real>& scratch) const {
-  if (count(picks) > block_size) return Learner<Real>::descend(x, picks, step, scratch);
+  if (count(picks) > model_->block_rows()) return Learner<Real>::descend(x, picks, step, scratch);
   typename Scratch<Real>::Frame frame(scratch);
   return model_->descend(x, gather(picks, 0, count(picks), scratch), step, scratch);
 }
 
 template <class Real>
 Score DatasetLearner<Real>::score(ConstVectorRef<Real> x, Part part, Scratch<Real>& scratch) const {
-  if (part == Part::train) return score_rows(*model_, x, dataset_->train, rows_, scratch);
+  const auto listed = [](const Rows& rows) { return [&rows](std::size_t i) { return rows[i]; }; };
+  if (part == Part::train) return score_rows(*model_, x, dataset_->train, rows_.size(), listed(rows_), scratch);
   const Samples<Real>& test = dataset_->test;
-  if (test_rows_) return score_rows(*model_, x, test, *test_rows_, scratch);
-  return model_->score(x, view(test.features), test.labels, scratch);
+  if (test_rows_) return score_rows(*model_, x, test, test_rows_->size(), listed(*test_rows_), scratch);
+  return score_rows(
+      *model_, x, test, test.size(), [](std::size_t i) { return static_cast<std::uint32_t>(i); }, scratch);
 }
 
 template <class Real>
@@ -128,7 +135,10 @@ Batch<Real> DatasetLearner<Real>::gather(Picks picks, Index first, Index size, S
     assert((picks.empty() || picks[i] < rows_.size()) && "picks are below samples()");
     return rows_[picks.empty() ? i : picks[i]];
   };
-  return gather_samples(dataset_->train, first, size, row_of, scratch);
+  Batch<Real> batch = gather_samples(dataset_->train, first, size, row_of, scratch);
+  batch.chance = picks.chance();
+  if (batch.chance) batch.chance->block = static_cast<std::uint32_t>(first / model_->block_rows());
+  return batch;
 }
 
 template class DatasetLearner<float>;

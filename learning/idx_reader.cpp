@@ -1,25 +1,18 @@
 #include "learning/idx_reader.hpp"
 
+#include <array>
+#include <cstdint>
 #include <cstdio>
-#include <span>
-#include <stdexcept>
 #include <string>
-
-#include "learning/gzip.hpp"
+#include <utility>
+#include <vector>
 
 namespace rubato {
 
 namespace {
 
-using Bytes = std::vector<unsigned char>;
-
-constexpr std::size_t largest_file = std::size_t{1} << 30;
-constexpr std::uint32_t image_magic = 0x0803;
-constexpr std::uint32_t label_magic = 0x0801;
-
-[[noreturn]] void fail(const std::filesystem::path& file, const std::string& what) {
-  throw std::invalid_argument(file.string() + ": " + what);
-}
+constexpr std::uint32_t bytes_of_one_dimension = 0x0801;
+constexpr std::uint64_t most_numbers_a_row = std::uint64_t{1} << 32;
 
 std::string hexadecimal(std::uint32_t number) {
   char text[11];
@@ -27,80 +20,77 @@ std::string hexadecimal(std::uint32_t number) {
   return text;
 }
 
-std::uint32_t big_endian(const Bytes& bytes, std::size_t position) {
-  std::uint32_t number = 0;
-  for (std::size_t i = 0; i < 4; ++i) number = number << 8 | bytes[position + i];
-  return number;
+std::uint32_t read_number(FileStream& file) {
+  std::array<unsigned char, 4> bytes{};
+  if (file.read(bytes) < bytes.size())
+    file.fail("is cut short: its IDX header ends after " + std::to_string(file.position()) + " bytes");
+  return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 | std::uint32_t{bytes[2]} << 8 | bytes[3];
 }
 
-/// `count` items of `item_size` bytes after a header.
-struct IdxFile {
-  Bytes bytes;
-  std::size_t count;
-  std::size_t item_size;
-  std::size_t header;
-
-  const unsigned char* item(std::size_t i) const { return bytes.data() + header + i * item_size; }
+struct Header {
+  std::uint64_t count;
+  std::vector<std::uint64_t> sizes;  // of one item
+  std::uint64_t item = 1;            // their product
 };
 
-// Compares by division: the product of three dimensions that a stranger chose may overflow.
-void check_length(const std::filesystem::path& file, const IdxFile& idx) {
-  const std::size_t body = idx.bytes.size() - idx.header;
-  const std::string promised = "its header promises " + std::to_string(idx.count) + " items of " +
-                               std::to_string(idx.item_size) + " bytes, but " + std::to_string(body) + " bytes follow";
-  if (idx.count == 0 || idx.item_size == 0) fail(file, "is empty: " + promised);
-  if (idx.count > body / idx.item_size) fail(file, "is cut short: " + promised);
-  if (body != idx.count * idx.item_size) fail(file, "has trailing bytes: " + promised);
+Header read_header(FileStream& file, std::uint32_t fewest_dimensions, std::uint32_t most_dimensions) {
+  const std::uint32_t magic = read_number(file), dimensions = magic - bytes_of_one_dimension + 1;
+  if (magic < bytes_of_one_dimension || dimensions < fewest_dimensions || dimensions > most_dimensions) {
+    file.fail("starts with " + hexadecimal(magic) + "; an IDX file of " + (most_dimensions > 1 ? "images" : "labels") +
+              " starts with " + hexadecimal(bytes_of_one_dimension + fewest_dimensions - 1));
+  }
+  Header header{read_number(file), {}};
+  for (std::uint32_t d = 1; d < dimensions; ++d) {
+    header.sizes.push_back(read_number(file));
+    header.item *= header.sizes.back();
+    if (header.item > most_numbers_a_row) file.fail("promises items of more than 2^32 bytes");
+  }
+  if (header.count == 0 || header.item == 0) file.fail("is empty: its header promises no items or none of any size");
+  return header;
 }
 
-IdxFile read_idx_file(const std::filesystem::path& file, std::uint32_t magic, std::size_t dimensions) {
-  IdxFile idx{read_whole_file(file, largest_file), 0, 1, 4 + 4 * dimensions};
-  if (idx.bytes.size() < idx.header) {
-    fail(file, "is cut short: an IDX header has " + std::to_string(idx.header) + " bytes, the file " +
-                   std::to_string(idx.bytes.size()));
-  }
-  if (big_endian(idx.bytes, 0) != magic) {
-    fail(file, "starts with " + hexadecimal(big_endian(idx.bytes, 0)) + "; an IDX file of " +
-                   (magic == image_magic ? "images" : "labels") + " starts with " + hexadecimal(magic));
-  }
-  idx.count = big_endian(idx.bytes, 4);
-  for (std::size_t d = 1; d < dimensions; ++d) idx.item_size *= big_endian(idx.bytes, 4 + 4 * d);
-  check_length(file, idx);
-  return idx;
+std::vector<std::uint8_t> read_items(FileStream& file, const Header& header, std::size_t limit) {
+  check_stored(file, header.count, header.item, limit);
+  std::vector<std::uint8_t> items;
+  const std::size_t got = file.append(items, header.count * header.item);
+  const std::string promised = "its header promises " + std::to_string(header.count) + " items of " +
+                               std::to_string(header.item) + " bytes, but ";
+  if (got < header.count * header.item) file.fail("is cut short: " + promised + std::to_string(got) + " bytes follow");
+  if (!file.is_at_end()) file.fail("has trailing bytes: " + promised + "more follow");
+  return items;
 }
 
-Label class_of(const std::filesystem::path& file, const IdxFile& labels, std::size_t i, std::uint32_t classes,
-               std::uint32_t first_label) {
-  const std::uint32_t label = *labels.item(i);
-  if (label >= first_label && label - first_label < classes) return label - first_label;
-  fail(file, "item " + std::to_string(i) + " is the label " + std::to_string(label) + "; allowed are " +
-                 std::to_string(first_label) + " to " + std::to_string(first_label + classes - 1));
+Shape shape_of(const std::vector<std::uint64_t>& sizes) {
+  const auto size = [&](std::size_t from_behind) {
+    return sizes.size() < from_behind ? Index{1} : static_cast<Index>(sizes[sizes.size() - from_behind]);
+  };
+  return {size(3), size(2), size(1)};
 }
 
 }  // namespace
 
 template <class Real>
-Samples<Real> read_idx(const std::filesystem::path& images, const std::filesystem::path& labels, std::uint32_t classes,
-                       std::uint32_t first_label) {
-  const IdxFile image_file = read_idx_file(images, image_magic, 3);
-  const IdxFile label_file = read_idx_file(labels, label_magic, 1);
-  if (image_file.count != label_file.count) {
-    fail(labels, "has " + std::to_string(label_file.count) + " labels, but " + images.string() + " has " +
-                     std::to_string(image_file.count) + " images");
+Table<Real> read_idx(const std::filesystem::path& images, const std::filesystem::path& labels, std::size_t limit) {
+  FileStream image_file(images), label_file(labels);
+  const Header of_images = read_header(image_file, 3, 4), of_labels = read_header(label_file, 1, 1);
+  if (of_images.count != of_labels.count) {
+    label_file.fail("has " + std::to_string(of_labels.count) + " labels, but " + image_file.name() + " has " +
+                    std::to_string(of_images.count) + " images");
   }
-  Samples<Real> samples;
-  samples.features.resize(static_cast<Index>(image_file.count), static_cast<Index>(image_file.item_size));
-  const unsigned char* const pixels = image_file.item(0);
-  for (Index i = 0; i < samples.features.size(); ++i) samples.features.data()[i] = static_cast<Real>(pixels[i]) / 255;
-  for (std::size_t i = 0; i < label_file.count; ++i) {
-    samples.labels.push_back(class_of(labels, label_file, i, classes, first_label));
-  }
-  return samples;
+  Table<Real> table;
+  table.shape = shape_of(of_images.sizes);
+  table.features = {read_items(image_file, of_images, limit), table.shape.size()};
+  const std::vector<std::uint8_t> numbers = read_items(label_file, of_labels, limit);
+  table.labels.numbers.assign(numbers.begin(), numbers.end());
+  return table;
 }
 
-template Samples<float> read_idx(const std::filesystem::path&, const std::filesystem::path&, std::uint32_t,
-                                 std::uint32_t);
-template Samples<double> read_idx(const std::filesystem::path&, const std::filesystem::path&, std::uint32_t,
-                                  std::uint32_t);
+std::size_t count_idx(const std::filesystem::path& images) {
+  FileStream file(images);
+  return read_header(file, 3, 4).count;
+}
+
+template Table<float> read_idx(const std::filesystem::path&, const std::filesystem::path&, std::size_t);
+template Table<double> read_idx(const std::filesystem::path&, const std::filesystem::path&, std::size_t);
 
 }  // namespace rubato

@@ -3,14 +3,18 @@
 
 #include <filesystem>
 
-#include "learning/dataset.hpp"
+#include "learning/file_stream.hpp"
+#include "learning/table.hpp"
 
 namespace rubato {
 
-/// Images scaled to 0..1, one a row, and their labels; `first_label` (0, or 1 where a set counts its classes from 1)
-/// becomes class 0. Plain or gzip. Throws std::invalid_argument with a sentence naming the file.
+/// Images (rows x height x width, or rows x channels x height x width) and their labels. Plain, gzip or xz. Throws
+/// std::invalid_argument with a sentence naming the file.
 template <class Real>
-Samples<Real> read_idx(const std::filesystem::path& images, const std::filesystem::path& labels, std::uint32_t classes,
-                       std::uint32_t first_label = 0);
+Table<Real> read_idx(const std::filesystem::path& images, const std::filesystem::path& labels,
+                     std::size_t limit = most_stored_bytes);
+
+/// The number of images that the file promises.
+std::size_t count_idx(const std::filesystem::path& images);
 
 }  // namespace rubato

@@ -1,6 +1,6 @@
 #include "learning/layer.hpp"
 
-#include <stdexcept>
+#include "learning/products.hpp"
 
 namespace rubato {
 
@@ -37,26 +37,37 @@ Bias<Real> bias_of(const Layer& layer, VectorRef<Real> x) {
 
 template <class Real>
 void apply(const Layer& layer, ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out) {
+  const ConstWeights<Real> weights = weights_of<Real>(layer, x);
   const ConstBias<Real> bias{x.data() + layer.bias(), layer.outputs};
-  out.noalias() = inputs * weights_of<Real>(layer, x).transpose();
+  const ProductSize size{inputs.rows(), layer.outputs, layer.inputs};
+  if (!multiply_large<Real>(size, 1, {inputs.data()}, {weights.data(), true}, 0, out.data()))
+    out.noalias() = inputs * weights.transpose();
   out.rowwise() += bias;
 }
 
 template <class Real>
 void apply_backwards(const Layer& layer, ConstVectorRef<Real> x, ConstMatrixRef<Real> delta, MatrixRef<Real> out) {
-  out.noalias() = delta * weights_of<Real>(layer, x);
+  const ConstWeights<Real> weights = weights_of<Real>(layer, x);
+  const ProductSize size{delta.rows(), layer.inputs, layer.outputs};
+  if (!multiply_large<Real>(size, 1, {delta.data()}, {weights.data()}, 0, out.data())) out.noalias() = delta * weights;
 }
 
 template <class Real>
 void write_gradient(const Layer& layer, ConstMatrixRef<Real> delta, ConstMatrixRef<Real> inputs, VectorRef<Real> g) {
-  weights_of<Real>(layer, g).noalias() = delta.transpose() * inputs;
+  Weights<Real> weights = weights_of<Real>(layer, g);
+  const ProductSize size{layer.outputs, layer.inputs, inputs.rows()};
+  if (!multiply_large<Real>(size, 1, {delta.data(), true}, {inputs.data()}, 0, weights.data()))
+    weights.noalias() = delta.transpose() * inputs;
   bias_of<Real>(layer, g) = delta.colwise().sum();
 }
 
 template <class Real>
 void subtract_gradient(const Layer& layer, ConstMatrixRef<Real> delta, ConstMatrixRef<Real> inputs, Real step,
                        VectorRef<Real> x) {
-  weights_of<Real>(layer, x).noalias() -= step * (delta.transpose() * inputs);
+  Weights<Real> weights = weights_of<Real>(layer, x);
+  const ProductSize size{layer.outputs, layer.inputs, inputs.rows()};
+  if (!multiply_large<Real>(size, -step, {delta.data(), true}, {inputs.data()}, 1, weights.data()))
+    weights.noalias() -= step * (delta.transpose() * inputs);
   bias_of<Real>(layer, x) -= step * delta.colwise().sum();
 }
 
@@ -67,36 +78,12 @@ Real add_l2(Real l2, ConstVectorRef<Real> x, VectorRef<Real> g) {
   return l2 / 2 * x.squaredNorm();
 }
 
-template <class Real>
-Real shrink_by_l2(Real l2, VectorRef<Real> x, Real step) {
-  if (l2 == 0) return 0;
-  const Real loss = l2 / 2 * x.squaredNorm();
-  x *= 1 - step * l2;
-  return loss;
-}
-
-void check_sizes(const std::string& model, Index inputs, const std::vector<Index>& hidden, std::uint32_t classes,
-                 double l2) {
-  std::string faults;
-  const auto require = [&](bool holds, const std::string& fault) {
-    if (!holds) faults += (faults.empty() ? "" : "; ") + model + "." + fault;
-  };
-  require(inputs > 0, "inputs is " + std::to_string(inputs) + "; allowed are whole numbers from 1");
-  for (const Index width : hidden) {
-    require(width > 0, "hidden has the entry " + std::to_string(width) + "; allowed are whole numbers from 1");
-  }
-  require(classes > 0, "classes is 0; allowed are whole numbers from 1");
-  require(l2 >= 0, "l2 is " + std::to_string(l2) + "; allowed are numbers from 0");
-  if (!faults.empty()) throw std::invalid_argument(faults);
-}
-
 #define RUBATO_INSTANTIATE(Real)                                                                                    \
   template void apply(const Layer&, ConstVectorRef<Real>, ConstMatrixRef<Real>, MatrixRef<Real>);                   \
   template void apply_backwards(const Layer&, ConstVectorRef<Real>, ConstMatrixRef<Real>, MatrixRef<Real>);         \
   template void write_gradient(const Layer&, ConstMatrixRef<Real>, ConstMatrixRef<Real>, VectorRef<Real>);          \
   template void subtract_gradient(const Layer&, ConstMatrixRef<Real>, ConstMatrixRef<Real>, Real, VectorRef<Real>); \
-  template Real add_l2(Real, ConstVectorRef<Real>, VectorRef<Real>);                                                \
-  template Real shrink_by_l2(Real, VectorRef<Real>, Real);
+  template Real add_l2(Real, ConstVectorRef<Real>, VectorRef<Real>);
 RUBATO_INSTANTIATE(float)
 RUBATO_INSTANTIATE(double)
 #undef RUBATO_INSTANTIATE

@@ -1,9 +1,6 @@
 // A fully connected layer inside a flat parameter vector: the products that models are made of.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "learning/types.hpp"
 
 namespace rubato {
@@ -39,13 +36,5 @@ void subtract_gradient(const Layer& layer, ConstMatrixRef<Real> delta, ConstMatr
 /// g <- g + l2 x; returns l2/2 ||x||^2.
 template <class Real>
 Real add_l2(Real l2, ConstVectorRef<Real> x, VectorRef<Real> g);
-
-/// x <- (1 - step l2) x; returns l2/2 ||x||^2 of x before.
-template <class Real>
-Real shrink_by_l2(Real l2, VectorRef<Real> x, Real step);
-
-/// Throws std::invalid_argument with all faults of a network's shape.
-void check_sizes(const std::string& model, Index inputs, const std::vector<Index>& hidden, std::uint32_t classes,
-                 double l2);
 
 }  // namespace rubato

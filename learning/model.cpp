@@ -9,7 +9,7 @@ namespace rubato {
 namespace {
 
 // Rows scored at once. Blocks of so many rows start at whole cache lines, whatever the row's length.
-constexpr Index block_rows = 256;
+constexpr Index scored_rows = 256;
 
 }  // namespace
 
@@ -35,19 +35,30 @@ void Model<Real>::predict(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, M
 }
 
 template <class Real>
-Score Model<Real>::score(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, std::span<const Label> labels,
-                         Scratch<Real>& scratch) const {
+double Model<Real>::cost(const Batch<Real>& batch, Index row, Real* logits) const {
+  const auto place = static_cast<std::size_t>(row);
+  if (classes() > 0) return cross_entropy(logits, outputs(), batch.labels[place]);
+  const double error = static_cast<double>(logits[0] - batch.targets[place]);
+  return error * error / 2;
+}
+
+template <class Real>
+Score Model<Real>::score(ConstVectorRef<Real> x, const Batch<Real>& samples, Scratch<Real>& scratch) const {
   Score score = empty_score(classes());
-  for (Index first = 0; first < inputs.rows(); first += block_rows) {
+  const Index all = samples.inputs.rows();
+  for (Index first = 0; first < all; first += scored_rows) {
     typename Scratch<Real>::Frame frame(scratch);
-    const Index rows = std::min(block_rows, inputs.rows() - first);
-    const MatrixRef<Real> out = scratch.matrix(rows, classes());
-    logits(x, {inputs.row(first).data(), rows, inputs.cols()}, out, scratch);
+    const Index rows = std::min(scored_rows, all - first);
+    MatrixRef<Real> out = scratch.matrix(rows, outputs());
+    logits(x, {samples.inputs.row(first).data(), rows, samples.inputs.cols()}, out, scratch);
     for (Index row = 0; row < rows; ++row) {
-      const Real* const numbers = out.row(row).data();
-      const Label truth = labels[static_cast<std::size_t>(first + row)];
-      score.count(truth, static_cast<Label>(std::max_element(numbers, numbers + out.cols()) - numbers));
-      score.loss_sum += cross_entropy(numbers, out.cols(), truth);
+      Real* const numbers = out.row(row).data();
+      if (classes() > 0)
+        score.count(samples.labels[static_cast<std::size_t>(first + row)],
+                    static_cast<Label>(std::max_element(numbers, numbers + out.cols()) - numbers));
+      else
+        ++score.samples;
+      score.loss_sum += cost(samples, first + row, numbers);
     }
   }
   return score;

@@ -35,6 +35,7 @@ struct Range {
 /// Immutable; all threads may use one model at once, each with its own scratch.
 /// x is a parameter vector of dimension() numbers throughout. A batch is never empty and its labels are below
 /// classes(). Whoever writes a model must write dimension(), inputs(), classes(), gradient() and logits().
+/// Where classes() is 0, a number is learned: batches have targets instead of labels.
 template <class Real>
 class Model {
  public:
@@ -43,6 +44,8 @@ class Model {
   virtual Index dimension() const = 0;
   virtual Index inputs() const = 0;
   virtual std::uint32_t classes() const = 0;
+  /// Numbers that logits() writes per row.
+  Index outputs() const { return classes() == 0 ? 1 : static_cast<Index>(classes()); }
 
   /// Writes the starting point: zeros unless the model says otherwise. The draws come from `stream` alone.
   virtual void initialise(VectorRef<Real> x, Stream& stream) const;
@@ -50,6 +53,10 @@ class Model {
   /// Parameters that are measured, not learned: running statistics of batch normalisation. Their gradient is their
   /// distance to what the batch shows, so that every descent moves them there; no penalty and no clipping concerns them.
   virtual std::vector<Range> statistics() const { return {}; }
+
+  /// The most rows of a batch that gradient() is asked for; larger batches are taken in blocks of so many. A model that
+  /// needs much memory for a row says less; one with statistics takes those of each block.
+  virtual Index block_rows() const { return 1024; }
 
   /// Returns the mean loss over the batch and writes its gradient to g (which must not overlap x).
   /// Both include l2/2 ||x||^2 if the model was built with an l2.
@@ -60,16 +67,24 @@ class Model {
   /// write it without an intermediate g: equal to rounding, not to the bit.
   virtual Real descend(VectorRef<Real> x, const Batch<Real>& batch, Real step, Scratch<Real>& scratch) const;
 
-  /// One row of classes() numbers per input row; the largest is the prediction.
+  /// One row of outputs() numbers per input row; the place of the largest is the predicted class. Where a number is
+  /// learned, its prediction.
   virtual void logits(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out,
                       Scratch<Real>& scratch) const = 0;
+
+  /// What one sample costs that has these logits, without penalties; they may be overwritten. By default the cross-entropy
+  /// or, where a number is learned, half the square of its error.
+  virtual double cost(const Batch<Real>& batch, Index row, Real* logits) const;
 
   /// The class probabilities: the softmax of the logits.
   void predict(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out, Scratch<Real>& scratch) const;
 
   /// Loss and predictions on any number of samples. Equal logits predict the lowest class.
+  Score score(ConstVectorRef<Real> x, const Batch<Real>& samples, Scratch<Real>& scratch) const;
   Score score(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, std::span<const Label> labels,
-              Scratch<Real>& scratch) const;
+              Scratch<Real>& scratch) const {
+    return score(x, {inputs, labels}, scratch);
+  }
 };
 
 /// Multinomial logistic regression. Parameters: classes x inputs weights row by row, then the biases. Starts at zero.

@@ -41,6 +41,7 @@ bool Conductor::walk(std::uint64_t steps) {
   while (!is_over_ && !awaits_answer_ && handed_out_ < last_step && events_ < last_event) {
     if (next_adoption_ < adopting_.size()) {
       adopt_next();
+      if (to_measure() > 0) break;
     } else if (next_measured_ < last_measured_) {
       measure_next();
     } else if (is_ending_) {
@@ -51,6 +52,7 @@ bool Conductor::walk(std::uint64_t steps) {
         finish();
       else
         handle(kind);
+      if (to_measure() > 0) break;
     }
   }
   return !is_over_;

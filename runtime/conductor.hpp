@@ -79,6 +79,9 @@ class Conductor final : public StepSource {
   std::uint64_t samples() const { return samples_; }
   std::uint64_t unifications() const { return unifications_; }
   std::uint64_t model_messages() const override { return model_messages_; }
+  std::uint64_t to_measure() const override {
+    return next_adoption_ < adopting_.size() ? 0 : last_measured_ - next_measured_;
+  }
   bool samples_unification() const override { return samples_unification_; }
   double cumulated_delay() const override { return settings_.cumulated_delay ? *settings_.cumulated_delay : 0; }
   /// All messages on their way, and those of them that are updates.

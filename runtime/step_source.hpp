@@ -36,8 +36,8 @@ class StepSource {
  public:
   virtual ~StepSource() = default;
 
-  /// Goes on until about `steps` more steps were handed out, or about as many events went by without any; false once it
-  /// is over.
+  /// Goes on until about `steps` more steps were handed out, or about as many events went by without any, or a sample
+  /// was opened; false once it is over.
   virtual bool walk(std::uint64_t steps) = 0;
   /// The run ends now, with what it has: walk on until it is over.
   virtual void stop() = 0;
@@ -45,6 +45,8 @@ class StepSource {
   /// The last step handed out was a question (decide): walk() goes no further before its answer.
   virtual bool awaits_answer() const { return false; }
   virtual void answer(bool /*yes*/) {}
+  /// The next so many steps measure clients, one each.
+  virtual std::uint64_t to_measure() const { return 0; }
   virtual Time now() const = 0;
   /// Timer ticks and deliveries, kept or refused.
   virtual std::uint64_t events() const = 0;

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/timing.hpp"
@@ -49,9 +51,9 @@ Json samples_of(const Table& metrics) {
   return {{"columns", metrics.columns()}, {"rows", std::move(rows)}, {"total", metrics.rows()}};
 }
 
-std::size_t client_in(double value, std::size_t clients) {
+std::size_t client_in(double value, std::size_t clients, const char* file = "links.csv") {
   if (value >= 0 && value < static_cast<double>(clients)) return static_cast<std::size_t>(value);
-  throw std::invalid_argument("links.csv is damaged: it names a client that clients.csv does not have");
+  throw std::invalid_argument(std::string(file) + " is damaged: it names a client that clients.csv does not have");
 }
 
 // Of a message, the sender knows that it was lost; who would have received it, only links.csv knows.
@@ -113,6 +115,22 @@ Json clients_of(const Table& clients, const Table* links) {
   for (std::size_t first = 0; first < clients.rows(); first += per_bar)
     bars.push_back(outcomes.bar(first, std::min(first + per_bar, clients.rows())));
   return {{"bars", std::move(bars)}, {"per_bar", per_bar}, {"knows_lost", links != nullptr}};
+}
+
+// Training rows by client and class: a column of the picture is a client or, where there are many, several next to each
+// other.
+Json partition_of(const Table& partition, std::size_t clients) {
+  const std::size_t client = partition.column("client"), label = partition.column("class"), rows = partition.column("rows");
+  const std::size_t per_column = std::max<std::size_t>(1, (clients + most_bars - 1) / most_bars);
+  std::map<std::pair<std::uint64_t, std::size_t>, double> cells;  // by class and column
+  for (std::size_t i = 0; i < partition.rows(); ++i) {
+    const auto row = partition.row(i);
+    if (!(row[label] >= 0 && row[label] < 65536)) throw std::invalid_argument("partition.csv is damaged: it names a class that cannot be");
+    cells[{static_cast<std::uint64_t>(row[label]), client_in(row[client], clients, "partition.csv") / per_column}] += row[rows];
+  }
+  Json all = Json::array();
+  for (const auto& [place, count] : cells) all.push_back({place.first, place.second, count});
+  return {{"cells", std::move(all)}, {"per_column", per_column}, {"clients", clients}};
 }
 
 // Rows of source, target and, where they were counted, sent, lost, kept and refused.
@@ -233,6 +251,8 @@ std::string report_data(const fs::path& folder, const config::Experiment& experi
   data["graph"] = links ? graph_of({links->columns().size(), links->values()}, clients.rows())
                         : graph_in(make_graph(experiment), clients.rows());
   data["graph"]["kind"] = std::string(config::name_of(experiment.topology.kind));
+  if (fs::exists(folder / "partition.csv"))
+    data["partition"] = partition_of(Table(folder / "partition.csv"), clients.rows());
   if (has_record(folder))
     data["timeline"] = timeline_of(folder / "timeline.rbt", experiment, seconds_of(data["summary"]));
   return in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace));

@@ -317,6 +317,36 @@ function graph() {
   drawn(card(parent, "Clients on a circle", "wide"), "The graph, clients on a circle", side, (svg, width, height) => drawGraph(svg, width, height, g));
 }
 
+// A square is the darker, the more rows of its class a client has; the classes lie from the top down.
+function drawPartition(svg, width, height, {cells, per_column, clients}, classes) {
+  const left = 74, columns = Math.ceil(clients / per_column), most = Math.max(...cells.map(cell => cell[2]));
+  const wide = (width - left - 24) / columns, high = (height - 8 - margin.bottom) / classes;
+  const names = Math.ceil(14 / high);
+  for (let label = 0; label < classes; label += names)
+    element(svg, "text", {x: left - 8, y: 8 + (label + .5) * high + 4, "text-anchor": "end"}, `class ${label}`);
+  const step = Math.ceil(columns * 44 / (width - left));
+  for (let column = 0; column < columns; column += step)
+    element(svg, "text", {x: left + (column + .5) * wide, y: height - 7, "text-anchor": "middle"}, count(column * per_column));
+  for (const [label, column, rows] of cells) {
+    const first = column * per_column, last = Math.min(clients, first + per_column) - 1;
+    titled(svg, "rect", {x: left + column * wide, y: 8 + label * high, width: Math.max(.5, wide - Math.min(1, wide / 5)), height: Math.max(.5, high - Math.min(1, high / 5)),
+                         fill: color("blue"), opacity: .08 + .92 * rows / most},
+           `${first === last ? `client ${first}` : `clients ${first} to ${last}`}, class ${label}: ${count(rows)} rows`);
+  }
+}
+
+function partition() {
+  const p = data.partition;
+  if (!p || !p.cells.length) return;
+  byId("partition-section").hidden = false;
+  const classes = 1 + Math.max(...p.cells.map(cell => cell[0]));
+  const place = card(byId("partition"), p.per_column > 1 ? `Training rows by class and client (a column is ${p.per_column} clients)` : "Training rows by class and client", "wide");
+  const high = Math.max(4, Math.min(22, 480 / classes));
+  drawn(place, `Training rows of ${p.clients} clients by class`, 8 + classes * high + margin.bottom, (svg, width, height) => drawPartition(svg, width, height, p, classes));
+  const all = p.cells.map(cell => cell[2]);
+  element(place, "p", {class: "note"}, `${count(all.reduce((sum, rows) => sum + rows, 0))} rows; the darkest square has ${count(Math.max(...all))}. The numbers are in partition.csv.`);
+}
+
 function headline() {
   const isMeasured = data.samples.total > 0;
   const a = hasAccuracy && summary.accuracy || {}, loss = isMeasured && summary.loss || {}, m = summary.messages || {};
@@ -366,6 +396,7 @@ byId("subtitle").textContent = `${summary.algorithm} · ${count(summary.clients)
 warnings();
 headline();
 coursePlots();
+partition();
 totals(byId("messages"));
 ageHistogram(byId("messages"));
 stackedBars(byId("messages"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "runtime/protocols/round_delay.hpp"
 #include "runtime/random.hpp"
 
 namespace rubato {
@@ -245,15 +246,14 @@ bool Rounds::wake_every(std::uint64_t rounds, Priority what, Time now, Effects& 
 void Rounds::add_computing_delay(ClientId client) {
   const std::vector<double>& chances = board_.settings->chances.computes;
   if (chances.empty() || board_.is_opening) return;
-  board_.delay += 1 / (chances[client.value] * static_cast<double>(count_of(board_)));
+  board_.delay += computing_delay(chances[client.value], count_of(board_));
 }
 
 void Rounds::add_link_delay(ClientId receiver, LinkIndex link) {
   const std::vector<double>& chances = board_.settings->chances.links;
   if (chances.empty() || board_.is_opening) return;
-  const Graph& graph = *board_.settings->graph;
-  const double ends = 1 / static_cast<double>(graph.in_degree(receiver)) + 1 / static_cast<double>(graph.out_degree(self_));
-  board_.delay += ends / (chances[link] * static_cast<double>(count_of(board_)));
+  const LinkDelay delay = link_delay(*board_.settings->graph, {self_, receiver}, chances[link]);
+  board_.delay += delay.in + delay.out;
 }
 
 }  // namespace rubato

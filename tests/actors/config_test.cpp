@@ -251,8 +251,6 @@ TEST_CASE("what a later version brings is refused with what is supported") {
   CHECK(faults_of(with("", "[roster]\na = 1")).find("is not yet supported in this version") != std::string::npos);
   CHECK(faults_of(with("", "[channel]\nkind = \"wireless\"\nradius = 1")).find("supported: ideal, random, table") !=
         std::string::npos);
-  CHECK(faults_of(smallest, {"model.name=cnn"})
-            .ends_with("is not yet supported in this version; supported: softmax, mlp, quadratic"));
 }
 
 TEST_CASE("clients are named by numbers below their count") {
@@ -495,7 +493,7 @@ class Generator {
     return table;
   }
   std::string text() {
-    is_quadratic_ = chance_.uniform() < 0.2;
+    data_ = data_names[chance_.below(data_names.size())];
     std::string text;
     for (const Entry& entry : table("").entries) text += entry.name + " = " + to_toml(entry.value) + '\n';
     return text;
@@ -527,11 +525,13 @@ class Generator {
     return {whole(key.range)};
   }
   Value choice(const Key& key) {
-    if (key.table == "model" && key.name == "name" && is_quadratic_) return {std::string("quadratic")};
+    if (key.table == "model" && key.name == "name" && data_ == "quadratic") return {std::string("quadratic")};
+    if (key.table == "model" && key.name == "name" && data_ == "pame_regression") return {std::string("least_squares")};
+    if (key.table == "model" && key.name == "name" && data_ == "pame_logistic") return {std::string("logistic")};
     const auto words = words_of(key.choices);
     std::string word;
     do word = words[chance_.below(words.size())];
-    while (key.table == "model" && word == "quadratic");
+    while (key.table == "model" && (word == "quadratic" || word == "least_squares"));
     if (key.table == "channel") is_ideal_ = word == "ideal";
     return {word};
   }
@@ -547,7 +547,7 @@ class Generator {
     return {law};
   }
   Value text_value(const Key& key) {
-    if (key.table == "data") return {std::string(is_quadratic_ ? "quadratic" : "digits")};
+    if (key.table == "data" && key.name == "name") return {data_};
     return {"a \"quoted\" \\ text\twith \xc3\xa9 and " + std::to_string(chance_.below(100))};
   }
   Value ticks() {
@@ -587,6 +587,8 @@ class Generator {
         return {whole({1, 1e6})};
       case Type::integers:
         return {List{{whole(key.range)}, {whole(key.range)}}};
+      case Type::texts:
+        return {List{{std::string("dense 4")}, {std::string("relu")}}};
       case Type::client:
         return {whole({0, 3})};
       case Type::clients:
@@ -619,7 +621,10 @@ class Generator {
 
   Stream chance_;
   std::string file_;
-  bool is_quadratic_ = false;
+  // Every kind of data that has keys of its own.
+  static inline const std::vector<std::string> data_names{"digits", "files",         "cwru",     "poker-hand",
+                                                          "breast-cancer", "pame_regression", "pame_logistic", "quadratic"};
+  std::string data_;
   bool is_ideal_ = true;
 };
 

@@ -363,6 +363,31 @@ TEST_CASE("clients.csv has one row per client and adds up to the summary") {
   CHECK(accuracy == doctest::Approx(done.result.samples.back().accuracy_mean));
 }
 
+TEST_CASE("partition.csv has the rows of every class that a client has and adds up to clients.csv") {
+  const Done done(digits_instead());
+  std::vector<std::uint64_t> sums(8);
+  for (const auto& row : rows_of(partition_csv(done.result))) {
+    CHECK(std::stoul(row.at("class")) < 10);
+    CHECK(std::stoul(row.at("rows")) > 0);
+    sums.at(std::stoul(row.at("client"))) += std::stoull(row.at("rows"));
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) CHECK(sums[i] == done.result.samples_by_client[i]);
+}
+
+TEST_CASE("models are handed out one by one as they are kept, in the order of the clients") {
+  RunOptions options;
+  options.keeps_models = true;
+  std::vector<std::vector<std::byte>> seen;
+  options.on_model = [&](const FinalModel& model) {
+    CHECK(model.client.value == seen.size());
+    CHECK(model.bytes.size() == model.dimension * model.scalar_bytes);
+    seen.emplace_back(model.bytes.begin(), model.bytes.end());
+  };
+  const RunResult result = run(experiment(digits_instead()), options);
+  CHECK(result.models.size() == 8);
+  CHECK(seen == result.models);
+}
+
 TEST_CASE("links.csv has one row per directed link and adds up to the summary") {
   const Done done;
   const auto rows = rows_of(links_csv(make_graph(done.of), done.result));

@@ -85,7 +85,3 @@ TEST_CASE("rounds refuse periods that are no whole number of rounds, and links t
   CHECK(contains(refusal({"protocol.kind=rounds", "unification.period=2.5"}), "must be whole"));
   CHECK(contains(refusal({"protocol.kind=rounds", "channel.links=[{source=0,target=1,loss=1.0}]"}), "for ever"));
 }
-
-TEST_CASE("He's start is refused for a model without hidden layers") {
-  CHECK(contains(refusal(digits_instead() + std::vector<std::string>{"model.init=he"}), "starts at zero"));
-}

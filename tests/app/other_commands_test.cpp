@@ -146,7 +146,7 @@ TEST_CASE("list shows what there is, one list alone, and every key of the experi
     CHECK(contains(all.out, word));
   const Ended models = run_rubato({"list", "models"});
   CHECK(contains(models.out, "mlp"));
-  CHECK_FALSE(contains(models.out, "draco"));
+  CHECK_FALSE(contains(models.out, "spodgt"));
   const Ended keys = run_rubato({"list", "--keys"});
   CHECK(keys.code == 0);
   for (const char* key : {"clients.count", "mailbox.deadline", "algorithm.eta", "metrics.every_events"})

@@ -41,6 +41,8 @@ const std::array libraries{
     Library{"Random123", "", {"Random123/"}, {"runtime/random.cpp"}},
     Library{"Eigen", "Eigen3", {"Eigen/", "unsupported/Eigen/"}, {"learning/", "algos/"}},
     Library{"oneDNN", "DNNL", {"dnnl", "oneapi/dnnl"}, {"learning/"}},
+    Library{"OpenMP", "OpenMP", {"omp.h"}, {"learning/one_thread.hpp"}},
+    Library{"libtorch", "", {"torch/"}, {"learning/torch_script.cpp"}},
     Library{"zlib", "ZLIB", {"zlib.h"}, {"learning/"}},
     Library{"liblzma", "LibLZMA", {"lzma.h"}, {"learning/"}},
     Library{"cppzmq", "cppzmq", {"zmq.h", "zmq_addon.hpp"}, {"transports/zmq"}},

@@ -134,7 +134,7 @@ TEST_CASE("the same step has the same bits wherever its buffers lie in the scrat
 
 TEST_CASE("a model of impossible shape is refused with all faults at once") {
   const std::string sentence = test::complaint([] { make_mlp<float>(0, {4, -1}, 0, -1); });
-  CHECK(contains(sentence, "mlp.inputs is 0"));
+  CHECK(contains(sentence, "model.inputs is 0"));
   CHECK(contains(sentence, "hidden has the entry -1"));
   CHECK(contains(sentence, "classes is 0"));
   CHECK(contains(sentence, "l2 is -1"));

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdlib>
 
 #include "tests/learning/support.hpp"
@@ -61,8 +62,10 @@ TEST_CASE("digits come with Rubato and are found from any working directory") {
   CHECK(digits->test.size() == 1797);
   CHECK(digits->inputs() == 64);
   CHECK(digits->classes == 10);
-  CHECK(digits->train.features.minCoeff() == 0);
-  CHECK(digits->train.features.maxCoeff() == 1);
+  CHECK(digits->shape == Shape{1, 8, 8});
+  CHECK(digits->train.features.are_bytes());
+  CHECK(digits->train.features.matrix().minCoeff() == 0);
+  CHECK(digits->train.features.matrix().maxCoeff() == 1);
 }
 
 TEST_CASE("a set is looked for in the given folder, else in RUBATO_DATA, else in ./data") {
@@ -88,6 +91,7 @@ TEST_CASE("missing files are named, with their home and the place to put them") 
   const std::string sentence = test::complaint([&] { load_dataset<float>("mnist", folder.path()); });
   CHECK(contains(sentence, "missing train-labels-idx1-ubyte.gz (or"));
   CHECK(contains(sentence, "yann.lecun.com"));
+  CHECK(contains(sentence, "tools/fetch-data mnist gets them"));
   CHECK(contains(sentence, (folder.path() / "mnist").string()));
   CHECK(contains(sentence, "RUBATO_DATA"));
 }
@@ -106,7 +110,7 @@ TEST_CASE(
   const auto turned = load_dataset<double>("emnist", official.path()),
              as_is = load_dataset<double>("emnist", derived.path());
   CHECK(as_is->train.features(0, 1) == 1.0 / 255);
-  CHECK(turned->train.features(0, 1) == 28.0 / 255);
+  CHECK(turned->train.features(0, 1) == 28 * (1.0 / 255));
   CHECK(turned->train.features(0, 28) == 1.0 / 255);
 }
 
@@ -114,5 +118,137 @@ TEST_CASE("images of another size are refused") {
   const Folder folder;
   write_set(folder, "mnist", "", "t10k", "");
   folder.write("mnist/train-images-idx3-ubyte", test::idx_bytes({5, 10, 10}));
-  CHECK(contains(test::complaint([&] { load_dataset<float>("mnist", folder.path()); }), "its images have 100 pixels"));
+  CHECK(contains(test::complaint([&] { load_dataset<float>("mnist", folder.path()); }),
+                 "its samples have 100 numbers; mnist has 784"));
+}
+
+namespace {
+
+std::filesystem::path large_data() {
+  const char* const from_environment = std::getenv("RUBATO_DATA");
+  return from_environment && *from_environment ? std::filesystem::path(from_environment)
+                                               : std::filesystem::path(RUBATO_SOURCE_DIR) / "../shared/data";
+}
+
+// Says so if the set is not here.
+bool is_here(const std::string& name) {
+  const bool found = !find_dataset(name, large_data()).empty();
+  if (!found) MESSAGE("skipped: data set ", name, " is not in ", large_data().string());
+  return found;
+}
+
+template <class Real>
+std::vector<std::size_t> rows_by_class(const Samples<Real>& samples, std::uint32_t classes) {
+  std::vector<std::size_t> rows(classes);
+  for (const Label label : samples.labels) ++rows[label];
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("every named set has the rows, the shape and the classes that its page gives") {
+  struct Expected {
+    std::string name;
+    std::size_t train, test;
+    Shape shape;
+    std::vector<std::size_t> by_class;  // of the training part
+  };
+  const std::vector<Expected> sets{
+      {"mnist", 60000, 10000, {1, 28, 28}, {5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949}},
+      {"fashion-mnist", 60000, 10000, {1, 28, 28}, std::vector<std::size_t>(10, 6000)},
+      {"emnist", 37600, 4700, {1, 28, 28}, std::vector<std::size_t>(47, 800)},
+      {"emnist-letters", 31200, 5200, {1, 28, 28}, std::vector<std::size_t>(26, 1200)},
+      {"a9a", 32561, 16281, {1, 1, 123}, {24720, 7841}},
+      {"poker-hand", 25010, 18488, {1, 1, 85}, {12493, 10599, 1206, 513, 93, 54, 36, 6, 5, 5}},
+      {"iot-device", 1000, 900, {1, 1, 297}, std::vector<std::size_t>(10, 100)},
+      {"digits", 3823, 1797, {1, 8, 8}, {376, 389, 380, 389, 387, 376, 377, 387, 380, 382}},
+  };
+  for (const Expected& expected : sets) {
+    CAPTURE(expected.name);
+    if (!is_here(expected.name)) continue;
+    const auto dataset = load_dataset<float>(expected.name, large_data());
+    CHECK(dataset->train.size() == expected.train);
+    CHECK(dataset->test.size() == expected.test);
+    CHECK(dataset->shape == expected.shape);
+    CHECK(rows_by_class(dataset->train, dataset->classes) == expected.by_class);
+    const DatasetFacts facts = facts_of(expected.name, large_data());
+    CHECK(facts.train_rows == expected.train);
+    CHECK(facts.test_rows == expected.test);
+    CHECK(facts.classes == expected.by_class.size());
+  }
+}
+
+TEST_CASE("images take a byte a pixel in memory, and have the mean and deviation that their page gives") {
+  if (!is_here("mnist")) return;
+  const auto mnist = load_dataset<float>("mnist", large_data());
+  CHECK(mnist->train.features.stored_bytes() <= 60000 * 784 + 100);
+  const Matrix<float> numbers = mnist->train.features.matrix();
+  const double mean = numbers.cast<double>().mean();
+  CHECK(mean == doctest::Approx(0.1307).epsilon(1e-3));
+  CHECK(std::sqrt(numbers.cast<double>().array().square().mean() - mean * mean) ==
+        doctest::Approx(0.3081).epsilon(1e-3));
+}
+
+TEST_CASE("the CIFAR-10 batches that are there are taken, and the run says how many") {
+  if (!is_here("cifar10")) return;
+  const auto cifar = load_dataset<float>("cifar10", large_data());
+  CHECK(cifar->shape == Shape{3, 32, 32});
+  CHECK(cifar->train.size() % 10000 == 0);
+  CHECK(cifar->test.size() == 10000);
+  CHECK(rows_by_class(cifar->test, 10) == std::vector<std::size_t>(10, 1000));
+  if (cifar->train.size() == 20000)
+    CHECK(cifar->notes == std::vector<std::string>{"cifar10: 2 of the 5 training batches are here"});
+}
+
+TEST_CASE("a hand of poker is a 1 for every suit and every rank, or ten numbers") {
+  if (!is_here("poker-hand")) return;
+  const auto hot = load_dataset<float>("poker-hand", large_data());
+  const auto raw = load_dataset<float>("poker-hand", large_data(), {.one_hot = false});
+  CHECK(hot->train.features.are_bytes());
+  CHECK(hot->train.features.matrix().rowwise().sum() == Vector<float>::Constant(25010, 10));
+  REQUIRE(raw->inputs() == 10);
+  for (Index card = 0; card < 5; ++card) {
+    const auto suit = static_cast<Index>(raw->train.features(7, 2 * card)),
+               rank = static_cast<Index>(raw->train.features(7, 2 * card + 1));
+    CHECK(hot->train.features(7, 17 * card + suit - 1) == 1);
+    CHECK(hot->train.features(7, 17 * card + 4 + rank - 1) == 1);
+  }
+}
+
+TEST_CASE("what is measured is standardised by the training part, and constant features are 0") {
+  for (const std::string name : {"iot-device", "breast-cancer", "cwru"}) {
+    CAPTURE(name);
+    if (!is_here(name)) continue;
+    const Matrix<double> train = load_dataset<double>(name, large_data())->train.features.matrix();
+    for (Index c = 0; c < train.cols(); ++c) {
+      const double mean = train.col(c).mean(), square = train.col(c).squaredNorm() / static_cast<double>(train.rows());
+      CHECK(std::abs(mean) < 1e-9);
+      CHECK((train.col(c).isZero(0) || std::abs(square - 1) < 1e-9));
+    }
+  }
+}
+
+TEST_CASE("the bearings have 4 or 10 classes of 400 segments, in two channels, split by the seed") {
+  if (!is_here("cwru")) return;
+  for (const std::uint32_t classes : {4u, 10u}) {
+    const auto cwru = load_dataset<float>("cwru", large_data(), {.classes = classes});
+    CHECK(cwru->classes == classes);
+    CHECK(cwru->shape == Shape{1, 1, 300});
+    CHECK(cwru->train.size() == 320 * classes);
+    CHECK(cwru->test.size() == 80 * classes);
+    auto rows = rows_by_class(cwru->train, classes);
+    const auto rows_of_test = rows_by_class(cwru->test, classes);
+    for (std::size_t c = 0; c < classes; ++c) CHECK(rows[c] + rows_of_test[c] == 400);
+    CHECK(load_dataset<float>("cwru", large_data(), {.seed = 1, .classes = classes})->test.labels != cwru->test.labels);
+  }
+  CHECK(
+      contains(test::complaint([] { load_dataset<float>("cwru", large_data(), {.classes = 5}); }), "cwru has 4 or 10"));
+}
+
+TEST_CASE("the tumours are split 4 to 1") {
+  if (!is_here("breast-cancer")) return;
+  const auto tumours = load_dataset<float>("breast-cancer", large_data());
+  CHECK(tumours->train.size() == 455);
+  CHECK(tumours->test.size() == 114);
+  CHECK(rows_by_class(tumours->train, 2)[0] + rows_by_class(tumours->test, 2)[0] == 212);
 }

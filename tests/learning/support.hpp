@@ -79,6 +79,30 @@ class Folder {
 
 /// `bytes` as one gzip member.
 std::vector<unsigned char> gzipped(std::span<const unsigned char> bytes);
+/// `bytes` as one xz stream.
+std::vector<unsigned char> xz_packed(std::span<const unsigned char> bytes);
+/// The same for a text.
+inline std::vector<unsigned char> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+
+/// A .npy file: `shape` as Python writes it, such as "(2, 3)"; `numbers` as they lie in memory.
+std::vector<unsigned char> npy_bytes(const std::string& type, const std::string& shape,
+                                     std::span<const unsigned char> numbers);
+template <class Number>
+std::vector<unsigned char> npy_of(const std::string& type, const std::string& shape,
+                                  const std::vector<Number>& numbers) {
+  return npy_bytes(type, shape,
+                   {reinterpret_cast<const unsigned char*>(numbers.data()), numbers.size() * sizeof(Number)});
+}
+
+/// A zip archive of these files, deflated or stored; with zip64 fields as NumPy writes them or without.
+struct ZipFile {
+  std::string name;
+  std::vector<unsigned char> bytes;
+};
+std::vector<unsigned char> zip_of(const std::vector<ZipFile>& files, bool is_deflated, bool has_zip64 = false);
+
+/// `count` records of CIFAR-10: label i % 10, then its pixels (i + place) % 256.
+std::vector<unsigned char> cifar_bytes(std::size_t count);
 
 /// An IDX file of these dimensions whose contents are 0, 1, 2, ... modulo `modulus`.
 std::vector<unsigned char> idx_bytes(const std::vector<std::uint32_t>& dimensions, unsigned modulus = 256);

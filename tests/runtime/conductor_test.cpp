@@ -275,6 +275,20 @@ TEST_CASE("a unification is handed out step by step, so that nobody has to hold 
   CHECK(world.steps.steps.size() == 10);
 }
 
+TEST_CASE("a walk ends where a sample opens, and its measurements are handed out as many at a time as asked for") {
+  World world(Graph(1000, true, {}));
+  world.push.compute = {TimerLaw::fixed(1, 1)};
+  world.settings.sample_every = 1s;
+  world.settings.until = Time{1s};
+  CHECK(world.conductor().to_measure() == 0);
+  CHECK(world.conductor().walk(1'000'000));
+  CHECK(world.steps.measures.empty());
+  CHECK(world.conductor().to_measure() == 1000);
+  CHECK(world.conductor().walk(10));
+  CHECK(world.steps.measures.size() == 10);
+  CHECK(world.conductor().to_measure() == 990);
+}
+
 TEST_CASE("clients with other numbers live the same lives") {
   // Irregular ticks that never coincide: no tie has to be broken by a client's number.
   const auto tick_table = [](std::uint32_t client) {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 
 #include "actors/experiment.hpp"
@@ -172,6 +173,17 @@ TEST_CASE("many clients are shown by degrees and by means of neighbours") {
   CHECK(data["clients"]["per_bar"] == 2);
   CHECK(data["clients"]["bars"].size() == 75);
   CHECK(data["timeline"]["clients"] == 25);
+}
+
+TEST_CASE("the rows of clients by class are drawn, many clients folded, and a damaged file is named") {
+  const TempFolder temp;
+  const fs::path folder = run_folder(temp, small_experiment());
+  std::ofstream(folder / "partition.csv") << "client,class,rows\n0,2,5\n1,0,7\n";
+  const Json drawn = report_of(folder)["partition"];
+  CHECK(drawn["per_column"] == 1);
+  CHECK(drawn["cells"] == Json::parse("[[0,1,7.0],[2,0,5.0]]"));
+  std::ofstream(folder / "partition.csv") << "client,class,rows\n7777,2,5\n";
+  CHECK_THROWS_WITH_AS(write_report(folder), doctest::Contains("partition.csv is damaged"), std::invalid_argument);
 }
 
 TEST_CASE("the torn end of a record is told, not refused") {

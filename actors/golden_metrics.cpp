@@ -1,0 +1,143 @@
+// The golden case of metrics: scores, distances, delays, bits and stationarity, from the functions that runs use.
+#include "actors/golden_cases.hpp"
+#include "actors/golden_options.hpp"
+#include "algos/pme.hpp"
+#include "algos/stationarity.hpp"
+#include "learning/metrics.hpp"
+#include "learning/problems.hpp"
+#include "runtime/payload.hpp"
+#include "runtime/protocols/round_delay.hpp"
+
+namespace rubato::golden {
+
+namespace {
+
+Vector<double> to_vector(const Json& json) {
+  const auto numbers = json.get<std::vector<double>>();
+  return Eigen::Map<const Vector<double>>(numbers.data(), static_cast<Index>(numbers.size()));
+}
+
+std::vector<Vector<double>> to_vectors(const Json& json) {
+  std::vector<Vector<double>> vectors;
+  for (const Json& vector : json) vectors.push_back(to_vector(vector));
+  return vectors;
+}
+
+void add_scores(const Json& golden_case, Json& answer) {
+  const auto classes = golden_case.at("classes").get<std::uint32_t>();
+  const auto labels = numbers_below(classes, golden_case.at("labels"));
+  const auto predictions = numbers_below(classes, golden_case.at("predictions"));
+  Score score = empty_score(classes);
+  for (std::size_t i = 0; i < labels.size(); ++i) score.count(labels[i], predictions.at(i));
+  answer["accuracy"] = score.accuracy();
+  answer["macro_f1"] = score.macro_f1();
+  answer["f1_per_class"] = score.f1_per_class();
+  const auto accuracies = golden_case.at("client_accuracy").get<std::vector<double>>();
+  answer["mean_accuracy"] = mean(accuracies);
+  answer["std_accuracy_population"] = population_deviation(accuracies);
+}
+
+ConsensusSum consensus_of(const std::vector<Vector<double>>& models) {
+  ConsensusSum sum;
+  for (const Vector<double>& model : models) sum.add(view(model));
+  return sum;
+}
+
+// What an iteration pays in which v and vhat say who computed and which links were up, with the chances p and phat.
+void add_delays(const Json& golden_case, Json& answer) {
+  const Json& json = golden_case.at("graph");
+  std::vector<Edge> edges;
+  const auto clients = json.at("m").get<std::uint32_t>();
+  for (const Json& edge : json.at("edges"))
+    edges.push_back({ClientId{number_below(clients, edge.at(0))}, ClientId{number_below(clients, edge.at(1))}});
+  const Graph graph(clients, json.at("directed").get<bool>(), std::move(edges));
+  double in = 0, out = 0, computing = 0;
+  for (std::uint32_t i = 0; i < clients; ++i)
+    if (golden_case.at("v").at(i) == 1) computing += computing_delay(golden_case.at("p").at(i), clients);
+  for (const Edge& edge : graph.edges()) {
+    if (golden_case.at("vhat").at(edge.target.value).at(edge.source.value) != 1) continue;
+    const LinkDelay delay = link_delay(graph, edge, golden_case.at("phat").at(edge.target.value).at(edge.source.value));
+    in += delay.in;
+    out += delay.out;
+  }
+  answer["tau_in"] = in;
+  answer["tau_out"] = out;
+  answer["tau_proc"] = computing;
+  answer["tau_total"] = in + out + computing;
+}
+
+void add_bits(const Json& golden_case, Json& answer) {
+  for (const Json& message : golden_case.at("pame_messages"))
+    answer["pame_bits"].push_back(static_cast<std::int64_t>(
+        pme_message_bits(message.at("n").get<Index>(), message.at("s").get<Index>(), 64)));
+  TensorPool pool;
+  Payload dense;
+  dense.common[0] = copy_of<double>(view(Vector<double>(Vector<double>::Zero(1000))), pool);
+  answer["dense_bits_1000"] = static_cast<std::int64_t>(dense.message_paper_bits());
+}
+
+// The case names its penalties without their parameters; these are the ones its numbers have.
+Penalty penalty_named(const std::string& name) {
+  AlgorithmOptions options;
+  set_penalty_of({{"type", name}, {"lam", 0.3}, {"theta", 4.0}}, options);
+  return Penalty(options);
+}
+
+struct LocalLosses {
+  std::vector<std::unique_ptr<Learner<double>>> learners;
+  mutable Scratch<double> scratch;
+
+  explicit LocalLosses(const Json& problem) {
+    const std::vector<Vector<double>> centres = to_vectors(problem.at("c"));
+    for (std::size_t i = 0; i < centres.size(); ++i) {
+      const std::vector<Vector<double>> rows = to_vectors(problem.at("A").at(i));
+      Matrix<double> a(centres[i].size(), centres[i].size());
+      for (Index row = 0; row < a.rows(); ++row) a.row(row) = rows.at(static_cast<std::size_t>(row)).transpose();
+      learners.push_back(make_quadratic<double>(a, centres[i]));
+    }
+  }
+  Vector<double> gradient(std::size_t client, const Vector<double>& x) const {
+    Vector<double> g(x.size());
+    learners.at(client)->gradient(view(x), {}, view(g), scratch);
+    return g;
+  }
+  Vector<double> global_gradient(const Vector<double>& x) const {
+    Vector<double> sum = Vector<double>::Zero(x.size());
+    for (std::size_t i = 0; i < learners.size(); ++i) sum += gradient(i, x);
+    return sum / static_cast<double>(learners.size());
+  }
+};
+
+Json stationarity_of(const Json& golden_case, const Penalty& penalty) {
+  const LocalLosses losses(golden_case.at("problem"));
+  const std::vector<Vector<double>> models = to_vectors(golden_case.at("models"));
+  const Vector<double> tracker = to_vector(golden_case.at("nubar"));
+  StationaritySum sum;
+  for (std::size_t i = 0; i < models.size(); ++i)
+    sum.add(squared_prox_gradient(penalty, golden_case.at("alpha").get<double>(), view(models[i]),
+                                  losses.global_gradient(models[i])),
+            losses.gradient(i, models[i]), tracker);
+  const Stationarity result =
+      sum.finish(consensus_of(models).squared_sum(), golden_case.at("L").get<double>());
+  return {{"prox_grad_sq", result.prox_gradient},
+          {"consensus_sq", result.consensus},
+          {"grad_est_sq", result.tracking},
+          {"s_over_m", result.per_client}};
+}
+
+}  // namespace
+
+Json answer_metrics(const Json& golden_case) {
+  Json answer = Json::object();
+  add_scores(golden_case, answer);
+  const ConsensusSum consensus = consensus_of(to_vectors(golden_case.at("models")));
+  answer["consensus_sq_sum"] = consensus.squared_sum();
+  answer["consensus_mean_sq"] = consensus.squared_mean();
+  add_delays(golden_case, answer);
+  add_bits(golden_case, answer);
+  for (const auto& [name, golden] : golden_case.at("expect").at("stationarity").items())
+    answer["stationarity"][name] = stationarity_of(golden_case, penalty_named(name));
+  return answer;
+}
+
+}  // namespace rubato::golden

@@ -1,0 +1,42 @@
+// Stationarity: how far models are from a point where a loss with a penalty cannot be improved, as S1 measures it.
+//   G(x) = (x - prox(x - alpha grad F(x))) / alpha, prox the penalty's operator of step alpha, F the mean of all losses
+//   s = sum_i ||G(x_i)||^2 + L^2 sum_i ||x_i - mean x||^2 + m ||mean_i grad f_i(x_i) - mean_i nu_i||^2
+#pragma once
+
+#include <cstdint>
+
+#include "algos/penalty.hpp"
+#include "learning/types.hpp"
+
+namespace rubato {
+
+/// ||G(x)||^2 at a model x, given grad F(x).
+template <class Real>
+double squared_prox_gradient(const Penalty& penalty, double alpha, ConstVectorRef<Real> x,
+                             const Vector<double>& gradient);
+
+/// The three sums of s, and s / m.
+struct Stationarity {
+  double prox_gradient = 0;
+  double consensus = 0;  ///< without L^2
+  double tracking = 0;
+  double per_client = 0;
+};
+
+/// Takes the clients one after the other, in client order.
+class StationaritySum {
+ public:
+  /// ||G(x_i)||^2, grad f_i(x_i) and nu_i.
+  void add(double prox_gradient, const Vector<double>& gradient, const Vector<double>& tracker);
+
+  /// `consensus` is sum_i ||x_i - mean x||^2, L the smoothness of the losses. All zeros without clients.
+  Stationarity finish(double consensus, double smoothness) const;
+
+ private:
+  std::uint64_t clients_ = 0;
+  double prox_gradients_ = 0;
+  Vector<double> gradients_;
+  Vector<double> trackers_;
+};
+
+}  // namespace rubato

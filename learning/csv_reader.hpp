@@ -1,0 +1,30 @@
+// Comma-separated values and their kin: a line per sample, its numbers and its label.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "learning/file_stream.hpp"
+#include "learning/table.hpp"
+
+namespace rubato {
+
+/// What the first line is: column names, a sample, or something to be passed over. `automatic`: names, if it has a
+/// field besides the label that is no number.
+enum class FirstLine { automatic, names, sample, skipped };
+
+struct CsvOptions {
+  /// A name from the first line, a number counted from 1, "last", or "none".
+  std::string label = "last";
+  FirstLine first_line = FirstLine::automatic;
+  char separator = 0;  // 0: the first of , ; and tab that the first line has
+};
+
+/// Fields may be in double quotes, with "" for one within; a field ends on its line. Labels are numbers or, if the
+/// first one is not, words. Every other field must be a finite number. Plain, gzip or xz. Throws std::invalid_argument
+/// with a sentence naming file and line.
+template <class Real>
+Table<Real> read_csv(const std::filesystem::path& file, const CsvOptions& options = {},
+                     std::size_t limit = most_stored_bytes);
+
+}  // namespace rubato
