@@ -53,6 +53,7 @@ enum class MixingKind { auto_, metropolis, laplacian, max_degree, uniform_row, u
 enum class WeightKind { receiver_static, sender_static, batch, explicit_ };
 enum class SnapshotAt { at_finish, at_start };
 enum class FileFormat { auto_, csv, libsvm, npy, npz, idx, cifar };
+enum class HeaderKind { auto_, names, none };
 enum class LearnKind { classes, number };
 enum class NormaliseKind { default_, none, unit, standard };
 enum class PartitionKind { iid, by_class, dirichlet_by_class, dirichlet_by_client, decefl_table3 };
@@ -199,12 +200,13 @@ struct Data {
   std::int64_t dimension = 0;           // quadratic, pame_regression, pame_logistic
   double support = 0;                   // pame_*: share of the solution that is not 0
   double noise = 0.5;                   // pame_regression
-  FileFormat format = FileFormat::auto_;             // files, like the next eight
+  FileFormat format = FileFormat::auto_;             // files, like the next nine
   std::filesystem::path train;
   std::optional<std::filesystem::path> train_labels;  // absent: beside the features
   std::optional<std::filesystem::path> test;          // absent: test_share of the training rows
   std::optional<std::filesystem::path> test_labels;
   std::string label = "last";                         // csv: a column's name or number, last
+  HeaderKind header = HeaderKind::auto_;              // csv
   std::optional<std::vector<std::string>> label_order;  // absent: words in alphabetical order
   LearnKind learn = LearnKind::classes;
   std::int64_t features = 0;                          // libsvm; 0: the largest index

@@ -79,8 +79,9 @@ void fields(auto& each, Data& data) {
   each("train_rows", data.train_rows), each("partition", data.partition);
   each("format", data.format), each("train", data.train), each("train_labels", data.train_labels);
   each("test", data.test), each("test_labels", data.test_labels), each("label", data.label);
-  each("label_order", data.label_order), each("learn", data.learn), each("features", data.features);
-  each("shape", data.shape), each("classes", data.classes), each("one_hot", data.one_hot);
+  each("header", data.header), each("label_order", data.label_order), each("learn", data.learn);
+  each("features", data.features), each("shape", data.shape), each("classes", data.classes);
+  each("one_hot", data.one_hot);
   each("normalise", data.normalise), each("test_share", data.test_share), each("shuffle", data.shuffle);
 }
 

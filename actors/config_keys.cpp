@@ -192,6 +192,9 @@ const std::array fixed = std::to_array<Key>({
     {"data", "test_labels", Type::file, optional, "their labels", own_files},
     {"data", "label", Type::text, "\"last\"", "the label's column in a csv file: its name, its number from 1, or last",
      own_files},
+    {"data", "header", Type::choice, "\"auto\"", "the first line of a csv file: names of the columns, or none, a "
+     "sample; auto: names, if a field besides the label is neither a number nor missing", own_files, {},
+     words<HeaderKind>},
     {"data", "label_order", Type::texts, optional, "words that are labels, class 0 first; none: in alphabetical order",
      own_files},
     {"data", "learn", Type::choice, "\"classes\"", "what labels are: classes, or the numbers to be learned", own_files, {},

@@ -45,6 +45,8 @@ inline constexpr std::string_view words<SnapshotAt> = "at_finish|at_start";
 template <>
 inline constexpr std::string_view words<FileFormat> = "auto|csv|libsvm|npy|npz|idx|cifar";
 template <>
+inline constexpr std::string_view words<HeaderKind> = "auto|names|none";
+template <>
 inline constexpr std::string_view words<LearnKind> = "classes|number";
 template <>
 inline constexpr std::string_view words<NormaliseKind> = "default|none|unit|standard";

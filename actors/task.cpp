@@ -1,6 +1,7 @@
 #include "actors/task.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "learning/data_files.hpp"
@@ -61,6 +62,10 @@ std::optional<Composite> composite_of(const Experiment& experiment) {
                                 "\", and only depositum has the tracker that it compares");
   if (experiment.metrics.clients > 0)
     throw std::invalid_argument("metrics.stationarity is true, which needs all clients; leave metrics.clients out");
+  const config::Model& model = experiment.model;
+  if (model.clip > 0 || model.weight_decay > 0 || model.normalisation == config::NormalisationKind::batch)
+    throw std::invalid_argument("metrics.stationarity is true, which needs the gradients of the loss alone; leave "
+                                "model.clip, model.weight_decay and batch normalisation out");
   const AlgorithmOptions& options = experiment.algorithm.options;
   return Composite{Penalty(options), options.number("alpha", 0.05), experiment.metrics.smoothness};
 }
@@ -73,6 +78,11 @@ std::string_view model_of(const config::Data& data) {
 }
 
 bool is_made_up(const config::Data& data) { return !model_of(data).empty(); }
+
+FirstLine first_line_of(config::HeaderKind header) {
+  if (header == config::HeaderKind::names) return FirstLine::names;
+  return header == config::HeaderKind::none ? FirstLine::sample : FirstLine::automatic;
+}
 
 FileFormat format_of(config::FileFormat format) {
   switch (format) {
@@ -101,6 +111,7 @@ DataFiles files_of(const config::Data& data) {
           .test = data.test.value_or(""),
           .test_labels = data.test_labels.value_or(""),
           .label = data.label,
+          .first_line = first_line_of(data.header),
           .order = data.label_order.value_or(std::vector<std::string>{}),
           .features = static_cast<std::uint32_t>(data.features),
           .shape = data.shape,
@@ -289,7 +300,13 @@ class TaskOf final : public Task {
     if (numbers.size() != dimension())
       throw std::invalid_argument("model.init_from: " + file.string() + " has " + std::to_string(numbers.size()) +
                                   " numbers; the model has " + std::to_string(dimension()));
-    for (std::size_t i = 0; i < numbers.size(); ++i) start_[static_cast<Index>(i)] = static_cast<Real>(numbers[i]);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const auto number = static_cast<Real>(numbers[i]);
+      if (!std::isfinite(number))
+        throw std::invalid_argument("model.init_from: number " + std::to_string(i) + " of " + file.string() +
+                                    " is too large for the precision of the experiment");
+      start_[static_cast<Index>(i)] = number;
+    }
   }
 
   std::uint64_t seed_;

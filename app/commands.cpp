@@ -29,12 +29,11 @@ void list_algorithms() {
   for (const CatalogueEntry* entry : catalogue()) row(entry->name, entry->summary);
 }
 
-// "650 on digits; 7850 on mnist, fashion-mnist": what a model has on the sets that are found here and that it fits.
+// "650 on digits; 7850 on mnist, fashion-mnist": what a model has on the sets that it fits.
 std::string sizes_of(const KnownModel& model) {
   std::vector<std::pair<Index, std::string>> sizes;
   for (const std::string& name : dataset_names()) {
-    if (find_dataset(name).empty()) continue;
-    const DatasetFacts facts = facts_of(name);
+    const DatasetFacts facts = usual_facts(name);
     const std::optional<Index> size = parameters_of(model, facts.shape, facts.classes);
     if (!size) continue;
     const auto same = std::find_if(sizes.begin(), sizes.end(), [&](const auto& entry) { return entry.first == *size; });
@@ -73,18 +72,23 @@ std::string shown(const Shape& shape) {
   return std::to_string(shape.channels) + " x " + std::to_string(shape.height) + " x " + std::to_string(shape.width);
 }
 
-void list_datasets() {
-  for (const std::string& name : dataset_names()) {
-    const auto folder = find_dataset(name);
-    if (folder.empty()) {
-      row(name, "not found here");
-      continue;
-    }
+std::string about_dataset(const std::string& name) {
+  const auto inputs_of = [](const DatasetFacts& facts) {
+    return shown(facts.shape) + " inputs, " + std::to_string(facts.classes) + " classes; ";
+  };
+  const auto folder = find_dataset(name);
+  if (folder.empty()) return inputs_of(usual_facts(name)) + "not found here";
+  try {
     const DatasetFacts facts = facts_of(name);
-    row(name, std::to_string(facts.train_rows) + " + " + std::to_string(facts.test_rows) + " rows, " +
-                  shown(facts.shape) + " inputs, " + std::to_string(facts.classes) + " classes; found in " +
-                  folder.string());
+    return std::to_string(facts.train_rows) + " + " + std::to_string(facts.test_rows) + " rows, " + inputs_of(facts) +
+           "found in " + folder.string();
+  } catch (const std::invalid_argument& fault) {
+    return inputs_of(usual_facts(name)) + "cannot be read: " + fault.what();
   }
+}
+
+void list_datasets() {
+  for (const std::string& name : dataset_names()) row(name, about_dataset(name));
   row("files", "your own: data.train, data.test, data.format");
   row("quadratic", "made up from the seed: data.dimension numbers a client");
   row("pame_regression", "made up likewise: data.samples_per_client samples around a sparse solution, for least_squares");

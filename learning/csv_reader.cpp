@@ -69,13 +69,14 @@ char separator_of(std::string_view line) {
   return found == std::string_view::npos ? ',' : line[found];
 }
 
-std::size_t label_column(const LineReader& lines, const CsvOptions& options, const Fields& first, bool has_names) {
+std::size_t label_column(const LineReader& lines, const CsvOptions& options, const Fields& first) {
   if (options.label == "none") return no_column;
   if (options.label == "last") return first.size() - 1;
-  if (has_names) {
-    const auto found = std::find(first.begin(), first.end(), options.label);
-    if (found != first.end()) return static_cast<std::size_t>(found - first.begin());
-  }
+  // A field that is a number may be a value: it is a name only where the caller says so.
+  const bool may_be_name = options.first_line == FirstLine::names ||
+                           (options.first_line == FirstLine::automatic && !number_in(options.label));
+  const auto found = may_be_name ? std::find(first.begin(), first.end(), options.label) : first.end();
+  if (found != first.end()) return static_cast<std::size_t>(found - first.begin());
   std::size_t number = 0;
   const char* const end = options.label.data() + options.label.size();
   const auto [stop, error] = std::from_chars(options.label.data(), end, number);
@@ -113,10 +114,18 @@ class LabelReader {
   std::map<std::string, std::size_t, std::less<>> places_;
 };
 
-bool looks_like_names(const Fields& fields, std::size_t label) {
+bool looks_like_names(const Fields& fields, std::size_t label, const std::string& name) {
+  if (label != no_column && name != "last" && !number_in(name) && fields[label] == name) return true;
   for (std::size_t i = 0; i < fields.size(); ++i)
-    if (i != label && !number_in(fields[i])) return true;
+    if (i != label && !fields[i].empty() && fields[i] != "?" && !number_in(fields[i])) return true;  // NaN is a number
   return false;
+}
+
+std::vector<std::string> names_of(const Fields& fields, std::size_t label) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    if (i != label) names.emplace_back(fields[i]);
+  return names;
 }
 
 template <class Real>
@@ -141,13 +150,14 @@ Table<Real> read_csv(const std::filesystem::path& file, const CsvOptions& option
   Splitter splitter(options.separator ? options.separator : separator_of(*line));
   const Fields& fields = splitter.split(lines, *line);
   const std::size_t columns = fields.size();
-  const bool may_be_names = options.first_line == FirstLine::automatic || options.first_line == FirstLine::names;
-  const std::size_t label = label_column(lines, options, fields, may_be_names);
-  const bool are_names = options.first_line == FirstLine::names || (may_be_names && looks_like_names(fields, label));
+  const std::size_t label = label_column(lines, options, fields);
+  const bool are_names = options.first_line == FirstLine::names ||
+                         (options.first_line == FirstLine::automatic && looks_like_names(fields, label, options.label));
   const std::size_t inputs = columns - (label == no_column ? 0 : 1);
   if (inputs == 0) lines.fail("has no field besides the label");
-  NumberTable<Real> numbers(inputs, limit);
+  NumberTable<Real> numbers(inputs, limit, label == no_column ? 0 : sizeof(double));
   LabelReader labels;
+  std::vector<std::string> names = are_names ? names_of(fields, label) : std::vector<std::string>{};
   if (are_names) line = lines.next();
   if (!line) lines.file().fail("has no samples behind its first line");
   for (; line; line = lines.next()) {
@@ -155,11 +165,11 @@ Table<Real> read_csv(const std::filesystem::path& file, const CsvOptions& option
     if (fields.size() != columns)
       lines.fail("has " + std::to_string(fields.size()) + " fields; the first line has " + std::to_string(columns));
     Real* const row = numbers.add_row();
-    if (!row) lines.fail("the rows take more than the allowed " + std::to_string(limit) + " bytes");
+    if (!row) lines.fail("the rows take more than the allowed " + std::to_string(limit) + " bytes while they are read");
     read_fields(lines, fields, label, row);
     if (label != no_column) labels.add(lines, fields[label]);
   }
-  return {numbers.take(), labels.take(), {1, 1, static_cast<Index>(inputs)}};
+  return {numbers.take(), labels.take(), {1, 1, static_cast<Index>(inputs)}, std::move(names)};
 }
 
 template Table<float> read_csv(const std::filesystem::path&, const CsvOptions&, std::size_t);

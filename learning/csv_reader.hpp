@@ -4,17 +4,15 @@
 #include <filesystem>
 #include <string>
 
+#include "learning/data_options.hpp"
 #include "learning/file_stream.hpp"
 #include "learning/table.hpp"
 
 namespace rubato {
 
-/// What the first line is: column names, a sample, or something to be passed over. `automatic`: names, if it has a
-/// field besides the label that is no number.
-enum class FirstLine { automatic, names, sample, skipped };
-
 struct CsvOptions {
-  /// A name from the first line, a number counted from 1, "last", or "none".
+  /// A name from the first line, a number counted from 1, "last", or "none". A name that is a number is one only where
+  /// `first_line` says that there are names.
   std::string label = "last";
   FirstLine first_line = FirstLine::automatic;
   char separator = 0;  // 0: the first of , ; and tab that the first line has

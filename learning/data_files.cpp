@@ -1,6 +1,8 @@
 #include "learning/data_files.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -11,6 +13,7 @@
 #include "learning/idx_reader.hpp"
 #include "learning/label_coding.hpp"
 #include "learning/libsvm_reader.hpp"
+#include "learning/line_reader.hpp"
 #include "learning/npy_reader.hpp"
 #include "learning/preparation.hpp"
 
@@ -51,6 +54,26 @@ FileFormat format_of(const fs::path& file) {
                               " does not say it; allowed are csv, libsvm, npy, npz, idx, cifar");
 }
 
+FileFormat format_of(const DataFiles& files, const fs::path& file) {
+  return files.format == FileFormat::by_name ? format_of(file) : files.format;
+}
+
+// A key that nobody would read is a fault.
+void check_keys(const DataFiles& files, const DataOptions& options) {
+  const auto refuse = [](bool is_set, const char* key, const char* reason) {
+    if (is_set) throw std::invalid_argument(std::string("data.") + key + " is set, but nothing reads it: " + reason);
+  };
+  const auto has = [&](FileFormat format) {
+    return format_of(files, files.train) == format || (!files.test.empty() && format_of(files, files.test) == format);
+  };
+  refuse(files.features > 0 && !has(FileFormat::libsvm), "features", "it is for libsvm files");
+  refuse(files.label != "last" && !has(FileFormat::csv), "label", "it is for csv files");
+  refuse(files.first_line != FirstLine::automatic && !has(FileFormat::csv), "header", "it is for csv files");
+  refuse(!files.test_labels.empty() && files.test.empty(), "test_labels", "data.test is missing");
+  refuse(files.are_targets && options.classes > 0, "classes", "data.learn is \"number\"");
+  refuse(files.are_targets && !files.order.empty(), "label_order", "data.learn is \"number\"");
+}
+
 void need(bool is_there, const char* key, const char* format, bool is_needed) {
   if (is_there == is_needed) return;
   throw std::invalid_argument(std::string("data.") + key +
@@ -62,11 +85,18 @@ struct Part {
   bool is_test;
 };
 
+// What labels may take beside their features.
+template <class Real>
+std::size_t left_beside(const Features<Real>& features) {
+  return most_stored_bytes - std::min(most_stored_bytes, features.stored_bytes());
+}
+
 template <class Real>
 Table<Real> read_npz(const Part& part, const std::vector<std::string>& features,
                      const std::vector<std::string>& labels) {
   FeatureArray<Real> array = read_npy_features<Real>(open_npz(part.file, features));
-  return {std::move(array.features), read_npy_labels(open_npz(part.file, labels)), array.shape};
+  LabelColumn column = read_npy_labels(open_npz(part.file, labels), left_beside(array.features));
+  return {std::move(array.features), std::move(column), array.shape};
 }
 
 template <class Real>
@@ -79,7 +109,7 @@ Table<Real> read_part(const DataFiles& files, FileFormat format, const Part& par
   in_two_files(format == FileFormat::npy || format == FileFormat::idx);
   switch (format) {
     case FileFormat::csv:
-      return read_csv<Real>(part.file, {.label = files.label});
+      return read_csv<Real>(part.file, {.label = files.label, .first_line = files.first_line});
     case FileFormat::libsvm:
       return read_libsvm<Real>(part.file, features);
     case FileFormat::idx:
@@ -94,7 +124,8 @@ Table<Real> read_part(const DataFiles& files, FileFormat format, const Part& par
       break;
   }
   FeatureArray<Real> array = read_npy_features<Real>(FileStream(part.file));
-  return {std::move(array.features), read_npy_labels(FileStream(part.labels)), array.shape};
+  LabelColumn column = read_npy_labels(FileStream(part.labels), left_beside(array.features));
+  return {std::move(array.features), std::move(column), array.shape};
 }
 
 template <class Real>
@@ -102,6 +133,17 @@ void check_sizes(const Table<Real>& table, const fs::path& file) {
   if (table.labels.size() == static_cast<std::size_t>(table.features.rows())) return;
   throw std::invalid_argument(file.string() + ": has " + std::to_string(table.features.rows()) + " rows and " +
                               std::to_string(table.labels.size()) + " labels");
+}
+
+// Columns are taken by place: where both files name them, the names must agree.
+template <class Real>
+void check_names(const Table<Real>& train, const Table<Real>& test, const DataFiles& files) {
+  if (train.names.size() != test.names.size()) return;
+  const auto [mine, other] = std::mismatch(train.names.begin(), train.names.end(), test.names.begin());
+  if (mine == train.names.end()) return;
+  throw std::invalid_argument(files.test.string() + ": feature " + std::to_string(mine - train.names.begin() + 1) +
+                              " is named " + shown(*other) + "; in " + files.train.string() + " it is " + shown(*mine) +
+                              ", and columns must be in the same order");
 }
 
 Shape shape_of(const DataFiles& files, const Shape& in_file) {
@@ -121,7 +163,12 @@ template <class Real>
 std::vector<Real> targets_of(const LabelColumn& column, const fs::path& file) {
   if (!column.words.empty())
     throw std::invalid_argument(file.string() + ": has words as labels; data.learn = \"number\" needs numbers");
-  return {column.numbers.begin(), column.numbers.end()};
+  std::vector<Real> targets(column.numbers.begin(), column.numbers.end());
+  const auto odd = std::find_if(targets.begin(), targets.end(), [](Real target) { return !std::isfinite(target); });
+  if (odd != targets.end())
+    throw std::invalid_argument(file.string() + ": row " + std::to_string(odd - targets.begin()) +
+                                " has a label that is too large for the precision of the experiment");
+  return targets;
 }
 
 template <class Real>
@@ -151,8 +198,7 @@ void set_labels(Dataset<Real>& dataset, const DataFiles& files, const DataOption
 template <class Real>
 Table<Real> read_test(const DataFiles& files, FileFormat format, std::size_t features) {
   if (!files.test.empty()) {
-    const FileFormat own = files.format == FileFormat::by_name ? format_of(files.test) : format;
-    return read_part<Real>(files, own, {files.test, files.test_labels, true}, features);
+    return read_part<Real>(files, format_of(files, files.test), {files.test, files.test_labels, true}, features);
   }
   if (format == FileFormat::npz && has_npz(files.train, test_features))
     return read_npz<Real>({files.train, {}, true}, test_features, test_labels);
@@ -163,11 +209,13 @@ Table<Real> read_test(const DataFiles& files, FileFormat format, std::size_t fea
 
 template <class Real>
 std::shared_ptr<const Dataset<Real>> load_files(const DataFiles& files, const DataOptions& options) {
-  const FileFormat format = files.format == FileFormat::by_name ? format_of(files.train) : files.format;
+  const FileFormat format = format_of(files, files.train);
+  check_keys(files, options);
   Table<Real> train = read_part<Real>(files, format, {files.train, files.train_labels, false}, files.features);
   check_sizes(train, files.train);
   Table<Real> test = read_test<Real>(files, format, static_cast<std::size_t>(train.features.cols()));
   check_sizes(test, files.test.empty() ? files.train : files.test);
+  check_names(train, test, files);
   const auto dataset = std::make_shared<Dataset<Real>>();
   dataset->name = "files";
   dataset->shape = shape_of(files, train.shape);
@@ -177,7 +225,9 @@ std::shared_ptr<const Dataset<Real>> load_files(const DataFiles& files, const Da
   if (dataset->test.size() == 0) split_off_test(*dataset, options.test_share, options.shuffle, options.seed);
   check(*dataset);
   const bool are_images = dataset->shape.height > 1;
-  normalise(*dataset, options.normalise, are_images ? Normalise::unit : Normalise::none);
+  const bool is_text = format == FileFormat::csv || format == FileFormat::libsvm;
+  normalise(*dataset, options.normalise, are_images ? Normalise::unit : Normalise::none,
+            !is_text && dataset->train.features.are_bytes());
   return dataset;
 }
 

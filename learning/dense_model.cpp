@@ -6,6 +6,7 @@
 //              dW_l = D^T A_{l-1},  db_l = column sums of D,  D <- (D W_l) o M_{l-1} o f'(H_{l-1})
 #include "learning/dense_model.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -167,6 +168,14 @@ void check_form(const DenseForm& form) {
   require(form.label_smoothing >= 0 && form.label_smoothing < 1,
           "label_smoothing is " + std::to_string(form.label_smoothing) + "; allowed are numbers from 0 to below 1");
   require(form.l2 >= 0, "l2 is " + std::to_string(form.l2) + "; allowed are numbers from 0");
+  constexpr Index most_weights = Index{1} << 28;  // of one layer
+  Index inputs = std::max<Index>(form.inputs, 1);
+  for (const Index width : form.hidden) {
+    require(width <= most_weights / inputs, "hidden has a layer of " + std::to_string(inputs) + " x " +
+                                                std::to_string(width) + " weights; allowed are " +
+                                                std::to_string(most_weights));
+    inputs = std::max<Index>(width, 1);
+  }
   if (!faults.empty()) throw std::invalid_argument(faults);
 }
 

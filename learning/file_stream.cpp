@@ -1,5 +1,7 @@
 #include "learning/file_stream.hpp"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -9,6 +11,7 @@ namespace {
 
 constexpr std::size_t piece_size = 64 * 1024;
 constexpr std::size_t first_reserve = std::size_t{64} << 20;
+constexpr std::size_t growth = 8;  // the old memory, which is there beside the new, is to be small
 
 }  // namespace
 
@@ -19,7 +22,10 @@ FileStream::FileStream(const std::filesystem::path& file) : name_{file.string()}
 }
 
 FileStream::FileStream(const std::filesystem::path& file, const Section& section)
-    : name_{file.string()}, stored_left_{section.length}, decoder_{make_decoder(section.coding, name_)} {
+    : name_{file.string()},
+      section_{section},
+      stored_left_{section.length},
+      decoder_{make_decoder(section.coding, name_)} {
   open(file);
   stream_.seekg(static_cast<std::streamoff>(section.offset));
   refill();
@@ -46,6 +52,19 @@ void FileStream::refill() {
   stored_ = {piece_.data(), count};
 }
 
+void FileStream::note(std::span<const unsigned char> unfolded) {
+  unfolded_ += unfolded.size();
+  checksum_ = static_cast<std::uint32_t>(crc32_z(checksum_, unfolded.data(), unfolded.size()));
+}
+
+void FileStream::check_whole() const {
+  if (unfolded_ != section_->contents)
+    fail("is damaged: one of its files has " + std::to_string(unfolded_) + " bytes; its directory says " +
+         std::to_string(section_->contents));
+  if (checksum_ != section_->checksum)
+    fail("is damaged: the CRC-32 of one of its files is not what its directory says");
+}
+
 std::size_t FileStream::read(std::span<unsigned char> out) {
   std::size_t done = 0;
   if (has_ahead_ && !out.empty()) {
@@ -56,9 +75,11 @@ std::size_t FileStream::read(std::span<unsigned char> out) {
     if (stored_.empty() && !is_last_piece_) refill();
     const Decoded step = decoder_->decode(stored_, out.subspan(done), is_last_piece_);
     stored_ = stored_.subspan(step.taken);
+    if (section_) note(out.subspan(done, step.written));
     done += step.written;
     if (step.taken > 0 || step.written > 0 || !is_last_piece_) continue;
     if (!decoder_->is_complete()) fail("is cut short: its compressed data end too early");
+    if (section_) check_whole();
     break;
   }
   position_ += done;
@@ -71,7 +92,7 @@ std::size_t FileStream::append(std::vector<std::uint8_t>& out, std::size_t count
     if (out.size() == out.capacity()) {
       const bool are_many = count < piece_size;  // of small records more will follow
       out.reserve(are_many ? std::max(wanted, 2 * out.size())
-                           : std::min(wanted, std::max(first_reserve, 2 * out.size())));
+                           : std::min(wanted, std::max(first_reserve, growth * out.size())));
     }
     const std::size_t done = out.size(), room = std::min({out.capacity(), wanted, done + piece_size}) - done;
     out.resize(done + room);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,11 +18,13 @@ namespace rubato {
 /// What a reader stores at most, unless it is told otherwise.
 inline constexpr std::size_t most_stored_bytes = std::size_t{4} << 30;
 
-/// A stretch of a file that holds another one.
+/// A stretch of a file that holds another one, with what its contents must be like once they are unfolded.
 struct Section {
   std::uint64_t offset;
   std::uint64_t length;  // as it is stored
   Coding coding;
+  std::uint64_t contents;  // their length
+  std::uint32_t checksum;  // their CRC-32
 };
 
 /// Holds a few pieces of 64 KiB, however large the file is and however much it unfolds to. All its faults, and those a
@@ -30,6 +33,7 @@ class FileStream {
  public:
   /// Plain, gzip or xz: its first bytes tell, not its name.
   explicit FileStream(const std::filesystem::path& file);
+  /// Whoever reads to the end learns whether length and checksum are right.
   FileStream(const std::filesystem::path& file, const Section& section);
 
   /// Fills `out` with what comes next and says how many bytes that were; fewer only at the end.
@@ -48,10 +52,15 @@ class FileStream {
  private:
   void open(const std::filesystem::path& file);
   void refill();
+  void note(std::span<const unsigned char> unfolded);
+  void check_whole() const;
 
   std::string name_;
   std::ifstream stream_;
+  std::optional<Section> section_;
   std::uint64_t stored_left_ = UINT64_MAX;  // of the section
+  std::uint64_t unfolded_ = 0;              // likewise
+  std::uint32_t checksum_ = 0;              // likewise
   std::vector<unsigned char> piece_;
   std::span<const unsigned char> stored_;  // of the piece, not yet decoded
   bool is_last_piece_ = false;

@@ -49,8 +49,7 @@ Header read_header(FileStream& file, std::uint32_t fewest_dimensions, std::uint3
   return header;
 }
 
-std::vector<std::uint8_t> read_items(FileStream& file, const Header& header, std::size_t limit) {
-  check_stored(file, header.count, header.item, limit);
+std::vector<std::uint8_t> read_items(FileStream& file, const Header& header) {
   std::vector<std::uint8_t> items;
   const std::size_t got = file.append(items, header.count * header.item);
   const std::string promised = "its header promises " + std::to_string(header.count) + " items of " +
@@ -77,10 +76,12 @@ Table<Real> read_idx(const std::filesystem::path& images, const std::filesystem:
     label_file.fail("has " + std::to_string(of_labels.count) + " labels, but " + image_file.name() + " has " +
                     std::to_string(of_images.count) + " images");
   }
+  check_stored(image_file, of_images.count, of_images.item, limit);
+  check_stored(label_file, of_labels.count, 1 + sizeof(double), limit - of_images.count * of_images.item);
   Table<Real> table;
   table.shape = shape_of(of_images.sizes);
-  table.features = {read_items(image_file, of_images, limit), table.shape.size()};
-  const std::vector<std::uint8_t> numbers = read_items(label_file, of_labels, limit);
+  table.features = {read_items(image_file, of_images), table.shape.size()};
+  const std::vector<std::uint8_t> numbers = read_items(label_file, of_labels);
   table.labels.numbers.assign(numbers.begin(), numbers.end());
   return table;
 }

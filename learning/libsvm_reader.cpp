@@ -69,11 +69,11 @@ Table<Real> read_libsvm(const std::filesystem::path& file, std::size_t features,
   LineReader lines(file);
   if (features == 0) lines.file().fail("has no features");
   Table<Real> table;
-  NumberTable<Real> numbers(features, limit);
+  NumberTable<Real> numbers(features, limit, sizeof(double));
   Real* row = nullptr;
   const auto begin = [&](double label) {
     row = numbers.add_row();
-    if (!row) lines.fail("the rows take more than the allowed " + std::to_string(limit) + " bytes");
+    if (!row) lines.fail("the rows take more than the allowed " + std::to_string(limit) + " bytes while they are read");
     table.labels.numbers.push_back(label);
   };
   const auto entry = [&](std::size_t index, double number) {

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t longest_line = std::size_t{4} << 20;
 constexpr std::size_t piece_size = 64 * 1024;
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 }  // namespace
 
@@ -41,6 +42,7 @@ std::optional<std::string_view> LineReader::next() {
   std::string_view text = std::string_view(buffer_).substr(begin_, end - begin_);
   begin_ = std::min(end + 1, buffer_.size());
   if (text.ends_with('\r')) text.remove_suffix(1);
+  if (line_ == 1 && text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   if (!text.empty()) return text;
   if (begin_ == buffer_.size() && !fill()) return std::nullopt;
   fail("is empty");

@@ -10,7 +10,8 @@
 
 namespace rubato {
 
-/// Lines end with LF or CRLF; the last one need not. A line has at most 4 MiB.
+/// Lines end with LF or CRLF; the last one need not. A line has at most 4 MiB. A byte order mark of UTF-8 at the
+/// start is passed over.
 class LineReader {
  public:
   explicit LineReader(const std::filesystem::path& file) : file_{file} {}

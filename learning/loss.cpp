@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "learning/cross_entropy.hpp"
 
@@ -48,10 +49,11 @@ Real squared_row(const Batch<Real>& batch, Index row, Real share, Real* z, Index
   return squares / 2;
 }
 
-// The label's own column counts as a margin of 1 in the loop, which is taken out after it.
+// The label's own column has no margin: it is put out of reach before the loop and takes its part after it.
 template <class Real>
 Real hinge_row(Label label, Real share, Real* z, Index columns) {
   const Real part = share / static_cast<Real>(columns), own = z[label];
+  z[label] = -std::numeric_limits<Real>::infinity();
   Real loss = 0, taken = 0;
   for (Index c = 0; c < columns; ++c) {
     const Real margin = std::max(1 - own + z[c], Real{0});
@@ -60,12 +62,13 @@ Real hinge_row(Label label, Real share, Real* z, Index columns) {
     taken += z[c];
   }
   z[label] -= taken;
-  return (loss - 1) / static_cast<Real>(columns);
+  return loss / static_cast<Real>(columns);
 }
 
 template <class Real>
 Real squared_hinge_row(Label label, Real share, Real* z, Index columns) {
   const Real part = 2 * share / static_cast<Real>(columns), own = z[label];
+  z[label] = -std::numeric_limits<Real>::infinity();
   Real loss = 0, taken = 0;
   for (Index c = 0; c < columns; ++c) {
     const Real margin = std::max(1 - own + z[c], Real{0});
@@ -74,7 +77,7 @@ Real squared_hinge_row(Label label, Real share, Real* z, Index columns) {
     taken += z[c];
   }
   z[label] -= taken;
-  return (loss - 1) / static_cast<Real>(columns);
+  return loss / static_cast<Real>(columns);
 }
 
 template <class Real>

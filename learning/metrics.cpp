@@ -10,19 +10,25 @@ void Score::count(Label truth, Label prediction) {
   assert(truth < classes && prediction < classes && "labels and predictions are below classes");
   ++samples;
   correct += truth == prediction ? 1 : 0;
-  ++confusion[std::size_t{truth} * classes + prediction];
+  by_class[truth].hits += truth == prediction ? 1 : 0;
+  ++by_class[truth].of_class;
+  ++by_class[prediction].as_class;
 }
 
 Score& Score::operator+=(const Score& other) {
-  if (confusion.empty()) {
+  if (by_class.empty()) {
     classes = other.classes;
-    confusion.resize(other.confusion.size());
+    by_class.resize(other.by_class.size());
   }
-  assert((other.confusion.empty() || other.classes == classes) && "scores that add up have the same classes");
+  assert((other.by_class.empty() || other.classes == classes) && "scores that add up have the same classes");
   samples += other.samples;
   correct += other.correct;
   loss_sum += other.loss_sum;
-  for (std::size_t i = 0; i < other.confusion.size(); ++i) confusion[i] += other.confusion[i];
+  for (std::size_t c = 0; c < other.by_class.size(); ++c) {
+    by_class[c].hits += other.by_class[c].hits;
+    by_class[c].of_class += other.by_class[c].of_class;
+    by_class[c].as_class += other.by_class[c].as_class;
+  }
   return *this;
 }
 
@@ -41,13 +47,9 @@ double Score::macro_f1() const {
 std::vector<double> Score::f1_per_class() const {
   std::vector<double> f1(classes);
   for (std::size_t c = 0; c < classes; ++c) {
-    std::uint64_t of_class = 0, as_class = 0;  // TP + FN and TP + FP
-    for (std::size_t other = 0; other < classes; ++other) {
-      of_class += confusion[c * classes + other];
-      as_class += confusion[other * classes + c];
-    }
-    const std::uint64_t hits = confusion[c * classes + c];
-    if (of_class + as_class > 0) f1[c] = 2 * static_cast<double>(hits) / static_cast<double>(of_class + as_class);
+    const ClassCounts& counts = by_class[c];
+    const std::uint64_t both = counts.of_class + counts.as_class;  // 2 TP + FN + FP
+    if (both > 0) f1[c] = 2 * static_cast<double>(counts.hits) / static_cast<double>(both);
   }
   return f1;
 }
@@ -55,7 +57,7 @@ std::vector<double> Score::f1_per_class() const {
 Score empty_score(std::uint32_t classes) {
   Score score;
   score.classes = classes;
-  score.confusion.resize(std::size_t{classes} * classes);
+  score.by_class.resize(classes);
   return score;
 }
 

@@ -16,8 +16,14 @@ struct Score {
   /// Of the data alone: an l2 term is no part of it.
   double loss_sum = 0;
   std::uint32_t classes = 0;  // 0: nothing is classified, only loss_sum and samples mean something
-  /// classes x classes counts, [truth * classes + prediction].
-  std::vector<std::uint64_t> confusion;
+  /// Of one class: samples that were found, that there were, and that were taken for it.
+  struct ClassCounts {
+    std::uint64_t hits = 0;
+    std::uint64_t of_class = 0;
+    std::uint64_t as_class = 0;
+    bool operator==(const ClassCounts&) const = default;
+  };
+  std::vector<ClassCounts> by_class{};
 
   /// Notes one classified sample.
   void count(Label truth, Label prediction);

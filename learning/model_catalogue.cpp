@@ -69,6 +69,19 @@ NetworkSpec network_spec(const ModelOptions& options, const Shape& shape, std::u
           .starts_xavier = options.start == Start::xavier};
 }
 
+// Faults of a preset's layers are not the user's, who knows its name alone.
+template <class Real>
+std::shared_ptr<const Model<Real>> make_named_network(const ModelOptions& options, const Shape& shape,
+                                                      std::uint32_t classes) {
+  const NetworkSpec spec = network_spec(options, shape, classes);
+  if (options.name == "cnn") return make_network<Real>(spec, shape, classes);
+  try {
+    return make_network<Real>(spec, shape, classes);
+  } catch (const std::invalid_argument& fault) {
+    throw std::invalid_argument("model.name is \"" + options.name + "\", which does not fit the data: " + fault.what());
+  }
+}
+
 bool is_linear(const std::string& name) {
   return name == "softmax" || name == "linear" || name == "logistic" || name == "svm";
 }
@@ -103,7 +116,7 @@ template <class Real>
 std::shared_ptr<const Model<Real>> make_model(const ModelOptions& options, const Shape& shape, std::uint32_t classes) {
   if (is_linear(options.name)) return make_dense_model<Real>(linear_form(options, shape.size(), classes));
   if (is_perceptron(options.name)) return make_dense_model<Real>(perceptron_form(options, shape.size(), classes));
-  if (is_network(options.name)) return make_network<Real>(network_spec(options, shape, classes), shape, classes);
+  if (is_network(options.name)) return make_named_network<Real>(options, shape, classes);
   if (options.name == "torchscript") {
     require_classes(options, classes);
     return make_torch_model<Real>(

@@ -252,6 +252,13 @@ std::optional<Found> find(const NamedSet& set, const fs::path& data_dir) {
                               "; put them into that folder, or name the folder above it with --data or RUBATO_DATA");
 }
 
+[[noreturn]] void fail_shape(const NamedSet& set, const fs::path& file, const Shape& shape) {
+  const auto shown = [](const Shape& of) { return std::to_string(of.height) + " x " + std::to_string(of.width); };
+  throw std::invalid_argument(file.string() + ": its images are of " + std::to_string(shape.channels) + " x " +
+                              shown(shape) + " numbers; those of " + set.name + " of " +
+                              std::to_string(set.shape.channels) + " x " + shown(set.shape));
+}
+
 void need_inputs(const NamedSet& set, const fs::path& file, Index inputs) {
   if (inputs == set.shape.size()) return;
   throw std::invalid_argument(file.string() + ": its samples have " + std::to_string(inputs) + " numbers; " + set.name +
@@ -267,7 +274,7 @@ template <class Real>
 Samples<Real> read_images(const NamedSet& set, const Found& found, std::size_t part) {
   const fs::path &images = found.files[2 * part], &labels = found.files[2 * part + 1];
   Table<Real> table = read_idx<Real>(images, labels);
-  need_inputs(set, images, table.features.cols());
+  if (table.shape != set.shape) fail_shape(set, images, table.shape);
   if (found.version.is_transposed) table.features.transpose_images(set.shape.height);
   return numbered(set, labels, std::move(table));
 }
@@ -413,7 +420,8 @@ void prepare(const NamedSet& set, const DataOptions& options, Dataset<Real>& dat
   normalise(dataset, options.normalise,
             are_images     ? Normalise::unit
             : are_measured ? Normalise::standard
-                           : Normalise::none);
+                           : Normalise::none,
+            are_images);
 }
 
 }  // namespace
@@ -443,6 +451,11 @@ std::shared_ptr<const Dataset<Real>> load_dataset(const std::string& name, const
   load_parts(set, *found, options, *dataset);
   prepare(set, options, *dataset);
   return dataset;
+}
+
+DatasetFacts usual_facts(const std::string& name) {
+  const NamedSet set = known_set(name);
+  return {0, 0, set.shape, set.classes};
 }
 
 DatasetFacts facts_of(const std::string& name, const std::filesystem::path& data_dir) {

@@ -33,6 +33,9 @@ struct DatasetFacts {
   std::uint32_t classes = 0;
 };
 
+/// Shape and classes of a set, found or not, as it is prepared without options; no rows.
+DatasetFacts usual_facts(const std::string& name);
+
 /// Of a set that is found, without reading large ones. Throws like load_dataset().
 DatasetFacts facts_of(const std::string& name, const std::filesystem::path& data_dir = {});
 

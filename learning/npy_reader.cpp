@@ -108,6 +108,8 @@ void check_end(FileStream& file) {
 template <class Number>
 std::vector<Number> read_numbers(FileStream& file, const Header& header, std::uint64_t row) {
   constexpr std::size_t at_once = 64 * 1024;
+  // The old memory, which is there beside the new, is to be small.
+  constexpr std::size_t first = (std::size_t{64} << 20) / sizeof(Number), growth = 8;
   const Converter converted = converter_of(header);
   const std::uint64_t count = header.rows() * row, size = header.item_bytes();
   std::vector<Number> numbers;
@@ -115,7 +117,7 @@ std::vector<Number> read_numbers(FileStream& file, const Header& header, std::ui
   while (numbers.size() < count) {
     const std::size_t wanted = std::min<std::uint64_t>(count - numbers.size(), at_once / size);
     if (numbers.size() + wanted > numbers.capacity())
-      numbers.reserve(std::min<std::uint64_t>(count, std::max<std::uint64_t>(2 * numbers.size(), at_once)));
+      numbers.reserve(std::min<std::uint64_t>(count, std::max<std::uint64_t>(growth * numbers.size(), first)));
     const std::size_t got = file.read(std::span(piece).first(wanted * size)) / size;
     for (std::size_t i = 0; i < got; ++i) {
       numbers.push_back(static_cast<Number>(converted(piece.data() + i * size)));

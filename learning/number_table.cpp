@@ -8,8 +8,8 @@ namespace rubato {
 
 template <class Real>
 Real* NumberTable<Real>::add_row() {
-  const std::size_t most = limit_ / sizeof(Real), size = numbers_.size();
-  if (columns_ > most || size > most - columns_) return nullptr;
+  const std::size_t most = most_rows_ * columns_, size = numbers_.size();
+  if (size == most) return nullptr;
   if (size + columns_ > numbers_.capacity()) numbers_.reserve(std::clamp(2 * size, size + columns_, most));
   numbers_.resize(size + columns_);
   return numbers_.data() + size;

@@ -11,7 +11,10 @@ namespace rubato {
 template <class Real>
 class NumberTable {
  public:
-  NumberTable(std::size_t columns, std::size_t limit) : columns_{columns}, limit_{limit} {}
+  /// `limit`: of bytes, at any time: while a table grows, the old and the new one are there. `beside`: bytes of a
+  /// row that its owner keeps elsewhere, such as its label.
+  NumberTable(std::size_t columns, std::size_t limit, std::size_t beside)
+      : columns_{columns}, most_rows_{limit / 2 / (columns * sizeof(Real) + beside)} {}
 
   /// A new last row of zeros, to be written to; valid until the next. Null if there is no room within the limit.
   Real* add_row();
@@ -22,7 +25,7 @@ class NumberTable {
 
  private:
   std::size_t columns_;
-  std::size_t limit_;
+  std::size_t most_rows_;
   std::vector<Real> numbers_;
 };
 

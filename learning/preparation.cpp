@@ -88,14 +88,14 @@ void split_off_test(Dataset<Real>& dataset, double share, bool shuffle, std::uin
 }
 
 template <class Real>
-void normalise(Dataset<Real>& dataset, Normalise how, Normalise usually) {
+void normalise(Dataset<Real>& dataset, Normalise how, Normalise usually, bool are_pixels) {
   if (how == Normalise::usual) how = usually;
   if (how == Normalise::none) return;
   const auto columns = static_cast<std::size_t>(dataset.inputs());
   const Index plane = dataset.shape.height * dataset.shape.width;
-  const bool are_images = dataset.shape.height > 1, are_bytes = dataset.train.features.are_bytes();
+  const bool are_images = dataset.shape.height > 1;
   std::vector<double> centres(columns), factors(columns, 1.0 / 255);
-  if (how == Normalise::standard || !are_images || !are_bytes) {
+  if (how == Normalise::standard || !are_images || !are_pixels) {
     const Index per_group = are_images ? plane : 1;
     const std::vector<Moments> groups = moments_of(dataset.train.features, per_group);
     for (std::size_t c = 0; c < columns; ++c) {
@@ -113,7 +113,7 @@ void normalise(Dataset<Real>& dataset, Normalise how, Normalise usually) {
 
 template void split_off_test(Dataset<float>&, double, bool, std::uint64_t);
 template void split_off_test(Dataset<double>&, double, bool, std::uint64_t);
-template void normalise(Dataset<float>&, Normalise, Normalise);
-template void normalise(Dataset<double>&, Normalise, Normalise);
+template void normalise(Dataset<float>&, Normalise, Normalise, bool);
+template void normalise(Dataset<double>&, Normalise, Normalise, bool);
 
 }  // namespace rubato

@@ -12,8 +12,9 @@ namespace rubato {
 template <class Real>
 void split_off_test(Dataset<Real>& dataset, double share, bool shuffle, std::uint64_t seed);
 
-/// `usual` stands for `usually`. Bytes stay bytes.
+/// `usual` stands for `usually`. `are_pixels`: the files have bytes, of which 255 is the largest; whole numbers from 0
+/// to 255 that a text has are no pixels, though they are stored as bytes. Bytes stay bytes.
 template <class Real>
-void normalise(Dataset<Real>& dataset, Normalise how, Normalise usually);
+void normalise(Dataset<Real>& dataset, Normalise how, Normalise usually, bool are_pixels);
 
 }  // namespace rubato

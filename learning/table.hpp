@@ -23,6 +23,7 @@ struct Table {
   Features<Real> features;
   LabelColumn labels;
   Shape shape;
+  std::vector<std::string> names{};  // of the columns of features, where the file has them
 };
 
 }  // namespace rubato

@@ -1,5 +1,6 @@
 #include "learning/torch_script.hpp"
 
+#include <torch/csrc/jit/passes/inliner.h>
 #include <torch/script.h>
 #include <torch/torch.h>
 
@@ -45,13 +46,26 @@ torch::ScalarType scalar_type() {
 struct Parts {
   std::vector<Tensor> parameters;
   std::vector<Tensor> buffers;
+  std::vector<double> momenta;  // of the buffers: the share of a batch that one pass takes over
 };
+
+// Normalisations have a constant of this name; other buffers are set by a pass as they will be.
+double momentum_of(const Module& part) {
+  const auto slot = part.type()->findConstantSlot("momentum");
+  if (!slot) return 1;
+  const c10::IValue momentum = part.type()->getConstant(*slot);
+  return momentum.isDouble() && momentum.toDouble() > 0 ? momentum.toDouble() : 1;
+}
 
 Parts parts_of(const Module& module) {
   Parts parts;
   for (const Tensor& parameter : module.parameters()) parts.parameters.push_back(parameter);
-  for (const Tensor& buffer : module.buffers())
-    if (buffer.is_floating_point()) parts.buffers.push_back(buffer);
+  for (const Module& part : module.modules())
+    for (const Tensor& buffer : part.buffers(false)) {
+      if (!buffer.is_floating_point()) continue;
+      parts.buffers.push_back(buffer);
+      parts.momenta.push_back(momentum_of(part));
+    }
   return parts;
 }
 
@@ -80,9 +94,7 @@ class TorchModel final : public Model<Real> {
     learned_ = count_of(parts.parameters);
     measured_ = count_of(parts.buffers);
     if (learned_of(parts).empty()) fail(spec, "it has no parameters to learn");
-    const std::string code = original_.get_method("forward").graph()->toString();
-    draws_ = code.find("dropout") != std::string::npos || code.find("rand") != std::string::npos ||
-             code.find("bernoulli") != std::string::npos || has_dropout(original_);
+    draws_ = draws(original_);
     try_out();
   }
 
@@ -91,8 +103,14 @@ class TorchModel final : public Model<Real> {
   std::uint32_t classes() const override { return classes_; }
 
   std::vector<Range> statistics() const override {
-    if (measured_ == 0) return {};
-    return {{learned_, measured_}};
+    std::vector<Range> all;
+    Index first = 0;
+    for (const Tensor& parameter : parts_of(original_).parameters) {
+      if (!parameter.requires_grad()) all.push_back({first, parameter.numel()});
+      first += parameter.numel();
+    }
+    if (measured_ > 0) all.push_back({learned_, measured_});
+    return all;
   }
 
   void initialise(VectorRef<Real> x, Stream&) const override {
@@ -126,10 +144,12 @@ class TorchModel final : public Model<Real> {
   }
 
  private:
-  static bool has_dropout(const Module& module) {
-    for (const Module& part : module.modules())
-      if (part.type()->name() && part.type()->name()->name().find("Dropout") != std::string::npos) return true;
-    return false;
+  static bool draws(const Module& module) {
+    const auto graph = module.get_method("forward").graph()->copy();
+    torch::jit::Inline(*graph);
+    const std::string code = graph->toString();
+    const auto has = [&](const char* word) { return code.find(word) != std::string::npos; };
+    return has("dropout") || has("rand") || has("bernoulli") || has("normal_") || has("uniform_") || has("multinomial");
   }
 
   // One sample through the module, so that what does not fit is said before the run.
@@ -231,6 +251,11 @@ class TorchModel final : public Model<Real> {
     }
     read(parts.buffers, numbers);
     g.tail(measured_) = x.tail(measured_) - g.tail(measured_);
+    Index first = learned_;
+    for (std::size_t i = 0; i < parts.buffers.size(); ++i) {
+      g.segment(first, parts.buffers[i].numel()) /= static_cast<Real>(parts.momenta[i]);
+      first += parts.buffers[i].numel();
+    }
   }
 
   Real penalise(const Parts& parts, ConstVectorRef<Real> x, VectorRef<Real> g) const {

@@ -15,8 +15,9 @@ struct TorchSpec {
   double label_smoothing = 0;
 };
 
-/// Parameters: those of the module in its own order, then its floating-point buffers, which are statistics(): their
-/// gradient is what a pass in training changed them by. Training starts from what the module was saved with.
+/// Parameters: those of the module in its own order, then its floating-point buffers, part by part. The buffers are
+/// statistics(): their gradient is their distance to what a pass in training makes of them, with a momentum of 1 where a
+/// normalisation has another. So are parameters that the module froze; their gradient is 0. Training starts from what the module was saved with.
 /// The module gets samples x channels x height x width numbers (samples x features where there is only one row of them)
 /// and gives a row of class scores each; the loss is the cross-entropy. One thread computes a gradient; a module that draws
 /// random numbers draws them from the batch's chance, one gradient at a time.

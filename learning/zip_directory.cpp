@@ -80,7 +80,7 @@ Directory find_directory(Archive& archive) {
 }
 
 // Sizes that do not fit into 32 bits stand in an extra field, in this order, and only those that do not fit.
-void widen(ZipEntry& entry, std::uint64_t full_length, std::span<const unsigned char> extra) {
+void widen(ZipEntry& entry, std::span<const unsigned char> extra) {
   while (extra.size() >= 4) {
     const std::size_t length = std::min<std::size_t>(number_at(extra, 2, 2), extra.size() - 4);
     std::span<const unsigned char> field = extra.subspan(4, length);
@@ -89,7 +89,7 @@ void widen(ZipEntry& entry, std::uint64_t full_length, std::span<const unsigned 
       number = number_at(field, 0, 8);
       field = field.subspan(8);
     };
-    if (number_at(extra, 0, 2) == zip64_extra) take(full_length), take(entry.stored_length), take(entry.header_offset);
+    if (number_at(extra, 0, 2) == zip64_extra) take(entry.length), take(entry.stored_length), take(entry.header_offset);
     extra = extra.subspan(4 + length);
   }
 }
@@ -119,10 +119,12 @@ std::vector<ZipEntry> read_zip_directory(const std::filesystem::path& path) {
     ZipEntry entry{{rest.begin() + central_size, rest.begin() + static_cast<std::ptrdiff_t>(central_size + name)},
                    Coding::plain,
                    number_at(rest, 20, 4),
+                   number_at(rest, 24, 4),
+                   static_cast<std::uint32_t>(number_at(rest, 16, 4)),
                    number_at(rest, 42, 4)};
     if (number_at(rest, 8, 2) & 1) archive.fail("holds encrypted files");
     entry.coding = coding_of_method(archive, number_at(rest, 10, 2), entry.name);
-    widen(entry, number_at(rest, 24, 4), rest.subspan(central_size + name, extra));
+    widen(entry, rest.subspan(central_size + name, extra));
     entries.push_back(std::move(entry));
     rest = rest.subspan(central_size + name + extra + comment);
   }
@@ -137,7 +139,7 @@ Section section_of(const std::filesystem::path& path, const ZipEntry& entry) {
   const std::uint64_t offset = entry.header_offset + local_size + number_at(header, 26, 2) + number_at(header, 28, 2);
   if (offset > archive.size() || entry.stored_length > archive.size() - offset)
     archive.fail("is a damaged zip archive: " + entry.name.substr(0, 80) + " goes beyond its end");
-  return {offset, entry.stored_length, entry.coding};
+  return {offset, entry.stored_length, entry.coding, entry.length, entry.checksum};
 }
 
 }  // namespace rubato

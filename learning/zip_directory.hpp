@@ -14,6 +14,8 @@ struct ZipEntry {
   std::string name;
   Coding coding;
   std::uint64_t stored_length;
+  std::uint64_t length;
+  std::uint32_t checksum;
   std::uint64_t header_offset;
 };
 

@@ -1,5 +1,7 @@
 #include "learning/network/builder.hpp"
 
+#include <algorithm>
+#include <initializer_list>
 #include <stdexcept>
 
 #include "learning/network/convolution.hpp"
@@ -14,6 +16,14 @@ namespace rubato {
 namespace {
 
 constexpr Index most_groups = 8;
+constexpr Index most_numbers = Index{1} << 28;  // of one layer's parameters, or of what it makes of one sample
+
+// Throws if their product is too large, without computing it.
+void check_size(const LayerWords& layer, std::initializer_list<Index> factors) {
+  Index room = most_numbers;
+  for (const Index factor : factors) room /= std::max<Index>(factor, 1);
+  if (room == 0) layer.fail("it would have more than " + std::to_string(most_numbers) + " numbers");
+}
 
 std::vector<LayerWords> read_layers(const std::vector<std::string>& texts) {
   std::vector<LayerWords> layers;
@@ -53,7 +63,10 @@ class Builder {
     if (layer.word == "conv") return convolution(layer);
     if (layer.word == "maxpool") return max_pooling(layer);
     if (layer.word == "meanpool") return append(make_mean_pooling<Real>(shape_), {shape_.channels, 1, 1});
-    if (layer.word == "dense") return dense(layer.size(0), takes_next("relu"));
+    if (layer.word == "dense") {
+      check_size(layer, {shape_.size(), layer.size(0)});
+      return dense(layer.size(0), takes_next("relu"));
+    }
     if (layer.word == "dropout") return dropout(layer);
     if (layer.word == "norm") return norm(shape_, takes_next("relu"));
     if (layer.word == "residual") return residual(layer);
@@ -90,6 +103,8 @@ class Builder {
     const Index stride = layer.option("stride", 1, 1);
     if (kernel > shape_.height + 2 * padding || kernel > shape_.width + 2 * padding)
       layer.fail("its kernel is larger than the image, which is " + image());
+    check_size(layer, {layer.size(0), shape_.channels, kernel, kernel});
+    check_size(layer, {std::max(layer.size(0), shape_.channels), shape_.height + 2 * padding, shape_.width + 2 * padding});
     const bool has_bias = !is_next("norm");
     const bool has_relu = takes_next("relu");
     convolve(layer.size(0), kernel, stride, padding, has_bias, has_relu);
@@ -152,6 +167,8 @@ class Builder {
     const Index outputs = layer.size(0), stride = layer.option("stride", 1, 1);
     const Shape before = shape_;
     const ArrayId start = current_;
+    check_size(layer, {outputs, std::max(outputs, before.channels), 9});
+    check_size(layer, {outputs, before.height, before.width});
     if (outputs < before.channels && !layer.has("project"))
       layer.fail("a shortcut without project cannot lose channels; there are " + std::to_string(before.channels));
     const bool is_same = outputs == before.channels && stride == 1;

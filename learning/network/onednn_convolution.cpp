@@ -32,6 +32,10 @@ dnnl::stream& stream_of_thread() {
   return stream;
 }
 
+// Batch sizes that a convolution keeps its primitives for. Where every client has a batch of its own size there are many
+// more; oneDNN keeps what it compiled, so that making them again is cheap.
+constexpr std::size_t most_sizes = 32;
+
 memory::desc described(const memory::dims& sizes, Tag tag) { return {sizes, memory::data_type::f32, tag}; }
 
 /// Weights in the order a primitive wants them, and the way there or back.
@@ -202,15 +206,15 @@ class OnednnConvolution final : public Operation<float> {
 
   void forward(const Pass<float>& pass, const Arrays<float>& arrays) const override {
     Scratch<float>::Frame frame(pass.scratch);
-    primitives(pass.rows).forward(arrays.in, pass.parameters + form_.offset, arrays.out, pass.scratch);
+    primitives(pass.rows)->forward(arrays.in, pass.parameters + form_.offset, arrays.out, pass.scratch);
   }
 
   void backward(const Pass<float>& pass, const Arrays<float>& arrays, const Gradients<float>& gradients) const override {
     Scratch<float>::Frame frame(pass.scratch);
     if (form_.has_relu && form_.masks) mask(arrays.out, gradients.out, pass.rows * form_.out().size());
-    const Primitives& prepared = primitives(pass.rows);
-    prepared.backward_weights(arrays.in, gradients.out, gradients.parameters + form_.offset, pass.scratch);
-    if (gradients.in) prepared.backward_data(gradients.out, pass.parameters + form_.offset, gradients.in, pass.scratch);
+    const std::shared_ptr<const Primitives> prepared = primitives(pass.rows);
+    prepared->backward_weights(arrays.in, gradients.out, gradients.parameters + form_.offset, pass.scratch);
+    if (gradients.in) prepared->backward_data(gradients.out, pass.parameters + form_.offset, gradients.in, pass.scratch);
   }
 
  private:
@@ -218,22 +222,22 @@ class OnednnConvolution final : public Operation<float> {
     for (Index i = 0; i < count; ++i) delta[i] = out[i] > 0 ? delta[i] : 0;
   }
 
-  const Primitives& primitives(Index rows) const {
+  std::shared_ptr<const Primitives> primitives(Index rows) const {
     {
       const std::shared_lock lock(guard_);
       const auto found = prepared_.find(rows);
-      if (found != prepared_.end()) return *found->second;
+      if (found != prepared_.end()) return found->second;
     }
+    const auto made = std::make_shared<const Primitives>(form_, rows);
     const std::unique_lock lock(guard_);
-    std::unique_ptr<const Primitives>& place = prepared_[rows];
-    if (!place) place = std::make_unique<const Primitives>(form_, rows);
-    return *place;
+    if (prepared_.size() >= most_sizes) prepared_.erase(prepared_.begin());
+    return prepared_.emplace(rows, made).first->second;
   }
 
   ConvolutionForm form_;
   OperationPtr<float> plain_;
   mutable std::shared_mutex guard_;
-  mutable std::map<Index, std::unique_ptr<const Primitives>> prepared_;  // by number of samples
+  mutable std::map<Index, std::shared_ptr<const Primitives>> prepared_;  // by number of samples
 };
 
 }  // namespace

@@ -85,6 +85,14 @@ TEST_CASE("a start of another size is refused with both sizes") {
   CHECK(contains(complaint<std::invalid_argument>(act), "has 31 numbers; the model has 30"));
 }
 
+TEST_CASE("a start that is infinite in the precision of the experiment is refused with its place") {
+  std::vector<double> numbers(30);
+  numbers[7] = 1e39;
+  const Numbers file(numbers);
+  const auto act = [&] { run(made_up({file.key(), "precision=float32"}), on_threads(1)); };
+  CHECK(contains(complaint<std::invalid_argument>(act), "number 7 of "));
+}
+
 TEST_CASE("every start is for every model that learns from data, but a network does not start at zero") {
   const auto start_of = [](const std::vector<std::string>& overrides) {
     return digests(run(experiment(digits_instead() + overrides + std::vector<std::string>{"until=0.01"}), on_threads(1)));

@@ -156,6 +156,18 @@ TEST_CASE("list shows what there is, one list alone, and every key of the experi
   CHECK(contains(unknown.err, "algorithms"));
 }
 
+TEST_CASE("a damaged set is said to be one in its row, and the others are listed") {
+  const Folder home;
+  fs::create_directories(home / "data/mnist");
+  for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
+                           "t10k-labels-idx1-ubyte"})
+    write_text(home / "data/mnist" / name, "not what it should be");
+  const Ended ended = run_rubato({"list", "datasets"}, {home.path(), ""});
+  CHECK(ended.code == 0);
+  CHECK(contains(ended.out, "cannot be read: data/mnist/train-images-idx3-ubyte: starts with"));
+  CHECK(contains(ended.out, "breast-cancer"));
+}
+
 TEST_CASE("every topology that is listed can be asked for") {
   const Folder home;
   const std::string file = small_experiment(home);

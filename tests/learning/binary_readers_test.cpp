@@ -18,7 +18,7 @@ using Bytes = std::vector<unsigned char>;
 
 Table<float> cifar(const Bytes& bytes) {
   const Folder folder;
-  return read_cifar<float>(std::array{folder.write("batch", bytes)}, 10'000);
+  return read_cifar<float>(std::array{folder.write("batch", bytes)}, 30'000);
 }
 FeatureArray<double> npy(const Bytes& bytes) {
   const Folder folder;
@@ -111,6 +111,24 @@ TEST_CASE("arrays are found in an archive, stored or deflated, with and without 
   }
 }
 
+TEST_CASE("an array whose bytes or length are not what the archive's directory says is refused") {
+  const Folder folder;
+  const Bytes array = test::npy_of<float>("<f4", "(1, 2)", {1, 2});
+  const auto fault = [&](const Bytes& archive) {
+    return test::complaint([&] { read_npy_features<float>(open_npz(folder.write("a.npz", archive), {"x"})); });
+  };
+  const Bytes whole = test::zip_of({{"x.npy", array}}, false);
+  CHECK(fault(whole) == "nothing was thrown");
+  Bytes flipped = whole;
+  flipped[30 + 5 + array.size() - 2] ^= 1;  // a bit of the last number
+  CHECK(contains(fault(flipped), "a.npz: is damaged: the CRC-32"));
+  for (const bool is_deflated : {false, true}) {
+    Bytes longer = test::zip_of({{"x.npy", array}}, is_deflated);
+    ++longer[longer.size() - 22 - 46 - 5 + 24];  // the length in the directory
+    CHECK(contains(fault(longer), "bytes; its directory says " + std::to_string(array.size() + 1)));
+  }
+}
+
 TEST_CASE("a series of floats is read, and refused where it is none") {
   const Folder folder;
   const std::vector<float> numbers{1.5, -2, 1e30f};
@@ -119,7 +137,7 @@ TEST_CASE("a series of floats is read, and refused where it is none") {
     return Bytes(first, first + list.size() * sizeof(float));
   };
   CHECK(read_series(folder.write("s.gz", test::gzipped(bytes_of(numbers)))) == numbers);
-  const auto fault = [&](const Bytes& bytes, std::size_t limit = 100) {
+  const auto fault = [&](const Bytes& bytes, std::size_t limit = 300) {
     return test::complaint([&] { read_series(folder.write("s", bytes), limit); });
   };
   CHECK(contains(fault({1, 2, 3}), "s: is cut short"));

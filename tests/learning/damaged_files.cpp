@@ -230,6 +230,37 @@ TEST_CASE("absurd dimensions, wrong counts and numbers that are none are refused
   must_fail(reader_of("csv"), folder, test::bytes_of("1,2\n1,2,3\n"), "of rows of different lengths");
 }
 
+TEST_CASE("rows, their labels and the memory in which they grew stay together within a large limit") {
+  const test::Folder folder;
+  constexpr std::size_t large = std::size_t{64} << 20, slack = std::size_t{2} << 20;
+  const std::size_t rows = 3'000'000;  // of 24 bytes while they are read: more than there is room for
+  const auto lines = [&](const std::string& name, const std::string& line, std::size_t count) {
+    return folder.write(name, repeated(test::bytes_of(line), count));
+  };
+  const auto check = [&](const std::string& part, const std::function<void()>& read) {
+    const std::size_t before = allocated;
+    peak = before;
+    CHECK(test::contains(test::complaint(read), part));
+    CHECK(peak - before > large / 3);
+    CHECK(peak - before < large * 3 / 2 + slack);
+  };
+  const std::string too_many = "the rows take more than the allowed", none = "nothing was thrown";
+  const auto csv = lines("csv", "1.5,2\n", rows), svm = lines("svm", "1 1:2\n", rows);
+  check(too_many, [&] { read_csv<float>(csv, {}, large); });
+  check(too_many, [&] { read_libsvm<float>(svm, 1, large); });
+  const auto most = lines("bytes", "1,2\n", large / 24);
+  check(none, [&] { read_csv<float>(most, {}, large); });
+  const auto images = [&](std::uint32_t count) { return folder.write("images", test::idx_bytes({count, 1, 1})); };
+  const auto labels = [&](std::uint32_t count) { return folder.write("labels", test::idx_bytes({count}, 3)); };
+  check(none, [&] { read_idx<float>(images(6'500'000), labels(6'500'000), large); });
+  CHECK(test::contains(test::complaint([&] { read_idx<float>(images(7'000'000), labels(7'000'000), large); }),
+                       "labels: has 7000000 rows of 9 bytes"));
+  const auto numbers = folder.write("y.npy", test::npy_bytes("<f4", "(8000000,)", Bytes(32'000'000)));
+  check(none, [&] { read_npy_labels(FileStream(numbers), large); });
+  const auto records = folder.write("cifar", test::cifar_bytes(large / 3072 / 3 + 1));
+  check("rows of 3072 bytes", [&] { read_cifar<float>(std::array{records}, large); });
+}
+
 TEST_CASE("a bomb is refused within the limit of memory") {
   const test::Folder folder;
   const auto all = readers(folder);

@@ -70,6 +70,62 @@ TEST_CASE("rows are given a shape, which must fit them") {
   CHECK(contains(complaint_about({.train = file, .shape = {4}}), "data.shape has 1 numbers; allowed are 3"));
 }
 
+TEST_CASE("images in a text are brought to 0 to 1 by their own range, whole numbers or not") {
+  const Folder folder;
+  const auto of = [&](const std::string& text) {
+    return load_files<double>({.train = folder.write("t.csv", text), .shape = {1, 2, 2}},
+                              {.test_share = 0.3, .shuffle = false});
+  };
+  CHECK(of("0,1,1,0,0\n1,0,0,1,1\n0,0,0,1,1\n")->train.features(0, 1) == 1);
+  CHECK(of("0,16,8,0,0\n1,0,0,1,1\n0,0,0,1,1\n")->train.features(0, 2) == 0.5);
+  CHECK(of("0,255,51,0,0\n1,0,0,1,1\n0,0,0,1,1\n")->train.features(0, 2) == doctest::Approx(0.2));
+}
+
+TEST_CASE("a key that nothing reads is refused") {
+  const Folder folder;
+  const auto csv = folder.write("t.csv", table), numbers = folder.write("n.csv", std::string("1,2.5\n3,-4\n"));
+  const auto npz = folder.write("all.npz", test::zip_of({{"x.npy", test::npy_of<float>("<f4", "(2, 1)", {1, 2})},
+                                                         {"y.npy", test::npy_of<float>("<f4", "(2,)", {0, 1})}},
+                                                        true));
+  CHECK(complaint_about({.train = npz}) == "nothing was thrown");
+  CHECK(contains(complaint_about({.train = csv, .features = 2}), "data.features is set, but nothing reads it"));
+  CHECK(contains(complaint_about({.train = npz, .label = "kind"}), "data.label is set, but nothing reads it"));
+  CHECK(contains(complaint_about({.train = npz, .first_line = FirstLine::names}), "data.header is set, but nothing"));
+  CHECK(contains(complaint_about({.train = npz, .test_labels = npz}), "data.test_labels is set, but nothing reads it"));
+  CHECK(contains(complaint_about({.train = numbers, .are_targets = true}, {.classes = 2}),
+                 "data.classes is set, but nothing reads it: data.learn is \"number\""));
+  CHECK(contains(complaint_about({.train = numbers, .order = {"a"}, .are_targets = true}), "data.label_order is set"));
+  CHECK(complaint_about({.train = npz, .test = csv, .label = "kind"}).find("data.label is set") == std::string::npos);
+}
+
+TEST_CASE("a first line of numbers is names or a sample, as the experiment says") {
+  const Folder folder;
+  const auto file = folder.write("t.csv", std::string("2019,2020,1\n1,2,0\n3,4,1\n5,6,0\n"));
+  const auto rows = [&](FirstLine first_line) {
+    const auto dataset = load_files<float>({.train = file, .first_line = first_line}, {});
+    return dataset->train.size() + dataset->test.size();
+  };
+  CHECK(rows(FirstLine::automatic) == 4);
+  CHECK(rows(FirstLine::names) == 3);
+}
+
+TEST_CASE("columns of the same names in another order are refused") {
+  const Folder folder;
+  const auto train = folder.write("t.csv", table), moved = folder.write("m.csv", std::string("y,x,kind\n1,2,red\n")),
+             same = folder.write("s.csv", std::string("x,y,what\n1,2,red\n")),
+             bare = folder.write("b.csv", std::string("1,2,red\n"));
+  CHECK(contains(complaint_about({.train = train, .test = moved}), "m.csv: feature 1 is named \"y\"; in "));
+  CHECK(complaint_about({.train = train, .test = same}) == "nothing was thrown");
+  CHECK(complaint_about({.train = train, .test = bare}) == "nothing was thrown");
+}
+
+TEST_CASE("a number to be learned that is infinite in the precision of the experiment is refused with its row") {
+  const Folder folder;
+  const DataFiles files{.train = folder.write("t.csv", std::string("1,2\n3,1e39\n5,6\n")), .are_targets = true};
+  CHECK(contains(complaint_about(files), "t.csv: row 1 has a label that is too large"));
+  CHECK(load_files<double>(files, {})->train.size() == 2);
+}
+
 TEST_CASE("what does not fit together is refused with the key or the file") {
   const Folder folder;
   const auto csv = folder.write("t.csv", table), other = folder.write("u.csv", std::string("x,y,z,kind\n1,2,3,red\n"));

@@ -71,7 +71,7 @@ TEST_CASE("a learner is scored on its own rows, on its own test rows, or on the 
   CHECK(few.score(read_only(x), Part::test, scratch).samples == 1);
   const Score whole = shared.score(read_only(x), Part::test, scratch),
               listed = own.score(read_only(x), Part::test, scratch);
-  CHECK(whole.confusion == listed.confusion);
+  CHECK(whole.by_class == listed.by_class);
   CHECK(whole.loss_sum == doctest::Approx(listed.loss_sum).epsilon(1e-12));
 }
 

@@ -41,7 +41,9 @@ TEST_CASE("scores of disjoint samples add up, also onto an empty score") {
   CHECK(sum.samples == 2);
   CHECK(sum.correct == 1);
   CHECK(sum.mean_loss() == 3);
-  CHECK(sum.confusion == std::vector<std::uint64_t>{0, 1, 0, 1});
+  REQUIRE(sum.by_class.size() == 2);
+  CHECK((sum.by_class[0] == Score::ClassCounts{.hits = 0, .of_class = 1, .as_class = 0}));
+  CHECK((sum.by_class[1] == Score::ClassCounts{.hits = 1, .of_class = 1, .as_class = 2}));
 }
 
 TEST_CASE("a score without samples is 0 and not a division by zero") {

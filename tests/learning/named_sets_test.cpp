@@ -119,7 +119,10 @@ TEST_CASE("images of another size are refused") {
   write_set(folder, "mnist", "", "t10k", "");
   folder.write("mnist/train-images-idx3-ubyte", test::idx_bytes({5, 10, 10}));
   CHECK(contains(test::complaint([&] { load_dataset<float>("mnist", folder.path()); }),
-                 "its samples have 100 numbers; mnist has 784"));
+                 "its images are of 1 x 10 x 10 numbers; those of mnist of 1 x 28 x 28"));
+  folder.write("mnist/train-images-idx3-ubyte", test::idx_bytes({5, 14, 56}));  // as many numbers
+  CHECK(contains(test::complaint([&] { load_dataset<float>("mnist", folder.path()); }),
+                 "train-images-idx3-ubyte: its images are of 1 x 14 x 56 numbers"));
 }
 
 namespace {
@@ -172,6 +175,8 @@ TEST_CASE("every named set has the rows, the shape and the classes that its page
     CHECK(dataset->shape == expected.shape);
     CHECK(rows_by_class(dataset->train, dataset->classes) == expected.by_class);
     const DatasetFacts facts = facts_of(expected.name, large_data());
+    CHECK(usual_facts(expected.name).shape == facts.shape);
+    CHECK(usual_facts(expected.name).classes == facts.classes);
     CHECK(facts.train_rows == expected.train);
     CHECK(facts.test_rows == expected.test);
     CHECK(facts.classes == expected.by_class.size());

@@ -345,6 +345,8 @@ TEST_CASE("layers that cannot be read or do not fit are refused with a sentence"
   CHECK(contains(layer_complaint("dropout 1"), "its chance is at least 0 and less than 1"));
   CHECK(contains(layer_complaint("residual 2", {4, 8, 8}), "cannot lose channels"));
   CHECK(contains(layer_complaint(""), "there is no such layer"));
+  for (const char* huge : {"dense 999999999", "conv 999999999 1", "conv 16 5 pad 100000000", "residual 999999"})
+    CHECK(contains(layer_complaint(huge), "more than 268435456 numbers"));
   CHECK(contains(layer_complaint("conv 3 3 same", {1, 1, 12}), "a sample of these data is a row of 12 numbers"));
   CHECK(contains(layer_complaint("relu", {1, 1, 12}), "nothing was thrown"));
 }

@@ -72,7 +72,7 @@ TEST_CASE("features are standardised with the numbers of the training part, and 
   dataset.train.features = train;
   dataset.test.features = test;
   dataset.shape = {1, 1, 2};
-  normalise(dataset, Normalise::standard, Normalise::none);
+  normalise(dataset, Normalise::standard, Normalise::none, false);
   CHECK(dataset.train.features.matrix().col(0) == Vector<double>{{-1, 1, -1, 1}});
   CHECK(dataset.train.features.matrix().col(1) == Vector<double>::Zero(4));
   CHECK(dataset.test.features(0, 0) == 4);
@@ -82,7 +82,7 @@ TEST_CASE("images are standardised by channel and stay bytes") {
   Dataset<double> dataset;
   dataset.shape = {2, 2, 1};
   dataset.train.features = {std::vector<std::uint8_t>{0, 2, 10, 50, 2, 0, 50, 10}, 4};
-  normalise(dataset, Normalise::usual, Normalise::standard);
+  normalise(dataset, Normalise::usual, Normalise::standard, true);
   CHECK(dataset.train.features.are_bytes());
   const Matrix<double> expected{{-1, 1, -1, 1}, {1, -1, 1, -1}};
   CHECK((dataset.train.features.matrix() - expected).norm() < 1e-12);
@@ -92,18 +92,18 @@ TEST_CASE("the unit interval is a byte / 255 for images and from the smallest to
   Dataset<double> image, table;
   image.shape = {1, 2, 1};
   image.train.features = {std::vector<std::uint8_t>{0, 51}, 2};
-  normalise(image, Normalise::unit, Normalise::none);
+  normalise(image, Normalise::unit, Normalise::none, true);
   CHECK(image.train.features(0, 1) == doctest::Approx(0.2).epsilon(1e-15));
   table.shape = {1, 1, 1};
   table.train.features = {std::vector<std::uint8_t>{10, 20, 30}, 1};
-  normalise(table, Normalise::unit, Normalise::none);
+  normalise(table, Normalise::unit, Normalise::none, true);
   CHECK((table.train.features.matrix().col(0) - Vector<double>{{0, 0.5, 1}}).norm() < 1e-15);
 }
 
 TEST_CASE("without a rule the numbers stay as they are in the file") {
   Dataset<double> dataset = numbered_rows(3);
   dataset.shape = {1, 1, 1};
-  normalise(dataset, Normalise::none, Normalise::standard);
+  normalise(dataset, Normalise::none, Normalise::standard, false);
   CHECK(dataset.train.features(2, 0) == 2.5);
 }
 

@@ -57,7 +57,8 @@ std::vector<unsigned char> deflated(const std::vector<unsigned char>& bytes) {
 std::vector<unsigned char> zip_of(const std::vector<ZipFile>& files, bool is_deflated, bool has_zip64) {
   std::vector<unsigned char> archive, directory;
   const auto head = [&](std::vector<unsigned char>& out, const ZipFile& file, std::size_t stored, std::size_t extra) {
-    put(out, 0, 2), put(out, is_deflated ? 8 : 0, 2), put(out, 0, 4), put(out, 0, 4);
+    put(out, 0, 2), put(out, is_deflated ? 8 : 0, 2), put(out, 0, 4);
+    put(out, crc32_z(0, file.bytes.data(), file.bytes.size()), 4);
     put(out, has_zip64 ? 0xffffffff : stored, 4), put(out, has_zip64 ? 0xffffffff : file.bytes.size(), 4);
     put(out, file.name.size(), 2), put(out, has_zip64 ? extra : 0, 2);
   };

@@ -67,6 +67,32 @@ TEST_CASE("the label column is named, numbered, the last, or missing") {
   CHECK(contains(csv_fault(text, {.label = "4"}), "its number from 1 to 3"));
 }
 
+TEST_CASE("a label column's number is no name, unless the first line is said to have names") {
+  const Table<double> table = csv("3,5,1\n7,9,1\n", {.label = "1"});
+  CHECK(table.labels.numbers == std::vector<double>{3, 7});
+  CHECK(table.features.matrix() == two_by_two(5, 1, 9, 1));
+  CHECK(csv("3,2,1\n7,9,8\n", {.label = "1", .first_line = FirstLine::names}).labels.numbers == std::vector<double>{8});
+  CHECK(csv("kind,2019,2020\nred,1,2\nblue,3,4\n", {.label = "kind"}).labels.words.size() == 2);
+  CHECK(contains(csv_fault("2019,2020\n1,2\n", {.label = "2020"}), "there is no label column \"2020\""));
+}
+
+TEST_CASE("a first sample with a missing number is no line of names") {
+  for (const std::string missing : {"", "?", "NaN", "nan"}) {
+    CAPTURE(missing);
+    CHECK(contains(csv_fault("1," + missing + ",0\n3,4,1\n"), "t.csv, line 1: field 2 is \"" + missing + '"'));
+  }
+  CHECK(csv(",a,b\n3,4,1\n").names == std::vector<std::string>{"", "a"});  // as pandas writes an index
+  CHECK(csv("1,2,0\n3,4,1\n", {.first_line = FirstLine::names}).features.rows() == 1);
+}
+
+TEST_CASE("a byte order mark at the start of a text is passed over") {
+  const std::string mark = "\xEF\xBB\xBF";
+  CHECK(csv(mark + "1.5,-2,7\n3,4e2,8\n").features.matrix() == two_by_two(1.5, -2, 3, 4e2));
+  CHECK(csv(mark + "x,y\n1,2\n", {.label = "x"}).labels.numbers == std::vector<double>{1});
+  CHECK(libsvm(mark + "1 1:2\n").features(0, 0) == 2);
+  CHECK(contains(csv_fault(mark), "t.csv: is empty"));
+}
+
 TEST_CASE("words may label rows without names, and a first line may be passed over") {
   const Table<double> table = csv("1,2,x\n3,4,y\n");
   CHECK(table.labels.words == std::vector<std::string>{"x", "y"});
@@ -95,8 +121,8 @@ TEST_CASE("a faulty CSV file is refused with its line") {
   CHECK(contains(csv_fault("7\n"), "has no field besides the label"));
   CHECK(contains(csv_fault(""), "t.csv: is empty"));
   std::string long_text;
-  for (int i = 0; i < 126; ++i) long_text += "1,2\n";
-  CHECK(contains(csv_fault(long_text), "line 126: the rows take more than the allowed 1000 bytes"));
+  for (int i = 0; i < 32; ++i) long_text += "1,2\n";
+  CHECK(contains(csv_fault(long_text), "line 32: the rows take more than the allowed 1000 bytes"));
 }
 
 TEST_CASE("a LIBSVM file becomes full rows") {
