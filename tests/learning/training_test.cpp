@@ -100,3 +100,11 @@ TEST_CASE("logistic regression tells breast cancers apart in more than 93 percen
   if (has("breast-cancer"))
     CHECK(train_and_test("breast-cancer", large_data(), {.name = "logistic"}, {3000, 0.1f}).accuracy() > 0.93);
 }
+
+TEST_CASE("a network of two convolutions learns MNIST to more than 98.5 percent") {
+  if (!has("mnist")) return;
+  const ModelOptions two_convolutions{
+      .name = "cnn",
+      .layers = {"conv 16 5 same", "relu", "maxpool 2", "conv 32 5 same", "relu", "maxpool 2", "dense 64", "relu"}};
+  CHECK(train_and_test("mnist", large_data(), two_convolutions, {2500, 0.15f, 64}).accuracy() > 0.985);
+}
