@@ -7,23 +7,12 @@
 
 #include "learning/gather.hpp"
 #include "learning/layer.hpp"
+#include "learning/logistic_function.hpp"
 #include "learning/problems.hpp"
 
 namespace rubato {
 
 namespace {
-
-// Both are written so that the exponential never overflows.
-template <class Real>
-Real softplus(Real z) {
-  return std::max(z, Real{0}) + std::log1p(std::exp(-std::abs(z)));
-}
-
-template <class Real>
-Real sigmoid(Real z) {
-  const Real small = std::exp(-std::abs(z));
-  return z >= 0 ? 1 / (1 + small) : small / (1 + small);
-}
 
 template <class Real>
 class Logistic final : public Learner<Real> {

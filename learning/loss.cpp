@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "learning/cross_entropy.hpp"
+#include "learning/logistic_function.hpp"
 
 namespace rubato {
 
@@ -13,18 +14,6 @@ namespace {
 template <class Real>
 Label label_of(const Batch<Real>& batch, Index row) {
   return batch.labels[static_cast<std::size_t>(row)];
-}
-
-// Both are written so that the exponential never overflows.
-template <class Real>
-Real softplus(Real z) {
-  return std::max(z, Real{0}) + std::log1p(std::exp(-std::abs(z)));
-}
-
-template <class Real>
-Real sigmoid(Real z) {
-  const Real small = std::exp(-std::abs(z));
-  return z >= 0 ? 1 / (1 + small) : small / (1 + small);
 }
 
 // What each of these does with one row: the loss, and its gradient times `share` in place of the numbers.

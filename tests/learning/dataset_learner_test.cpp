@@ -26,7 +26,50 @@ Rows all_rows(std::size_t size) {
   return rows;
 }
 
+/// The softmax model, for whoever has little memory: it refuses batches of more than seven rows and notes their blocks.
+class SmallSteps final : public Model<double> {
+ public:
+  Index dimension() const override { return model_->dimension(); }
+  Index inputs() const override { return model_->inputs(); }
+  std::uint32_t classes() const override { return model_->classes(); }
+  Index block_rows() const override { return 7; }
+  double gradient(ConstVectorRef<double> x, const Batch<double>& batch, VectorRef<double> g,
+                  Scratch<double>& scratch) const override {
+    CHECK(batch.inputs.rows() <= 7);
+    REQUIRE(batch.chance.has_value());
+    blocks.push_back(batch.chance->block);
+    return model_->gradient(x, batch, g, scratch);
+  }
+  void logits(ConstVectorRef<double> x, ConstMatrixRef<double> inputs, MatrixRef<double> out,
+              Scratch<double>& scratch) const override {
+    model_->logits(x, inputs, out, scratch);
+  }
+
+  mutable std::vector<std::uint32_t> blocks;
+
+ private:
+  std::shared_ptr<const Model<double>> model_ = make_softmax<double>(4, 3);
+};
+
 }  // namespace
+
+TEST_CASE("a model that takes few rows gets larger batches in blocks, each with a chance of its own") {
+  const auto dataset = random_dataset(40, 5);
+  const auto model = std::make_shared<SmallSteps>();
+  const DatasetLearner<double> learner(model, dataset, all_rows(40)), whole(make_softmax<double>(4, 3), dataset, all_rows(40));
+  const Vector<double> x = test::random_vector<double>(learner.dimension(), 5);
+  Vector<double> g(x.size()), expected(x.size());
+  Scratch<double> scratch;
+  const std::vector<std::uint32_t> rows{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};
+  const Picks picks = Picks(rows).with({.seed = 1, .number = 2});
+  learner.gradient(read_only(x), picks, view(g), scratch);
+  whole.gradient(read_only(x), picks, view(expected), scratch);
+  CHECK((g - expected).norm() <= 1e-12 * expected.norm());
+  CHECK(model->blocks == std::vector<std::uint32_t>{0, 1, 2});
+  Vector<double> stepped = x;
+  learner.descend(view(stepped), picks, 0.5, scratch);
+  CHECK((stepped - (x - 0.5 * expected)).norm() <= 1e-12);
+}
 
 TEST_CASE("picks count in the client's own rows") {
   const auto dataset = random_dataset(10, 5);

@@ -315,6 +315,27 @@ TEST_CASE("a network's gradient has the same bits on every thread, and whichever
     CHECK(std::memcmp(g.data(), here.data(), static_cast<std::size_t>(g.size()) * sizeof(float)) == 0);
 }
 
+TEST_CASE("a network that has seen more batch sizes than it keeps code for has the gradient of a fresh one") {
+  const Shape shape{1, 6, 6};
+  const Matrix<float> inputs = random_matrix<float>(50, shape.size(), 1);
+  const std::vector<Label> labels = random_labels(50, classes, 2);
+  const std::span<const Label> all(labels);
+  const auto seasoned = network<float>({"conv 4 3"}, shape), fresh = network<float>({"conv 4 3"}, shape);
+  const Vector<float> x = start_of(*seasoned);
+  Scratch<float> scratch;
+  Vector<float> g(x.size()), expected(x.size());
+  const auto gradient = [&](const Model<float>& model, Index rows, Vector<float>& out) {
+    model.gradient(read_only(x), {{inputs.data(), rows, inputs.cols()}, all.first(static_cast<std::size_t>(rows))}, view(out),
+                   scratch);
+  };
+  for (Index rows = 1; rows <= 50; ++rows) gradient(*seasoned, rows, g);
+  for (const Index rows : {1, 2, 33, 50}) {
+    gradient(*seasoned, rows, g);
+    gradient(*fresh, rows, expected);
+    CHECK(g == expected);
+  }
+}
+
 TEST_CASE("He's and Xavier's starts have their variances, biases start at 0 and scales at 1") {
   NetworkSpec spec;
   spec.layers = {"conv 64 5 same", "norm", "relu", "maxpool 4", "dense 128", "relu"};
