@@ -116,6 +116,14 @@ bool Algorithm<Real>::decide(Work<Real>&, const Step&) {
 }
 
 template <class Real>
+void Algorithm<Real>::reset(Work<Real>&) {}
+
+template <class Real>
+void Algorithm<Real>::archive(Archive&) {
+  throw std::logic_error("this algorithm cannot be saved");
+}
+
+template <class Real>
 Tensor Algorithm<Real>::snapshot(Work<Real>& work) const {
   return copy_of<Real>(model(), work.pool);
 }

@@ -12,6 +12,7 @@
 #include "learning/learner.hpp"
 #include "learning/scratch.hpp"
 #include "learning/types.hpp"
+#include "runtime/archive.hpp"
 #include "runtime/payload.hpp"
 #include "runtime/random.hpp"
 #include "runtime/step.hpp"
@@ -130,6 +131,12 @@ class Algorithm {
   virtual void adopt(ConstVectorRef<Real> model);
   /// Answers a question that the timing depends on: send now? Only asked of algorithms that said so in their needs.
   virtual bool decide(Work<Real>& work, const Step& step);
+
+  /// A new epoch: what was received is given back, what was sent is taken back, and this client's own contribution is all
+  /// that its sums hold. Algorithms that pass no mass on have nothing to do.
+  virtual void reset(Work<Real>& work);
+  /// Writes the whole state, or takes it from an archive that another of the same algorithm and seat has written.
+  virtual void archive(Archive& archive);
 
   /// The model as it is exchanged by unification and evaluated.
   virtual ConstVectorRef<Real> model() const = 0;

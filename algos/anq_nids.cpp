@@ -8,6 +8,7 @@
 //   compute   c = x + s+ - s with s+ = x - eta g(x; batch), as in NIDS;  the first time x = s+ and nothing is sent
 //   publish   levels l of Q_k for c - chat;  chat <- chat + value(l);  send l to every receiver
 //   merge     chat_j <- chat_j + value(l_j);  x <- c + 1/2 sum_j w_ij (chat_j - chat)
+//   reset     chat, all chat_j <- 0;  k <- 0;  forget s: the next computation is a first one
 //
 // c stays where NIDS has it: with chat in its place the error of the quantiser would gather in the mean and move the
 // limit (AN-1). Bits are counted as Elias gamma codes of zigzag levels (AN-2). One vector, sum_j w_ij chat_j, stands
@@ -86,6 +87,22 @@ class AnqNids final : public LocalModel<Real> {
   void adopt(ConstVectorRef<Real> model) override {
     LocalModel<Real>::adopt(model);
     step_.restart();
+  }
+
+  void reset(Work<Real>&) override {
+    step_.restart();
+    chat().setZero();
+    numbers_of<Real>(heard_).setZero();
+    exchanges_ = 0;
+  }
+
+  void archive(Archive& archive) override {
+    LocalModel<Real>::archive(archive);
+    step_.archive(archive, chat_.count());
+    archive.fixed(chat_);
+    archive.fixed(heard_);
+    archive.optional(levels_, Scalar::uint32, chat_.count());
+    archive(exchanges_);
   }
 
   void inspect(Probe& probe) const override {

@@ -54,6 +54,12 @@ class AsyncDsgd final : public Gossip<Real> {
     this->x() += static_cast<Real>(settings_->xi) * work.noise(exchanges_++, this->x().size(), settings_->noise);
   }
 
+  void archive(Archive& archive) override {
+    Gossip<Real>::archive(archive);
+    archive(exchanges_);
+    archive.optional(half_, scalar_of<Real>, static_cast<std::size_t>(this->model().size()));
+  }
+
   void inspect(Probe& probe) const override {
     Gossip<Real>::inspect(probe);
     if (half_) show(probe, "half", numbers_of<Real>(half_));

@@ -8,6 +8,7 @@
 //   exchange 0   x <- x + gamma sum_j w_ij (h_j - h) - eta v;  q = C(x - h);  h <- h + q;  send q;  h_j <- h_j + q_j
 //   compute      v <- v + gamma sum_j w_ij (gh_j - gh) + g(x) - g;  g <- g(x)
 //   exchange 1   q = C(v - gh);  gh <- gh + q;  send q;  gh_j <- gh_j + q_j
+//   reset        v <- g;  h, gh, h_j, gh_j <- 0: as after the opening, nobody believes anything
 //
 // Rounds only: the mean of v is the mean gradient because all meet at once. One vector stands for all copies of
 // neighbours, sum_j w_ij h_j, another for sum_j w_ij gh_j.
@@ -35,6 +36,16 @@ struct Believed {
   template <class Real>
   static Believed nothing(std::size_t count, TensorPool& pool) {
     return {zeros<Real>(count, pool), zeros<Real>(count, pool)};
+  }
+
+  template <class Real>
+  void forget() {
+    numbers_of<Real>(own).setZero();
+    numbers_of<Real>(heard).setZero();
+  }
+  void archive(Archive& archive) {
+    archive.fixed(own);
+    archive.fixed(heard);
   }
 };
 
@@ -76,6 +87,21 @@ class Beer final : public LocalModel<Real> {
       add_compressed<Real>(q.payload.common[0], q.payload.common[1], q.weight, heard);
       heard_weight_ += q.weight;
     }
+  }
+
+  void reset(Work<Real>&) override {
+    v() = numbers_of<Real>(g_);
+    h_.template forget<Real>();
+    gh_.template forget<Real>();
+  }
+
+  void archive(Archive& archive) override {
+    LocalModel<Real>::archive(archive);
+    archive.fixed(v_);
+    archive.fixed(g_);
+    h_.archive(archive);
+    gh_.archive(archive);
+    archive(heard_weight_);
   }
 
   void round_balance(Probe& probe) const override {

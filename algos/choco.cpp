@@ -7,10 +7,12 @@
 //   compute   x <- x - eta g(x; batch)
 //   publish   q = C(x - xhat);  xhat <- xhat + q;  send q to every receiver           for a resync: send xhat whole
 //   merge     xhat_j <- xhat_j + q_j;  x <- x + gamma sum_j w_ij (xhat_j - xhat)      for a resync: xhat_j <- xhat of j
+//   reset     xhat, all xhat_j <- 0: as at the start, nobody believes anything
 //
 // In rounds everybody hears all its neighbours, and one vector, sum_j w_ij xhat_j, stands for all copies. In continuous
 // time there is a copy of each neighbour; every difference must be applied once and in order, and the sum goes over the
 // senders of the window, so that a message moves the model as often as in a round: once.
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -72,6 +74,21 @@ class Choco final : public LocalModel<Real> {
       meet_all(window);
     else
       meet(work, window);
+  }
+
+  void reset(Work<Real>&) override {
+    xhat().setZero();
+    if (heard_) numbers_of<Real>(heard_).setZero();
+    std::ranges::fill(copies_, Tensor{});
+    before_ = {};
+  }
+
+  void archive(Archive& archive) override {
+    LocalModel<Real>::archive(archive);
+    archive.fixed(xhat_);
+    if (heard_) archive.fixed(heard_);
+    archive.optional(copies_, scalar_of<Real>, xhat_.count());
+    archive.optional(before_, scalar_of<Real>, xhat_.count());
   }
 
   void round_balance(Probe& probe) const override {

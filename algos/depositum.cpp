@@ -10,6 +10,7 @@
 //   mix x     x <- x + sum_j w_j (x_j - x)
 //   track     g+ = g(x; batch);   y <- y + beta (g+ - g);   g <- g+
 //   mix y     sigma_l <- sigma_l + w_l y;   y <- y - sum_l w_l y + sum_j (sigma_j - rho_j);   rho_j <- sigma_j
+//   reset     y <- beta g;   sigma, rho <- 0
 //
 // Rounds: move, mix x, track, mix y, where the mixing happens in the rounds t > 0 with t mod T0 = 0 (DE-3). Mixing x
 // and mixing y are two exchanges, phases 0 and 1, because y needs the gradient at the mixed x; the move happens when
@@ -84,6 +85,21 @@ class Depositum final : public Algorithm<Real> {
   }
 
   void adopt(ConstVectorRef<Real> model) override { x() = model; }
+
+  void reset(Work<Real>&) override {
+    y() = settings_->beta * g();
+    mass_.reset();
+  }
+
+  void archive(Archive& archive) override {
+    archive.fixed(x_);
+    archive.fixed(y_);
+    archive.fixed(nu_);
+    archive.fixed(g_);
+    if (mu_) archive.fixed(mu_);
+    archive(has_moved_);
+    mass_.archive(archive, y_.count());
+  }
 
   ConstVectorRef<Real> model() const override { return numbers_of<Real>(x_); }
 

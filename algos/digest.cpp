@@ -57,6 +57,12 @@ class Digest final : public Algorithm<Real> {
 
   void adopt(ConstVectorRef<Real> model) override { numbers_of<Real>(x_) = model; }
 
+  void archive(Archive& archive) override {
+    archive.fixed(x_);
+    archive.fixed(visited_);
+    for (Tensor& stream : streams_) archive.fixed(stream);
+  }
+
   ConstVectorRef<Real> model() const override { return numbers_of<Real>(x_); }
 
   void inspect(Probe& probe) const override {

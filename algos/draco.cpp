@@ -72,6 +72,12 @@ class Draco final : public Algorithm<Real> {
 
   void adopt(ConstVectorRef<Real> model) override { theta() = model; }
 
+  void archive(Archive& archive) override {
+    archive.fixed(theta_);
+    archive.optional(outbox_, scalar_of<Real>, theta_.count());
+    archive.optional(start_, scalar_of<Real>, theta_.count());
+  }
+
   ConstVectorRef<Real> model() const override { return numbers_of<Real>(theta_); }
 
   void inspect(Probe& probe) const override {

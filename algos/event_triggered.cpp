@@ -46,6 +46,11 @@ class EventTriggered final : public Gossip<Real> {
     return payload;
   }
 
+  void archive(Archive& archive) override {
+    Gossip<Real>::archive(archive);
+    archive.fixed(sent_);
+  }
+
   void inspect(Probe& probe) const override {
     Gossip<Real>::inspect(probe);
     show(probe, "sent", numbers_of<Real>(sent_));

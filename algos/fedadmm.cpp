@@ -48,6 +48,12 @@ class FedAdmm final : public StoredAnswers<Real> {
     this->set_answer(std::move(xhat));
   }
 
+  void archive(Archive& archive) override {
+    StoredAnswers<Real>::archive(archive);
+    archive.fixed(x_);
+    archive.fixed(z_);
+  }
+
   void inspect(Probe& probe) const override {
     show(probe, "xbar", this->model());
     show(probe, "x", numbers_of<Real>(x_));

@@ -52,6 +52,11 @@ class FedAvgPlus final : public GlobalModel<Real> {
     this->set_answer(std::move(mine));
   }
 
+  void archive(Archive& archive) override {
+    GlobalModel<Real>::archive(archive);
+    archive(batches_);
+  }
+
   Tensor snapshot(Work<Real>& work) const override {
     Tensor personal = copy_of<Real>(this->model(), work.pool);
     descend_locally(work, numbers_of<Real>(personal), 0, settings_->fine.count, settings_->fine.eta);

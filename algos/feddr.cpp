@@ -44,6 +44,12 @@ class FedDr final : public StoredAnswers<Real> {
     this->set_answer(std::move(xhat));
   }
 
+  void archive(Archive& archive) override {
+    StoredAnswers<Real>::archive(archive);
+    archive.fixed(x_);
+    archive.fixed(y_);
+  }
+
   void inspect(Probe& probe) const override {
     show(probe, "xbar", this->model());
     show(probe, "x", numbers_of<Real>(x_));

@@ -43,6 +43,11 @@ class GlobalModel : public Algorithm<Real> {
   /// As it was last heard of, or as it is at the centre.
   ConstVectorRef<Real> model() const override { return numbers_of<Real>(model_); }
   void inspect(Probe& probe) const override { show(probe, "x", model()); }
+  void archive(Archive& archive) override {
+    archive.fixed(model_);
+    archive.optional(answer_, scalar_of<Real>, model_.count());
+    archive(round_);
+  }
 
  protected:
   GlobalModel(const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)

@@ -37,6 +37,10 @@ class LocalModel : public Algorithm<Real> {
   void adopt(ConstVectorRef<Real> model) override { x() = model; }
   ConstVectorRef<Real> model() const override { return numbers_of<Real>(x_); }
   void inspect(Probe& probe) const override { show(probe, "x", model()); }
+  void archive(Archive& archive) override {
+    archive.fixed(x_);
+    archive.optional(begun_, scalar_of<Real>, x_.count());
+  }
 
  protected:
   LocalModel(ConstVectorRef<Real> start, TensorPool& pool) : x_{copy_of<Real>(start, pool)} {}

@@ -76,6 +76,14 @@ class KdPdfl final : public Algorithm<Real> {
 
   void adopt(ConstVectorRef<Real> model) override { theta() = model; }
 
+  void archive(Archive& archive) override {
+    archive.fixed(theta_);
+    for (std::vector<double>* numbers : {&weights_, &distances_, &slopes_}) archive.fixed(*numbers);
+    archive.optional(cache_, scalar_of<Real>, theta_.count());
+    archive(confidence_);
+    archive(exchanges_);
+  }
+
   ConstVectorRef<Real> model() const override { return numbers_of<Real>(theta_); }
 
   /// "distance" and "grad" are those of the last exchange, 0 for who did not take part.

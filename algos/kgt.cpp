@@ -10,6 +10,7 @@
 //   publish   send x and the counters sigma_l <- sigma_l + w_l z;   c <- c - sum_l w_l z
 //   merge     d = sum_j w_j (x_j - anchor);   x <- x + d;   anchor <- anchor + d
 //             c <- c + sum_j (sigma_j - rho_j);   rho_j <- sigma_j
+//   reset     c <- 0;   sigma, rho <- 0                               z still waits for the next message
 //
 // In rounds, K computations and an exchange: c <- c - z + W z, x <- W (x - K eta_c eta_s z). At every instant
 // sum c + sum over links (sigma - rho) = 0. Where a client does not send right after its K-th computation, z waits for
@@ -80,6 +81,21 @@ class Kgt final : public Algorithm<Real> {
     anchor() += d;
   }
 
+  void reset(Work<Real>&) override {
+    c().setZero();
+    counters_.reset();
+  }
+
+  void archive(Archive& archive) override {
+    archive.fixed(x_);
+    archive.fixed(anchor_);
+    archive.fixed(c_);
+    archive.fixed(z_);
+    archive(steps_);
+    archive(is_owed_);
+    counters_.archive(archive, c_.count());
+  }
+
   ConstVectorRef<Real> model() const override { return numbers_of<Real>(x_); }
 
   void inspect(Probe& probe) const override {
@@ -87,6 +103,7 @@ class Kgt final : public Algorithm<Real> {
     show(probe, "anchor", numbers_of<Real>(anchor_));
     show(probe, "c", numbers_of<double>(c_));
     show(probe, "z", numbers_of<double>(z_));
+    counters_.inspect(probe);
   }
 
   void balance(Probe& probe) const override {

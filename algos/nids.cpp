@@ -11,6 +11,7 @@
 //   compute   s+ = x - eta g(x; batch);  x <- s+ the first time, later x + s+ - s;  s <- s+
 //   publish   send x, which is c now, to every receiver                                          from round 1 on
 //   merge     x <- x + 1/2 sum_j w_ij (x_j - x)
+//   reset     forget s: the next computation is a first one
 //
 // Rounds only: the mean model follows the mean gradient exactly because all meet at once.
 #include "algos/nids.hpp"
@@ -43,6 +44,13 @@ class Nids final : public Gossip<Real> {
   void adopt(ConstVectorRef<Real> model) override {
     Gossip<Real>::adopt(model);
     step_.restart();
+  }
+
+  void reset(Work<Real>&) override { step_.restart(); }
+
+  void archive(Archive& archive) override {
+    Gossip<Real>::archive(archive);
+    step_.archive(archive, static_cast<std::size_t>(this->model().size()));
   }
 
  private:

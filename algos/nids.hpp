@@ -32,6 +32,9 @@ class NidsStep {
   /// The next step is a first one again.
   void restart() { s_ = {}; }
 
+  /// Of a model with this many numbers.
+  void archive(Archive& archive, std::size_t numbers) { archive.optional(s_, scalar_of<Real>, numbers); }
+
  private:
   Tensor s_;  // empty before the first step
 };

@@ -95,6 +95,14 @@ class Pame final : public LocalModel<Real> {
     has_merged_ = true;
   }
 
+  void archive(Archive& archive) override {
+    LocalModel<Real>::archive(archive);
+    archive.fixed(v_);
+    archive(has_merged_);
+    archive(selected_);
+    archive(sigma_);
+  }
+
   void inspect(Probe& probe) const override {
     LocalModel<Real>::inspect(probe);
     show(probe, "vbar", numbers_of<Real>(v_));

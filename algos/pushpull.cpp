@@ -13,7 +13,8 @@
 // differences of what was sent: x + sum_j a_j (sent_j - sent). With y_mix = cta one exchange carries x and the counters
 // of the tracker; with atc the tracker follows in a second exchange, because it needs the gradient at the new model.
 // In continuous time, which only dsgt offers, a computation steps and tracks and a message carries both.
-// Trackers travel as cumulative counters: sum y + sum over links (sigma - rho) = sum g at every instant.
+// Trackers travel as cumulative counters: sum y + sum over links (sigma - rho) = sum g at every instant. A reset is
+// y <- g; sigma, rho <- 0.
 #include "algos/pushpull.hpp"
 
 #include <utility>
@@ -71,12 +72,27 @@ class PushPull final : public Algorithm<Real> {
       for (const Received<Real>& message : window) mass_.absorb(message, y());
   }
 
+  void reset(Work<Real>&) override {
+    y() = g();
+    mass_.reset();
+  }
+
+  void archive(Archive& archive) override {
+    archive.fixed(x_);
+    archive.fixed(y_);
+    archive.fixed(g_);
+    archive.optional(sent_, scalar_of<Real>, x_.count());
+    archive(descents_);
+    mass_.archive(archive, y_.count());
+  }
+
   ConstVectorRef<Real> model() const override { return numbers_of<Real>(x_); }
 
   void inspect(Probe& probe) const override {
     show(probe, "x", model());
     show(probe, "y", numbers_of<double>(y_));
     show(probe, "g", numbers_of<double>(g_));
+    mass_.inspect(probe);
   }
 
   void balance(Probe& probe) const override {

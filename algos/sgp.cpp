@@ -6,6 +6,7 @@
 //   compute   x <- x - eta g(z; batch)
 //   publish   for every receiver sigma_l <- sigma_l + b_l (x, w);   (x, w) <- (x, w) - sum_l b_l (x, w)
 //   merge     (x, w) <- (x, w) + sum_j (sigma_j - rho_j);   rho_j <- sigma_j
+//   reset     x <- z;   w <- 1;   sigma, rho <- 0
 //
 // In rounds this is x <- P (x - eta g), w <- P w, with P the matrix of the shares. At every instant the clients' w and
 // what is in flight sum to m, and x sums to its start and all steps, whatever is lost; w stays above 0, because a
@@ -66,6 +67,20 @@ class Sgp final : public Algorithm<Real> {
     if (!window.empty()) divide();
   }
 
+  void reset(Work<Real>&) override {
+    x() = z().template cast<double>();
+    w() = 1;
+    counters_.reset();
+    if (own_.size() > 0) own_ = x();
+  }
+
+  void archive(Archive& archive) override {
+    archive.fixed(z_);
+    archive.fixed(mass_);
+    archive.fixed(own_);
+    counters_.archive(archive, mass_.count());
+  }
+
   ConstVectorRef<Real> model() const override { return numbers_of<Real>(z_); }
 
   void inspect(Probe& probe) const override {
@@ -97,7 +112,7 @@ class Sgp final : public Algorithm<Real> {
   TrackingMass counters_;
   Tensor z_;
   Tensor mass_;         // x, then w
-  Vector<double> own_;  // the start and all own steps; empty where nobody asks for the balance
+  Vector<double> own_;  // x at the start or the last reset, and all own steps; empty where nobody asks for the balance
 };
 
 Needs needs(const AlgorithmOptions&) {

@@ -9,6 +9,7 @@
 //   publish   send x and, for every receiver, the counter sigma_l <- sigma_l + b_l y;   y <- y - sum_l b_l y
 //   merge     x <- x + sum_j a_j (x_j - x);   y <- y + sum_j (sigma_j - rho_j);   rho_j <- sigma_j
 //   adopt     x <- x of the hub
+//   reset     y <- c;   sigma, rho <- 0
 //
 // In rounds: compute once (y = c = g at the start, where y is 0 and does not move x), then exchange and compute. There
 // a link that is down carries nothing, and a merge leaves behind what the paper calls x and y of k + 1/2.
@@ -73,6 +74,19 @@ class Spodgt final : public Algorithm<Real> {
   }
 
   void adopt(ConstVectorRef<Real> model) override { x() = model; }
+
+  void reset(Work<Real>&) override {
+    y() = c();
+    mass_.reset();
+  }
+
+  void archive(Archive& archive) override {
+    archive.fixed(x_);
+    archive.fixed(y_);
+    archive.fixed(c_);
+    archive.optional(y_half_, Scalar::float64, y_.count());
+    mass_.archive(archive, y_.count());
+  }
 
   ConstVectorRef<Real> model() const override { return numbers_of<Real>(x_); }
 

@@ -12,6 +12,12 @@ namespace rubato {
 /// xbar <- prox_{eta h}(mean_i xhat_i), where xhat_i is what client i answered last, at first the start model.
 template <class Real>
 class StoredAnswers : public GlobalModel<Real> {
+ public:
+  void archive(Archive& archive) override {
+    GlobalModel<Real>::archive(archive);
+    for (Tensor& xhat : stored_) archive.fixed(xhat);
+  }
+
  protected:
   StoredAnswers(const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool) : GlobalModel<Real>(seat, start, pool) {
     if (this->is_centre()) stored_.assign(seat.samples.size(), this->model_tensor());

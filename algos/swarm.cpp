@@ -55,6 +55,11 @@ class Swarm final : public Algorithm<Real> {
 
   void adopt(ConstVectorRef<Real> model) override { average_ = w_ = copy_of<Real>(model, pool_); }
 
+  void archive(Archive& archive) override {
+    archive.fixed(w_);
+    archive.fixed(average_);
+  }
+
   ConstVectorRef<Real> model() const override { return numbers_of<Real>(w_); }
   void inspect(Probe& probe) const override { show(probe, "x", model()); }
 

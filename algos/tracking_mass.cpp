@@ -1,5 +1,6 @@
 #include "algos/tracking_mass.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <string>
 #include <utility>
@@ -40,6 +41,16 @@ void TrackingMass::absorb(ClientId sender, const Tensor& counter, VectorRef<doub
   else
     mass += numbers_of<double>(counter);
   rho = counter;
+}
+
+void TrackingMass::reset() {
+  std::ranges::fill(assigned_, Tensor{});
+  std::ranges::fill(absorbed_, Tensor{});
+}
+
+void TrackingMass::archive(Archive& archive, std::size_t numbers) {
+  archive.optional(assigned_, Scalar::float64, numbers);
+  archive.optional(absorbed_, Scalar::float64, numbers);
 }
 
 void TrackingMass::inspect(Probe& probe) const {

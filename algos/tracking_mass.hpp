@@ -10,6 +10,7 @@
 // sum y + sum over links (sigma - rho) changes only by what the algorithm itself adds to y.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,12 @@ class TrackingMass {
   void absorb(const Received<Real>& message, VectorRef<double> mass) {
     absorb(message.sender, message.own_tensor(), mass);
   }
+
+  /// Forgets all counters, both ways.
+  void reset();
+
+  /// Of masses with this many numbers.
+  void archive(Archive& archive, std::size_t numbers);
 
   /// Adds all counters sigma of this client and takes off all its rho: its part of the mass in flight.
   void add_in_flight(Vector<double>& sum) const;

@@ -1,6 +1,7 @@
 // The conductor: walks the timing of every client in virtual time and writes down the steps. It never touches a model.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -70,6 +71,8 @@ class Conductor final : public StepSource {
 
   bool walk(std::uint64_t steps) override;
   void stop() override;
+  /// The run ends at this instant instead, as if it had been meant to. Not before now().
+  void end_at(Time until) { settings_.until = std::min(settings_.until, until); }
   bool is_over() const override { return is_over_; }
   bool awaits_answer() const override { return awaits_answer_; }
   void answer(bool yes) override;

@@ -10,6 +10,10 @@ namespace rubato {
 
 class StepHash {
  public:
+  StepHash() = default;
+  /// As low() and high() have told it.
+  StepHash(std::uint64_t low, std::uint64_t high) : low_{low}, high_{high} {}
+
   void add(const Step& step) {
     word(static_cast<std::uint64_t>(step.kind) | static_cast<std::uint64_t>(step.message) << 8 |
          static_cast<std::uint64_t>(step.with_gradient) << 16 | static_cast<std::uint64_t>(step.keeps) << 17 | static_cast<std::uint64_t>(step.phase) << 24 |

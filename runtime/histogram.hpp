@@ -19,6 +19,12 @@ class DurationHistogram {
     sum_ += duration.count();
   }
 
+  void add(const DurationHistogram& other) {
+    for (std::size_t i = 0; i < buckets_.size(); ++i) buckets_[i] += other.buckets_[i];
+    count_ += other.count_;
+    sum_ += other.sum_;
+  }
+
   std::uint64_t count() const { return count_; }
   double mean_seconds() const { return count_ ? static_cast<double>(sum_) * 1e-9 / static_cast<double>(count_) : 0; }
 

@@ -15,6 +15,12 @@ struct ClientId {
 /// Stands where no client is meant: draws that belong to the world and not to a client.
 inline constexpr ClientId no_client{0xFFFF'FFFF};
 
+/// A host of a run, counted from 0 in the order of the roster.
+struct HostId {
+  std::uint32_t value = 0;
+  constexpr auto operator<=>(const HostId&) const = default;
+};
+
 /// Counts the transmit ticks of one client at which something was sent, from 0; shared by all receivers of a tick.
 using Sequence = std::uint32_t;
 

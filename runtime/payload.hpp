@@ -89,8 +89,9 @@ class TensorPool {
   /// Uninitialised numbers.
   template <class Number>
   Tensor make(std::size_t count) {
-    return Tensor{take(scalar_of<Number>, count)};
+    return make(scalar_of<Number>, count);
   }
+  Tensor make(Scalar scalar, std::size_t count) { return Tensor{take(scalar, count)}; }
 
   /// Bytes asked from the system so far.
   std::size_t reserved_bytes() const { return reserved_.load(std::memory_order_relaxed); }

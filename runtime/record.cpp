@@ -35,10 +35,21 @@ std::int64_t from_zigzag(std::uint64_t value) {
 
 }  // namespace
 
-Recorder::Recorder(const std::filesystem::path& file, std::uint32_t clients, std::uint64_t most_bytes)
-    : file_{std::fopen(file.c_str(), "wb")}, name_{file.string()}, most_bytes_{most_bytes} {
+Recorder::Recorder(std::FILE* file, std::string name, std::uint64_t most_bytes)
+    : file_{file}, name_{std::move(name)}, most_bytes_{most_bytes} {
   if (!file_) throw std::runtime_error("cannot write " + name_ + ": " + std::strerror(errno));
   block_.reserve(block_limit + 4096);
+}
+
+std::unique_ptr<Recorder> Recorder::go_on(const std::filesystem::path& file, std::uint64_t intact, std::uint64_t most_bytes) {
+  std::filesystem::resize_file(file, intact);
+  std::unique_ptr<Recorder> recorder(new Recorder(std::fopen(file.c_str(), "ab"), file.string(), most_bytes));
+  recorder->bytes_ = intact;
+  return recorder;
+}
+
+Recorder::Recorder(const std::filesystem::path& file, std::uint32_t clients, std::uint64_t most_bytes)
+    : Recorder(std::fopen(file.c_str(), "wb"), file.string(), most_bytes) {
   write(magic, sizeof magic);
   write(&clients, sizeof clients);
 }
@@ -121,6 +132,7 @@ RecordReader::RecordReader(const std::filesystem::path& file) : file_{std::fopen
   const bool is_record = std::fread(start, 1, sizeof start, file_) == sizeof start &&
                          std::memcmp(start, magic, sizeof magic) == 0 &&
                          std::fread(&clients_, sizeof clients_, 1, file_) == 1;
+  intact_bytes_ = sizeof start + sizeof clients_;
   if (is_record) return;
   std::fclose(file_);
   throw std::runtime_error(file.string() + " is not a record of a run");
@@ -141,6 +153,7 @@ bool RecordReader::read_block() {
   position_ = 0;
   last_at_ = 0;
   last_weight_ = 1;
+  if (!is_incomplete_) intact_bytes_ += sizeof size + sizeof sum + size;
   return !is_incomplete_;
 }
 

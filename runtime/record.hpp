@@ -17,6 +17,8 @@ class Recorder {
  public:
   /// Throws std::runtime_error if the file cannot be made. `most_bytes` 0: without limit.
   Recorder(const std::filesystem::path& file, std::uint32_t clients, std::uint64_t most_bytes = 0);
+  /// Goes on with a record whose first `intact` bytes are whole blocks; what follows them is cut off.
+  static std::unique_ptr<Recorder> go_on(const std::filesystem::path& file, std::uint64_t intact, std::uint64_t most_bytes);
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -32,6 +34,7 @@ class Recorder {
   std::uint64_t bytes() const { return bytes_ + block_.size(); }
 
  private:
+  Recorder(std::FILE* file, std::string name, std::uint64_t most_bytes);
   void number(std::uint64_t value);
   void write_block();
   void write(const void* data, std::size_t size);
@@ -61,6 +64,8 @@ class RecordReader {
   const Step* next();
   /// The record ended in a damaged block or was cut at its limit.
   bool is_incomplete() const { return is_incomplete_; }
+  /// Bytes of the file up to the end of the last block that was read.
+  std::uint64_t intact_bytes() const { return intact_bytes_; }
 
  private:
   bool read_block();
@@ -75,6 +80,7 @@ class RecordReader {
   double last_weight_ = 1;
   bool is_incomplete_ = false;
   bool is_damaged_ = false;
+  std::uint64_t intact_bytes_ = 0;
   Step step_;
   std::vector<StepEntry> entries_;
 };

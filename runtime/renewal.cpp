@@ -76,6 +76,27 @@ Duration Timer::interval(const TimerLaw& law, std::uint64_t seed, ClientId clien
   return std::max(from_seconds(seconds), Duration{1});
 }
 
+void Timer::skip_to(Time now, const TimerLaw& law) {
+  if (last_ >= now) return;
+  if (law.kind == TimerLaw::Kind::table) {
+    while (count_ < law.ticks->size() && (*law.ticks)[count_] < now) ++count_;
+    if (count_ > 0) last_ = (*law.ticks)[count_ - 1];
+    return;
+  }
+  if (law.kind != TimerLaw::Kind::fixed) {
+    last_ = now;
+    return;
+  }
+  const Duration period = std::max(from_seconds(law.first), Duration{1});
+  if (count_ == 0) {
+    const Time first{from_seconds(law.second)};
+    if (first >= now) return;  // it has not ticked yet
+    count_ = 1;
+    last_ = first;
+  }
+  last_ += (now - last_ - Duration{1}) / period * period;
+}
+
 Time Timer::next(const TimerLaw& law, std::uint64_t seed, ClientId client, Purpose purpose, std::uint32_t detail) {
   if (law.kind == TimerLaw::Kind::fixed && count_ == 0) {
     count_ = 1;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/archive.hpp"
 #include "runtime/random.hpp"
 #include "runtime/time.hpp"
 
@@ -52,6 +53,16 @@ class Timer {
 
   /// One interval of the law, without moving the timer's own time line: rounds measure their computations with it.
   Duration interval(const TimerLaw& law, std::uint64_t seed, ClientId client, Purpose purpose, std::uint32_t detail = 0);
+
+  /// Nothing ticked before this instant: what was due is left out, and the next interval begins here (of a table or a
+  /// fixed period: where its own time line says).
+  void skip_to(Time now, const TimerLaw& law);
+
+  void archive(Archive& archive) {
+    std::int64_t last = last_.time_since_epoch().count();
+    archive(last), archive(count_), archive(spare_);
+    last_ = Time{Duration{last}};
+  }
 
   /// The last tick handed out; the start of the experiment before the first.
   Time last() const { return last_; }

@@ -1,6 +1,7 @@
 #include "runtime/protocols/link_choice.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "runtime/random.hpp"
@@ -11,23 +12,44 @@ namespace {
 
 constexpr std::uint32_t picking = 1;  // detail of Purpose::neighbours
 
+std::atomic<std::uint64_t> choices{0};
+
 bool takes_some(const Fanout& fanout) { return fanout.share < 1 || fanout.chosen_by_receiver; }
 
 }  // namespace
 
-LinkChoice::LinkChoice(const Graph& graph, std::uint64_t seed, const Fanout& fanout, std::vector<std::uint32_t> every,
+struct LinkChoice::Memory {
+  struct Picked {
+    std::uint64_t turn = ~std::uint64_t{0};
+    std::vector<ClientId> neighbours;  // ascending
+  };
+  std::uint64_t number = ~std::uint64_t{0};
+  std::vector<Picked> picked;
+  std::vector<std::uint32_t> places;
+};
+
+LinkChoice::Memory& LinkChoice::memory(const Graph& graph) const {
+  thread_local Memory memory;
+  if (memory.number == number_) return memory;
+  memory.number = number_;
+  memory.picked.assign(picks_ ? graph.clients() : 0, {});
+  return memory;
+}
+
+LinkChoice::LinkChoice(const Graph&, std::uint64_t seed, const Fanout& fanout, std::vector<std::uint32_t> every,
                        std::vector<double> chances)
     : draws_{takes_some(fanout) || !chances.empty()},
       seed_{seed},
       fanout_{fanout},
       chances_{std::move(chances)},
-      every_{std::move(every)} {
-  if (takes_some(fanout)) picked_.resize(graph.clients());
-}
+      every_{std::move(every)},
+      picks_{takes_some(fanout)},
+      number_{++choices} {}
 
 // The neighbours that a client picks at a turn: the first few of a shuffle.
-const std::vector<ClientId>& LinkChoice::picked_by(const Graph& graph, ClientId client, std::uint64_t turn) const {
-  Picked& picked = picked_[client.value];
+const std::vector<ClientId>& LinkChoice::picked_by(const Graph& graph, ClientId client, std::uint64_t turn,
+                                                    Memory& memory) const {
+  Memory::Picked& picked = memory.picked[client.value];
   if (picked.turn == turn) return picked.neighbours;
   picked.turn = turn;
   const auto all = fanout_.chosen_by_receiver ? graph.senders_to(client) : graph.receivers_of(client);
@@ -57,28 +79,30 @@ bool LinkChoice::is_up(ClientId sender, ClientId receiver, LinkIndex link, std::
 }
 
 const std::vector<std::uint32_t>& LinkChoice::choose(const Graph& graph, ClientId sender, std::uint64_t turn) const {
-  places_.clear();
+  Memory& mine = memory(graph);
+  std::vector<std::uint32_t>& places = mine.places;
+  places.clear();
   const auto receivers = graph.receivers_of(sender);
   const LinkIndex first = graph.first_link(sender);
   if (!table_.empty()) {
     const auto& turns = table_[sender.value];
-    if (turn >= turns.size()) return places_;
-    for (const ClientId receiver : turns[turn]) places_.push_back(*graph.find_link(sender, receiver) - first);
-    return places_;
+    if (turn >= turns.size()) return places;
+    for (const ClientId receiver : turns[turn]) places.push_back(*graph.find_link(sender, receiver) - first);
+    return places;
   }
   const auto holds = [](const std::vector<ClientId>& some, ClientId client) {
     return std::binary_search(some.begin(), some.end(), client);
   };
   for (std::uint32_t place = 0; place < receivers.size(); ++place) {
     const ClientId receiver = receivers[place];
-    if (!picked_.empty()) {
-      const bool is_picked = fanout_.chosen_by_receiver ? holds(picked_by(graph, receiver, turn), sender)
-                                                        : holds(picked_by(graph, sender, turn), receiver);
+    if (picks_) {
+      const bool is_picked = fanout_.chosen_by_receiver ? holds(picked_by(graph, receiver, turn, mine), sender)
+                                                        : holds(picked_by(graph, sender, turn, mine), receiver);
       if (!is_picked) continue;
     }
-    if (is_up(sender, receiver, first + place, turn)) places_.push_back(place);
+    if (is_up(sender, receiver, first + place, turn)) places.push_back(place);
   }
-  return places_;
+  return places;
 }
 
 }  // namespace rubato

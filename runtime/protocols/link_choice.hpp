@@ -14,7 +14,7 @@ namespace rubato {
 using ActiveLinks = std::vector<std::vector<std::vector<ClientId>>>;
 
 /// A table, or some of the neighbours, or every link with a chance of its own; the last two together mean both. A pure
-/// function of (seed, client, turn), but for what it remembers of its last answer: one thread.
+/// function of (seed, client, turn); any thread may ask.
 class LinkChoice {
  public:
   LinkChoice() = default;
@@ -25,16 +25,14 @@ class LinkChoice {
              std::vector<double> chances);
 
   bool is_all() const { return table_.empty() && !draws_; }
-  /// The places among the sender's receivers, ascending; valid until the next call.
+  /// The places among the sender's receivers, ascending; valid until this thread's next call.
   const std::vector<std::uint32_t>& choose(const Graph& graph, ClientId sender, std::uint64_t turn) const;
 
  private:
-  struct Picked {
-    std::uint64_t turn = ~std::uint64_t{0};
-    std::vector<ClientId> neighbours;  // ascending
-  };
+  struct Memory;  // of a thread: its last answers
 
-  const std::vector<ClientId>& picked_by(const Graph& graph, ClientId client, std::uint64_t turn) const;
+  Memory& memory(const Graph& graph) const;
+  const std::vector<ClientId>& picked_by(const Graph& graph, ClientId client, std::uint64_t turn, Memory& memory) const;
   bool is_up(ClientId sender, ClientId receiver, LinkIndex link, std::uint64_t turn) const;
 
   ActiveLinks table_;
@@ -43,8 +41,8 @@ class LinkChoice {
   Fanout fanout_;
   std::vector<double> chances_;
   std::vector<std::uint32_t> every_;  // by receiver, where receivers choose
-  mutable std::vector<Picked> picked_;
-  mutable std::vector<std::uint32_t> places_;
+  bool picks_ = false;
+  std::uint64_t number_ = 0;  // tells one choice from another in a thread's memory
 };
 
 }  // namespace rubato

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/archive.hpp"
 #include "runtime/event_queue.hpp"
 #include "runtime/mailbox.hpp"
 #include "runtime/step.hpp"
@@ -112,6 +113,18 @@ class Protocol {
   virtual void on_deadline(Time, Sequence, Effects&) {}
   virtual Offer on_arrival(const Arrival& arrival, Effects& effects) = 0;
   virtual void on_window_close(Time now, Effects& effects) = 0;
+  /// The compute tick that is due is left out: its predecessor's computation was not finished. Only the next tick follows.
+  virtual void skip_compute(Effects&) {}
+  /// Timers begin again at this instant, and with them the client: after a restart, or, instead of start(), of one that
+  /// comes late.
+  virtual void resume(Time /*now*/, Effects&) {}
+  /// A neighbour has gone, or is here again: nothing is sent to who is not here, and the weights of increments are shared
+  /// out among who is.
+  virtual void on_presence(ClientId /*neighbour*/, bool /*is_here*/) {}
+  /// A sender has begun a new life: it counts its messages from 0 again.
+  virtual void on_new_life(ClientId /*sender*/) {}
+  /// What a restart needs; timers, mailbox and messages under way begin anew.
+  virtual void archive(Archive& archive) { archive(counts_); }
   /// A new period of the reception cap begins.
   virtual void on_refill() = 0;
   /// Everyone takes the hub's model now. With `clears_mailbox` the open window is thrown away.

@@ -28,17 +28,33 @@ bool PullSettings::announces() const {
 Pull::Pull(const PullSettings& settings, ClientId self)
     : settings_{settings}, self_{self}, mailbox_{settings.push->limits, 0} {}
 
-void Pull::start(Effects& effects) {
+void Pull::wake_compute(Effects& effects) {
   effects.wake({compute_timer_.next(push().compute_law(self_), push().seed, self_, Purpose::compute_timer),
                 Priority::compute, self_});
+}
+
+void Pull::resume(Time now, Effects& effects) {
+  compute_timer_.skip_to(now, push().compute_law(self_));
+  if (push().transmit_law(self_).ticks_by_itself()) transmit_timer_.skip_to(now, push().transmit_law(self_));
+  start(effects);
+}
+
+void Pull::archive(Archive& archive) {
+  Protocol::archive(archive);
+  archive(sequence_), archive(pulls_);
+  compute_timer_.archive(archive);
+  transmit_timer_.archive(archive);
+}
+
+void Pull::start(Effects& effects) {
+  wake_compute(effects);
   const TimerLaw& law = push().transmit_law(self_);
   if (law.ticks_by_itself() && !settings_.at_compute())
     effects.wake({transmit_timer_.next(law, push().seed, self_, Purpose::transmit_timer), Priority::transmit, self_});
 }
 
 void Pull::on_compute(Time now, std::uint32_t, Effects& effects) {
-  effects.wake({compute_timer_.next(push().compute_law(self_), push().seed, self_, Purpose::compute_timer),
-                Priority::compute, self_});
+  wake_compute(effects);
   if (!settings_.at_compute()) return compute(now, effects);
   if (awaits_) {
     ++skipped_;

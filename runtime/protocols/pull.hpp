@@ -48,6 +48,9 @@ class Pull final : public Protocol {
   void on_request(Time now, ClientId from, std::uint32_t tag, Effects& effects) override;
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_window_close(Time now, Effects& effects) override;
+  void skip_compute(Effects& effects) override { wake_compute(effects); }
+  void resume(Time now, Effects& effects) override;
+  void archive(Archive& archive) override;
   void on_refill() override {}
   void on_unify(Time, bool, Effects&) override {}
   const Mailbox& mailbox() const override { return mailbox_; }
@@ -57,6 +60,7 @@ class Pull final : public Protocol {
 
  private:
   const PushSettings& push() const { return *settings_.push; }
+  void wake_compute(Effects& effects);
   bool ask(Time now, Effects& effects);
   void choose_asked();
   void compute(Time now, Effects& effects);

@@ -48,16 +48,85 @@ void Push::start(Effects& effects) {
     step.with_gradient = settings_.has_gradient(self_, 0);
     step.index = counts_.computations++;
   }
+  wake_timers(effects);
+  begin({}, effects);
+}
+
+void Push::wake_compute(Effects& effects) {
   effects.wake({compute_timer_.next(settings_.compute_law(self_), settings_.seed, self_, Purpose::compute_timer),
                 Priority::compute, self_});
+}
+
+void Push::wake_timers(Effects& effects) {
+  wake_compute(effects);
   const TimerLaw& law = settings_.transmit_law(self_);
-  if (!law.ticks_by_itself() || !settings_.needs.sends) return begin({}, effects);
+  if (!law.ticks_by_itself() || !settings_.needs.sends) return;
   if (!settings_.transmit_per_link)
     effects.wake({transmit_timer_.next(law, settings_.seed, self_, Purpose::transmit_timer), Priority::transmit, self_});
   for (std::uint32_t link = 0; link < link_timers_.size(); ++link)
     effects.wake({link_timers_[link].next(law, settings_.seed, self_, Purpose::transmit_timer, link + 1),
                   Priority::transmit, self_, link});
-  begin({}, effects);
+}
+
+void Push::resume(Time now, Effects& effects) {
+  compute_timer_.skip_to(now, settings_.compute_law(self_));
+  const TimerLaw& law = settings_.transmit_law(self_);
+  if (law.ticks_by_itself()) {
+    transmit_timer_.skip_to(now, law);
+    for (Timer& timer : link_timers_) timer.skip_to(now, law);
+  }
+  if (counts_.computations == 0) return start(effects);
+  wake_timers(effects);
+  begin(now, effects);
+}
+
+Push::Memory& Push::memory() {
+  if (!memory_) memory_ = std::make_unique<Memory>();
+  return *memory_;
+}
+
+bool Push::is_here(ClientId neighbour) const {
+  return !memory_ || !std::binary_search(memory_->absent.begin(), memory_->absent.end(), neighbour);
+}
+
+double Push::merge_weight(const Arrival& arrival) const {
+  const double weight = settings_.merge_weight(arrival.link);
+  return memory_ ? weight * memory_->scale : weight;
+}
+
+void Push::on_presence(ClientId neighbour, bool is_here) {
+  std::vector<ClientId>& absent = memory().absent;
+  const auto at = std::lower_bound(absent.begin(), absent.end(), neighbour);
+  const bool is_listed = at != absent.end() && *at == neighbour;
+  if (is_here && is_listed) absent.erase(at);
+  if (!is_here && !is_listed) absent.insert(at, neighbour);
+  if (!settings_.shares_out_weights) return;
+  double all = 0, here = 0;
+  for (const ClientId sender : settings_.graph->senders_to(self_)) {
+    const double weight = settings_.merge_weight(*settings_.graph->find_link(sender, self_));
+    all += weight;
+    if (this->is_here(sender)) here += weight;
+  }
+  memory_->scale = here > 0 ? all / here : 1;
+}
+
+void Push::on_new_life(ClientId sender) {
+  if (!memory_) return;
+  const std::size_t place = place_of(sender);
+  if (!memory_->filters.empty()) memory_->filters[place] = {};
+  if (!has_next()) return;
+  memory_->next[place] = 0;
+  if (!settings_.needs.in_order) return;
+  memory_->is_unknown.resize(memory_->next.size());
+  memory_->is_unknown[place] = true;
+}
+
+void Push::archive(Archive& archive) {
+  Protocol::archive(archive);
+  archive(has_news_), archive(turns_), archive(sequence_);
+  compute_timer_.archive(archive);
+  transmit_timer_.archive(archive);
+  archive.list(link_timers_, [](Archive& each, Timer& timer) { timer.archive(each); });
 }
 
 void Push::begin(Time now, Effects& effects) {
@@ -65,8 +134,7 @@ void Push::begin(Time now, Effects& effects) {
 }
 
 void Push::on_compute(Time now, std::uint32_t, Effects& effects) {
-  effects.wake({compute_timer_.next(settings_.compute_law(self_), settings_.seed, self_, Purpose::compute_timer),
-                Priority::compute, self_});
+  wake_compute(effects);
   absorb_stored(now, effects);
   Step& step = effects.step(StepKind::compute, self_, now);
   step.with_gradient = settings_.has_gradient(self_, counts_.computations);
@@ -112,6 +180,7 @@ void Push::publish(Time now, std::uint32_t detail, Effects& effects) {
   const LinkIndex first_link = graph.first_link(self_);
   const auto entry = [&](std::uint32_t place) {
     const LinkIndex link = first_link + place;
+    if (!is_here(receivers[place])) return;
     effects.entry({.peer = receivers[place], .sequence = sequence_, .weight = settings_.share_weight(link), .place = link});
   };
   Step& step = effects.step(StepKind::publish, self_, now);
@@ -226,7 +295,7 @@ void Push::absorb_stored(Time now, Effects& effects) {
   const std::uint64_t every = settings_.absorb_every.empty() ? 1 : settings_.absorb_every[self_.value];
   if (counts_.computations % every != 0) return;
   effects.step(StepKind::merge, self_, now);
-  for (const Arrival& arrival : memory_->stored) effects.entry(merge_entry(arrival, now, settings_.merge_weight(arrival.link)));
+  for (const Arrival& arrival : memory_->stored) effects.entry(merge_entry(arrival, now, merge_weight(arrival)));
   memory_->stored.clear();
 }
 
@@ -251,7 +320,7 @@ void Push::merge_all(Time now, Effects& effects) {
   effects.step(StepKind::merge, self_, now);
   const double equal_share = 1.0 / static_cast<double>(batch.size());
   for (const Arrival& arrival : batch) {
-    const double weight = settings_.needs.weights_by_batch ? equal_share : settings_.merge_weight(arrival.link);
+    const double weight = settings_.needs.weights_by_batch ? equal_share : merge_weight(arrival);
     effects.entry(merge_entry(arrival, now, weight));
   }
 }
@@ -267,7 +336,7 @@ void Push::merge_newest(Time now, Effects& effects) {
   std::size_t used = 0;
   for (std::size_t i = 0; i < sorted_.size(); ++i) {
     if (is_superseded(i)) continue;
-    effects.entry(merge_entry(sorted_[i], now, settings_.merge_weight(sorted_[i].link)));
+    effects.entry(merge_entry(sorted_[i], now, merge_weight(sorted_[i])));
     ++used;
   }
   if (used == 0) effects.take_back();
@@ -299,7 +368,7 @@ void Push::merge_in_order(Time now, Effects& effects) {
       if (taken.kind != kind) continue;
       if (!is_open) effects.step(StepKind::merge, self_, now).message = kind;
       is_open = true;
-      effects.entry(merge_entry(taken, now, settings_.merge_weight(taken.link)));
+      effects.entry(merge_entry(taken, now, merge_weight(taken)));
     }
   }
   for (const Arrival& late : refused) supersede(late, now, effects);
@@ -307,10 +376,17 @@ void Push::merge_in_order(Time now, Effects& effects) {
 
 bool Push::is_due(const Arrival& arrival, Effects& effects) {
   std::uint64_t& next = next_of(arrival.id.sender);
+  const std::size_t place = place_of(arrival.id.sender);
+  const bool is_unknown = !memory_->is_unknown.empty() && memory_->is_unknown[place];
   if (arrival.kind == MessageKind::resync) {
     if (arrival.tag < next) return false;
     next = arrival.tag;
+    if (is_unknown) memory_->is_unknown[place] = false;
     return true;
+  }
+  if (is_unknown) {
+    effects.request(self_, arrival.id.sender, 0);
+    return false;
   }
   if (arrival.id.sequence > next) effects.request(self_, arrival.id.sender, 0);
   if (arrival.id.sequence != next) return false;

@@ -32,6 +32,7 @@ struct PushSettings {
   MailboxLimits limits;
   Needs needs;
   bool may_duplicate = false;      ///< links deliver messages twice: receivers remember what they have seen
+  bool shares_out_weights = false; ///< merge weights of who is absent go to those who are here
   Chances chances;
   std::vector<std::vector<bool>> gradients;             ///< [client][computation]; empty: drawn, or always
   std::vector<std::vector<double>> merge_weights;       ///< by directed link, a row a round in turn; empty: 1
@@ -72,12 +73,33 @@ class Push final : public Protocol {
   void on_answer(Time now, bool sends, Effects& effects) override;
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_window_close(Time now, Effects& effects) override;
+  void skip_compute(Effects& effects) override { wake_compute(effects); }
+  void resume(Time now, Effects& effects) override;
+  void on_presence(ClientId neighbour, bool is_here) override;
+  void on_new_life(ClientId sender) override;
+  void archive(Archive& archive) override;
   void on_refill() override { mailbox_.refill(settings_.limits); }
   void on_unify(Time now, bool clears_mailbox, Effects& effects) override;
   const Mailbox& mailbox() const override { return mailbox_; }
 
  private:
+  // What only some needs ask for.
+  struct Memory {
+    std::vector<Arrival> stored;           // what the next computation will absorb: the newest of each sender
+    std::vector<Arrival> refused;          // of the window that is being merged in order; kept for its memory
+    std::vector<std::uint64_t> next;       // by sender: one above the last that was handed over
+    std::vector<DuplicateFilter> filters;  // by sender, where links duplicate
+    std::vector<bool> is_unknown;          // by sender: its state must be asked for before anything is merged
+    std::vector<ClientId> absent;          // neighbours that are not here, ascending
+    double scale = 1;                      // of merge weights that are shared out among those who are here
+  };
+
   void begin(Time now, Effects& effects);
+  void wake_compute(Effects& effects);
+  void wake_timers(Effects& effects);
+  Memory& memory();
+  bool is_here(ClientId neighbour) const;
+  double merge_weight(const Arrival& arrival) const;
   void publish(Time now, std::uint32_t detail, Effects& effects);
   void wake_coupled(Time now, Effects& effects);
   Offer judge(const Arrival& arrival);
@@ -97,14 +119,6 @@ class Push final : public Protocol {
     Sequence sequence;
     SlotIndex slot;
     bool is_acknowledged;
-  };
-
-  // What only some needs ask for.
-  struct Memory {
-    std::vector<Arrival> stored;           // what the next computation will absorb: the newest of each sender
-    std::vector<Arrival> refused;          // of the window that is being merged in order; kept for its memory
-    std::vector<std::uint64_t> next;       // by sender: one above the last that was handed over
-    std::vector<DuplicateFilter> filters;  // by sender, where links duplicate
   };
 
   const PushSettings& settings_;
