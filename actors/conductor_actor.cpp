@@ -24,8 +24,12 @@ StepDesk::StepDesk(Stage& stage, const StepSource*& source, Recorder* recorder)
       recorder_{recorder},
       staged_(stage.ensemble.clients.size()) {}
 
-void StepDesk::perform(const Step& step) {
+void StepDesk::record(const Step& step) {
   if (recorder_ && step.kind != StepKind::measure) recorder_->add(step);
+}
+
+void StepDesk::perform(const Step& step) {
+  record(step);
   if (step.kind == StepKind::discard) {  // nothing to compute: the payload is let go of here
     for (const StepEntry& entry : step.entries) stage_.ensemble.slots.release(entry.slot);
     return;
@@ -84,13 +88,18 @@ std::int64_t ConductorActor::outstanding_to_wait_for() const {
   return is_measuring_ ? portion() / 2 : 0;
 }
 
+// In slots, or on their way into one.
+std::int64_t ConductorActor::payloads() const {
+  return stage_.ensemble.slots.in_use() - (company_ ? company_->empty_slots() : 0);
+}
+
 bool ConductorActor::has_credit() const {
   if (stage_.open_samples.load() > 2) return false;
   const std::int64_t outstanding = stage_.ensemble.outstanding.load();
   if (outstanding == 0) return true;  // whatever the links hold: somebody has to go on
   if (measures_in_portions()) return is_measuring_ && outstanding <= portion() / 2;
   return outstanding < credit_.outstanding_steps &&
-         stage_.ensemble.slots.in_use() * credit_.bytes_per_payload < credit_.payload_bytes;
+         payloads() * credit_.bytes_per_payload < credit_.payload_bytes;
 }
 
 bool ConductorActor::sleep_until(std::int64_t outstanding) {
@@ -115,7 +124,7 @@ void ConductorActor::finish_when_quiet() {
 // As many steps as the credit for payloads allows: each of them may be a publication.
 std::uint64_t ConductorActor::slice() const {
   if (measures_in_portions()) return static_cast<std::uint64_t>(portion());
-  const std::int64_t room = credit_.payload_bytes / credit_.bytes_per_payload - stage_.ensemble.slots.in_use();
+  const std::int64_t room = credit_.payload_bytes / credit_.bytes_per_payload - payloads();
   return static_cast<std::uint64_t>(std::clamp<std::int64_t>(room, 1, static_cast<std::int64_t>(credit_.slice)));
 }
 
@@ -149,17 +158,28 @@ bool ConductorActor::hand_in_answer() {
     stage_.conductor_sleeps.store(true);
     if (answer.load() < 0 || !stage_.conductor_sleeps.exchange(false)) return false;
   }
-  guarded([&] { source_.answer(answer.exchange(-1) == 1); });
+  const bool is_yes = answer.exchange(-1) == 1;
+  if (company_) company_->on_answer(is_yes);
+  guarded([&] { source_.answer(is_yes); });
   return true;
 }
 
+bool ConductorActor::has_company() {
+  if (!company_ || company_->may_walk()) return true;
+  stage_.wake_at.store(-1);
+  stage_.conductor_sleeps.store(true);
+  return company_->may_walk() && stage_.conductor_sleeps.exchange(false);
+}
+
 void ConductorActor::go_on() {
-  if (stage_.is_stopping.load()) source_.stop();
+  if (stage_.is_stopping.load()) company_ ? company_->on_stop_wanted() : source_.stop();
   if (source_.is_over() || stage_.ensemble.has_failed()) return finish_when_quiet();
   const BusyWorker busy(stage_);
+  if (!has_company()) return;
   if (source_.awaits_answer() && !hand_in_answer()) return;
   if (!has_credit() && sleep_until(outstanding_to_wait_for())) return;
   walk_a_slice();
+  if (company_) company_->on_walked();
   stage_.now_nanoseconds.store(source_.now().time_since_epoch().count(), std::memory_order_relaxed);
   stage_.events.store(source_.events(), std::memory_order_relaxed);
   caf::anon_send(this, GoOn{});  // behind everybody who has work now

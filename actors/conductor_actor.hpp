@@ -21,6 +21,24 @@ struct Credit {
                           std::int64_t payload_bytes);
 };
 
+/// Others whom the conductor waits for and who wait for it: the other hosts of a run. On the conductor's thread.
+class Company {
+ public:
+  virtual ~Company() = default;
+  /// Somebody at this host wants the run to end with what it has.
+  virtual void on_stop_wanted() = 0;
+  /// False: not yet; the conductor is woken when that may have changed.
+  virtual bool may_walk() = 0;
+  /// Steps were walked and handed over.
+  virtual void on_walked() = 0;
+  /// A client of this host has answered its question.
+  virtual void on_answer(bool yes) = 0;
+  /// Slots that are open and will hold no payload, as far as is known.
+  virtual std::int64_t empty_slots() const = 0;
+  /// The stage is about to be cleared; it is not touched any more.
+  virtual void leave() = 0;
+};
+
 /// Sorts the conductor's steps by client and hands each client its own in one message.
 class StepDesk final : public StepSink {
  public:
@@ -29,6 +47,8 @@ class StepDesk final : public StepSink {
 
   SlotIndex open_slot(std::uint32_t receivers) override { return stage_.ensemble.slots.open(receivers); }
   void perform(const Step& step) override;
+  /// Writes the step down without performing it.
+  void record(const Step& step);
   void open_sample(std::uint64_t number, Time at, std::uint32_t clients) override;
   void hand_over();
 
@@ -48,15 +68,25 @@ class StepDesk final : public StepSink {
 
 class ConductorActor final : public caf::event_based_actor {
  public:
-  ConductorActor(caf::actor_config& config, Stage& stage, StepSource& source, StepDesk& desk, const Credit& credit)
-      : caf::event_based_actor(config), stage_{stage}, source_{source}, desk_{desk}, credit_{credit} {}
+  /// `company` may be null.
+  ConductorActor(caf::actor_config& config, Stage& stage, StepSource& source, StepDesk& desk, const Credit& credit,
+                 Company* company)
+      : caf::event_based_actor(config),
+        stage_{stage},
+        source_{source},
+        desk_{desk},
+        credit_{credit},
+        company_{company} {}
   caf::behavior make_behavior() override;
 
  private:
   void go_on();
   /// False: the client will wake us when it has answered.
   bool hand_in_answer();
+  /// False: somebody will wake us when the others have gone on.
+  bool has_company();
   bool has_credit() const;
+  std::int64_t payloads() const;
   bool is_quiet() const;
   void finish_when_quiet();
   std::uint64_t slice() const;
@@ -73,6 +103,7 @@ class ConductorActor final : public caf::event_based_actor {
   StepSource& source_;
   StepDesk& desk_;
   Credit credit_;
+  Company* company_;
   bool is_measuring_ = false;  // the last slice was a portion of a sample, and there are more
 };
 

@@ -264,6 +264,37 @@ struct Budget {
   bool operator==(const Budget&) const = default;
 };
 
+/// One host of a run over several.
+struct Host {
+  std::string name;
+  std::string address;                     // where the others reach it
+  std::optional<std::string> bind;         // where it listens; absent: its address
+  std::optional<std::string> public_key;   // absent: plain text
+  std::optional<std::vector<std::int64_t>> clients;  // absent in all: equal shares in a row
+  bool operator==(const Host&) const = default;
+};
+
+/// How several hosts get on with each other. Real seconds.
+struct Hosts {
+  bool insecure = false;
+  double wait = 60;
+  double lost_after = 10;
+  double drain = 10;
+  std::int64_t queue_bytes = 67108864;
+  std::int64_t chunk_bytes = 4194304;
+  bool operator==(const Hosts&) const = default;
+};
+
+/// What is done to messages between hosts.
+struct Impaired {
+  double loss = 0;
+  double duplicate = 0;
+  double reorder = 0;
+  double corrupt = 0;
+  Law delay = Law::constant(0);
+  bool operator==(const Impaired&) const = default;
+};
+
 /// record = "full" | "off" | a size in bytes.
 struct Record {
   enum class Kind { full, off, limited };
@@ -283,6 +314,10 @@ struct Experiment {
   double until = 0;  // seconds of the experiment's own time, > 0
   std::string isa = "auto";
   Record record;
+  double checkpoint_every = 0;  // seconds of the experiment; 0: none
+  std::vector<Host> roster;     // empty: one process
+  Hosts hosts;
+  Impaired impaired;
   Clients clients;
   Topology topology;
   Channel channel;

@@ -107,11 +107,28 @@ void fields(auto& each, Limits& limits) {
   each("outstanding_steps", limits.outstanding_steps), each("payload_bytes", limits.payload_bytes);
 }
 
+void fields(auto& each, Host& host) {
+  each("name", host.name), each("address", host.address), each("bind", host.bind);
+  each("public_key", host.public_key), each("clients", host.clients);
+}
+
+void fields(auto& each, Hosts& hosts) {
+  each("insecure", hosts.insecure), each("wait", hosts.wait), each("lost_after", hosts.lost_after);
+  each("drain", hosts.drain), each("queue_bytes", hosts.queue_bytes), each("chunk_bytes", hosts.chunk_bytes);
+}
+
+void fields(auto& each, Impaired& impaired) {
+  each("loss", impaired.loss), each("duplicate", impaired.duplicate), each("reorder", impaired.reorder);
+  each("corrupt", impaired.corrupt), each("delay", impaired.delay);
+}
+
 void fields(auto& each, Experiment& experiment) {
   each("name", experiment.name), each("seed", experiment.seed), each("clock", experiment.clock);
   each("time_scale", experiment.time_scale), each("saturate", experiment.saturate);
   each("precision", experiment.precision), each("until", experiment.until), each("isa", experiment.isa);
-  each("record", experiment.record), each("clients", experiment.clients), each("topology", experiment.topology);
+  each("record", experiment.record), each("checkpoint_every", experiment.checkpoint_every);
+  each("roster", experiment.roster), each("hosts", experiment.hosts), each("impaired", experiment.impaired);
+  each("clients", experiment.clients), each("topology", experiment.topology);
   each("channel", experiment.channel), each("mailbox", experiment.mailbox);
   each("unification", experiment.unification), each("protocol", experiment.protocol);
   each("algorithm", experiment.algorithm), each("data", experiment.data), each("model", experiment.model);

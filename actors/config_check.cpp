@@ -60,7 +60,7 @@ class Checker {
   void edge(const Value& value, const std::string& path);
   void matrix(const Value& value, const Range& range, const std::string& path);
   void ticks(const Value& value, const Range& range, const std::string& path);
-  void links(Value& value, const std::string& path);
+  void tables(Value& value, std::string_view spec, std::string_view with, const std::string& path);
   void law(Value& value, const Key& key, const std::string& path);
   void law_table(Table& law, const Key& key, const std::string& path, int line);
   void one_per_client(const Value& list, std::string_view what, const std::string& path);
@@ -126,7 +126,7 @@ std::string meant_instead(std::string_view name, std::string_view spec) {
     if (key->type != Type::later) here.push_back(key->name);
   if (std::string near = nearest(name, here); !near.empty()) return near;
   for (const Key& key : all_keys())
-    if (key.name == name && key.table != "law" && key.table != "link" && key.table != "timer")
+    if (key.name == name && key.table != "law" && key.table != "link" && key.table != "host" && key.table != "timer")
       return dotted(key.table, name);
   return {};
 }
@@ -195,7 +195,10 @@ void Checker::value(Value& value, const Key& key, const std::string& path) {
       ticks(value, key.range, path);
       break;
     case Type::links:
-      links(value, path);
+      tables(value, "link", "source and target", path);
+      break;
+    case Type::hosts:
+      tables(value, "host", "name and address", path);
       break;
     case Type::law:
     case Type::per_client:
@@ -343,15 +346,14 @@ void Checker::ticks(const Value& value, const Range& range, const std::string& p
   }
 }
 
-void Checker::links(Value& value, const std::string& path) {
-  auto* list = elements(value, path, "tables with source and target", true);
+void Checker::tables(Value& value, std::string_view spec, std::string_view with, const std::string& path) {
+  auto* list = elements(value, path, "tables with " + std::string(with), true);
   if (!list) return;
   for (std::size_t i = 0; i < list->size(); ++i) {
-    auto* link = (*list)[i].as<Table>();
-    if (link)
-      table(*link, "link", place(path, i), (*list)[i].line);
+    if (auto* element = (*list)[i].as<Table>())
+      table(*element, std::string(spec), place(path, i), (*list)[i].line);
     else
-      wrong((*list)[i], place(path, i), "must be a table with source and target");
+      wrong((*list)[i], place(path, i), "must be a table with " + std::string(with));
   }
 }
 

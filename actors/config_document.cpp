@@ -20,17 +20,21 @@ std::string in_rows(const Value& value) {
   return text + "]";
 }
 
+// Of a list of tables.
+bool is_element(std::string_view spec) { return spec == "link" || spec == "host"; }
+
 Value pruned(const Value& value, std::string_view spec);
 
 Table pruned_table(const Table& table, std::string_view spec) {
   Table kept;
   for (const Key* key : keys_of(spec)) {
     const Value* value = table.find(key->name);
-    const bool is_absent = !value || (spec == "link" && value->is_text("none"));
+    const bool is_absent = !value || (is_element(spec) && value->is_text("none"));
     if (is_absent || belongs(spec, *key, table) != Belongs::yes) continue;
     const bool is_law = key->type == Type::law || key->type == Type::per_client;
     kept.entries.push_back({std::string(key->name), is_law                     ? pruned(*value, "law")
                                                     : key->type == Type::links ? pruned(*value, "link")
+                                                    : key->type == Type::hosts ? pruned(*value, "host")
                                                                                : *value});
   }
   return kept;
@@ -39,7 +43,7 @@ Table pruned_table(const Table& table, std::string_view spec) {
 Value pruned(const Value& value, std::string_view spec) {
   if (const auto* table = value.as<Table>()) return {pruned_table(*table, spec)};
   const auto* list = value.as<List>();
-  if (!list || spec != "link") return value;
+  if (!list || !is_element(spec)) return value;
   List kept;
   for (const Value& element : *list) kept.push_back(pruned(element, spec));
   return {std::move(kept)};
@@ -96,6 +100,8 @@ std::string_view type_text(Type type) {
       return "lists of seconds";
     case Type::links:
       return "list of links";
+    case Type::hosts:
+      return "list of hosts";
     case Type::law:
       return "number or law";
     case Type::per_client:
@@ -170,6 +176,10 @@ constexpr std::array sections{
     Section{"metrics", "[metrics]", "What is measured and how often."},
     Section{"budget", "[budget]", "What a run may spend in a comparison. `rubato run` does not look at it."},
     Section{"limits", "[limits]", "How far the timing may run ahead of the arithmetic."},
+    Section{"host", "[[roster]]", "One host of a run over several. `rubato keygen` makes a key and shows the lines to paste."},
+    Section{"hosts", "[hosts]", "How the hosts of a run get on with each other. Seconds here are real ones."},
+    Section{"impaired", "[impaired]",
+            "What is done to messages between hosts, on top of what the network does to them: for trials."},
     Section{"law", "Laws",
             "Where a number may be drawn, a table `{ law = \"exponential\", mean = 0.05 }` says how. A plain number is "
             "`constant`, a list is `list`."},

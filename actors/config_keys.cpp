@@ -41,7 +41,7 @@ constexpr std::string_view own_timer = "law=poisson|fixed|shifted_exp|gamma|logn
 const std::array fixed = std::to_array<Key>({
     {"", "name", Type::text, "\"experiment\"", "what reports call the run"},
     {"", "seed", Type::integer, "1", "start of every random draw", "", not_negative},
-    {"", "clock", Type::choice, "\"virtual\"", "whose time the run is in", "", {}, "virtual", "wall"},
+    {"", "clock", Type::choice, "\"virtual\"", "whose time the run is in", "", {}, words<ClockKind>},
     {"", "time_scale", Type::number, "1.0", "seconds of the experiment per real second", "clock=wall", positive},
     {"", "saturate", Type::boolean, "false", "compute as fast as the machine can", "clock=wall"},
     {"", "precision", Type::choice, "\"float32\"", "of models and gradients", "", {}, words<Precision>},
@@ -50,8 +50,9 @@ const std::array fixed = std::to_array<Key>({
     {"", "isa", Type::text, "\"auto\"", "instruction set that the arithmetic must use; auto takes what the build uses"},
     {"", "record", Type::size, "\"full\"", "the steps that are written down: full, off (also leaves out the per-link "
      "file), or at most so many bytes", "", count_from_1},
-    {"", "checkpoint_every", Type::later, "", "seconds between checkpoints"},
-    {"", "roster", Type::later, "", "hosts, their addresses, public keys and clients"},
+    {"", "checkpoint_every", Type::number, "0.0", "seconds of the experiment between checkpoints; 0: none", "clock=wall",
+     seconds},
+    {"", "roster", Type::hosts, "[]", "the hosts of a run over several, for `rubato node`; [] for one process"},
     {"", "churn", Type::later, "", "clients that join, leave, crash and restart"},
     {"", "clients", Type::table, "{}", "who takes part, and when they compute and send"},
     {"", "topology", Type::table, "{}", "who can send to whom"},
@@ -65,6 +66,8 @@ const std::array fixed = std::to_array<Key>({
     {"", "metrics", Type::table, "{}", "what is measured, and how often"},
     {"", "budget", Type::table, "{}", "what a run of `rubato compare` may spend"},
     {"", "limits", Type::table, "{}", "how far the timing may run ahead of the arithmetic"},
+    {"", "hosts", Type::table, "{}", "how several hosts get on with each other"},
+    {"", "impaired", Type::table, "{}", "what is done to messages between hosts"},
 
     {"clients", "count", Type::integer, "", "number of clients", "", clients},
     {"clients", "compute", Type::table, "{}", "the timer of local computations"},
@@ -266,6 +269,27 @@ const std::array fixed = std::to_array<Key>({
     {"limits", "outstanding_steps", Type::integer, "0", "steps issued and not yet performed; 0: automatic", "",
      count_from_0},
     {"limits", "payload_bytes", Type::integer, "0", "bytes of payloads under way; 0: automatic", "", count_from_0},
+
+    {"host", "name", Type::text, "", "what `rubato node --host` and messages call it"},
+    {"host", "address", Type::text, "", "where the others reach it: tcp://10.0.0.1:7001 or ipc:///path"},
+    {"host", "bind", Type::text, optional, "where it listens, such as tcp://*:7001; none: its address"},
+    {"host", "public_key", Type::text, optional, "40 characters of `rubato keygen`; none: plain text"},
+    {"host", "clients", Type::integers, optional, "the numbers of its clients; none: all hosts get an equal share in a row",
+     "", count_from_0},
+
+    {"hosts", "insecure", Type::boolean, "false", "allow plain text on addresses that are not this machine's own"},
+    {"hosts", "wait", Type::number, "60.0", "how long to wait for hosts that are missing at the start", "", seconds},
+    {"hosts", "lost_after", Type::number, "10.0", "silence after which a host counts as gone", "", some_seconds},
+    {"hosts", "drain", Type::number, "10.0", "how long to wait at the end for messages under way and for results", "",
+     seconds},
+    {"hosts", "queue_bytes", Type::integer, "67108864", "what may wait to be sent to one host", "", {65536, 1e12}},
+    {"hosts", "chunk_bytes", Type::integer, "4194304", "larger tensors are sent in pieces of this size", "", {4096, 1e9}},
+
+    {"impaired", "loss", Type::number, "0.0", "chance that a message is lost", "", chance_not_sure},
+    {"impaired", "duplicate", Type::number, "0.0", "chance that it is sent twice", "", chance},
+    {"impaired", "reorder", Type::number, "0.0", "chance that it is held back until others have passed", "", chance},
+    {"impaired", "corrupt", Type::number, "0.0", "chance that it arrives damaged, and is dropped", "", chance},
+    {"impaired", "delay", Type::law, "0.0", "seconds that it is held back, drawn for every message", "", seconds},
 
     {"law", "law", Type::choice, "", "the law", "", {}, words<LawKind>},
     {"law", "value", Type::number, "", "the number itself", "law=constant"},

@@ -29,6 +29,7 @@ enum class Type {
   matrix,      // clients.count rows of clients.count numbers
   ticks,       // clients.count ascending lists of seconds
   links,       // a list of tables, keys under "link"
+  hosts,       // a list of tables, keys under "host"
   law,         // a number, a list or a table, keys under "law"
   per_client,  // the same, a list having clients.count numbers
   table,       // a table with keys of its own

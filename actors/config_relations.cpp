@@ -98,6 +98,40 @@ void check_links(const Sound& sound, Faults& faults) {
   }
 }
 
+// Names and clients of hosts are told apart; clients are named by every host or by none, each once.
+void check_roster(const Sound& sound, Faults& faults) {
+  const auto* roster = sound.at<List>("roster");
+  const auto* count = sound.at<std::int64_t>("clients.count");
+  if (!roster || roster->empty()) return;
+  std::set<std::string> names;
+  std::set<std::int64_t> dealt;
+  std::size_t naming = 0;
+  for (std::size_t i = 0; i < roster->size(); ++i) {
+    const std::string path = "roster[" + std::to_string(i) + ']';
+    const auto* host = (*roster)[i].as<Table>();
+    const Value* name = host ? host->find("name") : nullptr;
+    if (name && name->as<std::string>() && !names.insert(*name->as<std::string>()).second)
+      faults.add(*name, path + ".name", "is the name of two hosts");
+    const Value* clients = host ? host->find("clients") : nullptr;
+    if (!clients || !clients->as<List>()) continue;
+    ++naming;
+    for (const Value& client : *clients->as<List>()) {
+      const auto* number = client.as<std::int64_t>();
+      if (!number || !count) continue;
+      if (*number >= *count)
+        faults.add(client, path + ".clients", "must be clients, 0 to " + std::to_string(*count - 1));
+      else if (!dealt.insert(*number).second)
+        faults.add(client, path + ".clients", "is a client of two hosts");
+    }
+  }
+  if (naming == 0 || !count || faults.has("roster")) return;
+  if (naming < roster->size())
+    faults.add(*sound.at("roster"), "roster", "names clients of some hosts only; name those of all, or of none");
+  else if (static_cast<std::int64_t>(dealt.size()) < *count)
+    faults.add(*sound.at("roster"), "roster", "has no host for " + std::to_string(*count - static_cast<std::int64_t>(dealt.size())) +
+                                                  " of the " + std::to_string(*count) + " clients");
+}
+
 bool is_set(const Value* value) {
   return value && !value->is_text("none");
 }
@@ -147,6 +181,7 @@ void check_relations(Table& root, Faults& faults) {
   check_at_most_clients("metrics.clients", 0, sound, faults);
   check_ideal_delay(sound, faults);
   check_links(sound, faults);
+  check_roster(sound, faults);
   check_cap(sound, faults);
   check_made_up(sound, faults);
   check_table3(sound, faults);

@@ -67,6 +67,18 @@ void Client::measure(const Step& step, Ensemble& ensemble, ThreadMemory& memory)
   memory.evaluation_nanoseconds += ensemble.math_clock() - since;
 }
 
+void Client::save(std::uint64_t number) {
+  Archive archive;
+  performer_->archive(archive);
+  saved_.keep(number, archive.take());
+}
+
+void Client::load(std::uint64_t number, TensorPool& pool) {
+  Archive archive(saved_.at(number), pool);
+  performer_->archive(archive);
+  archive.expect_end();
+}
+
 Waiter* Client::perform(const Step& step, Ensemble& ensemble, ThreadMemory& memory) {
   Payload published;
   bool is_yes = false;
@@ -82,7 +94,9 @@ Waiter* Client::perform(const Step& step, Ensemble& ensemble, ThreadMemory& memo
           published = performer_->publish(step, memory);
           break;
         case StepKind::merge:
-          performer_->merge(step, ensemble.slots, memory);
+          memory.payloads.clear();
+          for (const StepEntry& entry : step.entries) memory.payloads.push_back(&ensemble.slots.payload(entry.slot));
+          performer_->merge(step, memory.payloads, memory);
           break;
         case StepKind::adopt:
           performer_->adopt(ensemble.slots.payload(step.entries.front().slot));
@@ -93,13 +107,18 @@ Waiter* Client::perform(const Step& step, Ensemble& ensemble, ThreadMemory& memo
         case StepKind::decide:
           is_yes = performer_->decide(step, memory);
           break;
-        case StepKind::discard:
-          break;
-        case StepKind::measure:
         case StepKind::reset:
+          performer_->reset(memory);
+          break;
         case StepKind::save:
+          save(step.index);
+          break;
         case StepKind::load:
-          throw std::logic_error("this step is not supported yet");
+          load(step.index, ensemble.pool);
+          break;
+        case StepKind::discard:
+        case StepKind::measure:
+          break;
       }
   } catch (const std::exception& error) {
     ensemble.fail(step, error.what());
@@ -107,6 +126,7 @@ Waiter* Client::perform(const Step& step, Ensemble& ensemble, ThreadMemory& memo
     ensemble.fail(step, "something that is no std::exception");
   }
   if (step.kind == StepKind::decide) ensemble.answer.store(is_yes ? 1 : 0);  // after a failure too: somebody waits
+  if (step.kind == StepKind::publish && ensemble.abroad) ensemble.abroad->on_published(step, published);
   if (step.kind == StepKind::publish)
     return step.entries.empty() ? nullptr : ensemble.slots.fill(step.entries.front().slot, std::move(published));
   for (const StepEntry& entry : step.entries) ensemble.slots.release(entry.slot);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actors/performer.hpp"
+#include "actors/saved_states.hpp"
 #include "actors/step_batch.hpp"
 #include "runtime/payload.hpp"
 #include "transports/in_process.hpp"
@@ -23,6 +24,13 @@ class SnapshotSink {
  public:
   virtual ~SnapshotSink() = default;
   virtual void on_measure(const Step& step, const Performer& performer, ThreadMemory& memory) = 0;
+};
+
+/// Hears of payloads that other hosts need. Called on the thread that performs the client's steps.
+class PublicationSink {
+ public:
+  virtual ~PublicationSink() = default;
+  virtual void on_published(const Step& step, const Payload& payload) = 0;
 };
 
 /// Why a run could not go on: what a client threw, where and when.
@@ -48,6 +56,9 @@ class Client : public Waiter {
   ClientId id() const { return self_; }
   const Performer& performer() const { return *performer_; }
 
+  /// What save steps put away and load steps take back. Only while none of its steps is being performed.
+  SavedStates& saved() { return saved_; }
+
   /// One thread (the conductor's) adds blocks of steps; they follow those added before.
   void add(StepBatch& first);
   /// The payload that this client waits for is there. Call enter() next.
@@ -67,6 +78,8 @@ class Client : public Waiter {
   void take_added();
   bool payloads_are_there(const Step& step, Ensemble& ensemble);
   Waiter* perform(const Step& step, Ensemble& ensemble, ThreadMemory& memory);
+  void save(std::uint64_t number);
+  void load(std::uint64_t number, TensorPool& pool);
   void measure(const Step& step, Ensemble& ensemble, ThreadMemory& memory);
 
   ClientId self_;
@@ -74,6 +87,7 @@ class Client : public Waiter {
   std::atomic<std::uint32_t> reasons_{0};
   std::atomic<StepBatch*> added_{nullptr};  // newest first
   std::unique_ptr<Performer> performer_;
+  SavedStates saved_;
   StepBatch* first_ = nullptr;
   StepBatch* last_ = nullptr;
 };
@@ -100,6 +114,9 @@ class Ensemble {
   std::atomic<std::int64_t> outstanding{0};
 
   SnapshotSink& snapshots() { return snapshots_; }
+
+  /// Null in one process.
+  PublicationSink* abroad = nullptr;
 
   /// The answer to the decide step that was handed out last; below 0: there is none yet.
   std::atomic<int> answer{-1};

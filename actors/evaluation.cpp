@@ -12,7 +12,7 @@ std::optional<Sample> SampleGatherer::add(std::uint64_t number, ClientId client,
                                           StationarityPart part, ThreadMemory& memory) {
   InProgress& progress = open_.at(number);
   progress.early.emplace(client, Scored{std::move(snapshot), std::move(score), std::move(part)});
-  while (!progress.early.empty() && progress.early.begin()->first.value == progress.next) {
+  while (!progress.early.empty() && is_next(progress, progress.early.begin()->first)) {
     count(progress, progress.early.begin()->first, progress.early.begin()->second);
     progress.early.erase(progress.early.begin());
     ++progress.next;
@@ -21,6 +21,11 @@ std::optional<Sample> SampleGatherer::add(std::uint64_t number, ClientId client,
   Sample sample = finish(progress, memory);
   open_.erase(number);
   return sample;
+}
+
+bool SampleGatherer::is_next(const InProgress& progress, ClientId client) {
+  const auto& measured = progress.sample.header.measured;
+  return client == (measured ? measured->at(progress.next) : ClientId{progress.next});
 }
 
 void SampleGatherer::balance(InProgress& progress, ClientId client, const Snapshot& snapshot) {

@@ -27,6 +27,7 @@ struct SampleHeader {
   std::uint64_t model_messages = 0;
   double cumulated_delay = 0;   ///< of the rounds so far, where links and computations have chances
   bool after_unification = false;  ///< all models must be equal
+  std::shared_ptr<const std::vector<ClientId>> measured{};  ///< whose models, ascending; null: of the first ones
 };
 
 /// A vector by name.
@@ -180,6 +181,7 @@ class SampleGatherer {
     std::uint32_t next = 0;
   };
 
+  static bool is_next(const InProgress& progress, ClientId client);
   void count(InProgress& progress, ClientId client, const Scored& scored);
   static void balance(InProgress& progress, ClientId client, const Snapshot& snapshot);
   static Defect defect_of(const InProgress& progress);

@@ -82,15 +82,20 @@ class TrackerProbe final : public Probe {
 
 }  // namespace
 
-void SnapshotSender::on_measure(const Step& step, const Performer& performer, ThreadMemory& memory) {
+Snapshot take_snapshot(const Step& step, const Performer& performer, const Evaluation& evaluation, ThreadMemory& memory) {
   Snapshot snapshot{performer.snapshot(memory), performer.traffic(), {}, {}};
   BalanceProbe probe(snapshot.balance);
   performer.balance(probe);
   if (step.phase == after_round) performer.round_balance(probe);
-  if (stage_->evaluation.composite()) {
+  if (evaluation.composite()) {
     TrackerProbe trackers(snapshot.tracker);
     performer.inspect(trackers);
   }
+  return snapshot;
+}
+
+void SnapshotSender::on_measure(const Step& step, const Performer& performer, ThreadMemory& memory) {
+  Snapshot snapshot = take_snapshot(step, performer, stage_->evaluation, memory);
   stage_->ensemble.outstanding.fetch_add(1);  // until it is gathered: models to score are bounded like steps
   const caf::actor& evaluator = stage_->evaluators[step.client.value % stage_->evaluators.size()];
   caf::anon_send(evaluator, ModelToScore{step.index, step.client, step.at, std::move(snapshot)});

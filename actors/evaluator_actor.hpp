@@ -34,6 +34,9 @@ class GathererActor final : public caf::event_based_actor {
   std::function<void(const Sample&)> on_sample_;
 };
 
+/// What a measure step asks for.
+Snapshot take_snapshot(const Step& step, const Performer& performer, const Evaluation& evaluation, ThreadMemory& memory);
+
 /// Copies the model of a measure step and sends it to an evaluator.
 class SnapshotSender final : public SnapshotSink {
  public:

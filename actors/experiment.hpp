@@ -66,6 +66,13 @@ struct Digests {
   std::string timeline;  ///< SHA-256 of the clients' step hashes in client order
 };
 
+/// How fast a client was asked to compute, and how fast it was, per second of the experiment.
+struct Pace {
+  double requested = 0;
+  double achieved = 0;
+  std::uint64_t skipped = 0;  ///< ticks that found the computation before unfinished
+};
+
 struct RunResult {
   Digests digests;
   std::string arithmetic;
@@ -97,6 +104,10 @@ struct RunResult {
   std::vector<LinkCounts> by_link;
   std::vector<std::string> notes;
   std::vector<std::vector<std::byte>> models;  ///< final models, only if asked for
+  std::vector<Pace> paces;         ///< by client, of a run in real time
+  std::vector<ClientId> absent;    ///< not there at the end of a run over several hosts: the digests leave them out
+  std::vector<std::string> hosts;  ///< of a run over several: sentences about each
+  std::string gathered_by;         ///< the host whose result covers all clients; empty: this one, or there are no hosts
   bool record_was_cut = false;
 
   /// math_seconds per second of every thread, evaluation excluded from both.
@@ -113,7 +124,13 @@ class RunFailed : public std::runtime_error {
 /// client runs, and RunFailed for what goes wrong later.
 RunResult run(const config::Experiment& experiment, const RunOptions& options = {});
 
-/// Performs the steps of a record once more, in this process, and returns the digests they lead to.
-RunResult replay(const config::Experiment& experiment, const std::filesystem::path& record, const RunOptions& options);
+/// Performs the steps of a run once more, in this process, and returns the digests they lead to. A run in real time over
+/// several hosts has a record at each; the digests leave out who was `absent` at its end. Throws RunFailed where the
+/// records cannot be read or played.
+RunResult replay(const config::Experiment& experiment, const std::vector<std::filesystem::path>& records,
+                 const std::vector<ClientId>& absent, const RunOptions& options);
+inline RunResult replay(const config::Experiment& experiment, const std::filesystem::path& record, const RunOptions& options) {
+  return replay(experiment, std::vector{record}, {}, options);
+}
 
 }  // namespace rubato

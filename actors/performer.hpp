@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "algos/algorithm.hpp"
-#include "transports/in_process.hpp"
+#include "runtime/payload.hpp"
 
 namespace rubato {
 
@@ -20,6 +20,7 @@ struct ThreadMemory {
   Scratch<double> doubles;
   std::vector<Received<float>> float_window;
   std::vector<Received<double>> double_window;
+  std::vector<const Payload*> payloads;     ///< of the merge step that is performed
   std::vector<Client*> woken;               ///< clients that this thread is about to run
   std::int64_t math_nanoseconds = 0;        ///< spent in steps, samples left out
   std::int64_t evaluation_nanoseconds = 0;  ///< spent in copying and scoring samples
@@ -60,6 +61,10 @@ struct Traffic {
       *count = static_cast<std::uint64_t>(static_cast<double>(*count) * factor);
     paper_bits *= factor;
   }
+  void archive(Archive& archive) {
+    for (std::uint64_t* count : {&messages, &bytes, &gradients}) archive(*count);
+    archive(paper_bits);
+  }
 };
 
 class Performer {
@@ -69,11 +74,15 @@ class Performer {
   virtual void begin(ThreadMemory& memory) = 0;
   virtual void compute(const Step& step, ThreadMemory& memory) = 0;
   virtual Payload publish(const Step& step, ThreadMemory& memory) = 0;
-  /// All payloads of the step are in their slots.
-  virtual void merge(const Step& step, const SlotTable& slots, ThreadMemory& memory) = 0;
+  /// The payloads of the step's entries, in their order.
+  virtual void merge(const Step& step, std::span<const Payload* const> payloads, ThreadMemory& memory) = 0;
   virtual void adopt(const Payload& payload) = 0;
   virtual bool decide(const Step& step, ThreadMemory& memory) = 0;
   virtual void reclaim(const Payload& payload, ThreadMemory& memory) = 0;
+  virtual void reset(ThreadMemory& memory) = 0;
+  /// Writes all that later steps depend on, or takes it from an archive of the same client. Throws BadArchive; then the
+  /// client is in no state at all until a load succeeds.
+  virtual void archive(Archive& archive) = 0;
 
   /// A copy of the model as it is evaluated.
   virtual Tensor snapshot(ThreadMemory& memory) const = 0;
@@ -113,12 +122,14 @@ class PerformerOf final : public Performer {
     return payload;
   }
 
-  void merge(const Step& step, const SlotTable& slots, ThreadMemory& memory) override {
+  void merge(const Step& step, std::span<const Payload* const> payloads, ThreadMemory& memory) override {
     Work<Real> work = work_with(memory);
     std::vector<Received<Real>>& window = memory.window<Real>();
     window.clear();
-    for (const StepEntry& entry : step.entries)
-      window.push_back({entry.peer, entry.sequence, entry.weight, entry.age, slots.payload(entry.slot), entry.place});
+    for (std::size_t i = 0; i < payloads.size(); ++i) {
+      const StepEntry& entry = step.entries[i];
+      window.push_back({entry.peer, entry.sequence, entry.weight, entry.age, *payloads[i], entry.place});
+    }
     algorithm_->merge(work, step, window);
   }
 
@@ -132,6 +143,16 @@ class PerformerOf final : public Performer {
   void reclaim(const Payload& payload, ThreadMemory& memory) override {
     Work<Real> work = work_with(memory);
     algorithm_->reclaim(work, payload);
+  }
+
+  void reset(ThreadMemory& memory) override {
+    Work<Real> work = work_with(memory);
+    algorithm_->reset(work);
+  }
+
+  void archive(Archive& archive) override {
+    algorithm_->archive(archive);
+    traffic_.archive(archive);
   }
 
   Tensor snapshot(ThreadMemory& memory) const override {

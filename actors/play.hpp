@@ -1,45 +1,41 @@
 // The actors of one run, from the first message to the last.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <exception>
-#include <mutex>
+#include <memory>
 #include <vector>
 
 #include "actors/conductor_actor.hpp"
 #include "actors/evaluator_actor.hpp"
 #include "actors/experiment.hpp"
+#include "actors/reporter.hpp"
 #include "actors/stage.hpp"
 
 namespace rubato {
 
 class Play {
  public:
-  /// Measure steps go to `probe` if there is one, else to the evaluators. Task, options and probe outlive the play.
-  Play(const Task& task, const RunOptions& options, const Seating& seating, SnapshotSink* probe = nullptr);
+  /// Measure steps go to `probe` if there is one, else to the evaluators. `cast`: who is played here, by client; empty:
+  /// everybody. Task, options and probe outlive the play.
+  Play(const Task& task, const RunOptions& options, const Seating& seating, SnapshotSink* probe = nullptr,
+       const std::vector<bool>& cast = {});
 
   Ensemble& ensemble() { return ensemble_; }
   Stage& stage() { return stage_; }
 
-  /// Performs all steps of the source, whose sink is `desk`. Returns when the last is done, or passed over after a
-  /// failure.
-  void perform(StepSource& source, StepDesk& desk, const Credit& credit);
+  /// Performs all steps of the source, which end at `desk`. Returns when the last is done, or passed over after a
+  /// failure. `company` may be null.
+  void perform(StepSource& source, StepDesk& desk, const Credit& credit, Company* company = nullptr);
 
   double wall_seconds() const { return wall_seconds_; }
-  std::vector<Sample>& samples() { return samples_; }
+  std::vector<Sample>& samples() { return reporter_->samples(); }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
-  void make_clients(const Task& task, const Seating& seating);
+  void make_clients(const Task& task, const Seating& seating, const std::vector<bool>& cast);
   void make_room(const Task& task, std::size_t clients);
-  void spawn_all(caf::actor_system& system, StepSource& source, StepDesk& desk, const Credit& credit);
+  void spawn_all(caf::actor_system& system, StepSource& source, StepDesk& desk, const Credit& credit, Company* company);
+  caf::actor spawn_client(caf::actor_system& system, std::uint32_t client);
   void spawn_evaluators(caf::actor_system& system);
-  void wait(Clock::time_point start);
-  void report(std::unique_lock<std::mutex>& lock, Clock::time_point start);
-  void keep(Sample sample);
-  Progress progress(Clock::time_point start) const;
   void let_go();
 
   const RunOptions& options_;
@@ -47,10 +43,8 @@ class Play {
   bool evaluates_;
   Ensemble ensemble_;
   Stage stage_;
-  std::vector<Sample> new_samples_;  // guarded by the stage's mutex
-  std::vector<Sample> samples_;
+  std::unique_ptr<Reporter> reporter_;  // of the performance
   double wall_seconds_ = 0;
-  std::exception_ptr thrown_;  // by the caller's functions
 };
 
 }  // namespace rubato

@@ -166,15 +166,25 @@ std::string metrics_csv_row(const Sample& sample) {
 }
 
 std::string clients_csv(const RunResult& result) {
-  Csv csv("client,training_samples,computations,publications,sent,lost,kept,late,capped,superseded,accuracy,loss");
+  const bool has_paces = !result.paces.empty();
+  Csv csv(has_paces ? "client,training_samples,computations,publications,sent,lost,kept,late,capped,superseded,accuracy,loss,"
+                      "requested_rate,achieved_rate,skipped_ticks"
+                    : "client,training_samples,computations,publications,sent,lost,kept,late,capped,superseded,accuracy,loss");
   const Sample last = result.samples.empty() ? Sample{} : result.samples.back();
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();  // not evaluated, or nothing to classify
   for (std::uint32_t i = 0; i < result.by_client.size(); ++i) {
     const MessageCounts& counts = result.by_client[i];
     const std::uint64_t samples = i < result.samples_by_client.size() ? result.samples_by_client[i] : 0;
-    csv.row(i, samples, counts.computations, counts.publications, counts.sent, counts.lost, counts.kept, counts.late,
-            counts.capped, counts.superseded, i < last.accuracies.size() && last.is_classified ? last.accuracies[i] : unknown,
-            i < last.losses.size() ? last.losses[i] : unknown);
+    const double accuracy = i < last.accuracies.size() && last.is_classified ? last.accuracies[i] : unknown;
+    const double loss = i < last.losses.size() ? last.losses[i] : unknown;
+    if (has_paces) {
+      const Pace& pace = result.paces[i];
+      csv.row(i, samples, counts.computations, counts.publications, counts.sent, counts.lost, counts.kept, counts.late,
+              counts.capped, counts.superseded, accuracy, loss, pace.requested, pace.achieved, pace.skipped);
+    } else {
+      csv.row(i, samples, counts.computations, counts.publications, counts.sent, counts.lost, counts.kept, counts.late,
+              counts.capped, counts.superseded, accuracy, loss);
+    }
   }
   return csv.text();
 }

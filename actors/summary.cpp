@@ -1,6 +1,8 @@
 #include "actors/summary.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -41,6 +43,31 @@ Json stationarity(const Sample& sample) {
           {"prox_gradient", finite(sample.stationarity->prox_gradient)},
           {"consensus", finite(sample.stationarity->consensus)},
           {"tracking", finite(sample.stationarity->tracking)}};
+}
+
+// Asked for and reached, per second of the experiment, over all clients that were there at the end.
+Json rates(const RunResult& result) {
+  if (result.paces.empty()) return nullptr;
+  Pace sum;
+  double slowest = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < result.paces.size(); ++i) {
+    if (std::find(result.absent.begin(), result.absent.end(), ClientId{static_cast<std::uint32_t>(i)}) != result.absent.end()) continue;
+    const Pace& pace = result.paces[i];
+    const auto done = static_cast<double>(result.by_client[i].computations);
+    sum.requested += pace.requested, sum.achieved += pace.achieved, sum.skipped += pace.skipped;
+    if (done > 0) slowest = std::min(slowest, done / (done + static_cast<double>(pace.skipped)));
+  }
+  return {{"requested", sum.requested},
+          {"achieved", sum.achieved},
+          {"ratio", finite(sum.requested > 0 ? sum.achieved / sum.requested : NAN)},
+          {"skipped_ticks", sum.skipped},
+          {"lowest_share_of_ticks", finite(slowest)}};
+}
+
+Json numbers_of(const std::vector<ClientId>& clients) {
+  Json list = Json::array();
+  for (const ClientId client : clients) list.push_back(client.value);
+  return list;
 }
 
 }  // namespace
@@ -93,14 +120,21 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
       {"staleness_seconds", {{"mean", result.staleness_mean}, {"p95", result.staleness_p95}}},
       {"invariants", {{"mass_defect", last.defect.name.empty() ? Json(nullptr) : finite(last.defect.size)}}},
       {"record_cut", result.record_was_cut},
+      {"rates", rates(result)},
+      {"absent_clients", numbers_of(result.absent)},
+      {"gathered_by", result.gathered_by},
+      {"hosts", result.hosts},
       {"notes", result.notes}};
   return json.dump(1) + "\n";
 }
 
-Digests digests_of_summary(const std::string& text) {
+RecordedEnd end_of_summary(const std::string& text) {
   try {
     const Json json = Json::parse(text);
-    return {json.at("model_digest").get<std::string>(), json.at("timeline_digest").get<std::string>()};
+    RecordedEnd end{{json.at("model_digest").get<std::string>(), json.at("timeline_digest").get<std::string>()}, {}, ""};
+    for (const Json& client : json.value("absent_clients", Json::array())) end.absent.push_back({client.get<std::uint32_t>()});
+    end.gathered_by = json.value("gathered_by", "");
+    return end;
   } catch (const nlohmann::json::exception& error) {
     throw std::runtime_error(std::string("summary.json is damaged: ") + error.what());
   }

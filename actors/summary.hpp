@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "actors/config.hpp"
 #include "actors/experiment.hpp"
@@ -19,7 +20,14 @@ std::string version();
 
 std::string summary_json(const config::Experiment& experiment, const RunResult& result);
 
-/// The two digests of a summary that was written earlier. Throws std::runtime_error if the text has none.
-Digests digests_of_summary(const std::string& json);
+/// What a summary that was written earlier says of the run's end.
+struct RecordedEnd {
+  Digests digests;
+  std::vector<ClientId> absent;
+  std::string gathered_by;  ///< the host whose summary covers all clients; empty: this one's does
+};
+
+/// Throws std::runtime_error if the text says nothing of an end.
+RecordedEnd end_of_summary(const std::string& json);
 
 }  // namespace rubato

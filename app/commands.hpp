@@ -51,7 +51,7 @@ struct CompareArguments {
 int compare(const CompareArguments& arguments);
 
 struct ReplayArguments {
-  std::filesystem::path folder;
+  std::vector<std::filesystem::path> folders;  // one, or those of all hosts
   unsigned threads = 0;
   std::filesystem::path data;
 };
@@ -67,6 +67,14 @@ struct GoldenArguments {
 };
 
 int golden(const GoldenArguments& arguments);
+
+struct KeygenArguments {
+  std::string name;
+  std::filesystem::path out;  // empty: here
+};
+
+/// Makes the keys by which the hosts of a run know this one.
+int keygen(const KeygenArguments& arguments);
 
 int topology(const std::filesystem::path& file, const std::vector<std::string>& set);
 

@@ -22,7 +22,7 @@ void add_threads(CLI::App* command, unsigned& threads) {
 }
 
 void add_run(CLI::App& rubato, app::RunArguments& arguments, int& code) {
-  CLI::App* run = rubato.add_subcommand("run", "run an experiment in virtual time");
+  CLI::App* run = rubato.add_subcommand("run", "run an experiment in this process");
   run->add_option("FILE", arguments.file, "the experiment file (TOML)")->required();
   add_threads(run, arguments.threads);
   run->add_option("--seed", arguments.seed, "another seed than the file's");
@@ -63,7 +63,8 @@ void add_compare(CLI::App& rubato, app::CompareArguments& arguments, int& code) 
 
 void add_replay(CLI::App& rubato, app::ReplayArguments& arguments, int& code) {
   CLI::App* replay = rubato.add_subcommand("replay", "perform a record again; exit 0 only if the digests agree");
-  replay->add_option("DIR", arguments.folder, "the folder of a run")->required();
+  replay->add_option("DIR", arguments.folders, "the folder of a run, or the folders of all its hosts (NAME.partial of one "
+                     "that was killed)")->required();
   add_threads(replay, arguments.threads);
   replay->add_option("--data", arguments.data, "folder of the data sets");
   replay->callback([&] { code = app::replay(arguments); });
@@ -80,6 +81,13 @@ void add_report(CLI::App& rubato, std::vector<std::filesystem::path>& folders, i
   CLI::App* report = rubato.add_subcommand("report", "make report.html and trace.json of a run once more");
   report->add_option("DIR", folders, "folders of runs")->required();
   report->callback([&] { code = app::report(folders); });
+}
+
+void add_keygen(CLI::App& rubato, app::KeygenArguments& arguments, int& code) {
+  CLI::App* keygen = rubato.add_subcommand("keygen", "make the keys of a host: NAME.secret and NAME.public");
+  keygen->add_option("NAME", arguments.name, "the host's name in the roster")->required();
+  keygen->add_option("--out", arguments.out, "folder for the files; default: this one");
+  keygen->callback([&] { code = app::keygen(arguments); });
 }
 
 struct Others {
@@ -112,6 +120,7 @@ int parse(int argc, char** argv) {
   app::CompareArguments compare;
   app::ReplayArguments replay;
   app::GoldenArguments golden;
+  app::KeygenArguments keygen;
   std::vector<std::filesystem::path> reported;
   Others others;
   add_run(rubato, run, code);
@@ -119,6 +128,7 @@ int parse(int argc, char** argv) {
   add_replay(rubato, replay, code);
   add_report(rubato, reported, code);
   add_golden(rubato, golden, code);
+  add_keygen(rubato, keygen, code);
   add_others(rubato, others, code);
   try {
     rubato.parse(argc, argv);

@@ -29,23 +29,44 @@ bool agrees(const char* name, const std::string& recorded, const std::string& re
 
 }  // namespace
 
+namespace {
+
+// Of several hosts' folders: the end that covers all clients. A host that was killed has left no summary.
+RecordedEnd end_of_run(const std::vector<std::filesystem::path>& folders) {
+  std::string gathered_elsewhere;
+  for (const std::filesystem::path& folder : folders) {
+    if (folders.size() > 1 && !std::filesystem::exists(folder / "summary.json")) continue;
+    RecordedEnd end = end_of_summary(text_of(folder / "summary.json"));
+    if (end.gathered_by.empty()) return end;
+    gathered_elsewhere = end.gathered_by;
+  }
+  if (gathered_elsewhere.empty()) throw std::invalid_argument("none of these folders has a summary.json: the run has not ended");
+  throw std::invalid_argument("the results of all clients are with host \"" + gathered_elsewhere + "\": name its folder too");
+}
+
+}  // namespace
+
 int replay(const ReplayArguments& arguments) {
-  const Digests recorded = digests_of_summary(text_of(arguments.folder / "summary.json"));
-  if (recorded.model.empty()) throw std::invalid_argument("this was a dry run: it has no models to replay");
-  const config::Experiment experiment = config::read_experiment(arguments.folder / "experiment.toml", {}, std::cerr);
+  const RecordedEnd recorded = end_of_run(arguments.folders);
+  if (recorded.digests.model.empty()) throw std::invalid_argument("this was a dry run: it has no models to replay");
+  const config::Experiment experiment = config::read_experiment(arguments.folders.front() / "experiment.toml", {}, std::cerr);
   RunOptions options;
   options.threads = arguments.threads > 0 ? arguments.threads : all_threads();
   options.data_dir = arguments.data;
   options.stop = &watch_signals();
-  if (!std::filesystem::exists(arguments.folder / "timeline.rbt"))
-    throw std::invalid_argument(arguments.folder.string() + " has no timeline.rbt: the run was made with record = \"off\"");
-  const RunResult again = rubato::replay(experiment, arguments.folder / "timeline.rbt", options);
+  std::vector<std::filesystem::path> records;
+  for (const std::filesystem::path& folder : arguments.folders) {
+    records.push_back(folder / "timeline.rbt");
+    if (!std::filesystem::exists(records.back()))
+      throw std::invalid_argument(folder.string() + " has no timeline.rbt: the run was made with record = \"off\"");
+  }
+  const RunResult again = rubato::replay(experiment, records, recorded.absent, options);
   if (options.stop->load()) {
     std::printf("stopped before the end of the record: nothing was compared\n");
     return stopped;
   }
-  const bool same_timeline = agrees("timeline_digest", recorded.timeline, again.digests.timeline);
-  const bool same_models = agrees("model_digest", recorded.model, again.digests.model);
+  const bool same_timeline = agrees("timeline_digest", recorded.digests.timeline, again.digests.timeline);
+  const bool same_models = agrees("model_digest", recorded.digests.model, again.digests.model);
   return same_timeline && same_models ? ok : failed;
 }
 

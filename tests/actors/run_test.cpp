@@ -61,7 +61,11 @@ TEST_CASE("the models are those of a plain loop that performs the steps one afte
     void perform(const Step& step) override {
       Performer& client = *performers_[step.client.value];
       if (step.kind == StepKind::compute) client.compute(step, memory_);
-      if (step.kind == StepKind::merge) client.merge(step, slots_, memory_);
+      if (step.kind == StepKind::merge) {
+        std::vector<const Payload*> payloads;
+        for (const StepEntry& entry : step.entries) payloads.push_back(&slots_.payload(entry.slot));
+        client.merge(step, payloads, memory_);
+      }
       if (step.kind == StepKind::adopt) client.adopt(slots_.payload(step.entries.front().slot));
       if (step.kind == StepKind::measure) return;
       if (step.kind == StepKind::publish) {

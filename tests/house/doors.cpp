@@ -57,7 +57,7 @@ const std::array libraries{
     Library{"CLI11", "CLI11", {"CLI/"}, {"app/", "bench/"}},
     Library{"doctest", "doctest", {"doctest"}, {"tests/"}},
     Library{"rapidcheck", "rapidcheck", {"rapidcheck"}, {"tests/"}},
-    Library{"a socket", "", {"sys/socket.h", "sys/un.h", "netinet/", "arpa/", "netdb.h"}, {"transports/", "web/"}},
+    Library{"a socket", "", {"sys/socket.h", "sys/un.h", "netinet/", "arpa/", "netdb.h", "linux/tcp.h"}, {"transports/", "web/"}},
     Library{"Boost", "Boost", {"boost/"}, {"actors/wall_clock.", "app/", "web/"}},  // what is left of it
 };
 

@@ -348,9 +348,8 @@ TEST_CASE("a record played again gives the same steps, the same slots' receivers
     world->build(recording, nullptr);
     world->run_until(world->settings.until);
     recording.flush();
-    RecordReader reader(file.path);
     StepLog again;
-    Scripted script(reader, again);
+    Scripted script({file.path}, RecordOf::virtual_time, static_cast<std::uint32_t>(world->graph.clients()), again);
     while (script.walk(7)) {
     }
     REQUIRE(script.fault() == "");
@@ -370,9 +369,8 @@ TEST_CASE("a record that was cut plays to its end and says that it is not the wh
     Recorder recorder(file.path, 2, 200);
     for (int i = 0; i < 100; ++i) recorder.add(step_at(i));
   }
-  RecordReader reader(file.path);
   StepLog steps;
-  Scripted script(reader, steps);
+  Scripted script({file.path}, RecordOf::virtual_time, 2, steps);
   while (script.walk(1000)) {
   }
   CHECK(steps.steps.size() > 10);
@@ -386,9 +384,8 @@ TEST_CASE("a message that nobody sent is a fault of the record") {
     const StepEntry entry{.peer = {1}, .sequence = 5};
     recorder.add({.kind = StepKind::merge, .entries = {&entry, 1}});
   }
-  RecordReader reader(file.path);
   StepLog steps;
-  Scripted script(reader, steps);
+  Scripted script({file.path}, RecordOf::virtual_time, 2, steps);
   CHECK_FALSE(script.walk(10));
   CHECK(script.is_over());
   CHECK(script.fault() == "the record names a message that nobody sent");

@@ -47,6 +47,8 @@ class Mixer final : public Performer {
   }
   bool decide(const Step&, ThreadMemory&) override { return true; }
   void reclaim(const Payload&, ThreadMemory&) override {}
+  void reset(ThreadMemory&) override {}
+  void archive(Archive& archive) override { archive.fixed(x_); }
   Tensor snapshot(ThreadMemory&) const override {
     Tensor tensor = pool_.make<double>(numbers);
     std::copy(x_.begin(), x_.end(), tensor.writable<double>());

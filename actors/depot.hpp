@@ -1,0 +1,145 @@
+// Depot: what this host keeps for others until they have it, and what it waits for from them. Things are asked for by
+// name until they come, so a lost parcel or connection only means asking again.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "actors/assembly.hpp"
+
+namespace rubato {
+
+enum class GoodsKind : std::uint8_t {
+  payload = 1,  ///< of the so-and-so-manieth publication of the run
+  snapshot,     ///< of a client in a sample
+  answer,       ///< to the so-and-so-manieth decide step of the run
+  model,        ///< of a client at the end
+  result,       ///< of a host at the end
+  end,          ///< of the run: from the first host to all
+};
+inline constexpr std::uint8_t last_goods_kind = 6;
+
+/// Names the same thing on every host. Of each kind a host promises ascending numbers.
+struct GoodsName {
+  GoodsKind kind{};
+  std::uint64_t number = 0;
+  bool operator==(const GoodsName&) const = default;
+  void form(Head& head);
+};
+
+struct Goods {
+  std::vector<std::byte> head;
+  std::vector<Tensor> tensors;
+};
+
+/// Any thread may use it. One thread of its own sends what may wait a moment: wants and receipts, many in a parcel.
+class Depot {
+ public:
+  /// What goes to this host; it may be asked again after a loss, on any thread.
+  using Pack = std::function<Goods(HostId)>;
+  /// The goods, or nothing if they will not come any more. Called once, on a thread of the transport or of the one who
+  /// gives up; must not block. False: they cannot be what they should be.
+  using Receive = std::function<bool(std::optional<Goods>)>;
+
+  /// Takes over the assembly's parcels of the kinds want, payload and have: make it before the assembly starts.
+  Depot(Assembly& assembly, Transport& transport);
+  ~Depot();
+  Depot(const Depot&) = delete;
+  Depot& operator=(const Depot&) = delete;
+
+  /// It is going to be here, for these hosts; there is at least one.
+  void promise(GoodsName name, std::vector<HostId> hosts);
+  /// Here it is: whoever has asked gets it now, the others when they ask. Nothing happens if nobody needs it any more.
+  void deliver(GoodsName name, Pack pack);
+  /// That host will never ask.
+  void let_go(GoodsName name, HostId host);
+
+  /// Asks the owner until it comes.
+  void want(GoodsName name, HostId owner, Receive receive);
+  /// Nothing that was wanted will come, nor what will be wanted.
+  void give_up();
+
+  /// Things promised and not yet with everybody.
+  std::size_t kept() const;
+  /// Somebody does not have this one yet.
+  bool keeps(GoodsName name) const;
+  /// Called, on any thread, whenever there is less to keep than before. Set it while nothing is kept.
+  void on_less(std::function<void()> heard) { on_less_ = std::move(heard); }
+  /// What arrived and could not be used.
+  std::uint64_t refused() const;
+
+ private:
+  struct HashName {
+    std::size_t operator()(const GoodsName& name) const {
+      return std::hash<std::uint64_t>{}(name.number * 8 + static_cast<std::uint64_t>(name.kind));
+    }
+  };
+  struct Hold {
+    HostId host;
+    bool has_asked = false;
+    bool is_sent = false;
+  };
+  struct Kept {
+    Pack pack;
+    std::vector<Hold> holds;
+  };
+  struct Wanted {
+    HostId owner;
+    Receive receive;
+  };
+  struct Sent {
+    GoodsName name;
+    Duration at{};
+  };
+  struct Peer {
+    std::vector<GoodsName> wants, receipts, questions;  // to be said soon
+    std::vector<GoodsName> repeats;  // wants that stand for goods that were lost
+    std::deque<Sent> unconfirmed;    // in order
+    Duration round_trip{};           // of goods: from sending to receipt
+    Duration last_repeat{}, next_repeat{};
+    Duration pause{};                // between repetitions
+    bool is_due = false;             // its wants are repeated now
+  };
+  struct Names;
+
+  void on_want(HostId from, const Parcel& parcel);
+  void on_goods(HostId from, Parcel parcel);
+  void on_have(HostId from, const Parcel& parcel);
+  void on_receipts(HostId from, const std::vector<GoodsName>& names);
+  void on_questions(HostId from, const std::vector<GoodsName>& names);
+  void remember_early(GoodsName name, HostId host);
+  bool drop(GoodsName name, HostId host);
+  void ship(GoodsName name, const Pack& pack, HostId to);
+  void confirm(Peer& peer, const GoodsName& name, Duration now);
+  void run();
+  void repeat_wants(Duration now);
+  void ask_about_unconfirmed(Duration now);
+  void say(ParcelKind kind, HostId to, std::vector<GoodsName> names, bool flag);
+
+  Assembly& assembly_;
+  Transport& transport_;
+  std::function<void()> on_less_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::vector<Peer> peers_;  // by host
+  std::unordered_map<GoodsName, Kept, HashName> kept_;
+  std::unordered_map<GoodsName, std::vector<HostId>, HashName> early_;  // asked for before they were promised
+  std::uint64_t promised_[last_goods_kind + 1] = {};  // by kind: the next number that may be promised
+  std::unordered_map<GoodsName, Wanted, HashName> wanted_;
+  std::uint64_t refused_ = 0;
+  bool has_given_up_ = false;
+  bool has_words_ = false;
+  bool is_stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace rubato

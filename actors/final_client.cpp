@@ -1,0 +1,99 @@
+#include "actors/final_client.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "actors/evaluator_actor.hpp"
+#include "runtime/archive.hpp"
+
+namespace rubato {
+
+FinalClient final_of(const WallClient& client, Time end, const Evaluation& evaluation, TensorPool& pool, ThreadMemory& memory) {
+  FinalClient last;
+  const WallTally& tally = client.tally();
+  last.client = client.id();
+  last.hash = client.hash();
+  last.counts = client.protocol().counts();
+  last.steps = tally.steps, last.skipped = tally.skipped, last.stale = tally.stale, last.misshapen = tally.misshapen;
+  last.seconds = to_seconds(end - tally.first);
+  last.staleness_count = tally.staleness.count();
+  last.staleness_sum = tally.staleness.mean_seconds() * static_cast<double>(last.staleness_count);
+  last.snapshot = take_snapshot({.kind = StepKind::measure, .client = client.id(), .at = end}, client.performer(), evaluation, memory);
+  const auto bytes = client.performer().model_bytes();
+  last.model = pool.make(last.snapshot.model.scalar(), bytes.size() / size_of(last.snapshot.model.scalar()));
+  std::memcpy(last.model.writable<std::byte>(), bytes.data(), bytes.size());
+  return last;
+}
+
+namespace {
+
+void archive_counts(Archive& archive, MessageCounts& counts) {
+  for (std::uint64_t* count : {&counts.sent, &counts.lost, &counts.kept, &counts.late, &counts.capped, &counts.superseded,
+                               &counts.duplicates, &counts.resyncs, &counts.computations, &counts.publications})
+    archive(*count);
+}
+
+void archive_name(Archive& archive, NamedVector& part) { archive(part.name); }
+
+void archive_client(Archive& archive, FinalClient& last) {
+  archive(last.client.value);
+  std::uint64_t low = last.hash.low(), high = last.hash.high();
+  archive(low), archive(high);
+  last.hash = StepHash(low, high);
+  archive_counts(archive, last.counts);
+  for (std::uint64_t* count : {&last.steps, &last.skipped, &last.stale, &last.misshapen, &last.staleness_count}) archive(*count);
+  archive(last.seconds), archive(last.staleness_sum);
+  last.snapshot.traffic.archive(archive);
+  std::vector<double> tracker(last.snapshot.tracker.begin(), last.snapshot.tracker.end());
+  archive(tracker);
+  last.snapshot.tracker = Eigen::Map<const Vector<double>>(tracker.data(), static_cast<Index>(tracker.size()));
+  archive.list(last.snapshot.balance, archive_name);
+}
+
+}  // namespace
+
+PackedClients pack(std::vector<FinalClient> clients, TensorPool& pool) {
+  Archive archive;
+  archive.list(clients, archive_client);
+  PackedClients packed;
+  packed.head = archive.take();
+  for (FinalClient& last : clients) {
+    packed.tensors.push_back(std::move(last.snapshot.model));
+    packed.tensors.push_back(std::move(last.model));
+    for (const NamedVector& part : last.snapshot.balance) {
+      packed.tensors.push_back(pool.make<double>(part.values.size()));
+      std::copy(part.values.begin(), part.values.end(), packed.tensors.back().writable<double>());
+    }
+  }
+  return packed;
+}
+
+std::optional<std::vector<FinalClient>> unpack(const std::vector<std::byte>& head, std::vector<Tensor> tensors,
+                                               std::uint32_t clients, std::size_t model_bytes) try {
+  TensorPool none;
+  Archive archive(head, none);
+  std::vector<FinalClient> all;
+  archive.list(all, archive_client);
+  std::size_t wanted = 0;
+  for (const FinalClient& last : all) wanted += 2 + last.snapshot.balance.size();
+  if (archive.bytes_left() > 0 || tensors.size() != wanted) return std::nullopt;
+  std::size_t next = 0;
+  for (FinalClient& last : all) {
+    last.snapshot.model = std::move(tensors[next++]);
+    last.model = std::move(tensors[next++]);
+    if (last.client.value >= clients || last.snapshot.model.bytes() != model_bytes || last.model.bytes() != model_bytes ||
+        last.snapshot.model.scalar() != last.model.scalar())
+      return std::nullopt;
+    for (NamedVector& part : last.snapshot.balance) {
+      const Tensor values = std::move(tensors[next++]);
+      if (!values || values.scalar() != Scalar::float64) return std::nullopt;
+      part.values.assign(values.data<double>(), values.data<double>() + values.count());
+    }
+  }
+  return all;
+} catch (const BadArchive&) {
+  return std::nullopt;
+}
+
+}  // namespace rubato

@@ -1,0 +1,70 @@
+// Letter: a published message on its way in real time, and its form between hosts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/payload.hpp"
+#include "runtime/step.hpp"
+#include "transports/transport.hpp"
+
+namespace rubato {
+
+/// An epoch of algorithms that pass mass on: ordered by number, then by who began it.
+struct Epoch {
+  std::uint32_t number = 0;
+  std::uint32_t initiator = 0;  ///< a host
+  constexpr auto operator<=>(const Epoch&) const = default;
+  constexpr std::uint64_t packed() const { return std::uint64_t{number} << 32 | initiator; }
+  static constexpr Epoch unpacked(std::uint64_t word) {
+    return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word)};
+  }
+};
+
+/// Immutable once it is sent; shared by its receivers in this process.
+struct Letter {
+  MessageKind kind = MessageKind::update;
+  ClientId sender{};
+  std::uint32_t incarnation = 0;
+  Sequence sequence = 0;
+  std::uint32_t tag = 0;
+  Epoch epoch;
+  Time sent{};  ///< on the clock of this host
+  Payload payload;
+};
+
+/// One receiver of a letter.
+struct Delivery {
+  ClientId receiver{};
+  std::uint32_t place = 0;     ///< among the receivers of the publish step
+  std::uint8_t copies = 0;     ///< how many more times it arrives
+  Duration delay{};            ///< what the modelled link adds
+  Duration copy_delay{};
+};
+
+/// The parcel for one host: the common tensors once, and the own tensors of these receivers.
+Parcel to_parcel(const Letter& letter, const std::vector<Delivery>& deliveries, bool is_state);
+
+struct ArrivedLetter {
+  std::shared_ptr<Letter> letter;
+  std::vector<Delivery> deliveries;
+};
+
+/// None: the parcel is no letter among so many clients. Nothing in it is trusted.
+std::optional<ArrivedLetter> to_letter(Parcel parcel, std::uint32_t clients);
+
+/// A message between protocols: a request, or the acknowledgement of a message.
+struct Note {
+  MessageKind kind = MessageKind::request;
+  ClientId from{};
+  ClientId to{};
+  std::uint32_t number = 0;  ///< the request's tag, the sequence that is acknowledged
+  Duration delay{};
+};
+
+Parcel to_parcel(const Note& note);
+std::optional<Note> to_note(const Parcel& parcel, std::uint32_t clients);
+
+}  // namespace rubato

@@ -1,0 +1,62 @@
+#include "actors/reporter.hpp"
+
+#include <utility>
+
+namespace rubato {
+
+void Reporter::take(const Sample& sample) {
+  const std::lock_guard lock(stage_.mutex);
+  fresh_.push_back(sample);
+  stage_.changed.notify_all();
+}
+
+void Reporter::wait(const std::function<void()>& look) {
+  std::unique_lock lock(stage_.mutex);
+  while (!stage_.is_done) {
+    stage_.changed.wait_for(lock, std::chrono::milliseconds(100));
+    if (options_.stop && options_.stop->load()) stage_.is_stopping.store(true);
+    lock.unlock();
+    if (look) look();
+    report();
+    lock.lock();
+  }
+  lock.unlock();
+  report();
+}
+
+// Without the lock. If the caller throws, the run ends first.
+void Reporter::report() {
+  std::vector<Sample> fresh;
+  {
+    const std::lock_guard lock(stage_.mutex);
+    fresh.swap(fresh_);
+  }
+  try {
+    for (Sample& sample : fresh) keep(std::move(sample));
+    if (options_.on_progress) options_.on_progress(progress());
+  } catch (...) {
+    if (!thrown_) thrown_ = std::current_exception();
+    stage_.is_stopping.store(true);
+  }
+}
+
+// Numbers per client are kept of the last sample only: memory must not grow with the length of a run.
+void Reporter::keep(Sample sample) {
+  if (!samples_.empty()) {
+    samples_.back().accuracies = {};
+    samples_.back().losses = {};
+    if (!options_.keeps_samples) samples_.clear();
+  }
+  samples_.push_back(std::move(sample));
+  if (options_.on_sample) options_.on_sample(samples_.back());
+}
+
+double Reporter::wall_seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+Progress Reporter::progress() const {
+  Progress progress{static_cast<double>(stage_.now_nanoseconds.load()) * 1e-9, wall_seconds(), stage_.events.load(), std::nullopt};
+  if (!samples_.empty() && samples_.back().is_classified) progress.accuracy = samples_.back().accuracy_mean;
+  return progress;
+}
+
+}  // namespace rubato

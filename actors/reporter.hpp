@@ -1,0 +1,50 @@
+// Reporter: hands samples and progress from the threads of a run to the thread that called for it.
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "actors/experiment.hpp"
+#include "actors/stage.hpp"
+
+namespace rubato {
+
+class Reporter {
+ public:
+  /// Both outlive the reporter.
+  Reporter(const RunOptions& options, Stage& stage) : options_{options}, stage_{stage} {}
+
+  /// Any thread: a sample is complete.
+  void take(const Sample& sample);
+
+  /// Until the stage is done: hears the wish to stop, and reports ten times a second. `look` is called each time, under no
+  /// lock. The caller's functions may throw: then the run is asked to stop.
+  void wait(const std::function<void()>& look = {});
+  /// Throws what the caller's functions have thrown.
+  void rethrow() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+  /// Says what is new, now.
+  void report();
+
+  std::vector<Sample>& samples() { return samples_; }
+  double wall_seconds() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void keep(Sample sample);
+  Progress progress() const;
+
+  const RunOptions& options_;
+  Stage& stage_;
+  Clock::time_point start_ = Clock::now();
+  std::vector<Sample> fresh_;  // guarded by the stage's mutex
+  std::vector<Sample> samples_;
+  std::exception_ptr thrown_;  // by the caller's functions
+};
+
+}  // namespace rubato

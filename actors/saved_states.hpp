@@ -1,0 +1,48 @@
+// SavedStates: the states of one client that it may be asked to go on from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rubato {
+
+/// The two newest, because a host finds the newest checkpoint on its disk, or the one before if that is damaged.
+class SavedStates {
+ public:
+  /// From now on the newest. One of the same number makes room for it, else the older of two.
+  void keep(std::uint64_t number, std::vector<std::byte> state) {
+    std::erase_if(kept_, [number](const Saved& saved) { return saved.number == number; });
+    if (kept_.size() == most) kept_.erase(kept_.begin());
+    kept_.push_back({number, std::move(state)});
+  }
+
+  /// Valid until the next keep(). Throws std::runtime_error that names those there are.
+  std::span<const std::byte> at(std::uint64_t number) const {
+    for (const Saved& saved : kept_)
+      if (saved.number == number) return saved.state;
+    throw std::runtime_error("there is no saved state " + std::to_string(number) + ", " + in_words());
+  }
+
+ private:
+  static constexpr std::size_t most = 2;
+  struct Saved {
+    std::uint64_t number;
+    std::vector<std::byte> state;
+  };
+
+  std::string in_words() const {
+    if (kept_.empty()) return "nothing was saved";
+    std::string words = "only " + std::to_string(kept_.front().number);
+    if (kept_.size() > 1) words += " and " + std::to_string(kept_.back().number);
+    return words;
+  }
+
+  std::vector<Saved> kept_;  // the newest last
+};
+
+}  // namespace rubato

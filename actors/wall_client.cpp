@@ -1,0 +1,417 @@
+#include "actors/wall_client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rubato {
+
+namespace {
+
+constexpr std::uint32_t outside_graph = 0xFFFF'FFFF;
+
+}  // namespace
+
+void WallClient::handle(const WallEvent& event, ThreadMemory& memory) {
+  if (world_.ensemble.has_failed()) return;
+  now_ = std::max(now_, event.at);  // of two threads that stamp events the slower one may come second
+  try {
+    close_windows_before(now_, memory);
+    using Kind = WallEvent::Kind;
+    switch (event.kind) {
+      case Kind::start:
+        tally_.first = now_;
+        if (event.number == 0)
+          protocol_->start(effects_);
+        else
+          protocol_->resume(now_, effects_);
+        break;
+      case Kind::tick:
+        tick(event, memory);
+        break;
+      case Kind::close:
+        if (protocol_->mailbox().open_until() == event.at) protocol_->on_window_close(event.at, effects_);
+        break;
+      case Kind::deadline:
+        protocol_->on_deadline(now_, event.wake.detail, effects_);
+        break;
+      case Kind::letter:
+        receive(event, memory);
+        break;
+      case Kind::note:
+        take_note(event.note, memory);
+        break;
+      case Kind::unify:
+        unify(event, memory);
+        break;
+      case Kind::refill:
+        protocol_->on_refill();
+        break;
+      case Kind::presence:
+        protocol_->on_presence(event.client, event.number == 1);
+        break;
+      case Kind::reset:
+        enter_epoch(Epoch::unpacked(event.number), memory);
+        break;
+      case Kind::measure:
+        world_.office.measured(self_, event.number, protocol_->counts());
+        world_.ensemble.snapshots().on_measure({.kind = StepKind::measure, .client = self_, .index = event.number, .at = now_},
+                                               *performer_, memory);
+        break;
+      case Kind::save:
+        save(event.number, memory);
+        break;
+      case Kind::stop:
+        is_stopped_ = true;
+        break;
+    }
+    take_over(memory);
+  } catch (const std::exception& error) {
+    world_.ensemble.fail({.client = self_, .at = now_}, error.what());
+  } catch (...) {
+    world_.ensemble.fail({.client = self_, .at = now_}, "something that is no std::exception");
+  }
+}
+
+// What was stamped after the end of a window does not belong to it, even if the alarm comes later.
+void WallClient::close_windows_before(Time now, ThreadMemory& memory) {
+  while (protocol_->mailbox().open_until() < now) {
+    protocol_->on_window_close(protocol_->mailbox().open_until(), effects_);
+    take_over(memory);
+  }
+}
+
+void WallClient::tick(const WallEvent& event, ThreadMemory&) {
+  if (is_stopped_) return;
+  ++world_.events;
+  if (event.wake.priority == Priority::transmit) return protocol_->on_transmit(now_, event.wake.detail, effects_);
+  if (event.at < computed_ && !world_.saturates) {
+    ++tally_.skipped;
+    return protocol_->skip_compute(effects_);
+  }
+  protocol_->on_compute(now_, event.wake.detail, effects_);
+}
+
+// Of two lives of a sender the older one is dead.
+bool WallClient::knows_life_of(const Letter& letter) {
+  const auto senders = world_.graph.senders_to(self_);
+  const auto at = std::lower_bound(senders.begin(), senders.end(), letter.sender);
+  if (at == senders.end() || *at != letter.sender) return letter.kind == MessageKind::model;
+  lives_.resize(senders.size());
+  std::uint32_t& known = lives_[static_cast<std::size_t>(at - senders.begin())];
+  if (letter.incarnation > known) {
+    known = letter.incarnation;
+    protocol_->on_new_life(letter.sender);
+  }
+  return letter.incarnation == known;
+}
+
+// All clients of a run send the same kinds of numbers; before it has sent anything itself it can only judge models.
+bool WallClient::is_shapely(const Letter& letter, const Delivery& delivery) const {
+  const auto alike = [](const Tensor& a, const Tensor& b) {
+    return bool{a} == bool{b} && (!a || (a.scalar() == b.scalar() && a.count() == b.count()));
+  };
+  const Payload& payload = letter.payload;
+  if (letter.kind == MessageKind::model)
+    return payload.common[0] && payload.common[0].bytes() == performer_->model_bytes().size();
+  if (!own_ || letter.kind != MessageKind::update) return true;
+  for (std::size_t i = 0; i < Payload::most_tensors; ++i)
+    if (!alike(payload.common[i], own_->payload.common[i])) return false;
+  if (own_->payload.own.empty()) return true;
+  const std::size_t each = own_->payload.own_each;
+  if (payload.own_each != each || payload.own.size() < (delivery.place + 1) * each) return false;
+  for (std::size_t i = 0; i < each; ++i)
+    if (!alike(payload.own[delivery.place * each + i], own_->payload.own[i])) return false;
+  return true;
+}
+
+void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
+  const Letter& letter = *event.letter;
+  ++world_.events;
+  if (!is_shapely(letter, event.delivery)) {
+    ++tally_.misshapen;
+    return;
+  }
+  const bool is_alive = knows_life_of(letter);
+  if (is_alive && world_.passes_mass_on && letter.epoch > epoch_) enter_epoch(letter.epoch, memory);
+  const bool is_current = is_alive && (!world_.passes_mass_on || letter.epoch == epoch_ || letter.kind == MessageKind::model);
+  const auto link = world_.graph.find_link(letter.sender, self_);
+  const SlotIndex slot = put(event.letter);
+  Arrival arrival{{letter.sender, letter.incarnation, letter.sequence},
+                  slot,
+                  std::min(letter.sent, now_),
+                  now_,
+                  link.value_or(outside_graph),
+                  event.delivery.place,
+                  letter.tag,
+                  letter.kind};
+  if (!is_current || (!link && letter.kind != MessageKind::model)) {
+    ++tally_.stale;
+    effects_.step(StepKind::discard, self_, now_).message = letter.kind;
+    effects_.entry({.peer = letter.sender, .sequence = letter.sequence, .slot = slot,
+                    .incarnation = static_cast<std::uint16_t>(letter.incarnation), .age = now_ - arrival.sent,
+                    .place = event.delivery.place});
+    return;
+  }
+  if (letter.kind == MessageKind::model) return receive_model(event, slot, memory);
+  const Offer offer = protocol_->on_arrival(arrival, effects_);
+  if (!world_.link_counts.empty()) ++(offer == Offer::kept ? world_.link_counts[*link].kept : world_.link_counts[*link].refused);
+  if (world_.acknowledges && offer == Offer::kept)
+    world_.office.send(Note{MessageKind::acknowledgement, self_, letter.sender, letter.sequence, Duration{}});
+}
+
+void WallClient::receive_model(const WallEvent& event, SlotIndex slot, ThreadMemory&) {
+  const Letter& letter = *event.letter;
+  const bool is_news = letter.sequence > adopted_;
+  if (is_news) adopted_ = letter.sequence;
+  Step& step = effects_.step(is_news ? StepKind::adopt : StepKind::discard, self_, now_);
+  step.message = MessageKind::model;
+  step.index = letter.sequence;
+  effects_.entry({.peer = letter.sender, .sequence = letter.sequence, .slot = slot,
+                  .incarnation = static_cast<std::uint16_t>(letter.incarnation),
+                  .age = now_ - std::min(letter.sent, now_), .place = event.delivery.place});
+}
+
+void WallClient::take_note(const Note& note, ThreadMemory&) {
+  if (note.kind == MessageKind::acknowledgement)
+    protocol_->on_acknowledged(note.number);
+  else if (!is_stopped_)
+    protocol_->on_request(now_, note.from, note.number, effects_);
+}
+
+void WallClient::unify(const WallEvent& event, ThreadMemory& memory) {
+  protocol_->on_unify(now_, event.wake.detail != 0, effects_);
+  if (event.client != self_ || event.number <= adopted_ || is_stopped_) return;
+  take_over(memory);
+  adopted_ = event.number;
+  Step& step = effects_.step(StepKind::publish, self_, now_);
+  step.message = MessageKind::model;
+  step.index = event.number;
+  effects_.turn(event.number);
+  for (std::uint32_t i = 0; i < world_.graph.clients(); ++i)
+    if (ClientId{i} != self_)
+      effects_.entry({.peer = ClientId{i}, .sequence = static_cast<Sequence>(event.number), .place = outside_graph});
+}
+
+void WallClient::enter_epoch(Epoch epoch, ThreadMemory& memory) {
+  if (epoch <= epoch_) return;
+  take_over(memory);
+  epoch_ = epoch;
+  std::uint64_t highest = world_.epoch.load();
+  while (highest < epoch.packed() && !world_.epoch.compare_exchange_weak(highest, epoch.packed())) {
+  }
+  protocol_->on_unify(now_, true, effects_);  // whatever waits in the mailbox is of an older epoch
+  effects_.step(StepKind::reset, self_, now_).index = epoch.packed();
+  take_over(memory);
+}
+
+void WallClient::save(std::uint64_t number, ThreadMemory& memory) {
+  take_over(memory);
+  Step step{.kind = StepKind::save, .client = self_, .incarnation = world_.incarnation, .index = number, .at = now_};
+  note(step);
+  Archive archive;
+  std::uint64_t epoch = epoch_.packed();
+  archive(epoch), archive(adopted_);
+  protocol_->archive(archive);
+  performer_->archive(archive);
+  world_.office.saved(self_, number, archive.take());
+}
+
+void WallClient::mark_first_state(bool is_earlier_life) {
+  note({.kind = is_earlier_life ? StepKind::load : StepKind::save, .client = self_, .incarnation = world_.incarnation,
+        .index = 0, .at = std::max(world_.clock.now(), Time{})});
+}
+
+void WallClient::load(std::span<const std::byte> state, std::uint64_t number) {
+  Archive archive(state, world_.ensemble.pool);
+  std::uint64_t saved_epoch = 0;
+  archive(saved_epoch), archive(adopted_);
+  protocol_->archive(archive);
+  performer_->archive(archive);
+  if (archive.bytes_left() > 0) throw BadArchive("is longer than a client's state");
+  now_ = world_.clock.now();
+  note({.kind = StepKind::load, .client = self_, .incarnation = world_.incarnation, .index = number, .at = now_});
+  epoch_ = Epoch::unpacked(saved_epoch);
+}
+
+void WallClient::take_over(ThreadMemory& memory) {
+  while (true) {
+    schedule();
+    // A publication, or an answer, may make the protocol say more: then there is more to take over.
+    for (std::size_t i = 0; i < effects_.drafts().size(); ++i) {
+      Effects::Draft draft = effects_.drafts()[i];
+      const auto first = effects_.entries().begin() + static_cast<std::ptrdiff_t>(draft.first_entry);
+      entries_.assign(first, first + static_cast<std::ptrdiff_t>(draft.entries));
+      perform(draft, entries_, memory);
+      schedule();
+    }
+    send_requests();
+    effects_.clear();
+    scheduled_wakes_ = scheduled_closings_ = 0;
+    if (due_.empty()) return;
+    const Wake wake = due_.front();
+    due_.erase(due_.begin());
+    WallEvent event;
+    event.at = wake.at;
+    event.wake = wake;
+    tick(event, memory);
+  }
+}
+
+void WallClient::schedule() {
+  while (scheduled_wakes_ < effects_.wakes().size()) {
+    const Wake wake = effects_.wakes()[scheduled_wakes_++];
+    WallEvent event;
+    event.at = wake.at;
+    event.wake = wake;
+    const bool is_deadline = wake.priority == Priority::deadline;
+    if (is_deadline) event.kind = WallEvent::Kind::deadline;
+    if (wake.at == never || (is_stopped_ && !is_deadline)) continue;
+    if (wake.at <= now_ && wake.priority == Priority::transmit) {
+      due_.push_back(wake);  // right after what it is coupled to
+      continue;
+    }
+    if (world_.saturates && wake.priority == Priority::compute) event.at = std::min(wake.at, now_);
+    world_.office.later(event.at, self_, std::move(event), is_deadline);
+  }
+  while (scheduled_closings_ < effects_.closings().size()) {
+    const Wake closing = effects_.closings()[scheduled_closings_++];
+    WallEvent event;
+    event.kind = WallEvent::Kind::close;
+    event.at = closing.at;
+    world_.office.later(closing.at, self_, std::move(event), true);
+  }
+}
+
+void WallClient::note(const Step& step) {
+  hash_.add(step);
+  ++tally_.steps;
+  world_.record.add(step);
+}
+
+void WallClient::perform(Effects::Draft& draft, std::span<StepEntry> entries, ThreadMemory& memory) {
+  Step& step = draft.step;
+  step.at = std::max(step.at, now_);
+  step.incarnation = world_.incarnation;
+  step.entries = entries;
+  for (StepEntry& entry : entries)
+    if (entry.peer == self_) entry.incarnation = static_cast<std::uint16_t>(world_.incarnation);  // kept by its sender
+  const std::int64_t since = world_.ensemble.math_clock();
+  switch (step.kind) {
+    case StepKind::publish:
+      publish(draft, entries, memory);
+      break;
+    case StepKind::begin:
+      note(step);
+      performer_->begin(memory);
+      break;
+    case StepKind::compute:
+      note(step);
+      performer_->compute(step, memory);
+      computed_ = world_.clock.now();
+      break;
+    case StepKind::merge:
+      merge(step, memory);
+      break;
+    case StepKind::adopt:
+      note(step);
+      performer_->adopt(slots_[entries.front().slot]->payload);
+      break;
+    case StepKind::reclaim:
+      note(step);
+      performer_->reclaim(slots_[entries.front().slot]->payload, memory);
+      break;
+    case StepKind::reset:
+      note(step);
+      performer_->reset(memory);
+      break;
+    case StepKind::decide: {
+      note(step);
+      const bool is_yes = performer_->decide(step, memory);
+      protocol_->on_answer(now_, is_yes, effects_);
+      break;
+    }
+    default:
+      note(step);
+  }
+  memory.math_nanoseconds += world_.ensemble.math_clock() - since;
+  if (step.kind == StepKind::publish) return;
+  for (const StepEntry& entry : entries) let_go(entry.slot);
+}
+
+void WallClient::merge(const Step& step, ThreadMemory& memory) {
+  note(step);
+  memory.payloads.clear();
+  for (const StepEntry& entry : step.entries) {
+    memory.payloads.push_back(&slots_[entry.slot]->payload);
+    tally_.staleness.add(entry.age);
+  }
+  performer_->merge(step, memory.payloads, memory);
+}
+
+// Recorded, and in the hands of the kernel, before the payload leaves.
+void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, ThreadMemory& memory) {
+  Step& step = draft.step;
+  MessageCounts& counts = protocol_->counts();
+  const bool is_exchanged = step.message != MessageKind::model;
+  std::vector<Delivery> deliveries;
+  for (std::uint32_t place = 0; place < entries.size(); ++place) {
+    StepEntry& entry = entries[place];
+    entry.incarnation = static_cast<std::uint16_t>(world_.incarnation);
+    Fate fate;
+    if (world_.channel)
+      fate = world_.channel->carry({self_, entry.peer, entry.place, step.message, draft.turn, 0, now_});
+    entry.lost = fate.lost;
+    entry.copies = fate.copies;
+    counts.sent += is_exchanged;
+    counts.lost += fate.lost && is_exchanged;
+    if (entry.place != outside_graph && !world_.link_counts.empty()) {
+      ++world_.link_counts[entry.place].sent;
+      world_.link_counts[entry.place].lost += fate.lost;
+    }
+    if (!fate.lost) deliveries.push_back({entry.peer, place, fate.copies, fate.delay, fate.copy_delay});
+  }
+  if (!is_exchanged) world_.model_messages += entries.size();
+  note(step);
+  auto letter = std::make_shared<Letter>();
+  letter->payload = performer_->publish(step, memory);
+  letter->kind = step.message;
+  letter->sender = self_;
+  letter->incarnation = world_.incarnation;
+  letter->sequence = entries.empty() ? static_cast<Sequence>(step.index) : entries.front().sequence;
+  letter->tag = draft.tag;
+  letter->epoch = epoch_;
+  letter->sent = world_.clock.now();
+  if (step.message == MessageKind::update && !entries.empty()) own_ = letter;
+  if (step.keeps && !entries.empty()) protocol_->on_retained(static_cast<Sequence>(step.index), put(letter));
+  const std::size_t under_way = deliveries.size();
+  if (under_way > 0) world_.office.send(std::move(letter), std::move(deliveries));
+  if (is_exchanged) protocol_->on_departed(under_way, now_, effects_);
+}
+
+void WallClient::send_requests() {
+  for (const Effects::Request& request : effects_.requests()) {
+    Fate fate;
+    if (world_.channel)
+      fate = world_.channel->carry({self_, request.to, outside_graph, MessageKind::request, requests_, 0, now_});
+    ++requests_;
+    if (!fate.lost) world_.office.send(Note{MessageKind::request, self_, request.to, request.tag, fate.delay});
+  }
+}
+
+SlotIndex WallClient::put(std::shared_ptr<const Letter> letter) {
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<SlotIndex>(slots_.size()));
+    slots_.emplace_back();
+  }
+  const SlotIndex slot = free_slots_.back();
+  free_slots_.pop_back();
+  slots_[slot] = std::move(letter);
+  return slot;
+}
+
+void WallClient::let_go(SlotIndex slot) {
+  slots_[slot] = nullptr;
+  free_slots_.push_back(slot);
+}
+
+}  // namespace rubato

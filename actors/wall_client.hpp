@@ -1,0 +1,185 @@
+// WallClient: one client in real time, with its timers, its mailbox and its numbers. No actor: whoever hands it one event
+// after the other, on whatever thread, plays it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "actors/ensemble.hpp"
+#include "actors/letter.hpp"
+#include "actors/wall_clock.hpp"
+#include "runtime/hash.hpp"
+#include "runtime/histogram.hpp"
+#include "runtime/protocols/protocol.hpp"
+#include "runtime/record.hpp"
+#include "runtime/unification.hpp"
+#include "runtime/conductor.hpp"
+#include "runtime/world/channel.hpp"
+#include "runtime/world/graph.hpp"
+
+namespace rubato {
+
+/// Something that happens to a client, with the instant at which it happened.
+struct WallEvent {
+  enum class Kind : std::uint8_t {
+    start,     ///< timers begin; number 1: again, after a restart or late
+    tick,      ///< wake
+    close,     ///< the window that ends at `at`
+    deadline,  ///< of the message `wake.detail`
+    letter,
+    note,
+    unify,     ///< the number-th, with `client` as its hub
+    refill,
+    presence,  ///< `client` is here (number 1) or not
+    reset,     ///< epoch = number
+    measure,   ///< sample = number
+    save,      ///< checkpoint = number
+    stop,      ///< timers end; what is under way still counts
+  };
+  Kind kind = Kind::tick;
+  Time at{};
+  Wake wake{};
+  std::uint64_t number = 0;
+  ClientId client{};
+  std::shared_ptr<const Letter> letter{};
+  Delivery delivery{};
+  Note note{};
+};
+
+/// Where clients send to. May be called on any thread.
+class WallOffice {
+ public:
+  virtual ~WallOffice() = default;
+  /// To all receivers of the deliveries, wherever they are.
+  virtual void send(std::shared_ptr<const Letter> letter, std::vector<Delivery> deliveries) = 0;
+  virtual void send(const Note& note) = 0;
+  /// Hands the event to the client when its time has come. `counts`: a run that stops waits for it.
+  virtual void later(Time when, ClientId client, WallEvent event, bool counts) = 0;
+  /// What has become of a client's messages so far, at a sample.
+  virtual void measured(ClientId client, std::uint64_t sample, const MessageCounts& counts) = 0;
+  /// A client has written its part of a checkpoint.
+  virtual void saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) = 0;
+};
+
+/// The record of a host, written by many clients.
+class WallRecord {
+ public:
+  explicit WallRecord(std::unique_ptr<Recorder> recorder) : recorder_{std::move(recorder)} {}
+  void add(const Step& step) {
+    if (!recorder_) return;
+    const std::lock_guard lock(mutex_);
+    recorder_->add(step);
+    if (step.kind == StepKind::publish || step.kind == StepKind::save) recorder_->flush();  // before anybody can know of it
+  }
+  Recorder* recorder() { return recorder_.get(); }
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<Recorder> recorder_;
+};
+
+/// What the clients of a host share; outlives them.
+struct WallWorld {
+  const Graph& graph;
+  const Channel* channel = nullptr;  ///< laid over the real links; null: these are enough
+  bool acknowledges = false;
+  bool passes_mass_on = false;       ///< epochs matter
+  bool saturates = false;            ///< computes as fast as it can
+  std::uint32_t incarnation = 0;     ///< of this host's clients
+  WallClock& clock;
+  WallOffice& office;
+  WallRecord& record;
+  Ensemble& ensemble;
+  std::atomic<std::uint64_t> events{0};
+  std::atomic<std::uint64_t> epoch{0};    ///< the highest that any client knows, packed
+  std::vector<LinkCounts> link_counts{};  ///< each number is written by one client
+  std::atomic<std::uint64_t> model_messages{0};
+};
+
+/// What a client has done; read when nobody plays it.
+struct WallTally {
+  std::uint64_t skipped = 0;      ///< compute ticks whose predecessor was not finished
+  std::uint64_t stale = 0;        ///< letters of older epochs and earlier lives
+  std::uint64_t misshapen = 0;    ///< letters whose numbers fit no model of this run
+  std::uint64_t steps = 0;
+  Time first{};                   ///< when its timers began
+  DurationHistogram staleness;
+};
+
+class WallClient {
+ public:
+  WallClient(WallWorld& world, ClientId self, std::unique_ptr<Protocol> protocol, std::unique_ptr<Performer> performer)
+      : world_{world}, self_{self}, protocol_{std::move(protocol)}, performer_{std::move(performer)} {}
+
+  /// One event after the other; ticks must be handed over in the order of their times.
+  void handle(const WallEvent& event, ThreadMemory& memory);
+
+  /// Before any event: goes on from a checkpoint. Throws BadArchive.
+  void load(std::span<const std::byte> state, std::uint64_t number);
+  /// Before any event: its first state is number 0; it begins with it, or, in a later life, begins with it again.
+  void mark_first_state(bool is_earlier_life);
+  /// The steps of an earlier life, so that the hash covers them.
+  void recall(const StepHash& hash, std::uint64_t steps) {
+    hash_ = hash;
+    tally_.steps = steps;
+  }
+
+  ClientId id() const { return self_; }
+  const Protocol& protocol() const { return *protocol_; }
+  const Performer& performer() const { return *performer_; }
+  const StepHash& hash() const { return hash_; }
+  const WallTally& tally() const { return tally_; }
+  Epoch epoch() const { return epoch_; }
+
+ private:
+  void tick(const WallEvent& event, ThreadMemory& memory);
+  void receive(const WallEvent& event, ThreadMemory& memory);
+  void receive_model(const WallEvent& event, SlotIndex slot, ThreadMemory& memory);
+  void take_note(const Note& note, ThreadMemory& memory);
+  void unify(const WallEvent& event, ThreadMemory& memory);
+  void enter_epoch(Epoch epoch, ThreadMemory& memory);
+  void save(std::uint64_t number, ThreadMemory& memory);
+  void close_windows_before(Time now, ThreadMemory& memory);
+  bool knows_life_of(const Letter& letter);
+  bool is_shapely(const Letter& letter, const Delivery& delivery) const;
+
+  void take_over(ThreadMemory& memory);
+  void schedule();
+  void perform(Effects::Draft& draft, std::span<StepEntry> entries, ThreadMemory& memory);
+  void publish(Effects::Draft& draft, std::span<StepEntry> entries, ThreadMemory& memory);
+  void merge(const Step& step, ThreadMemory& memory);
+  void note(const Step& step);
+  void send_requests();
+
+  SlotIndex put(std::shared_ptr<const Letter> letter);
+  void let_go(SlotIndex slot);
+
+  WallWorld& world_;
+  ClientId self_;
+  std::unique_ptr<Protocol> protocol_;
+  std::unique_ptr<Performer> performer_;
+  Effects effects_;
+  std::size_t scheduled_wakes_ = 0;     // of the effects that are being taken over
+  std::size_t scheduled_closings_ = 0;
+  std::vector<StepEntry> entries_;      // of the step that is performed
+  StepHash hash_;
+  WallTally tally_;
+  Time now_{};
+  Time computed_{};  // when the last computation was finished
+  Epoch epoch_;
+  bool is_stopped_ = false;
+  std::uint64_t adopted_ = 0;   // the newest unification it knows
+  std::uint64_t requests_ = 0;
+  std::vector<std::shared_ptr<const Letter>> slots_;  // letters that the protocol holds
+  std::vector<SlotIndex> free_slots_;
+  std::vector<std::uint32_t> lives_;       // by sender among its neighbours: the newest incarnation
+  std::shared_ptr<const Letter> own_;      // the last update it sent: what a letter looks like
+  std::vector<Wake> due_;                  // wake-ups of this very instant
+};
+
+}  // namespace rubato

@@ -1,0 +1,43 @@
+// WallGathering: at the end of a run in real time over several hosts, the first one alive gets the last states of all.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "actors/assembly.hpp"
+#include "actors/depot.hpp"
+#include "actors/final_client.hpp"
+
+namespace rubato {
+
+class WallGathering {
+ public:
+  /// Everything given by reference outlives it. `host_of`: by client.
+  WallGathering(Assembly& assembly, Depot& depot, const std::vector<HostId>& host_of, TensorPool& pool, std::size_t model_bytes)
+      : assembly_{assembly}, depot_{depot}, host_of_{host_of}, pool_{pool}, model_bytes_{model_bytes} {}
+
+  /// At the host that finds itself the first one alive: its own last states and those of everybody who is there, in client
+  /// order. At the others nothing, once the first one has theirs. Nobody waits longer than `limit` for a host that is
+  /// silent. `gatherer` is set to who has them.
+  std::optional<std::vector<FinalClient>> gather(const std::vector<FinalClient>& mine, Duration limit, HostId& gatherer);
+
+ private:
+  bool give(const std::vector<FinalClient>& mine, HostId to, Duration until);
+  std::vector<FinalClient> take_all(const std::vector<FinalClient>& mine, Duration until);
+  bool take(HostId from, std::optional<Goods> goods);
+
+  Assembly& assembly_;
+  Depot& depot_;
+  const std::vector<HostId>& host_of_;
+  TensorPool& pool_;
+  std::size_t model_bytes_;
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::map<HostId, std::vector<FinalClient>> taken_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,443 @@
+#include "actors/wall_host.hpp"
+
+#include <caf/all.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/wall_actor.hpp"
+
+namespace rubato {
+
+namespace {
+
+constexpr std::size_t small_model = 1024;  // numbers; below, asking for thread CPU time costs more than a step
+constexpr Duration settling = std::chrono::milliseconds(400);  // without a letter from anywhere: the links are empty
+
+void add(MessageCounts& sum, const MessageCounts& counts) {
+  sum.sent += counts.sent, sum.lost += counts.lost, sum.kept += counts.kept, sum.late += counts.late;
+  sum.capped += counts.capped, sum.superseded += counts.superseded, sum.duplicates += counts.duplicates;
+  sum.resyncs += counts.resyncs, sum.computations += counts.computations, sum.publications += counts.publications;
+}
+
+// A channel that only stands for "at once" is not laid over real links.
+const Channel* modelled(const config::Channel& channel, const Timing& timing) {
+  const bool is_at_once = channel.kind == config::ChannelKind::ideal && channel.delay.value <= 1e-6;
+  return is_at_once ? nullptr : timing.channel.get();
+}
+
+}  // namespace
+
+WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timing& timing, const RunOptions& options,
+                   WallRecord& record, WallNetwork* network, std::uint32_t incarnation)
+    : experiment_{experiment},
+      timing_{timing},
+      options_{options},
+      network_{network},
+      ensemble_{sender_, 1, task.dimension() >= small_model},
+      stage_{ensemble_, task.evaluation(), static_cast<int>(options.threads)},
+      clock_{experiment.time_scale},
+      world_{.graph = timing.graph,
+             .channel = modelled(experiment.channel, timing),
+             .acknowledges = timing.conductor.acknowledges,
+             .passes_mass_on = !timing.settings.share_weights.empty() || timing.settings.needs.in_order,
+             .saturates = experiment.saturate,
+             .incarnation = incarnation,
+             .clock = clock_,
+             .office = *this,
+             .record = record,
+             .ensemble = ensemble_},
+      reporter_{options, stage_},
+      is_state_{timing.settings.needs.keep != Keep::all} {
+  if (options.counts_links) world_.link_counts.resize(timing.graph.links());
+  sender_.use(stage_);
+  make_clients(task, timing);
+  if (!network_) return;
+  hosts_.resize(network_->assembly.hosts());
+  is_stopped_.resize(hosts_.size());
+  network_->assembly.handle(ParcelKind::letter, [this](HostId from, Parcel parcel, Duration arrived) {
+    receive_letter(from, std::move(parcel), arrived);
+  });
+  network_->assembly.handle(ParcelKind::control, [this](HostId from, Parcel parcel, Duration arrived) {
+    receive_note(from, std::move(parcel), arrived);
+  });
+  network_->assembly.handle(ParcelKind::notice, [this](HostId from, Parcel, Duration) {
+    const std::lock_guard lock(mutex_);
+    is_stopped_[from.value] = true;
+  });
+}
+
+WallHost::~WallHost() = default;
+
+void WallHost::make_clients(const Task& task, Timing& timing) {
+  auto protocols = timing.make_protocols();
+  const Seating seating = timing.seating(true);
+  by_client_.resize(protocols.size());
+  measured_ = std::make_shared<std::vector<ClientId>>();
+  const auto most = experiment_.metrics.clients == 0 ? protocols.size() : static_cast<std::size_t>(experiment_.metrics.clients);
+  for (std::uint32_t i = 0; i < protocols.size(); ++i) {
+    if (network_ && network_->host_of[i] != network_->self()) continue;
+    clients_.push_back(std::make_unique<WallClient>(world_, ClientId{i}, std::move(protocols[i]),
+                                                    task.make_performer(seating.seat(ClientId{i}, task.samples()), ensemble_.pool)));
+    by_client_[i] = clients_.back().get();
+    if (i < most) measured_->push_back(ClientId{i});
+  }
+}
+
+OfficeCounts WallHost::counts() const { return {refused_.load(), malformed_.load()}; }
+
+void WallHost::load(ClientId client, std::uint64_t number, std::span<const std::byte> state) {
+  if (!is_here(client)) throw std::invalid_argument("a checkpoint of client " + std::to_string(client.value) + ", which is on another host");
+  by_client_[client.value]->load(state, number);
+}
+
+void WallHost::mark_first_states(bool is_earlier_life) {
+  for (auto& client : clients_) client->mark_first_state(is_earlier_life);
+}
+
+// ---- from the first tick to the last -------------------------------------------------------------------------------
+
+void WallHost::perform(bool is_late, const std::function<void(const WallCheckpoint&)>& on_checkpoint) {
+  caf::actor_system_config config;
+  config.set("scheduler.policy", caf::atom("sharing"));
+  config.set("scheduler.max-threads", static_cast<std::size_t>(options_.threads));
+  caf::actor_system system(config);
+  spawn_all(system);
+  look_at_hosts();  // who is not here
+  WallEvent start{.kind = WallEvent::Kind::start};
+  start.number = is_late ? 1 : 0;
+  start.at = is_late ? clock_.now() : Time{};
+  post_to_all(start);
+  set_alarms();
+  {
+    const std::lock_guard lock(door_);
+    is_open_ = true;
+  }
+  reporter_.wait([&] { look(on_checkpoint); });
+  wall_seconds_ = reporter_.wall_seconds();
+  clock_.stop();
+  let_go();
+}
+
+void WallHost::spawn_all(caf::actor_system& system) {
+  actors_.resize(by_client_.size());
+  for (auto& client : clients_)
+    actors_[client->id().value] = system.spawn<WallActor, caf::hidden>(std::ref(stage_), std::ref(*client), [this] { handled(); });
+  for (unsigned i = 0; i < options_.threads; ++i)
+    stage_.evaluators.push_back(system.spawn<EvaluatorActor, caf::hidden + caf::lazy_init>(std::ref(stage_)));
+  stage_.gatherer = system.spawn<GathererActor, caf::hidden + caf::lazy_init>(std::ref(stage_), [this](const Sample& sample) {
+    Sample counted = sample;
+    {
+      const std::lock_guard lock(mutex_);
+      counted.header.counts = measured_counts_[sample.header.number];
+      measured_counts_.erase(sample.header.number);
+    }
+    reporter_.take(counted);
+  });
+}
+
+// Actors must not outlive the run: an idle one ends when nobody knows it any more.
+void WallHost::let_go() {
+  const std::lock_guard lock(door_);
+  is_open_ = false;
+  actors_.clear();
+  stage_.evaluators.clear();
+  stage_.gatherer = nullptr;
+}
+
+void WallHost::every(Duration period, std::uint64_t number, std::function<void(std::uint64_t)> act) {
+  const Time when = Time{} + period * static_cast<std::int64_t>(number);
+  if (when > Time{from_seconds(experiment_.until)}) return;
+  clock_.alarm(when, [this, period, number, act = std::move(act)] {
+    act(number);
+    every(period, number + 1, act);
+  });
+}
+
+void WallHost::set_alarms() {
+  const auto next = [&](Duration period) {
+    return static_cast<std::uint64_t>(std::max(clock_.now() - Time{}, Duration{}) / period) + 1;
+  };
+  const auto repeat = [&](double seconds, std::function<void(std::uint64_t)> act) {
+    const Duration period = from_seconds(seconds);
+    if (period > Duration{}) every(period, next(period), std::move(act));
+  };
+  repeat(experiment_.mailbox.cap_period.value_or(0), [this](std::uint64_t) {
+    WallEvent event{.kind = WallEvent::Kind::refill};
+    event.at = clock_.now();
+    post_to_all(event);
+  });
+  repeat(experiment_.unification.period.value_or(0), [this](std::uint64_t number) { unify(number); });
+  repeat(experiment_.metrics.every_seconds, [this](std::uint64_t) { sample(); });
+  repeat(experiment_.checkpoint_every, [this](std::uint64_t number) {
+    WallEvent event{.kind = WallEvent::Kind::save};
+    event.at = clock_.now();
+    event.number = number;
+    post_to_all(event);
+  });
+  clock_.alarm(Time{from_seconds(experiment_.until)}, [this] {
+    WallEvent event{.kind = WallEvent::Kind::stop};
+    event.at = clock_.now();
+    post_to_all(event);
+    is_until_over_.store(true);
+  });
+}
+
+void WallHost::unify(std::uint64_t number) {
+  ClientId hub = timing_.conductor.unification.hub(number, timing_.graph, static_cast<std::uint64_t>(experiment_.seed));
+  const auto is_gone = [&](ClientId client) {
+    return network_ && !network_->assembly.is_alive(network_->host_of[client.value]);
+  };
+  for (std::size_t i = 0; i < by_client_.size() && is_gone(hub); ++i)  // the next one who is there
+    hub = ClientId{static_cast<std::uint32_t>((hub.value + 1) % by_client_.size())};
+  WallEvent event{.kind = WallEvent::Kind::unify};
+  event.at = clock_.now();
+  event.number = number;
+  event.client = hub;
+  event.wake.detail = timing_.conductor.unification.clears_mailbox;
+  post_to_all(event);
+}
+
+// On the clock's thread. A sample that comes before the ones before it were scored is left out: the run goes first.
+void WallHost::sample() {
+  if (measured_->empty() || stage_.open_samples.load() > 2) {
+    ++samples_left_out_;
+    return;
+  }
+  ++stage_.open_samples;
+  SampleHeader header;
+  header.number = samples_++;
+  header.at = clock_.now();
+  header.clients = static_cast<std::uint32_t>(measured_->size());
+  header.events = world_.events.load();
+  header.model_messages = world_.model_messages.load();
+  header.measured = measured_;
+  caf::anon_send(stage_.gatherer, SampleOpens{header});
+  WallEvent event{.kind = WallEvent::Kind::measure};
+  event.at = header.at;
+  event.number = header.number;
+  for (const ClientId client : *measured_) post(client, event);
+}
+
+// ---- letters -------------------------------------------------------------------------------------------------------
+
+void WallHost::post(ClientId client, WallEvent event) {
+  open_work_.fetch_add(1, std::memory_order_relaxed);
+  caf::anon_send(actors_[client.value], std::move(event));
+}
+
+void WallHost::post_to_all(const WallEvent& event) {
+  for (const auto& client : clients_) post(client->id(), event);
+}
+
+void WallHost::handled() {
+  open_work_.fetch_sub(1, std::memory_order_release);
+  const auto every = static_cast<std::uint64_t>(experiment_.metrics.every_events);
+  if (every == 0) return;
+  const std::uint64_t period = world_.events.load(std::memory_order_relaxed) / every;
+  std::uint64_t sampled = sampled_periods_.load(std::memory_order_relaxed);
+  if (period > sampled && sampled_periods_.compare_exchange_strong(sampled, period)) clock_.alarm(Time{}, [this] { sample(); });
+}
+
+void WallHost::later(Time when, ClientId client, WallEvent event, bool counts) {
+  if (counts) open_work_.fetch_add(1, std::memory_order_relaxed);
+  clock_.alarm(when, [this, client, counts, event = std::move(event)] {
+    post(client, event);
+    if (counts) open_work_.fetch_sub(1, std::memory_order_release);
+  });
+}
+
+// Stamped where it arrives.
+void WallHost::deliver(const std::shared_ptr<const Letter>& letter, const Delivery& delivery, Time stamp) {
+  WallEvent event{.kind = WallEvent::Kind::letter};
+  event.letter = letter;
+  event.delivery = delivery;
+  const auto after = [&](Duration delay) {
+    event.at = stamp + delay;
+    if (delay <= Duration{}) return post(delivery.receiver, event);
+    later(event.at, delivery.receiver, event, true);
+  };
+  after(delivery.delay);
+  for (unsigned copy = 0; copy < delivery.copies; ++copy) after(delivery.copy_delay);
+}
+
+void WallHost::send(std::shared_ptr<const Letter> letter, std::vector<Delivery> deliveries) {
+  std::map<HostId, std::vector<Delivery>> elsewhere;
+  for (const Delivery& delivery : deliveries) {
+    if (is_here(delivery.receiver))
+      deliver(letter, delivery, letter->sent);
+    else if (network_)
+      elsewhere[network_->host_of[delivery.receiver.value]].push_back(delivery);
+  }
+  for (const auto& [host, theirs] : elsewhere)
+    if (!network_->transport.send(host, to_parcel(*letter, theirs, is_state_))) refused_ += theirs.size();
+}
+
+void WallHost::send(const Note& note) {
+  if (!is_here(note.to)) {
+    if (network_ && !network_->transport.send(network_->host_of[note.to.value], to_parcel(note))) ++refused_;
+    return;
+  }
+  WallEvent event{.kind = WallEvent::Kind::note};
+  event.note = note;
+  event.at = clock_.now() + note.delay;
+  if (note.delay > Duration{}) return later(event.at, note.to, event, true);
+  post(note.to, event);
+}
+
+// How much less this host's experiment shows than the other's at one instant; 0 while nothing is known.
+Duration WallHost::behind(HostId host) const {
+  const auto theirs = network_->assembly.introduction(host);
+  const auto offset = network_->assembly.offset(host);
+  if (!theirs || !theirs->running_since || !offset) return {};
+  const Duration now = WallClock::machine_now();
+  return clock_.scaled(now + offset->nanoseconds - *theirs->running_since) - (clock_.at(now) - Time{});
+}
+
+void WallHost::receive_letter(HostId from, Parcel parcel, Duration arrived) {
+  const std::lock_guard lock(door_);
+  last_letter_.store(arrived.count(), std::memory_order_relaxed);
+  if (!is_open_) return;
+  auto letter = to_letter(std::move(parcel), static_cast<std::uint32_t>(by_client_.size()));
+  if (!letter || network_->host_of[letter->letter->sender.value] != from) {
+    ++malformed_;
+    return;
+  }
+  letter->letter->sent -= behind(from);
+  const Time stamp = clock_.at(arrived);
+  const std::shared_ptr<const Letter> shared = std::move(letter->letter);
+  for (const Delivery& delivery : letter->deliveries) {
+    if (is_here(delivery.receiver))
+      deliver(shared, delivery, stamp);
+    else
+      ++malformed_;
+  }
+}
+
+void WallHost::receive_note(HostId from, Parcel parcel, Duration arrived) {
+  const std::lock_guard lock(door_);
+  last_letter_.store(arrived.count(), std::memory_order_relaxed);
+  if (!is_open_) return;
+  const auto note = to_note(parcel, static_cast<std::uint32_t>(by_client_.size()));
+  if (!note || network_->host_of[note->from.value] != from || !is_here(note->to)) {
+    ++malformed_;
+    return;
+  }
+  WallEvent event{.kind = WallEvent::Kind::note};
+  event.note = *note;
+  event.at = clock_.at(arrived) + note->delay;
+  if (note->delay > Duration{}) return later(event.at, note->to, event, true);
+  post(note->to, event);
+}
+
+// ---- looked at ten times a second ----------------------------------------------------------------------------------
+
+void WallHost::measured(ClientId, std::uint64_t sample, const MessageCounts& counts) {
+  const std::lock_guard lock(mutex_);
+  add(measured_counts_[sample], counts);
+}
+
+void WallHost::saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) {
+  const std::lock_guard lock(mutex_);
+  checkpoints_[number].states[client.value] = std::move(state);
+}
+
+void WallHost::look(const std::function<void(const WallCheckpoint&)>& on_checkpoint) {
+  stage_.now_nanoseconds.store(clock_.now().time_since_epoch().count(), std::memory_order_relaxed);
+  stage_.events.store(world_.events.load(), std::memory_order_relaxed);
+  if (ensemble_.has_failed()) return stage_.finish();
+  if (network_) look_at_hosts();
+  write_checkpoints(on_checkpoint);
+  if (phase_ == Phase::running && (stage_.is_stopping.load() || is_until_over_.load())) begin_to_drain();
+  if (phase_ != Phase::draining || !is_drained() || stage_.open_samples.load() > 0) return;
+  phase_ = Phase::over;
+  stage_.finish();
+}
+
+void WallHost::begin_to_drain() {
+  phase_ = Phase::draining;
+  draining_since_ = WallClock::machine_now();
+  if (!is_until_over_.load()) {
+    WallEvent event{.kind = WallEvent::Kind::stop};
+    event.at = clock_.now();
+    post_to_all(event);
+  }
+  if (!network_) return;
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host)
+    if (HostId{host} != network_->self()) network_->transport.send({host}, Parcel{});
+}
+
+bool WallHost::is_drained() {
+  const Duration now = WallClock::machine_now();
+  if (now - draining_since_ > from_seconds(experiment_.hosts.drain)) return true;
+  if (open_work_.load(std::memory_order_acquire) > 0) return false;
+  if (!network_) return true;
+  const std::lock_guard lock(mutex_);
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host)
+    if (HostId{host} != network_->self() && hosts_[host].is_here && !is_stopped_[host]) return false;
+  return now - std::max(draining_since_, Duration{last_letter_.load()}) > settling;
+}
+
+void WallHost::write_checkpoints(const std::function<void(const WallCheckpoint&)>& on_checkpoint) {
+  std::vector<WallCheckpoint> complete;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto it = checkpoints_.begin(); it != checkpoints_.end();) {
+      if (it->second.states.size() < clients_.size()) {
+        ++it;
+        continue;
+      }
+      complete.push_back(std::move(it->second));
+      complete.back().number = it->first;
+      complete.back().epoch = Epoch::unpacked(world_.epoch.load());
+      it = checkpoints_.erase(it);
+    }
+  }
+  if (on_checkpoint)
+    for (const WallCheckpoint& checkpoint : complete) on_checkpoint(checkpoint);
+}
+
+// Who has gone, who is here, who has begun another life. Mass that somebody has taken along is counted anew.
+void WallHost::look_at_hosts() {
+  if (!network_) return;
+  const Assembly& assembly = network_->assembly;
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+    if (HostId{host} == network_->self()) continue;
+    const bool is_here = assembly.is_alive({host});
+    const auto introduction = assembly.introduction({host});
+    const std::uint64_t life = introduction ? introduction->life : 0;
+    Presence& known = hosts_[host];
+    const bool is_new_life = is_here && known.life != 0 && life != known.life;
+    if (is_here == known.is_here && !is_new_life) {
+      if (is_here) known.life = life;
+      continue;
+    }
+    const bool was_there = known.life != 0;
+    known = {is_here, is_here ? life : known.life};
+    WallEvent event{.kind = WallEvent::Kind::presence};
+    event.at = clock_.now();
+    event.number = is_here;
+    for (std::uint32_t i = 0; i < by_client_.size(); ++i) {
+      if (network_->host_of[i] != HostId{host}) continue;
+      event.client = ClientId{i};
+      post_to_all(event);
+    }
+    if (!is_here && was_there && phase_ == Phase::running) lost_.push_back({host});
+    // One of those who stayed begins the epoch.
+    HostId first = network_->self();
+    for (std::uint32_t other = 0; other < first.value; ++other)
+      if (other != host && assembly.is_alive({other})) first = HostId{other};
+    if (first == network_->self() && (was_there || is_here)) begin_epoch();
+  }
+}
+
+void WallHost::begin_epoch() {
+  if (!world_.passes_mass_on) return;
+  const Epoch next{Epoch::unpacked(world_.epoch.load()).number + 1, network_->self().value + 1};
+  WallEvent event{.kind = WallEvent::Kind::reset};
+  event.at = clock_.now();
+  event.number = next.packed();
+  post_to_all(event);
+}
+
+}  // namespace rubato

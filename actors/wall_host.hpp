@@ -1,0 +1,156 @@
+// WallHost: the clients of one host in real time: their actors, their clock, and the office that carries their letters.
+#pragma once
+
+#include <atomic>
+#include <caf/actor_system.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "actors/assembly.hpp"
+#include "actors/evaluator_actor.hpp"
+#include "actors/experiment.hpp"
+#include "actors/reporter.hpp"
+#include "actors/stage.hpp"
+#include "actors/timing.hpp"
+#include "actors/wall_client.hpp"
+#include "transports/transport.hpp"
+
+namespace rubato {
+
+/// The way to the other hosts, for a run over several.
+struct WallNetwork {
+  Transport& transport;
+  Assembly& assembly;
+  std::vector<HostId> host_of;  ///< by client
+  HostId self() const { return transport.self(); }
+};
+
+/// A checkpoint of all clients of a host.
+struct WallCheckpoint {
+  std::uint64_t number = 0;
+  Epoch epoch;
+  std::map<std::uint32_t, std::vector<std::byte>> states;  ///< by client
+};
+
+/// Letters that did not get through, and why.
+struct OfficeCounts {
+  std::uint64_t refused = 0;    ///< the transport's queue was full
+  std::uint64_t malformed = 0;  ///< parcels that were no letters of this run
+};
+
+class WallHost final : public WallOffice {
+ public:
+  /// Everything given by reference outlives the host. Without a network all clients are here.
+  WallHost(const config::Experiment& experiment, const Task& task, Timing& timing, const RunOptions& options,
+           WallRecord& record, WallNetwork* network, std::uint32_t incarnation);
+  ~WallHost() override;
+
+  const std::vector<std::unique_ptr<WallClient>>& clients() const { return clients_; }
+  WallClient& client(ClientId client) { return *by_client_[client.value]; }
+  Ensemble& ensemble() { return ensemble_; }
+  WallClock& clock() { return clock_; }
+  const WallWorld& world() const { return world_; }
+  std::vector<Sample>& samples() { return reporter_.samples(); }
+  double wall_seconds() const { return wall_seconds_; }
+  OfficeCounts counts() const;
+  std::uint64_t samples_left_out() const { return samples_left_out_; }
+  const std::vector<HostId>& lost_hosts() const { return lost_; }
+
+  /// The experiment's time 0 is at this instant of the machine's monotonic clock.
+  void begin(Duration since) { clock_.start(Time{}, since); }
+  /// Between begin() and perform(), of a run that can be gone on with: where its clients begin.
+  void load(ClientId client, std::uint64_t number, std::span<const std::byte> state);
+  /// The clients' first states, which an earlier life has left or this one begins with.
+  void mark_first_states(bool is_earlier_life);
+
+  /// From the first tick to the last letter. `is_late`: the others have begun already, or this host has. `on_checkpoint`
+  /// is called on this thread.
+  void perform(bool is_late, const std::function<void(const WallCheckpoint&)>& on_checkpoint);
+
+  /// After perform(): the state of its clients as a sample of all of them; nothing runs any more.
+  Reporter& reporter() { return reporter_; }
+
+  // WallOffice
+  void send(std::shared_ptr<const Letter> letter, std::vector<Delivery> deliveries) override;
+  void send(const Note& note) override;
+  void later(Time when, ClientId client, WallEvent event, bool counts) override;
+  void measured(ClientId client, std::uint64_t sample, const MessageCounts& counts) override;
+  void saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) override;
+
+ private:
+  enum class Phase { running, draining, measuring, over };
+
+  struct Presence {
+    bool is_here = true;
+    std::uint64_t life = 0;
+  };
+
+  void make_clients(const Task& task, Timing& timing);
+  void spawn_all(caf::actor_system& system);
+  void set_alarms();
+  void every(Duration period, std::uint64_t number, std::function<void(std::uint64_t)> act);
+  bool is_here(ClientId client) const { return by_client_[client.value] != nullptr; }
+
+  void post(ClientId client, WallEvent event);
+  void post_to_all(const WallEvent& event);
+  void handled();
+  void deliver(const std::shared_ptr<const Letter>& letter, const Delivery& delivery, Time stamp);
+  void receive_letter(HostId from, Parcel parcel, Duration arrived);
+  void receive_note(HostId from, Parcel parcel, Duration arrived);
+  Duration behind(HostId host) const;
+
+  void sample();
+  void unify(std::uint64_t number);
+  void look(const std::function<void(const WallCheckpoint&)>& on_checkpoint);
+  void look_at_hosts();
+  void begin_epoch();
+  void write_checkpoints(const std::function<void(const WallCheckpoint&)>& on_checkpoint);
+  void begin_to_drain();
+  bool is_drained();
+  void let_go();
+
+  const config::Experiment& experiment_;
+  const Timing& timing_;
+  const RunOptions& options_;
+  WallNetwork* network_;
+  SnapshotSender sender_;
+  Ensemble ensemble_;
+  Stage stage_;
+  WallClock clock_;
+  WallWorld world_;
+  Reporter reporter_;
+  std::vector<std::unique_ptr<WallClient>> clients_;  // of this host, ascending
+  std::vector<WallClient*> by_client_;                // null: elsewhere
+  std::vector<caf::actor> actors_;                    // by client
+  std::shared_ptr<std::vector<ClientId>> measured_;
+  bool is_state_ = false;  // what clients send says all of it: a newer letter makes an older one needless
+
+  std::atomic<std::int64_t> open_work_{0};   // events and letters under way on this host
+  std::atomic<std::uint64_t> refused_{0};
+  std::atomic<std::uint64_t> malformed_{0};
+  std::atomic<std::int64_t> last_letter_{0};  // the machine's clock, of what came from other hosts
+  std::atomic<bool> is_until_over_{false};
+  std::atomic<std::uint64_t> sampled_periods_{0};  // of every_events
+  std::uint64_t samples_ = 0;                // clock thread
+  std::uint64_t samples_left_out_ = 0;
+
+  std::mutex door_;  // for what comes from other hosts
+  bool is_open_ = false;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::map<std::uint64_t, MessageCounts> measured_counts_;  // by sample
+  std::map<std::uint64_t, WallCheckpoint> checkpoints_;     // incomplete ones
+
+  // This thread's.
+  Phase phase_ = Phase::running;
+  Duration draining_since_{};
+  std::vector<Presence> hosts_;
+  std::vector<bool> is_stopped_;  // hosts that have said so
+  std::vector<HostId> lost_;
+  double wall_seconds_ = 0;
+};
+
+}  // namespace rubato

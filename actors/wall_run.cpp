@@ -1,0 +1,334 @@
+#include "actors/wall_run.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include "actors/checkpoint.hpp"
+#include "actors/final_client.hpp"
+#include "actors/roster.hpp"
+#include "actors/wall_gathering.hpp"
+
+namespace rubato {
+
+namespace {
+
+using config::Experiment;
+
+// ---- what the last states say ---------------------------------------------------------------------------------------
+
+// Numbers per client stand at the client's place.
+Sample spread(Sample sample, const std::vector<FinalClient>& last, std::size_t clients) {
+  std::vector<double> accuracies(clients, std::numeric_limits<double>::quiet_NaN()), losses = accuracies;
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    accuracies[last[i].client.value] = sample.accuracies[i];
+    losses[last[i].client.value] = sample.losses[i];
+  }
+  sample.accuracies = std::move(accuracies);
+  sample.losses = std::move(losses);
+  return sample;
+}
+
+Sample sample_of(std::vector<FinalClient>& last, const Task& task, WallHost& host, const RunResult& result) {
+  SampleGatherer gatherer(task.evaluation());
+  SampleHeader header;
+  header.number = ~std::uint64_t{0};
+  header.at = host.clock().now();
+  header.clients = static_cast<std::uint32_t>(last.size());
+  header.events = result.events;
+  header.counts = result.messages;
+  header.model_messages = result.model_messages;
+  auto measured = std::make_shared<std::vector<ClientId>>();
+  for (const FinalClient& client : last) measured->push_back(client.client);
+  header.measured = std::move(measured);
+  gatherer.open(header);
+  Ensemble::Lease memory(host.ensemble());
+  for (FinalClient& client : last) {
+    Score score = task.evaluation().score(client.client, client.snapshot.model, *memory);
+    StationarityPart part;
+    if (task.evaluation().composite()) part = task.evaluation().stationarity(client.client, client.snapshot.model, *memory);
+    if (auto sample = gatherer.add(header.number, client.client, client.snapshot, std::move(score), std::move(part), *memory))
+      return spread(*sample, last, result.clients);
+  }
+  return {};
+}
+
+void add(MessageCounts& sum, const MessageCounts& counts) {
+  sum.sent += counts.sent, sum.lost += counts.lost, sum.kept += counts.kept, sum.late += counts.late;
+  sum.capped += counts.capped, sum.superseded += counts.superseded, sum.duplicates += counts.duplicates;
+  sum.resyncs += counts.resyncs, sum.computations += counts.computations, sum.publications += counts.publications;
+}
+
+void describe_clients(const std::vector<FinalClient>& last, const Timing& timing, double until, const RunOptions& options,
+                      RunResult& result) {
+  const std::size_t clients = timing.graph.clients();
+  result.clients = clients;
+  result.by_client.resize(clients);
+  result.paces.resize(clients);
+  std::vector<bool> is_there(clients);
+  FinalModels models(last.size(), options, result);
+  std::vector<StepHash> hashes;
+  double staleness = 0;
+  std::uint64_t absorbed = 0, stale = 0, misshapen = 0;
+  for (const FinalClient& client : last) {
+    const std::uint32_t i = client.client.value;
+    is_there[i] = true;
+    models.add({client.model.data<std::byte>(), client.model.bytes()});
+    hashes.push_back(client.hash);
+    add(result.messages, client.counts);
+    result.by_client[i] = client.counts;
+    result.traffic += client.snapshot.traffic;
+    result.steps += client.steps;
+    result.paces[i] = {timing.settings.compute_law(client.client).mean_rate(until),
+                       static_cast<double>(client.counts.computations) / std::max(client.seconds, 1e-9), client.skipped};
+    staleness += client.staleness_sum;
+    absorbed += client.staleness_count;
+    stale += client.stale;
+    misshapen += client.misshapen;
+  }
+  for (std::uint32_t i = 0; i < clients; ++i)
+    if (!is_there[i]) result.absent.push_back({i});
+  result.digests = {models.digest(), timeline_digest(hashes)};
+  result.staleness_mean = absorbed > 0 ? staleness / static_cast<double>(absorbed) : 0;
+  if (stale > 0) result.notes.push_back(std::to_string(stale) + " messages were of an older epoch or an earlier life, and were not used");
+  if (misshapen > 0) result.notes.push_back(std::to_string(misshapen) + " messages did not fit this run's models, and were not used");
+}
+
+void describe_host(WallHost& host, RunResult& result) {
+  DurationHistogram staleness;
+  for (const auto& client : host.clients()) staleness.add(client->tally().staleness);
+  result.staleness_p95 = staleness.quantile_seconds(0.95);
+  result.events = host.world().events.load();
+  result.model_messages = host.world().model_messages.load();
+  result.by_link = host.world().link_counts;
+  describe_work(host.wall_seconds(), host.ensemble(), result);
+  if (host.samples_left_out() > 0)
+    result.notes.push_back(std::to_string(host.samples_left_out()) +
+                           " samples were left out: models were not scored as fast as they were measured");
+}
+
+void say_slow_clients(const Experiment& experiment, RunResult& result) {
+  if (experiment.saturate) return;
+  std::uint64_t skipped = 0, done = 0;
+  std::size_t slow = 0;
+  for (std::size_t i = 0; i < result.paces.size(); ++i) {
+    skipped += result.paces[i].skipped;
+    done += result.by_client[i].computations;
+    slow += result.paces[i].skipped * 20 > result.by_client[i].computations + result.paces[i].skipped;
+  }
+  if (slow == 0) return;
+  char text[200];
+  std::snprintf(text, sizeof text,
+                "this machine does not keep the pace: %zu clients computed at less than 95 %% of their ticks, %.1f %% of all ticks "
+                "were skipped; lower time_scale or the rates", slow,
+                100.0 * static_cast<double>(skipped) / static_cast<double>(std::max<std::uint64_t>(done + skipped, 1)));
+  result.notes.push_back(text);
+}
+
+std::vector<FinalClient> last_states(WallHost& host, const Task& task) {
+  std::vector<FinalClient> last;
+  Ensemble::Lease memory(host.ensemble());
+  const Time end = host.clock().now();
+  for (const auto& client : host.clients())
+    last.push_back(final_of(*client, end, task.evaluation(), host.ensemble().pool, *memory));
+  return last;
+}
+
+void finish(std::vector<FinalClient>& last, const Experiment& experiment, const Preparation& parts, const RunOptions& options,
+            WallHost& host, RunResult& result) {
+  const Timing& timing = *parts.timing;
+  const Task& task = *parts.task;
+  describe_host(host, result);
+  describe_clients(last, timing, experiment.until, options, result);
+  say_slow_clients(experiment, result);
+  const Sample sample = sample_of(last, task, host, result);
+  host.reporter().take(sample);
+  host.reporter().report();
+  host.reporter().rethrow();
+  result.samples = std::move(host.samples());
+  result.virtual_seconds = to_seconds(host.clock().now());
+  result.was_stopped = options.stop && options.stop->load();
+}
+
+}  // namespace
+
+void require_wall_can_run(const Experiment& experiment, const Timing& timing) {
+  if (timing.protocol() != Runs::push && timing.protocol() != Runs::pull)
+    throw std::invalid_argument("clock = \"wall\": in real time nobody waits at a barrier or walks with a token; protocol.kind must be \"push\" or \"pull\"");
+  if (experiment.metrics.stationarity && !experiment.roster.empty())
+    throw std::invalid_argument("metrics.stationarity: over several hosts it is measured in virtual time only");
+}
+
+RunResult perform_wall(Preparation& parts, const Experiment& experiment, const RunOptions& options) {
+  require_wall_can_run(experiment, *parts.timing);
+  RunResult result = std::move(parts.result);
+  WallRecord record(make_recorder(options, parts.timing->graph.clients()));
+  WallHost host(experiment, *parts.task, *parts.timing, options, record, nullptr, 0);
+  host.begin(WallClock::machine_now());
+  host.perform(false, {});
+  if (const auto failure = host.ensemble().failure()) throw RunFailed(to_string(*failure));
+  finish_record(record.recorder(), result);
+  host.reporter().rethrow();
+  std::vector<FinalClient> last = last_states(host, *parts.task);
+  finish(last, experiment, parts, options, host, result);
+  return result;
+}
+
+// ---- one host among others -----------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr Duration glance = std::chrono::milliseconds(10);
+constexpr Duration head_start = std::chrono::milliseconds(300);  // for everybody to hear when the run begins
+
+// What an earlier life has recorded, so that this one goes on with it.
+struct Past {
+  std::uint32_t incarnation = 0;
+  std::vector<StepHash> hashes;
+  std::vector<std::uint64_t> steps;
+  std::unique_ptr<Recorder> recorder;
+};
+
+Past read_past(const RunOptions& options, std::size_t clients) {
+  Past past;
+  past.hashes.resize(clients);
+  past.steps.resize(clients);
+  past.incarnation = 1;
+  if (options.record.empty()) return past;
+  std::uint64_t intact = 0;
+  {
+    RecordReader reader(options.record);
+    if (reader.clients() != clients)
+      throw std::invalid_argument(options.record.string() + " is the record of a run with another number of clients");
+    while (const Step* step = reader.next()) {
+      past.hashes[step->client.value].add(*step);
+      ++past.steps[step->client.value];
+      past.incarnation = std::max(past.incarnation, step->incarnation + 1);
+    }
+    intact = reader.intact_bytes();
+  }
+  past.recorder = Recorder::go_on(options.record, intact, options.record_bytes);
+  return past;
+}
+
+// When, on this machine's clock, the others have begun; nothing if none of them has.
+std::optional<Duration> begun_by_others(const Assembly& assembly) {
+  for (std::uint32_t host = 0; host < assembly.hosts(); ++host) {
+    if (HostId{host} == assembly.self() || !assembly.is_alive({host})) continue;
+    const auto theirs = assembly.introduction({host});
+    const auto offset = assembly.offset({host});
+    if (theirs && theirs->running_since && offset) return *theirs->running_since - offset->nanoseconds;
+  }
+  return std::nullopt;
+}
+
+// The first of those who are there says when the run begins, unless it has begun.
+Duration agree_on_start(Assembly& assembly, Duration limit, const std::atomic<bool>* stop) {
+  const Duration until = WallClock::machine_now() + limit;
+  while (true) {
+    if (const auto begun = begun_by_others(assembly)) return *begun;
+    const bool decides = assembly.first_alive() == assembly.self();
+    if (decides || WallClock::machine_now() > until || (stop && stop->load())) return WallClock::machine_now() + head_start;
+    std::this_thread::sleep_for(glance);
+  }
+}
+
+std::string sentence_about(const Assembly& assembly, HostId host) {
+  std::string text = assembly.name(host) + ": ";
+  if (host == assembly.self()) return text + "this one";
+  if (!assembly.introduction(host)) return text + "was never there";
+  text += assembly.is_alive(host) ? "there" : "gone";
+  if (const auto offset = assembly.offset(host)) {
+    char clock[120];
+    std::snprintf(clock, sizeof clock, ", its clock %+.3f ms, give or take %.3f ms", to_seconds(offset->nanoseconds) * 1e3,
+                  to_seconds(offset->error) * 1e3);
+    text += clock;
+  }
+  return text;
+}
+
+std::string sentence_about(const TransportCounts& counts, const OfficeCounts& office) {
+  std::string text = "parcels: " + std::to_string(counts.sent) + " sent, " + std::to_string(counts.received) + " received";
+  const std::pair<std::uint64_t, const char*> others[] = {
+      {counts.dropped_states, " made room for newer ones"}, {counts.refused, " refused"}, {counts.malformed, " malformed"},
+      {counts.oversized, " oversized"}, {counts.unknown, " of an unknown kind"}, {counts.unauthenticated, " unauthenticated"},
+      {counts.replayed, " replayed"}, {counts.stale, " of an earlier life"}, {counts.flooded, " beyond what may wait"},
+      {office.malformed, " no letters of this run"}};
+  for (const auto& [count, what] : others)
+    if (count > 0) text += ", " + std::to_string(count) + what;
+  return text;
+}
+
+void go_on(const HostHome& home, const std::string& run, WallHost& host, RunResult& result) {
+  const FoundCheckpoint found = home.checkpoints.empty() ? FoundCheckpoint{} : CheckpointFile::read_newest(home.checkpoints, run);
+  result.notes.insert(result.notes.end(), found.notes.begin(), found.notes.end());
+  if (!found.newest) {
+    result.notes.push_back("an earlier life of this host left no checkpoint: its clients begin again with their first models");
+    return host.mark_first_states(true);
+  }
+  for (const Checkpoint::Part& part : found.newest->clients) host.load(part.client, found.newest->number, part.state);
+  result.notes.push_back("this host goes on from its checkpoint " + std::to_string(found.newest->number));
+}
+
+void keep(const WallCheckpoint& from, const HostHome& home, const std::string& run) {
+  Checkpoint checkpoint{.number = from.number, .epoch = from.epoch.packed(), .host = {}, .clients = {}};
+  for (const auto& [client, state] : from.states) checkpoint.clients.push_back({ClientId{client}, state});
+  CheckpointFile::write(home.checkpoints, run, checkpoint);
+}
+
+}  // namespace
+
+RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, const RunOptions& options, Assembly& assembly,
+                            Transport& transport, const HostHome& home,
+                            const std::function<void(const std::vector<std::string>&)>& on_missing) {
+  require_wall_can_run(experiment, *parts.timing);
+  RunResult result = std::move(parts.result);
+  const std::size_t clients = parts.timing->graph.clients();
+  Past past = home.has_earlier_life ? read_past(options, clients) : Past{0, {}, {}, make_recorder(options, clients)};
+  WallRecord record(std::move(past.recorder));
+  WallNetwork network{transport, assembly, hosts_of_clients(experiment)};
+  WallHost host(experiment, *parts.task, *parts.timing, options, record, &network, past.incarnation);
+  Depot depot(assembly, transport);
+  struct Parting {  // before what hears the assembly goes
+    Assembly& assembly;
+    ~Parting() { assembly.stop(std::chrono::seconds(2)); }
+  } parting{assembly};
+  assembly.start();
+  const auto missing = [&](const std::vector<HostId>& hosts) {
+    std::vector<std::string> names;
+    for (const HostId each : hosts) names.push_back(assembly.name(each));
+    if (on_missing) on_missing(names);
+  };
+  assembly.meet(from_seconds(experiment.hosts.wait), missing, options.stop);
+  const Duration since = agree_on_start(assembly, std::chrono::seconds(5), options.stop);
+  assembly.set_running(since);
+  host.begin(since);
+  if (home.has_earlier_life) {
+    for (const auto& client : host.clients()) client->recall(past.hashes[client->id().value], past.steps[client->id().value]);
+    go_on(home, fingerprint(experiment), host, result);
+  } else {
+    host.mark_first_states(false);
+  }
+  const bool is_late = home.has_earlier_life || host.clock().now() > Time{};
+  host.perform(is_late, home.checkpoints.empty()
+                            ? std::function<void(const WallCheckpoint&)>{}
+                            : [&](const WallCheckpoint& checkpoint) { keep(checkpoint, home, fingerprint(experiment)); });
+  if (const auto failure = host.ensemble().failure()) throw RunFailed(to_string(*failure));
+  finish_record(record.recorder(), result);
+  host.reporter().rethrow();
+  std::vector<FinalClient> last = last_states(host, *parts.task);
+  WallGathering gathering(assembly, depot, network.host_of, host.ensemble().pool, parts.task->dimension() * parts.task->scalar_bytes());
+  HostId gatherer = assembly.self();
+  if (auto all = gathering.gather(last, from_seconds(experiment.hosts.drain + experiment.hosts.lost_after), gatherer))
+    last = std::move(*all);
+  else
+    result.gathered_by = assembly.name(gatherer);
+  for (std::uint32_t each = 0; each < assembly.hosts(); ++each) result.hosts.push_back(sentence_about(assembly, {each}));
+  result.hosts.push_back(sentence_about(transport.counts(), host.counts()));
+  finish(last, experiment, parts, options, host, result);
+  return result;
+}
+
+}  // namespace rubato

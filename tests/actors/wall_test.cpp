@@ -1,0 +1,206 @@
+// Runs in real time: they learn, keep their pace, end when nothing is under way, and their records land on their digests.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+
+#include "actors/wall_clock.hpp"
+#include "runtime/record.hpp"
+#include "tests/actors/hosts.hpp"
+
+using namespace rubato;
+using namespace rubato::test;
+
+namespace {
+
+const std::vector<std::string> in_a_second = {"clock=wall", "time_scale=30"};
+
+RunOptions recorded_at(const Folder& folder, const std::string& name = "timeline.rbt", unsigned threads = 2) {
+  RunOptions options = on_threads(threads);
+  options.record = folder / name;
+  return options;
+}
+
+// What each client did, without saying when: the same in virtual and in real time where the ticks are.
+std::map<std::uint32_t, std::vector<std::string>> steps_of(const std::filesystem::path& record) {
+  std::map<std::uint32_t, std::vector<std::string>> steps;
+  RecordReader reader(record);
+  while (const Step* step = reader.next()) {
+    std::string text(name_of(step->kind));
+    text += ' ' + std::to_string(step->index);
+    for (const StepEntry& entry : step->entries)
+      text += ' ' + std::to_string(entry.peer.value) + ':' + std::to_string(entry.sequence);
+    steps[step->client.value].push_back(text);
+  }
+  return steps;
+}
+
+std::string tabled_ticks(double phase) {
+  std::string text = "[";
+  for (int client = 0; client < 8; ++client) {
+    text += client ? ",[" : "[";
+    for (int tick = 1; tick <= 6; ++tick) text += (tick > 1 ? "," : "") + std::to_string(tick + phase + 0.06 * client);
+    text += "]";
+  }
+  return text + "]";
+}
+
+}  // namespace
+
+TEST_CASE("a run in real time replays to its digests, whoever does the arithmetic") {
+  for (const auto& more : {std::vector<std::string>{}, digits_instead(), std::vector<std::string>{"algorithm.retain_on_loss=true"}}) {
+    const Folder folder;
+    const config::Experiment wall = experiment(in_a_second + more);
+    const RunResult result = run(wall, recorded_at(folder));
+    CHECK(result.messages.computations > 300);
+    CHECK(result.messages.kept > 200);
+    CHECK(result.messages.lost > 10);
+    CHECK(result.unifications == 0);
+    CHECK(result.model_messages == 4 * 7);
+    for (const unsigned threads : {1u, 2u})
+      CHECK(digests(replay(wall, folder / "timeline.rbt", on_threads(threads))) == digests(result));
+  }
+}
+
+TEST_CASE("a tampered record of a real run lands elsewhere or is refused") {
+  const Folder folder;
+  const config::Experiment wall = experiment(in_a_second + std::vector<std::string>{"until=5.5"});
+  const RunResult result = run(wall, recorded_at(folder));
+  const std::string whole = text_of(folder / "timeline.rbt");
+  write_text(folder / "timeline.rbt", whole.substr(0, whole.size() - 9));
+  CHECK(digests(replay(wall, folder / "timeline.rbt", on_threads(1))) != digests(result));
+}
+
+TEST_CASE("with tabled ticks every client takes the same steps in virtual and in real time") {
+  const std::vector<std::string> tabled = {
+      "until=9.0", "unification.period=none", "mailbox.cap=none", "mailbox.cap_period=none", "channel.loss=0.25",
+      "channel.delay=0.25", "mailbox.window=0.125", "mailbox.deadline=5.0", "clients.compute={law=\"table\",ticks=" + tabled_ticks(0) + "}",
+      "clients.transmit={law=\"table\",ticks=" + tabled_ticks(0.5) + "}"};
+  const Folder folder;
+  run(experiment(tabled), recorded_at(folder, "virtual.rbt"));
+  run(experiment(tabled + std::vector<std::string>{"clock=wall", "time_scale=2"}), recorded_at(folder, "wall.rbt"));
+  const auto expected = steps_of(folder / "virtual.rbt");
+  CHECK(expected.size() == 8);
+  CHECK(expected.at(0).size() > 18);
+  CHECK(steps_of(folder / "wall.rbt") == expected);
+}
+
+TEST_CASE("a machine that is fast enough keeps the pace it is asked for") {
+  const RunResult result = run(experiment(in_a_second), on_threads(2));
+  REQUIRE(result.paces.size() == 8);
+  double requested = 0, achieved = 0;
+  std::uint64_t skipped = 0;
+  for (const Pace& pace : result.paces) requested += pace.requested, achieved += pace.achieved, skipped += pace.skipped;
+  CHECK(requested == doctest::Approx(16));
+  CHECK(achieved == doctest::Approx(16).epsilon(0.2));  // what the law itself scatters over 30 seconds
+  CHECK(skipped < 20);
+}
+
+TEST_CASE("ticks that find the computation before unfinished are skipped, and the run says so") {
+  config::Experiment hasty = experiment(in_a_second + digits_instead() +
+                                        std::vector<std::string>{"clients.compute.rate=20000.0", "clients.transmit.law=off", "until=10.0"});
+  const RunResult result = run(hasty, on_threads(1));
+  std::uint64_t skipped = 0;
+  for (const Pace& pace : result.paces) skipped += pace.skipped;
+  CHECK(skipped > result.messages.computations);
+  bool is_said = false;
+  for (const std::string& note : result.notes) is_said = is_said || note.find("does not keep the pace") != note.npos;
+  CHECK(is_said);
+}
+
+TEST_CASE("saturated clients compute one after the other without waiting for a timer") {
+  const std::vector<std::string> slow = {"clock=wall", "time_scale=1", "until=1.0", "clients.compute.rate=1.0"};
+  const RunResult idle = run(experiment(slow), on_threads(2));
+  const RunResult busy = run(experiment(slow + std::vector<std::string>{"saturate=true"}), on_threads(2));
+  CHECK(idle.messages.computations < 40);
+  CHECK(busy.messages.computations > 1000);
+}
+
+TEST_CASE("a wish to stop ends a real run with its results so far") {
+  std::atomic<bool> stop{false};
+  RunOptions options = on_threads(2);
+  options.stop = &stop;
+  options.on_progress = [&](const Progress& progress) { stop = progress.virtual_seconds > 5; };
+  const RunResult result = run(experiment({"clock=wall", "time_scale=20", "until=1000.0"}), options);
+  CHECK(result.was_stopped);
+  CHECK(result.virtual_seconds < 500);
+  CHECK(result.digests.model.size() == 64);
+}
+
+TEST_CASE("rounds, servers and tokens wait for each other, which real time does not do: they are refused") {
+  for (const std::string kind : {"rounds", "server", "token"}) {
+    CAPTURE(kind);
+    const std::string name = kind == "server" ? "fedavg" : kind == "token" ? "digest" : "dpsgd";
+    const auto complaint_of = [&] {
+      run(experiment({"clock=wall", "unification.period=none", "mailbox.cap_period=none", "mailbox.cap=none", "algorithm.name=" + name,
+                      "protocol.kind=" + kind, "topology.kind=complete"}), on_threads(1));
+    };
+    CHECK(contains(complaint<std::invalid_argument>(complaint_of), "clock = \"wall\""));
+  }
+}
+
+TEST_CASE("three hosts in real time gather their results at the first, and their records land on its digests") {
+  for (const std::string algorithm : {"draco", "spodgt", "pame", "depositum", "choco"}) {
+    CAPTURE(algorithm);
+    const Folder folder;
+    std::vector<std::string> more = {"algorithm.name=" + algorithm};
+    if (algorithm != "draco") more = more + std::vector<std::string>{"unification.period=none", "mailbox.cap=none", "mailbox.cap_period=none"};
+    if (algorithm == "pame") more = more + std::vector<std::string>{"topology.kind=complete"};
+    const config::Experiment wall = over_hosts(experiment(in_a_second + more), 3);
+    std::vector<HostStart> starts;
+    for (const std::string host : {"a", "b", "c"}) starts.push_back({wall, recorded_at(folder, host, 1), {}});
+    const auto outcomes = run_hosts(starts);
+    for (const HostOutcome& outcome : outcomes) CHECK(outcome.complaint == "");
+    CHECK(outcomes[0].result.gathered_by == "");
+    CHECK(outcomes[1].result.gathered_by == "a");
+    CHECK(outcomes[2].result.gathered_by == "a");
+    CHECK(outcomes[0].result.absent.empty());
+    CHECK(outcomes[0].result.messages.kept > 100);
+    const RunResult again = replay(wall, {folder / "a", folder / "b", folder / "c"}, {}, on_threads(2));
+    CHECK(digests(again) == digests(outcomes[0].result));
+  }
+}
+
+TEST_CASE("gradient tracking keeps its mass over hosts and links that lose, double and overtake, and finds the optimum") {
+  const std::vector<std::string> tracking = {
+      "clock=wall", "time_scale=30", "until=120.0", "algorithm.name=spodgt", "algorithm.eta=0.05", "precision=float64",
+      "unification.period=none", "mailbox.cap=none", "mailbox.cap_period=none", "channel={kind=\"ideal\"}", "mailbox.deadline=none"};
+  const config::Experiment wall = over_hosts(experiment(tracking), 3);
+  Impairment links;
+  links.loss = 0.1, links.duplicate = 0.1, links.reorder = 0.2;
+  RunOptions options = on_threads(1);
+  options.keeps_models = true;
+  const auto outcomes = run_hosts(wall, options, links);
+  REQUIRE(outcomes[0].complaint == "");
+  const RunResult& result = outcomes[0].result;
+  const Sample& last = result.samples.back();
+  CHECK(last.defect.name != "");
+  CHECK(last.defect.size < 1e-9);
+  CHECK(last.consensus < 1e-8);
+  CHECK(result.messages.duplicates + result.messages.superseded > 0);
+}
+
+TEST_CASE("an alarm rings on one thread, in the order of time, and never before its time") {
+  WallClock clock(1000);
+  std::mutex mutex;
+  std::vector<int> rung;
+  bool is_early = false;
+  const auto ring = [&](int number, Time due) {
+    const std::lock_guard lock(mutex);
+    rung.push_back(number);
+    is_early = is_early || clock.now() < due;
+  };
+  for (const int number : {5, 3, 9, 1, 7, 2, 8, 4, 6}) {
+    const Time due{std::chrono::seconds(number * 5)};
+    clock.alarm(due, [&, number, due] { ring(number, due); });
+  }
+  CHECK(clock.now() == Time{});
+  clock.start();
+  while (true) {
+    const std::lock_guard lock(mutex);
+    if (rung.size() == 9) break;
+  }
+  clock.stop();
+  CHECK(rung == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9});
+  CHECK_FALSE(is_early);
+}

@@ -1,0 +1,113 @@
+// Writes the inputs that fuzzing begins with: fuzz_seeds DIRECTORY fills DIRECTORY/frame and DIRECTORY/connection.
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "transports/frame.hpp"
+
+using namespace rubato;
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+void append(Bytes& bytes, Part more) { bytes.insert(bytes.end(), more.begin(), more.end()); }
+void append(Bytes& bytes, std::initializer_list<int> more) {
+  for (const int byte : more) bytes.push_back(static_cast<std::byte>(byte));
+}
+
+std::vector<Parcel> parcels(TensorPool& pool) {
+  std::vector<Parcel> all(5);
+  all[1] = {.kind = ParcelKind::control, .head = Bytes(24, std::byte{7}), .tensors = {}};
+  all[2] = {.kind = ParcelKind::letter, .head = Bytes(16, std::byte{1}), .tensors = {pool.make<float>(100)}};
+  all[3] = {.kind = ParcelKind::payload,
+            .head = Bytes(3, std::byte{2}),
+            .tensors = {pool.make<double>(17), Tensor{}, pool.make<std::uint32_t>(0), pool.make<std::uint32_t>(9)}};
+  all[4] = {.kind = ParcelKind::result, .head = Bytes(1, std::byte{3}), .tensors = {pool.make<float>(500), pool.make<double>(2)}};
+  for (const Parcel& parcel : all)
+    for (Tensor tensor : parcel.tensors)
+      if (tensor) std::fill_n(tensor.writable<std::byte>(), tensor.bytes(), std::byte{0x3e});
+  return all;
+}
+
+// The frames of a parcel, each as one row of bytes.
+std::vector<Bytes> frames_of(const Parcel& parcel, Envelope envelope, std::size_t piece) {
+  std::vector<Bytes> frames;
+  std::size_t first = 0;
+  do {
+    const std::size_t bytes = std::min(piece, parcel.bytes() - first);
+    WrittenFrame written;
+    ++envelope.sequence;
+    write_frame(envelope, parcel, first, bytes, written);
+    Bytes frame = written.first_part;
+    for (const TensorSlice& slice : written.slices)
+      append(frame, Part{parcel.tensors[slice.tensor].data<std::byte>() + slice.first, slice.bytes});
+    frames.push_back(std::move(frame));
+    first += bytes;
+  } while (first < parcel.bytes());
+  return frames;
+}
+
+class Folder {
+ public:
+  explicit Folder(std::filesystem::path path) : path_{std::move(path)} { std::filesystem::create_directories(path_); }
+  void write(const Bytes& bytes) {
+    std::ofstream file(path_ / ("seed" + std::to_string(count_++)), std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    if (!file.flush()) throw std::runtime_error("cannot write to " + path_.string());
+  }
+
+ private:
+  std::filesystem::path path_;
+  int count_ = 0;
+};
+
+// The first byte says what is mended: nothing, or both checksums.
+void write_frames(Folder folder, const std::vector<Parcel>& parcels) {
+  for (const Parcel& parcel : parcels)
+    for (const Bytes& frame : frames_of(parcel, {HostId{1}, HostId{0}, 5, 40}, 1000))
+      for (const int mending : {0, 3}) {
+        Bytes input;
+        append(input, {mending});
+        append(input, frame);
+        folder.write(input);
+      }
+}
+
+// Moves as connection_fuzz.cpp reads them: 0x40 + 8 * 3 is a frame of host 1 with mended checksums, 2 an honest parcel,
+// 5 the last frame again, 6 lets go of what was received.
+void write_connections(Folder folder, const std::vector<Parcel>& parcels) {
+  Bytes everything;
+  std::uint64_t sequence = 0;
+  for (const Parcel& parcel : parcels) {
+    Bytes input;
+    for (const Bytes& frame : frames_of(parcel, {HostId{1}, HostId{0}, 5, sequence}, 700)) {
+      append(input, {0x40 + 8 * 3, static_cast<int>(frame.size() & 0xFF), static_cast<int>(frame.size() >> 8)});
+      append(input, frame);
+      ++sequence;
+    }
+    folder.write(input);
+    append(everything, input);
+    append(everything, {2, 0, 20, 2, 0, 100, 0, 1, 50, 0, 200, 0, 5, 2, 0xFF, 3, 1, 2, 200, 1, 16, 0, 7, 7, 1, 7, 6});
+  }
+  folder.write(everything);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return std::fputs("fuzz_seeds DIRECTORY\n", stderr), 2;
+  try {
+    TensorPool pool;
+    const std::vector<Parcel> all = parcels(pool);
+    const std::filesystem::path folder(argv[1]);
+    write_frames(Folder(folder / "frame"), all);
+    write_connections(Folder(folder / "connection"), all);
+  } catch (const std::exception& fault) {
+    return std::fprintf(stderr, "fuzz_seeds: %s\n", fault.what()), 1;
+  }
+  return 0;
+}

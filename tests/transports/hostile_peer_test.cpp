@@ -1,0 +1,331 @@
+// Strangers, broken programs and hosts gone mad at the socket of a host that goes on with its work.
+#include <arpa/inet.h>
+#include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <zmq.hpp>
+
+#include "tests/transports/collector.hpp"
+#include "tests/transports/zmq_party.hpp"
+
+using namespace rubato;
+using namespace rubato::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr HostId sender{0}, victim{1}, madman{2};
+
+/// Two good hosts, whose talk must go on, and a third whose keys the attacker may have.
+class Scene {
+ public:
+  explicit Scene(Wire wire, std::size_t receive_bytes = std::size_t{64} << 20)
+      : party_{3, wire, [&](ZmqOptions& options) {
+                 options.limits.handshake = 1s;
+                 options.limits.receive_bytes = receive_bytes;
+                 if (options.self == victim) options.on_trouble = [this](const std::string& sentence) { told(sentence); };
+               }} {
+    party_.kill(madman.value);
+    party_[0].start(answers_);
+    party_[1].start(heard_);
+    talk();
+  }
+  ~Scene() {
+    party_[0].stop({});
+    party_[1].stop({});
+  }
+
+  /// A hundred more parcels arrive, in order, like all before.
+  void talk() {
+    for (int i = 0; i < 100; ++i) REQUIRE(party_[0].send(victim, numbered(sent_++)));
+    REQUIRE(heard_.wait_until([&](const auto& heard) {
+      return !heard.empty() && number_of(heard.back().parcel) == sent_ - 1;
+    }));
+    std::uint64_t expected = 0;
+    for (const Heard& each : heard_.heard())
+      if (each.from == sender) CHECK(number_of(each.parcel) == expected++);
+    CHECK(expected == sent_);
+  }
+
+  TransportCounts counts() { return party_[1].counts(); }
+  template <class Test>
+  bool counted(Test test) {
+    return comes_true([&] { return test(counts()); });
+  }
+  const std::string& endpoint() { return party_[1].endpoint(); }
+  std::uint16_t port() { return static_cast<std::uint16_t>(std::stoi(endpoint().substr(endpoint().rfind(':') + 1))); }
+  ZmqParty& party() { return party_; }
+  Collector& heard() { return heard_; }
+  std::vector<std::string> sentences() {
+    const std::lock_guard lock(mutex_);
+    return sentences_;
+  }
+
+ private:
+  void told(const std::string& sentence) {
+    const std::lock_guard lock(mutex_);
+    sentences_.push_back(sentence);
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> sentences_;
+  Collector answers_, heard_;
+  ZmqParty party_;
+  std::uint64_t sent_ = 0;
+};
+
+/// A program that speaks ZeroMQ, but not Rubato.
+class Stranger {
+ public:
+  Stranger() { socket_.set(zmq::sockopt::linger, 0); }
+  void use(const Identity& own, const std::string& server_key) {
+    socket_.set(zmq::sockopt::curve_publickey, own.public_key);
+    socket_.set(zmq::sockopt::curve_secretkey, own.secret.z85());
+    socket_.set(zmq::sockopt::curve_serverkey, server_key);
+  }
+  zmq::socket_t& socket() { return socket_; }
+  void connect(Scene& scene) { socket_.connect(scene.endpoint()); }
+  void send(const std::vector<std::vector<std::byte>>& parts) {
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      socket_.send(zmq::buffer(parts[i]), i + 1 < parts.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
+  }
+
+ private:
+  zmq::context_t context_;
+  zmq::socket_t socket_{context_, zmq::socket_type::push};
+};
+
+/// A bare tcp connection.
+class Wiretap {
+ public:
+  explicit Wiretap(std::uint16_t port) : socket_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)} {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    const timeval limit{patience.count(), 0};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  }
+  ~Wiretap() { ::close(socket_); }
+  Wiretap(const Wiretap&) = delete;
+  Wiretap& operator=(const Wiretap&) = delete;
+
+  /// False once the other side has gone.
+  bool write(const std::string& bytes) {
+    for (std::size_t done = 0; done < bytes.size();) {
+      const ssize_t count = ::send(socket_, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+      if (count <= 0) return false;
+      done += static_cast<std::size_t>(count);
+    }
+    return true;
+  }
+  /// True if the other side ends the connection, whatever it says before.
+  bool is_ended() {
+    std::array<char, 4096> bytes{};
+    for (;;) {
+      const ssize_t count = ::recv(socket_, bytes.data(), bytes.size(), 0);
+      if (count == 0 || (count < 0 && errno == ECONNRESET)) return true;
+      if (count < 0) return false;
+    }
+  }
+
+ private:
+  int socket_;
+};
+
+std::string greeting(std::string mechanism) {
+  mechanism.resize(20);
+  return std::string("\xFF\0\0\0\0\0\0\0\x01\x7F\x03\x00", 12) + mechanism + std::string(32, '\0');
+}
+
+const std::string ready = std::string("\x04\x1a\x05READY\x0BSocket-Type\0\0\0\x04PUSH", 28);
+
+/// The header of a long ZMTP frame: 2 = long, 1 = more to come, 4 = a command.
+std::string long_frame(int flags, std::uint64_t length) {
+  std::string header(9, '\0');
+  header[0] = static_cast<char>(flags);
+  for (int i = 0; i < 8; ++i) header[static_cast<std::size_t>(8 - i)] = static_cast<char>(length >> (8 * i));
+  return header;
+}
+
+std::vector<std::vector<std::byte>> frame_from(HostId from, std::uint64_t life, std::uint64_t sequence,
+                                               const Parcel& parcel) {
+  KnownSums sums;
+  WrittenFrame frame;
+  write_frame({from, victim, life, sequence}, parcel, 0, parcel.bytes(), sums, frame);
+  return {frame.first_part};
+}
+
+std::size_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t pages = 0;
+  file >> pages >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::size_t open_descriptors() {
+  using Entries = std::filesystem::directory_iterator;
+  return static_cast<std::size_t>(std::distance(Entries("/proc/self/fd"), Entries{}));
+}
+
+}  // namespace
+
+TEST_CASE("nobody without a key of the roster is heard") {
+  Scene scene(Wire::tcp_curve);
+  std::vector<std::unique_ptr<Stranger>> strangers;
+  for (int i = 0; i < 5; ++i) strangers.push_back(std::make_unique<Stranger>());
+  SUBCASE("a key that is not in the roster") {
+    for (auto& stranger : strangers) stranger->use(make_identity(), scene.party().identity(1).public_key);
+  }
+  SUBCASE("no key") {}
+  SUBCASE("the wrong key of the server") {
+    for (auto& stranger : strangers) stranger->use(scene.party().identity(2), make_identity().public_key);
+  }
+  SUBCASE("a name and a password") {
+    for (auto& stranger : strangers) {
+      stranger->socket().set(zmq::sockopt::plain_username, "host0");
+      stranger->socket().set(zmq::sockopt::plain_password, "please");
+    }
+  }
+  for (auto& stranger : strangers) {
+    stranger->connect(scene);
+    stranger->send(frame_from(sender, ~std::uint64_t{0}, 1, numbered(666)));
+  }
+  CHECK(scene.counted([](const TransportCounts& counts) { return counts.unauthenticated >= 5; }));
+  scene.talk();
+  CHECK(scene.sentences().size() == 1);
+}
+
+TEST_CASE("a host is believed about itself and about nobody else") {
+  Scene scene(Wire::tcp_curve);
+  Stranger mad;
+  mad.use(scene.party().identity(2), scene.party().identity(1).public_key);
+  mad.connect(scene);
+  mad.send(frame_from(sender, ~std::uint64_t{0}, 1, numbered(666)));
+  CHECK(scene.counted([](const TransportCounts& counts) { return counts.unauthenticated == 1; }));
+  mad.send(frame_from(madman, 1, 1, numbered(0)));
+  CHECK(scene.heard().wait_until([](const auto& heard) { return heard.back().from == madman; }));
+  scene.talk();
+}
+
+TEST_CASE("frames that are sent again, are of an earlier life, or are none at all are counted and dropped") {
+  Scene scene(Wire::tcp_curve);
+  Stranger mad;
+  mad.use(scene.party().identity(2), scene.party().identity(1).public_key);
+  mad.connect(scene);
+  const auto frame = frame_from(madman, 7, 1, numbered(0));
+  for (int i = 0; i < 4; ++i) mad.send(frame);
+  mad.send(frame_from(madman, 6, 2, numbered(0)));
+  mad.send({{}});
+  mad.send({std::vector<std::byte>(5000)});
+  mad.send(std::vector<std::vector<std::byte>>(1000));
+  auto other_version = frame;
+  other_version[0][4] = std::byte{9};
+  mad.send(other_version);
+  CHECK(scene.counted([](const TransportCounts& counts) {
+    return counts.replayed == 3 && counts.stale == 1 && counts.malformed == 3 && counts.unknown == 1;
+  }));
+  scene.talk();
+  CHECK(scene.sentences().size() == 4);
+  CHECK(scene.counts().received == 201);
+}
+
+TEST_CASE("noise on the wire ends that connection and nothing else") {
+  for (const Wire wire : {Wire::tcp_curve, Wire::tcp_plain}) {
+    Scene scene(wire);
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 20; ++i) {
+      Wiretap tap(scene.port());
+      std::string noise(20'000, '\0');
+      for (char& byte : noise) byte = static_cast<char>(random());
+      if (i % 2 == 1) noise = greeting(wire == Wire::tcp_curve ? "CURVE" : "NULL") + noise;
+      tap.write(noise);
+      CHECK(tap.is_ended());
+    }
+    CHECK(scene.counted([](const TransportCounts& counts) { return counts.unauthenticated + counts.malformed >= 10; }));
+    scene.talk();
+  }
+}
+
+TEST_CASE("hundreds of connections that say nothing are bounded, then closed, and do not keep a good host out") {
+  Scene scene(Wire::tcp_curve);
+  const std::size_t before = open_descriptors();
+  {
+    std::vector<std::unique_ptr<Wiretap>> taps;
+    for (int i = 0; i < 300; ++i) taps.push_back(std::make_unique<Wiretap>(scene.port()));
+    CHECK(scene.counted([](const TransportCounts& counts) { return counts.flooded >= 200; }));
+    scene.party().reborn(2);
+    Collector ignored;
+    scene.party()[2].start(ignored);
+    REQUIRE(scene.party()[2].send(victim, numbered(0)));
+    CHECK(scene.heard().wait_until([](const auto& heard) { return heard.back().from == madman; }));
+    scene.talk();
+    for (auto& tap : taps) CHECK(tap->is_ended());
+    scene.party()[2].stop({});
+    scene.party().kill(2);
+  }
+  CHECK(scene.counted([](const TransportCounts& counts) { return counts.unauthenticated >= 300; }));
+  CHECK(comes_true([&] { return open_descriptors() <= before + 3; }));
+  scene.talk();
+}
+
+TEST_CASE("a length of four gigabytes ends the connection, takes no memory and is counted") {
+  for (const Wire wire : {Wire::tcp_curve, Wire::tcp_plain}) {
+    Scene scene(wire);
+    const std::size_t before = resident_bytes();
+    for (int i = 0; i < 10; ++i) {
+      Wiretap tap(scene.port());
+      if (wire == Wire::tcp_plain)
+        tap.write(greeting("NULL") + ready + long_frame(2, std::uint64_t{4} << 30));
+      else
+        tap.write(greeting("CURVE") + long_frame(2 | 4, std::uint64_t{4} << 30));
+      CHECK(tap.is_ended());
+    }
+    CHECK(scene.counted([](const TransportCounts& counts) { return counts.unauthenticated + counts.malformed >= 10; }));
+    CHECK(resident_bytes() < before + (std::size_t{64} << 20));
+    scene.talk();
+    CHECK(scene.sentences().size() == 1);
+  }
+}
+
+TEST_CASE("a message without an end is cut off before it fills the memory") {
+  Scene scene(Wire::tcp_plain);
+  const std::size_t before = resident_bytes();
+  Wiretap tap(scene.port());
+  REQUIRE(tap.write(greeting("NULL") + ready));
+  const std::string part = long_frame(2 | 1, 1 << 20) + std::string(1 << 20, 'x');
+  std::size_t sent = 0;
+  while (tap.write(part)) {
+    sent += part.size();
+    REQUIRE(sent < std::size_t{4} << 30);
+  }
+  CHECK(scene.counted([](const TransportCounts& counts) { return counts.flooded == 1; }));
+  CHECK(resident_bytes() < before + (std::size_t{1} << 30));
+  scene.talk();
+}
+
+TEST_CASE("a known host that sends more than is used up is refused, and the others are heard") {
+  Scene scene(Wire::tcp_curve, std::size_t{33} << 20);
+  scene.party().reborn(2);
+  Collector ignored;
+  scene.party()[2].start(ignored);
+  TensorPool pool;
+  Parcel parcel = numbered(0);
+  parcel.tensors = {tensor_of(pool, Scalar::float32, 250'000)};
+  for (int i = 0; i < 60; ++i) REQUIRE(scene.party()[2].send(victim, parcel));
+  CHECK(scene.counted([](const TransportCounts& counts) { return counts.flooded == 60 - 34; }));
+  scene.talk();
+  scene.party()[2].stop({});
+}
