@@ -14,6 +14,7 @@ set(package_of_LibLZMA LibLZMA)
 set(package_of_OpenMP OpenMP)
 set(package_of_Threads Threads)
 set(package_of_ZLIB ZLIB)
+set(package_of_cppzmq cppzmq)
 set(package_of_fmt fmt)
 set(package_of_nlohmann_json nlohmann_json)
 set(package_of_spdlog spdlog)
@@ -52,7 +53,7 @@ write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/rubato-config-vers
 install(EXPORT rubato-targets NAMESPACE rubato:: DESTINATION "${package_folder}")
 install(FILES
   "${CMAKE_CURRENT_BINARY_DIR}/rubato-config.cmake" "${CMAKE_CURRENT_BINARY_DIR}/rubato-config-version.cmake"
-  cmake/FindCAF.cmake
+  cmake/FindCAF.cmake cmake/Findcppzmq.cmake
   DESTINATION "${package_folder}")
 
 if(TARGET rubato)

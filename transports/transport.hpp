@@ -1,0 +1,95 @@
+// Transport: parcels between the hosts of a run, whatever carries them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/ids.hpp"
+#include "runtime/payload.hpp"
+#include "runtime/time.hpp"
+
+namespace rubato {
+
+/// What a parcel is about. The numbers are part of the wire format.
+enum class ParcelKind : std::uint8_t {
+  hello = 1,         ///< who I am and what I run
+  clock_ask = 2,     ///< what time is it at yours
+  clock_answer = 3,
+  letter = 4,        ///< a published message, for clients of this host
+  control = 5,       ///< acknowledgements and requests between protocols
+  want = 6,          ///< virtual time: the payload of this message, please
+  payload = 7,       ///< virtual time: here it is
+  have = 8,          ///< virtual time: it has arrived, keep it no longer
+  snapshot = 9,      ///< the model of one client in a sample
+  notice = 10,       ///< how a host is doing: starting, stopped, leaving
+  result = 11,       ///< the end of one client: its model and its counts
+};
+inline constexpr std::uint8_t last_parcel_kind = 11;
+
+/// What becomes of a parcel when the queue to its host is full.
+enum class WhenFull : std::uint8_t {
+  drop_oldest,  ///< a state: the oldest parcel of this kind makes room, because a newer one says more
+  refuse,       ///< an increment: it is not taken, and counted
+  wait,         ///< control: always taken; its sender sends few
+};
+
+/// `head` says what it is, in bytes; `tensors` travel without being copied on this side.
+struct Parcel {
+  ParcelKind kind = ParcelKind::notice;
+  WhenFull when_full = WhenFull::wait;
+  bool is_spoilt = false;  ///< arrives damaged: its receiver must notice (only impaired transports set it)
+  std::vector<std::byte> head;
+  std::vector<Tensor> tensors;
+
+  std::size_t bytes() const {
+    std::size_t sum = head.size();
+    for (const Tensor& tensor : tensors) sum += tensor.bytes();
+    return sum;
+  }
+};
+
+/// Hears what arrives. Called on a thread of the transport, for one parcel at a time; it must not block, and may send.
+class ParcelSink {
+ public:
+  virtual ~ParcelSink() = default;
+  /// `arrived`: when, on the machine's monotonic clock.
+  virtual void on_parcel(HostId from, Parcel parcel, Duration arrived) = 0;
+};
+
+/// What happened to parcels. Those of one host arrive in the order in which they were sent, each at most once.
+struct TransportCounts {
+  std::uint64_t sent = 0;              ///< taken to be sent
+  std::uint64_t received = 0;          ///< handed to the sink
+  std::uint64_t sent_bytes = 0;
+  std::uint64_t received_bytes = 0;
+  std::uint64_t dropped_states = 0;    ///< made room for newer ones
+  std::uint64_t refused = 0;           ///< not taken, or without a known receiver
+  std::uint64_t malformed = 0;         ///< received and thrown away: no frame, or a broken one
+  std::uint64_t oversized = 0;         ///< beyond the limits
+  std::uint64_t unknown = 0;           ///< another version or kind
+  std::uint64_t unauthenticated = 0;   ///< refused handshakes, and frames of strangers
+  std::uint64_t replayed = 0;          ///< sequence numbers that were there before
+  std::uint64_t stale = 0;             ///< of an earlier life of their sender
+  std::uint64_t flooded = 0;           ///< beyond what a peer may have waiting here
+};
+
+/// One host's end. Sending may happen on any thread and never blocks; queues are bounded in bytes.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual HostId self() const = 0;
+  /// From now on parcels go to the sink, which must live until stop() has returned.
+  virtual void start(ParcelSink& sink) = 0;
+  /// False: it was not taken (queue full, unknown host, stopped), and that is counted. True promises nothing more.
+  virtual bool send(HostId to, Parcel parcel) = 0;
+  /// Gives what is queued `linger` to leave, then ends. Nothing is handed to the sink afterwards.
+  virtual void stop(Duration linger) = 0;
+  virtual TransportCounts counts() const = 0;
+};
+
+/// The machine's monotonic clock.
+Duration monotonic_now();
+
+}  // namespace rubato

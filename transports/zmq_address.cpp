@@ -1,0 +1,76 @@
+#include "transports/zmq_address.hpp"
+
+#include <arpa/inet.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+#include <string_view>
+
+namespace rubato {
+
+namespace {
+
+constexpr std::string_view tcp = "tcp://", ipc = "ipc://";
+
+struct HostAndPort {
+  std::string host;  // without the brackets of IPv6
+  std::string port;
+};
+
+HostAndPort parts_of(std::string_view address) {
+  address.remove_prefix(tcp.size());
+  const auto colon = address.rfind(':');
+  if (colon == std::string_view::npos) return {};
+  std::string_view host = address.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return {std::string(host), std::string(address.substr(colon + 1))};
+}
+
+bool is_port(const std::string& text, bool is_bound) {
+  if (is_bound && text == "*") return true;
+  unsigned port = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, port);
+  return read.ec == std::errc{} && read.ptr == end && port <= 65535 && (port > 0 || is_bound);
+}
+
+bool is_host(const std::string& text, bool is_bound) {
+  if (text == "*") return is_bound;
+  const auto fits = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' ||
+           c == '_' || c == ':' || c == '%';
+  };
+  return !text.empty() && std::ranges::all_of(text, fits);
+}
+
+bool is_address(const std::string& address, bool is_bound) {
+  if (address.starts_with(ipc))
+    return address.size() > ipc.size() && address.size() - ipc.size() < sizeof(sockaddr_un::sun_path);
+  if (!address.starts_with(tcp)) return false;
+  const HostAndPort parts = parts_of(address);
+  return is_host(parts.host, is_bound) && is_port(parts.port, is_bound);
+}
+
+}  // namespace
+
+void check_address(const std::string& address, const std::string& what, bool is_bound) {
+  if (is_address(address, is_bound)) return;
+  throw std::invalid_argument("the address of " + what + ", \"" + address + "\", must be tcp://HOST:PORT or ipc://PATH" +
+                              (is_bound ? " (HOST may be *, PORT 0)" : "") + "; a path has at most " +
+                              std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " characters");
+}
+
+bool stays_here(const std::string& address) {
+  if (address.starts_with(ipc)) return true;
+  if (!address.starts_with(tcp)) return false;
+  const std::string host = parts_of(address).host;
+  in_addr v4{};
+  if (inet_pton(AF_INET, host.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == 127;
+  return host == "localhost" || host == "::1";
+}
+
+bool is_ipv6(const std::string& address) { return address.starts_with("tcp://["); }
+
+}  // namespace rubato

@@ -1,0 +1,460 @@
+#include "transports/zmq_transport.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <zmq.hpp>
+
+#include "transports/reception.hpp"
+#include "transports/waker.hpp"
+#include "transports/zmq_address.hpp"
+#include "transports/zmq_gatekeeper.hpp"
+#include "transports/zmq_outgoing.hpp"
+#include "transports/zmq_watch.hpp"
+
+namespace rubato {
+
+namespace {
+
+constexpr std::size_t header_room = 2048;  // what a frame's first part may be longer than its piece
+constexpr int longest_greeting = 4096;     // of what a receiver says to a sender
+constexpr int frames_a_turn = 64;
+constexpr Duration tick = std::chrono::milliseconds(100);
+constexpr Duration patrol_interval = std::chrono::milliseconds(20);
+constexpr std::size_t kernel_buffers = std::size_t{64} << 20;  // what a connection may have on its way at most
+
+// What is told once, and counted from then on.
+struct Trouble {
+  std::uint64_t TransportCounts::*count;
+  const char* sentence;
+};
+constexpr std::array troubles{
+    Trouble{&TransportCounts::malformed, "sent what is no frame, or a damaged one"},
+    Trouble{&TransportCounts::oversized, "sent a frame beyond the limits"},
+    Trouble{&TransportCounts::unknown, "sent a frame of a version or kind that we do not know"},
+    Trouble{&TransportCounts::unauthenticated, "could not show that it is a host of the roster"},
+    Trouble{&TransportCounts::replayed, "sent a frame once more"},
+    Trouble{&TransportCounts::stale, "sent a frame of an earlier start"},
+    Trouble{&TransportCounts::flooded, "sends more than it may have waiting here"},
+};
+
+int milliseconds(Duration duration) {
+  return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
+
+int frames(std::size_t bytes, const ZmqLimits& limits) {
+  return static_cast<int>(std::clamp<std::size_t>(bytes / limits.frame.piece_bytes, 16, 1000));
+}
+
+std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
+
+std::uint64_t time_of_day() {
+  return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch() / Duration(1));
+}
+
+void check_sizes(const ZmqLimits& limits) {
+  const std::size_t piece = limits.frame.piece_bytes;
+  if (piece < 1024 || piece > (std::size_t{1} << 30))
+    throw std::invalid_argument("a piece of " + std::to_string(piece) + " bytes: 1 KiB to 1 GiB are allowed");
+  if (limits.receive_bytes < limits.frame.parcel_bytes)
+    throw std::invalid_argument("the memory for what a host sends, " + std::to_string(limits.receive_bytes) +
+                                " bytes, cannot hold the largest parcel, " + std::to_string(limits.frame.parcel_bytes));
+}
+
+void check_keys(const ZmqOptions& options) {
+  std::vector<std::string> seen;
+  for (const ZmqHost& host : options.hosts) {
+    if (!options.secret.is_there()) {
+      if (!host.public_key.empty())
+        throw std::invalid_argument("host " + in_quotes(host.name) + " has a public key, but we have no secret key");
+      continue;
+    }
+    check_public_key(host.public_key, "host " + in_quotes(host.name));
+    if (std::ranges::find(seen, host.public_key) != seen.end())
+      throw std::invalid_argument("host " + in_quotes(host.name) + " has the same public key as another host");
+    seen.push_back(host.public_key);
+  }
+  const ZmqHost& own = options.hosts[options.self.value];
+  if (options.secret.is_there() && options.secret.public_key() != own.public_key)
+    throw std::invalid_argument("the secret key is not the other half of the public key of host " + in_quotes(own.name));
+}
+
+void check(const ZmqOptions& options) {
+  if (options.hosts.size() <= options.self.value)
+    throw std::invalid_argument("the roster has " + std::to_string(options.hosts.size()) + " hosts, so there is no host " +
+                                std::to_string(options.self.value));
+  check_sizes(options.limits);
+  check_keys(options);
+}
+
+// The sentence to be printed in red, or a refusal.
+std::string plain_text_warning(const ZmqOptions& options, const std::string& address, const std::string& whose) {
+  if (options.secret.is_there() || stays_here(address)) return "";
+  const std::string sentence = "the address of " + whose + ", " + in_quotes(address) +
+                               ", is not on this machine, and without keys everybody on the way can read and forge what is sent";
+  if (!options.is_insecure)
+    throw std::invalid_argument(sentence + "; make keys with `rubato keygen`, or set insecure = true");
+  return "INSECURE: " + sentence;
+}
+
+std::size_t longest_part(const ZmqLimits& limits) { return limits.frame.piece_bytes + header_room; }
+
+ZmqWatch::Limits watch_limits(const ZmqOptions& options) {
+  const ZmqLimits& limits = options.limits;
+  const auto waiting = static_cast<std::size_t>(frames(limits.flight_bytes, limits)) + 2;
+  return {2 * options.hosts.size() + 64, waiting * longest_part(limits) + kernel_buffers, limits.silence};
+}
+
+}  // namespace
+
+class ZmqTransport::Engine {
+ public:
+  Engine(ZmqOptions options, TensorPool& pool);
+  ~Engine();
+
+  void reach(HostId host, const std::string& address);
+  void start(ParcelSink& sink);
+  bool send(HostId to, Parcel parcel);
+  void stop(Duration linger);
+  TransportCounts counts() const;
+
+  HostId self() const { return options_.self; }
+  const std::string& endpoint() const { return endpoint_; }
+  const std::string& warning() const { return warning_; }
+
+ private:
+  std::vector<std::string> public_keys() const;
+  const std::string& name_of(HostId host) const { return options_.hosts[host.value].name; }
+  zmq::socket_t made_incoming();
+  zmq::socket_t made_outgoing(HostId to);
+  void set_common(zmq::socket_t& socket);
+  void listen();
+
+  void run();
+  bool receive();
+  bool receive_frame();
+  bool transmit();
+  void guard();
+  void sleep();
+  bool has_work() const;
+  bool is_done() const;
+  void publish_counts();
+  void close_sockets();
+  TransportCounts received_counts() const;
+  void tell_troubles(const std::string& who);
+
+  ZmqOptions options_;
+  zmq::context_t context_;
+  ZmqGatekeeper gatekeeper_;
+  zmq::socket_t incoming_;
+  ZmqWatch watch_;
+  Duration last_patrol_{};
+  Reception reception_;
+  Waker waker_;
+  KnownSums sums_;
+  std::vector<std::unique_ptr<ZmqOutgoing>> outgoing_;  // by host; none to ourselves
+  std::string endpoint_;
+  std::string warning_;
+
+  ParcelSink* sink_ = nullptr;
+  std::vector<zmq::message_t> messages_;  // of one frame, used again
+  std::vector<Part> parts_;
+  std::array<bool, troubles.size()> is_told_{};
+
+  std::atomic<std::uint64_t> sent_{0}, sent_bytes_{0}, dropped_states_{0}, refused_{0};
+  mutable std::mutex counts_mutex_;
+  TransportCounts counts_;  // of the receiving half, as of the last turn
+
+  std::atomic<bool> is_stopping_{false};
+  std::atomic<bool> has_deadline_{false};
+  std::atomic<Duration::rep> stop_at_{0};  // on the monotonic clock
+  std::thread thread_;
+};
+
+ZmqTransport::Engine::Engine(ZmqOptions options, TensorPool& pool)
+    : options_{(check(options), std::move(options))},
+      context_{1, static_cast<int>(options_.hosts.size()) + 16},
+      gatekeeper_{context_, public_keys()},
+      incoming_{made_incoming()},
+      watch_{context_, incoming_, watch_limits(options_)},
+      reception_{options_.self, options_.hosts.size(), options_.limits.frame, options_.limits.receive_bytes, pool},
+      messages_(1 + most_frame_tensors) {
+  if (options_.life == 0) options_.life = time_of_day();
+  for (std::uint32_t host = 0; host < options_.hosts.size(); ++host) {
+    const HostId to{host};
+    if (to == options_.self) {
+      outgoing_.push_back(nullptr);
+      continue;
+    }
+    const ZmqOutgoing::Limits limits{options_.limits.frame, options_.limits.queue_bytes, options_.limits.flight_bytes};
+    outgoing_.push_back(std::make_unique<ZmqOutgoing>(made_outgoing(to), Envelope{options_.self, to, options_.life, 0},
+                                                      limits, sums_, [this] { waker_.wake(); }));
+    if (!options_.hosts[host].address.empty()) reach(to, options_.hosts[host].address);
+  }
+  listen();
+}
+
+ZmqTransport::Engine::~Engine() { stop(Duration::zero()); }
+
+std::vector<std::string> ZmqTransport::Engine::public_keys() const {
+  std::vector<std::string> keys;
+  if (options_.secret.is_there())
+    for (const ZmqHost& host : options_.hosts) keys.push_back(host.public_key);
+  return keys;
+}
+
+void ZmqTransport::Engine::set_common(zmq::socket_t& socket) {
+  const ZmqLimits& limits = options_.limits;
+  socket.set(zmq::sockopt::linger, 0);
+  socket.set(zmq::sockopt::handshake_ivl, milliseconds(limits.handshake));
+  socket.set(zmq::sockopt::heartbeat_ivl, milliseconds(limits.heartbeat));
+  socket.set(zmq::sockopt::heartbeat_timeout, milliseconds(limits.silence));
+  socket.set(zmq::sockopt::heartbeat_ttl, milliseconds(limits.silence));
+}
+
+zmq::socket_t ZmqTransport::Engine::made_incoming() {
+  zmq::socket_t socket(context_, zmq::socket_type::pull);
+  set_common(socket);
+  socket.set(zmq::sockopt::rcvhwm, frames(options_.limits.flight_bytes, options_.limits));
+  socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(longest_part(options_.limits)));
+  socket.set(zmq::sockopt::backlog, 128);
+  socket.set(zmq::sockopt::zap_domain, ZmqGatekeeper::domain);
+  if (options_.secret.is_there()) {
+    socket.set(zmq::sockopt::curve_server, true);
+    socket.set(zmq::sockopt::curve_secretkey, options_.secret.z85());
+  }
+  return socket;
+}
+
+zmq::socket_t ZmqTransport::Engine::made_outgoing(HostId to) {
+  zmq::socket_t socket(context_, zmq::socket_type::push);
+  set_common(socket);
+  const ZmqLimits& limits = options_.limits;
+  socket.set(zmq::sockopt::immediate, true);  // what cannot leave waits in our queue, which has rules
+  socket.set(zmq::sockopt::sndhwm, frames(limits.flight_bytes, limits));
+  socket.set(zmq::sockopt::rcvhwm, 1);
+  socket.set(zmq::sockopt::maxmsgsize, std::int64_t{longest_greeting});
+  socket.set(zmq::sockopt::connect_timeout, milliseconds(limits.handshake));
+  socket.set(zmq::sockopt::reconnect_ivl, milliseconds(limits.reconnect_first));
+  socket.set(zmq::sockopt::reconnect_ivl_max, milliseconds(limits.reconnect_last));
+  if (options_.secret.is_there()) {
+    socket.set(zmq::sockopt::curve_serverkey, options_.hosts[to.value].public_key);
+    socket.set(zmq::sockopt::curve_publickey, options_.hosts[options_.self.value].public_key);
+    socket.set(zmq::sockopt::curve_secretkey, options_.secret.z85());
+  }
+  return socket;
+}
+
+void ZmqTransport::Engine::listen() {
+  const ZmqHost& own = options_.hosts[options_.self.value];
+  const std::string address = options_.bind.empty() ? own.address : options_.bind;
+  check_address(address, "host " + in_quotes(own.name), true);
+  const std::string warning = plain_text_warning(options_, address, "host " + in_quotes(own.name));
+  if (!warning.empty()) warning_ = warning;
+  try {
+    incoming_.set(zmq::sockopt::ipv6, is_ipv6(address));
+    incoming_.bind(address);
+  } catch (const zmq::error_t& error) {
+    throw std::invalid_argument("host " + in_quotes(own.name) + " cannot listen at " + in_quotes(address) + ": " + error.what());
+  }
+  endpoint_ = incoming_.get(zmq::sockopt::last_endpoint);
+}
+
+void ZmqTransport::Engine::reach(HostId host, const std::string& address) {
+  const std::string whose = "host " + in_quotes(name_of(host));
+  check_address(address, whose, false);
+  const std::string warning = plain_text_warning(options_, address, whose);
+  if (!warning.empty()) warning_ = warning;
+  options_.hosts[host.value].address = address;
+}
+
+void ZmqTransport::Engine::start(ParcelSink& sink) {
+  sink_ = &sink;
+  for (std::size_t host = 0; host < outgoing_.size(); ++host) {
+    if (!outgoing_[host]) continue;
+    if (options_.hosts[host].address.empty())
+      throw std::invalid_argument("host " + in_quotes(options_.hosts[host].name) + " has no address");
+    outgoing_[host]->connect(options_.hosts[host].address);
+  }
+  thread_ = std::thread([this] { run(); });
+}
+
+bool ZmqTransport::Engine::send(HostId to, Parcel parcel) {
+  const bool is_host = to.value < outgoing_.size() && outgoing_[to.value];
+  if (!is_host || is_stopping_ || !fits(parcel, options_.limits.frame)) return ++refused_, false;
+  const std::size_t bytes = parcel.bytes();
+  const auto outcome = outgoing_[to.value]->put(std::move(parcel));
+  dropped_states_ += outcome.dropped_states;
+  if (!outcome.is_taken) return ++refused_, false;
+  ++sent_;
+  sent_bytes_ += bytes;
+  waker_.wake();
+  return true;
+}
+
+void ZmqTransport::Engine::stop(Duration linger) {
+  if (is_stopping_.exchange(true)) return;
+  stop_at_ = (monotonic_now() + linger).count();
+  has_deadline_ = true;
+  waker_.wake();
+  if (thread_.joinable())
+    thread_.join();
+  else
+    close_sockets();
+  context_.close();  // waits until ZeroMQ has let go of every tensor
+}
+
+bool ZmqTransport::Engine::is_done() const {
+  if (!has_deadline_) return false;
+  if (monotonic_now().count() >= stop_at_) return true;
+  return std::ranges::none_of(outgoing_, [](const auto& way) { return way && way->has_waiting(); });
+}
+
+void ZmqTransport::Engine::run() {
+  for (int turns = 1; !is_done(); ++turns) {
+    const bool has_received = receive();
+    const bool has_sent = transmit();
+    const bool is_idle = !has_received && !has_sent;
+    if (is_idle || turns % 16 == 0) guard();
+    publish_counts();
+    if (is_idle) sleep();
+  }
+  close_sockets();
+}
+
+bool ZmqTransport::Engine::receive() {
+  int received = 0;
+  while (received < frames_a_turn && receive_frame()) ++received;
+  return received > 0;
+}
+
+bool ZmqTransport::Engine::receive_frame() {
+  if (!incoming_.recv(messages_[0], zmq::recv_flags::dontwait)) return false;
+  std::size_t count = 1;
+  bool is_whole = true;
+  for (bool has_more = messages_[0].more(); has_more;) {
+    is_whole = count < messages_.size();
+    zmq::message_t& message = messages_[is_whole ? count++ : count - 1];  // what is too much goes over the last
+    has_more = incoming_.recv(message, zmq::recv_flags::dontwait) && message.more();
+  }
+  const Duration arrived = monotonic_now();
+  std::size_t bytes = 0;
+  parts_.clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    parts_.push_back({messages_[i].data<std::byte>(), messages_[i].size()});
+    bytes += messages_[i].size();
+  }
+  watch_.credit(messages_[0], count, bytes);
+  const auto sender = ZmqGatekeeper::sender_of(messages_[0]);
+  if (!is_whole) parts_.clear();
+  auto parcel = reception_.take(parts_, sender);
+  for (std::size_t i = 0; i < count; ++i) messages_[i].rebuild();
+  if (!parcel) return tell_troubles(sender ? "host " + in_quotes(name_of(*sender)) : "somebody"), true;
+  sink_->on_parcel(parcel->from, std::move(parcel->parcel), arrived);
+  return true;
+}
+
+bool ZmqTransport::Engine::transmit() {
+  bool has_sent = false;
+  for (const auto& way : outgoing_)
+    if (way && way->has_waiting()) has_sent = way->pump(frames_a_turn) || has_sent;
+  return has_sent;
+}
+
+void ZmqTransport::Engine::guard() {
+  gatekeeper_.answer();
+  watch_.listen();
+  const Duration now = monotonic_now();
+  if (now - last_patrol_ < patrol_interval) return;
+  last_patrol_ = now;
+  watch_.patrol();
+  tell_troubles("somebody");
+}
+
+bool ZmqTransport::Engine::has_work() const {
+  return is_done() || std::ranges::any_of(outgoing_, [](const auto& way) { return way && way->can_pump(); });
+}
+
+void ZmqTransport::Engine::sleep() {
+  waker_.drowse();
+  if (!has_work()) {
+    std::vector<zmq::pollitem_t> items{{incoming_.handle(), 0, ZMQ_POLLIN, 0},
+                                       {gatekeeper_.socket().handle(), 0, ZMQ_POLLIN, 0},
+                                       {watch_.socket().handle(), 0, ZMQ_POLLIN, 0},
+                                       {nullptr, waker_.descriptor(), ZMQ_POLLIN, 0}};
+    for (const auto& way : outgoing_)
+      if (way && way->is_blocked()) items.push_back({way->socket().handle(), 0, ZMQ_POLLOUT, 0});
+    const int ready = zmq::poll(items, std::chrono::duration_cast<std::chrono::milliseconds>(tick));
+    if (ready == 0) {
+      reception_.tidy();
+      sums_.forget();
+      for (const auto& way : outgoing_)
+        if (way) way->attend();
+    }
+  }
+  waker_.rise();
+}
+
+TransportCounts ZmqTransport::Engine::received_counts() const {
+  TransportCounts now = reception_.counts();
+  const ZmqWatch::Counts& watched = watch_.counts();
+  now.unauthenticated += gatekeeper_.refused() + watched.failed_handshakes;
+  now.malformed += watched.broke_protocol;
+  now.flooded += watched.crowded_out + watched.overfull;
+  return now;
+}
+
+void ZmqTransport::Engine::tell_troubles(const std::string& who) {
+  const TransportCounts now = received_counts();
+  for (std::size_t i = 0; i < troubles.size(); ++i) {
+    if (is_told_[i] || now.*troubles[i].count == 0) continue;
+    is_told_[i] = true;
+    if (options_.on_trouble) options_.on_trouble(who + " " + troubles[i].sentence + "; what follows of this is only counted");
+  }
+}
+
+void ZmqTransport::Engine::publish_counts() {
+  const TransportCounts now = received_counts();
+  const std::lock_guard lock(counts_mutex_);
+  counts_ = now;
+}
+
+TransportCounts ZmqTransport::Engine::counts() const {
+  const std::lock_guard lock(counts_mutex_);
+  TransportCounts counts = counts_;
+  counts.sent = sent_;
+  counts.sent_bytes = sent_bytes_;
+  counts.dropped_states = dropped_states_;
+  counts.refused = refused_;
+  return counts;
+}
+
+// What libzmq still has may linger until the deadline.
+void ZmqTransport::Engine::close_sockets() {
+  const Duration left = std::max(Duration::zero(), Duration(stop_at_) - monotonic_now());
+  for (const auto& way : outgoing_)
+    if (way) way->close(std::chrono::duration_cast<std::chrono::milliseconds>(left));
+  sums_.forget();
+  watch_.socket().close();
+  incoming_.close();
+  gatekeeper_.socket().close();
+}
+
+ZmqTransport::ZmqTransport(ZmqOptions options, TensorPool& pool) : engine_{std::make_unique<Engine>(std::move(options), pool)} {}
+ZmqTransport::~ZmqTransport() = default;
+
+const std::string& ZmqTransport::endpoint() const { return engine_->endpoint(); }
+const std::string& ZmqTransport::warning() const { return engine_->warning(); }
+void ZmqTransport::reach(HostId host, const std::string& address) { engine_->reach(host, address); }
+HostId ZmqTransport::self() const { return engine_->self(); }
+void ZmqTransport::start(ParcelSink& sink) { engine_->start(sink); }
+bool ZmqTransport::send(HostId to, Parcel parcel) { return engine_->send(to, std::move(parcel)); }
+void ZmqTransport::stop(Duration linger) { engine_->stop(linger); }
+TransportCounts ZmqTransport::counts() const { return engine_->counts(); }
+
+}  // namespace rubato

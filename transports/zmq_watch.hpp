@@ -1,0 +1,71 @@
+// ZmqWatch: looks after the connections that others opened to us: how many there are, what they send without our having
+// got it, and why they end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <zmq.hpp>
+
+#include "runtime/time.hpp"
+
+namespace rubato {
+
+/// ZeroMQ bounds what waits for us as whole messages; a stranger who opens connections by the hundred or never ends a
+/// message is bounded here, by shutting down his connection. One thread at a time.
+class ZmqWatch {
+ public:
+  struct Limits {
+    std::size_t connections = 0;  ///< beyond, the oldest that was not heard is shut down, or else the oldest
+    std::size_t unread_bytes = 0;  ///< that a connection may have sent beyond what we were given (tcp)
+    Duration silence{};           ///< how long a dead connection was silent before ZeroMQ gave it up
+  };
+
+  struct Counts {
+    std::uint64_t failed_handshakes = 0;
+    std::uint64_t broke_protocol = 0;  ///< cut by ZeroMQ: an oversized or meaningless message
+    std::uint64_t crowded_out = 0;     ///< shut down: too many connections
+    std::uint64_t overfull = 0;        ///< shut down: too many bytes unread
+  };
+
+  /// Watches this socket, which is not bound yet.
+  ZmqWatch(zmq::context_t& context, zmq::socket_t& watched, const Limits& limits);
+  ~ZmqWatch();
+  ZmqWatch(const ZmqWatch&) = delete;
+  ZmqWatch& operator=(const ZmqWatch&) = delete;
+
+  zmq::socket_t& socket() { return events_; }
+  /// Hears what has happened.
+  void listen();
+  /// We were given a message that begins with this part, of so many parts and bytes.
+  void credit(zmq::message_t& message, std::size_t parts, std::size_t bytes);
+  /// Shuts down who sent too much. Cheap; some tens of times a second.
+  void patrol();
+
+  const Counts& counts() const { return counts_; }
+
+ private:
+  struct Connection {
+    int descriptor = -1;  // ZeroMQ's name for it
+    int copy = -1;        // our own, so that nobody else can get the number
+    bool is_heard = false;
+    bool is_shut = false;
+    std::uint64_t given = 0;  // bytes of it that we got, with what ZeroMQ adds
+  };
+  using Connections = std::list<Connection>;  // in the order of their beginning
+
+  void on_accepted(int descriptor);
+  void on_ended(int descriptor);
+  void make_room();
+  void shut(Connection& connection, std::uint64_t& count);
+  bool was_cut_by_us(const Connection& connection) const;
+  Connections::iterator find(int descriptor);
+
+  Limits limits_;
+  zmq::socket_t events_;
+  Connections connections_;
+  std::uint64_t unexplained_failures_ = 0;  // failed handshakes whose end has not come yet
+  Counts counts_;
+};
+
+}  // namespace rubato
