@@ -158,7 +158,7 @@ void Assembly::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
 void Assembly::on_ask(HostId from, const Parcel& parcel, Duration arrived) {
   const std::optional<ClockAsk> ask = read_head<ClockAsk>(parcel.head);
   if (!ask) return ignore();
-  transport_.send(from, parcel_of(ParcelKind::clock_answer, ClockAnswer{ask->sent, arrived, monotonic_now()}));
+  transport_.send(from, parcel_of(ParcelKind::clock_answer, ClockAnswer{ask->sent, arrived, settings_.now()}));
 }
 
 void Assembly::on_answer(HostId from, const Parcel& parcel, Duration arrived) {
@@ -186,7 +186,7 @@ void Assembly::send_hello(HostId to) {
   {
     const std::lock_guard lock(mutex_);
     Peer& peer = peers_[to.value];
-    peer.next_hello = monotonic_now() + settings_.hello_every;
+    peer.next_hello = settings_.now() + settings_.hello_every;
     const std::uint64_t life = peer.introduction ? peer.introduction->life : 0;
     hello = {mine_, edition_, life, peer.heard_edition, !peer.knows_us};
   }
@@ -203,7 +203,7 @@ void Assembly::speak(HostId host, Duration now) {
     if (asks) peer.next_ask = now + (peer.asks++ < eager_asks ? eager_pause : pause_between_asks());
   }
   if (says_hello) send_hello(host);
-  if (asks) transport_.send(host, parcel_of(ParcelKind::clock_ask, ClockAsk{monotonic_now()}));
+  if (asks) transport_.send(host, parcel_of(ParcelKind::clock_ask, ClockAsk{settings_.now()}));
 }
 
 // Asks and answers are also how hosts that have nothing to say hear of each other.
@@ -230,7 +230,7 @@ void Assembly::run() {
       if (is_stopping_) return;
       news.swap(news_);
     }
-    const Duration now = monotonic_now();
+    const Duration now = settings_.now();
     for (const News& item : news) {
       if (item.is_back && settings_.on_back) settings_.on_back(item.host, item.life);
       if (!item.is_back && settings_.on_lost) settings_.on_lost(item.host);
@@ -257,8 +257,8 @@ std::vector<HostId> Assembly::missing() const {
 
 std::vector<HostId> Assembly::meet(Duration limit, const std::function<void(const std::vector<HostId>&)>& on_missing,
                                    const std::atomic<bool>* stop) {
-  const Duration until = monotonic_now() + limit;
-  Duration next_word = monotonic_now() + say_every;
+  const Duration until = settings_.now() + limit;
+  Duration next_word = settings_.now() + say_every;
   std::unique_lock lock(mutex_);
   while (true) {
     for (std::uint32_t host = 0; host < peers_.size(); ++host) {
@@ -269,7 +269,7 @@ std::vector<HostId> Assembly::meet(Duration limit, const std::function<void(cons
       throw std::invalid_argument(refusal);
     }
     const std::vector<HostId> absent = missing();
-    const Duration now = monotonic_now();
+    const Duration now = settings_.now();
     if (absent.empty() || now >= until || (stop && stop->load())) break;
     if (now >= next_word && on_missing) {
       lock.unlock();
@@ -301,7 +301,7 @@ bool Assembly::is_alive(HostId host) const {
 }
 
 bool Assembly::is_alive(const Peer& peer) const {
-  return peer.introduction && peer.refusal.empty() && monotonic_now() - peer.heard < settings_.lost_after;
+  return peer.introduction && peer.refusal.empty() && settings_.now() - peer.heard < settings_.lost_after;
 }
 
 HostId Assembly::first_alive() const {
@@ -331,7 +331,7 @@ std::optional<Duration> Assembly::silence(HostId host) const {
   const std::lock_guard lock(mutex_);
   const Peer& peer = peers_.at(host.value);
   if (!peer.introduction) return std::nullopt;
-  return monotonic_now() - peer.heard;
+  return settings_.now() - peer.heard;
 }
 
 std::uint64_t Assembly::ignored() const {

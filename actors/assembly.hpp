@@ -54,6 +54,9 @@ class Assembly final : public ParcelSink {
     Duration ask_every = std::chrono::seconds(1);    ///< what time it is; more often at first
     Duration hello_every = std::chrono::milliseconds(200);  ///< until it is answered
 
+    /// This machine's monotonic clock, which also stamps what arrives.
+    std::function<Duration()> now = monotonic_now;
+
     /// On the assembly's thread. A host that was never there is not lost; `life` differs if it was started again.
     std::function<void(HostId)> on_lost;
     std::function<void(HostId, std::uint64_t life)> on_back;

@@ -282,6 +282,7 @@ struct Hosts {
   double drain = 10;
   std::int64_t queue_bytes = 67108864;
   std::int64_t chunk_bytes = 4194304;
+  std::int64_t largest_bytes = 268435456;
   bool operator==(const Hosts&) const = default;
 };
 

@@ -115,6 +115,7 @@ void fields(auto& each, Host& host) {
 void fields(auto& each, Hosts& hosts) {
   each("insecure", hosts.insecure), each("wait", hosts.wait), each("lost_after", hosts.lost_after);
   each("drain", hosts.drain), each("queue_bytes", hosts.queue_bytes), each("chunk_bytes", hosts.chunk_bytes);
+  each("largest_bytes", hosts.largest_bytes);
 }
 
 void fields(auto& each, Impaired& impaired) {

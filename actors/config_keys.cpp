@@ -283,6 +283,8 @@ const std::array fixed = std::to_array<Key>({
     {"hosts", "drain", Type::number, "10.0", "how long to wait at the end for messages under way and for results", "",
      seconds},
     {"hosts", "queue_bytes", Type::integer, "67108864", "what may wait to be sent to one host", "", {65536, 1e12}},
+    {"hosts", "largest_bytes", Type::integer, "268435456", "the largest message that is accepted; more than a model with all that "
+     "an algorithm sends along", "", {65536, 1e12}},
     {"hosts", "chunk_bytes", Type::integer, "4194304", "larger tensors are sent in pieces of this size", "", {4096, 1e9}},
 
     {"impaired", "loss", Type::number, "0.0", "chance that a message is lost", "", chance_not_sure},

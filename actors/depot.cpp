@@ -1,6 +1,7 @@
 #include "actors/depot.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "actors/parcel_head.hpp"
 
@@ -15,7 +16,25 @@ constexpr Duration shortest_doubt = std::chrono::milliseconds(20);  // before as
 constexpr Duration longest_doubt = std::chrono::seconds(2);
 constexpr std::size_t most_names = 1024;         // in a parcel
 constexpr std::size_t most_early = 1 << 16;      // wants that are remembered before their goods are promised
-constexpr std::size_t name_bytes = 9;
+constexpr std::size_t most_part_tensors = 48;    // in a parcel
+constexpr std::uint32_t most_parts = 1 << 16;
+constexpr std::size_t part_head_bytes = 17;
+
+// Where each part of these tensors begins, and their end.
+std::vector<std::size_t> cut(const std::vector<Tensor>& tensors, std::size_t part_bytes) {
+  std::vector<std::size_t> cuts{0};
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const bool is_full = i - cuts.back() == most_part_tensors || bytes + tensors[i].bytes() > part_bytes;
+    if (is_full && i > cuts.back()) {
+      cuts.push_back(i);
+      bytes = 0;
+    }
+    bytes += tensors[i].bytes();
+  }
+  cuts.push_back(tensors.size());
+  return cuts;
+}
 
 }  // namespace
 
@@ -37,8 +56,21 @@ struct Depot::Names {
   }
 };
 
-Depot::Depot(Assembly& assembly, Transport& transport)
-    : assembly_{assembly}, transport_{transport}, peers_(assembly.hosts()) {
+// Before the goods' own head, which comes with the first part.
+struct Depot::PartHead {
+  GoodsName name;
+  std::uint32_t part = 0, parts = 1;
+
+  void form(Head& head) {
+    name.form(head);
+    head(part);
+    head(parts);
+    head.require(part < parts && parts <= most_parts);
+  }
+};
+
+Depot::Depot(Assembly& assembly, Transport& transport, std::size_t parcel_bytes)
+    : assembly_{assembly}, transport_{transport}, parcel_bytes_{parcel_bytes}, peers_(assembly.hosts()) {
   for (Peer& peer : peers_) peer.pause = short_pause;
   assembly_.handle(ParcelKind::want, [this](HostId from, const Parcel& parcel, Duration) { on_want(from, parcel); });
   assembly_.handle(ParcelKind::payload, [this](HostId from, Parcel parcel, Duration) { on_goods(from, std::move(parcel)); });
@@ -115,20 +147,68 @@ std::uint64_t Depot::refused() const {
   return refused_;
 }
 
+Depot::Hold* Depot::find_hold(GoodsName name, HostId host) {
+  const auto kept = kept_.find(name);
+  if (kept == kept_.end()) return nullptr;
+  const auto hold = std::find_if(kept->second.holds.begin(), kept->second.holds.end(),
+                                 [&](const Hold& one) { return one.host == host; });
+  return hold == kept->second.holds.end() ? nullptr : &*hold;
+}
+
 void Depot::ship(GoodsName name, const Pack& pack, HostId to) {
   Goods goods = pack(to);
-  Parcel parcel{ParcelKind::payload, WhenFull::refuse, false, head_of(name), std::move(goods.tensors)};
-  parcel.head.insert(parcel.head.end(), goods.head.begin(), goods.head.end());
-  const auto mark = [&](bool is_sent) {
+  const std::vector<std::size_t> cuts = cut(goods.tensors, parcel_bytes_);
+  const auto parts = static_cast<std::uint32_t>(cuts.size() - 1);
+  std::uint32_t part = 0;
+  {
     const std::lock_guard lock(mutex_);
-    const auto kept = kept_.find(name);
-    if (kept == kept_.end()) return;
-    for (Hold& hold : kept->second.holds)
-      if (hold.host == to) hold.is_sent = is_sent;
-    if (is_sent) peers_[to.value].unconfirmed.push_back({name, monotonic_now()});
-  };
-  mark(true);
-  if (!transport_.send(to, std::move(parcel))) mark(false);  // the next want finds it here
+    Hold* hold = find_hold(name, to);
+    if (!hold) return;
+    part = hold->is_refused ? std::min(hold->next_part, parts - 1) : 0;
+    hold->is_sent = true;  // before it is: the receipt may be quick
+    hold->is_refused = false;
+    peers_[to.value].unconfirmed.push_back({name, monotonic_now()});
+  }
+  for (; part < parts; ++part) {
+    Parcel parcel{ParcelKind::payload, WhenFull::refuse, false, head_of(PartHead{name, part, parts}), {}};
+    if (part == 0) parcel.head.insert(parcel.head.end(), goods.head.begin(), goods.head.end());
+    for (std::size_t i = cuts[part]; i < cuts[part + 1]; ++i) parcel.tensors.push_back(goods.tensors[i]);
+    if (transport_.send(to, std::move(parcel))) continue;
+    const std::lock_guard lock(mutex_);
+    if (Hold* hold = find_hold(name, to)) {
+      hold->is_sent = false;
+      hold->is_refused = true;
+      hold->next_part = part;
+      peers_[to.value].refused.push_back(name);
+    }
+    return;
+  }
+}
+
+// As far as the queue takes it.
+void Depot::ship_refused(HostId to) {
+  std::deque<GoodsName> names;
+  {
+    const std::lock_guard lock(mutex_);
+    names.swap(peers_[to.value].refused);
+  }
+  while (!names.empty()) {
+    const GoodsName name = names.front();
+    names.pop_front();
+    Pack pack;
+    {
+      const std::lock_guard lock(mutex_);
+      const Hold* hold = find_hold(name, to);
+      if (!hold || hold->is_sent) continue;
+      pack = kept_.at(name).pack;
+    }
+    ship(name, pack, to);
+    const std::lock_guard lock(mutex_);
+    std::deque<GoodsName>& refused = peers_[to.value].refused;
+    if (refused.empty()) continue;
+    refused.insert(refused.end(), names.begin(), names.end());
+    return;
+  }
 }
 
 void Depot::on_want(HostId from, const Parcel& parcel) {
@@ -146,11 +226,11 @@ void Depot::on_want(HostId from, const Parcel& parcel) {
         remember_early(name, from);
         continue;
       }
-      for (Hold& hold : kept->second.holds) {
-        if (hold.host != from) continue;
-        hold.has_asked = true;
-        if (kept->second.pack && (!hold.is_sent || wants->flag)) to_ship.emplace_back(name, kept->second.pack);
-      }
+      Hold* hold = find_hold(name, from);
+      if (!hold) continue;
+      hold->has_asked = true;
+      const bool is_to_go = !hold->is_refused && (!hold->is_sent || wants->flag);
+      if (kept->second.pack && is_to_go) to_ship.emplace_back(name, kept->second.pack);
     }
   }
   for (const auto& [name, pack] : to_ship) ship(name, pack, from);
@@ -235,39 +315,54 @@ void Depot::give_up() {
 }
 
 void Depot::on_goods(HostId from, Parcel parcel) {
-  const std::size_t name_size = std::min(name_bytes, parcel.head.size());
-  const std::optional<GoodsName> name = read_head<GoodsName>(std::span{parcel.head}.first(name_size));
-  Wanted wanted;
+  const std::size_t head_size = std::min(part_head_bytes, parcel.head.size());
+  const std::optional<PartHead> head = read_head<PartHead>(std::span{parcel.head}.first(head_size));
+  Receive receive;
+  std::optional<Goods> goods;
   {
     const std::lock_guard lock(mutex_);
     Peer& peer = peers_[from.value];
-    if (!name) {
+    if (!head) {
       ++refused_;
       return;
     }
-    const auto found = wanted_.find(*name);
-    if (found == wanted_.end() || found->second.owner != from) {
-      peer.receipts.push_back(*name);  // a second time: the receipt of the first may be lost
+    const auto wanted = wanted_.find(head->name);
+    if (wanted == wanted_.end() || wanted->second.owner != from) {
+      peer.receipts.push_back(head->name);  // a second time: the receipt of the first may be lost
       has_words_ = true;
       return;
     }
-    wanted = std::move(found->second);
-    wanted_.erase(found);
-    const Duration now = monotonic_now();
     peer.pause = short_pause;
-    peer.next_repeat = std::min(now + short_pause, peer.last_repeat + longest_wait);
+    peer.next_repeat = std::min(monotonic_now() + short_pause, peer.last_repeat + longest_wait);
+    goods = add_part(wanted->second, *head, std::move(parcel));
+    if (!goods) return;
+    receive = std::move(wanted->second.receive);
+    wanted_.erase(wanted);
   }
-  Goods goods{{parcel.head.begin() + static_cast<std::ptrdiff_t>(name_size), parcel.head.end()}, std::move(parcel.tensors)};
-  const bool is_good = wanted.receive(std::move(goods));
+  const bool is_good = receive(std::move(goods));
   const std::lock_guard lock(mutex_);
   if (is_good) {
-    peers_[from.value].receipts.push_back(*name);
+    peers_[from.value].receipts.push_back(head->name);
   } else {
     ++refused_;
-    wanted_.insert_or_assign(*name, std::move(wanted));
+    wanted_.insert_or_assign(head->name, Wanted{from, std::move(receive)});
   }
   has_words_ = true;
   changed_.notify_all();
+}
+
+// The goods, once all their parts are there.
+std::optional<Goods> Depot::add_part(Wanted& wanted, const PartHead& head, Parcel parcel) {
+  if (wanted.parts.size() != head.parts) wanted.parts.assign(head.parts, {});
+  Part& part = wanted.parts[head.part];
+  part.is_there = true;
+  part.goods = {{parcel.head.begin() + static_cast<std::ptrdiff_t>(part_head_bytes), parcel.head.end()},
+                std::move(parcel.tensors)};
+  if (!std::all_of(wanted.parts.begin(), wanted.parts.end(), [](const Part& one) { return one.is_there; })) return {};
+  Goods goods = std::move(wanted.parts.front().goods);
+  for (std::size_t i = 1; i < wanted.parts.size(); ++i)
+    std::move(wanted.parts[i].goods.tensors.begin(), wanted.parts[i].goods.tensors.end(), std::back_inserter(goods.tensors));
+  return goods;
 }
 
 // ---- what the thread says ------------------------------------------------------------------------------------------
@@ -328,7 +423,9 @@ void Depot::run() {
       Peer& peer = peers_[host];
       const auto wants = std::exchange(peer.wants, {}), repeats = std::exchange(peer.repeats, {}),
                  receipts = std::exchange(peer.receipts, {}), questions = std::exchange(peer.questions, {});
+      const bool has_refused = !peer.refused.empty();
       lock.unlock();
+      if (has_refused) ship_refused({host});
       say(ParcelKind::want, {host}, wants, false);
       say(ParcelKind::want, {host}, repeats, true);
       say(ParcelKind::have, {host}, receipts, false);

@@ -50,8 +50,11 @@ class Depot {
   /// gives up; must not block. False: they cannot be what they should be.
   using Receive = std::function<bool(std::optional<Goods>)>;
 
-  /// Takes over the assembly's parcels of the kinds want, payload and have: make it before the assembly starts.
-  Depot(Assembly& assembly, Transport& transport);
+  static constexpr std::size_t usual_parcel_bytes = std::size_t{8} << 20;
+
+  /// Takes over the assembly's parcels of the kinds want, payload and have: make it before the assembly starts. Goods with
+  /// more than `parcel_bytes` go in several parcels, but for single tensors, which go whole.
+  Depot(Assembly& assembly, Transport& transport, std::size_t parcel_bytes = usual_parcel_bytes);
   ~Depot();
   Depot(const Depot&) = delete;
   Depot& operator=(const Depot&) = delete;
@@ -87,14 +90,21 @@ class Depot {
     HostId host;
     bool has_asked = false;
     bool is_sent = false;
+    bool is_refused = false;      // by a full queue: sent again from this part on
+    std::uint32_t next_part = 0;
   };
   struct Kept {
     Pack pack;
     std::vector<Hold> holds;
   };
+  struct Part {
+    bool is_there = false;
+    Goods goods;
+  };
   struct Wanted {
     HostId owner;
     Receive receive;
+    std::vector<Part> parts = {};  // what has come of it
   };
   struct Sent {
     GoodsName name;
@@ -104,12 +114,14 @@ class Depot {
     std::vector<GoodsName> wants, receipts, questions;  // to be said soon
     std::vector<GoodsName> repeats;  // wants that stand for goods that were lost
     std::deque<Sent> unconfirmed;    // in order
+    std::deque<GoodsName> refused;   // by a full queue, to be sent again
     Duration round_trip{};           // of goods: from sending to receipt
     Duration last_repeat{}, next_repeat{};
     Duration pause{};                // between repetitions
     bool is_due = false;             // its wants are repeated now
   };
   struct Names;
+  struct PartHead;
 
   void on_want(HostId from, const Parcel& parcel);
   void on_goods(HostId from, Parcel parcel);
@@ -119,6 +131,9 @@ class Depot {
   void remember_early(GoodsName name, HostId host);
   bool drop(GoodsName name, HostId host);
   void ship(GoodsName name, const Pack& pack, HostId to);
+  Hold* find_hold(GoodsName name, HostId host);
+  std::optional<Goods> add_part(Wanted& wanted, const PartHead& head, Parcel parcel);
+  void ship_refused(HostId to);
   void confirm(Peer& peer, const GoodsName& name, Duration now);
   void run();
   void repeat_wants(Duration now);
@@ -127,6 +142,7 @@ class Depot {
 
   Assembly& assembly_;
   Transport& transport_;
+  const std::size_t parcel_bytes_;
   std::function<void()> on_less_;
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

@@ -53,45 +53,35 @@ void archive_client(Archive& archive, FinalClient& last) {
 
 }  // namespace
 
-PackedClients pack(std::vector<FinalClient> clients, TensorPool& pool) {
+PackedClient pack(const FinalClient& last, TensorPool& pool) {
+  FinalClient copy = last;
   Archive archive;
-  archive.list(clients, archive_client);
-  PackedClients packed;
-  packed.head = archive.take();
-  for (FinalClient& last : clients) {
-    packed.tensors.push_back(std::move(last.snapshot.model));
-    packed.tensors.push_back(std::move(last.model));
-    for (const NamedVector& part : last.snapshot.balance) {
-      packed.tensors.push_back(pool.make<double>(part.values.size()));
-      std::copy(part.values.begin(), part.values.end(), packed.tensors.back().writable<double>());
-    }
+  archive_client(archive, copy);
+  PackedClient packed{archive.take(), {last.snapshot.model, last.model}};
+  for (const NamedVector& part : last.snapshot.balance) {
+    packed.tensors.push_back(pool.make<double>(part.values.size()));
+    std::copy(part.values.begin(), part.values.end(), packed.tensors.back().writable<double>());
   }
   return packed;
 }
 
-std::optional<std::vector<FinalClient>> unpack(const std::vector<std::byte>& head, std::vector<Tensor> tensors,
-                                               std::uint32_t clients, std::size_t model_bytes) try {
+std::optional<FinalClient> unpack(const std::vector<std::byte>& head, std::vector<Tensor> tensors, std::size_t model_bytes) try {
   TensorPool none;
   Archive archive(head, none);
-  std::vector<FinalClient> all;
-  archive.list(all, archive_client);
-  std::size_t wanted = 0;
-  for (const FinalClient& last : all) wanted += 2 + last.snapshot.balance.size();
-  if (archive.bytes_left() > 0 || tensors.size() != wanted) return std::nullopt;
-  std::size_t next = 0;
-  for (FinalClient& last : all) {
-    last.snapshot.model = std::move(tensors[next++]);
-    last.model = std::move(tensors[next++]);
-    if (last.client.value >= clients || last.snapshot.model.bytes() != model_bytes || last.model.bytes() != model_bytes ||
-        last.snapshot.model.scalar() != last.model.scalar())
-      return std::nullopt;
-    for (NamedVector& part : last.snapshot.balance) {
-      const Tensor values = std::move(tensors[next++]);
-      if (!values || values.scalar() != Scalar::float64) return std::nullopt;
-      part.values.assign(values.data<double>(), values.data<double>() + values.count());
-    }
+  FinalClient last;
+  archive_client(archive, last);
+  if (archive.bytes_left() > 0 || tensors.size() != 2 + last.snapshot.balance.size()) return std::nullopt;
+  last.snapshot.model = std::move(tensors[0]);
+  last.model = std::move(tensors[1]);
+  const bool are_models = last.snapshot.model.bytes() == model_bytes && last.model.bytes() == model_bytes &&
+                          last.snapshot.model.scalar() == last.model.scalar();
+  if (!are_models) return std::nullopt;
+  for (std::size_t i = 0; i < last.snapshot.balance.size(); ++i) {
+    const Tensor& values = tensors[2 + i];
+    if (!values || values.scalar() != Scalar::float64) return std::nullopt;
+    last.snapshot.balance[i].values.assign(values.data<double>(), values.data<double>() + values.count());
   }
-  return all;
+  return last;
 } catch (const BadArchive&) {
   return std::nullopt;
 }

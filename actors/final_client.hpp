@@ -30,14 +30,13 @@ struct FinalClient {
 FinalClient final_of(const WallClient& client, Time end, const Evaluation& evaluation, TensorPool& pool, ThreadMemory& memory);
 
 /// For another host: what is no tensor as bytes, and the tensors.
-struct PackedClients {
+struct PackedClient {
   std::vector<std::byte> head;
   std::vector<Tensor> tensors;
 };
-PackedClients pack(std::vector<FinalClient> clients, TensorPool& pool);
+PackedClient pack(const FinalClient& last, TensorPool& pool);
 
-/// None: these are no clients of a run with so many, each with a model of so many bytes, or not those of the owner.
-std::optional<std::vector<FinalClient>> unpack(const std::vector<std::byte>& head, std::vector<Tensor> tensors,
-                                               std::uint32_t clients, std::size_t model_bytes);
+/// None: this is no client with a model of so many bytes.
+std::optional<FinalClient> unpack(const std::vector<std::byte>& head, std::vector<Tensor> tensors, std::size_t model_bytes);
 
 }  // namespace rubato

@@ -97,10 +97,14 @@ void set_aside(const fs::path& partial, const fs::path& failed) {
 
 }  // namespace
 
-RunFolder::RunFolder(const fs::path& place) : place_{without_slash(place)}, partial_{beside(place_, ".partial")} {
+RunFolder::RunFolder(const fs::path& place, const std::function<bool(const fs::path&)>& is_same)
+    : place_{without_slash(place)}, partial_{beside(place_, ".partial")} {
   refuse_strangers(place_);
-  set_aside(partial_, beside(place_, ".failed"));
   std::error_code error;
+  const bool has_record = fs::file_size(record(), error) > 0 && !error;
+  has_earlier_life_ = is_same && has_record && fs::exists(partial_ / "experiment.toml", error) && is_same(partial_ / "experiment.toml");
+  if (!has_earlier_life_) set_aside(partial_, beside(place_, ".failed"));
+
   fs::create_directories(partial_, error);
   if (error) throw std::invalid_argument("--out " + place_.string() + ": cannot make the folder: " + error.message());
   std::ofstream probe(partial_ / mark);

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 
 #include "actors/config.hpp"
@@ -14,13 +15,18 @@ class RunFolder {
  public:
   /// Prepares `place` beside `place`.partial. An earlier run at `place` is left alone until this one is complete.
   /// Throws std::invalid_argument if the folder cannot be made, or holds something that is not a run.
-  explicit RunFolder(const std::filesystem::path& place);
+  explicit RunFolder(const std::filesystem::path& place) : RunFolder(place, {}) {}
+  /// Goes on with what an earlier life of the same host has left there, if `is_same` says so of its experiment.toml.
+  RunFolder(const std::filesystem::path& place, const std::function<bool(const std::filesystem::path&)>& is_same);
   /// Not completed: what was written so far stays in the .partial folder if there is a record, else it goes. The next
   /// run to the same place moves it to .failed.
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
 
+  /// An earlier life has left its record, and perhaps checkpoints.
+  bool has_earlier_life() const { return has_earlier_life_; }
+  std::filesystem::path checkpoints() const { return partial_ / "checkpoint"; }
   /// Where the record of the run is to be written.
   std::filesystem::path record() const { return partial_ / "timeline.rbt"; }
   /// Writes a file of the folder. Throws RunFailed if the disk does not take it.
@@ -36,6 +42,7 @@ class RunFolder {
   std::filesystem::path place_;
   std::filesystem::path partial_;
   bool is_complete_ = false;
+  bool has_earlier_life_ = false;
 };
 
 /// models/models.npy, model by model, so that a large run does not keep them in memory a second time.

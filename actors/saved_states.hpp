@@ -1,6 +1,7 @@
 // SavedStates: the states of one client that it may be asked to go on from.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,13 +12,15 @@
 
 namespace rubato {
 
-/// The two newest, because a host finds the newest checkpoint on its disk, or the one before if that is damaged.
+/// The first, and the two newest, because a host finds the newest checkpoint on its disk, or the one before if that is damaged.
 class SavedStates {
  public:
-  /// From now on the newest. One of the same number makes room for it, else the older of two.
+  /// From now on the newest. One of the same number makes room for it, else the older of two; number 0, the first state,
+  /// is always kept: a host without a checkpoint begins with it again.
   void keep(std::uint64_t number, std::vector<std::byte> state) {
     std::erase_if(kept_, [number](const Saved& saved) { return saved.number == number; });
-    if (kept_.size() == most) kept_.erase(kept_.begin());
+    const auto newer = std::find_if(kept_.begin(), kept_.end(), [](const Saved& saved) { return saved.number > 0; });
+    if (kept_.end() - newer == most) kept_.erase(newer);
     kept_.push_back({number, std::move(state)});
   }
 
@@ -29,7 +32,7 @@ class SavedStates {
   }
 
  private:
-  static constexpr std::size_t most = 2;
+  static constexpr std::ptrdiff_t most = 2;
   struct Saved {
     std::uint64_t number;
     std::vector<std::byte> state;
@@ -37,8 +40,9 @@ class SavedStates {
 
   std::string in_words() const {
     if (kept_.empty()) return "nothing was saved";
-    std::string words = "only " + std::to_string(kept_.front().number);
-    if (kept_.size() > 1) words += " and " + std::to_string(kept_.back().number);
+    std::string words = "only ";
+    for (const Saved& saved : kept_)
+      words += (saved.number == kept_.front().number ? "" : " and ") + std::to_string(saved.number);
     return words;
   }
 

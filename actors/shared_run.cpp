@@ -67,6 +67,11 @@ void SharedRun::begin() {
   has_begun_ = true;
 }
 
+bool SharedRun::has_begun() const {
+  const std::lock_guard lock(mutex_);
+  return has_begun_;
+}
+
 void SharedRun::attach(Stage& stage, Conductor& conductor, Lead lead) {
   conductor_ = &conductor;
   lead_ = lead;

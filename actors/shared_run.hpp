@@ -48,6 +48,7 @@ class SharedRun final : public Company {
 
   /// All hosts are there: from now on who goes ends the run.
   void begin();
+  bool has_begun() const;
   /// The conductor is about to walk.
   void attach(Stage& stage, Conductor& conductor, Lead lead);
 

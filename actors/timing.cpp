@@ -12,11 +12,7 @@
 
 namespace rubato {
 
-namespace {
-
-using config::Experiment;
-
-Law to_law(const config::Law& law) {
+Law law_of(const config::Law& law) {
   using Kind = config::LawKind;
   switch (law.law) {
     case Kind::constant:
@@ -39,11 +35,15 @@ Law to_law(const config::Law& law) {
   return {};
 }
 
+namespace {
+
+using config::Experiment;
+
 // A number of each client: given, listed, or drawn once from the client's own stream.
 class PerClient {
  public:
   PerClient(const config::Law& law, std::uint64_t seed, std::uint32_t which)
-      : law_{to_law(law)}, seed_{seed}, which_{which} {}
+      : law_{law_of(law)}, seed_{seed}, which_{which} {}
 
   bool is_same_for_all() const { return law_.is_constant(); }
   double of(ClientId client) const {
@@ -155,8 +155,8 @@ std::unique_ptr<Channel> make_channel(const config::Channel& channel, std::uint6
   std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw> exceptions;
   for (const config::Link& link : channel.links)
     exceptions[{ClientId{static_cast<std::uint32_t>(link.source)}, ClientId{static_cast<std::uint32_t>(link.target)}}] = {
-        to_law(link.delay.value_or(channel.delay)), link.loss.value_or(channel.loss), channel.duplicate};
-  return std::make_unique<RandomChannel>(seed, RandomChannel::LinkLaw{to_law(channel.delay), channel.loss, channel.duplicate},
+        law_of(link.delay.value_or(channel.delay)), link.loss.value_or(channel.loss), channel.duplicate};
+  return std::make_unique<RandomChannel>(seed, RandomChannel::LinkLaw{law_of(channel.delay), channel.loss, channel.duplicate},
                                          std::move(exceptions));
 }
 
@@ -425,7 +425,7 @@ void Timing::give_chances(const Experiment& experiment) {
       settings.chances.computes.push_back(std::clamp(chance.of({i}), least, 1.0));
   }
   if (protocol.link_chance) {
-    const Law law = to_law(*protocol.link_chance);
+    const Law law = law_of(*protocol.link_chance);
     for (LinkIndex link = 0; link < graph.links(); ++link) {
       const Edge ends = graph.ends_of(link);
       Stream stream(settings.seed, ends.source, Purpose::rate, 16 + ends.target.value);

@@ -22,6 +22,9 @@ namespace rubato {
 /// The graph of an experiment. Throws std::invalid_argument if it cannot be made or somebody cannot be reached.
 Graph make_graph(const config::Experiment& experiment);
 
+/// The file's law as one that draws.
+Law law_of(const config::Law& law);
+
 /// What an algorithm asks of the timing, and what it is called if it comes from the catalogue.
 struct Manner {
   Needs needs;

@@ -60,6 +60,24 @@ struct EndOfRun {
   void form(Head& head) { head(model_digest); }
 };
 
+// Small enough that several wait in the queue to one host.
+std::size_t parcel_bytes(const Experiment& experiment) {
+  return std::min(Depot::usual_parcel_bytes, static_cast<std::size_t>(experiment.hosts.queue_bytes) / 4);
+}
+
+// What never fits would be waited for without end.
+void require_room(const Experiment& experiment, std::size_t dimension) {
+  constexpr std::size_t besides = 1 << 16;  // heads and what a queue counts for a parcel
+  const std::size_t needed = dimension * sizeof(double) + besides;
+  const auto require = [&](const char* key, std::int64_t bytes) {
+    if (static_cast<std::size_t>(bytes) < needed)
+      throw std::invalid_argument(std::string(key) + " = " + std::to_string(bytes) + ": a message of this model needs up to " +
+                                  std::to_string(needed) + " bytes; allow at least that");
+  };
+  require("hosts.queue_bytes", experiment.hosts.queue_bytes);
+  require("hosts.largest_bytes", experiment.hosts.largest_bytes);
+}
+
 Tensor tensor_of(std::span<const std::byte> model, Scalar scalar, TensorPool& pool) {
   Tensor tensor = pool.make(scalar, model.size() / size_of(scalar));
   std::copy(model.begin(), model.end(), tensor.writable<std::byte>());
@@ -129,7 +147,7 @@ VirtualHost::VirtualHost(const Experiment& experiment, Preparation parts, const 
       options_{options},
       assembly_{assembly},
       owners_{hosts_of_clients(experiment)},
-      depot_{assembly, transport},
+      depot_{assembly, transport, parcel_bytes(experiment)},
       shared_{assembly, transport, depot_, owners_} {}
 
 RunResult VirtualHost::perform(const OnMissing& on_missing) {
@@ -137,7 +155,7 @@ RunResult VirtualHost::perform(const OnMissing& on_missing) {
     return perform_all(on_missing);
   } catch (const std::exception& error) {
     shared_.fail("host \"" + assembly_.name(assembly_.self()) + "\": " + error.what());  // unless all know already
-    shared_.part(farewell);
+    if (shared_.has_begun()) shared_.part(farewell);
     throw;
   }
 }
@@ -145,6 +163,7 @@ RunResult VirtualHost::perform(const OnMissing& on_missing) {
 RunResult VirtualHost::perform_all(const OnMissing& on_missing) {
   meet(on_missing);
   parts_.read_data(experiment_, options_);
+  require_room(experiment_, result().dimension);
   prepare();
   play();
   result().digests.model = model_digest();

@@ -23,16 +23,21 @@ std::optional<std::vector<FinalClient>> WallGathering::gather(const std::vector<
   }
 }
 
+GoodsName WallGathering::name_of(ClientId client, HostId gatherer) {
+  return {GoodsKind::result, std::uint64_t{gatherer.value} << 32 | client.value};
+}
+
 // False: the other has gone before it had them.
 bool WallGathering::give(const std::vector<FinalClient>& mine, HostId to, Duration until) {
-  const auto packed = std::make_shared<PackedClients>(pack(mine, pool_));
-  const GoodsName name{GoodsKind::result, to.value | std::uint64_t{assembly_.self().value} << 32};
-  depot_.promise(name, {to});
-  depot_.deliver(name, [packed](HostId) { return Goods{packed->head, packed->tensors}; });
+  for (const FinalClient& client : mine) {
+    const auto packed = std::make_shared<PackedClient>(pack(client, pool_));
+    depot_.promise(name_of(client.client, to), {to});
+    depot_.deliver(name_of(client.client, to), [packed](HostId) { return Goods{packed->head, packed->tensors}; });
+  }
   std::unique_lock lock(mutex_);
   while (depot_.kept() > 0) {
     if (!assembly_.is_alive(to) || monotonic_now() >= until) {
-      depot_.let_go(name, to);
+      for (const FinalClient& client : mine) depot_.let_go(name_of(client.client, to), to);
       return false;
     }
     changed_.wait_for(lock, glance);
@@ -40,35 +45,31 @@ bool WallGathering::give(const std::vector<FinalClient>& mine, HostId to, Durati
   return true;
 }
 
-bool WallGathering::take(HostId from, std::optional<Goods> goods) {
+bool WallGathering::take(ClientId client, std::optional<Goods> goods) {
   if (!goods) return true;
-  auto clients = unpack(goods->head, std::move(goods->tensors), static_cast<std::uint32_t>(host_of_.size()), model_bytes_);
-  const auto is_its_own = [&](const FinalClient& client) { return host_of_[client.client.value] == from; };
-  if (!clients || !std::all_of(clients->begin(), clients->end(), is_its_own)) return false;
+  auto state = unpack(goods->head, std::move(goods->tensors), model_bytes_);
+  if (!state || state->client != client) return false;
   const std::lock_guard lock(mutex_);
-  taken_[from] = std::move(*clients);
+  taken_[client] = std::move(*state);
   changed_.notify_all();
   return true;
 }
 
 std::vector<FinalClient> WallGathering::take_all(const std::vector<FinalClient>& mine, Duration until) {
-  const GoodsName name{GoodsKind::result, assembly_.self().value};
-  std::vector<HostId> asked;
-  for (std::uint32_t host = 0; host < assembly_.hosts(); ++host) {
-    if (HostId{host} == assembly_.self() || !assembly_.is_alive({host})) continue;
-    asked.push_back({host});
+  std::vector<ClientId> asked;
+  for (std::uint32_t i = 0; i < host_of_.size(); ++i) {
+    if (host_of_[i] == assembly_.self() || !assembly_.is_alive(host_of_[i])) continue;
+    asked.push_back({i});
+    depot_.want(name_of({i}, assembly_.self()), host_of_[i],
+                [this, client = ClientId{i}](std::optional<Goods> goods) { return take(client, std::move(goods)); });
   }
-  for (const HostId host : asked)
-    depot_.want({name.kind, name.number | std::uint64_t{host.value} << 32}, host,
-                [this, host](std::optional<Goods> goods) { return take(host, std::move(goods)); });
   std::unique_lock lock(mutex_);
-  const auto is_done = [&](HostId host) { return taken_.contains(host) || !assembly_.is_alive(host); };
+  const auto is_done = [&](ClientId client) { return taken_.contains(client) || !assembly_.is_alive(host_of_[client.value]); };
   while (!std::all_of(asked.begin(), asked.end(), is_done) && monotonic_now() < until) changed_.wait_for(lock, glance);
   lock.unlock();
   depot_.give_up();  // what comes now comes too late
-  lock.lock();
   std::vector<FinalClient> all = mine;
-  for (auto& [host, clients] : taken_) std::move(clients.begin(), clients.end(), std::back_inserter(all));
+  for (auto& [client, state] : taken_) all.push_back(std::move(state));
   std::sort(all.begin(), all.end(), [](const FinalClient& a, const FinalClient& b) { return a.client < b.client; });
   return all;
 }

@@ -27,7 +27,8 @@ class WallGathering {
  private:
   bool give(const std::vector<FinalClient>& mine, HostId to, Duration until);
   std::vector<FinalClient> take_all(const std::vector<FinalClient>& mine, Duration until);
-  bool take(HostId from, std::optional<Goods> goods);
+  bool take(ClientId client, std::optional<Goods> goods);
+  static GoodsName name_of(ClientId client, HostId gatherer);
 
   Assembly& assembly_;
   Depot& depot_;
@@ -37,7 +38,7 @@ class WallGathering {
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
-  std::map<HostId, std::vector<FinalClient>> taken_;
+  std::map<ClientId, FinalClient> taken_;
 };
 
 }  // namespace rubato

@@ -12,6 +12,7 @@ namespace rubato {
 namespace {
 
 constexpr std::size_t small_model = 1024;  // numbers; below, asking for thread CPU time costs more than a step
+constexpr std::size_t most_deliveries = 256;  // in a parcel
 constexpr Duration settling = std::chrono::milliseconds(400);  // without a letter from anywhere: the links are empty
 
 void add(MessageCounts& sum, const MessageCounts& counts) {
@@ -270,7 +271,11 @@ void WallHost::send(std::shared_ptr<const Letter> letter, std::vector<Delivery> 
       elsewhere[network_->host_of[delivery.receiver.value]].push_back(delivery);
   }
   for (const auto& [host, theirs] : elsewhere)
-    if (!network_->transport.send(host, to_parcel(*letter, theirs, is_state_))) refused_ += theirs.size();
+    for (std::size_t from = 0; from < theirs.size(); from += most_deliveries) {  // each may have tensors of its own
+      const std::vector<Delivery> some(theirs.begin() + static_cast<std::ptrdiff_t>(from),
+                                       theirs.begin() + static_cast<std::ptrdiff_t>(std::min(theirs.size(), from + most_deliveries)));
+      if (!network_->transport.send(host, to_parcel(*letter, some, is_state_))) refused_ += some.size();
+    }
 }
 
 void WallHost::send(const Note& note) {

@@ -33,6 +33,18 @@ struct RunArguments {
 
 int run(const RunArguments& arguments);
 
+/// One host of a run over several.
+struct NodeArguments {
+  RunArguments run;
+  std::string host;            // empty: as the launcher's environment says
+  std::filesystem::path key;   // empty: NAME.secret among the keys, or beside the experiment file
+  std::filesystem::path keys;  // folder with NAME.public of hosts whose keys the roster does not name
+  std::uint16_t port = 7001;   // of hosts that a launcher names
+  bool starts_anew = false;    // an earlier life is not gone on with
+};
+
+int node(const NodeArguments& arguments);
+
 struct CompareArguments {
   std::vector<std::filesystem::path> files;
   std::size_t seeds = 5;

@@ -37,6 +37,31 @@ void add_run(CLI::App& rubato, app::RunArguments& arguments, int& code) {
   run->callback([&] { code = app::run(arguments); });
 }
 
+constexpr const char* node_help =
+    "Starts this host of the experiment's roster and waits for the others, in any order. In real time the others go on\n"
+    "when a host is lost; started again with the same --out it goes on from its last checkpoint.";
+
+void add_node(CLI::App& rubato, app::NodeArguments& arguments, int& code) {
+  CLI::App* node = rubato.add_subcommand("node", "one host of a run over several, in virtual or in real time");
+  node->footer(node_help);
+  node->add_option("FILE", arguments.run.file, "the experiment file (TOML), the same on every host")->required();
+  node->add_option("--host", arguments.host, "this host's name in the roster; default: what Slurm, Open MPI or Kubernetes say");
+  node->add_option("--key", arguments.key, "file with the secret key; default: NAME.secret in the folder of --keys, or beside FILE");
+  node->add_option("--keys", arguments.keys, "folder with NAME.public of all hosts whose public keys the roster does not name");
+  node->add_option("--port", arguments.port, "where the hosts of a launcher's roster listen; default: 7001")
+      ->check(CLI::Range(1, 65535));
+  add_threads(node, arguments.run.threads);
+  node->add_option("--seed", arguments.run.seed, "another seed than the file's; the same on every host");
+  node->add_option("--set", arguments.run.set, "key=value: another value than the file's; the same on every host")
+      ->allow_extra_args(false);
+  node->add_option("--out", arguments.run.out, "folder for this host's results, record and checkpoints");
+  node->add_flag("--anew", arguments.starts_anew, "do not go on with an earlier life in --out");
+  node->add_option("--data", arguments.run.data, "folder of the data sets; default: $RUBATO_DATA, then ./data");
+  node->add_flag("--json", arguments.run.json, "print summary.json, alone, on standard output");
+  node->add_flag("--quiet", arguments.run.quiet, "no progress");
+  node->callback([&] { code = app::node(arguments); });
+}
+
 constexpr const char* compare_help =
     "Runs every file with every point of the grid and every seed (seed, seed + 1, ... of the first file), each on one\n"
     "thread and as many at a time as --threads says, under the same clocks, links, data and start. Files must agree in\n"
@@ -117,6 +142,7 @@ int parse(int argc, char** argv) {
   rubato.footer(exit_codes);
   int code = app::ok;
   app::RunArguments run;
+  app::NodeArguments node;
   app::CompareArguments compare;
   app::ReplayArguments replay;
   app::GoldenArguments golden;
@@ -124,6 +150,7 @@ int parse(int argc, char** argv) {
   std::vector<std::filesystem::path> reported;
   Others others;
   add_run(rubato, run, code);
+  add_node(rubato, node, code);
   add_compare(rubato, compare, code);
   add_replay(rubato, replay, code);
   add_report(rubato, reported, code);

@@ -1,5 +1,6 @@
 #include "transports/frame.hpp"
 
+#include <array>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -41,9 +42,7 @@ struct TableEntry {
 };
 static_assert(sizeof(TableEntry) == 16 && std::has_unique_object_representations_v<TableEntry>);
 
-constexpr std::size_t header_bytes(std::size_t tensors) {
-  return sizeof(FixedHeader) + tensors * sizeof(TableEntry) + sizeof(std::uint64_t);
-}
+static_assert(frame_header_bytes(1) == sizeof(FixedHeader) + sizeof(TableEntry) + sizeof(std::uint64_t));
 
 TableEntry entry_of(const Tensor& tensor) {
   if (!tensor) return {0, no_scalar, {}};
@@ -51,17 +50,15 @@ TableEntry entry_of(const Tensor& tensor) {
 }
 
 template <class Number>
-Number read(Part part, std::size_t at) {
+Number read(FramePart part, std::size_t at) {
   Number number;
   std::memcpy(&number, part.data() + at, sizeof number);
   return number;
 }
 
-std::optional<TensorShape> shape_of(const TableEntry& entry, std::size_t most_bytes) {
+TensorShape shape_of(const TableEntry& entry) {
   if (entry.scalar == no_scalar) return TensorShape{false, Scalar::float32, 0};
-  const TensorShape shape{true, static_cast<Scalar>(entry.scalar), entry.count};
-  if (entry.count > most_bytes / size_of(shape.scalar)) return {};
-  return shape;
+  return {true, static_cast<Scalar>(entry.scalar), entry.count};
 }
 
 bool is_known(const TableEntry& entry) {
@@ -69,23 +66,23 @@ bool is_known(const TableEntry& entry) {
   return is_scalar && entry.zero == std::array<std::uint8_t, 7>{};
 }
 
-std::optional<FrameFault> read_table(Part part, const FrameLimits& limits, FrameView& view) {
+std::optional<FrameFault> read_table(FramePart part, const FrameLimits& limits, FrameView& view) {
+  view.table = part.subspan(sizeof(FixedHeader), view.tensors * sizeof(TableEntry));
   for (std::size_t i = 0; i < view.tensors; ++i) {
-    const auto entry = read<TableEntry>(part, sizeof(FixedHeader) + i * sizeof(TableEntry));
+    const auto entry = read<TableEntry>(view.table, i * sizeof(TableEntry));
     if (!is_known(entry)) return FrameFault::malformed;
-    const auto shape = shape_of(entry, limits.parcel_bytes - view.total_bytes);
-    if (!shape) return FrameFault::oversized;
-    view.shapes[i] = *shape;
-    view.total_bytes += shape->bytes();
+    const TensorShape shape = shape_of(entry);
+    if (shape.count > (limits.parcel_bytes - view.total_bytes) / size_of(shape.scalar)) return FrameFault::oversized;
+    view.total_bytes += shape.bytes();
   }
   return {};
 }
 
 // The parts are as long as the header says.
-bool has_its_parts(const FrameView& view, std::span<const Part> parts, std::size_t header) {
+bool has_its_parts(const FrameView& view, std::span<const FramePart> parts, std::size_t header) {
   std::size_t next = 0;
   bool is_right = true;
-  const auto size_of_tensor = [&](std::size_t i) { return view.shapes[i].bytes(); };
+  const auto size_of_tensor = [&](std::size_t i) { return view.shape(i).bytes(); };
   for_each_slice(view.head_bytes, view.tensors, size_of_tensor, view.first, view.bytes,
                  [&](std::size_t index, std::size_t, std::size_t bytes) {
                    const std::size_t expected = index == 0 ? header + bytes : bytes;
@@ -96,13 +93,13 @@ bool has_its_parts(const FrameView& view, std::span<const Part> parts, std::size
 }
 
 // Magic, version and checksum: that this is a header, unharmed, and where it ends.
-std::variant<std::size_t, FrameFault> checked_header(Part part) {
-  if (part.size() < header_bytes(0)) return FrameFault::malformed;
+std::variant<std::size_t, FrameFault> checked_header(FramePart part) {
+  if (part.size() < frame_header_bytes(0)) return FrameFault::malformed;
   const auto fixed = read<FixedHeader>(part, 0);
   if (fixed.magic != magic) return FrameFault::malformed;
   if (fixed.version != frame_version) return FrameFault::unknown;
   if (fixed.tensors > most_frame_tensors) return FrameFault::oversized;
-  const std::size_t header = header_bytes(fixed.tensors);
+  const std::size_t header = frame_header_bytes(fixed.tensors);
   if (part.size() < header) return FrameFault::malformed;
   const std::size_t summed = header - sizeof(std::uint64_t);
   if (read<std::uint64_t>(part, summed) != checksum(part.first(summed))) return FrameFault::malformed;
@@ -112,6 +109,10 @@ std::variant<std::size_t, FrameFault> checked_header(Part part) {
 
 }  // namespace
 
+TensorShape FrameView::shape(std::size_t tensor) const {
+  return shape_of(read<TableEntry>(table, tensor * sizeof(TableEntry)));
+}
+
 bool fits(const Parcel& parcel, const FrameLimits& limits) {
   return parcel.tensors.size() <= most_frame_tensors && parcel.bytes() <= limits.parcel_bytes &&
          parcel.head.size() <= 0xFFFF'FFFF;
@@ -119,7 +120,7 @@ bool fits(const Parcel& parcel, const FrameLimits& limits) {
 
 void write_frame(const Envelope& envelope, const Parcel& parcel, std::size_t first, std::size_t bytes, KnownSums& sums,
                  WrittenFrame& frame) {
-  const std::size_t tensors = parcel.tensors.size(), header = header_bytes(tensors);
+  const std::size_t tensors = parcel.tensors.size(), header = frame_header_bytes(tensors);
   frame.slices.clear();
   frame.first_part.resize(header);
   std::uint64_t sum = 0;
@@ -127,7 +128,7 @@ void write_frame(const Envelope& envelope, const Parcel& parcel, std::size_t fir
   for_each_slice(parcel.head.size(), tensors, size_of_tensor, first, bytes,
                  [&](std::size_t index, std::size_t from, std::size_t count) {
                    if (index == 0) {
-                     const Part head = Part(parcel.head).subspan(from, count);
+                     const FramePart head = FramePart(parcel.head).subspan(from, count);
                      frame.first_part.insert(frame.first_part.end(), head.begin(), head.end());
                      sum = joined_checksum(sum, checksum(head));
                      return;
@@ -146,11 +147,11 @@ void write_frame(const Envelope& envelope, const Parcel& parcel, std::size_t fir
     std::memcpy(out + sizeof fixed + i * sizeof entry, &entry, sizeof entry);
   }
   const std::size_t summed = header - sizeof(std::uint64_t);
-  const std::uint64_t header_sum = checksum(Part{out, summed});
+  const std::uint64_t header_sum = checksum(FramePart{out, summed});
   std::memcpy(out + summed, &header_sum, sizeof header_sum);
 }
 
-std::variant<FrameView, FrameFault> read_frame(std::span<const Part> parts, const FrameLimits& limits) {
+std::variant<FrameView, FrameFault> read_frame(std::span<const FramePart> parts, const FrameLimits& limits) {
   if (parts.empty()) return FrameFault::malformed;
   const auto header = checked_header(parts[0]);
   if (const auto* fault = std::get_if<FrameFault>(&header)) return *fault;

@@ -1,7 +1,6 @@
 // Frame: a parcel, or a piece of one, as it lies on the wire (docs/wire-format.md).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,7 +19,10 @@ struct FrameLimits {
 };
 
 inline constexpr std::uint16_t frame_version = 1;
-inline constexpr std::size_t most_frame_tensors = 64;
+inline constexpr std::size_t most_frame_tensors = 1024;
+
+/// Of a first part, without its share of the head.
+constexpr std::size_t frame_header_bytes(std::size_t tensors) { return 64 + 16 * tensors + 8; }
 
 /// Who sends to whom, and when: a later start of the sender has a higher life, a later frame of it a higher sequence.
 struct Envelope {
@@ -72,7 +74,8 @@ struct FrameView {
   std::size_t head_bytes = 0;   // of the whole parcel, as all of these
   std::size_t total_bytes = 0;
   std::size_t tensors = 0;
-  std::array<TensorShape, most_frame_tensors> shapes;  // the first `tensors` of them
+  std::span<const std::byte> table;  // of their shapes, already judged
+  TensorShape shape(std::size_t tensor) const;
   std::size_t first = 0;  // where in the parcel this piece begins
   std::size_t bytes = 0;
   std::uint64_t checksum = 0;  // of the piece; whoever copies it compares
@@ -80,10 +83,10 @@ struct FrameView {
   std::span<const std::span<const std::byte>> tensor_parts;  // then of each tensor that it touches
 };
 
-using Part = std::span<const std::byte>;
+using FramePart = std::span<const std::byte>;
 
 /// Trusts nothing, allocates nothing, throws nothing. The piece itself is not looked at.
-std::variant<FrameView, FrameFault> read_frame(std::span<const Part> parts, const FrameLimits& limits);
+std::variant<FrameView, FrameFault> read_frame(std::span<const FramePart> parts, const FrameLimits& limits);
 
 /// Calls slice(index, first, bytes) for each stretch of [first, first + bytes): index 0 is the head, which comes always
 /// (perhaps empty), i + 1 the i-th tensor, which comes if bytes of it do. `size_of_tensor(i)` is in bytes.

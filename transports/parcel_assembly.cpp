@@ -33,7 +33,7 @@ void ParcelAssembly::begin(const FrameView& frame) {
   parcel_ = Parcel{frame.kind, WhenFull::wait, false, std::vector<std::byte>(frame.head_bytes), {}};
   parcel_.tensors.reserve(frame.tensors);
   for (std::size_t i = 0; i < frame.tensors; ++i) {
-    const TensorShape& shape = frame.shapes[i];
+    const TensorShape shape = frame.shape(i);
     parcel_.tensors.push_back(shape.is_there ? pool_.make(shape.scalar, shape.count) : Tensor{});
   }
   is_open_ = true;
@@ -45,18 +45,18 @@ bool ParcelAssembly::continues(const FrameView& frame) const {
   if (frame.envelope.sequence != last_sequence_ + 1 || frame.first != filled_ || frame.kind != parcel_.kind) return false;
   if (frame.head_bytes != parcel_.head.size() || frame.tensors != parcel_.tensors.size()) return false;
   for (std::size_t i = 0; i < frame.tensors; ++i)
-    if (!has_shape(parcel_.tensors[i], frame.shapes[i])) return false;
+    if (!has_shape(parcel_.tensors[i], frame.shape(i))) return false;
   return true;
 }
 
 bool ParcelAssembly::copy(const FrameView& frame) {
   std::uint64_t sum = 0;
   std::size_t next = 0;
-  const auto size_of_tensor = [&](std::size_t i) { return frame.shapes[i].bytes(); };
+  const auto size_of_tensor = [&](std::size_t i) { return frame.shape(i).bytes(); };
   for_each_slice(frame.head_bytes, frame.tensors, size_of_tensor, frame.first, frame.bytes,
                  [&](std::size_t index, std::size_t from, std::size_t) {
                    std::byte* target = index == 0 ? parcel_.head.data() : parcel_.tensors[index - 1].writable<std::byte>();
-                   const Part part = index == 0 ? frame.head : frame.tensor_parts[next++];
+                   const FramePart part = index == 0 ? frame.head : frame.tensor_parts[next++];
                    sum = joined_checksum(sum, copy_with_checksum(part.empty() ? nullptr : target + from, part));
                  });
   return sum == frame.checksum;

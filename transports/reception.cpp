@@ -21,7 +21,7 @@ Reception::Reception(HostId self, std::size_t hosts, const FrameLimits& limits, 
 
 Reception::~Reception() = default;
 
-std::optional<Reception::Arrived> Reception::take(std::span<const Part> parts, std::optional<HostId> authenticated) {
+std::optional<Reception::Arrived> Reception::take(std::span<const FramePart> parts, std::optional<HostId> authenticated) {
   const auto read = read_frame(parts, limits_);
   if (const auto* fault = std::get_if<FrameFault>(&read)) return count(*fault), std::nullopt;
   const auto& frame = std::get<FrameView>(read);

@@ -29,7 +29,7 @@ class Reception {
   ~Reception();
 
   /// One frame. `authenticated`: who the connection belongs to; without it the frame's own word is taken.
-  std::optional<Arrived> take(std::span<const Part> parts, std::optional<HostId> authenticated);
+  std::optional<Arrived> take(std::span<const FramePart> parts, std::optional<HostId> authenticated);
 
   /// Lets go of memory that came back. Now and then, when nothing arrives.
   void tidy();

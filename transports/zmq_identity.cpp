@@ -22,8 +22,11 @@ constexpr std::string_view z85_alphabet =
 bool is_key(std::string_view text) {
   const auto is_z85 = [](char c) { return z85_alphabet.find(c) != std::string_view::npos; };
   if (text.size() != key_characters || !std::ranges::all_of(text, is_z85)) return false;
+  std::array<char, key_characters + 1> copy{};
   std::array<std::uint8_t, 32> decoded{};
-  const bool is_decoded = zmq_z85_decode(decoded.data(), std::string(text).c_str()) != nullptr;
+  std::ranges::copy(text, copy.begin());
+  const bool is_decoded = zmq_z85_decode(decoded.data(), copy.data()) != nullptr;
+  explicit_bzero(copy.data(), copy.size());
   explicit_bzero(decoded.data(), decoded.size());
   return is_decoded;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "transports/zmq_address.hpp"
+#include "transports/zmq_buffers.hpp"
 
 namespace rubato {
 
@@ -38,11 +39,13 @@ ZmqOutgoing::ZmqOutgoing(zmq::socket_t socket, Envelope envelope, const Limits& 
 
 void ZmqOutgoing::connect(const std::string& address) {
   socket_.set(zmq::sockopt::ipv6, is_ipv6(address));
+  fit_buffers(socket_, address);
   socket_.connect(address);
 }
 
 ParcelQueue::Outcome ZmqOutgoing::put(Parcel parcel) {
   const std::lock_guard lock(mutex_);
+  if (is_closed_) return {false, 0};
   const std::size_t before = queue_.size();
   const auto outcome = queue_.put(std::move(parcel));
   waiting_ += queue_.size() - before;
@@ -110,7 +113,12 @@ void ZmqOutgoing::give_back(std::size_t bytes) {
 }
 
 void ZmqOutgoing::close(std::chrono::milliseconds linger) {
-  if (!socket_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    queue_.clear();
+  }
+  leaving_.reset();
   socket_.set(zmq::sockopt::linger, static_cast<int>(linger.count()));
   socket_.close();
 }

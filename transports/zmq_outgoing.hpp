@@ -45,7 +45,7 @@ class ZmqOutgoing {
   bool is_blocked() const { return is_blocked_; }
   /// Lets ZeroMQ look after a socket that is not used.
   void attend() { static_cast<void>(socket_.get(zmq::sockopt::events)); }
-  /// What waits has this long to leave once it is closed.
+  /// Once; nothing is taken any more, and what waits here is given up. What ZeroMQ has may take this long to leave.
   void close(std::chrono::milliseconds linger);
 
  private:
@@ -66,6 +66,7 @@ class ZmqOutgoing {
 
   std::mutex mutex_;
   ParcelQueue queue_;
+  bool is_closed_ = false;
   std::atomic<std::size_t> waiting_{0};  // parcels in the queue, and the one that is leaving
 
   std::optional<Parcel> leaving_;

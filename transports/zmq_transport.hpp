@@ -25,7 +25,7 @@ struct ZmqLimits {
   FrameLimits frame;  ///< the same at all hosts
   std::size_t queue_bytes = std::size_t{64} << 20;    ///< waiting to leave for one host
   std::size_t receive_bytes = std::size_t{256} << 20;  ///< tensors of one host that are unfinished or not let go of
-  std::size_t flight_bytes = std::size_t{8} << 20;    ///< in ZeroMQ's hands for one host, at either end
+  std::size_t flight_bytes = std::size_t{4} << 20;    ///< in ZeroMQ's hands for one host, at either end
   Duration handshake = std::chrono::seconds(10);      ///< for a connection to show who it is
   Duration heartbeat = std::chrono::seconds(2);
   Duration silence = std::chrono::seconds(15);        ///< after which a connection counts as dead

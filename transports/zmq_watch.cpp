@@ -57,7 +57,8 @@ ZmqWatch::ZmqWatch(zmq::context_t& context, zmq::socket_t& watched, const Limits
 }
 
 ZmqWatch::~ZmqWatch() {
-  for (const Connection& connection : connections_) close(connection.copy);
+  for (const Connection& connection : connections_)
+    if (connection.copy >= 0) close(connection.copy);
 }
 
 void ZmqWatch::listen() {
@@ -80,9 +81,7 @@ ZmqWatch::Connections::iterator ZmqWatch::find(int descriptor) {
 
 void ZmqWatch::on_accepted(int descriptor) {
   on_ended(descriptor);  // should its end have been missed
-  const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  if (copy < 0) return;  // gone already
-  connections_.push_back({.descriptor = descriptor, .copy = copy});
+  connections_.push_back({.descriptor = descriptor, .copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)});
   make_room();
 }
 
@@ -108,12 +107,14 @@ void ZmqWatch::on_ended(int descriptor) {
     --unexplained_failures_;
   else if (!connection->is_shut && was_cut_by_us(*connection))
     ++counts_.broke_protocol;
-  close(connection->copy);
+  if (connection->copy >= 0) close(connection->copy);
   connections_.erase(connection);
 }
 
-// ZeroMQ has closed it; had the other side done so, or died in silence, that would show.
+// ZeroMQ has closed it; had the other side done so, or died in silence, that would show. One that was closed before we
+// could look said something bad at once: whoever just leaves fails the handshake.
 bool ZmqWatch::was_cut_by_us(const Connection& connection) const {
+  if (connection.copy < 0) return true;
   char byte = 0;
   const ssize_t peeked = recv(connection.copy, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   if (peeked == 0 || (peeked < 0 && errno != EAGAIN && errno != EWOULDBLOCK)) return false;

@@ -47,7 +47,7 @@ class ZmqWatch {
  private:
   struct Connection {
     int descriptor = -1;  // ZeroMQ's name for it
-    int copy = -1;        // our own, so that nobody else can get the number
+    int copy = -1;        // our own, so that nobody else can get the number; -1: it was gone already
     bool is_heard = false;
     bool is_shut = false;
     std::uint64_t given = 0;  // bytes of it that we got, with what ZeroMQ adds

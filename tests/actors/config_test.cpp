@@ -245,12 +245,27 @@ TEST_CASE("a missing required key is a fault, whether its table is there or not"
 }
 
 TEST_CASE("what a later version brings is refused with what is supported") {
-  CHECK(faults_of(with("clock = \"wall\"")) ==
-        "experiment.toml:1: clock = \"wall\": is not yet supported in this version; supported: virtual");
-  CHECK(faults_of(with("checkpoint_every = 10")).find("is not yet supported in this version") != std::string::npos);
-  CHECK(faults_of(with("", "[roster]\na = 1")).find("is not yet supported in this version") != std::string::npos);
+  CHECK(faults_of(with("", "[churn]\na = 1")).find("is not yet supported in this version") != std::string::npos);
   CHECK(faults_of(with("", "[channel]\nkind = \"wireless\"\nradius = 1")).find("supported: ideal, random, table") !=
         std::string::npos);
+}
+
+TEST_CASE("hosts have names of their own, and every client has one host") {
+  const auto roster = [](const std::string& first, const std::string& second) {
+    return faults_of(with("", "[[roster]]\naddress = \"tcp://127.0.0.1:1\"\n" + first + "\n[[roster]]\naddress = \"tcp://127.0.0.1:2\"\n" + second));
+  };
+  CHECK(roster("name = \"a\"", "name = \"b\"") == "");
+  CHECK(roster("name = \"a\"", "name = \"a\"").find("is the name of two hosts") != std::string::npos);
+  CHECK(roster("name = \"a\"", "").find("roster[1].name: must be set") != std::string::npos);
+  CHECK(roster("name = \"a\"\nclients = [0]", "name = \"b\"").find("names clients of some hosts only") != std::string::npos);
+  CHECK(roster("name = \"a\"\nclients = [0]", "name = \"b\"\nclients = [0, 1]").find("is a client of two hosts") !=
+        std::string::npos);
+  CHECK(roster("name = \"a\"\nclients = [0]", "name = \"b\"\nclients = [1]").find("has no host for ") != std::string::npos);
+  CHECK(roster("name = \"a\"\nclients = [0]", "name = \"b\"\nclients = [10000]").find("must be clients, 0 to ") !=
+        std::string::npos);
+  CHECK(faults_of(with("", "[[roster]]\nname = \"a\"")).find("roster[0].address: must be set") != std::string::npos);
+  CHECK(faults_of(with("roster = 3")).find("must be a list of tables with name and address") != std::string::npos);
+  CHECK(faults_of(with("checkpoint_every = 10.0")).find("belongs to wall") != std::string::npos);
 }
 
 TEST_CASE("clients are named by numbers below their count") {
@@ -518,6 +533,16 @@ class Generator {
     for (int i = 0; i < count; ++i) list.push_back({real(range)});
     return {list};
   }
+  static Value hosts() {
+    List list;
+    for (const char* name : {"a", "b"}) {
+      Table host;
+      host.set("name", {std::string(name)});
+      host.set("address", {"tcp://" + std::string(name) + ":7001"});
+      list.push_back({host});
+    }
+    return {list};
+  }
   Value integer(const Key& key) {
     if (key.name == "count") return {std::int64_t{4}};
     if (key.name == "rows" || key.name == "columns") return {std::int64_t{2}};
@@ -603,6 +628,8 @@ class Generator {
         return ticks();
       case Type::links:
         return links();
+      case Type::hosts:
+        return hosts();
       case Type::law:
       case Type::per_client:
         return law(key);
@@ -663,8 +690,8 @@ TEST_CASE("a written file says everything: no key of the table is missing") {
   }
   for (const Key& key : all_keys()) {
     const bool is_line =
-        key.type != Type::later && key.type != Type::table && key.table != "law" && key.table != "link";
-    if (!is_line || key.when == "clock=wall") continue;
+        key.type != Type::later && key.type != Type::table && key.table != "law" && key.table != "link" && key.table != "host";
+    if (!is_line || key.when == "clock=wall" || key.type == Type::hosts) continue;
     const std::string table = key.table == "timer" ? "clients.transmit" : std::string(key.table);
     CHECK_MESSAGE(written.count(table + '|' + std::string(key.name)) == 1, table << "." << key.name);
   }

@@ -116,7 +116,7 @@ std::vector<Variant> all_variants() {
       {"sgp", {"algorithm.step=diminishing"}},
       {"pushpull", {"algorithm.step=diminishing"}, Runs::rounds},
       {"decefl", {"algorithm.form=pseudo", "algorithm.local_steps=2"}},
-      {"fedavg_plus", {"algorithm.switch=2"}},
+      {"fedavg_plus", {"algorithm.switch=2", "data.name=digits", "model.name=softmax", "model.batch=4"}},
       {"async_dsgd", {"algorithm.noise=0.1"}},
       {"draco", {"algorithm.outbox=latest"}},
       {"draco", {"unification.period=2.0"}, Runs::push},
@@ -124,6 +124,9 @@ std::vector<Variant> all_variants() {
       {"draco", {"algorithm.retain_on_loss=true", "mailbox.deadline=0.3"}, Runs::push},
       {"async_dsgd", {"protocol.compute_phase=0.6", "protocol.late_work=\"carry_on\""}, Runs::rounds},
       {"digest", {"algorithm.streams=2"}},
+      {"feddr", {"protocol.selected=0.5"}},
+      {"fedadmm", {"protocol.selected=0.5"}},
+      {"spodgt", {"protocol.compute_chance=0.6"}},
   };
   all.insert(all.end(), others.begin(), others.end());
   return all;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tests/fuzz/raw_frame.hpp"
+#include "transports/known_sums.hpp"
 #include "transports/reception.hpp"
 
 using namespace rubato;
@@ -76,7 +77,7 @@ class Connection {
 
   Frame frame_of(const Parcel& parcel, std::size_t first, std::size_t bytes) {
     WrittenFrame written;
-    write_frame({honest, self, life_, ++sequence_}, parcel, first, bytes, written);
+    write_frame({honest, self, life_, ++sequence_}, parcel, first, bytes, sums_, written);
     Frame frame{written.first_part};
     for (const TensorSlice& slice : written.slices) {
       const std::byte* const begin = parcel.tensors[slice.tensor].data<std::byte>() + slice.first;
@@ -94,11 +95,11 @@ class Connection {
   }
 
   void hear(const Frame& frame) {
-    const std::vector<Part> parts(frame.begin(), frame.end());
+    const std::vector<FramePart> parts(frame.begin(), frame.end());
     hear(parts, honest, true);
   }
 
-  void hear(std::span<const Part> parts, std::optional<HostId> known, bool is_honest) {
+  void hear(std::span<const FramePart> parts, std::optional<HostId> known, bool is_honest) {
     const TransportCounts before = reception_.counts();
     std::optional<Reception::Arrived> arrived = reception_.take(parts, known);
     const TransportCounts after = reception_.counts();
@@ -132,6 +133,7 @@ class Connection {
   }
 
   TensorPool pool_, senders_pool_;
+  KnownSums sums_;
   Reception reception_{self, hosts, limits, receive_bytes, pool_};
   std::deque<Parcel> held_;  // as somebody would who takes his time
   Frame last_;

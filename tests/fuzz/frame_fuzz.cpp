@@ -1,5 +1,6 @@
 // One frame of arbitrary bytes: reading it breaks nothing, and what was read, written again, is the same bytes.
 #include "tests/fuzz/raw_frame.hpp"
+#include "transports/known_sums.hpp"
 
 using namespace rubato;
 using namespace rubato::fuzz;
@@ -12,8 +13,8 @@ void keeps_its_limits(const FrameView& frame) {
   insist(frame.total_bytes <= limits.parcel_bytes && frame.bytes <= limits.piece_bytes);
   insist(frame.first <= frame.total_bytes && frame.bytes <= frame.total_bytes - frame.first);
   std::size_t total = frame.head_bytes, piece = frame.head.size();
-  for (std::size_t i = 0; i < frame.tensors; ++i) total += frame.shapes[i].bytes();
-  for (const Part part : frame.tensor_parts) piece += part.size();
+  for (std::size_t i = 0; i < frame.tensors; ++i) total += frame.shape(i).bytes();
+  for (const FramePart part : frame.tensor_parts) piece += part.size();
   insist(total == frame.total_bytes && piece == frame.bytes);
 }
 
@@ -21,12 +22,12 @@ void keeps_its_limits(const FrameView& frame) {
 Parcel parcel_with(const FrameView& frame, TensorPool& pool) {
   Parcel parcel{.kind = frame.kind, .head = std::vector<std::byte>(frame.head_bytes), .tensors = {}};
   for (std::size_t i = 0; i < frame.tensors; ++i)
-    parcel.tensors.push_back(frame.shapes[i].is_there ? pool.make(frame.shapes[i].scalar, frame.shapes[i].count) : Tensor{});
+    parcel.tensors.push_back(frame.shape(i).is_there ? pool.make(frame.shape(i).scalar, frame.shape(i).count) : Tensor{});
   std::size_t next = 0;
   for_each_slice(
-      frame.head_bytes, frame.tensors, [&](std::size_t i) { return frame.shapes[i].bytes(); }, frame.first, frame.bytes,
+      frame.head_bytes, frame.tensors, [&](std::size_t i) { return frame.shape(i).bytes(); }, frame.first, frame.bytes,
       [&](std::size_t index, std::size_t from, std::size_t) {
-        const Part part = index == 0 ? frame.head : frame.tensor_parts[next++];
+        const FramePart part = index == 0 ? frame.head : frame.tensor_parts[next++];
         std::byte* const target = index == 0 ? parcel.head.data() : parcel.tensors[index - 1].writable<std::byte>();
         if (!part.empty()) std::memcpy(target + from, part.data(), part.size());
       });
@@ -34,22 +35,23 @@ Parcel parcel_with(const FrameView& frame, TensorPool& pool) {
 }
 
 bool has_its_checksum(const FrameView& frame) {
-  std::uint64_t sum = checksum(frame.head);
-  for (const Part part : frame.tensor_parts) sum = checksum(part, sum);
+  std::uint64_t sum = joined_checksum(0, checksum(frame.head));
+  for (const FramePart part : frame.tensor_parts) sum = joined_checksum(sum, checksum(part));
   return sum == frame.checksum;
 }
 
-void is_written_as_it_was_read(const FrameView& frame, std::span<const Part> parts) {
+void is_written_as_it_was_read(const FrameView& frame, std::span<const FramePart> parts) {
   TensorPool pool;
   const Parcel parcel = parcel_with(frame, pool);
   insist(fits(parcel, limits));
   WrittenFrame written;
-  write_frame(frame.envelope, parcel, frame.first, frame.bytes, written);
+  KnownSums sums;
+  write_frame(frame.envelope, parcel, frame.first, frame.bytes, sums, written);
   insist(written.slices.size() + 1 == parts.size());
   insist(std::ranges::equal(written.first_part, parts[0]));
   for (std::size_t i = 0; i < written.slices.size(); ++i) {
     const TensorSlice& slice = written.slices[i];
-    const Part bytes{parcel.tensors[slice.tensor].data<std::byte>() + slice.first, slice.bytes};
+    const FramePart bytes{parcel.tensors[slice.tensor].data<std::byte>() + slice.first, slice.bytes};
     insist(std::ranges::equal(bytes, parts[i + 1]));
   }
 }

@@ -59,7 +59,7 @@ class RawFrame {
     if (mending & seal_header) mend_header();
   }
 
-  std::span<const Part> parts() const { return parts_; }
+  std::span<const FramePart> parts() const { return parts_; }
   std::uint64_t claimed_sender() const { return at<std::uint32_t>(sender_at); }
 
  private:
@@ -72,18 +72,18 @@ class RawFrame {
     if (place + sizeof number <= bytes_.size()) std::memcpy(&number, bytes_.data() + place, sizeof number);
     return number;
   }
-  std::size_t header() const { return fixed + entry * std::min<std::size_t>(at<std::uint32_t>(tensors_at), 100) + sum; }
+  std::size_t tensors() const { return std::min<std::size_t>(at<std::uint32_t>(tensors_at), most_frame_tensors + 1); }
+  std::size_t header() const { return frame_header_bytes(tensors()); }
 
   std::vector<std::size_t> claimed_lengths() const {
     constexpr std::uint64_t much = 1 << 20;
-    const std::size_t tensors = (header() - fixed - sum) / entry;
     const auto size_of_tensor = [&](std::size_t i) {
       const std::size_t place = fixed + i * entry;
       const bool is_wide = at<std::uint8_t>(place + 8) == 1;
       return std::min(at<std::uint64_t>(place), much) * (is_wide ? 8 : 4);
     };
     std::vector<std::size_t> lengths;
-    for_each_slice(at<std::uint32_t>(head_at), tensors, size_of_tensor, std::min(at<std::uint64_t>(first_at), much),
+    for_each_slice(at<std::uint32_t>(head_at), tensors(), size_of_tensor, std::min(at<std::uint64_t>(first_at), much),
                    std::min(at<std::uint64_t>(bytes_at), much), [&](std::size_t index, std::size_t, std::size_t bytes) {
                      lengths.push_back(index == 0 ? header() + bytes : bytes);
                    });
@@ -95,26 +95,26 @@ class RawFrame {
     std::size_t done = 0;
     for (const std::size_t length : lengths) {
       const std::size_t bytes = std::min(length, bytes_.size() - done);
-      parts_.push_back(Part{bytes_}.subspan(done, bytes));
+      parts_.push_back(FramePart{bytes_}.subspan(done, bytes));
       done += bytes;
     }
-    if (done < bytes_.size()) parts_.push_back(Part{bytes_}.subspan(done));
+    if (done < bytes_.size()) parts_.push_back(FramePart{bytes_}.subspan(done));
   }
 
   void mend_piece() {
     if (parts_.empty() || parts_[0].size() < header()) return;
-    std::uint64_t value = checksum(parts_[0].subspan(header()));
-    for (const Part part : std::span{parts_}.subspan(1)) value = checksum(part, value);
+    std::uint64_t value = joined_checksum(0, checksum(parts_[0].subspan(header())));
+    for (const FramePart part : std::span{parts_}.subspan(1)) value = joined_checksum(value, checksum(part));
     std::memcpy(bytes_.data() + sum_at, &value, sizeof value);
   }
   void mend_header() {
     if (bytes_.size() < header()) return;
-    const std::uint64_t value = checksum(Part{bytes_}.first(header() - sum));
+    const std::uint64_t value = checksum(FramePart{bytes_}.first(header() - sum));
     std::memcpy(bytes_.data() + header() - sum, &value, sizeof value);
   }
 
   std::vector<std::byte> bytes_;
-  std::vector<Part> parts_;
+  std::vector<FramePart> parts_;
 };
 
 /// Ends the program where the fuzzer notices it.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "transports/frame.hpp"
+#include "transports/known_sums.hpp"
 
 using namespace rubato;
 
@@ -14,7 +15,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-void append(Bytes& bytes, Part more) { bytes.insert(bytes.end(), more.begin(), more.end()); }
+void append(Bytes& bytes, FramePart more) { bytes.insert(bytes.end(), more.begin(), more.end()); }
 void append(Bytes& bytes, std::initializer_list<int> more) {
   for (const int byte : more) bytes.push_back(static_cast<std::byte>(byte));
 }
@@ -41,10 +42,11 @@ std::vector<Bytes> frames_of(const Parcel& parcel, Envelope envelope, std::size_
     const std::size_t bytes = std::min(piece, parcel.bytes() - first);
     WrittenFrame written;
     ++envelope.sequence;
-    write_frame(envelope, parcel, first, bytes, written);
+    KnownSums sums;
+    write_frame(envelope, parcel, first, bytes, sums, written);
     Bytes frame = written.first_part;
     for (const TensorSlice& slice : written.slices)
-      append(frame, Part{parcel.tensors[slice.tensor].data<std::byte>() + slice.first, slice.bytes});
+      append(frame, FramePart{parcel.tensors[slice.tensor].data<std::byte>() + slice.first, slice.bytes});
     frames.push_back(std::move(frame));
     first += bytes;
   } while (first < parcel.bytes());

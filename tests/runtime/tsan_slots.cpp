@@ -34,8 +34,8 @@ class Mixer final : public Performer {
     payload.common[0] = snapshot(memory);
     return payload;
   }
-  void merge(const Step& step, const SlotTable& slots, ThreadMemory&) override {
-    for (const StepEntry& entry : step.entries) absorb(slots.payload(entry.slot), 0.25 * entry.weight);
+  void merge(const Step& step, std::span<const Payload* const> payloads, ThreadMemory&) override {
+    for (std::size_t i = 0; i < payloads.size(); ++i) absorb(*payloads[i], 0.25 * step.entries[i].weight);
   }
   void absorb(const Payload& payload, double weight) {
     const double* const other = payload.common[0].data<double>();

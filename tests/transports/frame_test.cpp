@@ -47,7 +47,7 @@ std::vector<Message> frames_of(const Parcel& parcel, const FrameLimits& limits, 
   return frames;
 }
 
-std::vector<Part> parts_of(const Message& message) { return {message.begin(), message.end()}; }
+std::vector<FramePart> parts_of(const Message& message) { return {message.begin(), message.end()}; }
 
 std::optional<FrameFault> fault_of(const Message& message, const FrameLimits& limits = small) {
   const auto parts = parts_of(message);
@@ -64,7 +64,7 @@ void overwrite(Message& message, std::size_t at, Number number) {
 /// So that what was overwritten is not refused for its checksum.
 void seal(Message& message, std::size_t tensors) {
   const std::size_t end = 64 + 16 * tensors;
-  overwrite(message, end, checksum(Part(message[0]).first(end)));
+  overwrite(message, end, checksum(FramePart(message[0]).first(end)));
 }
 
 struct Desk {
@@ -113,7 +113,7 @@ TEST_CASE("a checksum changes with every bit, with the order of the words and wi
   CHECK(checksum(bytes) != sum);
   const std::vector<std::byte> zeros(130);
   for (std::size_t size = 1; size < zeros.size(); ++size)
-    CHECK(checksum(Part(zeros).first(size)) != checksum(Part(zeros).first(size - 1)));
+    CHECK(checksum(FramePart(zeros).first(size)) != checksum(FramePart(zeros).first(size - 1)));
 }
 
 TEST_CASE("the checksum is the one that is written down, on every machine") {
@@ -165,11 +165,11 @@ TEST_CASE("a frame lies on the wire as docs/wire-format.md says") {
   CHECK(number(36, 4) == 1);
   CHECK(number(40, 8) == 0);
   CHECK(number(48, 8) == 26);
-  const std::uint64_t head_sum = joined_checksum(0, checksum(Part(first).last(2)));
+  const std::uint64_t head_sum = joined_checksum(0, checksum(FramePart(first).last(2)));
   CHECK(number(56, 8) == joined_checksum(head_sum, checksum(message[1])));
   CHECK(number(64, 8) == 3);
   CHECK(number(72, 8) == 1);
-  CHECK(number(80, 8) == checksum(Part(first).first(80)));
+  CHECK(number(80, 8) == checksum(FramePart(first).first(80)));
   CHECK(number(88, 2) == 0xBBAA);
 }
 
@@ -260,7 +260,7 @@ TEST_CASE("a header that lies is refused before memory is taken, however well it
   CHECK(changed(6, std::uint8_t{last_parcel_kind + 1}) == FrameFault::unknown);
   CHECK(changed(7, std::uint8_t{1}) == FrameFault::unknown);
   CHECK(changed(32, std::uint32_t{0xFFFF'FFFF}) == FrameFault::oversized);
-  CHECK(changed(36, std::uint32_t{65}) == FrameFault::oversized);
+  CHECK(changed(36, std::uint32_t{most_frame_tensors + 1}) == FrameFault::oversized);
   CHECK(changed(36, std::uint32_t{0xFFFF'FFFF}) == FrameFault::oversized);
   CHECK(changed(36, std::uint32_t{0}) == FrameFault::malformed);
   for (const std::uint64_t count : {std::uint64_t{2500}, std::uint64_t{1} << 32, std::uint64_t{1} << 62, ~std::uint64_t{0}})

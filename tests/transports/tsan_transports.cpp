@@ -1,15 +1,27 @@
-// Hub, impaired transport and their queues under ThreadSanitizer: plain threads send, answer, cut, count, stop and come
-// back, all at once. What arrives must be what was sent, and the counts must add up.
+// What is concurrent in the transports under ThreadSanitizer, by plain threads. Hub and impaired transport: hosts send,
+// answer, cut, count, stop and come back, all at once. And what surrounds the sockets of ZeroMQ, which itself is not
+// instrumented: queue, waking, borrowed tensors and reception, with frames handed over in place of sockets. What arrives
+// must be what was sent, and the counts must add up.
+#include <poll.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
+#include "transports/frame.hpp"
 #include "transports/hub.hpp"
 #include "transports/impaired.hpp"
+#include "transports/known_sums.hpp"
+#include "transports/parcel_queue.hpp"
+#include "transports/reception.hpp"
+#include "transports/waker.hpp"
 
 using namespace rubato;
 using namespace std::chrono_literals;
@@ -122,6 +134,112 @@ void meet(std::uint64_t seed, const Impairment& impairment) {
   }
 }
 
+/// Sending threads, one thread that makes frames of what they send and receives them, and threads that let go of what it
+/// has received. It sleeps for ever unless it is woken: a wake-up that gets lost would end in a test that does not end.
+class Relay {
+ public:
+  static constexpr std::uint64_t senders = 3, readers = 2, each = 2000;
+
+  void run() {
+    std::vector<std::thread> threads;
+    threads.emplace_back([this] { relay(); });
+    for (std::uint64_t reader = 0; reader < readers; ++reader) threads.emplace_back([this] { read(); });
+    for (std::uint64_t i = 0; i < senders; ++i) threads.emplace_back([this] { send(); });
+    for (std::thread& thread : threads) thread.join();
+    expect(wrong_ == 0, "what was read from frames is what was written");
+    expect(read_ == reception_.counts().received && read_ > 0, "what was received was read");
+    expect(reception_.counts().received + reception_.counts().flooded == taken_, "what was taken arrived, or was too much");
+  }
+
+ private:
+  void send() {
+    for (std::uint64_t i = 0; i < each; ++i) {
+      Parcel parcel = parcel_of(senders_pool_, static_cast<double>(i), WhenFull{static_cast<std::uint8_t>(i % 3)});
+      {
+        const std::lock_guard lock(mutex_);
+        const auto outcome = queue_.put(std::move(parcel));
+        taken_ += outcome.is_taken;
+        taken_ -= outcome.dropped_states;
+        waiting_ += outcome.is_taken;
+        waiting_ -= outcome.dropped_states;
+      }
+      waker_.wake();
+      if (i % 16 == 0) std::this_thread::sleep_for(100us);
+    }
+    ++finished_;
+    waker_.wake();
+  }
+
+  void relay() {
+    for (;;) {
+      while (const std::optional<Parcel> parcel = next()) pass_on(*parcel);
+      if (finished_ == senders && waiting_ == 0) break;
+      waker_.drowse();
+      pollfd roused{waker_.descriptor(), POLLIN, 0};
+      if (waiting_ == 0 && finished_ < senders) poll(&roused, 1, -1);
+      waker_.rise();
+    }
+    reception_.tidy();
+    sums_.forget();
+    is_over_ = true;
+  }
+
+  std::optional<Parcel> next() {
+    const std::lock_guard lock(mutex_);
+    if (queue_.is_empty()) return {};
+    --waiting_;
+    return queue_.take();
+  }
+
+  void pass_on(const Parcel& parcel) {
+    std::size_t first = 0;
+    do {
+      const std::size_t bytes = std::min<std::size_t>(1000, parcel.bytes() - first);
+      WrittenFrame frame;
+      write_frame({HostId{1}, HostId{0}, 1, ++sequence_}, parcel, first, bytes, sums_, frame);
+      std::vector<FramePart> parts{frame.first_part};
+      for (const TensorSlice& slice : frame.slices)
+        parts.push_back({parcel.tensors[slice.tensor].data<std::byte>() + slice.first, slice.bytes});
+      if (auto arrived = reception_.take(parts, HostId{1})) {
+        const std::lock_guard lock(received_mutex_);
+        received_.push_back(std::move(arrived->parcel));
+      }
+      first += bytes;
+    } while (first < parcel.bytes());
+  }
+
+  void read() {
+    for (;;) {
+      const bool was_over = is_over_;
+      std::vector<Parcel> parcels;
+      {
+        const std::lock_guard lock(received_mutex_);
+        parcels.swap(received_);
+      }
+      for (const Parcel& parcel : parcels) {
+        double value = 0;
+        std::memcpy(&value, parcel.head.data(), sizeof value);
+        for (std::size_t i = 0; i < numbers; ++i)
+          if (parcel.tensors[0].data<double>()[i] != value) ++wrong_;
+        ++read_;
+      }
+      if (was_over && parcels.empty()) return;
+      if (parcels.empty()) std::this_thread::yield();
+    }
+  }
+
+  TensorPool senders_pool_, pool_;
+  std::mutex mutex_, received_mutex_;
+  ParcelQueue queue_{100'000};
+  Waker waker_;
+  std::atomic<std::uint64_t> waiting_{0}, taken_{0}, finished_{0}, read_{0}, wrong_{0};
+  std::atomic<bool> is_over_{false};
+  KnownSums sums_;
+  std::uint64_t sequence_ = 0;
+  Reception reception_{HostId{0}, 2, {.parcel_bytes = 50'000, .piece_bytes = 1000}, 60'000, pool_};
+  std::vector<Parcel> received_;
+};
+
 }  // namespace
 
 int main() {
@@ -136,6 +254,7 @@ int main() {
     meet(seed, {});
     meet(seed, some);
   }
-  std::puts(faults ? "broken" : "6 meetings of 3 hosts: everything arrived as it was sent, and was counted");
+  Relay().run();
+  std::puts(faults ? "broken" : "6 meetings of 3 hosts, and a relay: everything arrived as it was sent, and was counted");
   return faults ? EXIT_FAILURE : EXIT_SUCCESS;
 }

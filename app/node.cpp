@@ -1,0 +1,100 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <sstream>
+
+#include "actors/host_run.hpp"
+#include "actors/roster.hpp"
+#include "actors/timing.hpp"
+#include "app/outcome.hpp"
+#include "app/place.hpp"
+#include "transports/impaired.hpp"
+#include "transports/zmq_transport.hpp"
+
+namespace rubato::app {
+
+namespace {
+
+void say_in_red(const std::string& sentence) {
+  const bool is_terminal = isatty(STDERR_FILENO) != 0;
+  std::cerr << (is_terminal ? "\033[1;31m" : "") << "warning: " << sentence << (is_terminal ? "\033[0m" : "") << "\n";
+}
+
+ZmqOptions zmq_options(const NodeArguments& arguments, const config::Experiment& experiment, HostId self, std::uint64_t life) {
+  const config::Host& me = experiment.roster[self.value];
+  ZmqOptions options;
+  options.self = self;
+  for (const config::Host& host : experiment.roster) options.hosts.push_back({host.name, host.address, host.public_key.value_or("")});
+  options.bind = me.bind.value_or("");
+  options.secret = secret_of(arguments, me);
+  options.is_insecure = experiment.hosts.insecure;
+  options.life = life;
+  options.limits.queue_bytes = static_cast<std::size_t>(experiment.hosts.queue_bytes);
+  options.limits.frame.piece_bytes = static_cast<std::size_t>(experiment.hosts.chunk_bytes);
+  options.limits.frame.parcel_bytes = static_cast<std::size_t>(experiment.hosts.largest_bytes);
+  options.limits.receive_bytes = std::max(options.limits.receive_bytes, 2 * options.limits.frame.parcel_bytes);
+  options.on_trouble = [](const std::string& sentence) { std::cerr << "note: " << sentence << "\n"; };
+  return options;
+}
+
+Impairment impairment_of(const config::Experiment& experiment) {
+  const config::Impaired& impaired = experiment.impaired;
+  Impairment made;
+  if (experiment.clock == config::ClockKind::virtual_time)
+    made.kinds = {ParcelKind::want, ParcelKind::payload, ParcelKind::have, ParcelKind::notice};
+  made.loss = impaired.loss, made.duplicate = impaired.duplicate, made.reorder = impaired.reorder, made.spoil = impaired.corrupt;
+  made.delay = law_of(impaired.delay);
+  return made;
+}
+
+HostOptions host_options(std::uint64_t life, const RunFolder* folder) {
+  HostOptions host;
+  host.life = life;
+  if (folder) {
+    host.folder = folder->checkpoints();
+    host.has_earlier_life = folder->has_earlier_life();
+  }
+  host.on_missing = [](const std::vector<std::string>& names) {
+    std::cerr << "waiting for";
+    for (const std::string& name : names) std::cerr << " " << name;
+    std::cerr << "\n";
+  };
+  return host;
+}
+
+// A life of this host after another: with the clock of the day, which no restart sets back.
+std::uint64_t new_life() {
+  return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+}
+
+}  // namespace
+
+int node(const NodeArguments& arguments) {
+  config::Experiment experiment = config::read_experiment(arguments.run.file, overrides_of(arguments.run), std::cerr);
+  const HostId self = take_place(arguments, experiment);
+  const bool is_wall = experiment.clock == config::ClockKind::wall_time;
+  const std::uint64_t life = new_life();
+  TensorPool pool;
+  ZmqTransport sockets(zmq_options(arguments, experiment, self, life), pool);
+  if (!sockets.warning().empty()) say_in_red(sockets.warning());
+  Impaired transport(sockets, impairment_of(experiment), static_cast<std::uint64_t>(experiment.seed) + self.value);
+  const auto is_same = [&](const std::filesystem::path& file) {
+    std::ostringstream notes;
+    return is_wall && !arguments.starts_anew && fingerprint(config::read_experiment(file, {}, notes)) == fingerprint(experiment);
+  };
+  const auto folder = arguments.run.out.empty() ? nullptr : std::make_unique<RunFolder>(arguments.run.out, is_same);
+  if (folder && !folder->has_earlier_life()) folder->write("experiment.toml", config::write_experiment(experiment));
+  ProgressLine line(experiment.until, arguments.run.quiet);
+  const RunResult result =
+      run_host(experiment, options_for(arguments.run, experiment, folder.get(), line), host_options(life, folder.get()), transport);
+  line.finish();
+  for (const std::string& sentence : result.hosts) std::cerr << "host " << sentence << "\n";
+  return leave(arguments.run, experiment, result, folder.get());
+}
+
+}  // namespace rubato::app

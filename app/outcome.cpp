@@ -1,0 +1,104 @@
+#include "app/outcome.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+
+#include "actors/summary.hpp"
+#include "app/signals.hpp"
+#include "web/report.hpp"
+
+namespace rubato::app {
+
+namespace {
+
+void print_result(const config::Experiment& experiment, const RunResult& result, bool dry_run) {
+  std::printf("%s: %zu clients, %.6g virtual seconds in %.3g s, %llu events (%.3g a second), %llu steps\n",
+              experiment.name.c_str(), result.clients, result.virtual_seconds, result.wall_seconds,
+              static_cast<unsigned long long>(result.events),
+              static_cast<double>(result.events) / std::max(result.wall_seconds, 1e-9),
+              static_cast<unsigned long long>(result.steps));
+  const MessageCounts& counts = result.messages;
+  std::printf("messages: %llu sent, %llu delivered, %llu lost, %llu late, %llu capped; staleness %.3g s mean\n",
+              static_cast<unsigned long long>(counts.sent), static_cast<unsigned long long>(counts.kept),
+              static_cast<unsigned long long>(counts.lost), static_cast<unsigned long long>(counts.late),
+              static_cast<unsigned long long>(counts.capped), result.staleness_mean);
+  if (!dry_run && !result.samples.empty()) {
+    const Sample& last = result.samples.back();
+    if (last.is_classified)
+      std::printf("accuracy: mean of clients %.4f (std %.4f), mean model %.4f, macro F1 %.4f\n", last.accuracy_mean,
+                  last.accuracy_deviation, last.accuracy_mean_model, last.f1_macro);
+    std::printf("loss: mean of clients %.4g, mean model %.4g; consensus %.4g\n", last.loss_mean, last.loss_mean_model,
+                last.consensus);
+  }
+  if (!result.digests.model.empty()) std::printf("model_digest    %s\n", result.digests.model.c_str());
+  std::printf("timeline_digest %s\n", result.digests.timeline.c_str());
+}
+
+// What a full run of these steps would need: vectors of the clients, payloads under way at the end, record.
+void print_forecast(const RunResult& result, std::uintmax_t record_bytes) {
+  const double model = static_cast<double>(result.dimension * result.scalar_bytes);
+  const double payloads = static_cast<double>(result.messages.publications) * model;
+  std::printf("forecast: %.3g MB of model state, %.3g MB published in all, %.3g MB on the wire",
+              2 * model * static_cast<double>(result.clients) / 1e6, payloads / 1e6,
+              static_cast<double>(result.messages.sent + result.model_messages) * (model + 64) / 1e6);
+  if (record_bytes > 0) std::printf(", %.3g MB of record", static_cast<double>(record_bytes) / 1e6);
+  std::printf("\n");
+}
+
+}  // namespace
+
+std::vector<std::string> overrides_of(const RunArguments& arguments) {
+  std::vector<std::string> overrides = arguments.set;
+  if (arguments.seed) overrides.push_back("seed=" + std::to_string(*arguments.seed));
+  return overrides;
+}
+
+RunOptions options_for(const RunArguments& arguments, const config::Experiment& experiment, RunFolder* folder,
+                       ProgressLine& line) {
+  RunOptions options;
+  options.threads = arguments.threads > 0 ? arguments.threads : all_threads();
+  options.data_dir = arguments.data;
+  options.dry_run = arguments.dry_run;
+  options.checks = arguments.checks;
+  options.stop = &watch_signals();
+  options.on_note = [](const std::string& note) { std::cerr << "note: " << note << "\n"; };
+  options.on_progress = [&line](const Progress& progress) { line.show(progress); };
+  options.keeps_samples = false;
+  if (!folder) return options;
+  options.on_model = [folder](const FinalModel& model) { append_model(*folder, model); };
+  if (!folder->has_earlier_life()) folder->write("metrics.csv", metrics_csv_head());
+  options.on_sample = [folder](const Sample& sample) {
+    folder->append("metrics.csv", metrics_csv_row(sample));
+  };
+  if (experiment.record.kind == config::Record::Kind::off) return options;
+  options.record = folder->record();
+  options.counts_links = true;
+  if (experiment.record.kind == config::Record::Kind::limited)
+    options.record_bytes = static_cast<std::uint64_t>(experiment.record.bytes);
+  return options;
+}
+
+int leave(const RunArguments& arguments, const config::Experiment& experiment, const RunResult& result, RunFolder* folder) {
+  std::uintmax_t record_bytes = 0;
+  if (folder) {
+    std::error_code none;
+    record_bytes = std::filesystem::file_size(folder->record(), none);
+    write_results(*folder, experiment, result);
+    web::write_report(folder->contents());
+    folder->complete();
+  }
+  if (arguments.json) {
+    std::cout << summary_json(experiment, result) << std::flush;
+  } else {
+    print_result(experiment, result, arguments.dry_run);
+    if (arguments.dry_run) print_forecast(result, record_bytes);
+    if (folder)
+      std::printf("the run is in %s\n", std::filesystem::absolute(arguments.out).lexically_normal().c_str());
+    else
+      std::printf("nothing was kept: --out DIR keeps the results, the record and a report\n");
+  }
+  return result.was_stopped ? stopped : ok;
+}
+
+}  // namespace rubato::app

@@ -1,0 +1,349 @@
+// Real time under ThreadSanitizer: many threads tick, send, receive, measure, save and record the clients of small
+// quadratic problems. First plain threads in CAF's place; then, with --actors, the actors of two hosts and a hub between
+// them. With --race a client's gradient writes a variable that is everybody's: that must be reported.
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "actors/wall_host.hpp"
+#include "algos/entries.hpp"
+#include "transports/hub.hpp"
+
+using namespace rubato;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint32_t clients = 8;
+constexpr double seconds = 30;  // of the experiment
+constexpr double scale = 20;
+
+bool plants_race = false;
+std::uint64_t planted_race = 0;
+
+std::atomic<int> faults{0};
+
+void expect(bool claim, const char* sentence) {
+  if (claim) return;
+  std::fprintf(stderr, "not true: %s\n", sentence);
+  ++faults;
+}
+
+/// 1/2 ||x - c||^2, every number of c the client's own.
+class Quadratic final : public Learner<double> {
+ public:
+  explicit Quadratic(ClientId client) : centre_{client.value + 1.0} {}
+  Index dimension() const override { return 64; }
+  std::uint32_t samples() const override { return 1; }
+  double gradient(ConstVectorRef<double> x, Picks, VectorRef<double> g, Scratch<double>&) const override {
+    if (plants_race) ++planted_race;
+    g = (x.array() - centre_).matrix();
+    return 0.5 * g.squaredNorm();
+  }
+
+ private:
+  double centre_;
+};
+
+class SmallTask final : public Task {
+ public:
+  SmallTask() {
+    for (std::uint32_t i = 0; i < clients; ++i) learners_.push_back(std::make_unique<Quadratic>(ClientId{i}));
+    AlgorithmOptions options;
+    options.set("self_apply", true);
+    factory_ = entries::draco.make_double(options);
+  }
+  std::size_t dimension() const override { return static_cast<std::size_t>(start_.size()); }
+  std::size_t scalar_bytes() const override { return sizeof(double); }
+  const Evaluation& evaluation() const override { return evaluation_; }
+  const std::vector<std::string>& notes() const override { return notes_; }
+  std::span<const std::uint32_t> samples() const override { return samples_; }
+  std::unique_ptr<Performer> make_performer(const Seat& seat, TensorPool& pool) const override {
+    return std::make_unique<PerformerOf<double>>(factory_(seat, view(start_), pool), *learners_[seat.client.value],
+                                                 BatchPlan{1, seat.client, 0, nullptr}, pool);
+  }
+
+ private:
+  Vector<double> start_ = Vector<double>::Zero(64);
+  std::vector<std::unique_ptr<Learner<double>>> learners_;
+  std::vector<std::uint32_t> samples_ = std::vector<std::uint32_t>(clients, 1);
+  std::vector<std::string> notes_;
+  AlgorithmFactory<double> factory_;
+  EvaluationOf<double> evaluation_{learners_, false};
+};
+
+/// Everybody hears everybody; links delay, lose and double.
+std::unique_ptr<Timing> make_timing() {
+  std::vector<Edge> edges;
+  for (std::uint32_t i = 0; i < clients; ++i)
+    for (std::uint32_t j = 0; j < clients; ++j)
+      if (i != j) edges.push_back({{i}, {j}});
+  auto links = std::make_unique<RandomChannel>(
+      7, RandomChannel::LinkLaw{{.kind = Law::Kind::exponential, .first = 0.05, .values = {}}, 0.1, 0.1},
+      std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
+  auto timing = std::make_unique<Timing>(Graph(clients, true, std::move(edges)), std::move(links), Runs::push);
+  timing->settings.compute = {TimerLaw::poisson(4)};
+  timing->settings.transmit = {TimerLaw::poisson(3)};
+  timing->settings.limits = {.window = 50ms, .deadline = 1s, .cap = 40};
+  timing->settings.needs.send_only_if_computed = true;
+  timing->settings.may_duplicate = true;
+  timing->conductor.unification.period = 5s;
+  return timing;
+}
+
+/// A folder that vanishes, with a record in it.
+class Folder {
+ public:
+  Folder() {
+    std::string name = std::filesystem::temp_directory_path() / "tsan_wall.XXXXXX";
+    path_ = mkdtemp(name.data());
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::filesystem::path record() const { return path_ / "timeline.rbt"; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+void expect_recorded(const std::filesystem::path& record, const std::vector<std::unique_ptr<WallClient>>& played) {
+  std::vector<StepHash> hashes(clients);
+  RecordReader reader(record);
+  while (const Step* step = reader.next()) hashes[step->client.value].add(*step);
+  for (const auto& client : played) {
+    const StepHash& recorded = hashes[client->id().value];
+    expect(recorded.low() == client->hash().low() && recorded.high() == client->hash().high(),
+           "what is recorded of a client is what it did");
+    expect(client->protocol().counts().computations > 20 && client->protocol().counts().kept > 20,
+           "every client computes and hears the others");
+  }
+}
+
+// ---- plain threads in CAF's place -----------------------------------------------------------------------------------
+
+/// Looks at the models that are measured.
+struct Onlooker final : SnapshotSink {
+  void on_measure(const Step&, const Performer& performer, ThreadMemory& memory) override {
+    const Tensor copy = performer.snapshot(memory);
+    if (copy.data<double>()[0] != copy.data<double>()[63]) ++uneven;  // a torn copy: all numbers of a model are alike
+    ++seen;
+  }
+  std::atomic<int> seen{0}, uneven{0};
+};
+
+/// A box of events for each client; whichever thread finds one plays the client.
+class PlainOffice final : public WallOffice {
+ public:
+  explicit PlainOffice(WallClock& clock) : clock_{clock}, boxes_(clients) {}
+
+  void post(ClientId client, WallEvent event) {
+    ++open_;
+    Box& box = boxes_[client.value];
+    const std::lock_guard lock(box.mutex);
+    box.events.push_back(std::move(event));
+  }
+  void post_to_all(WallEvent event) {
+    event.at = clock_.now();
+    for (std::uint32_t i = 0; i < clients; ++i) post(ClientId{i}, event);
+  }
+  void every(Duration period, std::uint64_t number, WallEvent event) {
+    clock_.alarm(Time{} + period * static_cast<std::int64_t>(number), [this, period, number, event]() mutable {
+      event.number = number;
+      event.client = ClientId{static_cast<std::uint32_t>(number % clients)};
+      post_to_all(event);
+      every(period, number + 1, event);
+    });
+  }
+
+  void send(std::shared_ptr<const Letter> letter, std::vector<Delivery> deliveries) override {
+    for (const Delivery& delivery : deliveries) {
+      WallEvent event{.kind = WallEvent::Kind::letter};
+      event.letter = letter;
+      event.delivery = delivery;
+      for (unsigned copy = 0; copy <= delivery.copies; ++copy) {
+        event.at = letter->sent + (copy == 0 ? delivery.delay : delivery.copy_delay);
+        later(event.at, delivery.receiver, event, true);
+      }
+    }
+  }
+  void send(const Note& note) override {
+    WallEvent event{.kind = WallEvent::Kind::note};
+    event.at = clock_.now();
+    event.note = note;
+    post(note.to, event);
+  }
+  void later(Time when, ClientId client, WallEvent event, bool counts) override {
+    if (counts) ++open_;
+    clock_.alarm(when, [this, client, counts, event = std::move(event)] {
+      post(client, event);
+      if (counts) --open_;
+    });
+  }
+  void measured(ClientId, std::uint64_t, const MessageCounts& counts) override { counted_ += counts.computations; }
+  void saved(ClientId, std::uint64_t, std::vector<std::byte> state) override { saved_bytes_ += state.size(); }
+
+  /// Until nothing is open and `is_over`.
+  void play(std::vector<std::unique_ptr<WallClient>>& played, Ensemble& ensemble, const std::atomic<bool>& is_over) {
+    Ensemble::Lease memory(ensemble);
+    while (!is_over || open_ > 0) {
+      bool has_played = false;
+      for (std::uint32_t i = 0; i < clients; ++i)
+        while (play_one(boxes_[i], *played[i], *memory)) has_played = true;
+      if (!has_played) std::this_thread::sleep_for(50us);
+    }
+  }
+
+  std::uint64_t saved_bytes() const { return saved_bytes_; }
+  std::uint64_t counted() const { return counted_; }
+
+ private:
+  struct Box {
+    std::mutex mutex;
+    std::deque<WallEvent> events;
+    bool is_played = false;
+  };
+
+  bool play_one(Box& box, WallClient& client, ThreadMemory& memory) {
+    WallEvent event;
+    {
+      const std::lock_guard lock(box.mutex);
+      if (box.is_played || box.events.empty()) return false;
+      box.is_played = true;
+      event = std::move(box.events.front());
+      box.events.pop_front();
+    }
+    client.handle(event, memory);
+    {
+      const std::lock_guard lock(box.mutex);
+      box.is_played = false;
+    }
+    --open_;
+    return true;
+  }
+
+  WallClock& clock_;
+  std::vector<Box> boxes_;
+  std::atomic<std::int64_t> open_{0};
+  std::atomic<std::uint64_t> saved_bytes_{0}, counted_{0};
+};
+
+void run_plainly() {
+  const Folder folder;
+  const SmallTask task;
+  const auto timing = make_timing();
+  const Seating seating = timing->seating(true);
+  Onlooker onlooker;
+  Ensemble ensemble(onlooker, 1, false);
+  WallClock clock(scale);
+  PlainOffice office(clock);
+  WallRecord record(std::make_unique<Recorder>(folder.record(), clients));
+  WallWorld world{.graph = timing->graph, .channel = timing->channel.get(), .passes_mass_on = true, .clock = clock,
+                  .office = office, .record = record, .ensemble = ensemble};
+  world.link_counts.resize(timing->graph.links());
+  auto protocols = timing->make_protocols();
+  std::vector<std::unique_ptr<WallClient>> played;
+  for (std::uint32_t i = 0; i < clients; ++i)
+    played.push_back(std::make_unique<WallClient>(world, ClientId{i}, std::move(protocols[i]),
+                                                  task.make_performer(seating.seat(ClientId{i}, task.samples()), ensemble.pool)));
+  clock.start();
+  for (auto& client : played) client->mark_first_state(false);
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) threads.emplace_back([&] { office.play(played, ensemble, is_over); });
+  office.post_to_all({.kind = WallEvent::Kind::start});
+  office.every(5s, 1, {.kind = WallEvent::Kind::unify});
+  office.every(2s, 1, {.kind = WallEvent::Kind::measure});
+  office.every(3s, 1, {.kind = WallEvent::Kind::save});
+  office.every(4s, 1, {.kind = WallEvent::Kind::refill});
+  clock.alarm(Time{12s}, [&] { office.post(ClientId{3}, {.kind = WallEvent::Kind::reset, .at = Time{12s}, .number = Epoch{1, 1}.packed()}); });
+  clock.alarm(Time{from_seconds(seconds)}, [&] {
+    office.post_to_all({.kind = WallEvent::Kind::stop});
+    is_over = true;
+  });
+  for (std::thread& thread : threads) thread.join();
+  clock.stop();
+  expect(!ensemble.failure(), "no client fails");
+  expect(onlooker.seen > 0 && onlooker.uneven == 0, "measured models are whole");
+  expect(office.saved_bytes() > 0 && office.counted() > 0, "states are saved and counted");
+  record.recorder()->flush();
+  expect(record.recorder()->error().empty(), "the record can be written");
+  expect_recorded(folder.record(), played);
+}
+
+// ---- the actors of two hosts ----------------------------------------------------------------------------------------
+
+config::Experiment experiment() {
+  config::Experiment experiment;
+  experiment.clock = config::ClockKind::wall;
+  experiment.time_scale = scale;
+  experiment.until = seconds;
+  experiment.checkpoint_every = 4;
+  experiment.mailbox.cap_period = 4;
+  experiment.unification.period = 5;
+  experiment.metrics.every_events = 200;
+  experiment.metrics.every_seconds = 3;
+  experiment.channel.kind = config::ChannelKind::random;
+  return experiment;
+}
+
+void run_host(Transport& transport, const config::Experiment& experiment) {
+  const Folder folder;
+  const SmallTask task;
+  const auto timing = make_timing();
+  RunOptions options;
+  options.threads = 2;
+  options.counts_links = true;
+  std::uint64_t samples = 0, checkpoints = 0;
+  options.on_sample = [&](const Sample&) { ++samples; };
+  WallRecord record(std::make_unique<Recorder>(folder.record(), clients));
+  Assembly assembly(transport, {.names = {"a", "b"}, .self = {}, .on_lost = {}, .on_back = {}});
+  WallNetwork network{transport, assembly, {}};
+  for (std::uint32_t i = 0; i < clients; ++i) network.host_of.push_back(HostId{i % 2});
+  {
+    WallHost host(experiment, task, *timing, options, record, &network, 0);
+    assembly.start();
+    expect(assembly.meet(60s).size() == 2, "the hosts find each other");
+    const Duration since = WallClock::machine_now() + 100ms;
+    assembly.set_running(since);
+    host.begin(since);
+    host.mark_first_states(false);
+    host.perform(false, [&](const WallCheckpoint&) { ++checkpoints; });
+    assembly.stop(1s);
+    expect(!host.ensemble().failure(), "no client fails");
+    expect(samples > 0 && checkpoints > 0, "models are scored and states are saved");
+    record.recorder()->flush();
+    expect_recorded(folder.record(), host.clients());
+  }
+}
+
+void run_actors() {
+  const config::Experiment shared = experiment();
+  Hub hub(2);
+  const auto one = hub.end(HostId{0}), two = hub.end(HostId{1});
+  std::thread other([&] { run_host(*two, shared); });
+  run_host(*one, shared);
+  other.join();
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  bool has_actors = false;
+  for (int i = 1; i < count; ++i) {
+    has_actors = has_actors || arguments[i] == std::string_view("--actors");
+    plants_race = plants_race || arguments[i] == std::string_view("--race");
+  }
+  if (has_actors)
+    run_actors();
+  else
+    run_plainly();
+  std::puts(faults ? "broken" : "the clients computed and heard each other, and the record is what they did");
+  return faults ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,312 @@
+// `rubato node` in real time: three processes over tcp with CURVE, what they learn, and what becomes of a run when hosts
+// come late, are killed, come back or do not. Nothing here waits for a time to pass: every step waits until the one
+// before can be seen.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+
+#include "tests/app/node_party.hpp"
+
+namespace fs = std::filesystem;
+using namespace rubato::test;
+using nlohmann::json;
+
+namespace {
+
+const std::string a_minute = "60.5";       // of the experiment: three real seconds
+const std::string two_minutes = "120.5";
+const std::string endless = "100000005.0";
+
+// Six clients, two a host, learn digits: 0, 1 at a; 2, 3 at b; 4, 5 at c.
+std::string digits(const std::string& until, const std::string& checkpoint_every = "5.0") {
+  return R"(name = "nodes"
+seed = 3
+clock = "wall"
+time_scale = 20.0
+until = )" + until + "\ncheckpoint_every = " + checkpoint_every + R"(
+
+[hosts]
+wait = 30.0
+lost_after = 2.0
+drain = 2.0
+
+[clients]
+count = 6
+compute = { law = "poisson", rate = 2.0 }
+
+[topology]
+kind = "ring"
+
+[mailbox]
+window = 0.05
+
+[algorithm]
+name = "draco"
+eta = 0.1
+self_apply = true
+
+[data]
+name = "digits"
+
+[model]
+name = "softmax"
+batch = 16
+
+[metrics]
+every_events = 0
+every_seconds = 2.0
+test_samples = 300
+)";
+}
+
+std::string with(const std::string& experiment, const std::string& was, const std::string& is) {
+  std::string text = experiment;
+  const std::size_t at = text.find(was);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, was.size(), is);
+}
+
+const std::vector<std::uint32_t> clients_of_a{0, 1}, clients_of_b{2, 3}, clients_of_c{4, 5};
+
+bool has_note(const json& summary, const std::string& part) {
+  return std::any_of(summary.at("notes").begin(), summary.at("notes").end(),
+                     [&](const json& note) { return contains(note.get<std::string>(), part); });
+}
+
+void check_replays(const Party& party, const std::string& first = "a") {
+  const Ended replayed = party.replay(first);
+  CAPTURE(replayed.out);
+  CAPTURE(replayed.err);
+  CHECK(replayed.code == 0);
+}
+
+double accuracy(const json& summary) {
+  return summary.at("accuracy").at("mean").get<double>();
+}
+
+double distance(const std::vector<double>& one, const std::vector<double>& other) {
+  double sum = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) sum += (one[i] - other[i]) * (one[i] - other[i]);
+  return std::sqrt(sum);
+}
+
+}  // namespace
+
+TEST_CASE("three processes started in any order learn to the end, and their records replay to the digests of the first") {
+  Party party(digits(a_minute));
+  party.start_all({"c", "a", "b"});
+  party.finish({"a", "b", "c"});
+  const json summary = party.summary("a");
+  CHECK(accuracy(summary) > 0.75);
+  CHECK(summary.at("absent_clients").empty());
+  CHECK(summary.at("gathered_by") == "");
+  for (const char* host : {"b", "c"}) CHECK(party.summary(host).at("gathered_by") == "a");
+  CHECK(merged_from(party.folder("a") / "timeline.rbt", clients_of_b, 0) > 0);
+  check_replays(party);
+}
+
+TEST_CASE("a host that comes late is waited for only so long, and learns and teaches from then on") {
+  Party party(with(digits(endless), "wait = 30.0", "wait = 0.5"));
+  party.start_all({"a", "b"});
+  REQUIRE(becomes_true([&] { return party.samples("a") > 2 && party.samples("b") > 2; }));
+  CHECK(contains(party.process("a").err() + party.process("b").err(), "c"));
+  party.start("c");
+  REQUIRE(becomes_true([&] { return party.samples("c") > 8; }));
+  party.stop({"a", "b", "c"});
+  const json summary = party.summary("a");
+  CHECK(summary.at("absent_clients").empty());
+  CHECK(merged_from(party.folder("b") / "timeline.rbt", clients_of_c, 0) > 0);
+  CHECK(merged_from(party.folder("c") / "timeline.rbt", clients_of_b, 0) > 0);
+  check_replays(party);
+}
+
+TEST_CASE("a host that is killed and started again goes on from its checkpoint, and the others never stop") {
+  Party party(digits(endless));
+  party.start_all(Party::everybody);
+  REQUIRE(becomes_true([&] { return party.has_checkpoint("b") && party.samples("c") > 2; }));
+  party.kill("b");
+  party.see_go_on({"a", "c"});
+  party.start("b");
+  party.see_go_on({"a", "b", "c"});
+  party.stop(Party::everybody);
+  CHECK(party.summary("a").at("absent_clients").empty());
+  CHECK(accuracy(party.summary("a")) > 0.5);
+  CHECK(has_note(party.summary("b"), "goes on from its checkpoint"));
+  for (const char* host : {"a", "c"}) {
+    CHECK(merged_from(party.folder(host) / "timeline.rbt", clients_of_b, 0) > 0);
+    CHECK(merged_from(party.folder(host) / "timeline.rbt", clients_of_b, 1) > 0);
+  }
+  check_replays(party);
+}
+
+TEST_CASE("when a host is killed for good the others finish without its clients") {
+  Party party(digits(two_minutes));
+  party.start_all(Party::everybody);
+  REQUIRE(becomes_true([&] { return party.samples("b") > 2 && party.samples("c") > 2; }));
+  party.kill("c");
+  party.finish({"a", "b"});
+  const json summary = party.summary("a");
+  CHECK(summary.at("absent_clients") == json(clients_of_c));
+  CHECK(accuracy(summary) > 0.75);
+  CHECK(party.folder("c").extension() == ".partial");
+  check_replays(party);
+}
+
+TEST_CASE("when the host that would gather the results is killed for good the next one gathers them") {
+  Party party(digits(two_minutes));
+  party.start_all(Party::everybody);
+  REQUIRE(becomes_true([&] { return party.samples("a") > 2 && party.samples("c") > 2; }));
+  party.kill("a");
+  party.finish({"b", "c"});
+  const json summary = party.summary("b");
+  CHECK(summary.at("gathered_by") == "");
+  CHECK(summary.at("absent_clients") == json(clients_of_a));
+  CHECK(party.summary("c").at("gathered_by") == "b");
+  CHECK(accuracy(summary) > 0.75);
+  check_replays(party, "b");
+}
+
+TEST_CASE("a host that is killed again and again, before its first checkpoint too, leaves a record that replays") {
+  Party party(digits(endless, "20.0"));
+  party.start_all(Party::everybody);
+  REQUIRE(becomes_true([&] { return party.recorded_bytes("b") > 200; }));
+  party.kill("b");  // mostly before its first checkpoint, as soon as it has done something
+  party.start("b");
+  REQUIRE(becomes_true([&] { return party.has_checkpoint("b"); }));
+  party.kill("b");
+  const std::uintmax_t recorded = party.recorded_bytes("b");
+  party.start("b");
+  REQUIRE(becomes_true([&] { return party.recorded_bytes("b") > recorded; }));
+  party.kill("b");  // having done hardly anything
+  party.see_go_on({"a", "c"});
+  party.start("b");
+  party.see_go_on({"a", "b", "c"});
+  party.stop(Party::everybody);
+  CHECK(party.summary("a").at("absent_clients").empty());
+  CHECK(merged_from(party.folder("c") / "timeline.rbt", clients_of_b, 3) > 0);
+  check_replays(party);
+}
+
+TEST_CASE("Ctrl-C at one host ends it with its results, and the others go on") {
+  Party party(digits(endless));
+  party.start_all(Party::everybody);
+  REQUIRE(becomes_true([&] { return party.samples("b") > 4 && party.samples("c") > 4; }));
+  party.stop({"b"});
+  CHECK(party.summary("b").at("stopped_early") == true);
+  CHECK(accuracy(party.summary("b")) > 0.1);
+  party.see_go_on({"a", "c"});
+  party.stop({"a", "c"});
+  check_replays(party);
+}
+
+namespace {
+
+// Six quadratic losses 1/2 |x - c_i|^2 in eight dimensions: the mean of their centres is best for all together.
+std::string quadratic(const std::string& head, const std::string& algorithm) {
+  return "name = \"quadratic\"\nseed = 3\nprecision = \"float64\"\n" + head + R"(
+[topology]
+kind = "ring"
+
+[data]
+name = "quadratic"
+dimension = 8
+
+[model]
+name = "quadratic"
+
+[metrics]
+every_events = 0
+
+[clients]
+count = 6
+compute = { law = "poisson", rate = 5.0 }
+
+[algorithm]
+)" + algorithm;
+}
+
+// Every client alone comes to its own centre.
+std::vector<double> mean_of_centres(Party& party) {
+  const fs::path file = party.home() / "alone.toml";
+  write_text(file, quadratic("until = 20.0\n", "name = \"local_only\"\neta = 1.0\n"));
+  REQUIRE(run_rubato({"run", file, "--out", party.home() / "alone", "--quiet"}).code == 0);
+  const auto centres = models_of(party.home() / "alone");
+  std::vector<double> mean(centres.front().size());
+  for (const auto& centre : centres)
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += centre[i] / static_cast<double>(centres.size());
+  return mean;
+}
+
+}  // namespace
+
+TEST_CASE("Spod-GT over three processes finds the optimum and keeps its mass while messages are lost, doubled and overtaken") {
+  Party party(quadratic(R"(clock = "wall"
+time_scale = 20.0
+until = 120.5
+
+[hosts]
+wait = 30.0
+
+[impaired]
+loss = 0.1
+duplicate = 0.1
+reorder = 0.2
+)", "name = \"spodgt\"\neta = 0.1\n"));
+  party.start_all(Party::everybody);
+  party.finish(Party::everybody);
+  const json summary = party.summary("a");
+  CHECK(summary.at("absent_clients").empty());
+  CHECK(std::abs(summary.at("invariants").at("mass_defect").get<double>()) < 1e-9);
+  const std::vector<double> best = mean_of_centres(party);
+  double furthest = 0;
+  for (const auto& model : models_of(party.folder("a"))) furthest = std::max(furthest, distance(model, best));
+  MESSAGE("mass defect " << summary.at("invariants").at("mass_defect") << ", distance to the optimum " << furthest);
+  CHECK(furthest < 1e-4);
+  CHECK(distance(models_of(party.home() / "alone").front(), best) > 0.1);  // nobody is there by itself
+  check_replays(party);
+}
+
+// ---- what is refused -------------------------------------------------------------------------------------------------
+
+namespace {
+
+void check_refused(const Arguments& arguments, const std::string& why) {
+  const Ended ended = run_rubato(arguments);
+  CAPTURE(ended.err);
+  CHECK(ended.code == 2);
+  CHECK(contains(ended.err, why));
+  CHECK(ended.out.empty());
+}
+
+}  // namespace
+
+TEST_CASE("a node with the wrong key, or one that others can read, is refused, and so is a host that is not in the roster") {
+  Party party(digits(a_minute));
+  const fs::path file = party.file(), key_of_a = party.home() / "a.secret", key_of_b = party.home() / "b.secret";
+  check_refused({"node", file, "--host", "d"}, "there is no host \"d\" in the roster; there are: a, b, c");
+  check_refused({"node", file, "--host", "b", "--key", key_of_a}, "is not the other half of roster's public_key of \"b\"");
+  check_refused({"node", file, "--host", "b", "--key", party.home() / "none.secret"}, "none.secret");
+  fs::permissions(key_of_b, fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
+  check_refused({"node", file, "--host", "b"}, "b.secret");
+  check_refused({"node", file, "--host", "b", "--out", party.home() / "b"}, "read");
+  CHECK_FALSE(fs::exists(party.folder("b")));
+}
+
+TEST_CASE("a node without a roster, or in plain text beyond this machine, is refused") {
+  const Folder home;
+  write_text(home / "alone.toml", digits(a_minute));
+  check_refused({"node", home / "alone.toml", "--host", "a"}, "there is no roster");
+  write_text(home / "plain.toml", digits(a_minute) + R"(
+[[roster]]
+name = "a"
+address = "tcp://192.0.2.1:7001"
+bind = "tcp://127.0.0.1:*"
+
+[[roster]]
+name = "b"
+address = "tcp://192.0.2.2:7001"
+)");
+  check_refused({"node", home / "plain.toml", "--host", "a"}, "insecure");
+}
