@@ -117,8 +117,9 @@ RunResult run(const Experiment& experiment, const RunOptions& options) {
     return walk_timing(*parts.timing, options, std::move(parts.result));
   }
   parts.read_data(experiment, options);
-  if (experiment.clock == config::ClockKind::wall_time) return perform_wall(parts, experiment, options);
-  return perform_timing(parts, experiment, options.checks ? checking(options, parts.result.scalar_bytes) : options);
+  const RunOptions watched = options.checks ? checking(options, parts.result.scalar_bytes) : options;
+  if (experiment.clock == config::ClockKind::wall_time) return perform_wall(parts, experiment, watched);
+  return perform_timing(parts, experiment, watched);
 }
 
 RunResult replay(const Experiment& experiment, const std::vector<std::filesystem::path>& records,

@@ -49,11 +49,13 @@ Json stationarity(const Sample& sample) {
 Json rates(const RunResult& result) {
   if (result.paces.empty()) return nullptr;
   Pace sum;
+  Json by_client = Json::array();
   double slowest = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < result.paces.size(); ++i) {
     if (std::find(result.absent.begin(), result.absent.end(), ClientId{static_cast<std::uint32_t>(i)}) != result.absent.end()) continue;
     const Pace& pace = result.paces[i];
     const auto done = static_cast<double>(result.by_client[i].computations);
+    by_client.push_back({{"client", i}, {"requested", pace.requested}, {"achieved", pace.achieved}, {"skipped_ticks", pace.skipped}});
     sum.requested += pace.requested, sum.achieved += pace.achieved, sum.skipped += pace.skipped;
     if (done > 0) slowest = std::min(slowest, done / (done + static_cast<double>(pace.skipped)));
   }
@@ -61,7 +63,8 @@ Json rates(const RunResult& result) {
           {"achieved", sum.achieved},
           {"ratio", finite(sum.requested > 0 ? sum.achieved / sum.requested : NAN)},
           {"skipped_ticks", sum.skipped},
-          {"lowest_share_of_ticks", finite(slowest)}};
+          {"lowest_share_of_ticks", finite(slowest)},
+          {"by_client", std::move(by_client)}};
 }
 
 Json numbers_of(const std::vector<ClientId>& clients) {

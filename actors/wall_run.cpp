@@ -148,7 +148,7 @@ void finish(std::vector<FinalClient>& last, const Experiment& experiment, const 
   host.reporter().report();
   host.reporter().rethrow();
   result.samples = std::move(host.samples());
-  result.virtual_seconds = to_seconds(host.clock().now());
+  result.virtual_seconds = std::min(to_seconds(host.clock().now()), experiment.until);  // the links were drained after it
   result.was_stopped = options.stop && options.stop->load();
 }
 

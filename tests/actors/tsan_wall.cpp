@@ -281,7 +281,7 @@ void run_plainly() {
 
 config::Experiment experiment() {
   config::Experiment experiment;
-  experiment.clock = config::ClockKind::wall;
+  experiment.clock = config::ClockKind::wall_time;
   experiment.time_scale = scale;
   experiment.until = seconds;
   experiment.checkpoint_every = 4;
