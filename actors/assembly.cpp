@@ -24,6 +24,8 @@ void Introduction::form(Head& head) {
   head(life);
   head(is_virtual);
   head(running_since);
+  head(begun);
+  head(incarnation);
 }
 
 // Sent until the other says that it knows us as we are now.
@@ -33,6 +35,7 @@ struct Assembly::Hello {
   std::uint64_t heard_life = 0;  // of the receiver, as its sender knows it
   std::uint32_t heard_edition = 0;
   bool asks_for_answer = true;
+  std::uint32_t lives = 0;  // that the receiver has had
 
   void form(Head& head) {
     self.form(head);
@@ -40,6 +43,7 @@ struct Assembly::Hello {
     head(heard_life);
     head(heard_edition);
     head(asks_for_answer);
+    head(lives);
   }
 };
 
@@ -142,13 +146,17 @@ void Assembly::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
     }
     const bool is_another_life = peer.introduction && hello->self.life != peer.introduction->life;
     if (is_another_life) {
+      const std::uint32_t lives = peer.lives;
       peer = {};
+      peer.lives = lives;
       news_.push_back({from, true, hello->self.life});
     }
     peer.introduction = hello->self;
     peer.refusal = refusal_of(from, hello->self);
     peer.knows_us = hello->heard_life == mine_.life && hello->heard_edition == edition_;
     peer.heard_edition = hello->edition;
+    peer.our_lives = hello->lives;
+    if (hello->self.running_since) peer.lives = std::max(peer.lives, hello->self.incarnation + 1);
     note_life(from, arrived);
     changed_.notify_all();
   }
@@ -188,7 +196,7 @@ void Assembly::send_hello(HostId to) {
     Peer& peer = peers_[to.value];
     peer.next_hello = settings_.now() + settings_.hello_every;
     const std::uint64_t life = peer.introduction ? peer.introduction->life : 0;
-    hello = {mine_, edition_, life, peer.heard_edition, !peer.knows_us};
+    hello = {mine_, edition_, life, peer.heard_edition, !peer.knows_us, peer.lives};
   }
   transport_.send(to, parcel_of(ParcelKind::hello, std::move(hello)));
 }
@@ -286,9 +294,18 @@ std::vector<HostId> Assembly::meet(Duration limit, const std::function<void(cons
   return there;
 }
 
-void Assembly::set_running(Duration since) {
+std::uint32_t Assembly::known_lives() const {
+  const std::lock_guard lock(mutex_);
+  std::uint32_t lives = 0;
+  for (const Peer& peer : peers_) lives = std::max(lives, peer.our_lives);
+  return lives;
+}
+
+void Assembly::set_running(Duration since, std::uint64_t begun, std::uint32_t incarnation) {
   const std::lock_guard lock(mutex_);
   mine_.running_since = since;
+  mine_.begun = begun;
+  mine_.incarnation = incarnation;
   ++edition_;
   for (Peer& peer : peers_) peer.knows_us = false;
   for (Peer& peer : peers_) peer.next_hello = {};

@@ -30,6 +30,8 @@ struct Introduction {
   std::uint64_t life = 0;    ///< grows with every start of the host
   bool is_virtual = false;   ///< its clock
   std::optional<Duration> running_since;  ///< on its own monotonic clock
+  std::uint64_t begun = 0;        ///< real time: which run it takes part in: the life of the host that began it
+  std::uint32_t incarnation = 0;  ///< real time: how many lives it has had before in that run
 
   void form(Head& head);
 };
@@ -79,8 +81,11 @@ class Assembly final : public ParcelSink {
   std::vector<HostId> meet(Duration limit, const std::function<void(const std::vector<HostId>&)>& on_missing = {},
                            const std::atomic<bool>* stop = nullptr);
 
-  /// Tells everybody that this host runs since then (on this machine's monotonic clock).
-  void set_running(Duration since);
+  /// Tells everybody that this host runs since then (on this machine's monotonic clock), in which run, and in which of its
+  /// lives.
+  void set_running(Duration since, std::uint64_t begun = 0, std::uint32_t incarnation = 0);
+  /// How many lives of this host the others know, in runs that they take part in.
+  std::uint32_t known_lives() const;
 
   HostId self() const { return transport_.self(); }
   std::size_t hosts() const { return settings_.names.size(); }
@@ -113,6 +118,8 @@ class Assembly final : public ParcelSink {
     std::string refusal;              // why it cannot take part; empty: it can
     bool knows_us = false;            // our newest introduction
     std::uint32_t heard_edition = 0;  // of its introduction
+    std::uint32_t lives = 0;          // that it has had, as far as we know
+    std::uint32_t our_lives = 0;      // as far as it knows
     Duration next_hello{};
     Duration next_ask{};
     std::uint32_t asks = 0;

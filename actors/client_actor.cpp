@@ -18,7 +18,7 @@ void ClientActor::run() {
   Ensemble::Lease memory(stage_.ensemble);
   const auto give_away = [this](Client& woken) {
     if (!stage_.has_idle_worker()) return false;
-    caf::anon_send(stage_.clients[woken.id().value], YourTurn{});
+    hand(stage_.clients[woken.id().value], YourTurn{});
     return true;
   };
   run_with_neighbours(me(), stage_.ensemble, *memory, give_away, [this](std::int64_t performed) {

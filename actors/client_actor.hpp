@@ -7,10 +7,10 @@
 
 namespace rubato {
 
-class ClientActor final : public caf::event_based_actor {
+class ClientActor final : public HandedActor {
  public:
   ClientActor(caf::actor_config& config, Stage& stage, std::uint32_t client)
-      : caf::event_based_actor(config), stage_{stage}, client_{client} {}
+      : HandedActor(config), stage_{stage}, client_{client} {}
 
   caf::behavior make_behavior() override;
 

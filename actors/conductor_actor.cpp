@@ -51,7 +51,7 @@ void StepDesk::open_sample(std::uint64_t number, Time at, std::uint32_t clients)
   ++stage_.open_samples;
   SampleHeader header{number, at, clients, source_->events(), source_->total_counts(),
                       source_->model_messages(), source_->cumulated_delay(), source_->samples_unification()};
-  caf::anon_send(stage_.gatherer, SampleOpens{header});
+  hand(stage_.gatherer, SampleOpens{header});
 }
 
 void StepDesk::hand_over() {
@@ -61,7 +61,7 @@ void StepDesk::hand_over() {
   for (std::uint32_t client : touched_) {
     stage_.ensemble.clients[client]->add(*staged_[client].first);
     staged_[client] = {};
-    caf::anon_send(stage_.clients[client], StepsForYou{});
+    hand(stage_.clients[client], StepsForYou{});
   }
   touched_.clear();
   if (recorder_ && !recorder_->error().empty()) stage_.is_stopping.store(true);  // the disk is full: why go on

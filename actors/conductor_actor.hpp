@@ -66,12 +66,12 @@ class StepDesk final : public StepSink {
   std::int64_t count_ = 0;
 };
 
-class ConductorActor final : public caf::event_based_actor {
+class ConductorActor final : public HandedActor {
  public:
   /// `company` may be null.
   ConductorActor(caf::actor_config& config, Stage& stage, StepSource& source, StepDesk& desk, const Credit& credit,
                  Company* company)
-      : caf::event_based_actor(config),
+      : HandedActor(config),
         stage_{stage},
         source_{source},
         desk_{desk},

@@ -1,6 +1,7 @@
 #include "actors/depot.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include "actors/parcel_head.hpp"
@@ -19,6 +20,13 @@ constexpr std::size_t most_early = 1 << 16;      // wants that are remembered be
 constexpr std::size_t most_part_tensors = 48;    // in a parcel
 constexpr std::uint32_t most_parts = 1 << 16;
 constexpr std::size_t part_head_bytes = 17;
+
+Tensor copy_of(const Tensor& tensor, TensorPool& pool) {
+  if (!tensor) return {};
+  Tensor copy = pool.make(tensor.scalar(), tensor.count());
+  std::memcpy(copy.writable<std::byte>(), tensor.data<std::byte>(), tensor.bytes());
+  return copy;
+}
 
 // Where each part of these tensors begins, and their end.
 std::vector<std::size_t> cut(const std::vector<Tensor>& tensors, std::size_t part_bytes) {
@@ -69,8 +77,8 @@ struct Depot::PartHead {
   }
 };
 
-Depot::Depot(Assembly& assembly, Transport& transport, std::size_t parcel_bytes)
-    : assembly_{assembly}, transport_{transport}, parcel_bytes_{parcel_bytes}, peers_(assembly.hosts()) {
+Depot::Depot(Assembly& assembly, Transport& transport, TensorPool& pool, std::size_t parcel_bytes)
+    : assembly_{assembly}, transport_{transport}, pool_{pool}, parcel_bytes_{parcel_bytes}, peers_(assembly.hosts()) {
   for (Peer& peer : peers_) peer.pause = short_pause;
   assembly_.handle(ParcelKind::want, [this](HostId from, const Parcel& parcel, Duration) { on_want(from, parcel); });
   assembly_.handle(ParcelKind::payload, [this](HostId from, Parcel parcel, Duration) { on_goods(from, std::move(parcel)); });
@@ -213,13 +221,10 @@ void Depot::ship_refused(HostId to) {
 
 void Depot::on_want(HostId from, const Parcel& parcel) {
   const std::optional<Names> wants = read_head<Names>(parcel.head);
+  if (!wants) return refuse();
   std::vector<std::pair<GoodsName, Pack>> to_ship;
   {
     const std::lock_guard lock(mutex_);
-    if (!wants) {
-      ++refused_;
-      return;
-    }
     for (const GoodsName& name : wants->names) {
       const auto kept = kept_.find(name);
       if (kept == kept_.end()) {
@@ -245,11 +250,7 @@ void Depot::remember_early(GoodsName name, HostId host) {
 
 void Depot::on_have(HostId from, const Parcel& parcel) {
   const std::optional<Names> have = read_head<Names>(parcel.head);
-  if (!have) {
-    const std::lock_guard lock(mutex_);
-    ++refused_;
-    return;
-  }
+  if (!have) return refuse();
   have->flag ? on_questions(from, have->names) : on_receipts(from, have->names);
 }
 
@@ -317,24 +318,17 @@ void Depot::give_up() {
 void Depot::on_goods(HostId from, Parcel parcel) {
   const std::size_t head_size = std::min(part_head_bytes, parcel.head.size());
   const std::optional<PartHead> head = read_head<PartHead>(std::span{parcel.head}.first(head_size));
+  if (!head) return refuse();
+  if (!is_wanted(*head, from)) return;
+  Goods part{{parcel.head.begin() + static_cast<std::ptrdiff_t>(head_size), parcel.head.end()}, {}};
+  for (const Tensor& tensor : parcel.tensors) part.tensors.push_back(copy_of(tensor, pool_));
   Receive receive;
   std::optional<Goods> goods;
   {
     const std::lock_guard lock(mutex_);
-    Peer& peer = peers_[from.value];
-    if (!head) {
-      ++refused_;
-      return;
-    }
     const auto wanted = wanted_.find(head->name);
-    if (wanted == wanted_.end() || wanted->second.owner != from) {
-      peer.receipts.push_back(head->name);  // a second time: the receipt of the first may be lost
-      has_words_ = true;
-      return;
-    }
-    peer.pause = short_pause;
-    peer.next_repeat = std::min(monotonic_now() + short_pause, peer.last_repeat + longest_wait);
-    goods = add_part(wanted->second, *head, std::move(parcel));
+    if (wanted == wanted_.end()) return;  // somebody has given up
+    goods = add_part(wanted->second, *head, std::move(part));
     if (!goods) return;
     receive = std::move(wanted->second.receive);
     wanted_.erase(wanted);
@@ -351,18 +345,36 @@ void Depot::on_goods(HostId from, Parcel parcel) {
   changed_.notify_all();
 }
 
+// What has come a second time: the receipt of the first may be lost.
+bool Depot::is_wanted(const PartHead& head, HostId from) {
+  const std::lock_guard lock(mutex_);
+  Peer& peer = peers_[from.value];
+  const auto wanted = wanted_.find(head.name);
+  if (wanted == wanted_.end() || wanted->second.owner != from) {
+    peer.receipts.push_back(head.name);
+    has_words_ = true;
+    changed_.notify_all();
+    return false;
+  }
+  peer.pause = short_pause;
+  peer.next_repeat = std::min(monotonic_now() + short_pause, peer.last_repeat + longest_wait);
+  return true;
+}
+
 // The goods, once all their parts are there.
-std::optional<Goods> Depot::add_part(Wanted& wanted, const PartHead& head, Parcel parcel) {
+std::optional<Goods> Depot::add_part(Wanted& wanted, const PartHead& head, Goods goods) {
   if (wanted.parts.size() != head.parts) wanted.parts.assign(head.parts, {});
-  Part& part = wanted.parts[head.part];
-  part.is_there = true;
-  part.goods = {{parcel.head.begin() + static_cast<std::ptrdiff_t>(part_head_bytes), parcel.head.end()},
-                std::move(parcel.tensors)};
-  if (!std::all_of(wanted.parts.begin(), wanted.parts.end(), [](const Part& one) { return one.is_there; })) return {};
-  Goods goods = std::move(wanted.parts.front().goods);
+  wanted.parts[head.part] = {true, std::move(goods)};
+  if (!std::all_of(wanted.parts.begin(), wanted.parts.end(), [](const Part& part) { return part.is_there; })) return {};
+  Goods whole = std::move(wanted.parts.front().goods);
   for (std::size_t i = 1; i < wanted.parts.size(); ++i)
-    std::move(wanted.parts[i].goods.tensors.begin(), wanted.parts[i].goods.tensors.end(), std::back_inserter(goods.tensors));
-  return goods;
+    std::move(wanted.parts[i].goods.tensors.begin(), wanted.parts[i].goods.tensors.end(), std::back_inserter(whole.tensors));
+  return whole;
+}
+
+void Depot::refuse() {
+  const std::lock_guard lock(mutex_);
+  ++refused_;
 }
 
 // ---- what the thread says ------------------------------------------------------------------------------------------

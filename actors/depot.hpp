@@ -53,8 +53,9 @@ class Depot {
   static constexpr std::size_t usual_parcel_bytes = std::size_t{8} << 20;
 
   /// Takes over the assembly's parcels of the kinds want, payload and have: make it before the assembly starts. Goods with
-  /// more than `parcel_bytes` go in several parcels, but for single tensors, which go whole.
-  Depot(Assembly& assembly, Transport& transport, std::size_t parcel_bytes = usual_parcel_bytes);
+  /// more than `parcel_bytes` go in several parcels, but for single tensors, which go whole. What arrives is copied into
+  /// the pool: a transport bounds the memory of what it hands out, and algorithms keep tensors for as long as they like.
+  Depot(Assembly& assembly, Transport& transport, TensorPool& pool, std::size_t parcel_bytes = usual_parcel_bytes);
   ~Depot();
   Depot(const Depot&) = delete;
   Depot& operator=(const Depot&) = delete;
@@ -123,6 +124,7 @@ class Depot {
   struct Names;
   struct PartHead;
 
+  void refuse();
   void on_want(HostId from, const Parcel& parcel);
   void on_goods(HostId from, Parcel parcel);
   void on_have(HostId from, const Parcel& parcel);
@@ -132,7 +134,8 @@ class Depot {
   bool drop(GoodsName name, HostId host);
   void ship(GoodsName name, const Pack& pack, HostId to);
   Hold* find_hold(GoodsName name, HostId host);
-  std::optional<Goods> add_part(Wanted& wanted, const PartHead& head, Parcel parcel);
+  bool is_wanted(const PartHead& head, HostId from);
+  std::optional<Goods> add_part(Wanted& wanted, const PartHead& head, Goods goods);
   void ship_refused(HostId to);
   void confirm(Peer& peer, const GoodsName& name, Duration now);
   void run();
@@ -142,6 +145,7 @@ class Depot {
 
   Assembly& assembly_;
   Transport& transport_;
+  TensorPool& pool_;
   const std::size_t parcel_bytes_;
   std::function<void()> on_less_;
   mutable std::mutex mutex_;  // guards what follows

@@ -28,14 +28,14 @@ caf::behavior EvaluatorActor::make_behavior() {
 
 void EvaluatorActor::score(const ModelToScore& work) {
   const BusyWorker busy(stage_);
+  if (stage_.is_closed.load()) return;
   Ensemble::Lease memory(stage_.ensemble);
   const std::int64_t since = stage_.ensemble.math_clock();
   Score score = stage_.evaluation.score(work.client, work.snapshot.model, *memory);
   StationarityPart part;
   if (stage_.evaluation.composite()) part = stage_.evaluation.stationarity(work.client, work.snapshot.model, *memory);
   (*memory).evaluation_nanoseconds += stage_.ensemble.math_clock() - since;
-  caf::anon_send(stage_.gatherer, ScoredModel{work.sample, work.client, work.at, work.snapshot, std::move(score),
-                                              std::move(part)});
+  hand(stage_.gatherer, ScoredModel{work.sample, work.client, work.at, work.snapshot, std::move(score), std::move(part)});
 }
 
 caf::behavior GathererActor::make_behavior() {
@@ -98,7 +98,7 @@ void SnapshotSender::on_measure(const Step& step, const Performer& performer, Th
   Snapshot snapshot = take_snapshot(step, performer, stage_->evaluation, memory);
   stage_->ensemble.outstanding.fetch_add(1);  // until it is gathered: models to score are bounded like steps
   const caf::actor& evaluator = stage_->evaluators[step.client.value % stage_->evaluators.size()];
-  caf::anon_send(evaluator, ModelToScore{step.index, step.client, step.at, std::move(snapshot)});
+  hand(evaluator, ModelToScore{step.index, step.client, step.at, std::move(snapshot)});
 }
 
 }  // namespace rubato

@@ -8,9 +8,9 @@
 namespace rubato {
 
 /// Scores one model after the other.
-class EvaluatorActor final : public caf::event_based_actor {
+class EvaluatorActor final : public HandedActor {
  public:
-  EvaluatorActor(caf::actor_config& config, Stage& stage) : caf::event_based_actor(config), stage_{stage} {}
+  EvaluatorActor(caf::actor_config& config, Stage& stage) : HandedActor(config), stage_{stage} {}
   caf::behavior make_behavior() override;
 
  private:
@@ -20,10 +20,10 @@ class EvaluatorActor final : public caf::event_based_actor {
 };
 
 /// Adds scored models up and hands finished samples to `on_sample`, in the gatherer's thread of the moment.
-class GathererActor final : public caf::event_based_actor {
+class GathererActor final : public HandedActor {
  public:
   GathererActor(caf::actor_config& config, Stage& stage, std::function<void(const Sample&)> on_sample)
-      : caf::event_based_actor(config), stage_{stage}, gatherer_{stage.evaluation}, on_sample_{std::move(on_sample)} {}
+      : HandedActor(config), stage_{stage}, gatherer_{stage.evaluation}, on_sample_{std::move(on_sample)} {}
   caf::behavior make_behavior() override;
 
  private:

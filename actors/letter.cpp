@@ -9,7 +9,7 @@ namespace rubato {
 
 namespace {
 
-constexpr std::uint32_t most_places = 1u << 22;
+constexpr Duration longest = Duration::max() / 8;  // so that sums of a few do not overflow
 
 void archive_delivery(Archive& archive, Delivery& delivery) {
   archive(delivery.receiver.value), archive(delivery.place), archive(delivery.copies);
@@ -30,13 +30,17 @@ void archive_head(Archive& archive, Letter& letter, std::uint8_t& common, std::v
   archive.list(deliveries, archive_delivery);
 }
 
+bool is_delay(Duration delay) { return delay >= Duration{} && delay <= longest; }
+
 bool is_sound(const Letter& letter, const std::vector<Delivery>& deliveries, std::uint32_t clients) {
   const bool is_letter = letter.kind == MessageKind::update || letter.kind == MessageKind::model ||
                          letter.kind == MessageKind::resync;
-  return is_letter && letter.sender.value < clients && letter.payload.own_each <= Payload::most_tensors &&
+  const Duration sent = letter.sent.time_since_epoch();
+  return is_letter && letter.sender.value < clients && sent >= -longest && sent <= longest &&
+         letter.payload.own_each <= Payload::most_tensors &&
          std::all_of(deliveries.begin(), deliveries.end(), [&](const Delivery& delivery) {
-           return delivery.receiver.value < clients && delivery.place < most_places &&
-                  delivery.delay >= Duration{} && delivery.copy_delay >= Duration{};
+           return delivery.receiver.value < clients && delivery.place < clients && is_delay(delivery.delay) &&
+                  is_delay(delivery.copy_delay);
          });
 }
 
@@ -121,7 +125,7 @@ std::optional<Note> to_note(const Parcel& parcel, std::uint32_t clients) try {
   Note note;
   archive_note(archive, note);
   const bool is_sound = archive.bytes_left() == 0 && is_control(note.kind) && note.from.value < clients &&
-                        note.to.value < clients && note.delay >= Duration{};
+                        note.to.value < clients && is_delay(note.delay);
   return is_sound ? std::optional(note) : std::nullopt;
 } catch (const BadArchive&) {
   return std::nullopt;

@@ -25,6 +25,7 @@ static_assert(std::endian::native == std::endian::little, "heads are little endi
 class Head {
  public:
   static constexpr std::size_t longest_text = 4096;
+  static constexpr Duration longest = Duration::max() / 8;  ///< so that sums of a few do not overflow
 
   /// To be written.
   Head() = default;
@@ -50,7 +51,8 @@ class Head {
   void operator()(Duration& value) {
     Duration::rep count = value.count();
     (*this)(count);
-    value = Duration{count};
+    require(count >= -longest.count() && count <= longest.count());
+    value = is_good_ ? Duration{count} : Duration{};
   }
   void operator()(ClientId& client) { (*this)(client.value); }
   void operator()(std::string& text) {

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "actors/actor_system.hpp"
 #include "actors/client_actor.hpp"
 
 namespace rubato {
@@ -39,14 +40,11 @@ void Play::make_room(const Task& task, std::size_t clients) {
 }
 
 void Play::perform(StepSource& source, StepDesk& desk, const Credit& credit, Company* company) {
-  caf::actor_system_config config;
-  config.set("scheduler.policy", caf::atom("sharing"));
-  config.set("scheduler.max-threads", static_cast<std::size_t>(options_.threads));
-  caf::actor_system system(config);  // its end waits for the last handler, before anything that handlers use ends
+  ActorSystem system(options_.threads);  // its end waits for the last handler, before anything that handlers use ends
   reporter_ = std::make_unique<Reporter>(options_, stage_);
   sender_.use(stage_);
-  spawn_all(system, source, desk, credit, company);
-  caf::anon_send(stage_.conductor, GoOn{});
+  spawn_all(*system, source, desk, credit, company);
+  hand(stage_.conductor, GoOn{});
   reporter_->wait();
   wall_seconds_ = reporter_->wall_seconds();
   if (company) company->leave();

@@ -16,7 +16,7 @@ void Reporter::wait(const std::function<void()>& look) {
     stage_.changed.wait_for(lock, std::chrono::milliseconds(100));
     if (options_.stop && options_.stop->load()) stage_.is_stopping.store(true);
     lock.unlock();
-    if (look) look();
+    if (look) guarded(look);
     report();
     lock.lock();
   }
@@ -24,20 +24,26 @@ void Reporter::wait(const std::function<void()>& look) {
   report();
 }
 
-// Without the lock. If the caller throws, the run ends first.
+// Without the lock. If the caller's function throws, the run ends first.
+void Reporter::guarded(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (...) {
+    if (!thrown_) thrown_ = std::current_exception();
+    stage_.is_stopping.store(true);
+  }
+}
+
 void Reporter::report() {
   std::vector<Sample> fresh;
   {
     const std::lock_guard lock(stage_.mutex);
     fresh.swap(fresh_);
   }
-  try {
+  guarded([&] {
     for (Sample& sample : fresh) keep(std::move(sample));
     if (options_.on_progress) options_.on_progress(progress());
-  } catch (...) {
-    if (!thrown_) thrown_ = std::current_exception();
-    stage_.is_stopping.store(true);
-  }
+  });
 }
 
 // Numbers per client are kept of the last sample only: memory must not grow with the length of a run.

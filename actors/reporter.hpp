@@ -36,6 +36,7 @@ class Reporter {
  private:
   using Clock = std::chrono::steady_clock;
 
+  void guarded(const std::function<void()>& act);
   void keep(Sample sample);
   Progress progress() const;
 

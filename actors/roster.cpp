@@ -1,6 +1,8 @@
 #include "actors/roster.hpp"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 #include "actors/digest.hpp"
@@ -16,10 +18,22 @@ std::vector<HostId> equal_shares(std::size_t clients, std::size_t hosts) {
   return owners;
 }
 
-void keep_name_only(std::filesystem::path& path) { path = path.filename(); }
+// What the timing follows is compared whole: hosts that differ would wait for each other without end.
+void keep_content(std::filesystem::path& path) {
+  if (path.empty()) return;
+  std::ifstream file(path, std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(file), {}};
+  Sha256 sum;
+  sum.add(std::as_bytes(std::span{content}));
+  path = "/" + sum.hex();
+}
 
-void keep_name_only(std::optional<std::filesystem::path>& path) {
-  if (path) keep_name_only(*path);
+// Data may be large, and lie elsewhere on each machine.
+void keep_name_and_size(std::filesystem::path& path) {
+  if (path.empty()) return;
+  std::error_code absent;
+  const auto size = std::filesystem::file_size(path, absent);
+  path = "/" + path.filename().string() + (absent ? "" : "-" + std::to_string(size));
 }
 
 }  // namespace
@@ -74,11 +88,10 @@ std::string fingerprint(const config::Experiment& experiment) {
     host.bind.reset();
     host.public_key.reset();
   }
-  for (auto* path : {&common.topology.file, &common.data.train, &common.model.module, &common.clients.compute.file,
-                     &common.clients.transmit.file})
-    keep_name_only(*path);
+  for (auto* path : {&common.topology.file, &common.clients.compute.file, &common.clients.transmit.file}) keep_content(*path);
+  for (auto* path : {&common.data.train, &common.model.module}) keep_name_and_size(*path);
   for (auto* path : {&common.data.train_labels, &common.data.test, &common.data.test_labels, &common.model.init_from})
-    keep_name_only(*path);
+    if (*path) keep_name_and_size(**path);
   Sha256 sum;
   const std::string text = write_experiment(common);
   sum.add(std::as_bytes(std::span{text}));

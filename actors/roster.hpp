@@ -20,7 +20,8 @@ HostId host_named(const config::Experiment& experiment, std::string_view name);
 /// Of all hosts, in the order of the roster.
 std::vector<std::string> host_names(const config::Experiment& experiment);
 
-/// What all hosts of a run must have in common, as a fingerprint: the experiment without addresses, limits and folders.
+/// What all hosts of a run must have in common, as a fingerprint: the experiment without addresses, limits and folders; of
+/// the files that the timing follows the content, of data name and size.
 std::string fingerprint(const config::Experiment& experiment);
 
 }  // namespace rubato

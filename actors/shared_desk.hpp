@@ -32,7 +32,9 @@ class SharedDesk final : public StepSink, public PublicationSink {
   /// A client of this host has published: on its thread.
   void on_published(const Step& step, const Payload& payload) override;
 
-  bool is_model(const Tensor& tensor) const { return tensor && tensor.scalar() == shape_.scalar && tensor.count() == shape_.count; }
+  bool is_model(const Tensor& tensor) const {
+    return tensor && tensor.scalar() == shape_.scalar && tensor.count() == shape_.count;
+  }
 
  private:
   /// Another host with receivers of a message.

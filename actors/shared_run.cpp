@@ -117,6 +117,8 @@ bool SharedRun::may_walk() {
 }
 
 void SharedRun::on_walked() {
+  const auto in_slots = static_cast<std::uint64_t>(stage_->ensemble.slots.in_use() - empty_slots_);
+  peak_payloads_ = std::max<std::uint64_t>(peak_payloads_, in_slots + depot_.kept());
   {
     const std::lock_guard lock(mutex_);
     const std::uint64_t reached = conductor_->is_over() ? at_the_end : position_;
@@ -172,7 +174,7 @@ void SharedRun::put(SlotIndex slot, Payload payload) {
     Waiter* following = waiter->next;
     Client& client = static_cast<Client&>(*waiter);
     client.stop_waiting();
-    if (client.enter()) caf::anon_send(stage_->clients[client.id().value], YourTurn{});
+    if (client.enter()) hand(stage_->clients[client.id().value], YourTurn{});
     waiter = following;
   }
 }
@@ -189,7 +191,7 @@ void SharedRun::put_snapshot(const Step& measured, std::optional<Snapshot> snaps
   if (!stage_) return;
   if (!snapshot) return stage_->close_model(false);
   const caf::actor& evaluator = stage_->evaluators[measured.client.value % stage_->evaluators.size()];
-  caf::anon_send(evaluator, ModelToScore{measured.index, measured.client, measured.at, std::move(*snapshot)});
+  hand(evaluator, ModelToScore{measured.index, measured.client, measured.at, std::move(*snapshot)});
 }
 
 void SharedRun::on_notice(HostId from, const Parcel& parcel) {

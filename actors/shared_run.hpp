@@ -65,6 +65,8 @@ class SharedRun final : public Company {
   void on_own_question(std::uint64_t number) { question_ = number; }
   /// The sample begins: what the timing is until here is compared with what it is at the others.
   void on_sample(std::uint64_t number);
+  /// The most there have been at a time, in slots or kept for others, as seen between two slices.
+  std::uint64_t peak_payloads() const { return peak_payloads_; }
 
   // On any thread.
   /// The payload is in its slot: those who wait for it go on.
@@ -121,6 +123,7 @@ class SharedRun final : public Company {
   Conductor* conductor_ = nullptr;
   std::uint64_t position_ = 0;
   std::int64_t empty_slots_ = 0;
+  std::uint64_t peak_payloads_ = 0;
   std::optional<std::uint64_t> question_;
 
   std::shared_mutex stage_mutex_;  // held alone to leave it, together to use it

@@ -3,14 +3,17 @@
 
 #include <atomic>
 #include <caf/all.hpp>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "actors/ensemble.hpp"
 #include "actors/evaluation.hpp"
+#include "actors/hand_over.hpp"
 #include "runtime/step_source.hpp"
 
 namespace rubato {
@@ -68,6 +71,7 @@ struct Stage {
   std::atomic<int> open_samples{0};
 
   std::atomic<bool> is_stopping{false};  ///< somebody wants the run to end with what it has
+  std::atomic<bool> is_closed{false};    ///< handlers that begin now leave everything alone
   std::atomic<std::int64_t> now_nanoseconds{0};
   std::atomic<std::uint64_t> events{0};
 
@@ -82,20 +86,25 @@ struct Stage {
     if (ends_sample || is_low || ensemble.has_failed()) wake_conductor();
   }
   void wake_conductor() {
-    if (conductor_sleeps.exchange(false)) caf::anon_send(conductor, GoOn{});
+    if (conductor_sleeps.exchange(false)) hand(conductor, GoOn{});
   }
   void finish() {
     const std::lock_guard lock(mutex);
     is_done = true;
     changed.notify_all();
   }
+  /// Waits for handlers that are at work; those that come later find the stage closed.
+  void close() {
+    is_closed.store(true);
+    while (busy.load() > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 };
 
 /// Counts its thread as busy while it lives.
 class BusyWorker {
  public:
-  explicit BusyWorker(Stage& stage) : stage_{stage} { stage_.busy.fetch_add(1, std::memory_order_relaxed); }
-  ~BusyWorker() { stage_.busy.fetch_sub(1, std::memory_order_relaxed); }
+  explicit BusyWorker(Stage& stage) : stage_{stage} { stage_.busy.fetch_add(1); }
+  ~BusyWorker() { stage_.busy.fetch_sub(1); }
   BusyWorker(const BusyWorker&) = delete;
   BusyWorker& operator=(const BusyWorker&) = delete;
 

@@ -122,6 +122,7 @@ class VirtualHost {
   RunOptions options_;
   Assembly& assembly_;
   const std::vector<HostId> owners_;
+  TensorPool arrived_;  // what comes from others, and clients may keep
   std::optional<SnapshotKeeper> keeper_;
   std::optional<Play> play_;  // its tensors are in the depot's and the transport's hands until the end
   std::unique_ptr<Recorder> recorder_;
@@ -147,7 +148,7 @@ VirtualHost::VirtualHost(const Experiment& experiment, Preparation parts, const 
       options_{options},
       assembly_{assembly},
       owners_{hosts_of_clients(experiment)},
-      depot_{assembly, transport, parcel_bytes(experiment)},
+      depot_{assembly, transport, arrived_, parcel_bytes(experiment)},
       shared_{assembly, transport, depot_, owners_} {}
 
 RunResult VirtualHost::perform(const OnMissing& on_missing) {
@@ -226,6 +227,7 @@ void VirtualHost::play() {
   finish_record(recorder_.get(), result());
   describe_timing(*parts_.timing, *conductor_, result());
   describe_work(play_->wall_seconds(), play_->ensemble(), result());
+  result().peak_payload_bytes = shared_.peak_payloads() * result().dimension * result().scalar_bytes;
   if (shared_.is_first()) result().samples = std::move(play_->samples());
 }
 
@@ -343,7 +345,7 @@ std::string VirtualHost::hand_over() {
     return true;
   });
   wait_until([this] { return announced_.has_value(); });
-  result().gathered_by = assembly_.name(shared_.first());
+  result().notes.push_back("what was measured is with host \"" + assembly_.name(shared_.first()) + "\"");
   return *announced_;
 }
 

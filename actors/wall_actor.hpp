@@ -6,22 +6,21 @@
 #include <functional>
 #include <utility>
 
-#include "actors/hand_over.hpp"
 #include "actors/stage.hpp"
 #include "actors/wall_client.hpp"
 
 namespace rubato {
 
-class WallActor final : public caf::event_based_actor {
+class WallActor final : public HandedActor {
  public:
   /// `on_handled` is called after every event.
   WallActor(caf::actor_config& config, Stage& stage, WallClient& client, std::function<void()> on_handled)
-      : caf::event_based_actor(config), stage_{stage}, client_{client}, on_handled_{std::move(on_handled)} {}
+      : HandedActor(config), stage_{stage}, client_{client}, on_handled_{std::move(on_handled)} {}
 
   caf::behavior make_behavior() override {
     return {[this](const WallEvent& event) {
-      const HandOver turn(&client_);
       const BusyWorker busy(stage_);
+      if (stage_.is_closed.load()) return;
       Ensemble::Lease memory(stage_.ensemble);
       client_.handle(event, *memory);
       on_handled_();

@@ -54,7 +54,8 @@ WallClock::~WallClock() { stop(); }
 Duration WallClock::machine_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 Duration WallClock::scaled(Duration real) const {
-  return Duration{static_cast<std::int64_t>(std::llround(static_cast<double>(real.count()) * scale_))};
+  constexpr double longest = 2e18;  // other hosts have a say in it
+  return Duration{static_cast<std::int64_t>(std::llround(std::clamp(static_cast<double>(real.count()) * scale_, -longest, longest)))};
 }
 
 Time WallClock::at(Duration machine) const {
@@ -67,16 +68,18 @@ Time WallClock::now() const { return at(machine_now()); }
 namespace {
 
 // Rounded up, so that no alarm rings before its time.
-Duration unscaled(Duration experiment, double scale) {
+Duration real_for(Duration experiment, double scale) {
   const double real = std::ceil(static_cast<double>(experiment.count()) / scale);
   return real >= 9e18 ? Duration::max() / 2 : Duration{static_cast<std::int64_t>(real)};
 }
 
 }  // namespace
 
+Duration WallClock::unscaled(Duration experiment) const { return real_for(experiment, scale_); }
+
 void WallClock::start(Time now, Duration at) {
   Io& io = *io_;
-  io.base.store((at - unscaled(now.time_since_epoch(), scale_)).count(), std::memory_order_release);
+  io.base.store((at - real_for(now.time_since_epoch(), scale_)).count(), std::memory_order_release);
   io.thread = std::thread([&io] { io.context.run(); });
   alarm(Time{}, [] {});  // whatever was set before the start is looked at now
 }
@@ -100,7 +103,7 @@ void WallClock::alarm(Time when, std::function<void()> ring) {
       if (mine.is_stopped) return;
       mine.armed_for = mine.alarms.empty() ? never : mine.alarms.front().when;
       if (mine.alarms.empty() || mine.armed_for == never) return;
-      const Duration rings_at = Duration{mine.base.load()} + unscaled(mine.armed_for.time_since_epoch(), clock.scale_);
+      const Duration rings_at = Duration{mine.base.load()} + real_for(mine.armed_for.time_since_epoch(), clock.scale_);
       mine.timer.expires_at(SteadyTime{rings_at});  // cancels the wait before
       mine.timer.async_wait([this_arm = *this](const boost::system::error_code& error) {
         if (!error) this_arm();

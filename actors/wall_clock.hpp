@@ -29,7 +29,8 @@ class WallClock {
   Time at(Duration machine) const;
   /// So much of the experiment's time passes meanwhile.
   Duration scaled(Duration real) const;
-  double scale() const { return scale_; }
+  /// So much real time passes meanwhile.
+  Duration unscaled(Duration experiment) const;
 
   /// Calls `ring` on the io thread when the time has come, at once if it is past. Alarms of one instant ring in the order
   /// in which they were set. It must not block for long: others wait. After stop() nothing rings.

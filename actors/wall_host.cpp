@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/actor_system.hpp"
 #include "actors/wall_actor.hpp"
 
 namespace rubato {
@@ -30,7 +31,7 @@ const Channel* modelled(const config::Channel& channel, const Timing& timing) {
 }  // namespace
 
 WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timing& timing, const RunOptions& options,
-                   WallRecord& record, WallNetwork* network, std::uint32_t incarnation)
+                   WallRecord& record, WallNetwork* network)
     : experiment_{experiment},
       timing_{timing},
       options_{options},
@@ -43,7 +44,6 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
              .acknowledges = timing.conductor.acknowledges,
              .passes_mass_on = !timing.settings.share_weights.empty() || timing.settings.needs.in_order,
              .saturates = experiment.saturate,
-             .incarnation = incarnation,
              .clock = clock_,
              .office = *this,
              .record = record,
@@ -71,6 +71,7 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
 WallHost::~WallHost() = default;
 
 void WallHost::make_clients(const Task& task, Timing& timing) {
+  if (network_) timing.settings.may_duplicate = true;  // whatever carries letters may carry one twice
   auto protocols = timing.make_protocols();
   const Seating seating = timing.seating(true);
   by_client_.resize(protocols.size());
@@ -99,11 +100,8 @@ void WallHost::mark_first_states(bool is_earlier_life) {
 // ---- from the first tick to the last -------------------------------------------------------------------------------
 
 void WallHost::perform(bool is_late, const std::function<void(const WallCheckpoint&)>& on_checkpoint) {
-  caf::actor_system_config config;
-  config.set("scheduler.policy", caf::atom("sharing"));
-  config.set("scheduler.max-threads", static_cast<std::size_t>(options_.threads));
-  caf::actor_system system(config);
-  spawn_all(system);
+  ActorSystem system(options_.threads);
+  spawn_all(*system);
   look_at_hosts();  // who is not here
   WallEvent start{.kind = WallEvent::Kind::start};
   start.number = is_late ? 1 : 0;
@@ -139,8 +137,11 @@ void WallHost::spawn_all(caf::actor_system& system) {
 
 // Actors must not outlive the run: an idle one ends when nobody knows it any more.
 void WallHost::let_go() {
-  const std::lock_guard lock(door_);
-  is_open_ = false;
+  {
+    const std::lock_guard lock(door_);
+    is_open_ = false;
+  }
+  stage_.close();  // after a failure, or when the drain took too long, some are still at work
   actors_.clear();
   stage_.evaluators.clear();
   stage_.gatherer = nullptr;
@@ -213,7 +214,7 @@ void WallHost::sample() {
   header.events = world_.events.load();
   header.model_messages = world_.model_messages.load();
   header.measured = measured_;
-  caf::anon_send(stage_.gatherer, SampleOpens{header});
+  hand(stage_.gatherer, SampleOpens{header});
   WallEvent event{.kind = WallEvent::Kind::measure};
   event.at = header.at;
   event.number = header.number;
@@ -224,7 +225,7 @@ void WallHost::sample() {
 
 void WallHost::post(ClientId client, WallEvent event) {
   open_work_.fetch_add(1, std::memory_order_relaxed);
-  caf::anon_send(actors_[client.value], std::move(event));
+  hand(actors_[client.value], std::move(event));
 }
 
 void WallHost::post_to_all(const WallEvent& event) {
@@ -377,6 +378,7 @@ bool WallHost::is_drained() {
   if (now - draining_since_ > from_seconds(experiment_.hosts.drain)) return true;
   if (open_work_.load(std::memory_order_acquire) > 0) return false;
   if (!network_) return true;
+  if (!is_until_over_.load()) return now - draining_since_ > settling;  // who leaves early waits for nobody
   const std::lock_guard lock(mutex_);
   for (std::uint32_t host = 0; host < hosts_.size(); ++host)
     if (HostId{host} != network_->self() && hosts_[host].is_here && !is_stopped_[host]) return false;
@@ -419,6 +421,10 @@ void WallHost::look_at_hosts() {
     }
     const bool was_there = known.life != 0;
     known = {is_here, is_here ? life : known.life};
+    if (is_here) {
+      const std::lock_guard lock(mutex_);
+      is_stopped_[host] = false;
+    }
     WallEvent event{.kind = WallEvent::Kind::presence};
     event.at = clock_.now();
     event.number = is_here;

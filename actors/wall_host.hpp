@@ -45,7 +45,7 @@ class WallHost final : public WallOffice {
  public:
   /// Everything given by reference outlives the host. Without a network all clients are here.
   WallHost(const config::Experiment& experiment, const Task& task, Timing& timing, const RunOptions& options,
-           WallRecord& record, WallNetwork* network, std::uint32_t incarnation);
+           WallRecord& record, WallNetwork* network);
   ~WallHost() override;
 
   const std::vector<std::unique_ptr<WallClient>>& clients() const { return clients_; }
@@ -59,8 +59,11 @@ class WallHost final : public WallOffice {
   std::uint64_t samples_left_out() const { return samples_left_out_; }
   const std::vector<HostId>& lost_hosts() const { return lost_; }
 
-  /// The experiment's time 0 is at this instant of the machine's monotonic clock.
-  void begin(Duration since) { clock_.start(Time{}, since); }
+  /// The experiment's time 0 is at this instant of the machine's monotonic clock; its clients are in this life.
+  void begin(Duration since, std::uint32_t incarnation) {
+    world_.incarnation = incarnation;
+    clock_.start(Time{}, since);
+  }
   /// Between begin() and perform(), of a run that can be gone on with: where its clients begin.
   void load(ClientId client, std::uint64_t number, std::span<const std::byte> state);
   /// The clients' first states, which an earlier life has left or this one begins with.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <limits>
 #include <thread>
 #include <utility>
@@ -127,10 +128,10 @@ void say_slow_clients(const Experiment& experiment, RunResult& result) {
   result.notes.push_back(text);
 }
 
-std::vector<FinalClient> last_states(WallHost& host, const Task& task) {
+std::vector<FinalClient> last_states(WallHost& host, const Task& task, double until) {
   std::vector<FinalClient> last;
   Ensemble::Lease memory(host.ensemble());
-  const Time end = host.clock().now();
+  const Time end = std::min(host.clock().now(), Time{from_seconds(until)});
   for (const auto& client : host.clients())
     last.push_back(final_of(*client, end, task.evaluation(), host.ensemble().pool, *memory));
   return last;
@@ -165,13 +166,13 @@ RunResult perform_wall(Preparation& parts, const Experiment& experiment, const R
   require_wall_can_run(experiment, *parts.timing);
   RunResult result = std::move(parts.result);
   WallRecord record(make_recorder(options, parts.timing->graph.clients()));
-  WallHost host(experiment, *parts.task, *parts.timing, options, record, nullptr, 0);
-  host.begin(WallClock::machine_now());
+  WallHost host(experiment, *parts.task, *parts.timing, options, record, nullptr);
+  host.begin(WallClock::machine_now(), 0);
   host.perform(false, {});
   if (const auto failure = host.ensemble().failure()) throw RunFailed(to_string(*failure));
   finish_record(record.recorder(), result);
   host.reporter().rethrow();
-  std::vector<FinalClient> last = last_states(host, *parts.task);
+  std::vector<FinalClient> last = last_states(host, *parts.task, experiment.until);
   finish(last, experiment, parts, options, host, result);
   return result;
 }
@@ -186,6 +187,7 @@ constexpr Duration head_start = std::chrono::milliseconds(300);  // for everybod
 // What an earlier life has recorded, so that this one goes on with it.
 struct Past {
   std::uint32_t incarnation = 0;
+  Time last{};  // of its steps
   std::vector<StepHash> hashes;
   std::vector<std::uint64_t> steps;
   std::unique_ptr<Recorder> recorder;
@@ -206,6 +208,7 @@ Past read_past(const RunOptions& options, std::size_t clients) {
       past.hashes[step->client.value].add(*step);
       ++past.steps[step->client.value];
       past.incarnation = std::max(past.incarnation, step->incarnation + 1);
+      past.last = std::max(past.last, step->at);
     }
     intact = reader.intact_bytes();
   }
@@ -213,24 +216,32 @@ Past read_past(const RunOptions& options, std::size_t clients) {
   return past;
 }
 
-// When, on this machine's clock, the others have begun; nothing if none of them has.
-std::optional<Duration> begun_by_others(const Assembly& assembly) {
+// When the run begins on this machine's clock, and which run it is.
+struct Beginning {
+  Duration since{};
+  std::uint64_t run = 0;
+};
+
+// Of the others; nothing if none of them has begun.
+std::optional<Beginning> begun_by_others(const Assembly& assembly) {
   for (std::uint32_t host = 0; host < assembly.hosts(); ++host) {
     if (HostId{host} == assembly.self() || !assembly.is_alive({host})) continue;
     const auto theirs = assembly.introduction({host});
     const auto offset = assembly.offset({host});
-    if (theirs && theirs->running_since && offset) return *theirs->running_since - offset->nanoseconds;
+    if (theirs && theirs->running_since && offset) return Beginning{*theirs->running_since - offset->nanoseconds, theirs->begun};
   }
   return std::nullopt;
 }
 
-// The first of those who are there says when the run begins, unless it has begun.
-Duration agree_on_start(Assembly& assembly, Duration limit, const std::atomic<bool>* stop) {
+// The first of those who are there says when the run begins, unless it has begun. A run that everybody has left goes on
+// where the record of this host ends.
+Beginning agree_on_start(const Assembly& assembly, const Beginning& own, Duration limit, const std::atomic<bool>* stop) {
   const Duration until = WallClock::machine_now() + limit;
   while (true) {
     if (const auto begun = begun_by_others(assembly)) return *begun;
     const bool decides = assembly.first_alive() == assembly.self();
-    if (decides || WallClock::machine_now() > until || (stop && stop->load())) return WallClock::machine_now() + head_start;
+    if (decides || WallClock::machine_now() > until || (stop && stop->load()))
+      return {WallClock::machine_now() + head_start - own.since, own.run};
     std::this_thread::sleep_for(glance);
   }
 }
@@ -261,6 +272,30 @@ std::string sentence_about(const TransportCounts& counts, const OfficeCounts& of
   return text;
 }
 
+// Which run an earlier life of this host took part in; 0 if it left nothing.
+std::uint64_t run_of(const HostHome& home) {
+  std::ifstream file(home.checkpoints / "run");
+  std::uint64_t run = 0;
+  file >> run;
+  return run;
+}
+
+void keep_run(const HostHome& home, std::uint64_t run) {
+  if (home.checkpoints.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(home.checkpoints, error);
+  std::ofstream file(home.checkpoints / "run");
+  file << run << "\n";
+  if (!file.flush()) throw RunFailed("cannot write " + (home.checkpoints / "run").string());
+}
+
+void require_same_run(const HostHome& home, std::uint64_t earlier, std::uint64_t run) {
+  if (!home.has_earlier_life || earlier == run) return;
+  throw std::invalid_argument(home.checkpoints.parent_path().string() +
+                              " holds an earlier life of this host in another run than the one the others are in; start with --anew, "
+                              "or choose another --out");
+}
+
 void go_on(const HostHome& home, const std::string& run, WallHost& host, RunResult& result) {
   const FoundCheckpoint found = home.checkpoints.empty() ? FoundCheckpoint{} : CheckpointFile::read_newest(home.checkpoints, run);
   result.notes.insert(result.notes.end(), found.notes.begin(), found.notes.end());
@@ -286,11 +321,12 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   require_wall_can_run(experiment, *parts.timing);
   RunResult result = std::move(parts.result);
   const std::size_t clients = parts.timing->graph.clients();
-  Past past = home.has_earlier_life ? read_past(options, clients) : Past{0, {}, {}, make_recorder(options, clients)};
+  Past past = home.has_earlier_life ? read_past(options, clients) : Past{0, {}, {}, {}, make_recorder(options, clients)};
   WallRecord record(std::move(past.recorder));
   WallNetwork network{transport, assembly, hosts_of_clients(experiment)};
-  WallHost host(experiment, *parts.task, *parts.timing, options, record, &network, past.incarnation);
-  Depot depot(assembly, transport);
+  WallHost host(experiment, *parts.task, *parts.timing, options, record, &network);
+  Depot depot(assembly, transport, host.ensemble().pool);
+  WallGathering gathering(assembly, depot, network.host_of, host.ensemble().pool, parts.task->dimension() * parts.task->scalar_bytes());
   struct Parting {  // before what hears the assembly goes
     Assembly& assembly;
     ~Parting() { assembly.stop(std::chrono::seconds(2)); }
@@ -302,9 +338,15 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
     if (on_missing) on_missing(names);
   };
   assembly.meet(from_seconds(experiment.hosts.wait), missing, options.stop);
-  const Duration since = agree_on_start(assembly, std::chrono::seconds(5), options.stop);
-  assembly.set_running(since);
-  host.begin(since);
+  const std::uint64_t earlier_run = home.has_earlier_life ? run_of(home) : 0;
+  const Beginning own{past.last > Time{} ? host.clock().unscaled(past.last - Time{}) : Duration{},
+                      earlier_run > 0 ? earlier_run : assembly.introduction(assembly.self())->life};
+  const Beginning beginning = agree_on_start(assembly, own, std::chrono::seconds(5), options.stop);
+  require_same_run(home, earlier_run, beginning.run);
+  keep_run(home, beginning.run);
+  const std::uint32_t incarnation = std::max(past.incarnation, assembly.known_lives());
+  assembly.set_running(beginning.since, beginning.run, incarnation);
+  host.begin(beginning.since, incarnation);
   if (home.has_earlier_life) {
     for (const auto& client : host.clients()) client->recall(past.hashes[client->id().value], past.steps[client->id().value]);
     go_on(home, fingerprint(experiment), host, result);
@@ -318,10 +360,11 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   if (const auto failure = host.ensemble().failure()) throw RunFailed(to_string(*failure));
   finish_record(record.recorder(), result);
   host.reporter().rethrow();
-  std::vector<FinalClient> last = last_states(host, *parts.task);
-  WallGathering gathering(assembly, depot, network.host_of, host.ensemble().pool, parts.task->dimension() * parts.task->scalar_bytes());
+  std::vector<FinalClient> last = last_states(host, *parts.task, experiment.until);
   HostId gatherer = assembly.self();
-  if (auto all = gathering.gather(last, from_seconds(experiment.hosts.drain + experiment.hosts.lost_after), gatherer))
+  const bool leaves_early = options.stop && options.stop->load();  // the others may well go on, and gather later without it
+  const Duration patience = leaves_early ? Duration{std::chrono::seconds(2)} : from_seconds(experiment.hosts.drain + experiment.hosts.lost_after);
+  if (auto all = gathering.gather(last, patience, gatherer))
     last = std::move(*all);
   else
     result.gathered_by = assembly.name(gatherer);

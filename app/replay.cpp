@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 
@@ -34,12 +35,16 @@ namespace {
 // Of several hosts' folders: the end that covers all clients. A host that was killed has left no summary.
 RecordedEnd end_of_run(const std::vector<std::filesystem::path>& folders) {
   std::string gathered_elsewhere;
+  std::optional<RecordedEnd> fullest;  // who left early knows of its own clients only
   for (const std::filesystem::path& folder : folders) {
     if (folders.size() > 1 && !std::filesystem::exists(folder / "summary.json")) continue;
     RecordedEnd end = end_of_summary(text_of(folder / "summary.json"));
-    if (end.gathered_by.empty()) return end;
-    gathered_elsewhere = end.gathered_by;
+    if (!end.gathered_by.empty())
+      gathered_elsewhere = end.gathered_by;
+    else if (!fullest || end.absent.size() < fullest->absent.size())
+      fullest = std::move(end);
   }
+  if (fullest) return *std::move(fullest);
   if (gathered_elsewhere.empty()) throw std::invalid_argument("none of these folders has a summary.json: the run has not ended");
   throw std::invalid_argument("the results of all clients are with host \"" + gathered_elsewhere + "\": name its folder too");
 }
@@ -56,6 +61,7 @@ int replay(const ReplayArguments& arguments) {
   options.stop = &watch_signals();
   std::vector<std::filesystem::path> records;
   for (const std::filesystem::path& folder : arguments.folders) {
+    if (experiment.clock == config::ClockKind::virtual_time && !records.empty()) break;  // each is that of all hosts
     records.push_back(folder / "timeline.rbt");
     if (!std::filesystem::exists(records.back()))
       throw std::invalid_argument(folder.string() + " has no timeline.rbt: the run was made with record = \"off\"");

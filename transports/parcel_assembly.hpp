@@ -23,7 +23,6 @@ class ParcelAssembly {
 
   /// Parcels that were begun and given up: damaged, or a piece is missing.
   std::uint64_t given_up() const { return given_up_; }
-  std::size_t unfinished_bytes() const { return is_open_ ? total_ : 0; }
 
  private:
   void begin(const FrameView& frame);

@@ -26,7 +26,7 @@ class Pair {
       settings.names = {"a", "b"};
       settings.self = {"run", "arithmetic", "1.0", 1, true, std::nullopt};
       assemblies_[i] = std::make_unique<Assembly>(*transports_[i], settings);
-      depots_[i] = std::make_unique<Depot>(*assemblies_[i], *transports_[i], queue_bytes / 4);
+      depots_[i] = std::make_unique<Depot>(*assemblies_[i], *transports_[i], pool_, queue_bytes / 4);
     }
     for (auto& assembly : assemblies_) assembly->start();
     for (auto& assembly : assemblies_) REQUIRE(assembly->meet(long_enough).size() == 2);
@@ -40,6 +40,7 @@ class Pair {
   Assembly& assembly(std::size_t host) { return *assemblies_[host]; }
 
  private:
+  TensorPool pool_;
   Hub hub_;
   std::unique_ptr<Transport> ends_[2];
   std::unique_ptr<Impaired> transports_[2];

@@ -89,6 +89,41 @@ class TiringLearner final : public Learner<float> {
   mutable int gradients_ = 0;
 };
 
+// 1/2 |x|^2, in its own good time.
+class SlowLearner final : public Learner<float> {
+ public:
+  explicit SlowLearner(bool is_slow) : is_slow_{is_slow} {}
+  Index dimension() const override { return 4; }
+  std::uint32_t samples() const override { return 1; }
+  float gradient(ConstVectorRef<float> x, Picks, VectorRef<float> g, Scratch<float>&) const override {
+    if (is_slow_) std::this_thread::sleep_for(std::chrono::microseconds(500));  // the work of a larger model
+    g = x;
+    return 0.5f * x.squaredNorm();
+  }
+  Score score(ConstVectorRef<float>, Part, Scratch<float>&) const override { return empty_score(0); }
+
+ private:
+  bool is_slow_;
+};
+
+// Sends its model and hears the others out.
+class Listener final : public Algorithm<float> {
+ public:
+  explicit Listener(ConstVectorRef<float> start) : x_{start} {}
+  void compute(Work<float>&, const Step&) override {}
+  Payload publish(Work<float>& work, const Step&) override {
+    Payload payload;
+    payload.common[0] = copy_of<float>(read_only(x_), work.pool);
+    return payload;
+  }
+  void merge(Work<float>&, const Step&, std::span<const Received<float>>) override {}
+  ConstVectorRef<float> model() const override { return view(x_); }
+  void inspect(Probe&) const override {}
+
+ private:
+  Vector<float> x_;
+};
+
 }  // namespace
 
 // ---- the same as in one process ------------------------------------------------------------------------------------
@@ -111,8 +146,9 @@ TEST_CASE("parcels that are lost, doubled, overtaken or spoilt change nothing bu
   for (const Case& one : cases) {
     CAPTURE(one.algorithm);
     CAPTURE(one.more);
-    const std::string expected = digests(run(experiment_of(one)));
-    check_like_one_process(run_hosts(over_hosts(experiment_of(one), 3), {}, bad_links()), expected);
+    config::Experiment shorter = experiment_of(one);
+    shorter.until = 10.5;
+    check_like_one_process(run_hosts(over_hosts(shorter, 3), {}, bad_links()), digests(run(shorter)));
   }
 }
 
@@ -171,9 +207,8 @@ TEST_CASE("the first host's metrics, models and traffic are those of one process
     CHECK(first.traffic.gradients == alone.traffic.gradients);
     CHECK(first.samples.back().defect.name == alone.samples.back().defect.name);
     CHECK(clients_csv(first) == clients_csv(alone));
-    CHECK(first.gathered_by == "");
     CHECK(outcomes[1].result.samples.empty());
-    CHECK(outcomes[1].result.gathered_by == "a");
+    CHECK(outcomes[1].result.notes.back() == "what was measured is with host \"a\"");
   }
 }
 
@@ -222,6 +257,35 @@ TEST_CASE("who wants to stop stops all hosts at the same instant, as if the run 
   CHECK(digests(run(shorter)) == digests(outcomes[0].result));
 }
 
+TEST_CASE("a host without clients does not run away from the others, so that a wish to stop is heard in time") {
+  RunOptions options;
+  options.own_float.learner = [](ClientId) { return std::make_unique<SlowLearner>(true); };
+  std::vector<HostStart> starts(2, HostStart{over_hosts(experiment({"until=1e6"}), 2, {{0, 1, 2, 3, 4, 5, 6, 7}, {}}), options, {}});
+  std::atomic<bool> stop{false};
+  starts[0].options.stop = &stop;
+  starts[0].options.on_sample = [&](const Sample& sample) { stop = sample.header.number >= 10; };
+  for (const HostOutcome& outcome : run_hosts(starts)) {
+    CHECK(outcome.complaint == "");
+    CHECK(outcome.result.was_stopped);
+    CHECK(outcome.result.virtual_seconds < 500);
+  }
+}
+
+TEST_CASE("files that the timing follows are compared by their content, wherever they lie") {
+  Folder folder;
+  const auto with_ticks = [&](const std::string& place, const std::string& first) {
+    std::filesystem::create_directory(folder / place);
+    std::string ticks;
+    for (int client = 0; client < 8; ++client) ticks += first + " 2 3\n";
+    write_text(folder / place / "ticks.txt", ticks);
+    return fingerprint(over_hosts(experiment({"clients.compute.law=trace",
+                                              "clients.compute.file=" + (folder / place / "ticks.txt").string()}), 2));
+  };
+  const std::string one = with_ticks("one", "1");
+  CHECK(with_ticks("other", "1") == one);
+  CHECK(with_ticks("third", "1.5") != one);
+}
+
 TEST_CASE("a client that fails on one host ends the run on all with its sentence") {
   config::Experiment failing = over_hosts(experiment({"until=3000.0"}), 3);
   RunOptions options;
@@ -231,6 +295,44 @@ TEST_CASE("a client that fails on one host ends the run on all with its sentence
   for (const HostOutcome& outcome : outcomes) {
     CHECK(contains(outcome.complaint, "host \"c\": client 7 failed in compute "));
     CHECK(contains(outcome.complaint, "the gradient is out of order"));
+  }
+}
+
+TEST_CASE("a caller whose function throws ends the run on all hosts, and gets its own exception back") {
+  std::vector<HostStart> starts(2, HostStart{over_hosts(experiment({"until=3000.0"}), 2), {}, {}});
+  starts[0].options.on_sample = [](const Sample&) { throw std::runtime_error("I have seen enough"); };
+  const std::vector<HostOutcome> outcomes = run_hosts(starts);
+  CHECK(outcomes[0].complaint == "I have seen enough");
+  CHECK(outcomes[1].complaint == "host \"a\": I have seen enough");
+}
+
+TEST_CASE("who sends to a slow host and hears nothing of it keeps no more than its credit") {
+  constexpr std::uint64_t credit = 20;
+  const std::string payload_bytes = std::to_string(credit * 4 * sizeof(float));
+  // What the slow one sends comes too late to be merged, so the other never waits for it.
+  config::Experiment one_way = experiment({"clients.count=2", "channel.links=[{source=1,target=0,delay=3.0}]",
+                                           "unification.period=1e9", "until=300.5", "channel.loss=0", "metrics.every_events=0",
+                                           "limits.payload_bytes=" + payload_bytes});
+  RunOptions options;
+  options.own_float.learner = [](ClientId client) { return std::make_unique<SlowLearner>(client == ClientId{1}); };
+  const std::vector<HostOutcome> outcomes = run_hosts(over_hosts(one_way, 2), options);
+  check_like_one_process(outcomes, digests(run(one_way, options)));
+  CHECK(outcomes[0].result.messages.publications > 10 * credit);
+  for (const HostOutcome& outcome : outcomes) CHECK(outcome.result.peak_payload_bytes <= 2 * credit * 4 * sizeof(float));
+}
+
+TEST_CASE("hosts that walk different timings notice it at a sample, and say so") {
+  std::vector<HostStart> starts(2, HostStart{over_hosts(experiment({"until=3000.0", "unification.period=1e9"}), 2), {}, {}});
+  for (std::size_t i = 0; i < 2; ++i) {
+    starts[i].options.own_float.algorithm = [](const Seat&, ConstVectorRef<float> start, TensorPool&) {
+      return std::make_unique<Listener>(start);
+    };
+    starts[i].options.own_float.needs.send_only_if_computed = i == 1;  // a program of one's own that differs
+  }
+  for (const HostOutcome& outcome : run_hosts(starts)) {
+    CHECK(contains(outcome.complaint, "disagree about the steps before sample"));
+    CHECK(contains(outcome.complaint, "host \"a\""));
+    CHECK(contains(outcome.complaint, "host \"b\""));
   }
 }
 

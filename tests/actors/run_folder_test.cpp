@@ -315,12 +315,12 @@ TEST_CASE("summary.json has every field of the design and says what the run was"
   CHECK(summary["math_seconds"] <= 2.1 * summary["wall_seconds"].get<double>());
   CHECK(summary["staleness_seconds"]["p95"] >= summary["staleness_seconds"]["mean"]);
   CHECK(summary["accuracy"]["mean"] > 0.1);
-  CHECK(digests_of_summary(summary.dump()).timeline == done.result.digests.timeline);
+  CHECK(end_of_summary(summary.dump()).digests.timeline == done.result.digests.timeline);
 }
 
 TEST_CASE("a summary that is damaged is refused with a sentence") {
   for (const std::string text : {"", "{", "[]", "{\"model_digest\": 3}", "{\"model_digest\": \"a\"}"})
-    CHECK(contains(complaint<std::runtime_error>([&] { digests_of_summary(text); }), "summary.json is damaged"));
+    CHECK(contains(complaint<std::runtime_error>([&] { end_of_summary(text); }), "summary.json is damaged"));
 }
 
 TEST_CASE("metrics.csv has one row per sample, in order, and the last is the summary's") {

@@ -44,7 +44,10 @@ class Quadratic final : public Learner<double> {
   Index dimension() const override { return 64; }
   std::uint32_t samples() const override { return 1; }
   double gradient(ConstVectorRef<double> x, Picks, VectorRef<double> g, Scratch<double>&) const override {
-    if (plants_race) ++planted_race;
+    if (plants_race) {
+      ++planted_race;
+      std::this_thread::sleep_for(1ms);  // before it takes any lock: another handler writes meanwhile
+    }
     g = (x.array() - centre_).matrix();
     return 0.5 * g.squaredNorm();
   }
@@ -307,12 +310,12 @@ void run_host(Transport& transport, const config::Experiment& experiment) {
   WallNetwork network{transport, assembly, {}};
   for (std::uint32_t i = 0; i < clients; ++i) network.host_of.push_back(HostId{i % 2});
   {
-    WallHost host(experiment, task, *timing, options, record, &network, 0);
+    WallHost host(experiment, task, *timing, options, record, &network);
     assembly.start();
     expect(assembly.meet(60s).size() == 2, "the hosts find each other");
     const Duration since = WallClock::machine_now() + 100ms;
     assembly.set_running(since);
-    host.begin(since);
+    host.begin(since, 0);
     host.mark_first_states(false);
     host.perform(false, [&](const WallCheckpoint&) { ++checkpoints; });
     assembly.stop(1s);

@@ -127,6 +127,45 @@ TEST_CASE("a wish to stop ends a real run with its results so far") {
   CHECK(result.digests.model.size() == 64);
 }
 
+TEST_CASE("a client that fails in the middle of a real run ends it, while the others are at work") {
+  class Tiring final : public Learner<double> {
+   public:
+    explicit Tiring(bool tires) : tires_{tires} {}
+    Index dimension() const override { return 16; }
+    std::uint32_t samples() const override { return 1; }
+    double gradient(ConstVectorRef<double> x, Picks, VectorRef<double> g, Scratch<double>&) const override {
+      if (tires_ && ++gradients_ > 30) throw std::runtime_error("too tired");
+      g = x;
+      return 0.5 * x.squaredNorm();
+    }
+
+   private:
+    bool tires_;
+    mutable std::atomic<int> gradients_{0};
+  };
+  RunOptions options = on_threads(2);
+  options.own_double.learner = [](ClientId client) { return std::make_unique<Tiring>(client == ClientId{3}); };
+  const config::Experiment tiring = experiment({"clock=wall", "time_scale=1", "saturate=true", "precision=float64", "until=1000.0"});
+  const std::string text = complaint<RunFailed>([&] { run(tiring, options); });
+  CHECK(contains(text, "client 3 failed in compute"));
+  CHECK(contains(text, "too tired"));
+}
+
+TEST_CASE("a checkpoint that cannot be written ends a host with the reason, after its last handler") {
+  const Folder folder;
+  write_text(folder / "no_folder", "a file");
+  const config::Experiment kept = over_hosts(experiment(in_a_second + std::vector<std::string>{"checkpoint_every=5.0"}), 2);
+  std::vector<HostStart> starts;
+  for (const std::string name : {"a", "no_folder"}) {
+    HostStart start{kept, recorded_at(folder, name + ".rbt", 1), {}};
+    start.host.folder = folder / name;
+    starts.push_back(std::move(start));
+  }
+  const auto outcomes = run_hosts(starts);
+  CHECK(outcomes[0].complaint == "");
+  CHECK(contains(outcomes[1].complaint, "no_folder"));
+}
+
 TEST_CASE("rounds, servers and tokens wait for each other, which real time does not do: they are refused") {
   for (const std::string kind : {"rounds", "server", "token"}) {
     CAPTURE(kind);

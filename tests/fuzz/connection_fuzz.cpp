@@ -4,6 +4,7 @@
 #include <array>
 #include <deque>
 #include <optional>
+#include <utility>
 
 #include "tests/fuzz/raw_frame.hpp"
 #include "transports/known_sums.hpp"
@@ -36,6 +37,11 @@ class Connection {
 
  private:
   using Frame = std::vector<std::vector<std::byte>>;
+  struct Form {
+    std::size_t head_bytes = sizeof(std::uint64_t);
+    std::vector<std::pair<Scalar, std::size_t>> tensors;
+    std::size_t piece = 100;
+  };
 
   // The connection may be one of host 1 or 2, or our own; or nothing is known of it, then nobody claims to be the honest one.
   void bytes_of_anyone(std::uint8_t move, Input& input) {
@@ -48,23 +54,32 @@ class Connection {
   // Host 3 is honest: its frames are as they must be, but for what happens to them on the way.
   void honest_parcel(Input& input) {
     const std::uint8_t accidents = input.byte();
-    if (accidents == 0xFF) ++life_, sequence_ = 0;
-    Parcel parcel{.kind = ParcelKind::letter, .head = std::vector<std::byte>(sizeof(number_) + input.byte()), .tensors = {}};
+    if (accidents >= 0xC0) ++life_, sequence_ = 0;
+    if ((accidents & 2) == 0) draw_form(input);  // else as the last: so that pieces of two parcels could be confused
+    Parcel parcel{.kind = ParcelKind::letter, .head = std::vector<std::byte>(form_.head_bytes), .tensors = {}};
     std::memcpy(parcel.head.data(), &++number_, sizeof number_);
-    const std::size_t tensors = input.byte() % 4;
-    for (std::size_t i = 0; i < tensors; ++i) {
-      const auto scalar = static_cast<Scalar>(input.byte() % 3);
-      parcel.tensors.push_back(senders_pool_.make(scalar, input.number(2) % 400));
+    for (const auto& [scalar, count] : form_.tensors) {
+      parcel.tensors.push_back(senders_pool_.make(scalar, count));
       std::memset(parcel.tensors.back().writable<char>(), static_cast<int>(number_ % 251), parcel.tensors.back().bytes());
     }
     send(parcel, accidents, input);
   }
 
+  void draw_form(Input& input) {
+    form_.head_bytes = sizeof number_ + input.byte();
+    form_.tensors.clear();
+    for (std::size_t tensors = input.byte() % 4; tensors > 0; --tensors) {
+      const auto scalar = static_cast<Scalar>(input.byte() % 3);
+      form_.tensors.emplace_back(scalar, input.number(2) % 400);
+    }
+    form_.piece = 1 + (64 + input.number(2)) % limits.piece_bytes;
+  }
+
   void send(const Parcel& parcel, std::uint8_t accidents, Input& input) {
-    const std::size_t total = parcel.bytes(), piece = 1 + (64 + input.number(2)) % limits.piece_bytes;
+    const std::size_t total = parcel.bytes();
     std::size_t first = 0;
     do {
-      const std::size_t bytes = std::min(piece, total - first);
+      const std::size_t bytes = std::min(form_.piece, total - first);
       Frame frame = frame_of(parcel, first, bytes);
       const std::uint8_t accident = accidents & 1 ? input.byte() % 8 : 7;
       if (accident == 0 && !frame.back().empty()) frame.back().back() ^= std::byte{1};
@@ -110,8 +125,9 @@ class Connection {
     insist(arrived->parcel.bytes() <= limits.parcel_bytes);
     insist(after.received_bytes - before.received_bytes == arrived->parcel.bytes());
     if (is_honest) judge(arrived->parcel);
-    held_.push_back(std::move(arrived->parcel));
+    held_.push_back(*std::move(arrived));
     if (held_.size() > most_held) held_.pop_front();
+    insist(bytes_held_of(held_.back().from) <= receive_bytes);
   }
 
   void judge(const Parcel& parcel) {
@@ -127,6 +143,13 @@ class Connection {
     }
   }
 
+  std::size_t bytes_held_of(HostId host) const {
+    std::size_t sum = 0;
+    for (const Reception::Arrived& each : held_)
+      if (each.from == host) sum += each.parcel.bytes() - each.parcel.head.size();
+    return sum;
+  }
+
   static std::uint64_t outcomes(const TransportCounts& counts) {
     return counts.received + counts.malformed + counts.oversized + counts.unknown + counts.unauthenticated +
            counts.replayed + counts.stale + counts.flooded;
@@ -135,8 +158,9 @@ class Connection {
   TensorPool pool_, senders_pool_;
   KnownSums sums_;
   Reception reception_{self, hosts, limits, receive_bytes, pool_};
-  std::deque<Parcel> held_;  // as somebody would who takes his time
+  std::deque<Reception::Arrived> held_;  // as somebody would who takes his time
   Frame last_;
+  Form form_;
   std::uint64_t life_ = 1, sequence_ = 0, number_ = 0, last_heard_ = 0;
 };
 

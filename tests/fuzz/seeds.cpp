@@ -93,7 +93,8 @@ void write_connections(Folder folder, const std::vector<Parcel>& parcels) {
     }
     folder.write(input);
     append(everything, input);
-    append(everything, {2, 0, 20, 2, 0, 100, 0, 1, 50, 0, 200, 0, 5, 2, 0xFF, 3, 1, 2, 200, 1, 16, 0, 7, 7, 1, 7, 6});
+    append(everything, {2, 0, 20, 2, 0, 100, 0, 1, 50, 0, 200, 0, 5, 2, 0xFD, 3, 1, 2, 200, 1, 16, 0, 7, 7, 1, 7, 6});
+    append(everything, {2, 0, 20, 1, 0, 120, 0, 200, 0, 2, 3, 7, 2, 7, 2, 3, 2, 7, 7});  // equal forms, pieces left out
   }
   folder.write(everything);
 }

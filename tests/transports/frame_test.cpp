@@ -141,8 +141,8 @@ TEST_CASE("the checksum is the one that is written down, on every machine") {
 }
 
 TEST_CASE("a frame lies on the wire as docs/wire-format.md says") {
-  Parcel parcel{ParcelKind::letter, WhenFull::wait, false, {std::byte{0xAA}, std::byte{0xBB}}, {}};
   TensorPool pool;
+  Parcel parcel{ParcelKind::letter, WhenFull::wait, false, {std::byte{0xAA}, std::byte{0xBB}}, {}};
   parcel.tensors = {tensor_of(pool, Scalar::float64, 3)};
   const Message message = message_of({HostId{3}, HostId{4}, 0x0102030405060708, 9}, parcel, 0, parcel.bytes());
   REQUIRE(message.size() == 2);

@@ -30,7 +30,7 @@ constexpr HostId sender{0}, victim{1}, madman{2};
 class Scene {
  public:
   explicit Scene(Wire wire, std::size_t receive_bytes = std::size_t{64} << 20)
-      : party_{3, wire, [&](ZmqOptions& options) {
+      : party_{pool_, 3, wire, [&](ZmqOptions& options) {
                  options.limits.handshake = 1s;
                  options.limits.receive_bytes = receive_bytes;
                  if (options.self == victim) options.on_trouble = [this](const std::string& sentence) { told(sentence); };
@@ -79,6 +79,7 @@ class Scene {
 
   std::mutex mutex_;
   std::vector<std::string> sentences_;
+  TensorPool pool_;
   Collector answers_, heard_;
   ZmqParty party_;
   std::uint64_t sent_ = 0;
@@ -324,11 +325,11 @@ TEST_CASE("a message without an end is cut off before it fills the memory") {
 }
 
 TEST_CASE("a known host that sends more than is used up is refused, and the others are heard") {
+  TensorPool pool;
+  Collector ignored;
   Scene scene(Wire::tcp_curve, std::size_t{33} << 20);
   scene.party().reborn(2);
-  Collector ignored;
   scene.party()[2].start(ignored);
-  TensorPool pool;
   Parcel parcel = numbered(0);
   parcel.tensors = {tensor_of(pool, Scalar::float32, 250'000)};
   for (int i = 0; i < 60; ++i) REQUIRE(scene.party()[2].send(victim, parcel));

@@ -36,12 +36,12 @@ class SocketFolder {
 
 enum class Wire { tcp_plain, tcp_curve, ipc_plain, ipc_curve };
 
-/// A roster and what each host keeps to itself.
+/// A roster and what each host keeps to itself. What they receive comes from the pool.
 class ZmqParty : public Ends {
  public:
   using Change = std::function<void(ZmqOptions&)>;
 
-  ZmqParty(std::uint32_t hosts, Wire wire, const Change& change = {}) : change_{change} {
+  ZmqParty(TensorPool& pool, std::uint32_t hosts, Wire wire, const Change& change = {}) : pool_{pool}, change_{change} {
     const bool is_curve = wire == Wire::tcp_curve || wire == Wire::ipc_curve;
     const bool is_tcp = wire == Wire::tcp_plain || wire == Wire::tcp_curve;
     for (std::uint32_t host = 0; host < hosts; ++host) {
@@ -54,7 +54,6 @@ class ZmqParty : public Ends {
   }
 
   ZmqTransport& operator[](std::uint32_t host) override { return *hosts_[host]; }
-  TensorPool& pool() { return pool_; }
   const std::vector<ZmqHost>& roster() const { return roster_; }
   const Identity& identity(std::uint32_t host) const { return identities_[host]; }
 
@@ -89,7 +88,7 @@ class ZmqParty : public Ends {
   }
 
   SocketFolder folder_;
-  TensorPool pool_;
+  TensorPool& pool_;
   Change change_;
   std::vector<Identity> identities_;
   std::vector<ZmqHost> roster_;

@@ -24,11 +24,19 @@ using namespace std::chrono_literals;
 
 namespace {
 
+struct OwnPool {
+  TensorPool own;
+};
+
+/// Whose pool goes after its hosts.
+struct PartyWithPool : OwnPool, ZmqParty {
+  PartyWithPool(std::uint32_t hosts, Wire wire, const Change& change) : ZmqParty{own, hosts, wire, change} {}
+};
+
 MakeEnds party_over(Wire wire) {
   return [wire](std::uint32_t hosts, std::size_t queue_bytes) {
-    return std::make_unique<ZmqParty>(hosts, wire, [queue_bytes](ZmqOptions& options) {
-      options.limits.queue_bytes = queue_bytes;
-    });
+    return std::make_unique<PartyWithPool>(
+        hosts, wire, [queue_bytes](ZmqOptions& options) { options.limits.queue_bytes = queue_bytes; });
   };
 }
 
@@ -107,8 +115,9 @@ TEST_CASE("ZeroMQ over ipc with CURVE keeps the transport contract") { transport
 
 TEST_CASE("a host that dies and comes back is heard again, and hears what waited for it") {
   for (const Wire wire : {Wire::tcp_curve, Wire::ipc_plain}) {
+    TensorPool pool;
     Collector first, second, other;
-    ZmqParty party(2, wire);
+    ZmqParty party(pool, 2, wire);
     party[0].start(other);
     party[1].start(first);
     for (std::uint64_t i = 0; i < 50; ++i) REQUIRE(party[0].send(b, numbered(i)));
@@ -159,9 +168,9 @@ TEST_CASE("a process that is killed in the middle of a parcel does no harm, and 
 
 TEST_CASE("tensors are lent to ZeroMQ, not copied, and have all come back when stop returns") {
   for (const Wire wire : {Wire::tcp_plain, Wire::tcp_curve}) {
+    TensorPool pool, own;
     Collector ignored, heard;
-    ZmqParty party(2, wire);
-    TensorPool own;
+    ZmqParty party(pool, 2, wire);
     LentTensors lent;
     party[0].start(ignored);
     for (std::uint64_t i = 0; i < 20; ++i) {
@@ -187,21 +196,21 @@ TEST_CASE("tensors are lent to ZeroMQ, not copied, and have all come back when s
 }
 
 TEST_CASE("a stream of parcels does not grow the receiver's memory") {
+  TensorPool pool, own;
   Collector ignored;
   Counter counter;
-  ZmqParty party(2, Wire::tcp_plain);
+  ZmqParty party(pool, 2, Wire::tcp_plain);
   party[0].start(ignored);
   party[1].start(counter);
-  TensorPool own;
   std::size_t reserved = 0;
   for (std::uint64_t i = 0; i < 300; ++i) {
     Parcel parcel = numbered(i);
     parcel.tensors = {tensor_of(own, Scalar::float32, 50'000, i)};
     REQUIRE(party[0].send(b, std::move(parcel)));
     REQUIRE(comes_true([&] { return counter.count == i + 1; }));
-    if (i == 100) reserved = party.pool().reserved_bytes();
+    if (i == 100) reserved = pool.reserved_bytes();
   }
-  CHECK(party.pool().reserved_bytes() <= reserved + 4 * 200'064);
+  CHECK(pool.reserved_bytes() <= reserved + 4 * 200'064);
   party[0].stop({});
   party[1].stop({});
 }
