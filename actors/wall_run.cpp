@@ -274,7 +274,7 @@ std::string sentence_about(const TransportCounts& counts, const OfficeCounts& of
 
 // Which run an earlier life of this host took part in; 0 if it left nothing.
 std::uint64_t run_of(const HostHome& home) {
-  std::ifstream file(home.checkpoints / "run");
+  std::ifstream file(home.checkpoints.parent_path() / "run");
   std::uint64_t run = 0;
   file >> run;
   return run;
@@ -282,11 +282,9 @@ std::uint64_t run_of(const HostHome& home) {
 
 void keep_run(const HostHome& home, std::uint64_t run) {
   if (home.checkpoints.empty()) return;
-  std::error_code error;
-  std::filesystem::create_directories(home.checkpoints, error);
-  std::ofstream file(home.checkpoints / "run");
+  std::ofstream file(home.checkpoints.parent_path() / "run");
   file << run << "\n";
-  if (!file.flush()) throw RunFailed("cannot write " + (home.checkpoints / "run").string());
+  if (!file.flush()) throw RunFailed("cannot write " + (home.checkpoints.parent_path() / "run").string());
 }
 
 void require_same_run(const HostHome& home, std::uint64_t earlier, std::uint64_t run) {
