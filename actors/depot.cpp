@@ -332,9 +332,11 @@ void Depot::on_goods(HostId from, Parcel parcel) {
     if (!goods) return;
     receive = std::move(wanted->second.receive);
     wanted_.erase(wanted);
+    ++receiving_;
   }
   const bool is_good = receive(std::move(goods));
   const std::lock_guard lock(mutex_);
+  --receiving_;
   if (is_good) {
     peers_[from.value].receipts.push_back(head->name);
   } else {
@@ -422,6 +424,29 @@ void Depot::ask_about_unconfirmed(Duration now) {
   }
 }
 
+// Many words go in one parcel: whoever has something to say leaves it to the thread.
+void Depot::speak(std::unique_lock<std::mutex>& lock) {
+  for (std::uint32_t host = 0; host < peers_.size(); ++host) {
+    Peer& peer = peers_[host];
+    const auto wants = std::exchange(peer.wants, {}), repeats = std::exchange(peer.repeats, {}),
+               receipts = std::exchange(peer.receipts, {}), questions = std::exchange(peer.questions, {});
+    const bool has_refused = !peer.refused.empty();
+    lock.unlock();
+    if (has_refused) ship_refused({host});
+    say(ParcelKind::want, {host}, wants, false);
+    say(ParcelKind::want, {host}, repeats, true);
+    say(ParcelKind::have, {host}, receipts, false);
+    say(ParcelKind::have, {host}, questions, true);
+    lock.lock();
+  }
+}
+
+void Depot::settle() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return receiving_ == 0; });
+  speak(lock);
+}
+
 void Depot::run() {
   constexpr Duration tick = std::chrono::milliseconds(5);
   std::unique_lock lock(mutex_);
@@ -431,19 +456,7 @@ void Depot::run() {
     const Duration now = monotonic_now();
     repeat_wants(now);
     ask_about_unconfirmed(now);
-    for (std::uint32_t host = 0; host < peers_.size(); ++host) {
-      Peer& peer = peers_[host];
-      const auto wants = std::exchange(peer.wants, {}), repeats = std::exchange(peer.repeats, {}),
-                 receipts = std::exchange(peer.receipts, {}), questions = std::exchange(peer.questions, {});
-      const bool has_refused = !peer.refused.empty();
-      lock.unlock();
-      if (has_refused) ship_refused({host});
-      say(ParcelKind::want, {host}, wants, false);
-      say(ParcelKind::want, {host}, repeats, true);
-      say(ParcelKind::have, {host}, receipts, false);
-      say(ParcelKind::have, {host}, questions, true);
-      lock.lock();
-    }
+    speak(lock);
   }
 }
 

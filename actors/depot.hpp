@@ -69,6 +69,8 @@ class Depot {
 
   /// Asks the owner until it comes.
   void want(GoodsName name, HostId owner, Receive receive);
+  /// All that has been received so far is receipted when this returns: before a host goes. Not to be called by a receiver.
+  void settle();
   /// Nothing that was wanted will come, nor what will be wanted.
   void give_up();
 
@@ -139,6 +141,7 @@ class Depot {
   void ship_refused(HostId to);
   void confirm(Peer& peer, const GoodsName& name, Duration now);
   void run();
+  void speak(std::unique_lock<std::mutex>& lock);
   void repeat_wants(Duration now);
   void ask_about_unconfirmed(Duration now);
   void say(ParcelKind kind, HostId to, std::vector<GoodsName> names, bool flag);
@@ -156,6 +159,7 @@ class Depot {
   std::uint64_t promised_[last_goods_kind + 1] = {};  // by kind: the next number that may be promised
   std::unordered_map<GoodsName, Wanted, HashName> wanted_;
   std::uint64_t refused_ = 0;
+  int receiving_ = 0;  // goods in the hands of their receivers
   bool has_given_up_ = false;
   bool has_words_ = false;
   bool is_stopping_ = false;

@@ -168,6 +168,7 @@ RunResult VirtualHost::perform_all(const OnMissing& on_missing) {
   prepare();
   play();
   result().digests.model = model_digest();
+  depot_.settle();
   shared_.part(farewell);
   result().was_stopped = shared_.end().has_value() && *shared_.end() < Time{from_seconds(experiment_.until)};
   return std::move(result());

@@ -67,6 +67,7 @@ std::vector<FinalClient> WallGathering::take_all(const std::vector<FinalClient>&
   const auto is_done = [&](ClientId client) { return taken_.contains(client) || !assembly_.is_alive(host_of_[client.value]); };
   while (!std::all_of(asked.begin(), asked.end(), is_done) && monotonic_now() < until) changed_.wait_for(lock, glance);
   lock.unlock();
+  depot_.settle();
   depot_.give_up();
   std::vector<FinalClient> all = mine;
   lock.lock();  // what comes now comes too late, but it may come

@@ -174,6 +174,21 @@ TEST_CASE("goods that cannot be what they should be are asked for again") {
   CHECK(pair.receiver().refused() == 2);
 }
 
+TEST_CASE("who settles before it goes leaves nobody waiting for a receipt") {
+  for (std::uint64_t round = 0; round < 50; ++round) {
+    Shelf shelf;
+    auto pair = std::make_unique<Pair>();
+    Depot& owner = pair->owner();
+    owner.promise(payload(0), {b});
+    owner.deliver(payload(0), packing(0));
+    pair->receiver().want(payload(0), a, shelf.receive(0));
+    REQUIRE(shelf.has(1));
+    pair->receiver().settle();
+    pair->assembly(1).stop(std::chrono::seconds(1));
+    CHECK(is_empty_soon(owner));
+  }
+}
+
 TEST_CASE("who gives up tells all who wait that nothing will come, then and later") {
   Pair pair;
   std::atomic<int> nothing{0};
