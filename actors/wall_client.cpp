@@ -13,7 +13,7 @@ constexpr std::uint32_t outside_graph = 0xFFFF'FFFF;
 
 void WallClient::handle(const WallEvent& event, ThreadMemory& memory) {
   if (world_.ensemble.has_failed()) return;
-  now_ = std::max(now_, event.at);  // of two threads that stamp events the slower one may come second
+  performed_.at = now_ = std::max(now_, event.at);  // of two threads that stamp events the slower one may come second
   try {
     close_windows_before(now_, memory);
     using Kind = WallEvent::Kind;
@@ -66,9 +66,9 @@ void WallClient::handle(const WallEvent& event, ThreadMemory& memory) {
     }
     take_over(memory);
   } catch (const std::exception& error) {
-    world_.ensemble.fail({.client = self_, .at = now_}, error.what());
+    world_.ensemble.fail(performed_, error.what());
   } catch (...) {
-    world_.ensemble.fail({.client = self_, .at = now_}, "something that is no std::exception");
+    world_.ensemble.fail(performed_, "something that is no std::exception");
   }
 }
 
@@ -293,6 +293,7 @@ void WallClient::perform(Effects::Draft& draft, std::span<StepEntry> entries, Th
   step.at = std::max(step.at, now_);
   step.incarnation = world_.incarnation;
   step.entries = entries;
+  performed_ = step;
   for (StepEntry& entry : entries)
     if (entry.peer == self_) entry.incarnation = static_cast<std::uint16_t>(world_.incarnation);  // kept by its sender
   const std::int64_t since = world_.ensemble.math_clock();

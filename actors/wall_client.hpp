@@ -170,6 +170,7 @@ class WallClient {
   StepHash hash_;
   WallTally tally_;
   Time now_{};
+  Step performed_{.client = self_};  // the newest: what a failure names
   Time computed_{};  // when the last computation was finished
   Epoch epoch_;
   bool is_stopped_ = false;
