@@ -14,6 +14,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "frames are written as numbers lie in memory");
 
 constexpr std::array<unsigned char, 4> magic{'R', 'B', 'T', 'F'};
+constexpr std::uint8_t is_not_summed = 1;  // a flag
 constexpr std::uint8_t no_scalar = 0xFF;
 constexpr std::uint8_t last_scalar = static_cast<std::uint8_t>(Scalar::uint32);
 
@@ -103,7 +104,7 @@ std::variant<std::size_t, FrameFault> checked_header(FramePart part) {
   if (part.size() < header) return FrameFault::malformed;
   const std::size_t summed = header - sizeof(std::uint64_t);
   if (read<std::uint64_t>(part, summed) != checksum(part.first(summed))) return FrameFault::malformed;
-  if (fixed.kind == 0 || fixed.kind > last_parcel_kind || fixed.flags != 0) return FrameFault::unknown;
+  if (fixed.kind == 0 || fixed.kind > last_parcel_kind || (fixed.flags & ~is_not_summed) != 0) return FrameFault::unknown;
   return header;
 }
 
@@ -118,25 +119,27 @@ bool fits(const Parcel& parcel, const FrameLimits& limits) {
          parcel.head.size() <= 0xFFFF'FFFF;
 }
 
-void write_frame(const Envelope& envelope, const Parcel& parcel, std::size_t first, std::size_t bytes, KnownSums& sums,
+void write_frame(const Envelope& envelope, const Parcel& parcel, std::size_t first, std::size_t bytes, KnownSums* sums,
                  WrittenFrame& frame) {
   const std::size_t tensors = parcel.tensors.size(), header = frame_header_bytes(tensors);
   frame.slices.clear();
   frame.first_part.resize(header);
   std::uint64_t sum = 0;
+  const bool is_summed = sums || parcel.is_spoilt;  // damage must be noticed
   const auto size_of_tensor = [&](std::size_t i) { return parcel.tensors[i].bytes(); };
   for_each_slice(parcel.head.size(), tensors, size_of_tensor, first, bytes,
                  [&](std::size_t index, std::size_t from, std::size_t count) {
                    if (index == 0) {
                      const FramePart head = FramePart(parcel.head).subspan(from, count);
                      frame.first_part.insert(frame.first_part.end(), head.begin(), head.end());
-                     sum = joined_checksum(sum, checksum(head));
+                     if (is_summed) sum = joined_checksum(sum, checksum(head));
                      return;
                    }
                    frame.slices.push_back({index - 1, from, count});
-                   sum = joined_checksum(sum, sums.of(parcel.tensors[index - 1], from, count));
+                   if (sums) sum = joined_checksum(sum, sums->of(parcel.tensors[index - 1], from, count));
                  });
-  const FixedHeader fixed{magic, frame_version, static_cast<std::uint8_t>(parcel.kind), 0, envelope.sender.value,
+  const FixedHeader fixed{magic, frame_version, static_cast<std::uint8_t>(parcel.kind),
+                          is_summed ? std::uint8_t{0} : is_not_summed, envelope.sender.value,
                           envelope.receiver.value, envelope.life, envelope.sequence,
                           static_cast<std::uint32_t>(parcel.head.size()), static_cast<std::uint32_t>(tensors), first,
                           bytes, sum ^ static_cast<std::uint64_t>(parcel.is_spoilt)};
@@ -161,6 +164,8 @@ std::variant<FrameView, FrameFault> read_frame(std::span<const FramePart> parts,
   view.kind = static_cast<ParcelKind>(fixed.kind);
   view.head_bytes = view.total_bytes = fixed.head_bytes;
   view.tensors = fixed.tensors;
+  view.is_summed = (fixed.flags & is_not_summed) == 0;
+  if (!view.is_summed && fixed.piece_checksum != 0) return FrameFault::malformed;
   view.checksum = fixed.piece_checksum;
   if (view.head_bytes > limits.parcel_bytes || fixed.bytes > limits.piece_bytes) return FrameFault::oversized;
   if (const auto fault = read_table(parts[0], limits, view)) return *fault;

@@ -48,8 +48,9 @@ struct WrittenFrame {
 /// False: a parcel of this form cannot be sent (too many bytes or tensors).
 bool fits(const Parcel& parcel, const FrameLimits& limits);
 
-/// Writes the frame that carries `bytes` bytes of the parcel from `first` on. The parcel fits and has so many.
-void write_frame(const Envelope& envelope, const Parcel& parcel, std::size_t first, std::size_t bytes, KnownSums& sums,
+/// Writes the frame that carries `bytes` bytes of the parcel from `first` on. The parcel fits and has so many. Without
+/// `sums` the piece goes without a checksum: for ways that cannot damage it.
+void write_frame(const Envelope& envelope, const Parcel& parcel, std::size_t first, std::size_t bytes, KnownSums* sums,
                  WrittenFrame& frame);
 
 /// Why a frame is not accepted.
@@ -78,7 +79,8 @@ struct FrameView {
   TensorShape shape(std::size_t tensor) const;
   std::size_t first = 0;  // where in the parcel this piece begins
   std::size_t bytes = 0;
-  std::uint64_t checksum = 0;  // of the piece; whoever copies it compares
+  bool is_summed = true;       // the piece has a checksum; whoever copies it compares
+  std::uint64_t checksum = 0;
   std::span<const std::byte> head;                          // the piece's share of the head
   std::span<const std::span<const std::byte>> tensor_parts;  // then of each tensor that it touches
 };

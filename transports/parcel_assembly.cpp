@@ -1,5 +1,6 @@
 #include "transports/parcel_assembly.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "transports/checksum.hpp"
@@ -57,7 +58,11 @@ bool ParcelAssembly::copy(const FrameView& frame) {
                  [&](std::size_t index, std::size_t from, std::size_t) {
                    std::byte* target = index == 0 ? parcel_.head.data() : parcel_.tensors[index - 1].writable<std::byte>();
                    const FramePart part = index == 0 ? frame.head : frame.tensor_parts[next++];
-                   sum = joined_checksum(sum, copy_with_checksum(part.empty() ? nullptr : target + from, part));
+                   std::byte* const place = part.empty() ? nullptr : target + from;
+                   if (frame.is_summed)
+                     sum = joined_checksum(sum, copy_with_checksum(place, part));
+                   else
+                     std::copy(part.begin(), part.end(), place);
                  });
   return sum == frame.checksum;
 }

@@ -28,7 +28,7 @@ struct ZmqOutgoing::Loan {
   }
 };
 
-ZmqOutgoing::ZmqOutgoing(zmq::socket_t socket, Envelope envelope, const Limits& limits, KnownSums& sums,
+ZmqOutgoing::ZmqOutgoing(zmq::socket_t socket, Envelope envelope, const Limits& limits, KnownSums* sums,
                          std::function<void()> on_room)
     : socket_{std::move(socket)},
       envelope_{envelope},
@@ -40,6 +40,7 @@ ZmqOutgoing::ZmqOutgoing(zmq::socket_t socket, Envelope envelope, const Limits& 
 void ZmqOutgoing::connect(const std::string& address) {
   socket_.set(zmq::sockopt::ipv6, is_ipv6(address));
   fit_buffers(socket_, address);
+  if (stays_here(address)) sums_ = nullptr;
   socket_.connect(address);
 }
 

@@ -24,9 +24,10 @@ class ZmqOutgoing {
     std::size_t flight_bytes = 0;  ///< tensor bytes that ZeroMQ may hold
   };
 
-  /// The socket is set up and not yet connected. `sums` is shared by the ways of one thread. `on_room`: called on
-  /// ZeroMQ's thread when it has let go of bytes that were waited for.
-  ZmqOutgoing(zmq::socket_t socket, Envelope envelope, const Limits& limits, KnownSums& sums,
+  /// The socket is set up and not yet connected. `sums` is shared by the ways of one thread; null: whatever is
+  /// sent is authenticated and needs no checksum. `on_room`: called on ZeroMQ's thread when it has let go of bytes that
+  /// were waited for.
+  ZmqOutgoing(zmq::socket_t socket, Envelope envelope, const Limits& limits, KnownSums* sums,
               std::function<void()> on_room);
 
   /// Any thread.
@@ -34,6 +35,7 @@ class ZmqOutgoing {
   /// Any thread. Nothing waits: all was handed to ZeroMQ.
   bool has_waiting() const { return waiting_.load() > 0; }
 
+  /// An address on this machine needs no checksums: what arrives was copied by the kernel.
   void connect(const std::string& address);
   zmq::socket_t& socket() { return socket_; }
 
@@ -61,7 +63,7 @@ class ZmqOutgoing {
   zmq::socket_t socket_;
   Envelope envelope_;
   Limits limits_;
-  KnownSums& sums_;
+  KnownSums* sums_;  // null: this way needs none
   std::function<void()> on_room_;
 
   std::mutex mutex_;

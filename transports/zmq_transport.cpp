@@ -204,7 +204,8 @@ ZmqTransport::Engine::Engine(ZmqOptions options, TensorPool& pool)
     }
     const ZmqOutgoing::Limits limits{options_.limits.frame, options_.limits.queue_bytes, options_.limits.flight_bytes};
     outgoing_.push_back(std::make_unique<ZmqOutgoing>(made_outgoing(to), Envelope{options_.self, to, options_.life, 0},
-                                                      limits, sums_, [this] { waker_.wake(); }));
+                                                      limits, options_.secret.is_there() ? nullptr : &sums_,
+                                                      [this] { waker_.wake(); }));
     if (!options_.hosts[host].address.empty()) reach(to, options_.hosts[host].address);
   }
   listen();

@@ -92,7 +92,7 @@ class Connection {
 
   Frame frame_of(const Parcel& parcel, std::size_t first, std::size_t bytes) {
     WrittenFrame written;
-    write_frame({honest, self, life_, ++sequence_}, parcel, first, bytes, sums_, written);
+    write_frame({honest, self, life_, ++sequence_}, parcel, first, bytes, &sums_, written);
     Frame frame{written.first_part};
     for (const TensorSlice& slice : written.slices) {
       const std::byte* const begin = parcel.tensors[slice.tensor].data<std::byte>() + slice.first;

@@ -43,7 +43,7 @@ std::vector<Bytes> frames_of(const Parcel& parcel, Envelope envelope, std::size_
     WrittenFrame written;
     ++envelope.sequence;
     KnownSums sums;
-    write_frame(envelope, parcel, first, bytes, sums, written);
+    write_frame(envelope, parcel, first, bytes, &sums, written);
     Bytes frame = written.first_part;
     for (const TensorSlice& slice : written.slices)
       append(frame, FramePart{parcel.tensors[slice.tensor].data<std::byte>() + slice.first, slice.bytes});

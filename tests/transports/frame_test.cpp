@@ -22,10 +22,11 @@ constexpr FrameLimits small{.parcel_bytes = 10'000, .piece_bytes = 3'000};
 
 using Message = std::vector<std::vector<std::byte>>;  // the parts of a frame
 
-Message message_of(const Envelope& envelope, const Parcel& parcel, std::size_t first, std::size_t bytes) {
+Message message_of(const Envelope& envelope, const Parcel& parcel, std::size_t first, std::size_t bytes,
+                   bool is_summed = true) {
   KnownSums sums;
   WrittenFrame frame;
-  write_frame(envelope, parcel, first, bytes, sums, frame);
+  write_frame(envelope, parcel, first, bytes, is_summed ? &sums : nullptr, frame);
   Message message{frame.first_part};
   for (const TensorSlice& slice : frame.slices) {
     const std::byte* const data = parcel.tensors[slice.tensor].data<std::byte>() + slice.first;
@@ -232,6 +233,24 @@ TEST_CASE("no flipped bit gets through") {
     }
 }
 
+TEST_CASE("a piece without a checksum is taken as it comes, unless it was spoilt; its header is still sealed") {
+  TensorPool pool;
+  Parcel parcel = numbered(1);
+  parcel.tensors = {tensor_of(pool, Scalar::float32, 10)};
+  const Message whole = message_of({a, b, 1, 1}, parcel, 0, parcel.bytes(), false);
+  CHECK(whole[0][7] == std::byte{1});
+  Desk desk;
+  const auto received = desk.take(whole);
+  REQUIRE(received);
+  CHECK(same(*received, parcel));
+  Message flipped = message_of({a, b, 1, 2}, parcel, 0, parcel.bytes(), false);
+  flipped[0][20] ^= std::byte{1};
+  CHECK_FALSE(desk.take(flipped));
+  parcel.is_spoilt = true;
+  CHECK_FALSE(desk.take(message_of({a, b, 1, 3}, parcel, 0, parcel.bytes(), false)));
+  CHECK(desk.counts().malformed == 2);
+}
+
 TEST_CASE("noise never gets through and never throws") {
   const std::string counterexample = broken([&] {
     Message noise(*rc::gen::inRange<std::size_t>(0, 4));
@@ -258,7 +277,9 @@ TEST_CASE("a header that lies is refused before memory is taken, however well it
   CHECK(changed(4, std::uint16_t{2}) == FrameFault::unknown);
   CHECK(changed(6, std::uint8_t{0}) == FrameFault::unknown);
   CHECK(changed(6, std::uint8_t{last_parcel_kind + 1}) == FrameFault::unknown);
-  CHECK(changed(7, std::uint8_t{1}) == FrameFault::unknown);
+  CHECK(changed(7, std::uint8_t{1}) == FrameFault::malformed);  // it has a checksum and says that it has none
+  CHECK(changed(7, std::uint8_t{2}) == FrameFault::unknown);
+  CHECK(changed(7, std::uint8_t{129}) == FrameFault::unknown);
   CHECK(changed(32, std::uint32_t{0xFFFF'FFFF}) == FrameFault::oversized);
   CHECK(changed(36, std::uint32_t{most_frame_tensors + 1}) == FrameFault::oversized);
   CHECK(changed(36, std::uint32_t{0xFFFF'FFFF}) == FrameFault::oversized);

@@ -172,7 +172,7 @@ std::vector<std::vector<std::byte>> frame_from(HostId from, std::uint64_t life, 
                                                const Parcel& parcel) {
   KnownSums sums;
   WrittenFrame frame;
-  write_frame({from, victim, life, sequence}, parcel, 0, parcel.bytes(), sums, frame);
+  write_frame({from, victim, life, sequence}, parcel, 0, parcel.bytes(), &sums, frame);
   return {frame.first_part};
 }
 

@@ -196,7 +196,7 @@ class Relay {
     do {
       const std::size_t bytes = std::min<std::size_t>(1000, parcel.bytes() - first);
       WrittenFrame frame;
-      write_frame({HostId{1}, HostId{0}, 1, ++sequence_}, parcel, first, bytes, sums_, frame);
+      write_frame({HostId{1}, HostId{0}, 1, ++sequence_}, parcel, first, bytes, &sums_, frame);
       std::vector<FramePart> parts{frame.first_part};
       for (const TensorSlice& slice : frame.slices)
         parts.push_back({parcel.tensors[slice.tensor].data<std::byte>() + slice.first, slice.bytes});
