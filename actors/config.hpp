@@ -43,6 +43,7 @@ enum class TopologyKind {
   edges
 };
 enum class Symmetrise { none, union_, mutual };
+enum class ChangeKind { none, edges, clients, redraw, steps, file };
 enum class ChannelKind { ideal, random, table };
 enum class HubKind { round_robin, fixed, random, max_degree, table };
 enum class UnifyVia { ideal, transport };
@@ -119,8 +120,12 @@ struct Topology {
   std::filesystem::path file;                  // file: one edge "source target" a line; absolute
   std::vector<std::pair<std::int64_t, std::int64_t>> edges;  // edges: [source, target]
   bool directed = false;                                     // file, edges: false adds the other direction
-  std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> cycle;  // edges: which are there, for each round in turn
-  std::vector<std::int64_t> cycle_rounds;                                 // edges: how long each lasts; empty: 1
+  std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> cycle;  // edges: which are there, in turn
+  std::vector<std::int64_t> cycle_rounds;  // edges: for how many changes each lasts; empty: 1
+  ChangeKind change = ChangeKind::none;    // how the graph changes
+  double activation = 0.5;                 // change edges, clients: the chance of each
+  double change_every = 1;                 // seconds, in rounds: rounds
+  std::int64_t graphs = 100;               // change edges, clients, redraw: so many, again and again
   MixingKind mixing = MixingKind::auto_;           // weights of what is absorbed; auto: what suits the algorithm
   MixingKind shares = MixingKind::auto_;           // weights of what is given away
   std::vector<std::vector<double>> mixing_matrix;  // mixing = explicit: [receiver][sender]

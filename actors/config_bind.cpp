@@ -32,6 +32,8 @@ void fields(auto& each, Topology& topology) {
   each("radius", topology.radius), each("k", topology.k), each("symmetrise", topology.symmetrise);
   each("file", topology.file), each("edges", topology.edges), each("directed", topology.directed);
   each("cycle", topology.cycle), each("cycle_rounds", topology.cycle_rounds);
+  each("change", topology.change), each("activation", topology.activation);
+  each("change_every", topology.change_every), each("graphs", topology.graphs);
   each("mixing", topology.mixing), each("shares", topology.shares);
   each("mixing_matrix", topology.mixing_matrix), each("shares_matrix", topology.shares_matrix);
 }

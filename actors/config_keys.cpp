@@ -107,10 +107,19 @@ const std::array fixed = std::to_array<Key>({
     {"topology", "file", Type::file, "", "text file, one edge \"source target\" a line", "kind=file"},
     {"topology", "edges", Type::edges, "", "list of [source, target]", "kind=edges"},
     {"topology", "directed", Type::boolean, "false", "false: every edge is used in both directions", "kind=file|edges"},
-    {"topology", "cycle", Type::edge_lists, "[]", "in rounds: which of the edges are there, a list for each round in turn; "
-     "empty: all of them always", "kind=edges"},
-    {"topology", "cycle_rounds", Type::integers, "[]", "how many rounds each graph of the cycle lasts; empty: 1", "kind=edges",
+    {"topology", "cycle", Type::edge_lists, "[]", "which of the edges are there, a list for each graph in turn; empty: all of "
+     "them always", "kind=edges"},
+    {"topology", "cycle_rounds", Type::integers, "[]", "for how many changes each graph of the cycle lasts; empty: 1", "kind=edges",
      {1, 1e9}},
+    {"topology", "change", Type::choice, "\"none\"", "how the graph changes: edges and clients are there by chance, redraw "
+     "draws a random kind anew, steps goes through one_peer_exponential, file reads the number of a graph behind each edge", "",
+     {}, words<ChangeKind>},
+    {"topology", "activation", Type::number, "0.5", "chance that an edge or a client is there", "change=edges|clients",
+     chance_not_none},
+    {"topology", "change_every", Type::number, "1.0", "seconds that a graph lasts; with protocol.kind = \"rounds\": rounds", "",
+     positive},
+    {"topology", "graphs", Type::integer, "100", "so many graphs are drawn; then the first one comes again",
+     "change=edges|clients|redraw", {1, 1e6}},
     {"topology", "mixing", Type::choice, "\"auto\"", "weights of what a client absorbs: a rule of `rubato list mixing`, or "
      "mixing_matrix; auto: what the algorithm is made for", "", {}, words<MixingKind>},
     {"topology", "shares", Type::choice, "\"auto\"", "weights of what a client gives away, where an algorithm does that",

@@ -24,6 +24,8 @@ inline constexpr std::string_view words<TopologyKind> =
 template <>
 inline constexpr std::string_view words<Symmetrise> = "none|union|mutual";
 template <>
+inline constexpr std::string_view words<ChangeKind> = "none|edges|clients|redraw|steps|file";
+template <>
 inline constexpr std::string_view words<ChannelKind> = "ideal|random|table";
 template <>
 inline constexpr std::string_view words<HubKind> = "round_robin|fixed|random|max_degree|table";

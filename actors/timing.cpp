@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "runtime/world/changing.hpp"
 #include "runtime/world/mixing.hpp"
 #include "runtime/world/topology.hpp"
 
@@ -326,15 +327,43 @@ Graph graph_of(const std::vector<std::pair<std::int64_t, std::int64_t>>& edges, 
   return Graph(clients, is_directed, std::move(all));
 }
 
+Graph whole_of(std::span<const Graph> graphs) { return graphs.size() > 1 ? joined(graphs) : graphs.front(); }
+
+// A graph of the cycle may only have edges of the whole one, and each stays as long as it says.
+std::vector<Graph> graphs_of_edges(const config::Topology& topology, std::size_t clients) {
+  const Graph whole = graph_of(topology.edges, topology.directed, clients);
+  if (topology.cycle.empty()) return {whole};
+  if (!topology.cycle_rounds.empty() && topology.cycle_rounds.size() != topology.cycle.size())
+    throw std::invalid_argument("topology.cycle_rounds has " + std::to_string(topology.cycle_rounds.size()) +
+                                " numbers, must have one for each of the " + std::to_string(topology.cycle.size()) + " graphs");
+  std::vector<Graph> graphs;
+  for (std::size_t k = 0; k < topology.cycle.size(); ++k) {
+    const Graph part = graph_of(topology.cycle[k], topology.directed, clients);
+    for (LinkIndex link = 0; link < part.links(); ++link)
+      if (const Edge ends = part.ends_of(link); !whole.find_link(ends.source, ends.target))
+        throw std::invalid_argument("topology.cycle[" + std::to_string(k) + "]: topology.edges has no edge from " +
+                                    std::to_string(ends.source.value) + " to " + std::to_string(ends.target.value));
+    graphs.insert(graphs.end(), topology.cycle_rounds.empty() ? 1 : static_cast<std::size_t>(topology.cycle_rounds[k]), part);
+  }
+  return graphs;
+}
+
+GraphChange to_change(const config::Topology& topology) {
+  static_assert(static_cast<int>(config::ChangeKind::file) == static_cast<int>(GraphChange::Kind::file));
+  return {static_cast<GraphChange::Kind>(topology.change), topology.activation, static_cast<std::size_t>(topology.graphs)};
+}
+
 }  // namespace
 
-Graph make_graph(const Experiment& experiment) {
+std::vector<Graph> make_graphs(const Experiment& experiment) {
   const auto clients = static_cast<std::size_t>(experiment.clients.count);
   const config::Topology& topology = experiment.topology;
-  if (topology.kind == config::TopologyKind::edges) {
-    return graph_of(topology.edges, topology.directed, clients);
-  }
-  return make_topology(to_options(topology), clients, static_cast<std::uint64_t>(experiment.seed));
+  if (topology.kind == config::TopologyKind::edges) return graphs_of_edges(topology, clients);
+  return make_changing(to_options(topology), to_change(topology), clients, static_cast<std::uint64_t>(experiment.seed));
+}
+
+Graph make_graph(const Experiment& experiment) {
+  return whole_of(make_graphs(experiment));
 }
 
 Manner manner_of(const Experiment& experiment) {
@@ -369,50 +398,54 @@ Timing::Timing(Graph given_graph, std::unique_ptr<Channel> given_channel, Runs p
   conductor.channel = channel.get();
 }
 
-// The weights of merge and publish steps, from the rules of the file or those the algorithm is made for.
-void Timing::weigh(const Experiment& experiment, const Manner& manner) {
+// What every link of the whole graph weighs while this part of it is there; links that are not weigh nothing.
+std::vector<double> Timing::weights_of(const Graph& part, const Experiment& experiment, const Manner& manner, bool is_share) const {
   const config::Topology& topology = experiment.topology;
-  if (!topology.cycle.empty()) return weigh_cycle(topology, manner);
-  const auto links_of = [](const MixingMatrix& matrix) {
-    return std::vector<std::vector<double>>{{matrix.link_weights().begin(), matrix.link_weights().end()}};
+  const Weights rule = is_share ? manner.share : manner.merge;
+  const auto on_whole = [&](auto weight) {
+    return weigh_links(graph, [&](ClientId sender, ClientId receiver) {
+      return part.find_link(sender, receiver) ? weight(sender, receiver) : 0.0;
+    });
   };
-  if (manner.merge == Weights::neighbours)
-    settings.merge_weights = {draco_weights(experiment.algorithm, graph)};
-  else if (manner.merge != Weights::none)
-    settings.merge_weights = links_of(make_weights(topology.mixing, topology.mixing_matrix, manner.merge, "mixing", graph));
-  if (settings.merge_weights.size() == 1 && settings.merge_weights.front().empty()) settings.merge_weights.clear();
-  if (manner.share == Weights::none) return;
+  if (rule == Weights::none) return on_whole([](ClientId, ClientId) { return 1.0; });
+  if (rule == Weights::neighbours) {
+    const std::vector<double> weights = draco_weights(experiment.algorithm, part);
+    return on_whole([&](ClientId sender, ClientId receiver) {
+      return weights.empty() ? 1.0 : weights[*part.find_link(sender, receiver)];
+    });
+  }
   const bool is_one_matrix = manner.share == manner.merge && topology.shares == config::MixingKind::auto_;
-  settings.share_weights =
-      is_one_matrix ? settings.merge_weights
-                    : links_of(make_weights(topology.shares, topology.shares_matrix, manner.share, "shares", graph));
+  const MixingMatrix matrix = is_share && !is_one_matrix
+                                  ? make_weights(topology.shares, topology.shares_matrix, rule, "shares", part)
+                                  : make_weights(topology.mixing, topology.mixing_matrix, rule, "mixing", part);
+  if (part.links() == graph.links()) return {matrix.link_weights().begin(), matrix.link_weights().end()};
+  return on_whole([&](ClientId sender, ClientId receiver) { return matrix.at(receiver, sender); });
 }
 
-// A row of weights for every round of the cycle; who has no link in a graph keeps its model in its rounds.
-void Timing::weigh_cycle(const config::Topology& topology, const Manner& manner) {
-  if (protocol_ != Runs::rounds)
-    throw std::invalid_argument("topology.cycle: the graph changes from round to round; use protocol.kind = \"rounds\"");
-  const bool is_weighed = manner.merge != Weights::none && manner.merge != Weights::neighbours;
-  if (!is_weighed && manner.share == Weights::none)
-    throw std::invalid_argument("topology.cycle: this algorithm has no mixing weights that could change");
-  if (!topology.cycle_rounds.empty() && topology.cycle_rounds.size() != topology.cycle.size())
-    throw std::invalid_argument("topology.cycle_rounds has " + std::to_string(topology.cycle_rounds.size()) +
-                                " numbers, must have one for each of the " + std::to_string(topology.cycle.size()) + " graphs");
-  for (std::size_t k = 0; k < topology.cycle.size(); ++k) {
-    const Graph part = graph_of(topology.cycle[k], topology.directed, graph.clients());
-    for (LinkIndex link = 0; link < part.links(); ++link)
-      if (const Edge ends = part.ends_of(link); !graph.find_link(ends.source, ends.target))
-        throw std::invalid_argument("topology.cycle[" + std::to_string(k) + "]: topology.edges has no edge from " +
-                                    std::to_string(ends.source.value) + " to " + std::to_string(ends.target.value));
-    const auto row = [&](config::MixingKind kind, Weights weights, const char* key) {
-      const MixingMatrix matrix = make_weights(kind, {}, weights, key, part);
-      return weigh_links(graph, [&](ClientId sender, ClientId receiver) { return matrix.at(receiver, sender); });
-    };
-    const std::int64_t rounds = topology.cycle_rounds.empty() ? 1 : topology.cycle_rounds[k];
-    for (std::int64_t r = 0; r < rounds; ++r) {
-      if (is_weighed) settings.merge_weights.push_back(row(topology.mixing, manner.merge, "mixing"));
-      if (manner.share != Weights::none) settings.share_weights.push_back(row(topology.shares, manner.share, "shares"));
-    }
+// The weights of merge and publish steps, from the rules of the file or those the algorithm is made for.
+void Timing::weigh(const Experiment& experiment, const Manner& manner) {
+  if (manner.merge != Weights::none && !(manner.merge == Weights::neighbours && settings.needs.weights_by_batch))
+    settings.merge_weights = {weights_of(graph, experiment, manner, false)};
+  if (manner.share != Weights::none) settings.share_weights = {weights_of(graph, experiment, manner, true)};
+}
+
+// A row of weights for every graph of the sequence; who has no link in a graph keeps its model meanwhile.
+void Timing::weigh_changes(const Experiment& experiment, const Manner& manner, std::span<const Graph> graphs) {
+  if (protocol_ != Runs::rounds && protocol_ != Runs::push)
+    throw std::invalid_argument("topology.change: protocol.kind = \"" + std::string(name_of(protocol_)) +
+                                "\" needs a graph that stays; \"push\" and \"rounds\" do not");
+  const double every = experiment.topology.change_every;
+  const std::uint64_t repeats = protocol_ == Runs::rounds ? whole_rounds(every, "topology.change_every") : 1;
+  constexpr std::size_t most = std::size_t{1} << 27;
+  if (graphs.size() * repeats > most / std::max<std::size_t>(graph.links(), 1))
+    throw std::invalid_argument(std::to_string(graphs.size() * repeats) + " graphs of " + std::to_string(graph.links()) +
+                                " links are more than memory should hold; lower topology.graphs");
+  if (protocol_ == Runs::push) settings.change_every = from_seconds(every);
+  settings.weighs_as_sent = manner.merge == Weights::none || manner.merge == Weights::neighbours;
+  for (const Graph& part : graphs) {
+    settings.merge_weights.insert(settings.merge_weights.end(), repeats, weights_of(part, experiment, manner, false));
+    if (manner.share != Weights::none)
+      settings.share_weights.insert(settings.share_weights.end(), repeats, weights_of(part, experiment, manner, true));
   }
 }
 
@@ -451,9 +484,13 @@ void Timing::give_chances(const Experiment& experiment) {
 }
 
 Timing::Timing(const Experiment& experiment, const Manner& manner, std::ostream& notes)
-    : Timing(make_graph(experiment), make_channel(experiment.channel, static_cast<std::uint64_t>(experiment.seed)),
+    : Timing(make_graphs(experiment), experiment, manner, notes) {}
+
+Timing::Timing(std::span<const Graph> graphs, const Experiment& experiment, const Manner& manner, std::ostream& notes)
+    : Timing(whole_of(graphs), make_channel(experiment.channel, static_cast<std::uint64_t>(experiment.seed)),
              manner.protocol) {
-  if (experiment.topology.kind != config::TopologyKind::one_peer_exponential) require_connected(graph);
+  const bool is_one_step = experiment.topology.kind == config::TopologyKind::one_peer_exponential && graphs.size() == 1;
+  if (!is_one_step) require_connected(graph);
   check_links(experiment.channel, graph);
   centre = ClientId{static_cast<std::uint32_t>(experiment.protocol.center)};
   if (manner.entry) require_graph(*manner.entry, experiment.algorithm.options, graph, centre);
@@ -471,7 +508,10 @@ Timing::Timing(const Experiment& experiment, const Manner& manner, std::ostream&
   settings.needs.acknowledgements |= retains_on_loss(experiment, protocol_);
   settings.may_duplicate = experiment.channel.duplicate > 0;
   conductor.acknowledges = settings.needs.acknowledgements;
-  weigh(experiment, manner);
+  if (graphs.size() > 1)
+    weigh_changes(experiment, manner, graphs);
+  else
+    weigh(experiment, manner);
   give_chances(experiment);
 
   conductor.seed = seed;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <ostream>
+#include <span>
 #include <vector>
 
 #include "actors/config.hpp"
@@ -19,7 +20,10 @@
 
 namespace rubato {
 
-/// The graph of an experiment. Throws std::invalid_argument if it cannot be made or somebody cannot be reached.
+/// The graphs of an experiment in their order, each as long as topology.change_every says; a single one if it stays. Throws
+/// std::invalid_argument if they cannot be made.
+std::vector<Graph> make_graphs(const config::Experiment& experiment);
+/// All links that are there at some time.
 Graph make_graph(const config::Experiment& experiment);
 
 /// The file's law as one that draws.
@@ -68,8 +72,10 @@ class Timing {
   ClientId centre{};
 
  private:
+  Timing(std::span<const Graph> graphs, const config::Experiment& experiment, const Manner& manner, std::ostream& notes);
   void weigh(const config::Experiment& experiment, const Manner& manner);
-  void weigh_cycle(const config::Topology& topology, const Manner& manner);
+  void weigh_changes(const config::Experiment& experiment, const Manner& manner, std::span<const Graph> graphs);
+  std::vector<double> weights_of(const Graph& part, const config::Experiment& experiment, const Manner& manner, bool is_share) const;
   void give_chances(const config::Experiment& experiment);
   void leave_alone(const config::Experiment& experiment);
   std::unique_ptr<Protocol> make_protocol(ClientId client);

@@ -13,6 +13,7 @@
 #include "algos/catalogue.hpp"
 #include "learning/model_catalogue.hpp"
 #include "learning/named_sets.hpp"
+#include "runtime/world/changing.hpp"
 #include "runtime/world/report.hpp"
 #include "runtime/world/topology.hpp"
 
@@ -121,10 +122,14 @@ const std::map<std::string, std::function<void()>>& lists() {
 
 int topology(const std::filesystem::path& file, const std::vector<std::string>& set) {
   const config::Experiment experiment = config::read_experiment(file, set, std::cerr);
-  const Graph graph = make_graph(experiment);
-  std::cout << describe(graph) << std::flush;
-  const auto fault = connection_fault(graph);
-  if (!fault || experiment.topology.kind == config::TopologyKind::one_peer_exponential) return ok;
+  const std::vector<Graph> graphs = make_graphs(experiment);
+  const Graph whole = joined(graphs);
+  std::cout << describe(whole);
+  if (graphs.size() > 1) std::cout << describe_changes(graphs);
+  std::cout << std::flush;
+  const auto fault = connection_fault(whole);
+  const bool is_one_step = experiment.topology.kind == config::TopologyKind::one_peer_exponential && graphs.size() == 1;
+  if (!fault || is_one_step) return ok;
   std::cerr << *fault << "\n";
   return bad_input;
 }

@@ -89,9 +89,21 @@ bool Push::is_here(ClientId neighbour) const {
   return !memory_ || !std::binary_search(memory_->absent.begin(), memory_->absent.end(), neighbour);
 }
 
-double Push::merge_weight(const Arrival& arrival) const {
-  const double weight = settings_.merge_weight(arrival.link);
-  return memory_ ? weight * memory_->scale : weight;
+double Push::merge_weight(const Arrival& arrival, Time now) const {
+  const std::uint64_t row = settings_.row_at(settings_.weighs_as_sent ? arrival.sent : now);
+  return settings_.merge_weight(arrival.link, row) * scale(row);
+}
+
+// Of merge weights that are shared out among those who are here.
+double Push::scale(std::uint64_t row) const {
+  if (!settings_.shares_out_weights || !memory_ || memory_->absent.empty()) return 1;
+  double all = 0, here = 0;
+  for (std::size_t k = 0; k < settings_.graph->in_degree(self_); ++k) {
+    const double weight = settings_.merge_weight(settings_.graph->in_link(self_, k), row);
+    all += weight;
+    if (is_here(settings_.graph->senders_to(self_)[k])) here += weight;
+  }
+  return here > 0 ? all / here : 1;
 }
 
 void Push::on_presence(ClientId neighbour, bool is_here) {
@@ -100,14 +112,6 @@ void Push::on_presence(ClientId neighbour, bool is_here) {
   const bool is_listed = at != absent.end() && *at == neighbour;
   if (is_here && is_listed) absent.erase(at);
   if (!is_here && !is_listed) absent.insert(at, neighbour);
-  if (!settings_.shares_out_weights) return;
-  double all = 0, here = 0;
-  for (const ClientId sender : settings_.graph->senders_to(self_)) {
-    const double weight = settings_.merge_weight(*settings_.graph->find_link(sender, self_));
-    all += weight;
-    if (this->is_here(sender)) here += weight;
-  }
-  memory_->scale = here > 0 ? all / here : 1;
 }
 
 void Push::on_new_life(ClientId sender) {
@@ -178,10 +182,11 @@ void Push::publish(Time now, std::uint32_t detail, Effects& effects) {
   const Graph& graph = *settings_.graph;
   const auto receivers = graph.receivers_of(self_);
   const LinkIndex first_link = graph.first_link(self_);
+  const std::uint64_t row = settings_.row_at(now);
   const auto entry = [&](std::uint32_t place) {
     const LinkIndex link = first_link + place;
-    if (!is_here(receivers[place])) return;
-    effects.entry({.peer = receivers[place], .sequence = sequence_, .weight = settings_.share_weight(link), .place = link});
+    if (!is_here(receivers[place]) || settings_.is_idle(link, row)) return;
+    effects.entry({.peer = receivers[place], .sequence = sequence_, .weight = settings_.share_weight(link, row), .place = link});
   };
   Step& step = effects.step(StepKind::publish, self_, now);
   step.index = sequence_;
@@ -224,7 +229,7 @@ void Push::on_request(Time now, ClientId from, std::uint32_t, Effects& effects) 
   step.index = counts_.resyncs;
   effects.turn(counts_.resyncs);
   effects.tag(sequence_);
-  effects.entry({.peer = from, .sequence = static_cast<Sequence>(counts_.resyncs), .weight = settings_.share_weight(*link), .place = *link});
+  effects.entry({.peer = from, .sequence = static_cast<Sequence>(counts_.resyncs), .weight = settings_.share_weight(*link, settings_.row_at(now)), .place = *link});
   ++counts_.resyncs;
 }
 
@@ -295,7 +300,7 @@ void Push::absorb_stored(Time now, Effects& effects) {
   const std::uint64_t every = settings_.absorb_every.empty() ? 1 : settings_.absorb_every[self_.value];
   if (counts_.computations % every != 0) return;
   effects.step(StepKind::merge, self_, now);
-  for (const Arrival& arrival : memory_->stored) effects.entry(merge_entry(arrival, now, merge_weight(arrival)));
+  for (const Arrival& arrival : memory_->stored) effects.entry(merge_entry(arrival, now, merge_weight(arrival, now)));
   memory_->stored.clear();
 }
 
@@ -320,7 +325,7 @@ void Push::merge_all(Time now, Effects& effects) {
   effects.step(StepKind::merge, self_, now);
   const double equal_share = 1.0 / static_cast<double>(batch.size());
   for (const Arrival& arrival : batch) {
-    const double weight = settings_.needs.weights_by_batch ? equal_share : merge_weight(arrival);
+    const double weight = settings_.needs.weights_by_batch ? equal_share : merge_weight(arrival, now);
     effects.entry(merge_entry(arrival, now, weight));
   }
 }
@@ -336,7 +341,7 @@ void Push::merge_newest(Time now, Effects& effects) {
   std::size_t used = 0;
   for (std::size_t i = 0; i < sorted_.size(); ++i) {
     if (is_superseded(i)) continue;
-    effects.entry(merge_entry(sorted_[i], now, merge_weight(sorted_[i])));
+    effects.entry(merge_entry(sorted_[i], now, merge_weight(sorted_[i], now)));
     ++used;
   }
   if (used == 0) effects.take_back();
@@ -368,7 +373,7 @@ void Push::merge_in_order(Time now, Effects& effects) {
       if (taken.kind != kind) continue;
       if (!is_open) effects.step(StepKind::merge, self_, now).message = kind;
       is_open = true;
-      effects.entry(merge_entry(taken, now, merge_weight(taken)));
+      effects.entry(merge_entry(taken, now, merge_weight(taken, now)));
     }
   }
   for (const Arrival& late : refused) supersede(late, now, effects);

@@ -42,6 +42,13 @@ struct PushSettings {
 
   const TimerLaw& compute_law(ClientId client) const { return compute[compute.size() > 1 ? client.value : 0]; }
   const TimerLaw& transmit_law(ClientId client) const { return transmit[transmit.size() > 1 ? client.value : 0]; }
+  Duration change_every{};         ///< how long a row of weights is in force, where time tells; 0: rounds do
+  bool weighs_as_sent = false;     ///< a message has its weight from when it was sent; else from when it is merged
+
+  /// Which row of weights is in force, counted on and on.
+  std::uint64_t row_at(Time now) const {
+    return change_every > Duration::zero() ? static_cast<std::uint64_t>(now.time_since_epoch() / change_every) : 0;
+  }
   /// Whether the client's `number`-th computation has a gradient.
   bool has_gradient(ClientId client, std::uint64_t number) const;
   double merge_weight(LinkIndex link, std::uint64_t round = 0) const {
@@ -91,7 +98,6 @@ class Push final : public Protocol {
     std::vector<DuplicateFilter> filters;  // by sender, where links duplicate
     std::vector<bool> is_unknown;          // by sender: its state must be asked for before anything is merged
     std::vector<ClientId> absent;          // neighbours that are not here, ascending
-    double scale = 1;                      // of merge weights that are shared out among those who are here
   };
 
   void begin(Time now, Effects& effects);
@@ -99,7 +105,8 @@ class Push final : public Protocol {
   void wake_timers(Effects& effects);
   Memory& memory();
   bool is_here(ClientId neighbour) const;
-  double merge_weight(const Arrival& arrival) const;
+  double merge_weight(const Arrival& arrival, Time now) const;
+  double scale(std::uint64_t row) const;
   void publish(Time now, std::uint32_t detail, Effects& effects);
   void wake_coupled(Time now, Effects& effects);
   Offer judge(const Arrival& arrival);

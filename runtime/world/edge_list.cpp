@@ -62,32 +62,85 @@ void check_listed_once(const std::vector<Edge>& edges, const std::vector<std::si
                                                (is_directed ? "" : "; an undirected edge is listed once"));
 }
 
-}  // namespace
-
-Graph read_edge_list(std::istream& lines, const std::string& name, std::size_t clients, bool is_directed) {
-  std::vector<Edge> edges;
-  std::vector<std::size_t> line_of;
-  std::string line;
-  for (std::size_t number = 1; std::getline(lines, line); ++number) {
-    line.resize(std::min(line.find('#'), line.size()));
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    edges.push_back(parse_edge(line, clients, {name, number}));
-    line_of.push_back(number);
-    if (edges.size() > Graph::max_links)
-      refuse({name, number}, "more than " + std::to_string(Graph::max_links) + " edges are too many");
-  }
-  if (lines.bad()) throw std::invalid_argument(name + ": the file cannot be read to its end");
-  check_listed_once(edges, line_of, name, is_directed);
-  return Graph(clients, is_directed, std::move(edges));
-}
-
-Graph load_edge_list(const std::string& path, std::size_t clients, bool is_directed) {
+std::ifstream opened(const std::string& path) {
   std::ifstream file(path);
   // A folder opens but does not read.
   if (!file || file.peek() == std::ifstream::traits_type::eof())
     throw std::invalid_argument("topology.file: \"" + path +
                                 "\" cannot be read or is empty; it must be a text file of edges");
+  return file;
+}
+
+constexpr std::uint32_t most_graphs = 1'000'000;
+
+// The edges of one graph, and the lines they stand on.
+struct Listed {
+  std::vector<Edge> edges;
+  std::vector<std::size_t> lines;
+
+  Graph graph(const std::string& name, std::size_t clients, bool is_directed) {
+    check_listed_once(edges, lines, name, is_directed);
+    return Graph(clients, is_directed, std::move(edges));
+  }
+};
+
+// Without comments and empty lines.
+template <class Take>
+void for_each_line(std::istream& lines, const std::string& name, Take take) {
+  std::string line;
+  std::size_t taken = 0;
+  for (std::size_t number = 1; std::getline(lines, line); ++number) {
+    line.resize(std::min(line.find('#'), line.size()));
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    if (++taken > Graph::max_links)
+      refuse({name, number}, "more than " + std::to_string(Graph::max_links) + " edges are too many");
+    take(line, Place{name, number});
+  }
+  if (lines.bad()) throw std::invalid_argument(name + ": the file cannot be read to its end");
+}
+
+}  // namespace
+
+Graph read_edge_list(std::istream& lines, const std::string& name, std::size_t clients, bool is_directed) {
+  Listed listed;
+  for_each_line(lines, name, [&](const std::string& line, Place place) {
+    listed.edges.push_back(parse_edge(line, clients, place));
+    listed.lines.push_back(place.line);
+  });
+  return listed.graph(name, clients, is_directed);
+}
+
+std::vector<Graph> read_edge_lists(std::istream& lines, const std::string& name, std::size_t clients, bool is_directed) {
+  std::vector<Listed> listed;
+  for_each_line(lines, name, [&](const std::string& line, Place place) {
+    const std::size_t last = line.find_last_not_of(" \t\r"), gap = line.find_last_of(" \t", last);
+    std::uint32_t number = 0;
+    const char* const end = line.data() + last + 1;
+    const auto [stop, error] = std::from_chars(line.data() + (gap == line.npos ? 0 : gap + 1), end, number);
+    if (gap == line.npos || error != std::errc{} || stop != end || number > most_graphs)
+      refuse(place, quoted(line) + " is no edge of a graph; expected are two client numbers and the number of the graph, 0 .. " +
+                        std::to_string(most_graphs));
+    if (number >= listed.size()) listed.resize(number + std::size_t{1});
+    listed[number].edges.push_back(parse_edge(line.substr(0, gap), clients, place));
+    listed[number].lines.push_back(place.line);
+  });
+  if (listed.empty()) throw std::invalid_argument(name + ": there is no edge");
+  std::vector<Graph> graphs;
+  for (std::size_t k = 0; k < listed.size(); ++k) {
+    if (listed[k].edges.empty()) throw std::invalid_argument(name + ": graph " + std::to_string(k) + " has no edge");
+    graphs.push_back(listed[k].graph(name, clients, is_directed));
+  }
+  return graphs;
+}
+
+Graph load_edge_list(const std::string& path, std::size_t clients, bool is_directed) {
+  std::ifstream file = opened(path);
   return read_edge_list(file, path, clients, is_directed);
+}
+
+std::vector<Graph> load_edge_lists(const std::string& path, std::size_t clients, bool is_directed) {
+  std::ifstream file = opened(path);
+  return read_edge_lists(file, path, clients, is_directed);
 }
 
 }  // namespace rubato

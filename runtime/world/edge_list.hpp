@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <istream>
 #include <string>
+#include <vector>
 
 #include "runtime/world/graph.hpp"
 
@@ -15,5 +16,9 @@ Graph read_edge_list(std::istream& lines, const std::string& name, std::size_t c
 
 /// The same from a file; one that cannot be read is std::invalid_argument.
 Graph load_edge_list(const std::string& path, std::size_t clients, bool is_directed);
+
+/// A graph that changes: lines "source target graph", graphs numbered from 0 without a gap. At least one.
+std::vector<Graph> read_edge_lists(std::istream& lines, const std::string& name, std::size_t clients, bool is_directed);
+std::vector<Graph> load_edge_lists(const std::string& path, std::size_t clients, bool is_directed);
 
 }  // namespace rubato

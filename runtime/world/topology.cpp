@@ -261,6 +261,20 @@ Graph make_topology(const TopologyOptions& options, std::size_t clients, std::ui
   refuse_unknown(options.kind);
 }
 
+std::vector<Graph> draw_topologies(const TopologyOptions& options, std::size_t clients, std::uint64_t seed, std::size_t graphs) {
+  TopologyOptions any = options;
+  any.allow_disconnected = true;
+  std::vector<Graph> drawn;
+  for (std::uint32_t k = 0; k < graphs; ++k) {
+    auto graph = draw_random(any, clients, Stream(seed, no_client, Purpose::topology, k));
+    if (!graph)
+      throw std::invalid_argument("topology.change = \"redraw\": topology.kind = \"" + options.kind +
+                                  "\" is not drawn; erdos_renyi, random_geometric and knn are");
+    drawn.push_back(std::move(*graph));
+  }
+  return drawn;
+}
+
 std::optional<std::string> connection_fault(const Graph& graph) {
   if (const auto missing = graph.not_reachable_from({0}); !missing.empty()) {
     const std::size_t parts = graph.connected_components();

@@ -278,9 +278,33 @@ TEST_CASE("in a graph that changes a link carries messages in its rounds only, a
         std::vector<std::uint32_t>{31, 31, 10, 10, 10});
   CHECK(contains(complaint<std::invalid_argument>([&] { run(changing({"topology.cycle=[[[0,5]]]"})); }),
                  "topology.cycle[0]: topology.edges has no edge from 0 to 5"));
-  CHECK(contains(complaint<std::invalid_argument>(
-                     [&] { run(changing({"topology.cycle=[[[0,1]]]", "protocol.kind=push"})); }),
-                 "use protocol.kind = \"rounds\""));
+}
+
+TEST_CASE("in continuous time a graph that changes carries messages while a link is there, and no row weighs more than one") {
+  const std::vector<std::string> fixed = {"clients.compute.law=fixed", "clients.compute.period=1.0", "topology.kind=edges",
+                                          "topology.edges=[[0,1],[1,2],[2,3],[3,4],[4,5]]", "topology.change_every=2.0"};
+  RunOptions counting = on_threads(1);
+  counting.counts_links = true;
+  const RunResult cycled =
+      run(few("decefl", fixed + std::vector<std::string>{"topology.cycle=[[[0,1],[1,2]],[[2,3],[3,4],[4,5]]]"}), counting);
+  std::uint32_t in_first = 0;
+  for (int tick = 0; tick <= 40; ++tick) in_first += tick / 2 % 2 == 0;
+  for (const std::size_t link : {0u, 1u, 2u, 3u}) CHECK(cycled.by_link.at(link).sent == in_first);
+  for (const std::size_t link : {4u, 5u, 6u, 7u, 8u, 9u}) CHECK(cycled.by_link.at(link).sent == 41 - in_first);
+
+  RunOptions watched = on_threads(1), on_two = on_threads(2);
+  watched.checks = on_two.checks = true;
+  for (const char* algorithm : {"decefl", "draco", "spodgt", "depositum", "sgp", "pame", "choco"})
+    for (const char* change : {"edges", "clients", "redraw"}) {
+      CAPTURE(algorithm);
+      CAPTURE(change);
+      const auto changing = few(algorithm, {"precision=float64", "topology.kind=erdos_renyi", "topology.probability=0.4",
+                                            std::string("topology.change=") + change, "topology.change_every=1.5",
+                                            "channel.kind=random", "channel.delay=0.7", "mailbox.window=0.3"});
+      CHECK(digests(run(changing, watched)) == digests(run(changing, on_two)));
+    }
+  CHECK(contains(complaint<std::invalid_argument>([&] { run(few("fedavg", {"topology.change=edges"})); }),
+                 "needs a graph that stays"));
 }
 
 TEST_CASE("an algorithm that is exact only where nothing is missing refuses to drop messages") {
