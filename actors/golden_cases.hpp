@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/world/graph.hpp"
+
 namespace rubato::golden {
 
 using Json = nlohmann::json;
@@ -65,6 +67,12 @@ Json answer_pme(const Json& golden_case);
 Json answer_pme_expectation(const Json& golden_case);
 Json answer_compressors(const Json& golden_case);
 Json answer_decefl_weights(const Json& golden_case);
+Json answer_channel(const Json& golden_case);
+Json answer_chapter2(const Json& golden_case);
+Json answer_aircomp(const Json& golden_case);
+Json answer_slot_schedule(const Json& golden_case);
+/// {"m", "directed", "edges"} as a graph.
+Graph to_graph(const Json& json);
 Json answer_fedavg(const Json& golden_case);
 Json answer_centralised(const Json& golden_case);
 Json answer_fedmid(const Json& golden_case);

@@ -11,19 +11,19 @@
 
 namespace rubato::golden {
 
+Graph to_graph(const Json& json) {
+  std::vector<Edge> edges;
+  for (const Json& edge : json.at("edges"))
+    edges.push_back({ClientId{edge.at(0).get<std::uint32_t>()}, ClientId{edge.at(1).get<std::uint32_t>()}});
+  return Graph(json.at("m").get<std::size_t>(), json.at("directed").get<bool>(), std::move(edges));
+}
+
 namespace {
 
 Json to_json(const Graph& graph) {
   Json edges = Json::array();
   for (const Edge& edge : graph.edges()) edges.push_back({edge.source.value, edge.target.value});
   return {{"m", graph.clients()}, {"directed", graph.is_directed()}, {"edges", edges}};
-}
-
-Graph to_graph(const Json& json) {
-  std::vector<Edge> edges;
-  for (const Json& edge : json.at("edges"))
-    edges.push_back({ClientId{edge.at(0).get<std::uint32_t>()}, ClientId{edge.at(1).get<std::uint32_t>()}});
-  return Graph(json.at("m").get<std::size_t>(), json.at("directed").get<bool>(), std::move(edges));
 }
 
 double greatest_degree(const Graph& graph) {

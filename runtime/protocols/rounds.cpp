@@ -110,23 +110,24 @@ void Rounds::compute(ClientId client, Time now, Effects& effects) {
 }
 
 void Rounds::work_on_job(ClientId client, Time now, Effects& effects) {
-  RoundBoard::Pace& pace = board_.paces[client.value];
-  if (!pace.has_job) {
+  Job& job = board_.paces[client.value].job;
+  if (!job.is_begun()) {
     begin(client, now, effects);
-    pace.has_job = true;
-    pace.job_left = next_interval(client);
+    job.begin(next_interval(client));
   }
-  const JobRule& rule = board_.jobs;
-  const bool finishes = rule.finishes.empty() ? pace.job_left <= rule.phase
-                                              : board_.round < rule.finishes.size() && rule.finishes[board_.round][client.value];
-  if (finishes) {
-    const Duration left = rule.finishes.empty() ? pace.job_left : rule.phase;
-    effects.wake({later(now, left), Priority::compute, client});
+  if (const std::optional<Duration> done = board_.jobs.finishes.empty() ? job.work(board_.jobs.phase) : tabled(client)) {
+    effects.wake({later(now, *done), Priority::compute, client});
     ++board_.computing;
-  } else {
-    pace.job_left -= rule.phase;
+  } else if (!board_.jobs.carries_on) {
+    job.drop();
   }
-  pace.has_job = !finishes && rule.carries_on;
+}
+
+std::optional<Duration> Rounds::tabled(ClientId client) {
+  const JobRule& rule = board_.jobs;
+  if (board_.round >= rule.finishes.size() || !rule.finishes[board_.round][client.value]) return std::nullopt;
+  board_.paces[client.value].job.drop();
+  return rule.phase;
 }
 
 void Rounds::on_compute(Time now, std::uint32_t, Effects& effects) {

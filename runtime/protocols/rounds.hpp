@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "runtime/protocols/job.hpp"
 #include "runtime/protocols/protocol.hpp"
 #include "runtime/protocols/push.hpp"
 #include "runtime/renewal.hpp"
@@ -43,8 +45,7 @@ struct RoundBoard {
   /// How far a client is.
   struct Pace {
     std::uint32_t left = 0;          // computations of this phase
-    bool has_job = false;
-    Duration job_left{};
+    Job job;
     std::uint64_t computations = 0;  // begun
   };
   std::vector<Pace> paces;
@@ -79,6 +80,8 @@ class Rounds final : public Protocol {
   void begin(ClientId client, Time now, Effects& effects) const;
   void compute(ClientId client, Time now, Effects& effects);
   void work_on_job(ClientId client, Time now, Effects& effects);
+  /// Where a table says who is done in this round.
+  std::optional<Duration> tabled(ClientId client);
   Duration next_interval(ClientId client);
   void wake_everyone(Time at, Priority priority, Effects& effects) const;
   void combine_if_complete(Time now, Effects& effects);
