@@ -101,10 +101,20 @@ struct TimerLaw {
   bool operator==(const TimerLaw&) const = default;
 };
 
+/// A kind of device: a share of the clients, and what they have of their own; what is absent is as for all.
+struct DeviceClass {
+  std::string name;
+  double share = 0;                  // of the clients, in (0, 1]; all together at most 1
+  std::optional<Law> rate;           // ticks a second of the compute timer, drawn for each client
+  std::optional<Law> transmit_rate;  // of the transmit timer
+  bool operator==(const DeviceClass&) const = default;
+};
+
 struct Clients {
   std::int64_t count = 0;
   TimerLaw compute = TimerLaw::poisson(1);
   TimerLaw transmit = TimerLaw::coupled();
+  std::vector<DeviceClass> classes;
   bool operator==(const Clients&) const = default;
 };
 

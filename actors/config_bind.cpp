@@ -22,8 +22,14 @@ void fields(auto& each, TimerLaw& timer) {
   each("per_link", timer.per_link);
 }
 
+void fields(auto& each, DeviceClass& device) {
+  each("name", device.name), each("share", device.share), each("rate", device.rate);
+  each("transmit_rate", device.transmit_rate);
+}
+
 void fields(auto& each, Clients& clients) {
   each("count", clients.count), each("compute", clients.compute), each("transmit", clients.transmit);
+  each("classes", clients.classes);
 }
 
 void fields(auto& each, Topology& topology) {

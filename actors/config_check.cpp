@@ -126,7 +126,7 @@ std::string meant_instead(std::string_view name, std::string_view spec) {
     if (key->type != Type::later) here.push_back(key->name);
   if (std::string near = nearest(name, here); !near.empty()) return near;
   for (const Key& key : all_keys())
-    if (key.name == name && key.table != "law" && key.table != "link" && key.table != "host" && key.table != "timer")
+    if (key.name == name && key.table != "law" && key.table != "link" && key.table != "host" && key.table != "device" && key.table != "timer")
       return dotted(key.table, name);
   return {};
 }
@@ -196,6 +196,9 @@ void Checker::value(Value& value, const Key& key, const std::string& path) {
       break;
     case Type::links:
       tables(value, "link", "source and target", path);
+      break;
+    case Type::devices:
+      tables(value, "device", "name and share", path);
       break;
     case Type::hosts:
       tables(value, "host", "name and address", path);

@@ -21,7 +21,7 @@ std::string in_rows(const Value& value) {
 }
 
 // Of a list of tables.
-bool is_element(std::string_view spec) { return spec == "link" || spec == "host"; }
+bool is_element(std::string_view spec) { return spec == "link" || spec == "host" || spec == "device"; }
 
 Value pruned(const Value& value, std::string_view spec);
 
@@ -35,6 +35,7 @@ Table pruned_table(const Table& table, std::string_view spec) {
     kept.entries.push_back({std::string(key->name), is_law                     ? pruned(*value, "law")
                                                     : key->type == Type::links ? pruned(*value, "link")
                                                     : key->type == Type::hosts ? pruned(*value, "host")
+                                                    : key->type == Type::devices ? pruned(*value, "device")
                                                                                : *value});
   }
   return kept;
@@ -100,6 +101,8 @@ std::string_view type_text(Type type) {
       return "lists of seconds";
     case Type::links:
       return "list of links";
+    case Type::devices:
+      return "list of classes";
     case Type::hosts:
       return "list of hosts";
     case Type::law:
@@ -163,6 +166,7 @@ constexpr std::array sections{
             "The keys that `[clients.compute]` and `[clients.transmit]` share. A rate, period, phase, min, shape, mean "
             "or sigma is one number for all clients, a list with one for each, or a [law](#laws) from which each "
             "client's is drawn once."},
+    Section{"device", "[[clients.classes]]", "A kind of device."},
     Section{"topology", "[topology]", "Who can send to whom."},
     Section{"channel", "[channel]", "How long messages take and which are lost."},
     Section{"link", "[[channel.links]]", "One directed link that differs from the channel."},

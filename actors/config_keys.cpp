@@ -72,6 +72,13 @@ const std::array fixed = std::to_array<Key>({
     {"clients", "count", Type::integer, "", "number of clients", "", clients},
     {"clients", "compute", Type::table, "{}", "the timer of local computations"},
     {"clients", "transmit", Type::table, "{}", "the timer of transmissions"},
+    {"clients", "classes", Type::devices, "[]", "kinds of devices, each with a share of the clients; [] for one kind"},
+    {"device", "name", Type::text, "", "what results call it"},
+    {"device", "share", Type::number, "", "of the clients; which ones is drawn from the seed. What is left has no class", "",
+     chance_not_none},
+    {"device", "rate", Type::law, optional, "ticks a second of the compute timer, drawn for each client; none: as for all", "",
+     positive},
+    {"device", "transmit_rate", Type::law, optional, "the same of the transmit timer, where it has one of its own", "", positive},
     {"clients.compute", "law", Type::choice, "\"poisson\"", "law of the timer", "", {},
      "poisson|fixed|shifted_exp|gamma|lognormal|trace|table|off"},
     {"clients.transmit", "law", Type::choice, "\"coupled\"", "law of the timer; coupled transmits at the instant of a "

@@ -30,6 +30,7 @@ enum class Type {
   ticks,       // clients.count ascending lists of seconds
   links,       // a list of tables, keys under "link"
   hosts,       // a list of tables, keys under "host"
+  devices,     // a list of tables, keys under "device"
   law,         // a number, a list or a table, keys under "law"
   per_client,  // the same, a list having clients.count numbers
   table,       // a table with keys of its own

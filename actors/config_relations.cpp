@@ -98,6 +98,23 @@ void check_links(const Sound& sound, Faults& faults) {
   }
 }
 
+// Classes are told apart, and there are no more than all clients.
+void check_classes(const Sound& sound, Faults& faults) {
+  const auto* classes = sound.at<List>("clients.classes");
+  if (!classes) return;
+  std::set<std::string> names;
+  double shares = 0;
+  for (std::size_t i = 0; i < classes->size(); ++i) {
+    const auto* device = (*classes)[i].as<Table>();
+    const Value *name = device ? device->find("name") : nullptr, *share = device ? device->find("share") : nullptr;
+    if (name && name->as<std::string>() && !names.insert(*name->as<std::string>()).second)
+      faults.add(*name, "clients.classes[" + std::to_string(i) + "].name", "is the name of two classes");
+    if (const auto* whole = share ? share->as<std::int64_t>() : nullptr) shares += static_cast<double>(*whole);
+    if (const auto* part = share ? share->as<double>() : nullptr) shares += *part;
+  }
+  if (shares > 1 + 1e-9) faults.add(*sound.at("clients.classes"), "clients.classes", "has shares of more than 1 together");
+}
+
 // Names and clients of hosts are told apart; clients are named by every host or by none, each once.
 void check_roster(const Sound& sound, Faults& faults) {
   const auto* roster = sound.at<List>("roster");
@@ -181,6 +198,7 @@ void check_relations(Table& root, Faults& faults) {
   check_at_most_clients("metrics.clients", 0, sound, faults);
   check_ideal_delay(sound, faults);
   check_links(sound, faults);
+  check_classes(sound, faults);
   check_roster(sound, faults);
   check_cap(sound, faults);
   check_made_up(sound, faults);

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "actors/devices.hpp"
 #include "actors/npy.hpp"
 #include "actors/summary.hpp"
 #include "actors/timing.hpp"
@@ -199,6 +200,14 @@ std::string partition_csv(const RunResult& result) {
   return csv.text();
 }
 
+std::string classes_csv(const config::Experiment& experiment) {
+  std::string text = "client,class\n";
+  const auto classes = classes_of(experiment.clients, static_cast<std::uint64_t>(experiment.seed));
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    text += std::to_string(i) + "," + (classes[i] ? experiment.clients.classes[*classes[i]].name : "") + "\n";
+  return text;
+}
+
 std::string links_csv(const Graph& graph, const RunResult& result) {
   Csv csv("sender,receiver,sent,lost,kept,refused");
   for (std::uint32_t link = 0; link < result.by_link.size(); ++link) {
@@ -218,6 +227,7 @@ void append_model(RunFolder& folder, const FinalModel& model) {
 void write_results(RunFolder& folder, const config::Experiment& experiment, const RunResult& result) {
   folder.write("experiment.toml", config::write_experiment(experiment));
   folder.write("clients.csv", clients_csv(result));
+  if (!experiment.clients.classes.empty()) folder.write("classes.csv", classes_csv(experiment));
   if (!result.class_counts.empty()) folder.write("partition.csv", partition_csv(result));
   if (!result.by_link.empty()) folder.write("links.csv", links_csv(make_graph(experiment), result));
   if (!result.models.empty()) folder.write("models/models.npy", models_npy(result));

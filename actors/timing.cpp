@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "actors/devices.hpp"
 #include "runtime/world/changing.hpp"
 #include "runtime/world/mixing.hpp"
 #include "runtime/world/topology.hpp"
@@ -497,8 +498,8 @@ Timing::Timing(std::span<const Graph> graphs, const Experiment& experiment, cons
   const auto seed = static_cast<std::uint64_t>(experiment.seed);
   const std::size_t clients = graph.clients();
   settings.seed = seed;
-  settings.compute = to_timers(experiment.clients.compute, seed, 0, clients);
-  settings.transmit = to_timers(experiment.clients.transmit, seed, 2, clients);
+  settings.compute = with_class_rates(to_timers(experiment.clients.compute, seed, 0, clients), experiment.clients, seed, false);
+  settings.transmit = with_class_rates(to_timers(experiment.clients.transmit, seed, 2, clients), experiment.clients, seed, true);
   settings.transmit_per_link = experiment.clients.transmit.per_link;
   settings.limits = to_limits(experiment.mailbox);
   settings.needs = manner.needs;

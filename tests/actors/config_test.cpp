@@ -589,6 +589,15 @@ class Generator {
     }
     return {links};
   }
+  Value devices() {
+    List classes;
+    for (const char* name : {"phone", "board"}) {
+      Table device = table("device");
+      device.set("name", {std::string(name)}), device.set("share", {0.25});
+      classes.push_back({device});
+    }
+    return {classes};
+  }
   Value matrix() {
     List rows;
     for (int i = 0; i < 4; ++i) rows.push_back(numbers({}, 4));
@@ -630,6 +639,8 @@ class Generator {
         return links();
       case Type::hosts:
         return hosts();
+      case Type::devices:
+        return devices();
       case Type::law:
       case Type::per_client:
         return law(key);
@@ -690,7 +701,8 @@ TEST_CASE("a written file says everything: no key of the table is missing") {
   }
   for (const Key& key : all_keys()) {
     const bool is_line =
-        key.type != Type::later && key.type != Type::table && key.table != "law" && key.table != "link" && key.table != "host";
+        key.type != Type::later && key.type != Type::table && key.table != "law" && key.table != "link" &&
+        key.table != "host" && key.table != "device";
     if (!is_line || key.when == "clock=wall" || key.type == Type::hosts) continue;
     const std::string table = key.table == "timer" ? "clients.transmit" : std::string(key.table);
     CHECK_MESSAGE(written.count(table + '|' + std::string(key.name)) == 1, table << "." << key.name);
