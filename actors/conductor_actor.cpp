@@ -115,10 +115,11 @@ bool ConductorActor::is_quiet() const {
          (stage_.open_samples.load() == 0 || stage_.ensemble.has_failed());
 }
 
-void ConductorActor::finish_when_quiet() {
+// Somebody will wake us as long as it is not.
+void ConductorActor::when_quiet(void (Stage::*act)()) {
   stage_.wake_at.store(0);
   stage_.conductor_sleeps.store(true);
-  if (is_quiet() && stage_.conductor_sleeps.exchange(false)) stage_.finish();
+  if (is_quiet() && stage_.conductor_sleeps.exchange(false)) (stage_.*act)();
 }
 
 // As many steps as the credit for payloads allows: each of them may be a publication.
@@ -173,7 +174,8 @@ bool ConductorActor::has_company() {
 
 void ConductorActor::go_on() {
   if (stage_.is_stopping.load()) company_ ? company_->on_stop_wanted() : source_.stop();
-  if (source_.is_over() || stage_.ensemble.has_failed()) return finish_when_quiet();
+  if (source_.is_over() || stage_.ensemble.has_failed()) return when_quiet(&Stage::finish);
+  if (source_.is_paused()) return when_quiet(&Stage::pause);
   const BusyWorker busy(stage_);
   if (!has_company()) return;
   if (source_.awaits_answer() && !hand_in_answer()) return;

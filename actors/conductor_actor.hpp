@@ -88,7 +88,7 @@ class ConductorActor final : public HandedActor {
   bool has_credit() const;
   std::int64_t payloads() const;
   bool is_quiet() const;
-  void finish_when_quiet();
+  void when_quiet(void (Stage::*act)());
   std::uint64_t slice() const;
   template <class Act>
   void guarded(Act act);

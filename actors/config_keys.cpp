@@ -50,8 +50,8 @@ const std::array fixed = std::to_array<Key>({
     {"", "isa", Type::text, "\"auto\"", "instruction set that the arithmetic must use; auto takes what the build uses"},
     {"", "record", Type::size, "\"full\"", "the steps that are written down: full, off (also leaves out the per-link "
      "file), or at most so many bytes", "", count_from_1},
-    {"", "checkpoint_every", Type::number, "0.0", "seconds of the experiment between checkpoints; 0: none", "clock=wall",
-     seconds},
+    {"", "checkpoint_every", Type::number, "0.0", "seconds of the experiment between checkpoints in the folder of --out; "
+     "0: none", "", seconds},
     {"", "roster", Type::hosts, "[]", "the hosts of a run over several, for `rubato node`; [] for one process"},
     {"", "churn", Type::later, "", "clients that join, leave, crash and restart"},
     {"", "clients", Type::table, "{}", "who takes part, and when they compute and send"},

@@ -127,10 +127,7 @@ Waiter* Client::perform(const Step& step, Ensemble& ensemble, ThreadMemory& memo
   }
   if (step.kind == StepKind::decide) ensemble.answer.store(is_yes ? 1 : 0);  // after a failure too: somebody waits
   if (step.kind == StepKind::publish && ensemble.abroad) ensemble.abroad->on_published(step, published);
-  if (step.kind == StepKind::publish)
-    return step.entries.empty() ? nullptr : ensemble.slots.fill(step.entries.front().slot, std::move(published));
-  for (const StepEntry& entry : step.entries) ensemble.slots.release(entry.slot);
-  return nullptr;
+  return ensemble.settle(step, std::move(published));
 }
 
 void Ensemble::fail(const Step& step, std::string what) {

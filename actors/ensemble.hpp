@@ -58,6 +58,11 @@ class Client : public Waiter {
 
   /// What save steps put away and load steps take back. Only while none of its steps is being performed.
   SavedStates& saved() { return saved_; }
+  /// Writes all that later steps depend on, or takes it from an archive. Only while it has no steps. Throws BadArchive.
+  void archive(Archive& archive) {
+    performer_->archive(archive);
+    saved_.archive(archive);
+  }
 
   /// One thread (the conductor's) adds blocks of steps; they follow those added before.
   void add(StepBatch& first);
@@ -114,6 +119,15 @@ class Ensemble {
   std::atomic<std::int64_t> outstanding{0};
 
   SnapshotSink& snapshots() { return snapshots_; }
+
+  /// The step is done with its payloads: what it has published is in its slot, and those that it took are let go of.
+  /// Returns those who waited for what was published.
+  Waiter* settle(const Step& step, Payload published) {
+    if (step.kind == StepKind::publish)
+      return step.entries.empty() ? nullptr : slots.fill(step.entries.front().slot, std::move(published));
+    for (const StepEntry& entry : step.entries) slots.release(entry.slot);
+    return nullptr;
+  }
 
   /// Null in one process.
   PublicationSink* abroad = nullptr;

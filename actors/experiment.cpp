@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <sstream>
 #include <utility>
 
+#include "actors/checkpointer.hpp"
 #include "actors/conductor_actor.hpp"
 #include "actors/digest.hpp"
 #include "actors/play.hpp"
@@ -88,15 +90,20 @@ RunResult perform_timing(Preparation& parts, const Experiment& experiment, const
   const StepSource* source = nullptr;
   StepDesk desk(play.stage(), source, recorder.get());
   TimingCheck check = timing_check(parts);
-  Conductor conductor(timing.conductor, timing.make_protocols(), desk, options.checks ? &check : nullptr);
+  std::optional<Checkpointer> checkpointer;
+  if (Checkpointer::is_asked_for(experiment, options)) checkpointer.emplace(experiment, options, task, play, desk);
+  StepSink& sink = checkpointer ? checkpointer->sink() : desk;
+  Conductor conductor(timing.conductor, timing.make_protocols(), sink, options.checks ? &check : nullptr);
   source = &conductor;
-  play.perform(conductor, desk, credit);
+  if (checkpointer) checkpointer->begin(conductor);
+  play.perform(conductor, desk, credit, nullptr, [&] { checkpointer->on_pause(); });
   if (const auto failure = play.ensemble().failure()) throw RunFailed(to_string(*failure));
   finish_record(recorder.get(), result);
   describe_timing(timing, conductor, result);
   describe_work(play.wall_seconds(), play.ensemble(), result);
   describe_models(play.ensemble(), options, result);
   result.samples = std::move(play.samples());
+  if (checkpointer) checkpointer->complete(result);
   result.was_stopped = options.stop && options.stop->load();
   return result;
 }

@@ -42,6 +42,12 @@ struct RunOptions {
   bool checks = false;             ///< watch the invariants; a broken one ends the run (RunFailed)
   std::filesystem::path record;    ///< write the steps here; empty: nowhere
   std::uint64_t record_bytes = 0;  ///< stop recording after about this many bytes; 0: never
+  /// Virtual time: the folder for a checkpoint every experiment.checkpoint_every; empty: none are written.
+  std::filesystem::path checkpoints;
+  /// Virtual time: the checkpoint to go on from (run_checkpoint.hpp); empty: from the beginning. What is handed out then
+  /// begins there; the record has everything.
+  std::filesystem::path resume_from;
+  std::filesystem::path samples_file;  ///< what on_sample appends to, if anything: checkpoints note how far it was
   bool counts_links = false;
   bool keeps_samples = true;  ///< all samples in the result; else only the last, and on_sample sees the others
   bool keeps_models = false;  ///< hand out the final models with the result

@@ -41,6 +41,9 @@ RunResult run_host(const config::Experiment& experiment, const RunOptions& optio
                    Transport& transport) {
   if (options.threads == 0) throw std::invalid_argument("threads must be at least 1");
   if (options.dry_run) throw std::invalid_argument("a dry run needs no other hosts: use rubato run --dry-run");
+  if (experiment.clock == config::ClockKind::virtual_time && experiment.checkpoint_every > 0)
+    throw std::invalid_argument("checkpoint_every: a virtual run over several hosts writes no checkpoints; leave it out, "
+                                "or use rubato run");
   Preparation parts(experiment, options);
   Assembly assembly(transport, assembly_of(experiment, options, host));
   if (experiment.clock == config::ClockKind::wall_time) {

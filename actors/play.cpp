@@ -39,13 +39,14 @@ void Play::make_room(const Task& task, std::size_t clients) {
                                                   : ensemble_.pool.make<double>(task.dimension());
 }
 
-void Play::perform(StepSource& source, StepDesk& desk, const Credit& credit, Company* company) {
+void Play::perform(StepSource& source, StepDesk& desk, const Credit& credit, Company* company,
+                   const std::function<void()>& on_pause) {
   ActorSystem system(options_.threads);  // its end waits for the last handler, before anything that handlers use ends
   reporter_ = std::make_unique<Reporter>(options_, stage_);
   sender_.use(stage_);
   spawn_all(*system, source, desk, credit, company);
   hand(stage_.conductor, GoOn{});
-  reporter_->wait();
+  reporter_->wait({}, on_pause);
   wall_seconds_ = reporter_->wall_seconds();
   if (company) company->leave();
   let_go();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -24,8 +25,10 @@ class Play {
   Stage& stage() { return stage_; }
 
   /// Performs all steps of the source, which end at `desk`. Returns when the last is done, or passed over after a
-  /// failure. `company` may be null.
-  void perform(StepSource& source, StepDesk& desk, const Credit& credit, Company* company = nullptr);
+  /// failure. `company` may be null. Where the source pauses, `on_pause` is called when all steps so far are done and
+  /// reported.
+  void perform(StepSource& source, StepDesk& desk, const Credit& credit, Company* company = nullptr,
+               const std::function<void()>& on_pause = {});
 
   double wall_seconds() const { return wall_seconds_; }
   std::vector<Sample>& samples() { return reporter_->samples(); }

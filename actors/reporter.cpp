@@ -10,14 +10,19 @@ void Reporter::take(const Sample& sample) {
   stage_.changed.notify_all();
 }
 
-void Reporter::wait(const std::function<void()>& look) {
+void Reporter::wait(const std::function<void()>& look, const std::function<void()>& on_pause) {
   std::unique_lock lock(stage_.mutex);
   while (!stage_.is_done) {
-    stage_.changed.wait_for(lock, std::chrono::milliseconds(100));
+    if (!stage_.is_paused) stage_.changed.wait_for(lock, std::chrono::milliseconds(100));
+    const bool is_paused = stage_.is_paused;
     if (options_.stop && options_.stop->load()) stage_.is_stopping.store(true);
     lock.unlock();
     if (look) guarded(look);
     report();
+    if (is_paused) {
+      guarded(on_pause);
+      stage_.go_on();
+    }
     lock.lock();
   }
   lock.unlock();

@@ -21,8 +21,9 @@ class Reporter {
   void take(const Sample& sample);
 
   /// Until the stage is done: hears the wish to stop, and reports ten times a second. `look` is called each time, under no
-  /// lock. The caller's functions may throw: then the run is asked to stop.
-  void wait(const std::function<void()>& look = {});
+  /// lock; `on_pause` while the stage is paused and everything was reported, then the stage goes on. The caller's functions
+  /// may throw: then the run is asked to stop.
+  void wait(const std::function<void()>& look = {}, const std::function<void()>& on_pause = {});
   /// Throws what the caller's functions have thrown.
   void rethrow() const {
     if (thrown_) std::rethrow_exception(thrown_);

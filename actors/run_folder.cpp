@@ -1,8 +1,13 @@
 #include "actors/run_folder.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 #include <system_error>
@@ -84,11 +89,18 @@ void refuse_strangers(const fs::path& place) {
   }
 }
 
-// The record of a run that failed is kept until the next one fails.
+// A folder with a record or with checkpoints.
+bool is_worth_keeping(const fs::path& partial) {
+  std::error_code none;
+  const auto size = fs::file_size(partial / "timeline.rbt", none);
+  const bool has_record = !none && size > 0;
+  return has_record || (fs::is_directory(partial / "checkpoint", none) && !fs::is_empty(partial / "checkpoint", none));
+}
+
+// What a run that failed has left is kept until the next one fails.
 void set_aside(const fs::path& partial, const fs::path& failed) {
   std::error_code error;
-  const auto size = fs::file_size(partial / "timeline.rbt", error);
-  if (error || size == 0) {
+  if (!is_worth_keeping(partial)) {
     fs::remove_all(partial, error);
     return;
   }
@@ -96,11 +108,32 @@ void set_aside(const fs::path& partial, const fs::path& failed) {
   fs::rename(partial, failed, error);
 }
 
+// Another process is filling the folder.
+void refuse_busy(const fs::path& place, const fs::path& partial) {
+  const int file = ::open((partial / mark).c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  const bool is_busy = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(file);
+  if (is_busy) throw std::invalid_argument("--out " + place.string() + ": another process is at work there");
+}
+
+// What a run needs to go on; the description last, because without it there is nothing to go on with.
+void copy_stopped(const fs::path& place, const fs::path& partial) {
+  fs::remove_all(partial);  // an earlier copy that was not finished
+  fs::create_directories(partial);
+  std::ofstream(partial / mark);
+  if (fs::exists(place / "checkpoint")) fs::copy(place / "checkpoint", partial / "checkpoint", fs::copy_options::recursive);
+  if (fs::exists(place / "metrics.csv")) fs::copy_file(place / "metrics.csv", partial / "metrics.csv");
+  fs::copy_file(place / "experiment.toml", partial / "experiment.part");
+  fs::rename(partial / "experiment.part", partial / "experiment.toml");
+}
+
 }  // namespace
 
 RunFolder::RunFolder(const fs::path& place, const std::function<bool(const fs::path&)>& is_same)
     : place_{without_slash(place)}, partial_{beside(place_, ".partial")} {
   refuse_strangers(place_);
+  refuse_busy(place_, partial_);
   std::error_code error;
   const bool has_record = fs::file_size(record(), error) > 0 && !error;
   has_earlier_life_ = is_same && has_record && fs::exists(partial_ / "experiment.toml", error) && is_same(partial_ / "experiment.toml");
@@ -108,24 +141,44 @@ RunFolder::RunFolder(const fs::path& place, const std::function<bool(const fs::p
 
   fs::create_directories(partial_, error);
   if (error) throw std::invalid_argument("--out " + place_.string() + ": cannot make the folder: " + error.message());
-  std::ofstream probe(partial_ / mark);
-  if (!probe) throw std::invalid_argument("--out " + place_.string() + ": cannot write there: " + std::strerror(errno));
+  claim();
+}
+
+RunFolder::RunFolder(const fs::path& place, Reopen)
+    : place_{without_slash(place)}, partial_{beside(place_, ".partial")}, has_earlier_life_{true} {
+  refuse_strangers(place_);
+  if (remains_at(place_) == Remains::stopped) copy_stopped(place_, partial_);
+  refuse_busy(place_, partial_);
+  claim();
+}
+
+std::unique_ptr<RunFolder> RunFolder::reopen(const fs::path& place) {
+  return std::unique_ptr<RunFolder>(new RunFolder(place, Reopen{}));
+}
+
+void RunFolder::claim() {
+  lock_ = ::open((partial_ / mark).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (lock_ < 0) throw std::invalid_argument("--out " + place_.string() + ": cannot write there: " + std::strerror(errno));
+  ::flock(lock_, LOCK_EX | LOCK_NB);  // where a file system knows no locks nobody is refused
 }
 
 RunFolder::~RunFolder() {
+  if (lock_ >= 0) ::close(lock_);
   if (is_complete_) return;
   std::error_code error;
-  if (fs::file_size(record(), error) == 0 || error) fs::remove_all(partial_, error);
+  if (!has_earlier_life_ && !is_worth_keeping(partial_)) fs::remove_all(partial_, error);
 }
 
 void RunFolder::write(const std::string& name, const std::string& text) {
   const fs::path file = partial_ / name;
   std::error_code none;  // opening the file will say it
   fs::create_directories(file.parent_path(), none);
-  std::ofstream stream(file, std::ios::binary);
+  const fs::path unfinished = beside(file, ".part");
+  std::ofstream stream(unfinished, std::ios::binary);
   stream << text;
   stream.close();
-  if (!stream) throw RunFailed("cannot write " + file.string() + ": " + std::strerror(errno));
+  if (stream) fs::rename(unfinished, file, none);
+  if (!stream || none) throw RunFailed("cannot write " + file.string() + ": " + std::strerror(errno));
 }
 
 void RunFolder::append(const std::string& name, const std::string& text) {
@@ -148,6 +201,20 @@ void RunFolder::complete() {
   fs::rename(partial_, place_, error);
   if (error) throw RunFailed("cannot put the run at " + place_.string() + ": " + error.message() + "; it is complete in " + partial_.string());
   is_complete_ = true;
+}
+
+Remains remains_at(const fs::path& given) {
+  const fs::path place = without_slash(given), partial = beside(place, ".partial");
+  if (fs::exists(partial / mark) && fs::exists(partial / "experiment.toml")) return Remains::interrupted;
+  if (!is_run(place)) return Remains::nothing;
+  std::ifstream summary(place / "summary.json");
+  const std::string text{std::istreambuf_iterator<char>(summary), {}};
+  return end_of_summary(text).was_stopped ? Remains::stopped : Remains::finished;
+}
+
+fs::path experiment_of_remains(const fs::path& given) {
+  const fs::path place = without_slash(given);
+  return (remains_at(place) == Remains::interrupted ? beside(place, ".partial") : place) / "experiment.toml";
 }
 
 std::string metrics_csv_head() {

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/archive.hpp"
+
 namespace rubato {
 
 /// The first, and the two newest, because a host finds the newest checkpoint on its disk, or the one before if that is damaged.
@@ -22,6 +24,14 @@ class SavedStates {
     const auto newer = std::find_if(kept_.begin(), kept_.end(), [](const Saved& saved) { return saved.number > 0; });
     if (kept_.end() - newer == most) kept_.erase(newer);
     kept_.push_back({number, std::move(state)});
+  }
+
+  /// Writes what is kept, or takes it from an archive.
+  void archive(Archive& archive) {
+    archive.list(kept_, [](Archive& part, Saved& saved) {
+      part(saved.number);
+      part(saved.state);
+    });
   }
 
   /// Valid until the next keep(). Throws std::runtime_error that names those there are.

@@ -78,6 +78,7 @@ struct Stage {
   std::mutex mutex;
   std::condition_variable changed;
   bool is_done = false;
+  bool is_paused = false;  ///< guarded: nothing moves until the thread that called for the run has said go_on()
 
   /// A model of a sample is dealt with, for better or worse.
   void close_model(bool ends_sample) {
@@ -92,6 +93,18 @@ struct Stage {
     const std::lock_guard lock(mutex);
     is_done = true;
     changed.notify_all();
+  }
+  void pause() {
+    const std::lock_guard lock(mutex);
+    is_paused = true;
+    changed.notify_all();
+  }
+  void go_on() {
+    {
+      const std::lock_guard lock(mutex);
+      is_paused = false;
+    }
+    hand(conductor, GoOn{});
   }
   /// Waits for handlers that are at work; those that come later find the stage closed.
   void close() {

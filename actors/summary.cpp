@@ -134,9 +134,9 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
 RecordedEnd end_of_summary(const std::string& text) {
   try {
     const Json json = Json::parse(text);
-    RecordedEnd end{{json.at("model_digest").get<std::string>(), json.at("timeline_digest").get<std::string>()}, {}, ""};
+    RecordedEnd end{{json.at("model_digest").get<std::string>(), json.at("timeline_digest").get<std::string>()}, {},
+                    json.value("stopped_early", false), json.value("gathered_by", "")};
     for (const Json& client : json.value("absent_clients", Json::array())) end.absent.push_back({client.get<std::uint32_t>()});
-    end.gathered_by = json.value("gathered_by", "");
     return end;
   } catch (const nlohmann::json::exception& error) {
     throw std::runtime_error(std::string("summary.json is damaged: ") + error.what());

@@ -24,7 +24,8 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
 struct RecordedEnd {
   Digests digests;
   std::vector<ClientId> absent;
-  std::string gathered_by;  ///< the host whose summary covers all clients; empty: this one's does
+  bool was_stopped = false;  ///< before it was meant to
+  std::string gathered_by;   ///< the host whose summary covers all clients; empty: this one's does
 };
 
 /// Throws std::runtime_error if the text says nothing of an end.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "actors/digest.hpp"
 #include "learning/data_files.hpp"
 #include "learning/dataset_learner.hpp"
 #include "learning/gradient_rules.hpp"
@@ -186,6 +187,24 @@ class TaskOf final : public Task {
   std::span<const std::uint32_t> samples() const override { return samples_; }
   const std::vector<ClassCount>& class_counts() const override { return class_counts_; }
 
+  std::string data_digest() const override {
+    Sha256 digest;
+    const auto take = [&](std::span<const std::byte> bytes) {
+      const std::uint64_t length = bytes.size();
+      digest.add(std::as_bytes(std::span{&length, 1}));
+      digest.add(bytes);
+    };
+    take(std::as_bytes(std::span{start_.data(), dimension()}));
+    take(std::as_bytes(std::span{samples_}));
+    if (dataset_)
+      for (const Samples<Real>* part : {&dataset_->train, &dataset_->test}) {
+        part->features.visit_stored(take);
+        take(std::as_bytes(std::span{part->labels}));
+        take(std::as_bytes(std::span{part->targets}));
+      }
+    return digest.hex();
+  }
+
   std::unique_ptr<Performer> make_performer(const Seat& seat, TensorPool& pool) const override {
     const Learner<Real>& learner = *learners_[seat.client.value];
     return std::make_unique<PerformerOf<Real>>(factory_(seat, view(start_), pool), learner,
@@ -233,7 +252,7 @@ class TaskOf final : public Task {
   }
 
   void deal_dataset(const Experiment& experiment, const std::filesystem::path& data_dir, std::uint32_t clients) {
-    const auto dataset = load<Real>(experiment, data_dir);
+    const auto dataset = dataset_ = load<Real>(experiment, data_dir);
     const auto model = make_model<Real>(options_of(experiment.model), dataset->shape, dataset->classes);
     const std::vector<Label> train_labels = labels_to_deal(dataset->train), test_labels = labels_to_deal(dataset->test);
     const std::uint32_t classes = std::max(dataset->classes, 1u);
@@ -312,6 +331,7 @@ class TaskOf final : public Task {
   std::uint64_t seed_;
   std::uint32_t batch_;
   bool shared_test_ = true;
+  std::shared_ptr<const Dataset<Real>> dataset_;  // none where problems are made up
   std::vector<std::unique_ptr<Learner<Real>>> learners_;
   std::vector<std::uint32_t> samples_;
   std::vector<ClassCount> class_counts_;

@@ -50,6 +50,8 @@ class Task {
   virtual const std::vector<std::string>& notes() const = 0;
   /// Training samples of every client.
   virtual std::span<const std::uint32_t> samples() const = 0;
+  /// SHA-256 of the samples and of the start model, if there are any: other data have another.
+  virtual std::string data_digest() const { return {}; }
   /// Those above 0, by client and class; empty where the run knows no classes.
   virtual const std::vector<ClassCount>& class_counts() const { return no_class_counts_; }
 

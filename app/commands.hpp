@@ -62,6 +62,18 @@ struct CompareArguments {
 /// Every setting with every seed; the table on standard output.
 int compare(const CompareArguments& arguments);
 
+/// A run that was interrupted or stopped.
+struct ResumeArguments {
+  std::filesystem::path folder;
+  unsigned threads = 0;  // 0: as many as there are
+  std::filesystem::path data;
+  bool json = false;
+  bool quiet = false;
+  bool checks = false;
+};
+
+int resume(const ResumeArguments& arguments);
+
 struct ReplayArguments {
   std::vector<std::filesystem::path> folders;  // one, or those of all hosts
   unsigned threads = 0;

@@ -86,6 +86,22 @@ void add_compare(CLI::App& rubato, app::CompareArguments& arguments, int& code) 
   compare->callback([&] { code = app::compare(arguments); });
 }
 
+constexpr const char* resume_help =
+    "Goes on from the newest checkpoint that is intact (see checkpoint_every), or from the beginning if there is none, and\n"
+    "ends with the digests of a run that nothing interrupted. The same build and the same data are needed.";
+
+void add_resume(CLI::App& rubato, app::ResumeArguments& arguments, int& code) {
+  CLI::App* resume = rubato.add_subcommand("resume", "go on with a run in virtual time that was killed or stopped");
+  resume->footer(resume_help);
+  resume->add_option("DIR", arguments.folder, "what the run was given as --out")->required();
+  add_threads(resume, arguments.threads);
+  resume->add_option("--data", arguments.data, "folder of the data sets; default: $RUBATO_DATA, then ./data");
+  resume->add_flag("--check", arguments.checks, "as the run had it: watch the invariants");
+  resume->add_flag("--json", arguments.json, "print summary.json, alone, on standard output");
+  resume->add_flag("--quiet", arguments.quiet, "no progress");
+  resume->callback([&] { code = app::resume(arguments); });
+}
+
 void add_replay(CLI::App& rubato, app::ReplayArguments& arguments, int& code) {
   CLI::App* replay = rubato.add_subcommand("replay", "perform a record again; exit 0 only if the digests agree");
   replay->add_option("DIR", arguments.folders, "the folder of a run, or the folders of all its hosts (NAME.partial of one "
@@ -144,6 +160,7 @@ int parse(int argc, char** argv) {
   app::RunArguments run;
   app::NodeArguments node;
   app::CompareArguments compare;
+  app::ResumeArguments resume;
   app::ReplayArguments replay;
   app::GoldenArguments golden;
   app::KeygenArguments keygen;
@@ -152,6 +169,7 @@ int parse(int argc, char** argv) {
   add_run(rubato, run, code);
   add_node(rubato, node, code);
   add_compare(rubato, compare, code);
+  add_resume(rubato, resume, code);
   add_replay(rubato, replay, code);
   add_report(rubato, reported, code);
   add_golden(rubato, golden, code);

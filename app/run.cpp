@@ -12,6 +12,9 @@ unsigned all_threads() { return std::max(1u, std::thread::hardware_concurrency()
 int run(const RunArguments& arguments) {
   const config::Experiment experiment = config::read_experiment(arguments.file, overrides_of(arguments), std::cerr);
   const auto folder = arguments.out.empty() ? nullptr : std::make_unique<RunFolder>(arguments.out);
+  if (folder && !arguments.dry_run) folder->write("experiment.toml", config::write_experiment(experiment));
+  if (!folder && experiment.checkpoint_every > 0)
+    std::cerr << "note: checkpoint_every: without --out no checkpoints are written\n";
   ProgressLine line(experiment.until, arguments.quiet);
   const RunResult result = rubato::run(experiment, options_for(arguments, experiment, folder.get(), line));
   line.finish();

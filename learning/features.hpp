@@ -40,6 +40,13 @@ class Features {
   /// Swaps rows and columns of every square image of this side; of bytes that are scaled alike.
   void transpose_images(Index side);
 
+  /// Calls `take` with all there is in memory, span by span: equal tables give equal bytes.
+  template <class Take>
+  void visit_stored(Take take) const {
+    take(std::as_bytes(std::span{bytes_}));
+    for (const auto* numbers : {&numbers_, &scales_, &shifts_}) take(std::as_bytes(std::span{*numbers}));
+  }
+
   /// Memory that the table takes.
   std::size_t stored_bytes() const;
 

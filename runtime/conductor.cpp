@@ -38,7 +38,7 @@ Conductor::Conductor(const ConductorSettings& settings, std::vector<std::unique_
 bool Conductor::walk(std::uint64_t steps) {
   const std::uint64_t last_step = handed_out_ + steps;
   const std::uint64_t last_event = events_ + steps;
-  while (!is_over_ && !awaits_answer_ && handed_out_ < last_step && events_ < last_event) {
+  while (!is_over_ && !is_paused() && !awaits_answer_ && handed_out_ < last_step && events_ < last_event) {
     if (next_adoption_ < adopting_.size()) {
       adopt_next();
       if (to_measure() > 0) break;
@@ -50,6 +50,8 @@ bool Conductor::walk(std::uint64_t steps) {
       const EventQueue::Kind kind = queue_.first();
       if (kind == EventQueue::Kind::none || queue_.first_time() > settings_.until)
         finish();
+      else if (queue_.first_time() > pause_after_)
+        is_paused_ = true;
       else
         handle(kind);
       if (to_measure() > 0) break;
@@ -156,6 +158,7 @@ void Conductor::send_requests() {
 
 void Conductor::answer(bool yes) {
   awaits_answer_ = false;
+  sink_.on_answer(yes);
   protocols_[asked_.value]->on_answer(now_, yes, effects_);
   const bool published = !effects_.drafts().empty();
   take_over();

@@ -74,6 +74,14 @@ class Conductor final : public StepSource {
   /// The run ends at this instant instead, as if it had been meant to. Not before now().
   void end_at(Time until) { settings_.until = std::min(settings_.until, until); }
   bool is_over() const override { return is_over_; }
+  /// walk() pauses before the first event after this instant; the end of the run comes first.
+  void pause_after(Time mark) {
+    pause_after_ = mark;
+    is_paused_ = false;
+  }
+  bool is_paused() const override { return is_paused_ && !is_ending_; }
+  /// Of the event that comes next; there is one while the walk is paused.
+  Time next_event() const { return queue_.first_time(); }
   bool awaits_answer() const override { return awaits_answer_; }
   void answer(bool yes) override;
   Time now() const override { return now_; }
@@ -153,6 +161,8 @@ class Conductor final : public StepSource {
   std::uint64_t under_way_ = 0;
   std::uint64_t model_messages_ = 0;
   bool is_over_ = false;
+  Time pause_after_ = Time::max();
+  bool is_paused_ = false;
   bool awaits_answer_ = false;
   ClientId asked_{};
   bool closes_window_ = false;

@@ -23,6 +23,8 @@ class StepSink {
   virtual void perform(const Step& step) = 0;
   /// The measure steps that come next belong to this sample, of so many clients.
   virtual void open_sample(std::uint64_t /*number*/, Time /*at*/, std::uint32_t /*clients*/) {}
+  /// The question that was handed out last has this answer.
+  virtual void on_answer(bool /*yes*/) {}
 };
 
 /// Takes steps and does nothing: the timing alone.
@@ -42,6 +44,8 @@ class StepSource {
   /// The run ends now, with what it has: walk on until it is over.
   virtual void stop() = 0;
   virtual bool is_over() const = 0;
+  /// walk() goes no further until it is told to: everything up to an agreed instant was handed out.
+  virtual bool is_paused() const { return false; }
   /// The last step handed out was a question (decide): walk() goes no further before its answer.
   virtual bool awaits_answer() const { return false; }
   virtual void answer(bool /*yes*/) {}

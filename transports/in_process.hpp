@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "runtime/payload.hpp"
@@ -39,6 +40,16 @@ class SlotTable {
 
   /// Valid between readiness and this receiver's release.
   const Payload& payload(SlotIndex slot) const { return at(slot).payload; }
+
+  /// Puts another payload in the place of the one that fill() put in; only while nobody else uses the table.
+  void replace(SlotIndex slot, Payload payload) { at(slot).payload = std::move(payload); }
+
+  /// Calls `visit` with each slot in use; only while nobody else uses the table.
+  template <class Visit>
+  void visit_in_use(Visit visit) const {
+    for (std::size_t i = 0; i < block_count_ * slots_per_block; ++i)
+      if (const auto slot = static_cast<SlotIndex>(i); at(slot).holders.load() > 0) visit(slot);
+  }
 
   /// One receiver is done with the message, or does not want it. Needs no readiness.
   void release(SlotIndex slot);

@@ -265,7 +265,6 @@ TEST_CASE("hosts have names of their own, and every client has one host") {
         std::string::npos);
   CHECK(faults_of(with("", "[[roster]]\nname = \"a\"")).find("roster[0].address: must be set") != std::string::npos);
   CHECK(faults_of(with("roster = 3")).find("must be a list of tables with name and address") != std::string::npos);
-  CHECK(faults_of(with("checkpoint_every = 10.0")).find("belongs to wall") != std::string::npos);
 }
 
 TEST_CASE("clients are named by numbers below their count") {
