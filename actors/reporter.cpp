@@ -20,7 +20,7 @@ void Reporter::wait(const std::function<void()>& look, const std::function<void(
     if (look) guarded(look);
     report();
     if (is_paused) {
-      guarded(on_pause);
+      if (!thrown_) guarded(on_pause);  // else something that was reported may be missing where it belongs
       stage_.go_on();
     }
     lock.lock();

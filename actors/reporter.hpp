@@ -22,7 +22,7 @@ class Reporter {
 
   /// Until the stage is done: hears the wish to stop, and reports ten times a second. `look` is called each time, under no
   /// lock; `on_pause` while the stage is paused and everything was reported, then the stage goes on. The caller's functions
-  /// may throw: then the run is asked to stop.
+  /// may throw: then the run is asked to stop, and `on_pause` is not called any more.
   void wait(const std::function<void()>& look = {}, const std::function<void()>& on_pause = {});
   /// Throws what the caller's functions have thrown.
   void rethrow() const {

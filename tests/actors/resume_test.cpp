@@ -126,12 +126,30 @@ TEST_CASE("what is acknowledged or reclaimed, sent twice, or unified over the li
     }
 }
 
+TEST_CASE("a run whose invariants are watched goes on alike, with its samples after unifications and rounds") {
+  for (const char* file : {"draco.toml", "dsgt.toml", "kgt.toml"}) {
+    CAPTURE(file);
+    const fs::path path = fs::path(RUBATO_SOURCE_DIR "/examples/algorithms") / file;
+    const double seconds = 0.06 * example(path, {}).until;
+    const config::Experiment of = example(path, every(0.6 * seconds) + std::vector<std::string>{"until=" + std::to_string(seconds)});
+    const Folder home;
+    const Kept kept(home, "kept");
+    RunOptions options = kept.options(2);
+    options.checks = true;
+    const std::string end = end_of(begin(kept, of, options)), all = kept.all();
+    CHECK(end_of(go_on(kept, of, options)) == end);
+    CHECK(kept.all() == all);
+  }
+}
+
 TEST_CASE("dropout, batch normalisation and both precisions go on alike") {
+  const std::string layers =
+      R"(model.layers=["conv 4 3 same", "norm", "relu", "maxpool 2", "dropout 0.3", "residual 8 stride 2", "meanpool"])";
   for (const std::string precision : {"float32", "float64"}) {
-    const std::vector<std::string> network = {"data.name=digits", "model.name=mlp", "model.hidden=[12]", "model.batch=8",
-                                              "model.dropout=0.2", "metrics.test_samples=100", "until=12.5",
-                                              "precision=" + precision};
-    goes_on_alike(experiment(network), experiment(network + every(7.3)), 2);
+    const std::vector<std::string> network = {"data.name=digits", "data.train_rows=400", "model.name=cnn", layers,
+                                              "model.normalisation=batch", "model.batch=4", "metrics.test_samples=20",
+                                              "until=4.5", "precision=" + precision};
+    goes_on_alike(experiment(network), experiment(network + every(2.3)), 2);
   }
 }
 

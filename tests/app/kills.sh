@@ -39,7 +39,7 @@ for ((kill = 1; kill <= kills; ++kill)); do
   story="killed at $at s, newest checkpoint $(newest "$out")"
   [ -e "$out.partial/checkpoint/checkpoint.partial" ] && { writing=$((writing + 1)); story+=", while writing one"; }
   if ((kill % 2 == 0)); then
-    at=$(moment)
+    at=$(awk -v some="$(moment)" 'BEGIN { print some / 3 }')
     killed_after "$at" resume "$out" && story+="; the resumed one after $at s, newest $(newest "$out")"
     [ -e "$out.partial/checkpoint/checkpoint.partial" ] && { writing=$((writing + 1)); story+=", while writing one"; }
   fi
