@@ -44,7 +44,7 @@ Checkpointer::Checkpointer(const config::Experiment& experiment, const RunOption
 void Checkpointer::begin(Conductor& conductor) {
   conductor_ = &conductor;
   if (!options_.resume_from.empty()) go_back(options_.resume_from);
-  set_next_mark();
+  set_next_mark(options_.resume_from.empty() ? Time{} : conductor.next_event());
   start_ = Clock::now();
 }
 
@@ -128,10 +128,10 @@ void Checkpointer::complete(RunResult& result) const {
 // ---- writing ---------------------------------------------------------------------------------------------------------
 
 // The first multiple of the period that is not before the next event: where nothing happens nothing is written.
-void Checkpointer::set_next_mark() {
+void Checkpointer::set_next_mark(Time next_event) {
   mark_ = Time::max();
   if (every_ > Duration::zero()) {
-    const Duration next = std::max(conductor_->next_event().time_since_epoch(), Duration{1});
+    const Duration next = std::max(next_event.time_since_epoch(), Duration{1});
     number_ = static_cast<std::uint64_t>((next - Duration{1}) / every_) + 1;
     const bool is_late = number_ > static_cast<std::uint64_t>(until_.time_since_epoch() / every_);
     if (!is_late) mark_ = Time{every_ * static_cast<std::int64_t>(number_)};
@@ -147,7 +147,7 @@ void Checkpointer::on_pause() {
       throw RunFailed(error.what());
     }
   }
-  set_next_mark();
+  set_next_mark(conductor_->next_event());
 }
 
 void Checkpointer::write() {

@@ -39,7 +39,7 @@ class Checkpointer {
   void refuse_other(const std::filesystem::path& file) const;
   void walk_again(const std::filesystem::path& file);
   void load(SealedReader& reader);
-  void set_next_mark();
+  void set_next_mark(Time next_event);
   void write();
   RunCheckpoint describe() const;
 

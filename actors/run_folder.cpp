@@ -119,9 +119,6 @@ void refuse_busy(const fs::path& place, const fs::path& partial) {
 
 // What a run needs to go on; the description last, because without it there is nothing to go on with.
 void copy_stopped(const fs::path& place, const fs::path& partial) {
-  fs::remove_all(partial);  // an earlier copy that was not finished
-  fs::create_directories(partial);
-  std::ofstream(partial / mark);
   if (fs::exists(place / "checkpoint")) fs::copy(place / "checkpoint", partial / "checkpoint", fs::copy_options::recursive);
   if (fs::exists(place / "metrics.csv")) fs::copy_file(place / "metrics.csv", partial / "metrics.csv");
   fs::copy_file(place / "experiment.toml", partial / "experiment.part");
@@ -147,9 +144,14 @@ RunFolder::RunFolder(const fs::path& place, const std::function<bool(const fs::p
 RunFolder::RunFolder(const fs::path& place, Reopen)
     : place_{without_slash(place)}, partial_{beside(place_, ".partial")}, has_earlier_life_{true} {
   refuse_strangers(place_);
-  if (remains_at(place_) == Remains::stopped) copy_stopped(place_, partial_);
   refuse_busy(place_, partial_);
+  const bool is_copied = remains_at(place_) == Remains::stopped;
+  if (is_copied) {
+    fs::remove_all(partial_);  // an earlier copy that was not finished
+    fs::create_directories(partial_);
+  }
   claim();
+  if (is_copied) copy_stopped(place_, partial_);
 }
 
 std::unique_ptr<RunFolder> RunFolder::reopen(const fs::path& place) {
@@ -205,7 +207,8 @@ void RunFolder::complete() {
 
 Remains remains_at(const fs::path& given) {
   const fs::path place = without_slash(given), partial = beside(place, ".partial");
-  if (fs::exists(partial / mark) && fs::exists(partial / "experiment.toml")) return Remains::interrupted;
+  const bool is_ours = fs::exists(partial / mark) || is_run(partial);  // a run: killed between its last file and its name
+  if (is_ours && fs::exists(partial / "experiment.toml")) return Remains::interrupted;
   if (!is_run(place)) return Remains::nothing;
   std::ifstream summary(place / "summary.json");
   const std::string text{std::istreambuf_iterator<char>(summary), {}};

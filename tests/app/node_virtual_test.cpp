@@ -165,6 +165,14 @@ TEST_CASE("a host that the roster does not name, or that nothing names, is refus
   CHECK(contains(run_rubato({"node", party.home() / "none.toml", "--host", "a"}).err, "there is no roster"));
 }
 
+TEST_CASE("checkpoints are for one process: a host of a virtual run that is to write them is refused") {
+  Party party("checkpoint_every = 10.0\n" + endless());
+  party.start("a");
+  const Ended ended = party.wait("a");
+  CHECK(ended.code == 2);
+  CHECK(contains(ended.err, "checkpoint_every: a virtual run over several hosts writes no checkpoints"));
+}
+
 TEST_CASE("tasks that Slurm starts find their places, each other and their keys by themselves") {
   Folder folder;
   fs::create_directory(folder / "keys");

@@ -114,6 +114,20 @@ TEST_CASE("a damaged checkpoint is named and the one before is taken") {
   looks_like(out, home / "whole");
 }
 
+TEST_CASE("killed between its last file and its name, or with its checkpoints gone, a run ends all the same") {
+  const Folder home;
+  REQUIRE(run_rubato(run_to(home / "whole")).code == 0);
+  fs::copy(home / "whole", partial(home / "named"), fs::copy_options::recursive);
+  CHECK(run_rubato({"resume", home / "named", "--quiet"}).code == 0);
+  looks_like(home / "named", home / "whole");
+
+  leave_killed_run(home / "bare", 3);
+  fs::remove_all(partial(home / "bare") / "checkpoint");
+  const Ended ended = run_rubato({"resume", home / "bare", "--quiet"});
+  CHECK(contains(ended.err, "the run starts from the beginning"));
+  looks_like(home / "bare", home / "whole");
+}
+
 TEST_CASE("a run that was stopped by Ctrl-C keeps its results so far until the resumed one is complete") {
   const Folder home;
   REQUIRE(run_rubato(run_to(home / "whole")).code == 0);
@@ -164,6 +178,17 @@ TEST_CASE("a run that is complete, at work, in real time or not there is not res
   const Ended real = run_rubato({"resume", home / "wall"});
   CHECK(real.code == 2);
   CHECK(contains(real.err, "is a run in real time"));
+}
+
+TEST_CASE("a run takes the place of one that was interrupted, and says where that is now") {
+  const Folder home;
+  leave_killed_run(home / "run", 2);
+  const Ended ended = run_rubato(run_to(home / "run"));
+  CHECK(ended.code == 0);
+  CHECK(contains(ended.err, "--out held a run that was interrupted"));
+  fs::remove_all(home / "run");
+  fs::rename(home / "run.failed", partial(home / "run"));
+  CHECK(contains(run_rubato({"resume", home / "run", "--quiet"}).err, "going on from"));
 }
 
 TEST_CASE("another experiment in the folder of a killed run is refused") {
