@@ -50,7 +50,8 @@ void StepDesk::open_sample(std::uint64_t number, Time at, std::uint32_t clients)
   if (!stage_.gatherer) return;  // somebody probes the clients instead
   ++stage_.open_samples;
   SampleHeader header{number, at, clients, source_->events(), source_->total_counts(),
-                      source_->model_messages(), source_->cumulated_delay(), source_->samples_unification()};
+                      source_->model_messages(), source_->cumulated_delay(), source_->samples_unification(),
+                      source_->measured(), source_->measures_all(), source_->mass_is_whole()};
   hand(stage_.gatherer, SampleOpens{header});
 }
 

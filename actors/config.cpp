@@ -46,6 +46,28 @@ Table parsed(std::string_view text, const std::filesystem::path& file) {
   return std::get<Table>(std::move(document));
 }
 
+// The events and absences of the file that [churn] names become those of the experiment.
+void absorb_churn_file(Table& root, const std::filesystem::path& folder) {
+  Value* churn = root.find("churn");
+  Table* table = churn ? churn->as<Table>() : nullptr;
+  Value* name = table ? table->find("file") : nullptr;
+  if (!name || !name->as<std::string>() || name->is_text("none") || name->is_text("")) return;
+  const std::filesystem::path file = (folder / *name->as<std::string>()).lexically_normal();
+  if (!std::filesystem::is_regular_file(file)) return;  // said with the other faults
+  Table lines = parsed(contents_of(file), file);
+  Faults faults(file.string());
+  check_churn_file(lines, root, file.parent_path(), faults);
+  if (!faults.none()) throw BadExperiment(faults.sorted());
+  for (const std::string_view key : {"events", "random"}) {
+    if (!table->find(key)) table->set(key, {List{}});
+    List* all = table->find(key)->as<List>();
+    if (!all) continue;  // a fault of its own
+    const List& more = *lines.find(key)->as<List>();
+    all->insert(all->end(), more.begin(), more.end());
+  }
+  *table->find("file") = {std::string("none")};
+}
+
 }  // namespace
 
 Law Law::constant(double value) {
@@ -83,7 +105,9 @@ Experiment parse_experiment(std::string_view text, const std::filesystem::path& 
   Table root = parsed(text, file);
   Faults faults(file.string());
   apply_overrides(root, overrides, faults, notes);
-  check_experiment(root, std::filesystem::absolute(file).parent_path(), faults);
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  absorb_churn_file(root, folder);
+  check_experiment(root, folder, faults);
   if (!faults.none()) throw BadExperiment(faults.sorted());
   Experiment experiment = experiment_of(root);
   warn(experiment, notes);
@@ -142,6 +166,9 @@ std::string_view name_of(WeightKind choice) {
   return word_of(choice);
 }
 std::string_view name_of(SnapshotAt choice) {
+  return word_of(choice);
+}
+std::string_view name_of(ChurnKind choice) {
   return word_of(choice);
 }
 std::string_view name_of(PartitionKind choice) {

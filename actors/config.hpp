@@ -50,6 +50,10 @@ enum class UnifyVia { ideal, transport };
 enum class ProtocolKind { auto_, push, rounds, server, token, pull };
 enum class MissingRule { wait, drop, symmetric_drop };
 enum class LateWork { carry_on, discard };
+enum class ChurnKind { join, leave, crash, restart, pause, go_on, partition, heal };
+enum class OriginKind { neighbour, start, checkpoint };
+enum class AwayKind { leave, crash, pause };
+enum class AbsenceKind { drawn, trace };
 enum class MixingKind { auto_, metropolis, laplacian, max_degree, uniform_row, uniform_column, draco_row, averaging, explicit_ };
 enum class WeightKind { receiver_static, sender_static, batch, explicit_ };
 enum class SnapshotAt { at_finish, at_start };
@@ -158,6 +162,38 @@ struct Channel {
   double duplicate = 0;             // random: chance that a message arrives twice
   std::vector<Link> links;          // random, table; no link twice
   bool operator==(const Channel&) const = default;
+};
+
+/// What happens to clients, or to the links between them, at one instant.
+struct ChurnEvent {
+  double at = 0;                                  // seconds, > 0
+  ChurnKind what = ChurnKind::leave;
+  std::vector<std::int64_t> clients;              // not of partition and heal
+  std::vector<std::vector<std::int64_t>> groups;  // partition
+  OriginKind from = OriginKind::neighbour;        // join, restart
+  bool operator==(const ChurnEvent&) const = default;
+};
+
+/// Clients that are there and away in turn.
+struct Absence {
+  std::vector<std::int64_t> clients;  // empty: all that nothing else in [churn] names
+  AwayKind away = AwayKind::pause;
+  OriginKind from = OriginKind::neighbour;  // leave, crash
+  AbsenceKind kind = AbsenceKind::drawn;
+  Law up, down;                             // drawn: seconds
+  std::filesystem::path file;               // trace: one line per client, ascending seconds; absolute
+  std::optional<double> until;              // seconds; absent: the end of the run
+  bool operator==(const Absence&) const = default;
+};
+
+struct Churn {
+  double notice = 0;            // seconds
+  double checkpoint_every = 0;  // seconds; 0: never
+  std::optional<std::filesystem::path> file;  // absent once the experiment is read: its lines are among these
+  std::vector<ChurnEvent> events;
+  std::vector<Absence> random;
+  bool is_empty() const { return events.empty() && random.empty(); }
+  bool operator==(const Churn&) const = default;
 };
 
 struct Mailbox {
@@ -337,6 +373,7 @@ struct Experiment {
   Clients clients;
   Topology topology;
   Channel channel;
+  Churn churn;
   Mailbox mailbox;
   Unification unification;
   Protocol protocol;
@@ -408,6 +445,7 @@ std::string_view name_of(LateWork);
 std::string_view name_of(MixingKind);
 std::string_view name_of(WeightKind);
 std::string_view name_of(SnapshotAt);
+std::string_view name_of(ChurnKind);
 std::string_view name_of(PartitionKind);
 std::string_view name_of(InitKind);
 std::string_view name_of(ActivationKind);

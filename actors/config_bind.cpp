@@ -53,6 +53,21 @@ void fields(auto& each, Channel& channel) {
   each("links", channel.links);
 }
 
+void fields(auto& each, ChurnEvent& event) {
+  each("at", event.at), each("what", event.what), each("clients", event.clients), each("groups", event.groups);
+  each("from", event.from);
+}
+
+void fields(auto& each, Absence& absence) {
+  each("clients", absence.clients), each("away", absence.away), each("from", absence.from), each("kind", absence.kind);
+  each("up", absence.up), each("down", absence.down), each("file", absence.file), each("until", absence.until);
+}
+
+void fields(auto& each, Churn& churn) {
+  each("notice", churn.notice), each("checkpoint_every", churn.checkpoint_every), each("file", churn.file);
+  each("events", churn.events), each("random", churn.random);
+}
+
 void fields(auto& each, Mailbox& mailbox) {
   each("window", mailbox.window), each("deadline", mailbox.deadline), each("cap", mailbox.cap);
   each("cap_period", mailbox.cap_period);
@@ -138,7 +153,7 @@ void fields(auto& each, Experiment& experiment) {
   each("record", experiment.record), each("checkpoint_every", experiment.checkpoint_every);
   each("roster", experiment.roster), each("hosts", experiment.hosts), each("impaired", experiment.impaired);
   each("clients", experiment.clients), each("topology", experiment.topology);
-  each("channel", experiment.channel), each("mailbox", experiment.mailbox);
+  each("channel", experiment.channel), each("churn", experiment.churn), each("mailbox", experiment.mailbox);
   each("unification", experiment.unification), each("protocol", experiment.protocol);
   each("algorithm", experiment.algorithm), each("data", experiment.data), each("model", experiment.model);
   each("metrics", experiment.metrics), each("budget", experiment.budget), each("limits", experiment.limits);

@@ -126,7 +126,8 @@ std::string meant_instead(std::string_view name, std::string_view spec) {
     if (key->type != Type::later) here.push_back(key->name);
   if (std::string near = nearest(name, here); !near.empty()) return near;
   for (const Key& key : all_keys())
-    if (key.name == name && key.table != "law" && key.table != "link" && key.table != "host" && key.table != "device" && key.table != "timer")
+    if (key.name == name && key.table != "law" && key.table != "link" && key.table != "host" && key.table != "device" &&
+        key.table != "event" && key.table != "absence" && key.table != "timer")
       return dotted(key.table, name);
   return {};
 }
@@ -202,6 +203,18 @@ void Checker::value(Value& value, const Key& key, const std::string& path) {
       break;
     case Type::hosts:
       tables(value, "host", "name and address", path);
+      break;
+    case Type::events:
+      tables(value, "event", "at and what", path);
+      break;
+    case Type::absences:
+      tables(value, "absence", "up and down", path);
+      break;
+    case Type::groups:
+      if (auto* lists = elements(value, path, "lists of clients"))
+        for (std::size_t k = 0; k < lists->size(); ++k)
+          if (auto* list = elements((*lists)[k], place(path, k), "clients"))
+            for (std::size_t i = 0; i < list->size(); ++i) client((*list)[i], place(place(path, k), i));
       break;
     case Type::law:
     case Type::per_client:
@@ -433,6 +446,13 @@ std::string nearest(std::string_view word, const std::vector<std::string_view>& 
     if (needed < std::min(fewest, std::max(word.size(), candidate.size()))) fewest = needed, best = candidate;
   }
   return std::string(best);
+}
+
+void check_churn_file(Table& lines, const Table& experiment, const std::filesystem::path& folder, Faults& faults) {
+  for (const Entry& entry : lines.entries)
+    if (entry.name != "events" && entry.name != "random")
+      faults.add(entry.value, entry.name, "is not a key of a churn file; it may have events and random");
+  Checker(folder, client_count(experiment), faults).table(lines, "churn", "", 0);
 }
 
 void check_experiment(Table& root, const std::filesystem::path& folder, Faults& faults) {

@@ -40,6 +40,9 @@ class Faults {
 /// `faults` afterwards can be taken from the tree without further checks.
 void check_experiment(Table& root, const std::filesystem::path& folder, Faults& faults);
 
+/// The same of a file that holds keys of [churn].
+void check_churn_file(Table& lines, const Table& experiment, const std::filesystem::path& folder, Faults& faults);
+
 /// "" or "algorithm": "algorithm.eta".
 std::string dotted(std::string_view path, std::string_view name);
 

@@ -21,7 +21,9 @@ std::string in_rows(const Value& value) {
 }
 
 // Of a list of tables.
-bool is_element(std::string_view spec) { return spec == "link" || spec == "host" || spec == "device"; }
+bool is_element(std::string_view spec) {
+  return spec == "link" || spec == "host" || spec == "device" || spec == "event" || spec == "absence";
+}
 
 Value pruned(const Value& value, std::string_view spec);
 
@@ -36,6 +38,8 @@ Table pruned_table(const Table& table, std::string_view spec) {
                                                     : key->type == Type::links ? pruned(*value, "link")
                                                     : key->type == Type::hosts ? pruned(*value, "host")
                                                     : key->type == Type::devices ? pruned(*value, "device")
+                                                    : key->type == Type::events ? pruned(*value, "event")
+                                                    : key->type == Type::absences ? pruned(*value, "absence")
                                                                                : *value});
   }
   return kept;
@@ -105,6 +109,12 @@ std::string_view type_text(Type type) {
       return "list of classes";
     case Type::hosts:
       return "list of hosts";
+    case Type::events:
+      return "list of events";
+    case Type::absences:
+      return "list of absences";
+    case Type::groups:
+      return "lists of clients";
     case Type::law:
       return "number or law";
     case Type::per_client:
@@ -170,6 +180,10 @@ constexpr std::array sections{
     Section{"topology", "[topology]", "Who can send to whom."},
     Section{"channel", "[channel]", "How long messages take and which are lost."},
     Section{"link", "[[channel.links]]", "One directed link that differs from the channel."},
+    Section{"churn", "[churn]", "Who joins, leaves, crashes and is cut off, and when. Everybody is there from the start, but "
+            "for those whose first event is a join."},
+    Section{"event", "[[churn.events]]", "One line of the script."},
+    Section{"absence", "[[churn.random]]", "Clients that are there and away in turn; whom the script names it leaves alone."},
     Section{"mailbox", "[mailbox]", "What a receiver accepts and when it merges."},
     Section{"unification", "[unification]", "The instants at which all adopt the model of one."},
     Section{"protocol", "[protocol]", "When clients act."},

@@ -53,10 +53,10 @@ const std::array fixed = std::to_array<Key>({
     {"", "checkpoint_every", Type::number, "0.0", "seconds of the experiment between checkpoints in the folder of --out; "
      "0: none", "", seconds},
     {"", "roster", Type::hosts, "[]", "the hosts of a run over several, for `rubato node`; [] for one process"},
-    {"", "churn", Type::later, "", "clients that join, leave, crash and restart"},
     {"", "clients", Type::table, "{}", "who takes part, and when they compute and send"},
     {"", "topology", Type::table, "{}", "who can send to whom"},
     {"", "channel", Type::table, "{}", "how long messages take, and which are lost"},
+    {"", "churn", Type::table, "{}", "who joins, leaves, crashes and is cut off, and when"},
     {"", "mailbox", Type::table, "{}", "what a receiver accepts, and when it merges"},
     {"", "unification", Type::table, "{}", "the instants at which all adopt the model of one"},
     {"", "protocol", Type::table, "{}", "when clients act"},
@@ -148,6 +148,37 @@ const std::array fixed = std::to_array<Key>({
     {"link", "delay", Type::law, optional, "as in the channel; none: the channel's (for table it must be set)", "",
      delays},
     {"link", "loss", Type::number, optional, "as in the channel; none: the channel's (0 for table)", "", chance},
+
+    {"churn", "notice", Type::number, "0.0", "seconds from a crash until the others notice it; leaving is noticed at once",
+     "", seconds},
+    {"churn", "checkpoint_every", Type::number, "0.0", "seconds between the states that clients can come back with after "
+     "a crash; 0: never", "", seconds},
+    {"churn", "file", Type::file, optional, "a TOML file with more `events` and `random`, so that one script serves many "
+     "experiments"},
+    {"churn", "events", Type::events, "[]", "the script"},
+    {"churn", "random", Type::absences, "[]", "clients that are there and away in turn"},
+
+    {"event", "at", Type::number, "", "seconds of the experiment", "", some_seconds},
+    {"event", "what", Type::choice, "", "join: be there, from the first such line on, with a model of its own; leave: go and "
+     "say so; crash: go without a word and lose all memory; restart: come back; pause: stop computing and sending; go_on: "
+     "after a pause; partition: lose messages between groups; heal: no longer", "", {}, words<ChurnKind>},
+    {"event", "clients", Type::clients, "", "whom it happens to", "what!=partition|heal"},
+    {"event", "groups", Type::groups, "", "lists of clients; who is in none of them is in one more", "what=partition"},
+    {"event", "from", Type::choice, "\"neighbour\"", "what the client begins with: its first state and a neighbour's model, "
+     "its first state alone, or its last checkpoint", "what=join|restart", {}, words<OriginKind>},
+
+    {"absence", "clients", Type::integers, "[]", "who; []: all whom nothing else in [churn] names", "", count_from_0},
+    {"absence", "away", Type::choice, "\"pause\"", "how they go", "", {}, words<AwayKind>},
+    {"absence", "from", Type::choice, "\"neighbour\"", "what they come back with", "away=leave|crash", {},
+     words<OriginKind>},
+    {"absence", "kind", Type::choice, "\"drawn\"", "drawn: seconds there and away follow laws; trace: they are read", "", {},
+     words<AbsenceKind>},
+    {"absence", "up", Type::law, "", "seconds there, drawn each time", "kind=drawn", not_negative},
+    {"absence", "down", Type::law, "", "seconds away, drawn each time", "kind=drawn", not_negative},
+    {"absence", "file", Type::file, "", "a line for each client of the run: the seconds at which it goes, comes, goes, ...",
+     "kind=trace"},
+    {"absence", "until", Type::number, optional, "from then on everybody is there; none: nobody is called back at the end",
+     "", some_seconds},
 
     {"mailbox", "window", Type::number, "0.0", "seconds between the first accepted message and the merge", "", seconds},
     {"mailbox", "deadline", Type::number, optional, "oldest accepted message in seconds", "", seconds},

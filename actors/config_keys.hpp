@@ -31,6 +31,9 @@ enum class Type {
   links,       // a list of tables, keys under "link"
   hosts,       // a list of tables, keys under "host"
   devices,     // a list of tables, keys under "device"
+  events,      // a list of tables, keys under "event"
+  absences,    // a list of tables, keys under "absence"
+  groups,      // a list of lists of clients
   law,         // a number, a list or a table, keys under "law"
   per_client,  // the same, a list having clients.count numbers
   table,       // a table with keys of its own

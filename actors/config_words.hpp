@@ -38,6 +38,14 @@ inline constexpr std::string_view words<MissingRule> = "wait|drop|symmetric_drop
 template <>
 inline constexpr std::string_view words<LateWork> = "carry_on|discard";
 template <>
+inline constexpr std::string_view words<ChurnKind> = "join|leave|crash|restart|pause|go_on|partition|heal";
+template <>
+inline constexpr std::string_view words<OriginKind> = "neighbour|start|checkpoint";
+template <>
+inline constexpr std::string_view words<AwayKind> = "leave|crash|pause";
+template <>
+inline constexpr std::string_view words<AbsenceKind> = "drawn|trace";
+template <>
 inline constexpr std::string_view words<MixingKind> =
     "auto|metropolis|laplacian|max_degree|uniform_row|uniform_col|draco_row|averaging|explicit";
 template <>

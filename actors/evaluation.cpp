@@ -82,9 +82,8 @@ Sample SampleGatherer::finish(InProgress& progress, ThreadMemory& memory) {
   Sample& sample = progress.sample;
   sample.different = progress.different;
   const bool has_all = progress.sample.header.clients == evaluation_.clients();
-  if (has_all)
-    sample.defect = defect_of(progress);
-  else
+  if ((has_all || sample.header.covers_all) && sample.header.mass_is_whole) sample.defect = defect_of(progress);
+  if (!has_all)
     sample.traffic.scale(static_cast<double>(evaluation_.clients()) / sample.header.clients);
   const Score of_mean = evaluation_.score_mean(progress.consensus.mean_model(), memory);
   sample.is_classified = of_mean.classes > 0;

@@ -28,6 +28,8 @@ struct SampleHeader {
   double cumulated_delay = 0;   ///< of the rounds so far, where links and computations have chances
   bool after_unification = false;  ///< all models must be equal
   std::shared_ptr<const std::vector<ClientId>> measured{};  ///< whose models, ascending; null: of the first ones
+  bool covers_all = false;      ///< fewer than all clients, but all that are there
+  bool mass_is_whole = true;    ///< what must sum to zero over all who are there does
 };
 
 /// A vector by name.

@@ -71,7 +71,7 @@ RunResult walk_timing(Timing& timing, const RunOptions& options, RunResult resul
 void describe_models(const Ensemble& ensemble, const RunOptions& options, RunResult& result) {
   FinalModels models(ensemble.clients.size(), options, result);
   for (const auto& client : ensemble.clients) {
-    models.add(client->performer().model_bytes());
+    models.add(client->performer().model_bytes(), !is_among(result.absent, client->id()));
     result.traffic += client->performer().traffic();
   }
   result.digests.model = models.digest();
@@ -163,15 +163,10 @@ RunResult replay(const Experiment& experiment, const std::vector<std::filesystem
   result.virtual_seconds = to_seconds(script->now());
   result.scalar_bytes = task->scalar_bytes();
   describe_work(play.wall_seconds(), play.ensemble(), result);
-  const auto is_there = [&](std::uint32_t client) { return std::find(absent.begin(), absent.end(), ClientId{client}) == absent.end(); };
   Sha256 models;
-  std::vector<StepHash> hashes;
-  for (std::uint32_t i = 0; i < clients; ++i) {
-    if (!is_there(i)) continue;
-    models.add(play.ensemble().clients[i]->performer().model_bytes());
-    hashes.push_back(script->hashes()[i]);
-  }
-  result.digests = {models.hex(), timeline_digest(hashes)};
+  for (std::uint32_t i = 0; i < clients; ++i)
+    if (!is_among(absent, {i})) models.add(play.ensemble().clients[i]->performer().model_bytes());
+  result.digests = {models.hex(), timeline_of(script->hashes(), absent)};
   return result;
 }
 

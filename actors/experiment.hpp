@@ -111,7 +111,8 @@ struct RunResult {
   std::vector<std::string> notes;
   std::vector<std::vector<std::byte>> models;  ///< final models, only if asked for
   std::vector<Pace> paces;         ///< by client, of a run in real time
-  std::vector<ClientId> absent;    ///< not there at the end of a run over several hosts: the digests leave them out
+  std::vector<ClientId> absent;    ///< not there at the end: the digests leave them out
+  std::optional<ChurnCounts> churn;  ///< where clients come and go
   std::vector<std::string> hosts;  ///< of a run over several: sentences about each
   std::string gathered_by;         ///< the host whose result covers all clients; empty: this one, or there are no hosts
   bool record_was_cut = false;

@@ -15,7 +15,7 @@ FinalClient final_of(const WallClient& client, Time end, const Evaluation& evalu
   last.client = client.id();
   last.hash = client.hash();
   last.counts = client.protocol().counts();
-  last.steps = tally.steps, last.skipped = tally.skipped, last.stale = tally.stale, last.misshapen = tally.misshapen;
+  last.steps = tally.steps, last.skipped = tally.skipped, last.misshapen = tally.misshapen;
   last.seconds = to_seconds(end - tally.first);
   last.staleness_count = tally.staleness.count();
   last.staleness_sum = tally.staleness.mean_seconds() * static_cast<double>(last.staleness_count);
@@ -30,7 +30,7 @@ namespace {
 
 void archive_counts(Archive& archive, MessageCounts& counts) {
   for (std::uint64_t* count : {&counts.sent, &counts.lost, &counts.kept, &counts.late, &counts.capped, &counts.superseded,
-                               &counts.duplicates, &counts.resyncs, &counts.computations, &counts.publications})
+                               &counts.duplicates, &counts.resyncs, &counts.stale, &counts.computations, &counts.publications})
     archive(*count);
 }
 
@@ -42,7 +42,7 @@ void archive_client(Archive& archive, FinalClient& last) {
   archive(low), archive(high);
   last.hash = StepHash(low, high);
   archive_counts(archive, last.counts);
-  for (std::uint64_t* count : {&last.steps, &last.skipped, &last.stale, &last.misshapen, &last.staleness_count}) archive(*count);
+  for (std::uint64_t* count : {&last.steps, &last.skipped, &last.misshapen, &last.staleness_count}) archive(*count);
   archive(last.seconds), archive(last.staleness_sum);
   last.snapshot.traffic.archive(archive);
   std::vector<double> tracker(last.snapshot.tracker.begin(), last.snapshot.tracker.end());

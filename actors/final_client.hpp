@@ -17,7 +17,6 @@ struct FinalClient {
   MessageCounts counts;
   std::uint64_t steps = 0;
   std::uint64_t skipped = 0;
-  std::uint64_t stale = 0;
   std::uint64_t misshapen = 0;
   double seconds = 0;           ///< of the experiment, since its timers began
   double staleness_sum = 0;     ///< seconds

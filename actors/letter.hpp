@@ -6,22 +6,12 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/epoch.hpp"
 #include "runtime/payload.hpp"
 #include "runtime/step.hpp"
 #include "transports/transport.hpp"
 
 namespace rubato {
-
-/// An epoch of algorithms that pass mass on: ordered by number, then by who began it.
-struct Epoch {
-  std::uint32_t number = 0;
-  std::uint32_t initiator = 0;  ///< a host
-  constexpr auto operator<=>(const Epoch&) const = default;
-  constexpr std::uint64_t packed() const { return std::uint64_t{number} << 32 | initiator; }
-  static constexpr Epoch unpacked(std::uint64_t word) {
-    return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word)};
-  }
-};
 
 /// Immutable once it is sent; shared by its receivers in this process.
 struct Letter {

@@ -152,8 +152,23 @@ TimingCheck timing_check(const Preparation& parts) {
   return {timing.settings, has_windows, rows_sum_to_one(parts.manner.merge)};
 }
 
+bool is_among(const std::vector<ClientId>& ascending, ClientId client) {
+  return std::binary_search(ascending.begin(), ascending.end(), client);
+}
+
+std::string timeline_of(const std::vector<StepHash>& hashes, const std::vector<ClientId>& absent) {
+  std::vector<StepHash> present;
+  for (std::uint32_t i = 0; i < hashes.size(); ++i)
+    if (!is_among(absent, {i})) present.push_back(hashes[i]);
+  return timeline_digest(present);
+}
+
 void describe_timing(const Timing& timing, const Conductor& conductor, RunResult& result) {
-  result.digests.timeline = timeline_digest(conductor.hashes());
+  if (const Attendance* attendance = conductor.attendance()) {
+    result.absent = attendance->absent();
+    result.churn = attendance->counts();
+  }
+  result.digests.timeline = timeline_of(conductor.hashes(), result.absent);
   result.clients = conductor.clients();
   result.virtual_seconds = to_seconds(conductor.now());
   result.events = conductor.events();
@@ -194,8 +209,8 @@ FinalModels::FinalModels(std::size_t clients, const RunOptions& options, RunResu
   result.notes.push_back("the final models are not kept: " + std::to_string(bytes >> 20) + " MB");
 }
 
-void FinalModels::add(std::span<const std::byte> model) {
-  sum_.add(model);
+void FinalModels::add(std::span<const std::byte> model, bool is_there) {
+  if (is_there) sum_.add(model);
   const ClientId client{next_++};
   if (!is_wanted_) return;
   if (options_.keeps_models) result_.models.emplace_back(model.begin(), model.end());

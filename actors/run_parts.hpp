@@ -48,6 +48,11 @@ RunOptions checking(const RunOptions& options, std::size_t scalar_bytes);
 /// What watches the timing of a run with checks; the parts outlive it.
 TimingCheck timing_check(const Preparation& parts);
 
+/// Of clients in ascending order.
+bool is_among(const std::vector<ClientId>& ascending, ClientId client);
+/// The digest of the steps of all clients but these.
+std::string timeline_of(const std::vector<StepHash>& hashes, const std::vector<ClientId>& absent);
+
 void describe_timing(const Timing& timing, const Conductor& conductor, RunResult& result);
 /// Times and memory.
 void describe_work(double wall_seconds, Ensemble& ensemble, RunResult& result);
@@ -60,7 +65,8 @@ class FinalModels {
  public:
   /// Options and result outlive it.
   FinalModels(std::size_t clients, const RunOptions& options, RunResult& result);
-  void add(std::span<const std::byte> model);
+  /// Of who is not there at the end the digest knows nothing.
+  void add(std::span<const std::byte> model, bool is_there = true);
   /// After the last, once.
   std::string digest() { return sum_.hex(); }
 

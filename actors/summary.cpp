@@ -25,6 +25,7 @@ Json messages(const RunResult& result) {
           {"superseded", counts.superseded},
           {"duplicates", counts.duplicates},
           {"resyncs", counts.resyncs},
+          {"stale", counts.stale},
           {"under_way", result.under_way},
           {"models", result.model_messages}};
 }
@@ -65,6 +66,14 @@ Json rates(const RunResult& result) {
           {"skipped_ticks", sum.skipped},
           {"lowest_share_of_ticks", finite(slowest)},
           {"by_client", std::move(by_client)}};
+}
+
+Json churn(const RunResult& result) {
+  if (!result.churn) return nullptr;
+  const ChurnCounts& counts = *result.churn;
+  return {{"joins", counts.joins},         {"leaves", counts.leaves}, {"crashes", counts.crashes},
+          {"restarts", counts.restarts},   {"pauses", counts.pauses}, {"partitions", counts.partitions},
+          {"epochs", counts.epochs},       {"messages_to_nobody", counts.lost}};
 }
 
 Json numbers_of(const std::vector<ClientId>& clients) {
@@ -125,6 +134,7 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
       {"record_cut", result.record_was_cut},
       {"rates", rates(result)},
       {"absent_clients", numbers_of(result.absent)},
+      {"churn", churn(result)},
       {"gathered_by", result.gathered_by},
       {"hosts", result.hosts},
       {"notes", result.notes}};

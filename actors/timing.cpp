@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "actors/churn_plan.hpp"
 #include "actors/devices.hpp"
 #include "runtime/world/changing.hpp"
 #include "runtime/world/mixing.hpp"
@@ -37,6 +38,29 @@ Law law_of(const config::Law& law) {
   return {};
 }
 
+std::vector<std::vector<Time>> read_trace(const std::string& file, std::size_t clients) {
+  std::ifstream lines(file);
+  if (!lines) throw std::invalid_argument("cannot read the trace " + file);
+  std::vector<std::vector<Time>> ticks;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() && line.front() == '#') continue;
+    std::istringstream numbers(line);
+    std::vector<Time> row;
+    for (double seconds; numbers >> seconds;) {
+      const Time tick{from_seconds(seconds)};
+      if (seconds < 0 || (!row.empty() && tick <= row.back()))
+        throw std::invalid_argument(file + ": line " + std::to_string(ticks.size() + 1) + " must ascend from 0");
+      row.push_back(tick);
+    }
+    if (!numbers.eof())
+      throw std::invalid_argument(file + ": line " + std::to_string(ticks.size() + 1) + " holds something that is no number");
+    ticks.push_back(std::move(row));
+  }
+  if (ticks.size() == clients) return ticks;
+  throw std::invalid_argument(file + " has " + std::to_string(ticks.size()) + " lines, must have one per client: " +
+                              std::to_string(clients));
+}
+
 namespace {
 
 using config::Experiment;
@@ -63,29 +87,6 @@ double above_zero(double value, ClientId client, const char* what) {
   if (value > 0 && std::isfinite(value)) return value;
   throw std::invalid_argument(std::string(what) + " of client " + std::to_string(client.value) + " is " +
                               std::to_string(value) + ": must be greater than 0");
-}
-
-std::vector<std::vector<Time>> read_trace(const std::string& file, std::size_t clients) {
-  std::ifstream lines(file);
-  if (!lines) throw std::invalid_argument("cannot read the trace " + file);
-  std::vector<std::vector<Time>> ticks;
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.empty() && line.front() == '#') continue;
-    std::istringstream numbers(line);
-    std::vector<Time> row;
-    for (double seconds; numbers >> seconds;) {
-      const Time tick{from_seconds(seconds)};
-      if (seconds < 0 || (!row.empty() && tick <= row.back()))
-        throw std::invalid_argument(file + ": line " + std::to_string(ticks.size() + 1) + " must ascend from 0");
-      row.push_back(tick);
-    }
-    if (!numbers.eof())
-      throw std::invalid_argument(file + ": line " + std::to_string(ticks.size() + 1) + " holds something that is no number");
-    ticks.push_back(std::move(row));
-  }
-  if (ticks.size() == clients) return ticks;
-  throw std::invalid_argument(file + " has " + std::to_string(ticks.size()) + " lines, must have one per client: " +
-                              std::to_string(clients));
 }
 
 std::vector<TimerLaw> tabled(std::vector<std::vector<Time>> ticks) {
@@ -508,6 +509,7 @@ Timing::Timing(std::span<const Graph> graphs, const Experiment& experiment, cons
       manner.merge == Weights::neighbours && experiment.algorithm.q == config::WeightKind::batch;
   settings.needs.acknowledgements |= retains_on_loss(experiment, protocol_);
   settings.may_duplicate = experiment.channel.duplicate > 0;
+  settings.shares_out_weights = manner.merge == Weights::neighbours;
   conductor.acknowledges = settings.needs.acknowledgements;
   if (graphs.size() > 1)
     weigh_changes(experiment, manner, graphs);
@@ -528,6 +530,25 @@ Timing::Timing(std::span<const Graph> graphs, const Experiment& experiment, cons
   if (protocol_ == Runs::rounds) hold_together(experiment, manner, notes);
   if (protocol_ == Runs::server) require_intervals();
   if (protocol_ == Runs::server || protocol_ == Runs::token || protocol_ == Runs::pull) leave_alone(experiment);
+  come_and_go(experiment, manner, notes);
+}
+
+void Timing::come_and_go(const Experiment& experiment, const Manner& manner, std::ostream& notes) {
+  churn = make_churn_plan(experiment);
+  if (churn.is_empty()) return;
+  if (experiment.clock == config::ClockKind::wall_time)
+    throw std::invalid_argument("churn: runs in real time have the churn of their hosts only; use clock = \"virtual\"");
+  const std::string kind = "protocol.kind = \"" + std::string(name_of(protocol_)) + "\"";
+  if (protocol_ != Runs::push && protocol_ != Runs::pull)
+    throw std::invalid_argument("churn: " + kind + " holds everybody together; use \"push\" or \"pull\"");
+  if (protocol_ == Runs::pull && conductor.retransmits)
+    throw std::invalid_argument("churn: " + kind + " needs mailbox.deadline, because who has gone answers nobody");
+  conductor.churn = &churn;
+  conductor.passes_mass_on = !settings.share_weights.empty() || settings.needs.in_order;
+  conductor.may_adopt = !manner.entry || manner.entry->may_be_unified;
+  if (!conductor.may_adopt)
+    notes << "churn: who joins begins with its own first model, because that of \"" << experiment.algorithm.name
+          << "\" must not be overwritten\n";
 }
 
 // What only some protocols can do, and what they need: without a deadline nobody would ever give up a lost message.

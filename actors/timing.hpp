@@ -4,6 +4,7 @@
 #include <memory>
 #include <ostream>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "actors/config.hpp"
@@ -16,6 +17,7 @@
 #include "runtime/protocols/server.hpp"
 #include "runtime/protocols/token.hpp"
 #include "runtime/world/channel.hpp"
+#include "runtime/world/churn.hpp"
 #include "runtime/world/graph.hpp"
 
 namespace rubato {
@@ -28,6 +30,9 @@ Graph make_graph(const config::Experiment& experiment);
 
 /// The file's law as one that draws.
 Law law_of(const config::Law& law);
+
+/// A line of ascending seconds for each client. Throws std::invalid_argument.
+std::vector<std::vector<Time>> read_trace(const std::string& file, std::size_t clients);
 
 /// What an algorithm asks of the timing, and what it is called if it comes from the catalogue.
 struct Manner {
@@ -69,6 +74,7 @@ class Timing {
   TokenBoard token;
   PullSettings pull;
   ConductorSettings conductor;
+  ChurnPlan churn;
   ClientId centre{};
 
  private:
@@ -80,6 +86,7 @@ class Timing {
   void leave_alone(const config::Experiment& experiment);
   std::unique_ptr<Protocol> make_protocol(ClientId client);
   void hold_together(const config::Experiment& experiment, const Manner& manner, std::ostream& notes);
+  void come_and_go(const config::Experiment& experiment, const Manner& manner, std::ostream& notes);
   void require_intervals() const;
 
   Runs protocol_;

@@ -259,7 +259,7 @@ std::string VirtualHost::gather() {
   for (std::uint32_t i = 0; i < owners_.size(); ++i) {
     for (; asked < owners_.size() && asked <= i + ahead; ++asked) want_final_state({asked});
     const FinalState state = take_final_state({i});
-    models.add(bytes_of(state.model));
+    models.add(bytes_of(state.model), !is_among(result().absent, {i}));
     result().traffic += state.traffic;
   }
   const std::string digest = models.digest();

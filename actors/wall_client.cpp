@@ -145,7 +145,7 @@ void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
                   letter.tag,
                   letter.kind};
   if (!is_current || (!link && letter.kind != MessageKind::model)) {
-    ++tally_.stale;
+    ++protocol_->counts().stale;
     effects_.step(StepKind::discard, self_, now_).message = letter.kind;
     effects_.entry({.peer = letter.sender, .sequence = letter.sequence, .slot = slot,
                     .incarnation = static_cast<std::uint16_t>(letter.incarnation), .age = now_ - arrival.sent,

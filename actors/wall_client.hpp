@@ -104,7 +104,6 @@ struct WallWorld {
 /// What a client has done; read when nobody plays it.
 struct WallTally {
   std::uint64_t skipped = 0;      ///< compute ticks whose predecessor was not finished
-  std::uint64_t stale = 0;        ///< letters of older epochs and earlier lives
   std::uint64_t misshapen = 0;    ///< letters whose numbers fit no model of this run
   std::uint64_t steps = 0;
   Time first{};                   ///< when its timers began

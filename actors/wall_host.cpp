@@ -19,7 +19,7 @@ constexpr Duration settling = std::chrono::milliseconds(400);  // without a lett
 void add(MessageCounts& sum, const MessageCounts& counts) {
   sum.sent += counts.sent, sum.lost += counts.lost, sum.kept += counts.kept, sum.late += counts.late;
   sum.capped += counts.capped, sum.superseded += counts.superseded, sum.duplicates += counts.duplicates;
-  sum.resyncs += counts.resyncs, sum.computations += counts.computations, sum.publications += counts.publications;
+  sum.resyncs += counts.resyncs, sum.stale += counts.stale, sum.computations += counts.computations, sum.publications += counts.publications;
 }
 
 // A channel that only stands for "at once" is not laid over real links.

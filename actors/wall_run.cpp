@@ -86,7 +86,7 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
                        static_cast<double>(client.counts.computations) / std::max(client.seconds, 1e-9), client.skipped};
     staleness += client.staleness_sum;
     absorbed += client.staleness_count;
-    stale += client.stale;
+    stale += client.counts.stale;
     misshapen += client.misshapen;
   }
   for (std::uint32_t i = 0; i < clients; ++i)

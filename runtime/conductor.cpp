@@ -23,8 +23,10 @@ Conductor::Conductor(const ConductorSettings& settings, std::vector<std::unique_
       requests_(protocols_.size()) {
   if (settings_.counts_links) link_counts_.resize(settings_.graph->links());
   if (settings_.unification.via_transport) adopted_.resize(protocols_.size());
-  for (auto& protocol : protocols_) {
-    protocol->start(effects_);
+  if (settings_.churn && !settings_.churn->is_empty()) open_doors();
+  for (std::uint32_t i = 0; i < protocols_.size(); ++i) {
+    if (attendance_ && !attendance_->is_here({i})) continue;
+    protocols_[i]->start(effects_);
     take_over();
   }
   if (settings_.cap_period > Duration::zero())
@@ -48,7 +50,10 @@ bool Conductor::walk(std::uint64_t steps) {
       is_over_ = true;
     } else {
       const EventQueue::Kind kind = queue_.first();
-      if (kind == EventQueue::Kind::none || queue_.first_time() > settings_.until)
+      const Time next = kind == EventQueue::Kind::none ? never : queue_.first_time();
+      if (next_churn_ <= std::min(next, settings_.until) && next_churn_ != never)
+        churn();
+      else if (kind == EventQueue::Kind::none || next > settings_.until)
         finish();
       else if (queue_.first_time() > pause_after_)
         is_paused_ = true;
@@ -169,6 +174,7 @@ void Conductor::issue_drafts() {
   for (Effects::Draft& draft : effects_.drafts()) {
     const std::span<StepEntry> entries{effects_.entries().data() + draft.first_entry, draft.entries};
     draft.step.entries = entries;
+    if (attendance_) sign(draft, entries);
     if (draft.step.kind == StepKind::publish)
       depart(draft, entries);
     else
@@ -182,6 +188,10 @@ void Conductor::issue_drafts() {
 
 Fate Conductor::fate_of(LinkUse use) const {
   Fate fate = settings_.channel->carry(use);
+  if (attendance_ && attendance_->are_apart(use.sender, use.receiver)) {
+    fate.lost = true;
+    return fate;
+  }
   if (settings_.loses_both_ways && !fate.lost) {
     std::swap(use.sender, use.receiver);
     fate.lost = settings_.channel->carry(use).lost;
@@ -219,7 +229,7 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
     if (fate.lost) continue;
     departing_.push_back({later(now_, fate.delay), entry.peer, step.message,
                           static_cast<std::uint16_t>(step.incarnation), step.client, entry.sequence, no_slot, link,
-                          place, draft.tag, now_});
+                          place, draft.tag, now_, attendance_ ? attendance_->epoch(step.client).packed() : 0});
     for (unsigned copy = 0; copy < fate.copies; ++copy) {
       departing_.push_back(departing_.back());
       departing_.back().at = later(now_, fate.copy_delay);
@@ -250,6 +260,7 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
 void Conductor::handle_flight() {
   const Flight flight = queue_.first_flight();
   queue_.pop_flight();
+  if (attendance_ && !reaches(flight)) return;
   if (flight.kind == MessageKind::acknowledgement)  // a control message: no event of the experiment
     return protocols_[flight.receiver.value]->on_acknowledged(flight.sequence);
   if (flight.kind == MessageKind::request) return handle_request(flight);
@@ -295,6 +306,7 @@ void Conductor::handle_model(const Flight& flight) {
   effects_.entry({.peer = flight.sender,
                   .sequence = flight.sequence,
                   .slot = flight.slot,
+                  .incarnation = flight.incarnation,
                   .age = flight.at - flight.sent,
                   .place = flight.place});
   take_over();
@@ -337,30 +349,34 @@ void Conductor::refill() {
 
 void Conductor::unify(std::uint64_t index) {
   ++unifications_;
-  const ClientId hub = settings_.unification.hub(index, *settings_.graph, settings_.seed);
+  const ClientId hub = hub_beside_absent(settings_.unification.hub(index, *settings_.graph, settings_.seed));
   for (auto& protocol : protocols_) protocol->on_unify(now_, settings_.unification.clears_mailbox, effects_);
   take_over();
+  if (hub == no_client) return;
   if (!settings_.unification.via_transport) return unify_at_once(hub, index);
   unify_by_transport(hub, index);
   if (observer_) observer_->on_unify(now_, index, hub);
 }
 
 void Conductor::unify_at_once(ClientId hub, std::uint64_t index) {
-  const auto others = static_cast<std::uint32_t>(protocols_.size() - 1);
-  if (others == 0) {
+  adopting_.clear();
+  next_adoption_ = 0;
+  const auto incarnation = static_cast<std::uint16_t>(life(hub));
+  for (std::uint32_t i = 0; i < protocols_.size(); ++i)
+    if (ClientId{i} != hub && is_within_reach(hub, {i}))
+      adopting_.push_back({.peer = ClientId{i},
+                           .sequence = static_cast<Sequence>(index),
+                           .incarnation = incarnation,
+                           .place = outside_graph});
+  if (adopting_.empty()) {
     if (observer_) observer_->on_unify(now_, index, hub);
     return;
   }
-  model_messages_ += others;
-  const auto sequence = static_cast<Sequence>(index);
-  const SlotIndex slot = sink_.open_slot(others);
-  adopting_.clear();
-  next_adoption_ = 0;
-  for (std::uint32_t i = 0; i <= others; ++i)
-    if (ClientId{i} != hub)
-      adopting_.push_back({.peer = ClientId{i}, .sequence = sequence, .slot = slot, .place = outside_graph});
-  issue({.kind = StepKind::publish, .message = MessageKind::model, .client = hub, .index = index, .at = now_,
-         .entries = adopting_});
+  model_messages_ += adopting_.size();
+  const SlotIndex slot = sink_.open_slot(static_cast<std::uint32_t>(adopting_.size()));
+  for (StepEntry& receiver : adopting_) receiver.slot = slot;
+  issue({.kind = StepKind::publish, .message = MessageKind::model, .client = hub, .incarnation = life(hub), .index = index,
+         .at = now_, .entries = adopting_});
   adopting_hub_ = hub;
 }
 
@@ -369,12 +385,13 @@ void Conductor::adopt_next() {
   const StepEntry entry{.peer = adopting_hub_,
                         .sequence = receiver.sequence,
                         .slot = receiver.slot,
+                        .incarnation = receiver.incarnation,
                         .place = static_cast<std::uint32_t>(next_adoption_)};
-  issue({.kind = StepKind::adopt, .message = MessageKind::model, .client = receiver.peer, .index = receiver.sequence,
-         .at = now_, .entries = {&entry, 1}});
+  issue({.kind = StepKind::adopt, .message = MessageKind::model, .client = receiver.peer,
+         .incarnation = life(receiver.peer), .index = receiver.sequence, .at = now_, .entries = {&entry, 1}});
   if (++next_adoption_ < adopting_.size()) return;
   if (observer_) observer_->on_unify(now_, receiver.sequence, adopting_hub_);
-  if (!settings_.samples_unifications || is_ending_) return;
+  if (!settings_.samples_unifications || is_ending_ || (attendance_ && attendance_->is_cut())) return;
   samples_unification_ = true;
   sample();
   samples_unification_ = false;
@@ -382,14 +399,15 @@ void Conductor::adopt_next() {
 
 void Conductor::unify_by_transport(ClientId hub, std::uint64_t index) {
   adopted_[hub.value] = index;
-  model_messages_ += protocols_.size() - 1;
   Step& step = effects_.step(StepKind::publish, hub, now_);
   step.message = MessageKind::model;
   step.index = index;
   effects_.turn(index);
-  for (std::uint32_t i = 0; i < protocols_.size(); ++i)
-    if (ClientId{i} != hub)
-      effects_.entry({.peer = ClientId{i}, .sequence = static_cast<Sequence>(index), .place = outside_graph});
+  for (std::uint32_t i = 0; i < protocols_.size(); ++i) {
+    if (ClientId{i} == hub || !is_within_reach(hub, {i})) continue;
+    effects_.entry({.peer = ClientId{i}, .sequence = static_cast<Sequence>(index), .place = outside_graph});
+    ++model_messages_;
+  }
   take_over();
 }
 
@@ -401,6 +419,8 @@ void Conductor::sample() {
   const auto all = static_cast<std::uint32_t>(protocols_.size());
   next_measured_ = 0;
   last_measured_ = settings_.sampled_clients == 0 ? all : std::min(all, settings_.sampled_clients);
+  if (attendance_) choose_measured(last_measured_);
+  if (last_measured_ == 0) return;
   sink_.open_sample(samples_++, now_, last_measured_);
 }
 
@@ -408,7 +428,7 @@ void Conductor::measure_next() {
   ++handed_out_;
   sink_.perform({.kind = StepKind::measure,
                  .phase = sample_phase_,
-                 .client = ClientId{next_measured_++},
+                 .client = measured_ ? (*measured_)[next_measured_++] : ClientId{next_measured_++},
                  .index = samples_ - 1,
                  .at = now_,
                  .entries = {}});
@@ -451,6 +471,7 @@ MessageCounts Conductor::total_counts() const {
     total.superseded += counts.superseded;
     total.duplicates += counts.duplicates;
     total.resyncs += counts.resyncs;
+    total.stale += counts.stale;
     total.computations += counts.computations;
     total.publications += counts.publications;
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,7 +16,9 @@
 #include "runtime/step.hpp"
 #include "runtime/step_source.hpp"
 #include "runtime/unification.hpp"
+#include "runtime/world/attendance.hpp"
 #include "runtime/world/channel.hpp"
+#include "runtime/world/churn.hpp"
 #include "runtime/world/graph.hpp"
 
 namespace rubato {
@@ -36,6 +39,12 @@ class EventObserver {
   virtual void on_compute(Time, ClientId) {}
   /// `publish` is null if nothing was sent.
   virtual void on_transmit(Time, ClientId, const Step* /*publish*/) {}
+  /// Somebody has come or gone, and all that follows from it at this instant is done.
+  virtual void on_churn(const ChurnEvent&) {}
+  /// The client has reset its sums.
+  virtual void on_epoch(Time, ClientId, Epoch) {}
+  /// The message is not looked at: nobody is there, or it belongs to an earlier life or epoch (`is_stale`).
+  virtual void on_dropped(const Flight&, bool /*is_stale*/) {}
 };
 
 struct ConductorSettings {
@@ -57,6 +66,9 @@ struct ConductorSettings {
   const double* cumulated_delay = nullptr; ///< of the rounds protocol
   bool refuses_at_close = false;           ///< a discard at a window's close is a message that no token was left for
   bool counts_links = false;               ///< per-link counters, for links.csv
+  const ChurnPlan* churn = nullptr;        ///< who comes and goes; null: nobody
+  bool passes_mass_on = false;             ///< churn begins epochs
+  bool may_adopt = false;                  ///< a joiner can take the model of a neighbour
 };
 
 struct LinkCounts {
@@ -90,6 +102,11 @@ class Conductor final : public StepSource {
   std::uint64_t samples() const { return samples_; }
   std::uint64_t unifications() const { return unifications_; }
   std::uint64_t model_messages() const override { return model_messages_; }
+  std::shared_ptr<const std::vector<ClientId>> measured() const override { return measured_; }
+  bool measures_all() const override { return measured_ && measured_->size() == attendance_->here(); }
+  bool mass_is_whole() const override { return !attendance_ || attendance_->mass_is_whole(); }
+  /// Null without churn.
+  const Attendance* attendance() const { return attendance_ ? &*attendance_ : nullptr; }
   std::uint64_t to_measure() const override {
     return next_adoption_ < adopting_.size() ? 0 : last_measured_ - next_measured_;
   }
@@ -122,6 +139,7 @@ class Conductor final : public StepSource {
   void adopt_next();
   void unify_by_transport(ClientId hub, std::uint64_t index);
   void sample();
+  void choose_measured(std::uint32_t most);
   void measure_next();
   void finish();
 
@@ -131,6 +149,24 @@ class Conductor final : public StepSource {
   Fate fate_of(LinkUse use) const;
   void issue(const Step& step);
   void count_event();
+
+  // With churn: conductor_churn.cpp.
+  void open_doors();
+  void churn();
+  void go(const ChurnEvent& event);
+  void come(const ChurnEvent& event);
+  void fetch_model(ClientId joiner);
+  void tell_neighbours(ClientId about);
+  void begin_epoch(const ChurnEvent& event);
+  void enter_epoch(ClientId client, Epoch epoch);
+  bool reaches(const Flight& flight);
+  void drop(const Flight& flight, bool is_stale);
+  void sign(Effects::Draft& draft, std::span<StepEntry> entries) const;
+  ClientId hub_beside_absent(ClientId hub) const;
+  bool is_within_reach(ClientId from, ClientId to) const {
+    return !attendance_ || (attendance_->is_here(to) && !attendance_->are_apart(from, to));
+  }
+  std::uint32_t life(ClientId client) const { return attendance_ ? attendance_->life(client) : 0; }
 
   ConductorSettings settings_;
   std::vector<std::unique_ptr<Protocol>> protocols_;
@@ -170,6 +206,10 @@ class Conductor final : public StepSource {
   std::uint8_t sample_phase_ = 0;
   std::vector<std::uint64_t> requests_;  // by client: so that no client's requests move another's
   std::vector<Arrival> closed_;  // the window that closes, for the observer
+  std::optional<Attendance> attendance_;
+  Time next_churn_ = never;
+  std::uint32_t fetched_models_ = 0;
+  std::shared_ptr<const std::vector<ClientId>> measured_;  // with churn: of the newest sample
 };
 
 }  // namespace rubato

@@ -97,6 +97,18 @@ void EventQueue::pop_wake() {
   if (!wakes_.empty()) sink_wake(last, wakes_.size());
 }
 
+void EventQueue::drop_wakes(ClientId client, bool keeps_deadlines) {
+  std::vector<Packed> kept;
+  kept.swap(wakes_);
+  wakes_.reserve(kept.capacity());
+  for (const Packed& packed : kept) {
+    const Wake wake = unpack(packed);
+    const bool is_tick = wake.priority == Priority::compute || wake.priority == Priority::transmit;
+    const bool is_dropped = is_tick || (wake.priority == Priority::deadline && !keeps_deadlines);
+    if (wake.client != client || !is_dropped) push(wake);
+  }
+}
+
 void EventQueue::replace_wake(const Wake& wake) {
   if (wake.at == never) return pop_wake();
   sink_wake(pack(wake), wakes_.size());

@@ -36,6 +36,7 @@ struct Flight {
   std::uint32_t place = 0;  ///< of the receiver among the receivers of the message
   std::uint32_t tag = 0;    ///< travels with the message, for the receiver's protocol
   Time sent{};
+  std::uint64_t epoch = 0;  ///< of its sender, packed; 0 where there are none
 };
 
 /// Events of equal time and priority go by client, then source, then sequence. Pushing and popping allocate nothing
@@ -62,6 +63,8 @@ class EventQueue {
   void push_closing(const Wake& wake);
 
   void pop_wake();
+  /// Forgets the client's ticks, and its deadlines too unless `keeps_deadlines`. Looks at every wake.
+  void drop_wakes(ClientId client, bool keeps_deadlines);
   /// The first wake was a timer whose next tick is this: one descent instead of two.
   void replace_wake(const Wake& wake);
   void pop_flight();

@@ -29,6 +29,7 @@ enum class Purpose : std::uint32_t {
   evaluation = 17,
   split = 18,
   duplicate = 19,
+  churn = 20,
 };
 
 /// Two words of 64 independent uniform bits.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "runtime/hash.hpp"
@@ -56,6 +57,12 @@ class StepSource {
   virtual std::uint64_t events() const = 0;
   virtual MessageCounts total_counts() const = 0;
   virtual std::uint64_t model_messages() const = 0;
+  /// Whom the sample that is being opened measures; null: so many clients from the first.
+  virtual std::shared_ptr<const std::vector<ClientId>> measured() const { return nullptr; }
+  /// These are all who are there, though fewer than there may be.
+  virtual bool measures_all() const { return false; }
+  /// At this instant what clients pass on sums to what it should.
+  virtual bool mass_is_whole() const { return true; }
   /// The sample that is being opened follows a unification: all models are equal.
   virtual bool samples_unification() const { return false; }
   /// Of the rounds so far, where computations and links have chances.

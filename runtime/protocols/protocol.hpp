@@ -85,6 +85,7 @@ struct MessageCounts {
   std::uint64_t superseded = 0;
   std::uint64_t duplicates = 0;  ///< seen before and dropped
   std::uint64_t resyncs = 0;     ///< whole states sent because a receiver had missed something
+  std::uint64_t stale = 0;       ///< of an earlier life of the sender, or an older epoch
   std::uint64_t computations = 0;
   std::uint64_t publications = 0;
 };
@@ -118,6 +119,9 @@ class Protocol {
   /// Timers begin again at this instant, and with them the client: after a restart, or, instead of start(), of one that
   /// comes late.
   virtual void resume(Time /*now*/, Effects&) {}
+  /// The client goes: what it holds is let go of, what it waits for is forgotten. Its counters stay, so that no later life
+  /// repeats a draw.
+  virtual void on_leave(Time /*now*/, Effects&) {}
   /// A neighbour has gone, or is here again: nothing is sent to who is not here, and the weights of increments are shared
   /// out among who is.
   virtual void on_presence(ClientId /*neighbour*/, bool /*is_here*/) {}

@@ -39,6 +39,15 @@ void Pull::resume(Time now, Effects& effects) {
   start(effects);
 }
 
+void Pull::on_leave(Time now, Effects& effects) {
+  awaits_ = is_cut_ = false;
+  for (std::vector<Arrival>* held : {&answers_, &news_}) {
+    for (const Arrival& arrival : *held) discard(arrival, self_, now, effects);
+    counts_.superseded += held->size();
+    held->clear();
+  }
+}
+
 void Pull::archive(Archive& archive) {
   Protocol::archive(archive);
   archive(sequence_), archive(pulls_);

@@ -50,6 +50,7 @@ class Pull final : public Protocol {
   void on_window_close(Time now, Effects& effects) override;
   void skip_compute(Effects& effects) override { wake_compute(effects); }
   void resume(Time now, Effects& effects) override;
+  void on_leave(Time now, Effects& effects) override;
   void archive(Archive& archive) override;
   void on_refill() override {}
   void on_unify(Time, bool, Effects&) override {}

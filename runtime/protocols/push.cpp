@@ -80,6 +80,20 @@ void Push::resume(Time now, Effects& effects) {
   begin(now, effects);
 }
 
+void Push::on_leave(Time now, Effects& effects) {
+  on_unify(now, true, effects);
+  if (memory_) {
+    for (const Arrival& arrival : memory_->stored) supersede(arrival, now, effects);
+    memory_->stored.clear();
+  }
+  for (const Retained& retained : retained_) {
+    effects.step(StepKind::discard, self_, now);
+    effects.entry({.peer = self_, .sequence = retained.sequence, .slot = retained.slot});
+  }
+  retained_.clear();
+  has_news_ = false;
+}
+
 Push::Memory& Push::memory() {
   if (!memory_) memory_ = std::make_unique<Memory>();
   return *memory_;

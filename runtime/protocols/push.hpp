@@ -82,6 +82,7 @@ class Push final : public Protocol {
   void on_window_close(Time now, Effects& effects) override;
   void skip_compute(Effects& effects) override { wake_compute(effects); }
   void resume(Time now, Effects& effects) override;
+  void on_leave(Time now, Effects& effects) override;
   void on_presence(ClientId neighbour, bool is_here) override;
   void on_new_life(ClientId sender) override;
   void archive(Archive& archive) override;

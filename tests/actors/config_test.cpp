@@ -245,8 +245,35 @@ TEST_CASE("a missing required key is a fault, whether its table is there or not"
 }
 
 TEST_CASE("what a later version brings is refused with what is supported") {
-  CHECK(faults_of(with("", "[churn]\na = 1")).find("is not yet supported in this version") != std::string::npos);
   CHECK(faults_of(with("", "[channel]\nkind = \"wireless\"\nradius = 1")).find("supported: ideal, random, table") !=
+        std::string::npos);
+}
+
+TEST_CASE("a churn file brings its lines into the experiment, and its faults are told with its name") {
+  const Folder folder;
+  const auto named = [&](const std::string& text) {
+    const std::string file = folder.write("faults.toml", text).string();
+    return with("", "[churn]\nfile = \"" + file + "\"\nevents = [{ at = 1.0, what = \"leave\", clients = [0] }]");
+  };
+  const Experiment experiment = read(named("[[events]]\nat = 5.0\nwhat = \"heal\"\n[[random]]\nup = 2.0\ndown = 1.0\n")).experiment;
+  CHECK_FALSE(experiment.churn.file);
+  REQUIRE(experiment.churn.events.size() == 2);
+  CHECK(experiment.churn.events[1].what == ChurnKind::heal);
+  CHECK(experiment.churn.random.size() == 1);
+  CHECK(faults_of(named("[[events]]\nat = 0.0\nwhat = \"heal\"\n")).find("faults.toml:2: churn.events[0].at = 0.0: must be at least") !=
+        std::string::npos);
+  CHECK(faults_of(named("notice = 1.0\n")).find("is not a key of a churn file; it may have events and random") != std::string::npos);
+  CHECK(faults_of(with("", "[churn]\nfile = \"nowhere.toml\"")).find("churn.file = \"nowhere.toml\": there is no file") !=
+        std::string::npos);
+}
+
+TEST_CASE("an event of churn has the keys of what happens") {
+  const auto event = [](const std::string& keys) { return faults_of(with("", "[[churn.events]]\nat = 1.0\n" + keys)); };
+  CHECK(event("what = \"crash\"\nclients = [1]") == "");
+  CHECK(event("what = \"vanish\"").find("must be one of join, leave, crash, restart, pause, go_on, partition, heal") != std::string::npos);
+  CHECK(event("what = \"crash\"").find("churn.events[0].clients: must be set") != std::string::npos);
+  CHECK(event("what = \"partition\"").find("churn.events[0].groups: must be set") != std::string::npos);
+  CHECK(event("what = \"leave\"\nclients = [1]\nfrom = \"start\"").find("is not a key of what = \"leave\"; it belongs to join, restart") !=
         std::string::npos);
 }
 
@@ -640,6 +667,12 @@ class Generator {
         return hosts();
       case Type::devices:
         return devices();
+      case Type::events:
+        return {List{{table("event")}, {table("event")}}};
+      case Type::absences:
+        return {List{{table("absence")}}};
+      case Type::groups:
+        return {List{{List{{std::int64_t{0}}, {whole({1, 2})}}}, {List{{std::int64_t{3}}}}}};
       case Type::law:
       case Type::per_client:
         return law(key);
@@ -701,7 +734,7 @@ TEST_CASE("a written file says everything: no key of the table is missing") {
   for (const Key& key : all_keys()) {
     const bool is_line =
         key.type != Type::later && key.type != Type::table && key.table != "law" && key.table != "link" &&
-        key.table != "host" && key.table != "device";
+        key.table != "host" && key.table != "device" && key.table != "event" && key.table != "absence";
     if (!is_line || key.when == "clock=wall" || key.type == Type::hosts) continue;
     const std::string table = key.table == "timer" ? "clients.transmit" : std::string(key.table);
     CHECK_MESSAGE(written.count(table + '|' + std::string(key.name)) == 1, table << "." << key.name);

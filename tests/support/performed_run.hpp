@@ -1,6 +1,7 @@
 // A run on one thread: algorithms in their seats perform every step at once, and payloads are let go of when all are done.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -44,6 +45,10 @@ class PerformedRun final : public StepSink {
     if (step.kind == StepKind::begin) algorithm.begin(work);
     if (step.kind == StepKind::compute) algorithm.compute(work, step);
     if (step.kind == StepKind::publish) return publish(algorithm, work, step);
+    if (step.kind == StepKind::reset) algorithm.reset(work);
+    if (step.kind == StepKind::reclaim) algorithm.reclaim(work, payloads_[step.entries.front().slot]);
+    if (step.kind == StepKind::save) saved_[{step.client, step.index}] = archived(algorithm);
+    if (step.kind == StepKind::load) load(algorithm, saved_.at({step.client, step.index}));
     if (step.kind == StepKind::adopt)
       algorithm.adopt(numbers_of<double>(std::as_const(payloads_[step.entries.front().slot].common[0])));
     if (step.kind == StepKind::merge) {
@@ -52,11 +57,25 @@ class PerformedRun final : public StepSink {
         window.push_back({entry.peer, entry.sequence, entry.weight, entry.age, payloads_[entry.slot], entry.place});
       algorithm.merge(work, step, window);
     }
+    if (step.kind == StepKind::decide) answers_.push_back(algorithm.decide(work, step));
     for (const StepEntry& entry : step.entries)
       if (--waiting_[entry.slot] == 0) payloads_[entry.slot] = {};
   }
 
+  /// To the decide step that was performed last.
+  bool answer() const { return answers_.back(); }
+
  private:
+  static std::vector<std::byte> archived(Algorithm<double>& algorithm) {
+    Archive archive;
+    algorithm.archive(archive);
+    return archive.take();
+  }
+  void load(Algorithm<double>& algorithm, const std::vector<std::byte>& state) {
+    Archive archive(state, pool_);
+    algorithm.archive(archive);
+    archive.expect_end();
+  }
   void publish(Algorithm<double>& algorithm, Work<double>& work, const Step& step) {
     Payload payload;
     if (step.message == MessageKind::model)
@@ -74,6 +93,8 @@ class PerformedRun final : public StepSink {
   std::vector<std::unique_ptr<Algorithm<double>>> algorithms_;
   std::vector<Payload> payloads_;
   std::vector<std::uint32_t> waiting_;
+  std::map<std::pair<ClientId, std::uint64_t>, std::vector<std::byte>> saved_;
+  std::vector<bool> answers_;
 };
 
 }  // namespace rubato::test

@@ -1,0 +1,20 @@
+// Epoch: which count of the mass that clients pass on a message belongs to.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace rubato {
+
+/// Ordered; whoever hears of a higher one resets its sums first, and messages of lower ones do not count any more.
+struct Epoch {
+  std::uint32_t number = 0;
+  std::uint32_t initiator = 0;  ///< 1 + the host, or the client of a script, that began it; 0: nobody, the first
+  constexpr auto operator<=>(const Epoch&) const = default;
+  constexpr std::uint64_t packed() const { return std::uint64_t{number} << 32 | initiator; }
+  static constexpr Epoch unpacked(std::uint64_t word) {
+    return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word)};
+  }
+};
+
+}  // namespace rubato

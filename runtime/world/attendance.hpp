@@ -1,0 +1,94 @@
+// Attendance: who is here at this instant of a plan, in which life and epoch, and who can hear whom.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/archive.hpp"
+#include "runtime/epoch.hpp"
+#include "runtime/ids.hpp"
+#include "runtime/time.hpp"
+#include "runtime/world/churn.hpp"
+
+namespace rubato {
+
+/// What has happened so far.
+struct ChurnCounts {
+  std::uint64_t joins = 0;     ///< first lives that began late, and returns of who had left
+  std::uint64_t leaves = 0;
+  std::uint64_t crashes = 0;
+  std::uint64_t restarts = 0;  ///< returns of who had crashed
+  std::uint64_t pauses = 0;
+  std::uint64_t partitions = 0;
+  std::uint64_t epochs = 0;    ///< begun
+  std::uint64_t lost = 0;      ///< messages that reached nobody: the receiver had gone, or was cut off
+
+  ChurnCounts& operator+=(const ChurnCounts& other);
+};
+
+class Attendance {
+ public:
+  /// As it is at the start. The plan outlives this.
+  explicit Attendance(const ChurnPlan& plan);
+
+  /// When the next event of the plan happens; never if there is none.
+  Time next() const { return next_ < plan_.events().size() ? plan_.events()[next_].at : never; }
+  /// Notes the next event and hands it out.
+  const ChurnEvent& take();
+
+  std::size_t clients() const { return all_.size(); }
+  std::uint32_t here() const { return here_; }  ///< how many
+  bool is_here(ClientId client) const { return all_[client.value].is_here; }
+  bool is_paused(ClientId client) const { return all_[client.value].is_paused; }
+  /// Counts its lives, from 0.
+  std::uint32_t life(ClientId client) const { return all_[client.value].life; }
+  /// When its present life began.
+  Time since(ClientId client) const { return all_[client.value].since; }
+  /// A partition is between them.
+  bool are_apart(ClientId a, ClientId b) const { return is_cut_ && all_[a.value].group != all_[b.value].group; }
+  bool is_cut() const { return is_cut_; }
+  std::vector<ClientId> absent() const;
+
+  /// The first of those who are here, `about` only if there is no other; no_client if there is none.
+  ClientId first_beside(ClientId about) const;
+
+  Epoch epoch(ClientId client) const { return all_[client.value].epoch; }
+  /// The client resets its sums and belongs to this epoch from now on.
+  void enter(ClientId client, Epoch epoch);
+  /// What is passed on sums to what it should: all who are here belong to one epoch, and nobody has left it.
+  bool mass_is_whole() const { return !has_lost_mass_ && in_highest_ == here_; }
+
+  ChurnCounts& counts() { return counts_; }
+  const ChurnCounts& counts() const { return counts_; }
+
+  /// All but the plan.
+  void archive(Archive& archive);
+
+ private:
+  struct One {
+    bool is_here = true;
+    bool is_paused = false;
+    bool has_crashed = false;
+    bool has_been_here = true;
+    std::uint32_t life = 0;
+    std::uint32_t group = 0;
+    Time since{};
+    Epoch epoch;
+  };
+
+  void note(const ChurnEvent& event);
+  void go(One& one);
+  void come(One& one, Time at);
+
+  const ChurnPlan& plan_;
+  std::size_t next_ = 0;
+  std::vector<One> all_;
+  std::uint32_t here_ = 0;
+  bool is_cut_ = false;
+  Epoch highest_;
+  std::uint32_t in_highest_ = 0;  // of those who are here
+  bool has_lost_mass_ = false;    // somebody has left the highest epoch since it began
+  ChurnCounts counts_;
+};
+
+}  // namespace rubato
