@@ -260,7 +260,7 @@ TEST_CASE("a churn file brings its lines into the experiment, and its faults are
   REQUIRE(experiment.churn.events.size() == 2);
   CHECK(experiment.churn.events[1].what == ChurnKind::heal);
   CHECK(experiment.churn.random.size() == 1);
-  CHECK(faults_of(named("[[events]]\nat = 0.0\nwhat = \"heal\"\n")).find("faults.toml:2: churn.events[0].at = 0.0: must be at least") !=
+  CHECK(faults_of(named("[[events]]\nat = 0.0\nwhat = \"heal\"\n")).find("faults.toml:2: events[0].at = 0.0: must be at least") !=
         std::string::npos);
   CHECK(faults_of(named("notice = 1.0\n")).find("is not a key of a churn file; it may have events and random") != std::string::npos);
   CHECK(faults_of(with("", "[churn]\nfile = \"nowhere.toml\"")).find("churn.file = \"nowhere.toml\": there is no file") !=

@@ -51,6 +51,12 @@ std::vector<ChurnLine> with_calm(std::vector<ChurnLine> lines) {
   return lines;
 }
 
+void add(MessageCounts& sum, const MessageCounts& counts) {
+  sum.sent += counts.sent, sum.lost += counts.lost, sum.kept += counts.kept, sum.late += counts.late;
+  sum.capped += counts.capped, sum.superseded += counts.superseded, sum.duplicates += counts.duplicates;
+  sum.resyncs += counts.resyncs, sum.stale += counts.stale;
+}
+
 std::vector<double> links_of(const MixingMatrix& matrix) {
   return {matrix.link_weights().begin(), matrix.link_weights().end()};
 }
@@ -107,7 +113,8 @@ FaultWorld::FaultWorld(std::uint64_t seed, std::vector<ChurnLine> lines, Planted
   settings_.churn = &plan_;
   settings_.passes_mass_on = (!push_.share_weights.empty() || push_.needs.in_order) && planted != Planted::no_reset;
   settings_.may_adopt = entry.may_be_unified;
-  if (entry.may_be_unified && chance_.uniform() < 0.5) {
+  // DRACO adds increments up and mixes no models: without unification loss alone drives models apart.
+  if (entry.may_be_unified && (chance_.uniform() < 0.5 || entry.merge == Weights::neighbours)) {
     settings_.unification.period = from_seconds(7);
     settings_.unification.via_transport = chance_.uniform() < 0.5;
   }
@@ -131,7 +138,7 @@ std::unique_ptr<PerformedRun> FaultWorld::make_clients(const CatalogueEntry& ent
   return std::make_unique<PerformedRun>(graph_, std::move(learners), make_algorithm<double>(entry, subject_.options), starts, false);
 }
 
-void FaultWorld::run() {
+void FaultWorld::run(Hardship& hardship) {
   const bool passes_mass_on = !push_.share_weights.empty();
   FaultWatch watch(*run_, passes_mass_on);
   const Weights merge = catalogue_entry(subject_.name).merge;
@@ -149,16 +156,20 @@ void FaultWorld::run() {
   std::uint64_t walked = 0;
   while (conductor.walk(1)) {
     if (watch.take_question()) conductor.answer(watch.answer());
-    watch.check_balance(conductor.now());
+    hardship.balanced += watch.check_balance(conductor.now());
     if (++walked % 256 == 0) check_counts(conductor, watch);
   }
   check_counts(conductor, watch);
+  hardship.events += conductor.events();
+  hardship.churn += conductor.attendance() ? conductor.attendance()->counts() : ChurnCounts{};
+  add(hardship.messages, conductor.total_counts());
   if (passes_mass_on && !watch.is_whole()) throw Broken("in the calm some mass is still missing");
   const double rest = disagreement();
   if (!(rest < subject_.agreement)) throw Broken("in the calm models are still " + std::to_string(rest) + " apart");
 }
 
 void FaultWorld::check_counts(const Conductor& conductor, const FaultWatch& watch) const {
+  if (planted_ == Planted::old_window) return;  // the protocol around the protocol counts for itself
   const MessageCounts counts = conductor.total_counts();
   const std::uint64_t in = counts.sent + watch.copies();
   const std::uint64_t out = counts.lost + counts.kept + counts.late + counts.capped + counts.duplicates + counts.stale;
@@ -213,9 +224,9 @@ std::vector<ChurnLine> random_script(std::uint64_t seed) {
   return sound(lines);
 }
 
-std::string failure_of(std::uint64_t seed, const std::vector<ChurnLine>& lines, Planted planted) {
+std::string failure_of(std::uint64_t seed, const std::vector<ChurnLine>& lines, Hardship& hardship, Planted planted) {
   try {
-    FaultWorld(seed, lines, planted).run();
+    FaultWorld(seed, lines, planted).run(hardship);
   } catch (const std::exception& error) {
     return error.what();
   }
@@ -224,13 +235,14 @@ std::string failure_of(std::uint64_t seed, const std::vector<ChurnLine>& lines, 
 
 // Delta debugging: parts of the script are left out, larger ones first, as long as it fails without them.
 std::vector<ChurnLine> shrink(std::uint64_t seed, std::vector<ChurnLine> lines, Planted planted) {
+  Hardship passed_over;
   for (std::size_t size = std::max<std::size_t>(lines.size() / 2, 1);;) {
     bool is_shorter = false;
     for (std::size_t from = 0; from < lines.size();) {
       std::vector<ChurnLine> without(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(from));
       without.insert(without.end(), lines.begin() + static_cast<std::ptrdiff_t>(std::min(from + size, lines.size())), lines.end());
       without = sound(without);
-      if (failure_of(seed, without, planted).empty()) {
+      if (failure_of(seed, without, passed_over, planted).empty()) {
         from += size;
         continue;
       }

@@ -74,8 +74,8 @@ class FaultWatch final : public StepSink {
   void begin_absent(ClientId client) { all_[client.value].is_here = false; }
 
   /// The sums over the newest epoch, if nobody has left it.
-  void check_balance(Time now) {
-    if (!passes_mass_on_ || has_lost_mass_) return;
+  bool check_balance(Time now) {
+    if (!passes_mass_on_ || has_lost_mass_) return false;
     for (One& one : all_) {
       if (!one.is_dirty) continue;
       one.parts.values.clear();
@@ -92,6 +92,7 @@ class FaultWatch final : public StepSink {
       if (!(std::abs(sum_[k]) < 1e-9 * std::max(1.0, size_[k])))
         throw Broken("at " + std::to_string(to_seconds(now)) + " s number " + std::to_string(k) +
                      " of what must sum to zero sums to " + std::to_string(sum_[k]));
+    return !sum_.empty();
   }
 
   /// Everybody belongs to the newest epoch, and nobody has left it.
@@ -215,12 +216,19 @@ inline FaultSubject subject_of(std::uint64_t seed) {
   }
 }
 
+/// What scripts have put the clients through.
+struct Hardship {
+  MessageCounts messages;
+  ChurnCounts churn;
+  std::uint64_t events = 0, balanced = 0;  ///< events, and those after which something had to sum to zero
+};
+
 class FaultWorld {
  public:
   /// `lines` end before the fault phase does; what they leave undone is put right when the calm begins.
   FaultWorld(std::uint64_t seed, std::vector<ChurnLine> lines, Planted planted);
   /// Throws Broken or std::logic_error for the first thing that does not hold.
-  void run();
+  void run(Hardship& hardship);
 
  private:
   static constexpr Index dimension = 2;
@@ -248,7 +256,8 @@ std::vector<ChurnLine> random_script(std::uint64_t seed);
 std::vector<ChurnLine> sound(const std::vector<ChurnLine>& lines);
 
 /// Empty, or what did not hold.
-std::string failure_of(std::uint64_t seed, const std::vector<ChurnLine>& lines, Planted planted = Planted::nothing);
+std::string failure_of(std::uint64_t seed, const std::vector<ChurnLine>& lines, Hardship& hardship,
+                       Planted planted = Planted::nothing);
 
 /// The shortest script found that still fails: lines are left out as long as something fails.
 std::vector<ChurnLine> shrink(std::uint64_t seed, std::vector<ChurnLine> lines, Planted planted = Planted::nothing);

@@ -1,0 +1,164 @@
+// Runs whose clients come and go: alike on any number of threads and hosts, replayed from their records, in every clock.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "runtime/record.hpp"
+#include "tests/actors/hosts.hpp"
+
+using namespace rubato;
+using namespace rubato::test;
+
+namespace {
+
+// Everything that can happen happens to somebody; client 7 ends away.
+const std::string script = R"(
+[churn]
+notice = 0.4
+checkpoint_every = 2.0
+events = [
+  { at = 3.0, what = "join", clients = [5] },
+  { at = 5.0, what = "crash", clients = [0, 1] },
+  { at = 7.0, what = "restart", clients = [0], from = "checkpoint" },
+  { at = 7.5, what = "restart", clients = [1] },
+  { at = 8.0, what = "pause", clients = [2] },
+  { at = 9.0, what = "partition", groups = [[0, 1, 2], [3, 4]] },
+  { at = 11.0, what = "go_on", clients = [2] },
+  { at = 12.0, what = "leave", clients = [3] },
+  { at = 13.0, what = "heal" },
+  { at = 15.0, what = "join", clients = [3], from = "start" },
+  { at = 18.0, what = "leave", clients = [7] },
+]
+random = [{ clients = [4, 6], away = "crash", up = { law = "exponential", mean = 6.0 }, down = 1.0, from = "checkpoint", until = 19.0 }]
+)";
+
+config::Experiment flaky(const std::string& algorithm, const std::vector<std::string>& more = {}) {
+  const std::string text = R"(
+until = 25.5
+precision = "float64"
+[clients]
+count = 8
+[topology]
+kind = "complete"
+[channel]
+kind = "random"
+delay = { law = "exponential", mean = 0.1 }
+loss = 0.1
+duplicate = 0.1
+[mailbox]
+window = 0.05
+[algorithm]
+name = ")" + algorithm + R"("
+[data]
+name = "quadratic"
+dimension = 8
+[model]
+name = "quadratic"
+[metrics]
+every_events = 50
+)" + script;
+  return experiment(more, text);
+}
+
+struct Case {
+  std::string algorithm;
+  std::vector<std::string> more = {};
+};
+
+const std::vector<Case> cases = {
+    {"draco", {"algorithm.self_apply=true", "unification.period=4.0", "algorithm.retain_on_loss=true", "mailbox.deadline=1.0"}},
+    {"draco", {"algorithm.self_apply=true", "unification.period=4.0", "unification.via=transport"}},
+    {"dpsgd", {"unification.period=6.0"}},
+    {"spodgt", {}},
+    {"sgp", {}},
+    {"depositum", {}},
+    {"choco", {}},
+    {"event_triggered", {"algorithm.threshold=0.1"}},
+    {"kdpdfl", {"data.name=digits", "model.name=softmax", "model.batch=8", "mailbox.deadline=1.0", "channel.duplicate=0", "until=19.5"}},
+    {"pame", {"mailbox.deadline=1.0", "protocol.kind=pull", "channel.duplicate=0"}},
+};
+
+RunOptions recorded_at(const std::filesystem::path& file, unsigned threads = 1) {
+  RunOptions options = on_threads(threads);
+  options.record = file;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("with churn, one thread, two threads, a replay and a dry run agree, and who is away at the end is left out") {
+  for (const Case& one : cases) {
+    CAPTURE(one.algorithm);
+    const Folder folder;
+    const config::Experiment flaky_one = flaky(one.algorithm, one.more);
+    RunOptions checked = recorded_at(folder / "timeline.rbt");
+    checked.checks = true;
+    const RunResult result = run(flaky_one, checked);
+    CHECK(result.absent == std::vector<ClientId>{{7}});
+    REQUIRE(result.churn);
+    CHECK(result.churn->joins == 2);
+    CHECK(result.churn->leaves == 2);
+    CHECK(result.churn->crashes > 3);
+    CHECK(result.churn->restarts >= result.churn->crashes - 1);
+    CHECK(result.churn->partitions == 1);
+    CHECK(result.churn->lost > 3);
+    CHECK(result.messages.kept > 100);
+    CHECK(digests(run(flaky_one, on_threads(2))) == digests(result));
+    CHECK(digests(replay(flaky_one, {folder / "timeline.rbt"}, result.absent, on_threads(2))) == digests(result));
+    if (one.algorithm == "event_triggered") continue;  // its schedule depends on its models
+    RunOptions dry = on_threads(1);
+    dry.dry_run = true;
+    CHECK(run(flaky_one, dry).digests.timeline == result.digests.timeline);
+  }
+}
+
+TEST_CASE("mass that is passed on is counted anew, and balances at every sample after") {
+  for (const std::string algorithm : {"spodgt", "sgp", "depositum"}) {
+    CAPTURE(algorithm);
+    RunOptions checked = on_threads(2);
+    checked.checks = true;
+    const RunResult result = run(flaky(algorithm, {"metrics.every_events=10"}), checked);
+    CHECK(result.churn->epochs > 8);
+    CHECK(result.messages.stale > 10);
+    std::size_t balanced = 0;
+    for (const Sample& sample : result.samples) balanced += !sample.defect.name.empty();
+    CHECK(balanced > result.samples.size() / 2);
+  }
+}
+
+TEST_CASE("with churn, hosts of a virtual run agree with one process") {
+  for (const Case& one : cases) {
+    CAPTURE(one.algorithm);
+    const config::Experiment flaky_one = flaky(one.algorithm, one.more);
+    const std::string expected = digests(run(flaky_one, on_threads(1)));
+    const config::Experiment shared = over_hosts(flaky_one, 3);
+    const auto outcomes = run_hosts({{shared, on_threads(1)}, {shared, on_threads(1)}, {shared, on_threads(1)}});
+    for (const HostOutcome& outcome : outcomes) {
+      CHECK(outcome.complaint == "");
+      CHECK(digests(outcome.result) == expected);
+    }
+  }
+}
+
+TEST_CASE("churn and a protocol that holds everybody together do not go together, and the sentence says so") {
+  const auto refusal = [](const config::Experiment& wanted) -> std::string {
+    try {
+      run(wanted, on_threads(1));
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(refusal(flaky("dpsgd", {"protocol.kind=rounds", "channel.duplicate=0"})).find("use \"push\" or \"pull\"") != std::string::npos);
+  CHECK(refusal(flaky("pame", {"protocol.kind=pull", "channel.duplicate=0"})).find("needs mailbox.deadline, because who has gone answers nobody") !=
+        std::string::npos);
+}
+
+TEST_CASE("the example of flaky clients learns, whoever comes and goes") {
+  std::ostringstream notes;
+  const config::Experiment example = config::read_experiment(RUBATO_SOURCE_DIR "/examples/churn/flaky.toml", {}, notes);
+  const RunResult result = run(example, on_threads(2));
+  CHECK(result.absent == std::vector<ClientId>{{2}});
+  CHECK(result.samples.back().accuracy_mean > 0.85);
+  CHECK(result.churn->pauses > 5);
+}
