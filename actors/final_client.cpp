@@ -16,6 +16,7 @@ FinalClient final_of(const WallClient& client, Time end, const Evaluation& evalu
   last.hash = client.hash();
   last.counts = client.protocol().counts();
   last.steps = tally.steps, last.skipped = tally.skipped, last.misshapen = tally.misshapen;
+  last.is_here = client.is_here(), last.unheard = tally.unheard;
   last.seconds = to_seconds(end - tally.first);
   last.staleness_count = tally.staleness.count();
   last.staleness_sum = tally.staleness.mean_seconds() * static_cast<double>(last.staleness_count);
@@ -37,7 +38,7 @@ void archive_counts(Archive& archive, MessageCounts& counts) {
 void archive_name(Archive& archive, NamedVector& part) { archive(part.name); }
 
 void archive_client(Archive& archive, FinalClient& last) {
-  archive(last.client.value);
+  archive(last.client.value), archive(last.is_here), archive(last.unheard);
   std::uint64_t low = last.hash.low(), high = last.hash.high();
   archive(low), archive(high);
   last.hash = StepHash(low, high);

@@ -14,9 +14,11 @@ namespace rubato {
 struct FinalClient {
   ClientId client{};
   StepHash hash;
+  bool is_here = true;          ///< in the plan of who comes and goes
   MessageCounts counts;
   std::uint64_t steps = 0;
   std::uint64_t skipped = 0;
+  std::uint64_t unheard = 0;
   std::uint64_t misshapen = 0;
   double seconds = 0;           ///< of the experiment, since its timers began
   double staleness_sum = 0;     ///< seconds

@@ -10,19 +10,25 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/world/churn.hpp"
+
 #include "runtime/archive.hpp"
 
 namespace rubato {
 
-/// The first, and the two newest, because a host finds the newest checkpoint on its disk, or the one before if that is damaged.
+/// The first, and the two newest of each kind, because a host finds the newest checkpoint on its disk, or the one before if
+/// that is damaged. Numbers from first_churn_state on are a kind of their own.
 class SavedStates {
  public:
   /// From now on the newest. One of the same number makes room for it, else the older of two; number 0, the first state,
   /// is always kept: a host without a checkpoint begins with it again.
   void keep(std::uint64_t number, std::vector<std::byte> state) {
     std::erase_if(kept_, [number](const Saved& saved) { return saved.number == number; });
-    const auto newer = std::find_if(kept_.begin(), kept_.end(), [](const Saved& saved) { return saved.number > 0; });
-    if (kept_.end() - newer == most) kept_.erase(newer);
+    const auto is_alike = [number](const Saved& saved) {
+      return saved.number > 0 && (saved.number < first_churn_state) == (number < first_churn_state);
+    };
+    if (number > 0 && std::count_if(kept_.begin(), kept_.end(), is_alike) == most)
+      kept_.erase(std::find_if(kept_.begin(), kept_.end(), is_alike));
     kept_.push_back({number, std::move(state)});
   }
 
@@ -34,6 +40,9 @@ class SavedStates {
     });
   }
 
+  bool has(std::uint64_t number) const {
+    return std::any_of(kept_.begin(), kept_.end(), [number](const Saved& saved) { return saved.number == number; });
+  }
   /// Valid until the next keep(). Throws std::runtime_error that names those there are.
   std::span<const std::byte> at(std::uint64_t number) const {
     for (const Saved& saved : kept_)

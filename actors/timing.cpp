@@ -536,8 +536,6 @@ Timing::Timing(std::span<const Graph> graphs, const Experiment& experiment, cons
 void Timing::come_and_go(const Experiment& experiment, const Manner& manner, std::ostream& notes) {
   churn = make_churn_plan(experiment);
   if (churn.is_empty()) return;
-  if (experiment.clock == config::ClockKind::wall_time)
-    throw std::invalid_argument("churn: runs in real time have the churn of their hosts only; use clock = \"virtual\"");
   const std::string kind = "protocol.kind = \"" + std::string(name_of(protocol_)) + "\"";
   if (protocol_ != Runs::push && protocol_ != Runs::pull)
     throw std::invalid_argument("churn: " + kind + " holds everybody together; use \"push\" or \"pull\"");

@@ -22,7 +22,7 @@ void WallClient::handle(const WallEvent& event, ThreadMemory& memory) {
         tally_.first = now_;
         if (event.number == 0)
           protocol_->start(effects_);
-        else
+        else if (!is_paused_)
           protocol_->resume(now_, effects_);
         break;
       case Kind::tick:
@@ -51,6 +51,31 @@ void WallClient::handle(const WallEvent& event, ThreadMemory& memory) {
         break;
       case Kind::reset:
         enter_epoch(Epoch::unpacked(event.number), memory);
+        break;
+      case Kind::leave:
+        leave();
+        break;
+      case Kind::come:
+        come(event.churn, memory);
+        break;
+      case Kind::pause:
+        is_paused_ = true;
+        ++timers_;
+        break;
+      case Kind::go_on:
+        is_paused_ = false;
+        if (!is_stopped_) protocol_->resume(now_, effects_);
+        break;
+      case Kind::cut:
+        partition_ = event.number;
+        break;
+      case Kind::hand:
+        if (is_here_ && !is_stopped_) hand_model(event.client, event.number);
+        break;
+      case Kind::keep:
+        if (!is_here_) break;
+        note({.kind = StepKind::save, .client = self_, .incarnation = incarnation(), .index = event.number, .at = now_});
+        keep_state(event.number);
         break;
       case Kind::measure:
         world_.office.measured(self_, event.number, protocol_->counts());
@@ -81,7 +106,7 @@ void WallClient::close_windows_before(Time now, ThreadMemory& memory) {
 }
 
 void WallClient::tick(const WallEvent& event, ThreadMemory&) {
-  if (is_stopped_) return;
+  if (is_stopped_ || !is_here_ || is_paused_ || event.number != timers_) return;
   ++world_.events;
   if (event.wake.priority == Priority::transmit) return protocol_->on_transmit(now_, event.wake.detail, effects_);
   if (event.at < computed_ && !world_.saturates) {
@@ -126,6 +151,7 @@ bool WallClient::is_shapely(const Letter& letter, const Delivery& delivery) cons
 
 void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
   const Letter& letter = *event.letter;
+  if (is_unheard(event)) return;
   ++world_.events;
   if (!is_shapely(letter, event.delivery)) {
     ++tally_.misshapen;
@@ -161,8 +187,9 @@ void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
 
 void WallClient::receive_model(const WallEvent& event, SlotIndex slot, ThreadMemory&) {
   const Letter& letter = *event.letter;
-  const bool is_news = letter.sequence > adopted_;
-  if (is_news) adopted_ = letter.sequence;
+  const bool is_fetched = letter.sequence >= first_fetched_model;
+  const bool is_news = is_fetched ? letter.sequence == fetched_ : letter.sequence > adopted_;
+  if (is_news) (is_fetched ? fetched_ : adopted_) = is_fetched ? 0 : letter.sequence;
   Step& step = effects_.step(is_news ? StepKind::adopt : StepKind::discard, self_, now_);
   step.message = MessageKind::model;
   step.index = letter.sequence;
@@ -172,6 +199,7 @@ void WallClient::receive_model(const WallEvent& event, SlotIndex slot, ThreadMem
 }
 
 void WallClient::take_note(const Note& note, ThreadMemory&) {
+  if (!is_here_ || is_apart(note.from)) return;
   if (note.kind == MessageKind::acknowledgement)
     protocol_->on_acknowledged(note.number);
   else if (!is_stopped_)
@@ -193,7 +221,7 @@ void WallClient::unify(const WallEvent& event, ThreadMemory& memory) {
 }
 
 void WallClient::enter_epoch(Epoch epoch, ThreadMemory& memory) {
-  if (epoch <= epoch_) return;
+  if (epoch <= epoch_ || !is_here_) return;
   take_over(memory);
   epoch_ = epoch;
   std::uint64_t highest = world_.epoch.load();
@@ -206,7 +234,7 @@ void WallClient::enter_epoch(Epoch epoch, ThreadMemory& memory) {
 
 void WallClient::save(std::uint64_t number, ThreadMemory& memory) {
   take_over(memory);
-  Step step{.kind = StepKind::save, .client = self_, .incarnation = world_.incarnation, .index = number, .at = now_};
+  Step step{.kind = StepKind::save, .client = self_, .incarnation = incarnation(), .index = number, .at = now_};
   note(step);
   Archive archive;
   std::uint64_t epoch = epoch_.packed();
@@ -216,8 +244,64 @@ void WallClient::save(std::uint64_t number, ThreadMemory& memory) {
   world_.office.saved(self_, number, archive.take());
 }
 
+void WallClient::keep_state(std::uint64_t number) {
+  Archive archive;
+  performer_->archive(archive);
+  saved_.keep(number, archive.take());
+}
+
+void WallClient::leave() {
+  is_here_ = is_paused_ = false;
+  fetched_ = 0;
+  ++timers_;
+  protocol_->on_leave(now_, effects_);
+}
+
+void WallClient::come(const ChurnEvent& event, ThreadMemory& memory) {
+  is_here_ = true;
+  since_ = now_;
+  life_ = event.life;
+  if (life_ == 0) tally_.first = now_;
+  if (life_ > 0) {
+    const std::uint64_t number = saved_.has(event.number) ? event.number : 0;  // a host that starts again has forgotten others
+    note({.kind = StepKind::load, .client = self_, .incarnation = incarnation(), .index = number, .at = now_});
+    Archive archive(saved_.at(number), world_.ensemble.pool);
+    performer_->archive(archive);
+    archive.expect_end();
+  }
+  if (event.from == Origin::neighbour && world_.may_adopt) fetched_ = fetched_model(event);
+  if (is_stopped_) return;
+  protocol_->resume(now_, effects_);
+  take_over(memory);
+  if (early_ && early_->letter->sequence == fetched_) receive(*std::exchange(early_, std::nullopt), memory);
+  early_.reset();
+}
+
+// To one who begins a life.
+void WallClient::hand_model(ClientId joiner, std::uint64_t number) {
+  Step& step = effects_.step(StepKind::publish, self_, now_);
+  step.message = MessageKind::model;
+  step.index = number;
+  effects_.turn(number);
+  effects_.entry({.peer = joiner, .sequence = static_cast<Sequence>(number), .place = outside_graph});
+}
+
+// Nobody is there, or somebody who does not know what the letter is about. A model for the life that is about to begin
+// may come first, because hosts' clocks differ.
+bool WallClient::is_unheard(const WallEvent& event) {
+  const Letter& letter = *event.letter;
+  const bool is_for_a_life = letter.kind == MessageKind::model && letter.sequence >= first_fetched_model;
+  if (!is_here_ && is_for_a_life) {
+    early_ = event;
+    return true;
+  }
+  const bool is_unheard = !is_here_ || is_apart(letter.sender) || (!is_for_a_life && letter.sent < since_);
+  tally_.unheard += is_unheard;
+  return is_unheard;
+}
+
 void WallClient::mark_first_state(bool is_earlier_life) {
-  note({.kind = is_earlier_life ? StepKind::load : StepKind::save, .client = self_, .incarnation = world_.incarnation,
+  note({.kind = is_earlier_life ? StepKind::load : StepKind::save, .client = self_, .incarnation = incarnation(),
         .index = 0, .at = std::max(world_.clock.now(), Time{})});
 }
 
@@ -229,7 +313,7 @@ void WallClient::load(std::span<const std::byte> state, std::uint64_t number) {
   performer_->archive(archive);
   if (archive.bytes_left() > 0) throw BadArchive("is longer than a client's state");
   now_ = world_.clock.now();
-  note({.kind = StepKind::load, .client = self_, .incarnation = world_.incarnation, .index = number, .at = now_});
+  note({.kind = StepKind::load, .client = self_, .incarnation = incarnation(), .index = number, .at = now_});
   epoch_ = Epoch::unpacked(saved_epoch);
 }
 
@@ -253,6 +337,7 @@ void WallClient::take_over(ThreadMemory& memory) {
     WallEvent event;
     event.at = wake.at;
     event.wake = wake;
+    event.number = timers_;
     tick(event, memory);
   }
 }
@@ -265,6 +350,7 @@ void WallClient::schedule() {
     event.wake = wake;
     const bool is_deadline = wake.priority == Priority::deadline;
     if (is_deadline) event.kind = WallEvent::Kind::deadline;
+    event.number = timers_;
     if (wake.at == never || (is_stopped_ && !is_deadline)) continue;
     if (wake.at <= now_ && wake.priority == Priority::transmit) {
       due_.push_back(wake);  // right after what it is coupled to
@@ -291,11 +377,11 @@ void WallClient::note(const Step& step) {
 void WallClient::perform(Effects::Draft& draft, std::span<StepEntry> entries, ThreadMemory& memory) {
   Step& step = draft.step;
   step.at = std::max(step.at, now_);
-  step.incarnation = world_.incarnation;
+  step.incarnation = incarnation();
   step.entries = entries;
   performed_ = step;
   for (StepEntry& entry : entries)
-    if (entry.peer == self_) entry.incarnation = static_cast<std::uint16_t>(world_.incarnation);  // kept by its sender
+    if (entry.peer == self_) entry.incarnation = static_cast<std::uint16_t>(incarnation());  // kept by its sender
   const std::int64_t since = world_.ensemble.math_clock();
   switch (step.kind) {
     case StepKind::publish:
@@ -357,10 +443,11 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
   std::vector<Delivery> deliveries;
   for (std::uint32_t place = 0; place < entries.size(); ++place) {
     StepEntry& entry = entries[place];
-    entry.incarnation = static_cast<std::uint16_t>(world_.incarnation);
+    entry.incarnation = static_cast<std::uint16_t>(incarnation());
     Fate fate;
     if (world_.channel)
       fate = world_.channel->carry({self_, entry.peer, entry.place, step.message, draft.turn, 0, now_});
+    fate.lost |= is_apart(entry.peer);
     entry.lost = fate.lost;
     entry.copies = fate.copies;
     counts.sent += is_exchanged;
@@ -377,7 +464,7 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
   letter->payload = performer_->publish(step, memory);
   letter->kind = step.message;
   letter->sender = self_;
-  letter->incarnation = world_.incarnation;
+  letter->incarnation = incarnation();
   letter->sequence = entries.empty() ? static_cast<Sequence>(step.index) : entries.front().sequence;
   letter->tag = draft.tag;
   letter->epoch = epoch_;
@@ -395,6 +482,7 @@ void WallClient::send_requests() {
     if (world_.channel)
       fate = world_.channel->carry({self_, request.to, outside_graph, MessageKind::request, requests_, 0, now_});
     ++requests_;
+    fate.lost |= is_apart(request.to);
     if (!fate.lost) world_.office.send(Note{MessageKind::request, self_, request.to, request.tag, fate.delay});
   }
 }

@@ -12,6 +12,7 @@
 
 #include "actors/ensemble.hpp"
 #include "actors/letter.hpp"
+#include "actors/saved_states.hpp"
 #include "actors/wall_clock.hpp"
 #include "runtime/hash.hpp"
 #include "runtime/histogram.hpp"
@@ -19,7 +20,9 @@
 #include "runtime/record.hpp"
 #include "runtime/unification.hpp"
 #include "runtime/conductor.hpp"
+#include "runtime/world/attendance.hpp"
 #include "runtime/world/channel.hpp"
+#include "runtime/world/churn.hpp"
 #include "runtime/world/graph.hpp"
 
 namespace rubato {
@@ -37,18 +40,27 @@ struct WallEvent {
     refill,
     presence,  ///< `client` is here (number 1) or not
     reset,     ///< epoch = number
+    leave,     ///< the client goes
+    come,      ///< it begins a life: what `churn` says
+    pause,     ///< its timers stop
+    go_on,     ///< and go on
+    cut,       ///< messages between the groups of partition `number` are lost; all_links: no longer
+    hand,      ///< its model to `client`, who begins a life: letter `number`
+    keep,      ///< its state, under this number, for a later life
     measure,   ///< sample = number
     save,      ///< checkpoint = number
     stop,      ///< timers end; what is under way still counts
   };
+  static constexpr std::uint64_t all_links = ~std::uint64_t{0};
   Kind kind = Kind::tick;
   Time at{};
-  Wake wake{};
+  Wake wake{};              ///< tick: from before a pause or another life if `number` says so
   std::uint64_t number = 0;
   ClientId client{};
   std::shared_ptr<const Letter> letter{};
   Delivery delivery{};
   Note note{};
+  ChurnEvent churn{};
 };
 
 /// Where clients send to. May be called on any thread.
@@ -86,9 +98,11 @@ class WallRecord {
 /// What the clients of a host share; outlives them.
 struct WallWorld {
   const Graph& graph;
+  const ChurnPlan& churn;
   const Channel* channel = nullptr;  ///< laid over the real links; null: these are enough
   bool acknowledges = false;
   bool passes_mass_on = false;       ///< epochs matter
+  bool may_adopt = false;            ///< who joins can take the model of a neighbour
   bool saturates = false;            ///< computes as fast as it can
   std::uint32_t incarnation = 0;     ///< of this host's clients
   WallClock& clock;
@@ -104,6 +118,7 @@ struct WallWorld {
 /// What a client has done; read when nobody plays it.
 struct WallTally {
   std::uint64_t skipped = 0;      ///< compute ticks whose predecessor was not finished
+  std::uint64_t unheard = 0;      ///< letters that found nobody there, or another life, or came from behind a partition
   std::uint64_t misshapen = 0;    ///< letters whose numbers fit no model of this run
   std::uint64_t steps = 0;
   Time first{};                   ///< when its timers began
@@ -113,7 +128,11 @@ struct WallTally {
 class WallClient {
  public:
   WallClient(WallWorld& world, ClientId self, std::unique_ptr<Protocol> protocol, std::unique_ptr<Performer> performer)
-      : world_{world}, self_{self}, protocol_{std::move(protocol)}, performer_{std::move(performer)} {}
+      : world_{world},
+        self_{self},
+        protocol_{std::move(protocol)},
+        performer_{std::move(performer)},
+        is_here_{world.churn.is_empty() || world.churn.begins_here(self)} {}
 
   /// One event after the other; ticks must be handed over in the order of their times.
   void handle(const WallEvent& event, ThreadMemory& memory);
@@ -122,6 +141,15 @@ class WallClient {
   void load(std::span<const std::byte> state, std::uint64_t number);
   /// Before any event: its first state is number 0; it begins with it, or, in a later life, begins with it again.
   void mark_first_state(bool is_earlier_life);
+  /// Before any event: its first state stays in memory, because the plan has it come back with it.
+  void keep_first_state() { keep_state(0); }
+  /// Before any event, where the plan is under way: what it says of this client, and the partition in force, or all_links.
+  void begin_in_plan(const Attendance& attendance, std::uint64_t partition) {
+    is_here_ = attendance.is_here(self_);
+    is_paused_ = attendance.is_paused(self_);
+    life_ = attendance.life(self_);
+    partition_ = partition;
+  }
   /// The steps of an earlier life, so that the hash covers them.
   void recall(const StepHash& hash, std::uint64_t steps) {
     hash_ = hash;
@@ -134,8 +162,18 @@ class WallClient {
   const StepHash& hash() const { return hash_; }
   const WallTally& tally() const { return tally_; }
   Epoch epoch() const { return epoch_; }
+  bool is_here() const { return is_here_; }
 
  private:
+  std::uint32_t incarnation() const { return world_.incarnation + life_; }
+  void keep_state(std::uint64_t number);
+  void leave();
+  void come(const ChurnEvent& event, ThreadMemory& memory);
+  void hand_model(ClientId joiner, std::uint64_t number);
+  bool is_apart(ClientId other) const {
+    return partition_ != WallEvent::all_links && world_.churn.group(partition_, self_) != world_.churn.group(partition_, other);
+  }
+  bool is_unheard(const WallEvent& event);
   void tick(const WallEvent& event, ThreadMemory& memory);
   void receive(const WallEvent& event, ThreadMemory& memory);
   void receive_model(const WallEvent& event, SlotIndex slot, ThreadMemory& memory);
@@ -173,6 +211,15 @@ class WallClient {
   Time computed_{};  // when the last computation was finished
   Epoch epoch_;
   bool is_stopped_ = false;
+  bool is_here_;
+  bool is_paused_ = false;
+  std::uint32_t life_ = 0;        // in the plan
+  Time since_ = Time::min();      // when it began
+  std::uint64_t timers_ = 0;      // tells ticks that are due from those of before a pause or another life
+  std::uint64_t partition_ = WallEvent::all_links;
+  std::uint64_t fetched_ = 0;     // the letter with a neighbour's model that this life waits for; 0: none
+  std::optional<WallEvent> early_;  // such a letter that came before the life began
+  SavedStates saved_;
   std::uint64_t adopted_ = 0;   // the newest unification it knows
   std::uint64_t requests_ = 0;
   std::vector<std::shared_ptr<const Letter>> slots_;  // letters that the protocol holds

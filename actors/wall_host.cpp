@@ -40,9 +40,11 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
       stage_{ensemble_, task.evaluation(), static_cast<int>(options.threads)},
       clock_{experiment.time_scale},
       world_{.graph = timing.graph,
+             .churn = timing.churn,
              .channel = modelled(experiment.channel, timing),
              .acknowledges = timing.conductor.acknowledges,
              .passes_mass_on = !timing.settings.share_weights.empty() || timing.settings.needs.in_order,
+             .may_adopt = timing.conductor.may_adopt,
              .saturates = experiment.saturate,
              .clock = clock_,
              .office = *this,
@@ -101,13 +103,17 @@ void WallHost::mark_first_states(bool is_earlier_life) {
 
 void WallHost::perform(bool is_late, const std::function<void(const WallCheckpoint&)>& on_checkpoint) {
   ActorSystem system(options_.threads);
+  join_plan(is_late);
   spawn_all(*system);
+  if (attendance_) tell_of_absent();
   look_at_hosts();  // who is not here
   WallEvent start{.kind = WallEvent::Kind::start};
   start.number = is_late ? 1 : 0;
   start.at = is_late ? clock_.now() : Time{};
-  post_to_all(start);
+  for (const auto& client : clients_)
+    if (is_there(client->id())) post(client->id(), start);
   set_alarms();
+  if (attendance_) await_churn();
   {
     const std::lock_guard lock(door_);
     is_open_ = true;
@@ -188,7 +194,7 @@ void WallHost::set_alarms() {
 void WallHost::unify(std::uint64_t number) {
   ClientId hub = timing_.conductor.unification.hub(number, timing_.graph, static_cast<std::uint64_t>(experiment_.seed));
   const auto is_gone = [&](ClientId client) {
-    return network_ && !network_->assembly.is_alive(network_->host_of[client.value]);
+    return !is_there(client) || (network_ && !network_->assembly.is_alive(network_->host_of[client.value]));
   };
   for (std::size_t i = 0; i < by_client_.size() && is_gone(hub); ++i)  // the next one who is there
     hub = ClientId{static_cast<std::uint32_t>((hub.value + 1) % by_client_.size())};
@@ -202,7 +208,9 @@ void WallHost::unify(std::uint64_t number) {
 
 // On the clock's thread. A sample that comes before the ones before it were scored is left out: the run goes first.
 void WallHost::sample() {
-  if (measured_->empty() || stage_.open_samples.load() > 2) {
+  auto measured = std::make_shared<std::vector<ClientId>>();
+  std::copy_if(measured_->begin(), measured_->end(), std::back_inserter(*measured), [this](ClientId client) { return is_there(client); });
+  if (measured->empty() || stage_.open_samples.load() > 2) {
     ++samples_left_out_;
     return;
   }
@@ -210,15 +218,133 @@ void WallHost::sample() {
   SampleHeader header;
   header.number = samples_++;
   header.at = clock_.now();
-  header.clients = static_cast<std::uint32_t>(measured_->size());
+  header.clients = static_cast<std::uint32_t>(measured->size());
   header.events = world_.events.load();
   header.model_messages = world_.model_messages.load();
-  header.measured = measured_;
+  header.measured = measured;
+  header.mass_is_whole = world_.churn.is_empty();
   hand(stage_.gatherer, SampleOpens{header});
   WallEvent event{.kind = WallEvent::Kind::measure};
   event.at = header.at;
   event.number = header.number;
-  for (const ClientId client : *measured_) post(client, event);
+  for (const ClientId client : *measured) post(client, event);
+}
+
+// ---- the plan of who comes and goes: each host carries it out for its own clients, and knows of the others -------------
+
+bool WallHost::is_there(ClientId client) const {
+  const std::lock_guard lock(mutex_);
+  return !attendance_ || attendance_->is_here(client);
+}
+
+// Of a plan that is under way only its state counts. Before anybody plays the clients.
+void WallHost::join_plan(bool is_late) {
+  if (world_.churn.is_empty()) return;
+  attendance_.emplace(world_.churn);
+  std::uint64_t partition = WallEvent::all_links;
+  while (is_late && attendance_->next() <= clock_.now())
+    if (const ChurnEvent& past = attendance_->take(); past.kind == ChurnEvent::Kind::partition) partition = past.number;
+  if (!attendance_->is_cut()) partition = WallEvent::all_links;
+  for (const auto& client : clients_) {
+    client->begin_in_plan(*attendance_, partition);
+    const bool is_needed = world_.churn.needs_first_state(client->id());
+    if (is_needed || network_) client->keep_first_state();
+    if (is_needed && !network_) client->mark_first_state(false);  // hosts that can be gone on with have done so
+  }
+}
+
+void WallHost::tell_of_absent() {
+  for (const ClientId client : attendance_->absent()) tell_all(client, false);
+}
+
+void WallHost::await_churn() {
+  const Time next = attendance_->next();
+  if (next > Time{from_seconds(experiment_.until)}) return;
+  clock_.alarm(next, [this] {
+    ChurnEvent event;
+    {
+      const std::lock_guard lock(mutex_);
+      event = attendance_->take();
+    }
+    if (!is_until_over_.load()) carry_out(event);
+    await_churn();
+  });
+}
+
+void WallHost::carry_out(const ChurnEvent& event) {
+  using Kind = ChurnEvent::Kind;
+  WallEvent own;
+  own.at = event.at;
+  own.number = event.number;
+  own.churn = event;
+  const auto post_as = [&](WallEvent::Kind kind) {
+    own.kind = kind;
+    post_if_own(event.client, own);
+  };
+  switch (event.kind) {
+    case Kind::save:
+      return post_as(WallEvent::Kind::keep);
+    case Kind::leave:
+      post_as(WallEvent::Kind::leave);
+      tell_all(event.client, false);
+      return begin_epoch(event);
+    case Kind::crash:
+      return post_as(WallEvent::Kind::leave);
+    case Kind::notice:
+      tell_all(event.client, false);
+      return begin_epoch(event);
+    case Kind::pause:
+      return post_as(WallEvent::Kind::pause);
+    case Kind::go_on:
+      return post_as(WallEvent::Kind::go_on);
+    case Kind::come:
+      post_as(WallEvent::Kind::come);
+      return begin_life(event);
+    case Kind::heal:
+      own.number = WallEvent::all_links;
+      [[fallthrough]];
+    case Kind::partition:
+      own.kind = WallEvent::Kind::cut;
+      return post_to_all(own);
+  }
+}
+
+// The first neighbour that it hears hands its model over, as a letter.
+void WallHost::begin_life(const ChurnEvent& event) {
+  tell_all(event.client, true);
+  const ClientId giver = attendance_->giver_of(event.client, timing_.graph.senders_to(event.client));
+  if (event.from == Origin::neighbour && world_.may_adopt && giver != no_client) {
+    WallEvent hand{.kind = WallEvent::Kind::hand};
+    hand.at = event.at;
+    hand.number = fetched_model(event);
+    hand.client = event.client;
+    post_if_own(giver, hand);
+  }
+  begin_epoch(event);
+}
+
+// As in virtual time; what this host's clients do not hear of here they hear of from letters.
+void WallHost::begin_epoch(const ChurnEvent& event) {
+  const ClientId first = attendance_->first_beside(event.client);
+  if (!world_.passes_mass_on || first == no_client) return;
+  WallEvent reset{.kind = WallEvent::Kind::reset};
+  reset.at = event.at;
+  reset.number = Epoch{event.epoch, first.value + 1}.packed();
+  for (const auto& client : clients_)
+    if (attendance_->is_here(client->id()) && !attendance_->are_apart(first, client->id())) post(client->id(), reset);
+}
+
+void WallHost::tell_all(ClientId about, bool is_here) {
+  WallEvent event{.kind = WallEvent::Kind::presence};
+  event.at = clock_.now();
+  event.client = about;
+  const bool is_own = this->is_here(about);
+  event.number = is_here && (is_own || !network_ || network_->assembly.is_alive(network_->host_of[about.value]));
+  post_to_all(event);
+}
+
+void WallHost::post_if_own(ClientId client, WallEvent event) {
+  if (is_here(client)) post(client, std::move(event));
 }
 
 // ---- letters -------------------------------------------------------------------------------------------------------
@@ -427,9 +553,9 @@ void WallHost::look_at_hosts() {
     }
     WallEvent event{.kind = WallEvent::Kind::presence};
     event.at = clock_.now();
-    event.number = is_here;
     for (std::uint32_t i = 0; i < by_client_.size(); ++i) {
       if (network_->host_of[i] != HostId{host}) continue;
+      event.number = is_here && is_there({i});
       event.client = ClientId{i};
       post_to_all(event);
     }

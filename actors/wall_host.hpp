@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "actors/assembly.hpp"
@@ -16,6 +17,7 @@
 #include "actors/stage.hpp"
 #include "actors/timing.hpp"
 #include "actors/wall_client.hpp"
+#include "runtime/world/attendance.hpp"
 #include "transports/transport.hpp"
 
 namespace rubato {
@@ -58,6 +60,10 @@ class WallHost final : public WallOffice {
   OfficeCounts counts() const;
   std::uint64_t samples_left_out() const { return samples_left_out_; }
   const std::vector<HostId>& lost_hosts() const { return lost_; }
+  /// After perform(): what has happened of the plan; none where nobody comes and goes.
+  std::optional<ChurnCounts> churn_counts() const {
+    return attendance_ ? std::optional(attendance_->counts()) : std::nullopt;
+  }
 
   /// The experiment's time 0 is at this instant of the machine's monotonic clock; its clients are in this life.
   void begin(Duration since, std::uint32_t incarnation) {
@@ -107,6 +113,17 @@ class WallHost final : public WallOffice {
 
   void sample();
   void unify(std::uint64_t number);
+
+  // Of the plan of who comes and goes.
+  void join_plan(bool is_late);
+  void tell_of_absent();
+  void await_churn();
+  void carry_out(const ChurnEvent& event);
+  void begin_life(const ChurnEvent& event);
+  void begin_epoch(const ChurnEvent& event);
+  void tell_all(ClientId about, bool is_here);
+  void post_if_own(ClientId client, WallEvent event);
+  bool is_there(ClientId client) const;
   void look(const std::function<void(const WallCheckpoint&)>& on_checkpoint);
   void look_at_hosts();
   void begin_epoch();
@@ -144,6 +161,7 @@ class WallHost final : public WallOffice {
   bool is_open_ = false;
 
   mutable std::mutex mutex_;  // guards what follows
+  std::optional<Attendance> attendance_;  // null: nobody comes and goes
   std::map<std::uint64_t, MessageCounts> measured_counts_;  // by sample
   std::map<std::uint64_t, WallCheckpoint> checkpoints_;     // incomplete ones
 

@@ -43,6 +43,7 @@ Sample sample_of(std::vector<FinalClient>& last, const Task& task, WallHost& hos
   header.model_messages = result.model_messages;
   auto measured = std::make_shared<std::vector<ClientId>>();
   for (const FinalClient& client : last) measured->push_back(client.client);
+  header.mass_is_whole = !result.churn;
   header.measured = std::move(measured);
   gatherer.open(header);
   Ensemble::Lease memory(host.ensemble());
@@ -59,7 +60,7 @@ Sample sample_of(std::vector<FinalClient>& last, const Task& task, WallHost& hos
 void add(MessageCounts& sum, const MessageCounts& counts) {
   sum.sent += counts.sent, sum.lost += counts.lost, sum.kept += counts.kept, sum.late += counts.late;
   sum.capped += counts.capped, sum.superseded += counts.superseded, sum.duplicates += counts.duplicates;
-  sum.resyncs += counts.resyncs, sum.computations += counts.computations, sum.publications += counts.publications;
+  sum.resyncs += counts.resyncs, sum.stale += counts.stale, sum.computations += counts.computations, sum.publications += counts.publications;
 }
 
 void describe_clients(const std::vector<FinalClient>& last, const Timing& timing, double until, const RunOptions& options,
@@ -72,12 +73,13 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
   FinalModels models(last.size(), options, result);
   std::vector<StepHash> hashes;
   double staleness = 0;
-  std::uint64_t absorbed = 0, stale = 0, misshapen = 0;
+  std::uint64_t absorbed = 0, stale = 0, unheard = 0, misshapen = 0;
   for (const FinalClient& client : last) {
     const std::uint32_t i = client.client.value;
-    is_there[i] = true;
-    models.add({client.model.data<std::byte>(), client.model.bytes()});
-    hashes.push_back(client.hash);
+    is_there[i] = client.is_here;
+    models.add({client.model.data<std::byte>(), client.model.bytes()}, client.is_here);
+    if (client.is_here) hashes.push_back(client.hash);
+    unheard += client.unheard;
     add(result.messages, client.counts);
     result.by_client[i] = client.counts;
     result.traffic += client.snapshot.traffic;
@@ -91,6 +93,7 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
   }
   for (std::uint32_t i = 0; i < clients; ++i)
     if (!is_there[i]) result.absent.push_back({i});
+  if (result.churn) result.churn->lost = unheard;
   result.digests = {models.digest(), timeline_digest(hashes)};
   result.staleness_mean = absorbed > 0 ? staleness / static_cast<double>(absorbed) : 0;
   if (stale > 0) result.notes.push_back(std::to_string(stale) + " messages were of an older epoch or an earlier life, and were not used");
@@ -142,8 +145,10 @@ void finish(std::vector<FinalClient>& last, const Experiment& experiment, const 
   const Timing& timing = *parts.timing;
   const Task& task = *parts.task;
   describe_host(host, result);
+  result.churn = host.churn_counts();
   describe_clients(last, timing, experiment.until, options, result);
   say_slow_clients(experiment, result);
+  std::erase_if(last, [](const FinalClient& client) { return !client.is_here; });
   const Sample sample = sample_of(last, task, host, result);
   host.reporter().take(sample);
   host.reporter().report();

@@ -50,13 +50,13 @@ bool Conductor::walk(std::uint64_t steps) {
       is_over_ = true;
     } else {
       const EventQueue::Kind kind = queue_.first();
-      const Time next = kind == EventQueue::Kind::none ? never : queue_.first_time();
-      if (next_churn_ <= std::min(next, settings_.until) && next_churn_ != never)
-        churn();
-      else if (kind == EventQueue::Kind::none || next > settings_.until)
+      next_event_ = std::min(kind == EventQueue::Kind::none ? never : queue_.first_time(), next_churn_);
+      if (next_event_ == never || next_event_ > settings_.until)
         finish();
-      else if (queue_.first_time() > pause_after_)
+      else if (next_event_ > pause_after_)
         is_paused_ = true;
+      else if (next_event_ == next_churn_)
+        churn();
       else
         handle(kind);
       if (to_measure() > 0) break;

@@ -93,7 +93,7 @@ class Conductor final : public StepSource {
   }
   bool is_paused() const override { return is_paused_ && !is_ending_; }
   /// Of the event that comes next; there is one while the walk is paused.
-  Time next_event() const { return queue_.first_time(); }
+  Time next_event() const { return next_event_; }
   bool awaits_answer() const override { return awaits_answer_; }
   void answer(bool yes) override;
   Time now() const override { return now_; }
@@ -155,7 +155,7 @@ class Conductor final : public StepSource {
   void churn();
   void go(const ChurnEvent& event);
   void come(const ChurnEvent& event);
-  void fetch_model(ClientId joiner);
+  void fetch_model(const ChurnEvent& event);
   void tell_neighbours(ClientId about);
   void begin_epoch(const ChurnEvent& event);
   void enter_epoch(ClientId client, Epoch epoch);
@@ -208,7 +208,7 @@ class Conductor final : public StepSource {
   std::vector<Arrival> closed_;  // the window that closes, for the observer
   std::optional<Attendance> attendance_;
   Time next_churn_ = never;
-  std::uint32_t fetched_models_ = 0;
+  Time next_event_ = never;  // as the walk has seen it last
   std::shared_ptr<const std::vector<ClientId>> measured_;  // with churn: of the newest sample
 };
 

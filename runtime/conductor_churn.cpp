@@ -8,7 +8,6 @@ namespace rubato {
 namespace {
 
 constexpr std::uint32_t outside_graph = 0xFFFF'FFFF;
-constexpr Sequence first_fetched = 0x8000'0000;  // of models fetched by joiners; those of unifications count from 1
 
 }  // namespace
 
@@ -80,28 +79,26 @@ void Conductor::come(const ChurnEvent& event) {
     issue({.kind = StepKind::load, .client = event.client, .incarnation = life(event.client), .index = event.number,
            .at = now_, .entries = {}});
   }
-  if (event.from == Origin::neighbour && settings_.may_adopt) fetch_model(event.client);
+  if (event.from == Origin::neighbour && settings_.may_adopt) fetch_model(event);
   begin_epoch(event);
   protocol.resume(now_, effects_);
   take_over();
 }
 
 // The first neighbour that it hears hands its model over, at once and for sure: that is part of joining.
-void Conductor::fetch_model(ClientId joiner) {
-  const auto senders = settings_.graph->senders_to(joiner);
-  const auto giver = std::find_if(senders.begin(), senders.end(), [&](ClientId sender) {
-    return attendance_->is_here(sender) && !attendance_->are_apart(sender, joiner);
-  });
-  if (giver == senders.end()) return;
+void Conductor::fetch_model(const ChurnEvent& event) {
+  const ClientId joiner = event.client;
+  const ClientId giver = attendance_->giver_of(joiner, settings_.graph->senders_to(joiner));
+  if (giver == no_client) return;
   ++model_messages_;
   StepEntry entry{.peer = joiner,
-                  .sequence = first_fetched + fetched_models_++,
+                  .sequence = fetched_model(event),
                   .slot = sink_.open_slot(1),
-                  .incarnation = static_cast<std::uint16_t>(life(*giver)),
+                  .incarnation = static_cast<std::uint16_t>(life(giver)),
                   .place = outside_graph};
-  issue({.kind = StepKind::publish, .message = MessageKind::model, .client = *giver, .incarnation = life(*giver),
+  issue({.kind = StepKind::publish, .message = MessageKind::model, .client = giver, .incarnation = life(giver),
          .index = entry.sequence, .at = now_, .entries = {&entry, 1}});
-  entry.peer = *giver;
+  entry.peer = giver;
   entry.place = 0;
   issue({.kind = StepKind::adopt, .message = MessageKind::model, .client = joiner, .incarnation = life(joiner),
          .index = entry.sequence, .at = now_, .entries = {&entry, 1}});

@@ -10,7 +10,7 @@ ChurnCounts& ChurnCounts::operator+=(const ChurnCounts& other) {
 
 Attendance::Attendance(const ChurnPlan& plan) : plan_{plan}, all_(plan.clients()) {
   for (std::uint32_t i = 0; i < all_.size(); ++i) {
-    all_[i].is_here = all_[i].has_been_here = plan.begins_here({i});
+    all_[i].is_here = plan.begins_here({i});
     here_ += all_[i].is_here;
   }
   in_highest_ = here_;
@@ -46,7 +46,7 @@ void Attendance::note(const ChurnEvent& event) {
       one.has_crashed = true;
       return go(one);
     case Kind::come:
-      return come(one, event.at);
+      return come(one, event);
     case Kind::pause:
       ++counts_.pauses;
       one.is_paused = true;
@@ -67,12 +67,12 @@ void Attendance::go(One& one) {
   has_lost_mass_ = true;
 }
 
-void Attendance::come(One& one, Time at) {
+void Attendance::come(One& one, const ChurnEvent& event) {
   ++(one.has_crashed ? counts_.restarts : counts_.joins);
-  one.life += one.has_been_here;
-  one.is_here = one.has_been_here = true;
+  one.life = event.life;
+  one.is_here = true;
   one.has_crashed = false;
-  one.since = at;
+  one.since = event.at;
   ++here_;
   in_highest_ += one.epoch == highest_;
 }
@@ -102,23 +102,10 @@ ClientId Attendance::first_beside(ClientId about) const {
   return is_here(about) ? about : no_client;
 }
 
-void Attendance::archive(Archive& archive) {
-  std::uint64_t next = next_;
-  archive(next);
-  if (next > plan_.events().size()) throw BadArchive("there are more events of churn than the plan has");
-  next_ = static_cast<std::size_t>(next);
-  for (One& one : all_) {
-    archive(one.is_here), archive(one.is_paused), archive(one.has_crashed), archive(one.has_been_here);
-    archive(one.life), archive(one.group), archive(one.epoch.number), archive(one.epoch.initiator);
-    std::int64_t since = one.since.time_since_epoch().count();
-    archive(since);
-    one.since = Time{Duration{since}};
-  }
-  archive(here_), archive(is_cut_), archive(highest_.number), archive(highest_.initiator);
-  archive(in_highest_), archive(has_lost_mass_);
-  for (std::uint64_t* count : {&counts_.joins, &counts_.leaves, &counts_.crashes, &counts_.restarts, &counts_.pauses,
-                               &counts_.partitions, &counts_.epochs, &counts_.lost})
-    archive(*count);
+ClientId Attendance::giver_of(ClientId joiner, std::span<const ClientId> senders) const {
+  for (const ClientId sender : senders)
+    if (is_here(sender) && !are_apart(sender, joiner)) return sender;
+  return no_client;
 }
 
 }  // namespace rubato

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "runtime/archive.hpp"
 #include "runtime/epoch.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/time.hpp"
@@ -52,6 +52,9 @@ class Attendance {
   /// The first of those who are here, `about` only if there is no other; no_client if there is none.
   ClientId first_beside(ClientId about) const;
 
+  /// The first of these that is here and can be heard by `joiner`; no_client if there is none.
+  ClientId giver_of(ClientId joiner, std::span<const ClientId> senders) const;
+
   Epoch epoch(ClientId client) const { return all_[client.value].epoch; }
   /// The client resets its sums and belongs to this epoch from now on.
   void enter(ClientId client, Epoch epoch);
@@ -61,15 +64,11 @@ class Attendance {
   ChurnCounts& counts() { return counts_; }
   const ChurnCounts& counts() const { return counts_; }
 
-  /// All but the plan.
-  void archive(Archive& archive);
-
  private:
   struct One {
     bool is_here = true;
     bool is_paused = false;
     bool has_crashed = false;
-    bool has_been_here = true;
     std::uint32_t life = 0;
     std::uint32_t group = 0;
     Time since{};
@@ -78,7 +77,7 @@ class Attendance {
 
   void note(const ChurnEvent& event);
   void go(One& one);
-  void come(One& one, Time at);
+  void come(One& one, const ChurnEvent& event);
 
   const ChurnPlan& plan_;
   std::size_t next_ = 0;

@@ -12,9 +12,6 @@ namespace {
 using What = ChurnLine::What;
 using Kind = ChurnEvent::Kind;
 
-// Hosts of a run in real time begin epochs of their own between those of a script.
-constexpr std::uint32_t epochs_apart = 256;
-
 What way_back(What away) {
   switch (away) {
     case What::leave:
@@ -47,7 +44,7 @@ class Biography {
     if (has_lines_ && line.at == last_) return "is the second event of that client at that instant";
     has_lines_ = true;
     last_ = line.at;
-    if (is_first && line.what == What::join) begins_here_ = is_here_ = has_been_here_ = false;
+    if (is_first && line.what == What::join) begins_here_ = is_here_ = has_been_here_ = false, lives_ = 0;
     switch (line.what) {
       case What::join:
       case What::restart:
@@ -79,6 +76,7 @@ class Biography {
       event.number = saved_ = std::max(saved_, due_.number);
     }
     needs_first_state_ |= has_been_here_ && event.number == 0;
+    event.life = lives_++;
     events.push_back(event);
     is_here_ = has_been_here_ = true;
     since_ = line.at;
@@ -91,7 +89,8 @@ class Biography {
     if (times_.checkpoint_every > Duration{}) {
       const auto number = (line.at - Time{}) / times_.checkpoint_every;
       const Time saved = Time{} + number * times_.checkpoint_every;
-      if (saved > since_) due_ = {saved, Kind::save, self_, Origin::start, static_cast<std::uint64_t>(number)};
+      if (saved > since_)
+        due_ = {saved, Kind::save, self_, Origin::start, first_churn_state + static_cast<std::uint64_t>(number)};
     }
     events.push_back({line.at, is_crash ? Kind::crash : Kind::leave, self_});
     if (is_crash) noticed_ = later(line.at, times_.notice);
@@ -112,6 +111,7 @@ class Biography {
   const ChurnTimes& times_;
   bool begins_here_ = true, needs_first_state_ = false;
   bool has_lines_ = false, is_here_ = true, has_been_here_ = true, is_paused_ = false;
+  std::uint32_t lives_ = 1;
   Time last_{}, since_{}, noticed_ = never;
   ChurnEvent due_{};         // the last state that was due to be saved; number 0: none
   std::uint64_t saved_ = 0;  // the number of the last one that was needed

@@ -44,6 +44,9 @@ struct AbsenceLaw {
 /// The absences as lines of a script; `which` tells several laws of one run apart.
 std::vector<ChurnLine> draw_absences(const AbsenceLaw& law, std::uint64_t seed, std::uint32_t which);
 
+/// Numbers of the states that a plan saves begin above it, those of other checkpoints stay below.
+inline constexpr std::uint64_t first_churn_state = std::uint64_t{1} << 32;
+
 /// What happens to one client, or to all links: partition, heal. At one instant in the order of the kinds, then of the
 /// clients.
 struct ChurnEvent {
@@ -64,8 +67,16 @@ struct ChurnEvent {
   Origin from = Origin::start;  ///< come
   std::uint64_t number = 0;     ///< save, come from a checkpoint: of the state, 0 the first; partition: which of the plan
   std::uint32_t epoch = 0;      ///< leave, notice, come: the number of the epoch that begins where mass is passed on
+  std::uint32_t life = 0;       ///< come: which of the client's lives begins, from 0
   bool operator==(const ChurnEvent&) const = default;
 };
+
+/// Epochs of a plan lie so far apart: hosts of a run in real time begin others between them.
+inline constexpr std::uint32_t epochs_apart = 256;
+
+/// The numbers of models that are handed to who begins a life; those of unifications count from 1.
+inline constexpr Sequence first_fetched_model = 0x8000'0000;
+constexpr Sequence fetched_model(const ChurnEvent& come) { return first_fetched_model + come.epoch / epochs_apart; }
 
 struct ChurnTimes {
   Duration notice{};            ///< from a crash until the others notice it

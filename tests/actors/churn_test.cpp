@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "runtime/record.hpp"
 #include "tests/actors/hosts.hpp"
@@ -161,4 +162,71 @@ TEST_CASE("the example of flaky clients learns, whoever comes and goes") {
   CHECK(result.absent == std::vector<ClientId>{{2}});
   CHECK(result.samples.back().accuracy_mean > 0.85);
   CHECK(result.churn->pauses > 5);
+}
+
+namespace {
+
+const std::vector<std::string> in_real_time = {"clock=wall", "time_scale=15"};
+
+config::Experiment flaky_wall(const Case& one) { return flaky(one.algorithm, one.more + in_real_time); }
+
+}  // namespace
+
+TEST_CASE("the same script runs in real time, and its record leads to its digests") {
+  for (const Case& one : {cases[0], cases[1], cases[3], cases[4], cases[6]}) {
+    CAPTURE(one.algorithm);
+    const Folder folder;
+    const config::Experiment wall = flaky_wall(one);
+    const RunResult result = run(wall, recorded_at(folder / "timeline.rbt", 2));
+    CHECK(result.absent == std::vector<ClientId>{{7}});
+    REQUIRE(result.churn);
+    CHECK(result.churn->joins == 2);
+    CHECK(result.churn->leaves == 2);
+    CHECK(result.churn->crashes > 3);
+    CHECK(result.churn->restarts == result.churn->crashes);
+    CHECK(result.churn->partitions == 1);
+    CHECK(result.messages.kept > 100);
+    CHECK(digests(replay(wall, {folder / "timeline.rbt"}, result.absent, on_threads(2))) == digests(result));
+  }
+}
+
+TEST_CASE("the same script runs over several hosts in real time, each host carries out what happens to its own clients") {
+  for (const Case& one : {cases[2], cases[3], cases[6]}) {
+    CAPTURE(one.algorithm);
+    const Folder folder;
+    const config::Experiment wall = over_hosts(flaky_wall(one), 2);
+    const auto outcomes = run_hosts({{wall, recorded_at(folder / "a.rbt")}, {wall, recorded_at(folder / "b.rbt")}});
+    CHECK(outcomes[0].complaint == "");
+    CHECK(outcomes[1].complaint == "");
+    const RunResult& result = outcomes[0].result;
+    CHECK(result.absent == std::vector<ClientId>{{7}});
+    CHECK(result.churn->joins == 2);
+    CHECK(result.messages.kept > 100);
+    const std::vector<std::filesystem::path> records{folder / "a.rbt", folder / "b.rbt"};
+    CHECK(digests(replay(wall, records, result.absent, on_threads(1))) == digests(result));
+  }
+}
+
+TEST_CASE("in real time clients take the lives that the script gives them, and begin them with the states that it names") {
+  const Folder folder;
+  const config::Experiment wall = flaky_wall(cases[3]);
+  run(wall, recorded_at(folder / "timeline.rbt", 2));
+  std::map<std::pair<std::uint32_t, StepKind>, std::vector<std::uint64_t>> steps;
+  std::map<std::uint32_t, std::uint32_t> lives;
+  RecordReader reader(folder / "timeline.rbt");
+  while (const Step* step = reader.next()) {
+    steps[{step->client.value, step->kind}].push_back(step->index);
+    lives[step->client.value] = std::max(lives[step->client.value], step->incarnation);
+  }
+  CHECK(steps[{0, StepKind::load}] == std::vector<std::uint64_t>{first_churn_state + 2});
+  CHECK(steps[{1, StepKind::load}] == std::vector<std::uint64_t>{0});
+  CHECK(steps[{1, StepKind::adopt}].size() == 1);
+  CHECK(steps[{5, StepKind::load}].empty());
+  CHECK(steps[{5, StepKind::adopt}].size() == 1);
+  CHECK(steps[{3, StepKind::load}] == std::vector<std::uint64_t>{0});
+  CHECK(steps[{3, StepKind::adopt}].empty());
+  CHECK(steps[{2, StepKind::load}].empty());
+  CHECK(lives[0] == 1);
+  CHECK(lives[5] == 0);
+  CHECK(steps[{2, StepKind::reset}].size() > 8);
 }

@@ -247,7 +247,7 @@ void run_plainly() {
   WallClock clock(scale);
   PlainOffice office(clock);
   WallRecord record(std::make_unique<Recorder>(folder.record(), clients));
-  WallWorld world{.graph = timing->graph, .channel = timing->channel.get(), .passes_mass_on = true, .clock = clock,
+  WallWorld world{.graph = timing->graph, .churn = timing->churn, .channel = timing->channel.get(), .passes_mass_on = true, .clock = clock,
                   .office = office, .record = record, .ensemble = ensemble};
   world.link_counts.resize(timing->graph.links());
   auto protocols = timing->make_protocols();
