@@ -43,6 +43,7 @@ Checkpointer::Checkpointer(const config::Experiment& experiment, const RunOption
 
 void Checkpointer::begin(Conductor& conductor) {
   conductor_ = &conductor;
+  if (!options_.checkpoints.empty()) SealedSeries(options_.checkpoints).remove_unfinished();
   if (!options_.resume_from.empty()) go_back(options_.resume_from);
   set_next_mark(options_.resume_from.empty() ? Time{} : conductor.next_event());
   start_ = Clock::now();

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t digest_bytes = 64;
 constexpr std::size_t piece_bytes = std::size_t{1} << 18;
-constexpr std::string_view name_before = "checkpoint-", name_after = ".rbc";
+constexpr std::string_view name_before = "checkpoint-", name_after = ".rbc", unfinished = "checkpoint.partial";
 
 [[noreturn]] void fail_with(const fs::path& path, const char* what) {
   throw std::system_error(errno, std::generic_category(), std::string("cannot ") + what + " " + path.string());
@@ -145,9 +145,14 @@ std::vector<std::uint64_t> SealedSeries::numbers() const {
   return numbers;
 }
 
+void SealedSeries::remove_unfinished() const {
+  std::error_code none;  // if it stays the next writer begins it anew
+  fs::remove(folder_ / unfinished, none);
+}
+
 void SealedSeries::write(std::uint64_t number, const std::function<void(SealedWriter&)>& fill) const {
   fs::create_directories(folder_);
-  const fs::path partial = folder_ / "checkpoint.partial";
+  const fs::path partial = folder_ / unfinished;
   {
     SealedWriter writer(partial);
     fill(writer);

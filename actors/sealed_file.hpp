@@ -79,6 +79,8 @@ class SealedSeries {
   /// numbers are of an abandoned branch and go. Whenever the process ends, the newest or the one before is intact. Makes
   /// the folder. Throws std::system_error if the disk does not take it.
   void write(std::uint64_t number, const std::function<void(SealedWriter&)>& fill) const;
+  /// Removes what a writer that was killed has left.
+  void remove_unfinished() const;
 
  private:
   std::filesystem::path folder_;

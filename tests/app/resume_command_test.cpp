@@ -111,6 +111,7 @@ TEST_CASE("a damaged checkpoint is named and the one before is taken") {
   CHECK(ended.code == 0);
   CHECK(contains(ended.err, file.filename().string() + " is damaged and passed over: its bytes are not those that were written"));
   CHECK(contains(ended.err, "note: going on from"));
+  CHECK_FALSE(fs::exists(out / "checkpoint/checkpoint.partial"));
   looks_like(out, home / "whole");
 }
 
