@@ -126,6 +126,32 @@ TEST_CASE("what is acknowledged or reclaimed, sent twice, or unified over the li
     }
 }
 
+TEST_CASE("clients that crash, restart from their states, join and leave do so in a later life as well") {
+  const std::string churn = quadratic_text + R"(
+[churn]
+notice = 0.4
+checkpoint_every = 2.0
+events = [
+  { at = 5.0, what = "crash", clients = [0, 1] },
+  { at = 8.0, what = "pause", clients = [2] },
+  { at = 9.0, what = "partition", groups = [[0, 1, 2], [3, 4]] },
+  { at = 11.0, what = "restart", clients = [0], from = "checkpoint" },
+  { at = 12.5, what = "restart", clients = [1] },
+  { at = 13.0, what = "go_on", clients = [2] },
+  { at = 14.0, what = "leave", clients = [3] },
+  { at = 16.0, what = "heal" },
+  { at = 18.0, what = "join", clients = [3] },
+]
+random = [{ clients = [4, 6], away = "crash", up = { law = "exponential", mean = 6.0 }, down = 1.0, from = "checkpoint", until = 25.0 }]
+)";
+  Stream chance(23, {0}, Purpose::noise);
+  for (int moment = 0; moment < 12; ++moment) {
+    const double at = 4 + 20 * chance.uniform();
+    CAPTURE(at);
+    goes_on_alike(experiment({}, churn), experiment(every(at), churn), 1 + moment % 2);
+  }
+}
+
 TEST_CASE("a run whose invariants are watched goes on alike, with its samples after unifications and rounds") {
   for (const char* file : {"draco.toml", "dsgt.toml", "kgt.toml"}) {
     CAPTURE(file);
