@@ -71,7 +71,7 @@ void Conductor::come(const ChurnEvent& event) {
   Protocol& protocol = *protocols_[event.client.value];
   const Graph& graph = *settings_.graph;
   for (const auto neighbours : {graph.senders_to(event.client), graph.receivers_of(event.client)})
-    for (const ClientId neighbour : neighbours) protocol.on_presence(neighbour, attendance_->is_here(neighbour));
+    for (const ClientId neighbour : neighbours) protocol.on_presence(neighbour, !attendance_->is_missed(neighbour));
   tell_neighbours(event.client);
   if (life(event.client) > 0) {
     for (const ClientId receiver : graph.receivers_of(event.client))
@@ -107,7 +107,7 @@ void Conductor::fetch_model(const ChurnEvent& event) {
 // Everybody knows who is there, whatever keeps their messages apart.
 void Conductor::tell_neighbours(ClientId about) {
   const Graph& graph = *settings_.graph;
-  const bool is_here = attendance_->is_here(about);
+  const bool is_here = !attendance_->is_missed(about);
   for (const auto neighbours : {graph.senders_to(about), graph.receivers_of(about)})
     for (const ClientId neighbour : neighbours) protocols_[neighbour.value]->on_presence(about, is_here);
 }

@@ -11,6 +11,7 @@ ChurnCounts& ChurnCounts::operator+=(const ChurnCounts& other) {
 Attendance::Attendance(const ChurnPlan& plan) : plan_{plan}, all_(plan.clients()) {
   for (std::uint32_t i = 0; i < all_.size(); ++i) {
     all_[i].is_here = plan.begins_here({i});
+    all_[i].is_missed = !all_[i].is_here;
     here_ += all_[i].is_here;
   }
   in_highest_ = here_;
@@ -40,6 +41,7 @@ void Attendance::note(const ChurnEvent& event) {
   switch (event.kind) {
     case Kind::leave:
       ++counts_.leaves;
+      one.is_missed = true;
       return go(one);
     case Kind::crash:
       ++counts_.crashes;
@@ -47,6 +49,9 @@ void Attendance::note(const ChurnEvent& event) {
       return go(one);
     case Kind::come:
       return come(one, event);
+    case Kind::notice:
+      one.is_missed = true;
+      return;
     case Kind::pause:
       ++counts_.pauses;
       one.is_paused = true;
@@ -71,6 +76,7 @@ void Attendance::come(One& one, const ChurnEvent& event) {
   ++(one.has_crashed ? counts_.restarts : counts_.joins);
   one.life = event.life;
   one.is_here = true;
+  one.is_missed = false;
   one.has_crashed = false;
   one.since = event.at;
   ++here_;

@@ -39,6 +39,8 @@ class Attendance {
   std::size_t clients() const { return all_.size(); }
   std::uint32_t here() const { return here_; }  ///< how many
   bool is_here(ClientId client) const { return all_[client.value].is_here; }
+  /// The others know that it is away.
+  bool is_missed(ClientId client) const { return all_[client.value].is_missed; }
   bool is_paused(ClientId client) const { return all_[client.value].is_paused; }
   /// Counts its lives, from 0.
   std::uint32_t life(ClientId client) const { return all_[client.value].life; }
@@ -67,6 +69,7 @@ class Attendance {
  private:
   struct One {
     bool is_here = true;
+    bool is_missed = false;
     bool is_paused = false;
     bool has_crashed = false;
     std::uint32_t life = 0;

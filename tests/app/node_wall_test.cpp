@@ -107,6 +107,33 @@ TEST_CASE("three processes started in any order learn to the end, and their reco
   check_replays(party);
 }
 
+TEST_CASE("a script of who comes and goes is carried out by three processes, and their records replay to the digests of the first") {
+  const std::string script = R"([churn]
+notice = 2.0
+checkpoint_every = 5.0
+events = [
+  { at = 8.0, what = "join", clients = [5] },
+  { at = 20.0, what = "crash", clients = [0, 3] },
+  { at = 26.0, what = "restart", clients = [0], from = "checkpoint" },
+  { at = 30.0, what = "restart", clients = [3] },
+  { at = 34.0, what = "partition", groups = [[0, 1, 2]] },
+  { at = 40.0, what = "heal" },
+  { at = 44.0, what = "leave", clients = [4] },
+]
+
+[clients])";
+  Party party(with(digits(a_minute), "[clients]", script));
+  party.start_all(Party::everybody);
+  party.finish(Party::everybody);
+  const json summary = party.summary("a");
+  CHECK(accuracy(summary) > 0.7);
+  CHECK(summary.at("absent_clients") == json(std::vector<std::uint32_t>{4}));
+  CHECK(summary.at("churn").at("restarts") == 2);
+  CHECK(summary.at("churn").at("messages_to_nobody").get<int>() > 0);
+  CHECK(merged_from(party.folder("c") / "timeline.rbt", clients_of_a, 1) > 0);  // client 5 hears the second life of client 0
+  check_replays(party);
+}
+
 TEST_CASE("a host that comes late is waited for only so long, and learns and teaches from then on") {
   Party party(with(digits(endless), "wait = 30.0", "wait = 1.5"));
   party.start_all({"a", "b"});

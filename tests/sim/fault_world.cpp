@@ -140,8 +140,8 @@ std::unique_ptr<PerformedRun> FaultWorld::make_clients(const CatalogueEntry& ent
 
 void FaultWorld::run(Hardship& hardship) {
   const bool passes_mass_on = !push_.share_weights.empty();
-  FaultWatch watch(*run_, passes_mass_on);
   const Weights merge = catalogue_entry(subject_.name).merge;
+  FaultWatch watch(*run_, graph_, passes_mass_on, merge == Weights::neighbours);
   FaultObserver observer(watch, TimingCheck(push_, push_.needs.absorb == AbsorbAt::window,
                                             merge == Weights::row || merge == Weights::doubly));
   for (std::uint32_t i = 0; i < fault_clients; ++i)

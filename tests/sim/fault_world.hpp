@@ -43,7 +43,9 @@ inline constexpr double fault_phase = 40;  // seconds; then it is calm
 /// Performs steps, and watches who does what in which life and epoch.
 class FaultWatch final : public StepSink {
  public:
-  FaultWatch(PerformedRun& run, bool passes_mass_on) : run_{run}, passes_mass_on_{passes_mass_on}, all_(fault_clients) {}
+  /// `shares_out`: the weights of who is known to be there sum to one.
+  FaultWatch(PerformedRun& run, const Graph& graph, bool passes_mass_on, bool shares_out)
+      : run_{run}, graph_{graph}, passes_mass_on_{passes_mass_on}, shares_out_{shares_out}, all_(fault_clients) {}
 
   SlotIndex open_slot(std::uint32_t receivers) override { return run_.open_slot(receivers); }
 
@@ -67,11 +69,16 @@ class FaultWatch final : public StepSink {
     using Kind = ChurnEvent::Kind;
     const bool goes = event.kind == Kind::leave || event.kind == Kind::crash;
     if (goes && one.epoch == highest_) has_lost_mass_ = true;
+    if (event.kind == Kind::leave || event.kind == Kind::notice) one.is_missed = true;
+    if (event.kind == Kind::come) one.is_missed = false;
     if (goes) one.is_here = one.is_paused = false;
     if (event.kind == Kind::come) one.is_here = true;
     if (event.kind == Kind::pause || event.kind == Kind::go_on) one.is_paused = event.kind == Kind::pause;
   }
-  void begin_absent(ClientId client) { all_[client.value].is_here = false; }
+  void begin_absent(ClientId client) {
+    all_[client.value].is_here = false;
+    all_[client.value].is_missed = true;
+  }
 
   /// The sums over the newest epoch, if nobody has left it.
   bool check_balance(Time now) {
@@ -112,7 +119,7 @@ class FaultWatch final : public StepSink {
     std::vector<double> values;
   };
   struct One {
-    bool is_here = true, is_paused = false, is_dirty = true;
+    bool is_here = true, is_missed = false, is_paused = false, is_dirty = true;
     std::uint32_t life = 0;
     std::uint64_t epoch = 0;
     std::vector<Time> changes;
@@ -145,7 +152,15 @@ class FaultWatch final : public StepSink {
       epochs_[{step.client, step.message, entry.incarnation, entry.sequence}] = one.epoch;
     }
   }
+  void check_weights(const Step& step) const {
+    std::size_t there = 0;
+    for (const ClientId sender : graph_.senders_to(step.client)) there += !all_[sender.value].is_missed;
+    for (const StepEntry& entry : step.entries)
+      if (there > 0 && std::abs(entry.weight * static_cast<double>(there) - 1) > 1e-12)
+        throw Broken(who(step) + "hears " + std::to_string(there) + " clients and weighs a message " + std::to_string(entry.weight));
+  }
   void merge(const Step& step, const One& one) const {
+    if (shares_out_) check_weights(step);
     for (const StepEntry& entry : step.entries) {
       if (entry.incarnation != all_[entry.peer.value].life && !changes_at(all_[entry.peer.value], step.at))
         throw Broken(who(step) + "merges a message of an earlier life of client " + std::to_string(entry.peer.value));
@@ -156,7 +171,8 @@ class FaultWatch final : public StepSink {
   }
 
   PerformedRun& run_;
-  bool passes_mass_on_;
+  const Graph& graph_;
+  bool passes_mass_on_, shares_out_;
   std::vector<One> all_;
   std::map<MessageName, std::uint64_t> epochs_;
   std::uint64_t highest_ = 0;
