@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/per_client.hpp"
 #include "actors/timing.hpp"
 
 namespace rubato {

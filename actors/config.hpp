@@ -44,8 +44,14 @@ enum class TopologyKind {
 };
 enum class Symmetrise { none, union_, mutual };
 enum class ChangeKind { none, edges, clients, redraw, steps, file };
-enum class ChannelKind { ideal, random, table };
-enum class HubKind { round_robin, fixed, random, max_degree, table };
+enum class ChannelKind { ideal, random, table, wireless, rayleigh_threshold, aircomp, bandwidth, trace };
+enum class AreaKind { disk, square };
+enum class BandwidthUse { each, shared };
+enum class InterferenceKind { active, all_in_radius, none };
+enum class ThresholdOf { amplitude, power };
+enum class UpWhen { gain, time };
+enum class PointsKind { unit_square, channel };
+enum class HubKind { round_robin, fixed, random, max_degree, table, best_channel };
 enum class UnifyVia { ideal, transport };
 enum class ProtocolKind { auto_, push, rounds, server, token, pull };
 enum class MissingRule { wait, drop, symmetric_drop };
@@ -131,6 +137,7 @@ struct Topology {
   double radius = 0;                           // random_geometric, unit square
   std::int64_t k = 3;                          // knn
   Symmetrise symmetrise = Symmetrise::union_;  // knn
+  PointsKind points = PointsKind::unit_square;  // random_geometric, knn: where clients are
   std::filesystem::path file;                  // file: one edge "source target" a line; absolute
   std::vector<std::pair<std::int64_t, std::int64_t>> edges;  // edges: [source, target]
   bool directed = false;                                     // file, edges: false adds the other direction
@@ -161,6 +168,29 @@ struct Channel {
   double loss = 0;                  // random: probability in [0, 1)
   double duplicate = 0;             // random: chance that a message arrives twice
   std::vector<Link> links;          // random, table; no link twice
+  AreaKind area = AreaKind::disk;                        // wireless, like the next ones
+  double radius = 500;                                   // metres; half the side of a square
+  std::optional<std::filesystem::path> positions;        // "x y" a line; absolute; absent: drawn in the area
+  double speed_low = 0, speed_high = 0;                  // metres a second; 0: nobody moves
+  double pause = 0;                                      // seconds
+  Law power_dbm = Law::constant(30);                     // per client
+  double path_loss = 4;
+  double bandwidth = 1e7;                                // hertz
+  BandwidthUse bandwidth_use = BandwidthUse::each;
+  double noise_dbm = -174;                               // of one hertz
+  InterferenceKind interference = InterferenceKind::active;
+  double interference_share = 0.1;                       // of the radius
+  std::optional<double> message_bytes;                   // wireless, bandwidth; absent: as large as the payload
+  double threshold = 0.5;                                // rayleigh_threshold, aircomp: of the gain of a link that is up
+  ThresholdOf threshold_of = ThresholdOf::amplitude;     // likewise
+  UpWhen up_when = UpWhen::gain;                         // rayleigh_threshold, like the next two
+  double completion_mean = 1;                            // seconds
+  double coherence = 1;                                  // seconds, outside rounds
+  double power_cap = 1;                                  // aircomp, like the next two: per symbol
+  double noise = 0.1;                                    // standard deviation
+  double slot = 0.01;                                    // seconds
+  Law up = Law::constant(1e7), down = Law::constant(1e7);  // bandwidth: bits per second, per client
+  std::filesystem::path file;                            // trace: source, target, time, delay, loss; absolute
   bool operator==(const Channel&) const = default;
 };
 

@@ -35,7 +35,7 @@ void fields(auto& each, Clients& clients) {
 void fields(auto& each, Topology& topology) {
   each("kind", topology.kind), each("rows", topology.rows), each("columns", topology.columns);
   each("center", topology.center), each("step", topology.step), each("probability", topology.probability);
-  each("radius", topology.radius), each("k", topology.k), each("symmetrise", topology.symmetrise);
+  each("radius", topology.radius), each("k", topology.k), each("symmetrise", topology.symmetrise), each("points", topology.points);
   each("file", topology.file), each("edges", topology.edges), each("directed", topology.directed);
   each("cycle", topology.cycle), each("cycle_rounds", topology.cycle_rounds);
   each("change", topology.change), each("activation", topology.activation);
@@ -51,6 +51,16 @@ void fields(auto& each, Link& link) {
 void fields(auto& each, Channel& channel) {
   each("kind", channel.kind), each("delay", channel.delay), each("loss", channel.loss), each("duplicate", channel.duplicate);
   each("links", channel.links);
+  each("area", channel.area), each("radius", channel.radius), each("positions", channel.positions);
+  each("speed_low", channel.speed_low), each("speed_high", channel.speed_high), each("pause", channel.pause);
+  each("power_dbm", channel.power_dbm), each("path_loss", channel.path_loss), each("bandwidth", channel.bandwidth);
+  each("bandwidth_use", channel.bandwidth_use), each("noise_dbm", channel.noise_dbm);
+  each("interference", channel.interference), each("interference_share", channel.interference_share);
+  each("message_bytes", channel.message_bytes), each("threshold", channel.threshold);
+  each("threshold_of", channel.threshold_of), each("up_when", channel.up_when);
+  each("completion_mean", channel.completion_mean), each("coherence", channel.coherence);
+  each("power_cap", channel.power_cap), each("noise", channel.noise), each("slot", channel.slot);
+  each("up", channel.up), each("down", channel.down), each("file", channel.file);
 }
 
 void fields(auto& each, ChurnEvent& event) {

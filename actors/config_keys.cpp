@@ -106,11 +106,13 @@ const std::array fixed = std::to_array<Key>({
     {"topology", "step", Type::integer, "0", "t of the links i -> i + 2^(t mod ceil(log2 clients))",
      "kind=one_peer_exponential", count_from_0},
     {"topology", "probability", Type::number, "", "chance of each edge", "kind=erdos_renyi", chance_not_none},
-    {"topology", "radius", Type::number, "", "longest edge between points of the unit square", "kind=random_geometric",
+    {"topology", "radius", Type::number, "", "longest edge between points", "kind=random_geometric",
      positive},
     {"topology", "k", Type::integer, "3", "nearest points that each client sends to", "kind=knn", clients},
     {"topology", "symmetrise", Type::choice, "\"union\"", "none keeps the directions, union adds the missing ones, "
      "mutual keeps pairs only", "kind=knn", {}, words<Symmetrise>},
+    {"topology", "points", Type::choice, "\"unit_square\"", "where clients are: drawn in the unit square, or as the channel "
+     "says, in metres; drawn until everybody is connected", "kind=random_geometric|knn", {}, words<PointsKind>},
     {"topology", "file", Type::file, "", "text file, one edge \"source target\" a line", "kind=file"},
     {"topology", "edges", Type::edges, "", "list of [source, target]", "kind=edges"},
     {"topology", "directed", Type::boolean, "false", "false: every edge is used in both directions", "kind=file|edges"},
@@ -135,14 +137,55 @@ const std::array fixed = std::to_array<Key>({
     {"topology", "shares_matrix", Type::matrix, "", "weights [receiver][sender]", "shares=explicit"},
 
     {"channel", "kind", Type::choice, "\"ideal\"", "ideal loses nothing and has one constant delay; random draws; "
-     "table lists every link", "", {}, words<ChannelKind>, "wireless|rayleigh_threshold|aircomp|bandwidth|trace"},
-    {"channel", "delay", Type::law, "1e-06", "seconds from sending to arrival; drawn for every message",
-     "kind=ideal|random", delays},
+     "table lists every link; wireless has path loss, fading and interference; rayleigh_threshold has links that are up or down; aircomp adds "
+     "models up in the air; bandwidth is shared; trace reads a file", "", {}, words<ChannelKind>},
+    {"channel", "delay", Type::law, "1e-06", "seconds from sending to arrival; drawn for every message; bandwidth: on top of the transfer; trace: "
+     "of links that the file does not name", "kind=ideal|random|rayleigh_threshold|bandwidth|trace", delays},
     {"channel", "loss", Type::number, "0.0", "chance that a message is lost", "kind=random", chance_not_sure},
     {"channel", "duplicate", Type::number, "0.0", "chance that a message that is not lost arrives twice", "kind=random",
      chance},
     {"channel", "links", Type::links, "[]", "links that differ; for table every link of the graph",
      "kind=random|table"},
+    {"channel", "area", Type::choice, "\"disk\"", "where clients are, uniformly: a disk, or the square that just holds it",
+     "kind=wireless", {}, words<AreaKind>},
+    {"channel", "radius", Type::number, "500.0", "of the disk, in metres", "kind=wireless", positive},
+    {"channel", "positions", Type::file, optional, "text file with the place of each client, \"x y\" in metres a line; none: "
+     "drawn", "kind=wireless"},
+    {"channel", "speed_low", Type::number, "0.0", "clients go straight to points drawn in the area, one after the other, at a "
+     "speed drawn between speed_low and speed_high, in metres per second", "kind=wireless", not_negative},
+    {"channel", "speed_high", Type::number, "0.0", "as speed_low; 0: nobody moves", "kind=wireless", not_negative},
+    {"channel", "pause", Type::number, "0.0", "seconds of rest at each point", "kind=wireless", seconds},
+    {"channel", "power_dbm", Type::per_client, "30.0", "of a transmitter; 30 dBm are 1 W", "kind=wireless", {-200, 200}},
+    {"channel", "path_loss", Type::number, "4.0", "exponent of the distance, which counts as at least 1 m", "kind=wireless",
+     {0, 10}},
+    {"channel", "bandwidth", Type::number, "1e+07", "hertz", "kind=wireless", positive},
+    {"channel", "bandwidth_use", Type::choice, "\"each\"", "every client has the bandwidth, or an equal part of it",
+     "kind=wireless", {}, words<BandwidthUse>},
+    {"channel", "noise_dbm", Type::number, "-174.0", "of one hertz", "kind=wireless", {-300, 200}},
+    {"channel", "interference", Type::choice, "\"active\"", "whoever transmits within interference_share * radius of a "
+     "receiver disturbs it; or everybody there; or nobody", "kind=wireless", {}, words<InterferenceKind>},
+    {"channel", "interference_share", Type::number, "0.1", "of the radius", "kind=wireless", {0, 10, true}},
+    {"channel", "message_bytes", Type::number, optional, "of a message that carries models; none: as large as it is",
+     "kind=wireless|bandwidth", positive},
+    {"channel", "threshold", Type::number, "0.5", "a link is up while its gain, which fades with mean power 1, is at least "
+     "this", "kind=rayleigh_threshold|aircomp", not_negative},
+    {"channel", "threshold_of", Type::choice, "\"amplitude\"", "of which gain", "kind=rayleigh_threshold|aircomp", {},
+     words<ThresholdOf>},
+    {"channel", "up_when", Type::choice, "\"gain\"", "a link is up when its gain is large enough, or when its time, drawn "
+     "anew for every block, is within mailbox.deadline", "kind=rayleigh_threshold", {}, words<UpWhen>},
+    {"channel", "completion_mean", Type::number, "1.0", "seconds; with up_when = \"time\" a message takes an exponential time",
+     "kind=rayleigh_threshold", some_seconds},
+    {"channel", "coherence", Type::number, "1.0", "seconds that the fading of a link lasts, outside rounds; in rounds: a round",
+     "kind=rayleigh_threshold", some_seconds},
+    {"channel", "power_cap", Type::number, "1.0", "greatest mean power of a symbol", "kind=aircomp", positive},
+    {"channel", "noise", Type::number, "0.1", "standard deviation of the noise in a received symbol", "kind=aircomp",
+     not_negative},
+    {"channel", "slot", Type::number, "0.01", "seconds of a slot; every round has so many pairs of slots as its stars need",
+     "kind=aircomp", some_seconds},
+    {"channel", "up", Type::per_client, "1e+07", "bits per second that a client can send", "kind=bandwidth", positive},
+    {"channel", "down", Type::per_client, "1e+07", "bits per second that a client can receive", "kind=bandwidth", positive},
+    {"channel", "file", Type::file, "", "text file, \"source,target,time,delay,loss\" a line; a row is in force from its time "
+     "on, the first one before it, too", "kind=trace"},
     {"link", "source", Type::client, "", "the sender"},
     {"link", "target", Type::client, "", "the receiver"},
     {"link", "delay", Type::law, optional, "as in the channel; none: the channel's (for table it must be set)", "",
@@ -187,8 +230,7 @@ const std::array fixed = std::to_array<Key>({
     {"mailbox", "cap_period", Type::number, optional, "seconds; none: the unification period", "", some_seconds},
 
     {"unification", "period", Type::number, optional, "seconds between unifications; none: never", "", some_seconds},
-    {"unification", "hub", Type::choice, "\"round_robin\"", "whose model is adopted", "", {}, words<HubKind>,
-     "best_channel"},
+    {"unification", "hub", Type::choice, "\"round_robin\"", "whose model is adopted", "", {}, words<HubKind>},
     {"unification", "client", Type::client, "", "the hub", "hub=fixed"},
     {"unification", "hubs", Type::clients, "", "the hubs in turn, from the start again at the end", "hub=table"},
     {"unification", "via", Type::choice, "\"ideal\"", "ideal is simultaneous and reliable; transport sends the model "

@@ -115,6 +115,29 @@ void check_classes(const Sound& sound, Faults& faults) {
   if (shares > 1 + 1e-9) faults.add(*sound.at("clients.classes"), "clients.classes", "has shares of more than 1 together");
 }
 
+// Who wanders does so at a speed, and not below it.
+void check_speeds(const Sound& sound, Faults& faults) {
+  const auto *low = sound.at<double>("channel.speed_low"), *high = sound.at<double>("channel.speed_high");
+  if (!low || !high) return;
+  if (*high < *low) return faults.add(*sound.at("channel.speed_high"), "channel.speed_high", "must be at least speed_low");
+  if (*high > 0 && *low <= 0)
+    faults.add(*sound.at("channel.speed_low"), "channel.speed_low", "must be greater than 0: a way at speed 0 never ends");
+}
+
+// In real time nobody knows who else transmits, and places would have to be asked for by several threads.
+void check_channel_of_wall(const Sound& sound, Faults& faults) {
+  if (sound.is("clock", "wall") && sound.is("channel.kind", "bandwidth"))
+    faults.add(*sound.at("channel.kind"), "channel.kind",
+               "in real time nobody knows what else is under way: \"bandwidth\" needs clock = \"virtual\"");
+  if (!sound.is("clock", "wall") || !sound.is("channel.kind", "wireless")) return;
+  const auto* speed = sound.at<double>("channel.speed_high");
+  if (!sound.is("channel.interference", "none"))
+    faults.add(*sound.at("channel.kind"), "channel.kind",
+               "in real time nobody knows who else transmits: needs interference = \"none\", or clock = \"virtual\"");
+  else if (speed && *speed > 0)
+    faults.add(*sound.at("channel.speed_high"), "channel.speed_high", "must be 0 with clock = \"wall\"");
+}
+
 // Names and clients of hosts are told apart; clients are named by every host or by none, each once.
 void check_roster(const Sound& sound, Faults& faults) {
   const auto* roster = sound.at<List>("roster");
@@ -199,6 +222,8 @@ void check_relations(Table& root, Faults& faults) {
   check_ideal_delay(sound, faults);
   check_links(sound, faults);
   check_classes(sound, faults);
+  check_speeds(sound, faults);
+  check_channel_of_wall(sound, faults);
   check_roster(sound, faults);
   check_cap(sound, faults);
   check_made_up(sound, faults);

@@ -26,9 +26,21 @@ inline constexpr std::string_view words<Symmetrise> = "none|union|mutual";
 template <>
 inline constexpr std::string_view words<ChangeKind> = "none|edges|clients|redraw|steps|file";
 template <>
-inline constexpr std::string_view words<ChannelKind> = "ideal|random|table";
+inline constexpr std::string_view words<ChannelKind> = "ideal|random|table|wireless|rayleigh_threshold|aircomp|bandwidth|trace";
 template <>
-inline constexpr std::string_view words<HubKind> = "round_robin|fixed|random|max_degree|table";
+inline constexpr std::string_view words<ThresholdOf> = "amplitude|power";
+template <>
+inline constexpr std::string_view words<UpWhen> = "gain|time";
+template <>
+inline constexpr std::string_view words<AreaKind> = "disk|square";
+template <>
+inline constexpr std::string_view words<BandwidthUse> = "each|shared";
+template <>
+inline constexpr std::string_view words<InterferenceKind> = "active|all_in_radius|none";
+template <>
+inline constexpr std::string_view words<PointsKind> = "unit_square|channel";
+template <>
+inline constexpr std::string_view words<HubKind> = "round_robin|fixed|random|max_degree|table|best_channel";
 template <>
 inline constexpr std::string_view words<UnifyVia> = "ideal|transport";
 template <>

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "actors/timing.hpp"
+#include "actors/per_client.hpp"
 #include "runtime/random.hpp"
 
 namespace rubato {

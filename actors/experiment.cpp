@@ -121,6 +121,7 @@ RunResult run(const Experiment& experiment, const RunOptions& options) {
   if (options.dry_run) {
     parts.result.dimension = forecast_dimension(experiment, options);
     parts.result.scalar_bytes = experiment.precision == config::Precision::float64 ? 8 : 4;
+    parts.timing->size_messages(experiment, parts.manner, parts.result.dimension, parts.result.scalar_bytes);
     return walk_timing(*parts.timing, options, std::move(parts.result));
   }
   parts.read_data(experiment, options);

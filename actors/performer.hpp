@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/ears.hpp"
 #include "algos/algorithm.hpp"
 #include "runtime/payload.hpp"
 
@@ -76,6 +77,8 @@ class Performer {
   virtual Payload publish(const Step& step, ThreadMemory& memory) = 0;
   /// The payloads of the step's entries, in their order.
   virtual void merge(const Step& step, std::span<const Payload* const> payloads, ThreadMemory& memory) = 0;
+  /// From now on models are heard with the noise of the air. It outlives the performer.
+  virtual void hear_through(const Air& air, ClientId self) = 0;
   virtual void adopt(const Payload& payload) = 0;
   virtual bool decide(const Step& step, ThreadMemory& memory) = 0;
   virtual void reclaim(const Payload& payload, ThreadMemory& memory) = 0;
@@ -124,14 +127,17 @@ class PerformerOf final : public Performer {
 
   void merge(const Step& step, std::span<const Payload* const> payloads, ThreadMemory& memory) override {
     Work<Real> work = work_with(memory);
+    const std::vector<Payload> heard = ears_ ? ears_->hear<Real>(step, payloads, pool_) : std::vector<Payload>{};
     std::vector<Received<Real>>& window = memory.window<Real>();
     window.clear();
     for (std::size_t i = 0; i < payloads.size(); ++i) {
       const StepEntry& entry = step.entries[i];
-      window.push_back({entry.peer, entry.sequence, entry.weight, entry.age, *payloads[i], entry.place});
+      window.push_back({entry.peer, entry.sequence, entry.weight, entry.age, ears_ ? heard[i] : *payloads[i], entry.place});
     }
     algorithm_->merge(work, step, window);
   }
+
+  void hear_through(const Air& air, ClientId self) override { ears_ = std::make_unique<Ears>(air, self); }
 
   void adopt(const Payload& payload) override { algorithm_->adopt(numbers_of<Real>(payload.common[0])); }
 
@@ -153,6 +159,7 @@ class PerformerOf final : public Performer {
   void archive(Archive& archive) override {
     algorithm_->archive(archive);
     traffic_.archive(archive);
+    if (ears_) ears_->archive(archive);
   }
 
   Tensor snapshot(ThreadMemory& memory) const override {
@@ -183,6 +190,7 @@ class PerformerOf final : public Performer {
   BatchPlan batches_;
   TensorPool& pool_;
   Traffic traffic_;
+  std::unique_ptr<Ears> ears_;
 };
 
 }  // namespace rubato

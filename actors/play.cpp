@@ -65,7 +65,9 @@ void Play::make_clients(const Task& task, const Seating& seating, const std::vec
   for (const std::uint32_t i : order) {
     if (!cast.empty() && !cast[i]) continue;
     if (options_.shuffle_memory > 0) between.push_back(ensemble_.pool.make<float>(1 + chance.below(5000)));
-    ensemble_.clients[i] = std::make_unique<Client>(ClientId{i}, task.make_performer(seating.seat(ClientId{i}, task.samples()), ensemble_.pool));
+    std::unique_ptr<Performer> performer = task.make_performer(seating.seat(ClientId{i}, task.samples()), ensemble_.pool);
+    if (seating.air) performer->hear_through(*seating.air, ClientId{i});
+    ensemble_.clients[i] = std::make_unique<Client>(ClientId{i}, std::move(performer));
   }
 }
 

@@ -119,6 +119,7 @@ void Preparation::read_data(const Experiment& experiment, const RunOptions& opti
   task = make_task(experiment, options);
   result.dimension = task->dimension();
   result.scalar_bytes = task->scalar_bytes();
+  timing->size_messages(experiment, manner, result.dimension, result.scalar_bytes);
   say(task->notes(), options);
   result.notes.insert(result.notes.end(), task->notes().begin(), task->notes().end());
   result.samples_by_client.assign(task->samples().begin(), task->samples().end());

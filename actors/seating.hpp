@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "algos/algorithm.hpp"
+#include "runtime/world/air.hpp"
 #include "runtime/world/graph.hpp"
 
 namespace rubato {
@@ -16,6 +17,7 @@ struct Seating {
   bool in_rounds = false;
   bool keeps_balance = false;
   std::vector<double> compute_chances{};  ///< by client; empty: 1
+  const Air* air = nullptr;               ///< models are heard through it; null: as they are
 
   std::size_t clients() const { return graph.clients(); }
   Seat seat(ClientId client, std::span<const std::uint32_t> samples) const {

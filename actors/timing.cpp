@@ -7,8 +7,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "actors/channels.hpp"
 #include "actors/churn_plan.hpp"
 #include "actors/devices.hpp"
+#include "actors/per_client.hpp"
 #include "runtime/world/changing.hpp"
 #include "runtime/world/mixing.hpp"
 #include "runtime/world/topology.hpp"
@@ -64,24 +66,6 @@ std::vector<std::vector<Time>> read_trace(const std::string& file, std::size_t c
 namespace {
 
 using config::Experiment;
-
-// A number of each client: given, listed, or drawn once from the client's own stream.
-class PerClient {
- public:
-  PerClient(const config::Law& law, std::uint64_t seed, std::uint32_t which)
-      : law_{law_of(law)}, seed_{seed}, which_{which} {}
-
-  bool is_same_for_all() const { return law_.is_constant(); }
-  double of(ClientId client) const {
-    Stream stream(seed_, client, Purpose::rate, which_);
-    return sample(law_, stream, client);
-  }
-
- private:
-  Law law_;
-  std::uint64_t seed_;
-  std::uint32_t which_;
-};
 
 double above_zero(double value, ClientId client, const char* what) {
   if (value > 0 && std::isfinite(value)) return value;
@@ -152,17 +136,6 @@ std::vector<TimerLaw> to_timers(const config::TimerLaw& law, std::uint64_t seed,
   return {TimerLaw::off()};
 }
 
-std::unique_ptr<Channel> make_channel(const config::Channel& channel, std::uint64_t seed) {
-  if (channel.kind == config::ChannelKind::ideal)
-    return std::make_unique<IdealChannel>(std::max(from_seconds(channel.delay.value), Duration{1}));
-  std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw> exceptions;
-  for (const config::Link& link : channel.links)
-    exceptions[{ClientId{static_cast<std::uint32_t>(link.source)}, ClientId{static_cast<std::uint32_t>(link.target)}}] = {
-        law_of(link.delay.value_or(channel.delay)), link.loss.value_or(channel.loss), channel.duplicate};
-  return std::make_unique<RandomChannel>(seed, RandomChannel::LinkLaw{law_of(channel.delay), channel.loss, channel.duplicate},
-                                         std::move(exceptions));
-}
-
 UnificationPlan to_plan(const config::Unification& unification) {
   UnificationPlan plan;
   if (unification.period) plan.period = from_seconds(*unification.period);
@@ -174,7 +147,7 @@ UnificationPlan to_plan(const config::Unification& unification) {
   return plan;
 }
 
-static_assert(static_cast<int>(config::HubKind::table) == static_cast<int>(HubPolicy::table) &&
+static_assert(static_cast<int>(config::HubKind::best_channel) == static_cast<int>(HubPolicy::best_channel) &&
               static_cast<int>(config::HubKind::fixed) == static_cast<int>(HubPolicy::fixed));
 
 // A number for every directed link from what is known of its ends.
@@ -259,7 +232,8 @@ MailboxLimits to_limits(const config::Mailbox& mailbox) {
   return limits;
 }
 
-TopologyOptions to_options(const config::Topology& topology) {
+TopologyOptions to_options(const Experiment& experiment) {
+  const config::Topology& topology = experiment.topology;
   TopologyOptions options;
   options.kind = std::string(config::name_of(topology.kind));
   if (topology.kind == config::TopologyKind::random_geometric) options.kind = "rgg";
@@ -273,27 +247,13 @@ TopologyOptions to_options(const config::Topology& topology) {
   options.symmetrise = std::string(config::name_of(topology.symmetrise));
   options.file = topology.file.string();
   options.is_directed = topology.directed;
+  if (topology.points == config::PointsKind::channel) options.points = connected_places(experiment, options);
   return options;
 }
 
 }  // namespace
 
 namespace {
-
-// What the file says of single links must be about links of the graph; a table must name them all.
-void check_links(const config::Channel& channel, const Graph& graph) {
-  std::size_t named = 0;
-  for (const config::Link& link : channel.links) {
-    const ClientId source{static_cast<std::uint32_t>(link.source)}, target{static_cast<std::uint32_t>(link.target)};
-    if (!graph.find_link(source, target))
-      throw std::invalid_argument("channel.links: the graph has no link from " + std::to_string(link.source) + " to " +
-                                  std::to_string(link.target));
-    ++named;
-  }
-  if (channel.kind == config::ChannelKind::table && named < graph.links())
-    throw std::invalid_argument("channel.kind = \"table\": channel.links names " + std::to_string(named) + " of the " +
-                                std::to_string(graph.links()) + " links of the graph, must name all");
-}
 
 // A period in rounds.
 std::uint64_t whole_rounds(const std::optional<double>& period, const char* key) {
@@ -307,6 +267,17 @@ void check_waiting(const config::Channel& channel) {
   for (const config::Link& link : channel.links)
     if (link.loss.value_or(channel.loss) >= 1)
       throw std::invalid_argument("protocol.missing = \"wait\" waits for ever on a link with loss 1");
+}
+
+// Whether every round has one exchange, and nothing is exchanged before the first.
+bool exchanges_once(const RoundProgram& program) {
+  std::size_t exchanges = 0;
+  for (std::size_t i = 0; i < program.round.size(); ++i) {
+    const Phase& phase = program.round[i];
+    if (phase.kind == PhaseKind::exchange) exchanges += phase.every == 1 && phase.first == 0 ? 1 : 2;
+  }
+  for (std::size_t i = 0; i < program.opening.size(); ++i) exchanges += 2 * (program.opening[i].kind == PhaseKind::exchange);
+  return exchanges == 1;
 }
 
 bool retains_on_loss(const Experiment& experiment, Runs protocol) {
@@ -357,11 +328,16 @@ GraphChange to_change(const config::Topology& topology) {
 
 }  // namespace
 
+std::vector<Point> places_of(const Experiment& experiment) {
+  if (experiment.topology.points == config::PointsKind::channel) return to_options(experiment).points;
+  return usual_places(experiment);
+}
+
 std::vector<Graph> make_graphs(const Experiment& experiment) {
   const auto clients = static_cast<std::size_t>(experiment.clients.count);
   const config::Topology& topology = experiment.topology;
   if (topology.kind == config::TopologyKind::edges) return graphs_of_edges(topology, clients);
-  return make_changing(to_options(topology), to_change(topology), clients, static_cast<std::uint64_t>(experiment.seed));
+  return make_changing(to_options(experiment), to_change(topology), clients, static_cast<std::uint64_t>(experiment.seed));
 }
 
 Graph make_graph(const Experiment& experiment) {
@@ -489,11 +465,10 @@ Timing::Timing(const Experiment& experiment, const Manner& manner, std::ostream&
     : Timing(make_graphs(experiment), experiment, manner, notes) {}
 
 Timing::Timing(std::span<const Graph> graphs, const Experiment& experiment, const Manner& manner, std::ostream& notes)
-    : Timing(whole_of(graphs), make_channel(experiment.channel, static_cast<std::uint64_t>(experiment.seed)),
-             manner.protocol) {
+    : Timing(whole_of(graphs), make_channel(experiment, places_of(experiment), manner.protocol == Runs::rounds), manner.protocol) {
   const bool is_one_step = experiment.topology.kind == config::TopologyKind::one_peer_exponential && graphs.size() == 1;
   if (!is_one_step) require_connected(graph);
-  check_links(experiment.channel, graph);
+  check_links(experiment.channel, channel.get(), graph);
   centre = ClientId{static_cast<std::uint32_t>(experiment.protocol.center)};
   if (manner.entry) require_graph(*manner.entry, experiment.algorithm.options, graph, centre);
   const auto seed = static_cast<std::uint64_t>(experiment.seed);
@@ -516,10 +491,15 @@ Timing::Timing(std::span<const Graph> graphs, const Experiment& experiment, cons
   else
     weigh(experiment, manner);
   give_chances(experiment);
+  const config::ChannelKind kind = experiment.channel.kind;
+  const bool is_on_air = kind == config::ChannelKind::aircomp;
+  if (is_on_air || kind == config::ChannelKind::rayleigh_threshold) follow_fading(experiment, manner);
+  if (is_on_air) go_on_air(experiment, manner);
 
   conductor.seed = seed;
   conductor.until = Time{from_seconds(experiment.until)};
   conductor.unification = to_plan(experiment.unification);
+  if (conductor.unification.period > Duration::zero()) require_hub(experiment);
   if (manner.entry && conductor.unification.period > Duration::zero() && !manner.entry->may_be_unified)
     throw std::invalid_argument("unification.period: algorithm.name = \"" + experiment.algorithm.name +
                                 "\" must not be unified, because overwriting a model breaks what it conserves");
@@ -547,6 +527,49 @@ void Timing::come_and_go(const Experiment& experiment, const Manner& manner, std
   if (!conductor.may_adopt)
     notes << "churn: who joins begins with its own first model, because that of \"" << experiment.algorithm.name
           << "\" must not be overwritten\n";
+}
+
+// Mixing weights of the links that are up, block by block. Where an algorithm has no such weights messages are lost instead.
+void Timing::follow_fading(const Experiment& experiment, const Manner& manner) {
+  const config::MixingKind mixing = experiment.topology.mixing;
+  const bool mixes = manner.merge == Weights::doubly &&
+                     (mixing == config::MixingKind::auto_ || mixing == config::MixingKind::metropolis);
+  const bool may_wait = protocol_ == Runs::rounds && experiment.protocol.missing == config::MissingRule::wait;
+  if (!mixes && may_wait)
+    throw std::invalid_argument("protocol.missing = \"wait\" waits for ever on a link that is down for its round; use \"drop\"");
+  if (!mixes) return;
+  if (settings.merge_weights.size() > 1)
+    throw std::invalid_argument("channel.kind = \"" + std::string(name_of(experiment.channel.kind)) +
+                                "\": its links come and go, so topology.change and topology.cycle must not");
+  fading = std::make_unique<FadingLinks>(graph, fading_of(experiment));
+  settings.fading = fading.get();
+  settings.weighs_as_sent = true;
+  if (protocol_ != Runs::rounds) settings.change_every = from_seconds(experiment.channel.coherence);
+}
+
+void Timing::go_on_air(const Experiment& experiment, const Manner& manner) {
+  const std::string on_air = "channel.kind = \"aircomp\" ";
+  if (protocol_ != Runs::rounds) throw std::invalid_argument(on_air + "has slots for rounds: use protocol.kind = \"rounds\"");
+  const bool sends_models = manner.entry && !manner.entry->message_bytes && fading;
+  if (!sends_models || !exchanges_once(settings.needs.program))
+    throw std::invalid_argument(on_air + "adds models up with metropolis weights, once a round: algorithm.name = \"" +
+                                experiment.algorithm.name + "\" does not; dpsgd, decefl and async_dsgd do");
+  if (experiment.unification.period && experiment.unification.via == config::UnifyVia::transport)
+    throw std::invalid_argument(on_air + "has no slots for unification.via = \"transport\"; use \"ideal\"");
+  const Air::Settings power{experiment.channel.power_cap, experiment.channel.noise, from_seconds(experiment.channel.slot),
+                            static_cast<std::uint64_t>(experiment.seed)};
+  air = std::make_unique<Air>(*fading, power);
+  channel = std::make_unique<AirChannel>(*air, fading->fading());
+  conductor.channel = channel.get();
+}
+
+void Timing::size_messages(const Experiment& experiment, const Manner& manner, std::size_t numbers, std::size_t scalar_bytes) {
+  const double model = static_cast<double>(numbers * scalar_bytes);
+  MessageSizes sizes{.update = model, .model = model};
+  if (manner.entry && manner.entry->message_bytes)
+    sizes.update = manner.entry->message_bytes(experiment.algorithm.options, numbers, scalar_bytes);
+  if (experiment.channel.message_bytes) sizes.update = sizes.model = *experiment.channel.message_bytes;
+  channel->set_sizes(sizes);
 }
 
 // What only some protocols can do, and what they need: without a deadline nobody would ever give up a lost message.
@@ -580,9 +603,9 @@ void Timing::hold_together(const Experiment& experiment, const Manner& manner, s
   require_intervals();
   const std::string name = "algorithm.name = \"" + experiment.algorithm.name + "\"";
   const bool is_exact = manner.entry && !manner.entry->allows_missing;
-  if (is_exact && (!misses_nothing() || settings.merge_weights.size() > 1))
+  if (is_exact && (!misses_nothing() || settings.merge_weights.size() > 1 || settings.fading))
     throw std::invalid_argument(name + " is exact only where no message is missing and the graph stays: use protocol.missing = \"wait\", "
-                                "and no mailbox.deadline, mailbox.cap, protocol.send_probability or topology.cycle");
+                                "and no mailbox.deadline, mailbox.cap, protocol.send_probability, topology.cycle or links that fade");
   if (conductor.loses_both_ways && (experiment.mailbox.deadline || experiment.mailbox.cap))
     throw std::invalid_argument("protocol.missing = \"symmetric_drop\" goes by what the links lose: leave out mailbox.deadline and mailbox.cap");
   if (board.jobs.is_in_force() && manner.entry && !manner.entry->may_begin)

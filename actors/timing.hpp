@@ -16,9 +16,12 @@
 #include "runtime/protocols/rounds.hpp"
 #include "runtime/protocols/server.hpp"
 #include "runtime/protocols/token.hpp"
+#include "runtime/world/air.hpp"
 #include "runtime/world/channel.hpp"
 #include "runtime/world/churn.hpp"
+#include "runtime/world/fading_links.hpp"
 #include "runtime/world/graph.hpp"
+#include "runtime/world/points.hpp"
 
 namespace rubato {
 
@@ -28,8 +31,8 @@ std::vector<Graph> make_graphs(const config::Experiment& experiment);
 /// All links that are there at some time.
 Graph make_graph(const config::Experiment& experiment);
 
-/// The file's law as one that draws.
-Law law_of(const config::Law& law);
+/// Where the clients of a wireless channel are at the start, in metres.
+std::vector<Point> places_of(const config::Experiment& experiment);
 
 /// A line of ascending seconds for each client. Throws std::invalid_argument.
 std::vector<std::vector<Time>> read_trace(const std::string& file, std::size_t clients);
@@ -59,14 +62,18 @@ class Timing {
   std::vector<std::unique_ptr<Protocol>> make_protocols();
 
   Runs protocol() const { return protocol_; }
+  /// How long messages are, for models of so many numbers; before the first of them.
+  void size_messages(const config::Experiment& experiment, const Manner& manner, std::size_t numbers, std::size_t scalar_bytes);
   /// In rounds: every message of an exchange arrives and counts.
   bool misses_nothing() const;
   Seating seating(bool keeps_balance) const {
     return {graph, centre, protocol_ == Runs::rounds, keeps_balance,
-            settings.needs.sporadic.computes ? settings.chances.computes : std::vector<double>{}};
+            settings.needs.sporadic.computes ? settings.chances.computes : std::vector<double>{}, air.get()};
   }
 
   Graph graph;
+  std::unique_ptr<FadingLinks> fading;  ///< where mixing weights follow the links that are up
+  std::unique_ptr<Air> air;
   std::unique_ptr<Channel> channel;
   PushSettings settings;
   RoundBoard board;
@@ -84,6 +91,8 @@ class Timing {
   std::vector<double> weights_of(const Graph& part, const config::Experiment& experiment, const Manner& manner, bool is_share) const;
   void give_chances(const config::Experiment& experiment);
   void leave_alone(const config::Experiment& experiment);
+  void follow_fading(const config::Experiment& experiment, const Manner& manner);
+  void go_on_air(const config::Experiment& experiment, const Manner& manner);
   std::unique_ptr<Protocol> make_protocol(ClientId client);
   void hold_together(const config::Experiment& experiment, const Manner& manner, std::ostream& notes);
   void come_and_go(const config::Experiment& experiment, const Manner& manner, std::ostream& notes);

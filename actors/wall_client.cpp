@@ -441,6 +441,7 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
   MessageCounts& counts = protocol_->counts();
   const bool is_exchanged = step.message != MessageKind::model;
   std::vector<Delivery> deliveries;
+  Duration airtime{};
   for (std::uint32_t place = 0; place < entries.size(); ++place) {
     StepEntry& entry = entries[place];
     entry.incarnation = static_cast<std::uint16_t>(incarnation());
@@ -450,6 +451,7 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
     fate.lost |= is_apart(entry.peer);
     entry.lost = fate.lost;
     entry.copies = fate.copies;
+    airtime = std::max(airtime, fate.airtime);
     counts.sent += is_exchanged;
     counts.lost += fate.lost && is_exchanged;
     if (entry.place != outside_graph && !world_.link_counts.empty()) {
@@ -458,6 +460,7 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
     }
     if (!fate.lost) deliveries.push_back({entry.peer, place, fate.copies, fate.delay, fate.copy_delay});
   }
+  counts.airtime += airtime;
   if (!is_exchanged) world_.model_messages += entries.size();
   note(step);
   auto letter = std::make_shared<Letter>();

@@ -152,6 +152,14 @@ constexpr OptionSpec options[] = {
 
 }  // namespace
 
+namespace {
+
+double level_bytes(const AlgorithmOptions&, std::size_t numbers, std::size_t) {
+  return static_cast<double>(numbers * sizeof(std::uint32_t));
+}
+
+}  // namespace
+
 constinit const CatalogueEntry entries::anq_nids{
     .name = "anq_nids",
     .summary = "NIDS with quantised messages",
@@ -162,6 +170,7 @@ constinit const CatalogueEntry entries::anq_nids{
     .merge = Weights::doubly,
     .allows_missing = false,
     .needs = needs,
+    .message_bytes = level_bytes,
     .make_float = make<float>,
     .make_double = make<double>,
 };

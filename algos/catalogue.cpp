@@ -87,6 +87,10 @@ std::string_view name_of(Runs protocol) {
   return "";
 }
 
+double model_and_mass_bytes(const AlgorithmOptions&, std::size_t numbers, std::size_t scalar_bytes) {
+  return static_cast<double>(numbers * (scalar_bytes + sizeof(double)));
+}
+
 void require_graph(const CatalogueEntry& entry, const AlgorithmOptions& options, const Graph& graph, ClientId centre) {
   const std::size_t others = graph.clients() - 1;
   if (entry.graphs == Graphs::undirected && !is_symmetric(graph))

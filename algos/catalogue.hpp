@@ -80,6 +80,8 @@ struct CatalogueEntry {
   bool may_begin = false;             ///< a computation may have begun at an earlier model
   bool allows_missing = true;         ///< rounds may go on without messages that were lost
   Needs (*needs)(const AlgorithmOptions&) = nullptr;
+  /// Bytes of one message, for a model of so many numbers of so many bytes each; null: those of the model.
+  double (*message_bytes)(const AlgorithmOptions&, std::size_t numbers, std::size_t scalar_bytes) = nullptr;
   AlgorithmFactory<float> (*make_float)(const AlgorithmOptions&) = nullptr;
   AlgorithmFactory<double> (*make_double)(const AlgorithmOptions&) = nullptr;
   /// Throws std::invalid_argument with the condition that fails, where options and graph do not go together.
@@ -89,6 +91,9 @@ struct CatalogueEntry {
 
   bool runs_under(Runs protocol) const { return (runs & static_cast<std::uint8_t>(protocol)) != 0; }
 };
+
+/// Bytes of one message that is a model and a counter of the mass that goes with it, which is float64 in every precision.
+double model_and_mass_bytes(const AlgorithmOptions& options, std::size_t numbers, std::size_t scalar_bytes);
 
 /// All algorithms of the library, by name.
 std::span<const CatalogueEntry* const> catalogue();

@@ -177,6 +177,7 @@ constinit const CatalogueEntry entries::choco{
     .merge = Weights::doubly,
     .allows_missing = false,
     .needs = needs,
+    .message_bytes = compressed_bytes,
     .make_float = make<float>,
     .make_double = make<double>,
 };

@@ -56,6 +56,15 @@ void Compressor::require_dimension(Index dimension) const {
     refuse_option("k", std::to_string(k_), "the model has only " + std::to_string(dimension) + " numbers");
 }
 
+std::size_t Compressor::bytes(std::size_t dimension, std::size_t scalar_bytes) const {
+  const bool is_sparse = kind_ == Kind::top || kind_ == Kind::rand;
+  return is_sparse ? static_cast<std::size_t>(k_) * (scalar_bytes + sizeof(std::uint32_t)) : dimension * scalar_bytes;
+}
+
+double compressed_bytes(const AlgorithmOptions& options, std::size_t numbers, std::size_t scalar_bytes) {
+  return static_cast<double>(Compressor(options).bytes(numbers, scalar_bytes));
+}
+
 double Compressor::sparse_bits(Index dimension) const {
   const int address = std::bit_width(static_cast<std::uint64_t>(dimension) - 1);  // ceil log2
   return static_cast<double>(k_) * (64 + address);

@@ -28,6 +28,8 @@ class Compressor {
 
   /// Throws std::invalid_argument if k is more than there is.
   void require_dimension(Index dimension) const;
+  /// Of what is left, for scalars of so many bytes.
+  std::size_t bytes(std::size_t dimension, std::size_t scalar_bytes) const;
 
   /// `number` addresses what is drawn for the message; coordinates are drawn as for a message of `self` to itself.
   template <class Real>
@@ -53,6 +55,9 @@ class Compressor {
 /// target <- target + weight x, x from its values and coordinates.
 template <class Real>
 void add_compressed(const Tensor& values, const Tensor& coordinates, double weight, VectorRef<Real> target);
+
+/// Bytes of what the compressor of these options leaves of a vector.
+double compressed_bytes(const AlgorithmOptions& options, std::size_t numbers, std::size_t scalar_bytes);
 
 /// The options that a compressor reads.
 namespace compressor_option {

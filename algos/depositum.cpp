@@ -250,6 +250,7 @@ constinit const CatalogueEntry entries::depositum{
     .share = Weights::doubly,
     .may_be_unified = true,
     .needs = needs,
+    .message_bytes = model_and_mass_bytes,
     .make_float = make<float>,
     .make_double = make<double>,
 };

@@ -50,6 +50,7 @@ constinit const CatalogueEntry entries::dsgt{
     .merge = Weights::doubly,
     .share = Weights::doubly,
     .needs = needs,
+    .message_bytes = model_and_mass_bytes,
     .make_float = make<float>,
     .make_double = make<double>,
 };

@@ -197,6 +197,7 @@ constinit const CatalogueEntry entries::kgt{
     .merge = Weights::doubly,
     .share = Weights::doubly,
     .needs = needs,
+    .message_bytes = model_and_mass_bytes,
     .make_float = make<float>,
     .make_double = make<double>,
     .check = check,

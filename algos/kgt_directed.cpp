@@ -46,6 +46,7 @@ constinit const CatalogueEntry entries::kgt_directed{
     .merge = Weights::row,
     .share = Weights::column,
     .needs = needs,
+    .message_bytes = model_and_mass_bytes,
     .make_float = make<float>,
     .make_double = make<double>,
 };

@@ -38,6 +38,10 @@ std::size_t chosen_of(std::size_t neighbours, double nu) {
   return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(nu * static_cast<double>(neighbours) - 1e-9)));
 }
 
+Index sent_of(std::size_t numbers, double share) {
+  return std::max<Index>(1, std::lround(share * static_cast<double>(numbers)));
+}
+
 template <class Real>
 class Pame final : public LocalModel<Real> {
  public:
@@ -46,7 +50,7 @@ class Pame final : public LocalModel<Real> {
         settings_{std::move(settings)},
         client_{seat.client},
         v_{copy_of<Real>(start, pool)},
-        sent_count_{std::max<Index>(1, std::lround(settings_->share * static_cast<double>(start.size())))},
+        sent_count_{sent_of(static_cast<std::size_t>(start.size()), settings_->share)},
         selected_{first_selected(seat)},
         sigma_{settings_->sigma0.of(client_.value)},
         gamma_{settings_->gamma.of(client_.value)} {}
@@ -201,6 +205,10 @@ Needs needs(const AlgorithmOptions& options) {
   };
 }
 
+double part_bytes(const AlgorithmOptions& options, std::size_t numbers, std::size_t scalar_bytes) {
+  return static_cast<double>(sent_of(numbers, read(options).share)) * static_cast<double>(scalar_bytes + sizeof(std::uint32_t));
+}
+
 // Where everybody always takes all of its neighbours and has no weight itself, the two sides of a bipartite graph swap
 // their models for ever.
 void check(const AlgorithmOptions& options, const Graph& graph) {
@@ -245,6 +253,7 @@ constinit const CatalogueEntry entries::pame{
     .runs = static_cast<std::uint8_t>(Runs::push | Runs::rounds | Runs::pull),
     .may_be_unified = true,
     .needs = needs,
+    .message_bytes = part_bytes,
     .make_float = make<float>,
     .make_double = make<double>,
     .check = check,

@@ -222,6 +222,7 @@ constinit const CatalogueEntry entries::pushpull{
     .merge = Weights::row,
     .share = Weights::column,
     .needs = needs,
+    .message_bytes = model_and_mass_bytes,
     .make_float = make<float>,
     .make_double = make<double>,
 };

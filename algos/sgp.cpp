@@ -137,12 +137,22 @@ constexpr OptionSpec options[] = {
 
 }  // namespace
 
+namespace {
+
+// The model's mass and its weight.
+double mass_bytes(const AlgorithmOptions&, std::size_t numbers, std::size_t) {
+  return static_cast<double>((numbers + 1) * sizeof(double));
+}
+
+}  // namespace
+
 constinit const CatalogueEntry entries::sgp{
     .name = "sgp",
     .summary = "push-sum SGD on digraphs",
     .options = options,
     .share = Weights::column,
     .needs = needs,
+    .message_bytes = mass_bytes,
     .make_float = make<float>,
     .make_double = make<double>,
 };

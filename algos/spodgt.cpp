@@ -199,6 +199,7 @@ constinit const CatalogueEntry entries::spodgt{
     .share = Weights::column,
     .may_be_unified = true,
     .needs = needs,
+    .message_bytes = model_and_mass_bytes,
     .make_float = make_spodgt<float>,
     .make_double = make_spodgt<double>,
 };

@@ -20,6 +20,7 @@ constinit const CatalogueEntry entries::sporadic_kgt{
     .merge = Weights::row,
     .share = Weights::column,
     .needs = needs,
+    .message_bytes = model_and_mass_bytes,
     .make_float = make_spodgt<float>,
     .make_double = make_spodgt<double>,
 };

@@ -104,6 +104,17 @@ void list_topologies() {
   row("edges", "topology.edges = [[source, target], ...]");
 }
 
+void list_channels() {
+  row("ideal", "nothing is lost; one constant delay");
+  row("random", "delays by any law, independent losses and duplicates; links may differ");
+  row("table", "delay and loss of every link");
+  row("wireless", "path loss, Rayleigh fading and interference of clients in a cell, who may wander");
+  row("rayleigh_threshold", "links that are up or down for a round or a coherence time");
+  row("aircomp", "models that add up in the air, in slots, with noise");
+  row("bandwidth", "capacities up and down, shared by what is under way");
+  row("trace", "delay and loss of every link over time, from a file");
+}
+
 void list_protocols() {
   row("push", "independent compute and transmit timers, nothing waits for anybody");
   row("rounds", "barriers: all compute, all exchange, all combine");
@@ -111,6 +122,7 @@ void list_protocols() {
 
 const std::map<std::string, std::function<void()>>& lists() {
   static const std::map<std::string, std::function<void()>> all{{"algorithms", list_algorithms},
+                                                                {"channels", list_channels},
                                                                 {"datasets", list_datasets},
                                                                 {"models", list_models},
                                                                 {"protocols", list_protocols},

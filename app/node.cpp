@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "actors/host_run.hpp"
+#include "actors/per_client.hpp"
 #include "actors/roster.hpp"
 #include "actors/timing.hpp"
 #include "app/outcome.hpp"

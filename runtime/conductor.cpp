@@ -19,6 +19,7 @@ Conductor::Conductor(const ConductorSettings& settings, std::vector<std::unique_
       sink_{sink},
       observer_{observer},
       queue_{2 * protocols_.size(), settings.channel->keeps_order()},
+      transfers_{settings.channel->transfers()},
       hashes_(protocols_.size()),
       requests_(protocols_.size()) {
   if (settings_.counts_links) link_counts_.resize(settings_.graph->links());
@@ -83,6 +84,7 @@ void Conductor::handle_wake() {
   const Wake wake = queue_.first_wake();
   if (wake.priority == Priority::compute || wake.priority == Priority::transmit) return tick(wake);
   queue_.pop_wake();
+  if (wake.priority == Priority::arrival) return handle_transfers();
   const auto again = [&](Duration period) {
     if (period > Duration::zero())
       queue_.push(Wake{later(wake.at, period), wake.priority, wake.client, wake.detail + 1});
@@ -139,6 +141,7 @@ void Conductor::take_over(std::size_t first_wake) {
   if (!effects_.requests().empty()) send_requests();
   const std::optional<std::uint64_t> round = effects_.finished_round();
   effects_.clear();
+  if (round) round_ = *round;
   if (round && observer_) observer_->on_round(now_, *round);
   if (!round || *round == 0 || !settings_.samples_rounds) return;
   sample();
@@ -148,7 +151,8 @@ void Conductor::take_over(std::size_t first_wake) {
 void Conductor::send_requests() {
   for (const Effects::Request& request : effects_.requests()) {
     const Fate fate = fate_of({request.from, request.to, outside_graph, MessageKind::request,
-                               requests_[request.from.value]++, 0, now_});
+                               requests_[request.from.value]++, 0, now_, round_});
+    protocols_[request.from.value]->counts().airtime += fate.airtime;
     if (fate.lost) continue;
     Flight flight;
     flight.at = later(now_, fate.delay);
@@ -198,15 +202,32 @@ Fate Conductor::fate_of(LinkUse use) const {
     return fate;
   }
   if (!settings_.retransmits) return fate;
-  Duration waited{};
+  Duration waited{}, airtime = fate.airtime;
   while (fate.lost && use.attempt < most_attempts) {
     waited += std::max(fate.delay, Duration{1});
     ++use.attempt;
+    use.waited = waited;
     fate = settings_.channel->carry(use);
+    airtime += fate.airtime;
   }
+  fate.airtime = airtime;
   fate.delay += waited;
   fate.copy_delay += waited;
   return fate;
+}
+
+// Who begins to transmit at this instant: the others before their ticks, as far as they are known.
+void Conductor::announce(const Step& step, std::uint64_t turn) {
+  Channel& channel = *settings_.channel;
+  if (announced_at_ != now_) {
+    queue_.see_wakes_at(now_, [&](const Wake& wake) {
+      if (wake.priority != Priority::compute && wake.priority != Priority::transmit) return;
+      if (const auto next = protocols_[wake.client.value]->sends_at(wake))
+        channel.announce({wake.client, MessageKind::update, *next, now_});
+    });
+    announced_at_ = now_;
+  }
+  channel.announce({step.client, step.message, turn, now_});
 }
 
 void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
@@ -214,12 +235,16 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
   const bool exchanged = step.message != MessageKind::model;
   MessageCounts& counts = protocols_[step.client.value]->counts();
   departing_.clear();
+  const bool is_shared = settings_.channel->is_shared() && !entries.empty();
+  if (is_shared) announce(step, draft.turn);
+  Duration airtime{};
   for (std::uint32_t place = 0; place < entries.size(); ++place) {
     StepEntry& entry = entries[place];
     const std::uint32_t link = entry.place;
-    const Fate fate = fate_of({step.client, entry.peer, link, step.message, draft.turn, 0, now_});
+    const Fate fate = fate_of({step.client, entry.peer, link, step.message, draft.turn, 0, now_, round_});
     entry.lost = fate.lost;
     entry.copies = fate.copies;
+    airtime = std::max(airtime, fate.airtime);
     counts.sent += exchanged;
     counts.lost += fate.lost && exchanged;
     if (!link_counts_.empty() && link != outside_graph) {
@@ -235,13 +260,15 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
       departing_.back().at = later(now_, fate.copy_delay);
     }
   }
+  counts.airtime += airtime;
+  if (is_shared) settings_.channel->occupy(step.client, later(now_, airtime));
   const SlotIndex slot =
       entries.empty() ? no_slot : sink_.open_slot(static_cast<std::uint32_t>(departing_.size()) + (step.keeps ? 1u : 0u));
   for (StepEntry& entry : entries) entry.slot = slot;
   issue(step);
   for (Flight& flight : departing_) {
     flight.slot = slot;
-    queue_.push(flight);
+    push(flight);
   }
   if (observer_ && exchanged) observer_->on_transmit(now_, step.client, &step);
   const std::size_t under_way = departing_.size();
@@ -255,6 +282,41 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
   protocols_[step.client.value]->on_departed(under_way, now_, effects_);
   for (std::size_t i = wakes; i < effects_.wakes().size(); ++i) queue_.push(effects_.wakes()[i]);
   for (std::size_t i = closings; i < effects_.closings().size(); ++i) queue_.push_closing(effects_.closings()[i]);
+}
+
+// What shares capacities arrives when it is through; until then its instant stands for what comes on top.
+void Conductor::push(const Flight& flight) {
+  if (!transfers_) return queue_.push(flight);
+  std::uint32_t number = static_cast<std::uint32_t>(transferring_.size());
+  if (free_transfers_.empty()) {
+    transferring_.push_back(flight);
+  } else {
+    number = free_transfers_.back();
+    free_transfers_.pop_back();
+    transferring_[number] = flight;
+  }
+  transfers_->begin(number, {.sender = flight.sender, .receiver = flight.receiver, .link = flight.link, .kind = flight.kind, .now = now_});
+  wake_at_next_transfer();
+}
+
+void Conductor::wake_at_next_transfer() {
+  const Time next = transfers_->next();
+  if (next >= transfers_wake_) return;
+  queue_.push(Wake{next, Priority::arrival, ClientId{0}});
+  transfers_wake_ = next;
+}
+
+void Conductor::handle_transfers() {
+  if (transfers_wake_ <= now_) transfers_wake_ = never;  // an overtaken wake finds nothing to do
+  while (transfers_->next() <= now_) {
+    const Transfers::Done done = transfers_->finish();
+    Flight flight = transferring_[done.number];
+    free_transfers_.push_back(done.number);
+    protocols_[flight.sender.value]->counts().airtime += done.airtime;
+    flight.at = later(now_, flight.at - flight.sent);
+    queue_.push(flight);
+  }
+  wake_at_next_transfer();
 }
 
 void Conductor::handle_flight() {
@@ -287,7 +349,8 @@ void Conductor::handle_request(const Flight& flight) {
 }
 
 void Conductor::acknowledge(const Flight& kept) {
-  const Fate fate = fate_of({kept.receiver, kept.sender, outside_graph, MessageKind::acknowledgement, kept.sequence, 0, now_});
+  const Fate fate = fate_of({kept.receiver, kept.sender, outside_graph, MessageKind::acknowledgement, kept.sequence, 0, now_, round_});
+  protocols_[kept.receiver.value]->counts().airtime += fate.airtime;
   if (fate.lost) return;
   Flight flight = kept;
   flight.at = later(now_, fate.delay);
@@ -347,9 +410,15 @@ void Conductor::refill() {
   for (auto& protocol : protocols_) protocol->on_refill();
 }
 
+ClientId Conductor::hub_of(std::uint64_t unification) const {
+  if (settings_.unification.policy == HubPolicy::best_channel)
+    if (const auto best = settings_.channel->best_sender(*settings_.graph, now_)) return *best;
+  return settings_.unification.hub(unification, *settings_.graph, settings_.seed);
+}
+
 void Conductor::unify(std::uint64_t index) {
   ++unifications_;
-  const ClientId hub = hub_beside_absent(settings_.unification.hub(index, *settings_.graph, settings_.seed));
+  const ClientId hub = hub_beside_absent(hub_of(index));
   for (auto& protocol : protocols_) protocol->on_unify(now_, settings_.unification.clears_mailbox, effects_);
   take_over();
   if (hub == no_client) return;
@@ -474,6 +543,7 @@ MessageCounts Conductor::total_counts() const {
     total.stale += counts.stale;
     total.computations += counts.computations;
     total.publications += counts.publications;
+    total.airtime += counts.airtime;
   }
   return total;
 }

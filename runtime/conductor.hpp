@@ -51,7 +51,7 @@ struct ConductorSettings {
   std::uint64_t seed = 0;
   Time until{};                            ///< events at this instant still happen
   const Graph* graph = nullptr;
-  const Channel* channel = nullptr;
+  Channel* channel = nullptr;
   bool retransmits = false;                ///< a lost message is sent again until it arrives
   bool loses_both_ways = false;            ///< a link that loses a message loses the one the other way too
   bool acknowledges = false;               ///< who keeps a message says so to its sender, over the same links
@@ -113,7 +113,7 @@ class Conductor final : public StepSource {
   bool samples_unification() const override { return samples_unification_; }
   double cumulated_delay() const override { return settings_.cumulated_delay ? *settings_.cumulated_delay : 0; }
   /// All messages on their way, and those of them that are updates.
-  std::size_t flights() const { return queue_.flights(); }
+  std::size_t flights() const { return queue_.flights() + transferring_.size() - free_transfers_.size(); }
   std::uint64_t under_way() const { return under_way_; }
   const DurationHistogram& staleness() const { return staleness_; }
   const std::vector<LinkCounts>& link_counts() const { return link_counts_; }
@@ -134,6 +134,7 @@ class Conductor final : public StepSource {
   void refuse(ClientId sender, ClientId receiver);
   void tick(const Wake& wake);
   void refill();
+  ClientId hub_of(std::uint64_t unification) const;
   void unify(std::uint64_t index);
   void unify_at_once(ClientId hub, std::uint64_t index);
   void adopt_next();
@@ -147,6 +148,10 @@ class Conductor final : public StepSource {
   void issue_drafts();
   void depart(Effects::Draft& draft, std::span<StepEntry> entries);
   Fate fate_of(LinkUse use) const;
+  void announce(const Step& step, std::uint64_t turn);
+  void push(const Flight& flight);
+  void wake_at_next_transfer();
+  void handle_transfers();
   void issue(const Step& step);
   void count_event();
 
@@ -175,6 +180,11 @@ class Conductor final : public StepSource {
   EventQueue queue_;
   Effects effects_;
   std::vector<Flight> departing_;
+  Transfers* transfers_;                  // null: every message is on its own
+  std::vector<Flight> transferring_;      // by number; its instant is what comes on top
+  std::vector<std::uint32_t> free_transfers_;
+  Time transfers_wake_ = never;           // the earliest wake-up for a transfer that is in the queue
+  std::uint64_t round_ = 0;
   std::vector<StepHash> hashes_;
   std::vector<LinkCounts> link_counts_;
   std::vector<std::uint64_t> adopted_;  // the newest unification each client knows, when models travel
@@ -201,6 +211,7 @@ class Conductor final : public StepSource {
   bool is_paused_ = false;
   bool awaits_answer_ = false;
   ClientId asked_{};
+  std::optional<Time> announced_at_;  // everybody's transmissions of this instant, where they disturb each other
   bool closes_window_ = false;
   bool samples_unification_ = false;
   std::uint8_t sample_phase_ = 0;

@@ -62,6 +62,12 @@ class EventQueue {
   /// A window that closes; times must not decrease from call to call, because all windows are equally long.
   void push_closing(const Wake& wake);
 
+  /// Calls see(wake) for every wake of this instant, which must not be later than the first; in no order.
+  template <class See>
+  void see_wakes_at(Time at, See see) const {
+    see_wakes(0, at.time_since_epoch().count(), see);
+  }
+
   void pop_wake();
   /// Forgets the client's ticks, and its deadlines too unless `keeps_deadlines`. Looks at every wake.
   void drop_wakes(ClientId client, bool keeps_deadlines);
@@ -122,6 +128,13 @@ class EventQueue {
     std::size_t head_ = 0;
     std::size_t size_ = 0;
   };
+
+  template <class See>
+  void see_wakes(std::size_t node, std::int64_t at, See& see) const {
+    if (node >= wakes_.size() || wakes_[node].at > at) return;  // whatever lies below is later still
+    see(unpack(wakes_[node]));
+    for (std::size_t child = 4 * node + 1; child <= 4 * node + 4; ++child) see_wakes(child, at, see);
+  }
 
   static Packed pack(const Wake& wake);
   static Wake unpack(const Packed& packed);

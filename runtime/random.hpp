@@ -30,6 +30,9 @@ enum class Purpose : std::uint32_t {
   split = 18,
   duplicate = 19,
   churn = 20,
+  place = 21,
+  way = 22,
+  interference = 23,
 };
 
 /// Two words of 64 independent uniform bits.

@@ -19,6 +19,7 @@ ClientId UnificationPlan::hub(std::uint64_t k, const Graph& graph, std::uint64_t
   const auto clients = static_cast<std::uint32_t>(graph.clients());
   switch (policy) {
     case HubPolicy::round_robin:
+    case HubPolicy::best_channel:
       break;
     case HubPolicy::fixed:
       return fixed;

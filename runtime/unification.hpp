@@ -10,7 +10,7 @@
 
 namespace rubato {
 
-enum class HubPolicy : std::uint8_t { round_robin, fixed, random, max_degree, table };
+enum class HubPolicy : std::uint8_t { round_robin, fixed, random, max_degree, table, best_channel };
 
 struct UnificationPlan {
   Duration period{};  ///< 0: never
@@ -20,7 +20,8 @@ struct UnificationPlan {
   bool via_transport = false;   ///< MODEL messages with the links' delays and losses instead of one ideal instant
   bool clears_mailbox = false;
 
-  /// The hub of the k-th unification, k >= 1.
+  /// The hub of the k-th unification, k >= 1. The best channel is for who knows the channel to say: here it is the
+  /// round robin's.
   ClientId hub(std::uint64_t k, const Graph& graph, std::uint64_t seed) const;
 };
 

@@ -88,6 +88,7 @@ struct MessageCounts {
   std::uint64_t stale = 0;       ///< of an earlier life of the sender, or an older epoch
   std::uint64_t computations = 0;
   std::uint64_t publications = 0;
+  Duration airtime{};            ///< as a sender: how long it transmitted
 };
 
 /// One client's automaton. Calls come in the order of events; `now` never decreases. It does no input or output.
@@ -99,6 +100,9 @@ class Protocol {
   virtual void start(Effects& effects) = 0;
   virtual void on_compute(Time now, std::uint32_t detail, Effects& effects) = 0;
   virtual void on_transmit(Time now, std::uint32_t detail, Effects& effects) = 0;
+  /// The turn of the updates that this tick, or the one that it leads to at the same instant, is going to send; nothing if
+  /// it sends none or that cannot be known before.
+  virtual std::optional<std::uint64_t> sends_at(const Wake&) const { return std::nullopt; }
   /// The publish step just answered has left; so many of its messages are on their way.
   virtual void on_departed(std::size_t under_way, Time now, Effects& effects) = 0;
   /// The publish step just answered asked to keep its message: it lies in this slot until a reclaim or discard step of

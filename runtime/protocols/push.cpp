@@ -162,12 +162,38 @@ void Push::on_compute(Time now, std::uint32_t, Effects& effects) {
   begin(now, effects);
 }
 
-void Push::wake_coupled(Time now, Effects& effects) {
+bool Push::is_coupled_after(std::uint64_t computations) const {
   const TimerLaw& law = settings_.transmit_law(self_);
   const Needs& needs = settings_.needs;
-  if (law.kind != TimerLaw::Kind::coupled || !needs.sends) return;
-  if (counts_.computations % (law.every * needs.send_every) != 0) return;
-  for (std::uint32_t i = 0; i < law.repeat * needs.send_times; ++i) effects.wake({now, Priority::transmit, self_, i});
+  return law.kind == TimerLaw::Kind::coupled && needs.sends && computations % (law.every * needs.send_every) == 0;
+}
+
+std::optional<std::uint64_t> Push::sends_at(const Wake& wake) const {
+  const Needs& needs = settings_.needs;
+  if (needs.asks_before_sending) return std::nullopt;  // its client decides
+  const bool computes = wake.priority == Priority::compute;
+  if (computes && !is_coupled_after(counts_.computations + 1)) return std::nullopt;
+  if (!computes && needs.send_only_if_computed && !has_news_) return std::nullopt;
+  const Graph& graph = *settings_.graph;
+  const std::uint64_t row = settings_.row_at(wake.at);
+  const auto receivers = graph.receivers_of(self_);
+  const auto hears = [&](std::uint32_t place) {
+    return is_here(receivers[place]) && !settings_.is_idle(graph.first_link(self_) + place, row);
+  };
+  bool is_heard = false;
+  if (settings_.transmit_per_link)
+    is_heard = hears(wake.detail);
+  else if (settings_.links.is_all())
+    for (std::uint32_t place = 0; place < receivers.size() && !is_heard; ++place) is_heard = hears(place);
+  else
+    for (const std::uint32_t place : settings_.links.choose(graph, self_, turns_)) is_heard = is_heard || hears(place);
+  return is_heard ? std::optional(turns_) : std::nullopt;
+}
+
+void Push::wake_coupled(Time now, Effects& effects) {
+  if (!is_coupled_after(counts_.computations)) return;
+  const std::uint32_t times = settings_.transmit_law(self_).repeat * settings_.needs.send_times;
+  for (std::uint32_t i = 0; i < times; ++i) effects.wake({now, Priority::transmit, self_, i});
 }
 
 void Push::on_transmit(Time now, std::uint32_t detail, Effects& effects) {

@@ -11,6 +11,7 @@
 #include "runtime/protocols/needs.hpp"
 #include "runtime/protocols/protocol.hpp"
 #include "runtime/renewal.hpp"
+#include "runtime/world/fading_links.hpp"
 #include "runtime/world/graph.hpp"
 
 namespace rubato {
@@ -42,6 +43,7 @@ struct PushSettings {
 
   const TimerLaw& compute_law(ClientId client) const { return compute[compute.size() > 1 ? client.value : 0]; }
   const TimerLaw& transmit_law(ClientId client) const { return transmit[transmit.size() > 1 ? client.value : 0]; }
+  const FadingLinks* fading = nullptr;  ///< weights are those of the links that are up; null: merge_weights
   Duration change_every{};         ///< how long a row of weights is in force, where time tells; 0: rounds do
   bool weighs_as_sent = false;     ///< a message has its weight from when it was sent; else from when it is merged
 
@@ -52,10 +54,12 @@ struct PushSettings {
   /// Whether the client's `number`-th computation has a gradient.
   bool has_gradient(ClientId client, std::uint64_t number) const;
   double merge_weight(LinkIndex link, std::uint64_t round = 0) const {
+    if (fading) return fading->metropolis(link, round);
     return merge_weights.empty() ? 1 : merge_weights[round % merge_weights.size()][link];
   }
   /// A graph that changes gives its idle links no weight.
   bool is_idle(LinkIndex link, std::uint64_t round) const {
+    if (fading) return !fading->is_up(link, round);
     const bool changes = merge_weights.size() > 1 || share_weights.size() > 1;
     return changes && (merge_weights.empty() || merge_weight(link, round) == 0) &&
            (share_weights.empty() || share_weight(link, round) == 0);
@@ -72,6 +76,7 @@ class Push final : public Protocol {
   void start(Effects& effects) override;
   void on_compute(Time now, std::uint32_t detail, Effects& effects) override;
   void on_transmit(Time now, std::uint32_t detail, Effects& effects) override;
+  std::optional<std::uint64_t> sends_at(const Wake& wake) const override;
   void on_departed(std::size_t, Time, Effects&) override {}
   void on_retained(Sequence sequence, SlotIndex slot) override { retained_.push_back({sequence, slot, false}); }
   void on_acknowledged(Sequence sequence) override;
@@ -110,6 +115,7 @@ class Push final : public Protocol {
   double scale(std::uint64_t row) const;
   void publish(Time now, std::uint32_t detail, Effects& effects);
   void wake_coupled(Time now, Effects& effects);
+  bool is_coupled_after(std::uint64_t computations) const;
   Offer judge(const Arrival& arrival);
   void store(Effects& effects);
   void absorb_stored(Time now, Effects& effects);

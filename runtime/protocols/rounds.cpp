@@ -156,6 +156,19 @@ bool Rounds::sends_now() const {
          board_.send_probability;
 }
 
+std::optional<std::uint64_t> Rounds::sends_at(const Wake& wake) const {
+  if (wake.priority != Priority::transmit || !sends_now()) return std::nullopt;
+  const PushSettings& settings = *board_.settings;
+  const Graph& graph = *settings.graph;
+  const auto hears = [&](std::uint32_t place) { return !settings.is_idle(graph.first_link(self_) + place, board_.round); };
+  bool is_heard = false;
+  if (settings.links.is_all())
+    for (std::uint32_t place = 0; place < graph.out_degree(self_) && !is_heard; ++place) is_heard = hears(place);
+  else
+    for (const std::uint32_t place : settings.links.choose(graph, self_, board_.turn)) is_heard = is_heard || hears(place);
+  return is_heard ? std::optional(board_.turn) : std::nullopt;
+}
+
 void Rounds::on_transmit(Time now, std::uint32_t, Effects& effects) {
   --board_.transmitting;
   if (!sends_now()) return combine_if_complete(now, effects);

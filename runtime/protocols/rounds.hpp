@@ -65,6 +65,7 @@ class Rounds final : public Protocol {
   void on_compute(Time now, std::uint32_t detail, Effects& effects) override;
   void on_transmit(Time now, std::uint32_t detail, Effects& effects) override;
   void on_deadline(Time now, Sequence detail, Effects& effects) override;
+  std::optional<std::uint64_t> sends_at(const Wake& wake) const override;
   void on_departed(std::size_t under_way, Time now, Effects& effects) override;
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_window_close(Time now, Effects& effects) override;

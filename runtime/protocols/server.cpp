@@ -76,6 +76,12 @@ void Server::on_transmit(Time now, std::uint32_t, Effects& effects) {
     hand_out(now, effects);
 }
 
+std::optional<std::uint64_t> Server::sends_at(const Wake& wake) const {
+  const bool answers = wake.priority == Priority::compute && job_ == wake.detail && !gathers_first_ && !is_centre();
+  const bool hands_in = wake.priority == Priority::transmit && gathers_first_ && !is_centre();
+  return answers || hands_in ? std::optional<std::uint64_t>(sequence_) : std::nullopt;
+}
+
 void Server::hand_out(Time now, Effects& effects) {
   job_.reset();
   choose();

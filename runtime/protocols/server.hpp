@@ -62,6 +62,7 @@ class Server final : public Protocol {
   void start(Effects& effects) override;
   void on_compute(Time now, std::uint32_t detail, Effects& effects) override;
   void on_transmit(Time now, std::uint32_t detail, Effects& effects) override;
+  std::optional<std::uint64_t> sends_at(const Wake& wake) const override;
   void on_deadline(Time now, Sequence detail, Effects& effects) override;
   void on_departed(std::size_t, Time, Effects&) override {}
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;

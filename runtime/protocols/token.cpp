@@ -63,6 +63,11 @@ void Token::on_transmit(Time now, std::uint32_t, Effects& effects) {
   held_.clear();
 }
 
+std::optional<std::uint64_t> Token::sends_at(const Wake& wake) const {
+  const bool sends = wake.priority == Priority::transmit && !held_.empty() && board_.settings->graph->out_degree(self_) > 0;
+  return sends ? std::optional<std::uint64_t>(sequence_) : std::nullopt;
+}
+
 ClientId Token::next_holder(std::uint32_t stream) const {
   const Graph& graph = *board_.settings->graph;
   if (stream < board_.visits.size()) {

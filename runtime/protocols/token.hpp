@@ -42,6 +42,7 @@ class Token final : public Protocol {
   void start(Effects& effects) override;
   void on_compute(Time now, std::uint32_t detail, Effects& effects) override;
   void on_transmit(Time now, std::uint32_t detail, Effects& effects) override;
+  std::optional<std::uint64_t> sends_at(const Wake& wake) const override;
   void on_deadline(Time now, Sequence sequence, Effects& effects) override;
   void on_departed(std::size_t, Time, Effects&) override {}
   void on_request(Time now, ClientId from, std::uint32_t sequence, Effects& effects) override;

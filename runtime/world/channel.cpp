@@ -4,20 +4,20 @@
 
 namespace rubato {
 
-namespace {
-
 // Attempts and model messages have addresses of their own, beside those of the first attempt of an update.
-std::uint64_t address(const LinkUse& use) {
+std::uint64_t address_of(const LinkUse& use) {
   const auto kind = static_cast<std::uint64_t>(use.kind);
   return kind >> 2 << 62 | use.turn << 12 | (kind & 3) << 10 |
          std::min<std::uint32_t>(use.attempt, 1023);
 }
 
+namespace {
+
 double drawn_delay(const Law& law, std::uint64_t seed, const LinkUse& use, std::uint64_t bits) {
   if (law.kind == Law::Kind::list) return law.values[use.turn % law.values.size()];  // taken in turn
   if (needs_one_draw(law)) return sample_at(law, bits);
   Stream stream(seed, use.sender, Purpose::fading, use.receiver.value);
-  stream.seek(address(use) << 6);
+  stream.seek(address_of(use) << 6);
   return sample(law, stream, use.receiver);
 }
 
@@ -33,11 +33,11 @@ Fate RandomChannel::carry(const LinkUse& use) const {
     const auto found = exceptions_.find({use.sender, use.receiver});
     if (found != exceptions_.end()) law = &found->second;
   }
-  const DrawnPair bits = draw(seed_, use.sender, Purpose::delay, address(use), use.receiver.value);
+  const DrawnPair bits = draw(seed_, use.sender, Purpose::delay, address_of(use), use.receiver.value);
   const Duration delay = from_seconds(drawn_delay(law->delay, seed_, use, bits.first));
   Fate fate{uniform01(bits.second) < law->loss, std::max(delay, Duration{1})};
   if (law->duplicate <= 0 || fate.lost || use.kind != MessageKind::update) return fate;
-  const DrawnPair again = draw(seed_, use.sender, Purpose::duplicate, address(use), use.receiver.value);
+  const DrawnPair again = draw(seed_, use.sender, Purpose::duplicate, address_of(use), use.receiver.value);
   if (uniform01(again.first) >= law->duplicate) return fate;
   fate.copies = 1;
   fate.copy_delay = std::max(from_seconds(drawn_delay(law->delay, seed_, use, again.second)), Duration{1});

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,25 +12,66 @@
 #include "runtime/law.hpp"
 #include "runtime/step.hpp"
 #include "runtime/time.hpp"
+#include "runtime/world/graph.hpp"
 
 namespace rubato {
 
 /// One message about to use one link.
 struct LinkUse {
-  ClientId sender;
-  ClientId receiver;
+  ClientId sender{};
+  ClientId receiver{};
   std::uint32_t link = 0;      ///< index in the graph; 0xFFFFFFFF for a message outside the graph
   MessageKind kind = MessageKind::update;
   std::uint64_t turn = 0;      ///< the sender's transmit ticks so far, those included at which nothing was sent
   std::uint32_t attempt = 0;   ///< 0, or which retransmission this is
   Time now{};
+  std::uint64_t round = 0;     ///< rounds that are over, where there are any
+  Duration waited{};           ///< how long after now this attempt begins
 };
+
+/// A client that begins to send its messages of one turn to all who hear them.
+struct Transmission {
+  ClientId sender;
+  MessageKind kind = MessageKind::update;
+  std::uint64_t turn = 0;
+  Time at{};
+};
+
+/// How long messages are.
+struct MessageSizes {
+  double update = 0, model = 0;  ///< bytes; a whole state counts as an update
+  double control = 64;
+  double of(MessageKind kind) const {
+    return is_control(kind) ? control : kind == MessageKind::model ? model : update;
+  }
+};
+
+/// The number of a message among all that a client sends over one link.
+std::uint64_t address_of(const LinkUse& use);
 
 struct Fate {
   bool lost = false;
   Duration delay{};  ///< from departure to arrival; what a sender that retransmits waits if the message is lost
   std::uint8_t copies = 0;  ///< how many more times it arrives ...
   Duration copy_delay{};    ///< ... and when
+  Duration airtime{};       ///< how long the sender transmits for this receiver; 0 where the channel does not model it
+};
+
+/// Messages that share capacities: when one is through depends on what begins meanwhile.
+class Transfers {
+ public:
+  virtual ~Transfers() = default;
+  /// A message begins, under a number by which its end is told. Instants never decrease from call to call.
+  virtual void begin(std::uint32_t number, const LinkUse& use) = 0;
+  /// When the next message is through if nothing else begins; never if there is none.
+  virtual Time next() const = 0;
+
+  struct Done {
+    std::uint32_t number;
+    Duration airtime;  ///< how long its sender has been sending since it began or since its last message was through
+  };
+  /// Ends the message of next(). Ties go by number.
+  virtual Done finish() = 0;
 };
 
 class Channel {
@@ -38,6 +80,21 @@ class Channel {
   virtual Fate carry(const LinkUse& use) const = 0;
   /// True if every message takes equally long, so that arrivals come in the order of departures.
   virtual bool keeps_order() const { return false; }
+
+  /// True if transmissions disturb each other: whoever carries messages then says who transmits. All who begin at one
+  /// instant, as far as that is known, before the first message of that instant is carried.
+  virtual bool is_shared() const { return false; }
+  virtual void announce(const Transmission&) {}
+  /// What the client transmits is over then: when the slowest of its receivers has it.
+  virtual void occupy(ClientId /*sender*/, Time /*until*/) {}
+
+  /// Where messages share capacities: a fate's delay is then what comes on top of the transfer.
+  virtual Transfers* transfers() { return nullptr; }
+
+  /// Whose links are best at this instant; nothing if the channel cannot tell.
+  virtual std::optional<ClientId> best_sender(const Graph&, Time) const { return std::nullopt; }
+  /// Called before the first message.
+  virtual void set_sizes(const MessageSizes&) {}
 };
 
 /// Every message arrives after the same time; nothing is lost.

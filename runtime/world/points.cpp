@@ -46,6 +46,16 @@ std::size_t NearbyPoints::column_of(double coordinate, double lowest) const {
   return std::min(static_cast<std::size_t>((coordinate - lowest) / width_), side_ - 1);
 }
 
+std::size_t NearbyPoints::reach_of(double radius) const {
+  return static_cast<std::size_t>(std::min(std::ceil(radius * slack / width_), static_cast<double>(side_)));
+}
+
+NearbyPoints::Span NearbyPoints::around(double coordinate, std::size_t reach) const {
+  const double most = static_cast<double>(side_ - 1), cell = std::floor(coordinate / width_);
+  const auto inside = [&](double column) { return static_cast<std::size_t>(std::clamp(column, 0.0, most)); };
+  return {inside(cell - static_cast<double>(reach)), inside(cell + static_cast<double>(reach))};
+}
+
 std::vector<ClientId> NearbyPoints::around(ClientId client, std::size_t reach) const {
   const std::size_t column = column_of(points_[client.value].x, lowest_.x),
                     row = column_of(points_[client.value].y, lowest_.y);
@@ -59,8 +69,7 @@ std::vector<ClientId> NearbyPoints::around(ClientId client, std::size_t reach) c
 }
 
 std::vector<ClientId> NearbyPoints::within(double radius, ClientId client) const {
-  const auto reach = static_cast<std::size_t>(std::min(std::ceil(radius * slack / width_), static_cast<double>(side_)));
-  std::vector<ClientId> near = around(client, reach);
+  std::vector<ClientId> near = around(client, reach_of(radius));
   std::erase_if(near, [&](ClientId other) { return distance(points_[client.value], points_[other.value]) > radius; });
   std::sort(near.begin(), near.end());
   return near;

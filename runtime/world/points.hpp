@@ -29,13 +29,30 @@ class NearbyPoints {
   /// Cells are at least `least_width` wide (> 0) and never many more than points.
   NearbyPoints(std::span<const Point> points, double least_width);
 
+  /// Calls see(client) for everybody who may be within the radius of a point, itself included, and for some who are not;
+  /// in an order of its own.
+  template <class See>
+  void see_around(Point point, double radius, See see) const {
+    const std::size_t reach = reach_of(radius);
+    const Span columns = around(point.x - lowest_.x, reach), rows = around(point.y - lowest_.y, reach);
+    for (std::size_t y = rows.first; y <= rows.last; ++y)
+      for (std::size_t k = first_[y * side_ + columns.first]; k < first_[y * side_ + columns.last + 1]; ++k) see(members_[k]);
+  }
   /// Ascending, without the client itself.
   std::vector<ClientId> within(double radius, ClientId client) const;
   /// The nearest k, nearest first, ties by lower number; all others if k is larger.
   std::vector<ClientId> nearest(std::size_t k, ClientId client) const;
 
  private:
+  struct Span {
+    std::size_t first, last;
+  };
+
   std::size_t column_of(double coordinate, double lowest) const;
+  /// How many cells away the radius leads.
+  std::size_t reach_of(double radius) const;
+  /// The columns, or rows, at most `reach` cells from a coordinate that is counted from the lowest and may lie outside.
+  Span around(double coordinate, std::size_t reach) const;
   /// All other clients at most `reach` cells away.
   std::vector<ClientId> around(ClientId client, std::size_t reach) const;
 

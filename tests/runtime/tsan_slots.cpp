@@ -41,6 +41,7 @@ class Mixer final : public Performer {
     const double* const other = payload.common[0].data<double>();
     for (std::size_t i = 0; i < numbers; ++i) x_[i] += weight * (other[i] - x_[i]);
   }
+  void hear_through(const Air&, ClientId) override {}
   void adopt(const Payload& payload) override {
     const double* const other = payload.common[0].data<double>();
     x_.assign(other, other + numbers);

@@ -255,6 +255,7 @@ class NaiveEngine {
         return static_cast<std::uint32_t>(stream.below(m()));
       }
       case HubPolicy::round_robin:
+      case HubPolicy::best_channel:  // no channel here tells
         break;
     }
     return static_cast<std::uint32_t>((k - 1) % m());

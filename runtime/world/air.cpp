@@ -1,0 +1,76 @@
+#include "runtime/world/air.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "runtime/world/aircomp.hpp"
+
+namespace rubato {
+
+AirRound::AirRound(const Graph& up) : heard_(up.clients()), sent_(up.clients()) {
+  const SlotSchedule schedule = schedule_slots(up);
+  pairs_ = schedule.size();
+  std::uint32_t number = 0;
+  for (const std::vector<Star>& pair : schedule) {
+    for (const Star& star : pair) {
+      ++sent_[star.centre.value];
+      for (const ClientId leaf : star.leaves) {
+        ++sent_[leaf.value];
+        heard_[star.centre.value].push_back({leaf, true, number});
+        heard_[leaf.value].push_back({star.centre, false, number});
+      }
+      ++number;
+    }
+  }
+  for (auto& heard : heard_)
+    std::sort(heard.begin(), heard.end(), [](const Hearing& a, const Hearing& b) { return a.peer < b.peer; });
+}
+
+std::shared_ptr<const AirRound> Air::round(std::uint64_t number) const {
+  const std::lock_guard lock(mutex_);
+  Known& known = known_[number % known_.size()];
+  if (known.number != number) known = {number, std::make_shared<const AirRound>(links_.up(number))};
+  return known.round;
+}
+
+double Air::amplitude(ClientId one, ClientId other, std::uint64_t round) const {
+  return std::sqrt(links_.fading().power_gain(one, other, round));
+}
+
+std::vector<double> Air::deviations(ClientId receiver, std::uint64_t number, const std::vector<Heard>& messages,
+                                    double numbers) const {
+  const std::shared_ptr<const AirRound> slots = round(number);
+  const std::vector<AirRound::Hearing>& hearings = slots->heard_by(receiver);
+  std::map<std::uint32_t, std::vector<AirLeaf>> sums;  // by star
+  std::map<std::uint32_t, std::size_t> first_of;
+  std::vector<double> deviations(messages.size());
+  for (std::size_t k = 0; k < messages.size(); ++k) {
+    const Heard& message = messages[k];
+    const auto hearing = std::lower_bound(hearings.begin(), hearings.end(), message.sender,
+                                          [](const AirRound::Hearing& a, ClientId peer) { return a.peer < peer; });
+    const AirLeaf leaf{message.weight, amplitude(receiver, message.sender, number), message.norm_squared};
+    if (hearing->is_sum) {
+      sums[hearing->star].push_back(leaf);
+      first_of.try_emplace(hearing->star, k);
+    } else {
+      const double scale = broadcast_scale(message.norm_squared, settings_.power_cap, numbers);
+      deviations[k] = settings_.noise / (std::sqrt(scale) * leaf.amplitude);
+    }
+  }
+  for (const auto& [star, leaves] : sums) {
+    const std::size_t k = first_of.at(star);
+    deviations[k] = settings_.noise / (std::sqrt(star_scale(leaves, settings_.power_cap, numbers)) * messages[k].weight);
+  }
+  return deviations;
+}
+
+Fate AirChannel::carry(const LinkUse& use) const {
+  const std::shared_ptr<const AirRound> slots = air_.round(use.round);
+  const Duration slot = air_.settings().slot;
+  return {.lost = !fading_.is_up(use.sender, use.receiver, use.round),
+          .delay = slot * static_cast<std::int64_t>(2 * slots->pairs()),
+          .airtime = slot * static_cast<std::int64_t>(slots->sent_by(use.sender))};
+}
+
+}  // namespace rubato

@@ -1,0 +1,88 @@
+// Air: a round of sums over the air, who sends in which slot, how loud, and with how much noise it is heard.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/world/channel.hpp"
+#include "runtime/world/fading_links.hpp"
+#include "runtime/world/slot_schedule.hpp"
+
+namespace rubato {
+
+/// The slots of one round.
+class AirRound {
+ public:
+  explicit AirRound(const Graph& up);
+
+  /// How a client hears a neighbour.
+  struct Hearing {
+    ClientId peer;
+    bool is_sum = false;     ///< the client is the centre and hears the sum of its leaves; else its peer's broadcast
+    std::uint32_t star = 0;  ///< number of the star
+  };
+  /// By peer, ascending.
+  const std::vector<Hearing>& heard_by(ClientId client) const { return heard_[client.value]; }
+  /// Pairs of slots, and in how many slots a client sends.
+  std::size_t pairs() const { return pairs_; }
+  std::size_t sent_by(ClientId client) const { return sent_[client.value]; }
+
+ private:
+  std::size_t pairs_ = 0;
+  std::vector<std::vector<Hearing>> heard_;
+  std::vector<std::uint32_t> sent_;
+};
+
+/// Any thread may ask.
+class Air {
+ public:
+  struct Settings {
+    double power_cap = 1;      ///< of a symbol, in the mean over a message
+    double noise = 0.1;        ///< standard deviation in a received symbol
+    Duration slot{};
+    std::uint64_t seed = 0;
+  };
+  /// The links outlive it.
+  Air(const FadingLinks& links, const Settings& settings) : links_{links}, settings_{settings} {}
+
+  const Settings& settings() const { return settings_; }
+  std::shared_ptr<const AirRound> round(std::uint64_t number) const;
+  double amplitude(ClientId one, ClientId other, std::uint64_t round) const;
+
+  /// A message of this round as its receiver hears it.
+  struct Heard {
+    ClientId sender;
+    double weight = 0;
+    double norm_squared = 0;
+  };
+  /// The standard deviation of the noise in every number of each message, in their order, for messages of so many numbers,
+  /// senders ascending. The noise of a sum is that of its first message.
+  std::vector<double> deviations(ClientId receiver, std::uint64_t round, const std::vector<Heard>& messages, double numbers) const;
+
+ private:
+  struct Known {
+    std::uint64_t number = ~std::uint64_t{0};
+    std::shared_ptr<const AirRound> round;
+  };
+
+  const FadingLinks& links_;
+  Settings settings_;
+  mutable std::mutex mutex_;
+  mutable std::array<Known, 8> known_;
+};
+
+/// Rounds take as long as their slots; what is down is lost.
+class AirChannel final : public Channel {
+ public:
+  explicit AirChannel(const Air& air, const Fading& fading) : air_{air}, fading_{fading} {}
+  Fate carry(const LinkUse& use) const override;
+
+ private:
+  const Air& air_;
+  Fading fading_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,29 @@
+// RayleighChannel: links that are up or down for a block of time; who is up carries messages like a random channel.
+#pragma once
+
+#include "runtime/world/channel.hpp"
+#include "runtime/world/fading_links.hpp"
+
+namespace rubato {
+
+/// A block is a round, or a coherence time where there are no rounds; who retransmits waits for the next. Any thread may
+/// ask.
+class RayleighChannel final : public Channel {
+ public:
+  /// `coherence` 0: blocks are rounds. By time the delay is the link's completion time, else one that is drawn.
+  RayleighChannel(std::uint64_t seed, const Fading& fading, Duration coherence, const Law& delay)
+      : fading_{fading}, coherence_{coherence}, delays_{seed, {.delay = delay}, {}} {}
+
+  Fate carry(const LinkUse& use) const override;
+  std::uint64_t block_of(const LinkUse& use) const {
+    return coherence_ > Duration::zero() ? static_cast<std::uint64_t>((use.now.time_since_epoch() + use.waited) / coherence_) : use.round;
+  }
+  const Fading& fading() const { return fading_; }
+
+ private:
+  Fading fading_;
+  Duration coherence_;
+  RandomChannel delays_;
+};
+
+}  // namespace rubato
