@@ -14,7 +14,7 @@ Costs costs_of(std::span<const CurvePoint> points) {
     for (const CurvePoint& point : points) values.push_back(point.at(axis));
     return spread_of(values);
   };
-  return {along(Axis::seconds), along(Axis::bits), along(Axis::gradients), along(Axis::delay)};
+  return {along(Axis::seconds), along(Axis::bits), along(Axis::gradients), along(Axis::delay), along(Axis::joules)};
 }
 
 TargetReached reached_by(const ComparedOutcome& outcome, double accuracy) {
@@ -49,6 +49,8 @@ const Spread& Costs::at(Axis axis) const {
       return gradients;
     case Axis::delay:
       return delay;
+    case Axis::joules:
+      return joules;
     case Axis::seconds:
       break;
   }

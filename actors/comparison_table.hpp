@@ -12,7 +12,7 @@ namespace rubato {
 
 /// What runs had spent, over those that the table counts.
 struct Costs {
-  Spread seconds, bits, gradients, delay;
+  Spread seconds, bits, gradients, delay, joules;
 
   const Spread& at(Axis axis) const;
 };

@@ -65,7 +65,7 @@ void add_costs(std::vector<std::string>& line, const Costs& costs) {
 
 std::string ends(const std::vector<ComparedRow>& rows) {
   Columns columns({"setting", "algorithm", "runs", "accuracy", "of mean model", "loss", "consensus", "seconds", "bits",
-                   "gradients", "delay"});
+                   "gradients", "delay", "joules"});
   for (const ComparedRow& row : rows) {
     std::vector<std::string> line{row.outcome->setting.label, row.outcome->setting.experiment.algorithm.name,
                                   std::to_string(row.outcome->runs.size()), with_deviation(row.accuracy, of_four),
@@ -79,7 +79,7 @@ std::string ends(const std::vector<ComparedRow>& rows) {
 
 std::string target_text(const std::vector<ComparedRow>& rows, std::size_t target) {
   Columns columns({"to accuracy " + of_size(rows.front().targets[target].accuracy), "reached by", "seconds", "bits",
-                   "gradients", "delay"});
+                   "gradients", "delay", "joules"});
   for (const ComparedRow& row : rows) {
     const TargetReached& reached = row.targets[target];
     std::vector<std::string> line{row.outcome->setting.label, std::to_string(reached.reached) + " of " +

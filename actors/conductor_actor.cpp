@@ -51,7 +51,7 @@ void StepDesk::open_sample(std::uint64_t number, Time at, std::uint32_t clients)
   ++stage_.open_samples;
   SampleHeader header{number, at, clients, source_->events(), source_->total_counts(),
                       source_->model_messages(), source_->cumulated_delay(), source_->samples_unification(),
-                      source_->measured(), source_->measures_all(), source_->mass_is_whole()};
+                      source_->measured(), source_->measures_all(), source_->mass_is_whole(), source_->joules()};
   hand(stage_.gatherer, SampleOpens{header});
 }
 

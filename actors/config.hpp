@@ -117,6 +117,7 @@ struct DeviceClass {
   double share = 0;                  // of the clients, in (0, 1]; all together at most 1
   std::optional<Law> rate;           // ticks a second of the compute timer, drawn for each client
   std::optional<Law> transmit_rate;  // of the transmit timer
+  std::optional<double> transmit_watts, compute_joules;  // as in [energy]
   bool operator==(const DeviceClass&) const = default;
 };
 
@@ -332,6 +333,14 @@ struct Metrics {
   bool operator==(const Metrics&) const = default;
 };
 
+/// What clients spend. All 0: nobody counts it.
+struct Energy {
+  Law transmit_watts = Law::constant(0);
+  Law compute_joules = Law::constant(0);  // a computation
+  double bits_per_second = 1e6;           // what a radio sends, where the channel does not know how long it takes
+  bool operator==(const Energy&) const = default;
+};
+
 struct Limits {
   std::int64_t outstanding_steps = 0;  // 0: automatic
   std::int64_t payload_bytes = 0;      // 0: automatic
@@ -411,6 +420,7 @@ struct Experiment {
   Data data;
   Model model;
   Metrics metrics;
+  Energy energy;
   Budget budget;
   Limits limits;
   bool operator==(const Experiment&) const = default;

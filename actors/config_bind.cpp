@@ -24,7 +24,8 @@ void fields(auto& each, TimerLaw& timer) {
 
 void fields(auto& each, DeviceClass& device) {
   each("name", device.name), each("share", device.share), each("rate", device.rate);
-  each("transmit_rate", device.transmit_rate);
+  each("transmit_rate", device.transmit_rate), each("transmit_watts", device.transmit_watts);
+  each("compute_joules", device.compute_joules);
 }
 
 void fields(auto& each, Clients& clients) {
@@ -136,6 +137,11 @@ void fields(auto& each, Budget& budget) {
   each("bits", budget.bits), each("gradients", budget.gradients);
 }
 
+void fields(auto& each, Energy& energy) {
+  each("transmit_watts", energy.transmit_watts), each("compute_joules", energy.compute_joules);
+  each("bits_per_second", energy.bits_per_second);
+}
+
 void fields(auto& each, Limits& limits) {
   each("outstanding_steps", limits.outstanding_steps), each("payload_bytes", limits.payload_bytes);
 }
@@ -166,7 +172,7 @@ void fields(auto& each, Experiment& experiment) {
   each("channel", experiment.channel), each("churn", experiment.churn), each("mailbox", experiment.mailbox);
   each("unification", experiment.unification), each("protocol", experiment.protocol);
   each("algorithm", experiment.algorithm), each("data", experiment.data), each("model", experiment.model);
-  each("metrics", experiment.metrics), each("budget", experiment.budget), each("limits", experiment.limits);
+  each("metrics", experiment.metrics), each("energy", experiment.energy), each("budget", experiment.budget), each("limits", experiment.limits);
 }
 
 class Reader {

@@ -192,6 +192,8 @@ constexpr std::array sections{
     Section{"data.partition", "[data.partition]", "How rows are dealt to clients."},
     Section{"model", "[model]", "What they learn."},
     Section{"metrics", "[metrics]", "What is measured and how often."},
+    Section{"energy", "[energy]", "What clients spend on computing and on sending: power times the time on the air, and so much a "
+            "computation. Without costs nothing is counted."},
     Section{"budget", "[budget]", "What a run may spend in a comparison. `rubato run` does not look at it."},
     Section{"limits", "[limits]", "How far the timing may run ahead of the arithmetic."},
     Section{"host", "[[roster]]", "One host of a run over several. `rubato keygen` makes a key and shows the lines to paste."},

@@ -64,6 +64,7 @@ const std::array fixed = std::to_array<Key>({
     {"", "data", Type::table, "{}", "what they learn from, and how it is dealt"},
     {"", "model", Type::table, "{}", "what they learn"},
     {"", "metrics", Type::table, "{}", "what is measured, and how often"},
+    {"", "energy", Type::table, "{}", "what clients spend on computing and sending"},
     {"", "budget", Type::table, "{}", "what a run of `rubato compare` may spend"},
     {"", "limits", Type::table, "{}", "how far the timing may run ahead of the arithmetic"},
     {"", "hosts", Type::table, "{}", "how several hosts get on with each other"},
@@ -79,6 +80,8 @@ const std::array fixed = std::to_array<Key>({
     {"device", "rate", Type::law, optional, "ticks a second of the compute timer, drawn for each client; none: as for all", "",
      positive},
     {"device", "transmit_rate", Type::law, optional, "the same of the transmit timer, where it has one of its own", "", positive},
+    {"device", "transmit_watts", Type::number, optional, "as in [energy]; none: as for all", "", not_negative},
+    {"device", "compute_joules", Type::number, optional, "likewise", "", not_negative},
     {"clients.compute", "law", Type::choice, "\"poisson\"", "law of the timer", "", {},
      "poisson|fixed|shifted_exp|gamma|lognormal|trace|table|off"},
     {"clients.transmit", "law", Type::choice, "\"coupled\"", "law of the timer; coupled transmits at the instant of a "
@@ -354,6 +357,11 @@ const std::array fixed = std::to_array<Key>({
     {"budget", "bits", Type::number, optional, "bits sent, as the papers count them, after which `rubato compare` ends a "
      "run and its curve; none: until decides", "", positive},
     {"budget", "gradients", Type::number, optional, "the same in computed gradients", "", positive},
+
+    {"energy", "transmit_watts", Type::per_client, "0.0", "power of a radio while it is on the air", "", not_negative},
+    {"energy", "compute_joules", Type::per_client, "0.0", "what a computation costs", "", not_negative},
+    {"energy", "bits_per_second", Type::number, "1000000.0", "how fast a radio sends, where the channel does not say how long a "
+     "message is on the air", "", positive},
 
     {"limits", "outstanding_steps", Type::integer, "0", "steps issued and not yet performed; 0: automatic", "",
      count_from_0},

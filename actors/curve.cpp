@@ -40,6 +40,8 @@ std::string_view name_of(Axis axis) {
       return "gradients";
     case Axis::delay:
       return "delay";
+    case Axis::joules:
+      return "joules";
   }
   return "";
 }
@@ -76,6 +78,8 @@ double CurvePoint::at(Axis axis) const {
       return gradients;
     case Axis::delay:
       return delay;
+    case Axis::joules:
+      return joules;
   }
   return unknown;
 }
@@ -102,6 +106,7 @@ CurvePoint point_of(const Sample& sample) {
   point.bits = static_cast<double>(sample.traffic.paper_bits);
   point.gradients = static_cast<double>(sample.traffic.gradients);
   point.delay = sample.header.cumulated_delay;
+  point.joules = sample.header.joules;
   point.accuracy = sample.is_classified ? sample.accuracy_mean : unknown;
   point.accuracy_mean_model = sample.is_classified ? sample.accuracy_mean_model : unknown;
   point.loss = sample.loss_mean;

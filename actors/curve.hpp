@@ -13,8 +13,8 @@
 namespace rubato {
 
 /// What a curve is drawn against. None of them ever falls in the course of a run.
-enum class Axis { seconds, bits, gradients, delay };
-inline constexpr Axis all_axes[] = {Axis::seconds, Axis::bits, Axis::gradients, Axis::delay};
+enum class Axis { seconds, bits, gradients, delay, joules };
+inline constexpr Axis all_axes[] = {Axis::seconds, Axis::bits, Axis::gradients, Axis::delay, Axis::joules};
 
 /// What is measured.
 enum class Measure { accuracy, accuracy_mean_model, loss, loss_mean_model, consensus };
@@ -32,6 +32,7 @@ struct CurvePoint {
   double bits = 0;       ///< as the papers count, of the measured clients
   double gradients = 0;  ///< likewise
   double delay = 0;      ///< cumulated
+  double joules = 0;     ///< of all clients; 0 where nothing costs anything
   double accuracy = 0;   ///< mean of clients; like the next NaN where nothing is classified
   double accuracy_mean_model = 0;
   double loss = 0;  ///< mean of clients

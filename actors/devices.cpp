@@ -1,5 +1,6 @@
 #include "actors/devices.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -31,7 +32,33 @@ double positive_rate(const config::Law& law, std::uint64_t seed, ClientId client
                               ": must be greater than 0");
 }
 
+// A cost of each client: its class's, else drawn by the law of all. One number where it is the same for everybody.
+template <class OfClass>
+std::vector<double> costs(const config::Experiment& experiment, const config::Law& law, std::uint32_t which, OfClass of_class) {
+  const config::Clients& clients = experiment.clients;
+  const auto seed = static_cast<std::uint64_t>(experiment.seed);
+  const bool is_by_class = std::ranges::any_of(clients.classes, [&](const auto& device) { return of_class(device).has_value(); });
+  if (!is_by_class && law.law == config::LawKind::constant) return {law.value};
+  const auto classes = classes_of(clients, seed);
+  std::vector<double> all(classes.size());
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    Stream stream(seed, ClientId{i}, Purpose::rate, drawing + which);
+    const std::optional<double> own = classes[i] ? of_class(clients.classes[*classes[i]]) : std::nullopt;
+    all[i] = own.value_or(sample(law_of(law), stream, {i}));
+    if (!(all[i] >= 0) || !std::isfinite(all[i]))
+      throw std::invalid_argument("[energy]: a cost of client " + std::to_string(i) + " is " + std::to_string(all[i]) + ": must be at least 0");
+  }
+  return all;
+}
+
 }  // namespace
+
+EnergyModel energy_model(const config::Experiment& experiment, double message_bytes) {
+  const config::Energy& energy = experiment.energy;
+  return {costs(experiment, energy.transmit_watts, 2, [](const config::DeviceClass& device) { return device.transmit_watts; }),
+          costs(experiment, energy.compute_joules, 3, [](const config::DeviceClass& device) { return device.compute_joules; }),
+          8 * message_bytes / energy.bits_per_second};
+}
 
 std::vector<std::optional<std::size_t>> classes_of(const config::Clients& clients, std::uint64_t seed) {
   const auto count = static_cast<std::size_t>(clients.count);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "actors/config.hpp"
+#include "runtime/energy.hpp"
 #include "runtime/renewal.hpp"
 
 namespace rubato {
@@ -23,5 +24,8 @@ TimerLaw with_rate(const TimerLaw& law, double rate);
 /// The timers of all clients, one for each, with the rates of their classes where those have some.
 std::vector<TimerLaw> with_class_rates(std::vector<TimerLaw> laws, const config::Clients& clients, std::uint64_t seed,
                                        bool is_transmit);
+
+/// What each client spends, by [energy] and its class; a message is so many bytes.
+EnergyModel energy_model(const config::Experiment& experiment, double message_bytes);
 
 }  // namespace rubato

@@ -98,6 +98,7 @@ struct RunResult {
   MessageCounts messages;
   Traffic traffic;              ///< of all clients
   double cumulated_delay = 0;   ///< of rounds whose links and computations have chances
+  std::optional<Energy> energy{};  ///< of all clients, where anything costs anything
   std::uint64_t model_messages = 0;
   std::uint64_t unifications = 0;
   std::uint64_t under_way = 0;  ///< messages on their way at the end

@@ -223,7 +223,7 @@ fs::path experiment_of_remains(const fs::path& given) {
 std::string metrics_csv_head() {
   return "sample,seconds,events,computations,messages_sent,messages_delivered,messages_lost,bytes_wire,accuracy_mean,"
          "accuracy_std,accuracy_mean_model,f1_macro,loss_mean,loss_mean_model,consensus,paper_bits,gradients,cumulated_delay,"
-         "mass_defect,consensus_mean,f1_macro_mean_model,stationarity\n";
+         "mass_defect,consensus_mean,f1_macro_mean_model,stationarity,joules\n";
 }
 
 std::string metrics_csv_row(const Sample& sample) {
@@ -236,7 +236,7 @@ std::string metrics_csv_row(const Sample& sample) {
           header.counts.lost, wire_bytes(sample.traffic), sample.accuracy_mean, sample.accuracy_deviation,
           sample.accuracy_mean_model, sample.f1_macro, sample.loss_mean, sample.loss_mean_model, sample.consensus,
           sample.traffic.paper_bits, sample.traffic.gradients, header.cumulated_delay, defect, sample.consensus_mean,
-          sample.f1_macro_mean_model, sample.stationarity ? sample.stationarity->per_client : unknown);
+          sample.f1_macro_mean_model, sample.stationarity ? sample.stationarity->per_client : unknown, header.joules);
   return csv.text();
 }
 

@@ -184,6 +184,14 @@ void describe_timing(const Timing& timing, const Conductor& conductor, RunResult
   result.by_link = conductor.link_counts();
   for (std::uint32_t i = 0; i < conductor.clients(); ++i)
     result.by_client.push_back(conductor.protocol(ClientId{i}).counts());
+  describe_energy(timing, result);
+}
+
+void describe_energy(const Timing& timing, RunResult& result) {
+  const EnergyModel& model = timing.conductor.energy;
+  if (!model.is_counted()) return;
+  result.energy.emplace();
+  for (std::uint32_t i = 0; i < result.by_client.size(); ++i) *result.energy += model.of({i}, result.by_client[i]);
 }
 
 void describe_work(double wall_seconds, Ensemble& ensemble, RunResult& result) {

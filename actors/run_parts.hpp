@@ -55,6 +55,8 @@ std::string timeline_of(const std::vector<StepHash>& hashes, const std::vector<C
 
 void describe_timing(const Timing& timing, const Conductor& conductor, RunResult& result);
 /// Times and memory.
+/// What the clients have spent, from the counts of each.
+void describe_energy(const Timing& timing, RunResult& result);
 void describe_work(double wall_seconds, Ensemble& ensemble, RunResult& result);
 /// Of this process, so far.
 std::uint64_t peak_rss_bytes();

@@ -76,6 +76,14 @@ Json churn(const RunResult& result) {
           {"epochs", counts.epochs},       {"messages_to_nobody", counts.lost}};
 }
 
+Json energy(const RunResult& result) {
+  if (!result.energy) return nullptr;
+  return {{"joules", result.energy->joules()},
+          {"transmit_joules", result.energy->transmitting},
+          {"compute_joules", result.energy->computing},
+          {"airtime_seconds", result.energy->airtime}};
+}
+
 Json numbers_of(const std::vector<ClientId>& clients) {
   Json list = Json::array();
   for (const ClientId client : clients) list.push_back(client.value);
@@ -124,6 +132,7 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
 {{"wire", wire_bytes(result.traffic)}, {"paper_bits", result.traffic.paper_bits}}},
       {"gradients", result.traffic.gradients},
       {"cumulated_delay", result.cumulated_delay},
+      {"energy", energy(result)},
       {"accuracy", accuracy(last)},
       {"loss", {{"mean", finite(last.loss_mean)}, {"mean_model", finite(last.loss_mean_model)}}},
       {"consensus", finite(last.consensus)},

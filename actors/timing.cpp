@@ -570,6 +570,7 @@ void Timing::size_messages(const Experiment& experiment, const Manner& manner, s
     sizes.update = manner.entry->message_bytes(experiment.algorithm.options, numbers, scalar_bytes);
   if (experiment.channel.message_bytes) sizes.update = sizes.model = *experiment.channel.message_bytes;
   channel->set_sizes(sizes);
+  conductor.energy = energy_model(experiment, sizes.update);
 }
 
 // What only some protocols can do, and what they need: without a deadline nobody would ever give up a lost message.

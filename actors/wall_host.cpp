@@ -135,7 +135,9 @@ void WallHost::spawn_all(caf::actor_system& system) {
     {
       const std::lock_guard lock(mutex_);
       counted.header.counts = measured_counts_[sample.header.number];
+      counted.header.joules = measured_joules_[sample.header.number];
       measured_counts_.erase(sample.header.number);
+      measured_joules_.erase(sample.header.number);
     }
     reporter_.take(counted);
   });
@@ -464,8 +466,9 @@ void WallHost::receive_note(HostId from, Parcel parcel, Duration arrived) {
 
 // ---- looked at ten times a second ----------------------------------------------------------------------------------
 
-void WallHost::measured(ClientId, std::uint64_t sample, const MessageCounts& counts) {
+void WallHost::measured(ClientId client, std::uint64_t sample, const MessageCounts& counts) {
   const std::lock_guard lock(mutex_);
+  measured_joules_[sample] += timing_.conductor.energy.of(client, counts).joules();
   add(measured_counts_[sample], counts);
 }
 

@@ -163,6 +163,7 @@ class WallHost final : public WallOffice {
   mutable std::mutex mutex_;  // guards what follows
   std::optional<Attendance> attendance_;  // null: nobody comes and goes
   std::map<std::uint64_t, MessageCounts> measured_counts_;  // by sample
+  std::map<std::uint64_t, double> measured_joules_;         // likewise
   std::map<std::uint64_t, WallCheckpoint> checkpoints_;     // incomplete ones
 
   // This thread's.

@@ -94,6 +94,7 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
   for (std::uint32_t i = 0; i < clients; ++i)
     if (!is_there[i]) result.absent.push_back({i});
   if (result.churn) result.churn->lost = unheard;
+  describe_energy(timing, result);
   result.digests = {models.digest(), timeline_digest(hashes)};
   result.staleness_mean = absorbed > 0 ? staleness / static_cast<double>(absorbed) : 0;
   if (stale > 0) result.notes.push_back(std::to_string(stale) + " messages were of an older epoch or an earlier life, and were not used");

@@ -76,7 +76,7 @@ ComparisonPlan plan_for(const CompareArguments& arguments) {
 
 Axis axis_of(const std::string& name) {
   const auto axis = axis_named(name);
-  if (!axis) throw std::invalid_argument("--axis " + name + ": must be seconds, bits, gradients or delay");
+  if (!axis) throw std::invalid_argument("--axis " + name + ": must be seconds, bits, gradients, delay or joules");
   return *axis;
 }
 

@@ -80,7 +80,7 @@ void add_compare(CLI::App& rubato, app::CompareArguments& arguments, int& code) 
   compare->add_option("--data", arguments.data, "folder of the data sets; default: $RUBATO_DATA, then ./data");
   compare->add_option("--out", arguments.out, "folder for table.csv, table.json, curves.csv and report.html");
   compare->add_option("--target", arguments.targets, "accuracies 0.5,0.7: what it takes to reach them first");
-  compare->add_option("--axis", arguments.axis, "seconds, bits, gradients or delay: what leads; default: seconds");
+  compare->add_option("--axis", arguments.axis, "seconds, bits, gradients, delay or joules: what leads; default: seconds");
   compare->add_flag("--json", arguments.json, "print table.json, alone, on standard output");
   compare->add_flag("--quiet", arguments.quiet, "no progress");
   compare->callback([&] { code = app::compare(arguments); });

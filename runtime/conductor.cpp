@@ -528,6 +528,13 @@ void Conductor::count_event() {
     queue_.push(Wake{now_, Priority::evaluate, ClientId{1}, 0});
 }
 
+double Conductor::joules() const {
+  if (!settings_.energy.is_counted()) return 0;
+  Energy total;
+  for (std::uint32_t i = 0; i < protocols_.size(); ++i) total += settings_.energy.of({i}, protocols_[i]->counts());
+  return total.joules();
+}
+
 MessageCounts Conductor::total_counts() const {
   MessageCounts total;
   for (const auto& protocol : protocols_) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/energy.hpp"
 #include "runtime/event_queue.hpp"
 #include "runtime/hash.hpp"
 #include "runtime/histogram.hpp"
@@ -64,6 +65,7 @@ struct ConductorSettings {
   bool samples_unifications = false;       ///< one more sample right after every ideal unification
   bool samples_rounds = false;             ///< one more sample after every round
   const double* cumulated_delay = nullptr; ///< of the rounds protocol
+  EnergyModel energy;                      ///< what clients spend
   bool refuses_at_close = false;           ///< a discard at a window's close is a message that no token was left for
   bool counts_links = false;               ///< per-link counters, for links.csv
   const ChurnPlan* churn = nullptr;        ///< who comes and goes; null: nobody
@@ -112,6 +114,7 @@ class Conductor final : public StepSource {
   }
   bool samples_unification() const override { return samples_unification_; }
   double cumulated_delay() const override { return settings_.cumulated_delay ? *settings_.cumulated_delay : 0; }
+  double joules() const override;
   /// All messages on their way, and those of them that are updates.
   std::size_t flights() const { return queue_.flights() + transferring_.size() - free_transfers_.size(); }
   std::uint64_t under_way() const { return under_way_; }

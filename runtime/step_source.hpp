@@ -67,6 +67,8 @@ class StepSource {
   virtual bool samples_unification() const { return false; }
   /// Of the rounds so far, where computations and links have chances.
   virtual double cumulated_delay() const { return 0; }
+  /// What all clients have spent so far; 0 where nobody counts it.
+  virtual double joules() const { return 0; }
   /// Of the steps of each client so far, samples left out, in client order.
   virtual const std::vector<StepHash>& hashes() const = 0;
 };

@@ -1,7 +1,7 @@
 // Draws the report of a comparison from the JSON beside it.
 const settings = data.settings;
 const axesOf = {seconds: ["virtual time", seconds], bits: ["bits, as the papers count", value => scaled(value, 1000, ["bit", "kbit", "Mbit", "Gbit", "Tbit", "Pbit"])],
-                gradients: ["gradients computed", short], delay: ["cumulated delay", short]};
+                gradients: ["gradients computed", short], delay: ["cumulated delay", short], joules: ["energy, J", short]};
 const measures = {accuracy: ["accuracy, mean of clients", share], accuracy_mean_model: ["accuracy of the mean model", share],
                   loss: ["loss, mean of clients", short], loss_mean_model: ["loss of the mean model", short], consensus: ["consensus distance", short]};
 const paints = ["blue", "orange", "green", "violet", "red", "yellow"];

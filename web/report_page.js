@@ -3,13 +3,14 @@ const summary = data.summary;
 
 const columns = data.samples.columns;
 const column = name => data.samples.rows.map(row => row[columns.indexOf(name)]);
-const wire = column("bytes_wire"), clock = column("seconds");
+const spendings = {bytes: column("bytes_wire"), joules: column("joules")}, clock = column("seconds");
 const axis = {name: "seconds"};
 const plots = [];
-const xText = value => axis.name === "seconds" ? seconds(value) : bytes(value);
+const xText = value => axis.name === "seconds" ? seconds(value) : axis.name === "bytes" ? bytes(value) : `${short(value)} J`;
 
-// Bytes sent until a time, between samples along a straight line.
-function bytesAt(time) {
+// What was spent until a time, between samples along a straight line.
+function spentAt(time) {
+  const wire = spendings[axis.name];
   const next = clock.findIndex(t => t >= time);
   if (next < 0) return wire.at(-1);
   const t0 = next === 0 ? 0 : clock[next - 1], b0 = next === 0 ? 0 : wire[next - 1];
@@ -53,7 +54,7 @@ function plot(parent, {title, series: all, text, note, times = clock, ...how}) {
   }
   const readout = element(place, "div", {class: "readout", "aria-live": "polite"});
   const state = {index: times.length - 1};
-  const xs = () => axis.name === "seconds" ? times : times === clock ? wire : times.map(bytesAt);
+  const xs = () => axis.name === "seconds" ? times : times === clock ? spendings[axis.name] : times.map(spentAt);
   const draw = (svg, width, height) => {
     const at = xs();
     state.x = scale(at, margin.left, width - margin.right, {zero: true});
@@ -115,6 +116,7 @@ function coursePlots() {
   const parent = byId("plots");
   if (clock.length) samplePlots(parent);
   else byId("axis").hidden = true;
+  byId("joules").hidden = !spendings.joules.some(value => value > 0);
   const course = data.timeline ? data.timeline.course : [];
   if (course.length) plot(parent, {title: "Staleness: from sending to absorbing", text: seconds, zero: true,
     times: course.map(part => part[0]), note: readNote(), series: [

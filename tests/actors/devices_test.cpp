@@ -1,4 +1,4 @@
-// Device classes: whom they fall to, and that their clients tick as fast as they say.
+// Device classes: whom they fall to, that their clients tick as fast as they say, and what they spend.
 #include "actors/devices.hpp"
 
 #include <doctest/doctest.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "actors/run_folder.hpp"
+#include "actors/summary.hpp"
 #include "tests/actors/support.hpp"
 
 using namespace rubato;
@@ -93,6 +94,40 @@ TEST_CASE("clients of a class compute as often as it says, and those without one
   CHECK(computed[2] / clients[2] == doctest::Approx(1).epsilon(0.07));
   CHECK(digests(result) == digests(run(many, on_threads(2))));
   CHECK(digests(result) != digests(run(experiment({"clients.classes=[]"}, many_text), on_threads(1))));
+}
+
+TEST_CASE("what a run spends is power times airtime and so much a computation, of every client by its class") {
+  std::string text = many_text;
+  text.insert(text.find("[[clients.classes]]\nname = \"board\""), "transmit_watts = 10.0\n");
+  text.insert(text.find("[algorithm]"), "compute_joules = 3.0\n");
+  const config::Experiment many =
+      experiment({"energy.transmit_watts=2.0", "energy.compute_joules=0.5", "energy.bits_per_second=1e3"}, text);
+  const RunResult result = run(many, on_threads(1));
+  const auto classes = classes_of(many.clients, 1);
+  const double message = 8 * 4 * 4 / 1e3;  // four numbers of four bytes at 1 kbit/s
+  double transmitting = 0, computing = 0, airtime = 0;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const double seconds = message * static_cast<double>(result.by_client[i].publications);
+    airtime += seconds;
+    transmitting += seconds * (classes[i] == 0u ? 10 : 2);
+    computing += static_cast<double>(result.by_client[i].computations) * (classes[i] == 1u ? 3 : 0.5);
+  }
+  REQUIRE(result.energy);
+  CHECK(result.energy->airtime == doctest::Approx(airtime));
+  CHECK(result.energy->transmitting == doctest::Approx(transmitting));
+  CHECK(result.energy->computing == doctest::Approx(computing));
+  CHECK(result.samples.back().header.joules == doctest::Approx(transmitting + computing));
+  CHECK(contains(summary_json(many, result), "\"airtime_seconds\""));
+  CHECK_FALSE(run(experiment({}, many_text), on_threads(1)).energy);
+}
+
+TEST_CASE("the example of devices runs, and says what it has spent") {
+  std::ostringstream notes;
+  const config::Experiment example = config::read_experiment(RUBATO_SOURCE_DIR "/examples/devices.toml", std::vector<std::string>{"until=20.5"}, notes);
+  const RunResult result = run(example, on_threads(1));
+  REQUIRE(result.energy);
+  CHECK(result.energy->joules() > 0);
+  CHECK(notes.str().empty());
 }
 
 TEST_CASE("classes that cannot be are refused with a sentence") {

@@ -145,7 +145,7 @@ TEST_CASE("stationarity and the mean model's F1 are columns of metrics.csv, empt
     return row.substr(row.rfind(',') + 1);
   };
   const std::string head = metrics_csv_head();
-  CHECK(contains(head, ",consensus_mean,f1_macro_mean_model,stationarity\n"));
+  CHECK(contains(head, ",consensus_mean,f1_macro_mean_model,stationarity,joules\n"));
   Sample sample;
   const std::string unmeasured = last_field(sample);
   sample.stationarity = Stationarity{.per_client = 0.5};
