@@ -96,7 +96,7 @@ TEST_CASE("golden says which case failed and where, which it cannot judge, and f
   const Folder home;
   json wrong = json::parse(text_of(golden_cases + "/draco_coupled.json")), unknown = wrong;
   wrong["expect"]["final"]["theta"][1][0] = 42.0;
-  unknown["algorithm"] = "aircomp";
+  unknown["algorithm"] = "carrier_pigeons";
   write_text(home / "a.json", wrong.dump());
   write_text(home / "b.json", unknown.dump());
   write_text(home / "c.json", "{ damaged");
@@ -104,7 +104,7 @@ TEST_CASE("golden says which case failed and where, which it cannot judge, and f
   CHECK(ended.code == 1);
   CHECK(contains(ended.out, "FAILED draco_coupled: expect.final.theta[1][0]: golden 42.0"));
   CHECK(contains(ended.out, "FAILED c: "));
-  CHECK(contains(ended.out, "not yet supported: aircomp (1 case)"));
+  CHECK(contains(ended.out, "not yet supported: carrier_pigeons (1 case)"));
   CHECK(contains(ended.out, "1 passed, 2 failed"));
   CHECK(run_rubato({"golden", home / "nothing"}).code == 2);
 }
