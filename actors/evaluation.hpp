@@ -27,10 +27,10 @@ struct SampleHeader {
   std::uint64_t model_messages = 0;
   double cumulated_delay = 0;   ///< of the rounds so far, where links and computations have chances
   bool after_unification = false;  ///< all models must be equal
-  double joules = 0;               ///< that all clients have spent so far
   std::shared_ptr<const std::vector<ClientId>> measured{};  ///< whose models, ascending; null: of the first ones
   bool covers_all = false;      ///< fewer than all clients, but all that are there
   bool mass_is_whole = true;    ///< what must sum to zero over all who are there does
+  double joules = 0;            ///< that all clients have spent so far
 };
 
 /// A vector by name.

@@ -31,6 +31,7 @@ void archive_optional(Archive& archive, std::optional<T>& value, Each each) {
 void archive_header(Archive& archive, SampleHeader& header) {
   archive(header.number), archive(header.at), archive(header.clients), archive(header.events), archive(header.counts);
   archive(header.model_messages), archive(header.cumulated_delay), archive(header.after_unification);
+  archive(header.covers_all), archive(header.mass_is_whole), archive(header.joules);
 }
 
 void archive_sample(Archive& archive, Sample& sample) {
