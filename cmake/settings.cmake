@@ -1,6 +1,7 @@
 # What every target of ours is compiled with.
 #
 # rubato_settings   private: warnings, sanitizers, instruction set, strict floating point
+# rubato_quick      private, behind rubato_settings: compiled quickly, because it computes little
 # rubato_room(NAME DOORS...)  declares library rubato_NAME (alias rubato::NAME) whose link line is its list of doors
 
 add_library(rubato_settings INTERFACE)
@@ -19,6 +20,9 @@ if(RUBATO_SANITIZE)
   target_compile_options(rubato_settings INTERFACE -fsanitize=${RUBATO_SANITIZE} -fno-omit-frame-pointer -g)
   target_link_options(rubato_settings INTERFACE -fsanitize=${RUBATO_SANITIZE})
 endif()
+
+add_library(rubato_quick INTERFACE)
+target_compile_options(rubato_quick INTERFACE $<$<CONFIG:Release>:-O1>)
 
 # Public headers are included as <rubato/room/file.hpp>, in this tree as in an installed one.
 file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/include")
