@@ -95,10 +95,9 @@ std::unique_ptr<Channel> make_wireless(const Experiment& experiment, std::vector
   settings.power = powers_of(experiment);
   settings.interferers = static_cast<Interferers>(channel.interference);
   if (experiment.mailbox.deadline) settings.longest = from_seconds(*experiment.mailbox.deadline);
-  const Wandering wandering{channel.speed_low, channel.speed_high, channel.pause};
   return std::make_unique<WirelessChannel>(
       seed_of(experiment), std::move(settings),
-      Places(std::move(places), area_of(channel), wandering, seed_of(experiment)));
+      wanderers(experiment, std::move(places)));
 }
 
 }  // namespace
@@ -180,6 +179,11 @@ std::vector<Point> connected_places(const Experiment& experiment, TopologyOption
   }
   throw std::invalid_argument("topology.points = \"channel\": " + std::to_string(most_draws) +
                               " draws of the clients' places gave no connected graph; use a larger topology.radius or topology.k");
+}
+
+Places wanderers(const Experiment& experiment, std::vector<Point> places) {
+  const config::Channel& channel = experiment.channel;
+  return {std::move(places), area_of(channel), Wandering{channel.speed_low, channel.speed_high, channel.pause}, seed_of(experiment)};
 }
 
 }  // namespace rubato

@@ -8,6 +8,7 @@
 #include "runtime/world/channel.hpp"
 #include "runtime/world/fading_links.hpp"
 #include "runtime/world/graph.hpp"
+#include "runtime/world/places.hpp"
 #include "runtime/world/points.hpp"
 #include "runtime/world/topology.hpp"
 
@@ -32,5 +33,8 @@ std::vector<Point> usual_places(const config::Experiment& experiment);
 /// Places with which the graph of these options is connected: drawn again and again, at most 1000 times; those of a file
 /// are taken as they are. Throws std::invalid_argument.
 std::vector<Point> connected_places(const config::Experiment& experiment, TopologyOptions options);
+
+/// The clients on their ways from these places, as the channel sees them.
+Places wanderers(const config::Experiment& experiment, std::vector<Point> places);
 
 }  // namespace rubato

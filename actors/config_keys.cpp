@@ -124,7 +124,7 @@ const std::array fixed = std::to_array<Key>({
     {"topology", "cycle_rounds", Type::integers, "[]", "for how many changes each graph of the cycle lasts; empty: 1", "kind=edges",
      {1, 1e9}},
     {"topology", "change", Type::choice, "\"none\"", "how the graph changes: edges and clients are there by chance, redraw "
-     "draws a random kind anew, steps goes through one_peer_exponential, file reads the number of a graph behind each edge", "",
+     "draws a random kind anew (with points = \"channel\": from where moving clients are then), steps goes through one_peer_exponential, file reads the number of a graph behind each edge", "",
      {}, words<ChangeKind>},
     {"topology", "activation", Type::number, "0.5", "chance that an edge or a client is there", "change=edges|clients",
      chance_not_none},

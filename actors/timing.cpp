@@ -328,6 +328,33 @@ GraphChange to_change(const config::Topology& topology) {
 
 }  // namespace
 
+namespace {
+
+bool follows_wanderers(const config::Topology& topology) {
+  return topology.change == config::ChangeKind::redraw && topology.points == config::PointsKind::channel;
+}
+
+// Of those who are near each other at each change; after the end of the run the first one would come again.
+std::vector<Graph> graphs_of_wanderers(const Experiment& experiment) {
+  const config::Topology& topology = experiment.topology;
+  TopologyOptions options = to_options(experiment);
+  const Places places = wanderers(experiment, options.points);
+  if (places.is_still())
+    throw std::invalid_argument("topology.change = \"redraw\" with topology.points = \"channel\": clients stay where they are; set channel.speed_high");
+  const double changes = experiment.until / topology.change_every;
+  if (changes > 1e6) throw std::invalid_argument("topology.change_every: a million changes in the course of a run are too many");
+  options.allow_disconnected = true;
+  std::vector<Graph> graphs;
+  for (std::int64_t k = 0; static_cast<double>(k) <= changes; ++k) {
+    const Time at{from_seconds(static_cast<double>(k) * topology.change_every)};
+    for (std::uint32_t i = 0; i < options.points.size(); ++i) options.points[i] = places.of({i}, at);
+    graphs.push_back(make_topology(options, options.points.size(), static_cast<std::uint64_t>(experiment.seed)));
+  }
+  return graphs;
+}
+
+}  // namespace
+
 std::vector<Point> places_of(const Experiment& experiment) {
   if (experiment.topology.points == config::PointsKind::channel) return to_options(experiment).points;
   return usual_places(experiment);
@@ -337,6 +364,7 @@ std::vector<Graph> make_graphs(const Experiment& experiment) {
   const auto clients = static_cast<std::size_t>(experiment.clients.count);
   const config::Topology& topology = experiment.topology;
   if (topology.kind == config::TopologyKind::edges) return graphs_of_edges(topology, clients);
+  if (follows_wanderers(topology)) return graphs_of_wanderers(experiment);
   return make_changing(to_options(experiment), to_change(topology), clients, static_cast<std::uint64_t>(experiment.seed));
 }
 
@@ -412,6 +440,9 @@ void Timing::weigh_changes(const Experiment& experiment, const Manner& manner, s
   if (protocol_ != Runs::rounds && protocol_ != Runs::push)
     throw std::invalid_argument("topology.change: protocol.kind = \"" + std::string(name_of(protocol_)) +
                                 "\" needs a graph that stays; \"push\" and \"rounds\" do not");
+  if (protocol_ == Runs::rounds && follows_wanderers(experiment.topology))
+    throw std::invalid_argument("topology.points = \"channel\" with topology.change = \"redraw\": clients move by the clock, rounds do not; "
+                                "use protocol.kind = \"push\"");
   const double every = experiment.topology.change_every;
   const std::uint64_t repeats = protocol_ == Runs::rounds ? whole_rounds(every, "topology.change_every") : 1;
   constexpr std::size_t most = std::size_t{1} << 27;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "actors/timing.hpp"
 #include "actors/timing_check.hpp"
 #include "runtime/world/topology.hpp"
 #include "tests/actors/support.hpp"
@@ -305,6 +306,14 @@ TEST_CASE("in continuous time a graph that changes carries messages while a link
     }
   CHECK(contains(complaint<std::invalid_argument>([&] { run(few("fedavg", {"topology.change=edges"})); }),
                  "needs a graph that stays"));
+
+  const std::vector<std::string> walking = {"topology.kind=random_geometric", "topology.radius=350.0", "topology.points=channel",
+                                            "topology.change=redraw", "topology.change_every=5.0", "channel.kind=wireless"};
+  const auto graphs = make_graphs(few("decefl", walking + std::vector<std::string>{"channel.speed_low=5.0", "channel.speed_high=20.0"}));
+  REQUIRE(graphs.size() == 9);  // at 0, 5, ... 40 seconds
+  CHECK(graphs[0].is_strongly_connected());
+  CHECK(std::ranges::any_of(graphs, [&](const Graph& graph) { return graph.edges() != graphs[0].edges(); }));
+  CHECK(contains(complaint<std::invalid_argument>([&] { make_graphs(few("decefl", walking)); }), "clients stay where they are"));
 }
 
 TEST_CASE("an algorithm that is exact only where nothing is missing refuses to drop messages") {
