@@ -69,7 +69,7 @@ class World {
   void share_by(const MixingMatrix& matrix) { settings.share_weights = {links_of(matrix)}; }
 
   void run(double sample_from = 1e18) {
-    const RandomChannel channel(3, {{.kind = Law::Kind::exponential, .first = 0.2}, 0.3, 0.2}, {});
+    RandomChannel channel(3, {{.kind = Law::Kind::exponential, .first = 0.2}, 0.3, 0.2}, {});
     std::vector<std::unique_ptr<Protocol>> protocols;
     for (std::uint32_t i = 0; i < graph_.clients(); ++i) protocols.push_back(std::make_unique<Push>(settings, ClientId{i}));
     ConductorSettings conducting;

@@ -69,7 +69,7 @@ std::vector<Vector<double>> run(const Form& form, const Graph& graph, bool in_ro
   settings.needs.opens_with_compute = settings.needs.program.opening.size() > 0;
   PerformedRun performed(graph, learners(), make_algorithm<double>(catalogue_entry(form.name), form.options), starts(),
                          in_rounds);
-  const IdealChannel channel(from_seconds(0.25));
+  IdealChannel channel(from_seconds(0.25));
   ConductorSettings conducting;
   conducting.graph = &graph;
   conducting.channel = &channel;
