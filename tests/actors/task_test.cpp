@@ -140,17 +140,18 @@ TEST_CASE("stationarity is refused where there is no tracker to compare, or not 
 }
 
 TEST_CASE("stationarity and the mean model's F1 are columns of metrics.csv, empty where they are not measured") {
-  const auto last_field = [](const Sample& sample) {
+  const auto stationarity_in = [](const Sample& sample) {
     const std::string row = metrics_csv_row(sample);
-    return row.substr(row.rfind(',') + 1);
+    const std::size_t end = row.rfind(','), begin = row.rfind(',', end - 1) + 1;
+    return row.substr(begin, end - begin);
   };
   const std::string head = metrics_csv_head();
   CHECK(contains(head, ",consensus_mean,f1_macro_mean_model,stationarity,joules\n"));
   Sample sample;
-  const std::string unmeasured = last_field(sample);
+  const std::string unmeasured = stationarity_in(sample);
   sample.stationarity = Stationarity{.per_client = 0.5};
-  CHECK(last_field(sample) == "0.5\n");
-  CHECK(unmeasured != "0.5\n");
+  CHECK(stationarity_in(sample) == "0.5");
+  CHECK(unmeasured != "0.5");
 }
 
 TEST_CASE("clients learn PaME's classification, and its solution is theirs together") {

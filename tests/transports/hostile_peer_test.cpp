@@ -30,7 +30,7 @@ constexpr HostId sender{0}, victim{1}, madman{2};
 class Scene {
  public:
   explicit Scene(Wire wire, std::size_t receive_bytes = std::size_t{64} << 20)
-      : party_{pool_, 3, wire, [&](ZmqOptions& options) {
+      : party_{pool_, 3, wire, [this, receive_bytes](ZmqOptions& options) {
                  options.limits.handshake = 1s;
                  options.limits.receive_bytes = receive_bytes;
                  if (options.self == victim) options.on_trouble = [this](const std::string& sentence) { told(sentence); };
