@@ -101,7 +101,7 @@ void Checker::key(Table& table, const Key& key, std::string_view spec, const std
 }
 
 void Checker::absent(Table& table, const Key& key, const std::string& path, int line) {
-  if (key.type == Type::later || key.is_optional()) return;
+  if (key.is_optional()) return;
   const std::string own_path = dotted(path, key.name);
   if (key.fallback.empty()) return faults_.add(line, own_path, "", "must be set: " + std::string(key.meaning));
   Value& filled = table.set(key.name, default_of(key));
@@ -122,8 +122,7 @@ void Checker::stranger(const Value& value, const Key& key, std::string_view spec
 // Looks for the word here first, then in every table: a key may stand in the wrong place.
 std::string meant_instead(std::string_view name, std::string_view spec) {
   std::vector<std::string_view> here;
-  for (const Key* key : keys_of(spec))
-    if (key->type != Type::later) here.push_back(key->name);
+  for (const Key* key : keys_of(spec)) here.push_back(key->name);
   if (std::string near = nearest(name, here); !near.empty()) return near;
   for (const Key& key : all_keys())
     if (key.name == name && key.table != "law" && key.table != "link" && key.table != "host" && key.table != "device" &&
@@ -231,9 +230,6 @@ void Checker::value(Value& value, const Key& key, const std::string& path) {
     case Type::numbers:
       if (elements(value, path, "numbers")) numbers(value, key.range, path);
       break;
-    case Type::later:
-      wrong(value, path, "is not yet supported in this version (" + std::string(key.meaning) + "); leave it out");
-      break;
     case Type::table:
       if (auto* inner = value.as<Table>())
         table(*inner, *table_at(path), path, value.line);
@@ -264,10 +260,7 @@ bool Checker::is_integer(const Value& value, const Range& range, const std::stri
 void Checker::choice(const Value& value, const Key& key, const std::string& path) {
   const auto* word = value.as<std::string>();
   if (word && is_word_of(key.choices, *word)) return;
-  const std::string allowed = listed(key.choices);
-  if (word && is_word_of(key.later, *word))
-    return wrong(value, path, "is not yet supported in this version; supported: " + allowed);
-  faults_.add(value, path, "must be one of " + allowed, word ? nearest(*word, words_of(key.choices)) : "");
+  faults_.add(value, path, "must be one of " + listed(key.choices), word ? nearest(*word, words_of(key.choices)) : "");
 }
 
 void Checker::file(Value& value, const std::string& path) {

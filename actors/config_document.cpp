@@ -125,14 +125,11 @@ std::string_view type_text(Type type) {
       return "list of numbers";
     case Type::numbers_or_one:
       return "number, or list";
-    case Type::later:
-      return "later version";
   }
   return "";
 }
 
 std::string fallback_text(const Key& key) {
-  if (key.type == Type::later) return "not yet supported";
   if (key.type == Type::table) return "";
   return key.fallback.empty() ? "must be set" : std::string(key.fallback);
 }

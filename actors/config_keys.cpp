@@ -259,7 +259,7 @@ const std::array fixed = std::to_array<Key>({
     {"protocol", "selected", Type::number, "1.0", "share of the clients that take part in a round", "kind=auto|server",
      chance_not_none},
 
-    {"algorithm", "name", Type::choice, "", "the algorithm", "", {}, "", ""},
+    {"algorithm", "name", Type::choice, "", "the algorithm", "", {}, ""},
     {"algorithm", "q", Type::choice, "\"receiver_static\"", "weights: 1/in-degree of the receiver, 1/out-degree of the "
      "sender, 1/size of the batch, or q_matrix", "name=draco", {}, words<WeightKind>},
     {"algorithm", "q_matrix", Type::matrix, "", "weights [receiver][sender]", "q=explicit"},
@@ -321,7 +321,7 @@ const std::array fixed = std::to_array<Key>({
     {"data.partition", "min_samples", Type::integer, "10", "fewest rows of a client; redrawn until it holds",
      "kind=dirichlet_by_class", count_from_0},
 
-    {"model", "name", Type::choice, "", "the model", "", {}, "", ""},
+    {"model", "name", Type::choice, "", "the model", "", {}, ""},
     {"model", "hidden", Type::integers, "", "widths of the hidden layers", by_model, {1, 1e6}},
     {"model", "layers", Type::texts, "", "the layers one after the other, such as \"conv 16 5 pad 2\", \"relu\", "
      "\"maxpool 2\", \"dense 64\"", by_model},

@@ -38,8 +38,7 @@ enum class Type {
   per_client,  // the same, a list having clients.count numbers
   table,       // a table with keys of its own
   numbers,     // a list, not empty
-  numbers_or_one,  // a number, or a list with one for each client
-  later        // belongs to a later version
+  numbers_or_one  // a number, or a list with one for each client
 };
 
 /// What a number must lie in.
@@ -65,7 +64,6 @@ struct Key {
   std::string_view when{};  // "kind=torus|grid" or "name!=quadratic": the choices that know the key; empty: all
   Range range{};
   std::string_view choices{};  // choice: "ring|star"
-  std::string_view later{};    // choices of later versions
   bool is_option = false;      // of an algorithm: from the catalogue
 
   bool is_optional() const { return fallback == "\"none\""; }

@@ -42,10 +42,6 @@ class EventObserver {
   virtual void on_transmit(Time, ClientId, const Step* /*publish*/) {}
   /// Somebody has come or gone, and all that follows from it at this instant is done.
   virtual void on_churn(const ChurnEvent&) {}
-  /// The client has reset its sums.
-  virtual void on_epoch(Time, ClientId, Epoch) {}
-  /// The message is not looked at: nobody is there, or it belongs to an earlier life or epoch (`is_stale`).
-  virtual void on_dropped(const Flight&, bool /*is_stale*/) {}
 };
 
 struct ConductorSettings {

@@ -129,7 +129,6 @@ void Conductor::enter_epoch(ClientId client, Epoch epoch) {
   take_over();
   issue({.kind = StepKind::reset, .client = client, .incarnation = life(client), .index = epoch.packed(), .at = now_,
          .entries = {}});
-  if (observer_) observer_->on_epoch(now_, client, epoch);
 }
 
 // False: the message has come to nothing.
@@ -168,7 +167,6 @@ void Conductor::drop(const Flight& flight, bool is_stale) {
                   .incarnation = flight.incarnation,
                   .age = flight.at - flight.sent,
                   .place = flight.place});
-  if (observer_) observer_->on_dropped(flight, is_stale);
   take_over();
 }
 

@@ -522,7 +522,7 @@ class Generator {
   Table table(const std::string& spec) {
     Table table;
     for (const Key* key : keys_of(spec)) {
-      const bool is_known = key->type != Type::later && belongs(spec, *key, table) == Belongs::yes;
+      const bool is_known = belongs(spec, *key, table) == Belongs::yes;
       const bool is_given = key->fallback.empty() || is_needed(*key) || chance_.uniform() < 0.7;
       if (is_known && is_given) table.set(key->name, value(*key));
     }
@@ -684,8 +684,6 @@ class Generator {
       case Type::table:
         return {table(*table_at(key.table.empty() ? std::string(key.name)
                                                   : std::string(key.table) + '.' + std::string(key.name)))};
-      case Type::later:
-        break;
     }
     return {false};
   }
@@ -735,7 +733,7 @@ TEST_CASE("a written file says everything: no key of the table is missing") {
   }
   for (const Key& key : all_keys()) {
     const bool is_line =
-        key.type != Type::later && key.type != Type::table && key.table != "law" && key.table != "link" &&
+        key.type != Type::table && key.table != "law" && key.table != "link" &&
         key.table != "host" && key.table != "device" && key.table != "event" && key.table != "absence";
     if (!is_line || key.when == "clock=wall" || key.type == Type::hosts) continue;
     const std::string table = key.table == "timer" ? "clients.transmit" : std::string(key.table);
@@ -767,9 +765,7 @@ TEST_CASE("every `when` names a selector of its own table that stands before it,
     REQUIRE(selector);
     CHECK(selector < &key);
     for (std::string_view word : words_of(condition.choices))
-      CHECK_MESSAGE(
-          (selector->type == Type::text || is_word_of(selector->choices, word) || is_word_of(selector->later, word)),
-          key.name);
+      CHECK_MESSAGE((selector->type == Type::text || is_word_of(selector->choices, word)), key.name);
   }
 }
 
