@@ -426,6 +426,7 @@ void Depot::ask_about_unconfirmed(Duration now) {
 
 // Many words go in one parcel: whoever has something to say leaves it to the thread.
 void Depot::speak(std::unique_lock<std::mutex>& lock) {
+  ++speaking_;
   for (std::uint32_t host = 0; host < peers_.size(); ++host) {
     Peer& peer = peers_[host];
     const auto wants = std::exchange(peer.wants, {}), repeats = std::exchange(peer.repeats, {}),
@@ -439,12 +440,15 @@ void Depot::speak(std::unique_lock<std::mutex>& lock) {
     say(ParcelKind::have, {host}, questions, true);
     lock.lock();
   }
+  --speaking_;
+  changed_.notify_all();
 }
 
 void Depot::settle() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return receiving_ == 0; });
   speak(lock);
+  changed_.wait(lock, [this] { return speaking_ == 0; });  // the thread may have words in its hands that it has not sent
 }
 
 void Depot::run() {

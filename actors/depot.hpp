@@ -160,6 +160,7 @@ class Depot {
   std::unordered_map<GoodsName, Wanted, HashName> wanted_;
   std::uint64_t refused_ = 0;
   int receiving_ = 0;  // goods in the hands of their receivers
+  int speaking_ = 0;   // threads that send words
   bool has_given_up_ = false;
   bool has_words_ = false;
   bool is_stopping_ = false;
