@@ -17,8 +17,8 @@ static_assert(std::endian::native == std::endian::little, "checkpoints are littl
 
 namespace {
 
-constexpr std::array magic{'R', 'B', 'C', 'K'};
-constexpr std::uint32_t version = 1;
+constexpr std::array state_mark{'R', 'B', 'C', 'K'};
+constexpr std::uint32_t state_format = 1;
 
 // What stands before the states, by one function for both ways.
 void head(Archive& archive, std::string& experiment, Checkpoint& checkpoint) {
@@ -29,8 +29,8 @@ void head(Archive& archive, std::string& experiment, Checkpoint& checkpoint) {
 
 void write_all(SealedWriter& file, std::string_view experiment, const Checkpoint& checkpoint) {
   Archive start;
-  auto mark = magic;
-  std::uint32_t format = version;
+  auto mark = state_mark;
+  std::uint32_t format = state_format;
   std::string of(experiment);
   Checkpoint numbers{.number = checkpoint.number, .epoch = checkpoint.epoch, .host = {}, .clients = {}};
   start.raw(mark.data(), mark.size());
@@ -57,11 +57,11 @@ ReadCheckpoint read(const fs::path& file) {
   SealedReader reader(file);
   Archive archive(reader.take(reader.bytes_left()));
   ReadCheckpoint found;
-  auto mark = magic;
+  auto mark = state_mark;
   archive.raw(mark.data(), mark.size());
-  if (mark != magic) throw BadArchive("it is no checkpoint");
+  if (mark != state_mark) throw BadArchive("it is no checkpoint");
   archive(found.version);
-  if (found.version != version) return found;
+  if (found.version != state_format) return found;
   head(archive, found.experiment, found.checkpoint);
   archive(found.checkpoint.host);
   archive.list(found.checkpoint.clients, [](Archive& part, Checkpoint::Part& client) {
@@ -74,9 +74,9 @@ ReadCheckpoint read(const fs::path& file) {
 
 // It is intact; is it ours?
 void refuse_foreign(const fs::path& file, const ReadCheckpoint& found, std::string_view experiment) {
-  if (found.version != version)
+  if (found.version != state_format)
     throw std::invalid_argument(file.string() + " was written by another version of Rubato (format " +
-                                std::to_string(found.version) + ", this one knows " + std::to_string(version) + ")");
+                                std::to_string(found.version) + ", this one knows " + std::to_string(state_format) + ")");
   if (found.experiment != experiment)
     throw std::invalid_argument(file.string() + " belongs to another experiment (digest " + found.experiment +
                                 ", this one has " + std::string(experiment) + "); choose another folder or remove it");

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint64_t slice = 1 << 18;
+constexpr std::uint64_t walked_slice = 1 << 18;
 
 RunIdentity identity_of(const config::Experiment& experiment, const RunOptions& options, const Task& task) {
   return {version(), fingerprint(experiment), arithmetic(), task.data_digest(), options.checks};
@@ -84,7 +84,7 @@ void Checkpointer::walk_again(const fs::path& file) {
   const Answers& answers = earlier_.answers;
   std::size_t answered = 0;
   conductor.pause_after(earlier_.at);
-  while (conductor.walk(slice) && !conductor.is_paused()) {
+  while (conductor.walk(walked_slice) && !conductor.is_paused()) {
     if (conductor.awaits_answer()) {
       if (answered == answers.size()) break;
       conductor.answer(answers[answered++]);

@@ -1,22 +1,12 @@
-#include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "actors/comparison_table.hpp"
+#include "actors/result_text.hpp"
 #include "actors/summary.hpp"
 
 namespace rubato {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-// The shortest text that reads back as the same number.
-std::string shortest(double value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  return {text, end};
-}
 
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\n") == text.npos) return text;
@@ -25,48 +15,40 @@ std::string quoted(const std::string& text) {
   return safe + "\"";
 }
 
-std::string shown(const GridPoint& point) {
-  std::string text;
-  for (const auto& [key, value] : point) text += (text.empty() ? "" : " ") + key + "=" + value;
-  return text;
-}
-
 // The first fields of every line of both files.
 std::string who(const ComparedSetting& setting) {
   return quoted(setting.label) + "," + quoted(setting.file.string()) + "," + setting.experiment.algorithm.name + "," +
-         quoted(shown(setting.values));
+         quoted(to_text(setting.values));
 }
 
 std::string fields(const Spread& spread) { return "," + shortest(spread.mean) + "," + shortest(spread.deviation); }
 
-std::string head_of(const std::string& name) { return "," + name + "," + name + "_std"; }
+std::string columns_of(const std::string& name) { return "," + name + "," + name + "_std"; }
 
 // JSON has no infinity: what diverged or is not known is null.
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+ResultJson json_of(const Spread& spread) { return {{"mean", finite(spread.mean)}, {"std", finite(spread.deviation)}}; }
 
-Json json_of(const Spread& spread) { return {{"mean", finite(spread.mean)}, {"std", finite(spread.deviation)}}; }
-
-void add_costs(Json& object, const Costs& costs) {
+void add_costs(ResultJson& object, const Costs& costs) {
   for (const Axis axis : all_axes) object[std::string(name_of(axis))] = json_of(costs.at(axis));
 }
 
-Json json_of(const ComparedRun& run) {
+ResultJson json_of(const ComparedRun& run) {
   return {{"seed", run.seed},
           {"ended_by", run.has_spent ? "budget" : "until"},
-          {"model_digest", run.digests.model.empty() ? Json(nullptr) : Json(run.digests.model)},
-          {"timeline_digest", run.digests.timeline.empty() ? Json(nullptr) : Json(run.digests.timeline)}};
+          {"model_digest", run.digests.model.empty() ? ResultJson(nullptr) : ResultJson(run.digests.model)},
+          {"timeline_digest", run.digests.timeline.empty() ? ResultJson(nullptr) : ResultJson(run.digests.timeline)}};
 }
 
-Json json_of(const ComparedRow& row) {
+ResultJson json_of(const ComparedRow& row) {
   const ComparedOutcome& outcome = *row.outcome;
-  Json grid = Json::object(), runs = Json::array(), targets = Json::array();
+  ResultJson grid = ResultJson::object(), runs = ResultJson::array(), targets = ResultJson::array();
   for (const auto& [key, value] : outcome.setting.values) grid[key] = value;
   for (const ComparedRun& run : outcome.runs) runs.push_back(json_of(run));
   for (const TargetReached& target : row.targets) {
     targets.push_back({{"accuracy", target.accuracy}, {"reached", target.reached}});
     add_costs(targets.back(), target.costs);
   }
-  Json object = {{"setting", outcome.setting.label},
+  ResultJson object = {{"setting", outcome.setting.label},
                  {"file", outcome.setting.file.string()},
                  {"algorithm", outcome.setting.experiment.algorithm.name},
                  {"grid", std::move(grid)}};
@@ -78,9 +60,9 @@ Json json_of(const ComparedRow& row) {
   return object;
 }
 
-Json budget_of(const Comparison& comparison) {
+ResultJson budget_of(const Comparison& comparison) {
   const config::Experiment& experiment = comparison.outcomes.front().setting.experiment;
-  const auto or_null = [](const std::optional<double>& limit) { return limit ? Json(*limit) : Json(nullptr); };
+  const auto or_null = [](const std::optional<double>& limit) { return limit ? ResultJson(*limit) : ResultJson(nullptr); };
   return {{"until", experiment.until},
           {"bits", or_null(experiment.budget.bits)},
           {"gradients", or_null(experiment.budget.gradients)}};
@@ -90,11 +72,11 @@ Json budget_of(const Comparison& comparison) {
 
 std::string table_csv(const Comparison& comparison, std::span<const double> targets) {
   std::string text = "setting,file,algorithm,grid,runs,failed";
-  for (const Measure measure : all_measures) text += head_of(std::string(name_of(measure)));
-  for (const Axis axis : all_axes) text += head_of(std::string(name_of(axis)));
+  for (const Measure measure : all_measures) text += columns_of(std::string(name_of(measure)));
+  for (const Axis axis : all_axes) text += columns_of(std::string(name_of(axis)));
   for (const double target : targets) {
     text += ",reached_" + shortest(target);
-    for (const Axis axis : all_axes) text += head_of(std::string(name_of(axis)) + "_to_" + shortest(target));
+    for (const Axis axis : all_axes) text += columns_of(std::string(name_of(axis)) + "_to_" + shortest(target));
   }
   for (const ComparedRow& row : rows_of(comparison, targets)) {
     const ComparedOutcome& outcome = *row.outcome;
@@ -111,9 +93,9 @@ std::string table_csv(const Comparison& comparison, std::span<const double> targ
 }
 
 std::string table_json(const Comparison& comparison, std::span<const double> targets, Axis axis) {
-  Json settings = Json::array();
+  ResultJson settings = ResultJson::array();
   for (const ComparedRow& row : rows_of(comparison, targets)) settings.push_back(json_of(row));
-  const Json json = {{"rubato", version()},
+  const ResultJson json = {{"rubato", version()},
                      {"clients", comparison.outcomes.front().setting.experiment.clients.count},
                      {"first_seed", comparison.first_seed},
                      {"seeds", comparison.seeds},
@@ -121,7 +103,7 @@ std::string table_json(const Comparison& comparison, std::span<const double> tar
                      {"axis", std::string(name_of(axis))},
                      {"budget", budget_of(comparison)},
                      {"settings", std::move(settings)}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(1, ' ', false, ResultJson::error_handler_t::replace) + "\n";
 }
 
 std::string curves_csv(const Comparison& comparison) {

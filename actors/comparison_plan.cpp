@@ -50,12 +50,6 @@ bool knows(const Experiment& experiment, const std::string& key) {
   return !found || config::belongs(*spec, *found, *table) != config::Belongs::no;
 }
 
-std::string shown(const GridPoint& point) {
-  std::string text;
-  for (const auto& [key, value] : point) text += " " + key + "=" + value;
-  return text;
-}
-
 class Planner {
  public:
   explicit Planner(const ComparisonRequest& request) : request_{request} {}
@@ -156,7 +150,8 @@ class Planner {
       const bool is_unique = std::ranges::all_of(plan_.settings, [&](const ComparedSetting& s) {
         return s.file == setting.file || !has_stem(s);
       });
-      setting.label = (is_unique ? setting.file.stem() : setting.file).string() + shown(setting.values);
+      setting.label = (is_unique ? setting.file.stem() : setting.file).string();
+      if (!setting.values.empty()) setting.label += " " + to_text(setting.values);
     }
   }
 

@@ -27,7 +27,7 @@ constexpr Range chance_not_sure{0, 1, false, true};
 constexpr Range chance_not_none{0, 1, true};
 constexpr Range count_from_0{0, 1e12};
 constexpr Range count_from_1{1, 1e12};
-constexpr Range clients{1, 1e7};
+constexpr Range some_clients{1, 1e7};
 
 constexpr std::string_view optional = "\"none\"";
 constexpr std::string_view by_model = "name=";  // those that name the key in their catalogue
@@ -70,7 +70,7 @@ const std::array fixed = std::to_array<Key>({
     {"", "hosts", Type::table, "{}", "how several hosts get on with each other"},
     {"", "impaired", Type::table, "{}", "what is done to messages between hosts"},
 
-    {"clients", "count", Type::integer, "", "number of clients", "", clients},
+    {"clients", "count", Type::integer, "", "number of clients", "", some_clients},
     {"clients", "compute", Type::table, "{}", "the timer of local computations"},
     {"clients", "transmit", Type::table, "{}", "the timer of transmissions"},
     {"clients", "classes", Type::devices, "[]", "kinds of devices, each with a share of the clients; [] for one kind"},
@@ -103,15 +103,15 @@ const std::array fixed = std::to_array<Key>({
 
     {"topology", "kind", Type::choice, "\"ring\"", "the graph", "", {}, words<TopologyKind>},
     {"topology", "rows", Type::integer, "", "rows of clients; rows * columns is clients.count", "kind=torus|grid",
-     clients},
-    {"topology", "columns", Type::integer, "", "columns of clients", "kind=torus|grid", clients},
+     some_clients},
+    {"topology", "columns", Type::integer, "", "columns of clients", "kind=torus|grid", some_clients},
     {"topology", "center", Type::client, "0", "the client in the middle", "kind=star"},
     {"topology", "step", Type::integer, "0", "t of the links i -> i + 2^(t mod ceil(log2 clients))",
      "kind=one_peer_exponential", count_from_0},
     {"topology", "probability", Type::number, "", "chance of each edge", "kind=erdos_renyi", chance_not_none},
     {"topology", "radius", Type::number, "", "longest edge between points", "kind=random_geometric",
      positive},
-    {"topology", "k", Type::integer, "3", "nearest points that each client sends to", "kind=knn", clients},
+    {"topology", "k", Type::integer, "3", "nearest points that each client sends to", "kind=knn", some_clients},
     {"topology", "symmetrise", Type::choice, "\"union\"", "none keeps the directions, union adds the missing ones, "
      "mutual keeps pairs only", "kind=knn", {}, words<Symmetrise>},
     {"topology", "points", Type::choice, "\"unit_square\"", "where clients are: drawn in the unit square, or as the channel "

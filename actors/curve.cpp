@@ -9,14 +9,14 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-struct Range {
+struct Extent {
   double from = 0;
   double to = std::numeric_limits<double>::infinity();
 };
 
 // The places that every curve knows.
-std::optional<Range> common_range(std::span<const Curve> curves, Axis axis) {
-  Range range;
+std::optional<Extent> common_range(std::span<const Curve> curves, Axis axis) {
+  Extent range;
   bool is_known = false;
   for (const Curve& curve : curves) {
     if (curve.empty()) continue;

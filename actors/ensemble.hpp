@@ -104,6 +104,9 @@ template <class GiveAway, class OnPerformed>
 void run_with_neighbours(Client& entered, Ensemble& ensemble, ThreadMemory& memory, GiveAway give_away,
                          OnPerformed on_performed);
 
+/// Numbers of a model; below, asking for thread CPU time costs more than a step.
+inline constexpr std::size_t small_model = 1024;
+
 class Ensemble {
  public:
   /// `block_bytes`: room for the steps of one client between two hand-overs. `exact_time`: measure thread CPU time.

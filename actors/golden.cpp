@@ -127,7 +127,7 @@ namespace {
 
 using golden::Json;
 
-Json read(const std::filesystem::path& file) {
+Json read_case(const std::filesystem::path& file) {
   std::ifstream stream(file);
   if (!stream) throw std::runtime_error("cannot be read");
   return Json::parse(stream);
@@ -155,7 +155,7 @@ bool is_case(const std::filesystem::path& file) {
 GoldenVerdict check_golden(const std::filesystem::path& file) {
   GoldenVerdict verdict{file.stem().string(), "", GoldenOutcome::failed, "", ""};
   try {
-    const Json golden_case = read(file);
+    const Json golden_case = read_case(file);
     verdict.id = golden_case.value("id", verdict.id);
     verdict.algorithm = golden_case.value("algorithm", "");
     judge(golden_case, verdict);

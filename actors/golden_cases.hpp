@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "learning/types.hpp"
 #include "runtime/world/graph.hpp"
 
 namespace rubato::golden {
@@ -26,6 +27,11 @@ inline std::vector<std::uint32_t> numbers_below(std::size_t bound, const Json& l
   std::vector<std::uint32_t> numbers;
   for (const Json& number : list) numbers.push_back(number_below(bound, number));
   return numbers;
+}
+
+inline Vector<double> to_vector(const Json& json) {
+  const auto numbers = json.get<std::vector<double>>();
+  return Eigen::Map<const Vector<double>>(numbers.data(), static_cast<Index>(numbers.size()));
 }
 
 /// More rounds than any case has.

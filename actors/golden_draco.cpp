@@ -140,9 +140,6 @@ Json answer_draco(const Json& golden_case) {
 
 namespace {
 
-// Rounds of one length: half a second of computing, a quarter on the way.
-constexpr Duration computing = std::chrono::milliseconds(500);
-constexpr Duration on_the_way = std::chrono::milliseconds(250);
 
 std::vector<std::vector<bool>> to_table(const Json& senders, std::size_t clients) {
   std::vector<std::vector<bool>> sends;
@@ -160,7 +157,7 @@ std::vector<std::vector<TableChannel::Turn>> to_fates(const Json& up, std::size_
     for (std::uint32_t sender = 0; sender < clients; ++sender) {
       TableChannel::Turn turn;
       for (std::uint32_t receiver = 0; receiver < clients; ++receiver)
-        if (round.at(receiver).at(sender).get<int>() != 0) turn[ClientId{receiver}] = {false, on_the_way};
+        if (round.at(receiver).at(sender).get<int>() != 0) turn[ClientId{receiver}] = {false, round_on_the_way};
       fates[sender].push_back(std::move(turn));
     }
   return fates;
@@ -226,7 +223,7 @@ std::unique_ptr<Timing> make_rounds(const Json& golden_case) {
   const std::size_t clients = graph.clients();
   auto timing = std::make_unique<Timing>(
       std::move(graph), std::make_unique<TableChannel>(to_fates(schedule.at("up"), clients)), Runs::rounds);
-  timing->settings.compute = {TimerLaw::fixed(to_seconds(computing), 0)};
+  timing->settings.compute = {TimerLaw::fixed(to_seconds(round_computing), 0)};
   timing->settings.transmit = {TimerLaw::off()};
   timing->settings.needs.send_only_if_computed = true;
   if (const Json* cap = given(parameters, "Psi")) timing->settings.limits.cap = cap->get<std::uint32_t>();
@@ -246,7 +243,7 @@ Json answer_draco_rounds(const Json& golden_case) {
   const auto rounds = parameters.at("rounds").get<std::size_t>();
   const auto timing = make_rounds(golden_case);
   // A round in which nobody is heard is shorter, so more than asked for may fit in: the first ones count.
-  timing->conductor.until = Time{static_cast<std::int64_t>(rounds) * (computing + on_the_way)};
+  timing->conductor.until = Time{static_cast<std::int64_t>(rounds) * (round_computing + round_on_the_way)};
   const std::size_t clients = timing->graph.clients();
   const ScriptedNumbers numbers = draco_numbers(golden_case, parameters, "x0");
   RoundTrace trace(clients, timing->board.unify_every);

@@ -15,11 +15,6 @@ namespace rubato::golden {
 
 namespace {
 
-Vector<double> to_vector(const Json& json) {
-  const auto numbers = json.get<std::vector<double>>();
-  return Eigen::Map<const Vector<double>>(numbers.data(), static_cast<Index>(numbers.size()));
-}
-
 Json to_json(const Eigen::Ref<const Vector<double>>& vector) {
   return std::vector<double>(vector.data(), vector.data() + vector.size());
 }

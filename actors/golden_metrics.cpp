@@ -12,11 +12,6 @@ namespace rubato::golden {
 
 namespace {
 
-Vector<double> to_vector(const Json& json) {
-  const auto numbers = json.get<std::vector<double>>();
-  return Eigen::Map<const Vector<double>>(numbers.data(), static_cast<Index>(numbers.size()));
-}
-
 std::vector<Vector<double>> to_vectors(const Json& json) {
   std::vector<Vector<double>> vectors;
   for (const Json& vector : json) vectors.push_back(to_vector(vector));

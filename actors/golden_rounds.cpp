@@ -10,9 +10,6 @@ namespace rubato::golden {
 
 namespace {
 
-constexpr Duration computing = std::chrono::milliseconds(500);
-constexpr Duration on_the_way = std::chrono::milliseconds(250);
-
 Graph graph_of(const Json& golden_case, std::size_t clients) {
   std::set<Edge> links;
   if (const Json* declared = given(golden_case, "graph"))
@@ -100,8 +97,8 @@ RoundsCase::RoundsCase(const Json& golden_case, const std::string& algorithm, Ru
   numbers.options = to_options(params);
   numbers.choices.resize(clients);
   timing = std::make_unique<Timing>(protocol == Runs::rounds ? graph_of(golden_case, clients) : everybody(clients),
-                                    std::make_unique<IdealChannel>(on_the_way), protocol);
-  timing->settings.compute = {TimerLaw::fixed(to_seconds(computing), 0)};
+                                    std::make_unique<IdealChannel>(round_on_the_way), protocol);
+  timing->settings.compute = {TimerLaw::fixed(to_seconds(round_computing), 0)};
   timing->settings.transmit = {TimerLaw::off()};
   timing->conductor.until = never;
 }
@@ -308,7 +305,7 @@ Json answer_async_dsgd(const Json& golden_case) {
   run.use_links(weights);
   run.read_batches();
   JobRule& jobs = run.timing->board.jobs;
-  jobs.phase = computing;
+  jobs.phase = round_computing;
   std::vector<std::size_t> begun(run.clients);
   for (std::size_t r = 0; r < run.rounds; ++r) {
     jobs.finishes.emplace_back(run.clients);

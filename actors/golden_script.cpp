@@ -10,11 +10,6 @@ namespace rubato::golden {
 
 namespace {
 
-Vector<double> to_vector(const Json& json) {
-  const auto numbers = json.get<std::vector<double>>();
-  return Eigen::Map<const Vector<double>>(numbers.data(), static_cast<Index>(numbers.size()));
-}
-
 Matrix<double> to_matrix(const Json& json) {
   const auto rows = json.get<std::vector<std::vector<double>>>();
   Matrix<double> matrix(static_cast<Index>(rows.size()), rows.empty() ? 0 : static_cast<Index>(rows[0].size()));

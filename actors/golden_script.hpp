@@ -26,6 +26,10 @@ struct ScriptedNumbers {
   AlgorithmOptions options;
 };
 
+/// A scripted round: half a second of computing, a quarter on the way.
+inline constexpr Duration round_computing = std::chrono::milliseconds(500);
+inline constexpr Duration round_on_the_way = std::chrono::milliseconds(250);
+
 /// The local losses of a case, one per client.
 std::vector<std::unique_ptr<Learner<double>>> to_learners(const Json& problem);
 

@@ -51,6 +51,12 @@ std::vector<std::string> values_of(std::string_view text) {
 
 }  // namespace
 
+std::string to_text(const GridPoint& point) {
+  std::string text;
+  for (const auto& [key, value] : point) text += (text.empty() ? "" : " ") + key + "=" + value;
+  return text;
+}
+
 GridKey parse_grid(const std::string& text) {
   const std::size_t equals = text.find('=');
   GridKey grid{trimmed(std::string_view(text).substr(0, equals)), {}};

@@ -10,7 +10,6 @@ namespace rubato {
 
 namespace {
 
-constexpr std::size_t small_model = 1024;     // numbers; below, asking for thread CPU time costs more than a step
 constexpr std::size_t many_clients = 50'000;  // above, blocks for steps are kept small
 constexpr std::size_t block_bytes = 960;
 constexpr std::size_t small_block_bytes = 360;

@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array magic{'R', 'B', 'C', 'V'};
-constexpr std::uint32_t version = 1;
+constexpr std::array run_mark{'R', 'B', 'C', 'V'};
+constexpr std::uint32_t run_format = 1;
 
 // Nothing, or one of them.
 template <class T, class Each>
@@ -69,8 +69,8 @@ void RunCheckpoint::archive(Archive& archive) {
 
 void RunCheckpointFile::write_head(SealedWriter& writer, RunCheckpoint& head) {
   Archive archive;
-  auto mark = magic;
-  std::uint32_t format = version;
+  auto mark = run_mark;
+  std::uint32_t format = run_format;
   archive.raw(mark.data(), mark.size());
   archive(format);
   head.archive(archive);
@@ -79,14 +79,14 @@ void RunCheckpointFile::write_head(SealedWriter& writer, RunCheckpoint& head) {
 
 RunCheckpoint RunCheckpointFile::read_head(SealedReader& reader) {
   Archive archive(reader.take_list());
-  auto mark = magic;
+  auto mark = run_mark;
   std::uint32_t format = 0;
   archive.raw(mark.data(), mark.size());
-  if (mark != magic) throw BadArchive("it is no checkpoint of a virtual run");
+  if (mark != run_mark) throw BadArchive("it is no checkpoint of a virtual run");
   archive(format);
-  if (format != version)
+  if (format != run_format)
     throw std::invalid_argument("it was written by another version of Rubato (format " + std::to_string(format) +
-                                ", this one knows " + std::to_string(version) + ")");
+                                ", this one knows " + std::to_string(run_format) + ")");
   RunCheckpoint head;
   head.archive(archive);
   archive.expect_end();

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <iterator>
 #include <limits>
@@ -14,6 +13,7 @@
 
 #include "actors/devices.hpp"
 #include "actors/npy.hpp"
+#include "actors/result_text.hpp"
 #include "actors/summary.hpp"
 #include "actors/timing.hpp"
 
@@ -36,12 +36,6 @@ fs::path without_slash(fs::path place) {
 }
 
 // The shortest text that reads back as the same number.
-std::string shortest(double value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  return {text, end};
-}
-
 class Csv {
  public:
   Csv() = default;

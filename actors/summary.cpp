@@ -3,19 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
+
+#include "actors/result_text.hpp"
 
 namespace rubato {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// JSON has no infinity: what diverged is null.
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-Json messages(const RunResult& result) {
+ResultJson messages(const RunResult& result) {
   const MessageCounts& counts = result.messages;
   return {{"sent", counts.sent},
           {"delivered", counts.kept},
@@ -30,7 +26,7 @@ Json messages(const RunResult& result) {
           {"models", result.model_messages}};
 }
 
-Json accuracy(const Sample& sample) {
+ResultJson accuracy(const Sample& sample) {
   return {{"mean", finite(sample.accuracy_mean)},
           {"std", finite(sample.accuracy_deviation)},
           {"mean_model", finite(sample.accuracy_mean_model)},
@@ -38,7 +34,7 @@ Json accuracy(const Sample& sample) {
           {"f1_macro_mean_model", finite(sample.f1_macro_mean_model)}};
 }
 
-Json stationarity(const Sample& sample) {
+ResultJson stationarity(const Sample& sample) {
   if (!sample.stationarity) return nullptr;
   return {{"per_client", finite(sample.stationarity->per_client)},
           {"prox_gradient", finite(sample.stationarity->prox_gradient)},
@@ -47,10 +43,10 @@ Json stationarity(const Sample& sample) {
 }
 
 // Asked for and reached, per second of the experiment, over all clients that were there at the end.
-Json rates(const RunResult& result) {
+ResultJson rates(const RunResult& result) {
   if (result.paces.empty()) return nullptr;
   Pace sum;
-  Json by_client = Json::array();
+  ResultJson by_client = ResultJson::array();
   double slowest = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < result.paces.size(); ++i) {
     if (std::find(result.absent.begin(), result.absent.end(), ClientId{static_cast<std::uint32_t>(i)}) != result.absent.end()) continue;
@@ -68,7 +64,7 @@ Json rates(const RunResult& result) {
           {"by_client", std::move(by_client)}};
 }
 
-Json churn(const RunResult& result) {
+ResultJson churn(const RunResult& result) {
   if (!result.churn) return nullptr;
   const ChurnCounts& counts = *result.churn;
   return {{"joins", counts.joins},         {"leaves", counts.leaves}, {"crashes", counts.crashes},
@@ -76,7 +72,7 @@ Json churn(const RunResult& result) {
           {"epochs", counts.epochs},       {"messages_to_nobody", counts.lost}};
 }
 
-Json energy(const RunResult& result) {
+ResultJson energy(const RunResult& result) {
   if (!result.energy) return nullptr;
   return {{"joules", result.energy->joules()},
           {"transmit_joules", result.energy->transmitting},
@@ -84,8 +80,8 @@ Json energy(const RunResult& result) {
           {"airtime_seconds", result.energy->airtime}};
 }
 
-Json numbers_of(const std::vector<ClientId>& clients) {
-  Json list = Json::array();
+ResultJson numbers_of(const std::vector<ClientId>& clients) {
+  ResultJson list = ResultJson::array();
   for (const ClientId client : clients) list.push_back(client.value);
   return list;
 }
@@ -99,7 +95,7 @@ std::string version() { return RUBATO_VERSION; }
 std::string summary_json(const config::Experiment& experiment, const RunResult& result) {
   const Sample last = result.samples.empty() ? Sample{} : result.samples.back();
   const double wall = std::max(result.wall_seconds, 1e-9);
-  const Json json = {
+  const ResultJson json = {
       {"rubato", version()},
       {"experiment", experiment.name},
       {"algorithm", experiment.algorithm.name},
@@ -139,7 +135,7 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
       {"consensus_mean", finite(last.consensus_mean)},
       {"stationarity", stationarity(last)},
       {"staleness_seconds", {{"mean", result.staleness_mean}, {"p95", result.staleness_p95}}},
-      {"invariants", {{"mass_defect", last.defect.name.empty() ? Json(nullptr) : finite(last.defect.size)}}},
+      {"invariants", {{"mass_defect", last.defect.name.empty() ? ResultJson(nullptr) : finite(last.defect.size)}}},
       {"record_cut", result.record_was_cut},
       {"rates", rates(result)},
       {"absent_clients", numbers_of(result.absent)},
@@ -152,10 +148,10 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
 
 RecordedEnd end_of_summary(const std::string& text) {
   try {
-    const Json json = Json::parse(text);
+    const ResultJson json = ResultJson::parse(text);
     RecordedEnd end{{json.at("model_digest").get<std::string>(), json.at("timeline_digest").get<std::string>()}, {},
                     json.value("stopped_early", false), json.value("gathered_by", "")};
-    for (const Json& client : json.value("absent_clients", Json::array())) end.absent.push_back({client.get<std::uint32_t>()});
+    for (const ResultJson& client : json.value("absent_clients", ResultJson::array())) end.absent.push_back({client.get<std::uint32_t>()});
     return end;
   } catch (const nlohmann::json::exception& error) {
     throw std::runtime_error(std::string("summary.json is damaged: ") + error.what());

@@ -20,7 +20,7 @@ namespace {
 
 using config::Experiment;
 
-constexpr Duration glance = std::chrono::milliseconds(20);  // between two looks at whether the run has failed
+constexpr Duration glance_at_run = std::chrono::milliseconds(20);  // between two looks at whether the run has failed
 constexpr Duration farewell = std::chrono::seconds(2);      // at most, for the last words of others
 constexpr GoodsName end_of_run{GoodsKind::end, 0};
 
@@ -242,7 +242,7 @@ template <class Condition>
 void VirtualHost::wait_until(Condition condition) {
   std::unique_lock lock(mutex_);
   while (!condition()) {
-    changed_.wait_for(lock, glance);
+    changed_.wait_for(lock, glance_at_run);
     lock.unlock();
     fail_if_one_did();
     lock.lock();
@@ -273,7 +273,7 @@ std::string VirtualHost::gather() {
 void VirtualHost::wait_for_receipts() {
   const Duration until = monotonic_now() + farewell;
   std::unique_lock lock(mutex_);
-  while (depot_.keeps(end_of_run) && monotonic_now() < until) changed_.wait_for(lock, glance);
+  while (depot_.keeps(end_of_run) && monotonic_now() < until) changed_.wait_for(lock, glance_at_run);
 }
 
 void VirtualHost::gather_results() {

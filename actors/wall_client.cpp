@@ -5,12 +5,6 @@
 
 namespace rubato {
 
-namespace {
-
-constexpr std::uint32_t outside_graph = 0xFFFF'FFFF;
-
-}  // namespace
-
 void WallClient::handle(const WallEvent& event, ThreadMemory& memory) {
   if (world_.ensemble.has_failed()) return;
   performed_.at = now_ = std::max(now_, event.at);  // of two threads that stamp events the slower one may come second

@@ -19,22 +19,21 @@ namespace {
 namespace asio = boost::asio;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-struct Alarm {
-  Time when;
-  std::uint64_t number;
-  std::function<void()> ring;
-};
-
-// The heap's front is the alarm that rings first.
-bool rings_later(const Alarm& a, const Alarm& b) {
-  return a.when != b.when ? a.when > b.when : a.number > b.number;
-}
-
 constexpr std::int64_t not_started = -1;
 
 }  // namespace
 
 struct WallClock::Io {
+  struct Alarm {
+    Time when;
+    std::uint64_t number;
+    std::function<void()> ring;
+  };
+  // The heap's front is the alarm that rings first.
+  static bool rings_later(const Alarm& a, const Alarm& b) {
+    return a.when != b.when ? a.when > b.when : a.number > b.number;
+  }
+
   asio::io_context context{1};
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
   asio::steady_timer timer{context};
@@ -90,7 +89,7 @@ void WallClock::alarm(Time when, std::function<void()> ring) {
     const std::lock_guard lock(io.mutex);
     if (io.is_stopped) return;
     io.alarms.push_back({when, io.set++, std::move(ring)});
-    std::push_heap(io.alarms.begin(), io.alarms.end(), rings_later);
+    std::push_heap(io.alarms.begin(), io.alarms.end(), Io::rings_later);
     if (when >= io.armed_for || io.base.load() == not_started) return;
     io.armed_for = when;
   }
@@ -115,7 +114,7 @@ void WallClock::alarm(Time when, std::function<void()> ring) {
         {
           const std::lock_guard lock(mine.mutex);
           if (mine.is_stopped || mine.alarms.empty() || mine.alarms.front().when > clock.now()) return;
-          std::pop_heap(mine.alarms.begin(), mine.alarms.end(), rings_later);
+          std::pop_heap(mine.alarms.begin(), mine.alarms.end(), Io::rings_later);
           due = std::move(mine.alarms.back().ring);
           mine.alarms.pop_back();
         }

@@ -12,15 +12,8 @@ namespace rubato {
 
 namespace {
 
-constexpr std::size_t small_model = 1024;  // numbers; below, asking for thread CPU time costs more than a step
 constexpr std::size_t most_deliveries = 256;  // in a parcel
 constexpr Duration settling = std::chrono::milliseconds(400);  // without a letter from anywhere: the links are empty
-
-void add(MessageCounts& sum, const MessageCounts& counts) {
-  sum.sent += counts.sent, sum.lost += counts.lost, sum.kept += counts.kept, sum.late += counts.late;
-  sum.capped += counts.capped, sum.superseded += counts.superseded, sum.duplicates += counts.duplicates;
-  sum.resyncs += counts.resyncs, sum.stale += counts.stale, sum.computations += counts.computations, sum.publications += counts.publications;
-}
 
 // A channel that only stands for "at once" is not laid over real links.
 const Channel* modelled(const config::Channel& channel, const Timing& timing) {
@@ -469,7 +462,7 @@ void WallHost::receive_note(HostId from, Parcel parcel, Duration arrived) {
 void WallHost::measured(ClientId client, std::uint64_t sample, const MessageCounts& counts) {
   const std::lock_guard lock(mutex_);
   measured_joules_[sample] += timing_.conductor.energy.of(client, counts).joules();
-  add(measured_counts_[sample], counts);
+  measured_counts_[sample] += counts;
 }
 
 void WallHost::saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) {

@@ -57,12 +57,6 @@ Sample sample_of(std::vector<FinalClient>& last, const Task& task, WallHost& hos
   return {};
 }
 
-void add(MessageCounts& sum, const MessageCounts& counts) {
-  sum.sent += counts.sent, sum.lost += counts.lost, sum.kept += counts.kept, sum.late += counts.late;
-  sum.capped += counts.capped, sum.superseded += counts.superseded, sum.duplicates += counts.duplicates;
-  sum.resyncs += counts.resyncs, sum.stale += counts.stale, sum.computations += counts.computations, sum.publications += counts.publications;
-}
-
 void describe_clients(const std::vector<FinalClient>& last, const Timing& timing, double until, const RunOptions& options,
                       RunResult& result) {
   const std::size_t clients = timing.graph.clients();
@@ -80,7 +74,7 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
     models.add({client.model.data<std::byte>(), client.model.bytes()}, client.is_here);
     if (client.is_here) hashes.push_back(client.hash);
     unheard += client.unheard;
-    add(result.messages, client.counts);
+    result.messages += client.counts;
     result.by_client[i] = client.counts;
     result.traffic += client.snapshot.traffic;
     result.steps += client.steps;
@@ -187,7 +181,7 @@ RunResult perform_wall(Preparation& parts, const Experiment& experiment, const R
 
 namespace {
 
-constexpr Duration glance = std::chrono::milliseconds(10);
+constexpr Duration glance_at_others = std::chrono::milliseconds(10);
 constexpr Duration head_start = std::chrono::milliseconds(300);  // for everybody to hear when the run begins
 
 // What an earlier life has recorded, so that this one goes on with it.
@@ -248,7 +242,7 @@ Beginning agree_on_start(const Assembly& assembly, const Beginning& own, Duratio
     const bool decides = assembly.first_alive() == assembly.self();
     if (decides || WallClock::machine_now() > until || (stop && stop->load()))
       return {WallClock::machine_now() + head_start - own.since, own.run};
-    std::this_thread::sleep_for(glance);
+    std::this_thread::sleep_for(glance_at_others);
   }
 }
 

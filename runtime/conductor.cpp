@@ -7,7 +7,6 @@ namespace rubato {
 
 namespace {
 
-constexpr std::uint32_t outside_graph = 0xFFFF'FFFF;
 constexpr std::uint32_t most_attempts = 1000;  // of one message on a link that retransmits
 
 }  // namespace
@@ -537,21 +536,7 @@ double Conductor::joules() const {
 
 MessageCounts Conductor::total_counts() const {
   MessageCounts total;
-  for (const auto& protocol : protocols_) {
-    const MessageCounts& counts = protocol->counts();
-    total.sent += counts.sent;
-    total.lost += counts.lost;
-    total.kept += counts.kept;
-    total.late += counts.late;
-    total.capped += counts.capped;
-    total.superseded += counts.superseded;
-    total.duplicates += counts.duplicates;
-    total.resyncs += counts.resyncs;
-    total.stale += counts.stale;
-    total.computations += counts.computations;
-    total.publications += counts.publications;
-    total.airtime += counts.airtime;
-  }
+  for (const auto& protocol : protocols_) total += protocol->counts();
   return total;
 }
 

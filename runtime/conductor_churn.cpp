@@ -5,12 +5,6 @@
 
 namespace rubato {
 
-namespace {
-
-constexpr std::uint32_t outside_graph = 0xFFFF'FFFF;
-
-}  // namespace
-
 void Conductor::open_doors() {
   attendance_.emplace(*settings_.churn);
   next_churn_ = attendance_->next();

@@ -89,6 +89,13 @@ struct MessageCounts {
   std::uint64_t computations = 0;
   std::uint64_t publications = 0;
   Duration airtime{};            ///< as a sender: how long it transmitted
+
+  MessageCounts& operator+=(const MessageCounts& other) {
+    sent += other.sent, lost += other.lost, kept += other.kept, late += other.late, capped += other.capped;
+    superseded += other.superseded, duplicates += other.duplicates, resyncs += other.resyncs, stale += other.stale;
+    computations += other.computations, publications += other.publications, airtime += other.airtime;
+    return *this;
+  }
 };
 
 /// One client's automaton. Calls come in the order of events; `now` never decreases. It does no input or output.

@@ -22,6 +22,9 @@ struct Edge {
 /// A directed link, numbered from 0 in the order of (source, target).
 using LinkIndex = std::uint32_t;
 
+/// In the place of a link: the message takes none, such as a unification's model or a request.
+inline constexpr LinkIndex outside_graph = 0xFFFF'FFFF;
+
 /// Copies are cheap: they share one immutable table, so a graph may be kept by value and read from any thread.
 /// A ring of 1,000,000 clients takes 32 MB. Client and link numbers handed in must exist.
 class Graph {

@@ -51,12 +51,6 @@ std::vector<ChurnLine> with_calm(std::vector<ChurnLine> lines) {
   return lines;
 }
 
-void add(MessageCounts& sum, const MessageCounts& counts) {
-  sum.sent += counts.sent, sum.lost += counts.lost, sum.kept += counts.kept, sum.late += counts.late;
-  sum.capped += counts.capped, sum.superseded += counts.superseded, sum.duplicates += counts.duplicates;
-  sum.resyncs += counts.resyncs, sum.stale += counts.stale;
-}
-
 std::vector<double> links_of(const MixingMatrix& matrix) {
   return {matrix.link_weights().begin(), matrix.link_weights().end()};
 }
@@ -162,7 +156,7 @@ void FaultWorld::run(Hardship& hardship) {
   check_counts(conductor, watch);
   hardship.events += conductor.events();
   hardship.churn += conductor.attendance() ? conductor.attendance()->counts() : ChurnCounts{};
-  add(hardship.messages, conductor.total_counts());
+  hardship.messages += conductor.total_counts();
   if (passes_mass_on && !watch.is_whole()) throw Broken("in the calm some mass is still missing");
   const double rest = disagreement();
   if (!(rest < subject_.agreement)) throw Broken("in the calm models are still " + std::to_string(rest) + " apart");

@@ -1,0 +1,24 @@
+// Numbers as they stand in the files of results.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace rubato {
+
+/// Keys stay in the order in which they were set.
+using ResultJson = nlohmann::ordered_json;
+
+/// The shortest text that is read back as the same number.
+inline std::string shortest(double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return {text, end};
+}
+
+/// JSON knows no infinity and no NaN: null stands for them.
+inline ResultJson finite(double value) { return std::isfinite(value) ? ResultJson(value) : ResultJson(nullptr); }
+
+}  // namespace rubato
