@@ -229,7 +229,7 @@ void Assembly::look_for_lost(Duration now) {
 
 void Assembly::run() {
   constexpr Duration tick = std::chrono::milliseconds(5), rest = std::chrono::milliseconds(20);
-  Duration next_look{};
+  Duration next_look = at_once;
   while (true) {
     std::vector<News> news;
     {
@@ -308,7 +308,7 @@ void Assembly::set_running(Duration since, std::uint64_t begun, std::uint32_t in
   mine_.incarnation = incarnation;
   ++edition_;
   for (Peer& peer : peers_) peer.knows_us = false;
-  for (Peer& peer : peers_) peer.next_hello = {};
+  for (Peer& peer : peers_) peer.next_hello = at_once;
 }
 
 bool Assembly::is_alive(HostId host) const {

@@ -113,6 +113,8 @@ class Assembly final : public ParcelSink {
     Duration round_trip{};
     Duration offset{};
   };
+  static constexpr Duration at_once = Duration::min();  // clocks may show less than 0
+
   struct Peer {
     std::optional<Introduction> introduction;
     std::string refusal;              // why it cannot take part; empty: it can
@@ -120,8 +122,8 @@ class Assembly final : public ParcelSink {
     std::uint32_t heard_edition = 0;  // of its introduction
     std::uint32_t lives = 0;          // that it has had, as far as we know
     std::uint32_t our_lives = 0;      // as far as it knows
-    Duration next_hello{};
-    Duration next_ask{};
+    Duration next_hello = at_once;
+    Duration next_ask = at_once;
     std::uint32_t asks = 0;
     Duration heard{};
     std::deque<Exchange> exchanges;   // the newest few
