@@ -61,6 +61,7 @@ struct WallEvent {
   Delivery delivery{};
   Note note{};
   ChurnEvent churn{};
+  std::shared_ptr<const void> place{};  ///< of what came from another host: in the room of what may wait here
 };
 
 /// Where clients send to. May be called on any thread.

@@ -13,6 +13,7 @@ namespace rubato {
 namespace {
 
 constexpr std::size_t most_deliveries = 256;  // in a parcel
+constexpr std::int64_t most_waiting = 100'000;  // letters and notes of one host, not yet handled
 constexpr Duration settling = std::chrono::milliseconds(400);  // without a letter from anywhere: the links are empty
 
 // A channel that only stands for "at once" is not laid over real links.
@@ -50,6 +51,7 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
   make_clients(task, timing);
   if (!network_) return;
   hosts_.resize(network_->assembly.hosts());
+  for (std::size_t host = 0; host < hosts_.size(); ++host) rooms_.emplace_back(most_waiting);
   is_stopped_.resize(hosts_.size());
   network_->assembly.handle(ParcelKind::letter, [this](HostId from, Parcel parcel, Duration arrived) {
     receive_letter(from, std::move(parcel), arrived);
@@ -81,7 +83,7 @@ void WallHost::make_clients(const Task& task, Timing& timing) {
   }
 }
 
-OfficeCounts WallHost::counts() const { return {refused_.load(), malformed_.load()}; }
+OfficeCounts WallHost::counts() const { return {refused_.load(), malformed_.load(), flooded_.load()}; }
 
 void WallHost::load(ClientId client, std::uint64_t number, std::span<const std::byte> state) {
   if (!is_here(client)) throw std::invalid_argument("a checkpoint of client " + std::to_string(client.value) + ", which is on another host");
@@ -371,11 +373,12 @@ void WallHost::later(Time when, ClientId client, WallEvent event, bool counts) {
 }
 
 // Stamped where it arrives.
-void WallHost::deliver(const std::shared_ptr<const Letter>& letter, const Delivery& delivery, Time stamp) {
+void WallHost::deliver(const std::shared_ptr<const Letter>& letter, const Delivery& delivery, Time stamp, const WaitingRoom* room) {
   WallEvent event{.kind = WallEvent::Kind::letter};
   event.letter = letter;
   event.delivery = delivery;
   const auto after = [&](Duration delay) {
+    if (room && !(event.place = room->enter())) return void(++flooded_);
     event.at = stamp + delay;
     if (delay <= Duration{}) return post(delivery.receiver, event);
     later(event.at, delivery.receiver, event, true);
@@ -388,7 +391,7 @@ void WallHost::send(std::shared_ptr<const Letter> letter, std::vector<Delivery> 
   std::map<HostId, std::vector<Delivery>> elsewhere;
   for (const Delivery& delivery : deliveries) {
     if (is_here(delivery.receiver))
-      deliver(letter, delivery, letter->sent);
+      deliver(letter, delivery, letter->sent, nullptr);
     else if (network_)
       elsewhere[network_->host_of[delivery.receiver.value]].push_back(delivery);
   }
@@ -435,7 +438,7 @@ void WallHost::receive_letter(HostId from, Parcel parcel, Duration arrived) {
   const std::shared_ptr<const Letter> shared = std::move(letter->letter);
   for (const Delivery& delivery : letter->deliveries) {
     if (is_here(delivery.receiver))
-      deliver(shared, delivery, stamp);
+      deliver(shared, delivery, stamp, &rooms_[from.value]);
     else
       ++malformed_;
   }
@@ -451,6 +454,8 @@ void WallHost::receive_note(HostId from, Parcel parcel, Duration arrived) {
     return;
   }
   WallEvent event{.kind = WallEvent::Kind::note};
+  event.place = rooms_[from.value].enter();
+  if (!event.place) return void(++flooded_);
   event.note = *note;
   event.at = clock_.at(arrived) + note->delay;
   if (note->delay > Duration{}) return later(event.at, note->to, event, true);

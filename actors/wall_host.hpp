@@ -16,6 +16,7 @@
 #include "actors/reporter.hpp"
 #include "actors/stage.hpp"
 #include "actors/timing.hpp"
+#include "actors/waiting_room.hpp"
 #include "actors/wall_client.hpp"
 #include "runtime/world/attendance.hpp"
 #include "transports/transport.hpp"
@@ -41,6 +42,7 @@ struct WallCheckpoint {
 struct OfficeCounts {
   std::uint64_t refused = 0;    ///< the transport's queue was full
   std::uint64_t malformed = 0;  ///< parcels that were no letters of this run
+  std::uint64_t flooded = 0;    ///< beyond what one host may have waiting for the clients here
 };
 
 class WallHost final : public WallOffice {
@@ -106,7 +108,7 @@ class WallHost final : public WallOffice {
   void post(ClientId client, WallEvent event);
   void post_to_all(const WallEvent& event);
   void handled();
-  void deliver(const std::shared_ptr<const Letter>& letter, const Delivery& delivery, Time stamp);
+  void deliver(const std::shared_ptr<const Letter>& letter, const Delivery& delivery, Time stamp, const WaitingRoom* room);
   void receive_letter(HostId from, Parcel parcel, Duration arrived);
   void receive_note(HostId from, Parcel parcel, Duration arrived);
   Duration behind(HostId host) const;
@@ -151,6 +153,8 @@ class WallHost final : public WallOffice {
   std::atomic<std::int64_t> open_work_{0};   // events and letters under way on this host
   std::atomic<std::uint64_t> refused_{0};
   std::atomic<std::uint64_t> malformed_{0};
+  std::atomic<std::uint64_t> flooded_{0};
+  std::vector<WaitingRoom> rooms_;           // by host
   std::atomic<std::int64_t> last_letter_{0};  // the machine's clock, of what came from other hosts
   std::atomic<bool> is_until_over_{false};
   std::atomic<std::uint64_t> sampled_periods_{0};  // of every_events

@@ -265,7 +265,7 @@ std::string sentence_about(const TransportCounts& counts, const OfficeCounts& of
   const std::pair<std::uint64_t, const char*> others[] = {
       {counts.dropped_states, " made room for newer ones"}, {counts.refused, " refused"}, {counts.malformed, " malformed"},
       {counts.oversized, " oversized"}, {counts.unknown, " of an unknown kind"}, {counts.unauthenticated, " unauthenticated"},
-      {counts.replayed, " replayed"}, {counts.stale, " of an earlier life"}, {counts.flooded, " beyond what may wait"},
+      {counts.replayed, " replayed"}, {counts.stale, " of an earlier life"}, {counts.flooded + office.flooded, " beyond what may wait"},
       {office.malformed, " no letters of this run"}};
   for (const auto& [count, what] : others)
     if (count > 0) text += ", " + std::to_string(count) + what;

@@ -1,0 +1,70 @@
+// What a peer may have waiting is bounded, and the bound is its own.
+#include "actors/waiting_room.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <thread>
+#include <vector>
+
+using namespace rubato;
+
+using Place = std::shared_ptr<const void>;
+
+TEST_CASE("a room has so many places, and who leaves makes room for another") {
+  const WaitingRoom room(2);
+  Place first = room.enter();
+  const Place second = room.enter();
+  REQUIRE(first);
+  REQUIRE(second);
+  CHECK_FALSE(room.enter());
+  CHECK_FALSE(room.enter());
+  Place copy = first;
+  first.reset();
+  CHECK_FALSE(room.enter());
+  copy.reset();
+  CHECK(room.enter());
+}
+
+TEST_CASE("a full room takes no place of another one") {
+  std::vector<WaitingRoom> rooms;
+  for (int i = 0; i < 2; ++i) rooms.emplace_back(1);
+  const Place place = rooms[0].enter();
+  CHECK_FALSE(rooms[0].enter());
+  CHECK(rooms[1].enter());
+}
+
+TEST_CASE("places outlive their room") {
+  Place place;
+  {
+    const WaitingRoom room(1);
+    place = room.enter();
+  }
+  CHECK(place);
+}
+
+TEST_CASE("however many threads come and go, no more are inside than there are places") {
+  constexpr int places = 5;
+  const WaitingRoom room(places);
+  std::atomic<int> inside{0}, most{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int k = 0; k < 20'000; ++k) {
+        std::vector<Place> mine;
+        for (int n = 0; n < 3; ++n)
+          if (Place place = room.enter()) mine.push_back(std::move(place));
+        const int now = inside += static_cast<int>(mine.size());
+        for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+        }
+        inside -= static_cast<int>(mine.size());
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(most <= places);
+  CHECK(most > 0);
+  std::vector<Place> all;
+  for (int n = 0; n < places; ++n) all.push_back(room.enter());
+  for (const Place& place : all) CHECK(place);
+  CHECK_FALSE(room.enter());
+}
