@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "actors/devices.hpp"
 #include "actors/per_client.hpp"
 #include "runtime/world/bandwidth_channel.hpp"
 #include "runtime/world/places.hpp"
@@ -40,11 +42,17 @@ std::unique_ptr<Channel> make_random(const config::Channel& channel, std::uint64
                                          std::move(exceptions));
 }
 
-std::vector<double> capacities_of(const config::Law& law, std::uint32_t number, const Experiment& experiment) {
+// Each client's: its class's, else drawn by the law of all. One number where it is the same for everybody.
+std::vector<double> capacities_of(const config::Law& law, std::optional<config::Law> config::DeviceClass::* of_class,
+                                  std::uint32_t number, const Experiment& experiment) {
   const PerClient bits(law, seed_of(experiment), number);
+  const std::vector<config::DeviceClass>& devices = experiment.clients.classes;
+  const bool is_by_class = std::ranges::any_of(devices, [&](const auto& device) { return (device.*of_class).has_value(); });
+  const auto classes = classes_of(experiment.clients, seed_of(experiment));
   std::vector<double> capacities;
-  for (std::uint32_t i = 0; i < (bits.is_same_for_all() ? 1 : clients_of(experiment)); ++i) {
-    capacities.push_back(bits.of({i}));
+  for (std::uint32_t i = 0; i < (bits.is_same_for_all() && !is_by_class ? 1 : clients_of(experiment)); ++i) {
+    const config::Law* own = classes[i] && devices[*classes[i]].*of_class ? &*(devices[*classes[i]].*of_class) : nullptr;
+    capacities.push_back(own ? PerClient(*own, seed_of(experiment), number).of({i}) : bits.of({i}));
     if (!(capacities.back() > 0))
       throw std::invalid_argument("the bits per second of client " + std::to_string(i) + " are " +
                                   std::to_string(capacities.back()) + ": must be greater than 0");
@@ -56,7 +64,8 @@ std::unique_ptr<Channel> make_bandwidth(const Experiment& experiment) {
   const config::Channel& channel = experiment.channel;
   return std::make_unique<BandwidthChannel>(
       seed_of(experiment),
-      BandwidthChannel::Capacities{capacities_of(channel.up, up_number, experiment), capacities_of(channel.down, down_number, experiment)},
+      BandwidthChannel::Capacities{capacities_of(channel.up, &config::DeviceClass::up, up_number, experiment),
+                                   capacities_of(channel.down, &config::DeviceClass::down, down_number, experiment)},
       law_of(channel.delay), clients_of(experiment));
 }
 

@@ -117,6 +117,7 @@ struct DeviceClass {
   double share = 0;                  // of the clients, in (0, 1]; all together at most 1
   std::optional<Law> rate;           // ticks a second of the compute timer, drawn for each client
   std::optional<Law> transmit_rate;  // of the transmit timer
+  std::optional<Law> up, down;       // bits per second, as in a channel of kind bandwidth
   std::optional<double> transmit_watts, compute_joules;  // as in [energy]
   bool operator==(const DeviceClass&) const = default;
 };

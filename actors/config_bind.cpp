@@ -24,7 +24,8 @@ void fields(auto& each, TimerLaw& timer) {
 
 void fields(auto& each, DeviceClass& device) {
   each("name", device.name), each("share", device.share), each("rate", device.rate);
-  each("transmit_rate", device.transmit_rate), each("transmit_watts", device.transmit_watts);
+  each("transmit_rate", device.transmit_rate), each("up", device.up), each("down", device.down);
+  each("transmit_watts", device.transmit_watts);
   each("compute_joules", device.compute_joules);
 }
 

@@ -109,6 +109,9 @@ void check_classes(const Sound& sound, Faults& faults) {
     const Value *name = device ? device->find("name") : nullptr, *share = device ? device->find("share") : nullptr;
     if (name && name->as<std::string>() && !names.insert(*name->as<std::string>()).second)
       faults.add(*name, "clients.classes[" + std::to_string(i) + "].name", "is the name of two classes");
+    for (const char* key : {"up", "down"})
+      if (const Value* capacity = device ? device->find(key) : nullptr; capacity && !sound.is("channel.kind", "bandwidth"))
+        faults.add(*capacity, "clients.classes[" + std::to_string(i) + "]." + key, "needs channel.kind = \"bandwidth\"");
     if (const auto* whole = share ? share->as<std::int64_t>() : nullptr) shares += static_cast<double>(*whole);
     if (const auto* part = share ? share->as<double>() : nullptr) shares += *part;
   }

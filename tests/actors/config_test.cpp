@@ -531,11 +531,21 @@ class Generator {
   std::string text() {
     data_ = data_names[chance_.below(data_names.size())];
     std::string text;
-    for (const Entry& entry : table("").entries) text += entry.name + " = " + to_toml(entry.value) + '\n';
+    Table root = table("");
+    if (!is_bandwidth_) drop_capacities(root);
+    for (const Entry& entry : root.entries) text += entry.name + " = " + to_toml(entry.value) + '\n';
     return text;
   }
 
  private:
+  // Devices have bits per second of their own only where the channel shares them out.
+  static void drop_capacities(Table& root) {
+    Value* clients = root.find("clients");
+    Value* classes = clients ? clients->as<Table>()->find("classes") : nullptr;
+    if (!classes) return;
+    for (Value& device : *classes->as<List>())
+      std::erase_if(device.as<Table>()->entries, [](const Entry& entry) { return entry.name == "up" || entry.name == "down"; });
+  }
   static bool is_needed(const Key& key) {
     return key.type == Type::table || key.type == Type::links || key.name == "cap_period" ||
            (key.table == "link" && key.name == "delay");
@@ -582,7 +592,7 @@ class Generator {
     };
     do word = words[chance_.below(words.size())];
     while (is_refused());
-    if (key.table == "channel" && key.name == "kind") is_ideal_ = word == "ideal";
+    if (key.table == "channel" && key.name == "kind") is_ideal_ = word == "ideal", is_bandwidth_ = word == "bandwidth";
     if (key.name == "clock") is_wall_ = word == "wall";
     return {word};
   }
@@ -695,6 +705,7 @@ class Generator {
                                                           "breast-cancer", "pame_regression", "pame_logistic", "quadratic"};
   std::string data_;
   bool is_ideal_ = true;
+  bool is_bandwidth_ = false;
   bool is_wall_ = false;
 };
 

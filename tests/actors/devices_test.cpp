@@ -121,6 +121,25 @@ TEST_CASE("what a run spends is power times airtime and so much a computation, o
   CHECK_FALSE(run(experiment({}, many_text), on_threads(1)).energy);
 }
 
+TEST_CASE("devices of a class send and receive as fast as it says, the others as the channel says") {
+  std::string text = many_text;
+  text.insert(text.find("[[clients.classes]]\nname = \"board\""), "up = 1e5\n");
+  text.insert(text.find("[algorithm]"), "down = 1e9\nup = { law = \"uniform\", low = 4e5, high = 4e5 }\n");
+  const config::Experiment many = experiment({"channel.kind=bandwidth", "channel.up=1e6", "channel.down=1e8"}, text);
+  const RunResult result = run(many, on_threads(1));
+  const auto classes = classes_of(many.clients, 1);
+  double airtime = 0;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const double bits = 2 * 8 * 4 * 4 * static_cast<double>(result.by_client[i].publications);  // to both neighbours on the ring
+    airtime += bits / (classes[i] == 0u ? 1e5 : classes[i] == 1u ? 4e5 : 1e6);
+  }
+  REQUIRE(airtime > 1);
+  double measured = 0;
+  for (const auto& client : result.by_client) measured += to_seconds(client.airtime);
+  CHECK(measured == doctest::Approx(airtime).epsilon(1e-4));
+  CHECK(contains(complaint<std::invalid_argument>([&] { experiment({}, text); }), "needs channel.kind = \"bandwidth\""));
+}
+
 TEST_CASE("the example of devices runs, and says what it has spent") {
   std::ostringstream notes;
   const config::Experiment example = config::read_experiment(RUBATO_SOURCE_DIR "/examples/devices.toml", std::vector<std::string>{"until=20.5"}, notes);
