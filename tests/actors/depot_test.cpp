@@ -15,13 +15,35 @@ namespace {
 
 constexpr Duration long_enough = std::chrono::seconds(60);  // for a machine that has other things to do
 
+// Receipts take their time to leave, unless the thread that made this is the one who sends them.
+class SlowReceipts final : public Transport {
+ public:
+  explicit SlowReceipts(std::unique_ptr<Transport> inner) : inner_{std::move(inner)} {}
+
+  HostId self() const override { return inner_->self(); }
+  void start(ParcelSink& sink) override { inner_->start(sink); }
+  bool send(HostId to, Parcel parcel) override {
+    if (parcel.kind == ParcelKind::have && std::this_thread::get_id() != maker_)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return inner_->send(to, std::move(parcel));
+  }
+  void stop(Duration linger) override { inner_->stop(linger); }
+  TransportCounts counts() const override { return inner_->counts(); }
+
+ private:
+  std::unique_ptr<Transport> inner_;
+  std::thread::id maker_ = std::this_thread::get_id();
+};
+
 // Two hosts who know each other.
 class Pair {
  public:
-  explicit Pair(const Impairment& links = {}, std::size_t queue_bytes = Hub::usual_queue_bytes) : hub_{2, queue_bytes} {
+  explicit Pair(const Impairment& links = {}, std::size_t queue_bytes = Hub::usual_queue_bytes, bool has_slow_receipts = false)
+      : hub_{2, queue_bytes} {
     for (std::uint32_t i = 0; i < 2; ++i) {
       ends_[i] = hub_.end(HostId{i});
       transports_[i] = std::make_unique<Impaired>(*ends_[i], links, 3 + i);
+      if (has_slow_receipts) transports_[i] = std::make_unique<SlowReceipts>(std::move(transports_[i]));
       Assembly::Settings settings;
       settings.names = {"a", "b"};
       settings.self = {"run", "arithmetic", "1.0", 1, true, std::nullopt};
@@ -43,7 +65,7 @@ class Pair {
   TensorPool pool_;
   Hub hub_;
   std::unique_ptr<Transport> ends_[2];
-  std::unique_ptr<Impaired> transports_[2];
+  std::unique_ptr<Transport> transports_[2];
   std::unique_ptr<Assembly> assemblies_[2];
   std::unique_ptr<Depot> depots_[2];
 };
@@ -183,6 +205,22 @@ TEST_CASE("who settles before it goes leaves nobody waiting for a receipt") {
     owner.deliver(payload(0), packing(0));
     pair->receiver().want(payload(0), a, shelf.receive(0));
     REQUIRE(shelf.has(1));
+    pair->receiver().settle();
+    pair->assembly(1).stop(std::chrono::seconds(1));
+    CHECK(is_empty_soon(owner));
+  }
+}
+
+TEST_CASE("who settles waits for words that are on their way to the links") {
+  for (std::uint64_t round = 0; round < 10; ++round) {
+    Shelf shelf;
+    auto pair = std::make_unique<Pair>(Impairment{}, Hub::usual_queue_bytes, true);
+    Depot& owner = pair->owner();
+    owner.promise(payload(0), {b});
+    owner.deliver(payload(0), packing(0));
+    pair->receiver().want(payload(0), a, shelf.receive(0));
+    REQUIRE(shelf.has(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(round));  // now before the thread takes the receipt, now after
     pair->receiver().settle();
     pair->assembly(1).stop(std::chrono::seconds(1));
     CHECK(is_empty_soon(owner));
