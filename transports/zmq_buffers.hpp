@@ -11,7 +11,7 @@ namespace rubato {
 /// Before the socket is bound or connected to the address. Over a real network the kernel finds the sizes itself, and they
 /// must be large. Here that costs a fifth of the speed.
 inline void fit_buffers(zmq::socket_t& socket, const std::string& address) {
-  constexpr int bytes = 128 << 10;
+  constexpr int bytes = 256 << 10;
   if (!address.starts_with("tcp://") || !stays_here(address)) return;
   socket.set(zmq::sockopt::sndbuf, bytes);
   socket.set(zmq::sockopt::rcvbuf, bytes);
