@@ -439,10 +439,7 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
   for (std::uint32_t place = 0; place < entries.size(); ++place) {
     StepEntry& entry = entries[place];
     entry.incarnation = static_cast<std::uint16_t>(incarnation());
-    Fate fate;
-    if (world_.channel)
-      fate = world_.channel->carry({self_, entry.peer, entry.place, step.message, draft.turn, 0, now_});
-    fate.lost |= is_apart(entry.peer);
+    const Fate fate = fate_of({self_, entry.peer, entry.place, step.message, draft.turn, 0, now_});
     entry.lost = fate.lost;
     entry.copies = fate.copies;
     airtime = std::max(airtime, fate.airtime);
@@ -473,13 +470,20 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
   if (is_exchanged) protocol_->on_departed(under_way, now_, effects_);
 }
 
+// Of who is apart nothing is heard, however often it is sent.
+Fate WallClient::fate_of(const LinkUse& use) const {
+  Fate fate;
+  if (world_.channel) fate = world_.channel->carry(use);
+  if (is_apart(use.receiver))
+    fate.lost = true;
+  else if (fate.lost && world_.retransmits)
+    fate = retransmitted(fate, *world_.channel, use);
+  return fate;
+}
+
 void WallClient::send_requests() {
   for (const Effects::Request& request : effects_.requests()) {
-    Fate fate;
-    if (world_.channel)
-      fate = world_.channel->carry({self_, request.to, outside_graph, MessageKind::request, requests_, 0, now_});
-    ++requests_;
-    fate.lost |= is_apart(request.to);
+    const Fate fate = fate_of({self_, request.to, outside_graph, MessageKind::request, requests_++, 0, now_});
     if (!fate.lost) world_.office.send(Note{MessageKind::request, self_, request.to, request.tag, fate.delay});
   }
 }

@@ -101,6 +101,7 @@ struct WallWorld {
   const ChurnPlan& churn;
   const Channel* channel = nullptr;  ///< laid over the real links; null: these are enough
   bool acknowledges = false;
+  bool retransmits = false;          ///< what the modelled links lose is sent again until it arrives
   bool passes_mass_on = false;       ///< epochs matter
   bool may_adopt = false;            ///< who joins can take the model of a neighbour
   bool saturates = false;            ///< computes as fast as it can
@@ -191,6 +192,7 @@ class WallClient {
   void publish(Effects::Draft& draft, std::span<StepEntry> entries, ThreadMemory& memory);
   void merge(const Step& step, ThreadMemory& memory);
   void note(const Step& step);
+  Fate fate_of(const LinkUse& use) const;
   void send_requests();
 
   SlotIndex put(std::shared_ptr<const Letter> letter);

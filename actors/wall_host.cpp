@@ -36,6 +36,7 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
              .churn = timing.churn,
              .channel = modelled(experiment.channel, timing),
              .acknowledges = timing.conductor.acknowledges,
+             .retransmits = timing.conductor.retransmits,
              .passes_mass_on = !timing.settings.share_weights.empty() || timing.settings.needs.in_order,
              .may_adopt = timing.conductor.may_adopt,
              .saturates = experiment.saturate,
