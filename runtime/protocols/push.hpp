@@ -89,7 +89,7 @@ class Push final : public Protocol {
   void skip_compute(Effects& effects) override { wake_compute(effects); }
   void resume(Time now, Effects& effects) override;
   void on_leave(Time now, Effects& effects) override;
-  void on_presence(ClientId neighbour, bool is_here) override { memory().absent.set(neighbour, is_here); }
+  void on_presence(ClientId neighbour, bool is_here, Time, Effects&) override { memory().absent.set(neighbour, is_here); }
   void on_new_life(ClientId sender) override;
   void archive(Archive& archive) override;
   void on_refill() override { mailbox_.refill(settings_.limits); }

@@ -8,6 +8,7 @@
 #include "runtime/protocols/job.hpp"
 #include "runtime/protocols/protocol.hpp"
 #include "runtime/protocols/push.hpp"
+#include "runtime/unification.hpp"
 
 namespace rubato {
 
@@ -29,6 +30,10 @@ struct RoundSettings {
   std::vector<std::vector<bool>> sends;    ///< [round][client]; empty: drawn with send_probability
   std::uint64_t unify_every = 0;           ///< rounds between unifications; 0: never
   std::uint64_t refill_every = 0;          ///< rounds between refills of the reception cap; 0: never
+  // In real time.
+  const UnificationPlan* unification = nullptr;  ///< whose model is taken; null: nobody's
+  Duration patience = Duration::max();           ///< how long a client waits for messages that do not come
+  Duration ask_after = std::chrono::seconds(1);  ///< and after which time it asks for them; then after twice as long, and so on
 
   /// Whether the client sends in a round's exchanges what it has to say.
   bool sends_in(ClientId client, std::uint64_t round) const;
