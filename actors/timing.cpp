@@ -626,6 +626,9 @@ void Timing::hold_together(const Experiment& experiment, const Manner& manner, s
   board.refill_every = whole_rounds(experiment.mailbox.cap_period, "mailbox.cap_period");
   if (experiment.protocol.compute_phase) board.jobs.phase = from_seconds(*experiment.protocol.compute_phase);
   board.jobs.carries_on = experiment.protocol.late_work == config::LateWork::carry_on;
+  board.unification = &conductor.unification;
+  if (experiment.protocol.missing == config::MissingRule::drop) board.patience = settings.limits.deadline;
+  board.ask_after = from_seconds(0.25 * experiment.time_scale);  // a quarter of a real second
   conductor.refuses_at_close = true;
   conductor.retransmits = experiment.protocol.missing == config::MissingRule::wait;
   conductor.loses_both_ways = experiment.protocol.missing == config::MissingRule::symmetric_drop;
@@ -659,18 +662,19 @@ void Timing::require_intervals() const {
                               "\" needs a law of intervals: poisson, fixed, shifted_exp, gamma or lognormal");
 }
 
-std::vector<std::unique_ptr<Protocol>> Timing::make_protocols() {
+std::vector<std::unique_ptr<Protocol>> Timing::make_protocols(bool in_real_time) {
   std::vector<std::unique_ptr<Protocol>> protocols;
   protocols.reserve(graph.clients());
-  for (std::uint32_t i = 0; i < graph.clients(); ++i) protocols.push_back(make_protocol(ClientId{i}));
+  for (std::uint32_t i = 0; i < graph.clients(); ++i) protocols.push_back(make_protocol(ClientId{i}, in_real_time));
   return protocols;
 }
 
-std::unique_ptr<Protocol> Timing::make_protocol(ClientId client) {
+std::unique_ptr<Protocol> Timing::make_protocol(ClientId client, bool in_real_time) {
   switch (protocol_) {
     case Runs::push:
       return std::make_unique<Push>(settings, client);
     case Runs::rounds:
+      if (in_real_time) return std::make_unique<LocalRounds>(board, client);
       return std::make_unique<Rounds>(board, client);
     case Runs::server:
       return std::make_unique<Server>(server, client);

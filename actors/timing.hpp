@@ -11,6 +11,7 @@
 #include "actors/seating.hpp"
 #include "algos/catalogue.hpp"
 #include "runtime/conductor.hpp"
+#include "runtime/protocols/local_rounds.hpp"
 #include "runtime/protocols/pull.hpp"
 #include "runtime/protocols/push.hpp"
 #include "runtime/protocols/rounds.hpp"
@@ -59,7 +60,7 @@ class Timing {
   Timing& operator=(const Timing&) = delete;
 
   /// One automaton per client. May be called once.
-  std::vector<std::unique_ptr<Protocol>> make_protocols();
+  std::vector<std::unique_ptr<Protocol>> make_protocols(bool in_real_time = false);
 
   Runs protocol() const { return protocol_; }
   /// How long messages are, for models of so many numbers; before the first of them.
@@ -93,7 +94,7 @@ class Timing {
   void leave_alone(const config::Experiment& experiment);
   void follow_fading(const config::Experiment& experiment, const Manner& manner);
   void go_on_air(const config::Experiment& experiment, const Manner& manner);
-  std::unique_ptr<Protocol> make_protocol(ClientId client);
+  std::unique_ptr<Protocol> make_protocol(ClientId client, bool in_real_time);
   void hold_together(const config::Experiment& experiment, const Manner& manner, std::ostream& notes);
   void come_and_go(const config::Experiment& experiment, const Manner& manner, std::ostream& notes);
   void require_intervals() const;

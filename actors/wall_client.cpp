@@ -41,7 +41,7 @@ void WallClient::handle(const WallEvent& event, ThreadMemory& memory) {
         protocol_->on_refill();
         break;
       case Kind::presence:
-        protocol_->on_presence(event.client, event.number == 1);
+        protocol_->on_presence(event.client, event.number == 1, now_, effects_);
         break;
       case Kind::reset:
         enter_epoch(Epoch::unpacked(event.number), memory);
@@ -103,7 +103,7 @@ void WallClient::tick(const WallEvent& event, ThreadMemory&) {
   if (is_stopped_ || !is_here_ || is_paused_ || event.number != timers_) return;
   ++world_.events;
   if (event.wake.priority == Priority::transmit) return protocol_->on_transmit(now_, event.wake.detail, effects_);
-  if (event.at < computed_ && !world_.saturates) {
+  if (event.at < computed_ && !world_.saturates && !protocol_->awaits_computations()) {
     ++tally_.skipped;
     return protocol_->skip_compute(effects_);
   }
@@ -132,14 +132,16 @@ bool WallClient::is_shapely(const Letter& letter, const Delivery& delivery) cons
   const Payload& payload = letter.payload;
   if (letter.kind == MessageKind::model)
     return payload.common[0] && payload.common[0].bytes() == performer_->model_bytes().size();
-  if (!own_ || letter.kind != MessageKind::update) return true;
+  const std::uint8_t phase = letter.kind == MessageKind::update ? protocol_->phase_of(letter.tag) : 0;
+  if (letter.kind != MessageKind::update || phase >= own_.size() || !own_[phase]) return true;
+  const Payload& own = own_[phase]->payload;
   for (std::size_t i = 0; i < Payload::most_tensors; ++i)
-    if (!alike(payload.common[i], own_->payload.common[i])) return false;
-  if (own_->payload.own.empty()) return true;
-  const std::size_t each = own_->payload.own_each;
+    if (!alike(payload.common[i], own.common[i])) return false;
+  if (own.own.empty()) return true;
+  const std::size_t each = own.own_each;
   if (payload.own_each != each || payload.own.size() < (delivery.place + 1) * each) return false;
   for (std::size_t i = 0; i < each; ++i)
-    if (!alike(payload.own[delivery.place * each + i], own_->payload.own[i])) return false;
+    if (!alike(payload.own[delivery.place * each + i], own.own[i])) return false;
   return true;
 }
 
@@ -159,7 +161,7 @@ void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
   Arrival arrival{{letter.sender, letter.incarnation, letter.sequence},
                   slot,
                   std::min(letter.sent, now_),
-                  now_,
+                  protocol_->awaits_computations() ? std::min(event.at, now_) : now_,
                   link.value_or(outside_graph),
                   event.delivery.place,
                   letter.tag,
@@ -170,9 +172,14 @@ void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
     effects_.entry({.peer = letter.sender, .sequence = letter.sequence, .slot = slot,
                     .incarnation = static_cast<std::uint16_t>(letter.incarnation), .age = now_ - arrival.sent,
                     .place = event.delivery.place});
+    if (is_alive && link && letter.kind == MessageKind::update) protocol_->on_outdated(arrival, effects_);
     return;
   }
-  if (letter.kind == MessageKind::model) return receive_model(event, slot, memory);
+  if (letter.kind == MessageKind::model) {
+    const bool is_of_hub = letter.sequence < first_fetched_model;
+    if (is_of_hub && protocol_->on_model(arrival, effects_)) return;
+    return receive_model(event, slot, memory);
+  }
   const Offer offer = protocol_->on_arrival(arrival, effects_);
   if (!world_.link_counts.empty()) ++(offer == Offer::kept ? world_.link_counts[*link].kept : world_.link_counts[*link].refused);
   if (world_.acknowledges && offer == Offer::kept)
@@ -222,6 +229,7 @@ void WallClient::enter_epoch(Epoch epoch, ThreadMemory& memory) {
   while (highest < epoch.packed() && !world_.epoch.compare_exchange_weak(highest, epoch.packed())) {
   }
   protocol_->on_unify(now_, true, effects_);  // whatever waits in the mailbox is of an older epoch
+  sent_.clear();
   effects_.step(StepKind::reset, self_, now_).index = epoch.packed();
   take_over(memory);
 }
@@ -313,6 +321,7 @@ void WallClient::load(std::span<const std::byte> state, std::uint64_t number) {
 
 void WallClient::take_over(ThreadMemory& memory) {
   while (true) {
+    if (const auto finished = effects_.finished_round()) round_ = *finished;
     schedule();
     // A publication, or an answer, may make the protocol say more: then there is more to take over.
     for (std::size_t i = 0; i < effects_.drafts().size(); ++i) {
@@ -323,6 +332,7 @@ void WallClient::take_over(ThreadMemory& memory) {
       schedule();
     }
     send_requests();
+    send_again();
     effects_.clear();
     scheduled_wakes_ = scheduled_closings_ = 0;
     if (due_.empty()) return;
@@ -389,6 +399,7 @@ void WallClient::perform(Effects::Draft& draft, std::span<StepEntry> entries, Th
       note(step);
       performer_->compute(step, memory);
       computed_ = world_.clock.now();
+      if (protocol_->awaits_computations()) now_ = std::max(now_, computed_);
       break;
     case StepKind::merge:
       merge(step, memory);
@@ -439,10 +450,7 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
   for (std::uint32_t place = 0; place < entries.size(); ++place) {
     StepEntry& entry = entries[place];
     entry.incarnation = static_cast<std::uint16_t>(incarnation());
-    Fate fate;
-    if (world_.channel)
-      fate = world_.channel->carry({self_, entry.peer, entry.place, step.message, draft.turn, 0, now_});
-    fate.lost |= is_apart(entry.peer);
+    const Fate fate = fate_of({self_, entry.peer, entry.place, step.message, draft.turn, 0, now_, round_});
     entry.lost = fate.lost;
     entry.copies = fate.copies;
     airtime = std::max(airtime, fate.airtime);
@@ -452,7 +460,10 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
       ++world_.link_counts[entry.place].sent;
       world_.link_counts[entry.place].lost += fate.lost;
     }
-    if (!fate.lost) deliveries.push_back({entry.peer, place, fate.copies, fate.delay, fate.copy_delay});
+    if (!fate.lost)
+      deliveries.push_back({entry.peer, place, fate.copies, fate.delay, fate.copy_delay});
+    else
+      protocol_->on_lost(entry.peer, step.message, effects_);
   }
   counts.airtime += airtime;
   if (!is_exchanged) world_.model_messages += entries.size();
@@ -466,21 +477,50 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
   letter->tag = draft.tag;
   letter->epoch = epoch_;
   letter->sent = world_.clock.now();
-  if (step.message == MessageKind::update && !entries.empty()) own_ = letter;
+  if (step.message == MessageKind::update && !entries.empty()) {
+    own_.resize(std::max<std::size_t>(own_.size(), step.phase + 1u));
+    own_[step.phase] = letter;
+  }
   if (step.keeps && !entries.empty()) protocol_->on_retained(static_cast<Sequence>(step.index), put(letter));
+  if (draft.kept_among > 0) keep(letter, deliveries, draft.kept_among);
   const std::size_t under_way = deliveries.size();
   if (under_way > 0) world_.office.send(std::move(letter), std::move(deliveries));
   if (is_exchanged) protocol_->on_departed(under_way, now_, effects_);
 }
 
+// Of who is apart nothing is heard, however often it is sent.
+Fate WallClient::fate_of(const LinkUse& use) const {
+  Fate fate;
+  if (world_.channel) fate = world_.channel->carry(use);
+  if (is_apart(use.receiver))
+    fate.lost = true;
+  else if (fate.lost && world_.retransmits)
+    fate = retransmitted(fate, *world_.channel, use);
+  return fate;
+}
+
+void WallClient::keep(std::shared_ptr<const Letter> letter, std::vector<Delivery> deliveries, std::size_t among) {
+  const auto is_alike = [&](const Sent& sent) { return sent.letter->kind == letter->kind; };
+  if (static_cast<std::size_t>(std::ranges::count_if(sent_, is_alike)) >= among) sent_.erase(std::ranges::find_if(sent_, is_alike));
+  sent_.push_back({std::move(letter), std::move(deliveries)});
+}
+
+// The real links have lost it, or nobody has: receivers know what they have.
+void WallClient::send_again() {
+  for (const Effects::Repetition& again : effects_.repetitions())
+    for (const Sent& sent : sent_) {
+      if (sent.letter->kind != again.kind || sent.letter->sequence != again.sequence) continue;
+      for (const Delivery& delivery : sent.deliveries)
+        if (delivery.receiver == again.to) world_.office.send(sent.letter, {delivery});
+    }
+}
+
 void WallClient::send_requests() {
   for (const Effects::Request& request : effects_.requests()) {
     Fate fate;
-    if (world_.channel)
-      fate = world_.channel->carry({self_, request.to, outside_graph, MessageKind::request, requests_, 0, now_});
-    ++requests_;
-    fate.lost |= is_apart(request.to);
-    if (!fate.lost) world_.office.send(Note{MessageKind::request, self_, request.to, request.tag, fate.delay});
+    if (request.is_modelled)
+      fate = fate_of({self_, request.to, outside_graph, MessageKind::request, requests_++, 0, now_, round_});
+    if (!fate.lost && !is_apart(request.to)) world_.office.send(Note{MessageKind::request, self_, request.to, request.tag, fate.delay});
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -102,6 +103,7 @@ struct WallWorld {
   const ChurnPlan& churn;
   const Channel* channel = nullptr;  ///< laid over the real links; null: these are enough
   bool acknowledges = false;
+  bool retransmits = false;          ///< what the modelled links lose is sent again until it arrives
   bool passes_mass_on = false;       ///< epochs matter
   bool may_adopt = false;            ///< who joins can take the model of a neighbour
   bool saturates = false;            ///< computes as fast as it can
@@ -192,7 +194,10 @@ class WallClient {
   void publish(Effects::Draft& draft, std::span<StepEntry> entries, ThreadMemory& memory);
   void merge(const Step& step, ThreadMemory& memory);
   void note(const Step& step);
+  Fate fate_of(const LinkUse& use) const;
+  void keep(std::shared_ptr<const Letter> letter, std::vector<Delivery> deliveries, std::size_t among);
   void send_requests();
+  void send_again();
 
   SlotIndex put(std::shared_ptr<const Letter> letter);
   void let_go(SlotIndex slot);
@@ -226,7 +231,13 @@ class WallClient {
   std::vector<std::shared_ptr<const Letter>> slots_;  // letters that the protocol holds
   std::vector<SlotIndex> free_slots_;
   std::vector<std::uint32_t> lives_;       // by sender among its neighbours: the newest incarnation
-  std::shared_ptr<const Letter> own_;      // the last update it sent: what a letter looks like
+  std::vector<std::shared_ptr<const Letter>> own_;  // by phase, the last update it sent: what a letter looks like
+  struct Sent {
+    std::shared_ptr<const Letter> letter;
+    std::vector<Delivery> deliveries;
+  };
+  std::deque<Sent> sent_;                  // what it may be asked for once more, the newest last
+  std::uint64_t round_ = 0;                // rounds that are over, where there are any
   std::vector<Wake> due_;                  // wake-ups of this very instant
 };
 

@@ -37,6 +37,7 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
              .churn = timing.churn,
              .channel = modelled(experiment.channel, timing),
              .acknowledges = timing.conductor.acknowledges,
+             .retransmits = timing.conductor.retransmits,
              .passes_mass_on = !timing.settings.share_weights.empty() || timing.settings.needs.in_order,
              .may_adopt = timing.conductor.may_adopt,
              .saturates = experiment.saturate,
@@ -45,7 +46,7 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
              .record = record,
              .ensemble = ensemble_},
       reporter_{options, stage_},
-      is_state_{timing.settings.needs.keep != Keep::all} {
+      is_state_{timing.settings.needs.keep != Keep::all && timing.protocol() != Runs::rounds} {
   if (options.counts_links) world_.link_counts.resize(timing.graph.links());
   sender_.use(stage_);
   make_clients(task, timing);
@@ -69,7 +70,7 @@ WallHost::~WallHost() = default;
 
 void WallHost::make_clients(const Task& task, Timing& timing) {
   if (network_) timing.settings.may_duplicate = true;  // whatever carries letters may carry one twice
-  auto protocols = timing.make_protocols();
+  auto protocols = timing.make_protocols(true);
   const Seating seating = timing.seating(true);
   by_client_.resize(protocols.size());
   measured_ = std::make_shared<std::vector<ClientId>>();
@@ -163,18 +164,17 @@ void WallHost::set_alarms() {
   const auto next = [&](Duration period) {
     return static_cast<std::uint64_t>(std::max(clock_.now() - Time{}, Duration{}) / period) + 1;
   };
-  const auto repeat = [&](double seconds, std::function<void(std::uint64_t)> act) {
-    const Duration period = from_seconds(seconds);
+  const auto repeat = [&](Duration period, std::function<void(std::uint64_t)> act) {
     if (period > Duration{}) every(period, next(period), std::move(act));
   };
-  repeat(experiment_.mailbox.cap_period.value_or(0), [this](std::uint64_t) {
+  repeat(timing_.conductor.cap_period, [this](std::uint64_t) {
     WallEvent event{.kind = WallEvent::Kind::refill};
     event.at = clock_.now();
     post_to_all(event);
   });
-  repeat(experiment_.unification.period.value_or(0), [this](std::uint64_t number) { unify(number); });
-  repeat(experiment_.metrics.every_seconds, [this](std::uint64_t) { sample(); });
-  repeat(experiment_.checkpoint_every, [this](std::uint64_t number) {
+  repeat(timing_.conductor.unification.period, [this](std::uint64_t number) { unify(number); });
+  repeat(from_seconds(experiment_.metrics.every_seconds), [this](std::uint64_t) { sample(); });
+  repeat(from_seconds(experiment_.checkpoint_every), [this](std::uint64_t number) {
     WallEvent event{.kind = WallEvent::Kind::save};
     event.at = clock_.now();
     event.number = number;

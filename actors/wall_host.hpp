@@ -148,7 +148,7 @@ class WallHost final : public WallOffice {
   std::vector<WallClient*> by_client_;                // null: elsewhere
   std::vector<caf::actor> actors_;                    // by client
   std::shared_ptr<std::vector<ClientId>> measured_;
-  bool is_state_ = false;  // what clients send says all of it: a newer letter makes an older one needless
+  bool is_state_ = false;  // what clients send says all of it: a newer letter makes an older one needless, if nobody waits for that
 
   std::atomic<std::int64_t> open_work_{0};   // events and letters under way on this host
   std::atomic<std::uint64_t> refused_{0};

@@ -153,11 +153,22 @@ void finish(std::vector<FinalClient>& last, const Experiment& experiment, const 
   result.was_stopped = options.stop && options.stop->load();
 }
 
+// What needs somebody who knows of everybody.
+void require_local_rounds(const Timing& timing, const std::string& in_real_time) {
+  if (timing.conductor.loses_both_ways)
+    throw std::invalid_argument(in_real_time + "nobody knows what a link has lost the other way: protocol.missing = \"symmetric_drop\" "
+                                "needs clock = \"virtual\"; use \"wait\" or \"drop\"");
+  if (timing.air)
+    throw std::invalid_argument(in_real_time + "nobody sends in the same slot as the others: channel.kind = \"aircomp\" needs clock = \"virtual\"");
+}
+
 }  // namespace
 
 void require_wall_can_run(const Experiment& experiment, const Timing& timing) {
-  if (timing.protocol() != Runs::push && timing.protocol() != Runs::pull)
-    throw std::invalid_argument("clock = \"wall\": in real time nobody waits at a barrier or walks with a token; protocol.kind must be \"push\" or \"pull\"");
+  const std::string in_real_time = "clock = \"wall\": in real time ";
+  if (timing.protocol() == Runs::server || timing.protocol() == Runs::token)
+    throw std::invalid_argument(in_real_time + "there is no server and no token yet; protocol.kind must be \"push\", \"pull\" or \"rounds\"");
+  if (timing.protocol() == Runs::rounds) require_local_rounds(timing, in_real_time);
   if (experiment.metrics.stationarity && !experiment.roster.empty())
     throw std::invalid_argument("metrics.stationarity: over several hosts it is measured in virtual time only");
 }

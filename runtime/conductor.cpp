@@ -5,12 +5,6 @@
 
 namespace rubato {
 
-namespace {
-
-constexpr std::uint32_t most_attempts = 1000;  // of one message on a link that retransmits
-
-}  // namespace
-
 Conductor::Conductor(const ConductorSettings& settings, std::vector<std::unique_ptr<Protocol>> protocols,
                      StepSink& sink, EventObserver* observer)
     : settings_{settings},
@@ -200,19 +194,7 @@ Fate Conductor::fate_of(LinkUse use) const {
     fate.lost = settings_.channel->carry(use).lost;
     return fate;
   }
-  if (!settings_.retransmits) return fate;
-  Duration waited{}, airtime = fate.airtime;
-  while (fate.lost && use.attempt < most_attempts) {
-    waited += std::max(fate.delay, Duration{1});
-    ++use.attempt;
-    use.waited = waited;
-    fate = settings_.channel->carry(use);
-    airtime += fate.airtime;
-  }
-  fate.airtime = airtime;
-  fate.delay += waited;
-  fate.copy_delay += waited;
-  return fate;
+  return settings_.retransmits ? retransmitted(fate, *settings_.channel, use) : fate;
 }
 
 // Who begins to transmit at this instant: the others before their ticks, as far as they are known.

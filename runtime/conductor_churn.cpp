@@ -65,7 +65,9 @@ void Conductor::come(const ChurnEvent& event) {
   Protocol& protocol = *protocols_[event.client.value];
   const Graph& graph = *settings_.graph;
   for (const auto neighbours : {graph.senders_to(event.client), graph.receivers_of(event.client)})
-    for (const ClientId neighbour : neighbours) protocol.on_presence(neighbour, !attendance_->is_missed(neighbour));
+    for (const ClientId neighbour : neighbours)
+      protocol.on_presence(neighbour, !attendance_->is_missed(neighbour), now_, effects_);
+  take_over();
   tell_neighbours(event.client);
   if (life(event.client) > 0) {
     for (const ClientId receiver : graph.receivers_of(event.client))
@@ -103,7 +105,10 @@ void Conductor::tell_neighbours(ClientId about) {
   const Graph& graph = *settings_.graph;
   const bool is_here = !attendance_->is_missed(about);
   for (const auto neighbours : {graph.senders_to(about), graph.receivers_of(about)})
-    for (const ClientId neighbour : neighbours) protocols_[neighbour.value]->on_presence(about, is_here);
+    for (const ClientId neighbour : neighbours) {
+      protocols_[neighbour.value]->on_presence(about, is_here, now_, effects_);
+      take_over();
+    }
 }
 
 // The first of those who stayed begins it, and those that it can reach with it; others hear of it from their messages.

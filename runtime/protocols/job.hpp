@@ -1,8 +1,10 @@
 // Job: a computation that goes on only during phases of one length, and may need several of them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
+#include "runtime/archive.hpp"
 #include "runtime/elementary.hpp"
 #include "runtime/time.hpp"
 
@@ -26,6 +28,12 @@ class Job {
   }
   /// What was not done in time is thrown away.
   void drop() { is_begun_ = false; }
+
+  void archive(Archive& archive) {
+    std::int64_t left = left_.count();
+    archive(is_begun_), archive(left);
+    left_ = Duration{left};
+  }
 
  private:
   bool is_begun_ = false;

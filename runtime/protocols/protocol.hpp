@@ -22,17 +22,26 @@ class Effects {
     std::size_t entries;
     std::uint64_t turn;  // publish: the sender's transmit ticks before this one
     std::uint32_t tag;   // publish: travels with the message, for the receiver's protocol
+    std::uint32_t kept_among;  // publish: while it is one of the last so many of its kind the host keeps it for repeat()
   };
 
   /// A control message under way: no payload, no step.
   struct Request {
     ClientId from, to;
     std::uint32_t tag;
+    bool is_modelled;  // takes the modelled links
+  };
+
+  /// A message that is to be sent once more: no step.
+  struct Repetition {
+    ClientId to;
+    MessageKind kind;
+    Sequence sequence;
   };
 
   /// Begins a step; entries follow by entry() until the next step.
   Step& step(StepKind kind, ClientId client, Time at) {
-    drafts_.push_back({{.kind = kind, .client = client, .at = at, .entries = {}}, entries_.size(), 0, 0, 0});
+    drafts_.push_back({{.kind = kind, .client = client, .at = at, .entries = {}}, entries_.size(), 0, 0, 0, 0});
     return drafts_.back().step;
   }
   void entry(const StepEntry& entry) {
@@ -43,8 +52,13 @@ class Effects {
   void take_back() { drafts_.pop_back(); }
   void turn(std::uint64_t turn) { drafts_.back().turn = turn; }
   void tag(std::uint32_t tag) { drafts_.back().tag = tag; }
+  void keep_among(std::uint32_t last) { drafts_.back().kept_among = last; }
   /// Asks a neighbour's protocol for something; it hears on_request() if the link does not lose it.
-  void request(ClientId from, ClientId to, std::uint32_t tag) { requests_.push_back({from, to, tag}); }
+  void request(ClientId from, ClientId to, std::uint32_t tag) { requests_.push_back({from, to, tag, true}); }
+  /// In real time: the same, but only the real links can lose it.
+  void tell(ClientId from, ClientId to, std::uint32_t tag) { requests_.push_back({from, to, tag, false}); }
+  /// In real time: the very message that is kept, once more to one of its receivers.
+  void repeat(ClientId to, MessageKind kind, Sequence sequence) { repetitions_.push_back({to, kind, sequence}); }
   /// A round is over, with its number; 0 is the opening.
   void round_is_over(std::uint64_t round) { finished_round_ = round; }
   void wake(const Wake& wake) { wakes_.push_back(wake); }
@@ -56,6 +70,7 @@ class Effects {
   const std::vector<Wake>& wakes() const { return wakes_; }
   const std::vector<Wake>& closings() const { return closings_; }
   const std::vector<Request>& requests() const { return requests_; }
+  const std::vector<Repetition>& repetitions() const { return repetitions_; }
   std::optional<std::uint64_t> finished_round() const { return finished_round_; }
   void clear() {
     drafts_.clear();
@@ -63,6 +78,7 @@ class Effects {
     wakes_.clear();
     closings_.clear();
     requests_.clear();
+    repetitions_.clear();
     finished_round_.reset();
   }
 
@@ -72,6 +88,7 @@ class Effects {
   std::vector<Wake> wakes_;
   std::vector<Wake> closings_;
   std::vector<Request> requests_;
+  std::vector<Repetition> repetitions_;
   std::optional<std::uint64_t> finished_round_;
 };
 
@@ -112,6 +129,8 @@ class Protocol {
   virtual std::optional<std::uint64_t> sends_at(const Wake&) const { return std::nullopt; }
   /// The publish step just answered has left; so many of its messages are on their way.
   virtual void on_departed(std::size_t under_way, Time now, Effects& effects) = 0;
+  /// In real time: the modelled link to this receiver has lost the message of the publish step just answered.
+  virtual void on_lost(ClientId /*receiver*/, MessageKind, Effects&) {}
   /// The publish step just answered asked to keep its message: it lies in this slot until a reclaim or discard step of
   /// this client names it.
   virtual void on_retained(Sequence, SlotIndex) {}
@@ -124,9 +143,17 @@ class Protocol {
   /// The greatest age of the message has passed.
   virtual void on_deadline(Time, Sequence, Effects&) {}
   virtual Offer on_arrival(const Arrival& arrival, Effects& effects) = 0;
+  /// In real time: an update of an older epoch is here, which nobody uses.
+  virtual void on_outdated(const Arrival&, Effects&) {}
+  /// In real time: the phase of the publish step that an update with this tag comes from. Updates of one phase look alike.
+  virtual std::uint8_t phase_of(std::uint32_t /*tag*/) const { return 0; }
+  /// In real time: the model of a hub is here. False: it is taken at once, unless it is old.
+  virtual bool on_model(const Arrival&, Effects&) { return false; }
   virtual void on_window_close(Time now, Effects& effects) = 0;
   /// The compute tick that is due is left out: its predecessor's computation was not finished. Only the next tick follows.
   virtual void skip_compute(Effects&) {}
+  /// True: none is ever left out, and what follows a computation waits until it is really finished.
+  virtual bool awaits_computations() const { return false; }
   /// Timers begin again at this instant, and with them the client: after a restart, or, instead of start(), of one that
   /// comes late.
   virtual void resume(Time /*now*/, Effects&) {}
@@ -135,7 +162,7 @@ class Protocol {
   virtual void on_leave(Time /*now*/, Effects&) {}
   /// A neighbour has gone, or is here again: nothing is sent to who is not here, and the weights of increments are shared
   /// out among who is.
-  virtual void on_presence(ClientId /*neighbour*/, bool /*is_here*/) {}
+  virtual void on_presence(ClientId /*neighbour*/, bool /*is_here*/, Time /*now*/, Effects&) {}
   /// A sender has begun a new life: it counts its messages from 0 again.
   virtual void on_new_life(ClientId /*sender*/) {}
   /// What a restart needs; timers, mailbox and messages under way begin anew.

@@ -99,10 +99,6 @@ Push::Memory& Push::memory() {
   return *memory_;
 }
 
-bool Push::is_here(ClientId neighbour) const {
-  return !memory_ || !std::binary_search(memory_->absent.begin(), memory_->absent.end(), neighbour);
-}
-
 double Push::merge_weight(const Arrival& arrival, Time now) const {
   const std::uint64_t row = settings_.row_at(settings_.weighs_as_sent ? arrival.sent : now);
   return settings_.merge_weight(arrival.link, row) * scale(row);
@@ -118,14 +114,6 @@ double Push::scale(std::uint64_t row) const {
     if (is_here(settings_.graph->senders_to(self_)[k])) here += weight;
   }
   return here > 0 ? all / here : 1;
-}
-
-void Push::on_presence(ClientId neighbour, bool is_here) {
-  std::vector<ClientId>& absent = memory().absent;
-  const auto at = std::lower_bound(absent.begin(), absent.end(), neighbour);
-  const bool is_listed = at != absent.end() && *at == neighbour;
-  if (is_here && is_listed) absent.erase(at);
-  if (!is_here && !is_listed) absent.insert(at, neighbour);
 }
 
 void Push::on_new_life(ClientId sender) {

@@ -7,6 +7,7 @@
 
 #include "runtime/duplicate_filter.hpp"
 #include "runtime/mailbox.hpp"
+#include "runtime/protocols/absentees.hpp"
 #include "runtime/protocols/link_choice.hpp"
 #include "runtime/protocols/needs.hpp"
 #include "runtime/protocols/protocol.hpp"
@@ -88,7 +89,7 @@ class Push final : public Protocol {
   void skip_compute(Effects& effects) override { wake_compute(effects); }
   void resume(Time now, Effects& effects) override;
   void on_leave(Time now, Effects& effects) override;
-  void on_presence(ClientId neighbour, bool is_here) override;
+  void on_presence(ClientId neighbour, bool is_here, Time, Effects&) override { memory().absent.set(neighbour, is_here); }
   void on_new_life(ClientId sender) override;
   void archive(Archive& archive) override;
   void on_refill() override { mailbox_.refill(settings_.limits); }
@@ -103,14 +104,14 @@ class Push final : public Protocol {
     std::vector<std::uint64_t> next;       // by sender: one above the last that was handed over
     std::vector<DuplicateFilter> filters;  // by sender, where links duplicate
     std::vector<bool> is_unknown;          // by sender: its state must be asked for before anything is merged
-    std::vector<ClientId> absent;          // neighbours that are not here, ascending
+    Absentees absent;                      // among the neighbours
   };
 
   void begin(Time now, Effects& effects);
   void wake_compute(Effects& effects);
   void wake_timers(Effects& effects);
   Memory& memory();
-  bool is_here(ClientId neighbour) const;
+  bool is_here(ClientId neighbour) const { return !memory_ || !memory_->absent.has(neighbour); }
   double merge_weight(const Arrival& arrival, Time now) const;
   double scale(std::uint64_t row) const;
   void publish(Time now, std::uint32_t detail, Effects& effects);

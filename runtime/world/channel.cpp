@@ -11,6 +11,22 @@ std::uint64_t address_of(const LinkUse& use) {
          std::min<std::uint32_t>(use.attempt, 1023);
 }
 
+Fate retransmitted(Fate fate, const Channel& channel, LinkUse use) {
+  constexpr std::uint32_t most_attempts = 1000;
+  Duration waited{}, airtime = fate.airtime;
+  while (fate.lost && use.attempt < most_attempts) {
+    waited += std::max(fate.delay, Duration{1});
+    ++use.attempt;
+    use.waited = waited;
+    fate = channel.carry(use);
+    airtime += fate.airtime;
+  }
+  fate.airtime = airtime;
+  fate.delay += waited;
+  fate.copy_delay += waited;
+  return fate;
+}
+
 namespace {
 
 double drawn_delay(const Law& law, std::uint64_t seed, const LinkUse& use, std::uint64_t bits) {

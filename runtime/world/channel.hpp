@@ -97,6 +97,10 @@ class Channel {
   virtual void set_sizes(const MessageSizes&) {}
 };
 
+/// What becomes of a message that is sent again until it arrives, after this fate of its first attempt. Lost only when even
+/// a thousand attempts were.
+Fate retransmitted(Fate fate, const Channel& channel, LinkUse use);
+
 /// Every message arrives after the same time; nothing is lost.
 class IdealChannel final : public Channel {
  public:

@@ -228,6 +228,50 @@ TEST_CASE("Ctrl-C at one host ends it with its results, and the others go on") {
   check_replays(party);
 }
 
+// ---- in rounds ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::string rounds(const std::string& until) {
+  const std::string draco = "name = \"draco\"\neta = 0.1\nself_apply = true";
+  return with(digits(until), draco, "name = \"dpsgd\"\neta = 0.2\n\n[protocol]\nkind = \"rounds\"");
+}
+
+std::size_t heard(const Party& party, const std::string& host, const std::vector<std::uint32_t>& senders, std::uint32_t life) {
+  return merged_from(party.folder(host) / "timeline.rbt", senders, life);
+}
+
+}  // namespace
+
+TEST_CASE("in rounds, when a host is killed for good the others go through theirs without its clients") {
+  Party party(rounds(two_minutes));
+  party.start_all(Party::everybody);
+  REQUIRE(becomes_true([&] { return party.samples("b") > 2 && party.samples("c") > 2; }));
+  const std::size_t before = heard(party, "b", clients_of_a, 0);
+  party.kill("c");
+  party.finish({"a", "b"});
+  CHECK(party.summary("a").at("absent_clients") == json(clients_of_c));
+  CHECK(heard(party, "b", clients_of_c, 0) > 0);
+  CHECK(heard(party, "b", clients_of_a, 0) > before + 10);
+  CHECK(accuracy(party.summary("a")) > 0.5);
+  check_replays(party);
+}
+
+TEST_CASE("in rounds a host that is killed and started again finds the round of the others, and they wait for it again") {
+  Party party(rounds(endless));
+  party.start_all(Party::everybody);
+  REQUIRE(becomes_true([&] { return party.has_checkpoint("b") && party.samples("c") > 2 && heard(party, "c", clients_of_b, 0) > 3; }));
+  party.kill("b");
+  const std::size_t before = heard(party, "c", clients_of_a, 0);
+  REQUIRE(becomes_true([&] { return heard(party, "c", clients_of_a, 0) > before + 5; }));
+  party.start("b");
+  for (const char* host : {"a", "c"}) REQUIRE(becomes_true([&] { return heard(party, host, clients_of_b, 1) > 5; }));
+  party.stop(Party::everybody);
+  CHECK(party.summary("a").at("absent_clients").empty());
+  CHECK(has_note(party.summary("b"), "goes on from its checkpoint"));
+  check_replays(party);
+}
+
 namespace {
 
 // Six quadratic losses 1/2 |x - c_i|^2 in eight dimensions: the mean of their centres is best for all together.

@@ -24,7 +24,7 @@ class KeepsWindow final : public Protocol {
   void on_window_close(Time now, Effects& effects) override { inner_->on_window_close(now, effects); }
   void resume(Time now, Effects& effects) override { inner_->resume(now, effects); }
   void on_leave(Time now, Effects& effects) override { inner_->on_leave(now, effects); }
-  void on_presence(ClientId neighbour, bool is_here) override { inner_->on_presence(neighbour, is_here); }
+  void on_presence(ClientId neighbour, bool is_here, Time now, Effects& effects) override { inner_->on_presence(neighbour, is_here, now, effects); }
   void on_new_life(ClientId sender) override { inner_->on_new_life(sender); }
   void on_refill() override { inner_->on_refill(); }
   void on_unify(Time, bool, Effects&) override {}

@@ -1,0 +1,430 @@
+#include "runtime/protocols/local_rounds.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace rubato {
+
+namespace {
+
+constexpr std::uint32_t most_phases = 1u << 30;
+constexpr std::uint32_t of_model = 1u << 30;  // beside the number of the phase that a unification comes before
+constexpr std::size_t most_unsaid = 64;       // remembered of each neighbour
+constexpr std::size_t most_models = 4;
+constexpr int longest_pause = 16;             // in the shortest
+
+std::uint32_t please(std::uint32_t number) { return 2 * number; }
+std::uint32_t nothing_in(std::uint32_t number) { return 2 * number + 1; }
+bool is_question(std::uint32_t tag) { return tag % 2 == 0; }
+std::uint32_t number_of(std::uint32_t tag) { return tag / 2; }
+
+// Where everybody sends to all its neighbours, and they to it, nobody can be more than one exchange ahead.
+std::uint64_t reach_of(const RoundSettings& rules) {
+  const PushSettings& settings = *rules.settings;
+  const bool changes = settings.merge_weights.size() > 1 || settings.share_weights.size() > 1 || settings.fading;
+  const bool is_always_heard = settings.links.is_all() && !changes && rules.sends.empty() && rules.send_probability >= 1 &&
+                               !settings.needs.send_only_if_computed;
+  constexpr std::uint64_t many = 16;
+  return is_always_heard && !settings.graph->is_directed() ? 1 : many;
+}
+
+}  // namespace
+
+LocalRounds::LocalRounds(const RoundSettings& rules, ClientId self)
+    : RoundClient(rules, self),
+      phases_{rules.settings->needs.program},
+      reach_{reach_of(rules)},
+      filters_(rules.settings->graph->in_degree(self)) {}
+
+// ---- from phase to phase ----------------------------------------------------------------------------------------------
+
+// To the next phase that takes time.
+void LocalRounds::walk(Time now, Effects& effects) {
+  doing_ = Doing::nothing;
+  while (true) {
+    if (jump(effects)) continue;
+    if (is_to_unify()) return unify(now, effects);
+    if (!phases_.happens(here_)) {
+      go_to(here_ + 1, effects);
+      continue;
+    }
+    switch (phase().kind) {
+      case PhaseKind::begin:
+        pace_.begin(self_, now, effects);
+        go_to(here_ + 1, effects);
+        break;
+      case PhaseKind::compute:
+        return begin_to_compute(now, effects);
+      case PhaseKind::exchange:
+        doing_ = Doing::about_to_exchange;
+        return effects.wake({now, Priority::transmit, self_});
+    }
+  }
+}
+
+void LocalRounds::go_to(Number number, Effects& effects) {
+  if (number >= most_phases) throw std::length_error("a run has more phases than messages can number");
+  const std::uint64_t before = round();
+  const bool was_opening = phases_.is_opening(here_);
+  here_ = number;
+  if (phases_.is_opening(here_) || (round() == before && !was_opening)) return;
+  effects.round_is_over(round());
+  const std::uint64_t every = rules_.refill_every;
+  if (every > 0 && round() / every > before / every) on_refill();
+}
+
+// Where others are far ahead; of an opening only what is exchanged is left out. True if it has got anywhere.
+bool LocalRounds::jump(Effects& effects) {
+  if (here_ >= followed_) return false;
+  if (!phases_.is_opening(here_)) {
+    go_to(followed_, effects);
+    if (rules_.unify_every > 0 && round() % rules_.unify_every != 0) unified_ = round() / rules_.unify_every;
+    return true;
+  }
+  if (phase().kind != PhaseKind::exchange) return false;
+  go_to(here_ + 1, effects);
+  return true;
+}
+
+void LocalRounds::begin_to_compute(Time now, Effects& effects) {
+  doing_ = Doing::computing;
+  if (!rules_.jobs.is_in_force()) {
+    pace_.left = phase().repeat;
+    return effects.wake({later(now, pace_.next_length(settings(), self_)), Priority::compute, self_});
+  }
+  const std::optional<Duration> done = pace_.work(rules_, self_, round(), now, effects);
+  is_working_ = done.has_value();
+  if (done) effects.wake({later(now, *done), Priority::compute, self_});
+  due_ = later(now, rules_.jobs.phase);
+  effects.wake({due_, Priority::transmit, self_});
+}
+
+void LocalRounds::on_compute(Time now, std::uint32_t, Effects& effects) {
+  if (doing_ != Doing::computing) return;
+  compute(phase().number, now, effects);
+  if (rules_.jobs.is_in_force()) {
+    is_working_ = false;
+    if (now < due_) return;
+  } else if (--pace_.left > 0) {
+    return effects.wake({later(now, pace_.next_length(settings(), self_)), Priority::compute, self_});
+  }
+  go_to(here_ + 1, effects);
+  walk(now, effects);
+}
+
+void LocalRounds::on_transmit(Time now, std::uint32_t, Effects& effects) {
+  switch (doing_) {
+    case Doing::nothing:
+      return;
+    case Doing::about_to_exchange:
+      return begin_to_exchange(now, effects);
+    case Doing::waiting:
+    case Doing::unifying:
+      return look_again(now, effects);
+    case Doing::computing:
+      if (!rules_.jobs.is_in_force() || is_working_ || now < due_) return;
+      go_to(here_ + 1, effects);
+      return walk(now, effects);
+  }
+}
+
+// ---- an exchange ------------------------------------------------------------------------------------------------------
+
+void LocalRounds::begin_to_exchange(Time now, Effects& effects) {
+  doing_ = Doing::waiting;
+  const Exchange exchange = this->exchange();
+  send(exchange, now, effects);
+  const Graph& graph = *settings().graph;
+  const auto senders = graph.senders_to(self_);
+  awaited_.clear();
+  for (std::size_t k = 0; k < senders.size(); ++k)
+    if (!absent_.has(senders[k]) && !has_said(senders[k]) && will_send(senders[k], graph.in_link(self_, k), exchange))
+      awaited_.push_back(senders[k]);
+  wait(now, effects);
+  go_on_if_complete(now, effects);
+}
+
+void LocalRounds::wait(Time now, Effects& effects) {
+  since_ = now;
+  pause_ = rules_.patience == Duration::max() ? rules_.ask_after : rules_.patience;
+  due_ = later(now, pause_);
+  if (doing_ == Doing::unifying || !awaited_.empty()) effects.wake({due_, Priority::transmit, self_});
+}
+
+void LocalRounds::send(const Exchange& exchange, Time now, Effects& effects) {
+  if (!settings().needs.sends || !rules_.sends_in(self_, exchange.round)) return;
+  const auto receivers = settings().graph->receivers_of(self_);
+  if (!has_something_to_say()) {  // which its receivers cannot know
+    rules_.each_link_used(self_, exchange.turn, exchange.round, [&](std::uint32_t place) {
+      if (!absent_.has(receivers[place])) effects.tell(self_, receivers[place], nothing_in(here_));
+    });
+    return;
+  }
+  const auto kept = static_cast<std::uint32_t>(reach_ + 1);
+  if (sent_.size() == kept) sent_.pop_front();
+  Sent& sent = sent_.emplace_back(here_, sequence_);
+  publish(exchange, now, effects, [&](ClientId receiver, LinkIndex) {
+    if (absent_.has(receiver)) return false;
+    sent.receivers.push_back(receiver);
+    return true;
+  });
+  effects.tag(here_);
+  effects.keep_among(kept);
+}
+
+bool LocalRounds::will_send(ClientId neighbour, LinkIndex link, const Exchange& exchange) const {
+  if (!settings().needs.sends || !rules_.sends_in(neighbour, exchange.round)) return false;
+  bool is_used = false;
+  const LinkIndex first = settings().graph->first_link(neighbour);
+  rules_.each_link_used(neighbour, exchange.turn, exchange.round, [&](std::uint32_t place) { is_used |= first + place == link; });
+  return is_used;
+}
+
+// Its message of this exchange, or that there is none.
+bool LocalRounds::has_said(ClientId neighbour) const {
+  return std::ranges::any_of(heard_, [&](const Arrival& one) { return one.id.sender == neighbour && one.tag == here_; }) ||
+         has_said_nothing(neighbour, here_);
+}
+
+bool LocalRounds::has_said_nothing(ClientId neighbour, Number number) const {
+  return std::ranges::find(unsaid_, std::pair(neighbour, number)) != unsaid_.end();
+}
+
+// It has waited for long: for long enough, or it asks.
+void LocalRounds::look_again(Time now, Effects& effects) {
+  if (now < due_) return;
+  if (rules_.patience != Duration::max()) return doing_ == Doing::waiting ? finish_exchange(now, effects) : walk(now, effects);
+  if (doing_ == Doing::unifying)
+    effects.tell(self_, hub(), please(here_ + of_model));
+  else
+    for (const ClientId neighbour : awaited_) effects.tell(self_, neighbour, please(here_));
+  pause_ = std::min(2 * pause_, longest_pause * rules_.ask_after);
+  due_ = later(now, pause_);
+  effects.wake({due_, Priority::transmit, self_});
+}
+
+void LocalRounds::go_on_if_complete(Time now, Effects& effects) {
+  const bool is_waiting = doing_ == Doing::waiting || doing_ == Doing::unifying;
+  if (!is_waiting) return;
+  now = std::max(now, since_);  // what came while it computed
+  if (here_ < followed_) return walk(now, effects);
+  if (doing_ == Doing::unifying) return take_model(now, effects);
+  if (awaited_.empty()) finish_exchange(now, effects);
+}
+
+void LocalRounds::finish_exchange(Time now, Effects& effects) {
+  std::ranges::copy_if(heard_, std::back_inserter(arrived_), [&](const Arrival& one) { return one.tag == here_; });
+  std::erase_if(heard_, [&](const Arrival& one) { return one.tag == here_; });
+  std::erase_if(unsaid_, [&](const auto& one) { return one.second <= here_; });
+  awaited_.clear();
+  absorb(arrived_, exchange(), now, effects);
+  was_away_ = false;
+  go_to(here_ + 1, effects);
+  walk(now, effects);
+}
+
+// ---- a unification ----------------------------------------------------------------------------------------------------
+
+bool LocalRounds::is_to_unify() const {
+  const std::uint64_t every = rules_.unify_every;
+  if (every == 0 || phases_.is_opening(here_) || here_ != phases_.first_of(round())) return false;
+  return round() % every == 0 && round() / every > unified_;
+}
+
+ClientId LocalRounds::hub() const {
+  const Graph& graph = *settings().graph;
+  ClientId hub = rules_.unification->hub(unified_, graph, settings().seed);
+  while (absent_.has(hub)) hub = ClientId{static_cast<std::uint32_t>((hub.value + 1) % graph.clients())};
+  return hub;
+}
+
+void LocalRounds::unify(Time now, Effects& effects) {
+  unified_ = round() / rules_.unify_every;
+  const auto is_old = [&](const Arrival& one) { return one.id.sequence < unified_; };
+  for (const Arrival& one : models_)
+    if (is_old(one)) discard(one, self_, now, effects);
+  std::erase_if(models_, is_old);
+  std::erase_if(unsaid_, [&](const auto& one) { return one.second >= of_model && one.second < here_ + of_model; });
+  doing_ = Doing::unifying;
+  wait(now, effects);
+  take_model(now, effects);
+}
+
+void LocalRounds::take_model(Time now, Effects& effects) {
+  if (hub() == self_) {
+    publish_model(now, effects);
+    return walk(now, effects);
+  }
+  const auto model = std::ranges::find_if(models_, [&](const Arrival& one) { return one.id.sequence == unified_; });
+  if (model != models_.end()) {
+    Step& step = effects.step(StepKind::adopt, self_, now);
+    step.message = MessageKind::model;
+    step.index = unified_;
+    effects.entry(merge_entry(*model, now, 1));
+    models_.erase(model);
+  } else if (!has_said_nothing(hub(), here_ + of_model)) {
+    return;
+  }
+  walk(now, effects);
+}
+
+void LocalRounds::publish_model(Time now, Effects& effects) {
+  Step& step = effects.step(StepKind::publish, self_, now);
+  step.message = MessageKind::model;
+  step.index = unified_;
+  effects.turn(unified_);
+  effects.keep_among(1);
+  sent_model_ = {here_, static_cast<Sequence>(unified_), {}};
+  for (std::uint32_t i = 0; i < settings().graph->clients(); ++i) {
+    if (ClientId{i} == self_ || absent_.has({i})) continue;
+    sent_model_.receivers.push_back({i});
+    effects.entry({.peer = ClientId{i}, .sequence = sent_model_.sequence, .place = outside_graph});
+  }
+}
+
+bool LocalRounds::on_model(const Arrival& arrival, Effects& effects) {
+  if (rules_.unify_every == 0) return false;
+  const bool is_awaited = doing_ == Doing::unifying && arrival.id.sequence == unified_;
+  const bool is_early = arrival.id.sequence > unified_ && models_.size() < most_models &&
+                        std::ranges::none_of(models_, [&](const Arrival& one) { return one.id.sequence == arrival.id.sequence; });
+  if (is_awaited || is_early)
+    models_.push_back(arrival);
+  else
+    discard(arrival, self_, arrival.arrived, effects);
+  go_on_if_complete(arrival.arrived, effects);
+  return true;
+}
+
+// ---- what comes in ----------------------------------------------------------------------------------------------------
+
+DuplicateFilter* LocalRounds::filter(ClientId sender) {
+  const auto senders = settings().graph->senders_to(self_);
+  const auto at = std::ranges::lower_bound(senders, sender);
+  return at != senders.end() && *at == sender ? &filters_[static_cast<std::size_t>(at - senders.begin())] : nullptr;
+}
+
+Offer LocalRounds::judge(const Arrival& arrival) {
+  DuplicateFilter* filter = this->filter(arrival.id.sender);
+  if (!filter || arrival.tag >= most_phases || !phases_.is_exchange(arrival.tag)) return Offer::late;
+  if (filter->add(arrival.id.sequence) == DuplicateFilter::Verdict::seen) return Offer::duplicate;
+  const bool is_too_old = arrival.arrived - arrival.sent > settings().limits.deadline;
+  if (is_too_old && arrival.tag >= here_) hear_nothing(arrival.id.sender, arrival.tag);
+  return is_too_old || arrival.tag < std::max(here_, followed_) ? Offer::late : Offer::kept;
+}
+
+Offer LocalRounds::on_arrival(const Arrival& arrival, Effects& effects) {
+  const Offer offer = judge(arrival);
+  if (offer == Offer::kept) {
+    follow(arrival.tag, arrival.arrived, effects);
+    ++counts_.kept;  // until the exchange is absorbed and tokens run out
+    heard_.push_back(arrival);
+    if (arrival.tag == here_) std::erase(awaited_, arrival.id.sender);
+  } else {
+    ++(offer == Offer::late ? counts_.late : counts_.duplicates);
+    discard(arrival, self_, arrival.arrived, effects);
+  }
+  go_on_if_complete(arrival.arrived, effects);
+  return offer;
+}
+
+// Its sender has said what it had to say.
+void LocalRounds::on_outdated(const Arrival& arrival, Effects& effects) {
+  if (arrival.tag < most_phases) hear_nothing(arrival.id.sender, arrival.tag);
+  go_on_if_complete(arrival.arrived, effects);
+}
+
+// Somebody is in this phase. Who is waited for can wait; who is not catches up.
+void LocalRounds::follow(Number number, Time now, Effects& effects) {
+  const bool is_waited_for = !was_anybody_away_ && rules_.patience == Duration::max();
+  const std::uint64_t own = std::max(round(), phases_.round_of(followed_));
+  if (is_waited_for || phases_.round_of(number) <= own + (was_away_ ? 0 : reach_)) return;
+  followed_ = static_cast<Number>(phases_.first_of(phases_.round_of(number)));
+  for (const Arrival& old : heard_)
+    if (old.tag < followed_) discard(old, self_, now, effects);
+  const std::size_t dropped = std::erase_if(heard_, [&](const Arrival& one) { return one.tag < followed_; });
+  std::erase_if(unsaid_, [&](const auto& one) { return one.second % of_model < followed_; });
+  counts_.kept -= dropped;
+  counts_.late += dropped;
+}
+
+void LocalRounds::on_request(Time now, ClientId from, std::uint32_t tag, Effects& effects) {
+  const Number number = number_of(tag);
+  if (is_question(tag)) return number < of_model ? answer(from, number, effects) : answer_about_model(from, number - of_model, effects);
+  hear_nothing(from, number);
+  go_on_if_complete(now, effects);
+}
+
+void LocalRounds::answer(ClientId asker, Number number, Effects& effects) {
+  const bool is_still_to_come = number > here_ || (number == here_ && doing_ != Doing::waiting);
+  if (is_still_to_come || !settings().graph->find_link(self_, asker)) return;
+  for (const Sent& sent : sent_)
+    if (sent.number == number && std::ranges::find(sent.receivers, asker) != sent.receivers.end())
+      return effects.repeat(asker, MessageKind::update, sent.sequence);
+  effects.tell(self_, asker, nothing_in(number));
+}
+
+void LocalRounds::answer_about_model(ClientId asker, Number number, Effects& effects) {
+  if (rules_.unify_every == 0 || phases_.is_opening(number)) return;
+  const std::uint64_t unification = phases_.round_of(number) / rules_.unify_every;
+  const bool is_still_to_come = unification > unified_ || (unification == unified_ && doing_ == Doing::unifying);
+  if (is_still_to_come) return;
+  if (sent_model_.number == number && std::ranges::find(sent_model_.receivers, asker) != sent_model_.receivers.end())
+    effects.repeat(asker, MessageKind::model, sent_model_.sequence);
+  else
+    effects.tell(self_, asker, nothing_in(number + of_model));
+}
+
+void LocalRounds::hear_nothing(ClientId from, Number number) {
+  const bool can_be = number < of_model ? filter(from) != nullptr : rules_.unify_every > 0;
+  if (!can_be || number % of_model < here_) return;
+  if (number == here_) std::erase(awaited_, from);
+  if (!has_said_nothing(from, number) && unsaid_.size() < most_unsaid * (filters_.size() + 1)) unsaid_.push_back({from, number});
+}
+
+void LocalRounds::on_lost(ClientId receiver, MessageKind kind, Effects& effects) {
+  const bool is_model = kind == MessageKind::model;
+  Sent& sent = is_model ? sent_model_ : sent_.back();
+  std::erase(sent.receivers, receiver);
+  effects.tell(self_, receiver, nothing_in(sent.number + (is_model ? of_model : 0)));
+}
+
+// ---- who comes and goes -----------------------------------------------------------------------------------------------
+
+// Who has not begun yet may be only a little late, and waited for.
+void LocalRounds::resume(Time now, Effects& effects) {
+  was_away_ = here_ > 0;
+  was_anybody_away_ = true;
+  walk(now, effects);
+}
+
+// Neither who has gone nor who has come will say anything in this exchange.
+void LocalRounds::on_presence(ClientId neighbour, bool is_here, Time now, Effects& effects) {
+  absent_.set(neighbour, is_here);
+  was_anybody_away_ = true;
+  std::erase(awaited_, neighbour);
+  go_on_if_complete(now, effects);
+}
+
+// It counts its messages anew, and has forgotten what this exchange is about; with its message goes on who waited for it.
+void LocalRounds::on_new_life(ClientId sender) {
+  if (DuplicateFilter* filter = this->filter(sender)) *filter = {};
+  was_anybody_away_ = true;
+  std::erase(awaited_, sender);
+}
+
+// A new epoch: what was sent before it is not used any more, here or elsewhere.
+void LocalRounds::on_unify(Time now, bool clears_mailbox, Effects& effects) {
+  if (!clears_mailbox) return;
+  for (const Arrival& arrival : heard_) discard(arrival, self_, now, effects);
+  counts_.superseded += heard_.size();
+  heard_.clear();
+  sent_.clear();
+}
+
+void LocalRounds::archive(Archive& archive) {
+  RoundClient::archive(archive);
+  archive(has_news_), archive(sequence_), archive(here_), archive(unified_), archive(pace_.computations);
+  pace_.job.archive(archive);
+}
+
+}  // namespace rubato

@@ -1,0 +1,128 @@
+// RoundClient: what a client does in a round, whoever says when: how long it computes, whom it sends to, what it absorbs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "runtime/protocols/job.hpp"
+#include "runtime/protocols/protocol.hpp"
+#include "runtime/protocols/push.hpp"
+#include "runtime/unification.hpp"
+
+namespace rubato {
+
+/// Computation phases of one fixed length (chapter 2 of the thesis): who has not finished by their end is a straggler.
+struct JobRule {
+  Duration phase{};         ///< length of a computation phase; 0: everybody is waited for
+  bool carries_on = true;   ///< a straggler goes on in the next round; false: its work is thrown away
+  /// [round][client] where it is given who finishes; empty: drawn from the compute law.
+  std::vector<std::vector<bool>> finishes;
+
+  bool is_in_force() const { return phase > Duration::zero(); }
+};
+
+/// What is stated about a synchronous run. Must outlive its clients.
+struct RoundSettings {
+  const PushSettings* settings = nullptr;  ///< graph, compute law, limits, needs with the program, weights, links
+  JobRule jobs;
+  double send_probability = 1;             ///< of a client in a round
+  std::vector<std::vector<bool>> sends;    ///< [round][client]; empty: drawn with send_probability
+  std::uint64_t unify_every = 0;           ///< rounds between unifications; 0: never
+  std::uint64_t refill_every = 0;          ///< rounds between refills of the reception cap; 0: never
+  // In real time.
+  const UnificationPlan* unification = nullptr;  ///< whose model is taken; null: nobody's
+  Duration patience = Duration::max();           ///< how long a client waits for messages that do not come
+  Duration ask_after = std::chrono::seconds(1);  ///< and after which time it asks for them; then after twice as long, and so on
+
+  /// Whether the client sends in a round's exchanges what it has to say.
+  bool sends_in(ClientId client, std::uint64_t round) const;
+  /// Calls use(place) for the links of the sender that an exchange uses, ascending. `turn`: exchanges before this one.
+  template <class Use>
+  void each_link_used(ClientId sender, std::uint64_t turn, std::uint64_t round, Use use) const {
+    const Graph& graph = *settings->graph;
+    const LinkIndex first = graph.first_link(sender);
+    const auto use_if_there = [&](std::uint32_t place) {
+      if (!settings->is_idle(first + place, round)) use(place);
+    };
+    if (settings->links.is_all())
+      for (std::uint32_t place = 0; place < graph.out_degree(sender); ++place) use_if_there(place);
+    else
+      for (const std::uint32_t place : settings->links.choose(graph, sender, turn)) use_if_there(place);
+  }
+};
+
+/// How far a client is with the computations of a phase.
+struct RoundPace {
+  std::uint32_t left = 0;
+  Job job;
+  std::uint64_t computations = 0;  // begun
+
+  /// Begins a computation: how long it takes. Each has an address of its own, so a round may be computed again.
+  Duration next_interval(const PushSettings& settings, ClientId client);
+  /// The same, but one without a gradient takes no time.
+  Duration next_length(const PushSettings& settings, ClientId client);
+  /// In a phase of the job rule's length: begins a job if there is none. How far into the phase it is done; nothing for a
+  /// straggler.
+  std::optional<Duration> work(const RoundSettings& rules, ClientId client, std::uint64_t round, Time now, Effects& effects);
+  void begin(ClientId client, Time now, Effects& effects) const {
+    effects.step(StepKind::begin, client, now).index = computations;
+  }
+};
+
+/// One exchange of a run.
+struct Exchange {
+  std::uint64_t turn = 0;   ///< exchanges before it
+  std::uint64_t round = 0;
+  std::uint8_t phase = 0;   ///< what the algorithm calls it
+};
+
+class RoundClient : public Protocol {
+ public:
+  RoundClient(const RoundSettings& rules, ClientId self);
+
+  void on_refill() override { mailbox_.refill(rules_.settings->limits); }
+  const Mailbox& mailbox() const override { return mailbox_; }
+
+ protected:
+  const PushSettings& settings() const { return *rules_.settings; }
+  bool has_something_to_say() const { return has_news_ || !settings().needs.send_only_if_computed; }
+  bool sends_in(std::uint64_t round) const {
+    return settings().needs.sends && has_something_to_say() && rules_.sends_in(self_, round);
+  }
+  Step& compute(std::uint8_t phase, Time now, Effects& effects);
+  /// To the receivers for whom is_sent(receiver, link) answers yes, once for every link that the exchange uses.
+  template <class IsSent>
+  void publish(const Exchange& exchange, Time now, Effects& effects, IsSent is_sent) {
+    const auto receivers = settings().graph->receivers_of(self_);
+    const LinkIndex first = settings().graph->first_link(self_);
+    Step& step = effects.step(StepKind::publish, self_, now);
+    step.index = sequence_;
+    step.phase = exchange.phase;
+    effects.turn(exchange.turn);
+    rules_.each_link_used(self_, exchange.turn, exchange.round, [&](std::uint32_t place) {
+      const LinkIndex link = first + place;
+      if (!is_sent(receivers[place], link)) return;
+      effects.entry({.peer = receivers[place],
+                     .sequence = sequence_,
+                     .weight = settings().share_weight(link, exchange.round),
+                     .place = link});
+    });
+    ++sequence_;
+    ++counts_.publications;
+    has_news_ = false;
+  }
+  /// Merges what has arrived, senders ascending; what comes twice, and what no token is left for, is discarded.
+  void absorb(std::vector<Arrival>& arrived, const Exchange& exchange, Time now, Effects& effects);
+
+  const RoundSettings& rules_;
+  ClientId self_;
+  bool has_news_ = false;  // computed since the last message
+  Sequence sequence_ = 0;
+  Mailbox mailbox_;
+
+ private:
+  void spend_tokens(std::vector<Arrival>& arrived, Time now, Effects& effects);
+};
+
+}  // namespace rubato
