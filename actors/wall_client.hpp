@@ -228,6 +228,7 @@ class WallClient {
   std::vector<std::uint32_t> lives_;       // by sender among its neighbours: the newest incarnation
   std::shared_ptr<const Letter> own_;      // the last update it sent: what a letter looks like
   std::vector<Wake> due_;                  // wake-ups of this very instant
+  std::vector<Time> closing_;              // windows that end with it
 };
 
 }  // namespace rubato
