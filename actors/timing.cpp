@@ -398,7 +398,6 @@ Timing::Timing(Graph given_graph, std::unique_ptr<Channel> given_channel, Runs p
   settings.graph = &graph;
   board.settings = &settings;
   server.settings = &settings;
-  token.settings = &settings;
   pull.push = &settings;
   conductor.graph = &graph;
   conductor.channel = channel.get();
@@ -675,7 +674,7 @@ std::unique_ptr<Protocol> Timing::make_protocol(ClientId client) {
     case Runs::server:
       return std::make_unique<Server>(server, client);
     case Runs::token:
-      return std::make_unique<Token>(token, client);
+      return std::make_unique<Token>(settings, client);
     case Runs::pull:
       return std::make_unique<Pull>(pull, client);
   }

@@ -78,7 +78,6 @@ class Timing {
   PushSettings settings;
   RoundBoard board;
   ServerBoard server;
-  TokenBoard token;
   PullSettings pull;
   ConductorSettings conductor;
   ChurnPlan churn;

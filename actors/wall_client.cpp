@@ -81,6 +81,7 @@ void WallClient::handle(const WallEvent& event, ThreadMemory& memory) {
         break;
       case Kind::stop:
         is_stopped_ = true;
+        protocol_->on_stop();
         break;
     }
     take_over(memory);

@@ -127,6 +127,8 @@ class Protocol {
   virtual void on_window_close(Time now, Effects& effects) = 0;
   /// The compute tick that is due is left out: its predecessor's computation was not finished. Only the next tick follows.
   virtual void skip_compute(Effects&) {}
+  /// No timer ticks any more. Messages under way still arrive, and deadlines still come; nothing new begins.
+  virtual void on_stop() {}
   /// Timers begin again at this instant, and with them the client: after a restart, or, instead of start(), of one that
   /// comes late.
   virtual void resume(Time /*now*/, Effects&) {}
