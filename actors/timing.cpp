@@ -397,7 +397,7 @@ Timing::Timing(Graph given_graph, std::unique_ptr<Channel> given_channel, Runs p
     : graph{std::move(given_graph)}, channel{std::move(given_channel)}, protocol_{protocol} {
   settings.graph = &graph;
   board.settings = &settings;
-  server.settings = &settings;
+  server.push = gather.settings.push = &settings;
   pull.push = &settings;
   conductor.graph = &graph;
   conductor.channel = channel.get();
@@ -605,9 +605,8 @@ void Timing::size_messages(const Experiment& experiment, const Manner& manner, s
 
 // What only some protocols can do, and what they need: without a deadline nobody would ever give up a lost message.
 void Timing::leave_alone(const Experiment& experiment) {
-  server.first_centre = centre;
+  server.centre = gather.settings.first_leader = centre;
   server.share = experiment.protocol.selected;
-  if (server.gathers_first()) server.law = CentreLaw::in_turn;
   conductor.retransmits = !experiment.mailbox.deadline;
   if (conductor.retransmits) check_waiting(experiment.channel);
   if (experiment.mailbox.cap)
@@ -672,7 +671,8 @@ std::unique_ptr<Protocol> Timing::make_protocol(ClientId client) {
     case Runs::rounds:
       return std::make_unique<Rounds>(board, client);
     case Runs::server:
-      return std::make_unique<Server>(server, client);
+      if (!server.gathers_first()) return std::make_unique<Server>(server, client);
+      return std::make_unique<GatherFirst>(gather, client);
     case Runs::token:
       return std::make_unique<Token>(settings, client);
     case Runs::pull:

@@ -11,6 +11,7 @@
 #include "actors/seating.hpp"
 #include "algos/catalogue.hpp"
 #include "runtime/conductor.hpp"
+#include "runtime/protocols/gather_first.hpp"
 #include "runtime/protocols/pull.hpp"
 #include "runtime/protocols/push.hpp"
 #include "runtime/protocols/rounds.hpp"
@@ -77,7 +78,8 @@ class Timing {
   std::unique_ptr<Channel> channel;
   PushSettings settings;
   RoundBoard board;
-  ServerBoard server;
+  ServerSettings server;
+  GatherBoard gather;
   PullSettings pull;
   ConductorSettings conductor;
   ChurnPlan churn;
