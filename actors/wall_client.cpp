@@ -104,7 +104,7 @@ void WallClient::tick(const WallEvent& event, ThreadMemory&) {
   if (is_stopped_ || !is_here_ || is_paused_ || event.number != timers_) return;
   ++world_.events;
   if (event.wake.priority == Priority::transmit) return protocol_->on_transmit(now_, event.wake.detail, effects_);
-  if (event.at < computed_ && !world_.saturates) {
+  if (event.at < computed_ && !world_.saturates && protocol_->may_skip_computations()) {
     ++tally_.skipped;
     return protocol_->skip_compute(effects_);
   }

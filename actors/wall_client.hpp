@@ -118,7 +118,7 @@ struct WallWorld {
 
 /// What a client has done; read when nobody plays it.
 struct WallTally {
-  std::uint64_t skipped = 0;      ///< compute ticks whose predecessor was not finished
+  std::uint64_t skipped = 0;      ///< compute ticks left out, because their predecessor was not finished
   std::uint64_t unheard = 0;      ///< letters that found nobody there, or another life, or came from behind a partition
   std::uint64_t misshapen = 0;    ///< letters whose numbers fit no model of this run
   std::uint64_t steps = 0;

@@ -125,7 +125,10 @@ class Protocol {
   virtual void on_deadline(Time, Sequence, Effects&) {}
   virtual Offer on_arrival(const Arrival& arrival, Effects& effects) = 0;
   virtual void on_window_close(Time now, Effects& effects) = 0;
-  /// The compute tick that is due is left out: its predecessor's computation was not finished. Only the next tick follows.
+  /// Whether a compute tick in real time may be left out where the computation before it was not finished when it was due.
+  /// Else it waits for it.
+  virtual bool may_skip_computations() const { return true; }
+  /// The compute tick that is due is left out. Only the next tick follows.
   virtual void skip_compute(Effects&) {}
   /// No timer ticks any more. Messages under way still arrive, and deadlines still come; nothing new begins.
   virtual void on_stop() {}

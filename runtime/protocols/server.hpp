@@ -20,7 +20,7 @@ struct ServerSettings {
 
   /// A round that selects everybody comes before round 0.
   bool has_opening() const { return push->needs.program.opening.size() > 0; }
-  /// Everybody hands in before anybody works: GatherFirst, and not Server, plays such a program.
+  /// Everybody hands in before anybody works: GatherFirst or GatherByMessage, and not Server, plays such a program.
   bool gathers_first() const;
 };
 
@@ -51,6 +51,7 @@ class Server final : public Protocol {
   void on_departed(std::size_t, Time, Effects&) override {}
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_window_close(Time now, Effects& effects) override;
+  bool may_skip_computations() const override { return false; }
   void resume(Time now, Effects& effects) override;
   void on_leave(Time now, Effects& effects) override;
   void on_presence(ClientId neighbour, bool is_here) override;
