@@ -11,6 +11,7 @@
 #include "actors/churn_plan.hpp"
 #include "actors/devices.hpp"
 #include "actors/per_client.hpp"
+#include "runtime/protocols/gather_by_message.hpp"
 #include "runtime/world/changing.hpp"
 #include "runtime/world/mixing.hpp"
 #include "runtime/world/topology.hpp"
@@ -657,14 +658,14 @@ void Timing::require_intervals() const {
                               "\" needs a law of intervals: poisson, fixed, shifted_exp, gamma or lognormal");
 }
 
-std::vector<std::unique_ptr<Protocol>> Timing::make_protocols() {
+std::vector<std::unique_ptr<Protocol>> Timing::make_protocols(bool in_real_time) {
   std::vector<std::unique_ptr<Protocol>> protocols;
   protocols.reserve(graph.clients());
-  for (std::uint32_t i = 0; i < graph.clients(); ++i) protocols.push_back(make_protocol(ClientId{i}));
+  for (std::uint32_t i = 0; i < graph.clients(); ++i) protocols.push_back(make_protocol(ClientId{i}, in_real_time));
   return protocols;
 }
 
-std::unique_ptr<Protocol> Timing::make_protocol(ClientId client) {
+std::unique_ptr<Protocol> Timing::make_protocol(ClientId client, bool in_real_time) {
   switch (protocol_) {
     case Runs::push:
       return std::make_unique<Push>(settings, client);
@@ -672,6 +673,7 @@ std::unique_ptr<Protocol> Timing::make_protocol(ClientId client) {
       return std::make_unique<Rounds>(board, client);
     case Runs::server:
       if (!server.gathers_first()) return std::make_unique<Server>(server, client);
+      if (in_real_time) return std::make_unique<GatherByMessage>(gather.settings, client);
       return std::make_unique<GatherFirst>(gather, client);
     case Runs::token:
       return std::make_unique<Token>(settings, client);

@@ -59,8 +59,8 @@ class Timing {
   Timing(const Timing&) = delete;
   Timing& operator=(const Timing&) = delete;
 
-  /// One automaton per client. May be called once.
-  std::vector<std::unique_ptr<Protocol>> make_protocols();
+  /// One automaton per client. May be called once. In real time they share nothing that changes.
+  std::vector<std::unique_ptr<Protocol>> make_protocols(bool in_real_time = false);
 
   Runs protocol() const { return protocol_; }
   /// How long messages are, for models of so many numbers; before the first of them.
@@ -94,7 +94,7 @@ class Timing {
   void leave_alone(const config::Experiment& experiment);
   void follow_fading(const config::Experiment& experiment, const Manner& manner);
   void go_on_air(const config::Experiment& experiment, const Manner& manner);
-  std::unique_ptr<Protocol> make_protocol(ClientId client);
+  std::unique_ptr<Protocol> make_protocol(ClientId client, bool in_real_time);
   void hold_together(const config::Experiment& experiment, const Manner& manner, std::ostream& notes);
   void come_and_go(const config::Experiment& experiment, const Manner& manner, std::ostream& notes);
   void require_intervals() const;

@@ -69,7 +69,7 @@ WallHost::~WallHost() = default;
 
 void WallHost::make_clients(const Task& task, Timing& timing) {
   if (network_) timing.settings.may_duplicate = true;  // whatever carries letters may carry one twice
-  auto protocols = timing.make_protocols();
+  auto protocols = timing.make_protocols(true);
   const Seating seating = timing.seating(true);
   by_client_.resize(protocols.size());
   measured_ = std::make_shared<std::vector<ClientId>>();

@@ -153,11 +153,22 @@ void finish(std::vector<FinalClient>& last, const Experiment& experiment, const 
   result.was_stopped = options.stop && options.stop->load();
 }
 
+bool may_lose(const config::Channel& channel) {
+  if (channel.kind == config::ChannelKind::ideal) return false;
+  const bool draws = channel.kind == config::ChannelKind::random || channel.kind == config::ChannelKind::table;
+  return !draws || channel.loss > 0 ||
+         std::ranges::any_of(channel.links, [](const config::Link& link) { return link.loss.value_or(0) > 0; });
+}
+
 }  // namespace
 
 void require_wall_can_run(const Experiment& experiment, const Timing& timing) {
-  if (timing.protocol() != Runs::push && timing.protocol() != Runs::pull)
-    throw std::invalid_argument("clock = \"wall\": in real time nobody waits at a barrier or walks with a token; protocol.kind must be \"push\" or \"pull\"");
+  if (timing.protocol() == Runs::rounds)
+    throw std::invalid_argument("clock = \"wall\": in real time nobody waits at a barrier; protocol.kind must not be \"rounds\"");
+  const bool waits = timing.protocol() == Runs::server || timing.protocol() == Runs::token;
+  if (waits && !experiment.mailbox.deadline && (!experiment.roster.empty() || may_lose(experiment.channel)))
+    throw std::invalid_argument("mailbox.deadline: protocol.kind = \"" + std::string(name_of(timing.protocol())) +
+                                "\" needs it in real time where hosts or links may lose a message for good");
   if (experiment.metrics.stationarity && !experiment.roster.empty())
     throw std::invalid_argument("metrics.stationarity: over several hosts it is measured in virtual time only");
 }
