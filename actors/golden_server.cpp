@@ -83,7 +83,7 @@ Json answer_swarm(const Json& golden_case) {
   if (const Json* leaders = given(run.schedule, "leader"))
     for (const Json& leader : *leaders) {
       const std::uint32_t centre = number_below(run.clients, leader);
-      run.timing->server.centres.push_back(ClientId{centre});
+      run.timing->gather.settings.leaders.push_back(ClientId{centre});
     }
   if (const Json* weights = given(run.params, "p"); weights && weights->is_array())
     run.numbers.options.set("weights", weights->get<std::vector<double>>());

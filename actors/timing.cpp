@@ -11,6 +11,7 @@
 #include "actors/churn_plan.hpp"
 #include "actors/devices.hpp"
 #include "actors/per_client.hpp"
+#include "runtime/protocols/gather_by_message.hpp"
 #include "runtime/world/changing.hpp"
 #include "runtime/world/mixing.hpp"
 #include "runtime/world/topology.hpp"
@@ -397,8 +398,7 @@ Timing::Timing(Graph given_graph, std::unique_ptr<Channel> given_channel, Runs p
     : graph{std::move(given_graph)}, channel{std::move(given_channel)}, protocol_{protocol} {
   settings.graph = &graph;
   board.settings = &settings;
-  server.settings = &settings;
-  token.settings = &settings;
+  server.push = gather.settings.push = &settings;
   pull.push = &settings;
   conductor.graph = &graph;
   conductor.channel = channel.get();
@@ -606,9 +606,8 @@ void Timing::size_messages(const Experiment& experiment, const Manner& manner, s
 
 // What only some protocols can do, and what they need: without a deadline nobody would ever give up a lost message.
 void Timing::leave_alone(const Experiment& experiment) {
-  server.first_centre = centre;
+  server.centre = gather.settings.first_leader = centre;
   server.share = experiment.protocol.selected;
-  if (server.gathers_first()) server.law = CentreLaw::in_turn;
   conductor.retransmits = !experiment.mailbox.deadline;
   if (conductor.retransmits) check_waiting(experiment.channel);
   if (experiment.mailbox.cap)
@@ -677,9 +676,11 @@ std::unique_ptr<Protocol> Timing::make_protocol(ClientId client, bool in_real_ti
       if (in_real_time) return std::make_unique<LocalRounds>(board, client);
       return std::make_unique<Rounds>(board, client);
     case Runs::server:
-      return std::make_unique<Server>(server, client);
+      if (!server.gathers_first()) return std::make_unique<Server>(server, client);
+      if (in_real_time) return std::make_unique<GatherByMessage>(gather.settings, client);
+      return std::make_unique<GatherFirst>(gather, client);
     case Runs::token:
-      return std::make_unique<Token>(token, client);
+      return std::make_unique<Token>(settings, client);
     case Runs::pull:
       return std::make_unique<Pull>(pull, client);
   }

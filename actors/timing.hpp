@@ -11,6 +11,7 @@
 #include "actors/seating.hpp"
 #include "algos/catalogue.hpp"
 #include "runtime/conductor.hpp"
+#include "runtime/protocols/gather_first.hpp"
 #include "runtime/protocols/local_rounds.hpp"
 #include "runtime/protocols/pull.hpp"
 #include "runtime/protocols/push.hpp"
@@ -59,7 +60,7 @@ class Timing {
   Timing(const Timing&) = delete;
   Timing& operator=(const Timing&) = delete;
 
-  /// One automaton per client. May be called once.
+  /// One automaton per client. May be called once. In real time they share nothing that changes.
   std::vector<std::unique_ptr<Protocol>> make_protocols(bool in_real_time = false);
 
   Runs protocol() const { return protocol_; }
@@ -78,8 +79,8 @@ class Timing {
   std::unique_ptr<Channel> channel;
   PushSettings settings;
   RoundBoard board;
-  ServerBoard server;
-  TokenBoard token;
+  ServerSettings server;
+  GatherBoard gather;
   PullSettings pull;
   ConductorSettings conductor;
   ChurnPlan churn;

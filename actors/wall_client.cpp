@@ -81,6 +81,7 @@ void WallClient::handle(const WallEvent& event, ThreadMemory& memory) {
         break;
       case Kind::stop:
         is_stopped_ = true;
+        protocol_->on_stop();
         break;
     }
     take_over(memory);
@@ -335,6 +336,12 @@ void WallClient::take_over(ThreadMemory& memory) {
     send_again();
     effects_.clear();
     scheduled_wakes_ = scheduled_closings_ = 0;
+    if (!closing_.empty()) {
+      const Time end = closing_.front();
+      closing_.erase(closing_.begin());
+      protocol_->on_window_close(end, effects_);
+      continue;
+    }
     if (due_.empty()) return;
     const Wake wake = due_.front();
     due_.erase(due_.begin());
@@ -365,6 +372,10 @@ void WallClient::schedule() {
   }
   while (scheduled_closings_ < effects_.closings().size()) {
     const Wake closing = effects_.closings()[scheduled_closings_++];
+    if (closing.at <= now_) {
+      closing_.push_back(closing.at);
+      continue;
+    }
     WallEvent event;
     event.kind = WallEvent::Kind::close;
     event.at = closing.at;

@@ -120,7 +120,7 @@ struct WallWorld {
 
 /// What a client has done; read when nobody plays it.
 struct WallTally {
-  std::uint64_t skipped = 0;      ///< compute ticks whose predecessor was not finished
+  std::uint64_t skipped = 0;      ///< compute ticks left out, because their predecessor was not finished
   std::uint64_t unheard = 0;      ///< letters that found nobody there, or another life, or came from behind a partition
   std::uint64_t misshapen = 0;    ///< letters whose numbers fit no model of this run
   std::uint64_t steps = 0;
@@ -239,6 +239,7 @@ class WallClient {
   std::deque<Sent> sent_;                  // what it may be asked for once more, the newest last
   std::uint64_t round_ = 0;                // rounds that are over, where there are any
   std::vector<Wake> due_;                  // wake-ups of this very instant
+  std::vector<Time> closing_;              // windows that end with it
 };
 
 }  // namespace rubato

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include "runtime/ids.hpp"
@@ -11,6 +12,7 @@ namespace rubato {
 class Absentees {
  public:
   bool empty() const { return clients_.empty(); }
+  std::size_t size() const { return clients_.size(); }
   bool has(ClientId client) const { return std::binary_search(clients_.begin(), clients_.end(), client); }
   void set(ClientId client, bool is_here) {
     const auto at = std::lower_bound(clients_.begin(), clients_.end(), client);

@@ -150,10 +150,12 @@ class Protocol {
   /// In real time: the model of a hub is here. False: it is taken at once, unless it is old.
   virtual bool on_model(const Arrival&, Effects&) { return false; }
   virtual void on_window_close(Time now, Effects& effects) = 0;
-  /// The compute tick that is due is left out: its predecessor's computation was not finished. Only the next tick follows.
+  /// The compute tick that is due is left out. Only the next tick follows.
   virtual void skip_compute(Effects&) {}
-  /// True: none is ever left out, and what follows a computation waits until it is really finished.
+  /// True: no compute tick is ever left out, and what follows a computation waits until it is really finished.
   virtual bool awaits_computations() const { return false; }
+  /// No timer ticks any more. Messages under way still arrive, and deadlines still come; nothing new begins.
+  virtual void on_stop() {}
   /// Timers begin again at this instant, and with them the client: after a restart, or, instead of start(), of one that
   /// comes late.
   virtual void resume(Time /*now*/, Effects&) {}

@@ -6,92 +6,138 @@
 
 namespace rubato {
 
-std::uint32_t TokenBoard::streams() const {
-  const PhaseList& list = settings->needs.program.round;
+namespace {
+
+constexpr std::uint64_t most_incarnations = (std::uint64_t{1} << 32) / Token::most_streams;
+static_assert(PhaseList::most <= Token::most_streams);
+
+std::uint32_t tag_of(std::uint32_t stream, std::uint32_t incarnation) { return incarnation * Token::most_streams + stream; }
+std::uint32_t stream_of(const Arrival& arrival) { return arrival.tag % Token::most_streams; }
+std::uint32_t incarnation_of(const Arrival& arrival) { return arrival.tag / Token::most_streams; }
+
+}  // namespace
+
+std::uint32_t Token::streams(const PushSettings& settings) {
+  const PhaseList& list = settings.needs.program.round;
   std::uint32_t exchanges = 0;
   for (std::size_t i = 0; i < list.size(); ++i) exchanges += list[i].kind == PhaseKind::exchange;
   return exchanges;
 }
 
-ClientId TokenBoard::first_holder(std::uint32_t stream) const {
-  if (stream < visits.size() && !visits[stream].empty()) return visits[stream].front();
-  return {stream % static_cast<std::uint32_t>(settings->graph->clients())};
+Token::Token(const PushSettings& settings, ClientId self)
+    : settings_{settings}, self_{self}, known_(streams(settings)), mailbox_{settings.limits, 0} {
+  if (settings.may_duplicate) filters_.resize(settings.graph->in_degree(self));
 }
 
-Token::Token(TokenBoard& board, ClientId self)
-    : board_{board}, self_{self}, seen_(board.streams()), mailbox_{board.settings->limits, 0} {
-  board_.incarnations.resize(board_.streams());
-  board_.hops.resize(board_.streams());
-  if (board_.settings->may_duplicate) filters_.resize(board_.settings->graph->in_degree(self));
+void Token::wake_compute(Effects& effects) {
+  effects.wake({compute_timer_.next(settings_.compute_law(self_), settings_.seed, self_, Purpose::compute_timer),
+                Priority::compute, self_});
+}
+
+void Token::wake_transmit(Effects& effects) {
+  const TimerLaw& law = settings_.transmit_law(self_);
+  if (law.ticks_by_itself())
+    effects.wake({transmit_timer_.next(law, settings_.seed, self_, Purpose::transmit_timer), Priority::transmit, self_});
 }
 
 void Token::start(Effects& effects) {
-  const PushSettings& settings = *board_.settings;
-  effects.wake({compute_timer_.next(settings.compute_law(self_), settings.seed, self_, Purpose::compute_timer),
-                Priority::compute, self_});
-  const TimerLaw& law = settings.transmit_law(self_);
-  if (law.ticks_by_itself())
-    effects.wake({transmit_timer_.next(law, settings.seed, self_, Purpose::transmit_timer), Priority::transmit, self_});
-  for (std::uint32_t stream = 0; stream < board_.streams(); ++stream) {
-    if (board_.first_holder(stream) != self_) continue;
+  wake_compute(effects);
+  wake_transmit(effects);
+  for (std::uint32_t stream = 0; stream < known_.size(); ++stream) {
+    if (first_holder(stream) != self_) continue;
     held_.push_back({stream, 0, true});
-    seen_[stream] = 1;
+    known_[stream].next = 1;
   }
 }
 
+// Whatever it held may be elsewhere by now: it waits for the tokens to come.
+void Token::resume(Time now, Effects& effects) {
+  compute_timer_.skip_to(now, settings_.compute_law(self_));
+  const TimerLaw& law = settings_.transmit_law(self_);
+  if (law.ticks_by_itself()) transmit_timer_.skip_to(now, law);
+  may_be_gone_ = true;
+  for (Known& known : known_) known.at = now, known.ticks = 0;
+  wake_compute(effects);
+  wake_transmit(effects);
+}
+
+void Token::on_leave(Time now, Effects& effects) {
+  for (const Arrival& arrival : arrived_) discard(arrival, self_, now, effects);
+  counts_.superseded += arrived_.size();
+  arrived_.clear();
+  held_.clear();
+  pending_.clear();
+}
+
+void Token::on_presence(ClientId neighbour, bool is_here, Time, Effects&) {
+  may_be_gone_ = true;  // who is here again has begun a new life
+  absent_.set(neighbour, is_here);
+}
+
+void Token::on_new_life(ClientId sender) {
+  if (filters_.empty()) return;
+  const auto senders = settings_.graph->senders_to(self_);
+  filters_[static_cast<std::size_t>(std::ranges::lower_bound(senders, sender) - senders.begin())] = {};
+}
+
+void Token::archive(Archive& archive) {
+  Protocol::archive(archive);
+  archive(sequence_);
+  compute_timer_.archive(archive);
+  transmit_timer_.archive(archive);
+  for (Known& known : known_) archive(known.next);
+}
+
 void Token::on_compute(Time now, std::uint32_t, Effects& effects) {
-  const PushSettings& settings = *board_.settings;
-  effects.wake({compute_timer_.next(settings.compute_law(self_), settings.seed, self_, Purpose::compute_timer),
-                Priority::compute, self_});
+  wake_compute(effects);
   effects.step(StepKind::compute, self_, now).index = counts_.computations++;
-  const TimerLaw& law = settings.transmit_law(self_);
+  const TimerLaw& law = settings_.transmit_law(self_);
   if (law.kind == TimerLaw::Kind::coupled && counts_.computations % law.every == 0)
     effects.wake({now, Priority::transmit, self_});
 }
 
 void Token::on_transmit(Time now, std::uint32_t, Effects& effects) {
-  const PushSettings& settings = *board_.settings;
-  const TimerLaw& law = settings.transmit_law(self_);
-  if (law.ticks_by_itself())
-    effects.wake({transmit_timer_.next(law, settings.seed, self_, Purpose::transmit_timer), Priority::transmit, self_});
+  wake_transmit(effects);
+  recreate_silent(now);
   for (Held& held : held_) {
     if (held.is_fresh) effects.step(StepKind::merge, self_, now).phase = static_cast<std::uint8_t>(held.stream);
     held.is_fresh = false;
   }
-  if (settings.graph->out_degree(self_) == 0) return;  // nobody to give it to
-  for (const Held& held : held_) send(held.stream, held.incarnation, now, effects);
-  held_.clear();
+  while (!held_.empty()) {
+    const auto receiver = next_holder();
+    if (!receiver) return;  // nobody to give it to
+    const Held first = held_.front();
+    held_.erase(held_.begin());
+    send(first.stream, first.incarnation, *receiver, now, effects);
+  }
 }
 
 std::optional<std::uint64_t> Token::sends_at(const Wake& wake) const {
-  const bool sends = wake.priority == Priority::transmit && !held_.empty() && board_.settings->graph->out_degree(self_) > 0;
+  const bool sends = wake.priority == Priority::transmit && !held_.empty() && next_holder();
   return sends ? std::optional<std::uint64_t>(sequence_) : std::nullopt;
 }
 
-ClientId Token::next_holder(std::uint32_t stream) const {
-  const Graph& graph = *board_.settings->graph;
-  if (stream < board_.visits.size()) {
-    const std::vector<ClientId>& visits = board_.visits[stream];
-    const std::size_t next = board_.hops[stream] + 1;
-    if (next < visits.size() && graph.find_link(self_, visits[next])) return visits[next];
-  }
-  const auto receivers = graph.receivers_of(self_);
-  Stream draws(board_.settings->seed, self_, Purpose::neighbours, sequence_ + 1);
-  return receivers[draws.below(receivers.size())];
+std::optional<ClientId> Token::next_holder() const {
+  const auto receivers = settings_.graph->receivers_of(self_);
+  const auto here = static_cast<std::size_t>(std::ranges::count_if(receivers, [&](ClientId client) { return is_here(client); }));
+  if (here == 0) return std::nullopt;
+  Stream draws(settings_.seed, self_, Purpose::neighbours, sequence_ + 1);
+  std::size_t place = draws.below(here);
+  for (const ClientId receiver : receivers)
+    if (is_here(receiver) && place-- == 0) return receiver;
+  return std::nullopt;
 }
 
-void Token::send(std::uint32_t stream, std::uint32_t incarnation, Time now, Effects& effects) {
-  const ClientId receiver = next_holder(stream);
+void Token::send(std::uint32_t stream, std::uint32_t incarnation, ClientId receiver, Time now, Effects& effects) {
   Step& step = effects.step(StepKind::publish, self_, now);
   step.index = sequence_;
   step.phase = static_cast<std::uint8_t>(stream);
   effects.turn(sequence_);
   effects.tag(tag_of(stream, incarnation));
-  const LinkIndex link = *board_.settings->graph->find_link(self_, receiver);
-  effects.entry({.peer = receiver, .sequence = sequence_, .place = link});
+  effects.entry({.peer = receiver, .sequence = sequence_, .place = *settings_.graph->find_link(self_, receiver)});
   if (has_deadline()) {
     pending_.push_back({sequence_, stream, incarnation});
-    effects.wake({later(now, board_.settings->limits.deadline), Priority::deadline, self_, sequence_});
+    effects.wake({later(now, settings_.limits.deadline), Priority::deadline, self_, sequence_});
   }
   ++sequence_;
   ++counts_.publications;
@@ -101,37 +147,63 @@ void Token::on_request(Time, ClientId, std::uint32_t sequence, Effects&) {
   std::erase_if(pending_, [&](const Pending& pending) { return pending.sequence == sequence; });
 }
 
+// Of this client's own, above all that it has seen.
+std::optional<std::uint32_t> Token::next_incarnation(std::uint32_t stream) const {
+  const std::uint64_t above = std::max<std::uint64_t>(known_[stream].next, 1);
+  const std::uint64_t turns = above > self_.value ? (above - self_.value + clients() - 1) / clients() : 0;
+  const std::uint64_t next = turns * clients() + self_.value;
+  return next < most_incarnations ? std::optional(static_cast<std::uint32_t>(next)) : std::nullopt;
+}
+
 void Token::on_deadline(Time now, Sequence sequence, Effects& effects) {
   const auto found = std::ranges::find(pending_, sequence, &Pending::sequence);
   if (found == pending_.end()) return;  // acknowledged
   const Pending lost = *found;
   pending_.erase(found);
-  if (seen_[lost.stream] > lost.incarnation + 1) return;  // somebody else has created it again
-  const std::uint32_t incarnation = ++board_.incarnations[lost.stream];
-  seen_[lost.stream] = incarnation + 1;
-  send(lost.stream, incarnation, now, effects);
+  if (known_[lost.stream].next > lost.incarnation + 1) return;  // somebody else has created it again
+  const auto incarnation = next_incarnation(lost.stream);
+  if (!incarnation) return;
+  see(lost.stream, *incarnation, now);
+  if (const auto receiver = next_holder())
+    send(lost.stream, *incarnation, *receiver, now, effects);
+  else
+    held_.push_back({lost.stream, *incarnation, false});
 }
+
+// Whether this client is the one that creates the stream again if nobody else can.
+bool Token::watches(std::uint32_t stream) const {
+  ClientId first = first_holder(stream);
+  while (first != self_ && !is_here(first)) first.value = (first.value + 1) % clients();
+  return first == self_;
+}
+
+void Token::recreate_silent(Time now) {
+  const std::uint64_t most_ticks = std::uint64_t{most_silence} * clients();
+  for (std::uint32_t stream = 0; stream < known_.size(); ++stream) {
+    const bool is_held = std::ranges::find(held_, stream, &Held::stream) != held_.end();
+    Known& known = known_[stream];
+    if (is_held || ++known.ticks <= most_ticks || !may_be_gone_ || !has_deadline() || !watches(stream)) continue;
+    if (to_seconds(now - known.at) <= static_cast<double>(most_ticks) * to_seconds(settings_.limits.deadline)) continue;
+    const auto incarnation = next_incarnation(stream);
+    if (!incarnation) continue;
+    held_.push_back({stream, *incarnation, known.next == 0});
+    see(stream, *incarnation, now);
+  }
+}
+
+void Token::see(std::uint32_t stream, std::uint32_t incarnation, Time now) { known_[stream] = {incarnation + 1, now, 0}; }
 
 bool Token::is_duplicate(const Arrival& arrival) {
   if (filters_.empty()) return false;
-  const auto senders = board_.settings->graph->senders_to(self_);
+  const auto senders = settings_.graph->senders_to(self_);
   const auto place = std::ranges::lower_bound(senders, arrival.id.sender) - senders.begin();
   return filters_[static_cast<std::size_t>(place)].add(arrival.id.sequence) != DuplicateFilter::Verdict::fresh;
 }
 
 Offer Token::judge(const Arrival& arrival) {
   if (is_duplicate(arrival)) return Offer::duplicate;
-  if (arrival.arrived - arrival.sent > board_.settings->limits.deadline) return Offer::late;
-  const bool is_old = arrival.tag / TokenBoard::most_streams + 1 < seen_[arrival.tag % TokenBoard::most_streams];
-  return is_old ? Offer::superseded : Offer::kept;
-}
-
-void Token::hold(std::uint32_t stream, std::uint32_t incarnation) {
-  seen_[stream] = incarnation + 1;
-  std::erase_if(held_, [&](const Held& held) { return held.stream == stream; });
-  // What this client sent before lives on in this token, or in vain.
-  std::erase_if(pending_, [&](const Pending& pending) { return pending.stream == stream; });
-  held_.push_back({stream, incarnation, false});
+  if (arrival.arrived - arrival.sent > settings_.limits.deadline || stream_of(arrival) >= known_.size()) return Offer::late;
+  return incarnation_of(arrival) + 1 < known_[stream_of(arrival)].next ? Offer::superseded : Offer::kept;
 }
 
 Offer Token::on_arrival(const Arrival& arrival, Effects& effects) {
@@ -141,9 +213,12 @@ Offer Token::on_arrival(const Arrival& arrival, Effects& effects) {
     effects.request(self_, arrival.id.sender, arrival.id.sequence);
   if (offer == Offer::kept) {
     ++counts_.kept;
-    const std::uint32_t stream = arrival.tag % TokenBoard::most_streams;
-    hold(stream, arrival.tag / TokenBoard::most_streams);
-    ++board_.hops[stream];
+    const std::uint32_t stream = stream_of(arrival);
+    see(stream, incarnation_of(arrival), arrival.arrived);
+    std::erase_if(held_, [&](const Held& held) { return held.stream == stream; });
+    // What this client sent before lives on in this token, or in vain.
+    std::erase_if(pending_, [&](const Pending& pending) { return pending.stream == stream; });
+    held_.push_back({stream, incarnation_of(arrival), false});
     arrived_.push_back(arrival);
     effects.close_window(arrival.arrived, self_);
     return offer;
@@ -155,8 +230,8 @@ Offer Token::on_arrival(const Arrival& arrival, Effects& effects) {
 
 void Token::on_window_close(Time now, Effects& effects) {
   for (const Arrival& arrival : arrived_) {
-    effects.step(StepKind::merge, self_, now).phase = static_cast<std::uint8_t>(arrival.tag % TokenBoard::most_streams);
-    effects.entry(merge_entry(arrival, now, board_.settings->merge_weight(arrival.link)));
+    effects.step(StepKind::merge, self_, now).phase = static_cast<std::uint8_t>(stream_of(arrival));
+    effects.entry(merge_entry(arrival, now, settings_.merge_weight(arrival.link)));
   }
   arrived_.clear();
 }

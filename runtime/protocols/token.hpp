@@ -4,40 +4,36 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/protocols/absentees.hpp"
 #include "runtime/protocols/protocol.hpp"
 #include "runtime/protocols/push.hpp"
 
 namespace rubato {
 
-/// What the clients of a run with tokens share. Must outlive them.
-struct TokenBoard {
-  static constexpr std::uint32_t most_streams = 256;  // a step names its stream by its phase
-
-  const PushSettings* settings = nullptr;  ///< graph, timers, deadline, merge weights; needs with the program
-  /// [stream] -> the clients it visits, the first holder included; behind the end, and where the next one is
-  /// no neighbour of the holder, a neighbour is drawn. Without it stream s starts at client s mod m.
-  std::vector<std::vector<ClientId>> visits;
-
-  std::vector<std::uint32_t> incarnations;  ///< by stream: the highest so far
-  std::vector<std::size_t> hops;            ///< by stream: visits after the first, of whatever incarnation
-
-  /// One for each exchange of the program's round.
-  std::uint32_t streams() const;
-  ClientId first_holder(std::uint32_t stream) const;
-};
-
 /// Compute and transmit timers as under push. At its transmit tick a client sends on every token that it holds, each
-/// to one neighbour: a publish step whose phase is the stream. On arrival a merge step with that phase absorbs the
-/// token. The first holder of a stream gets its merge step, without a message, right before it sends the token for
-/// the first time.
+/// to one neighbour, drawn among those who are here: a publish step whose phase is the stream. On arrival a merge step
+/// with that phase absorbs the token. There is a stream for each exchange of the program's round; stream s starts at
+/// client s mod m, which gets its merge step, without a message, right before it sends the token for the first time.
 ///
 /// A receiver acknowledges by a request whose tag is the sequence number of the message. A holder that has none by the
-/// deadline publishes its last copy of the stream again, in a new incarnation above all others; who has seen an
-/// incarnation discards lower ones. So a stream has one token in the end, whatever was lost. Messages older than the
-/// deadline are late. Without a deadline nothing is sent again, and the links must retransmit.
+/// deadline publishes its last copy of the stream again, in a new incarnation above all that it has seen; who has seen
+/// an incarnation discards lower ones, and acknowledges them. Clients share nothing: each creates incarnations of its
+/// own, k m + its number, so that no two tokens have the same, and of those that walk the highest is left. Messages
+/// older than the deadline are late. Without a deadline nothing is sent again, and the links must retransmit.
+///
+/// A client that goes takes the tokens that it holds along. Where somebody has gone, or begun a new life, the first
+/// client behind the start of a stream that is here creates its token again, from its own copy, when it has not seen
+/// it for very long. A message says 26 bits of the incarnation: when they are used up no token is created any more.
 class Token final : public Protocol {
  public:
-  Token(TokenBoard& board, ClientId self);
+  static constexpr std::uint32_t most_streams = 64;
+  /// Of a stream, in ticks and in deadlines for each client, before it is created again.
+  static constexpr std::uint32_t most_silence = 4;
+
+  /// The settings outlive it. Of the needs it is the program that counts.
+  Token(const PushSettings& settings, ClientId self);
+
+  static std::uint32_t streams(const PushSettings& settings);
 
   void start(Effects& effects) override;
   void on_compute(Time now, std::uint32_t detail, Effects& effects) override;
@@ -48,6 +44,13 @@ class Token final : public Protocol {
   void on_request(Time now, ClientId from, std::uint32_t sequence, Effects& effects) override;
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_window_close(Time now, Effects& effects) override;
+  void skip_compute(Effects& effects) override { wake_compute(effects); }
+  void on_stop() override { pending_.clear(); }
+  void resume(Time now, Effects& effects) override;
+  void on_leave(Time now, Effects& effects) override;
+  void on_presence(ClientId neighbour, bool is_here, Time now, Effects& effects) override;
+  void on_new_life(ClientId sender) override;
+  void archive(Archive& archive) override;
   void on_refill() override {}
   void on_unify(Time, bool, Effects&) override {}
   const Mailbox& mailbox() const override { return mailbox_; }
@@ -65,26 +68,39 @@ class Token final : public Protocol {
     std::uint32_t stream;
     std::uint32_t incarnation;
   };
+  // What this client knows of a stream.
+  struct Known {
+    std::uint32_t next = 0;   // one above the highest incarnation that was here, or 0
+    Time at{};                // when one was here last,
+    std::uint64_t ticks = 0;  // and how many transmit ticks ago
+  };
 
-  static std::uint32_t tag_of(std::uint32_t stream, std::uint32_t incarnation) {
-    return incarnation * TokenBoard::most_streams + stream;
-  }
-  bool has_deadline() const { return board_.settings->limits.deadline != Duration::max(); }
-  void send(std::uint32_t stream, std::uint32_t incarnation, Time now, Effects& effects);
-  ClientId next_holder(std::uint32_t stream) const;
-  void hold(std::uint32_t stream, std::uint32_t incarnation);
+  std::uint32_t clients() const { return static_cast<std::uint32_t>(settings_.graph->clients()); }
+  ClientId first_holder(std::uint32_t stream) const { return {stream % clients()}; }
+  bool has_deadline() const { return settings_.limits.deadline != Duration::max(); }
+  bool is_here(ClientId client) const { return !absent_.has(client); }
+  bool watches(std::uint32_t stream) const;
+  void wake_compute(Effects& effects);
+  void wake_transmit(Effects& effects);
+  std::optional<std::uint32_t> next_incarnation(std::uint32_t stream) const;
+  void recreate_silent(Time now);
+  std::optional<ClientId> next_holder() const;
+  void see(std::uint32_t stream, std::uint32_t incarnation, Time now);
+  void send(std::uint32_t stream, std::uint32_t incarnation, ClientId receiver, Time now, Effects& effects);
   bool is_duplicate(const Arrival& arrival);
   Offer judge(const Arrival& arrival);
 
-  TokenBoard& board_;
+  const PushSettings& settings_;
   ClientId self_;
   Timer compute_timer_;
   Timer transmit_timer_;
   Sequence sequence_ = 0;
-  std::vector<std::uint32_t> seen_;  // by stream: one above the highest incarnation that was here, or 0
+  std::vector<Known> known_;         // by stream
   std::vector<Held> held_;           // one of a stream, in order of arrival
   std::vector<Pending> pending_;     // by sequence
   std::vector<Arrival> arrived_;     // at this instant
+  Absentees absent_;
+  bool may_be_gone_ = false;         // somebody has gone, and perhaps a token with it
   std::vector<DuplicateFilter> filters_;  // by sender, where links duplicate
   Mailbox mailbox_;
 };

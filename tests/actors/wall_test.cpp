@@ -229,18 +229,6 @@ TEST_CASE("rounds in which a link that loses a message loses the one the other w
   CHECK(contains(complaint<std::invalid_argument>(complaint_of), "symmetric_drop"));
 }
 
-TEST_CASE("servers and tokens wait for each other, which real time does not do: they are refused") {
-  for (const std::string kind : {"server", "token"}) {
-    CAPTURE(kind);
-    const std::string name = kind == "server" ? "fedavg" : "digest";
-    const auto complaint_of = [&] {
-      run(experiment({"clock=wall", "unification.period=none", "mailbox.cap_period=none", "mailbox.cap=none", "algorithm.name=" + name,
-                      "protocol.kind=" + kind, "topology.kind=complete"}), on_threads(1));
-    };
-    CHECK(contains(complaint<std::invalid_argument>(complaint_of), "clock = \"wall\""));
-  }
-}
-
 TEST_CASE("three hosts in real time gather their results at the first, and their records land on its digests") {
   for (const std::string algorithm : {"draco", "spodgt", "pame", "depositum", "choco"}) {
     CAPTURE(algorithm);

@@ -28,14 +28,12 @@ struct DigestWorld : ProtocolWorld {
             std::vector<Vector<double>>(centres.size(), number(start))) {
     push.needs = catalogue_entry("digest").needs(options);
     push.transmit = {TimerLaw::fixed(1, 1)};
-    board.settings = &push;
   }
   Conductor& walk(double seconds) {
-    return ProtocolWorld::run([&](ClientId client) { return std::make_unique<Token>(board, client); }, run, seconds);
+    return ProtocolWorld::run([&](ClientId client) { return std::make_unique<Token>(push, client); }, run, seconds);
   }
   double shown(std::uint32_t client, const char* name) const { return run.shown(client, name)[0]; }
 
-  TokenBoard board;
   SeatedRun run;
 };
 

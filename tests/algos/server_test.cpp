@@ -9,7 +9,7 @@
 #include "algos/local_solver.hpp"
 #include "algos/penalty.hpp"
 #include "learning/problems.hpp"
-#include "runtime/protocols/server.hpp"
+#include "runtime/protocols/gather_first.hpp"
 #include "runtime/world/topology.hpp"
 #include "tests/support/seated_run.hpp"
 
@@ -83,7 +83,7 @@ struct Federation {
             std::move(samples)) {
     world.push.needs = catalogue_entry(name).needs(options);
     world.push.compute = {TimerLaw::fixed(0.8, 0)};
-    board.settings = &world.push;
+    server.push = board.settings.push = &world.push;
   }
   /// Then after_round(0) at the end of the opening, and after_round(r) when r rounds are over.
   void rounds(std::uint64_t count, const std::function<void(std::uint64_t)>& after_round = [](std::uint64_t) {}) {
@@ -91,12 +91,17 @@ struct Federation {
       if (round <= count) after_round(round);
       if (round == count) last_model = run.model(0);
     };
-    world.run([&](ClientId client) { return std::make_unique<Server>(board, client); }, run,
+    const auto make = [&](ClientId client) -> std::unique_ptr<Protocol> {
+      if (server.gathers_first()) return std::make_unique<GatherFirst>(board, client);
+      return std::make_unique<Server>(server, client);
+    };
+    world.run(make, run,
               1.05 * static_cast<double>(count) + 2.1);
   }
 
   ProtocolWorld world;
-  ServerBoard board;
+  ServerSettings server;
+  GatherBoard board;
   SeatedRun run;
   Vector<double> last_model;  // at the centre
 };
@@ -135,7 +140,7 @@ TEST_CASE("fedavg with uniform weights takes the plain mean of those that were s
     learners.push_back(make_quadratic<double>(Matrix<double>::Identity(1, 1), vector({centre})));
   Federation federation("fedavg", options_of({{"eta", 0.5}, {"weighting", word("uniform")}}), std::move(learners),
                         everywhere(vector({0}), 3), {1, 3, 7});
-  federation.board.selected = {{{0}, {1}}};
+  federation.server.selected = {{{0}, {1}}};
   federation.rounds(1);
   CHECK(federation.last_model == vector({3}));
 }
@@ -147,8 +152,8 @@ TEST_CASE("fedavg is the dense loop, with local steps, weights and selections") 
   Federation federation("fedavg", options_of({{"eta", 0.1}, {"local_steps", whole(4)}}), problem.learners(),
                         everywhere(vector({1, -1, 2}), 5), samples);
   for (const auto& round : selected) {
-    federation.board.selected.emplace_back();
-    for (const std::uint32_t client : round) federation.board.selected.back().push_back({client});
+    federation.server.selected.emplace_back();
+    for (const std::uint32_t client : round) federation.server.selected.back().push_back({client});
   }
   Vector<double> x = vector({1, -1, 2});
   federation.rounds(5, [&](std::uint64_t round) {
@@ -300,8 +305,8 @@ TEST_CASE("feddr is the dense loop, with an opening and selections") {
   Federation federation("feddr", options, problem.learners(), everywhere(start, 4));
   const std::vector<std::vector<std::uint32_t>> selected{{0, 1}, {2}, {0, 3}, {0, 1, 2, 3}, {1, 2}};
   for (const auto& round : selected) {
-    federation.board.selected.emplace_back();
-    for (const std::uint32_t client : round) federation.board.selected.back().push_back({client});
+    federation.server.selected.emplace_back();
+    for (const std::uint32_t client : round) federation.server.selected.back().push_back({client});
   }
   Vector<double> xbar = start;
   std::vector<Vector<double>> x(4, start), y(4, start), xhat(4, start);
@@ -339,7 +344,7 @@ TEST_CASE("feddr with alpha = 1 from a plain start is fedadmm, also when few are
     CAPTURE(local);
     Federation one("feddr", options(true, local), problem.learners(), everywhere(vector({1, -1, 2}), 5));
     Federation other("fedadmm", options(false, local), problem.learners(), everywhere(vector({1, -1, 2}), 5));
-    one.board.share = other.board.share = 0.4;
+    one.server.share = other.server.share = 0.4;
     std::vector<Vector<double>> trajectory;
     one.rounds(30, [&](std::uint64_t) { trajectory.push_back(one.run.model(0)); });
     other.rounds(30, [&](std::uint64_t round) { CHECK(distance(other.run.model(0), trajectory[round]) < 1e-11); });
@@ -372,8 +377,8 @@ TEST_CASE("swarm is decefl on the averaging matrix: a mean of the models and a g
   for (std::uint32_t i = 0; i < 6; ++i) starts.push_back(normal_vector(3, 77 + i));
   x = starts;
   Federation federation("swarm", options_of({{"eta", 0.15}}), problem.learners(), starts);
-  federation.board.centres = {{3}, {0}, {5}, {5}};
-  federation.board.law = CentreLaw::drawn;
+  federation.board.settings.leaders = {{3}, {0}, {5}, {5}};
+  federation.board.settings.draws_leaders = true;
   const Matrix<double> w = Matrix<double>::Constant(6, 6, 1.0 / 6);
   federation.rounds(12, [&](std::uint64_t) {
     for (std::uint32_t i = 0; i < 6; ++i) CHECK(distance(federation.run.model(i), x[i]) < 1e-12);
@@ -431,13 +436,12 @@ TEST_CASE("a computation takes the batches that are its own") {
   const AlgorithmOptions options = options_of({{"eta", 0.5}, {"local_steps", whole(2)}});
   ProtocolWorld world(Graph(1, false, {}));
   world.push.compute = {TimerLaw::fixed(1, 0)};
-  ServerBoard board;
-  board.settings = &world.push;
+  ServerSettings server{.push = &world.push};
   SeatedRun run(world.graph, std::move(learners), make_algorithm<double>(catalogue_entry("fedavg"), options),
                 {vector({1})}, {}, {table});
   std::vector<double> models;
   world.on_round = [&](Time, std::uint64_t) { models.push_back(run.model(0)[0]); };
-  world.run([&](ClientId client) { return std::make_unique<Server>(board, client); }, run, 2.5);
+  world.run([&](ClientId client) { return std::make_unique<Server>(server, client); }, run, 2.5);
   // 1 -> 2 -> 3.5; 3.5 -> 6.25 -> 4.625
   CHECK(models == std::vector{1.0, 3.5, 4.625});
 }

@@ -274,6 +274,71 @@ TEST_CASE("in rounds a host that is killed and started again finds the round of 
 
 namespace {
 
+// The same six clients under a server, a leader that changes or with a token.
+std::string digits_under(const std::string& algorithm, const std::string& topology, const std::string& until) {
+  std::string text = with(digits(until), "name = \"draco\"\neta = 0.1\nself_apply = true", "name = \"" + algorithm + "\"\neta = 0.1");
+  text = with(text, "kind = \"ring\"", "kind = \"" + topology + "\"");
+  text = with(text, "window = 0.05", "deadline = 1.0");
+  return with(text, "compute = { law = \"poisson\", rate = 2.0 }",
+              "compute = { law = \"poisson\", rate = 4.0 }\ntransmit = { law = \"poisson\", rate = 8.0 }");
+}
+
+// Steps are recorded as they happen, and nothing else is.
+void see_learn(const Party& party, const Names& hosts) {
+  for (const std::string& host : hosts) {
+    const std::uintmax_t recorded = party.recorded_bytes(host);
+    REQUIRE(becomes_true([&] { return party.recorded_bytes(host) > recorded + 5000; }));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("under a server, a leader that changes or with a token the others learn on when a host is killed, and with it when it is back") {
+  const std::pair<const char*, const char*> algorithms[] = {{"fedavg", "star"}, {"swarm", "complete"}, {"digest", "ring"}};
+  for (const auto& [algorithm, topology] : algorithms) {
+    CAPTURE(algorithm);
+    Party party(digits_under(algorithm, topology, endless));
+    party.start_all(Party::everybody);
+    REQUIRE(becomes_true([&] { return party.has_checkpoint("b") && party.samples("c") > 2; }));
+    party.kill("b");
+    see_learn(party, {"a", "c"});
+    party.start("b");
+    see_learn(party, Party::everybody);
+    party.stop(Party::everybody);
+    CHECK(party.summary("a").at("absent_clients").empty());
+    CHECK(accuracy(party.summary("a")) > 0.3);
+    CHECK(has_note(party.summary("b"), "goes on from its checkpoint"));
+    CHECK(merged_from(party.folder("a") / "timeline.rbt", clients_of_b, 0) > 0);
+    check_replays(party);
+  }
+}
+
+TEST_CASE("a centre that is killed is waited for, and goes on from its checkpoint") {
+  Party party(digits_under("fedavg", "star", endless));
+  party.start_all(Party::everybody);
+  REQUIRE(becomes_true([&] { return party.has_checkpoint("a") && party.samples("c") > 2; }));
+  party.kill("a");
+  party.see_go_on({"b", "c"});
+  party.start("a");
+  see_learn(party, Party::everybody);
+  party.stop(Party::everybody);
+  CHECK(accuracy(party.summary("a")) > 0.5);
+  for (const char* host : {"b", "c"}) CHECK(merged_from(party.folder(host) / "timeline.rbt", clients_of_a, 1) > 0);
+  check_replays(party);
+}
+
+TEST_CASE("without the centre that is killed for good the others come to the end of the run") {
+  Party party(digits_under("fedavg", "star", two_minutes));
+  party.start_all(Party::everybody);
+  REQUIRE(becomes_true([&] { return party.samples("b") > 2 && party.samples("c") > 2; }));
+  party.kill("a");
+  party.finish({"b", "c"});
+  CHECK(party.summary("b").at("absent_clients") == json(clients_of_a));
+  check_replays(party, "b");
+}
+
+namespace {
+
 // Six quadratic losses 1/2 |x - c_i|^2 in eight dimensions: the mean of their centres is best for all together.
 std::string quadratic(const std::string& head, const std::string& algorithm) {
   return "name = \"quadratic\"\nseed = 3\nprecision = \"float64\"\n" + head + R"(

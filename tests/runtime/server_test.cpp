@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <set>
 
 #include "runtime/world/topology.hpp"
 #include "tests/support/protocol_world.hpp"
@@ -23,28 +22,16 @@ struct ServerWorld : ProtocolWorld {
     on_round = [&](Time at, std::uint64_t round) { rounds.push_back({round, to_seconds(at)}); };
   }
   Conductor& run(double seconds) {
-    board.settings = &push;
-    return ProtocolWorld::run([&](ClientId client) { return std::make_unique<Server>(board, client); }, steps, seconds);
+    server.push = &push;
+    return ProtocolWorld::run([&](ClientId client) { return std::make_unique<Server>(server, client); }, steps, seconds);
   }
 
-  ServerBoard board;
+  ServerSettings server;
   StepSentences steps;
   std::vector<std::pair<std::uint64_t, double>> rounds;
 };
 
 using Marks = std::vector<std::pair<std::uint64_t, double>>;
-
-void gather_first(ServerWorld& world) {
-  world.push.needs.program.round = {Phase{.kind = PhaseKind::exchange, .number = 0},
-                                    Phase{.kind = PhaseKind::exchange, .number = 1}, Phase{.kind = PhaseKind::compute}};
-}
-
-std::set<std::uint32_t> clients_of(const StepSentences& steps, StepKind kind, double at) {
-  std::set<std::uint32_t> clients;
-  for (const Step& step : steps.steps)
-    if (step.kind == kind && to_seconds(step.at) == doctest::Approx(at)) clients.insert(step.client.value);
-  return clients;
-}
 
 }  // namespace
 
@@ -57,7 +44,6 @@ TEST_CASE("a round: model to everybody, each computes and answers, the centre co
                   "3.2: 0 merge/1 <- 1#0 2#0", "3.2: 0 publish/0 -> 1 2", "3.3: 1 merge/0 <- 0#1",
                   "3.3: 2 merge/0 <- 0#1"});
   CHECK(world.rounds == Marks{{0, 0.0}, {1, 3.2}});
-  CHECK(world.board.round == 1);
 }
 
 TEST_CASE("the merge steps of a round carry its number, computations count by client") {
@@ -83,7 +69,7 @@ TEST_CASE("answers are merged in the order of their senders, whatever the order 
 
 TEST_CASE("only the selected take part, and a centre that is not selected computes nothing") {
   ServerWorld world(topologies::star(4, {0}));
-  world.board.selected = {{{1}, {3}}, {{0}}, {{2}}};
+  world.server.selected = {{{1}, {3}}, {{0}}, {{2}}};
   world.run(9);
   CHECK(world.steps.all ==
         Sentences{"0: 0 publish/0 -> 1 3", "0.1: 1 merge/0 <- 0#0", "0.1: 3 merge/0 <- 0#0", "2.1: 1 compute/0",
@@ -97,12 +83,12 @@ TEST_CASE("only the selected take part, and a centre that is not selected comput
 TEST_CASE("a share of the clients is drawn anew in every round, without repetition, each as often as any other") {
   ServerWorld world(topologies::star(8, {0}));
   world.push.compute = {TimerLaw::fixed(0.8, 0)};
-  world.board.share = 0.3;  // of eight, rounded up: three
+  world.server.share = 0.3;  // of eight, rounded up: three
   world.run(2000);
   std::vector<int> times(8);
   for (const Step& step : world.steps.steps)
     if (step.kind == StepKind::compute) ++times[step.client.value];
-  CHECK(world.board.round >= 1990);
+  CHECK(world.rounds.back().first >= 1990);
   for (const int count : times) CHECK(count == doctest::Approx(2000 * 3.0 / 8).epsilon(0.15));
 }
 
@@ -156,7 +142,7 @@ TEST_CASE("a newer model overtakes the work on an older one, and the centre forg
 TEST_CASE("who is not asked again finishes its old work, and its answer is late") {
   ServerWorld world(topologies::star(3, {0}));
   world.push.limits.deadline = 2500ms;
-  world.board.selected = {{{1}, {2}}, {{1}}, {{1}}};
+  world.server.selected = {{{1}, {2}}, {{1}}, {{1}}};
   const MessageCounts counts = world.run(3.3).total_counts();
   CHECK(world.steps.of(2) == Sentences{"0.1: 2 merge/0 <- 0#0", "3.1: 2 compute/0", "3.1: 2 publish/1 -> 0"});
   CHECK(world.steps.of(0).back() == "3.2: 0 discard/0 <- 2#0");
@@ -184,7 +170,7 @@ TEST_CASE("without a deadline lost messages are sent again, and the round waits 
 TEST_CASE("an opening is a round of everybody that does not count") {
   ServerWorld world(topologies::star(3, {0}));
   world.push.needs.program.opening = {Phase{PhaseKind::compute}};
-  world.board.selected = {{{1}}};
+  world.server.selected = {{{1}}};
   world.run(5.5);
   CHECK(world.steps.of(0) == Sentences{"0: 0 publish/0 -> 1 2", "1: 0 compute/0", "3.2: 0 merge/1 <- 1#0 2#0",
                                        "3.2: 0 publish/0 -> 1", "5.4: 0 merge/1 <- 1#1", "5.4: 0 publish/0 -> 1 2"});
@@ -199,113 +185,117 @@ TEST_CASE("a client alone is its own centre") {
 
 TEST_CASE("a round of nobody ends at once and does not stop time") {
   ServerWorld world(topologies::star(2, {0}));
-  world.board.selected = {{}, {}};
+  world.server.selected = {{}, {}};
   world.run(2.5);
-  CHECK(world.board.round == 3);
+  CHECK(world.rounds.back().first == 3);
   CHECK(world.steps.of(1) == Sentences{"0.1: 1 merge/0 <- 0#0", "2.1: 1 compute/0", "2.1: 1 publish/1 -> 0",
                                        "2.3: 1 merge/0 <- 0#1"});
 }
 
-TEST_CASE("gather first: everybody hands in, the centre merges and answers, everybody computes") {
-  ServerWorld world(topologies::complete(3));
-  gather_first(world);
-  world.board.law = CentreLaw::in_turn;
-  world.run(3.3);
-  CHECK(world.steps.all ==
-        Sentences{"0: 1 publish/0 -> 0", "0: 2 publish/0 -> 0", "0.1: 0 merge/0 <- 1#0 2#0", "0.1: 0 publish/1 -> 1 2",
-                  "0.2: 1 merge/1 <- 0#0", "0.2: 2 merge/1 <- 0#0", "1.1: 0 compute/0", "2.2: 1 compute/0",
-                  "3.2: 2 compute/0", "3.2: 0 publish/0 -> 1", "3.2: 2 publish/0 -> 1", "3.3: 1 merge/0 <- 0#1 2#1",
-                  "3.3: 1 publish/1 -> 0 2"});
-  CHECK(world.rounds == Marks{{0, 0.0}, {1, 3.2}});
+TEST_CASE("whatever the links do, every payload is dealt with, and rounds go on") {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);
+    ServerWorld world(topologies::complete(6));
+    world.push.seed = world.settings.seed = seed;
+    world.server.share = seed % 2 == 0 ? 0.5 : 1;
+    world.push.compute = {TimerLaw::gamma(2, 3)};
+    world.push.limits.deadline = seed % 5 == 0 ? Duration::max() : Duration{2s};
+    world.settings.retransmits = seed % 5 == 0;
+    RandomChannel::LinkLaw law;
+    law.delay = {.kind = Law::Kind::exponential, .first = 0.5};
+    law.loss = 0.3;
+    law.duplicate = seed % 4 == 0 ? 0.3 : 0;
+    world.channel = std::make_unique<RandomChannel>(seed, law,
+                                                    std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
+    const Conductor& conductor = world.run(300);
+    REQUIRE(world.rounds.back().first > 40);
+    const MessageCounts counts = conductor.total_counts();
+    const std::uint64_t answered = counts.lost + counts.kept + counts.late + counts.duplicates;
+    const std::uint64_t known = answered + conductor.under_way();
+    REQUIRE((law.duplicate > 0 ? counts.sent <= known : counts.sent == known));
+    REQUIRE((law.duplicate > 0) == (counts.duplicates > 0));
+    REQUIRE(world.steps.wanted() <= conductor.under_way() + 6);
+  }
 }
 
-TEST_CASE("gather first: the centre waits for models until the deadline, and later ones are late") {
-  ServerWorld world(topologies::complete(3));
-  gather_first(world);
+TEST_CASE("a model older than the deadline is late, and one that an older one overtakes is not") {
+  ServerWorld world(topologies::star(2, {0}));
   world.push.limits.deadline = 1s;
-  world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{2, 0, 0}, 1.5}});
-  const MessageCounts counts = world.run(2).total_counts();
-  CHECK(world.steps.of(0) == Sentences{"1: 0 merge/0 <- 1#0", "1: 0 publish/1 -> 1 2", "1.5: 0 discard/0 <- 2#0",
-                                       "2: 0 compute/0"});
+  world.push.compute = {TimerLaw::fixed(0.5, 0)};
+  world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 1}, 1.2}});
+  const MessageCounts counts = world.run(1.7).total_counts();
+  CHECK(world.steps.of(1) == Sentences{"1.1: 1 merge/0 <- 0#1", "1.2: 1 discard/0 <- 0#0", "1.6: 1 compute/0", "1.6: 1 publish/1 -> 0"});
   CHECK(counts.late == 1);
 }
 
-TEST_CASE("gather first: who misses the answer sits the round out") {
-  ServerWorld world(topologies::complete(3));
-  gather_first(world);
-  world.push.limits.deadline = 1s;
-  world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 2}, -1}});
-  world.run(2.3);
-  CHECK(world.steps.of(2) == Sentences{"0: 2 publish/0 -> 0", "2.2: 2 publish/0 -> 0"});
-  CHECK(world.rounds == Marks{{0, 0.0}, {1, 2.2}});
+TEST_CASE("who has gone is not selected once that is known, and is again when it is back") {
+  ServerWorld world(topologies::star(3, {0}));
+  world.push.compute = {TimerLaw::fixed(1, 0)};
+  world.push.limits.deadline = 4s;
+  const std::vector<ChurnLine> lines{{.at = Time{1500ms}, .what = ChurnLine::What::crash, .clients = {{2}}},
+                                     {.at = Time{9s}, .what = ChurnLine::What::restart, .clients = {{2}}, .from = Origin::start}};
+  const ChurnPlan plan(3, lines, {.notice = 3s, .checkpoint_every = {}});
+  world.settings.churn = &plan;
+  world.run(11);
+  CHECK(world.steps.of_kind(StepKind::merge).size() > 8);
+  Sentences handed_out;
+  for (const std::string& sentence : world.steps.of(0))
+    if (sentence.find("publish") != sentence.npos) handed_out.push_back(sentence);
+  CHECK(handed_out == Sentences{"0: 0 publish/0 -> 1 2", "1.2: 0 publish/0 -> 1 2", "5.2: 0 publish/0 -> 1",
+                                "6.4: 0 publish/0 -> 1", "7.6: 0 publish/0 -> 1", "8.8: 0 publish/0 -> 1",
+                                "10: 0 publish/0 -> 1 2"});
 }
 
-TEST_CASE("gather first: where nobody hears the centre the round is repeated with the next one") {
-  ServerWorld world(topologies::complete(3));
-  gather_first(world);
-  world.push.limits.deadline = 1s;
-  world.push.compute = {TimerLaw::fixed(5, 0)};
-  world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 1}, -1}, {{0, 0, 2}, -1}});
-  world.run(6.4);
-  CHECK(world.steps.all ==
-        Sentences{"0: 1 publish/0 -> 0", "0: 2 publish/0 -> 0", "0.1: 0 merge/0 <- 1#0 2#0",
-                  "0.1: 0 publish/1 -> 1 lost 2 lost", "1.1: 0 publish/0 -> 1", "1.1: 2 publish/0 -> 1",
-                  "1.2: 1 merge/0 <- 0#1 2#1", "1.2: 1 publish/1 -> 0 2", "1.3: 0 merge/1 <- 1#1",
-                  "1.3: 2 merge/1 <- 1#1", "6.2: 1 compute/0", "6.3: 0 compute/0", "6.3: 2 compute/0",
-                  "6.3: 0 publish/0 -> 1", "6.3: 2 publish/0 -> 1", "6.4: 1 merge/0 <- 0#2 2#2",
-                  "6.4: 1 publish/1 -> 0 2"});
-  CHECK(world.board.failures == 1);
-  CHECK(world.rounds == Marks{{0, 0.0}, {1, 6.3}});
+TEST_CASE("nothing happens while the centre is gone, and when it is back it begins its round again") {
+  ServerWorld world(topologies::star(3, {0}));
+  world.push.compute = {TimerLaw::fixed(1, 0)};
+  world.push.limits.deadline = 4s;
+  const std::vector<ChurnLine> lines{{.at = Time{1500ms}, .what = ChurnLine::What::crash, .clients = {{0}}},
+                                     {.at = Time{9s}, .what = ChurnLine::What::restart, .clients = {{0}}, .from = Origin::start}};
+  const ChurnPlan plan(3, lines, {.notice = 3s, .checkpoint_every = {}});
+  world.settings.churn = &plan;
+  world.run(10.3);
+  CHECK(world.steps.of(1) == Sentences{"0.1: 1 merge/0 <- 0#0", "1.1: 1 compute/0", "1.1: 1 publish/1 -> 0", "1.3: 1 merge/0 <- 0#1",
+                                       "2.3: 1 compute/0", "2.3: 1 publish/1 -> 0", "9.1: 1 merge/0 <- 0#2", "10.1: 1 compute/0",
+                                       "10.1: 1 publish/1 -> 0", "10.3: 1 merge/0 <- 0#3"});
 }
 
-TEST_CASE("a table names the centres, and a drawn centre is anybody as often as any other") {
-  ServerWorld tabled(topologies::complete(4));
-  gather_first(tabled);
-  tabled.push.compute = {TimerLaw::fixed(0.8, 0)};
-  tabled.board.centres = {{2}, {1}, {3}};
-  tabled.run(3.5);
-  CHECK(clients_of(tabled.steps, StepKind::merge, 0.1) == std::set<std::uint32_t>{2});
-  CHECK(clients_of(tabled.steps, StepKind::merge, 1.1) == std::set<std::uint32_t>{1});
-  CHECK(clients_of(tabled.steps, StepKind::merge, 2.1) == std::set<std::uint32_t>{3});
-  CHECK(clients_of(tabled.steps, StepKind::merge, 3.1) == std::set<std::uint32_t>{0});
-
-  ServerWorld drawn(topologies::complete(4));
-  gather_first(drawn);
-  drawn.push.compute = {TimerLaw::fixed(0.8, 0)};
-  drawn.board.law = CentreLaw::drawn;
-  drawn.run(2000);
-  std::vector<int> times(4);
-  for (const Step& step : drawn.steps.steps)
-    if (step.kind == StepKind::merge && step.phase == 0) ++times[step.client.value];
-  for (const int count : times) CHECK(count == doctest::Approx(500).epsilon(0.15));
+TEST_CASE("a centre that goes on from an older round is followed by its clients") {
+  const ServerWorld world(topologies::star(2, {0}));
+  PushSettings push = world.push;
+  push.graph = &world.graph;
+  const ServerSettings settings{.push = &push};
+  Server client(settings, {1});
+  Effects effects;
+  const auto hears = [&](std::uint32_t turn, Sequence sequence, Time at) {
+    effects.clear();
+    const Offer offer = client.on_arrival({.id = {{0}, 0, sequence}, .sent = at, .arrived = at, .tag = 2 * turn}, effects);
+    client.on_window_close(at, effects);
+    return offer;
+  };
+  CHECK(hears(7, 7, Time{1s}) == Offer::kept);
+  CHECK(hears(5, 5, Time{2s}) == Offer::late);
+  client.on_new_life({0});
+  CHECK(hears(5, 0, Time{3s}) == Offer::kept);
 }
 
-TEST_CASE("whatever the links do, every payload is dealt with, and rounds go on") {
-  for (const bool gathers : {false, true})
-    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-      CAPTURE(seed);
-      CAPTURE(gathers);
-      ServerWorld world(topologies::complete(6));
-      if (gathers) gather_first(world);
-      world.push.seed = world.settings.seed = seed;
-      world.board.share = seed % 2 == 0 ? 0.5 : 1;
-      world.board.law = gathers && seed % 3 == 0 ? CentreLaw::drawn : CentreLaw::fixed;
-      world.push.compute = {TimerLaw::gamma(2, 3)};
-      world.push.limits.deadline = seed % 5 == 0 ? Duration::max() : Duration{2s};
-      world.settings.retransmits = seed % 5 == 0;
-      RandomChannel::LinkLaw law;
-      law.delay = {.kind = Law::Kind::exponential, .first = 0.5};
-      law.loss = 0.3;
-      law.duplicate = seed % 4 == 0 ? 0.3 : 0;
-      world.channel = std::make_unique<RandomChannel>(seed, law,
-                                                      std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
-      const Conductor& conductor = world.run(300);
-      REQUIRE(world.board.round > 40);
-      const MessageCounts counts = conductor.total_counts();
-      const std::uint64_t answered = counts.lost + counts.kept + counts.late + counts.duplicates;
-      const std::uint64_t known = answered + conductor.under_way();
-      REQUIRE((law.duplicate > 0 ? counts.sent <= known : counts.sent == known));
-      REQUIRE((law.duplicate > 0) == (counts.duplicates > 0));
-      REQUIRE(world.steps.wanted() <= conductor.under_way() + 6);
-    }
+TEST_CASE("the centre's archive holds its turn") {
+  const ServerWorld world(topologies::star(2, {0}));
+  PushSettings push = world.push;
+  push.graph = &world.graph;
+  push.limits.deadline = 1s;
+  const ServerSettings settings{.push = &push};
+  Server first(settings, {0}), second(settings, {0});
+  Effects effects;
+  first.on_transmit({}, 0, effects);
+  first.on_deadline(Time{1s}, 1, effects);  // of turn 0
+  first.on_window_close(Time{1s}, effects);
+  Archive written;
+  first.archive(written);
+  Archive read(written.bytes());
+  second.archive(read);
+  effects.clear();
+  second.resume(Time{5s}, effects);
+  REQUIRE(effects.wakes().size() == 1);
+  CHECK(effects.wakes().front().detail == 1);
 }

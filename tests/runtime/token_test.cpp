@@ -19,8 +19,7 @@ namespace {
 struct TokenWorld : ProtocolWorld {
   explicit TokenWorld(Graph of) : ProtocolWorld(std::move(of)) { push.transmit = {TimerLaw::fixed(1, 1)}; }
   Conductor& run(double seconds) {
-    board.settings = &push;
-    return ProtocolWorld::run([&](ClientId client) { return std::make_unique<Token>(board, client); }, steps, seconds);
+    return ProtocolWorld::run([&](ClientId client) { return std::make_unique<Token>(push, client); }, steps, seconds);
   }
   void streams(std::uint32_t count) {
     push.needs.program.round = Phase{PhaseKind::compute};
@@ -28,9 +27,11 @@ struct TokenWorld : ProtocolWorld {
       push.needs.program.round.add({.kind = PhaseKind::exchange, .number = static_cast<std::uint8_t>(stream)});
   }
 
-  TokenBoard board;
   StepSentences steps;
 };
+
+// A token has no choice: links lead one way.
+Graph one_way(std::size_t clients, std::vector<Edge> links) { return Graph(clients, true, std::move(links)); }
 
 // Merge steps of a stream with a message: its arrivals.
 std::vector<std::uint32_t> visited(const StepSentences& steps, std::uint8_t stream) {
@@ -43,8 +44,7 @@ std::vector<std::uint32_t> visited(const StepSentences& steps, std::uint8_t stre
 }  // namespace
 
 TEST_CASE("the first holder absorbs its token before it sends it, others when it arrives; it leaves at the next tick") {
-  TokenWorld world(topologies::ring(4));
-  world.board.visits = {{{0}, {1}, {2}, {1}}};
+  TokenWorld world(one_way(3, {{{0}, {1}}, {{1}, {2}}, {{2}, {1}}}));
   world.run(3.5);
   CHECK(world.steps.all == Sentences{"1: 0 merge/0", "1: 0 publish/0 -> 1", "1.1: 1 merge/0 <- 0#0",
                                      "2: 1 publish/0 -> 2", "2.1: 2 merge/0 <- 1#0", "3: 2 publish/0 -> 1",
@@ -52,9 +52,8 @@ TEST_CASE("the first holder absorbs its token before it sends it, others when it
 }
 
 TEST_CASE("computations go on whoever holds the token") {
-  TokenWorld world(topologies::ring(3));
+  TokenWorld world(topologies::directed_ring(3));
   world.push.compute = {TimerLaw::fixed(2, 2), TimerLaw::fixed(1, 1), TimerLaw::off()};
-  world.board.visits = {{{0}, {1}, {2}}};
   world.run(2);
   CHECK(world.steps.all == Sentences{"1: 1 compute/0", "1: 0 merge/0", "1: 0 publish/0 -> 1", "1.1: 1 merge/0 <- 0#0",
                                      "2: 0 compute/0", "2: 1 compute/0", "2: 1 publish/0 -> 2"});
@@ -69,19 +68,14 @@ TEST_CASE("coupled transmit ticks follow the computations") {
 }
 
 TEST_CASE("every stream has a token and a phase of its own, and starts at a client of its own") {
-  TokenWorld world(topologies::ring(3));
+  TokenWorld world(topologies::directed_ring(3));
   world.streams(4);
-  world.board.visits = {{{0}, {1}}, {{1}, {2}}, {{2}, {1}}, {{0}, {2}}};
   world.run(1.5);
   CHECK(world.steps.all ==
-        Sentences{"1: 0 merge/0", "1: 0 merge/3", "1: 0 publish/0 -> 1", "1: 0 publish/3 -> 2", "1: 1 merge/1",
-                  "1: 1 publish/1 -> 2", "1: 2 merge/2", "1: 2 publish/2 -> 1", "1.1: 1 merge/0 <- 0#0",
-                  "1.1: 1 merge/2 <- 2#0", "1.1: 2 merge/3 <- 0#1", "1.1: 2 merge/1 <- 1#0"});
-  TokenBoard board;
-  board.settings = &world.push;
-  CHECK(board.streams() == 4);
-  CHECK(board.first_holder(1) == ClientId{1});
-  CHECK(board.first_holder(3) == ClientId{0});
+        Sentences{"1: 0 merge/0", "1: 0 merge/3", "1: 0 publish/0 -> 1", "1: 0 publish/3 -> 1", "1: 1 merge/1",
+                  "1: 1 publish/1 -> 2", "1: 2 merge/2", "1: 2 publish/2 -> 0", "1.1: 0 merge/2 <- 2#0",
+                  "1.1: 1 merge/0 <- 0#0", "1.1: 1 merge/3 <- 0#1", "1.1: 2 merge/1 <- 1#0"});
+  CHECK(Token::streams(world.push) == 4);
 }
 
 TEST_CASE("a token walks to a neighbour drawn anew, each as often as any other") {
@@ -94,14 +88,12 @@ TEST_CASE("a token walks to a neighbour drawn anew, each as often as any other")
 }
 
 TEST_CASE("a lost token is sent again at the deadline, from the copy of its last holder") {
-  TokenWorld world(topologies::ring(3));
+  TokenWorld world(topologies::directed_ring(3));
   world.push.limits.deadline = 500ms;
-  world.board.visits = {{{0}, {1}, {2}}};
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 1}, -1}});
   world.run(2.2);
   CHECK(world.steps.all == Sentences{"1: 0 merge/0", "1: 0 publish/0 -> 1 lost", "1.5: 0 publish/0 -> 1",
                                      "1.6: 1 merge/0 <- 0#1", "2: 1 publish/0 -> 2", "2.1: 2 merge/0 <- 1#0"});
-  CHECK(world.board.incarnations == std::vector<std::uint32_t>{1});
 }
 
 TEST_CASE("a token that came is acknowledged and not sent again") {
@@ -113,19 +105,17 @@ TEST_CASE("a token that came is acknowledged and not sent again") {
 }
 
 TEST_CASE("a lost acknowledgement makes a second token, and the older incarnation is dropped where they meet") {
-  // 0 has no acknowledgement at 1.5 and sends incarnation 1, which is at 1 from 1.6 on. The token of incarnation 0
+  // 0 has no acknowledgement at 1.5 and sends a new incarnation, which is at 1 from 1.6 on. The token of incarnation 0
   // has left 1 at 1.4 and comes back at 1.8.
-  TokenWorld world(topologies::path(3));
+  TokenWorld world(one_way(3, {{{0}, {1}}, {{1}, {2}}, {{2}, {1}}}));
   world.push.limits.deadline = 500ms;
   world.push.transmit = {ticks_at({1}), ticks_at({1.4}), ticks_at({1.7})};
-  world.board.visits = {{{0}, {1}, {2}}};
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{}, true);
   const MessageCounts counts = world.run(1.85).total_counts();
   CHECK(world.steps.of(0) == Sentences{"1: 0 merge/0", "1: 0 publish/0 -> 1", "1.5: 0 publish/0 -> 1"});
   CHECK(world.steps.of(1) == Sentences{"1.1: 1 merge/0 <- 0#0", "1.4: 1 publish/0 -> 2", "1.6: 1 merge/0 <- 0#1",
                                        "1.8: 1 discard/0 <- 2#0"});
   CHECK(counts.superseded == 1);
-  CHECK(world.board.incarnations[0] == 1);
 }
 
 TEST_CASE("a token older than the deadline is late, is not acknowledged, and comes again") {
@@ -147,13 +137,6 @@ TEST_CASE("who has the token again does not send its old copy") {
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{}, true);
   world.run(1.65);
   CHECK(world.steps.of(0) == Sentences{"1: 0 merge/0", "1: 0 publish/0 -> 1", "1.3: 0 merge/0 <- 1#0"});
-}
-
-TEST_CASE("where a table names somebody who is no neighbour the next holder is drawn") {
-  TokenWorld world(topologies::path(3));
-  world.board.visits = {{{0}, {2}, {0}}};
-  world.run(1.5);
-  CHECK(world.steps.all == Sentences{"1: 0 merge/0", "1: 0 publish/0 -> 1", "1.1: 1 merge/0 <- 0#0"});
 }
 
 TEST_CASE("a client without neighbours keeps its token") {
@@ -191,6 +174,109 @@ TEST_CASE("after losses and a calm time a stream has one token, every payload is
     const Conductor& conductor = world.run(400);
     REQUIRE(conductor.total_counts().duplicates > 100);
     // In the last 200 s each publish step of a stream follows the merge of the one before it: one token, never two.
+    for (std::uint8_t stream = 0; stream < 2; ++stream) {
+      int walking = 0;
+      std::uint64_t hops = 0;
+      for (const Step& step : world.steps.steps) {
+        if (step.at < Time{200s} || step.phase != stream) continue;
+        if (step.kind == StepKind::merge && step.at > Time{201s}) ++hops;
+        if (step.kind == StepKind::publish) REQUIRE(++walking <= 1);
+        if (step.kind == StepKind::merge) walking = 0;
+      }
+      REQUIRE(hops > 100);
+    }
+    REQUIRE(world.steps.wanted() == conductor.under_way());
+  }
+}
+
+TEST_CASE("two clients that create a stream's token again never give it the same incarnation") {
+  // Whoever has it sends it to nobody that hears: each has seen the same, each creates it again and again.
+  const TokenWorld world(topologies::complete(5));
+  PushSettings push = world.push;
+  push.graph = &world.graph;
+  push.limits.deadline = 1s;
+  push.needs.program.round = Phase{.kind = PhaseKind::exchange};
+  std::set<std::uint32_t> tags;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    Token client(push, {i});
+    Effects effects;
+    const Arrival token{.id = {{(i + 1) % 5}, 0, 0}, .sent = Time{1s}, .arrived = Time{1s}, .tag = 7 * Token::most_streams};
+    CHECK(client.on_arrival(token, effects) == Offer::kept);
+    client.on_transmit(Time{2s}, 0, effects);
+    for (Sequence sent = 0; sent < 100; ++sent) {
+      effects.clear();
+      client.on_deadline(Time{3s}, sent, effects);
+      REQUIRE(effects.drafts().size() == 1);
+      CHECK(effects.drafts().front().tag > 7 * Token::most_streams);
+      CHECK(tags.insert(effects.drafts().front().tag).second);
+    }
+  }
+}
+
+TEST_CASE("when the numbers of incarnations are used up the token is not created again") {
+  const TokenWorld world(topologies::path(2));
+  PushSettings push = world.push;
+  push.graph = &world.graph;
+  push.limits.deadline = 1s;
+  push.needs.program.round = Phase{.kind = PhaseKind::exchange};
+  Token client(push, {1});
+  Effects effects;
+  const std::uint32_t last = (std::uint32_t{1} << 26) - 1;
+  CHECK(client.on_arrival({.id = {{0}, 0, 0}, .sent = Time{1s}, .arrived = Time{1s}, .tag = last * Token::most_streams}, effects) == Offer::kept);
+  client.on_transmit(Time{2s}, 0, effects);
+  effects.clear();
+  client.on_deadline(Time{3s}, 0, effects);
+  CHECK(effects.drafts().empty());
+}
+
+TEST_CASE("who stops creates no token again") {
+  const TokenWorld world(topologies::path(2));
+  PushSettings push = world.push;
+  push.graph = &world.graph;
+  push.limits.deadline = 1s;
+  Token client(push, {0});
+  Effects effects;
+  client.start(effects);
+  client.on_transmit(Time{1s}, 0, effects);
+  client.on_stop();
+  effects.clear();
+  client.on_deadline(Time{2s}, 0, effects);
+  CHECK(effects.drafts().empty());
+}
+
+TEST_CASE("a token that went with its holder is created again after a long silence, by the first client behind the start") {
+  TokenWorld world(topologies::complete(4));
+  world.push.limits.deadline = 1s;
+  // The first holder keeps it until it is gone, and never comes back.
+  world.push.transmit = {ticks_at({}), TimerLaw::fixed(1, 1), TimerLaw::fixed(1, 1), TimerLaw::fixed(1, 1)};
+  const std::vector<ChurnLine> lines{{.at = Time{10s}, .what = ChurnLine::What::crash, .clients = {{0}}}};
+  const ChurnPlan plan(4, lines, {.notice = 2s, .checkpoint_every = {}});
+  world.settings.churn = &plan;
+  world.run(60);
+  // 4 clients, 16 ticks and 16 deadlines: longer than that.
+  CHECK(world.steps.all.front() == "17: 1 merge/0");
+  CHECK(world.steps.of_kind(StepKind::merge).size() > 30);
+}
+
+TEST_CASE("tokens go on walking whoever is killed and comes back, and there is one of each stream in the end") {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    CAPTURE(seed);
+    TokenWorld world(topologies::complete(5));
+    world.streams(2);
+    world.push.seed = world.settings.seed = seed;
+    world.push.transmit = {TimerLaw::poisson(2)};
+    world.push.limits.deadline = 1s;
+    std::vector<ChurnLine> lines;
+    Stream draws(seed, {0}, Purpose::noise);
+    for (int k = 0; k < 10; ++k) {
+      const ClientId client{static_cast<std::uint32_t>(draws.below(5))};
+      const Time at{std::chrono::milliseconds(5000 + 10000 * k + 100 * static_cast<int>(draws.below(40)))};
+      lines.push_back({.at = at, .what = ChurnLine::What::crash, .clients = {client}});
+      lines.push_back({.at = at + 5s, .what = ChurnLine::What::restart, .clients = {client}, .from = Origin::start});
+    }
+    const ChurnPlan plan(5, lines, {.notice = 1s, .checkpoint_every = {}});
+    world.settings.churn = &plan;
+    const Conductor& conductor = world.run(400);
     for (std::uint8_t stream = 0; stream < 2; ++stream) {
       int walking = 0;
       std::uint64_t hops = 0;

@@ -1,0 +1,179 @@
+#include "runtime/protocols/gather_by_message.hpp"
+
+#include <algorithm>
+
+namespace rubato {
+
+namespace {
+
+constexpr std::uint8_t to_leader = GatherSettings::to_leader, to_all = GatherSettings::to_all;
+constexpr int leader_waits = 1, others_wait = 3;  // deadlines: for models; for the leader, who may have begun later, and its answer
+
+}  // namespace
+
+GatherByMessage::GatherByMessage(const GatherSettings& settings, ClientId self)
+    : settings_{settings}, self_{self}, mailbox_{settings.push->limits, 0} {}
+
+void GatherByMessage::on_leave(Time now, Effects& effects) {
+  for (const Arrival& arrival : arrived_) discard(arrival, self_, now, effects);
+  counts_.superseded += arrived_.size();
+  arrived_.clear();
+  stage_ = Stage::waiting;
+}
+
+void GatherByMessage::on_presence(ClientId neighbour, bool is_here, Time, Effects&) { absent_.set(neighbour, is_here); }
+
+void GatherByMessage::archive(Archive& archive) {
+  Protocol::archive(archive);
+  archive(sequence_), archive(turn_);
+}
+
+void GatherByMessage::enter(std::uint32_t turn, Time now, Time others_work_until, Effects& effects) {
+  turn_ = turn;
+  for (std::uint32_t i = 0; i < clients() && !leads() && !is_here(settings_.leader_of(turn_)); ++i) ++turn_;
+  stage_ = Stage::waiting;
+  others_work_until_ = std::max(now, others_work_until);
+  forget_older(now, effects);
+  effects.wake({now, Priority::transmit, self_, turn_});
+}
+
+// The next turn, or the highest one that others have handed in to.
+void GatherByMessage::enter_next(Time now, Time others_work_until, Effects& effects) {
+  std::uint32_t next = turn_ + 1;
+  for (const Arrival& arrival : arrived_) next = std::max(next, arrival.tag / 2);
+  enter(next, now, others_work_until, effects);
+}
+
+void GatherByMessage::on_transmit(Time now, std::uint32_t turn, Effects& effects) {
+  if (turn != turn_ || stage_ != Stage::waiting) return;
+  if (leads()) {
+    await(to_leader, leader_waits, effects);
+    if (has_all()) close(now, effects);
+    return;
+  }
+  const ClientId leader = settings_.leader_of(turn_);
+  publish(to_leader, {&leader, 1}, now, effects);
+  await(to_all, others_wait, effects);
+}
+
+void GatherByMessage::await(std::uint8_t phase, int deadlines, Effects& effects) {
+  const Duration deadline = push().limits.deadline;
+  if (deadline == Duration::max()) return;
+  Time until = others_work_until_;
+  for (int i = 0; i < deadlines; ++i) until = later(until, deadline);
+  effects.wake({until, Priority::deadline, self_, 2 * turn_ + phase});
+}
+
+bool GatherByMessage::has_all() const {
+  const auto handed_in = std::ranges::count_if(arrived_, [&](const Arrival& arrival) {
+    return arrival.tag == 2 * turn_ + to_leader && is_here(arrival.id.sender);
+  });
+  return static_cast<std::size_t>(handed_in) + absent_.size() + 1 >= clients();
+}
+
+void GatherByMessage::close(Time now, Effects& effects) {
+  stage_ = Stage::closing;
+  effects.close_window(now, self_);
+}
+
+void GatherByMessage::on_deadline(Time now, Sequence detail, Effects& effects) {
+  if (stage_ != Stage::waiting || detail / 2 != turn_) return;
+  if (detail % 2 == to_leader) return close(now, effects);
+  // Whoever has heard the leader works by now.
+  enter_next(now, later(now, slowest_job()), effects);
+}
+
+Offer GatherByMessage::judge(const Arrival& arrival) const {
+  const std::uint32_t turn = arrival.tag / 2;
+  const ClientId leader = settings_.leader_of(turn);
+  const bool is_answer = arrival.tag % 2 == to_all;
+  if (leader != (is_answer ? arrival.id.sender : self_) || turn < turn_) return Offer::late;
+  if (arrival.arrived - arrival.sent > push().limits.deadline) return Offer::late;
+  if (turn == turn_ && stage_ != Stage::waiting) return is_answer ? Offer::duplicate : Offer::late;
+  const auto is_same = [&](const Arrival& other) { return other.tag == arrival.tag && other.id.sender == arrival.id.sender; };
+  return std::ranges::any_of(arrived_, is_same) ? Offer::duplicate : Offer::kept;
+}
+
+Offer GatherByMessage::on_arrival(const Arrival& arrival, Effects& effects) {
+  const Offer offer = judge(arrival);
+  if (offer != Offer::kept) {
+    ++(offer == Offer::late ? counts_.late : counts_.duplicates);
+    discard(arrival, self_, arrival.arrived, effects);
+    return offer;
+  }
+  ++counts_.kept;
+  arrived_.push_back(arrival);
+  if (arrival.tag % 2 == to_all) {
+    turn_ = arrival.tag / 2;
+    forget_older(arrival.arrived, effects);
+    close(arrival.arrived, effects);
+  } else if (arrival.tag / 2 == turn_ && has_all()) {
+    close(arrival.arrived, effects);
+  }
+  return offer;
+}
+
+// What waits here of turns that are over.
+void GatherByMessage::forget_older(Time now, Effects& effects) {
+  std::erase_if(arrived_, [&](const Arrival& arrival) {
+    if (arrival.tag / 2 >= turn_) return false;
+    discard(arrival, self_, now, effects);
+    ++counts_.superseded;
+    return true;
+  });
+}
+
+void GatherByMessage::on_window_close(Time now, Effects& effects) {
+  if (stage_ != Stage::closing) return;  // two answers at one instant
+  merge(leads() ? to_leader : to_all, now, effects);
+  if (leads()) publish_to_all(now, effects);
+  stage_ = Stage::working;
+  began_ = now;
+  effects.wake({later(now, length_of_job(push(), self_, turn_)), Priority::compute, self_, turn_});
+}
+
+void GatherByMessage::merge(std::uint8_t phase, Time now, Effects& effects) {
+  std::sort(arrived_.begin(), arrived_.end(), [](const Arrival& a, const Arrival& b) { return a.id < b.id; });
+  Step& step = effects.step(StepKind::merge, self_, now);
+  step.phase = phase;
+  step.index = turn_;
+  std::erase_if(arrived_, [&](const Arrival& arrival) {
+    if (arrival.tag != 2 * turn_ + phase) return false;
+    effects.entry(merge_entry(arrival, now, push().merge_weight(arrival.link, turn_)));
+    return true;
+  });
+}
+
+void GatherByMessage::publish(std::uint8_t phase, std::span<const ClientId> receivers, Time now, Effects& effects) {
+  Step& step = effects.step(StepKind::publish, self_, now);
+  step.index = sequence_;
+  step.phase = phase;
+  effects.turn(sequence_);
+  effects.tag(2 * turn_ + phase);
+  for (const ClientId receiver : receivers)
+    effects.entry({.peer = receiver, .sequence = sequence_, .place = *push().graph->find_link(self_, receiver)});
+  ++sequence_;
+  ++counts_.publications;
+}
+
+void GatherByMessage::publish_to_all(Time now, Effects& effects) {
+  others_.clear();
+  for (std::uint32_t i = 0; i < clients(); ++i)
+    if (ClientId{i} != self_ && is_here({i})) others_.push_back({i});
+  if (!others_.empty()) publish(to_all, others_, now, effects);
+}
+
+Duration GatherByMessage::slowest_job() const {
+  Duration slowest{};
+  for (std::uint32_t i = 0; i < clients(); ++i)
+    if (is_here({i})) slowest = std::max(slowest, length_of_job(push(), {i}, turn_));
+  return slowest;
+}
+
+void GatherByMessage::on_compute(Time now, std::uint32_t turn, Effects& effects) {
+  if (stage_ != Stage::working || turn != turn_) return;  // overtaken
+  effects.step(StepKind::compute, self_, now).index = counts_.computations++;
+  enter_next(now, later(began_, slowest_job()), effects);
+}
+
+}  // namespace rubato

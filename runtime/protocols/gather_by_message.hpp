@@ -1,0 +1,82 @@
+// gather by message: the rounds of GatherFirst in real time, where nobody knows more of the others than they have said.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/protocols/absentees.hpp"
+#include "runtime/protocols/gather_first.hpp"
+
+namespace rubato {
+
+/// Who has computed hands in (phase 0) to the leader of the next turn and waits for its answer (phase 1), which it merges,
+/// and computes again. A leader merges when everybody who is here has handed in, or at the deadline after the slowest
+/// computation of the turn before must be over, as the laws say. Then it publishes to all who are here and computes itself.
+///
+/// Turns take the place of rounds: merge steps carry theirs as their index. Every message says its turn. An answer of a
+/// higher turn is taken over at once, and work on an older one is dropped; models for a higher turn wait until their leader
+/// comes to it. Who hears no answer for two deadlines more than a leader waits takes that leader for failed, and hands in
+/// to the next one. Leaders that are known not to be here are passed over. Messages of a turn that is over, or older
+/// than the deadline, are late. Without a deadline no message may be lost, and nobody may go.
+class GatherByMessage final : public Protocol {
+ public:
+  /// The settings outlive it.
+  GatherByMessage(const GatherSettings& settings, ClientId self);
+
+  void start(Effects& effects) override { enter(0, {}, {}, effects); }
+  void on_compute(Time now, std::uint32_t turn, Effects& effects) override;
+  void on_transmit(Time now, std::uint32_t turn, Effects& effects) override;
+  void on_deadline(Time now, Sequence detail, Effects& effects) override;
+  void on_departed(std::size_t, Time, Effects&) override {}
+  Offer on_arrival(const Arrival& arrival, Effects& effects) override;
+  void on_window_close(Time now, Effects& effects) override;
+  bool awaits_computations() const override { return true; }
+  void resume(Time now, Effects& effects) override { enter(turn_, now, now, effects); }
+  void on_leave(Time now, Effects& effects) override;
+  void on_presence(ClientId neighbour, bool is_here, Time now, Effects& effects) override;
+  void archive(Archive& archive) override;
+  void on_refill() override {}
+  void on_unify(Time, bool, Effects&) override {}
+  const Mailbox& mailbox() const override { return mailbox_; }
+
+ private:
+  // Of the client in its turn.
+  enum class Stage : std::uint8_t {
+    waiting,  ///< for the leader's answer, or, as the leader, for the others
+    closing,  ///< it merges at this instant
+    working,
+  };
+
+  const PushSettings& push() const { return *settings_.push; }
+  std::uint32_t clients() const { return static_cast<std::uint32_t>(push().graph->clients()); }
+  bool is_here(ClientId client) const { return !absent_.has(client); }
+  bool leads() const { return settings_.leader_of(turn_) == self_; }
+
+  void enter(std::uint32_t turn, Time now, Time others_work_until, Effects& effects);
+  void enter_next(Time now, Time others_work_until, Effects& effects);
+  Duration slowest_job() const;
+  bool has_all() const;
+  void await(std::uint8_t phase, int deadlines, Effects& effects);
+  void close(Time now, Effects& effects);
+  void publish(std::uint8_t phase, std::span<const ClientId> receivers, Time now, Effects& effects);
+  void publish_to_all(Time now, Effects& effects);
+  void merge(std::uint8_t phase, Time now, Effects& effects);
+  void forget_older(Time now, Effects& effects);
+  Offer judge(const Arrival& arrival) const;
+
+  const GatherSettings& settings_;
+  ClientId self_;
+  Sequence sequence_ = 0;
+  std::uint32_t turn_ = 0;
+  Stage stage_ = Stage::waiting;
+  Time began_{};                  // when the work of this turn began
+  Time others_work_until_{};      // at the latest, on the turn before
+  std::vector<Arrival> arrived_;  // of this turn, and models for later ones that this client leads
+  std::vector<ClientId> others_;  // receivers of a publish step; kept for its memory
+  Absentees absent_;
+  Mailbox mailbox_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,165 @@
+#include "runtime/protocols/gather_first.hpp"
+
+#include <algorithm>
+
+#include "runtime/random.hpp"
+
+namespace rubato {
+
+ClientId GatherSettings::leader_of(std::uint32_t turn) const {
+  if (turn < leaders.size()) return leaders[turn];
+  const auto clients = static_cast<std::uint32_t>(push->graph->clients());
+  if (!draws_leaders) return {static_cast<std::uint32_t>((std::uint64_t{first_leader.value} + turn) % clients)};
+  Stream stream(push->seed, no_client, Purpose::hub, turn + 1);
+  return {static_cast<std::uint32_t>(stream.below(clients))};
+}
+
+GatherFirst::GatherFirst(GatherBoard& board, ClientId self)
+    : board_{board}, self_{self}, mailbox_{board.settings.push->limits, 0} {}
+
+void GatherFirst::start(Effects& effects) {
+  if (++board_.started < clients()) return;  // the last to come rings the bell
+  effects.round_is_over(0);
+  enter_turn({}, effects);
+}
+
+void GatherFirst::enter_turn(Time now, Effects& effects) {
+  board_.leader = board_.settings.leader_of(board_.turn);
+  board_.stage = GatherBoard::Stage::gathering;
+  board_.missing = clients() - 1;
+  board_.computing = 0;
+  board_.is_awaited.assign(clients(), true);
+  for (std::uint32_t i = 0; i < clients(); ++i) effects.wake({now, Priority::transmit, ClientId{i}, board_.turn});
+}
+
+void GatherFirst::on_transmit(Time now, std::uint32_t, Effects& effects) {
+  if (!is_leader()) return publish(GatherSettings::to_leader, {&board_.leader, 1}, now, effects);
+  if (board_.missing == 0) return effects.close_window(now, self_);
+  await_until_deadline(GatherSettings::to_leader, now, effects);
+}
+
+std::optional<std::uint64_t> GatherFirst::sends_at(const Wake& wake) const {
+  const bool hands_in = wake.priority == Priority::transmit && !is_leader();
+  return hands_in ? std::optional<std::uint64_t>(sequence_) : std::nullopt;
+}
+
+void GatherFirst::hand_out(Time now, Effects& effects) {
+  board_.stage = GatherBoard::Stage::scattering;
+  board_.missing = clients() - 1;
+  board_.computing = 1;
+  others_.clear();
+  for (std::uint32_t i = 0; i < clients(); ++i)
+    if (ClientId{i} != self_) others_.push_back(ClientId{i});
+  begin_job(now, effects);
+  if (others_.empty()) {
+    board_.stage = GatherBoard::Stage::working;
+    return;
+  }
+  publish(GatherSettings::to_all, others_, now, effects);
+  await_until_deadline(GatherSettings::to_all, now, effects);
+}
+
+void GatherFirst::await_until_deadline(std::uint8_t phase, Time now, Effects& effects) {
+  const Duration deadline = push().limits.deadline;
+  if (deadline != Duration::max()) effects.wake({later(now, deadline), Priority::deadline, self_, tag_of(phase)});
+}
+
+void GatherFirst::publish(std::uint8_t phase, std::span<const ClientId> receivers, Time now, Effects& effects) {
+  Step& step = effects.step(StepKind::publish, self_, now);
+  step.index = sequence_;
+  step.phase = phase;
+  effects.turn(sequence_);
+  effects.tag(tag_of(phase));
+  for (const ClientId receiver : receivers)
+    effects.entry({.peer = receiver, .sequence = sequence_, .place = *push().graph->find_link(self_, receiver)});
+  ++sequence_;
+  ++counts_.publications;
+}
+
+void GatherFirst::begin_job(Time now, Effects& effects) {
+  job_ = board_.turn;
+  effects.wake({later(now, length_of_job(push(), self_, board_.turn)), Priority::compute, self_, board_.turn});
+}
+
+void GatherFirst::on_compute(Time now, std::uint32_t detail, Effects& effects) {
+  if (job_ != detail) return;  // the turn is over
+  effects.step(StepKind::compute, self_, now).index = counts_.computations++;
+  job_.reset();
+  --board_.computing;
+  if (board_.computing == 0 && board_.stage == GatherBoard::Stage::working) end_round(now, effects);
+}
+
+Offer GatherFirst::judge(const Arrival& arrival, std::uint8_t phase) const {
+  const auto stage = phase == GatherSettings::to_leader ? GatherBoard::Stage::gathering : GatherBoard::Stage::scattering;
+  if (arrival.tag != tag_of(phase) || board_.stage != stage) return Offer::late;
+  if (phase == GatherSettings::to_leader) return board_.is_awaited[arrival.id.sender.value] ? Offer::kept : Offer::duplicate;
+  return heard_ == board_.turn ? Offer::duplicate : Offer::kept;
+}
+
+void GatherFirst::accept(const Arrival& arrival, std::uint8_t phase, Effects& effects) {
+  arrived_.push_back(arrival);
+  if (phase == GatherSettings::to_leader) {
+    board_.is_awaited[arrival.id.sender.value] = false;
+    if (--board_.missing > 0) return;
+  } else {
+    heard_ = board_.turn;
+    ++board_.computing;
+    if (--board_.missing == 0) board_.stage = GatherBoard::Stage::working;
+  }
+  effects.close_window(arrival.arrived, self_);
+}
+
+Offer GatherFirst::on_arrival(const Arrival& arrival, Effects& effects) {
+  const auto phase = static_cast<std::uint8_t>(arrival.tag % 2);
+  const Offer offer = judge(arrival, phase);
+  if (offer == Offer::kept) {
+    ++counts_.kept;
+    accept(arrival, phase, effects);
+    return offer;
+  }
+  ++(offer == Offer::late ? counts_.late : counts_.duplicates);
+  discard(arrival, self_, arrival.arrived, effects);
+  return offer;
+}
+
+void GatherFirst::merge(std::uint8_t phase, Time now, Effects& effects) {
+  std::sort(arrived_.begin(), arrived_.end(), [](const Arrival& a, const Arrival& b) { return a.id < b.id; });
+  Step& step = effects.step(StepKind::merge, self_, now);
+  step.phase = phase;
+  step.index = board_.round;
+  for (const Arrival& arrival : arrived_)
+    effects.entry(merge_entry(arrival, now, push().merge_weight(arrival.link, board_.round)));
+  arrived_.clear();
+}
+
+void GatherFirst::on_window_close(Time now, Effects& effects) {
+  if (is_leader()) {
+    merge(GatherSettings::to_leader, now, effects);
+    hand_out(now, effects);
+  } else {
+    merge(GatherSettings::to_all, now, effects);
+    begin_job(now, effects);
+  }
+}
+
+void GatherFirst::on_deadline(Time now, Sequence detail, Effects& effects) {
+  using Stage = GatherBoard::Stage;
+  if (detail == tag_of(GatherSettings::to_leader) && board_.stage == Stage::gathering) return effects.close_window(now, self_);
+  if (detail != tag_of(GatherSettings::to_all) || board_.stage != Stage::scattering) return;
+  if (board_.missing < clients() - 1) {
+    board_.stage = Stage::working;
+    if (board_.computing == 0) end_round(now, effects);
+    return;
+  }
+  job_.reset();
+  ++board_.turn;
+  enter_turn(now, effects);
+}
+
+void GatherFirst::end_round(Time now, Effects& effects) {
+  effects.round_is_over(++board_.round);
+  ++board_.turn;
+  enter_turn(now, effects);
+}
+
+}  // namespace rubato

@@ -1,0 +1,99 @@
+// Servers, leaders, tokens and pulls in real time: they learn, in one process and on several hosts, and their records land on
+// their digests.
+#include <doctest/doctest.h>
+
+#include "tests/actors/hosts.hpp"
+
+using namespace rubato;
+using namespace rubato::test;
+
+namespace {
+
+// Two seconds, of eight clients whose links lose and delay.
+std::vector<std::string> in_real_time(const std::string& algorithm) {
+  const bool has_leaders = algorithm != "digest";
+  return {"clock=wall", "time_scale=30", "until=60.5", "unification.period=none", "mailbox.cap_period=none", "mailbox.cap=none", "mailbox.deadline=3.0",
+          "channel={kind=\"random\",delay={law=\"exponential\",mean=0.1},loss=0.05}", "algorithm.name=" + algorithm,
+          "topology.kind=" + std::string(has_leaders ? "complete" : "ring"), "clients.compute.rate=4.0", "clients.transmit.rate=8.0"};
+}
+
+const std::vector<std::string> digits = {"data.name=digits", "model.name=softmax", "model.batch=8", "metrics.test_samples=100"};
+
+double accuracy(const RunResult& result) {
+  double sum = 0;
+  for (const double each : result.samples.back().accuracies) sum += each;
+  return sum / static_cast<double>(result.samples.back().accuracies.size());
+}
+
+}  // namespace
+
+TEST_CASE("servers, leaders and tokens learn in real time, and replay to their digests") {
+  for (const std::string algorithm : {"fedavg", "fedmid", "feddr", "swarm", "digest"}) {
+    CAPTURE(algorithm);
+    const Folder folder;
+    const config::Experiment wall = experiment(in_real_time(algorithm) + digits);
+    RunOptions options = on_threads(2);
+    options.record = folder / "timeline.rbt";
+    const RunResult result = run(wall, options);
+    CHECK(result.messages.kept > 40);
+    CHECK(result.messages.lost > 0);
+    CHECK(result.messages.computations > 50);
+    MESSAGE(algorithm << ": " << accuracy(result));
+    CHECK(accuracy(result) > 0.3);
+    CHECK(digests(replay(wall, folder / "timeline.rbt", on_threads(1))) == digests(result));
+  }
+}
+
+TEST_CASE("three hosts serve, lead and pass tokens in real time, and their records land on the digests of the first") {
+  for (const std::string algorithm : {"fedadmm", "swarm", "digest"}) {
+    CAPTURE(algorithm);
+    const Folder folder;
+    const config::Experiment wall = over_hosts(experiment(in_real_time(algorithm)), 3);
+    Impairment links;
+    links.loss = 0.05, links.duplicate = 0.1, links.reorder = 0.1;
+    links.kinds = {ParcelKind::letter, ParcelKind::control};
+    std::vector<HostStart> starts;
+    for (const std::string host : {"a", "b", "c"}) {
+      HostStart start{wall, on_threads(1), {}};
+      start.options.record = folder / host;
+      starts.push_back(std::move(start));
+    }
+    const auto outcomes = run_hosts(starts, links);
+    for (const HostOutcome& outcome : outcomes) REQUIRE(outcome.complaint == "");
+    CHECK(outcomes[0].result.messages.kept > 40);
+    const RunResult again = replay(wall, {folder / "a", folder / "b", folder / "c"}, {}, on_threads(2));
+    CHECK(digests(again) == digests(outcomes[0].result));
+  }
+}
+
+TEST_CASE("a pull in real time ends when its answers are there") {
+  const Folder folder;
+  const config::Experiment wall = experiment(in_real_time("pame") + std::vector<std::string>{"protocol.kind=pull"});
+  RunOptions options = on_threads(2);
+  options.record = folder / "timeline.rbt";
+  const RunResult result = run(wall, options);
+  CHECK(result.messages.kept > 300);
+  CHECK(digests(replay(wall, folder / "timeline.rbt", on_threads(1))) == digests(result));
+}
+
+TEST_CASE("who waits for others needs a deadline on several hosts; within one, what modelled links lose is sent again") {
+  for (const std::string algorithm : {"fedavg", "swarm", "digest"}) {
+    CAPTURE(algorithm);
+    const std::vector<std::string> endless = in_real_time(algorithm) + std::vector<std::string>{"mailbox.deadline=none", "until=6.0"};
+    const RunResult result = run(experiment(endless), on_threads(1));
+    CHECK(result.messages.kept > 10);
+    CHECK(result.messages.lost == 0);
+    CHECK(contains(run_hosts(over_hosts(experiment(endless), 2), on_threads(1)).front().complaint, "mailbox.deadline"));
+  }
+}
+
+TEST_CASE("a computation that takes longer than its law says is waited for, and never left out") {
+  // A thousandth of a second of the experiment is a tenth of a real one's thousandth.
+  const config::Experiment hasty = experiment(in_real_time("fedavg") + digits +
+                                              std::vector<std::string>{"clients.compute.rate=5000.0", "until=15.0", "model.batch=512"});
+  const RunResult result = run(hasty, on_threads(1));
+  std::uint64_t skipped = 0;
+  for (const Pace& pace : result.paces) skipped += pace.skipped;
+  CHECK(skipped == 0);
+  CHECK(result.messages.computations > 20);
+}
