@@ -138,7 +138,7 @@ void set_dates(const Json& config, Timing& timing) {
 }
 
 void set_limits(const Json& config, MailboxLimits& limits) {
-  limits.window = to_duration(config.value("window", Json(0.0)));
+  if (const Json* window = given(config, "window")) limits.window = to_duration(*window);
   if (const Json* deadline = given(config, "deadline")) limits.deadline = to_duration(*deadline);
   if (const Json* cap = given(config, "psi")) limits.cap = cap->get<std::uint32_t>();
 }
