@@ -37,6 +37,8 @@ inline Vector<double> to_vector(const Json& json) {
 /// A 1 or a true of a table.
 inline bool is_set(const Json& json) { return json.is_boolean() ? json.get<bool>() : json.get<double>() != 0; }
 
+/// More clients than any case has.
+inline constexpr std::size_t most_clients = 100'000;
 /// More rounds than any case has.
 inline constexpr std::size_t most_rounds = 1'000'000;
 

@@ -226,7 +226,7 @@ Graph declared_graph(const Json& golden_case, const Json& parameters) {
     links.insert({source, target});
     if (!declared->at("directed").get<bool>()) links.insert({target, source});
   }
-  return Graph(declared->at("m").get<std::size_t>(), true, {links.begin(), links.end()});
+  return Graph(number_below(most_clients, declared->at("m")), true, {links.begin(), links.end()});
 }
 
 std::unique_ptr<Timing> make_rounds(const Json& golden_case) {

@@ -15,7 +15,7 @@ Graph to_graph(const Json& json) {
   std::vector<Edge> edges;
   for (const Json& edge : json.at("edges"))
     edges.push_back({ClientId{edge.at(0).get<std::uint32_t>()}, ClientId{edge.at(1).get<std::uint32_t>()}});
-  return Graph(json.at("m").get<std::size_t>(), json.at("directed").get<bool>(), std::move(edges));
+  return Graph(number_below(most_clients, json.at("m")), json.at("directed").get<bool>(), std::move(edges));
 }
 
 namespace {
