@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "checkpoints are littl
 namespace {
 
 constexpr std::array state_mark{'R', 'B', 'C', 'K'};
-constexpr std::uint32_t state_format = 1;
+constexpr std::uint32_t state_format = 2;
 
 // What stands before the states, by one function for both ways.
 void head(Archive& archive, std::string& experiment, Checkpoint& checkpoint) {

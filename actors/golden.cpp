@@ -79,7 +79,7 @@ constexpr Answerer answerers[] = {
     {"chapter2", "", answer_chapter2},
     {"aircomp", "", answer_aircomp},
     {"slot_schedule", "", answer_slot_schedule},
-    {"dpsgd", "", answer_dpsgd},
+    {"dpsgd", "", [](const Json& golden_case) { return answer_dpsgd(golden_case); }},
     {"local_only", "", answer_local_only},
     {"decefl", "sync", answer_decefl},
     {"dsgt", "", answer_dsgt},

@@ -34,6 +34,11 @@ inline Vector<double> to_vector(const Json& json) {
   return Eigen::Map<const Vector<double>>(numbers.data(), static_cast<Index>(numbers.size()));
 }
 
+/// A 1 or a true of a table.
+inline bool is_set(const Json& json) { return json.is_boolean() ? json.get<bool>() : json.get<double>() != 0; }
+
+/// More clients than any case has.
+inline constexpr std::size_t most_clients = 100'000;
 /// More rounds than any case has.
 inline constexpr std::size_t most_rounds = 1'000'000;
 
@@ -51,7 +56,7 @@ Json answer_draco(const Json& golden_case);
 Json answer_draco_rounds(const Json& golden_case);
 
 /// The others, through the protocol of their form.
-Json answer_dpsgd(const Json& golden_case);
+Json answer_dpsgd(Json golden_case);
 Json answer_local_only(const Json& golden_case);
 Json answer_decefl(const Json& golden_case);
 Json answer_dsgt(const Json& golden_case);

@@ -5,6 +5,8 @@
 
 #include "actors/golden_cases.hpp"
 #include "actors/golden_events.hpp"
+#include "actors/golden_options.hpp"
+#include "actors/golden_rounds.hpp"
 #include "actors/golden_script.hpp"
 #include "learning/problems.hpp"
 
@@ -91,7 +93,7 @@ ScriptedNumbers draco_numbers(const Json& golden_case, const Json& parameters, c
   numbers.learners = to_learners(golden_case.at("problem"));
   numbers.start = to_start(parameters.at(start), numbers.learners.size());
   numbers.algorithm = "draco";
-  numbers.options.set("eta", parameters.at("eta").get<double>());
+  set_step("eta", parameters.at("eta"), numbers.options);
   numbers.options.set("local_batches", parameters.at("B").get<std::int64_t>());
   numbers.options.set("outbox", parameters.value("outbox", std::string("accumulate")));
   numbers.options.set("self_apply", parameters.value("self_apply", false));
@@ -103,6 +105,18 @@ void forget_outbox_before_compute(const Json& config, Json& answer) {
   if (config.value("outbox", std::string("accumulate")) != "latest") return;
   for (Json& record : answer.at("trace"))
     if (record.at("ev") == "compute") record["delta"] = record.at("outbox");
+}
+
+// Full batches for the rounds that are performed beyond those of the case.
+void read_round_batches(const Json& golden_case, ScriptedNumbers& numbers) {
+  const Json* batches = given(golden_case.at("schedule"), "batch");
+  if (!batches) return;
+  numbers.choices.resize(numbers.learners.size());
+  for (std::size_t i = 0; i < numbers.choices.size(); ++i) {
+    std::vector<Rows>& mine = numbers.choices[i].batches;
+    for (const Json& round : *batches) add_batches(round.at(i), mine);
+    mine.resize(2 * mine.size());
+  }
 }
 
 // A message that nobody computes anything with: the mailbox alone.
@@ -140,7 +154,6 @@ Json answer_draco(const Json& golden_case) {
 
 namespace {
 
-
 std::vector<std::vector<bool>> to_table(const Json& senders, std::size_t clients) {
   std::vector<std::vector<bool>> sends;
   for (const Json& round : senders) {
@@ -157,7 +170,7 @@ std::vector<std::vector<TableChannel::Turn>> to_fates(const Json& up, std::size_
     for (std::uint32_t sender = 0; sender < clients; ++sender) {
       TableChannel::Turn turn;
       for (std::uint32_t receiver = 0; receiver < clients; ++receiver)
-        if (round.at(receiver).at(sender).get<int>() != 0) turn[ClientId{receiver}] = {false, round_on_the_way};
+        if (is_set(round.at(receiver).at(sender))) turn[ClientId{receiver}] = {false, round_on_the_way};
       fates[sender].push_back(std::move(turn));
     }
   return fates;
@@ -213,7 +226,7 @@ Graph declared_graph(const Json& golden_case, const Json& parameters) {
     links.insert({source, target});
     if (!declared->at("directed").get<bool>()) links.insert({target, source});
   }
-  return Graph(declared->at("m").get<std::size_t>(), true, {links.begin(), links.end()});
+  return Graph(number_below(most_clients, declared->at("m")), true, {links.begin(), links.end()});
 }
 
 std::unique_ptr<Timing> make_rounds(const Json& golden_case) {
@@ -245,7 +258,8 @@ Json answer_draco_rounds(const Json& golden_case) {
   // A round in which nobody is heard is shorter, so more than asked for may fit in: the first ones count.
   timing->conductor.until = Time{static_cast<std::int64_t>(rounds) * (round_computing + round_on_the_way)};
   const std::size_t clients = timing->graph.clients();
-  const ScriptedNumbers numbers = draco_numbers(golden_case, parameters, "x0");
+  ScriptedNumbers numbers = draco_numbers(golden_case, parameters, "x0");
+  read_round_batches(golden_case, numbers);
   RoundTrace trace(clients, timing->board.unify_every);
   ProbeTable table;
   perform_script(*timing, numbers, trace, table);

@@ -138,7 +138,7 @@ void set_dates(const Json& config, Timing& timing) {
 }
 
 void set_limits(const Json& config, MailboxLimits& limits) {
-  limits.window = to_duration(config.value("window", Json(0.0)));
+  if (const Json* window = given(config, "window")) limits.window = to_duration(*window);
   if (const Json* deadline = given(config, "deadline")) limits.deadline = to_duration(*deadline);
   if (const Json* cap = given(config, "psi")) limits.cap = cap->get<std::uint32_t>();
 }
@@ -147,7 +147,7 @@ void set_limits(const Json& config, MailboxLimits& limits) {
 
 std::unique_ptr<Timing> make_timing(const Json& golden_case) {
   const Json& config = golden_case.at("config");
-  const auto clients = config.at("m").get<std::size_t>();
+  const std::size_t clients = number_below(most_clients, config.at("m"));
   Script script = read_script(golden_case.at("events"), clients);
   auto timing = std::make_unique<Timing>(to_graph(config, clients, script.links),
                                          std::make_unique<TableChannel>(std::move(script.fates)), Runs::push);

@@ -71,6 +71,7 @@ class StateTrace : public Trace {
   void on_transmit(Time at, ClientId client, const Step* publish) override {
     Trace::on_transmit(at, client, publish);
     if (!publish) return;
+    trace.back()["to"] = Json::array();  // a tick without links is one all the same, and has its number
     for (const StepEntry& entry : publish->entries) trace.back()["to"].push_back(entry.peer.value);
     ask(at, client);
   }
@@ -81,24 +82,39 @@ class StateTrace : public Trace {
     trace.back()["used"] = used_of(used);
     ask(at, client);
   }
+  void on_unify(Time at, std::uint64_t index, ClientId hub) override {
+    add(at, "unify", {{"index", index}, {"hub", hub.value}});
+    for (std::uint32_t i = 0; i < clients_; ++i) ask(at, ClientId{i});
+    ++unifications_;
+  }
   void on_merge(Time, ClientId, std::span<const StepEntry> used) override { used_ = used_of(used); }
   void on_end(const Conductor& conductor) override {
     for (std::uint32_t i = 0; i < clients_; ++i)
       computations_.push_back(conductor.protocol(ClientId{i}).counts().computations);
   }
 
-  /// Calls fill(record, all states) for every record with a client's state, in order; returns the last states.
-  template <class Fill>
-  States complete(const ProbeTable& table, Fill fill) {
+  /// Calls fill(record, all states) for every record with a client's state, in order, and balance(record, all states)
+  /// for unifications, once everybody's state behind the event is known; returns the last states.
+  template <class Fill, class Balance>
+  States complete(const ProbeTable& table, Fill fill, Balance balance) {
     States states;
     for (std::uint32_t i = 0; i < clients_; ++i) states.push_back(&table.at(first_[i], ClientId{i}));
-    for (const auto& [record, asked] : asked_) {
+    for (std::size_t k = 0; k < asked_.size(); ++k) {
+      const auto& [place, asked] = asked_[k];
       states[asked.second.value] = &table.at(asked.first, asked.second);
-      fill(trace[record], states);
+      if (k + 1 < asked_.size() && asked_[k + 1].first == place) continue;
+      Json& record = trace[place];
+      if (record.at("ev") != "unify") {
+        fill(record, states);
+      } else {
+        record["theta"] = of(*states[record.at("hub").get<std::size_t>()], "x");
+        balance(record, states);
+      }
     }
     return states;
   }
   Json computations() const { return computations_; }
+  std::size_t unifications() const { return unifications_; }
 
  private:
   void ask(Time at, ClientId client) { asked_.push_back({trace.size() - 1, {probe(client, at), client}}); }
@@ -107,6 +123,7 @@ class StateTrace : public Trace {
   Json used_ = Json::array();
   std::vector<std::uint64_t> first_;
   std::vector<std::uint64_t> computations_;
+  std::size_t unifications_ = 0;
   std::vector<std::pair<std::size_t, std::pair<std::uint64_t, ClientId>>> asked_;
 };
 
@@ -133,6 +150,8 @@ struct Run {
     for (const char* name : {"eta", "alpha", "beta", "gamma", "sigma0", "xi"})
       if (const Json* value = given(config, name)) set_step(name, *value, numbers.options);
     set_penalty(config, numbers.options);
+    if (timing->conductor.unification.period > Duration::zero() && !catalogue_entry(algorithm).may_be_unified)
+      throw std::invalid_argument(algorithm + " cannot be unified: to overwrite its x would break its balance");
   }
   void weigh(const char* merge, const char* share) {
     if (merge) timing->settings.merge_weights = {link_weights(config.at(merge), timing->graph)};
@@ -144,7 +163,11 @@ struct Run {
   }
   template <class Fill>
   States complete(Fill fill) {
-    return trace.complete(table, fill);
+    return complete(fill, [](Json&, const States&) {});
+  }
+  template <class Fill, class Balance>
+  States complete(Fill fill, Balance balance) {
+    return trace.complete(table, fill, balance);
   }
 
   Json config;
@@ -183,8 +206,9 @@ void read_gradients(const Json& golden_case, Run& run) {
   auto& gradients = run.timing->settings.gradients;
   gradients.resize(run.timing->graph.clients());
   run.timing->settings.needs.opens_with_compute = opening != nullptr;
+  run.numbers.options.set("opens", opening != nullptr);
   for (std::size_t i = 0; opening && i < gradients.size(); ++i)
-    gradients[i].push_back(opening->at(i).get<double>() != 0);
+    gradients[i].push_back(is_set(opening->at(i)));
   std::vector<Json> ticks;
   for (const Json& event : golden_case.at("events"))
     if (event.at("type") == "compute") ticks.push_back(event);
@@ -195,13 +219,13 @@ void read_gradients(const Json& golden_case, Run& run) {
     const Json* with = given(tick, "v");
     is_transient |= with != nullptr;
     gradients.at(tick.at("client").get<std::size_t>()).push_back(
-        !with || (with->is_boolean() ? with->get<bool>() : with->get<double>() != 0));
+        !with || is_set(*with));
   }
   const Json* mode = given(config, "gradient_mode");
   std::string word = is_transient ? "paper" : "memory";
   if (mode && mode->get<std::string>() != "transient") word = mode->get<std::string>();
   run.numbers.options.set("gradient_mode", word);
-  if (const Json* p = given(config, "p")) run.numbers.options.set("p", to_option(*p));
+  if (const Json* p = given(config, "p"); p && word == "inverse_p") run.numbers.options.set("p", to_option(*p));
 }
 
 }  // namespace
@@ -228,7 +252,7 @@ Json answer_spodgt_events(const Json& golden_case) {
         record["sigma"][receiver.dump()] = of(state, "sigma " + receiver.dump());
     }
     balance(record, now);
-  });
+  }, balance);
   Json last{{"x", all_of(states, "x")},
             {"y", all_of(states, "y")},
             {"ghat", all_of(states, "ghat")},
@@ -258,7 +282,7 @@ Json answer_depositum_events(const Json& golden_case) {
     if (record.at("ev") == "compute")
       for (const char* name : {"nu", "mu", "g"}) record[name] = of(state, name);
     balance(record, now);
-  });
+  }, balance);
   Json last = Json::object();
   for (const char* name : {"x", "y", "g", "nu", "mu"}) last[name] = all_of(states, name);
   balance(last, states);
@@ -298,15 +322,17 @@ Json answer_sgp_events(const Json& golden_case) {
 Json answer_pame_events(const Json& golden_case) {
   Run run(golden_case, "pame");
   const std::size_t clients = run.timing->graph.clients();
-  for (const Json& every : run.config.at("kappa"))
-    run.timing->settings.absorb_every.push_back(every.get<std::uint32_t>());
+  const Json& kappa = run.config.at("kappa");
+  for (std::size_t i = 0; i < clients; ++i)  // 0 is refused by the algorithm
+    run.timing->settings.absorb_every.push_back(
+        std::max(number_below(most_rounds, kappa.is_array() ? kappa.at(i) : kappa), std::uint32_t{1}));
   run.numbers.options.set("kappa", to_option(run.config.at("kappa")));
+  if (const Json* bits = given(run.config, "value_bits")) run.numbers.options.set("value_bits", to_option(*bits));
   if (const Json* first = given(run.config, "m0")) run.numbers.options.set("m0", to_option(*first));
   std::vector<std::uint64_t> turns(clients);
   std::vector<Json> events(golden_case.at("events").begin(), golden_case.at("events").end());
   std::stable_sort(events.begin(), events.end(),
                    [](const Json& a, const Json& b) { return a.at("t").get<double>() < b.at("t").get<double>(); });
-  double bits = 0;
   for (const Json& event : events) {
     if (event.at("type") != "transmit") continue;
     const std::size_t client = number_below(clients, event.at("client"));
@@ -316,6 +342,9 @@ Json answer_pame_events(const Json& golden_case) {
     ++turns[client];
   }
   run.perform();
+  // The models of unifications are no messages of PaME.
+  const std::size_t adopted = run.trace.unifications() * (clients - 1) * run.numbers.start.front().size();
+  double bits = -64.0 * static_cast<double>(adopted);
   for (const Traffic& traffic : run.table.last_traffic()) bits += traffic.paper_bits;
   const States states = run.complete([](Json& record, const States& now) {
     if (record.at("ev") != "compute") return;

@@ -1,10 +1,10 @@
 // The golden case of metrics: scores, distances, delays, bits and stationarity, from the functions that runs use.
 #include "actors/golden_cases.hpp"
 #include "actors/golden_options.hpp"
+#include "actors/golden_script.hpp"
 #include "algos/pme.hpp"
 #include "algos/stationarity.hpp"
 #include "learning/metrics.hpp"
-#include "learning/problems.hpp"
 #include "runtime/payload.hpp"
 #include "runtime/protocols/round_delay.hpp"
 
@@ -40,18 +40,14 @@ ConsensusSum consensus_of(const std::vector<Vector<double>>& models) {
 
 // What an iteration pays in which v and vhat say who computed and which links were up, with the chances p and phat.
 void add_delays(const Json& golden_case, Json& answer) {
-  const Json& json = golden_case.at("graph");
-  std::vector<Edge> edges;
-  const auto clients = json.at("m").get<std::uint32_t>();
-  for (const Json& edge : json.at("edges"))
-    edges.push_back({ClientId{number_below(clients, edge.at(0))}, ClientId{number_below(clients, edge.at(1))}});
-  const Graph graph(clients, json.at("directed").get<bool>(), std::move(edges));
+  const Graph graph = to_graph(golden_case.at("graph"));
   double in = 0, out = 0, computing = 0;
-  for (std::uint32_t i = 0; i < clients; ++i)
-    if (golden_case.at("v").at(i) == 1) computing += computing_delay(golden_case.at("p").at(i), clients);
-  for (const Edge& edge : graph.edges()) {
-    if (golden_case.at("vhat").at(edge.target.value).at(edge.source.value) != 1) continue;
-    const LinkDelay delay = link_delay(graph, edge, golden_case.at("phat").at(edge.target.value).at(edge.source.value));
+  for (std::uint32_t i = 0; i < graph.clients(); ++i)
+    if (is_set(golden_case.at("v").at(i))) computing += computing_delay(golden_case.at("p").at(i), graph.clients());
+  for (LinkIndex link = 0; link < graph.links(); ++link) {
+    const Edge ends = graph.ends_of(link);
+    if (!is_set(golden_case.at("vhat").at(ends.target.value).at(ends.source.value))) continue;
+    const LinkDelay delay = link_delay(graph, ends, golden_case.at("phat").at(ends.target.value).at(ends.source.value));
     in += delay.in;
     out += delay.out;
   }
@@ -62,6 +58,7 @@ void add_delays(const Json& golden_case, Json& answer) {
 }
 
 void add_bits(const Json& golden_case, Json& answer) {
+  answer["pame_bits"] = Json::array();
   for (const Json& message : golden_case.at("pame_messages"))
     answer["pame_bits"].push_back(static_cast<std::int64_t>(
         pme_message_bits(message.at("n").get<Index>(), message.at("s").get<Index>(), 64)));
@@ -71,10 +68,14 @@ void add_bits(const Json& golden_case, Json& answer) {
   answer["dense_bits_1000"] = static_cast<std::int64_t>(dense.message_paper_bits());
 }
 
-// The case names its penalties without their parameters; these are the ones its numbers have.
-Penalty penalty_named(const std::string& name) {
+// The parameters of a penalty are those that the case gives under its name; where it names it alone, the ones that the
+// numbers of such cases have.
+Penalty penalty_named(const std::string& name, const Json& golden_case) {
+  Json penalty{{"type", name}, {"lam", 0.3}, {"theta", 4.0}};
+  for (const char* list : {"penalties", "h"})
+    if (golden_case.contains(list) && golden_case.at(list).contains(name)) penalty.update(golden_case.at(list).at(name));
   AlgorithmOptions options;
-  set_penalty_of({{"type", name}, {"lam", 0.3}, {"theta", 4.0}}, options);
+  set_penalty_of(penalty, options);
   return Penalty(options);
 }
 
@@ -82,15 +83,7 @@ struct LocalLosses {
   std::vector<std::unique_ptr<Learner<double>>> learners;
   mutable Scratch<double> scratch;
 
-  explicit LocalLosses(const Json& problem) {
-    const std::vector<Vector<double>> centres = to_vectors(problem.at("c"));
-    for (std::size_t i = 0; i < centres.size(); ++i) {
-      const std::vector<Vector<double>> rows = to_vectors(problem.at("A").at(i));
-      Matrix<double> a(centres[i].size(), centres[i].size());
-      for (Index row = 0; row < a.rows(); ++row) a.row(row) = rows.at(static_cast<std::size_t>(row)).transpose();
-      learners.push_back(make_quadratic<double>(a, centres[i]));
-    }
-  }
+  explicit LocalLosses(const Json& problem) : learners{to_learners(problem)} {}
   Vector<double> gradient(std::size_t client, const Vector<double>& x) const {
     Vector<double> g(x.size());
     learners.at(client)->gradient(view(x), {}, view(g), scratch);
@@ -107,6 +100,9 @@ Json stationarity_of(const Json& golden_case, const Penalty& penalty) {
   const LocalLosses losses(golden_case.at("problem"));
   const std::vector<Vector<double>> models = to_vectors(golden_case.at("models"));
   const Vector<double> tracker = to_vector(golden_case.at("nubar"));
+  for (const Vector<double>& model : models)
+    if (model.size() != losses.learners.at(0)->dimension() || model.size() != tracker.size())
+      throw std::invalid_argument("a model or nubar is not of the size of the problem");
   StationaritySum sum;
   for (std::size_t i = 0; i < models.size(); ++i)
     sum.add(squared_prox_gradient(penalty, golden_case.at("alpha").get<double>(), view(models[i]),
@@ -131,7 +127,7 @@ Json answer_metrics(const Json& golden_case) {
   add_delays(golden_case, answer);
   add_bits(golden_case, answer);
   for (const auto& [name, golden] : golden_case.at("expect").at("stationarity").items())
-    answer["stationarity"][name] = stationarity_of(golden_case, penalty_named(name));
+    answer["stationarity"][name] = stationarity_of(golden_case, penalty_named(name, golden_case));
   return answer;
 }
 

@@ -9,7 +9,8 @@ namespace rubato::golden {
 /// A number, a flag, a word or a number for each client.
 AlgorithmOptions::Value to_option(const Json& value);
 
-/// A step size: a number, one for each client, or {delta, Gamma}.
+/// A step size: a number, one for each client, or {delta, Gamma}. A step of 0, which experiments are refused, becomes
+/// one that moves no number.
 void set_step(const std::string& name, const Json& value, AlgorithmOptions& options);
 
 /// The penalty h of the case, if it has one.
@@ -17,7 +18,7 @@ void set_penalty(const Json& parameters, AlgorithmOptions& options);
 /// {type, lam, theta, a}
 void set_penalty_of(const Json& penalty, AlgorithmOptions& options);
 
-/// {type, k, unbiased, bits}
+/// {type, k, unbiased, bits}.
 void set_compressor(const Json& compressor, AlgorithmOptions& options);
 
 /// Everything that is a number, a flag, a word, a step size, a penalty or a compressor, under its own name.

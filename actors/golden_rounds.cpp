@@ -1,6 +1,7 @@
 #include "actors/golden_rounds.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "actors/golden_options.hpp"
@@ -9,6 +10,14 @@
 namespace rubato::golden {
 
 namespace {
+
+// [round][receiver] -> senders
+void add_selected(const Json& selected, std::size_t clients, std::set<Edge>& links) {
+  for (const Json& round : selected)
+    for (std::uint32_t receiver = 0; receiver < clients; ++receiver)
+      for (const std::uint32_t sender : numbers_below(clients, round.at(receiver)))
+        links.insert({ClientId{sender}, ClientId{receiver}});
+}
 
 Graph graph_of(const Json& golden_case, std::size_t clients) {
   std::set<Edge> links;
@@ -24,6 +33,8 @@ Graph graph_of(const Json& golden_case, std::size_t clients) {
       for (const Json& matrix : as_list(*matrices)) add_links(matrix, clients, links);
   if (const Json* schedule = given(golden_case, "schedule"); schedule && schedule->contains("W"))
     for (const Json& matrix : schedule->at("W")) add_links(matrix, clients, links);
+  if (const Json* schedule = given(golden_case, "schedule"); schedule && schedule->contains("sel"))
+    add_selected(schedule->at("sel"), clients, links);
   return Graph(clients, true, {links.begin(), links.end()});
 }
 
@@ -35,14 +46,24 @@ Graph everybody(std::size_t clients) {
   return Graph(clients, true, std::move(links));
 }
 
+Json to_json(const std::vector<std::vector<Vector<double>>>& vectors) {
+  Json all = Json::array();
+  for (const auto& of_round : vectors) {
+    all.push_back(Json::array());
+    for (const Vector<double>& vector : of_round)
+      all.back().push_back(std::vector<double>(vector.data(), vector.data() + vector.size()));
+  }
+  return all;
+}
+
+}  // namespace
+
 void add_batches(const Json& of_client, std::vector<Rows>& batches) {
   const bool is_nested = of_client.is_array() && !of_client.empty() && of_client.at(0).is_array();
   if (of_client.is_null()) return batches.push_back({});
   if (!is_nested) return batches.push_back(of_client.get<Rows>());
   for (const Json& batch : of_client) batches.push_back(batch.is_null() ? Rows{} : batch.get<Rows>());
 }
-
-}  // namespace
 
 Json as_list(const Json& matrices) {
   if (matrices.is_object()) return matrices.at("cycle");
@@ -117,7 +138,7 @@ void RoundsCase::use_links(const Json& matrices) {
     for (std::uint32_t sender = 0; sender < clients; ++sender) {
       active[sender].emplace_back();
       for (const ClientId receiver : graph.receivers_of(ClientId{sender}))
-        if (list.at(turn % list.size()).at(receiver.value).at(sender).get<double>() != 0)
+        if (is_set(list.at(turn % list.size()).at(receiver.value).at(sender)))
           active[sender].back().push_back(receiver);
     }
   timing->settings.links = LinkChoice(std::move(active));
@@ -175,13 +196,17 @@ void use_sporadic(RoundsCase& run) {
     auto& gradients = run.timing->settings.gradients;
     gradients.resize(run.clients);
     for (const Json& round : *with)
-      for (std::size_t i = 0; i < run.clients; ++i) gradients[i].push_back(round.at(i).get<double>() != 0);
+      for (std::size_t i = 0; i < run.clients; ++i) gradients[i].push_back(is_set(round.at(i)));
   }
 }
 
 }  // namespace
 
-Json answer_dpsgd(const Json& golden_case) { return answer_mixing_models(golden_case, "dpsgd", {"x"}); }
+// Without a word it is the original.
+Json answer_dpsgd(Json golden_case) {
+  if (!given(golden_case.at("params"), "variant")) golden_case["params"]["variant"] = "cta";
+  return answer_mixing_models(golden_case, "dpsgd", {"x"});
+}
 Json answer_local_only(const Json& golden_case) { return answer_mixing_models(golden_case, "local_only", {"x"}); }
 Json answer_decefl(const Json& golden_case) { return answer_mixing_models(golden_case, "decefl", {"x"}); }
 Json answer_dsgt(const Json& golden_case) { return answer_mixing_models(golden_case, "dsgt", {"x", "y"}); }
@@ -191,11 +216,52 @@ Json answer_depositum(const Json& golden_case) {
   return answer_mixing_models(golden_case, "depositum", {"x", "y", "nu", "g", "mu"});
 }
 
+namespace {
+
+// Everybody's gradient at the start, of the first mini-batch, which stays the first.
+std::vector<Vector<double>> first_gradients(const RoundsCase& run) {
+  check(run.numbers, run.clients);
+  std::vector<Vector<double>> gradients;
+  Scratch<double> scratch;
+  for (std::size_t i = 0; i < run.clients; ++i) {
+    const auto& batches = run.numbers.choices[i].batches;
+    const Vector<double> x = Eigen::Map<const Vector<double>>(run.numbers.start[i].data(),
+                                                              static_cast<Index>(run.numbers.start[i].size()));
+    gradients.emplace_back(x.size());
+    run.numbers.learners[i]->gradient(view(x), batches.empty() ? Rows() : batches.front(), view(gradients.back()),
+                                      scratch);
+  }
+  return gradients;
+}
+
+// c0: "zero", a vector for each client, or "paper", mean gradient - own gradient. The mean is over all clients, whoever
+// hears whom.
+void read_corrections(RoundsCase& run) {
+  const Json* start = given(run.params, "c0");
+  if (!start || *start == "zero") return;
+  std::vector<double> corrections;
+  if (start->is_array())
+    for (const auto& of_client : to_start(*start, run.clients))
+      corrections.insert(corrections.end(), of_client.begin(), of_client.end());
+  if (*start == "paper") {
+    const std::vector<Vector<double>> gradients = first_gradients(run);
+    Vector<double> mean = Vector<double>::Zero(gradients.front().size());
+    for (const Vector<double>& g : gradients) mean += g / static_cast<double>(run.clients);
+    for (const Vector<double>& g : gradients)
+      for (Index l = 0; l < g.size(); ++l) corrections.push_back(mean[l] - g[l]);
+  }
+  if (corrections.empty()) throw std::invalid_argument("c0 is " + start->dump());
+  run.numbers.options.set("corrections", std::move(corrections));
+}
+
+}  // namespace
+
 Json answer_kgt(const Json& golden_case) {
   RoundsCase run(golden_case, "kgt");
   run.merge_by(run.params.at("W"));
   run.share_by(run.params.at("W"));
   run.read_batches();
+  read_corrections(run);
   run.perform();
   return {{"x", run.vectors("x")}, {"c", run.vectors("c")}, {"z", run.vectors("z", 1)}};
 }
@@ -250,6 +316,8 @@ Json answer_spodgt(const Json& golden_case) {
   run.share_by(run.params.at("B"));
   run.read_batches();
   use_sporadic(run);
+  if (const Json* p = given(run.params, "p"); p && run.numbers.options.word("gradient_mode", "") == "inverse_p")
+    run.numbers.options.set("p", to_option(*p));
   run.perform();
   return {{"x", run.vectors("x")},
           {"y", run.vectors("y")},
@@ -272,11 +340,16 @@ Json answer_pame(const Json& golden_case) {
   run.read_batches();
   const Json& chosen = run.schedule.at("sel");
   const Json& parts = run.schedule.at("T");
+  const Json& kappa = run.params.at("kappa");
+  const auto period = [&](std::size_t client) {
+    const std::uint32_t every = number_below(most_rounds, kappa.is_array() ? kappa.at(client) : kappa);
+    return std::max(every, std::uint32_t{1});  // 0 is refused by the algorithm
+  };
   ActiveLinks links(run.clients);
   for (std::size_t k = 0; k < chosen.size(); ++k) {
     for (auto& of_sender : links) of_sender.emplace_back();
     for (std::uint32_t i = 0; i < run.clients; ++i)
-      for (const Json& sender : chosen.at(k).at(i)) {
+      for (const Json& sender : k % period(i) == 0 ? chosen.at(k).at(i) : Json::array()) {
         const std::uint32_t from = number_below(run.clients, sender);
         links[from].back().push_back(ClientId{i});
         run.numbers.choices[from].coordinates[{k, i}] =
@@ -297,31 +370,89 @@ Json answer_pame(const Json& golden_case) {
           {"bits", static_cast<std::int64_t>(bits)}};
 }
 
-// A job that ends in round r with staleness tau began in round r - tau, right after the one before it.
+namespace {
+
+// The rounds in which each client is done, if its jobs follow one another: the one that ends in round r with staleness
+// tau began in round r - tau, right after the one before it.
+std::optional<std::vector<std::vector<bool>>> jobs_of(const RoundsCase& run) {
+  std::vector<std::size_t> begun(run.clients);
+  std::vector<std::vector<bool>> finishes;
+  for (std::size_t r = 0; r < run.rounds; ++r) {
+    finishes.emplace_back(run.clients);
+    for (std::size_t i = 0; i < run.clients; ++i) {
+      const Json& staleness = run.schedule.at("tau").at(r).at(i);
+      if (staleness.is_null()) continue;
+      if (begun[i] + number_below(r + 1, staleness) != r) return std::nullopt;
+      finishes.back()[i] = true;
+      begun[i] = r + 1;
+    }
+  }
+  return finishes;
+}
+
+// Batches of the rounds in which a client is done; noise of all.
+void read_arrivals(RoundsCase& run) {
+  const Json* batches = given(run.schedule, "batch");
+  const Json* noise = given(run.schedule, "noise");
+  for (std::size_t r = 0; r < run.rounds; ++r)
+    for (std::size_t i = 0; i < run.clients; ++i) {
+      if (batches && !run.schedule.at("tau").at(r).at(i).is_null())
+        add_batches(batches->at(r).at(i), run.numbers.choices[i].batches);
+      if (noise) run.numbers.choices[i].noise[r] = noise->at(r).at(i).get<std::vector<double>>();
+    }
+}
+
+// Where jobs overlap or late work is thrown away the table alone says which model a gradient belongs to: the formula,
+// without actors.
+Json answer_by_table(const RoundsCase& run) {
+  check(run.numbers, run.clients);
+  const StepSize eta(run.numbers.options, "eta", 0.05);
+  const double xi = run.numbers.options.number("xi", 1);
+  std::vector<std::vector<Vector<double>>> x(1), half;
+  for (const std::vector<double>& start : run.numbers.start) x[0].push_back(to_vector(start));
+  std::vector<std::size_t> computed(run.clients);
+  Scratch<double> scratch;
+  for (std::size_t r = 0; r < run.rounds; ++r) {
+    half.push_back(x[r]);
+    for (std::size_t i = 0; i < run.clients; ++i) {
+      const Json& staleness = run.schedule.at("tau").at(r).at(i);
+      if (staleness.is_null()) continue;
+      const auto& batches = run.numbers.choices[i].batches;
+      const Rows batch = batches.empty() ? Rows() : batches.at(computed[i]++);
+      const Vector<double>& begun = x[r - number_below(r + 1, staleness)][i];
+      Vector<double> g(begun.size());
+      run.numbers.learners[i]->gradient(view(begun), batch, view(g), scratch);
+      half[r][i] -= eta.at(i, r) * g;
+    }
+    x.push_back(half[r]);
+    for (std::size_t i = 0; i < run.clients; ++i) {
+      Vector<double> sum = Vector<double>::Zero(half[r][i].size());
+      for (std::size_t j = 0; j < run.clients; ++j)
+        sum += run.schedule.at("W").at(r).at(i).at(j).get<double>() * half[r][j];
+      const auto noise = run.numbers.choices[i].noise.find(r);
+      if (noise != run.numbers.choices[i].noise.end()) {
+        if (noise->second.size() != run.numbers.start[i].size())
+          throw std::invalid_argument("the noise is not of the size of a model");
+        sum += to_vector(noise->second);
+      }
+      x[r + 1][i] += xi * (sum - half[r][i]);
+    }
+  }
+  return {{"x", to_json(x)}, {"half", to_json(half)}};
+}
+
+}  // namespace
+
 Json answer_async_dsgd(const Json& golden_case) {
   RoundsCase run(golden_case, "async_dsgd");
+  read_arrivals(run);
+  auto finishes = jobs_of(run);
+  if (!finishes) return answer_by_table(run);
   const Json& weights = run.schedule.at("W");
   run.merge_by(weights);
   run.use_links(weights);
-  run.read_batches();
-  JobRule& jobs = run.timing->board.jobs;
-  jobs.phase = round_computing;
-  std::vector<std::size_t> begun(run.clients);
-  for (std::size_t r = 0; r < run.rounds; ++r) {
-    jobs.finishes.emplace_back(run.clients);
-    for (std::size_t i = 0; i < run.clients; ++i) {
-      const Json& staleness = run.schedule.at("tau").at(r).at(i);
-      jobs.finishes.back()[i] = !staleness.is_null();
-      if (staleness.is_null()) continue;
-      if (begun[i] + staleness.get<std::size_t>() != r)
-        throw std::invalid_argument("tau of client " + std::to_string(i) + " in round " + std::to_string(r) +
-                                    " does not follow from one job after the other");
-      begun[i] = r + 1;
-    }
-    if (const Json* noise = given(run.schedule, "noise"))
-      for (std::size_t i = 0; i < run.clients; ++i)
-        run.numbers.choices[i].noise[r] = noise->at(r).at(i).get<std::vector<double>>();
-  }
+  run.timing->board.jobs.phase = round_computing;
+  run.timing->board.jobs.finishes = std::move(*finishes);
   run.perform();
   return {{"x", run.vectors("x")}, {"half", run.vectors("half", 1)}};
 }

@@ -64,6 +64,9 @@ class RoundsCase {
   std::vector<std::vector<double>> by_link(const Json& matrices) const;
 };
 
+/// One batch, or a list of them, of one client in one round; null stands for all samples.
+void add_batches(const Json& of_client, std::vector<Rows>& batches);
+
 /// A matrix, {"cycle": [...]} or a list of matrices, as a list.
 Json as_list(const Json& matrices);
 

@@ -1,5 +1,6 @@
 #include "actors/golden_script.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "actors/play.hpp"
@@ -13,9 +14,11 @@ namespace {
 Matrix<double> to_matrix(const Json& json) {
   const auto rows = json.get<std::vector<std::vector<double>>>();
   Matrix<double> matrix(static_cast<Index>(rows.size()), rows.empty() ? 0 : static_cast<Index>(rows[0].size()));
-  for (std::size_t i = 0; i < rows.size(); ++i)
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].size() != rows[0].size()) throw std::invalid_argument("the rows of a matrix are not of one length");
     for (std::size_t k = 0; k < rows[i].size(); ++k)
-      matrix(static_cast<Index>(i), static_cast<Index>(k)) = rows[i].at(k);
+      matrix(static_cast<Index>(i), static_cast<Index>(k)) = rows[i][k];
+  }
   return matrix;
 }
 
@@ -84,9 +87,17 @@ void require_below(std::size_t bound, const Rows& picked, const char* what) {
       throw std::out_of_range("there are " + std::to_string(bound) + " " + what + ", no number " + std::to_string(one));
 }
 
+}  // namespace
+
 void check(const ScriptedNumbers& numbers, std::size_t clients) {
+  const auto known = catalogue_entry(numbers.algorithm).options;
+  if (numbers.options.has("step") &&
+      std::none_of(known.begin(), known.end(), [](const OptionSpec& option) { return option.name == "step"; }))
+    throw std::invalid_argument(numbers.algorithm + " has no step size that diminishes");
   if (numbers.learners.size() != clients || numbers.start.size() != clients)
     throw std::invalid_argument("the problem or its start is not for " + std::to_string(clients) + " clients");
+  for (const std::vector<double>& start : numbers.start)
+    if (start.size() != numbers.start.front().size()) throw std::invalid_argument("the models are not of one size");
   for (std::size_t i = 0; i < clients; ++i)
     if (static_cast<Index>(numbers.start[i].size()) != numbers.learners[i]->dimension())
       throw std::invalid_argument("the start of client " + std::to_string(i) + " has not the dimension of its problem");
@@ -97,8 +108,6 @@ void check(const ScriptedNumbers& numbers, std::size_t clients) {
       require_below(static_cast<std::size_t>(learner.dimension()), coordinates, "coordinates");
   }
 }
-
-}  // namespace
 
 std::vector<std::unique_ptr<Learner<double>>> to_learners(const Json& problem) {
   const std::size_t clients = problem.contains("A") ? problem.at("A").size() : problem.at("X").size();

@@ -26,6 +26,9 @@ struct ScriptedNumbers {
   AlgorithmOptions options;
 };
 
+/// Throws std::invalid_argument or std::out_of_range where they do not belong together, or are not for so many clients.
+void check(const ScriptedNumbers& numbers, std::size_t clients);
+
 /// A scripted round: half a second of computing, a quarter on the way.
 inline constexpr Duration round_computing = std::chrono::milliseconds(500);
 inline constexpr Duration round_on_the_way = std::chrono::milliseconds(250);

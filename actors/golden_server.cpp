@@ -67,13 +67,24 @@ Json answer_centralised(const Json& golden_case) {
 }
 Json answer_fedmid(const Json& golden_case) { return {{"x", of_centre(ServerRun(golden_case, "fedmid"), "x")}}; }
 
+namespace {
+
+// A local problem that nothing is said about is solved.
+Json with_local_solver(Json golden_case) {
+  Json& params = golden_case.at("params");
+  if (!given(params, "local") && !given(params, "local_steps") && !given(params, "local_lr")) params["local"] = "exact";
+  return golden_case;
+}
+
+}  // namespace
+
 Json answer_feddr(const Json& golden_case) {
-  const ServerRun run(golden_case, "feddr");
+  const ServerRun run(with_local_solver(golden_case), "feddr");
   return {{"xbar", of_centre(run, "xbar")}, {"x", run.vectors("x")}, {"y", run.vectors("y")}};
 }
 
 Json answer_fedadmm(const Json& golden_case) {
-  const ServerRun run(golden_case, "fedadmm");
+  const ServerRun run(with_local_solver(golden_case), "fedadmm");
   return {{"xbar", of_centre(run, "xbar")}, {"x", run.vectors("x")}, {"z", run.vectors("z")}};
 }
 
@@ -98,6 +109,10 @@ Json answer_swarm(const Json& golden_case) {
 Json answer_fedavg_plus(Json golden_case) {
   const std::size_t rounds = number_below(most_rounds, golden_case.at("params").at("rounds"));
   golden_case["params"]["rounds"] = rounds + 1;
+  if (golden_case["params"].value("ft_steps", 1) == 0) {  // no step is one that moves nothing
+    golden_case["params"]["ft_steps"] = 1;
+    golden_case["params"]["ft_lr"] = 0;
+  }
   const ServerRun run(golden_case, "fedavg_plus");
   Json personal = Json::array();
   for (std::size_t r = 0; r < rounds; ++r) {

@@ -15,7 +15,7 @@ Graph to_graph(const Json& json) {
   std::vector<Edge> edges;
   for (const Json& edge : json.at("edges"))
     edges.push_back({ClientId{edge.at(0).get<std::uint32_t>()}, ClientId{edge.at(1).get<std::uint32_t>()}});
-  return Graph(json.at("m").get<std::size_t>(), json.at("directed").get<bool>(), std::move(edges));
+  return Graph(number_below(most_clients, json.at("m")), json.at("directed").get<bool>(), std::move(edges));
 }
 
 namespace {
@@ -32,17 +32,35 @@ double greatest_degree(const Graph& graph) {
   return static_cast<double>(greatest);
 }
 
-Json describe_mixing(const Graph& graph) {
-  Json answer{{"uniform_row", weights::uniform_row(graph).dense()},
+// Matrices that a case may ask for besides those that it always has.
+void add_wanted(const Graph& graph, const Json& wanted, Json& answer) {
+  const double share = 1.0 / static_cast<double>(graph.clients());
+  for (const char* name : {"draco_row", "pame_nbr"})
+    if (wanted.contains(name)) answer[name] = weights::neighbours_only(graph).dense();
+  if (wanted.contains("averaging"))
+    answer["averaging"] = DenseMatrix(graph.clients(), std::vector<double>(graph.clients(), share));
+  if (wanted.contains("max_degree")) answer["max_degree"] = weights::max_degree(graph).dense();
+}
+
+// The second tau of the Laplacian: the case's own, or twice the greatest degree.
+double second_tau(const Json& golden_case, const Json& wanted, const Graph& graph) {
+  if (golden_case.contains("tau")) return golden_case.at("tau").get<double>();
+  if (wanted.contains("laplacian_tau")) return wanted.at("laplacian_tau").at(0).get<double>();
+  return 2 * greatest_degree(graph);
+}
+
+Json describe_mixing(const Json& golden_case, const Json& declared, const Json& wanted) {
+  const Graph graph = to_graph(declared);
+  Json answer{{"graph", declared},
+              {"uniform_row", weights::uniform_row(graph).dense()},
               {"uniform_col", weights::uniform_column(graph).dense()}};
+  add_wanted(graph, wanted, answer);
   if (graph.is_directed()) {
-    answer["graph"] = to_json(graph);
     answer["strongly_connected"] = graph.is_strongly_connected();
     return answer;
   }
-  const double tau = 2 * greatest_degree(graph);  // the second tau of these cases
+  const double tau = second_tau(golden_case, wanted, graph);
   const MixingMatrix metropolis = weights::metropolis(graph), laplacian = weights::laplacian(graph);
-  answer["graph"] = to_json(graph);
   answer["metropolis"] = metropolis.dense();
   answer["laplacian"] = laplacian.dense();
   answer["laplacian_tau"] = Json::array({tau, weights::laplacian(graph, tau).dense()});
@@ -52,7 +70,7 @@ Json describe_mixing(const Graph& graph) {
   return answer;
 }
 
-// "knn(points,3,union)" as its name and its arguments.
+// "knn(points,3,union)" or "knn(points,k=3,union)" as its name and its arguments.
 struct Call {
   std::string name;
   std::vector<std::string> arguments;
@@ -68,6 +86,8 @@ Call parse_call(const std::string& text) {
   for (const char letter : text.substr(open + 1, text.size() - open - 2)) {
     if (letter == ',')
       call.arguments.emplace_back();
+    else if (letter == '=')
+      call.arguments.back().clear();
     else if (letter != ' ')
       call.arguments.back() += letter;
   }
@@ -82,8 +102,8 @@ std::vector<Point> to_points(const Json& golden_case) {
 
 Json answer_sequence(const Call& call) {  // one_peer_exponential(8,t=0..3)
   const std::string& range = call.arguments.at(1);
-  const std::size_t equals = range.find('='), dots = range.find("..");
-  const std::size_t first = std::stoul(range.substr(equals + 1)), last = std::stoul(range.substr(dots + 2));
+  const std::size_t dots = range.find("..");
+  const std::size_t first = std::stoul(range), last = std::stoul(range.substr(dots + 2));
   Json graphs = Json::array();
   for (std::size_t step = first; step <= last; ++step)
     graphs.push_back(to_json(topologies::one_peer_exponential(call.whole(0), step)));
@@ -143,7 +163,9 @@ Json answer_table3(std::size_t training_rows, const Json& golden) {
 
 Json answer_mixing(const Json& golden_case) {
   Json answer = Json::object();
-  for (const auto& [name, graph] : golden_case.at("graphs").items()) answer[name] = describe_mixing(to_graph(graph));
+  const Json& golden = golden_case.at("expect");
+  for (const auto& [name, graph] : golden_case.at("graphs").items())
+    answer[name] = describe_mixing(golden_case, graph, golden.value(name, Json::object()));
   return answer;
 }
 
@@ -166,9 +188,10 @@ Json answer_partition(const Json& golden_case) {
   for (const auto& [key, golden] : golden_case.at("expect").items()) {
     const std::string table3 = "decefl_table3_counts_train";
     if (key == "iid") answer[key] = to_json(deal_iid(deck, clients));
-    if (key == "by_class")
-      answer[key] = to_json(
-          deal_by_class(deck, rotating_classes(clients, classes, golden_case.at("classes_per_client").get<std::uint32_t>())));
+    if (key == "by_class") {
+      const auto held = std::min(classes, golden_case.at("classes_per_client").get<std::uint32_t>());
+      answer[key] = to_json(deal_by_class(deck, rotating_classes(clients, classes, held)));
+    }
     if (key == "dirichlet_by_class")
       answer[key] = to_json(deal_by_class_shares(deck, golden_case.at("dirichlet_rows").get<Shares>()));
     if (key.starts_with(table3)) answer[key] = answer_table3(std::stoul(key.substr(table3.size())), golden);

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::array run_mark{'R', 'B', 'C', 'V'};
-constexpr std::uint32_t run_format = 1;
+constexpr std::uint32_t run_format = 2;
 
 // Nothing, or one of them.
 template <class T, class Each>

@@ -28,7 +28,7 @@ namespace rubato {
 namespace {
 
 struct AnqNidsSettings {
-  double eta;
+  StepSize eta;
   double q_eta0;
   double q_decay;
   double q_omega;
@@ -42,14 +42,15 @@ struct AnqNidsSettings {
 template <class Real>
 class AnqNids final : public LocalModel<Real> {
  public:
-  AnqNids(std::shared_ptr<const AnqNidsSettings> settings, const Seat&, ConstVectorRef<Real> start, TensorPool& pool)
+  AnqNids(std::shared_ptr<const AnqNidsSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
       : LocalModel<Real>(start, pool),
         settings_{std::move(settings)},
+        client_{seat.client},
         chat_{zeros<Real>(static_cast<std::size_t>(start.size()), pool)},
         heard_{zeros<Real>(static_cast<std::size_t>(start.size()), pool)} {}
 
   void compute(Work<Real>& work, const Step& step) override {
-    step_.advance(work, step.index, settings_->eta, this->x());
+    step_.advance(work, step.index, settings_->eta.at(client_.value, step.index), this->x());
   }
 
   Payload publish(Work<Real>& work, const Step&) override {
@@ -118,6 +119,7 @@ class AnqNids final : public LocalModel<Real> {
   VectorRef<Real> chat() { return numbers_of<Real>(chat_); }
 
   std::shared_ptr<const AnqNidsSettings> settings_;
+  ClientId client_;
   NidsStep<Real> step_;
   Tensor chat_;
   Tensor heard_;   // sum_j w_ij chat_j
@@ -128,7 +130,7 @@ class AnqNids final : public LocalModel<Real> {
 AnqNidsSettings read(const AlgorithmOptions& options) {
   const double omega = options.number("q_omega", 0.2);
   if (!(omega >= 0 && omega < 1)) refuse_option("q_omega", omega, "must be at least 0 and less than 1");
-  return {positive(options, "eta", 0.05), positive(options, "q_eta0", 0.2), proper_share(options, "q_decay", 0.95),
+  return {StepSize(options, "eta", 0.05), positive(options, "q_eta0", 0.2), proper_share(options, "q_decay", 0.95),
           omega};
 }
 
@@ -144,7 +146,9 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
 }
 
 constexpr OptionSpec options[] = {
-    {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
+    shared_option::eta,
+    shared_option::step,
+    shared_option::step_offset,
     {"q_eta0", OptionType::number, "0.2", "absolute error of the quantiser in the first exchange", 0, 1e9, true},
     {"q_decay", OptionType::number, "0.95", "what it is multiplied by from exchange to exchange", 0, 1, true},
     {"q_omega", OptionType::number, "0.2", "relative error of the quantiser", 0, 1, false, true},

@@ -25,7 +25,8 @@ namespace rubato {
 namespace {
 
 struct AsyncDsgdSettings {
-  PerClientNumber eta;
+  StepSize eta;
+  PerClientNumber part;  // of the step, by which all go equally far
   double xi;
   double noise;
 };
@@ -37,10 +38,10 @@ class AsyncDsgd final : public Gossip<Real> {
             TensorPool& pool)
       : Gossip<Real>(start, pool, settings->xi),
         settings_{std::move(settings)},
-        eta_{settings_->eta.of(seat.client.value)},
+        client_{seat.client.value},
         in_rounds_{seat.in_rounds} {}
 
-  void compute(Work<Real>& work, const Step& step) override { this->descend(work, step, eta_); }
+  void compute(Work<Real>& work, const Step& step) override { this->descend(work, step, eta(step)); }
 
   Payload publish(Work<Real>& work, const Step& step) override {
     Payload payload = Gossip<Real>::publish(work, step);
@@ -66,32 +67,38 @@ class AsyncDsgd final : public Gossip<Real> {
   }
 
  private:
+  // A straggler's steps go on with the rounds, not with its own computations.
+  double eta(const Step& step) const {
+    return settings_->eta.at(client_, in_rounds_ ? exchanges_ : step.index) * settings_->part.of(client_);
+  }
+
   std::shared_ptr<const AsyncDsgdSettings> settings_;
-  double eta_;
+  std::size_t client_;
   bool in_rounds_;
   std::uint64_t exchanges_ = 0;
   Tensor half_;  // the model right before the exchange of this round
 };
 
-std::vector<double> equalised(std::vector<double> eta, const std::vector<double>& nu) {
+// min_j(1 - nu_j) / (1 - nu_i), for steps of so many clients.
+std::vector<double> equalising(std::size_t steps, const std::vector<double>& nu) {
   double least = 1;
   for (const double chance : nu) {
     if (!(chance >= 0 && chance < 1)) refuse_option("nu", chance, "must be at least 0 and less than 1");
     least = std::min(least, 1 - chance);
   }
-  if (eta.size() > 1 && nu.size() > 1 && eta.size() != nu.size())
+  if (steps > 1 && nu.size() > 1 && steps != nu.size())
     refuse_option("nu", std::to_string(nu.size()) + " numbers", "must be as many as in eta");
-  eta.resize(std::max(eta.size(), nu.size()), eta[0]);
-  for (std::size_t i = 0; i < eta.size(); ++i) eta[i] *= least / (1 - nu[nu.size() > 1 ? i : 0]);
-  return eta;
+  std::vector<double> parts;
+  for (const double chance : nu) parts.push_back(least / (1 - chance));
+  return parts;
 }
 
 AsyncDsgdSettings read(const AlgorithmOptions& options) {
-  std::vector<double> eta = options.numbers("eta", 0.05);
-  for (const double size : eta)
-    if (!(size > 0)) refuse_option("eta", size, "must be greater than 0");
-  if (options.flag("equalise", false)) eta = equalised(std::move(eta), options.numbers("nu", 0));
-  return {std::move(eta), proper_share(options, "xi", 1), not_negative(options, "noise", 0)};
+  StepSize eta(options, "eta", 0.05);
+  std::vector<double> part{1.0};
+  if (options.flag("equalise", false))
+    part = equalising(options.numbers("eta", 0.05).size(), options.numbers("nu", 0));
+  return {std::move(eta), std::move(part), proper_share(options, "xi", 1), not_negative(options, "noise", 0)};
 }
 
 Needs asynchronous(const AlgorithmOptions&) { return {.keep = Keep::newest, .fixes_model_at_start = true}; }
@@ -104,6 +111,8 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
 
 constexpr OptionSpec options[] = {
     shared_option::eta,
+    shared_option::step,
+    shared_option::step_offset,
     {"xi", OptionType::number, "1", "consensus step", 0, 1, true},
     {"noise", OptionType::number, "0", "standard deviation of what a consensus step adds to a coordinate", 0, 1e9},
     {"equalise", OptionType::flag, "false", "larger steps for clients that straggle more often"},

@@ -23,7 +23,7 @@ namespace rubato {
 namespace {
 
 struct BeerSettings {
-  double eta;
+  StepSize eta;
   double gamma;
   Compressor compressor;
 };
@@ -76,7 +76,8 @@ class Beer final : public LocalModel<Real> {
   Payload publish(Work<Real>& work, const Step& step) override {
     if (step.phase == 1) return tell(work, step, v(), gh_);
     approach(this->x(), h_);
-    this->x() -= static_cast<Real>(settings_->eta) * v();
+    const std::uint64_t round = step.index / 2;  // two messages a round
+    this->x() -= static_cast<Real>(settings_->eta.at(client_.value, round)) * v();
     return tell(work, step, this->x(), h_);
   }
 
@@ -145,7 +146,7 @@ class Beer final : public LocalModel<Real> {
 };
 
 BeerSettings read(const AlgorithmOptions& options) {
-  return {positive(options, "eta", 0.05), proper_share(options, "gamma", 0.3), Compressor(options)};
+  return {StepSize(options, "eta", 0.05), proper_share(options, "gamma", 0.3), Compressor(options)};
 }
 
 Needs needs(const AlgorithmOptions&) {
@@ -162,7 +163,9 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
 }
 
 constexpr OptionSpec options[] = {
-    {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
+    shared_option::eta,
+    shared_option::step,
+    shared_option::step_offset,
     {"gamma", OptionType::number, "0.3", "consensus step", 0, 1, true},
     compressor_option::compressor,
     compressor_option::k,

@@ -23,6 +23,7 @@
 
 #include "algos/algorithm.hpp"
 #include "algos/entries.hpp"
+#include "algos/gossip.hpp"
 #include "algos/penalty.hpp"
 #include "algos/tracking_mass.hpp"
 
@@ -34,11 +35,12 @@ constexpr std::uint8_t mix_x = 0;
 constexpr std::uint8_t mix_y = 1;
 
 struct DepositumSettings {
-  double alpha, beta, gamma;
+  StepSize alpha;
+  double beta, gamma;
   std::uint32_t period;  // T0
   bool has_two_momenta;  // option II
   Penalty penalty;
-  double prox_step;
+  double prox_factor;  // of alpha, in the proximal operator
 };
 
 template <class Real>
@@ -47,6 +49,7 @@ class Depositum final : public Algorithm<Real> {
   Depositum(std::shared_ptr<const DepositumSettings> settings, const Seat& seat, ConstVectorRef<Real> start,
             TensorPool& pool)
       : settings_{std::move(settings)},
+        client_{seat.client.value},
         in_rounds_{seat.in_rounds},
         mass_{seat},
         x_{copy_of<Real>(start, pool)},
@@ -98,6 +101,7 @@ class Depositum final : public Algorithm<Real> {
     archive.fixed(g_);
     if (mu_) archive.fixed(mu_);
     archive(has_moved_);
+    archive(moves_);
     mass_.archive(archive, y_.count());
   }
 
@@ -144,8 +148,9 @@ class Depositum final : public Algorithm<Real> {
     } else {
       nu() = gamma * nu() + (1 - gamma) * y();
     }
-    x() -= (settings_->alpha * nu()).template cast<Real>();
-    settings_->penalty.prox(x(), settings_->prox_step);
+    const double alpha = settings_->alpha.at(client_, moves_++);
+    x() -= (alpha * nu()).template cast<Real>();
+    settings_->penalty.prox(x(), alpha * settings_->prox_factor);
   }
 
   void track(Work<Real>& work, const Step& step) {
@@ -164,19 +169,15 @@ class Depositum final : public Algorithm<Real> {
   }
 
   std::shared_ptr<const DepositumSettings> settings_;
+  std::size_t client_;
   bool in_rounds_;
-  bool has_moved_ = false;  // since the last computation
+  bool has_moved_ = false;   // since the last computation
+  std::uint64_t moves_ = 0;  // the t of alpha
   TrackingMass mass_;
   Tensor x_;
   Tensor y_, nu_, g_;
   Tensor mu_;  // empty with option I
 };
-
-double positive(const AlgorithmOptions& options, const char* name, double fallback) {
-  const double number = options.number(name, fallback);
-  if (!(number > 0)) refuse_option(name, number, "must be greater than 0");
-  return number;
-}
 
 bool is_second_of(const AlgorithmOptions& options, const char* name, const std::string& first,
                   const std::string& second) {
@@ -188,7 +189,7 @@ bool is_second_of(const AlgorithmOptions& options, const char* name, const std::
 
 DepositumSettings read(const AlgorithmOptions& options) {
   DepositumSettings settings{};
-  settings.alpha = positive(options, "alpha", 0.05);
+  settings.alpha = StepSize(options, "alpha", 0.05);
   settings.beta = positive(options, "beta", 0.5);
   settings.gamma = options.number("gamma", 0.5);
   if (!(settings.gamma >= 0 && settings.gamma < 1))
@@ -198,9 +199,8 @@ DepositumSettings read(const AlgorithmOptions& options) {
   settings.period = static_cast<std::uint32_t>(period);
   settings.has_two_momenta = is_second_of(options, "option", "I", "II");
   settings.penalty = Penalty(options);
-  const double factor = is_second_of(options, "prox_mode", "paper", "consistent") ? settings.beta : 1;
-  settings.penalty.require_step("alpha", settings.alpha, factor);
-  settings.prox_step = settings.alpha * factor;
+  settings.prox_factor = is_second_of(options, "prox_mode", "paper", "consistent") ? settings.beta : 1;
+  settings.penalty.require_step("alpha", settings.alpha.greatest(), settings.prox_factor);
   return settings;
 }
 
@@ -220,6 +220,12 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
 
 constexpr OptionSpec options[] = {
     {"alpha", OptionType::number, "0.05", "step size of the model; less than 1 / rho of the penalty", 0, 1e9, true},
+    {.name = "step",
+     .type = OptionType::word,
+     .fallback = "\"constant\"",
+     .meaning = "diminishing: alpha / (k + step_offset)",
+     .choices = "constant|diminishing"},
+    shared_option::step_offset,
     {"beta", OptionType::number, "0.5", "step size of the tracker", 0, 1e9, true},
     {"gamma", OptionType::number, "0.5", "momentum", 0, 1, false, true},
     {"T0", OptionType::whole, "1", "rounds, or computations, from one exchange to the next", 1, 1e6},

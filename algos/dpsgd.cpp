@@ -2,12 +2,13 @@
 // Source: Lian et al. 2017, algorithm 1; Project specification 6.2, in continuous time 5.5.
 //
 // x: model   g: gradient   eta: step size   w_ij: weight of neighbour j in client i; W symmetric, rows sum to one
+// xi: consensus step, 1 in the original
 //
 //   compute   x <- x - eta g(x; batch)
 //   publish   send x to every receiver
-//   merge     x <- x + sum_j w_ij (x_j - x)
+//   merge     x <- x + xi sum_j w_ij (x_j - x)
 //
-// A round of variant atc (adapt, then combine) is compute, exchange: X+ = W (X - eta G(X)).
+// With xi = 1 a round of variant atc (adapt, then combine) is compute, exchange: X+ = W (X - eta G(X)).
 // A round of variant cta (combine, then adapt; the original) is begin, exchange, compute: X+ = W X - eta G(X).
 #include <utility>
 
@@ -20,13 +21,14 @@ namespace {
 
 struct DpsgdSettings {
   StepSize eta;
+  double xi;
 };
 
 template <class Real>
 class Dpsgd final : public Gossip<Real> {
  public:
   Dpsgd(std::shared_ptr<const DpsgdSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
-      : Gossip<Real>(start, pool), settings_{std::move(settings)}, client_{seat.client} {}
+      : Gossip<Real>(start, pool, settings->xi), settings_{std::move(settings)}, client_{seat.client} {}
 
   void compute(Work<Real>& work, const Step& step) override {
     this->descend(work, step, settings_->eta.at(client_.value, step.index));
@@ -52,13 +54,14 @@ Needs needs(const AlgorithmOptions& options) {
 template <class Real>
 AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
   combines_first(options);
-  return factory_of<Dpsgd, Real>(DpsgdSettings{StepSize(options, "eta", 0.05)});
+  return factory_of<Dpsgd, Real>(DpsgdSettings{StepSize(options, "eta", 0.05), proper_share(options, "xi", 1)});
 }
 
 constexpr OptionSpec options[] = {
     shared_option::eta,
     shared_option::step,
     shared_option::step_offset,
+    {"xi", OptionType::number, "1", "consensus step", 0, 1, true},
     {.name = "variant",
      .type = OptionType::word,
      .fallback = "\"atc\"",

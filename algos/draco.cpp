@@ -21,13 +21,14 @@
 
 #include "algos/algorithm.hpp"
 #include "algos/entries.hpp"
+#include "algos/gossip.hpp"
 
 namespace rubato {
 
 namespace {
 
 struct DracoSettings {
-  double eta;
+  StepSize eta;
   std::uint64_t local_batches;
   bool accumulates;
   bool applies_own;
@@ -36,8 +37,8 @@ struct DracoSettings {
 template <class Real>
 class Draco final : public Algorithm<Real> {
  public:
-  Draco(std::shared_ptr<const DracoSettings> settings, const Seat&, ConstVectorRef<Real> start, TensorPool& pool)
-      : settings_{std::move(settings)}, theta_{copy_of<Real>(start, pool)} {}
+  Draco(std::shared_ptr<const DracoSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+      : settings_{std::move(settings)}, client_{seat.client}, theta_{copy_of<Real>(start, pool)} {}
 
   void begin(Work<Real>& work) override { start_ = copy_of<Real>(model(), work.pool); }
 
@@ -46,9 +47,10 @@ class Draco final : public Algorithm<Real> {
     const ConstVectorRef<Real> start = start_ ? numbers_of<Real>(std::as_const(start_)) : model();
     Tensor increment = copy_of<Real>(start, work.pool);  // made where the message will lie: usually it becomes the outbox
     VectorRef<Real> y = numbers_of<Real>(increment);
+    const auto eta = static_cast<Real>(settings_->eta.at(client_.value, step.index));
     const std::uint64_t first = step.index * settings_->local_batches;
     for (std::uint64_t b = 0; b < settings_->local_batches; ++b)
-      work.learner.descend(y, work.batch(first + b), static_cast<Real>(settings_->eta), work.scratch);
+      work.learner.descend(y, work.batch(first + b), eta, work.scratch);
     y -= start;  // from here on y is the increment d
     if (settings_->applies_own) theta() += y;
     if (!settings_->accumulates) outbox_ = {};
@@ -100,6 +102,7 @@ class Draco final : public Algorithm<Real> {
   }
 
   std::shared_ptr<const DracoSettings> settings_;
+  ClientId client_;
   Tensor theta_;
   Tensor outbox_;  // empty: Delta = 0
   Tensor start_;   // empty: computations start at theta
@@ -112,7 +115,7 @@ DracoSettings read(const AlgorithmOptions& options) {
   const std::int64_t local_batches = options.whole("local_batches", 1);
   if (local_batches < 1)
     throw std::invalid_argument("algorithm.local_batches = " + std::to_string(local_batches) + ": must be at least 1");
-  return {options.number("eta", 0.05), static_cast<std::uint64_t>(local_batches),
+  return {StepSize(options, "eta", 0.05), static_cast<std::uint64_t>(local_batches),
           outbox == "accumulate", options.flag("self_apply", false)};
 }
 
@@ -127,7 +130,7 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
 std::string warning(const AlgorithmOptions& options, const RunFacts& facts) {
   const DracoSettings settings = read(options);
   if (settings.applies_own) return {};
-  const double growth = facts.compute_rate * static_cast<double>(settings.local_batches) * settings.eta *
+  const double growth = facts.compute_rate * static_cast<double>(settings.local_batches) * settings.eta.greatest() *
                         -facts.lowest_eigenvalue;
   if (facts.unification_period > 0 && growth * facts.unification_period <= 1) return {};
   std::ostringstream text;
@@ -141,7 +144,9 @@ std::string warning(const AlgorithmOptions& options, const RunFacts& facts) {
 }
 
 constexpr OptionSpec options[] = {
-    {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
+    shared_option::eta,
+    shared_option::step,
+    shared_option::step_offset,
     {"local_batches", OptionType::whole, "1", "steps of one computation", 1, 1e6},
     {.name = "outbox", .type = OptionType::word, .fallback = "\"accumulate\"",
      .meaning = "accumulate sends all increments since the last transmission, latest the newest one",

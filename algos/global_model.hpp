@@ -116,6 +116,8 @@ class Weighting {
     if (!given_.empty()) return given_.at(client.value);
     return by_samples_ ? static_cast<double>(seat.samples[client.value]) : 1;
   }
+  /// The weights are listed, client by client.
+  bool is_given() const { return !given_.empty(); }
 
  private:
   bool by_samples_ = false;

@@ -176,7 +176,7 @@ KdPdflSettings read(const AlgorithmOptions& options) {
   if (mode != "norm" && mode != "elementwise")
     refuse_option("beta_mode", '"' + mode + '"', "must be \"norm\" or \"elementwise\"");
   const std::int64_t every = options.whole("T_ex", 20);
-  if (every < 2 || every > 39) refuse_option("T_ex", std::to_string(every), "must be from 2 to 39");
+  if (every < 2 || every > 1'000'000) refuse_option("T_ex", std::to_string(every), "must be from 2 to 1000000");
   const double asked = positive_number(options, "ask_share", 1);
   if (asked > 1) refuse_option("ask_share", asked, "must be at most 1");
   return {.eta = StepSize(options, "eta", 0.05),
@@ -195,8 +195,7 @@ KdPdflSettings read(const AlgorithmOptions& options) {
 RoundProgram program_of(std::uint32_t every) {
   RoundProgram program;
   program.round = Phase{.kind = PhaseKind::compute, .every = 0xFFFF'FFFF};  // r = 1: nothing to tell yet
-  for (std::uint32_t offset = 1; offset + 1 < every; ++offset)
-    program.round.add({.kind = PhaseKind::compute, .every = every, .offset = offset});
+  program.round.add({.kind = PhaseKind::compute, .every = every, .offset = 1, .span = every - 2});
   program.round.add({.kind = PhaseKind::exchange, .number = distillation, .every = every, .offset = every - 1});
   program.round.add({.kind = PhaseKind::exchange, .number = footprint, .every = every, .first = every});
   return program;
@@ -221,7 +220,7 @@ constexpr OptionSpec options[] = {
      .meaning = "constant, or diminishing: eta / (k + step_offset) at a client's k-th computation",
      .choices = "constant|diminishing"},
     {"step_offset", OptionType::number, "1", "offset of the diminishing step", 0, 1e9, true},
-    {"T_ex", OptionType::whole, "20", "in rounds: from one exchange to the next", 2, 39},
+    {"T_ex", OptionType::whole, "20", "in rounds: from one exchange to the next", 2, 1e6},
     {"ask_share", OptionType::number, "1", "share of the neighbours that an exchange asks", 0, 1, true},
     {"mu1", OptionType::number, "1", "weight of the distance of outputs", 0, 1e9},
     {"mu2", OptionType::number, "0.2", "weight of the barrier that keeps collaboration alive", 0, 1e9},

@@ -15,11 +15,13 @@
 // In rounds, K computations and an exchange: c <- c - z + W z, x <- W (x - K eta_c eta_s z). At every instant
 // sum c + sum over links (sigma - rho) = 0. Where a client does not send right after its K-th computation, z waits for
 // its next message. Corrections start at 0 (public code), or at mean gradient - g (paper): one exchange of z = g, which
-// gives the mean only where everybody hears everybody.
+// gives the mean only where everybody hears everybody; or at what they are given as. A diminishing eta_c stays the same
+// for K steps.
 #include <utility>
 
 #include "algos/algorithm.hpp"
 #include "algos/entries.hpp"
+#include "algos/gossip.hpp"
 #include "algos/tracking_mass.hpp"
 
 namespace rubato {
@@ -30,9 +32,11 @@ namespace {
 constexpr std::uint8_t correcting = 1;
 
 struct KgtSettings {
-  double eta_c, eta_s;
+  StepSize eta_c;
+  double eta_s;
   std::uint32_t local_steps;  // K
   bool starts_corrected;      // c0 = paper
+  std::vector<double> corrections;  // c at the start, client by client; empty: 0
 };
 
 template <class Real>
@@ -40,12 +44,14 @@ class Kgt final : public Algorithm<Real> {
  public:
   Kgt(std::shared_ptr<const KgtSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
       : settings_{std::move(settings)},
+        client_{seat.client.value},
         counters_{seat},
         x_{copy_of<Real>(start, pool)},
         anchor_{copy_of<Real>(start, pool)},
         c_{zeros<double>(x_.count(), pool)},
         z_{zeros<double>(x_.count(), pool)} {
     if (settings_->starts_corrected && !seat.in_rounds) refuse_option("c0", "\"paper\"", "is possible in rounds only");
+    if (!settings_->corrections.empty()) start_from_given(seat.samples.size());
   }
 
   void compute(Work<Real>& work, const Step& step) override {
@@ -57,7 +63,7 @@ class Kgt final : public Algorithm<Real> {
       owe() += g.template cast<double>();
       return;
     }
-    x() -= (settings_->eta_c * (g.template cast<double>() + c())).template cast<Real>();
+    x() -= (eta_c() * (g.template cast<double>() + c())).template cast<Real>();
     if (++steps_ == settings_->local_steps) end_local_steps();
   }
 
@@ -92,6 +98,7 @@ class Kgt final : public Algorithm<Real> {
     archive.fixed(c_);
     archive.fixed(z_);
     archive(steps_);
+    archive(exchanges_);
     archive(is_owed_);
     counters_.archive(archive, c_.count());
   }
@@ -118,6 +125,15 @@ class Kgt final : public Algorithm<Real> {
   VectorRef<double> c() { return numbers_of<double>(c_); }
   VectorRef<double> z() { return numbers_of<double>(z_); }
 
+  void start_from_given(std::size_t clients) {
+    const std::vector<double>& all = settings_->corrections;
+    if (all.size() != clients * x_.count())
+      refuse_option("corrections", std::to_string(all.size()) + " numbers", "must be those of every client's model");
+    c() = Eigen::Map<const Vector<double>>(all.data() + client_ * x_.count(), c().size());
+  }
+
+  double eta_c() const { return settings_->eta_c.at(client_, exchanges_); }
+
   // z of the message to come: empty after each message.
   VectorRef<double> owe() {
     if (!std::exchange(is_owed_, true)) z().setZero();
@@ -125,34 +141,32 @@ class Kgt final : public Algorithm<Real> {
   }
 
   void end_local_steps() {
-    const double k_eta_c = settings_->local_steps * settings_->eta_c;
+    const double k_eta_c = settings_->local_steps * eta_c();
     owe() += (anchor() - x()).template cast<double>() / k_eta_c;
     anchor() += static_cast<Real>(settings_->eta_s) * (x() - anchor());  // K eta_c z is anchor - x
     x() = anchor();
     steps_ = 0;
+    ++exchanges_;
   }
 
   std::shared_ptr<const KgtSettings> settings_;
+  std::size_t client_;
   TrackingMass counters_;
-  std::uint32_t steps_ = 0;  // since the anchor
+  std::uint32_t steps_ = 0;      // since the anchor
+  std::uint64_t exchanges_ = 0;  // K steps each: the k of eta_c
   bool is_owed_ = false;     // z is not sent yet
   Tensor x_, anchor_;
   Tensor c_, z_;
 };
-
-double positive(const AlgorithmOptions& options, const char* name, double fallback) {
-  const double number = options.number(name, fallback);
-  if (!(number > 0)) refuse_option(name, number, "must be greater than 0");
-  return number;
-}
 
 KgtSettings read(const AlgorithmOptions& options) {
   const std::int64_t k = options.whole("local_steps", 5);
   if (k < 1 || k > 1'000'000) refuse_option("local_steps", std::to_string(k), "must be from 1 to 1000000");
   const std::string start = options.word("c0", "zero");
   if (start != "zero" && start != "paper") refuse_option("c0", '"' + start + '"', "must be \"zero\" or \"paper\"");
-  return {positive(options, "eta_c", 0.05), positive(options, "eta_s", 1), static_cast<std::uint32_t>(k),
-          start == "paper"};
+  return {StepSize(options, "eta_c", 0.05), positive(options, "eta_s", 1), static_cast<std::uint32_t>(k),
+          start == "paper",
+          options.has("corrections") ? options.numbers("corrections", 0) : std::vector<double>()};
 }
 
 Needs needs(const AlgorithmOptions& options) {
@@ -178,6 +192,12 @@ void check(const AlgorithmOptions& options, const Graph& graph) {
 
 constexpr OptionSpec options[] = {
     {"eta_c", OptionType::number, "0.05", "step size of a local step", 0, 1e9, true},
+    {.name = "step",
+     .type = OptionType::word,
+     .fallback = "\"constant\"",
+     .meaning = "diminishing: eta_c / (k + step_offset), where k counts exchanges",
+     .choices = "constant|diminishing"},
+    shared_option::step_offset,
     {"eta_s", OptionType::number, "1", "how much of K local steps is kept", 0, 1e9, true},
     {"local_steps", OptionType::whole, "5", "K: computations from one exchange to the next", 1, 1e6},
     {.name = "c0",

@@ -6,7 +6,7 @@
 //   x^1 = x^0 - eta g^0
 //   x^{k+1} = (I + W)/2 (2 x^k - x^{k-1} - eta (g^k - g^{k-1}))
 //
-// With s^k = x^k - eta g^k the bracket is c^k = x^k + s^k - s^{k-1}:
+// With s^k = x^k - eta g^k, where a step that diminishes is that of computation k, the bracket is c^k = x^k + s^k - s^{k-1}:
 //
 //   compute   s+ = x - eta g(x; batch);  x <- s+ the first time, later x + s+ - s;  s <- s+
 //   publish   send x, which is c now, to every receiver                                          from round 1 on
@@ -26,17 +26,17 @@ namespace rubato {
 namespace {
 
 struct NidsSettings {
-  double eta;
+  StepSize eta;
 };
 
 template <class Real>
 class Nids final : public Gossip<Real> {
  public:
-  Nids(std::shared_ptr<const NidsSettings> settings, const Seat&, ConstVectorRef<Real> start, TensorPool& pool)
-      : Gossip<Real>(start, pool, 0.5), settings_{std::move(settings)} {}
+  Nids(std::shared_ptr<const NidsSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+      : Gossip<Real>(start, pool, 0.5), settings_{std::move(settings)}, client_{seat.client} {}
 
   void compute(Work<Real>& work, const Step& step) override {
-    step_.advance(work, step.index, settings_->eta, this->x());
+    step_.advance(work, step.index, settings_->eta.at(client_.value, step.index), this->x());
   }
 
   void round_balance(Probe& probe) const override { step_.show_balance(probe, this->model()); }
@@ -55,6 +55,7 @@ class Nids final : public Gossip<Real> {
 
  private:
   std::shared_ptr<const NidsSettings> settings_;
+  ClientId client_;
   NidsStep<Real> step_;
 };
 
@@ -66,11 +67,13 @@ Needs needs(const AlgorithmOptions&) {
 
 template <class Real>
 AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<Nids, Real>(NidsSettings{positive(options, "eta", 0.05)});
+  return factory_of<Nids, Real>(NidsSettings{StepSize(options, "eta", 0.05)});
 }
 
 constexpr OptionSpec options[] = {
-    {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
+    shared_option::eta,
+    shared_option::step,
+    shared_option::step_offset,
 };
 
 }  // namespace

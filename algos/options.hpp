@@ -1,6 +1,7 @@
 // The options of an algorithm as they stand in the experiment file, by name.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -42,6 +43,7 @@ class PerClientNumber {
   PerClientNumber() = default;
   PerClientNumber(std::vector<double> values) : values_{std::move(values)} {}
   double of(std::size_t client) const { return values_.size() == 1 ? values_[0] : values_.at(client); }
+  double greatest() const { return *std::max_element(values_.begin(), values_.end()); }
 
  private:
   std::vector<double> values_{0.0};
@@ -57,6 +59,8 @@ class StepSize {
     const double eta = eta_.of(client);
     return offset_ > 0 ? eta / (static_cast<double>(k) + offset_) : eta;
   }
+  /// The first step of the client with the longest.
+  double greatest() const { return offset_ > 0 ? eta_.greatest() / offset_ : eta_.greatest(); }
 
  private:
   PerClientNumber eta_;

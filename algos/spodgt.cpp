@@ -111,7 +111,7 @@ class Spodgt final : public Algorithm<Real> {
 
   // Round k ends with computation k + 1, because the first one only opens.
   double eta(const Step& step) const {
-    const bool opened = in_rounds_ && step.index > 0;
+    const bool opened = (in_rounds_ || settings_->opens) && step.index > 0;
     return settings_->eta.at(client_, step.index - (opened ? 1 : 0));
   }
 
@@ -168,6 +168,7 @@ constexpr OptionSpec options[] = {
 SpodgtSettings read_spodgt(const AlgorithmOptions& options) {
   SpodgtSettings settings;
   settings.eta = StepSize(options, "eta", 0.01);
+  settings.opens = options.flag("opens", false);
   const std::string mode = options.word("gradient_mode", "by_form");
   settings.by_form = mode == "by_form";
   if (mode == "memory")

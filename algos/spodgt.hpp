@@ -16,6 +16,7 @@ enum class GradientMode : std::uint8_t {
 
 struct SpodgtSettings {
   StepSize eta;
+  bool opens = false;    ///< in continuous time too a first computation only opens, as it always does in rounds
   bool by_form = true;  ///< paper in rounds, memory in continuous time, whatever `mode` says
   GradientMode mode = GradientMode::paper;
   PerClientNumber p{std::vector<double>{1.0}};

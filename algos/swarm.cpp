@@ -1,7 +1,8 @@
 // Swarm learning: a leader that changes from round to round gathers all models and hands out their mean.
 // Source: S2, equations 24 to 26; Project specification 6.1 (e).
 //
-// w_i: model of client i   p_j: weight of client j, summing to one over those heard   eta: step size
+// w_i: model of client i   eta: step size
+// p_j: weight of client j, summing to one over those heard; as it is where it is given
 //
 //   publish 0   send w_i to the leader
 //   merge 0     avg <- sum_j p_j w_j        at the leader, which only routes: its own model counts as any other
@@ -68,6 +69,7 @@ class Swarm final : public Algorithm<Real> {
     const auto weight = [&](ClientId client) { return settings_->weighting(seat_, client); };
     double total = weight(seat_.client);
     for (const Received<Real>& message : window) total += weight(message.sender);
+    if (settings_->weighting.is_given()) total = 1;
     average_ = zeros<Real>(w_.count(), work.pool);
     VectorRef<Real> sum = numbers_of<Real>(average_);
     sum = static_cast<Real>(weight(seat_.client) / total) * model();

@@ -75,8 +75,10 @@ void check_order(const Deck& deck) {
 
 void check_shares(const Shares& shares, std::size_t width, const std::string& what) {
   for (const std::vector<double>& row : shares) {
-    const bool is_share = std::all_of(row.begin(), row.end(), [](double share) { return share >= 0; });
-    if (row.size() != width || !is_share)
+    constexpr double rounding = 1e-4;
+    const bool is_share = row.size() == width && width > 0 && row.back() >= -rounding &&
+                          std::all_of(row.begin(), row.end() - 1, [](double share) { return share >= 0; });
+    if (!is_share)
       refuse(what + ": every row needs " + std::to_string(width) + " numbers from 0");
   }
 }

@@ -15,7 +15,7 @@ void require_clients(std::size_t clients);
 void require_rows(const Partition& partition);
 /// The order names as many rows as there are labels.
 void check_order(const Deck& deck);
-/// Every row of shares has `width` numbers from 0.
+/// Every row of shares has `width` numbers from 0; the last one is what the others leave, give or take their rounding.
 void check_shares(const Shares& shares, std::size_t width, const std::string& what);
 
 /// The rows of each class in the order of the deck.

@@ -22,10 +22,6 @@ Partition deal_iid(const Deck& deck, std::uint32_t clients) {
   require_clients(clients);
   check_order(deck);
   const Rows order(deck.order.begin(), deck.order.end());
-  if (order.size() < clients) {
-    refuse("clients.count is " + std::to_string(clients) + "; the data have only " + std::to_string(order.size()) +
-           " rows");
-  }
   Partition partition;
   partition.rows.resize(clients);
   for (std::size_t i = 0; i < clients; ++i) {
@@ -74,7 +70,6 @@ Partition deal_by_class(const Deck& deck, const HeldClasses& held) {
     partition.notes.push_back("class " + std::to_string(c) + " is held by nobody: " + std::to_string(pools[c].size()) +
                               " rows are unused");
   }
-  require_rows(partition);
   return finished(std::move(partition), deck.labels.size());
 }
 

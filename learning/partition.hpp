@@ -37,10 +37,12 @@ using Shares = std::vector<std::vector<double>>;
 
 // Dealing. All throw std::invalid_argument where a request cannot be met, naming the field.
 
-/// Contiguous blocks; the first clients get one row more if the rows do not divide.
+/// Contiguous blocks; the first clients get one row more if the rows do not divide, and the last none where there are
+/// more clients than rows.
 Partition deal_iid(const Deck& deck, std::uint32_t clients);
 
-/// Every class is cut into equal blocks over its holders, by ascending client, the first ones getting the remainder.
+/// Every class is cut into equal blocks over its holders, by ascending client, the first ones getting the remainder. A
+/// client may be left without rows.
 Partition deal_by_class(const Deck& deck, const HeldClasses& held);
 
 /// shares[class][client]: class blocks end at floor(cumulated share x size of the class), the last client takes the
@@ -84,7 +86,8 @@ HeldClasses draw_classes(std::uint32_t clients, std::uint32_t classes, std::uint
 /// One draw of Dirichlet(concentration, ..., concentration); sums to 1 however small the concentration is.
 std::vector<double> draw_dirichlet(double concentration, std::uint32_t size, Stream& stream);
 
-// Both together, drawn from Stream(seed, no_client, Purpose::partition).
+// Both together, drawn from Stream(seed, no_client, Purpose::partition). Every client has a row, or
+// std::invalid_argument says who has none.
 
 /// Labels of a dataset part and how many classes there are.
 struct Labelled {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "learning/dealing.hpp"
 #include "learning/partition.hpp"
 #include "runtime/elementary.hpp"
 
@@ -88,6 +89,10 @@ std::vector<double> draw_dirichlet(double concentration, std::uint32_t size, Str
 }
 
 Partition partition_iid(const Labelled& train, std::uint32_t clients, std::uint64_t seed) {
+  dealing::require_clients(clients);
+  if (train.labels.size() < clients)
+    dealing::refuse("clients.count is " + std::to_string(clients) + "; the data have only " +
+                    std::to_string(train.labels.size()) + " rows");
   Stream stream = partition_stream(seed);
   return deal_iid(deck_of(train, draw_order(train.labels.size(), stream)), clients);
 }
@@ -98,7 +103,9 @@ Partition partition_by_class(const Labelled& train, std::uint32_t clients, std::
   const Rows order = draw_order(train.labels.size(), stream);
   const HeldClasses held = random_classes ? draw_classes(clients, train.classes, classes_per_client, stream)
                                           : rotating_classes(clients, train.classes, classes_per_client);
-  return deal_by_class(deck_of(train, order), held);
+  Partition partition = deal_by_class(deck_of(train, order), held);
+  dealing::require_rows(partition);
+  return partition;
 }
 
 Partition partition_dirichlet_by_class(const Labelled& train, std::uint32_t clients, double concentration,

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <string>
 
 #include "runtime/random.hpp"
 
@@ -87,7 +90,13 @@ const std::vector<std::uint32_t>& LinkChoice::choose(const Graph& graph, ClientI
   if (!table_.empty()) {
     const auto& turns = table_[sender.value];
     if (turn >= turns.size()) return places;
-    for (const ClientId receiver : turns[turn]) places.push_back(*graph.find_link(sender, receiver) - first);
+    for (const ClientId receiver : turns[turn]) {
+      const std::optional<LinkIndex> link = graph.find_link(sender, receiver);
+      if (!link)
+        throw std::invalid_argument("the table of links lets client " + std::to_string(sender.value) + " send to " +
+                                    std::to_string(receiver.value) + ", and the graph has no such link");
+      places.push_back(*link - first);
+    }
     return places;
   }
   const auto holds = [](const std::vector<ClientId>& some, ClientId client) {

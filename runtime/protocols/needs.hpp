@@ -32,7 +32,7 @@ enum class PhaseKind : std::uint8_t {
   exchange,  ///< everybody publishes, all messages arrive, everybody merges
 };
 
-/// One part of a round. It happens in the rounds r >= first with r % every == offset.
+/// One part of a round. It happens in the rounds r >= first with offset <= r % every < offset + span.
 struct Phase {
   PhaseKind kind = PhaseKind::compute;
   std::uint8_t number = 0;  ///< handed to the algorithm with every step of the phase
@@ -40,8 +40,11 @@ struct Phase {
   std::uint32_t every = 1;
   std::uint32_t offset = 0;
   std::uint64_t first = 0;
+  std::uint32_t span = 1;
 
-  constexpr bool happens_in(std::uint64_t round) const { return round >= first && round % every == offset; }
+  constexpr bool happens_in(std::uint64_t round) const {
+    return round >= first && round % every >= offset && round % every - offset < span;
+  }
 };
 
 /// A few phases, one after the other.

@@ -23,6 +23,6 @@ double Radio::path_gain(double distance) const {
   return elementary::exp(-path_loss_exponent * elementary::log(d));
 }
 
-double Radio::bits_per_second(double sinr) const { return bandwidth * (elementary::log1p(sinr) / ln2); }
+double Radio::bits_per_second(double sinr) const { return bandwidth * (elementary::log(1 + sinr) / ln2); }
 
 }  // namespace rubato

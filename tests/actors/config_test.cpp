@@ -58,6 +58,8 @@ std::string with(const std::string& lines, const std::string& tables = "") {
 AlgorithmOptions draco_defaults() {
   AlgorithmOptions options;
   options.set("eta", 0.05);
+  options.set("step", std::string("constant"));
+  options.set("step_offset", 1.0);
   options.set("local_batches", std::int64_t{1});
   options.set("outbox", std::string("accumulate"));
   options.set("self_apply", false);
