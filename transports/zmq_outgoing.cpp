@@ -39,7 +39,7 @@ ZmqOutgoing::ZmqOutgoing(zmq::socket_t socket, Envelope envelope, const Limits& 
 
 void ZmqOutgoing::connect(const std::string& address) {
   socket_.set(zmq::sockopt::ipv6, is_ipv6(address));
-  fit_buffers(socket_, address);
+  fit_send_buffer(socket_, address);
   if (stays_here(address)) sums_ = nullptr;
   socket_.connect(address);
 }

@@ -13,7 +13,6 @@
 #include "transports/reception.hpp"
 #include "transports/waker.hpp"
 #include "transports/zmq_address.hpp"
-#include "transports/zmq_buffers.hpp"
 #include "transports/zmq_gatekeeper.hpp"
 #include "transports/zmq_outgoing.hpp"
 #include "transports/zmq_watch.hpp"
@@ -270,7 +269,6 @@ void ZmqTransport::Engine::listen() {
   if (!warning.empty()) warning_ = warning;
   try {
     incoming_.set(zmq::sockopt::ipv6, is_ipv6(address));
-    fit_buffers(incoming_, address);
     incoming_.bind(address);
   } catch (const zmq::error_t& error) {
     throw std::invalid_argument("host " + in_quotes(own.name) + " cannot listen at " + in_quotes(address) + ": " + error.what());
