@@ -46,10 +46,12 @@ class CountedPhases {
 
   // In how many of the rounds before this one the phase happens.
   static std::uint64_t rounds_with(const Phase& phase, std::uint64_t rounds) {
-    const auto before = [&](std::uint64_t round) {
-      return round > phase.offset ? (round - phase.offset - 1) / phase.every + 1 : 0;
-    };
     if (phase.offset >= phase.every || rounds <= phase.first) return 0;
+    const std::uint64_t span = std::min<std::uint64_t>(phase.span, phase.every - phase.offset);
+    const auto before = [&](std::uint64_t round) {
+      const std::uint64_t rest = round % phase.every;
+      return round / phase.every * span + (rest > phase.offset ? std::min(rest - phase.offset, span) : 0);
+    };
     return before(rounds) - before(phase.first);
   }
 

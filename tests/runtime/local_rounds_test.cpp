@@ -254,6 +254,26 @@ bool by_chance(const OnTheWay& message, double chance, std::uint32_t salt) {
 
 }  // namespace
 
+TEST_CASE("phases are counted as a loop over all rounds counts them") {
+  const PhaseKind exchange = PhaseKind::exchange;
+  const RoundProgram programs[] = {
+      {},
+      {.opening = {Phase{}, Phase{exchange}}, .round = {Phase{exchange}, Phase{}, Phase{exchange}}},
+      {.round = {Phase{.kind = exchange, .every = 3, .offset = 1, .first = 4}, Phase{.kind = exchange, .every = 5, .offset = 2, .span = 2}}},
+      {.round = {Phase{.kind = exchange, .every = 4, .offset = 3, .first = 2, .span = 9}, Phase{.every = 4, .span = 3}}},
+  };
+  for (const RoundProgram& program : programs) {
+    const CountedPhases phases(program);
+    std::uint64_t exchanges = 0;
+    for (std::uint64_t number = 0; number < 200; ++number) {
+      CAPTURE(number);
+      REQUIRE(phases.exchanges_before(number) == exchanges);
+      exchanges += phases.is_exchange(number);
+    }
+    CHECK(exchanges > 10);
+  }
+}
+
 TEST_CASE("every client takes the steps it takes under the barrier of all, however the messages overtake each other") {
   const RoundProgram programs[] = {
       {},
