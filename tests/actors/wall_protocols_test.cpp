@@ -2,6 +2,10 @@
 // their digests.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
 #include "tests/actors/hosts.hpp"
 
 using namespace rubato;
@@ -40,6 +44,26 @@ TEST_CASE("servers, leaders and tokens learn in real time, and replay to their d
     CHECK(result.messages.computations > 50);
     MESSAGE(algorithm << ": " << accuracy(result));
     CHECK(accuracy(result) > 0.3);
+    CHECK(digests(replay(wall, folder / "timeline.rbt", on_threads(1))) == digests(result));
+  }
+}
+
+TEST_CASE("every algorithm that has an example runs in real time, and its record lands on its digests") {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(RUBATO_SOURCE_DIR "/examples/algorithms")) files.push_back(entry.path());
+  std::ranges::sort(files);
+  CHECK(files.size() >= 28);
+  for (const std::filesystem::path& file : files) {
+    CAPTURE(file.stem());
+    const Folder folder;
+    std::ostringstream notes;
+    const std::vector<std::string> overrides = {"clock=wall", "time_scale=40", "until=12.5", "metrics.test_samples=50", "metrics.every_events=0"};
+    const config::Experiment wall = config::read_experiment(file, overrides, notes);
+    RunOptions options = on_threads(2);
+    options.record = folder / "timeline.rbt";
+    const RunResult result = run(wall, options);
+    CHECK(result.messages.computations > 20);
+    CHECK((result.messages.kept > 0 || wall.algorithm.name == "local_only"));
     CHECK(digests(replay(wall, folder / "timeline.rbt", on_threads(1))) == digests(result));
   }
 }
