@@ -112,7 +112,7 @@ TEST_CASE("who waits for others needs a deadline on several hosts; within one, w
 }
 
 TEST_CASE("a computation that takes longer than its law says is waited for, and never left out") {
-  // A thousandth of a second of the experiment is a tenth of a real one's thousandth.
+  // The law's intervals are some millionths of a real second: no computation is that short.
   const config::Experiment hasty = experiment(in_real_time("fedavg") + digits +
                                               std::vector<std::string>{"clients.compute.rate=5000.0", "until=15.0", "model.batch=512"});
   const RunResult result = run(hasty, on_threads(1));
