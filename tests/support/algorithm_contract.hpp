@@ -38,7 +38,13 @@ class ContractProbe final : public Probe {
   std::map<std::string, Vector<double>> seen;
 };
 
-/// One of two clients that hear each other, with everything it needs in memory of its own. What it is sent waits until
+/// Where the tensors of all such clients come from: each may keep some of the other's until its end.
+inline TensorPool& contract_pool() {
+  static TensorPool pool;
+  return pool;
+}
+
+/// One of two clients that hear each other, with everything else it needs in memory of its own. What it is sent waits until
 /// it absorbs; which of it is handed over goes by the algorithm's needs, as under push.
 template <class Real>
 class ContractClient {
@@ -112,7 +118,7 @@ class ContractClient {
 
   static constexpr std::array<std::uint32_t, 2> all_samples_{samples, samples};
 
-  TensorPool pool_;  // first: it outlives everything that holds tensors
+  TensorPool& pool_ = contract_pool();
   Needs needs_;
   double merge_weight_, share_weight_;
   std::array<ClientId, 1> neighbours_;
