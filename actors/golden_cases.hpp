@@ -39,6 +39,9 @@ inline bool is_set(const Json& json) { return json.is_boolean() ? json.get<bool>
 
 /// More clients than any case has.
 inline constexpr std::size_t most_clients = 100'000;
+/// More classes than any case has.
+inline constexpr std::size_t most_classes = 100'000;
+
 /// More rounds than any case has.
 inline constexpr std::size_t most_rounds = 1'000'000;
 
