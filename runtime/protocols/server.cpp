@@ -39,10 +39,14 @@ void Server::resume(Time now, Effects& effects) {
   if (is_centre()) effects.wake({now, Priority::transmit, self_, leading_.turn});
 }
 
-void Server::on_leave(Time now, Effects& effects) {
+void Server::give_up_arrived(Time now, Effects& effects) {
   for (const Arrival& arrival : arrived_) discard(arrival, self_, now, effects);
   counts_.superseded += arrived_.size();
   arrived_.clear();
+}
+
+void Server::on_leave(Time now, Effects& effects) {
+  give_up_arrived(now, effects);
   job_.reset();
   leading_.is_closing = false;
 }
@@ -161,10 +165,12 @@ Offer Server::on_arrival(const Arrival& arrival, Effects& effects) {
   const Offer offer = judge(arrival);
   if (offer == Offer::kept) {
     ++counts_.kept;
-    arrived_.push_back(arrival);
     if (is_centre()) {
+      arrived_.push_back(arrival);
       count_answer(arrival.id.sender, arrival.arrived, effects);
     } else {
+      give_up_arrived(arrival.arrived, effects);  // an older model, at the same instant
+      arrived_.push_back(arrival);
       heard_ = arrival.tag / phases;
       effects.close_window(arrival.arrived, self_);
     }

@@ -86,6 +86,7 @@ class Server final : public Protocol {
   void begin_job(std::uint32_t turn, Time now, Effects& effects);
   void count_answer(ClientId client, Time now, Effects& effects);
   void close_round(Time now, Effects& effects);
+  void give_up_arrived(Time now, Effects& effects);
   Offer judge(const Arrival& arrival) const;
 
   const ServerSettings& settings_;

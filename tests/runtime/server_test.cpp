@@ -279,6 +279,23 @@ TEST_CASE("a centre that goes on from an older round is followed by its clients"
   CHECK(hears(5, 0, Time{3s}) == Offer::kept);
 }
 
+TEST_CASE("of two models that wait for one merge step the newer is merged") {
+  ServerWorld world(topologies::star(2, {0}));
+  world.server.push = &world.push;
+  world.push.graph = &world.graph;
+  Server client(world.server, {1});
+  Effects effects;
+  for (std::uint32_t turn = 0; turn < 2; ++turn)
+    CHECK(client.on_arrival({.id = {{0}, 0, turn}, .arrived = Time{1s}, .tag = 2 * turn}, effects) == Offer::kept);
+  client.on_window_close(Time{1s}, effects);
+  REQUIRE(effects.drafts().size() == 2);
+  CHECK(effects.drafts()[0].step.kind == StepKind::discard);
+  CHECK(effects.drafts()[1].step.kind == StepKind::merge);
+  REQUIRE(effects.drafts()[1].entries == 1);
+  CHECK(effects.entries().back().sequence == 1);
+  CHECK(client.counts().superseded == 1);
+}
+
 TEST_CASE("the centre's archive holds its turn") {
   const ServerWorld world(topologies::star(2, {0}));
   PushSettings push = world.push;
