@@ -18,10 +18,16 @@ void GatherByMessage::on_leave(Time now, Effects& effects) {
   for (const Arrival& arrival : arrived_) discard(arrival, self_, now, effects);
   counts_.superseded += arrived_.size();
   arrived_.clear();
-  stage_ = Stage::waiting;
+  stage_ = Stage::away;
 }
 
-void GatherByMessage::on_presence(ClientId neighbour, bool is_here, Time, Effects&) { absent_.set(neighbour, is_here); }
+void GatherByMessage::on_presence(ClientId neighbour, bool is_here, Time now, Effects& effects) {
+  absent_.set(neighbour, is_here);
+  if (is_here || stage_ != Stage::waiting) return;
+  // Who has gone is not waited for.
+  if (settings_.leader_of(turn_) == neighbour) return enter_next(now, later(now, slowest_job()), effects);
+  if (leads() && has_all()) close(now, effects);
+}
 
 void GatherByMessage::archive(Archive& archive) {
   Protocol::archive(archive);

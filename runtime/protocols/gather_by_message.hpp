@@ -18,8 +18,8 @@ namespace rubato {
 /// Turns take the place of rounds: merge steps carry theirs as their index. Every message says its turn. An answer of a
 /// higher turn is taken over at once, and work on an older one is dropped; models for a higher turn wait until their leader
 /// comes to it. Who hears no answer for two deadlines more than a leader waits takes that leader for failed, and hands in
-/// to the next one. Leaders that are known not to be here are passed over. Messages of a turn that is over, or older
-/// than the deadline, are late. Without a deadline no message may be lost, and nobody may go.
+/// to the next one. Who is known not to be here is not waited for, and as a leader passed over. Messages of a turn that is
+/// over, or older than the deadline, are late. Without a deadline no message may be lost.
 class GatherByMessage final : public Protocol {
  public:
   /// The settings outlive it.
@@ -44,6 +44,7 @@ class GatherByMessage final : public Protocol {
  private:
   // Of the client in its turn.
   enum class Stage : std::uint8_t {
+    away,     ///< not here, or not yet
     waiting,  ///< for the leader's answer, or, as the leader, for the others
     closing,  ///< it merges at this instant
     working,
@@ -70,7 +71,7 @@ class GatherByMessage final : public Protocol {
   ClientId self_;
   Sequence sequence_ = 0;
   std::uint32_t turn_ = 0;
-  Stage stage_ = Stage::waiting;
+  Stage stage_ = Stage::away;
   Time began_{};                  // when the work of this turn began
   Time others_work_until_{};      // at the latest, on the turn before
   std::vector<Arrival> arrived_;  // of this turn, and models for later ones that this client leads

@@ -48,11 +48,15 @@ void Server::give_up_arrived(Time now, Effects& effects) {
 void Server::on_leave(Time now, Effects& effects) {
   give_up_arrived(now, effects);
   job_.reset();
+  leading_.is_awaited.clear();
   leading_.is_closing = false;
 }
 
-void Server::on_presence(ClientId neighbour, bool is_here, Time, Effects&) {
-  if (is_centre()) leading_.absent.set(neighbour, is_here);
+void Server::on_presence(ClientId neighbour, bool is_here, Time now, Effects& effects) {
+  if (!is_centre()) return;
+  leading_.absent.set(neighbour, is_here);
+  const bool is_awaited = !leading_.is_awaited.empty() && leading_.is_awaited[neighbour.value];
+  if (!is_here && is_awaited) count_answer(neighbour, now, effects);
 }
 
 // A centre that has come back may count its turns from an earlier one.
@@ -139,6 +143,7 @@ void Server::on_compute(Time now, std::uint32_t turn, Effects& effects) {
   publish(to_centre, {&settings_.centre, 1}, turn, now, effects);  // to a round that may be over
 }
 
+// It has answered, or is not waited for any more.
 void Server::count_answer(ClientId client, Time now, Effects& effects) {
   leading_.is_awaited[client.value] = false;
   if (--leading_.missing == 0) close_round(now, effects);
@@ -203,6 +208,7 @@ void Server::on_window_close(Time now, Effects& effects) {
   job_.reset();  // what the centre has not finished by now is not wanted any more
   effects.round_is_over(is_opening(leading_.turn) ? 0 : round_of(leading_.turn) + 1);
   ++leading_.turn;
+  leading_.is_awaited.clear();
   effects.wake({now, Priority::transmit, self_, leading_.turn});
 }
 

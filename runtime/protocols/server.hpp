@@ -38,8 +38,8 @@ Duration length_of_job(const PushSettings& settings, ClientId client, std::uint3
 /// whose work is overtaken by a newer model drops it. Without a deadline the links must retransmit. There is no
 /// reception cap.
 ///
-/// Who is not here is not selected. Where the centre is gone nothing happens until it comes back: it then begins the
-/// round again in which it was saved.
+/// Who is not here is not selected, and who goes is not waited for. Where the centre is gone nothing happens until it
+/// comes back: it then begins the round again in which it was saved.
 class Server final : public Protocol {
  public:
   Server(const ServerSettings& settings, ClientId self);
@@ -67,7 +67,7 @@ class Server final : public Protocol {
   struct Leading {
     std::uint32_t turn = 0;          // rounds begun before this one, the opening included
     std::vector<ClientId> chosen;    // ascending
-    std::vector<bool> is_awaited;    // by client: no answer yet
+    std::vector<bool> is_awaited;    // by client: no answer yet; empty between rounds
     std::size_t missing = 0;         // answers that are still waited for
     bool is_closing = false;         // enough waited: it is merged at this instant
     Absentees absent;

@@ -271,3 +271,47 @@ TEST_CASE("by message rounds go on without who has gone, and with whoever is her
   CHECK(between(1, 85s, 120s) >= 25);
   CHECK(between(3, 85s, 120s) >= 25);
 }
+
+namespace {
+
+// One client of three, whose turns are led by 0, 1, 2, 0, ...
+struct GatheringClient {
+  explicit GatheringClient(std::uint32_t self) : protocol{world.board.settings, {self}} {
+    world.push.graph = &world.graph;
+    protocol.start(effects);
+    protocol.on_transmit({}, 0, effects);
+    effects.clear();
+  }
+  void hands_in(std::uint32_t sender, std::uint32_t turn) {
+    protocol.on_arrival({.id = {{sender}, 0, turn}, .sent = Time{1s}, .arrived = Time{1s}, .tag = 2 * turn}, effects);
+  }
+  void goes(std::uint32_t neighbour) { protocol.on_presence({neighbour}, false, Time{2s}, effects); }
+
+  GatherWorld world{topologies::complete(3)};
+  GatherByMessage protocol;
+  Effects effects;
+};
+
+}  // namespace
+
+TEST_CASE("by message a leader does not wait for who has gone, with or without a deadline") {
+  GatheringClient leader(0);
+  leader.hands_in(1, 0);
+  CHECK(leader.effects.closings().empty());
+  leader.goes(2);
+  REQUIRE(leader.effects.closings().size() == 1);
+  CHECK(leader.effects.closings().front().at == Time{2s});
+}
+
+TEST_CASE("by message the next leader is handed in to as soon as the leader is known to have gone") {
+  GatheringClient client(2);
+  client.goes(0);
+  REQUIRE(client.effects.wakes().size() == 1);
+  const Wake next = client.effects.wakes().front();
+  CHECK(next.at == Time{2s});
+  CHECK(next.detail == 1);
+  client.effects.clear();
+  client.protocol.on_transmit(next.at, next.detail, client.effects);
+  REQUIRE(client.effects.entries().size() == 1);
+  CHECK(client.effects.entries().front().peer == ClientId{1});
+}
