@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "actors/host_run.hpp"
+#include "actors/letter.hpp"
 #include "tests/actors/support.hpp"
 #include "transports/hub.hpp"
 #include "transports/impaired.hpp"
@@ -43,6 +44,31 @@ class WireLike final : public Transport {
   TensorPool& pool_;
 };
 
+/// A host of the run that means ill: before its first letter to the victim it sends it so many notes that wait for an hour.
+class Flooding final : public Transport {
+ public:
+  Flooding(Transport& inner, std::uint32_t notes, Note note, HostId victim)
+      : inner_{inner}, left_{notes}, note_{note}, victim_{victim} {
+    note_.delay = std::chrono::hours(1);
+  }
+
+  HostId self() const override { return inner_.self(); }
+  void start(ParcelSink& sink) override { inner_.start(sink); }
+  bool send(HostId to, Parcel parcel) override {
+    if (parcel.kind == ParcelKind::letter && to == victim_)
+      for (std::uint32_t notes = left_.exchange(0); notes > 0; --notes) inner_.send(to, to_parcel(note_));
+    return inner_.send(to, std::move(parcel));
+  }
+  void stop(Duration linger) override { inner_.stop(linger); }
+  TransportCounts counts() const override { return inner_.counts(); }
+
+ private:
+  Transport& inner_;
+  std::atomic<std::uint32_t> left_;
+  Note note_;
+  HostId victim_;
+};
+
 /// Everything that may go wrong on the way of what virtual runs send.
 inline Impairment bad_links() {
   Impairment bad;
@@ -61,6 +87,7 @@ struct HostStart {
   config::Experiment experiment;
   RunOptions options;
   HostOptions host{};
+  std::uint32_t floods = 0;  ///< notes that wait, for the last client of all
 };
 
 /// A roster with these hosts and clients; without clients they get equal shares.
@@ -91,7 +118,10 @@ inline std::vector<HostOutcome> run_hosts(const std::vector<HostStart>& starts, 
     for (std::uint32_t i = 0; i < starts.size(); ++i)
       threads.emplace_back([&, i] {
         WireLike wire(hub.end(HostId{i}), pool);
-        Impaired transport(wire, links, 7 + i);
+        const auto hosts = static_cast<std::uint32_t>(starts.size());
+        const auto clients = static_cast<std::uint32_t>(starts[i].experiment.clients.count);
+        Flooding flooding(wire, starts[i].floods, {.from = {i * clients / hosts}, .to = {clients - 1}}, HostId{hosts - 1});
+        Impaired transport(flooding, links, 7 + i);
         try {
           outcomes[i].result = run_host(starts[i].experiment, starts[i].options, starts[i].host, transport);
         } catch (const std::exception& error) {

@@ -35,6 +35,12 @@ std::map<std::uint32_t, std::vector<std::string>> steps_of(const std::filesystem
   return steps;
 }
 
+// In a sentence about parcels; 0 where it says nothing of them.
+std::size_t number_before(const std::string& words, const std::string& sentence) {
+  const std::size_t end = sentence.find(words);
+  return end == sentence.npos ? 0 : std::stoul(sentence.substr(sentence.rfind(' ', end - 1)));
+}
+
 std::string tabled_ticks(double phase) {
   std::string text = "[";
   for (int client = 0; client < 8; ++client) {
@@ -249,6 +255,27 @@ TEST_CASE("three hosts in real time gather their results at the first, and their
     const RunResult again = replay(wall, {folder / "a", folder / "b", folder / "c"}, {}, on_threads(2));
     CHECK(digests(again) == digests(outcomes[0].result));
   }
+}
+
+TEST_CASE("what one host of a run lets wait at another is bounded and counted, and all of them go on learning") {
+  const Folder folder;
+  const config::Experiment wall = over_hosts(experiment(in_a_second + std::vector<std::string>{"hosts.drain=1.0"}), 2);
+  const auto run = [&](std::uint32_t floods) {
+    const std::string kind = floods > 0 ? "flooded" : "calm";
+    std::vector<HostStart> starts;
+    for (const std::string host : {"a", "b"}) starts.push_back({wall, recorded_at(folder, kind + host, 1), {}});
+    starts[0].floods = floods;
+    const auto outcomes = run_hosts(starts);
+    for (const HostOutcome& outcome : outcomes) CHECK(outcome.complaint == "");
+    const std::size_t refused = number_before(" beyond what may wait", outcomes[1].result.hosts.back());
+    CHECK((refused >= 20'000) == (floods > 0));
+    const RunResult again = replay(wall, {folder / (kind + "a"), folder / (kind + "b")}, {}, on_threads(2));
+    CHECK(digests(again) == digests(outcomes[0].result));
+    return outcomes[0].result;
+  };
+  const RunResult calm = run(0), flooded = run(120'000);  // 100,000 may wait
+  CHECK(flooded.messages.kept > calm.messages.kept / 2);
+  CHECK(flooded.absent.empty());
 }
 
 TEST_CASE("gradient tracking keeps its mass over hosts and links that lose, double and overtake, and finds the optimum") {
