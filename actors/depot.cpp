@@ -95,10 +95,32 @@ Depot::~Depot() {
   thread_.join();
 }
 
+// ---- who is there ------------------------------------------------------------------------------------------------------
+
+// Before anything is concluded from what a host has said.
+void Depot::look_at_life(HostId host) {
+  const auto introduction = assembly_.introduction(host);
+  const std::uint64_t life = introduction ? introduction->life : 0;
+  const std::uint64_t known = std::exchange(peers_[host.value].life, life);
+  if (known != 0 && life != known) forget_earlier_life(host);
+}
+
+void Depot::forget_earlier_life(HostId host) {
+  peers_[host.value].unconfirmed.clear();
+  peers_[host.value].refused.clear();
+  for (auto& [name, kept] : kept_)
+    for (Hold& hold : kept.holds)
+      if (hold.host == host) hold = {host};
+  for (auto& [name, askers] : early_) std::erase(askers, host);
+  for (auto& [name, wanted] : wanted_)
+    if (wanted.owner == host) wanted.parts.clear();
+}
+
 // ---- what this host has --------------------------------------------------------------------------------------------
 
 void Depot::promise(GoodsName name, std::vector<HostId> hosts) {
   const std::lock_guard lock(mutex_);
+  for (const HostId host : hosts) look_at_life(host);
   Kept& kept = kept_[name];
   for (const HostId host : hosts) kept.holds.push_back({host});
   promised_[static_cast<std::size_t>(name.kind)] = name.number + 1;
@@ -115,6 +137,7 @@ void Depot::deliver(GoodsName name, Pack pack) {
     const std::lock_guard lock(mutex_);
     const auto kept = kept_.find(name);
     if (kept == kept_.end()) return;
+    for (const Hold& hold : kept->second.holds) look_at_life(hold.host);
     for (const Hold& hold : kept->second.holds)
       if (hold.has_asked) askers.push_back(hold.host);
     kept->second.pack = pack;
@@ -225,6 +248,7 @@ void Depot::on_want(HostId from, const Parcel& parcel) {
   std::vector<std::pair<GoodsName, Pack>> to_ship;
   {
     const std::lock_guard lock(mutex_);
+    look_at_life(from);
     for (const GoodsName& name : wants->names) {
       const auto kept = kept_.find(name);
       if (kept == kept_.end()) {
@@ -259,9 +283,12 @@ void Depot::on_receipts(HostId from, const std::vector<GoodsName>& names) {
   {
     const std::lock_guard lock(mutex_);
     const Duration now = monotonic_now();
+    look_at_life(from);
     for (const GoodsName& name : names) {
       confirm(peers_[from.value], name, now);
-      is_less = drop(name, from) || is_less;
+      const Hold* hold = find_hold(name, from);
+      const bool is_meant = hold && (hold->is_sent || hold->is_refused);  // and not what was sent to an earlier life
+      if (is_meant) is_less = drop(name, from) || is_less;
     }
   }
   if (is_less && on_less_) on_less_();
@@ -350,6 +377,7 @@ void Depot::on_goods(HostId from, Parcel parcel) {
 // What has come a second time: the receipt of the first may be lost.
 bool Depot::is_wanted(const PartHead& head, HostId from) {
   const std::lock_guard lock(mutex_);
+  look_at_life(from);
   Peer& peer = peers_[from.value];
   const auto wanted = wanted_.find(head.name);
   if (wanted == wanted_.end() || wanted->second.owner != from) {

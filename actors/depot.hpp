@@ -41,6 +41,8 @@ struct Goods {
   std::vector<Tensor> tensors;
 };
 
+/// A host that is started again asks anew: what its earlier life has asked for, and what was on its way to that, is forgotten.
+///
 /// Any thread may use it. One thread of its own sends what may wait a moment: wants and receipts, many in a parcel.
 class Depot {
  public:
@@ -114,6 +116,7 @@ class Depot {
     Duration at{};
   };
   struct Peer {
+    std::uint64_t life = 0;  // the newest that was heard of
     std::vector<GoodsName> wants, receipts, questions;  // to be said soon
     std::vector<GoodsName> repeats;  // wants that stand for goods that were lost
     std::deque<Sent> unconfirmed;    // in order
@@ -126,6 +129,8 @@ class Depot {
   struct Names;
   struct PartHead;
 
+  void look_at_life(HostId host);
+  void forget_earlier_life(HostId host);
   void refuse();
   void on_want(HostId from, const Parcel& parcel);
   void on_goods(HostId from, Parcel parcel);

@@ -41,14 +41,9 @@ class Pair {
   explicit Pair(const Impairment& links = {}, std::size_t queue_bytes = Hub::usual_queue_bytes, bool has_slow_receipts = false)
       : hub_{2, queue_bytes} {
     for (std::uint32_t i = 0; i < 2; ++i) {
-      ends_[i] = hub_.end(HostId{i});
-      transports_[i] = std::make_unique<Impaired>(*ends_[i], links, 3 + i);
+      connect(i, links);
       if (has_slow_receipts) transports_[i] = std::make_unique<SlowReceipts>(std::move(transports_[i]));
-      Assembly::Settings settings;
-      settings.names = {"a", "b"};
-      settings.self = {"run", "arithmetic", "1.0", 1, true, std::nullopt};
-      assemblies_[i] = std::make_unique<Assembly>(*transports_[i], settings);
-      depots_[i] = std::make_unique<Depot>(*assemblies_[i], *transports_[i], pool_, queue_bytes / 4);
+      open(i, 1, queue_bytes);
     }
     for (auto& assembly : assemblies_) assembly->start();
     for (auto& assembly : assemblies_) REQUIRE(assembly->meet(long_enough).size() == 2);
@@ -57,11 +52,36 @@ class Pair {
     for (auto& assembly : assemblies_) assembly->stop({});
   }
 
+  /// The receiver is killed and started again.
+  void restart_receiver() {
+    assemblies_[1]->stop({});
+    depots_[1].reset();
+    assemblies_[1].reset();
+    transports_[1].reset();
+    ends_[1].reset();
+    connect(1, {});
+    open(1, 2, Hub::usual_queue_bytes);
+    assemblies_[1]->start();
+    REQUIRE(assemblies_[1]->meet(long_enough).size() == 2);
+  }
+
   Depot& owner() { return *depots_[0]; }
   Depot& receiver() { return *depots_[1]; }
   Assembly& assembly(std::size_t host) { return *assemblies_[host]; }
 
  private:
+  void connect(std::uint32_t host, const Impairment& links) {
+    ends_[host] = hub_.end(HostId{host});
+    transports_[host] = std::make_unique<Impaired>(*ends_[host], links, 3 + host);
+  }
+  void open(std::uint32_t host, std::uint64_t life, std::size_t queue_bytes) {
+    Assembly::Settings settings;
+    settings.names = {"a", "b"};
+    settings.self = {"run", "arithmetic", "1.0", life, true, std::nullopt};
+    assemblies_[host] = std::make_unique<Assembly>(*transports_[host], settings);
+    depots_[host] = std::make_unique<Depot>(*assemblies_[host], *transports_[host], pool_, queue_bytes / 4);
+  }
+
   TensorPool pool_;
   Hub hub_;
   std::unique_ptr<Transport> ends_[2];
@@ -225,6 +245,27 @@ TEST_CASE("who settles waits for words that are on their way to the links") {
     pair->assembly(1).stop(std::chrono::seconds(1));
     CHECK(is_empty_soon(owner));
   }
+}
+
+TEST_CASE("a host that is started again gets what it asks for, whatever its earlier life has asked for") {
+  Pair pair;
+  Shelf before, after;
+  const GoodsName first{GoodsKind::snapshot, 0}, second{GoodsKind::snapshot, 1};
+  pair.receiver().want(payload(0), a, before.receive(0));
+  pair.receiver().want(first, a, before.receive(1));
+  pair.owner().promise(first, {b});
+  pair.owner().deliver(first, packing(1));
+  REQUIRE(before.has(1));  // and so the owner knows that payload 0 is wanted
+  pair.restart_receiver();
+  pair.owner().promise(payload(0), {b});
+  pair.owner().deliver(payload(0), packing(0));
+  pair.owner().promise(second, {b});
+  pair.owner().deliver(second, packing(2));
+  pair.receiver().want(second, a, after.receive(2));
+  REQUIRE(after.has(1));  // payload 0 would have come before it
+  pair.receiver().want(payload(0), a, after.receive(0));
+  CHECK(after.has(2));
+  CHECK(is_empty_soon(pair.owner()));
 }
 
 TEST_CASE("who gives up tells all who wait that nothing will come, then and later") {
