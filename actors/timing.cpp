@@ -627,7 +627,7 @@ void Timing::hold_together(const Experiment& experiment, const Manner& manner, s
   board.jobs.carries_on = experiment.protocol.late_work == config::LateWork::carry_on;
   board.unification = &conductor.unification;
   if (experiment.protocol.missing == config::MissingRule::drop) board.patience = settings.limits.deadline;
-  board.ask_after = from_seconds(0.25 * experiment.time_scale);  // a quarter of a real second
+  board.ask_after = from_seconds(std::clamp(0.25 * experiment.time_scale, 1e-3, 1e6));  // a quarter of a real second
   conductor.refuses_at_close = true;
   conductor.retransmits = experiment.protocol.missing == config::MissingRule::wait;
   conductor.loses_both_ways = experiment.protocol.missing == config::MissingRule::symmetric_drop;

@@ -461,7 +461,7 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
   for (std::uint32_t place = 0; place < entries.size(); ++place) {
     StepEntry& entry = entries[place];
     entry.incarnation = static_cast<std::uint16_t>(incarnation());
-    const Fate fate = fate_of({self_, entry.peer, entry.place, step.message, draft.turn, 0, now_, round_});
+    const Fate fate = fate_of({self_, entry.peer, entry.place, step.message, draft.turn, 0, now_, draft.round.value_or(round_)});
     entry.lost = fate.lost;
     entry.copies = fate.copies;
     airtime = std::max(airtime, fate.airtime);
@@ -516,13 +516,14 @@ void WallClient::keep(std::shared_ptr<const Letter> letter, std::vector<Delivery
   sent_.push_back({std::move(letter), std::move(deliveries)});
 }
 
-// The real links have lost it, or nobody has: receivers know what they have.
+// The real links have lost it, or nobody has: receivers know what they have. On the modelled link it may still be under way.
 void WallClient::send_again() {
+  const Time now = world_.clock.now();
   for (const Effects::Repetition& again : effects_.repetitions())
     for (const Sent& sent : sent_) {
       if (sent.letter->kind != again.kind || sent.letter->sequence != again.sequence) continue;
       for (const Delivery& delivery : sent.deliveries)
-        if (delivery.receiver == again.to) world_.office.send(sent.letter, {delivery});
+        if (delivery.receiver == again.to && now >= sent.letter->sent + delivery.delay) world_.office.send(sent.letter, {delivery});
     }
 }
 

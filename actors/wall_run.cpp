@@ -167,7 +167,7 @@ void require_local_rounds(const Timing& timing, const std::string& in_real_time)
 void require_wall_can_run(const Experiment& experiment, const Timing& timing) {
   const std::string in_real_time = "clock = \"wall\": in real time ";
   if (timing.protocol() == Runs::rounds) require_local_rounds(timing, in_real_time);
-  const bool waits = timing.protocol() == Runs::server || timing.protocol() == Runs::token;
+  const bool waits = timing.protocol() == Runs::server || timing.protocol() == Runs::token || timing.protocol() == Runs::pull;
   if (waits && !experiment.mailbox.deadline && !experiment.roster.empty())
     throw std::invalid_argument("mailbox.deadline: protocol.kind = \"" + std::string(name_of(timing.protocol())) +
                                 "\" needs it in real time on several hosts, which may lose a message for good");

@@ -7,6 +7,7 @@ namespace rubato {
 namespace {
 
 constexpr std::uint8_t to_leader = GatherSettings::to_leader, to_all = GatherSettings::to_all;
+constexpr std::uint32_t furthest_turn = 1u << 29;  // nobody can be lured to the end of the numbers
 constexpr int leader_waits = 1, others_wait = 3;  // deadlines: for models; for the leader, who may have begun later, and its answer
 
 }  // namespace
@@ -93,11 +94,15 @@ Offer GatherByMessage::judge(const Arrival& arrival) const {
   const std::uint32_t turn = arrival.tag / 2;
   const ClientId leader = settings_.leader_of(turn);
   const bool is_answer = arrival.tag % 2 == to_all;
-  if (leader != (is_answer ? arrival.id.sender : self_) || turn < turn_) return Offer::late;
+  if (leader != (is_answer ? arrival.id.sender : self_) || turn < turn_ || turn > furthest_turn) return Offer::late;
   if (arrival.arrived - arrival.sent > push().limits.deadline) return Offer::late;
   if (turn == turn_ && stage_ != Stage::waiting) return is_answer ? Offer::duplicate : Offer::late;
-  const auto is_same = [&](const Arrival& other) { return other.tag == arrival.tag && other.id.sender == arrival.id.sender; };
-  return std::ranges::any_of(arrived_, is_same) ? Offer::duplicate : Offer::kept;
+  for (const Arrival& other : arrived_) {
+    if (other.id.sender != arrival.id.sender) continue;
+    if (other.tag == arrival.tag) return Offer::duplicate;
+    if (turn > turn_ && other.tag > arrival.tag) return Offer::late;
+  }
+  return Offer::kept;
 }
 
 Offer GatherByMessage::on_arrival(const Arrival& arrival, Effects& effects) {
@@ -108,6 +113,7 @@ Offer GatherByMessage::on_arrival(const Arrival& arrival, Effects& effects) {
     return offer;
   }
   ++counts_.kept;
+  forget_superseded(arrival, effects);
   arrived_.push_back(arrival);
   if (arrival.tag % 2 == to_all) {
     turn_ = arrival.tag / 2;
@@ -119,14 +125,26 @@ Offer GatherByMessage::on_arrival(const Arrival& arrival, Effects& effects) {
   return offer;
 }
 
-// What waits here of turns that are over.
-void GatherByMessage::forget_older(Time now, Effects& effects) {
+void GatherByMessage::forget(const std::function<bool(const Arrival&)>& is_of_no_use, Time now, Effects& effects) {
   std::erase_if(arrived_, [&](const Arrival& arrival) {
-    if (arrival.tag / 2 >= turn_) return false;
+    if (!is_of_no_use(arrival)) return false;
     discard(arrival, self_, now, effects);
     ++counts_.superseded;
     return true;
   });
+}
+
+// What waits here of turns that are over.
+void GatherByMessage::forget_older(Time now, Effects& effects) {
+  forget([this](const Arrival& arrival) { return arrival.tag / 2 < turn_; }, now, effects);
+}
+
+// Of the models that one client has sent for later turns only the newest waits.
+void GatherByMessage::forget_superseded(const Arrival& by, Effects& effects) {
+  const auto is_of_no_use = [&](const Arrival& one) {
+    return one.id.sender == by.id.sender && one.tag / 2 > turn_ && one.tag < by.tag;
+  };
+  forget(is_of_no_use, by.arrived, effects);
 }
 
 void GatherByMessage::on_window_close(Time now, Effects& effects) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -64,7 +64,9 @@ class GatherByMessage final : public Protocol {
   void publish(std::uint8_t phase, std::span<const ClientId> receivers, Time now, Effects& effects);
   void publish_to_all(Time now, Effects& effects);
   void merge(std::uint8_t phase, Time now, Effects& effects);
+  void forget(const std::function<bool(const Arrival&)>& is_of_no_use, Time now, Effects& effects);
   void forget_older(Time now, Effects& effects);
+  void forget_superseded(const Arrival& by, Effects& effects);
   Offer judge(const Arrival& arrival) const;
 
   const GatherSettings& settings_;

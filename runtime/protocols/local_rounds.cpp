@@ -8,10 +8,12 @@ namespace rubato {
 namespace {
 
 constexpr std::uint32_t most_phases = 1u << 30;
-constexpr std::uint32_t of_model = 1u << 30;  // beside the number of the phase that a unification comes before
-constexpr std::size_t most_unsaid = 64;       // remembered of each neighbour
+constexpr std::uint32_t of_model = 1u << 30;     // beside the number of the phase that a unification comes before
+constexpr std::uint32_t furthest_jump = 1u << 29;  // nobody can be lured to the end of the numbers
+constexpr std::uint64_t many = 16;
+constexpr std::size_t most_unsaid = 64;          // remembered for each neighbour
 constexpr std::size_t most_models = 4;
-constexpr int longest_pause = 16;             // in the shortest
+constexpr int longest_pause = 16;                // in the shortest
 
 std::uint32_t please(std::uint32_t number) { return 2 * number; }
 std::uint32_t nothing_in(std::uint32_t number) { return 2 * number + 1; }
@@ -24,7 +26,6 @@ std::uint64_t reach_of(const RoundSettings& rules) {
   const bool changes = settings.merge_weights.size() > 1 || settings.share_weights.size() > 1 || settings.fading;
   const bool is_always_heard = settings.links.is_all() && !changes && rules.sends.empty() && rules.send_probability >= 1 &&
                                !settings.needs.send_only_if_computed;
-  constexpr std::uint64_t many = 16;
   return is_always_heard && !settings.graph->is_directed() ? 1 : many;
 }
 
@@ -42,7 +43,7 @@ LocalRounds::LocalRounds(const RoundSettings& rules, ClientId self)
 void LocalRounds::walk(Time now, Effects& effects) {
   doing_ = Doing::nothing;
   while (true) {
-    if (jump(effects)) continue;
+    if (jump(now, effects)) continue;
     if (is_to_unify()) return unify(now, effects);
     if (!phases_.happens(here_)) {
       go_to(here_ + 1, effects);
@@ -74,11 +75,11 @@ void LocalRounds::go_to(Number number, Effects& effects) {
 }
 
 // Where others are far ahead; of an opening only what is exchanged is left out. True if it has got anywhere.
-bool LocalRounds::jump(Effects& effects) {
+bool LocalRounds::jump(Time now, Effects& effects) {
   if (here_ >= followed_) return false;
   if (!phases_.is_opening(here_)) {
     go_to(followed_, effects);
-    if (rules_.unify_every > 0 && round() % rules_.unify_every != 0) unified_ = round() / rules_.unify_every;
+    if (rules_.unify_every > 0 && round() % rules_.unify_every != 0) pass_unification(round() / rules_.unify_every, now, effects);
     return true;
   }
   if (phase().kind != PhaseKind::exchange) return false;
@@ -89,7 +90,7 @@ bool LocalRounds::jump(Effects& effects) {
 void LocalRounds::begin_to_compute(Time now, Effects& effects) {
   doing_ = Doing::computing;
   if (!rules_.jobs.is_in_force()) {
-    pace_.left = phase().repeat;
+    if (pace_.left == 0) pace_.left = phase().repeat;  // else it was saved, or others were far ahead, before it was done
     return effects.wake({later(now, pace_.next_length(settings(), self_)), Priority::compute, self_});
   }
   const std::optional<Duration> done = pace_.work(rules_, self_, round(), now, effects);
@@ -148,7 +149,14 @@ void LocalRounds::wait(Time now, Effects& effects) {
   since_ = now;
   pause_ = rules_.patience == Duration::max() ? rules_.ask_after : rules_.patience;
   due_ = later(now, pause_);
-  if (doing_ == Doing::unifying || !awaited_.empty()) effects.wake({due_, Priority::transmit, self_});
+  if (doing_ == Doing::unifying || !awaited_.empty()) set_alarm(now, effects);
+}
+
+// An alarm that rings before is enough: it is set again then.
+void LocalRounds::set_alarm(Time now, Effects& effects) {
+  if (alarm_ > now && alarm_ <= due_) return;
+  alarm_ = due_;
+  effects.wake({due_, Priority::transmit, self_});
 }
 
 void LocalRounds::send(const Exchange& exchange, Time now, Effects& effects) {
@@ -192,7 +200,7 @@ bool LocalRounds::has_said_nothing(ClientId neighbour, Number number) const {
 
 // It has waited for long: for long enough, or it asks.
 void LocalRounds::look_again(Time now, Effects& effects) {
-  if (now < due_) return;
+  if (now < due_) return set_alarm(now, effects);
   if (rules_.patience != Duration::max()) return doing_ == Doing::waiting ? finish_exchange(now, effects) : walk(now, effects);
   if (doing_ == Doing::unifying)
     effects.tell(self_, hub(), please(here_ + of_model));
@@ -200,7 +208,7 @@ void LocalRounds::look_again(Time now, Effects& effects) {
     for (const ClientId neighbour : awaited_) effects.tell(self_, neighbour, please(here_));
   pause_ = std::min(2 * pause_, longest_pause * rules_.ask_after);
   due_ = later(now, pause_);
-  effects.wake({due_, Priority::transmit, self_});
+  set_alarm(now, effects);
 }
 
 void LocalRounds::go_on_if_complete(Time now, Effects& effects) {
@@ -238,12 +246,17 @@ ClientId LocalRounds::hub() const {
   return hub;
 }
 
-void LocalRounds::unify(Time now, Effects& effects) {
-  unified_ = round() / rules_.unify_every;
+// It has come to this one, or is past it: models of earlier ones are of no use.
+void LocalRounds::pass_unification(std::uint64_t number, Time now, Effects& effects) {
+  unified_ = number;
   const auto is_old = [&](const Arrival& one) { return one.id.sequence < unified_; };
   for (const Arrival& one : models_)
     if (is_old(one)) discard(one, self_, now, effects);
   std::erase_if(models_, is_old);
+}
+
+void LocalRounds::unify(Time now, Effects& effects) {
+  pass_unification(round() / rules_.unify_every, now, effects);
   std::erase_if(unsaid_, [&](const auto& one) { return one.second >= of_model && one.second < here_ + of_model; });
   doing_ = Doing::unifying;
   wait(now, effects);
@@ -273,6 +286,7 @@ void LocalRounds::publish_model(Time now, Effects& effects) {
   step.message = MessageKind::model;
   step.index = unified_;
   effects.turn(unified_);
+  effects.round(round());
   effects.keep_among(1);
   sent_model_ = {here_, static_cast<Sequence>(unified_), {}};
   for (std::uint32_t i = 0; i < settings().graph->clients(); ++i) {
@@ -303,19 +317,30 @@ DuplicateFilter* LocalRounds::filter(ClientId sender) {
   return at != senders.end() && *at == sender ? &filters_[static_cast<std::size_t>(at - senders.begin())] : nullptr;
 }
 
+// The exchange that it is in, or comes to next, counted from the first.
+std::uint64_t LocalRounds::own_exchange() const { return phases_.exchanges_before(std::max(here_, followed_)); }
+
+// More exchanges ahead than a neighbour can be, or than is kept for a slow client.
+bool LocalRounds::is_far_ahead(Number number) const {
+  return phases_.exchanges_before(number) > own_exchange() + settings().graph->clients() + many;
+}
+
 Offer LocalRounds::judge(const Arrival& arrival) {
-  DuplicateFilter* filter = this->filter(arrival.id.sender);
-  if (!filter || arrival.tag >= most_phases || !phases_.is_exchange(arrival.tag)) return Offer::late;
-  if (filter->add(arrival.id.sequence) == DuplicateFilter::Verdict::seen) return Offer::duplicate;
+  if (is_far_ahead(arrival.tag)) return Offer::late;
+  if (filter(arrival.id.sender)->add(arrival.id.sequence) == DuplicateFilter::Verdict::seen) return Offer::duplicate;
+  // In another life it may say the same once more.
+  const auto is_same = [&](const Arrival& one) { return one.id.sender == arrival.id.sender && one.tag == arrival.tag; };
+  if (std::ranges::any_of(heard_, is_same)) return Offer::duplicate;
   const bool is_too_old = arrival.arrived - arrival.sent > settings().limits.deadline;
   if (is_too_old && arrival.tag >= here_) hear_nothing(arrival.id.sender, arrival.tag);
   return is_too_old || arrival.tag < std::max(here_, followed_) ? Offer::late : Offer::kept;
 }
 
 Offer LocalRounds::on_arrival(const Arrival& arrival, Effects& effects) {
-  const Offer offer = judge(arrival);
+  const bool can_be = filter(arrival.id.sender) && arrival.tag < most_phases && phases_.is_exchange(arrival.tag);
+  if (can_be) follow(arrival.tag, arrival.arrived, effects);
+  const Offer offer = can_be ? judge(arrival) : Offer::late;
   if (offer == Offer::kept) {
-    follow(arrival.tag, arrival.arrived, effects);
     ++counts_.kept;  // until the exchange is absorbed and tokens run out
     heard_.push_back(arrival);
     if (arrival.tag == here_) std::erase(awaited_, arrival.id.sender);
@@ -336,8 +361,8 @@ void LocalRounds::on_outdated(const Arrival& arrival, Effects& effects) {
 // Somebody is in this phase. Who is waited for can wait; who is not catches up.
 void LocalRounds::follow(Number number, Time now, Effects& effects) {
   const bool is_waited_for = !was_anybody_away_ && rules_.patience == Duration::max();
-  const std::uint64_t own = std::max(round(), phases_.round_of(followed_));
-  if (is_waited_for || phases_.round_of(number) <= own + (was_away_ ? 0 : reach_)) return;
+  const bool is_near = phases_.exchanges_before(number) <= own_exchange() + (was_away_ ? 0 : reach_);
+  if (is_waited_for || is_near || number > furthest_jump) return;
   followed_ = static_cast<Number>(phases_.first_of(phases_.round_of(number)));
   for (const Arrival& old : heard_)
     if (old.tag < followed_) discard(old, self_, now, effects);
@@ -349,8 +374,12 @@ void LocalRounds::follow(Number number, Time now, Effects& effects) {
 
 void LocalRounds::on_request(Time now, ClientId from, std::uint32_t tag, Effects& effects) {
   const Number number = number_of(tag);
-  if (is_question(tag)) return number < of_model ? answer(from, number, effects) : answer_about_model(from, number - of_model, effects);
-  hear_nothing(from, number);
+  if (is_question(tag)) {
+    follow(number % of_model, now, effects);  // this client may be the one that all others wait for
+    number < of_model ? answer(from, number, effects) : answer_about_model(from, number - of_model, effects);
+  } else {
+    hear_nothing(from, number);
+  }
   go_on_if_complete(now, effects);
 }
 
@@ -377,8 +406,10 @@ void LocalRounds::answer_about_model(ClientId asker, Number number, Effects& eff
 void LocalRounds::hear_nothing(ClientId from, Number number) {
   const bool can_be = number < of_model ? filter(from) != nullptr : rules_.unify_every > 0;
   if (!can_be || number % of_model < here_) return;
+  const bool is_awaited = number % of_model == here_;
   if (number == here_) std::erase(awaited_, from);
-  if (!has_said_nothing(from, number) && unsaid_.size() < most_unsaid * (filters_.size() + 1)) unsaid_.push_back({from, number});
+  const bool has_room = is_awaited || unsaid_.size() < most_unsaid * (filters_.size() + 1);
+  if (has_room && !has_said_nothing(from, number)) unsaid_.push_back({from, number});
 }
 
 void LocalRounds::on_lost(ClientId receiver, MessageKind kind, Effects& effects) {
@@ -394,6 +425,7 @@ void LocalRounds::on_lost(ClientId receiver, MessageKind kind, Effects& effects)
 void LocalRounds::resume(Time now, Effects& effects) {
   was_away_ = here_ > 0;
   was_anybody_away_ = true;
+  alarm_ = {};
   walk(now, effects);
 }
 
@@ -423,7 +455,7 @@ void LocalRounds::on_unify(Time now, bool clears_mailbox, Effects& effects) {
 
 void LocalRounds::archive(Archive& archive) {
   RoundClient::archive(archive);
-  archive(has_news_), archive(sequence_), archive(here_), archive(unified_), archive(pace_.computations);
+  archive(has_news_), archive(sequence_), archive(here_), archive(unified_), archive(pace_.computations), archive(pace_.left);
   pace_.job.archive(archive);
 }
 

@@ -67,7 +67,7 @@ class LocalRounds final : public RoundClient {
   const Phase& phase() const { return phases_.phase(here_); }
   Exchange exchange() const { return {phases_.exchanges_before(here_), round(), phase().number}; }
   void walk(Time now, Effects& effects);
-  bool jump(Effects& effects);
+  bool jump(Time now, Effects& effects);
   void go_to(Number number, Effects& effects);
   void begin_to_compute(Time now, Effects& effects);
   void begin_to_exchange(Time now, Effects& effects);
@@ -79,20 +79,24 @@ class LocalRounds final : public RoundClient {
   void go_on_if_complete(Time now, Effects& effects);
   void finish_exchange(Time now, Effects& effects);
   void wait(Time now, Effects& effects);
+  void set_alarm(Time now, Effects& effects);
   bool is_to_unify() const;
   ClientId hub() const;
+  void pass_unification(std::uint64_t number, Time now, Effects& effects);
   void unify(Time now, Effects& effects);
   void take_model(Time now, Effects& effects);
   void publish_model(Time now, Effects& effects);
   void answer(ClientId asker, Number number, Effects& effects);
   void answer_about_model(ClientId asker, Number number, Effects& effects);
   void hear_nothing(ClientId from, Number number);
+  std::uint64_t own_exchange() const;
+  bool is_far_ahead(Number number) const;
   Offer judge(const Arrival& arrival);
   void follow(Number number, Time now, Effects& effects);
   DuplicateFilter* filter(ClientId sender);
 
   CountedPhases phases_;
-  std::uint64_t reach_;        // exchanges, and so rounds, that a neighbour may be ahead of a client that is waited for
+  std::uint64_t reach_;        // exchanges that a neighbour may be ahead of a client that is waited for
   Number here_ = 0;            // the phase that it has come to
   Number followed_ = 0;        // nothing before this phase is of use
   Doing doing_ = Doing::nothing;
@@ -102,6 +106,7 @@ class LocalRounds final : public RoundClient {
   bool was_anybody_away_ = false;
   Time since_{};               // when it began to wait
   Time due_{};                 // when waiting ends, or the computation phase
+  Time alarm_{};               // that is set for the next look at what it waits for
   Duration pause_{};           // before it asks again
   std::vector<ClientId> awaited_;                        // in this exchange
   std::vector<Arrival> heard_;

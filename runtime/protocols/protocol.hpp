@@ -23,6 +23,7 @@ class Effects {
     std::uint64_t turn;  // publish: the sender's transmit ticks before this one
     std::uint32_t tag;   // publish: travels with the message, for the receiver's protocol
     std::uint32_t kept_among;  // publish: while it is one of the last so many of its kind the host keeps it for repeat()
+    std::optional<std::uint64_t> round;  // publish: of its exchange; links that fade are those of this round
   };
 
   /// A control message under way: no payload, no step.
@@ -41,7 +42,7 @@ class Effects {
 
   /// Begins a step; entries follow by entry() until the next step.
   Step& step(StepKind kind, ClientId client, Time at) {
-    drafts_.push_back({{.kind = kind, .client = client, .at = at, .entries = {}}, entries_.size(), 0, 0, 0, 0});
+    drafts_.push_back({{.kind = kind, .client = client, .at = at, .entries = {}}, entries_.size(), 0, 0, 0, 0, {}});
     return drafts_.back().step;
   }
   void entry(const StepEntry& entry) {
@@ -52,6 +53,7 @@ class Effects {
   void take_back() { drafts_.pop_back(); }
   void turn(std::uint64_t turn) { drafts_.back().turn = turn; }
   void tag(std::uint32_t tag) { drafts_.back().tag = tag; }
+  void round(std::uint64_t round) { drafts_.back().round = round; }
   void keep_among(std::uint32_t last) { drafts_.back().kept_among = last; }
   /// Asks a neighbour's protocol for something; it hears on_request() if the link does not lose it.
   void request(ClientId from, ClientId to, std::uint32_t tag) { requests_.push_back({from, to, tag, true}); }

@@ -123,7 +123,7 @@ bool Pull::ask(Time now, Effects& effects) {
 }
 
 void Pull::on_request(Time now, ClientId from, std::uint32_t pull, Effects& effects) {
-  publish(answering, {&from, 1}, 2 * pull + answering, now, effects);
+  if (push().graph->find_link(self_, from)) publish(answering, {&from, 1}, 2 * pull + answering, now, effects);
 }
 
 void Pull::publish(std::uint8_t phase, std::span<const ClientId> receivers, std::uint32_t tag, Time now,
@@ -146,7 +146,8 @@ Offer Pull::judge(const Arrival& arrival) const {
     return arrival.arrived - arrival.sent > push().limits.deadline ? Offer::late : Offer::kept;
   if (arrival.tag / 2 + 1 != pulls_) return Offer::late;
   if (!awaits_) return is_cut_ ? Offer::late : Offer::superseded;
-  const auto is_same = [&](const Arrival& answer) { return answer.id == arrival.id; };
+  const auto is_same = [&](const Arrival& answer) { return answer.id.sender == arrival.id.sender; };
+  if (!std::ranges::binary_search(asked_, arrival.id.sender)) return Offer::late;
   if (std::ranges::any_of(answers_, is_same)) return Offer::duplicate;
   return answers_.size() < enough_ ? Offer::kept : Offer::superseded;
 }

@@ -25,7 +25,7 @@ Duration RoundPace::next_length(const PushSettings& settings, ClientId client) {
 }
 
 std::optional<Duration> RoundPace::work(const RoundSettings& rules, ClientId client, std::uint64_t round, Time now,
-                                   Effects& effects) {
+                                        Effects& effects) {
   const JobRule& rule = rules.jobs;
   if (!job.is_begun()) {
     begin(client, now, effects);

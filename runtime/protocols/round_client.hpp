@@ -100,6 +100,7 @@ class RoundClient : public Protocol {
     step.index = sequence_;
     step.phase = exchange.phase;
     effects.turn(exchange.turn);
+    effects.round(exchange.round);
     rules_.each_link_used(self_, exchange.turn, exchange.round, [&](std::uint32_t place) {
       const LinkIndex link = first + place;
       if (!is_sent(receivers[place], link)) return;

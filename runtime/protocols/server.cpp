@@ -56,7 +56,7 @@ void Server::on_presence(ClientId neighbour, bool is_here, Time now, Effects& ef
   if (!is_centre()) return;
   leading_.absent.set(neighbour, is_here);
   const bool is_awaited = !leading_.is_awaited.empty() && leading_.is_awaited[neighbour.value];
-  if (!is_here && is_awaited) count_answer(neighbour, now, effects);
+  if (is_awaited) count_answer(neighbour, now, effects);  // who is here again has forgotten what it was asked for
 }
 
 // A centre that has come back may count its turns from an earlier one.
@@ -161,6 +161,7 @@ Offer Server::judge(const Arrival& arrival) const {
     if (turn != leading_.turn || leading_.is_awaited.empty()) return Offer::late;
     return leading_.is_awaited[arrival.id.sender.value] ? Offer::kept : Offer::duplicate;
   }
+  if (arrival.id.sender != settings_.centre) return Offer::late;
   if (heard_ == turn) return Offer::duplicate;
   const bool is_old = arrival.arrived - arrival.sent > push().limits.deadline || (heard_ && turn < *heard_);
   return is_old ? Offer::late : Offer::kept;

@@ -71,9 +71,13 @@ class Village {
 
   /// Nothing that it does or hears counts any more; the others know.
   void leave(std::uint32_t i) {
+    fall(i);
+    tell_of(i, false);
+  }
+  /// The same, but nobody has noticed it yet.
+  void fall(std::uint32_t i) {
     clients_[i].is_here = false;
     ++clients_[i].life;
-    tell_of(i, false);
   }
   /// With what it had written down, under a new life.
   void come_back(std::uint32_t i, std::span<const std::byte> state) {
@@ -199,7 +203,7 @@ class Village {
     for (unsigned copy = 0; copy <= taken.copies; ++copy)
       reach(to, taken.delay * (copy + 1), [this, i, to, kept, life](LocalRounds& protocol, Effects& more) {
         if (clients_[i].life != life) return;
-        const Arrival arrival{.id = {{i}, 0, kept.sequence}, .slot = 0, .sent = kept.sent, .arrived = now_,
+        const Arrival arrival{.id = {{i}, life, kept.sequence}, .slot = 0, .sent = kept.sent, .arrived = now_,
                               .link = graph.find_link({i}, to).value_or(outside_graph), .place = 0, .tag = kept.tag, .kind = kept.kind};
         if (kept.kind == MessageKind::model)
           CHECK(protocol.on_model(arrival, more));
@@ -390,6 +394,19 @@ TEST_CASE("a slow client whose neighbours do not wait for it jumps to their roun
   CHECK(village.client(2).counts().computations < 16);
 }
 
+TEST_CASE("a slow client takes all its local steps while its neighbours wait for it at an exchange many rounds ahead") {
+  Village village(topologies::path(2));
+  village.push.needs.program.round = {Phase{PhaseKind::compute}, Phase{.kind = PhaseKind::exchange, .every = 20, .offset = 19}};
+  village.push.compute = {TimerLaw::fixed(1, 0), TimerLaw::fixed(0.2, 0)};
+  village.push.limits.deadline = village.rules.patience = 1000s;
+  village.run_until(Time{100s});
+  CHECK(village.client(0).round() == 100);
+  CHECK(village.counts().late == 0);
+  std::size_t computed = 0;
+  for (const KeptStep& kept : village.steps) computed += kept.step.kind == StepKind::compute && kept.step.client == ClientId{0};
+  CHECK(computed == 100);
+}
+
 TEST_CASE("a straggler that has nothing new to say tells its neighbours, and its job goes on in the next round") {
   Village village(topologies::complete(3));
   village.push.needs.send_only_if_computed = true;
@@ -430,6 +447,68 @@ TEST_CASE("who comes back finds the round of the others, and is waited for again
     CHECK(village.client(3).round() + 2 >= village.client(0).round());
     CHECK(village.merged_by(0).back() == (is_ring ? std::vector{1u, 3u} : std::vector{3u}));
     CHECK(village.merged_by(3).back() == (is_ring ? std::vector{0u, 2u} : std::vector{2u}));
+  }
+}
+
+TEST_CASE("who comes back and says an exchange once more is merged once") {
+  Village village(topologies::path(3));
+  village.push.compute = {TimerLaw::fixed(1, 0), TimerLaw::fixed(1, 0), TimerLaw::fixed(4, 0)};
+  std::vector<std::byte> early;
+  village.at(Time{4500ms}, [&] { early = village.written_down(0); });  // 1 waits for 2, and has the message of 0
+  village.at(Time{5500ms}, [&] { village.leave(0), village.come_back(0, early); });
+  village.run_until(Time{60s});
+  CHECK(village.client(1).round() > 10);
+  for (const auto& senders : village.merged_by(1)) CHECK(std::ranges::adjacent_find(senders) == senders.end());
+}
+
+TEST_CASE("a hub that comes back from an early state is told where the others wait for it") {
+  Village village(topologies::ring(4));
+  village.rules.unify_every = 100;
+  village.way = [](const OnTheWay& message) { return Way{.is_lost = message.kind == MessageKind::model}; };
+  std::vector<std::byte> early;
+  village.at(Time{1500ms}, [&] { early = village.written_down(0); });
+  village.at(Time{101s}, [&] {  // the others wait for its model
+    village.fall(0);
+    village.way = [](const OnTheWay&) { return Way{}; };
+    village.come_back(0, early);
+  });
+  village.run_until(Time{115s});
+  for (std::uint32_t i = 0; i < 4; ++i) CHECK(village.client(i).round() >= 105);
+}
+
+TEST_CASE("a client that was saved between its local steps takes the rest of them") {
+  Village village(topologies::path(2));
+  village.push.needs.program.round = {Phase{.kind = PhaseKind::compute, .repeat = 5}, Phase{PhaseKind::exchange}};
+  std::vector<std::byte> saved;
+  village.at(Time{7500ms}, [&] { saved = village.written_down(0); });  // 2 of round 1
+  village.at(Time{8500ms}, [&] { village.leave(0), village.come_back(0, saved); });
+  std::size_t before = 0;
+  village.at(Time{8500ms}, [&] { before = village.steps.size(); });
+  village.run_until(Time{30s});
+  std::size_t computed = 0;
+  for (std::size_t i = before; i < village.steps.size(); ++i) {
+    const Step& step = village.steps[i].step;
+    if (step.client != ClientId{0}) continue;
+    if (step.kind == StepKind::publish) break;
+    computed += step.kind == StepKind::compute;
+  }
+  CHECK(computed == 3);
+}
+
+TEST_CASE("a neighbour that claims to be anywhere moves nobody who is waited for, and what it may leave here is bounded") {
+  for (const bool has_patience : {false, true}) {
+    Village village(topologies::path(3));
+    if (has_patience) village.rules.patience = 10s;
+    village.push.compute = {TimerLaw::fixed(1, 0), TimerLaw::fixed(1, 0), TimerLaw::off()};
+    village.run_until(Time{1500ms});
+    Effects effects;
+    const MessageCounts before = village.counts();
+    for (std::uint32_t i = 0; i < 5000; ++i) {
+      const std::uint32_t tag = i < 3000 ? 2 * i + 1 : (1u << 30) - 2 * i + 1;
+      static_cast<void>(village.client(1).on_arrival({.id = {{2}, 0, 1000 + i}, .slot = 0, .sent = Time{1s}, .arrived = Time{1500ms}, .tag = tag}, effects));
+    }
+    CHECK(village.client(1).held() < 40);
+    CHECK(village.counts().kept < before.kept + (has_patience ? 4000 : 40));
   }
 }
 
@@ -506,7 +585,7 @@ TEST_CASE("at a unification everybody takes the hub's model before the next roun
     Village village(topologies::ring(4));
     village.rules.unify_every = 2;
     village.way = [&](const OnTheWay& message) { return Way{.is_lost = by_chance(message, loss, 1)}; };
-    village.run_until(Time{40s});
+    village.run_until(Time{100s});
     std::vector<std::vector<std::string>> of(4);
     for (const KeptStep& kept : village.steps)
       if (kept.step.kind != StepKind::discard) of[kept.step.client.value].push_back(what_of(kept));
