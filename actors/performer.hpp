@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -77,6 +79,10 @@ class Performer {
   virtual Payload publish(const Step& step, ThreadMemory& memory) = 0;
   /// The payloads of the step's entries, in their order.
   virtual void merge(const Step& step, std::span<const Payload* const> payloads, ThreadMemory& memory) = 0;
+  /// Whether such a step can take this payload, the model of an adopt step included.
+  virtual bool fits(const Payload& payload, const Step& step, std::uint32_t place) const = 0;
+  /// From now on merge() throws std::runtime_error where a payload does not fit.
+  virtual void distrust() = 0;
   /// From now on models are heard with the noise of the air. It outlives the performer.
   virtual void hear_through(const Air& air, ClientId self) = 0;
   virtual void adopt(const Payload& payload) = 0;
@@ -132,10 +138,21 @@ class PerformerOf final : public Performer {
     window.clear();
     for (std::size_t i = 0; i < payloads.size(); ++i) {
       const StepEntry& entry = step.entries[i];
+      if (distrusts_ && !fits(*payloads[i], step, entry.place))
+        throw std::runtime_error("message " + std::to_string(entry.sequence) + " of client " + std::to_string(entry.peer.value) +
+                                 " has not the form of one");
       window.push_back({entry.peer, entry.sequence, entry.weight, entry.age, ears_ ? heard[i] : *payloads[i], entry.place});
     }
     algorithm_->merge(work, step, window);
   }
+
+  bool fits(const Payload& payload, const Step& step, std::uint32_t place) const override {
+    if (step.message == MessageKind::model)
+      return holds<Real>(payload.common[0], static_cast<std::size_t>(algorithm_->model().size()));
+    return algorithm_->fits(payload, step, place);
+  }
+
+  void distrust() override { distrusts_ = true; }
 
   void hear_through(const Air& air, ClientId self) override { ears_ = std::make_unique<Ears>(air, self); }
 
@@ -191,6 +208,7 @@ class PerformerOf final : public Performer {
   TensorPool& pool_;
   Traffic traffic_;
   std::unique_ptr<Ears> ears_;
+  bool distrusts_ = false;
 };
 
 }  // namespace rubato

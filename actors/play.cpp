@@ -65,6 +65,7 @@ void Play::make_clients(const Task& task, const Seating& seating, const std::vec
     if (!cast.empty() && !cast[i]) continue;
     if (options_.shuffle_memory > 0) between.push_back(ensemble_.pool.make<float>(1 + chance.below(5000)));
     std::unique_ptr<Performer> performer = task.make_performer(seating.seat(ClientId{i}, task.samples()), ensemble_.pool);
+    if (!cast.empty()) performer->distrust();  // other hosts play with it
     if (seating.air) performer->hear_through(*seating.air, ClientId{i});
     ensemble_.clients[i] = std::make_unique<Client>(ClientId{i}, std::move(performer));
   }

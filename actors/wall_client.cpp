@@ -125,32 +125,20 @@ bool WallClient::knows_life_of(const Letter& letter) {
   return letter.incarnation == known;
 }
 
-// All clients of a run send the same kinds of numbers; before it has sent anything itself it can only judge models.
-bool WallClient::is_shapely(const Letter& letter, const Delivery& delivery) const {
-  const auto alike = [](const Tensor& a, const Tensor& b) {
-    return bool{a} == bool{b} && (!a || (a.scalar() == b.scalar() && a.count() == b.count()));
-  };
-  const Payload& payload = letter.payload;
-  if (letter.kind == MessageKind::model)
-    return payload.common[0] && payload.common[0].bytes() == performer_->model_bytes().size();
-  const std::uint8_t phase = letter.kind == MessageKind::update ? protocol_->phase_of(letter.tag) : 0;
-  if (letter.kind != MessageKind::update || phase >= own_.size() || !own_[phase]) return true;
-  const Payload& own = own_[phase]->payload;
-  for (std::size_t i = 0; i < Payload::most_tensors; ++i)
-    if (!alike(payload.common[i], own.common[i])) return false;
-  if (own.own.empty()) return true;
-  const std::size_t each = own.own_each;
-  if (payload.own_each != each || payload.own.size() < (delivery.place + 1) * each) return false;
-  for (std::size_t i = 0; i < each; ++i)
-    if (!alike(payload.own[delivery.place * each + i], own.own[i])) return false;
-  return true;
+// What clients of this host send is what it should be.
+bool WallClient::fits(const WallEvent& event) const {
+  if (!event.place) return true;
+  const Letter& letter = *event.letter;
+  Step step{.kind = StepKind::merge, .message = letter.kind};
+  if (letter.kind == MessageKind::update) step.phase = protocol_->phase_of(letter.tag);
+  return performer_->fits(letter.payload, step, event.delivery.place);
 }
 
 void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
   const Letter& letter = *event.letter;
   if (is_unheard(event)) return;
   ++world_.events;
-  if (!is_shapely(letter, event.delivery)) {
+  if (!fits(event)) {
     ++tally_.misshapen;
     return;
   }
@@ -177,8 +165,7 @@ void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
     return;
   }
   if (letter.kind == MessageKind::model) {
-    const bool is_of_hub = letter.sequence < first_fetched_model;
-    if (is_of_hub && protocol_->on_model(arrival, effects_)) return;
+    if (letter.sequence < first_fetched_model && protocol_->on_model(arrival, effects_)) return;
     return receive_model(event, slot, memory);
   }
   const Offer offer = protocol_->on_arrival(arrival, effects_);
@@ -187,10 +174,16 @@ void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
     world_.office.send(Note{MessageKind::acknowledgement, self_, letter.sender, letter.sequence, Duration{}});
 }
 
+// Of a unification that is due, or nearly, because hosts' clocks differ.
+bool WallClient::is_of_hub(const Letter& letter) const {
+  const Duration period = world_.unification_period;
+  return period > Duration{} && letter.sequence > adopted_ && letter.sequence <= static_cast<std::uint64_t>((now_ - Time{}) / period) + 2;
+}
+
 void WallClient::receive_model(const WallEvent& event, SlotIndex slot, ThreadMemory&) {
   const Letter& letter = *event.letter;
   const bool is_fetched = letter.sequence >= first_fetched_model;
-  const bool is_news = is_fetched ? letter.sequence == fetched_ : letter.sequence > adopted_;
+  const bool is_news = is_fetched ? letter.sequence == fetched_ : is_of_hub(letter);
   if (is_news) (is_fetched ? fetched_ : adopted_) = is_fetched ? 0 : letter.sequence;
   Step& step = effects_.step(is_news ? StepKind::adopt : StepKind::discard, self_, now_);
   step.message = MessageKind::model;
@@ -488,10 +481,6 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
   letter->tag = draft.tag;
   letter->epoch = epoch_;
   letter->sent = world_.clock.now();
-  if (step.message == MessageKind::update && !entries.empty()) {
-    own_.resize(std::max<std::size_t>(own_.size(), step.phase + 1u));
-    own_[step.phase] = letter;
-  }
   if (step.keeps && !entries.empty()) protocol_->on_retained(static_cast<Sequence>(step.index), put(letter));
   if (draft.kept_among > 0) keep(letter, deliveries, draft.kept_among);
   const std::size_t under_way = deliveries.size();

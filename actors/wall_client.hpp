@@ -107,6 +107,7 @@ struct WallWorld {
   bool passes_mass_on = false;       ///< epochs matter
   bool may_adopt = false;            ///< who joins can take the model of a neighbour
   bool saturates = false;            ///< computes as fast as it can
+  Duration unification_period{};     ///< 0: no hub sends its model by the clock
   std::uint32_t incarnation = 0;     ///< of this host's clients
   WallClock& clock;
   WallOffice& office;
@@ -179,6 +180,7 @@ class WallClient {
   bool is_unheard(const WallEvent& event);
   void tick(const WallEvent& event, ThreadMemory& memory);
   void receive(const WallEvent& event, ThreadMemory& memory);
+  bool is_of_hub(const Letter& letter) const;
   void receive_model(const WallEvent& event, SlotIndex slot, ThreadMemory& memory);
   void take_note(const Note& note, ThreadMemory& memory);
   void unify(const WallEvent& event, ThreadMemory& memory);
@@ -186,7 +188,7 @@ class WallClient {
   void save(std::uint64_t number, ThreadMemory& memory);
   void close_windows_before(Time now, ThreadMemory& memory);
   bool knows_life_of(const Letter& letter);
-  bool is_shapely(const Letter& letter, const Delivery& delivery) const;
+  bool fits(const WallEvent& event) const;
 
   void take_over(ThreadMemory& memory);
   void schedule();
@@ -231,7 +233,6 @@ class WallClient {
   std::vector<std::shared_ptr<const Letter>> slots_;  // letters that the protocol holds
   std::vector<SlotIndex> free_slots_;
   std::vector<std::uint32_t> lives_;       // by sender among its neighbours: the newest incarnation
-  std::vector<std::shared_ptr<const Letter>> own_;  // by phase, the last update it sent: what a letter looks like
   struct Sent {
     std::shared_ptr<const Letter> letter;
     std::vector<Delivery> deliveries;

@@ -41,6 +41,7 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
              .passes_mass_on = !timing.settings.share_weights.empty() || timing.settings.needs.in_order,
              .may_adopt = timing.conductor.may_adopt,
              .saturates = experiment.saturate,
+             .unification_period = timing.conductor.unification.period,
              .clock = clock_,
              .office = *this,
              .record = record,

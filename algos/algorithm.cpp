@@ -106,6 +106,11 @@ void Algorithm<Real>::reclaim(Work<Real>&, const Payload&) {
 }
 
 template <class Real>
+bool Algorithm<Real>::fits(const Payload& payload, const Step&, std::uint32_t) const {
+  return holds<Real>(payload.common[0], static_cast<std::size_t>(model().size()));
+}
+
+template <class Real>
 void Algorithm<Real>::adopt(ConstVectorRef<Real>) {
   refuse("adopt");
 }
@@ -142,6 +147,13 @@ Tensor copy_of(ConstVectorRef<Real> vector, TensorPool& pool) {
 }
 
 template <class Real>
+bool are_coordinates(const Tensor& coordinates, const Tensor& values, std::size_t numbers) {
+  if (!values || !holds<Real>(values, values.count()) || !holds<std::uint32_t>(coordinates, values.count())) return false;
+  const std::span places(coordinates.data<std::uint32_t>(), coordinates.count());
+  return std::ranges::all_of(places, [&](std::uint32_t place) { return place < numbers; });
+}
+
+template <class Real>
 Tensor zeros(std::size_t count, TensorPool& pool) {
   Tensor tensor = pool.make<Real>(count);
   numbers_of<Real>(tensor).setZero();
@@ -154,6 +166,8 @@ template class Algorithm<float>;
 template class Algorithm<double>;
 template Tensor copy_of<float>(ConstVectorRef<float>, TensorPool&);
 template Tensor copy_of<double>(ConstVectorRef<double>, TensorPool&);
+template bool are_coordinates<float>(const Tensor&, const Tensor&, std::size_t);
+template bool are_coordinates<double>(const Tensor&, const Tensor&, std::size_t);
 template Tensor zeros<float>(std::size_t, TensorPool&);
 template Tensor zeros<double>(std::size_t, TensorPool&);
 

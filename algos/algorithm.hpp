@@ -125,6 +125,10 @@ class Algorithm {
   /// `step.entries` are the receivers with their shares, ascending; those included whose links lose the message.
   virtual Payload publish(Work<Real>& work, const Step& step) = 0;
   virtual void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) = 0;
+  /// Whether merge() with such a step can take this payload: its tensors are there, and as large as they must be. `place`:
+  /// of this client among the receivers. Asked of what other machines send. Unless it is overridden one tensor, common to
+  /// all receivers and as large as the model, is what fits.
+  virtual bool fits(const Payload& payload, const Step& step, std::uint32_t place) const;
   /// An increment of this client's own that did not arrive.
   virtual void reclaim(Work<Real>& work, const Payload& payload);
   /// Overwrite the model: unification, joining.
@@ -153,6 +157,15 @@ class Algorithm {
 /// A tensor with the same numbers.
 template <class Real>
 Tensor copy_of(ConstVectorRef<Real> vector, TensorPool& pool);
+
+/// So many numbers of this kind.
+template <class Number>
+bool holds(const Tensor& tensor, std::size_t count) {
+  return tensor && tensor.scalar() == scalar_of<Number> && tensor.count() == count;
+}
+/// Coordinates of a vector with so many numbers, as many as there are values.
+template <class Real>
+bool are_coordinates(const Tensor& coordinates, const Tensor& values, std::size_t numbers);
 
 /// A tensor of zeros.
 template <class Real>

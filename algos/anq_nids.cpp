@@ -83,6 +83,10 @@ class AnqNids final : public LocalModel<Real> {
     if (!window.empty()) this->x() += static_cast<Real>(0.5) * (heard - static_cast<Real>(sum) * chat());
   }
 
+  bool fits(const Payload& payload, const Step&, std::uint32_t) const override {
+    return holds<std::uint32_t>(payload.common[0], chat_.count());
+  }
+
   void round_balance(Probe& probe) const override { step_.show_balance(probe, this->model()); }
 
   void adopt(ConstVectorRef<Real> model) override {

@@ -90,6 +90,10 @@ class Beer final : public LocalModel<Real> {
     }
   }
 
+  bool fits(const Payload& payload, const Step&, std::uint32_t) const override {
+    return fits_compressed<Real>(payload.common[0], payload.common[1], v_.count());
+  }
+
   void reset(Work<Real>&) override {
     v() = numbers_of<Real>(g_);
     h_.template forget<Real>();

@@ -76,6 +76,11 @@ class Choco final : public LocalModel<Real> {
       meet(work, window);
   }
 
+  bool fits(const Payload& payload, const Step& step, std::uint32_t place) const override {
+    if (step.message == MessageKind::resync) return LocalModel<Real>::fits(payload, step, place);
+    return fits_compressed<Real>(payload.common[0], payload.common[1], xhat_.count());
+  }
+
   void reset(Work<Real>&) override {
     xhat().setZero();
     if (heard_) numbers_of<Real>(heard_).setZero();

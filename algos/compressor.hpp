@@ -56,6 +56,12 @@ class Compressor {
 template <class Real>
 void add_compressed(const Tensor& values, const Tensor& coordinates, double weight, VectorRef<Real> target);
 
+/// Whether they can be added to a vector with so many numbers.
+template <class Real>
+bool fits_compressed(const Tensor& values, const Tensor& coordinates, std::size_t numbers) {
+  return coordinates ? are_coordinates<Real>(coordinates, values, numbers) : holds<Real>(values, numbers);
+}
+
 /// Bytes of what the compressor of these options leaves of a vector.
 double compressed_bytes(const AlgorithmOptions& options, std::size_t numbers, std::size_t scalar_bytes);
 

@@ -87,6 +87,11 @@ class Depositum final : public Algorithm<Real> {
       for (const Received<Real>& message : window) mass_.absorb(message, y());
   }
 
+  bool fits(const Payload& payload, const Step& step, std::uint32_t place) const override {
+    return (!exchanges_x(step) || Algorithm<Real>::fits(payload, step, place)) &&
+           (!exchanges_y(step) || TrackingMass::fits(payload, place, y_.count()));
+  }
+
   void adopt(ConstVectorRef<Real> model) override { x() = model; }
 
   void reset(Work<Real>&) override {

@@ -87,6 +87,10 @@ class Kgt final : public Algorithm<Real> {
     anchor() += d;
   }
 
+  bool fits(const Payload& payload, const Step& step, std::uint32_t place) const override {
+    return Algorithm<Real>::fits(payload, step, place) && TrackingMass::fits(payload, place, c_.count());
+  }
+
   void reset(Work<Real>&) override {
     c().setZero();
     counters_.reset();

@@ -99,6 +99,13 @@ class Pame final : public LocalModel<Real> {
     has_merged_ = true;
   }
 
+  bool fits(const Payload& payload, const Step&, std::uint32_t place) const override {
+    if (settings_->shares_coordinates) return are_coordinates<Real>(payload.common[0], payload.common[1], v_.count());
+    const std::size_t first = std::size_t{2} * place;
+    return payload.own_each == 2 && first + 1 < payload.own.size() &&
+           are_coordinates<Real>(payload.own[first], payload.own[first + 1], v_.count());
+  }
+
   void archive(Archive& archive) override {
     LocalModel<Real>::archive(archive);
     archive.fixed(v_);

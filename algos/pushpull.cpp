@@ -72,6 +72,11 @@ class PushPull final : public Algorithm<Real> {
       for (const Received<Real>& message : window) mass_.absorb(message, y());
   }
 
+  bool fits(const Payload& payload, const Step& step, std::uint32_t place) const override {
+    return (step.phase == trackers || Algorithm<Real>::fits(payload, step, place)) &&
+           (step.phase == models || TrackingMass::fits(payload, place, y_.count()));
+  }
+
   void reset(Work<Real>&) override {
     y() = g();
     mass_.reset();

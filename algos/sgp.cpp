@@ -67,6 +67,10 @@ class Sgp final : public Algorithm<Real> {
     if (!window.empty()) divide();
   }
 
+  bool fits(const Payload& payload, const Step&, std::uint32_t place) const override {
+    return TrackingMass::fits(payload, place, mass_.count());
+  }
+
   void reset(Work<Real>&) override {
     x() = z().template cast<double>();
     w() = 1;

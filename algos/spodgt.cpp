@@ -73,6 +73,10 @@ class Spodgt final : public Algorithm<Real> {
     }
   }
 
+  bool fits(const Payload& payload, const Step& step, std::uint32_t place) const override {
+    return Algorithm<Real>::fits(payload, step, place) && TrackingMass::fits(payload, place, y_.count());
+  }
+
   void adopt(ConstVectorRef<Real> model) override { x() = model; }
 
   void reset(Work<Real>&) override {

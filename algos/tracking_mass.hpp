@@ -30,6 +30,11 @@ class TrackingMass {
   /// client's, and the caller takes it off.
   [[nodiscard]] double assign(ConstVectorRef<double> mass, const Step& step, TensorPool& pool, Payload& payload);
 
+  /// Whether the receiver at this place can absorb the message into a mass with so many numbers.
+  static bool fits(const Payload& payload, std::uint32_t place, std::size_t numbers) {
+    return payload.own_each == 1 && place < payload.own.size() && holds<double>(payload.own[place], numbers);
+  }
+
   /// Adds to `mass` what the sender has assigned to this client since its last message that was absorbed.
   template <class Real>
   void absorb(const Received<Real>& message, VectorRef<double> mass) {

@@ -299,7 +299,7 @@ void LocalRounds::publish_model(Time now, Effects& effects) {
 bool LocalRounds::on_model(const Arrival& arrival, Effects& effects) {
   if (rules_.unify_every == 0) return false;
   const bool is_awaited = doing_ == Doing::unifying && arrival.id.sequence == unified_;
-  const bool is_early = arrival.id.sequence > unified_ && models_.size() < most_models &&
+  const bool is_early = arrival.id.sequence > unified_ && arrival.id.sequence <= unified_ + most_models &&
                         std::ranges::none_of(models_, [&](const Arrival& one) { return one.id.sequence == arrival.id.sequence; });
   if (is_awaited || is_early)
     models_.push_back(arrival);

@@ -274,7 +274,8 @@ TEST_CASE("what one host of a run lets wait at another is bounded and counted, a
     return outcomes[0].result;
   };
   const RunResult calm = run(0), flooded = run(120'000);  // 100,000 may wait
-  CHECK(flooded.messages.kept > calm.messages.kept / 2);
+  CHECK(calm.messages.kept > 20);
+  CHECK(flooded.messages.kept > 20);
   CHECK(flooded.absent.empty());
 }
 

@@ -41,6 +41,8 @@ class Mixer final : public Performer {
     const double* const other = payload.common[0].data<double>();
     for (std::size_t i = 0; i < numbers; ++i) x_[i] += weight * (other[i] - x_[i]);
   }
+  bool fits(const Payload&, const Step&, std::uint32_t) const override { return true; }
+  void distrust() override {}
   void hear_through(const Air&, ClientId) override {}
   void adopt(const Payload& payload) override {
     const double* const other = payload.common[0].data<double>();
