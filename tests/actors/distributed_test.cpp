@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <sstream>
 
 #include "actors/roster.hpp"
 #include "actors/run_folder.hpp"
@@ -134,6 +135,16 @@ TEST_CASE("three hosts have the digests of one process, under every kind of prot
     CAPTURE(one.more);
     const std::string expected = digests(run(experiment_of(one)));
     check_like_one_process(run_hosts(over_hosts(experiment_of(one), 3)), expected);
+  }
+}
+
+TEST_CASE("two hosts share every algorithm that has an example, and each takes what the other sends") {
+  for (const std::filesystem::path& file : example_algorithms()) {
+    CAPTURE(file.stem());
+    std::ostringstream notes;
+    const std::vector<std::string> overrides = {"until=6.5", "metrics.test_samples=50", "metrics.every_events=0"};
+    const config::Experiment alone = config::read_experiment(file, overrides, notes);
+    check_like_one_process(run_hosts(over_hosts(alone, 2)), digests(run(alone, on_threads(1))));
   }
 }
 

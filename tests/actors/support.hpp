@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -75,6 +76,14 @@ inline config::Experiment experiment(const std::vector<std::string>& overrides =
 inline std::vector<std::string> operator+(std::vector<std::string> some, const std::vector<std::string>& more) {
   some.insert(some.end(), more.begin(), more.end());
   return some;
+}
+
+/// One experiment for each algorithm that a file of its own shows.
+inline std::vector<std::filesystem::path> example_algorithms() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(RUBATO_SOURCE_DIR "/examples/algorithms")) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 inline RunOptions on_threads(unsigned threads) {

@@ -49,11 +49,8 @@ TEST_CASE("servers, leaders and tokens learn in real time, and replay to their d
 }
 
 TEST_CASE("every algorithm that has an example runs in real time, and its record lands on its digests") {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(RUBATO_SOURCE_DIR "/examples/algorithms")) files.push_back(entry.path());
-  std::ranges::sort(files);
-  CHECK(files.size() >= 28);
-  for (const std::filesystem::path& file : files) {
+  CHECK(example_algorithms().size() >= 28);
+  for (const std::filesystem::path& file : example_algorithms()) {
     CAPTURE(file.stem());
     const Folder folder;
     std::ostringstream notes;
