@@ -14,6 +14,7 @@ constexpr std::uint32_t eager_asks = 8;  // until the first good estimate of a c
 constexpr Duration eager_pause = std::chrono::milliseconds(25);
 constexpr std::size_t window = 16;  // exchanges among which the shortest counts: clocks drift, so not for ever
 constexpr Duration say_every = std::chrono::seconds(1);
+constexpr Duration for_stragglers = std::chrono::seconds(2);  // of those who begin a run, before a late host goes in
 
 }  // namespace
 
@@ -253,6 +254,10 @@ void Assembly::run() {
 
 // ---- what others ask -----------------------------------------------------------------------------------------------
 
+bool Assembly::is_running(const Peer& peer) {
+  return peer.introduction && peer.introduction->running_since && peer.knows_us && !peer.exchanges.empty();
+}
+
 std::vector<HostId> Assembly::missing() const {
   std::vector<HostId> hosts;
   for (std::uint32_t host = 0; host < peers_.size(); ++host) {
@@ -265,7 +270,8 @@ std::vector<HostId> Assembly::missing() const {
 
 std::vector<HostId> Assembly::meet(Duration limit, const std::function<void(const std::vector<HostId>&)>& on_missing,
                                    const std::atomic<bool>* stop) {
-  const Duration until = settings_.now() + limit;
+  Duration until = settings_.now() + limit;
+  bool is_under_way = false;
   Duration next_word = settings_.now() + say_every;
   std::unique_lock lock(mutex_);
   while (true) {
@@ -278,6 +284,10 @@ std::vector<HostId> Assembly::meet(Duration limit, const std::function<void(cons
     }
     const std::vector<HostId> absent = missing();
     const Duration now = settings_.now();
+    if (!is_under_way && std::ranges::any_of(peers_, is_running)) {
+      is_under_way = true;
+      until = std::min(until, now + for_stragglers);
+    }
     if (absent.empty() || now >= until || (stop && stop->load())) break;
     if (now >= next_word && on_missing) {
       lock.unlock();

@@ -75,8 +75,8 @@ class Assembly final : public ParcelSink {
   /// Ends what start() began; the transport may take `linger` to send what waits.
   void stop(Duration linger);
 
-  /// Waits until all others are there and their clocks are known, or the limit is over, or `stop` becomes true. Returns
-  /// who is there, itself included. `on_missing` hears about once a second who is not. Throws std::invalid_argument if a
+  /// Waits until all others are there and their clocks are known, or the limit is over, or `stop` becomes true; where one of
+  /// them runs already, only a moment for the rest. Returns who is there, itself included. `on_missing` hears about once a second who is not. Throws std::invalid_argument if a
   /// host runs something else.
   std::vector<HostId> meet(Duration limit, const std::function<void(const std::vector<HostId>&)>& on_missing = {},
                            const std::atomic<bool>* stop = nullptr);
@@ -146,6 +146,7 @@ class Assembly final : public ParcelSink {
   void speak(HostId host, Duration now);
   void look_for_lost(Duration now);
   Duration pause_between_asks() const;
+  static bool is_running(const Peer& peer);
   std::vector<HostId> missing() const;
   bool is_alive(const Peer& peer) const;
 

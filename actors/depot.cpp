@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <numeric>
 
 #include "actors/parcel_head.hpp"
 
@@ -26,6 +27,11 @@ Tensor copy_of(const Tensor& tensor, TensorPool& pool) {
   Tensor copy = pool.make(tensor.scalar(), tensor.count());
   std::memcpy(copy.writable<std::byte>(), tensor.data<std::byte>(), tensor.bytes());
   return copy;
+}
+
+std::size_t bytes_of(const Goods& goods) {
+  const auto add = [](std::size_t sum, const Tensor& tensor) { return sum + tensor.bytes(); };
+  return std::accumulate(goods.tensors.begin(), goods.tensors.end(), std::size_t{0}, add);
 }
 
 // Where each part of these tensors begins, and their end.
@@ -59,8 +65,7 @@ struct Depot::Names {
 
   void form(Head& head) {
     head(flag);
-    head.list(names, [](Head& part, GoodsName& name) { name.form(part); });
-    head.require(names.size() <= most_names);
+    head.list(names, [](Head& part, GoodsName& name) { name.form(part); }, most_names);
   }
 };
 
@@ -317,6 +322,11 @@ void Depot::on_questions(HostId from, const std::vector<GoodsName>& names) {
 
 // ---- what this host wants ------------------------------------------------------------------------------------------
 
+void Depot::allow(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  most_bytes_ = bytes;
+}
+
 void Depot::want(GoodsName name, HostId owner, Receive receive) {
   {
     const std::lock_guard lock(mutex_);
@@ -355,6 +365,11 @@ void Depot::on_goods(HostId from, Parcel parcel) {
     const std::lock_guard lock(mutex_);
     const auto wanted = wanted_.find(head->name);
     if (wanted == wanted_.end()) return;  // somebody has given up
+    if (bytes_of(part) > most_bytes_ - std::min(most_bytes_, wanted->second.bytes())) {
+      wanted->second.parts.clear();
+      ++refused_;
+      return;
+    }
     goods = add_part(wanted->second, *head, std::move(part));
     if (!goods) return;
     receive = std::move(wanted->second.receive);
@@ -389,6 +404,10 @@ bool Depot::is_wanted(const PartHead& head, HostId from) {
   peer.pause = short_pause;
   peer.next_repeat = std::min(monotonic_now() + short_pause, peer.last_repeat + longest_wait);
   return true;
+}
+
+std::size_t Depot::Wanted::bytes() const {
+  return std::accumulate(parts.begin(), parts.end(), std::size_t{0}, [](std::size_t sum, const Part& part) { return sum + bytes_of(part.goods); });
 }
 
 // The goods, once all their parts are there.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -69,6 +70,8 @@ class Depot {
   /// That host will never ask.
   void let_go(GoodsName name, HostId host);
 
+  /// No goods have tensors with more bytes than this. What is longer is refused, also while it is coming.
+  void allow(std::size_t bytes);
   /// Asks the owner until it comes.
   void want(GoodsName name, HostId owner, Receive receive);
   /// All that has been received so far is receipted when this returns: before a host goes. Not to be called by a receiver.
@@ -110,6 +113,7 @@ class Depot {
     HostId owner;
     Receive receive;
     std::vector<Part> parts = {};  // what has come of it
+    std::size_t bytes() const;
   };
   struct Sent {
     GoodsName name;
@@ -163,6 +167,7 @@ class Depot {
   std::unordered_map<GoodsName, std::vector<HostId>, HashName> early_;  // asked for before they were promised
   std::uint64_t promised_[last_goods_kind + 1] = {};  // by kind: the next number that may be promised
   std::unordered_map<GoodsName, Wanted, HashName> wanted_;
+  std::size_t most_bytes_ = std::numeric_limits<std::size_t>::max();
   std::uint64_t refused_ = 0;
   int receiving_ = 0;  // goods in the hands of their receivers
   int speaking_ = 0;   // threads that send words

@@ -35,10 +35,15 @@ void SampleGatherer::balance(InProgress& progress, ClientId client, const Snapsh
       progress.sums.push_back({part.name, std::vector<double>(count), std::vector<double>(count),
                                std::vector<double>(count), std::vector<ClientId>(count)});
     }
+  const auto is_summed = [](const NamedVector& part, const Sum& sum) { return part.name == sum.name && part.values.size() == sum.values.size(); };
+  if (!std::ranges::equal(snapshot.balance, progress.sums, is_summed)) {  // another host has made it up
+    progress.has_foreign_sums = true;
+    return;
+  }
   for (std::size_t k = 0; k < snapshot.balance.size(); ++k) {
-    Sum& sum = progress.sums.at(k);
+    Sum& sum = progress.sums[k];
     for (std::size_t i = 0; i < sum.values.size(); ++i) {
-      const double part = snapshot.balance[k].values.at(i);
+      const double part = snapshot.balance[k].values[i];
       sum.values[i] += part;
       sum.sizes[i] += std::abs(part);
       if (std::abs(part) < sum.largest[i]) continue;
@@ -82,7 +87,7 @@ Sample SampleGatherer::finish(InProgress& progress, ThreadMemory& memory) {
   Sample& sample = progress.sample;
   sample.different = progress.different;
   const bool has_all = progress.sample.header.clients == evaluation_.clients();
-  if ((has_all || sample.header.covers_all) && sample.header.mass_is_whole) sample.defect = defect_of(progress);
+  if ((has_all || sample.header.covers_all) && sample.header.mass_is_whole && !progress.has_foreign_sums) sample.defect = defect_of(progress);
   if (!has_all)
     sample.traffic.scale(static_cast<double>(evaluation_.clients()) / sample.header.clients);
   const Score of_mean = evaluation_.score_mean(progress.consensus.mean_model(), memory);

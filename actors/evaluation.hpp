@@ -177,6 +177,7 @@ class SampleGatherer {
     ConsensusSum consensus;
     std::vector<double> f1;
     std::vector<Sum> sums;
+    bool has_foreign_sums = false;  // somebody has others: nothing is known of them
     StationaritySum stationarity;
     Tensor first;  // model of the first client
     std::optional<ClientId> different;  // the first whose model is not the first client's

@@ -66,7 +66,7 @@ PackedClient pack(const FinalClient& last, TensorPool& pool) {
   return packed;
 }
 
-std::optional<FinalClient> unpack(const std::vector<std::byte>& head, std::vector<Tensor> tensors, std::size_t model_bytes) try {
+std::optional<FinalClient> unpack(const std::vector<std::byte>& head, std::vector<Tensor> tensors, Scalar scalar, std::size_t numbers) try {
   TensorPool none;
   Archive archive(head, none);
   FinalClient last;
@@ -74,9 +74,8 @@ std::optional<FinalClient> unpack(const std::vector<std::byte>& head, std::vecto
   if (archive.bytes_left() > 0 || tensors.size() != 2 + last.snapshot.balance.size()) return std::nullopt;
   last.snapshot.model = std::move(tensors[0]);
   last.model = std::move(tensors[1]);
-  const bool are_models = last.snapshot.model.bytes() == model_bytes && last.model.bytes() == model_bytes &&
-                          last.snapshot.model.scalar() == last.model.scalar();
-  if (!are_models) return std::nullopt;
+  const auto is_model = [&](const Tensor& tensor) { return tensor && tensor.scalar() == scalar && tensor.count() == numbers; };
+  if (!is_model(last.snapshot.model) || !is_model(last.model)) return std::nullopt;
   for (std::size_t i = 0; i < last.snapshot.balance.size(); ++i) {
     const Tensor& values = tensors[2 + i];
     if (!values || values.scalar() != Scalar::float64) return std::nullopt;

@@ -37,7 +37,7 @@ struct PackedClient {
 };
 PackedClient pack(const FinalClient& last, TensorPool& pool);
 
-/// None: this is no client with a model of so many bytes.
-std::optional<FinalClient> unpack(const std::vector<std::byte>& head, std::vector<Tensor> tensors, std::size_t model_bytes);
+/// None: this is no client with a model of so many numbers.
+std::optional<FinalClient> unpack(const std::vector<std::byte>& head, std::vector<Tensor> tensors, Scalar scalar, std::size_t numbers);
 
 }  // namespace rubato

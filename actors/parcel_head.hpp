@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -70,14 +71,18 @@ class Head {
     if (is_reading_) value = is_there ? std::optional<Value>(Value{}) : std::nullopt;
     if (value) (*this)(*value);
   }
-  /// Things in a row, each at least one byte; `each` does one of them.
+  /// Things in a row, each at least one byte and not more than `most`; `each` does one of them.
   template <class Value, class Each>
-  void list(std::vector<Value>& values, Each each) {
+  void list(std::vector<Value>& values, Each each, std::size_t most = std::numeric_limits<std::size_t>::max()) {
     auto count = static_cast<std::uint32_t>(values.size());
     (*this)(count);
-    require(!is_reading_ || count <= given_.size());
-    if (is_reading_) values.resize(is_good_ ? count : 0);
-    for (Value& value : values) each(*this, value);
+    require(!is_reading_ || (count <= given_.size() && count <= most));
+    if (!is_reading_) {
+      for (Value& value : values) each(*this, value);
+      return;
+    }
+    values.clear();  // it grows with what is really there
+    for (std::uint32_t i = 0; i < count && is_good_; ++i) each(*this, values.emplace_back());
   }
   /// What a reader finds wrong itself.
   void require(bool is_right) { is_good_ = is_good_ && is_right; }

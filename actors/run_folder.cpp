@@ -126,13 +126,18 @@ RunFolder::RunFolder(const fs::path& place, const std::function<bool(const fs::p
   refuse_strangers(place_);
   refuse_busy(place_, partial_);
   std::error_code error;
-  const bool has_record = fs::file_size(record(), error) > 0 && !error;
-  has_earlier_life_ = is_same && has_record && fs::exists(partial_ / "experiment.toml", error) && is_same(partial_ / "experiment.toml");
+  const auto is_life = [&](const fs::path& experiment) { return is_same && fs::exists(experiment) && is_same(experiment); };
+  has_earlier_life_ = is_worth_keeping(partial_) && is_life(partial_ / "experiment.toml");
   if (!has_earlier_life_) set_aside(partial_, beside(place_, ".failed"));
+  const bool was_stopped = !has_earlier_life_ && remains_at(place_) == Remains::stopped && is_life(place_ / "experiment.toml");
 
   fs::create_directories(partial_, error);
   if (error) throw std::invalid_argument("--out " + place_.string() + ": cannot make the folder: " + error.message());
   claim();
+  if (!was_stopped) return;
+  has_earlier_life_ = true;
+  if (fs::exists(place_ / "timeline.rbt")) fs::copy_file(place_ / "timeline.rbt", record());
+  copy_stopped(place_, partial_);
 }
 
 RunFolder::RunFolder(const fs::path& place, Reopen)

@@ -17,7 +17,8 @@ class RunFolder {
   /// Prepares `place` beside `place`.partial. An earlier run at `place` is left alone until this one is complete.
   /// Throws std::invalid_argument if the folder cannot be made, or holds something that is not a run.
   explicit RunFolder(const std::filesystem::path& place) : RunFolder(place, nullptr) {}
-  /// Goes on with what an earlier life of the same host has left there, if `is_same` says so of its experiment.toml.
+  /// Goes on with what an earlier life of the same host has left there, if `is_same` says so of its experiment.toml: with
+  /// the folder itself if that life was killed, with a copy of what a life that was stopped needs.
   RunFolder(const std::filesystem::path& place, const std::function<bool(const std::filesystem::path&)>& is_same);
   /// Goes on with a run that was interrupted, or with a copy of what one that was stopped needs: see remains_at(). Until it
   /// is complete the results of the stopped one stay where they are.

@@ -170,6 +170,8 @@ void SharedDesk::fetch_snapshot(const Step& step, GoodsName name) {
     std::optional<Snapshot> snapshot;
     if (goods) snapshot = snapshot_of(std::move(*goods));
     if (goods && (!snapshot || !is_model(snapshot->model))) return false;
+    const std::size_t tracked = stage_.evaluation.composite() ? shape_.count : 0;
+    if (goods && static_cast<std::size_t>(snapshot->tracker.size()) != tracked) return false;
     run_.put_snapshot(step, std::move(snapshot));
     return true;
   });

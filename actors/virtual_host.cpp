@@ -207,6 +207,9 @@ void VirtualHost::prepare() {
   keeper_->use(play_->ensemble().pool);
   recorder_ = make_recorder(options_, clients);
   desk_.emplace(play_->stage(), source_, recorder_.get());
+  // The common tensors of a payload, and two for each receiver; a snapshot has less.
+  const auto own = static_cast<std::size_t>(std::ranges::count(owners_, assembly_.self()));
+  depot_.allow((16 + 2 * own) * (result().dimension + 1) * sizeof(double));
   shared_desk_.emplace(*desk_, play_->stage(), shared_, depot_, SharedDesk::ModelShape{scalar(), result().dimension});
   if (options_.checks) check_.emplace(timing_check(parts_));
   conductor_.emplace(timing.conductor, timing.make_protocols(), *shared_desk_, check_ ? &*check_ : nullptr);

@@ -472,6 +472,7 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
   counts.airtime += airtime;
   if (!is_exchanged) world_.model_messages += entries.size();
   note(step);
+  if (world_.record.has_failed()) deliveries.clear();
   auto letter = std::make_shared<Letter>();
   letter->payload = performer_->publish(step, memory);
   letter->kind = step.message;

@@ -89,12 +89,16 @@ class WallRecord {
     const std::lock_guard lock(mutex_);
     recorder_->add(step);
     if (step.kind == StepKind::publish || step.kind == StepKind::save) recorder_->flush();  // before anybody can know of it
+    if (!recorder_->error().empty()) has_failed_.store(true, std::memory_order_relaxed);
   }
+  /// The disk does not take it: nothing may leave any more.
+  bool has_failed() const { return has_failed_.load(std::memory_order_relaxed); }
   Recorder* recorder() { return recorder_.get(); }
 
  private:
   std::mutex mutex_;
   std::unique_ptr<Recorder> recorder_;
+  std::atomic<bool> has_failed_{false};
 };
 
 /// What the clients of a host share; outlives them.

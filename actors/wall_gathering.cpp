@@ -47,7 +47,7 @@ bool WallGathering::give(const std::vector<FinalClient>& mine, HostId to, Durati
 
 bool WallGathering::take(ClientId client, std::optional<Goods> goods) {
   if (!goods) return true;
-  auto state = unpack(goods->head, std::move(goods->tensors), model_bytes_);
+  auto state = unpack(goods->head, std::move(goods->tensors), scalar_, numbers_);
   if (!state || state->client != client) return false;
   const std::lock_guard lock(mutex_);
   taken_[client] = std::move(*state);

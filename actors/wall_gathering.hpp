@@ -16,8 +16,9 @@ namespace rubato {
 class WallGathering {
  public:
   /// Everything given by reference outlives it. `host_of`: by client.
-  WallGathering(Assembly& assembly, Depot& depot, const std::vector<HostId>& host_of, TensorPool& pool, std::size_t model_bytes)
-      : assembly_{assembly}, depot_{depot}, host_of_{host_of}, pool_{pool}, model_bytes_{model_bytes} {}
+  WallGathering(Assembly& assembly, Depot& depot, const std::vector<HostId>& host_of, TensorPool& pool, Scalar scalar,
+                std::size_t numbers)
+      : assembly_{assembly}, depot_{depot}, host_of_{host_of}, pool_{pool}, scalar_{scalar}, numbers_{numbers} {}
 
   /// At the host that finds itself the first one alive: its own last states and those of everybody who is there, in client
   /// order. At the others nothing, once the first one has theirs. Nobody waits longer than `limit` for a host that is
@@ -34,7 +35,8 @@ class WallGathering {
   Depot& depot_;
   const std::vector<HostId>& host_of_;
   TensorPool& pool_;
-  std::size_t model_bytes_;
+  Scalar scalar_;        // of models
+  std::size_t numbers_;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

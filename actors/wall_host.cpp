@@ -482,7 +482,8 @@ void WallHost::look(const std::function<void(const WallCheckpoint&)>& on_checkpo
   if (ensemble_.has_failed()) return stage_.finish();
   if (network_) look_at_hosts();
   write_checkpoints(on_checkpoint);
-  if (phase_ == Phase::running && (stage_.is_stopping.load() || is_until_over_.load())) begin_to_drain();
+  const bool ends = stage_.is_stopping.load() || is_until_over_.load() || world_.record.has_failed();
+  if (phase_ == Phase::running && ends) begin_to_drain();
   if (phase_ != Phase::draining || !is_drained() || stage_.open_samples.load() > 0) return;
   phase_ = Phase::over;
   stage_.finish();

@@ -196,6 +196,8 @@ namespace {
 
 constexpr Duration glance_at_others = std::chrono::milliseconds(10);
 constexpr Duration head_start = std::chrono::milliseconds(300);  // for everybody to hear when the run begins
+constexpr std::size_t most_tensors = 16;  // with what there is to know of a client at the end
+constexpr Duration own_turn = std::chrono::seconds(1);  // longer a host waits than the one before it in the roster
 
 // What an earlier life has recorded, so that this one goes on with it.
 struct Past {
@@ -285,19 +287,27 @@ std::string sentence_about(const TransportCounts& counts, const OfficeCounts& of
   return text;
 }
 
+std::filesystem::path run_file(const HostHome& home) { return home.checkpoints / "run"; }
+
 // Which run an earlier life of this host took part in; 0 if it left nothing.
 std::uint64_t run_of(const HostHome& home) {
-  std::ifstream file(home.checkpoints.parent_path() / "run");
+  std::ifstream file(run_file(home));
   std::uint64_t run = 0;
   file >> run;
   return run;
 }
 
+// Whole or not at all: a host that finds nothing begins anew.
 void keep_run(const HostHome& home, std::uint64_t run) {
   if (home.checkpoints.empty()) return;
-  std::ofstream file(home.checkpoints.parent_path() / "run");
-  file << run << "\n";
-  if (!file.flush()) throw RunFailed("cannot write " + (home.checkpoints.parent_path() / "run").string());
+  const std::filesystem::path file = run_file(home), unfinished = home.checkpoints / "run.part";
+  std::error_code error;
+  std::filesystem::create_directories(home.checkpoints, error);
+  std::ofstream stream(unfinished);
+  stream << run << "\n";
+  stream.close();
+  if (stream) std::filesystem::rename(unfinished, file, error);
+  if (!stream || error) throw RunFailed("cannot write " + file.string());
 }
 
 void require_same_run(const HostHome& home, std::uint64_t earlier, std::uint64_t run) {
@@ -332,12 +342,15 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   require_wall_can_run(experiment, *parts.timing);
   RunResult result = std::move(parts.result);
   const std::size_t clients = parts.timing->graph.clients();
-  Past past = home.has_earlier_life ? read_past(options, clients) : Past{0, {}, {}, {}, make_recorder(options, clients)};
+  const std::uint64_t earlier_run = home.has_earlier_life ? run_of(home) : 0;  // 0: it ended before it had begun
+  Past past = earlier_run > 0 ? read_past(options, clients) : Past{0, {}, {}, {}, make_recorder(options, clients)};
   WallRecord record(std::move(past.recorder));
   WallNetwork network{transport, assembly, hosts_of_clients(experiment)};
   WallHost host(experiment, *parts.task, *parts.timing, options, record, &network);
   Depot depot(assembly, transport, host.ensemble().pool);
-  WallGathering gathering(assembly, depot, network.host_of, host.ensemble().pool, parts.task->dimension() * parts.task->scalar_bytes());
+  depot.allow(most_tensors * (parts.task->dimension() + 1) * sizeof(double));
+  const Scalar scalar = experiment.precision == config::Precision::float64 ? Scalar::float64 : Scalar::float32;
+  WallGathering gathering(assembly, depot, network.host_of, host.ensemble().pool, scalar, parts.task->dimension());
   struct Parting {  // before what hears the assembly goes
     Assembly& assembly;
     ~Parting() { assembly.stop(std::chrono::seconds(2)); }
@@ -349,28 +362,26 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
     if (on_missing) on_missing(names);
   };
   assembly.meet(from_seconds(experiment.hosts.wait), missing, options.stop);
-  const std::uint64_t earlier_run = home.has_earlier_life ? run_of(home) : 0;
   const Beginning own{past.last > Time{} ? host.clock().unscaled(past.last - Time{}) : Duration{},
                       earlier_run > 0 ? earlier_run : assembly.introduction(assembly.self())->life};
-  const Beginning beginning = agree_on_start(assembly, own, std::chrono::seconds(5), options.stop);
+  const Duration longest_wait = std::chrono::seconds(5) + assembly.self().value * own_turn;  // not all at one instant
+  const Beginning beginning = agree_on_start(assembly, own, longest_wait, options.stop);
   require_same_run(home, earlier_run, beginning.run);
-  keep_run(home, beginning.run);
+  if (earlier_run != beginning.run) keep_run(home, beginning.run);
   const std::uint32_t incarnation = std::max(past.incarnation, assembly.known_lives());
   assembly.set_running(beginning.since, beginning.run, incarnation);
   host.begin(beginning.since, incarnation);
-  if (home.has_earlier_life) {
+  if (earlier_run > 0) {
     for (const auto& client : host.clients()) client->recall(past.hashes[client->id().value], past.steps[client->id().value]);
     go_on(home, fingerprint(experiment), host, result);
   } else {
     host.mark_first_states(false);
   }
-  const bool is_late = home.has_earlier_life || host.clock().now() > Time{};
+  const bool is_late = earlier_run > 0 || host.clock().now() > Time{};
   host.perform(is_late, home.checkpoints.empty()
                             ? std::function<void(const WallCheckpoint&)>{}
                             : [&](const WallCheckpoint& checkpoint) { keep(checkpoint, home, fingerprint(experiment)); });
   if (const auto failure = host.ensemble().failure()) throw RunFailed(to_string(*failure));
-  finish_record(record.recorder(), result);
-  host.reporter().rethrow();
   std::vector<FinalClient> last = last_states(host, *parts.task, experiment.until);
   HostId gatherer = assembly.self();
   const bool leaves_early = options.stop && options.stop->load();  // the others may well go on, and gather later without it
@@ -379,6 +390,8 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
     last = std::move(*all);
   else
     result.gathered_by = assembly.name(gatherer);
+  finish_record(record.recorder(), result);
+  host.reporter().rethrow();
   for (std::uint32_t each = 0; each < assembly.hosts(); ++each) result.hosts.push_back(sentence_about(assembly, {each}));
   result.hosts.push_back(sentence_about(transport.counts(), host.counts()));
   finish(last, experiment, parts, options, host, result);

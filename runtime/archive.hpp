@@ -73,8 +73,12 @@ class Archive {
   template <class T, class Each>
   void list(std::vector<T>& values, Each each) {
     const std::size_t count = length(values.size(), 1);
-    if (is_reading()) values.resize(count);
-    for (T& value : values) each(*this, value);
+    if (!is_reading()) {
+      for (T& value : values) each(*this, value);
+      return;
+    }
+    values.clear();  // it grows with what is really there
+    for (std::size_t i = 0; i < count; ++i) each(*this, values.emplace_back());
   }
 
   /// Empty handles stay empty.

@@ -1,5 +1,6 @@
 #include "transports/frame.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -116,7 +117,7 @@ TensorShape FrameView::shape(std::size_t tensor) const {
 
 bool fits(const Parcel& parcel, const FrameLimits& limits) {
   return parcel.tensors.size() <= most_frame_tensors && parcel.bytes() <= limits.parcel_bytes &&
-         parcel.head.size() <= 0xFFFF'FFFF;
+         parcel.head.size() <= most_head_bytes;
 }
 
 void write_frame(const Envelope& envelope, const Parcel& parcel, std::size_t first, std::size_t bytes, KnownSums* sums,
@@ -167,7 +168,8 @@ std::variant<FrameView, FrameFault> read_frame(std::span<const FramePart> parts,
   view.is_summed = (fixed.flags & is_not_summed) == 0;
   if (!view.is_summed && fixed.piece_checksum != 0) return FrameFault::malformed;
   view.checksum = fixed.piece_checksum;
-  if (view.head_bytes > limits.parcel_bytes || fixed.bytes > limits.piece_bytes) return FrameFault::oversized;
+  if (view.head_bytes > std::min(limits.parcel_bytes, most_head_bytes) || fixed.bytes > limits.piece_bytes)
+    return FrameFault::oversized;
   if (const auto fault = read_table(parts[0], limits, view)) return *fault;
   if (fixed.first > view.total_bytes || fixed.bytes > view.total_bytes - fixed.first) return FrameFault::malformed;
   if (fixed.bytes == 0 && view.total_bytes > 0) return FrameFault::malformed;

@@ -20,6 +20,7 @@ struct FrameLimits {
 
 inline constexpr std::uint16_t frame_version = 1;
 inline constexpr std::size_t most_frame_tensors = 1024;
+inline constexpr std::size_t most_head_bytes = std::size_t{16} << 20;
 
 /// Of a first part, without its share of the head.
 constexpr std::size_t frame_header_bytes(std::size_t tensors) { return 64 + 16 * tensors + 8; }

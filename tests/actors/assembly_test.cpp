@@ -102,6 +102,18 @@ TEST_CASE("who is missing at the limit is not among those who are there, and is 
   CHECK_FALSE(a.assembly.introduction({1}));
 }
 
+TEST_CASE("a late host joins those who run without waiting for who is not there") {
+  Hub hub(3);
+  Party a(hub, 0, settings_of()), c(hub, 2, settings_of());
+  a.assembly.start();
+  a.assembly.meet(milliseconds(1));
+  a.assembly.set_running(monotonic_now(), 7);
+  c.assembly.start();
+  const Duration before = monotonic_now();
+  CHECK(c.assembly.meet(long_enough) == Hosts{{0}, {2}});
+  CHECK(monotonic_now() - before < long_enough / 2);
+}
+
 TEST_CASE("another experiment, version or arithmetic is refused by both, with both names") {
   const auto refusals = [](const auto& change) {
     Hub hub(3);

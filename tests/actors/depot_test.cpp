@@ -284,6 +284,28 @@ TEST_CASE("who gives up tells all who wait that nothing will come, then and late
   CHECK(nothing == 3);
 }
 
+TEST_CASE("goods that are longer than any can be are refused while they come, and what they should be is still awaited") {
+  Pair pair({}, std::size_t{1} << 20);
+  Shelf shelf;
+  TensorPool pool;
+  pair.receiver().allow(1'500'000);
+  pair.receiver().want(payload(0), a, shelf.receive(0));
+  pair.owner().promise(payload(0), {b});
+  std::atomic<bool> is_honest{false};
+  pair.owner().deliver(payload(0), [&](HostId) {
+    Goods goods;
+    for (int part = 0; part < (is_honest ? 3 : 12); ++part) goods.tensors.push_back(tensor(pool, 50'000, 1));  // 200 KB each
+    return goods;
+  });
+  const Duration until = monotonic_now() + long_enough;
+  while (pair.receiver().refused() == 0 && monotonic_now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(pair.receiver().refused() > 0);
+  CHECK(shelf.size() == 0);
+  is_honest = true;
+  REQUIRE(shelf.has(1));
+  CHECK(shelf.at(0).tensors.size() == 3);
+}
+
 TEST_CASE("noise in the place of wants, goods and receipts changes nothing") {
   Pair pair;
   Shelf shelf;

@@ -210,6 +210,42 @@ TEST_CASE("a run that does not end leaves nothing, or its record under another n
   CHECK_FALSE(fs::exists(home / "some.partial"));
 }
 
+TEST_CASE("a host goes on where an earlier life was killed, or was stopped, and anew where it came to its end") {
+  const Folder home;
+  const auto same = [](const fs::path&) { return true; };
+  const fs::path place = home / "b";
+  {
+    RunFolder killed(place, same);
+    CHECK_FALSE(killed.has_earlier_life());
+    killed.write("experiment.toml", "clients");
+    killed.write("checkpoint/checkpoint-1.rbc", "states");  // without a record, which the experiment may not want
+  }
+  Done done;
+  {
+    RunFolder stopped(place, same);
+    CHECK(stopped.has_earlier_life());
+    write_text(stopped.record(), "steps");
+    done.result.was_stopped = true;
+    write_results(stopped, done.of, done.result);
+    stopped.complete();
+  }
+  {
+    RunFolder other(place, [](const fs::path&) { return false; });
+    CHECK_FALSE(other.has_earlier_life());
+  }
+  {
+    RunFolder last(place, same);
+    CHECK(last.has_earlier_life());
+    CHECK(text_of(last.record()) == "steps");
+    CHECK(text_of(last.checkpoints() / "checkpoint-1.rbc") == "states");
+    CHECK(fs::exists(place / "summary.json"));  // until this life is complete
+    done.result.was_stopped = false;
+    write_results(last, done.of, done.result);
+    last.complete();
+  }
+  CHECK_FALSE(RunFolder(place, same).has_earlier_life());
+}
+
 TEST_CASE("a full disk is a failure with a sentence, and nothing stands under the final name") {
   const TinyDisk disk;
   if (!disk) {

@@ -158,6 +158,29 @@ TEST_CASE("a client that fails in the middle of a real run ends it, while the ot
   CHECK(contains(text, "too tired"));
 }
 
+TEST_CASE("a record that the disk does not take ends a run in real time at once") {
+  RunOptions options = on_threads(1);
+  options.record = "/dev/full";
+  const Duration before = monotonic_now();
+  CHECK(contains(complaint<RunFailed>([&] { run(experiment({"clock=wall", "time_scale=30", "until=3000.0"}), options); }), "cannot write /dev/full"));
+  CHECK(monotonic_now() - before < std::chrono::seconds(50));  // of a hundred
+}
+
+TEST_CASE("what an earlier start has left that never came to a run is begun anew") {
+  const Folder folder;
+  const config::Experiment wall = over_hosts(experiment(in_a_second), 2);
+  std::vector<HostStart> starts;
+  for (const std::string host : {"a", "b"}) {
+    starts.push_back({wall, recorded_at(folder, host, 1), {}});
+    starts.back().host.folder = folder / ("states of " + host);
+    starts.back().host.has_earlier_life = true;  // as its folder says, which holds the beginning of a record
+    write_text(starts.back().options.record, "RB");
+  }
+  const auto outcomes = run_hosts(starts);
+  for (const HostOutcome& outcome : outcomes) CHECK(outcome.complaint == "");
+  CHECK(digests(replay(wall, {folder / "a", folder / "b"}, {}, on_threads(2))) == digests(outcomes[0].result));
+}
+
 TEST_CASE("a checkpoint that cannot be written ends a host with the reason, after its last handler") {
   const Folder folder;
   write_text(folder / "no_folder", "a file");

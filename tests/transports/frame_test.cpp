@@ -281,6 +281,7 @@ TEST_CASE("a header that lies is refused before memory is taken, however well it
   CHECK(changed(7, std::uint8_t{2}) == FrameFault::unknown);
   CHECK(changed(7, std::uint8_t{129}) == FrameFault::unknown);
   CHECK(changed(32, std::uint32_t{0xFFFF'FFFF}) == FrameFault::oversized);
+  CHECK(changed(32, std::uint32_t{most_head_bytes + 1}) == FrameFault::oversized);
   CHECK(changed(36, std::uint32_t{most_frame_tensors + 1}) == FrameFault::oversized);
   CHECK(changed(36, std::uint32_t{0xFFFF'FFFF}) == FrameFault::oversized);
   CHECK(changed(36, std::uint32_t{0}) == FrameFault::malformed);
