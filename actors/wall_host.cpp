@@ -85,7 +85,7 @@ void WallHost::make_clients(const Task& task, Timing& timing) {
   }
 }
 
-OfficeCounts WallHost::counts() const { return {refused_.load(), malformed_.load(), flooded_.load()}; }
+OfficeCounts WallHost::counts() const { return {malformed_.load(), flooded_.load()}; }
 
 void WallHost::load(ClientId client, std::uint64_t number, std::span<const std::byte> state) {
   if (!is_here(client)) throw std::invalid_argument("a checkpoint of client " + std::to_string(client.value) + ", which is on another host");
@@ -400,13 +400,13 @@ void WallHost::send(std::shared_ptr<const Letter> letter, std::vector<Delivery> 
     for (std::size_t from = 0; from < theirs.size(); from += most_deliveries) {  // each may have tensors of its own
       const std::vector<Delivery> some(theirs.begin() + static_cast<std::ptrdiff_t>(from),
                                        theirs.begin() + static_cast<std::ptrdiff_t>(std::min(theirs.size(), from + most_deliveries)));
-      if (!network_->transport.send(host, to_parcel(*letter, some, is_state_))) refused_ += some.size();
+      network_->transport.send(host, to_parcel(*letter, some, is_state_));
     }
 }
 
 void WallHost::send(const Note& note) {
   if (!is_here(note.to)) {
-    if (network_ && !network_->transport.send(network_->host_of[note.to.value], to_parcel(note))) ++refused_;
+    if (network_) network_->transport.send(network_->host_of[note.to.value], to_parcel(note));
     return;
   }
   WallEvent event{.kind = WallEvent::Kind::note};
@@ -562,7 +562,6 @@ void WallHost::look_at_hosts() {
       event.client = ClientId{i};
       post_to_all(event);
     }
-    if (!is_here && was_there && phase_ == Phase::running) lost_.push_back({host});
     // One of those who stayed begins the epoch.
     HostId first = network_->self();
     for (std::uint32_t other = 0; other < first.value; ++other)

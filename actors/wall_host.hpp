@@ -40,7 +40,6 @@ struct WallCheckpoint {
 
 /// Letters that did not get through, and why.
 struct OfficeCounts {
-  std::uint64_t refused = 0;    ///< the transport's queue was full
   std::uint64_t malformed = 0;  ///< parcels that were no letters of this run
   std::uint64_t flooded = 0;    ///< beyond what one host may have waiting for the clients here
 };
@@ -61,7 +60,6 @@ class WallHost final : public WallOffice {
   double wall_seconds() const { return wall_seconds_; }
   OfficeCounts counts() const;
   std::uint64_t samples_left_out() const { return samples_left_out_; }
-  const std::vector<HostId>& lost_hosts() const { return lost_; }
   /// After perform(): what has happened of the plan; none where nobody comes and goes.
   std::optional<ChurnCounts> churn_counts() const {
     return attendance_ ? std::optional(attendance_->counts()) : std::nullopt;
@@ -151,7 +149,6 @@ class WallHost final : public WallOffice {
   bool is_state_ = false;  // what clients send says all of it: a newer letter makes an older one needless, if nobody waits for that
 
   std::atomic<std::int64_t> open_work_{0};   // events and letters under way on this host
-  std::atomic<std::uint64_t> refused_{0};
   std::atomic<std::uint64_t> malformed_{0};
   std::atomic<std::uint64_t> flooded_{0};
   std::vector<WaitingRoom> rooms_;           // by host
@@ -175,7 +172,6 @@ class WallHost final : public WallOffice {
   Duration draining_since_{};
   std::vector<Presence> hosts_;
   std::vector<bool> is_stopped_;  // hosts that have said so
-  std::vector<HostId> lost_;
   double wall_seconds_ = 0;
 };
 

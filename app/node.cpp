@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -21,12 +22,14 @@ namespace rubato::app {
 
 namespace {
 
+constexpr const char* life_file = "checkpoint/life";
+
 void say_in_red(const std::string& sentence) {
   const bool is_terminal = isatty(STDERR_FILENO) != 0;
   std::cerr << (is_terminal ? "\033[1;31m" : "") << "warning: " << sentence << (is_terminal ? "\033[0m" : "") << "\n";
 }
 
-ZmqOptions zmq_options(const NodeArguments& arguments, const config::Experiment& experiment, HostId self, std::uint64_t life) {
+ZmqOptions zmq_options(const NodeArguments& arguments, const config::Experiment& experiment, HostId self) {
   const config::Host& me = experiment.roster[self.value];
   ZmqOptions options;
   options.self = self;
@@ -34,7 +37,6 @@ ZmqOptions zmq_options(const NodeArguments& arguments, const config::Experiment&
   options.bind = me.bind.value_or("");
   options.secret = secret_of(arguments, me);
   options.is_insecure = experiment.hosts.insecure;
-  options.life = life;
   options.limits.queue_bytes = static_cast<std::size_t>(experiment.hosts.queue_bytes);
   options.limits.frame.piece_bytes = static_cast<std::size_t>(experiment.hosts.chunk_bytes);
   options.limits.frame.parcel_bytes = static_cast<std::size_t>(experiment.hosts.largest_bytes);
@@ -68,9 +70,12 @@ HostOptions host_options(std::uint64_t life, const RunFolder* folder) {
   return host;
 }
 
-// A life of this host after another: with the clock of the day, which no restart sets back.
-std::uint64_t new_life() {
-  return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+// A life of this host after another: by the clock of the day, unless that was ahead in an earlier life, on another machine.
+std::uint64_t new_life(const RunFolder* folder) {
+  std::uint64_t earlier = 0;
+  if (folder && folder->has_earlier_life()) std::ifstream(folder->contents() / life_file) >> earlier;
+  const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  return std::max(now, earlier + 1);
 }
 
 }  // namespace
@@ -79,16 +84,18 @@ int node(const NodeArguments& arguments) {
   config::Experiment experiment = config::read_experiment(arguments.run.file, overrides_of(arguments.run), std::cerr);
   const HostId self = take_place(arguments, experiment);
   const bool is_wall = experiment.clock == config::ClockKind::wall_time;
-  const std::uint64_t life = new_life();
-  TensorPool pool;
-  ZmqTransport sockets(zmq_options(arguments, experiment, self, life), pool);
-  if (!sockets.warning().empty()) say_in_red(sockets.warning());
-  Impaired transport(sockets, impairment_of(experiment), static_cast<std::uint64_t>(experiment.seed) + self.value);
+  ZmqOptions options = zmq_options(arguments, experiment, self);
   const auto is_same = [&](const std::filesystem::path& file) {
     std::ostringstream notes;
     return is_wall && !arguments.starts_anew && fingerprint(config::read_experiment(file, {}, notes)) == fingerprint(experiment);
   };
   const auto folder = arguments.run.out.empty() ? nullptr : std::make_unique<RunFolder>(arguments.run.out, is_same);
+  const std::uint64_t life = options.life = new_life(folder.get());
+  TensorPool pool;
+  ZmqTransport sockets(options, pool);
+  if (!sockets.warning().empty()) say_in_red(sockets.warning());
+  Impaired transport(sockets, impairment_of(experiment), static_cast<std::uint64_t>(experiment.seed) + self.value);
+  if (folder && is_wall) folder->write(life_file, std::to_string(life) + "\n");
   if (folder && !folder->has_earlier_life()) folder->write("experiment.toml", config::write_experiment(experiment));
   ProgressLine line(experiment.until, arguments.run.quiet);
   const RunResult result =

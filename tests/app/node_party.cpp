@@ -110,8 +110,9 @@ std::size_t Party::samples(const std::string& host) const {
 }
 
 bool Party::has_checkpoint(const std::string& host) const {
-  const fs::path checkpoints = folder(host) / "checkpoint";
-  return fs::exists(checkpoints) && !fs::is_empty(checkpoints);
+  std::error_code none;  // there is no folder yet
+  const auto is_checkpoint = [](const fs::directory_entry& entry) { return entry.path().extension() == ".rbc"; };
+  return std::ranges::any_of(fs::directory_iterator(folder(host) / "checkpoint", none), fs::directory_iterator(), is_checkpoint);
 }
 
 std::uintmax_t Party::recorded_bytes(const std::string& host) const {

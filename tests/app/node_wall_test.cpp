@@ -168,6 +168,22 @@ TEST_CASE("a host that is killed and started again goes on from its checkpoint, 
   check_replays(party);
 }
 
+TEST_CASE("a host that is stopped and started again goes on too, and the others' results are gathered by its new life") {
+  Party party(digits(two_minutes));
+  party.start_all(Party::everybody);
+  REQUIRE(becomes_true([&] { return party.has_checkpoint("a") && party.samples("c") > 2; }));
+  party.stop({"a"});
+  party.start("a");
+  party.finish(Party::everybody);
+  const json summary = party.summary("a");
+  CHECK(has_note(summary, "goes on from its checkpoint"));
+  CHECK(summary.at("absent_clients").empty());
+  CHECK(summary.at("gathered_by") == "");
+  CHECK(party.summary("b").at("gathered_by") == "a");
+  CHECK(merged_from(party.folder("c") / "timeline.rbt", clients_of_a, 1) > 0);
+  check_replays(party);
+}
+
 TEST_CASE("when a host is killed for good the others finish without its clients") {
   Party party(digits(two_minutes));
   party.start_all(Party::everybody);
