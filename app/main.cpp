@@ -32,7 +32,7 @@ void add_run(CLI::App& rubato, app::RunArguments& arguments, int& code) {
   run->add_option("--data", arguments.data, "folder of the data sets; default: $RUBATO_DATA, then ./data");
   run->add_flag("--json", arguments.json, "print summary.json, alone, on standard output");
   run->add_flag("--quiet", arguments.quiet, "no progress");
-  run->add_flag("--check", arguments.checks, "watch the invariants (masses, caps, windows, weights, unification); exit 3 if one breaks");
+  run->add_flag("--check", arguments.checks, "watch the invariants (masses, caps, windows, weights, unification); exit 1 if one breaks");
   run->add_flag("--dry-run", arguments.dry_run, "walk the timing only: same timeline_digest, forecast of size");
   run->callback([&] { code = app::run(arguments); });
 }
