@@ -135,8 +135,8 @@ const std::array fixed = std::to_array<Key>({
      positive},
     {"topology", "graphs", Type::integer, "100", "so many graphs are drawn; then the first one comes again",
      "change=edges|clients|redraw", {1, 1e6}},
-    {"topology", "mixing", Type::choice, "\"auto\"", "weights of what a client absorbs: a rule of `rubato list mixing`, or "
-     "mixing_matrix; auto: what the algorithm is made for", "", {}, words<MixingKind>},
+    {"topology", "mixing", Type::choice, "\"auto\"", "weights of what a client absorbs: a rule that `rubato topology FILE` shows, "
+     "or mixing_matrix; auto: what the algorithm is made for", "", {}, words<MixingKind>},
     {"topology", "shares", Type::choice, "\"auto\"", "weights of what a client gives away, where an algorithm does that",
      "", {}, words<MixingKind>},
     {"topology", "mixing_matrix", Type::matrix, "", "weights [receiver][sender]", "mixing=explicit"},
