@@ -127,7 +127,7 @@ void add_report(CLI::App& rubato, std::vector<std::filesystem::path>& folders, i
 void add_keygen(CLI::App& rubato, app::KeygenArguments& arguments, int& code) {
   CLI::App* keygen = rubato.add_subcommand("keygen", "make the keys of a host: NAME.secret and NAME.public");
   keygen->add_option("NAME", arguments.name, "the host's name in the roster")->required();
-  keygen->add_option("--out", arguments.out, "folder for the files; default: this one");
+  keygen->add_option("--out", arguments.out, "folder for the files, made if it is not there; default: this one");
   keygen->callback([&] { code = app::keygen(arguments); });
 }
 
