@@ -47,7 +47,7 @@ void add_node(CLI::App& rubato, app::NodeArguments& arguments, int& code) {
   node->add_option("FILE", arguments.run.file, "the experiment file (TOML), the same on every host")->required();
   node->add_option("--host", arguments.host, "this host's name in the roster; default: what Slurm, Open MPI or Kubernetes say");
   node->add_option("--key", arguments.key, "file with the secret key; default: NAME.secret in the folder of --keys, or beside FILE");
-  node->add_option("--keys", arguments.keys, "folder with NAME.public of all hosts whose public keys the roster does not name");
+  node->add_option("--keys", arguments.keys, "folder with NAME.public of all hosts, where the roster does not name their public keys");
   node->add_option("--port", arguments.port, "where the hosts of a launcher's roster listen; default: 7001")
       ->check(CLI::Range(1, 65535));
   add_threads(node, arguments.run.threads);

@@ -115,8 +115,11 @@ Identity make_identity() {
   return identity;
 }
 
+std::string public_key_fault(const std::string& text) { return is_key(text) ? "" : "is no key; " + allowed_key(); }
+
 void check_public_key(const std::string& text, const std::string& what) {
-  if (!is_key(text)) throw std::invalid_argument("the public key of " + what + ", \"" + text + "\", is none; " + allowed_key());
+  if (const std::string fault = public_key_fault(text); !fault.empty())
+    throw std::invalid_argument("the public key of " + what + ", \"" + text + "\", " + fault);
 }
 
 IdentityFiles write_identity(const Identity& identity, const fs::path& folder, const std::string& name) {

@@ -38,6 +38,9 @@ struct Identity {
 /// From the system's randomness.
 Identity make_identity();
 
+/// What is wrong with the text as a public key; nothing if it is one.
+std::string public_key_fault(const std::string& text);
+
 /// Throws std::invalid_argument, naming `what` and the text, unless it is a public key.
 void check_public_key(const std::string& text, const std::string& what);
 
