@@ -271,7 +271,8 @@ void ZmqTransport::Engine::listen() {
     incoming_.set(zmq::sockopt::ipv6, is_ipv6(address));
     incoming_.bind(address);
   } catch (const zmq::error_t& error) {
-    throw std::invalid_argument("host " + in_quotes(own.name) + " cannot listen at " + in_quotes(address) + ": " + error.what());
+    throw std::invalid_argument("host " + in_quotes(own.name) + " cannot listen at " + in_quotes(address) + ": " + error.what() +
+                                (options_.bind.empty() ? "; `bind` in its roster entry says where to listen, such as tcp://*:27001" : ""));
   }
   endpoint_ = incoming_.get(zmq::sockopt::last_endpoint);
 }

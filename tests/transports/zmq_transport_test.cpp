@@ -268,4 +268,6 @@ TEST_CASE("a roster with a fault is refused with a sentence") {
         "a piece of 10 bytes: 1 KiB to 1 GiB are allowed");
   const ZmqTransport listening(good, pool);
   CHECK(refused([&](ZmqOptions& o) { o.bind = listening.endpoint(); }).ends_with("Address already in use"));
+  CHECK(refused([&](ZmqOptions& o) { o.hosts[0].address = listening.endpoint(); })
+            .ends_with("; `bind` in its roster entry says where to listen, such as tcp://*:27001"));
 }
