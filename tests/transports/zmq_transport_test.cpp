@@ -227,7 +227,7 @@ TEST_CASE("plain text that would leave this machine is refused, or allowed in a 
   CHECK(ZmqTransport(options(here, near), pool).warning() == "");
   CHECK(refusal(options(here, far), pool) ==
         "the address of host \"right\", \"tcp://192.0.2.1:7001\", is not on this machine, and without keys everybody on the "
-        "way can read and forge what is sent; make keys with `rubato keygen`, or set insecure = true");
+        "way can read and forge what is sent; make keys with `rubato keygen` and give them in the roster or with --keys, or set hosts.insecure = true");
   CHECK(refusal(options("tcp://*:0", near), pool).starts_with("the address of host \"left\", \"tcp://*:0\", is not on this"));
   CHECK(ZmqTransport(options(here, far, true), pool).warning().starts_with("INSECURE: the address of host \"right\""));
   ZmqOptions with_keys = options("tcp://*:0", far);
