@@ -156,6 +156,7 @@ class ZmqTransport::Engine {
   void close_sockets();
   TransportCounts received_counts() const;
   void tell_troubles(const std::string& who);
+  std::string of_refused(const Trouble& trouble) const;
 
   ZmqOptions options_;
   zmq::context_t context_;
@@ -427,8 +428,19 @@ void ZmqTransport::Engine::tell_troubles(const std::string& who) {
   for (std::size_t i = 0; i < troubles.size(); ++i) {
     if (is_told_[i] || now.*troubles[i].count == 0) continue;
     is_told_[i] = true;
-    if (options_.on_trouble) options_.on_trouble(who + " " + troubles[i].sentence + "; what follows of this is only counted");
+    const std::string refused = of_refused(troubles[i]);
+    const std::string sentence = refused.empty() ? who + " " + troubles[i].sentence : refused;
+    if (options_.on_trouble) options_.on_trouble(sentence + "; what follows of this is only counted");
   }
+}
+
+// The sentence about a connection that was not opened; empty where all of this trouble came over connections that were.
+std::string ZmqTransport::Engine::of_refused(const Trouble& trouble) const {
+  const bool is_known = gatekeeper_.refused() > 0;
+  if (trouble.count != &TransportCounts::unauthenticated || (!is_known && watch_.counts().failed_handshakes == 0)) return "";
+  const std::string& address = is_known ? gatekeeper_.refused_address() : watch_.failed_address();
+  return "somebody" + (address.empty() ? "" : " at " + address) + " " + trouble.sentence +
+         (options_.secret.is_there() ? "; compare public_key in the files of all hosts" : "");
 }
 
 void ZmqTransport::Engine::publish_counts() {
