@@ -198,7 +198,12 @@ TEST_CASE("the help of the command names every exit code, and every command has 
     const Ended own = run_rubato({command, "--help"});
     CHECK(own.code == 0);
     CHECK(contains(own.out, "Usage"));
+    CHECK(run_rubato({"help", command}).out == own.out);
   }
+  CHECK(contains(run_rubato({"run", "--help"}).out, "exit 1 if one breaks"));
+  const Ended asked = run_rubato({"help"});
+  CHECK(asked.code == 0);
+  CHECK(asked.out == help.out);
   const Ended version = run_rubato({"--version"});
   CHECK(version.code == 0);
   CHECK(contains(version.out, "0."));
@@ -227,4 +232,7 @@ TEST_CASE("a command line that cannot be is refused with exit code 2 and a hint"
     CHECK(ended.out.empty());
   }
   CHECK(contains(run_rubato({"run", home / "missing.toml"}).err, "missing.toml"));
+  CHECK(run_rubato({"rum", file}).err == "rubato: there is no command \"rum\"; did you mean run?\n");
+  CHECK(contains(run_rubato({"walk"}).err, "there is no command \"walk\"; there are: run, node, "));
+  CHECK(contains(run_rubato({"help", "walk"}).err, "there is no command \"walk\""));
 }
