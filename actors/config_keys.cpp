@@ -373,7 +373,8 @@ const std::array fixed = std::to_array<Key>({
     {"host", "name", Type::text, "", "what `rubato node --host` and messages call it"},
     {"host", "address", Type::text, "", "where the others reach it: tcp://10.0.0.1:7001 or ipc:///path"},
     {"host", "bind", Type::text, optional, "where it listens, such as tcp://*:7001; none: its address"},
-    {"host", "public_key", Type::text, optional, "40 characters of `rubato keygen`; none: plain text"},
+    {"host", "public_key", Type::text, optional, "40 characters of `rubato keygen`, for all hosts or for none; none: "
+     "`--keys` has them, or plain text"},
     {"host", "clients", Type::integers, optional, "the numbers of its clients; none: all hosts get an equal share in a row",
      "", count_from_0},
 
