@@ -821,8 +821,11 @@ TEST_CASE("docs/experiment-file.md is what the table of keys says (RUBATO_WRITE_
   CHECK(contents_of(file) == experiment_file_document());
 }
 
-TEST_CASE("the example of docs/experiment-file.md is a complete experiment") {
-  const std::string text = experiment_file_document();
-  const std::size_t begin = text.find("```toml\n") + 8;
-  CHECK(faults_of(text.substr(begin, text.find("```", begin) - begin)) == "");
+TEST_CASE("the examples of docs/experiment-file.md and docs/many-hosts.md are complete experiments") {
+  const std::string many_hosts = contents_of(std::filesystem::path(RUBATO_SOURCE_DIR) / "docs/many-hosts.md");
+  for (const std::string& text : {experiment_file_document(), many_hosts}) {
+    const std::size_t begin = text.find("```toml\n") + 8;
+    REQUIRE(begin > 8);
+    CHECK(faults_of(text.substr(begin, text.find("```", begin) - begin)) == "");
+  }
 }
