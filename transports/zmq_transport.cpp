@@ -107,7 +107,8 @@ std::string plain_text_warning(const ZmqOptions& options, const std::string& add
   const std::string sentence = "the address of " + whose + ", " + in_quotes(address) +
                                ", is not on this machine, and without keys everybody on the way can read and forge what is sent";
   if (!options.is_insecure)
-    throw std::invalid_argument(sentence + "; make keys with `rubato keygen` and give them in the roster or with --keys, or set hosts.insecure = true");
+    throw std::invalid_argument(sentence + "; make keys with `rubato keygen` and give them in the roster or with --keys, or set "
+                                "hosts.insecure = true");
   return "INSECURE: " + sentence;
 }
 
