@@ -37,7 +37,7 @@ struct FoundCheckpoint {
 ///
 ///   bytes   what
 ///   4       "RBCK"
-///   4       version of this format, 1
+///   4       version of this format, 2
 ///   8 + n   digest of the experiment, behind its length
 ///   8       number
 ///   8       epoch

@@ -135,8 +135,8 @@ const std::array fixed = std::to_array<Key>({
      positive},
     {"topology", "graphs", Type::integer, "100", "so many graphs are drawn; then the first one comes again",
      "change=edges|clients|redraw", {1, 1e6}},
-    {"topology", "mixing", Type::choice, "\"auto\"", "weights of what a client absorbs: a rule of `rubato list mixing`, or "
-     "mixing_matrix; auto: what the algorithm is made for", "", {}, words<MixingKind>},
+    {"topology", "mixing", Type::choice, "\"auto\"", "weights of what a client absorbs: a rule that `rubato topology FILE` shows, "
+     "or mixing_matrix; auto: what the algorithm is made for", "", {}, words<MixingKind>},
     {"topology", "shares", Type::choice, "\"auto\"", "weights of what a client gives away, where an algorithm does that",
      "", {}, words<MixingKind>},
     {"topology", "mixing_matrix", Type::matrix, "", "weights [receiver][sender]", "mixing=explicit"},
@@ -373,7 +373,8 @@ const std::array fixed = std::to_array<Key>({
     {"host", "name", Type::text, "", "what `rubato node --host` and messages call it"},
     {"host", "address", Type::text, "", "where the others reach it: tcp://10.0.0.1:7001 or ipc:///path"},
     {"host", "bind", Type::text, optional, "where it listens, such as tcp://*:7001; none: its address"},
-    {"host", "public_key", Type::text, optional, "40 characters of `rubato keygen`; none: plain text"},
+    {"host", "public_key", Type::text, optional, "40 characters of `rubato keygen`, for all hosts or for none; none: "
+     "`--keys` has them, or plain text"},
     {"host", "clients", Type::integers, optional, "the numbers of its clients; none: all hosts get an equal share in a row",
      "", count_from_0},
 

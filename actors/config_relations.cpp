@@ -1,10 +1,14 @@
 #include "actors/config_relations.hpp"
 
+#include <algorithm>
 #include <array>
+#include <functional>
 #include <ostream>
 #include <set>
 
 #include "runtime/time.hpp"
+#include "transports/zmq_address.hpp"
+#include "transports/zmq_identity.hpp"
 
 namespace rubato::config {
 
@@ -28,6 +32,11 @@ class Sound {
   const Type* at(std::string_view path) const {
     const Value* value = at(path);
     return value ? value->as<Type>() : nullptr;
+  }
+  /// Elements may have faults of their own.
+  const List* list_of_tables(std::string_view name) const {
+    const Value* value = root_.find(name);
+    return value ? value->as<List>() : nullptr;
   }
   bool is(std::string_view path, std::string_view word) const {
     const Value* value = at(path);
@@ -141,42 +150,87 @@ void check_channel_of_wall(const Sound& sound, Faults& faults) {
     faults.add(*sound.at("channel.speed_high"), "channel.speed_high", "must be 0 with clock = \"wall\"");
 }
 
-// Names and clients of hosts are told apart; clients are named by every host or by none, each once.
-void check_roster(const Sound& sound, Faults& faults) {
-  const auto* roster = sound.at<List>("roster");
-  const auto* count = sound.at<std::int64_t>("clients.count");
-  if (!roster || roster->empty()) return;
-  std::set<std::string> names;
-  std::set<std::int64_t> dealt;
-  std::size_t naming = 0;
-  for (std::size_t i = 0; i < roster->size(); ++i) {
-    const std::string path = "roster[" + std::to_string(i) + ']';
-    const auto* host = (*roster)[i].as<Table>();
-    const Value* name = host ? host->find("name") : nullptr;
-    if (name && name->as<std::string>() && !names.insert(*name->as<std::string>()).second)
-      faults.add(*name, path + ".name", "is the name of two hosts");
-    const Value* clients = host ? host->find("clients") : nullptr;
-    if (!clients || !clients->as<List>()) continue;
-    ++naming;
-    for (const Value& client : *clients->as<List>()) {
-      const auto* number = client.as<std::int64_t>();
-      if (!number || !count) continue;
-      if (*number >= *count)
-        faults.add(client, path + ".clients", "must be clients, 0 to " + std::to_string(*count - 1));
-      else if (!dealt.insert(*number).second)
-        faults.add(client, path + ".clients", "is a client of two hosts");
-    }
-  }
-  if (naming == 0 || !count || faults.has("roster")) return;
-  if (naming < roster->size())
-    faults.add(*sound.at("roster"), "roster", "names clients of some hosts only; name those of all, or of none");
-  else if (static_cast<std::int64_t>(dealt.size()) < *count)
-    faults.add(*sound.at("roster"), "roster", "has no host for " + std::to_string(*count - static_cast<std::int64_t>(dealt.size())) +
-                                                  " of the " + std::to_string(*count) + " clients");
-}
-
 bool is_set(const Value* value) {
   return value && !value->is_text("none");
+}
+
+std::string path_of_host(std::size_t number, std::string_view key) {
+  return "roster[" + std::to_string(number) + "]." + std::string(key);
+}
+
+const Value* of_host(const Value& host, std::string_view key) {
+  const auto* table = host.as<Table>();
+  const Value* value = table ? table->find(key) : nullptr;
+  return is_set(value) ? value : nullptr;
+}
+
+// A text of every host that says it: it must be in order by itself and, if `twice` says what it would be, not another host's.
+void check_texts_of_hosts(const List& roster, std::string_view key, const std::function<std::string(const std::string&)>& fault_of,
+                          const std::string& twice, Faults& faults) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < roster.size(); ++i) {
+    const std::string path = path_of_host(i, key);
+    const Value* value = of_host(roster[i], key);
+    const auto* text = value && !faults.has(path) ? value->as<std::string>() : nullptr;
+    if (!text) continue;
+    const std::string fault = fault_of(*text);
+    const bool is_new = seen.insert(*text).second;
+    if (!fault.empty())
+      faults.add(*value, path, fault);
+    else if (!is_new && !twice.empty())
+      faults.add(*value, path, twice);
+  }
+}
+
+// Plain text is for all hosts or for none.
+void check_keys_of_hosts(const List& roster, Faults& faults) {
+  const auto has_key = [](const Value& host) { return of_host(host, "public_key") != nullptr; };
+  if (std::ranges::none_of(roster, has_key)) return;
+  for (std::size_t i = 0; i < roster.size(); ++i)
+    if (!has_key(roster[i]))
+      faults.add(roster[i].line, path_of_host(i, "public_key"), "", "must be set: other hosts have one; name those of all, or of none");
+}
+
+// Clients are named by every host or by none, each once.
+void check_clients_of_hosts(const List& roster, const Sound& sound, Faults& faults) {
+  const auto* count = sound.at<std::int64_t>("clients.count");
+  std::set<std::int64_t> dealt;
+  std::size_t naming = 0;
+  bool is_sound = count != nullptr;
+  for (std::size_t i = 0; i < roster.size(); ++i) {
+    const std::string path = path_of_host(i, "clients");
+    const Value* clients = of_host(roster[i], "clients");
+    naming += clients ? 1 : 0;
+    is_sound = is_sound && !faults.has(path);
+    if (!is_sound || !clients) continue;
+    for (const Value& client : *clients->as<List>()) {
+      const std::int64_t number = *client.as<std::int64_t>();
+      if (number >= *count)
+        faults.add(client, path, "must be clients, 0 to " + std::to_string(*count - 1));
+      else if (!dealt.insert(number).second)
+        faults.add(client, path, "is a client of two hosts");
+    }
+    is_sound = !faults.has(path);
+  }
+  if (naming == 0 || !is_sound) return;
+  if (naming < roster.size())
+    faults.add(roster.front().line, "roster", "", "names clients of some hosts only; name those of all, or of none");
+  else if (static_cast<std::int64_t>(dealt.size()) < *count)
+    faults.add(roster.front().line, "roster", "", "has no host for " + std::to_string(*count - static_cast<std::int64_t>(dealt.size())) +
+                                                      " of the " + std::to_string(*count) + " clients");
+}
+
+// Hosts are told apart by name, address and key.
+void check_roster(const Sound& sound, Faults& faults) {
+  const List* roster = sound.list_of_tables("roster");
+  if (!roster || roster->empty()) return;
+  check_texts_of_hosts(*roster, "name", [](const std::string&) { return ""; }, "is the name of two hosts", faults);
+  check_texts_of_hosts(*roster, "address", [](const std::string& text) { return address_fault(text, false); },
+                       "is the address of two hosts", faults);
+  check_texts_of_hosts(*roster, "bind", [](const std::string& text) { return address_fault(text, true); }, "", faults);
+  check_texts_of_hosts(*roster, "public_key", public_key_fault, "is the key of two hosts", faults);
+  check_keys_of_hosts(*roster, faults);
+  check_clients_of_hosts(*roster, sound, faults);
 }
 
 void check_cap(const Sound& sound, Faults& faults) {

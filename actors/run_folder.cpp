@@ -35,7 +35,7 @@ fs::path without_slash(fs::path place) {
   return place.has_filename() ? place : place.parent_path();
 }
 
-// The shortest text that reads back as the same number.
+// A table, row by row; numbers are the shortest text that reads back as the same.
 class Csv {
  public:
   Csv() = default;

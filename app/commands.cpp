@@ -118,6 +118,9 @@ void list_channels() {
 void list_protocols() {
   row("push", "independent compute and transmit timers, nothing waits for anybody");
   row("rounds", "barriers: all compute, all exchange, all combine");
+  row("server", "a centre, or a leader that changes: it hands its model out, others work and answer, it combines");
+  row("token", "everybody learns alone while a few tokens walk from neighbour to neighbour");
+  row("pull", "a client asks its neighbours, takes the first answers or those in time, and absorbs them together");
 }
 
 const std::map<std::string, std::function<void()>>& lists() {

@@ -1,9 +1,11 @@
 // rubato: decentralised learning in free time, from the command line.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 
 #include "actors/config.hpp"
+#include "actors/config_check.hpp"
 #include "actors/experiment.hpp"
 #include "actors/summary.hpp"
 #include "algos/arithmetic.hpp"
@@ -32,7 +34,7 @@ void add_run(CLI::App& rubato, app::RunArguments& arguments, int& code) {
   run->add_option("--data", arguments.data, "folder of the data sets; default: $RUBATO_DATA, then ./data");
   run->add_flag("--json", arguments.json, "print summary.json, alone, on standard output");
   run->add_flag("--quiet", arguments.quiet, "no progress");
-  run->add_flag("--check", arguments.checks, "watch the invariants (masses, caps, windows, weights, unification); exit 3 if one breaks");
+  run->add_flag("--check", arguments.checks, "watch the invariants (masses, caps, windows, weights, unification); exit 1 if one breaks");
   run->add_flag("--dry-run", arguments.dry_run, "walk the timing only: same timeline_digest, forecast of size");
   run->callback([&] { code = app::run(arguments); });
 }
@@ -47,7 +49,7 @@ void add_node(CLI::App& rubato, app::NodeArguments& arguments, int& code) {
   node->add_option("FILE", arguments.run.file, "the experiment file (TOML), the same on every host")->required();
   node->add_option("--host", arguments.host, "this host's name in the roster; default: what Slurm, Open MPI or Kubernetes say");
   node->add_option("--key", arguments.key, "file with the secret key; default: NAME.secret in the folder of --keys, or beside FILE");
-  node->add_option("--keys", arguments.keys, "folder with NAME.public of all hosts whose public keys the roster does not name");
+  node->add_option("--keys", arguments.keys, "folder with NAME.public of all hosts, where the roster does not name their public keys");
   node->add_option("--port", arguments.port, "where the hosts of a launcher's roster listen; default: 7001")
       ->check(CLI::Range(1, 65535));
   add_threads(node, arguments.run.threads);
@@ -127,7 +129,7 @@ void add_report(CLI::App& rubato, std::vector<std::filesystem::path>& folders, i
 void add_keygen(CLI::App& rubato, app::KeygenArguments& arguments, int& code) {
   CLI::App* keygen = rubato.add_subcommand("keygen", "make the keys of a host: NAME.secret and NAME.public");
   keygen->add_option("NAME", arguments.name, "the host's name in the roster")->required();
-  keygen->add_option("--out", arguments.out, "folder for the files; default: this one");
+  keygen->add_option("--out", arguments.out, "folder for the files, made if it is not there; default: this one");
   keygen->callback([&] { code = app::keygen(arguments); });
 }
 
@@ -151,8 +153,32 @@ void add_others(CLI::App& rubato, Others& others, int& code) {
   doctor->callback([&] { code = app::doctor(); });
 }
 
+// A word where a command is wanted.
+void refuse_unknown(const CLI::App& rubato, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : rubato.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  if (std::ranges::find(names, word) != names.end()) return;
+  const std::string meant = config::nearest(word, {names.begin(), names.end()});
+  std::string known;
+  for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
+  throw std::invalid_argument("there is no command \"" + word + "\"; " +
+                              (meant.empty() ? "there are: " + known : "did you mean " + meant + "?"));
+}
+
+// Of one command, or of all. Their help is asked for before anything is parsed: afterwards it would be that of `help`.
+void add_help(CLI::App& rubato, std::string& of, int& code) {
+  CLI::App* help = rubato.add_subcommand("help", "this help, or that of a command");
+  help->add_option("COMMAND", of, "only this command's");
+  const std::string whole = rubato.help();
+  help->callback([&, whole] {
+    if (!of.empty()) refuse_unknown(rubato, of);
+    std::cout << (of.empty() ? whole : rubato.get_subcommand(of)->help(rubato.get_name()));
+    code = app::ok;
+  });
+}
+
 int parse(int argc, char** argv) {
-  CLI::App rubato("Decentralised learning without rounds and without a server.");
+  CLI::App rubato("Decentralised learning without rounds and without a server.", "rubato");
   rubato.require_subcommand(1);
   rubato.set_version_flag("--version", version() + " (" + arithmetic() + ")");
   rubato.footer(exit_codes);
@@ -166,6 +192,7 @@ int parse(int argc, char** argv) {
   app::KeygenArguments keygen;
   std::vector<std::filesystem::path> reported;
   Others others;
+  std::string helped;
   add_run(rubato, run, code);
   add_node(rubato, node, code);
   add_compare(rubato, compare, code);
@@ -175,6 +202,8 @@ int parse(int argc, char** argv) {
   add_golden(rubato, golden, code);
   add_keygen(rubato, keygen, code);
   add_others(rubato, others, code);
+  add_help(rubato, helped, code);
+  if (argc > 1 && argv[1][0] != '-') refuse_unknown(rubato, argv[1]);
   try {
     rubato.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

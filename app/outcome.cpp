@@ -13,6 +13,9 @@ namespace rubato::app {
 namespace {
 
 void print_result(const config::Experiment& experiment, const RunResult& result, bool dry_run) {
+  if (!result.gathered_by.empty())
+    std::printf("gathered by %s; what follows is of this host's own %zu clients\n", result.gathered_by.c_str(),
+                result.clients - std::min(result.absent.size(), result.clients));
   std::printf("%s: %zu clients, %.6g virtual seconds in %.3g s, %llu events (%.3g a second), %llu steps\n",
               experiment.name.c_str(), result.clients, result.virtual_seconds, result.wall_seconds,
               static_cast<unsigned long long>(result.events),

@@ -22,6 +22,15 @@ std::string text_of(const std::filesystem::path& file) {
   return text.str();
 }
 
+// A run that was killed, or is at work, lies beside the place it is to have.
+void refuse_missing(const std::filesystem::path& folder) {
+  if (std::filesystem::exists(folder)) return;
+  const std::filesystem::path place = folder.has_filename() ? folder : folder.parent_path();
+  const std::string partial = place.string() + ".partial";
+  throw std::invalid_argument("there is no folder " + folder.string() +
+                              (std::filesystem::exists(partial) ? "; there is " + partial + ", of a run that was killed or is at work" : ""));
+}
+
 bool agrees(const char* name, const std::string& recorded, const std::string& replayed) {
   const bool same = recorded == replayed;
   std::printf("%-15s %s %s\n", name, replayed.c_str(), same ? "agrees" : ("differs from " + recorded).c_str());
@@ -52,6 +61,7 @@ RecordedEnd end_of_run(const std::vector<std::filesystem::path>& folders) {
 }  // namespace
 
 int replay(const ReplayArguments& arguments) {
+  for (const std::filesystem::path& folder : arguments.folders) refuse_missing(folder);
   const RecordedEnd recorded = end_of_run(arguments.folders);
   if (recorded.digests.model.empty()) throw std::invalid_argument("this was a dry run: it has no models to replay");
   const config::Experiment experiment = config::read_experiment(arguments.folders.front() / "experiment.toml", {}, std::cerr);

@@ -18,12 +18,12 @@ enum class ParcelKind : std::uint8_t {
   clock_answer = 3,
   letter = 4,        ///< a published message, for clients of this host
   control = 5,       ///< acknowledgements and requests between protocols
-  want = 6,          ///< virtual time: the payload of this message, please
-  payload = 7,       ///< virtual time: here it is
-  have = 8,          ///< virtual time: it has arrived, keep it no longer
-  snapshot = 9,      ///< the model of one client in a sample
+  want = 6,          ///< this thing that you keep, please: a published message, a sample's model, a client's end
+  payload = 7,       ///< here it is
+  have = 8,          ///< it has arrived, keep it no longer
+  snapshot = 9,      ///< nobody sends it; the number stays taken
   notice = 10,       ///< how a host is doing: starting, stopped, leaving
-  result = 11,       ///< the end of one client: its model and its counts
+  result = 11,       ///< nobody sends it; the number stays taken
 };
 inline constexpr std::uint8_t last_parcel_kind = 11;
 

@@ -55,11 +55,15 @@ bool is_address(const std::string& address, bool is_bound) {
 
 }  // namespace
 
+std::string address_fault(const std::string& address, bool is_bound) {
+  if (is_address(address, is_bound)) return "";
+  return std::string("must be tcp://HOST:PORT or ipc://PATH") + (is_bound ? " (HOST may be *, PORT 0)" : "") +
+         "; a port is 1 to 65535, a path has at most " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " characters";
+}
+
 void check_address(const std::string& address, const std::string& what, bool is_bound) {
-  if (is_address(address, is_bound)) return;
-  throw std::invalid_argument("the address of " + what + ", \"" + address + "\", must be tcp://HOST:PORT or ipc://PATH" +
-                              (is_bound ? " (HOST may be *, PORT 0)" : "") + "; a path has at most " +
-                              std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " characters");
+  if (const std::string fault = address_fault(address, is_bound); !fault.empty())
+    throw std::invalid_argument("the address of " + what + ", \"" + address + "\", " + fault);
 }
 
 bool stays_here(const std::string& address) {

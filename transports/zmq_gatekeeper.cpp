@@ -43,7 +43,10 @@ void ZmqGatekeeper::answer() {
 
 void ZmqGatekeeper::answer(const std::vector<zmq::message_t>& request) {
   const auto user = user_of(request);
-  if (!user) ++refused_;
+  if (!user) {
+    ++refused_;
+    refused_address_ = request.size() > address ? request[address].to_string() : "";
+  }
   const std::string id = request.size() > request_id ? request[request_id].to_string() : "";
   const std::array<std::string, 6> reply{"1.0", id, user ? "200" : "400", user ? "OK" : "not in the roster", user.value_or(""), ""};
   for (std::size_t i = 0; i < reply.size(); ++i)

@@ -27,6 +27,8 @@ class ZmqGatekeeper {
   void answer();
   /// Connections refused for their key or mechanism.
   std::uint64_t refused() const { return refused_; }
+  /// Where the last of them came from; empty if nobody knows.
+  const std::string& refused_address() const { return refused_address_; }
 
   /// Whose connection brought this message; nothing where connections are plain text.
   static std::optional<HostId> sender_of(zmq::message_t& message);
@@ -40,6 +42,7 @@ class ZmqGatekeeper {
   zmq::socket_t socket_;
   std::map<Key, HostId> known_;
   std::uint64_t refused_ = 0;
+  std::string refused_address_;
 };
 
 }  // namespace rubato

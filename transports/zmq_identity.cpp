@@ -55,6 +55,14 @@ class File {
   int descriptor_;
 };
 
+// A folder that only its owner may look into, where there is none; those above it have the usual rights.
+void make_folder(const fs::path& folder) {
+  const fs::path place = folder.has_filename() ? folder : folder.parent_path();
+  std::error_code none;  // making the last one will say it
+  if (place.has_parent_path()) fs::create_directories(place.parent_path(), none);
+  if (!place.empty() && mkdir(place.c_str(), 0700) != 0 && errno != EEXIST) refuse(folder, "cannot be made: " + system_reason());
+}
+
 // A new file with one line; 0666 leaves the rights to the umask.
 void write_new(const fs::path& path, std::string_view line, mode_t mode) {
   const File file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
@@ -107,13 +115,17 @@ Identity make_identity() {
   return identity;
 }
 
+std::string public_key_fault(const std::string& text) { return is_key(text) ? "" : "is no key; " + allowed_key(); }
+
 void check_public_key(const std::string& text, const std::string& what) {
-  if (!is_key(text)) throw std::invalid_argument("the public key of " + what + ", \"" + text + "\", is none; " + allowed_key());
+  if (const std::string fault = public_key_fault(text); !fault.empty())
+    throw std::invalid_argument("the public key of " + what + ", \"" + text + "\", " + fault);
 }
 
 IdentityFiles write_identity(const Identity& identity, const fs::path& folder, const std::string& name) {
   if (!is_file_name(name))
     throw std::invalid_argument("\"" + name + "\" cannot name a host's files; letters, digits, '.', '-' and '_' can, not first '.' or '-'");
+  make_folder(folder);
   const IdentityFiles files{folder / (name + ".secret"), folder / (name + ".public")};
   if (fs::exists(fs::symlink_status(files.public_key))) refuse(files.public_key, "is there already; a key is never overwritten");
   write_new(files.secret, identity.secret.z85(), 0600);

@@ -38,6 +38,9 @@ struct Identity {
 /// From the system's randomness.
 Identity make_identity();
 
+/// What is wrong with the text as a public key; nothing if it is one.
+std::string public_key_fault(const std::string& text);
+
 /// Throws std::invalid_argument, naming `what` and the text, unless it is a public key.
 void check_public_key(const std::string& text, const std::string& what);
 
@@ -46,7 +49,8 @@ struct IdentityFiles {
   std::filesystem::path public_key;
 };
 
-/// Writes NAME.secret, which only its owner may read from its first byte on, and NAME.public. Nothing is overwritten.
+/// Writes NAME.secret, which only its owner may read from its first byte on, and NAME.public. Nothing is overwritten. A folder
+/// that is not there is made, for its owner alone.
 /// Throws std::invalid_argument for a name that is no file name, and if the files cannot be made.
 IdentityFiles write_identity(const Identity& identity, const std::filesystem::path& folder, const std::string& name);
 

@@ -107,7 +107,8 @@ std::string plain_text_warning(const ZmqOptions& options, const std::string& add
   const std::string sentence = "the address of " + whose + ", " + in_quotes(address) +
                                ", is not on this machine, and without keys everybody on the way can read and forge what is sent";
   if (!options.is_insecure)
-    throw std::invalid_argument(sentence + "; make keys with `rubato keygen`, or set insecure = true");
+    throw std::invalid_argument(sentence + "; make keys with `rubato keygen` and give them in the roster or with --keys, or set "
+                                "hosts.insecure = true");
   return "INSECURE: " + sentence;
 }
 
@@ -156,6 +157,7 @@ class ZmqTransport::Engine {
   void close_sockets();
   TransportCounts received_counts() const;
   void tell_troubles(const std::string& who);
+  std::string of_refused(const Trouble& trouble) const;
 
   ZmqOptions options_;
   zmq::context_t context_;
@@ -271,7 +273,8 @@ void ZmqTransport::Engine::listen() {
     incoming_.set(zmq::sockopt::ipv6, is_ipv6(address));
     incoming_.bind(address);
   } catch (const zmq::error_t& error) {
-    throw std::invalid_argument("host " + in_quotes(own.name) + " cannot listen at " + in_quotes(address) + ": " + error.what());
+    throw std::invalid_argument("host " + in_quotes(own.name) + " cannot listen at " + in_quotes(address) + ": " + error.what() +
+                                (options_.bind.empty() ? "; `bind` in its roster entry says where to listen, such as tcp://*:27001" : ""));
   }
   endpoint_ = incoming_.get(zmq::sockopt::last_endpoint);
 }
@@ -426,8 +429,19 @@ void ZmqTransport::Engine::tell_troubles(const std::string& who) {
   for (std::size_t i = 0; i < troubles.size(); ++i) {
     if (is_told_[i] || now.*troubles[i].count == 0) continue;
     is_told_[i] = true;
-    if (options_.on_trouble) options_.on_trouble(who + " " + troubles[i].sentence + "; what follows of this is only counted");
+    const std::string refused = of_refused(troubles[i]);
+    const std::string sentence = refused.empty() ? who + " " + troubles[i].sentence : refused;
+    if (options_.on_trouble) options_.on_trouble(sentence + "; what follows of this is only counted");
   }
+}
+
+// The sentence about a connection that was not opened; empty where all of this trouble came over connections that were.
+std::string ZmqTransport::Engine::of_refused(const Trouble& trouble) const {
+  const bool is_known = gatekeeper_.refused() > 0;
+  if (trouble.count != &TransportCounts::unauthenticated || (!is_known && watch_.counts().failed_handshakes == 0)) return "";
+  const std::string& address = is_known ? gatekeeper_.refused_address() : watch_.failed_address();
+  return "somebody" + (address.empty() ? "" : " at " + address) + " " + trouble.sentence +
+         (options_.secret.is_there() ? "; compare public_key in the files of all hosts" : "");
 }
 
 void ZmqTransport::Engine::publish_counts() {

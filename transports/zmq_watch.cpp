@@ -1,5 +1,6 @@
 #include "transports/zmq_watch.hpp"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -46,6 +47,17 @@ std::optional<tcp_info> facts_of(int descriptor) {
   return facts;
 }
 
+// Of the other end of a tcp connection, without its port; empty for others.
+std::string address_of(int descriptor) {
+  sockaddr_storage where{};
+  socklen_t size = sizeof where;
+  if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&where), &size) != 0) return "";
+  char text[INET6_ADDRSTRLEN] = "";
+  if (where.ss_family == AF_INET) inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in&>(where).sin_addr, text, sizeof text);
+  if (where.ss_family == AF_INET6) inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6&>(where).sin6_addr, text, sizeof text);
+  return text;
+}
+
 }  // namespace
 
 ZmqWatch::ZmqWatch(zmq::context_t& context, zmq::socket_t& watched, const Limits& limits)
@@ -69,7 +81,6 @@ void ZmqWatch::listen() {
     } else if (happening->event == ZMQ_EVENT_DISCONNECTED) {
       on_ended(descriptor);
     } else {
-      ++counts_.failed_handshakes;
       ++unexplained_failures_;
     }
   }
@@ -81,7 +92,8 @@ ZmqWatch::Connections::iterator ZmqWatch::find(int descriptor) {
 
 void ZmqWatch::on_accepted(int descriptor) {
   on_ended(descriptor);  // should its end have been missed
-  connections_.push_back({.descriptor = descriptor, .copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)});
+  const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  connections_.push_back({.descriptor = descriptor, .copy = copy, .address = address_of(copy)});
   make_room();
 }
 
@@ -103,10 +115,13 @@ void ZmqWatch::shut(Connection& connection, std::uint64_t& count) {
 void ZmqWatch::on_ended(int descriptor) {
   const auto connection = find(descriptor);
   if (connection == connections_.end()) return;
-  if (unexplained_failures_ > 0)
+  if (unexplained_failures_ > 0) {
     --unexplained_failures_;
-  else if (!connection->is_shut && was_cut_by_us(*connection))
+    ++counts_.failed_handshakes;
+    if (!connection->address.empty()) failed_address_ = connection->address;
+  } else if (!connection->is_shut && was_cut_by_us(*connection)) {
     ++counts_.broke_protocol;
+  }
   if (connection->copy >= 0) close(connection->copy);
   connections_.erase(connection);
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <string>
 #include <zmq.hpp>
 
 #include "runtime/time.hpp"
@@ -43,11 +44,14 @@ class ZmqWatch {
   void patrol();
 
   const Counts& counts() const { return counts_; }
+  /// Where a handshake that failed came from, the last one of which it is known; else empty.
+  const std::string& failed_address() const { return failed_address_; }
 
  private:
   struct Connection {
     int descriptor = -1;  // ZeroMQ's name for it
     int copy = -1;        // our own, so that nobody else can get the number; -1: it was gone already
+    std::string address{};  // of who opened it; empty over ipc
     bool is_heard = false;
     bool is_shut = false;
     std::uint64_t given = 0;  // bytes of it that we got, with what ZeroMQ adds
@@ -66,6 +70,7 @@ class ZmqWatch {
   Connections connections_;
   std::uint64_t unexplained_failures_ = 0;  // failed handshakes whose end has not come yet
   Counts counts_;
+  std::string failed_address_;
 };
 
 }  // namespace rubato

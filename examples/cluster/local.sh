@@ -13,29 +13,31 @@ out=${2:-runs/cluster}
 rubato=${RUBATO:-}
 if [ -z "$rubato" ]; then rubato=$here/build/rubato; [ -x "$rubato" ] || rubato=rubato; fi
 
-folder=$(mktemp -d)   # for the keys and the experiment with its roster
+folder=$(mktemp -d)   # for the keys and what the hosts say
+run=                  # the experiment with its roster: beside the original, because the files that it names are found from there
 nodes=()
 clean_up() {
   for node in "${nodes[@]}"; do kill "$node" 2>/dev/null || true; done
-  rm -rf "$folder"
+  rm -rf "$folder" "$run"
 }
 trap clean_up EXIT
+run=$(mktemp "$(dirname "$experiment")/.rubato-XXXXXX")
 
 # Somebody answers there: not ours.
 is_taken() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
 port=$((20000 + RANDOM % 12000))
-cp "$experiment" "$folder/run.toml"
+cat "$experiment" > "$run"
 for host in a b c; do
   while is_taken "$port"; do port=$((port + 1)); done
-  echo >> "$folder/run.toml"
-  "$rubato" keygen "$host" --out "$folder" | sed "s#tcp://$host:7001#tcp://127.0.0.1:$port#" >> "$folder/run.toml"
+  echo >> "$run"
+  "$rubato" keygen "$host" --out "$folder" | sed "s#tcp://$host:7001#tcp://127.0.0.1:$port#" >> "$run"
   port=$((port + 1))
 done
 
 mkdir -p "$out"
 for host in c b a; do   # in any order
-  "$rubato" node "$folder/run.toml" --host "$host" --out "$out/$host" --threads 1 --quiet "${@:3}" \
+  "$rubato" node "$run" --keys "$folder" --host "$host" --out "$out/$host" --threads 1 --quiet "${@:3}" \
     > "$folder/$host.txt" 2> "$folder/$host.err" &
   nodes+=($!)
 done

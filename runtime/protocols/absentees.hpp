@@ -1,4 +1,4 @@
-// Absentees: the neighbours of a client that are not here.
+// Absentees: of all clients those that are not here.
 #pragma once
 
 #include <algorithm>

@@ -291,6 +291,30 @@ TEST_CASE("hosts have names of their own, and every client has one host") {
   CHECK(faults_of(with("roster = 3")).find("must be a list of tables with name and address") != std::string::npos);
 }
 
+TEST_CASE("every fault of a roster is said at once, with its line and key") {
+  const std::string key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7", other = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID";
+  const std::string faults = faults_of("clients.count = 4\ndata.name = \"digits\"\nmodel.name = \"softmax\"\n"
+                                       "algorithm = { name = \"draco\", self_apply = true }\n"
+                                       "[[roster]]\nname = \"a\"\naddress = \"10.0.0.1:7001\"\npublic_key = \"" + key + "\"\n"
+                                       "[[roster]]\nname = \"b\"\naddress = \"tcp://10.0.0.2:70001\"\nbind = \"*:7001\"\n"
+                                       "[[roster]]\nname = \"c\"\naddress = \"tcp://10.0.0.3:7001\"\npublic_key = \"too short\"\n"
+                                       "[[roster]]\nname = \"d\"\naddress = \"tcp://10.0.0.3:7001\"\npublic_key = \"" + key + "\"\n"
+                                       "[[roster]]\nname = \"e\"\naddress = \"tcp://10.0.0.4:0\"\nbind = \"tcp://*:0\"\npublic_key = \"" + other + "\"\n"
+                                       "[[roster]]\nname = \"e\"\nadress = \"ipc:///tmp/f\"\npublic_key = \"" + other + "\"\n",
+                                       {"until=100.5"});
+  CAPTURE(faults);
+  for (const char* fault : {":7: roster[0].address = \"10.0.0.1:7001\": must be tcp://HOST:PORT or ipc://PATH; a port is 1 to 65535",
+                            ":9: roster[1].public_key: must be set: other hosts have one",
+                            ":11: roster[1].address = \"tcp://10.0.0.2:70001\": must be", ":12: roster[1].bind = \"*:7001\": must be",
+                            ":16: roster[2].public_key = \"too short\": is no key; a key has 40 characters",
+                            ":19: roster[3].address = \"tcp://10.0.0.3:7001\": is the address of two hosts",
+                            ":20: roster[3].public_key = ", ":23: roster[4].address = \"tcp://10.0.0.4:0\": must be",
+                            ":26: roster[5].address: must be set", ":27: roster[5].name = \"e\": is the name of two hosts",
+                            ":28: roster[5].adress = ", ":29: roster[5].public_key = "})
+    CHECK_MESSAGE(faults.find(fault) != std::string::npos, fault);
+  CHECK(std::count(faults.begin(), faults.end(), '\n') == 11);
+}
+
 TEST_CASE("clients are named by numbers below their count") {
   CHECK(faults_of(with("", "[topology]\nkind = \"star\"\ncenter = 4"))
             .ends_with("topology.center = 4: must be a client: at least 0 and at most 3"));
@@ -797,8 +821,11 @@ TEST_CASE("docs/experiment-file.md is what the table of keys says (RUBATO_WRITE_
   CHECK(contents_of(file) == experiment_file_document());
 }
 
-TEST_CASE("the example of docs/experiment-file.md is a complete experiment") {
-  const std::string text = experiment_file_document();
-  const std::size_t begin = text.find("```toml\n") + 8;
-  CHECK(faults_of(text.substr(begin, text.find("```", begin) - begin)) == "");
+TEST_CASE("the examples of docs/experiment-file.md and docs/many-hosts.md are complete experiments") {
+  const std::string many_hosts = contents_of(std::filesystem::path(RUBATO_SOURCE_DIR) / "docs/many-hosts.md");
+  for (const std::string& text : {experiment_file_document(), many_hosts}) {
+    const std::size_t begin = text.find("```toml\n") + 8;
+    REQUIRE(begin > 8);
+    CHECK(faults_of(text.substr(begin, text.find("```", begin) - begin)) == "");
+  }
 }

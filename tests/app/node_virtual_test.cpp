@@ -205,6 +205,17 @@ TEST_CASE("the script for one machine starts three processes with keys of their 
     CHECK(json::parse(text_of(folder / "out" / host / "summary.json")).at("model_digest") == alone.at("model_digest"));
 }
 
+TEST_CASE("the script for one machine runs an experiment that names a file beside it, and leaves nothing there") {
+  Folder folder;
+  const fs::path channels = fs::path(RUBATO_SOURCE_DIR) / "examples/channels";
+  const auto files = [&] { return std::distance(fs::directory_iterator(channels), fs::directory_iterator()); };
+  const auto before = files();
+  const int code = run_script("local.sh", (channels / "trace.toml").string() + " " + (folder / "out").string(), folder / "said.txt");
+  CAPTURE(text_of(folder / "said.txt"));
+  CHECK(code == 0);
+  CHECK(files() == before);
+}
+
 TEST_CASE("the scripts for launchers are scripts") {
   for (const char* script : {"slurm.sh", "openmpi.sh", "local.sh"}) {
     const std::string command = std::string("bash -n ") + RUBATO_SOURCE_DIR + "/examples/cluster/" + script;

@@ -97,12 +97,15 @@ double distance(const std::vector<double>& one, const std::vector<double>& other
 TEST_CASE("three processes started in any order learn to the end, and their records replay to the digests of the first") {
   Party party(digits(a_minute));
   party.start_all({"c", "a", "b"});
+  const Ended first = party.wait("a"), second = party.wait("b");
   party.finish({"a", "b", "c"});
   const json summary = party.summary("a");
   CHECK(accuracy(summary) > 0.75);
   CHECK(summary.at("absent_clients").empty());
   CHECK(summary.at("gathered_by") == "");
   for (const char* host : {"b", "c"}) CHECK(party.summary(host).at("gathered_by") == "a");
+  CHECK_FALSE(contains(first.out, "gathered by"));
+  CHECK(second.out.starts_with("gathered by a; what follows is of this host's own 2 clients\n"));
   CHECK(merged_from(party.folder("a") / "timeline.rbt", clients_of_b, 0) > 0);
   check_replays(party);
 }

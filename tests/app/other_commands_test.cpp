@@ -78,10 +78,22 @@ TEST_CASE("a summary or an experiment that was tampered with is noticed by repla
 
 TEST_CASE("replay of what is no run says so") {
   const Folder home;
-  for (const fs::path& place : {home / "nothing", home.path()}) {
-    const Ended ended = run_rubato({"replay", place.string()});
+  const Ended empty = run_rubato({"replay", home.path()});
+  CHECK(empty.code == 2);
+  CHECK(contains(empty.err, "is this the folder of a run?"));
+  const Ended missing = run_rubato({"replay", home / "nothing"});
+  CHECK(missing.code == 2);
+  CHECK(missing.err == "rubato: there is no folder " + (home / "nothing").string() + "\n");
+}
+
+TEST_CASE("replay of a folder that is not there names the .partial one of a run that was killed") {
+  const Kept kept;
+  fs::copy(kept.home / "run", kept.home / "other.partial");
+  for (const char* named : {"other", "other/"}) {
+    const Ended ended = run_rubato({"replay", kept.home / "run", kept.home / named});
     CHECK(ended.code == 2);
-    CHECK(contains(ended.err, "is this the folder of a run?"));
+    CHECK(contains(ended.err, "there is no folder " + (kept.home / named).string() + "; there is " +
+                                  (kept.home / "other.partial").string() + ", of a run that was killed"));
   }
 }
 
@@ -144,6 +156,8 @@ TEST_CASE("list shows what there is, one list alone, and every key of the experi
   CHECK(all.code == 0);
   for (const char* word : {"algorithms", "draco", "datasets", "digits", "models", "softmax", "topologies", "ring"})
     CHECK(contains(all.out, word));
+  for (const char* protocol : {"\n  push ", "\n  rounds ", "\n  server ", "\n  token ", "\n  pull "})
+    CHECK(contains(run_rubato({"list", "protocols"}).out, protocol));
   const Ended models = run_rubato({"list", "models"});
   CHECK(contains(models.out, "mlp"));
   CHECK_FALSE(contains(models.out, "spodgt"));

@@ -3,6 +3,7 @@
 #include <sys/mount.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/app/command.hpp"
 
@@ -188,6 +189,28 @@ TEST_CASE("a full disk ends with exit code 3 and a sentence, and nothing stands 
   umount2(disk.path().c_str(), MNT_DETACH);
 }
 
+TEST_CASE("docs/run-folder.md explains every file, column and key of a run's folder") {
+  const std::string explained = text_of(RUBATO_SOURCE_DIR "/docs/run-folder.md");
+  const auto is_explained = [&](const std::string& name) { return contains(explained, "`" + name + "`"); };
+  const Folder home;
+  for (const Arguments& clock : {Arguments{}, {"--set", "clock=wall", "--set", "time_scale=1000.0"}}) {
+    REQUIRE(run_rubato(Arguments{"run", quickstart(), "--set", "until=60.5", "--quiet", "--out", home / "run"} + clock).code == 0);
+    for (const auto& entry : fs::directory_iterator(home / "run")) {
+      const std::string name = entry.path().filename();
+      CHECK_MESSAGE((is_explained(name) || is_explained(name + "/models.npy")), name);
+      if (entry.path().extension() != ".csv") continue;
+      std::istringstream head(text_of(entry.path()).substr(0, text_of(entry.path()).find('\n')));
+      for (std::string column; std::getline(head, column, ',');) CHECK_MESSAGE(is_explained(column), column);
+    }
+    const json summary = json::parse(text_of(home / "run/summary.json"));
+    for (const auto& [key, value] : summary.items()) {
+      CHECK_MESSAGE(is_explained(key), key);
+      if (!value.is_object()) continue;
+      for (const auto& [part, number] : value.items()) CHECK_MESSAGE(is_explained(part), part);
+    }
+  }
+}
+
 TEST_CASE("the help of the command names every exit code, and every command has help") {
   const Ended help = run_rubato({"--help"});
   CHECK(help.code == 0);
@@ -198,7 +221,12 @@ TEST_CASE("the help of the command names every exit code, and every command has 
     const Ended own = run_rubato({command, "--help"});
     CHECK(own.code == 0);
     CHECK(contains(own.out, "Usage"));
+    CHECK(run_rubato({"help", command}).out == own.out);
   }
+  CHECK(contains(run_rubato({"run", "--help"}).out, "exit 1 if one breaks"));
+  const Ended asked = run_rubato({"help"});
+  CHECK(asked.code == 0);
+  CHECK(asked.out == help.out);
   const Ended version = run_rubato({"--version"});
   CHECK(version.code == 0);
   CHECK(contains(version.out, "0."));
@@ -227,4 +255,7 @@ TEST_CASE("a command line that cannot be is refused with exit code 2 and a hint"
     CHECK(ended.out.empty());
   }
   CHECK(contains(run_rubato({"run", home / "missing.toml"}).err, "missing.toml"));
+  CHECK(run_rubato({"rum", file}).err == "rubato: there is no command \"rum\"; did you mean run?\n");
+  CHECK(contains(run_rubato({"walk"}).err, "there is no command \"walk\"; there are: run, node, "));
+  CHECK(contains(run_rubato({"help", "walk"}).err, "there is no command \"walk\""));
 }

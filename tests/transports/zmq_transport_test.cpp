@@ -227,7 +227,7 @@ TEST_CASE("plain text that would leave this machine is refused, or allowed in a 
   CHECK(ZmqTransport(options(here, near), pool).warning() == "");
   CHECK(refusal(options(here, far), pool) ==
         "the address of host \"right\", \"tcp://192.0.2.1:7001\", is not on this machine, and without keys everybody on the "
-        "way can read and forge what is sent; make keys with `rubato keygen`, or set insecure = true");
+        "way can read and forge what is sent; make keys with `rubato keygen` and give them in the roster or with --keys, or set hosts.insecure = true");
   CHECK(refusal(options("tcp://*:0", near), pool).starts_with("the address of host \"left\", \"tcp://*:0\", is not on this"));
   CHECK(ZmqTransport(options(here, far, true), pool).warning().starts_with("INSECURE: the address of host \"right\""));
   ZmqOptions with_keys = options("tcp://*:0", far);
@@ -253,14 +253,14 @@ TEST_CASE("a roster with a fault is refused with a sentence") {
   CHECK(refused([](ZmqOptions& o) { o.self = HostId{2}; }) == "the roster has 2 hosts, so there is no host 2");
   CHECK(refused([](ZmqOptions& o) { o.secret = {}; }) == "host \"left\" has a public key, but we have no secret key");
   CHECK(refused([](ZmqOptions& o) { o.hosts[1].public_key = ""; }) ==
-        "the public key of host \"right\", \"\", is none; a key has 40 characters of Z85");
+        "the public key of host \"right\", \"\", is no key; a key has 40 characters of Z85");
   CHECK(refused([](ZmqOptions& o) { o.hosts[1].public_key[7] = '~'; }).starts_with("the public key of host \"right\""));
   CHECK(refused([](ZmqOptions& o) { o.hosts[1].public_key = o.hosts[0].public_key; }) ==
         "host \"right\" has the same public key as another host");
   CHECK(refused([&](ZmqOptions& o) { o.secret = right.secret; }) ==
         "the secret key is not the other half of the public key of host \"left\"");
   CHECK(refused([](ZmqOptions& o) { o.hosts[1].address = "udp://127.0.0.1:7"; }) ==
-        "the address of host \"right\", \"udp://127.0.0.1:7\", must be tcp://HOST:PORT or ipc://PATH; a path has at most 107 "
+        "the address of host \"right\", \"udp://127.0.0.1:7\", must be tcp://HOST:PORT or ipc://PATH; a port is 1 to 65535, a path has at most 107 "
         "characters");
   CHECK(refused([](ZmqOptions& o) { o.bind = "ipc:///no/such/folder/socket"; })
             .starts_with("host \"left\" cannot listen at \"ipc:///no/such/folder/socket\": "));
@@ -268,4 +268,6 @@ TEST_CASE("a roster with a fault is refused with a sentence") {
         "a piece of 10 bytes: 1 KiB to 1 GiB are allowed");
   const ZmqTransport listening(good, pool);
   CHECK(refused([&](ZmqOptions& o) { o.bind = listening.endpoint(); }).ends_with("Address already in use"));
+  CHECK(refused([&](ZmqOptions& o) { o.hosts[0].address = listening.endpoint(); })
+            .ends_with("; `bind` in its roster entry says where to listen, such as tcp://*:27001"));
 }
