@@ -35,7 +35,7 @@ Sample spread(Sample sample, const std::vector<FinalClient>& last, std::size_t c
 Sample sample_of(std::vector<FinalClient>& last, const Task& task, WallHost& host, const RunResult& result) {
   SampleGatherer gatherer(task.evaluation());
   SampleHeader header;
-  header.number = ~std::uint64_t{0};
+  header.number = host.samples().empty() ? 0 : host.samples().back().header.number + 1;
   header.at = host.clock().now();
   header.clients = static_cast<std::uint32_t>(last.size());
   header.events = result.events;
