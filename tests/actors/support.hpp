@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -81,6 +82,15 @@ inline RunOptions on_threads(unsigned threads) {
   RunOptions options;
   options.threads = threads;
   return options;
+}
+
+/// Runs until a sample shows that enough has happened: it was stopped then, and not when the experiment was over.
+inline RunResult run_until(const config::Experiment& experiment, RunOptions options,
+                           const std::function<bool(const Sample&)>& is_enough) {
+  std::atomic<bool> stop{false};
+  options.stop = &stop;
+  options.on_sample = [&](const Sample& sample) { stop = stop || is_enough(sample); };
+  return run(experiment, options);
 }
 
 /// Both digests in one text.
