@@ -8,7 +8,6 @@ namespace rubato {
 
 namespace {
 
-constexpr std::uint64_t most_incarnations = (std::uint64_t{1} << 32) / Token::most_streams;
 static_assert(PhaseList::most <= Token::most_streams);
 
 std::uint32_t tag_of(std::uint32_t stream, std::uint32_t incarnation) { return incarnation * Token::most_streams + stream; }

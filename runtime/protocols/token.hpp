@@ -23,10 +23,11 @@ namespace rubato {
 ///
 /// A client that goes takes the tokens that it holds along. Where somebody has gone, or begun a new life, the first
 /// client behind the start of a stream that is here creates its token again, from its own copy, when it has not seen
-/// it for very long. A message says 26 bits of the incarnation: when they are used up no token is created any more.
+/// it for very long. When the numbers of incarnations are used up no token is created any more.
 class Token final : public Protocol {
  public:
   static constexpr std::uint32_t most_streams = 64;
+  static constexpr std::uint32_t most_incarnations = (std::uint64_t{1} << 32) / most_streams;
   /// Of a stream, in ticks and in deadlines for each client, before it is created again.
   static constexpr std::uint32_t most_silence = 4;
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -90,6 +91,15 @@ inline RunOptions on_threads(unsigned threads) {
   RunOptions options;
   options.threads = threads;
   return options;
+}
+
+/// Runs until a sample shows that enough has happened: it was stopped then, and not when the experiment was over.
+inline RunResult run_until(const config::Experiment& experiment, RunOptions options,
+                           const std::function<bool(const Sample&)>& is_enough) {
+  std::atomic<bool> stop{false};
+  options.stop = &stop;
+  options.on_sample = [&](const Sample& sample) { stop = stop || is_enough(sample); };
+  return run(experiment, options);
 }
 
 /// Both digests in one text.

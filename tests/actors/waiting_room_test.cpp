@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
-#include <optional>
+#include <atomic>
+#include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace rubato;
@@ -34,13 +36,13 @@ TEST_CASE("a full room takes no place of another one") {
   CHECK(rooms[1].enter());
 }
 
-TEST_CASE("places outlive their room") {
+TEST_CASE("a place may be given back after its room has gone") {
   Place place;
   {
     const WaitingRoom room(1);
     place = room.enter();
   }
-  CHECK(place);
+  place.reset();  // AddressSanitizer knows if that touches the room
 }
 
 TEST_CASE("however many threads come and go, no more are inside than there are places") {

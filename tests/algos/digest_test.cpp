@@ -49,7 +49,7 @@ AlgorithmOptions options_of(double eta, std::int64_t streams = 1) {
 TEST_CASE("a token takes its share of what a client has learnt, and the client goes on from the token") {
   // Both step half way to their centre at 0.5. The token is absorbed by 0 at 1 and by 1 at 1.1.
   DigestWorld world(topologies::path(2), options_of(0.5), {8, 16}, 0);
-  world.push.compute = {ticks_at({0.5})};
+  world.push.compute = {ticks({0.5})};
   world.walk(1.05);
   CHECK(world.shown(0, "x") == 2);  // 4 / 2
   CHECK(world.shown(0, "a") == 2);
@@ -60,7 +60,7 @@ TEST_CASE("a token takes its share of what a client has learnt, and the client g
 
 TEST_CASE("the next visit continues with the token as it came") {
   DigestWorld world(topologies::path(2), options_of(0.5), {8, 16}, 0);
-  world.push.compute = {ticks_at({0.5})};
+  world.push.compute = {ticks({0.5})};
   world.walk(1.2);
   CHECK(world.shown(1, "x") == 6);  // 2 + 8 / 2
   CHECK(world.shown(1, "global0") == 6);
@@ -70,7 +70,7 @@ TEST_CASE("the next visit continues with the token as it came") {
 
 TEST_CASE("a second visit adds only what was learnt since the first") {
   DigestWorld world(topologies::path(2), options_of(0.5), {8, 16}, 0);
-  world.push.compute = {ticks_at({0.5, 1.5})};
+  world.push.compute = {ticks({0.5, 1.5})};
   world.walk(2.2);
   // 0: 0 -> 4, token 2; 2 -> 5.  1: 0 -> 8, token 6; 6 -> 11. At 2.1 the token is back at 0: 6 + (5 - 2) / 2.
   CHECK(world.shown(0, "x") == 7.5);
@@ -79,7 +79,7 @@ TEST_CASE("a second visit adds only what was learnt since the first") {
 
 TEST_CASE("a token that is sent again is the copy of its last holder, whatever that has learnt since") {
   DigestWorld world(topologies::path(2), options_of(0.5), {8, 16}, 0);
-  world.push.compute = {ticks_at({0.5, 1.2}), TimerLaw::off()};
+  world.push.compute = {ticks({0.5, 1.2}), TimerLaw::off()};
   world.push.limits.deadline = from_seconds(0.5);
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 1}, -1}});
   world.walk(1.7);
@@ -94,15 +94,11 @@ TEST_CASE("clients and tokens are the loop over visits, with several streams, wh
     const std::vector<double> centres{1, -2, 3, 5, 8};
     const AlgorithmOptions options = options_of(0.1, 3);
     DigestWorld world(topologies::ring(5), options, centres, 0.5);
-    world.push.seed = world.settings.seed = seed;
+    world.reseed(seed);
     world.push.compute = {TimerLaw::poisson(2)};
     world.push.transmit = {TimerLaw::poisson(1)};
     world.push.limits.deadline = from_seconds(0.5);
-    RandomChannel::LinkLaw law;
-    law.delay = {.kind = Law::Kind::exponential, .first = 0.2};
-    law.loss = 0.2;
-    world.channel = std::make_unique<RandomChannel>(seed, law,
-                                                    std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
+    world.channel = random_links(seed, 0.2, 0.2);
     std::vector<double> x(5, 0.5), a(5, 0.5);
     std::vector<std::vector<double>> left(5, std::vector<double>(3, 0.5));  // [client][stream]
     std::map<SlotIndex, double> under_way;

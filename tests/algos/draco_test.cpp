@@ -316,9 +316,7 @@ void walk(World& world, SerialRun<double>& run, Time until) {
 // Late, lost and capped messages, windows and unifications.
 std::unique_ptr<World> rough_world(std::uint64_t seed) {
   auto world = std::make_unique<World>(topology("ring", 6), seed);
-  world->channel =
-      std::make_unique<RandomChannel>(seed, RandomChannel::LinkLaw{{.kind = Law::Kind::exponential, .first = 0.3}, 0.2},
-                                      std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
+  world->channel = random_links(seed, 0.3, 0.2);
   world->push.compute = {TimerLaw::poisson(2)};
   world->push.transmit = {TimerLaw::poisson(1.5)};
   world->push.needs.send_only_if_computed = true;

@@ -215,8 +215,8 @@ TEST_CASE("under pull only the star changes in an exchange, and computations go 
   const AlgorithmOptions options = options_of({{"eta", 0.5}, {"c_base", 1.0}});
   ProtocolWorld world(topologies::complete(3));
   world.push.needs = catalogue_entry("kdpdfl").needs(options);
-  world.push.compute = {TimerLaw::off(), ticks_at({1.15}), TimerLaw::off()};
-  world.push.transmit = {ticks_at({1}), TimerLaw::off(), TimerLaw::off()};
+  world.push.compute = {TimerLaw::off(), ticks({1.15}), TimerLaw::off()};
+  world.push.transmit = {ticks({1}), TimerLaw::off(), TimerLaw::off()};
   PullSettings pull;
   pull.push = &world.push;
   CHECK(pull.announces());

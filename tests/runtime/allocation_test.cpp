@@ -38,11 +38,6 @@ std::unique_ptr<World> busy() {
   return world;
 }
 
-std::unique_ptr<Channel> random_channel() {
-  return std::make_unique<RandomChannel>(1, RandomChannel::LinkLaw{{.kind = Law::Kind::exponential, .first = 1}, 0.2},
-                                         std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
-}
-
 // A queue or a mailbox may still see a new greatest length now and then; an allocation per event would be 50,000.
 constexpr std::uint64_t few = 20;
 
@@ -63,7 +58,7 @@ TEST_CASE("push over links of one delay allocates nothing per event") {
 
 TEST_CASE("push over random links allocates nothing per event") {
   const auto world = busy();
-  world->channel = random_channel();
+  world->channel = random_links(1, 1, 0.2);
   CHECK(steady(*world).allocations <= few);
 }
 
@@ -71,7 +66,7 @@ TEST_CASE("unifications and samples allocate nothing") {
   for (const bool via_transport : {false, true}) {
     CAPTURE(via_transport);
     const auto world = busy();
-    world->channel = random_channel();
+    world->channel = random_links(1, 1, 0.2);
     world->settings.unification.period = 1s;
     world->settings.unification.via_transport = via_transport;
     world->settings.sample_every_events = 50;
@@ -88,7 +83,7 @@ TEST_CASE("a mailbox that keeps the newest only allocates nothing per window") {
 TEST_CASE("rounds allocate nothing per event") {
   const auto world = busy();
   world->in_rounds = true;
-  world->channel = random_channel();
+  world->channel = random_links(1, 1, 0.2);
   world->board.unify_every = 3;
   world->settings.retransmits = true;
   CHECK(steady(*world).allocations <= few);

@@ -36,7 +36,7 @@ struct PullWorld : ProtocolWorld {
  private:
   void fill(std::vector<TimerLaw>& laws, const std::map<std::uint32_t, std::vector<double>>& seconds) {
     laws.assign(graph.clients(), TimerLaw::off());
-    for (const auto& [client, ticks] : seconds) laws[client] = ticks_at(ticks);
+    for (const auto& [client, at] : seconds) laws[client] = ticks(at);
   }
 };
 
@@ -179,10 +179,8 @@ TEST_CASE("whom a pull asks is drawn anew, or read from a table") {
   world.run(2000);
   CHECK(world.steps.of(0)[0] == "1.2: 0 merge/0 <- 2#0 3#0");
   CHECK(world.steps.of(0)[1] == "2.2: 0 merge/0 <- 1#0");
-  std::map<std::uint32_t, int> times;
-  for (const Step& step : world.steps.steps)
-    if (step.kind == StepKind::publish) ++times[step.client.value];
-  for (std::uint32_t leaf = 1; leaf < 5; ++leaf) CHECK(times[leaf] == doctest::Approx(500).epsilon(0.15));
+  for (std::uint32_t leaf = 1; leaf < 5; ++leaf)
+    CHECK(world.steps.count({.kind = StepKind::publish, .client = leaf}) == doctest::Approx(500).epsilon(0.15));
 }
 
 TEST_CASE("after a pull the client tells its receivers, where the program says so") {
@@ -208,22 +206,18 @@ TEST_CASE("whatever the links do, every payload is dealt with, and no pull lasts
       CAPTURE(seed);
       CAPTURE(at_compute);
       PullWorld world(topologies::complete(6));
-      world.push.seed = world.settings.seed = seed;
+      world.reseed(seed);
       world.push.compute = {TimerLaw::poisson(1)};
       world.push.transmit = {TimerLaw::poisson(0.3)};
       world.push.limits.deadline = 2s;
       world.push.needs.absorb = at_compute ? AbsorbAt::compute : AbsorbAt::window;
       world.push.needs.fanout.share = 0.6;
       if (!at_compute) world.push.needs.program.round.add({.kind = PhaseKind::exchange, .number = 1});
-      RandomChannel::LinkLaw law;
-      law.delay = {.kind = Law::Kind::exponential, .first = 0.7};
-      law.loss = 0.3;
-      law.duplicate = seed % 4 == 0 ? 0.3 : 0;
-      world.channel = std::make_unique<RandomChannel>(seed, law,
-                                                      std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
+      const bool doubles = seed % 4 == 0;
+      world.channel = random_links(seed, 0.7, 0.3, doubles ? 0.3 : 0);
       const Conductor& conductor = world.run(200);
       const MessageCounts counts = conductor.total_counts();
-      if (law.duplicate == 0)
+      if (!doubles)
         REQUIRE(counts.sent == counts.lost + counts.kept + counts.late + counts.superseded + conductor.under_way());
       REQUIRE(counts.kept > 200);
       REQUIRE(world.steps.wanted() <= conductor.under_way() + 6 * 5);

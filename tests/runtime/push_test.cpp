@@ -237,9 +237,7 @@ TEST_CASE("in order: every update of a link follows the last one, or a whole sta
   world.push.needs.in_order = true;
   world.push.may_duplicate = true;
   world.push.limits.window = 100ms;
-  world.channel = std::make_unique<RandomChannel>(
-      2, RandomChannel::LinkLaw{{.kind = Law::Kind::exponential, .first = 0.5}, 0.2, 0.3},
-      std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
+  world.channel = random_links(2, 0.5, 0.2, 0.3);
   world.run_until(at_seconds(400));
 
   std::vector<std::uint64_t> published(4);

@@ -202,9 +202,7 @@ TEST_CASE("another channel, window or cap never changes a tick") {
     world.push.compute = {TimerLaw::poisson(1)};
     world.push.transmit = {TimerLaw::gamma(2, 2)};
     if (is_hard) {
-      world.channel = std::make_unique<RandomChannel>(
-          5, RandomChannel::LinkLaw{{.kind = Law::Kind::exponential, .first = 3}, 0.5},
-          std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
+      world.channel = random_links(5, 3, 0.5);
       world.push.limits = {.window = 2s, .deadline = 1s, .cap = 1};
       world.settings.cap_period = 7s;
       world.settings.unification.period = 5s;

@@ -195,9 +195,7 @@ TEST_CASE("messages of a round stay in their round, whatever the links do") {
     World world(random_digraph(seed, 5, 0.5), seed);
     world.in_rounds = true;
     world.push.compute = {TimerLaw::gamma(2, 3)};
-    world.channel = std::make_unique<RandomChannel>(
-        seed, RandomChannel::LinkLaw{{.kind = Law::Kind::exponential, .first = 1}, 0.3},
-        std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
+    world.channel = random_links(seed, 1, 0.3);
     world.board.send_probability = 0.7;
     world.board.unify_every = 3;
     world.push.limits = {.deadline = 2s, .cap = 4};

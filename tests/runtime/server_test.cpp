@@ -3,9 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 #include "runtime/world/topology.hpp"
+#include "tests/support/lone_client.hpp"
 #include "tests/support/protocol_world.hpp"
 
 using namespace rubato;
@@ -14,24 +13,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Client i computes for i + 1 seconds; links take a tenth of a second.
-struct ServerWorld : ProtocolWorld {
-  explicit ServerWorld(Graph of) : ProtocolWorld(std::move(of)) {
-    push.compute.clear();
-    for (std::uint32_t i = 0; i < graph.clients(); ++i) push.compute.push_back(TimerLaw::fixed(i + 1.0, 0));
-    on_round = [&](Time at, std::uint64_t round) { rounds.push_back({round, to_seconds(at)}); };
-  }
+struct ServerWorld : RoundWorld {
+  explicit ServerWorld(Graph of) : RoundWorld(std::move(of)) { server.push = &push; }
   Conductor& run(double seconds) {
-    server.push = &push;
     return ProtocolWorld::run([&](ClientId client) { return std::make_unique<Server>(server, client); }, steps, seconds);
   }
 
   ServerSettings server;
-  StepSentences steps;
-  std::vector<std::pair<std::uint64_t, double>> rounds;
 };
-
-using Marks = std::vector<std::pair<std::uint64_t, double>>;
 
 }  // namespace
 
@@ -85,11 +74,9 @@ TEST_CASE("a share of the clients is drawn anew in every round, without repetiti
   world.push.compute = {TimerLaw::fixed(0.8, 0)};
   world.server.share = 0.3;  // of eight, rounded up: three
   world.run(2000);
-  std::vector<int> times(8);
-  for (const Step& step : world.steps.steps)
-    if (step.kind == StepKind::compute) ++times[step.client.value];
   CHECK(world.rounds.back().first >= 1990);
-  for (const int count : times) CHECK(count == doctest::Approx(2000 * 3.0 / 8).epsilon(0.15));
+  for (std::uint32_t client = 0; client < 8; ++client)
+    CHECK(world.steps.count({.kind = StepKind::compute, .client = client}) == doctest::Approx(2000 * 3.0 / 8).epsilon(0.15));
 }
 
 TEST_CASE("at the deadline after the start of the round the centre merges what is there") {
@@ -196,24 +183,11 @@ TEST_CASE("whatever the links do, every payload is dealt with, and rounds go on"
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     CAPTURE(seed);
     ServerWorld world(topologies::complete(6));
-    world.push.seed = world.settings.seed = seed;
     world.server.share = seed % 2 == 0 ? 0.5 : 1;
-    world.push.compute = {TimerLaw::gamma(2, 3)};
-    world.push.limits.deadline = seed % 5 == 0 ? Duration::max() : Duration{2s};
-    world.settings.retransmits = seed % 5 == 0;
-    RandomChannel::LinkLaw law;
-    law.delay = {.kind = Law::Kind::exponential, .first = 0.5};
-    law.loss = 0.3;
-    law.duplicate = seed % 4 == 0 ? 0.3 : 0;
-    world.channel = std::make_unique<RandomChannel>(seed, law,
-                                                    std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
+    const bool doubles = under_bad_links(world, seed);
     const Conductor& conductor = world.run(300);
     REQUIRE(world.rounds.back().first > 40);
-    const MessageCounts counts = conductor.total_counts();
-    const std::uint64_t answered = counts.lost + counts.kept + counts.late + counts.duplicates;
-    const std::uint64_t known = answered + conductor.under_way();
-    REQUIRE((law.duplicate > 0 ? counts.sent <= known : counts.sent == known));
-    REQUIRE((law.duplicate > 0) == (counts.duplicates > 0));
+    require_balance(conductor, doubles);
     REQUIRE(world.steps.wanted() <= conductor.under_way() + 6);
   }
 }
@@ -232,10 +206,7 @@ TEST_CASE("who has gone is neither waited for nor selected once that is known, a
   ServerWorld world(topologies::star(3, {0}));
   world.push.compute = {TimerLaw::fixed(1, 0)};
   world.push.limits.deadline = 4s;
-  const std::vector<ChurnLine> lines{{.at = Time{1500ms}, .what = ChurnLine::What::crash, .clients = {{2}}},
-                                     {.at = Time{9s}, .what = ChurnLine::What::restart, .clients = {{2}}, .from = Origin::start}};
-  const ChurnPlan plan(3, lines, {.notice = 3s, .checkpoint_every = {}});
-  world.settings.churn = &plan;
+  world.churn({crash(1500ms, {{2}}), restart(9s, {{2}})}, 3s);
   world.run(11);
   CHECK(world.steps.of_kind(StepKind::merge).size() > 8);
   Sentences handed_out;
@@ -250,10 +221,7 @@ TEST_CASE("nothing happens while the centre is gone, and when it is back it begi
   ServerWorld world(topologies::star(3, {0}));
   world.push.compute = {TimerLaw::fixed(1, 0)};
   world.push.limits.deadline = 4s;
-  const std::vector<ChurnLine> lines{{.at = Time{1500ms}, .what = ChurnLine::What::crash, .clients = {{0}}},
-                                     {.at = Time{9s}, .what = ChurnLine::What::restart, .clients = {{0}}, .from = Origin::start}};
-  const ChurnPlan plan(3, lines, {.notice = 3s, .checkpoint_every = {}});
-  world.settings.churn = &plan;
+  world.churn({crash(1500ms, {{0}}), restart(9s, {{0}})}, 3s);
   world.run(10.3);
   CHECK(world.steps.of(1) == Sentences{"0.1: 1 merge/0 <- 0#0", "1.1: 1 compute/0", "1.1: 1 publish/1 -> 0", "1.3: 1 merge/0 <- 0#1",
                                        "2.3: 1 compute/0", "2.3: 1 publish/1 -> 0", "9.1: 1 merge/0 <- 0#2", "10.1: 1 compute/0",
@@ -262,57 +230,45 @@ TEST_CASE("nothing happens while the centre is gone, and when it is back it begi
 
 TEST_CASE("a centre that goes on from an older round is followed by its clients") {
   const ServerWorld world(topologies::star(2, {0}));
-  PushSettings push = world.push;
-  push.graph = &world.graph;
-  const ServerSettings settings{.push = &push};
-  Server client(settings, {1});
-  Effects effects;
-  const auto hears = [&](std::uint32_t turn, Sequence sequence, Time at) {
-    effects.clear();
-    const Offer offer = client.on_arrival({.id = {{0}, 0, sequence}, .sent = at, .arrived = at, .tag = 2 * turn}, effects);
-    client.on_window_close(at, effects);
+  Lone<Server> client(world.server, 1);
+  const auto hears = [&](std::uint32_t turn, Sequence sequence, Duration at) {
+    const Offer offer = client.hears(0, sequence, 2 * turn, at);
+    client.closes_window(at);
     return offer;
   };
-  CHECK(hears(7, 7, Time{1s}) == Offer::kept);
-  CHECK(hears(5, 5, Time{2s}) == Offer::late);
-  client.on_new_life({0});
-  CHECK(hears(5, 0, Time{3s}) == Offer::kept);
+  CHECK(hears(7, 7, 1s) == Offer::kept);
+  CHECK(hears(5, 5, 2s) == Offer::late);
+  client.protocol.on_new_life({0});
+  CHECK(hears(5, 0, 3s) == Offer::kept);
 }
 
 TEST_CASE("of two models that wait for one merge step the newer is merged") {
-  ServerWorld world(topologies::star(2, {0}));
-  world.server.push = &world.push;
-  world.push.graph = &world.graph;
-  Server client(world.server, {1});
-  Effects effects;
-  for (std::uint32_t turn = 0; turn < 2; ++turn)
-    CHECK(client.on_arrival({.id = {{0}, 0, turn}, .arrived = Time{1s}, .tag = 2 * turn}, effects) == Offer::kept);
-  client.on_window_close(Time{1s}, effects);
-  REQUIRE(effects.drafts().size() == 2);
-  CHECK(effects.drafts()[0].step.kind == StepKind::discard);
-  CHECK(effects.drafts()[1].step.kind == StepKind::merge);
-  REQUIRE(effects.drafts()[1].entries == 1);
-  CHECK(effects.entries().back().sequence == 1);
-  CHECK(client.counts().superseded == 1);
+  const ServerWorld world(topologies::star(2, {0}));
+  Lone<Server> client(world.server, 1);
+  CHECK(client.hears(0, 0, 0, 1s) == Offer::kept);
+  CHECK(client.hears(0, 1, 2, 1s) == Offer::kept);
+  REQUIRE(client.effects.drafts().size() == 1);
+  CHECK(client.effects.drafts().front().step.kind == StepKind::discard);
+  client.closes_window(1s);
+  REQUIRE(client.effects.drafts().size() == 1);
+  CHECK(client.effects.drafts().front().step.kind == StepKind::merge);
+  REQUIRE(client.effects.entries().size() == 1);
+  CHECK(client.effects.entries().front().sequence == 1);
+  CHECK(client.protocol.counts().superseded == 1);
 }
 
 TEST_CASE("the centre's archive holds its turn") {
-  const ServerWorld world(topologies::star(2, {0}));
-  PushSettings push = world.push;
-  push.graph = &world.graph;
-  push.limits.deadline = 1s;
-  const ServerSettings settings{.push = &push};
-  Server first(settings, {0}), second(settings, {0});
-  Effects effects;
-  first.on_transmit({}, 0, effects);
-  first.on_deadline(Time{1s}, 1, effects);  // of turn 0
-  first.on_window_close(Time{1s}, effects);
+  ServerWorld world(topologies::star(2, {0}));
+  world.push.limits.deadline = 1s;
+  Lone<Server> first(world.server, 0), second(world.server, 0);
+  first.transmits(0s);
+  first.meets_deadline(1s, 1);  // of turn 0
+  first.closes_window(1s);
   Archive written;
-  first.archive(written);
+  first.protocol.archive(written);
   Archive read(written.bytes());
-  second.archive(read);
-  effects.clear();
-  second.resume(Time{5s}, effects);
-  REQUIRE(effects.wakes().size() == 1);
-  CHECK(effects.wakes().front().detail == 1);
+  second.protocol.archive(read);
+  second.resumes(5s);
+  REQUIRE(second.effects.wakes().size() == 1);
+  CHECK(second.effects.wakes().front().detail == 1);
 }

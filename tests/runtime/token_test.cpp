@@ -3,10 +3,10 @@
 
 #include <doctest/doctest.h>
 
-#include <map>
 #include <set>
 
 #include "runtime/world/topology.hpp"
+#include "tests/support/lone_client.hpp"
 #include "tests/support/protocol_world.hpp"
 
 using namespace rubato;
@@ -30,21 +30,25 @@ struct TokenWorld : ProtocolWorld {
   StepSentences steps;
 };
 
-// A token has no choice: links lead one way.
-Graph one_way(std::size_t clients, std::vector<Edge> links) { return Graph(clients, true, std::move(links)); }
-
-// Merge steps of a stream with a message: its arrivals.
-std::vector<std::uint32_t> visited(const StepSentences& steps, std::uint8_t stream) {
-  std::vector<std::uint32_t> clients;
-  for (const Step& step : steps.steps)
-    if (step.kind == StepKind::merge && step.phase == stream) clients.push_back(step.client.value);
-  return clients;
+// In the last 200 s each publish step of a stream follows the merge of the one before it: one token, never two.
+void require_one_token_each(const StepSentences& steps, std::uint8_t streams) {
+  for (std::uint8_t stream = 0; stream < streams; ++stream) {
+    int walking = 0;
+    std::uint64_t hops = 0;
+    for (const Step& step : steps.steps) {
+      if (step.at < Time{200s} || step.phase != stream) continue;
+      if (step.kind == StepKind::merge && step.at > Time{201s}) ++hops;
+      if (step.kind == StepKind::publish) REQUIRE(++walking <= 1);
+      if (step.kind == StepKind::merge) walking = 0;
+    }
+    REQUIRE(hops > 100);
+  }
 }
 
 }  // namespace
 
 TEST_CASE("the first holder absorbs its token before it sends it, others when it arrives; it leaves at the next tick") {
-  TokenWorld world(one_way(3, {{{0}, {1}}, {{1}, {2}}, {{2}, {1}}}));
+  TokenWorld world(directed(3, {{{0}, {1}}, {{1}, {2}}, {{2}, {1}}}));
   world.run(3.5);
   CHECK(world.steps.all == Sentences{"1: 0 merge/0", "1: 0 publish/0 -> 1", "1.1: 1 merge/0 <- 0#0",
                                      "2: 1 publish/0 -> 2", "2.1: 2 merge/0 <- 1#0", "3: 2 publish/0 -> 1",
@@ -81,10 +85,9 @@ TEST_CASE("every stream has a token and a phase of its own, and starts at a clie
 TEST_CASE("a token walks to a neighbour drawn anew, each as often as any other") {
   TokenWorld world(topologies::star(5, {0}));
   world.run(4000);
-  std::map<std::uint32_t, int> times;
-  for (const std::uint32_t client : visited(world.steps, 0)) ++times[client];
-  CHECK(times[0] == doctest::Approx(2000).epsilon(0.01));
-  for (std::uint32_t leaf = 1; leaf < 5; ++leaf) CHECK(times[leaf] == doctest::Approx(500).epsilon(0.15));
+  const auto visits = [&](std::uint32_t client) { return world.steps.count({.kind = StepKind::merge, .client = client}); };
+  CHECK(visits(0) == doctest::Approx(2000).epsilon(0.01));
+  for (std::uint32_t leaf = 1; leaf < 5; ++leaf) CHECK(visits(leaf) == doctest::Approx(500).epsilon(0.15));
 }
 
 TEST_CASE("a lost token is sent again at the deadline, from the copy of its last holder") {
@@ -98,7 +101,7 @@ TEST_CASE("a lost token is sent again at the deadline, from the copy of its last
 
 TEST_CASE("a token that came is acknowledged and not sent again") {
   TokenWorld world(topologies::path(2));
-  world.push.transmit = {ticks_at({1}), TimerLaw::off()};
+  world.push.transmit = {ticks({1}), TimerLaw::off()};
   world.push.limits.deadline = 200ms;  // there and back
   world.run(9);
   CHECK(world.steps.all == Sentences{"1: 0 merge/0", "1: 0 publish/0 -> 1", "1.1: 1 merge/0 <- 0#0"});
@@ -107,9 +110,9 @@ TEST_CASE("a token that came is acknowledged and not sent again") {
 TEST_CASE("a lost acknowledgement makes a second token, and the older incarnation is dropped where they meet") {
   // 0 has no acknowledgement at 1.5 and sends a new incarnation, which is at 1 from 1.6 on. The token of incarnation 0
   // has left 1 at 1.4 and comes back at 1.8.
-  TokenWorld world(one_way(3, {{{0}, {1}}, {{1}, {2}}, {{2}, {1}}}));
+  TokenWorld world(directed(3, {{{0}, {1}}, {{1}, {2}}, {{2}, {1}}}));
   world.push.limits.deadline = 500ms;
-  world.push.transmit = {ticks_at({1}), ticks_at({1.4}), ticks_at({1.7})};
+  world.push.transmit = {ticks({1}), ticks({1.4}), ticks({1.7})};
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{}, true);
   const MessageCounts counts = world.run(1.85).total_counts();
   CHECK(world.steps.of(0) == Sentences{"1: 0 merge/0", "1: 0 publish/0 -> 1", "1.5: 0 publish/0 -> 1"});
@@ -120,7 +123,7 @@ TEST_CASE("a lost acknowledgement makes a second token, and the older incarnatio
 
 TEST_CASE("a token older than the deadline is late, is not acknowledged, and comes again") {
   TokenWorld world(topologies::path(2));
-  world.push.transmit = {ticks_at({1}), TimerLaw::off()};
+  world.push.transmit = {ticks({1}), TimerLaw::off()};
   world.push.limits.deadline = 500ms;
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 1}, 0.7}});
   const MessageCounts counts = world.run(9).total_counts();
@@ -132,7 +135,7 @@ TEST_CASE("a token older than the deadline is late, is not acknowledged, and com
 TEST_CASE("who has the token again does not send its old copy") {
   // 1 answers at 1.2 what 0 sent at 1, all acknowledgements are lost: 0 holds the token itself at the deadline.
   TokenWorld world(topologies::path(2));
-  world.push.transmit = {ticks_at({1}), ticks_at({1.2})};
+  world.push.transmit = {ticks({1}), ticks({1.2})};
   world.push.limits.deadline = 500ms;
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{}, true);
   world.run(1.65);
@@ -150,7 +153,7 @@ TEST_CASE("after losses and a calm time a stream has one token, every payload is
     CAPTURE(seed);
     TokenWorld world(topologies::complete(5));
     world.streams(2);
-    world.push.seed = world.settings.seed = seed;
+    world.reseed(seed);
     world.push.transmit = {TimerLaw::poisson(2)};
     world.push.limits.deadline = 1s;
     world.push.may_duplicate = true;
@@ -173,85 +176,63 @@ TEST_CASE("after losses and a calm time a stream has one token, every payload is
     world.channel = std::make_unique<Calming>(seed);
     const Conductor& conductor = world.run(400);
     REQUIRE(conductor.total_counts().duplicates > 100);
-    // In the last 200 s each publish step of a stream follows the merge of the one before it: one token, never two.
-    for (std::uint8_t stream = 0; stream < 2; ++stream) {
-      int walking = 0;
-      std::uint64_t hops = 0;
-      for (const Step& step : world.steps.steps) {
-        if (step.at < Time{200s} || step.phase != stream) continue;
-        if (step.kind == StepKind::merge && step.at > Time{201s}) ++hops;
-        if (step.kind == StepKind::publish) REQUIRE(++walking <= 1);
-        if (step.kind == StepKind::merge) walking = 0;
-      }
-      REQUIRE(hops > 100);
-    }
+    require_one_token_each(world.steps, 2);
     REQUIRE(world.steps.wanted() == conductor.under_way());
   }
 }
 
 TEST_CASE("two clients that create a stream's token again never give it the same incarnation") {
   // Whoever has it sends it to nobody that hears: each has seen the same, each creates it again and again.
-  const TokenWorld world(topologies::complete(5));
-  PushSettings push = world.push;
-  push.graph = &world.graph;
-  push.limits.deadline = 1s;
-  push.needs.program.round = Phase{.kind = PhaseKind::exchange};
+  TokenWorld world(topologies::complete(5));
+  world.push.limits.deadline = 1s;
+  const std::uint32_t walking = 7 * Token::most_streams;
   std::set<std::uint32_t> tags;
   for (std::uint32_t i = 0; i < 5; ++i) {
-    Token client(push, {i});
-    Effects effects;
-    const Arrival token{.id = {{(i + 1) % 5}, 0, 0}, .sent = Time{1s}, .arrived = Time{1s}, .tag = 7 * Token::most_streams};
-    CHECK(client.on_arrival(token, effects) == Offer::kept);
-    client.on_transmit(Time{2s}, 0, effects);
+    Lone<Token> client(world.push, i);
+    CHECK(client.hears((i + 1) % 5, 0, walking, 1s) == Offer::kept);
+    client.transmits(2s);
     for (Sequence sent = 0; sent < 100; ++sent) {
-      effects.clear();
-      client.on_deadline(Time{3s}, sent, effects);
-      REQUIRE(effects.drafts().size() == 1);
-      CHECK(effects.drafts().front().tag > 7 * Token::most_streams);
-      CHECK(tags.insert(effects.drafts().front().tag).second);
+      client.meets_deadline(3s, sent);
+      REQUIRE(client.effects.drafts().size() == 1);
+      CHECK(client.effects.drafts().front().tag > walking);
+      CHECK(tags.insert(client.effects.drafts().front().tag).second);
     }
   }
 }
 
 TEST_CASE("when the numbers of incarnations are used up the token is not created again") {
-  const TokenWorld world(topologies::path(2));
-  PushSettings push = world.push;
-  push.graph = &world.graph;
-  push.limits.deadline = 1s;
-  push.needs.program.round = Phase{.kind = PhaseKind::exchange};
-  Token client(push, {1});
-  Effects effects;
-  const std::uint32_t last = (std::uint32_t{1} << 26) - 1;
-  CHECK(client.on_arrival({.id = {{0}, 0, 0}, .sent = Time{1s}, .arrived = Time{1s}, .tag = last * Token::most_streams}, effects) == Offer::kept);
-  client.on_transmit(Time{2s}, 0, effects);
-  effects.clear();
-  client.on_deadline(Time{3s}, 0, effects);
-  CHECK(effects.drafts().empty());
+  // Of two clients this one creates the odd incarnations.
+  for (const std::uint32_t seen : {Token::most_incarnations - 3, Token::most_incarnations - 1}) {
+    TokenWorld world(topologies::path(2));
+    world.push.limits.deadline = 1s;
+    Lone<Token> client(world.push, 1);
+    CHECK(client.hears(0, 0, seen * Token::most_streams, 1s) == Offer::kept);
+    client.transmits(2s);
+    client.meets_deadline(3s, 0);
+    const bool has_one_left = seen < Token::most_incarnations - 1;
+    REQUIRE(client.effects.drafts().size() == has_one_left);
+  }
 }
 
 TEST_CASE("who stops creates no token again") {
-  const TokenWorld world(topologies::path(2));
-  PushSettings push = world.push;
-  push.graph = &world.graph;
-  push.limits.deadline = 1s;
-  Token client(push, {0});
-  Effects effects;
-  client.start(effects);
-  client.on_transmit(Time{1s}, 0, effects);
-  client.on_stop();
-  effects.clear();
-  client.on_deadline(Time{2s}, 0, effects);
-  CHECK(effects.drafts().empty());
+  TokenWorld world(topologies::path(2));
+  world.push.limits.deadline = 1s;
+  for (const bool stops : {false, true}) {
+    Lone<Token> client(world.push, 0);
+    client.starts();
+    client.transmits(1s);
+    if (stops) client.protocol.on_stop();
+    client.meets_deadline(2s, 0);
+    REQUIRE(client.effects.drafts().size() == !stops);
+  }
 }
 
 TEST_CASE("a token that went with its holder is created again after a long silence, by the first client behind the start") {
   TokenWorld world(topologies::complete(4));
   world.push.limits.deadline = 1s;
   // The first holder keeps it until it is gone, and never comes back.
-  world.push.transmit = {ticks_at({}), TimerLaw::fixed(1, 1), TimerLaw::fixed(1, 1), TimerLaw::fixed(1, 1)};
-  const std::vector<ChurnLine> lines{{.at = Time{10s}, .what = ChurnLine::What::crash, .clients = {{0}}}};
-  const ChurnPlan plan(4, lines, {.notice = 2s, .checkpoint_every = {}});
-  world.settings.churn = &plan;
+  world.push.transmit = {ticks({}), TimerLaw::fixed(1, 1), TimerLaw::fixed(1, 1), TimerLaw::fixed(1, 1)};
+  world.churn({crash(10s, {{0}})}, 2s);
   world.run(60);
   // 4 clients, 16 ticks and 16 deadlines: longer than that.
   CHECK(world.steps.all.front() == "17: 1 merge/0");
@@ -263,31 +244,20 @@ TEST_CASE("tokens go on walking whoever is killed and comes back, and there is o
     CAPTURE(seed);
     TokenWorld world(topologies::complete(5));
     world.streams(2);
-    world.push.seed = world.settings.seed = seed;
+    world.reseed(seed);
     world.push.transmit = {TimerLaw::poisson(2)};
     world.push.limits.deadline = 1s;
     std::vector<ChurnLine> lines;
     Stream draws(seed, {0}, Purpose::noise);
     for (int k = 0; k < 10; ++k) {
       const ClientId client{static_cast<std::uint32_t>(draws.below(5))};
-      const Time at{std::chrono::milliseconds(5000 + 10000 * k + 100 * static_cast<int>(draws.below(40)))};
-      lines.push_back({.at = at, .what = ChurnLine::What::crash, .clients = {client}});
-      lines.push_back({.at = at + 5s, .what = ChurnLine::What::restart, .clients = {client}, .from = Origin::start});
+      const Duration at = 5000ms + 10000ms * k + 100ms * static_cast<int>(draws.below(40));
+      lines.push_back(crash(at, {client}));
+      lines.push_back(restart(at + 5s, {client}));
     }
-    const ChurnPlan plan(5, lines, {.notice = 1s, .checkpoint_every = {}});
-    world.settings.churn = &plan;
+    world.churn(lines, 1s);
     const Conductor& conductor = world.run(400);
-    for (std::uint8_t stream = 0; stream < 2; ++stream) {
-      int walking = 0;
-      std::uint64_t hops = 0;
-      for (const Step& step : world.steps.steps) {
-        if (step.at < Time{200s} || step.phase != stream) continue;
-        if (step.kind == StepKind::merge && step.at > Time{201s}) ++hops;
-        if (step.kind == StepKind::publish) REQUIRE(++walking <= 1);
-        if (step.kind == StepKind::merge) walking = 0;
-      }
-      REQUIRE(hops > 100);
-    }
+    require_one_token_each(world.steps, 2);
     REQUIRE(world.steps.wanted() == conductor.under_way());
   }
 }

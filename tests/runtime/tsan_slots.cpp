@@ -86,9 +86,7 @@ std::unique_ptr<World> busy_world(std::uint64_t seed, std::uint32_t clients) {
   world->settings.unification.period = 2s;
   world->settings.unification.via_transport = seed % 4 == 3;
   world->settings.sample_every = 700ms;
-  world->channel = std::make_unique<RandomChannel>(
-      seed, RandomChannel::LinkLaw{{.kind = Law::Kind::exponential, .first = 0.1}, 0.1},
-      std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
+  world->channel = random_links(seed, 0.1, 0.1);
   world->settings.until = Time{60s};
   return world;
 }

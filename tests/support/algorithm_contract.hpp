@@ -38,12 +38,6 @@ class ContractProbe final : public Probe {
   std::map<std::string, Vector<double>> seen;
 };
 
-/// Where the tensors of all such clients come from: each may keep some of the other's until its end.
-inline TensorPool& contract_pool() {
-  static TensorPool pool;
-  return pool;
-}
-
 /// One of two clients that hear each other, with everything else it needs in memory of its own. What it is sent waits until
 /// it absorbs; which of it is handed over goes by the algorithm's needs, as under push.
 template <class Real>
@@ -52,9 +46,11 @@ class ContractClient {
   static constexpr Index dimension = 5;
   static constexpr Index samples = 12;
 
-  ContractClient(const CatalogueEntry& entry, const AlgorithmOptions& options, std::uint32_t number,
+  /// Two that hear each other share the pool: each may keep some of the other's tensors until its end.
+  ContractClient(const CatalogueEntry& entry, const AlgorithmOptions& options, TensorPool& pool, std::uint32_t number,
                  const Vector<Real>& start)
-      : needs_{entry.needs(options)},
+      : pool_{pool},
+        needs_{entry.needs(options)},
         merge_weight_{entry.merge == Weights::none ? 1 : 0.5},
         share_weight_{entry.share == Weights::none ? 1 : 0.5},
         neighbours_{ClientId{1 - number}},
@@ -71,7 +67,6 @@ class ContractClient {
   const Algorithm<Real>& operator*() const { return *algorithm_; }
   const Needs& needs() const { return needs_; }
   Vector<Real> model() const { return algorithm_->model(); }
-  TensorPool& pool() { return pool_; }
   Seat seat() const {
     return {.client = plan_.client, .senders = neighbours_, .receivers = neighbours_, .samples = all_samples_,
             .keeps_balance = true};
@@ -118,7 +113,7 @@ class ContractClient {
 
   static constexpr std::array<std::uint32_t, 2> all_samples_{samples, samples};
 
-  TensorPool& pool_ = contract_pool();
+  TensorPool& pool_;
   Needs needs_;
   double merge_weight_, share_weight_;
   std::array<ClientId, 1> neighbours_;
@@ -171,7 +166,8 @@ void contract_story(ContractClient<Real>& one, ContractClient<Real>& other, bool
 template <class Real>
 std::vector<std::byte> contract_bytes(const CatalogueEntry& entry, const AlgorithmOptions& options) {
   const Vector<Real> start = contract_vector<Real>(ContractClient<Real>::dimension, 1);
-  ContractClient<Real> one(entry, options, 0, start), other(entry, options, 1, start);
+  TensorPool pool;
+  ContractClient<Real> one(entry, options, pool, 0, start), other(entry, options, pool, 1, start);
   std::vector<std::byte> story;
   const auto note = [&](const std::vector<std::byte>& bytes) { story.insert(story.end(), bytes.begin(), bytes.end()); };
   contract_story(one, other, entry.may_be_unified,
@@ -204,25 +200,26 @@ void check_tensor(const Tensor& tensor, Index dimension) {
 template <class Real>
 void algorithm_contract_of(const CatalogueEntry& entry, const AlgorithmOptions& options) {
   using Client = ContractClient<Real>;
+  TensorPool pool;
   Vector<Real> start = contract_vector<Real>(Client::dimension, 1);
   const Vector<Real> as_it_was = start;
   const Vector<Real> another = contract_vector<Real>(Client::dimension, 2);
 
   SUBCASE("it starts from the model it is given, and keeps a copy of it") {
-    Client client(entry, options, 1, start);
+    Client client(entry, options, pool, 1, start);
     start.setConstant(9);
     CHECK(same_bits<Real>(client.model(), as_it_was));
   }
   SUBCASE("the same calls lead to the same bits, and something happens") {
     const std::vector<std::byte> story = contract_bytes<Real>(entry, options);
     CHECK(story == contract_bytes<Real>(entry, options));
-    Client one(entry, options, 0, start), other(entry, options, 1, start);
+    Client one(entry, options, pool, 0, start), other(entry, options, pool, 1, start);
     contract_story(one, other, false, [](const auto&, const auto&) {});
     CHECK_FALSE(same_bits<Real>(one.model(), as_it_was));
     CHECK_FALSE(same_bits<Real>(other.model(), as_it_was));
   }
   SUBCASE("all numbers are finite and all vectors as long as the model") {
-    Client one(entry, options, 0, start), other(entry, options, 1, start);
+    Client one(entry, options, pool, 0, start), other(entry, options, pool, 1, start);
     std::size_t sent = 0;
     contract_story(one, other, entry.may_be_unified, [&](const std::optional<Payload>& from_one, const auto&) {
       CHECK(one.model().size() == Client::dimension);
@@ -243,7 +240,7 @@ void algorithm_contract_of(const CatalogueEntry& entry, const AlgorithmOptions& 
     CHECK((sent > 0) == one.needs().sends);
   }
   SUBCASE("what was published never changes, whatever sender and receiver do next") {
-    Client one(entry, options, 0, start), other(entry, options, 1, start);
+    Client one(entry, options, pool, 0, start), other(entry, options, pool, 1, start);
     std::vector<std::pair<Payload, std::vector<std::byte>>> sent;
     const auto keep = [&](const std::optional<Payload>& payload) {
       if (payload) sent.emplace_back(*payload, bytes_of(*payload));
@@ -255,7 +252,7 @@ void algorithm_contract_of(const CatalogueEntry& entry, const AlgorithmOptions& 
     });
   }
   SUBCASE("merging changes no payload") {
-    Client client(entry, options, 0, start), neighbour(entry, options, 1, start);
+    Client client(entry, options, pool, 0, start), neighbour(entry, options, pool, 1, start);
     neighbour.compute();
     const std::optional<Payload> payload = neighbour.publish();
     const std::vector<std::byte> sent = payload ? bytes_of(*payload) : std::vector<std::byte>{};
@@ -265,7 +262,7 @@ void algorithm_contract_of(const CatalogueEntry& entry, const AlgorithmOptions& 
   }
   SUBCASE("an adopted model is a copy of the other's, bit for bit") {
     if (!entry.may_be_unified) return;
-    Client client(entry, options, 1, start);
+    Client client(entry, options, pool, 1, start);
     client.compute();
     Vector<Real> given = another;
     (*client).adopt(view(std::as_const(given)));
@@ -274,15 +271,14 @@ void algorithm_contract_of(const CatalogueEntry& entry, const AlgorithmOptions& 
     CHECK(same_bits<Real>(client.model(), another));
   }
   SUBCASE("clients of one factory do not touch each other") {
-    Client client(entry, options, 0, start), neighbour(entry, options, 1, start);
+    Client client(entry, options, pool, 0, start), neighbour(entry, options, pool, 1, start);
     neighbour.compute();
     neighbour.publish();
     neighbour.compute();
     CHECK(same_bits<Real>(client.model(), as_it_was));
   }
   SUBCASE("a snapshot is a copy, and taking it changes nothing") {
-    Client seats(entry, options, 0, start);
-    TensorPool pool;
+    Client seats(entry, options, pool, 0, start);
     const auto learner = make_quadratic<Real>(Matrix<Real>::Identity(Client::dimension, Client::dimension), another);
     PerformerOf<Real> performer(make_algorithm<Real>(entry, options)(seats.seat(), view(std::as_const(start)), pool),
                                 *learner, {}, pool);
@@ -311,7 +307,7 @@ void algorithm_contract_of(const CatalogueEntry& entry, const AlgorithmOptions& 
     CHECK(same_bits<Real>(numbers_of<Real>(snapshot), taken));
   }
   SUBCASE("what is conserved is conserved, messages under way or not") {
-    Client one(entry, options, 0, start), other(entry, options, 1, start);
+    Client one(entry, options, pool, 0, start), other(entry, options, pool, 1, start);
     contract_story(one, other, false, [&](const auto&, const auto&) {
       ContractProbe parts, others;
       (*one).balance(parts);

@@ -1,6 +1,9 @@
 // A small world for any protocol: a graph, links, timers, and the steps of a run as sentences.
 #pragma once
 
+#include <doctest/doctest.h>
+
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -11,10 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/conductor.hpp"
-#include "runtime/protocols/push.hpp"
-#include "runtime/world/channel.hpp"
-#include "runtime/world/graph.hpp"
+#include "runtime/world/churn.hpp"
+#include "tests/support/world.hpp"
 
 namespace rubato::test {
 
@@ -66,10 +67,31 @@ class StepSentences final : public StepSink {
     return some;
   }
 
+  struct Which {
+    StepKind kind{};
+    std::uint32_t client = 0;
+    std::uint8_t phase = 0;
+    Time from{}, until = Time::max();
+  };
+  std::int64_t count(const Which& which) const {
+    return std::ranges::count_if(steps, [&](const Step& step) {
+      return step.kind == which.kind && step.client.value == which.client && step.phase == which.phase &&
+             which.from <= step.at && step.at < which.until;
+    });
+  }
+
  private:
   std::uint64_t wanted_ = 0;
   SlotIndex slots_ = 0;
 };
+
+inline ChurnLine crash(Duration at, std::vector<ClientId> clients) {
+  return {.at = Time{at}, .what = ChurnLine::What::crash, .clients = std::move(clients)};
+}
+/// With their first states.
+inline ChurnLine restart(Duration at, std::vector<ClientId> clients) {
+  return {.at = Time{at}, .what = ChurnLine::What::restart, .clients = std::move(clients), .from = Origin::start};
+}
 
 /// Set what differs from the usual, then run once. As it stands: no timer ticks, links take a tenth of a second,
 /// nothing is lost or late.
@@ -94,6 +116,13 @@ class ProtocolWorld {
   /// Called at the end of every round.
   std::function<void(Time, std::uint64_t)> on_round = [](Time, std::uint64_t) {};
 
+  void reseed(std::uint64_t seed) { push.seed = settings.seed = seed; }
+  /// Who comes and goes; a crash is noticed so much later.
+  void churn(const std::vector<ChurnLine>& lines, Duration notice) {
+    plan_ = ChurnPlan(graph.clients(), lines, {.notice = notice, .checkpoint_every = {}});
+    settings.churn = &plan_;
+  }
+
   /// make(client) makes the automaton of a client.
   template <class Make>
   Conductor& run(Make make, StepSink& sink, double seconds) {
@@ -115,14 +144,43 @@ class ProtocolWorld {
     ProtocolWorld* world = nullptr;
   };
   Observer observer_;
+  ChurnPlan plan_;
   std::unique_ptr<Conductor> conductor_;
 };
 
-/// Ticks at these seconds.
-inline TimerLaw ticks_at(const std::vector<double>& seconds) {
-  std::vector<Time> times;
-  for (const double second : seconds) times.push_back(Time{from_seconds(second)});
-  return TimerLaw::table(std::move(times));
+/// Ends of rounds: number, seconds.
+using Marks = std::vector<std::pair<std::uint64_t, double>>;
+
+/// For protocols in rounds: client i computes for i + 1 seconds.
+struct RoundWorld : ProtocolWorld {
+  explicit RoundWorld(Graph of) : ProtocolWorld(std::move(of)) {
+    push.compute.clear();
+    for (std::uint32_t i = 0; i < graph.clients(); ++i) push.compute.push_back(TimerLaw::fixed(i + 1.0, 0));
+    on_round = [&](Time at, std::uint64_t round) { rounds.push_back({round, to_seconds(at)}); };
+  }
+
+  StepSentences steps;
+  Marks rounds;
+};
+
+/// Messages are late, lost and, for every fourth seed, doubled; for every fifth there is no deadline and lost ones are sent
+/// again. True where they are doubled.
+inline bool under_bad_links(ProtocolWorld& world, std::uint64_t seed) {
+  const bool doubles = seed % 4 == 0, waits = seed % 5 == 0;
+  world.reseed(seed);
+  world.push.compute = {TimerLaw::gamma(2, 3)};
+  world.push.limits.deadline = waits ? Duration::max() : Duration{std::chrono::seconds(2)};
+  world.settings.retransmits = waits;
+  world.channel = random_links(seed, 0.5, 0.3, doubles ? 0.3 : 0);
+  return doubles;
+}
+
+/// REQUIREs that it is known of each message what has become of it.
+inline void require_balance(const Conductor& conductor, bool doubles) {
+  const MessageCounts counts = conductor.total_counts();
+  const std::uint64_t known = counts.lost + counts.kept + counts.late + counts.duplicates + conductor.under_way();
+  REQUIRE((doubles ? counts.sent <= known : counts.sent == known));
+  REQUIRE(doubles == (counts.duplicates > 0));
 }
 
 /// Links that take a tenth of a second, but for these messages: (sender, sequence, receiver) -> seconds, negative if

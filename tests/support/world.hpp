@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -185,6 +186,12 @@ inline TimerLaw ticks(std::vector<double> seconds) {
   std::vector<Time> times;
   for (const double second : seconds) times.push_back(at_seconds(second));
   return TimerLaw::table(std::move(times));
+}
+
+/// Delays in seconds, exponential around their mean; the chances that a message is lost, and that it comes twice.
+inline std::unique_ptr<Channel> random_links(std::uint64_t seed, double mean_delay, double loss, double duplicate = 0) {
+  const RandomChannel::LinkLaw law{{.kind = Law::Kind::exponential, .first = mean_delay, .values = {}}, loss, duplicate};
+  return std::make_unique<RandomChannel>(seed, law, std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
 }
 
 /// Set what differs from the usual, then run once. As it stands: no timer ticks, links take one microsecond, nothing is
