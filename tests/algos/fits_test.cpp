@@ -57,7 +57,8 @@ void check_fits(std::string_view name, const AlgorithmOptions& options) {
   const CatalogueEntry& entry = catalogue_entry(name);
   using Client = ContractClient<float>;
   const Vector<float> start = contract_vector<float>(Client::dimension, 1);
-  Client one(entry, options, 0, start), other(entry, options, 1, start);
+  TensorPool pool;
+  Client one(entry, options, pool, 0, start), other(entry, options, pool, 1, start);
   if (!one.needs().sends) return;
   one.compute();
   one.compute();
@@ -67,9 +68,9 @@ void check_fits(std::string_view name, const AlgorithmOptions& options) {
   CHECK(algorithm.fits(*payload, {.kind = StepKind::merge}, 0));
   CHECK_FALSE(algorithm.fits({}, {.kind = StepKind::merge}, 0));
   if (!payload->own.empty()) CHECK_FALSE(algorithm.fits(*payload, {.kind = StepKind::merge}, 1));
-  check_refused(algorithm, *payload, [](const Tensor&, TensorPool&) { return Tensor{}; }, one.pool());
-  check_refused(algorithm, *payload, cut, one.pool());
-  check_refused(algorithm, *payload, in_another_scalar, one.pool());
+  check_refused(algorithm, *payload, [](const Tensor&, TensorPool&) { return Tensor{}; }, pool);
+  check_refused(algorithm, *payload, cut, pool);
+  check_refused(algorithm, *payload, in_another_scalar, pool);
 }
 
 AlgorithmOptions with(const char* name, const char* word) {
@@ -94,7 +95,8 @@ TEST_CASE("what a neighbour sends fits, and not when a tensor is missing, too sh
 TEST_CASE("a coordinate that no vector has does not fit") {
   for (const char* name : {"choco", "pame"}) {
     CAPTURE(name);
-    ContractClient<float> one(catalogue_entry(name), {}, 0, contract_vector<float>(ContractClient<float>::dimension, 1));
+    TensorPool pool;
+    ContractClient<float> one(catalogue_entry(name), {}, pool, 0, contract_vector<float>(ContractClient<float>::dimension, 1));
     one.compute();
     auto payload = one.publish();
     REQUIRE(payload);
@@ -102,7 +104,7 @@ TEST_CASE("a coordinate that no vector has does not fit") {
     for (Tensor* tensor : tensors_of(*payload)) {
       if (tensor->scalar() != Scalar::uint32) continue;
       ++coordinates;
-      *tensor = astray(*tensor, one.pool());
+      *tensor = astray(*tensor, pool);
     }
     CHECK(coordinates > 0);
     CHECK_FALSE((*one).fits(*payload, {.kind = StepKind::merge}, 0));
