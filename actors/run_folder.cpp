@@ -129,7 +129,7 @@ RunFolder::RunFolder(const fs::path& place, const std::function<bool(const fs::p
   const auto is_life = [&](const fs::path& experiment) { return is_same && fs::exists(experiment) && is_same(experiment); };
   has_earlier_life_ = is_worth_keeping(partial_) && is_life(partial_ / "experiment.toml");
   if (!has_earlier_life_) set_aside(partial_, beside(place_, ".failed"));
-  const bool was_stopped = !has_earlier_life_ && remains_at(place_) == Remains::stopped && is_life(place_ / "experiment.toml");
+  const bool was_stopped = !has_earlier_life_ && is_life(place_ / "experiment.toml") && remains_at(place_) == Remains::stopped;
 
   fs::create_directories(partial_, error);
   if (error) throw std::invalid_argument("--out " + place_.string() + ": cannot make the folder: " + error.message());
