@@ -343,6 +343,12 @@ std::optional<Introduction> Assembly::introduction(HostId host) const {
   return host == self() ? mine_ : peers_.at(host.value).introduction;
 }
 
+std::uint64_t Assembly::life(HostId host) const {
+  const std::lock_guard lock(mutex_);
+  const auto& introduction = peers_[host.value].introduction;
+  return introduction ? introduction->life : 0;
+}
+
 std::optional<ClockOffset> Assembly::offset(HostId host) const {
   if (host == self()) return ClockOffset{};
   const std::lock_guard lock(mutex_);

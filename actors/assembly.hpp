@@ -96,6 +96,8 @@ class Assembly final : public ParcelSink {
   HostId first_alive() const;
   /// What it said last; nothing if it was never there.
   std::optional<Introduction> introduction(HostId host) const;
+  /// The one that is known of; 0 if it was never there.
+  std::uint64_t life(HostId host) const;
   /// Nothing if its clock was never heard; zero for itself.
   std::optional<ClockOffset> offset(HostId host) const;
   /// Since its last parcel; nothing if it was never there.

@@ -104,8 +104,7 @@ Depot::~Depot() {
 
 // Before anything is concluded from what a host has said.
 void Depot::look_at_life(HostId host) {
-  const auto introduction = assembly_.introduction(host);
-  const std::uint64_t life = introduction ? introduction->life : 0;
+  const std::uint64_t life = assembly_.life(host);
   const std::uint64_t known = std::exchange(peers_[host.value].life, life);
   if (known != 0 && life != known) forget_earlier_life(host);
 }

@@ -540,8 +540,7 @@ void WallHost::look_at_hosts() {
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     if (HostId{host} == network_->self()) continue;
     const bool is_here = assembly.is_alive({host});
-    const auto introduction = assembly.introduction({host});
-    const std::uint64_t life = introduction ? introduction->life : 0;
+    const std::uint64_t life = assembly.life({host});
     Presence& known = hosts_[host];
     const bool is_new_life = is_here && known.life != 0 && life != known.life;
     if (is_here == known.is_here && !is_new_life) {

@@ -242,6 +242,16 @@ TEST_CASE("in rounds every client takes the same steps in virtual and in real ti
   }
 }
 
+TEST_CASE("in rounds in real time a message takes the links of the round of its exchange") {
+  const Folder folder;
+  const std::vector<std::string> fading = {"until=20.5", "channel={kind=\"rayleigh_threshold\",threshold=1.0,delay=0.01}"};
+  run(experiment(rounds_of("dpsgd") + fading), recorded_at(folder, "virtual.rbt"));
+  const config::Experiment wall = experiment(std::vector<std::string>{"clock=wall", "time_scale=20"} + rounds_of("dpsgd") + fading);
+  const RunResult result = run(wall, recorded_at(folder, "wall.rbt"));
+  CHECK(result.messages.lost == 0);
+  check_begins_as(folder / "virtual.rbt", folder / "wall.rbt", 8, 20);
+}
+
 TEST_CASE("three hosts go through their rounds together, whatever their links lose, double and overtake") {
   const Folder folder;
   const std::vector<std::string> exact = rounds_of("nids") + std::vector<std::string>{"until=15.5", "channel={kind=\"ideal\"}"};
