@@ -202,8 +202,10 @@ void check_clients_of_hosts(const List& roster, const Sound& sound, Faults& faul
     const Value* clients = of_host(roster[i], "clients");
     naming += clients ? 1 : 0;
     is_sound = is_sound && !faults.has(path);
-    if (!is_sound || !clients) continue;
-    for (const Value& client : *clients->as<List>()) {
+    const List* named = clients ? clients->as<List>() : nullptr;
+    if (!is_sound || !named) continue;
+    for (const Value& client : *named) {
+      if (!client.as<std::int64_t>()) continue;
       const std::int64_t number = *client.as<std::int64_t>();
       if (number >= *count)
         faults.add(client, path, "must be clients, 0 to " + std::to_string(*count - 1));

@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <iterator>
@@ -87,8 +88,9 @@ void refuse_strangers(const fs::path& place) {
 bool is_worth_keeping(const fs::path& partial) {
   std::error_code none;
   const auto size = fs::file_size(partial / "timeline.rbt", none);
-  const bool has_record = !none && size > 0;
-  return has_record || (fs::is_directory(partial / "checkpoint", none) && !fs::is_empty(partial / "checkpoint", none));
+  if (!none && size > 0) return true;
+  const auto is_checkpoint = [](const fs::directory_entry& entry) { return entry.path().extension() == ".rbc"; };
+  return std::ranges::any_of(fs::directory_iterator(partial / "checkpoint", none), fs::directory_iterator(), is_checkpoint);
 }
 
 // What a run that failed has left is kept until the next one fails.
@@ -127,9 +129,11 @@ RunFolder::RunFolder(const fs::path& place, const std::function<bool(const fs::p
   refuse_busy(place_, partial_);
   std::error_code error;
   const auto is_life = [&](const fs::path& experiment) { return is_same && fs::exists(experiment) && is_same(experiment); };
+  if (is_same && !fs::exists(partial_ / "experiment.toml") && remains_at(place_) == Remains::stopped)
+    fs::remove_all(partial_, error);  // a copy that was not finished
   has_earlier_life_ = is_worth_keeping(partial_) && is_life(partial_ / "experiment.toml");
   if (!has_earlier_life_) set_aside(partial_, beside(place_, ".failed"));
-  const bool was_stopped = !has_earlier_life_ && is_life(place_ / "experiment.toml") && remains_at(place_) == Remains::stopped;
+  const bool was_stopped = is_same && !has_earlier_life_ && remains_at(place_) == Remains::stopped && is_life(place_ / "experiment.toml");
 
   fs::create_directories(partial_, error);
   if (error) throw std::invalid_argument("--out " + place_.string() + ": cannot make the folder: " + error.message());

@@ -311,7 +311,7 @@ void keep_run(const HostHome& home, std::uint64_t run) {
 }
 
 void require_same_run(const HostHome& home, std::uint64_t earlier, std::uint64_t run) {
-  if (!home.has_earlier_life || earlier == run) return;
+  if (earlier == 0 || earlier == run) return;
   throw std::invalid_argument(home.checkpoints.parent_path().string() +
                               " holds an earlier life of this host in another run than the one the others are in; start with --anew, "
                               "or choose another --out");
@@ -367,7 +367,9 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   const Duration longest_wait = std::chrono::seconds(5) + assembly.self().value * own_turn;  // not all at one instant
   const Beginning beginning = agree_on_start(assembly, own, longest_wait, options.stop);
   require_same_run(home, earlier_run, beginning.run);
-  if (earlier_run != beginning.run) keep_run(home, beginning.run);
+  const bool has_begun = !(options.stop && options.stop->load()) || begun_by_others(assembly);
+  if (record.recorder()) record.recorder()->flush();
+  if (earlier_run != beginning.run && has_begun) keep_run(home, beginning.run);
   const std::uint32_t incarnation = std::max(past.incarnation, assembly.known_lives());
   assembly.set_running(beginning.since, beginning.run, incarnation);
   host.begin(beginning.since, incarnation);
@@ -384,7 +386,8 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   if (const auto failure = host.ensemble().failure()) throw RunFailed(to_string(*failure));
   std::vector<FinalClient> last = last_states(host, *parts.task, experiment.until);
   HostId gatherer = assembly.self();
-  const bool leaves_early = options.stop && options.stop->load();  // the others may well go on, and gather later without it
+  // The others may well go on, and gather later without it.
+  const bool leaves_early = (options.stop && options.stop->load()) || record.has_failed();
   const Duration patience = leaves_early ? Duration{std::chrono::seconds(2)} : from_seconds(experiment.hosts.drain + experiment.hosts.lost_after);
   if (auto all = gathering.gather(last, patience, gatherer))
     last = std::move(*all);

@@ -86,8 +86,13 @@ int node(const NodeArguments& arguments) {
   const bool is_wall = experiment.clock == config::ClockKind::wall_time;
   ZmqOptions options = zmq_options(arguments, experiment, self);
   const auto is_same = [&](const std::filesystem::path& file) {
-    std::ostringstream notes;
-    return is_wall && !arguments.starts_anew && fingerprint(config::read_experiment(file, {}, notes)) == fingerprint(experiment);
+    if (!is_wall || arguments.starts_anew) return false;
+    try {
+      std::ostringstream notes;
+      return fingerprint(config::read_experiment(file, {}, notes)) == fingerprint(experiment);
+    } catch (const std::invalid_argument&) {  // of an older version, or changed by hand
+      return false;
+    }
   };
   const auto folder = arguments.run.out.empty() ? nullptr : std::make_unique<RunFolder>(arguments.run.out, is_same);
   const std::uint64_t life = options.life = new_life(folder.get());

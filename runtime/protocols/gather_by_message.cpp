@@ -96,7 +96,8 @@ Offer GatherByMessage::judge(const Arrival& arrival) const {
   const bool is_answer = arrival.tag % 2 == to_all;
   if (leader != (is_answer ? arrival.id.sender : self_) || turn < turn_ || turn > furthest_turn) return Offer::late;
   if (arrival.arrived - arrival.sent > push().limits.deadline) return Offer::late;
-  if (turn == turn_ && stage_ != Stage::waiting) return is_answer ? Offer::duplicate : Offer::late;
+  const bool is_over = stage_ == Stage::closing || stage_ == Stage::working;
+  if (turn == turn_ && is_over) return is_answer ? Offer::duplicate : Offer::late;
   for (const Arrival& other : arrived_) {
     if (other.id.sender != arrival.id.sender) continue;
     if (other.tag == arrival.tag) return Offer::duplicate;
@@ -119,7 +120,7 @@ Offer GatherByMessage::on_arrival(const Arrival& arrival, Effects& effects) {
     turn_ = arrival.tag / 2;
     forget_older(arrival.arrived, effects);
     close(arrival.arrived, effects);
-  } else if (arrival.tag / 2 == turn_ && has_all()) {
+  } else if (arrival.tag / 2 == turn_ && stage_ == Stage::waiting && has_all()) {
     close(arrival.arrived, effects);
   }
   return offer;

@@ -338,7 +338,7 @@ Offer LocalRounds::judge(const Arrival& arrival) {
 
 Offer LocalRounds::on_arrival(const Arrival& arrival, Effects& effects) {
   const bool can_be = filter(arrival.id.sender) && arrival.tag < most_phases && phases_.is_exchange(arrival.tag);
-  if (can_be) follow(arrival.tag, arrival.arrived, effects);
+  if (can_be) follow(arrival.tag, reach_, arrival.arrived, effects);
   const Offer offer = can_be ? judge(arrival) : Offer::late;
   if (offer == Offer::kept) {
     ++counts_.kept;  // until the exchange is absorbed and tokens run out
@@ -359,9 +359,9 @@ void LocalRounds::on_outdated(const Arrival& arrival, Effects& effects) {
 }
 
 // Somebody is in this phase. Who is waited for can wait; who is not catches up.
-void LocalRounds::follow(Number number, Time now, Effects& effects) {
+void LocalRounds::follow(Number number, std::uint64_t reach, Time now, Effects& effects) {
   const bool is_waited_for = !was_anybody_away_ && rules_.patience == Duration::max();
-  const bool is_near = phases_.exchanges_before(number) <= own_exchange() + (was_away_ ? 0 : reach_);
+  const bool is_near = phases_.exchanges_before(number) <= own_exchange() + (was_away_ ? 0 : reach);
   if (is_waited_for || is_near || number > furthest_jump) return;
   followed_ = static_cast<Number>(phases_.first_of(phases_.round_of(number)));
   for (const Arrival& old : heard_)
@@ -374,26 +374,31 @@ void LocalRounds::follow(Number number, Time now, Effects& effects) {
 
 void LocalRounds::on_request(Time now, ClientId from, std::uint32_t tag, Effects& effects) {
   const Number number = number_of(tag);
-  if (is_question(tag)) {
-    follow(number % of_model, now, effects);  // this client may be the one that all others wait for
-    number < of_model ? answer(from, number, effects) : answer_about_model(from, number - of_model, effects);
-  } else {
+  if (!is_question(tag)) {
     hear_nothing(from, number);
+  } else if (number < of_model) {
+    answer(from, number, now, effects);
+  } else {
+    answer_about_model(from, number - of_model, now, effects);
   }
   go_on_if_complete(now, effects);
 }
 
-void LocalRounds::answer(ClientId asker, Number number, Effects& effects) {
+// This client may be the one that all others wait for.
+void LocalRounds::answer(ClientId asker, Number number, Time now, Effects& effects) {
+  if (!settings().graph->find_link(self_, asker)) return;
+  follow(number, reach_, now, effects);
   const bool is_still_to_come = number > here_ || (number == here_ && doing_ != Doing::waiting);
-  if (is_still_to_come || !settings().graph->find_link(self_, asker)) return;
+  if (is_still_to_come) return;
   for (const Sent& sent : sent_)
     if (sent.number == number && std::ranges::find(sent.receivers, asker) != sent.receivers.end())
       return effects.repeat(asker, MessageKind::update, sent.sequence);
   effects.tell(self_, asker, nothing_in(number));
 }
 
-void LocalRounds::answer_about_model(ClientId asker, Number number, Effects& effects) {
+void LocalRounds::answer_about_model(ClientId asker, Number number, Time now, Effects& effects) {
   if (rules_.unify_every == 0 || phases_.is_opening(number)) return;
+  follow(number, reach_ * settings().graph->clients(), now, effects);  // the asker may be far away, and so far ahead
   const std::uint64_t unification = phases_.round_of(number) / rules_.unify_every;
   const bool is_still_to_come = unification > unified_ || (unification == unified_ && doing_ == Doing::unifying);
   if (is_still_to_come) return;

@@ -86,13 +86,13 @@ class LocalRounds final : public RoundClient {
   void unify(Time now, Effects& effects);
   void take_model(Time now, Effects& effects);
   void publish_model(Time now, Effects& effects);
-  void answer(ClientId asker, Number number, Effects& effects);
-  void answer_about_model(ClientId asker, Number number, Effects& effects);
+  void answer(ClientId asker, Number number, Time now, Effects& effects);
+  void answer_about_model(ClientId asker, Number number, Time now, Effects& effects);
   void hear_nothing(ClientId from, Number number);
   std::uint64_t own_exchange() const;
   bool is_far_ahead(Number number) const;
   Offer judge(const Arrival& arrival);
-  void follow(Number number, Time now, Effects& effects);
+  void follow(Number number, std::uint64_t reach, Time now, Effects& effects);
   DuplicateFilter* filter(ClientId sender);
 
   CountedPhases phases_;

@@ -177,6 +177,7 @@ TEST_CASE("what an earlier start has left that never came to a run is begun anew
   for (const std::string host : {"a", "b"}) {
     starts.push_back({wall, recorded_at(folder, host, 1), {}});
     starts.back().host.folder = folder / ("states of " + host);
+    starts.back().host.life = 5;
     starts.back().host.has_earlier_life = true;  // as its folder says, which holds the beginning of a record
     write_text(starts.back().options.record, "RB");
   }

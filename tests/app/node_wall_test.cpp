@@ -187,6 +187,22 @@ TEST_CASE("a host that is stopped and started again goes on too, and the others'
   check_replays(party);
 }
 
+TEST_CASE("a host that was killed or stopped while it waited for the others begins with them when it is started again") {
+  Party party(digits(a_minute));
+  const auto waits = [&] { return contains(party.process("b").err(), "waiting for"); };
+  party.start("b");
+  REQUIRE(becomes_true(waits));
+  party.kill("b");
+  party.start("b");
+  REQUIRE(becomes_true(waits));
+  party.stop({"b"});
+  party.start_all(Party::everybody);
+  party.finish(Party::everybody);
+  CHECK(party.summary("a").at("absent_clients").empty());
+  CHECK(merged_from(party.folder("c") / "timeline.rbt", clients_of_b, 0) > 0);
+  check_replays(party);
+}
+
 TEST_CASE("when a host is killed for good the others finish without its clients") {
   Party party(digits(two_minutes));
   party.start_all(Party::everybody);

@@ -159,3 +159,13 @@ TEST_CASE("the next leader is handed in to as soon as the leader is known to hav
   REQUIRE(client.effects.entries().size() == 1);
   CHECK(client.effects.entries().front().peer == ClientId{1});
 }
+
+TEST_CASE("what is handed in to a leader before it has started waits for it") {
+  GatherWorld world(topologies::complete(3));
+  Lone<GatherByMessage> leader(world.gather, 0);
+  for (const std::uint32_t sender : {1u, 2u}) CHECK(leader.hears(sender, 0, 0, 0s) == Offer::kept);
+  CHECK(leader.effects.closings().empty());
+  leader.starts();
+  leader.transmits(0s);
+  CHECK(leader.effects.closings().size() == 1);
+}

@@ -476,6 +476,22 @@ TEST_CASE("a hub that comes back from an early state is told where the others wa
   for (std::uint32_t i = 0; i < 4; ++i) CHECK(village.client(i).round() >= 105);
 }
 
+TEST_CASE("a question of one who is far away, or is no neighbour, moves nobody who is on its way") {
+  Village village(topologies::ring(10));
+  village.rules.unify_every = 8;
+  village.run_until(Time{}).tell_of(5, true);  // so that somebody has been away
+  village.run_until(Time{3500ms});
+  const std::uint64_t before = village.client(0).round();
+  Effects effects;
+  village.client(0).on_request(Time{3500ms}, {3}, 2 * (2 * 8 + (1u << 30)), effects);  // where does the hub of round 8 stay?
+  village.client(0).on_request(Time{3500ms}, {3}, 2 * (2 * 100 + 1), effects);         // client 3 hears nothing from client 0
+  village.run_until(Time{20s});
+  CHECK(before == 3);
+  std::uint64_t computed = 0;
+  for (const KeptStep& kept : village.steps) computed += kept.step.kind == StepKind::compute && kept.step.client == ClientId{0};
+  CHECK(computed == village.client(0).round());
+}
+
 TEST_CASE("a client that was saved between its local steps takes the rest of them") {
   Village village(topologies::path(2));
   village.push.needs.program.round = {Phase{.kind = PhaseKind::compute, .repeat = 5}, Phase{PhaseKind::exchange}};
