@@ -253,6 +253,7 @@ TEST_CASE("heads that are no heads are ignored and counted, whatever they hold")
   a.assembly.start();
   b.assembly.start();
   REQUIRE(a.assembly.meet(long_enough).size() == 2);
+  const std::uint64_t before = a.assembly.ignored();  // of one who spoke before it had introduced itself
   std::uint64_t sent = 0;
   Stream chance(1, no_client, Purpose::evaluation);
   for (const ParcelKind kind : {ParcelKind::hello, ParcelKind::clock_ask, ParcelKind::clock_answer})
@@ -261,6 +262,6 @@ TEST_CASE("heads that are no heads are ignored and counted, whatever they hold")
       for (std::byte& byte : noise) byte = static_cast<std::byte>(chance.below(256));
       a.assembly.on_parcel({1}, {kind, WhenFull::wait, false, noise, {}}, monotonic_now());
     }
-  CHECK(a.assembly.ignored() == sent);
+  CHECK(a.assembly.ignored() - before == sent);
   CHECK(a.assembly.is_alive({1}));
 }
