@@ -121,6 +121,13 @@ void copy_stopped(const fs::path& place, const fs::path& partial) {
   fs::rename(partial / "experiment.part", partial / "experiment.toml");
 }
 
+// A summary that is damaged says nothing of its run.
+bool was_stopped_at(const fs::path& place) try {
+  return remains_at(place) == Remains::stopped;
+} catch (const std::runtime_error&) {
+  return false;
+}
+
 }  // namespace
 
 RunFolder::RunFolder(const fs::path& place, const std::function<bool(const fs::path&)>& is_same)
@@ -129,16 +136,16 @@ RunFolder::RunFolder(const fs::path& place, const std::function<bool(const fs::p
   refuse_busy(place_, partial_);
   std::error_code error;
   const auto is_life = [&](const fs::path& experiment) { return is_same && fs::exists(experiment) && is_same(experiment); };
-  if (is_same && !fs::exists(partial_ / "experiment.toml") && remains_at(place_) == Remains::stopped)
+  if (is_same && !fs::exists(partial_ / "experiment.toml") && was_stopped_at(place_))
     fs::remove_all(partial_, error);  // a copy that was not finished
   has_earlier_life_ = is_worth_keeping(partial_) && is_life(partial_ / "experiment.toml");
   if (!has_earlier_life_) set_aside(partial_, beside(place_, ".failed"));
-  const bool was_stopped = is_same && !has_earlier_life_ && remains_at(place_) == Remains::stopped && is_life(place_ / "experiment.toml");
+  const bool is_copied = !has_earlier_life_ && is_same && was_stopped_at(place_) && is_life(place_ / "experiment.toml");
 
   fs::create_directories(partial_, error);
   if (error) throw std::invalid_argument("--out " + place_.string() + ": cannot make the folder: " + error.message());
   claim();
-  if (!was_stopped) return;
+  if (!is_copied) return;
   has_earlier_life_ = true;
   if (fs::exists(place_ / "timeline.rbt")) fs::copy_file(place_ / "timeline.rbt", record());
   copy_stopped(place_, partial_);

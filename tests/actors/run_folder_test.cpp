@@ -244,6 +244,8 @@ TEST_CASE("a host goes on where an earlier life was killed, or was stopped, and 
     last.complete();
   }
   CHECK_FALSE(RunFolder(place, same).has_earlier_life());
+  write_text(place / "summary.json", "oops");
+  CHECK_FALSE(RunFolder(place, same).has_earlier_life());
 }
 
 TEST_CASE("a full disk is a failure with a sentence, and nothing stands under the final name") {
