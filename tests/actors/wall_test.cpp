@@ -253,6 +253,13 @@ TEST_CASE("in rounds in real time a message takes the links of the round of its 
   check_begins_as(folder / "virtual.rbt", folder / "wall.rbt", 8, 20);
 }
 
+TEST_CASE("in rounds in real time nothing is sent once more while it is under way") {
+  const std::vector<std::string> slow = {"clock=wall", "time_scale=20", "until=60.5", "channel={kind=\"random\",delay=12.0}"};  // 0.6 real seconds
+  const RunResult result = run(experiment(rounds_of("dpsgd") + slow), on_threads(1));
+  CHECK(result.messages.kept > 20);
+  CHECK(result.messages.duplicates == 0);
+}
+
 TEST_CASE("three hosts go through their rounds together, whatever their links lose, double and overtake") {
   const Folder folder;
   const std::vector<std::string> exact = rounds_of("nids") + std::vector<std::string>{"until=15.5", "channel={kind=\"ideal\"}"};
