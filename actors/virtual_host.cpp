@@ -114,7 +114,7 @@ class VirtualHost {
   template <class Condition>
   void wait_until(Condition condition);
   void wait_for_receipts();
-  Scalar scalar() const { return experiment_.precision == config::Precision::float64 ? Scalar::float64 : Scalar::float32; }
+  Scalar scalar() const { return scalar_of_models(experiment_); }
   const Client& client(ClientId id) { return *play_->ensemble().clients[id.value]; }
 
   const Experiment& experiment_;

@@ -349,8 +349,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   WallHost host(experiment, *parts.task, *parts.timing, options, record, &network);
   Depot depot(assembly, transport, host.ensemble().pool);
   depot.allow(most_tensors * (parts.task->dimension() + 1) * sizeof(double));
-  const Scalar scalar = experiment.precision == config::Precision::float64 ? Scalar::float64 : Scalar::float32;
-  WallGathering gathering(assembly, depot, network.host_of, host.ensemble().pool, scalar, parts.task->dimension());
+  WallGathering gathering(assembly, depot, network.host_of, host.ensemble().pool, scalar_of_models(experiment), parts.task->dimension());
   struct Parting {  // before what hears the assembly goes
     Assembly& assembly;
     ~Parting() { assembly.stop(std::chrono::seconds(2)); }
