@@ -25,44 +25,42 @@ std::size_t size_of_class(std::size_t size_class) {
   return (std::size_t{4096} + (quarter + 1) * 1024) << doublings;
 }
 
+void free_block(detail::TensorBlock* block) { ::operator delete(block, std::align_val_t{line}); }
+
 }  // namespace
 
-TensorPool::~TensorPool() {
-  for (Shard& shard : shards_)
-    for (detail::TensorBlock* block : shard.free)
-      while (block) {
-        detail::TensorBlock* next = block->next;
-        ::operator delete(block, std::align_val_t{line});
-        block = next;
-      }
-}
+namespace detail {
 
-TensorPool::Shard& TensorPool::own_shard() {
+PoolCore::Shard& PoolCore::own_shard() {
   const std::size_t hash = std::hash<std::thread::id>{}(std::this_thread::get_id());
   return shards_[(hash ^ hash >> 12 ^ hash >> 23) % shards];
 }
 
-detail::TensorBlock* TensorPool::take_free(Shard& shard, std::size_t size_class) {
+TensorBlock* PoolCore::take_free(Shard& shard, std::size_t size_class) {
   const std::lock_guard lock(shard.mutex);
-  detail::TensorBlock* block = shard.free[size_class];
-  if (block) shard.free[size_class] = block->next;
+  TensorBlock* block = shard.free[size_class];
+  if (!block) return nullptr;
+  shard.free[size_class] = block->next;
+  ++shard.lent;
   return block;
 }
 
-detail::TensorBlock* TensorPool::take(Scalar scalar, std::size_t count) {
-  const std::size_t size_class = class_of(sizeof(detail::TensorBlock) + count * size_of(scalar));
+TensorBlock* PoolCore::take(Scalar scalar, std::size_t count) {
+  const std::size_t size_class = class_of(sizeof(TensorBlock) + count * size_of(scalar));
   Shard& own = own_shard();
-  detail::TensorBlock* block = take_free(own, size_class);
+  TensorBlock* block = take_free(own, size_class);
   for (Shard& shard : shards_) {
     if (block) break;
     if (&shard != &own) block = take_free(shard, size_class);
   }
   if (!block) {
     const std::size_t size = size_of_class(size_class);
-    block = new (::operator new(size, std::align_val_t{line})) detail::TensorBlock{};
+    block = new (::operator new(size, std::align_val_t{line})) TensorBlock{};
     block->block_size = size;
     block->pool = this;
     reserved_.fetch_add(size, std::memory_order_relaxed);
+    const std::lock_guard lock(own.mutex);
+    ++own.lent;
   }
   block->holders.store(1, std::memory_order_relaxed);
   block->scalar = scalar;
@@ -70,13 +68,41 @@ detail::TensorBlock* TensorPool::take(Scalar scalar, std::size_t count) {
   return block;
 }
 
-void TensorPool::give_back(detail::TensorBlock* block) {
+void PoolCore::give_back(TensorBlock* block) {
   Shard& shard = own_shard();
-  const std::lock_guard lock(shard.mutex);
-  detail::TensorBlock*& head = shard.free[class_of(block->block_size)];
-  block->next = head;
-  head = block;
+  {
+    const std::lock_guard lock(shard.mutex);
+    if (!shard.is_abandoned) {
+      TensorBlock*& head = shard.free[class_of(block->block_size)];
+      block->next = head;
+      head = block;
+      --shard.lent;
+      return;
+    }
+  }
+  free_block(block);
+  if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
+
+void PoolCore::abandon() {
+  // Far above any count: no block that comes back meanwhile is taken for the last one.
+  constexpr std::int64_t counting = std::int64_t{1} << 48;
+  left_.store(counting, std::memory_order_relaxed);
+  for (Shard& shard : shards_) {
+    std::array<TensorBlock*, size_classes> free{};
+    {
+      const std::lock_guard lock(shard.mutex);
+      shard.is_abandoned = true;
+      free.swap(shard.free);
+      left_.fetch_add(shard.lent, std::memory_order_relaxed);
+    }
+    for (TensorBlock* block : free)
+      while (block) free_block(std::exchange(block, block->next));
+  }
+  if (left_.fetch_sub(counting, std::memory_order_acq_rel) == counting) delete this;
+}
+
+}  // namespace detail
 
 std::size_t Payload::message_bytes() const {
   std::size_t sum = 0;

@@ -27,13 +27,15 @@ constexpr std::size_t size_of(Scalar scalar) { return scalar == Scalar::float64 
 class TensorPool;
 
 namespace detail {
+class PoolCore;
+
 /// The head of a tensor's block; the numbers follow at the next multiple of 64.
 struct alignas(64) TensorBlock {
   std::atomic<std::uint32_t> holders;
   Scalar scalar;
   std::uint64_t count;       // numbers
   std::uint64_t block_size;  // bytes of the block, this head included
-  TensorPool* pool;
+  PoolCore* pool;
   TensorBlock* next;  // in the pool's list of free blocks
 };
 }  // namespace detail
@@ -77,41 +79,61 @@ class Tensor {
   detail::TensorBlock* block_ = nullptr;
 };
 
+namespace detail {
+
+/// The memory behind a TensorPool. It outlives the pool until its last block has come back: a tensor may lie in a
+/// message of another host of this process, or in an alarm that a clock drops, when the run that made it has gone.
+class PoolCore {
+ public:
+  TensorBlock* take(Scalar scalar, std::size_t count);
+  void give_back(TensorBlock* block);
+  /// The pool has gone: free blocks go to the system, the others when they come back, and then this object itself.
+  void abandon();
+
+  std::size_t reserved_bytes() const { return reserved_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr std::size_t shards = 8;
+  static constexpr std::size_t size_classes = 320;
+  struct alignas(64) Shard {
+    std::mutex mutex;
+    std::array<TensorBlock*, size_classes> free{};
+    std::int64_t lent = 0;  // taken here less given back here; the sum over all shards is what is out
+    bool is_abandoned = false;
+  };
+
+  ~PoolCore() = default;
+  TensorBlock* take_free(Shard& shard, std::size_t size_class);
+  Shard& own_shard();
+
+  std::array<Shard, shards> shards_;
+  std::atomic<std::size_t> reserved_{0};
+  std::atomic<std::int64_t> left_{0};  // blocks still out, once abandoned
+};
+
+}  // namespace detail
+
 /// Where tensors come from and go back to. Blocks are kept by size and used again, so a steady run asks the system for
-/// nothing. May be used on any thread; must outlive its tensors.
+/// nothing. May be used on any thread. Tensors may outlive it.
 class TensorPool {
  public:
-  TensorPool() = default;
+  TensorPool() : core_{*new detail::PoolCore} {}
   TensorPool(const TensorPool&) = delete;
   TensorPool& operator=(const TensorPool&) = delete;
-  ~TensorPool();
+  ~TensorPool() { core_.abandon(); }
 
   /// Uninitialised numbers.
   template <class Number>
   Tensor make(std::size_t count) {
     return make(scalar_of<Number>, count);
   }
-  Tensor make(Scalar scalar, std::size_t count) { return Tensor{take(scalar, count)}; }
+  Tensor make(Scalar scalar, std::size_t count) { return Tensor{core_.take(scalar, count)}; }
 
   /// Bytes asked from the system so far.
-  std::size_t reserved_bytes() const { return reserved_.load(std::memory_order_relaxed); }
+  std::size_t reserved_bytes() const { return core_.reserved_bytes(); }
 
  private:
-  friend class Tensor;
-  static constexpr std::size_t shards = 8;
-  static constexpr std::size_t size_classes = 320;
-  struct alignas(64) Shard {
-    std::mutex mutex;
-    std::array<detail::TensorBlock*, size_classes> free{};
-  };
-
-  detail::TensorBlock* take(Scalar scalar, std::size_t count);
-  detail::TensorBlock* take_free(Shard& shard, std::size_t size_class);
-  void give_back(detail::TensorBlock* block);
-  Shard& own_shard();
-
-  std::array<Shard, shards> shards_;
-  std::atomic<std::size_t> reserved_{0};
+  detail::PoolCore& core_;  // owns itself: see abandon()
 };
 
 inline void Tensor::drop() {

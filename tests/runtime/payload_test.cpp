@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -113,4 +114,21 @@ TEST_CASE("a block that another thread gives back is used again") {
     other.join();
   }
   CHECK(pool.reserved_bytes() < 2 * (500 * 8 + 64) + 2048);
+}
+
+TEST_CASE("tensors outlive their pool, on whichever thread they end") {
+  for (int turn = 0; turn < 50; ++turn) {
+    auto pool = std::make_unique<TensorPool>();
+    std::vector<std::thread> holders;
+    for (int i = 0; i < 4; ++i)
+      holders.emplace_back([tensors = std::vector<Tensor>(20, filled<double>(*pool, 100u + static_cast<unsigned>(i), 0.5)),
+                            more = filled<float>(*pool, 7, 3.f)]() mutable {
+        while (!tensors.empty()) tensors.pop_back();
+        REQUIRE(more.data<float>()[6] == 9.f);
+      });
+    const Tensor kept = filled<double>(*pool, 300, 1.);
+    pool.reset();
+    CHECK(kept.data<double>()[299] == 300.);
+    for (std::thread& holder : holders) holder.join();
+  }
 }
