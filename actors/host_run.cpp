@@ -3,14 +3,15 @@
 #include <stdexcept>
 #include <utility>
 
-#include "actors/assembly.hpp"
-#include "actors/digest.hpp"
-#include "actors/roster.hpp"
-#include "actors/run_parts.hpp"
-#include "actors/summary.hpp"
-#include "actors/virtual_host.hpp"
-#include "actors/wall_run.hpp"
+#include "actors/core/run_parts.hpp"
+#include "actors/hosts/membership.hpp"
+#include "actors/hosts/virtual_host.hpp"
+#include "actors/wall/run.hpp"
 #include "algos/arithmetic.hpp"
+#include "experiment/digest.hpp"
+#include "experiment/file/fingerprint.hpp"
+#include "experiment/roster.hpp"
+#include "results/summary.hpp"
 
 namespace rubato {
 
@@ -25,32 +26,36 @@ std::string run_of(const config::Experiment& experiment, const RunOptions& optio
   return sum.hex();
 }
 
-Assembly::Settings assembly_of(const config::Experiment& experiment, const RunOptions& options, const HostOptions& host) {
-  Assembly::Settings settings;
+Membership::Settings assembly_of(const config::Experiment& experiment, const RunOptions& options, const HostOptions& host) {
+  Membership::Settings settings;
   settings.names = host_names(experiment);
-  settings.self = {run_of(experiment, options), arithmetic(),
-                   version(),                   host.life,
-                   experiment.clock == config::ClockKind::virtual_time, std::nullopt};
+  settings.self = {run_of(experiment, options),
+                   arithmetic(),
+                   version(),
+                   host.life,
+                   experiment.clock == config::ClockKind::virtual_time,
+                   std::nullopt};
   settings.lost_after = from_seconds(experiment.hosts.lost_after);
   return settings;
 }
 
 }  // namespace
 
-RunResult run_host(const config::Experiment& experiment, const RunOptions& options, const HostOptions& host,
-                   Transport& transport) {
+RunResult run_host(const config::Experiment& experiment, const RunOptions& options, const HostOptions& host, Transport& transport) {
   if (options.threads == 0) throw std::invalid_argument("threads must be at least 1");
   if (options.dry_run) throw std::invalid_argument("a dry run needs no other hosts: use rubato run --dry-run");
   if (experiment.clock == config::ClockKind::virtual_time && experiment.checkpoint_every > 0)
-    throw std::invalid_argument("checkpoint_every: a virtual run over several hosts writes no checkpoints; leave it out, "
-                                "or use rubato run");
+    throw std::invalid_argument(
+        "checkpoint_every: a virtual run over several hosts writes no checkpoints; leave it out, "
+        "or use rubato run");
   Preparation parts(experiment, options);
-  Assembly assembly(transport, assembly_of(experiment, options, host));
+  Membership membership(transport, assembly_of(experiment, options, host));
   if (experiment.clock == config::ClockKind::wall_time) {
     parts.read_data(experiment, options);
-    return perform_wall_host(parts, experiment, options, assembly, transport, {host.folder, host.has_earlier_life}, host.on_missing);
+    return perform_wall_host(parts, experiment, options, membership, transport, {host.folder, host.has_earlier_life},
+                             host.on_missing);
   }
-  return perform_virtual_host(experiment, std::move(parts), options, assembly, transport, host.on_missing);
+  return perform_virtual_host(experiment, std::move(parts), options, membership, transport, host.on_missing);
 }
 
 }  // namespace rubato

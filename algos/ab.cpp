@@ -11,9 +11,7 @@ namespace rubato {
 
 namespace {
 
-Needs needs(const AlgorithmOptions&) {
-  return spodgt_needs({});
-}
+Needs needs(const AlgorithmOptions&) { return spodgt_needs({}); }
 
 }  // namespace
 

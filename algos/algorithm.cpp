@@ -16,8 +16,8 @@ std::uint32_t pick(std::uint64_t word, std::uint32_t bound) {
 }
 
 template <class Real>
-VectorRef<Real> given_numbers(const std::map<std::uint64_t, std::vector<double>>& table, std::uint64_t number,
-                              Index count, Scratch<Real>& scratch) {
+VectorRef<Real> given_numbers(const std::map<std::uint64_t, std::vector<double>>& table, std::uint64_t number, Index count,
+                              Scratch<Real>& scratch) {
   const std::vector<double>& given = table.at(number);
   if (static_cast<Index>(given.size()) != count)
     throw std::invalid_argument("a table of choices has " + std::to_string(given.size()) + " numbers, needed are " +
@@ -40,8 +40,7 @@ std::size_t place_of(std::span<const ClientId> ascending, ClientId client) {
 template <class Real>
 Picks Work<Real>::batch(std::uint64_t number) const {
   const Chance chance{batches_.seed, batches_.client, number};
-  if (batches_.table && !batches_.table->batches.empty())
-    return Picks(batches_.table->batches.at(number)).with(chance);
+  if (batches_.table && !batches_.table->batches.empty()) return Picks(batches_.table->batches.at(number)).with(chance);
   if (batches_.size == 0) return Picks().with(chance);
   const std::span<std::uint32_t> picks = scratch.indices(batches_.size);
   Stream stream(batches_.seed, batches_.client, Purpose::batch);

@@ -20,7 +20,7 @@
 namespace rubato {
 
 /// Where a client stands among the others. What the spans show outlives the algorithms.
-struct Seat {
+struct ClientView {
   ClientId client;
   std::span<const ClientId> senders;       ///< who it hears, ascending
   std::span<const ClientId> receivers;     ///< who hears it, ascending
@@ -36,10 +36,10 @@ std::size_t place_of(std::span<const ClientId> ascending, ClientId client);
 
 /// Choices that are given instead of drawn, of one client.
 struct ChoiceTable {
-  std::vector<Rows> batches;                                             ///< number -> samples; empty: the full data
-  std::map<std::pair<std::uint64_t, std::uint32_t>, Rows> coordinates;   ///< (number, peer)
-  std::map<std::uint64_t, std::vector<double>> uniforms;                 ///< number -> values in [0, 1)
-  std::map<std::uint64_t, std::vector<double>> noise;                    ///< number -> what is added, as it is
+  std::vector<Rows> batches;                                            ///< number -> samples; empty: the full data
+  std::map<std::pair<std::uint64_t, std::uint32_t>, Rows> coordinates;  ///< (number, peer)
+  std::map<std::uint64_t, std::vector<double>> uniforms;                ///< number -> values in [0, 1)
+  std::map<std::uint64_t, std::vector<double>> noise;                   ///< number -> what is added, as it is
 };
 
 /// A client's own chance: which samples go into which mini-batch, and the like. Drawn by address, so that no choice
@@ -125,9 +125,9 @@ class Algorithm {
   /// `step.entries` are the receivers with their shares, ascending; those included whose links lose the message.
   virtual Payload publish(Work<Real>& work, const Step& step) = 0;
   virtual void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) = 0;
-  /// Whether merge() with such a step can take this payload: its tensors are there, and as large as they must be. `place`:
-  /// of this client among the receivers. Asked of what other machines send. Unless it is overridden one tensor, common to
-  /// all receivers and as large as the model, is what fits.
+  /// Whether merge() with such a step can take this payload: its tensors are there, and as large as they must be.
+  /// `place`: of this client among the receivers. Asked of what other machines send. Unless it is overridden one
+  /// tensor, common to all receivers and as large as the model, is what fits.
   virtual bool fits(const Payload& payload, const Step& step, std::uint32_t place) const;
   /// An increment of this client's own that did not arrive.
   virtual void reclaim(Work<Real>& work, const Payload& payload);
@@ -136,8 +136,8 @@ class Algorithm {
   /// Answers a question that the timing depends on: send now? Only asked of algorithms that said so in their needs.
   virtual bool decide(Work<Real>& work, const Step& step);
 
-  /// A new epoch: what was received is given back, what was sent is taken back, and this client's own contribution is all
-  /// that its sums hold. Algorithms that pass no mass on have nothing to do.
+  /// A new epoch: what was received is given back, what was sent is taken back, and this client's own contribution is
+  /// all that its sums hold. Algorithms that pass no mass on have nothing to do.
   virtual void reset(Work<Real>& work);
   /// Writes the whole state, or takes it from an archive that another of the same algorithm and seat has written.
   virtual void archive(Archive& archive);

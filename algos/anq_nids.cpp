@@ -42,10 +42,11 @@ struct AnqNidsSettings {
 template <class Real>
 class AnqNids final : public LocalModel<Real> {
  public:
-  AnqNids(std::shared_ptr<const AnqNidsSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+  AnqNids(std::shared_ptr<const AnqNidsSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
+          TensorPool& pool)
       : LocalModel<Real>(start, pool),
         settings_{std::move(settings)},
-        client_{seat.client},
+        client_{client_view.client},
         chat_{zeros<Real>(static_cast<std::size_t>(start.size()), pool)},
         heard_{zeros<Real>(static_cast<std::size_t>(start.size()), pool)} {}
 
@@ -134,8 +135,7 @@ class AnqNids final : public LocalModel<Real> {
 AnqNidsSettings read(const AlgorithmOptions& options) {
   const double omega = options.number("q_omega", 0.2);
   if (!(omega >= 0 && omega < 1)) refuse_option("q_omega", omega, "must be at least 0 and less than 1");
-  return {StepSize(options, "eta", 0.05), positive(options, "q_eta0", 0.2), proper_share(options, "q_decay", 0.95),
-          omega};
+  return {StepSize(options, "eta", 0.05), positive(options, "q_eta0", 0.2), proper_share(options, "q_decay", 0.95), omega};
 }
 
 Needs needs(const AlgorithmOptions&) {
@@ -172,8 +172,8 @@ constinit const CatalogueEntry entries::anq_nids{
     .name = "anq_nids",
     .summary = "NIDS with quantised messages",
     .options = options,
-    .runs = static_cast<std::uint8_t>(Runs::rounds),
-    .usual = Runs::rounds,
+    .runs = static_cast<std::uint8_t>(ProtocolKind::rounds),
+    .usual = ProtocolKind::rounds,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .allows_missing = false,

@@ -38,8 +38,7 @@ std::string missing_instructions() {
   if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512vl"))
     return "this build needs a processor with AVX-512; build it here, or with RUBATO_NATIVE=OFF";
 #elif defined(__AVX2__)
-  if (!__builtin_cpu_supports("avx2"))
-    return "this build needs a processor with AVX2; build it here, or with RUBATO_NATIVE=OFF";
+  if (!__builtin_cpu_supports("avx2")) return "this build needs a processor with AVX2; build it here, or with RUBATO_NATIVE=OFF";
 #endif
   return {};
 }

@@ -34,12 +34,12 @@ struct AsyncDsgdSettings {
 template <class Real>
 class AsyncDsgd final : public Gossip<Real> {
  public:
-  AsyncDsgd(std::shared_ptr<const AsyncDsgdSettings> settings, const Seat& seat, ConstVectorRef<Real> start,
+  AsyncDsgd(std::shared_ptr<const AsyncDsgdSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
             TensorPool& pool)
       : Gossip<Real>(start, pool, settings->xi),
         settings_{std::move(settings)},
-        client_{seat.client.value},
-        in_rounds_{seat.in_rounds} {}
+        client_{client_view.client.value},
+        in_rounds_{client_view.in_rounds} {}
 
   void compute(Work<Real>& work, const Step& step) override { this->descend(work, step, eta(step)); }
 
@@ -96,8 +96,7 @@ std::vector<double> equalising(std::size_t steps, const std::vector<double>& nu)
 AsyncDsgdSettings read(const AlgorithmOptions& options) {
   StepSize eta(options, "eta", 0.05);
   std::vector<double> part{1.0};
-  if (options.flag("equalise", false))
-    part = equalising(options.numbers("eta", 0.05).size(), options.numbers("nu", 0));
+  if (options.flag("equalise", false)) part = equalising(options.numbers("eta", 0.05).size(), options.numbers("nu", 0));
   return {std::move(eta), std::move(part), proper_share(options, "xi", 1), not_negative(options, "noise", 0)};
 }
 
@@ -137,8 +136,8 @@ constinit const CatalogueEntry entries::sync_dsgd{
     .name = "sync_dsgd",
     .summary = "async_dsgd that waits for the slowest client",
     .options = options,
-    .runs = static_cast<std::uint8_t>(Runs::rounds),
-    .usual = Runs::rounds,
+    .runs = static_cast<std::uint8_t>(ProtocolKind::rounds),
+    .usual = ProtocolKind::rounds,
     .merge = Weights::doubly,
     .may_be_unified = true,
     .may_begin = true,
@@ -151,8 +150,8 @@ constinit const CatalogueEntry entries::sync_barrier_dsgd{
     .name = "sync_barrier_dsgd",
     .summary = "async_dsgd without the work that is late",
     .options = options,
-    .runs = static_cast<std::uint8_t>(Runs::rounds),
-    .usual = Runs::rounds,
+    .runs = static_cast<std::uint8_t>(ProtocolKind::rounds),
+    .usual = ProtocolKind::rounds,
     .merge = Weights::doubly,
     .may_be_unified = true,
     .may_begin = true,

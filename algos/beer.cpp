@@ -52,10 +52,10 @@ struct Believed {
 template <class Real>
 class Beer final : public LocalModel<Real> {
  public:
-  Beer(std::shared_ptr<const BeerSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+  Beer(std::shared_ptr<const BeerSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
       : LocalModel<Real>(start, pool),
         settings_{std::move(settings)},
-        client_{seat.client},
+        client_{client_view.client},
         v_{zeros<Real>(static_cast<std::size_t>(start.size()), pool)},
         g_{zeros<Real>(static_cast<std::size_t>(start.size()), pool)},
         h_{Believed::nothing<Real>(static_cast<std::size_t>(start.size()), pool)},
@@ -109,9 +109,7 @@ class Beer final : public LocalModel<Real> {
     archive(heard_weight_);
   }
 
-  void round_balance(Probe& probe) const override {
-    show(probe, "mean of v", numbers_of<Real>(v_) - numbers_of<Real>(g_));
-  }
+  void round_balance(Probe& probe) const override { show(probe, "mean of v", numbers_of<Real>(v_) - numbers_of<Real>(g_)); }
 
   void inspect(Probe& probe) const override {
     LocalModel<Real>::inspect(probe);
@@ -183,8 +181,8 @@ constinit const CatalogueEntry entries::beer{
     .name = "beer",
     .summary = "gradient tracking with compressed differences",
     .options = options,
-    .runs = static_cast<std::uint8_t>(Runs::rounds),
-    .usual = Runs::rounds,
+    .runs = static_cast<std::uint8_t>(ProtocolKind::rounds),
+    .usual = ProtocolKind::rounds,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .allows_missing = false,

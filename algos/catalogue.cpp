@@ -71,17 +71,17 @@ const CatalogueEntry& catalogue_entry(std::string_view name) {
   throw std::invalid_argument("algorithm.name = \"" + std::string(name) + "\" is not known; known are: " + known);
 }
 
-std::string_view name_of(Runs protocol) {
+std::string_view name_of(ProtocolKind protocol) {
   switch (protocol) {
-    case Runs::push:
+    case ProtocolKind::push:
       return "push";
-    case Runs::rounds:
+    case ProtocolKind::rounds:
       return "rounds";
-    case Runs::server:
+    case ProtocolKind::server:
       return "server";
-    case Runs::token:
+    case ProtocolKind::token:
       return "token";
-    case Runs::pull:
+    case ProtocolKind::pull:
       return "pull";
   }
   return "";

@@ -20,13 +20,13 @@ namespace rubato {
 /// Makes one client's algorithm, which starts from the given model.
 template <class Real>
 using AlgorithmFactory =
-    std::function<std::unique_ptr<Algorithm<Real>>(const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)>;
+    std::function<std::unique_ptr<Algorithm<Real>>(const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)>;
 
 /// What an algorithm may want to warn of before it starts.
 struct RunFacts {
-  double compute_rate = 0;         ///< mean computations per second and client
-  double unification_period = 0;   ///< seconds; 0: never
-  double lowest_eigenvalue = -1;   ///< of the neighbour average without self; -1 where it is not known
+  double compute_rate = 0;        ///< mean computations per second and client
+  double unification_period = 0;  ///< seconds; 0: never
+  double lowest_eigenvalue = -1;  ///< of the neighbour average without self; -1 where it is not known
 };
 
 enum class OptionType : std::uint8_t { number, whole, flag, word };
@@ -35,19 +35,23 @@ enum class OptionType : std::uint8_t { number, whole, flag, word };
 struct OptionSpec {
   std::string_view name;
   OptionType type = OptionType::number;
-  std::string_view fallback;   ///< as in the file: 0.05, true, "accumulate"
+  std::string_view fallback;  ///< as in the file: 0.05, true, "accumulate"
   std::string_view meaning;
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
-  bool low_is_out = false;     ///< low itself is refused
+  bool low_is_out = false;  ///< low itself is refused
   bool high_is_out = false;
   std::string_view choices{};  ///< of a word: "a|b"
 };
 
 /// The protocols under which an algorithm makes sense; bits.
-enum class Runs : std::uint8_t { push = 1, rounds = 2, server = 4, token = 8, pull = 16 };
-constexpr std::uint8_t operator|(Runs a, Runs b) { return static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b); }
-constexpr std::uint8_t operator|(std::uint8_t a, Runs b) { return static_cast<std::uint8_t>(a | static_cast<std::uint8_t>(b)); }
+enum class ProtocolKind : std::uint8_t { push = 1, rounds = 2, server = 4, token = 8, pull = 16 };
+constexpr std::uint8_t operator|(ProtocolKind a, ProtocolKind b) {
+  return static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b);
+}
+constexpr std::uint8_t operator|(std::uint8_t a, ProtocolKind b) {
+  return static_cast<std::uint8_t>(a | static_cast<std::uint8_t>(b));
+}
 
 /// What the weights of messages must satisfy, and what they are unless the file says otherwise.
 enum class Weights : std::uint8_t {
@@ -64,21 +68,21 @@ enum class Graphs : std::uint8_t {
   connected,   ///< from everybody to everybody there is a path
   undirected,  ///< connected, and every link has its reverse
   complete,
-  centred,     ///< the centre is linked with everybody, both ways
+  centred,  ///< the centre is linked with everybody, both ways
 };
 
 struct CatalogueEntry {
   std::string_view name;
   std::string_view summary;
   std::span<const OptionSpec> options{};
-  std::uint8_t runs = Runs::push | Runs::rounds;
-  Runs usual = Runs::push;            ///< the protocol unless the file says otherwise
+  std::uint8_t runs = ProtocolKind::push | ProtocolKind::rounds;
+  ProtocolKind usual = ProtocolKind::push;  ///< the protocol unless the file says otherwise
   Graphs graphs = Graphs::connected;
-  Weights merge = Weights::none;      ///< W[receiver][sender] that merge steps carry
-  Weights share = Weights::none;      ///< W[receiver][sender] that publish steps carry
+  Weights merge = Weights::none;  ///< W[receiver][sender] that merge steps carry
+  Weights share = Weights::none;  ///< W[receiver][sender] that publish steps carry
   bool may_be_unified = false;
-  bool may_begin = false;             ///< a computation may have begun at an earlier model
-  bool allows_missing = true;         ///< rounds may go on without messages that were lost
+  bool may_begin = false;      ///< a computation may have begun at an earlier model
+  bool allows_missing = true;  ///< rounds may go on without messages that were lost
   Needs (*needs)(const AlgorithmOptions&) = nullptr;
   /// Bytes of one message, for a model of so many numbers of so many bytes each; null: those of the model.
   double (*message_bytes)(const AlgorithmOptions&, std::size_t numbers, std::size_t scalar_bytes) = nullptr;
@@ -89,10 +93,11 @@ struct CatalogueEntry {
   /// A sentence about what is likely to go wrong, or nothing.
   std::string (*warning)(const AlgorithmOptions&, const RunFacts&) = nullptr;
 
-  bool runs_under(Runs protocol) const { return (runs & static_cast<std::uint8_t>(protocol)) != 0; }
+  bool runs_under(ProtocolKind protocol) const { return (runs & static_cast<std::uint8_t>(protocol)) != 0; }
 };
 
-/// Bytes of one message that is a model and a counter of the mass that goes with it, which is float64 in every precision.
+/// Bytes of one message that is a model and a counter of the mass that goes with it, which is float64 in every
+/// precision.
 double model_and_mass_bytes(const AlgorithmOptions& options, std::size_t numbers, std::size_t scalar_bytes);
 
 /// All algorithms of the library, by name.
@@ -102,7 +107,7 @@ std::span<const CatalogueEntry* const> catalogue();
 const CatalogueEntry& catalogue_entry(std::string_view name);
 
 /// "push", "rounds", ...
-std::string_view name_of(Runs protocol);
+std::string_view name_of(ProtocolKind protocol);
 
 /// Throws std::invalid_argument, with the reason, where the algorithm cannot use this graph.
 void require_graph(const CatalogueEntry& entry, const AlgorithmOptions& options, const Graph& graph, ClientId centre);
@@ -119,8 +124,8 @@ AlgorithmFactory<Real> make_algorithm(const CatalogueEntry& entry, const Algorit
 template <template <class> class Kind, class Real, class Settings>
 AlgorithmFactory<Real> factory_of(Settings settings) {
   const auto shared = std::make_shared<const Settings>(std::move(settings));
-  return [shared](const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool) -> std::unique_ptr<Algorithm<Real>> {
-    return std::make_unique<Kind<Real>>(shared, seat, start, pool);
+  return [shared](const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool) -> std::unique_ptr<Algorithm<Real>> {
+    return std::make_unique<Kind<Real>>(shared, client_view, start, pool);
   };
 }
 

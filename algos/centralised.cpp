@@ -23,9 +23,9 @@ struct CentralisedSettings {
 template <class Real>
 class Centralised final : public GlobalModel<Real> {
  public:
-  Centralised(std::shared_ptr<const CentralisedSettings> settings, const Seat& seat, ConstVectorRef<Real> start,
+  Centralised(std::shared_ptr<const CentralisedSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
               TensorPool& pool)
-      : GlobalModel<Real>(seat, start, pool), settings_{std::move(settings)} {}
+      : GlobalModel<Real>(client_view, start, pool), settings_{std::move(settings)} {}
 
   void compute(Work<Real>& work, const Step& step) override {
     const typename Scratch<Real>::Frame frame(work.scratch);
@@ -36,10 +36,10 @@ class Centralised final : public GlobalModel<Real> {
 
  private:
   void combine(Work<Real>& work, std::span<const Received<Real>> window) override {
-    const auto weight = [&](ClientId client) { return settings_->weighting(this->seat(), client); };
+    const auto weight = [&](ClientId client) { return settings_->weighting(this->client_view(), client); };
     Tensor x = this->mean_answer(window, work.pool, weight);
     if (!x) return;
-    const double eta = settings_->eta.at(this->seat().client.value, this->round());
+    const double eta = settings_->eta.at(this->client_view().client.value, this->round());
     VectorRef<Real> numbers = numbers_of<Real>(x);  // from the mean gradient to the next model
     numbers = this->model() - static_cast<Real>(eta) * numbers;
     this->set_model(std::move(x));
@@ -61,10 +61,15 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
 
 constexpr OptionSpec options[] = {
     {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
-    {.name = "step", .type = OptionType::word, .fallback = "\"constant\"",
-     .meaning = "constant, or diminishing: eta / (round + step_offset)", .choices = "constant|diminishing"},
+    {.name = "step",
+     .type = OptionType::word,
+     .fallback = "\"constant\"",
+     .meaning = "constant, or diminishing: eta / (round + step_offset)",
+     .choices = "constant|diminishing"},
     {"step_offset", OptionType::number, "1", "offset of the diminishing step", 0, 1e9, true},
-    {.name = "weighting", .type = OptionType::word, .fallback = "\"uniform\"",
+    {.name = "weighting",
+     .type = OptionType::word,
+     .fallback = "\"uniform\"",
      .meaning = "how much a client counts: as much as its samples, or as much as any other",
      .choices = "samples|uniform"},
 };
@@ -75,8 +80,8 @@ constinit const CatalogueEntry entries::centralised{
     .name = "centralised",
     .summary = "gradient descent at a server that has everybody's gradients",
     .options = options,
-    .runs = static_cast<std::uint8_t>(Runs::server),
-    .usual = Runs::server,
+    .runs = static_cast<std::uint8_t>(ProtocolKind::server),
+    .usual = ProtocolKind::server,
     .graphs = Graphs::centred,
     .needs = needs,
     .make_float = make<float>,

@@ -33,16 +33,16 @@ struct ChocoSettings {
 template <class Real>
 class Choco final : public LocalModel<Real> {
  public:
-  Choco(std::shared_ptr<const ChocoSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+  Choco(std::shared_ptr<const ChocoSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
       : LocalModel<Real>(start, pool),
         settings_{std::move(settings)},
-        seat_{seat},
+        seat_{client_view},
         xhat_{zeros<Real>(static_cast<std::size_t>(start.size()), pool)} {
     settings_->compressor.require_dimension(start.size());
-    if (seat.in_rounds)
+    if (client_view.in_rounds)
       heard_ = zeros<Real>(static_cast<std::size_t>(start.size()), pool);
     else
-      copies_.resize(seat.senders.size());
+      copies_.resize(client_view.senders.size());
   }
 
   void compute(Work<Real>& work, const Step& step) override {
@@ -143,9 +143,9 @@ class Choco final : public LocalModel<Real> {
   }
 
   std::shared_ptr<const ChocoSettings> settings_;
-  Seat seat_;
+  ClientView seat_;
   Tensor xhat_;
-  Tensor before_;  // x before the exchange; empty where nobody asks for the balance
+  Tensor before_;               // x before the exchange; empty where nobody asks for the balance
   Tensor heard_;                // in rounds: sum_j w_ij xhat_j
   std::vector<Tensor> copies_;  // in continuous time: xhat_j by the place of j among the senders; empty: 0
 };

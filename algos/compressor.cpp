@@ -96,15 +96,13 @@ Compressed Compressor::rand(Work<Real>& work, std::uint64_t number, ClientId sel
                   sparse_bits(x.size())};
   std::copy(picks.begin(), picks.end(), kept.coordinates.writable<std::uint32_t>());
   VectorRef<Real> values = numbers_of<Real>(kept.values);
-  for (std::size_t i = 0; i < picks.size(); ++i)
-    values[static_cast<Index>(i)] = static_cast<Real>(factor) * x[picks[i]];
+  for (std::size_t i = 0; i < picks.size(); ++i) values[static_cast<Index>(i)] = static_cast<Real>(factor) * x[picks[i]];
   return kept;
 }
 
 template <class Real>
 Compressed Compressor::gsgd(Work<Real>& work, std::uint64_t number, ConstVectorRef<Real> x) const {
-  Compressed rounded{
-      zeros<Real>(static_cast<std::size_t>(x.size()), work.pool), {}, static_cast<double>(x.size()) * bits_ + 64};
+  Compressed rounded{zeros<Real>(static_cast<std::size_t>(x.size()), work.pool), {}, static_cast<double>(x.size()) * bits_ + 64};
   const auto norm = static_cast<double>(x.norm());
   if (!(norm > 0)) return rounded;
   const VectorRef<Real> u = work.uniforms(number, x.size());

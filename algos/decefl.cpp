@@ -41,21 +41,22 @@ struct DeceflSettings {
   double clip;             // 0: gradients stay
 };
 
-double data_weight(const DeceflSettings& settings, const Seat& seat) {
+double data_weight(const DeceflSettings& settings, const ClientView& client_view) {
   if (settings.data_weight == "none") return 1;
-  const double total = std::accumulate(seat.samples.begin(), seat.samples.end(), 0.0);
-  const double share = seat.samples[seat.client.value] / total;
-  return settings.data_weight == "size" ? share : share * static_cast<double>(seat.samples.size());
+  const double total = std::accumulate(client_view.samples.begin(), client_view.samples.end(), 0.0);
+  const double share = client_view.samples[client_view.client.value] / total;
+  return settings.data_weight == "size" ? share : share * static_cast<double>(client_view.samples.size());
 }
 
 template <class Real>
 class Decefl final : public Gossip<Real> {
  public:
-  Decefl(std::shared_ptr<const DeceflSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+  Decefl(std::shared_ptr<const DeceflSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
+         TensorPool& pool)
       : Gossip<Real>(start, pool),
         settings_{std::move(settings)},
-        client_{seat.client},
-        data_weight_{data_weight(*settings_, seat)} {}
+        client_{client_view.client},
+        data_weight_{data_weight(*settings_, client_view)} {}
 
   void compute(Work<Real>& work, const Step& step) override {
     if (settings_->is_pseudo)
@@ -90,8 +91,7 @@ class Decefl final : public Gossip<Real> {
 
 DeceflSettings read(const AlgorithmOptions& options) {
   const std::string form = options.word("form", "gradient");
-  if (form != "gradient" && form != "pseudo")
-    refuse_option("form", '"' + form + '"', "must be \"gradient\" or \"pseudo\"");
+  if (form != "gradient" && form != "pseudo") refuse_option("form", '"' + form + '"', "must be \"gradient\" or \"pseudo\"");
   const std::string weight = options.word("data_weight", "none");
   if (weight != "none" && weight != "size" && weight != "size_norm")
     refuse_option("data_weight", '"' + weight + '"', "must be \"none\", \"size\" or \"size_norm\"");

@@ -46,12 +46,12 @@ struct DepositumSettings {
 template <class Real>
 class Depositum final : public Algorithm<Real> {
  public:
-  Depositum(std::shared_ptr<const DepositumSettings> settings, const Seat& seat, ConstVectorRef<Real> start,
+  Depositum(std::shared_ptr<const DepositumSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
             TensorPool& pool)
       : settings_{std::move(settings)},
-        client_{seat.client.value},
-        in_rounds_{seat.in_rounds},
-        mass_{seat},
+        client_{client_view.client.value},
+        in_rounds_{client_view.in_rounds},
+        mass_{client_view},
         x_{copy_of<Real>(start, pool)},
         y_{zeros<double>(x_.count(), pool)},
         nu_{zeros<double>(x_.count(), pool)},
@@ -184,11 +184,9 @@ class Depositum final : public Algorithm<Real> {
   Tensor mu_;  // empty with option I
 };
 
-bool is_second_of(const AlgorithmOptions& options, const char* name, const std::string& first,
-                  const std::string& second) {
+bool is_second_of(const AlgorithmOptions& options, const char* name, const std::string& first, const std::string& second) {
   const std::string word = options.word(name, first);
-  if (word != first && word != second)
-    refuse_option(name, '"' + word + '"', "must be \"" + first + "\" or \"" + second + '"');
+  if (word != first && word != second) refuse_option(name, '"' + word + '"', "must be \"" + first + "\" or \"" + second + '"');
   return word == second;
 }
 
@@ -197,8 +195,7 @@ DepositumSettings read(const AlgorithmOptions& options) {
   settings.alpha = StepSize(options, "alpha", 0.05);
   settings.beta = positive(options, "beta", 0.5);
   settings.gamma = options.number("gamma", 0.5);
-  if (!(settings.gamma >= 0 && settings.gamma < 1))
-    refuse_option("gamma", settings.gamma, "must be at least 0 and less than 1");
+  if (!(settings.gamma >= 0 && settings.gamma < 1)) refuse_option("gamma", settings.gamma, "must be at least 0 and less than 1");
   const std::int64_t period = options.whole("T0", 1);
   if (period < 1 || period > 1'000'000) refuse_option("T0", std::to_string(period), "must be from 1 to 1000000");
   settings.period = static_cast<std::uint32_t>(period);

@@ -27,9 +27,9 @@ struct DfedsamSettings {
 template <class Real>
 class Dfedsam final : public Gossip<Real> {
  public:
-  Dfedsam(std::shared_ptr<const DfedsamSettings> settings, const Seat& seat, ConstVectorRef<Real> start,
+  Dfedsam(std::shared_ptr<const DfedsamSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
           TensorPool& pool)
-      : Gossip<Real>(start, pool), settings_{std::move(settings)}, client_{seat.client} {}
+      : Gossip<Real>(start, pool), settings_{std::move(settings)}, client_{client_view.client} {}
 
   void compute(Work<Real>& work, const Step& step) override {
     const auto eta = static_cast<Real>(settings_->eta.at(client_.value, step.index));
@@ -87,12 +87,9 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
 }
 
 constexpr OptionSpec options[] = {
-    shared_option::eta,
-    shared_option::step,
-    shared_option::step_offset,
-    {"rho", OptionType::number, "0.01", "distance at which the gradient is looked for", 0, 1e9},
-    shared_option::local_steps,
-    {"gossip_steps", OptionType::whole, "1", "exchanges after one computation", 1, most_gossip_steps},
+    shared_option::eta,         shared_option::step,
+    shared_option::step_offset, {"rho", OptionType::number, "0.01", "distance at which the gradient is looked for", 0, 1e9},
+    shared_option::local_steps, {"gossip_steps", OptionType::whole, "1", "exchanges after one computation", 1, most_gossip_steps},
 };
 
 }  // namespace

@@ -27,10 +27,11 @@ struct DigestSettings {
 template <class Real>
 class Digest final : public Algorithm<Real> {
  public:
-  Digest(std::shared_ptr<const DigestSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+  Digest(std::shared_ptr<const DigestSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
+         TensorPool& pool)
       : settings_{std::move(settings)},
-        client_{seat.client},
-        clients_{static_cast<double>(seat.samples.size())},
+        client_{client_view.client},
+        clients_{static_cast<double>(client_view.samples.size())},
         x_{copy_of<Real>(start, pool)},
         visited_{copy_of<Real>(start, pool)},
         streams_(settings_->streams, visited_) {}
@@ -49,8 +50,8 @@ class Digest final : public Algorithm<Real> {
     const Tensor token = window.empty() ? streams_.at(step.phase) : window.back().payload.common[0];
     Tensor next = work.pool.template make<Real>(x_.count());
     VectorRef<Real> x = numbers_of<Real>(x_);
-    numbers_of<Real>(next) = numbers_of<Real>(token) +
-                             static_cast<Real>(1 / clients_) * (x - numbers_of<Real>(std::as_const(visited_)));
+    numbers_of<Real>(next) =
+        numbers_of<Real>(token) + static_cast<Real>(1 / clients_) * (x - numbers_of<Real>(std::as_const(visited_)));
     x = numbers_of<Real>(std::as_const(next));
     visited_ = streams_[step.phase] = std::move(next);
   }
@@ -102,7 +103,9 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
 
 constexpr OptionSpec options[] = {
     {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
-    {.name = "step", .type = OptionType::word, .fallback = "\"constant\"",
+    {.name = "step",
+     .type = OptionType::word,
+     .fallback = "\"constant\"",
      .meaning = "constant, or diminishing: eta / (k + step_offset) at a client's k-th computation",
      .choices = "constant|diminishing"},
     {"step_offset", OptionType::number, "1", "offset of the diminishing step", 0, 1e9, true},
@@ -115,8 +118,8 @@ constinit const CatalogueEntry entries::digest{
     .name = "digest",
     .summary = "local training, and tokens that walk and carry the mean of what was learnt",
     .options = options,
-    .runs = static_cast<std::uint8_t>(Runs::token),
-    .usual = Runs::token,
+    .runs = static_cast<std::uint8_t>(ProtocolKind::token),
+    .usual = ProtocolKind::token,
     .graphs = Graphs::undirected,
     .needs = needs,
     .make_float = make<float>,

@@ -27,8 +27,8 @@ struct DpsgdSettings {
 template <class Real>
 class Dpsgd final : public Gossip<Real> {
  public:
-  Dpsgd(std::shared_ptr<const DpsgdSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
-      : Gossip<Real>(start, pool, settings->xi), settings_{std::move(settings)}, client_{seat.client} {}
+  Dpsgd(std::shared_ptr<const DpsgdSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
+      : Gossip<Real>(start, pool, settings->xi), settings_{std::move(settings)}, client_{client_view.client} {}
 
   void compute(Work<Real>& work, const Step& step) override {
     this->descend(work, step, settings_->eta.at(client_.value, step.index));

@@ -12,9 +12,9 @@
 //   adopt     theta <- theta of the hub
 //   reclaim   Delta <- Delta + the increment that nobody acknowledged       only with retain_on_loss
 //
-// Where we differ from the printed algorithm: what has been sent is sent once (DR-4), and the weights of one receiver sum
-// to one over its senders (DR-2). Algorithm 3 never applies a client's own increment to its own model (DR-1): literal by
-// default, and then clients of a ring drift apart between unifications; self_apply mends it.
+// Where we differ from the printed algorithm: what has been sent is sent once (DR-4), and the weights of one receiver
+// sum to one over its senders (DR-2). Algorithm 3 never applies a client's own increment to its own model (DR-1):
+// literal by default, and then clients of a ring drift apart between unifications; self_apply mends it.
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -37,8 +37,8 @@ struct DracoSettings {
 template <class Real>
 class Draco final : public Algorithm<Real> {
  public:
-  Draco(std::shared_ptr<const DracoSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
-      : settings_{std::move(settings)}, client_{seat.client}, theta_{copy_of<Real>(start, pool)} {}
+  Draco(std::shared_ptr<const DracoSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
+      : settings_{std::move(settings)}, client_{client_view.client}, theta_{copy_of<Real>(start, pool)} {}
 
   void begin(Work<Real>& work) override { start_ = copy_of<Real>(model(), work.pool); }
 
@@ -49,8 +49,7 @@ class Draco final : public Algorithm<Real> {
     VectorRef<Real> y = numbers_of<Real>(increment);
     const auto eta = static_cast<Real>(settings_->eta.at(client_.value, step.index));
     const std::uint64_t first = step.index * settings_->local_batches;
-    for (std::uint64_t b = 0; b < settings_->local_batches; ++b)
-      work.learner.descend(y, work.batch(first + b), eta, work.scratch);
+    for (std::uint64_t b = 0; b < settings_->local_batches; ++b) work.learner.descend(y, work.batch(first + b), eta, work.scratch);
     y -= start;  // from here on y is the increment d
     if (settings_->applies_own) theta() += y;
     if (!settings_->accumulates) outbox_ = {};
@@ -115,8 +114,8 @@ DracoSettings read(const AlgorithmOptions& options) {
   const std::int64_t local_batches = options.whole("local_batches", 1);
   if (local_batches < 1)
     throw std::invalid_argument("algorithm.local_batches = " + std::to_string(local_batches) + ": must be at least 1");
-  return {StepSize(options, "eta", 0.05), static_cast<std::uint64_t>(local_batches),
-          outbox == "accumulate", options.flag("self_apply", false)};
+  return {StepSize(options, "eta", 0.05), static_cast<std::uint64_t>(local_batches), outbox == "accumulate",
+          options.flag("self_apply", false)};
 }
 
 Needs needs(const AlgorithmOptions&) { return {.send_only_if_computed = true}; }
@@ -126,15 +125,17 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
   return factory_of<Draco, Real>(read(options));
 }
 
-// Without a client's own increments disagreement grows at rate lambda B eta L |mu| between unifications; L = 1 if unknown.
+// Without a client's own increments disagreement grows at rate lambda B eta L |mu| between unifications; L = 1 if
+// unknown.
 std::string warning(const AlgorithmOptions& options, const RunFacts& facts) {
   const DracoSettings settings = read(options);
   if (settings.applies_own) return {};
-  const double growth = facts.compute_rate * static_cast<double>(settings.local_batches) * settings.eta.greatest() *
-                        -facts.lowest_eigenvalue;
+  const double growth =
+      facts.compute_rate * static_cast<double>(settings.local_batches) * settings.eta.greatest() * -facts.lowest_eigenvalue;
   if (facts.unification_period > 0 && growth * facts.unification_period <= 1) return {};
   std::ostringstream text;
-  text << "draco with self_apply = false drifts apart between unifications: period x rate x local_batches x eta x |mu| is ";
+  text << "draco with self_apply = false drifts apart between unifications: period x rate x local_batches x eta x |mu| "
+          "is ";
   if (facts.unification_period > 0)
     text << growth * facts.unification_period;
   else
@@ -148,7 +149,9 @@ constexpr OptionSpec options[] = {
     shared_option::step,
     shared_option::step_offset,
     {"local_batches", OptionType::whole, "1", "steps of one computation", 1, 1e6},
-    {.name = "outbox", .type = OptionType::word, .fallback = "\"accumulate\"",
+    {.name = "outbox",
+     .type = OptionType::word,
+     .fallback = "\"accumulate\"",
      .meaning = "accumulate sends all increments since the last transmission, latest the newest one",
      .choices = "accumulate|latest"},
     {"self_apply", OptionType::flag, "false",

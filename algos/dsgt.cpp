@@ -16,9 +16,7 @@ PushPullSettings read(const AlgorithmOptions& options) {
   return {.eta = StepSize(options, "alpha", 0.05), .tracks_before_mixing = adapts_first(options, "y_mix", "atc")};
 }
 
-Needs needs(const AlgorithmOptions& options) {
-  return pushpull_needs(read(options));
-}
+Needs needs(const AlgorithmOptions& options) { return pushpull_needs(read(options)); }
 
 template <class Real>
 AlgorithmFactory<Real> make(const AlgorithmOptions& options) {

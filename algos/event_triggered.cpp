@@ -24,12 +24,9 @@ struct EventTriggeredSettings {
 template <class Real>
 class EventTriggered final : public Gossip<Real> {
  public:
-  EventTriggered(std::shared_ptr<const EventTriggeredSettings> settings, const Seat& seat, ConstVectorRef<Real> start,
+  EventTriggered(std::shared_ptr<const EventTriggeredSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
                  TensorPool& pool)
-      : Gossip<Real>(start, pool),
-        settings_{std::move(settings)},
-        client_{seat.client},
-        sent_{copy_of<Real>(start, pool)} {}
+      : Gossip<Real>(start, pool), settings_{std::move(settings)}, client_{client_view.client}, sent_{copy_of<Real>(start, pool)} {}
 
   void compute(Work<Real>& work, const Step& step) override {
     this->descend(work, step, settings_->eta.at(client_.value, step.index));
@@ -83,7 +80,7 @@ constinit const CatalogueEntry entries::event_triggered{
     .name = "event_triggered",
     .summary = "gossip of models that have moved since they were last sent",
     .options = options,
-    .runs = static_cast<std::uint8_t>(Runs::push),
+    .runs = static_cast<std::uint8_t>(ProtocolKind::push),
     .merge = Weights::doubly,
     .needs = needs,
     .make_float = make<float>,

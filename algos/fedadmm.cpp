@@ -29,9 +29,9 @@ struct FedAdmmSettings {
 template <class Real>
 class FedAdmm final : public StoredAnswers<Real> {
  public:
-  FedAdmm(std::shared_ptr<const FedAdmmSettings> settings, const Seat& seat, ConstVectorRef<Real> start,
+  FedAdmm(std::shared_ptr<const FedAdmmSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
           TensorPool& pool)
-      : StoredAnswers<Real>(seat, start, pool),
+      : StoredAnswers<Real>(client_view, start, pool),
         settings_{std::move(settings)},
         x_{copy_of<Real>(start, pool)},
         z_{zeros<Real>(x_.count(), pool)} {}
@@ -69,9 +69,8 @@ class FedAdmm final : public StoredAnswers<Real> {
 };
 
 FedAdmmSettings read(const AlgorithmOptions& options) {
-  const FedAdmmSettings settings{.eta = positive_number(options, "eta", 0.5),
-                                 .solver = ProximalSolver(options),
-                                 .penalty = Penalty(options)};
+  const FedAdmmSettings settings{
+      .eta = positive_number(options, "eta", 0.5), .solver = ProximalSolver(options), .penalty = Penalty(options)};
   settings.penalty.require_step("eta", settings.eta);
   return settings;
 }
@@ -100,8 +99,8 @@ constinit const CatalogueEntry entries::fedadmm{
     .name = "fedadmm",
     .summary = "alternating directions between clients and a server with a penalty",
     .options = options,
-    .runs = static_cast<std::uint8_t>(Runs::server),
-    .usual = Runs::server,
+    .runs = static_cast<std::uint8_t>(ProtocolKind::server),
+    .usual = ProtocolKind::server,
     .graphs = Graphs::centred,
     .needs = needs,
     .make_float = make<float>,

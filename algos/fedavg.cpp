@@ -28,19 +28,20 @@ struct FedAvgSettings {
 template <class Real>
 class FedAvg final : public GlobalModel<Real> {
  public:
-  FedAvg(std::shared_ptr<const FedAvgSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
-      : GlobalModel<Real>(seat, start, pool), settings_{std::move(settings)} {}
+  FedAvg(std::shared_ptr<const FedAvgSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
+         TensorPool& pool)
+      : GlobalModel<Real>(client_view, start, pool), settings_{std::move(settings)} {}
 
   void compute(Work<Real>& work, const Step& step) override {
     Tensor mine = copy_of<Real>(this->model(), work.pool);
     descend_locally(work, numbers_of<Real>(mine), step.index * settings_->local_steps, settings_->local_steps,
-                    settings_->eta.at(this->seat().client.value, this->round()));
+                    settings_->eta.at(this->client_view().client.value, this->round()));
     this->set_answer(std::move(mine));
   }
 
  private:
   void combine(Work<Real>& work, std::span<const Received<Real>> window) override {
-    const auto weight = [&](ClientId client) { return settings_->weighting(this->seat(), client); };
+    const auto weight = [&](ClientId client) { return settings_->weighting(this->client_view(), client); };
     if (Tensor mean = this->mean_answer(window, work.pool, weight)) this->set_model(std::move(mean));
   }
 
@@ -60,11 +61,16 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
 
 constexpr OptionSpec options[] = {
     {"eta", OptionType::number, "0.05", "step size of the local steps", 0, 1e9, true},
-    {.name = "step", .type = OptionType::word, .fallback = "\"constant\"",
-     .meaning = "constant, or diminishing: eta / (round + step_offset)", .choices = "constant|diminishing"},
+    {.name = "step",
+     .type = OptionType::word,
+     .fallback = "\"constant\"",
+     .meaning = "constant, or diminishing: eta / (round + step_offset)",
+     .choices = "constant|diminishing"},
     {"step_offset", OptionType::number, "1", "offset of the diminishing step", 0, 1e9, true},
     {"local_steps", OptionType::whole, "1", "steps of one computation", 1, 1e6},
-    {.name = "weighting", .type = OptionType::word, .fallback = "\"samples\"",
+    {.name = "weighting",
+     .type = OptionType::word,
+     .fallback = "\"samples\"",
      .meaning = "how much a client counts: as much as its samples, or as much as any other",
      .choices = "samples|uniform"},
 };
@@ -75,8 +81,8 @@ constinit const CatalogueEntry entries::fedavg{
     .name = "fedavg",
     .summary = "a server averages the models that clients come to from its own",
     .options = options,
-    .runs = static_cast<std::uint8_t>(Runs::server),
-    .usual = Runs::server,
+    .runs = static_cast<std::uint8_t>(ProtocolKind::server),
+    .usual = ProtocolKind::server,
     .graphs = Graphs::centred,
     .needs = needs,
     .make_float = make<float>,

@@ -25,9 +25,9 @@ struct FedavgPaperSettings {
 template <class Real>
 class FedavgPaper final : public Gossip<Real> {
  public:
-  FedavgPaper(std::shared_ptr<const FedavgPaperSettings> settings, const Seat& seat, ConstVectorRef<Real> start,
+  FedavgPaper(std::shared_ptr<const FedavgPaperSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
               TensorPool& pool)
-      : Gossip<Real>(start, pool), settings_{std::move(settings)}, client_{seat.client} {}
+      : Gossip<Real>(start, pool), settings_{std::move(settings)}, client_{client_view.client} {}
 
   void compute(Work<Real>& work, const Step& step) override {
     this->descend(work, step, settings_->eta.at(client_.value, step.index));

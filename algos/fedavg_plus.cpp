@@ -40,9 +40,9 @@ struct FedAvgPlusSettings {
 template <class Real>
 class FedAvgPlus final : public GlobalModel<Real> {
  public:
-  FedAvgPlus(std::shared_ptr<const FedAvgPlusSettings> settings, const Seat& seat, ConstVectorRef<Real> start,
+  FedAvgPlus(std::shared_ptr<const FedAvgPlusSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
              TensorPool& pool)
-      : GlobalModel<Real>(seat, start, pool), settings_{std::move(settings)} {}
+      : GlobalModel<Real>(client_view, start, pool), settings_{std::move(settings)} {}
 
   void compute(Work<Real>& work, const Step&) override {
     const Steps& steps = settings_->is_reptile(this->round()) ? settings_->inner : settings_->usual;
@@ -66,7 +66,7 @@ class FedAvgPlus final : public GlobalModel<Real> {
  private:
   void combine(Work<Real>& work, std::span<const Received<Real>> window) override {
     const bool is_reptile = settings_->is_reptile(this->round());
-    const auto weight = [&](ClientId client) { return is_reptile ? 1 : settings_->weighting(this->seat(), client); };
+    const auto weight = [&](ClientId client) { return is_reptile ? 1 : settings_->weighting(this->client_view(), client); };
     Tensor mean = this->mean_answer(window, work.pool, weight);
     if (!mean) return;
     if (is_reptile) {
@@ -109,7 +109,9 @@ constexpr OptionSpec options[] = {
     {"epsilon", OptionType::number, "0.5", "how far the server goes towards the mean", 0, 1e9, true},
     {"ft_lr", OptionType::number, "0.05", "step size of the fine-tuning; eta unless given", 0, 1e9, true},
     {"ft_steps", OptionType::whole, "5", "steps of the fine-tuning", 1, 1e6},
-    {.name = "weighting", .type = OptionType::word, .fallback = "\"samples\"",
+    {.name = "weighting",
+     .type = OptionType::word,
+     .fallback = "\"samples\"",
      .meaning = "how much a client counts before the switch: as much as its samples, or as much as any other",
      .choices = "samples|uniform"},
 };
@@ -120,8 +122,8 @@ constinit const CatalogueEntry entries::fedavg_plus{
     .name = "fedavg_plus",
     .summary = "FedAvg, then Reptile; scored after a few personal steps",
     .options = options,
-    .runs = static_cast<std::uint8_t>(Runs::server),
-    .usual = Runs::server,
+    .runs = static_cast<std::uint8_t>(ProtocolKind::server),
+    .usual = ProtocolKind::server,
     .graphs = Graphs::centred,
     .needs = needs,
     .make_float = make<float>,

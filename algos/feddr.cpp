@@ -29,8 +29,8 @@ struct FedDrSettings {
 template <class Real>
 class FedDr final : public StoredAnswers<Real> {
  public:
-  FedDr(std::shared_ptr<const FedDrSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
-      : StoredAnswers<Real>(seat, start, pool),
+  FedDr(std::shared_ptr<const FedDrSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
+      : StoredAnswers<Real>(client_view, start, pool),
         settings_{std::move(settings)},
         x_{copy_of<Real>(start, pool)},
         y_{copy_of<Real>(start, pool)} {}
@@ -72,8 +72,7 @@ FedDrSettings read(const AlgorithmOptions& options) {
                                .opens_with_prox = init == "prox",
                                .solver = ProximalSolver(options),
                                .penalty = Penalty(options)};
-  if (!(settings.alpha > 0 && settings.alpha < 2))
-    refuse_option("alpha", settings.alpha, "must be greater than 0 and less than 2");
+  if (!(settings.alpha > 0 && settings.alpha < 2)) refuse_option("alpha", settings.alpha, "must be greater than 0 and less than 2");
   settings.penalty.require_step("eta", settings.eta);
   return settings;
 }
@@ -91,7 +90,9 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
 constexpr OptionSpec options[] = {
     {"eta", OptionType::number, "0.5", "proximal step", 0, 1e9, true},
     {"alpha", OptionType::number, "0.9", "relaxation", 0, 2, true, true},
-    {.name = "init", .type = OptionType::word, .fallback = "\"prox\"",
+    {.name = "init",
+     .type = OptionType::word,
+     .fallback = "\"prox\"",
      .meaning = "prox starts from everybody's proximal step at the start model, plain from the start model",
      .choices = "prox|plain"},
     solver_options[0],
@@ -109,8 +110,8 @@ constinit const CatalogueEntry entries::feddr{
     .name = "feddr",
     .summary = "Douglas-Rachford splitting between clients and a server with a penalty",
     .options = options,
-    .runs = static_cast<std::uint8_t>(Runs::server),
-    .usual = Runs::server,
+    .runs = static_cast<std::uint8_t>(ProtocolKind::server),
+    .usual = ProtocolKind::server,
     .graphs = Graphs::centred,
     .needs = needs,
     .make_float = make<float>,

@@ -31,8 +31,9 @@ struct FedMidSettings {
 template <class Real>
 class FedMid final : public GlobalModel<Real> {
  public:
-  FedMid(std::shared_ptr<const FedMidSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
-      : GlobalModel<Real>(seat, start, pool), settings_{std::move(settings)} {}
+  FedMid(std::shared_ptr<const FedMidSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
+         TensorPool& pool)
+      : GlobalModel<Real>(client_view, start, pool), settings_{std::move(settings)} {}
 
   void compute(Work<Real>& work, const Step& step) override {
     Tensor mine = copy_of<Real>(this->model(), work.pool);
@@ -93,8 +94,8 @@ constinit const CatalogueEntry entries::fedmid{
     .name = "fedmid",
     .summary = "federated mirror descent: FedAvg with proximal steps",
     .options = options,
-    .runs = static_cast<std::uint8_t>(Runs::server),
-    .usual = Runs::server,
+    .runs = static_cast<std::uint8_t>(ProtocolKind::server),
+    .usual = ProtocolKind::server,
     .graphs = Graphs::centred,
     .needs = needs,
     .make_float = make<float>,

@@ -10,9 +10,7 @@ namespace rubato {
 
 namespace {
 
-Needs needs(const AlgorithmOptions&) {
-  return spodgt_needs({.links = true});
-}
+Needs needs(const AlgorithmOptions&) { return spodgt_needs({.links = true}); }
 
 }  // namespace
 

@@ -50,13 +50,13 @@ class GlobalModel : public Algorithm<Real> {
   }
 
  protected:
-  GlobalModel(const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
-      : seat_{seat}, pool_{pool}, model_{copy_of<Real>(start, pool)} {}
+  GlobalModel(const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
+      : seat_{client_view}, pool_{pool}, model_{copy_of<Real>(start, pool)} {}
 
   /// The centre's step: `window` holds the others' answers, senders ascending; the centre's own is with each_answer().
   virtual void combine(Work<Real>& work, std::span<const Received<Real>> window) = 0;
 
-  const Seat& seat() const { return seat_; }
+  const ClientView& client_view() const { return seat_; }
   bool is_centre() const { return seat_.client == seat_.centre; }
   /// The round that the model belongs to, from 0.
   std::uint64_t round() const { return round_; }
@@ -94,7 +94,7 @@ class GlobalModel : public Algorithm<Real> {
   }
 
  private:
-  Seat seat_;
+  ClientView seat_;
   TensorPool& pool_;
   Tensor model_;   // immutable: it is handed out as it is, and kept as it came
   Tensor answer_;  // empty: nothing computed since the last answer
@@ -107,14 +107,13 @@ class Weighting {
   Weighting() = default;
   Weighting(const AlgorithmOptions& options, const std::string& fallback) {
     const std::string word = options.word("weighting", fallback);
-    if (word != "samples" && word != "uniform")
-      refuse_option("weighting", '"' + word + '"', "must be \"samples\" or \"uniform\"");
+    if (word != "samples" && word != "uniform") refuse_option("weighting", '"' + word + '"', "must be \"samples\" or \"uniform\"");
     by_samples_ = word == "samples";
     if (options.has("weights")) given_ = options.numbers("weights", 1);
   }
-  double operator()(const Seat& seat, ClientId client) const {
+  double operator()(const ClientView& client_view, ClientId client) const {
     if (!given_.empty()) return given_.at(client.value);
-    return by_samples_ ? static_cast<double>(seat.samples[client.value]) : 1;
+    return by_samples_ ? static_cast<double>(client_view.samples[client.value]) : 1;
   }
   /// The weights are listed, client by client.
   bool is_given() const { return !given_.empty(); }

@@ -44,14 +44,15 @@ struct KdPdflSettings {
 template <class Real>
 class KdPdfl final : public Algorithm<Real> {
  public:
-  KdPdfl(std::shared_ptr<const KdPdflSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+  KdPdfl(std::shared_ptr<const KdPdflSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
+         TensorPool& pool)
       : settings_{std::move(settings)},
-        seat_{seat},
+        seat_{client_view},
         theta_{copy_of<Real>(start, pool)},
-        weights_(seat.senders.size(), 1.0 / clients()),
-        distances_(seat.senders.size()),
-        slopes_(seat.senders.size()),
-        cache_(seat.senders.size()) {}
+        weights_(client_view.senders.size(), 1.0 / clients()),
+        distances_(client_view.senders.size()),
+        slopes_(client_view.senders.size()),
+        cache_(client_view.senders.size()) {}
 
   void compute(Work<Real>& work, const Step& step) override {
     descend_locally(work, theta(), 2 * step.index, 1, settings_->eta.at(seat_.client.value, step.index));
@@ -145,8 +146,7 @@ class KdPdfl final : public Algorithm<Real> {
     const typename Scratch<Real>::Frame frame(work.scratch);
     VectorRef<Real> mean = work.scratch.vector(model().size());
     mean.setZero();
-    for (const Received<Real>& peer : window)
-      mean += static_cast<Real>(weights_[place(peer)] / heard) * peer.common();
+    for (const Received<Real>& peer : window) mean += static_cast<Real>(weights_[place(peer)] / heard) * peer.common();
     theta() = static_cast<Real>(confidence_) * model() + static_cast<Real>(1 - confidence_) * mean;
   }
 
@@ -158,7 +158,7 @@ class KdPdfl final : public Algorithm<Real> {
   }
 
   std::shared_ptr<const KdPdflSettings> settings_;
-  Seat seat_;
+  ClientView seat_;
   Tensor theta_;
   std::vector<double> weights_, distances_, slopes_;  // by sender
   std::vector<Tensor> cache_;                         // by sender: the model it told of last
@@ -173,8 +173,7 @@ KdPdflSettings read(const AlgorithmOptions& options) {
     return value;
   };
   const std::string mode = options.word("beta_mode", "norm");
-  if (mode != "norm" && mode != "elementwise")
-    refuse_option("beta_mode", '"' + mode + '"', "must be \"norm\" or \"elementwise\"");
+  if (mode != "norm" && mode != "elementwise") refuse_option("beta_mode", '"' + mode + '"', "must be \"norm\" or \"elementwise\"");
   const std::int64_t every = options.whole("T_ex", 20);
   if (every < 2 || every > 1'000'000) refuse_option("T_ex", std::to_string(every), "must be from 2 to 1000000");
   const double asked = positive_number(options, "ask_share", 1);
@@ -216,7 +215,9 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
 
 constexpr OptionSpec options[] = {
     {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
-    {.name = "step", .type = OptionType::word, .fallback = "\"constant\"",
+    {.name = "step",
+     .type = OptionType::word,
+     .fallback = "\"constant\"",
      .meaning = "constant, or diminishing: eta / (k + step_offset) at a client's k-th computation",
      .choices = "constant|diminishing"},
     {"step_offset", OptionType::number, "1", "offset of the diminishing step", 0, 1e9, true},
@@ -226,7 +227,9 @@ constexpr OptionSpec options[] = {
     {"mu2", OptionType::number, "0.2", "weight of the barrier that keeps collaboration alive", 0, 1e9},
     {"delta", OptionType::number, "1e-6", "what keeps the barrier finite", 0, 1, true},
     {"c_base", OptionType::number, "100", "samples that make a client sure of itself", 0, 1e12, true},
-    {.name = "beta_mode", .type = OptionType::word, .fallback = "\"norm\"",
+    {.name = "beta_mode",
+     .type = OptionType::word,
+     .fallback = "\"norm\"",
      .meaning = "norm: steps of the length beta0; elementwise: every weight steps by one, as printed",
      .choices = "norm|elementwise"},
     {"beta0", OptionType::number, "0", "length of a step of the weights; 0: one over the number of clients", 0, 1e9},
@@ -238,8 +241,8 @@ constinit const CatalogueEntry entries::kdpdfl{
     .name = "kdpdfl",
     .summary = "personal models, weighed by how alike their outputs are",
     .options = options,
-    .runs = Runs::pull | Runs::rounds,
-    .usual = Runs::pull,
+    .runs = ProtocolKind::pull | ProtocolKind::rounds,
+    .usual = ProtocolKind::pull,
     .graphs = Graphs::undirected,
     .may_be_unified = true,
     .needs = needs,

@@ -34,24 +34,24 @@ constexpr std::uint8_t correcting = 1;
 struct KgtSettings {
   StepSize eta_c;
   double eta_s;
-  std::uint32_t local_steps;  // K
-  bool starts_corrected;      // c0 = paper
+  std::uint32_t local_steps;        // K
+  bool starts_corrected;            // c0 = paper
   std::vector<double> corrections;  // c at the start, client by client; empty: 0
 };
 
 template <class Real>
 class Kgt final : public Algorithm<Real> {
  public:
-  Kgt(std::shared_ptr<const KgtSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+  Kgt(std::shared_ptr<const KgtSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
       : settings_{std::move(settings)},
-        client_{seat.client.value},
-        counters_{seat},
+        client_{client_view.client.value},
+        counters_{client_view},
         x_{copy_of<Real>(start, pool)},
         anchor_{copy_of<Real>(start, pool)},
         c_{zeros<double>(x_.count(), pool)},
         z_{zeros<double>(x_.count(), pool)} {
-    if (settings_->starts_corrected && !seat.in_rounds) refuse_option("c0", "\"paper\"", "is possible in rounds only");
-    if (!settings_->corrections.empty()) start_from_given(seat.samples.size());
+    if (settings_->starts_corrected && !client_view.in_rounds) refuse_option("c0", "\"paper\"", "is possible in rounds only");
+    if (!settings_->corrections.empty()) start_from_given(client_view.samples.size());
   }
 
   void compute(Work<Real>& work, const Step& step) override {
@@ -158,7 +158,7 @@ class Kgt final : public Algorithm<Real> {
   TrackingMass counters_;
   std::uint32_t steps_ = 0;      // since the anchor
   std::uint64_t exchanges_ = 0;  // K steps each: the k of eta_c
-  bool is_owed_ = false;     // z is not sent yet
+  bool is_owed_ = false;         // z is not sent yet
   Tensor x_, anchor_;
   Tensor c_, z_;
 };
@@ -168,8 +168,7 @@ KgtSettings read(const AlgorithmOptions& options) {
   if (k < 1 || k > 1'000'000) refuse_option("local_steps", std::to_string(k), "must be from 1 to 1000000");
   const std::string start = options.word("c0", "zero");
   if (start != "zero" && start != "paper") refuse_option("c0", '"' + start + '"', "must be \"zero\" or \"paper\"");
-  return {StepSize(options, "eta_c", 0.05), positive(options, "eta_s", 1), static_cast<std::uint32_t>(k),
-          start == "paper",
+  return {StepSize(options, "eta_c", 0.05), positive(options, "eta_s", 1), static_cast<std::uint32_t>(k), start == "paper",
           options.has("corrections") ? options.numbers("corrections", 0) : std::vector<double>()};
 }
 
@@ -179,8 +178,7 @@ Needs needs(const AlgorithmOptions& options) {
   if (settings.starts_corrected)
     needs.program.opening = {Phase{.kind = PhaseKind::compute, .number = correcting},
                              Phase{.kind = PhaseKind::exchange, .number = correcting}};
-  needs.program.round = {Phase{.kind = PhaseKind::compute, .repeat = settings.local_steps},
-                         Phase{.kind = PhaseKind::exchange}};
+  needs.program.round = {Phase{.kind = PhaseKind::compute, .repeat = settings.local_steps}, Phase{.kind = PhaseKind::exchange}};
   return needs;
 }
 

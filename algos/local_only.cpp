@@ -20,9 +20,9 @@ struct LocalOnlySettings {
 template <class Real>
 class LocalOnly final : public Gossip<Real> {
  public:
-  LocalOnly(std::shared_ptr<const LocalOnlySettings> settings, const Seat& seat, ConstVectorRef<Real> start,
+  LocalOnly(std::shared_ptr<const LocalOnlySettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
             TensorPool& pool)
-      : Gossip<Real>(start, pool), settings_{std::move(settings)}, client_{seat.client} {}
+      : Gossip<Real>(start, pool), settings_{std::move(settings)}, client_{client_view.client} {}
 
   void compute(Work<Real>& work, const Step& step) override {
     this->descend(work, step, settings_->eta.at(client_.value, step.index));

@@ -49,8 +49,7 @@ class ProximalSolver {
 
   /// `number` counts the calls of this client: it names the batches.
   template <class Real>
-  void operator()(const Work<Real>& work, std::uint64_t number, VectorRef<Real> x, ConstVectorRef<Real> v,
-                  double eta) const {
+  void operator()(const Work<Real>& work, std::uint64_t number, VectorRef<Real> x, ConstVectorRef<Real> v, double eta) const {
     if (is_exact_) return conjugate_gradients(work, x, v, eta);
     for (std::uint64_t s = 0; s < steps_; ++s) {
       const typename Scratch<Real>::Frame frame(work.scratch);
@@ -104,8 +103,11 @@ class ProximalSolver {
 
 /// The keys of [algorithm] that ProximalSolver reads.
 inline constexpr OptionSpec solver_options[] = {
-    {.name = "local", .type = OptionType::word, .fallback = "\"gd\"",
-     .meaning = "gd takes local_steps steps; exact solves the local problem (quadratic losses)", .choices = "gd|exact"},
+    {.name = "local",
+     .type = OptionType::word,
+     .fallback = "\"gd\"",
+     .meaning = "gd takes local_steps steps; exact solves the local problem (quadratic losses)",
+     .choices = "gd|exact"},
     {"local_steps", OptionType::whole, "10", "steps of one computation", 1, 1e6},
     {"local_lr", OptionType::number, "0.05", "step size of the local steps", 0, 1e9, true},
 };

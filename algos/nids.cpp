@@ -6,7 +6,8 @@
 //   x^1 = x^0 - eta g^0
 //   x^{k+1} = (I + W)/2 (2 x^k - x^{k-1} - eta (g^k - g^{k-1}))
 //
-// With s^k = x^k - eta g^k, where a step that diminishes is that of computation k, the bracket is c^k = x^k + s^k - s^{k-1}:
+// With s^k = x^k - eta g^k, where a step that diminishes is that of computation k, the bracket is c^k = x^k + s^k -
+// s^{k-1}:
 //
 //   compute   s+ = x - eta g(x; batch);  x <- s+ the first time, later x + s+ - s;  s <- s+
 //   publish   send x, which is c now, to every receiver                                          from round 1 on
@@ -32,8 +33,8 @@ struct NidsSettings {
 template <class Real>
 class Nids final : public Gossip<Real> {
  public:
-  Nids(std::shared_ptr<const NidsSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
-      : Gossip<Real>(start, pool, 0.5), settings_{std::move(settings)}, client_{seat.client} {}
+  Nids(std::shared_ptr<const NidsSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
+      : Gossip<Real>(start, pool, 0.5), settings_{std::move(settings)}, client_{client_view.client} {}
 
   void compute(Work<Real>& work, const Step& step) override {
     step_.advance(work, step.index, settings_->eta.at(client_.value, step.index), this->x());
@@ -82,8 +83,8 @@ constinit const CatalogueEntry entries::nids{
     .name = "nids",
     .summary = "exact descent with a step size that the network does not limit",
     .options = options,
-    .runs = static_cast<std::uint8_t>(Runs::rounds),
-    .usual = Runs::rounds,
+    .runs = static_cast<std::uint8_t>(ProtocolKind::rounds),
+    .usual = ProtocolKind::rounds,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .allows_missing = false,

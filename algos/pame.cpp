@@ -38,20 +38,18 @@ std::size_t chosen_of(std::size_t neighbours, double nu) {
   return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(nu * static_cast<double>(neighbours) - 1e-9)));
 }
 
-Index sent_of(std::size_t numbers, double share) {
-  return std::max<Index>(1, std::lround(share * static_cast<double>(numbers)));
-}
+Index sent_of(std::size_t numbers, double share) { return std::max<Index>(1, std::lround(share * static_cast<double>(numbers))); }
 
 template <class Real>
 class Pame final : public LocalModel<Real> {
  public:
-  Pame(std::shared_ptr<const PameSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+  Pame(std::shared_ptr<const PameSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
       : LocalModel<Real>(start, pool),
         settings_{std::move(settings)},
-        client_{seat.client},
+        client_{client_view.client},
         v_{copy_of<Real>(start, pool)},
         sent_count_{sent_of(static_cast<std::size_t>(start.size()), settings_->share)},
-        selected_{first_selected(seat)},
+        selected_{first_selected(client_view)},
         sigma_{settings_->sigma0.of(client_.value)},
         gamma_{settings_->gamma.of(client_.value)} {}
 
@@ -124,9 +122,9 @@ class Pame final : public LocalModel<Real> {
  private:
   VectorRef<Real> v() { return numbers_of<Real>(v_); }
 
-  std::size_t first_selected(const Seat& seat) const {
+  std::size_t first_selected(const ClientView& client_view) const {
     const double given = settings_->m0.of(client_.value);
-    return given > 0 ? static_cast<std::size_t>(given) : chosen_of(seat.senders.size(), settings_->nu);
+    return given > 0 ? static_cast<std::size_t>(given) : chosen_of(client_view.senders.size(), settings_->nu);
   }
 
   double bits_of(const Tensor& values) const {
@@ -139,8 +137,7 @@ class Pame final : public LocalModel<Real> {
     Tensor coordinates = work.pool.template make<std::uint32_t>(picks.size());
     Tensor values = work.pool.template make<Real>(picks.size());
     std::copy(picks.begin(), picks.end(), coordinates.writable<std::uint32_t>());
-    for (std::size_t i = 0; i < picks.size(); ++i)
-      numbers_of<Real>(values)[static_cast<Index>(i)] = this->model()[picks[i]];
+    for (std::size_t i = 0; i < picks.size(); ++i) numbers_of<Real>(values)[static_cast<Index>(i)] = this->model()[picks[i]];
     return {std::move(coordinates), std::move(values)};
   }
 
@@ -157,8 +154,7 @@ class Pame final : public LocalModel<Real> {
 PerClientNumber positives(const AlgorithmOptions& options, const std::string& name, double fallback, double least) {
   std::vector<double> values = options.numbers(name, fallback);
   for (const double value : values)
-    if (!(value > 0 && value >= least))
-      refuse_option(name, value, least > 0 ? "must be at least 1" : "must be greater than 0");
+    if (!(value > 0 && value >= least)) refuse_option(name, value, least > 0 ? "must be at least 1" : "must be greater than 0");
   return {std::move(values)};
 }
 
@@ -191,8 +187,7 @@ Every periods(const AlgorithmOptions& options) {
     every.list.push_back(static_cast<std::uint32_t>(kappa));
   }
   const std::uint64_t high = whole_from(options, "kappa_high", 0, 0);
-  if (every.list.size() > 1 && high != 0)
-    refuse_option("kappa_high", std::to_string(high), "must be 0 where kappa is a list");
+  if (every.list.size() > 1 && high != 0) refuse_option("kappa_high", std::to_string(high), "must be 0 where kappa is a list");
   if (every.list.size() > 1) return every;
   every.low = every.list[0];
   every.list.clear();
@@ -237,16 +232,12 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
 constexpr OptionSpec options[] = {
     {"nu", OptionType::number, "0.2", "share of its neighbours that a client takes, rounded up", 0, 1, true},
     {"share", OptionType::number, "0.2", "share of the coordinates in a message: s/n", 0, 1, true},
-    {"kappa", OptionType::number, "1", "a client takes messages in every kappa-th computation only, for all or a list",
-     1, 1e6},
-    {"kappa_high", OptionType::whole, "0", "if not 0: each client draws its kappa once, from kappa to kappa_high", 0,
-     1e6},
+    {"kappa", OptionType::number, "1", "a client takes messages in every kappa-th computation only, for all or a list", 1, 1e6},
+    {"kappa_high", OptionType::whole, "0", "if not 0: each client draws its kappa once, from kappa to kappa_high", 0, 1e6},
     {"sigma0", OptionType::number, "1", "inverse step size at the start, for all or a list", 0, 1e12, true},
-    {"gamma", OptionType::number, "1.005", "what sigma is multiplied by with every computation, for all or a list", 1,
-     1e6},
+    {"gamma", OptionType::number, "1.005", "what sigma is multiplied by with every computation, for all or a list", 1, 1e6},
     {"m0", OptionType::number, "0",
-     "messages that steps before the first exchange are divided by, for all or a list; 0: as many as will be taken", 0,
-     1e6},
+     "messages that steps before the first exchange are divided by, for all or a list; 0: as many as will be taken", 0, 1e6},
     {"shared_coords", OptionType::flag, "false", "all receivers of a message are sent the same coordinates"},
     {"value_bits", OptionType::whole, "64", "of a number, where bits are counted as in the paper", 1, 64},
 };
@@ -257,7 +248,7 @@ constinit const CatalogueEntry entries::pame{
     .name = "pame",
     .summary = "means of the coordinates that arrive, ever smaller steps",
     .options = options,
-    .runs = static_cast<std::uint8_t>(Runs::push | Runs::rounds | Runs::pull),
+    .runs = static_cast<std::uint8_t>(ProtocolKind::push | ProtocolKind::rounds | ProtocolKind::pull),
     .may_be_unified = true,
     .needs = needs,
     .message_bytes = part_bytes,

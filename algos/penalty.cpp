@@ -17,9 +17,7 @@ PenaltyKind kind_named(const std::string& word) {
   refuse_option("h", '"' + word + '"', "must be \"none\", \"l1\", \"l2sq\", \"mcp\" or \"scad\"");
 }
 
-double soft(double x, double threshold) {
-  return std::copysign(std::max(std::abs(x) - threshold, 0.0), x);
-}
+double soft(double x, double threshold) { return std::copysign(std::max(std::abs(x) - threshold, 0.0), x); }
 
 double mcp_value(double size, double lam, double theta) {
   return size <= theta * lam ? lam * size - size * size / (2 * theta) : theta * lam * lam / 2;

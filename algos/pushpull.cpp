@@ -34,12 +34,12 @@ constexpr std::uint8_t trackers = 2;
 template <class Real>
 class PushPull final : public Algorithm<Real> {
  public:
-  PushPull(std::shared_ptr<const PushPullSettings> settings, const Seat& seat, ConstVectorRef<Real> start,
+  PushPull(std::shared_ptr<const PushPullSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
            TensorPool& pool)
       : settings_{std::move(settings)},
-        client_{seat.client.value},
-        in_rounds_{seat.in_rounds},
-        mass_{seat},
+        client_{client_view.client.value},
+        in_rounds_{client_view.in_rounds},
+        mass_{client_view},
         x_{copy_of<Real>(start, pool)},
         y_{zeros<double>(x_.count(), pool)},
         g_{zeros<double>(x_.count(), pool)} {}
@@ -156,9 +156,7 @@ PushPullSettings read(const AlgorithmOptions& options) {
           .starts_mixed = start == "Bg"};
 }
 
-Needs needs(const AlgorithmOptions& options) {
-  return pushpull_needs(read(options));
-}
+Needs needs(const AlgorithmOptions& options) { return pushpull_needs(read(options)); }
 
 template <class Real>
 AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
@@ -222,8 +220,8 @@ constinit const CatalogueEntry entries::pushpull{
     .name = "pushpull",
     .summary = "gradient tracking on digraphs in the original forms of AB and Push-Pull",
     .options = options,
-    .runs = static_cast<std::uint8_t>(Runs::rounds),
-    .usual = Runs::rounds,
+    .runs = static_cast<std::uint8_t>(ProtocolKind::rounds),
+    .usual = ProtocolKind::rounds,
     .merge = Weights::row,
     .share = Weights::column,
     .needs = needs,

@@ -32,15 +32,15 @@ struct SgpSettings {
 template <class Real>
 class Sgp final : public Algorithm<Real> {
  public:
-  Sgp(std::shared_ptr<const SgpSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+  Sgp(std::shared_ptr<const SgpSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
       : settings_{std::move(settings)},
-        client_{seat.client.value},
-        counters_{seat},
+        client_{client_view.client.value},
+        counters_{client_view},
         z_{copy_of<Real>(start, pool)},
         mass_{pool.make<double>(z_.count() + 1)} {
     x() = start.template cast<double>();
     w() = 1;
-    if (seat.keeps_balance) own_ = start.template cast<double>();
+    if (client_view.keeps_balance) own_ = start.template cast<double>();
   }
 
   void compute(Work<Real>& work, const Step& step) override {
@@ -119,9 +119,7 @@ class Sgp final : public Algorithm<Real> {
   Vector<double> own_;  // x at the start or the last reset, and all own steps; empty where nobody asks for the balance
 };
 
-Needs needs(const AlgorithmOptions&) {
-  return {.keep = Keep::newest_ever};
-}
+Needs needs(const AlgorithmOptions&) { return {.keep = Keep::newest_ever}; }
 
 template <class Real>
 AlgorithmFactory<Real> make(const AlgorithmOptions& options) {

@@ -33,15 +33,16 @@ namespace {
 template <class Real>
 class Spodgt final : public Algorithm<Real> {
  public:
-  Spodgt(std::shared_ptr<const SpodgtSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
+  Spodgt(std::shared_ptr<const SpodgtSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
+         TensorPool& pool)
       : settings_{std::move(settings)},
-        client_{seat.client.value},
-        in_rounds_{seat.in_rounds},
-        chance_{settings_->p.of(client_) < 1 ? settings_->p.of(client_) : seat.compute_chance},
+        client_{client_view.client.value},
+        in_rounds_{client_view.in_rounds},
+        chance_{settings_->p.of(client_) < 1 ? settings_->p.of(client_) : client_view.compute_chance},
         mode_{!settings_->by_form ? settings_->mode
               : in_rounds_        ? GradientMode::paper
                                   : GradientMode::memory},
-        mass_{seat},
+        mass_{client_view},
         x_{copy_of<Real>(start, pool)},
         y_{zeros<double>(x_.count(), pool)},
         c_{zeros<double>(x_.count(), pool)} {}
@@ -149,9 +150,7 @@ class Spodgt final : public Algorithm<Real> {
   Tensor y_half_;  // y as the last merge left it, whether there was one in this round or not; empty in the opening
 };
 
-Needs needs(const AlgorithmOptions&) {
-  return spodgt_needs({.computes = true, .links = true});
-}
+Needs needs(const AlgorithmOptions&) { return spodgt_needs({.computes = true, .links = true}); }
 
 constexpr OptionSpec options[] = {
     spodgt_step_options[0],
@@ -160,11 +159,11 @@ constexpr OptionSpec options[] = {
     {.name = "gradient_mode",
      .type = OptionType::word,
      .fallback = "\"by_form\"",
-     .meaning =
-         "what a computation without a gradient leaves in the tracker: nothing (paper), the last gradient "
-         "(memory), nothing but gradients count 1/p (inverse_p); by_form: paper in rounds, memory in continuous time",
+     .meaning = "what a computation without a gradient leaves in the tracker: nothing (paper), the last gradient "
+                "(memory), nothing but gradients count 1/p (inverse_p); by_form: paper in rounds, memory in continuous time",
      .choices = "by_form|paper|memory|inverse_p"},
-    {"p", OptionType::number, "1", "chance of a gradient, of all clients or of each, for inverse_p; 1: protocol.compute_chance", 0, 1, true},
+    {"p", OptionType::number, "1", "chance of a gradient, of all clients or of each, for inverse_p; 1: protocol.compute_chance", 0,
+     1, true},
 };
 
 }  // namespace

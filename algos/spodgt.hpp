@@ -16,7 +16,7 @@ enum class GradientMode : std::uint8_t {
 
 struct SpodgtSettings {
   StepSize eta;
-  bool opens = false;    ///< in continuous time too a first computation only opens, as it always does in rounds
+  bool opens = false;   ///< in continuous time too a first computation only opens, as it always does in rounds
   bool by_form = true;  ///< paper in rounds, memory in continuous time, whatever `mode` says
   GradientMode mode = GradientMode::paper;
   PerClientNumber p{std::vector<double>{1.0}};
@@ -29,8 +29,7 @@ SpodgtSettings read_spodgt(const AlgorithmOptions& options);
 constexpr Needs spodgt_needs(Sporadic sporadic) {
   return {.keep = Keep::newest_ever,
           .sporadic = sporadic,
-          .program = {.opening = {Phase{PhaseKind::compute}},
-                      .round = {Phase{PhaseKind::exchange}, Phase{PhaseKind::compute}}}};
+          .program = {.opening = {Phase{PhaseKind::compute}}, .round = {Phase{PhaseKind::exchange}, Phase{PhaseKind::compute}}}};
 }
 
 template <class Real>

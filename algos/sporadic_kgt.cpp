@@ -7,9 +7,7 @@ namespace rubato {
 
 namespace {
 
-Needs needs(const AlgorithmOptions&) {
-  return spodgt_needs({.computes = true});
-}
+Needs needs(const AlgorithmOptions&) { return spodgt_needs({.computes = true}); }
 
 }  // namespace
 

@@ -3,8 +3,7 @@
 namespace rubato {
 
 template <class Real>
-double squared_prox_gradient(const Penalty& penalty, double alpha, ConstVectorRef<Real> x,
-                             const Vector<double>& gradient) {
+double squared_prox_gradient(const Penalty& penalty, double alpha, ConstVectorRef<Real> x, const Vector<double>& gradient) {
   const Vector<double> from = x.template cast<double>();
   Vector<double> to = from - alpha * gradient;
   penalty.prox(view(to), alpha);

@@ -1,4 +1,5 @@
-// Stationarity: how far models are from a point where a loss with a penalty cannot be improved, as DEPOSITUM's paper measures it.
+// Stationarity: how far models are from a point where a loss with a penalty cannot be improved, as DEPOSITUM's paper
+// measures it.
 //   G(x) = (x - prox(x - alpha grad F(x))) / alpha, prox the penalty's operator of step alpha, F the mean of all losses
 //   s = sum_i ||G(x_i)||^2 + L^2 sum_i ||x_i - mean x||^2 + m ||mean_i grad f_i(x_i) - mean_i nu_i||^2
 #pragma once
@@ -12,8 +13,7 @@ namespace rubato {
 
 /// ||G(x)||^2 at a model x, given grad F(x).
 template <class Real>
-double squared_prox_gradient(const Penalty& penalty, double alpha, ConstVectorRef<Real> x,
-                             const Vector<double>& gradient);
+double squared_prox_gradient(const Penalty& penalty, double alpha, ConstVectorRef<Real> x, const Vector<double>& gradient);
 
 /// The three sums of s, and s / m.
 struct Stationarity {

@@ -19,8 +19,9 @@ class StoredAnswers : public GlobalModel<Real> {
   }
 
  protected:
-  StoredAnswers(const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool) : GlobalModel<Real>(seat, start, pool) {
-    if (this->is_centre()) stored_.assign(seat.samples.size(), this->model_tensor());
+  StoredAnswers(const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
+      : GlobalModel<Real>(client_view, start, pool) {
+    if (this->is_centre()) stored_.assign(client_view.samples.size(), this->model_tensor());
   }
 
   virtual const Penalty& penalty() const = 0;

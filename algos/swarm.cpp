@@ -30,8 +30,8 @@ struct SwarmSettings {
 template <class Real>
 class Swarm final : public Algorithm<Real> {
  public:
-  Swarm(std::shared_ptr<const SwarmSettings> settings, const Seat& seat, ConstVectorRef<Real> start, TensorPool& pool)
-      : settings_{std::move(settings)}, seat_{seat}, pool_{pool}, w_{copy_of<Real>(start, pool)}, average_{w_} {}
+  Swarm(std::shared_ptr<const SwarmSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
+      : settings_{std::move(settings)}, seat_{client_view}, pool_{pool}, w_{copy_of<Real>(start, pool)}, average_{w_} {}
 
   void compute(Work<Real>& work, const Step& step) override {
     const typename Scratch<Real>::Frame frame(work.scratch);
@@ -73,26 +73,22 @@ class Swarm final : public Algorithm<Real> {
     average_ = zeros<Real>(w_.count(), work.pool);
     VectorRef<Real> sum = numbers_of<Real>(average_);
     sum = static_cast<Real>(weight(seat_.client) / total) * model();
-    for (const Received<Real>& message : window)
-      sum += static_cast<Real>(weight(message.sender) / total) * message.common();
+    for (const Received<Real>& message : window) sum += static_cast<Real>(weight(message.sender) / total) * message.common();
   }
 
   std::shared_ptr<const SwarmSettings> settings_;
-  Seat seat_;
+  ClientView seat_;
   TensorPool& pool_;
   Tensor w_;        // immutable, like the mean: both are handed out as they are
   Tensor average_;  // the client's own model where no mean is newer
 };
 
-SwarmSettings read(const AlgorithmOptions& options) {
-  return {StepSize(options, "eta", 0.05), Weighting(options, "uniform")};
-}
+SwarmSettings read(const AlgorithmOptions& options) { return {StepSize(options, "eta", 0.05), Weighting(options, "uniform")}; }
 
 // The computation stands at the end: everybody hands in first.
 Needs needs(const AlgorithmOptions&) {
   return {.program = {.round = {Phase{.kind = PhaseKind::exchange, .number = gather},
-                                Phase{.kind = PhaseKind::exchange, .number = scatter},
-                                Phase{.kind = PhaseKind::compute}}}};
+                                Phase{.kind = PhaseKind::exchange, .number = scatter}, Phase{.kind = PhaseKind::compute}}}};
 }
 
 template <class Real>
@@ -102,11 +98,15 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
 
 constexpr OptionSpec options[] = {
     {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
-    {.name = "step", .type = OptionType::word, .fallback = "\"constant\"",
+    {.name = "step",
+     .type = OptionType::word,
+     .fallback = "\"constant\"",
      .meaning = "constant, or diminishing: eta / (k + step_offset) at a client's k-th computation",
      .choices = "constant|diminishing"},
     {"step_offset", OptionType::number, "1", "offset of the diminishing step", 0, 1e9, true},
-    {.name = "weighting", .type = OptionType::word, .fallback = "\"uniform\"",
+    {.name = "weighting",
+     .type = OptionType::word,
+     .fallback = "\"uniform\"",
      .meaning = "how much a client counts: as much as its samples, or as much as any other",
      .choices = "samples|uniform"},
 };
@@ -117,8 +117,8 @@ constinit const CatalogueEntry entries::swarm{
     .name = "swarm",
     .summary = "a changing leader gathers all models and scatters their mean",
     .options = options,
-    .runs = static_cast<std::uint8_t>(Runs::server),
-    .usual = Runs::server,
+    .runs = static_cast<std::uint8_t>(ProtocolKind::server),
+    .usual = ProtocolKind::server,
     .graphs = Graphs::complete,
     .needs = needs,
     .make_float = make<float>,

@@ -7,11 +7,11 @@
 
 namespace rubato {
 
-TrackingMass::TrackingMass(const Seat& seat)
-    : senders_{seat.senders},
-      receivers_{seat.receivers},
-      assigned_(seat.receivers.size()),
-      absorbed_(seat.senders.size()) {}
+TrackingMass::TrackingMass(const ClientView& client_view)
+    : senders_{client_view.senders},
+      receivers_{client_view.receivers},
+      assigned_(client_view.receivers.size()),
+      absorbed_(client_view.senders.size()) {}
 
 double TrackingMass::assign(ConstVectorRef<double> mass, const Step& step, TensorPool& pool, Payload& payload) {
   double shares = 0;
@@ -55,11 +55,9 @@ void TrackingMass::archive(Archive& archive, std::size_t numbers) {
 
 void TrackingMass::inspect(Probe& probe) const {
   for (std::size_t place = 0; place < assigned_.size(); ++place)
-    if (assigned_[place])
-      show(probe, "sigma " + std::to_string(receivers_[place].value), numbers_of<double>(assigned_[place]));
+    if (assigned_[place]) show(probe, "sigma " + std::to_string(receivers_[place].value), numbers_of<double>(assigned_[place]));
   for (std::size_t place = 0; place < absorbed_.size(); ++place)
-    if (absorbed_[place])
-      show(probe, "rho " + std::to_string(senders_[place].value), numbers_of<double>(absorbed_[place]));
+    if (absorbed_[place]) show(probe, "rho " + std::to_string(senders_[place].value), numbers_of<double>(absorbed_[place]));
 }
 
 void TrackingMass::add_in_flight(Vector<double>& sum) const {

@@ -23,7 +23,7 @@ namespace rubato {
 class TrackingMass {
  public:
   /// No counter is kept for a link before it is used. What the spans of the seat show must outlive this.
-  explicit TrackingMass(const Seat& seat);
+  explicit TrackingMass(const ClientView& client_view);
 
   /// Adds to the counter of every receiver of this publish step its share of `mass` (the entry's weight), and hands the
   /// counters out as the receivers' own tensors. Returns the sum of the shares: mass x that sum is no longer the

@@ -8,11 +8,12 @@
 #include <optional>
 #include <stdexcept>
 
-#include "actors/config.hpp"
-#include "actors/timing.hpp"
 #include "algos/catalogue.hpp"
-#include "learning/model_catalogue.hpp"
-#include "learning/named_sets.hpp"
+#include "experiment/build/timing.hpp"
+#include "experiment/experiment.hpp"
+#include "experiment/file/experiment_file.hpp"
+#include "learning/data/named_sets.hpp"
+#include "learning/models/model_catalogue.hpp"
 #include "runtime/world/changing.hpp"
 #include "runtime/world/report.hpp"
 #include "runtime/world/topology.hpp"
@@ -22,8 +23,7 @@ namespace rubato::app {
 namespace {
 
 void row(std::string_view name, std::string_view meaning) {
-  std::printf("  %-22.*s %.*s\n", static_cast<int>(name.size()), name.data(), static_cast<int>(meaning.size()),
-              meaning.data());
+  std::printf("  %-22.*s %.*s\n", static_cast<int>(name.size()), name.data(), static_cast<int>(meaning.size()), meaning.data());
 }
 
 void list_algorithms() {
@@ -64,7 +64,8 @@ void list_models() {
     if (!sizes.empty()) row("", "parameters" + (example.empty() ? "" : ", " + example) + ": " + sizes);
   }
   row("quadratic", "f_i(x) = 1/2 |x - c_i|^2, with data.name = \"quadratic\" and data.dimension");
-  row("least_squares", "linear regression without a bias, with data.name = \"pame_regression\"; with \"pame_logistic\" "
+  row("least_squares",
+      "linear regression without a bias, with data.name = \"pame_regression\"; with \"pame_logistic\" "
       "goes logistic, also without");
 }
 
@@ -81,8 +82,8 @@ std::string about_dataset(const std::string& name) {
   if (folder.empty()) return inputs_of(usual_facts(name)) + "not found here";
   try {
     const DatasetFacts facts = facts_of(name);
-    return std::to_string(facts.train_rows) + " + " + std::to_string(facts.test_rows) + " rows, " + inputs_of(facts) +
-           "found in " + folder.string();
+    return std::to_string(facts.train_rows) + " + " + std::to_string(facts.test_rows) + " rows, " + inputs_of(facts) + "found in " +
+           folder.string();
   } catch (const std::invalid_argument& fault) {
     return inputs_of(usual_facts(name)) + "cannot be read: " + fault.what();
   }
@@ -99,8 +100,7 @@ void list_datasets() {
 // The experiment file has one word per kind.
 void list_topologies() {
   for (const TopologyKind& kind : topology_kinds())
-    if (kind.name != "cycle" && kind.name != "mesh")
-      row(kind.name == "rgg" ? "random_geometric" : kind.name, kind.meaning);
+    if (kind.name != "cycle" && kind.name != "mesh") row(kind.name == "rgg" ? "random_geometric" : kind.name, kind.meaning);
   row("edges", "topology.edges = [[source, target], ...]");
 }
 
@@ -124,12 +124,9 @@ void list_protocols() {
 }
 
 const std::map<std::string, std::function<void()>>& lists() {
-  static const std::map<std::string, std::function<void()>> all{{"algorithms", list_algorithms},
-                                                                {"channels", list_channels},
-                                                                {"datasets", list_datasets},
-                                                                {"models", list_models},
-                                                                {"protocols", list_protocols},
-                                                                {"topologies", list_topologies}};
+  static const std::map<std::string, std::function<void()>> all{{"algorithms", list_algorithms}, {"channels", list_channels},
+                                                                {"datasets", list_datasets},     {"models", list_models},
+                                                                {"protocols", list_protocols},   {"topologies", list_topologies}};
   return all;
 }
 

@@ -5,11 +5,12 @@
 #include <fstream>
 #include <iostream>
 
-#include "actors/comparison.hpp"
-#include "actors/comparison_table.hpp"
 #include "app/commands.hpp"
+#include "app/compare_runs.hpp"
 #include "app/signals.hpp"
 #include "app/status_line.hpp"
+#include "results/comparison.hpp"
+#include "results/comparison_table.hpp"
 #include "web/comparison.hpp"
 
 namespace rubato::app {
@@ -22,9 +23,7 @@ constexpr const char* mark = "table.json";  // a folder that has it is a compari
 
 // Said before anything runs. Nothing is written into a folder that holds something else.
 void prepare(const fs::path& folder) {
-  const auto refuse = [&](const std::string& why) {
-    throw std::invalid_argument("--out " + folder.string() + ": " + why);
-  };
+  const auto refuse = [&](const std::string& why) { throw std::invalid_argument("--out " + folder.string() + ": " + why); };
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) refuse("cannot make the folder: " + error.message());

@@ -1,11 +1,11 @@
 #include <cstdio>
 #include <string>
 
-#include "actors/experiment.hpp"
-#include "actors/summary.hpp"
+#include "actors/run.hpp"
 #include "algos/arithmetic.hpp"
 #include "app/commands.hpp"
-#include "learning/named_sets.hpp"
+#include "learning/data/named_sets.hpp"
+#include "results/summary.hpp"
 
 namespace rubato::app {
 

@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include "actors/golden.hpp"
 #include "app/commands.hpp"
+#include "app/golden/golden.hpp"
 
 namespace rubato::app {
 
@@ -37,8 +37,7 @@ int golden(const GoldenArguments& arguments) {
     }
     const bool is_passed = verdict.outcome == GoldenOutcome::passed;
     ++(is_passed ? passed : wrong);
-    std::printf("%s %s%s%s\n", is_passed ? "passed" : "FAILED", verdict.id.c_str(), is_passed ? "" : ": ",
-                verdict.detail.c_str());
+    std::printf("%s %s%s%s\n", is_passed ? "passed" : "FAILED", verdict.id.c_str(), is_passed ? "" : ": ", verdict.detail.c_str());
   }
   for (const auto& [algorithm, cases] : unsupported)
     std::printf("not yet supported: %s (%zu %s)\n", algorithm.c_str(), cases, cases == 1 ? "case" : "cases");

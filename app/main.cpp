@@ -4,19 +4,20 @@
 #include <cstdio>
 #include <iostream>
 
-#include "actors/config.hpp"
-#include "actors/config_check.hpp"
-#include "actors/experiment.hpp"
-#include "actors/summary.hpp"
+#include "actors/run.hpp"
 #include "algos/arithmetic.hpp"
 #include "app/commands.hpp"
+#include "experiment/experiment.hpp"
+#include "experiment/file/check.hpp"
+#include "results/summary.hpp"
 
 namespace {
 
 using namespace rubato;
 
 constexpr const char* exit_codes =
-    "Exit codes: 0 done; 1 a case, a replay or a client failed; 2 the command line, the experiment or the data cannot be\n"
+    "Exit codes: 0 done; 1 a case, a replay or a client failed; 2 the command line, the experiment or the data cannot "
+    "be\n"
     "used; 3 the results cannot be written; 130 ended early by Ctrl-C or SIGTERM, with the results so far.";
 
 void add_threads(CLI::App* command, unsigned& threads) {
@@ -28,19 +29,20 @@ void add_run(CLI::App& rubato, app::RunArguments& arguments, int& code) {
   run->add_option("FILE", arguments.file, "the experiment file (TOML)")->required();
   add_threads(run, arguments.threads);
   run->add_option("--seed", arguments.seed, "another seed than the file's");
-  run->add_option("--set", arguments.set, "key=value: another value than the file's; may be given again")
-      ->allow_extra_args(false);
+  run->add_option("--set", arguments.set, "key=value: another value than the file's; may be given again")->allow_extra_args(false);
   run->add_option("--out", arguments.out, "folder for results, record and report");
   run->add_option("--data", arguments.data, "folder of the data sets; default: $RUBATO_DATA, then ./data");
   run->add_flag("--json", arguments.json, "print summary.json, alone, on standard output");
   run->add_flag("--quiet", arguments.quiet, "no progress");
-  run->add_flag("--check", arguments.checks, "watch the invariants (masses, caps, windows, weights, unification); exit 1 if one breaks");
+  run->add_flag("--check", arguments.checks,
+                "watch the invariants (masses, caps, windows, weights, unification); exit 1 if one breaks");
   run->add_flag("--dry-run", arguments.dry_run, "walk the timing only: same timeline_digest, forecast of size");
   run->callback([&] { code = app::run(arguments); });
 }
 
 constexpr const char* node_help =
-    "Starts this host of the experiment's roster and waits for the others, in any order. In real time the others go on\n"
+    "Starts this host of the experiment's roster and waits for the others, in any order. In real time the others go "
+    "on\n"
     "when a host is lost; started again with the same --out it goes on from its last checkpoint.";
 
 void add_node(CLI::App& rubato, app::NodeArguments& arguments, int& code) {
@@ -48,8 +50,10 @@ void add_node(CLI::App& rubato, app::NodeArguments& arguments, int& code) {
   node->footer(node_help);
   node->add_option("FILE", arguments.run.file, "the experiment file (TOML), the same on every host")->required();
   node->add_option("--host", arguments.host, "this host's name in the roster; default: what Slurm, Open MPI or Kubernetes say");
-  node->add_option("--key", arguments.key, "file with the secret key; default: NAME.secret in the folder of --keys, or beside FILE");
-  node->add_option("--keys", arguments.keys, "folder with NAME.public of all hosts, where the roster does not name their public keys");
+  node->add_option("--key", arguments.key,
+                   "file with the secret key; default: NAME.secret in the folder of --keys, or beside FILE");
+  node->add_option("--keys", arguments.keys,
+                   "folder with NAME.public of all hosts, where the roster does not name their public keys");
   node->add_option("--port", arguments.port, "where the hosts of a launcher's roster listen; default: 7001")
       ->check(CLI::Range(1, 65535));
   add_threads(node, arguments.run.threads);
@@ -66,8 +70,10 @@ void add_node(CLI::App& rubato, app::NodeArguments& arguments, int& code) {
 
 constexpr const char* compare_help =
     "Runs every file with every point of the grid and every seed (seed, seed + 1, ... of the first file), each on one\n"
-    "thread and as many at a time as --threads says, under the same clocks, links, data and start. Files must agree in\n"
-    "clients.count, [data], [model] and [budget]; other differences that matter are noted. A run ends at until, or where\n"
+    "thread and as many at a time as --threads says, under the same clocks, links, data and start. Files must agree "
+    "in\n"
+    "clients.count, [data], [model] and [budget]; other differences that matter are noted. A run ends at until, or "
+    "where\n"
     "budget.bits or budget.gradients is spent, and its curve with it.";
 
 void add_compare(CLI::App& rubato, app::CompareArguments& arguments, int& code) {
@@ -75,8 +81,11 @@ void add_compare(CLI::App& rubato, app::CompareArguments& arguments, int& code) 
   compare->footer(compare_help);
   compare->add_option("FILE", arguments.files, "the experiment files (TOML)")->required();
   compare->add_option("--seeds", arguments.seeds, "runs of each setting; default: 5")->check(CLI::Range(1, 1000000));
-  compare->add_option("--grid", arguments.grid, "key=a,b,c: all of these values; may be given again, then all with all. "
-                      "A file that does not know the key runs without it")->allow_extra_args(false);
+  compare
+      ->add_option("--grid", arguments.grid,
+                   "key=a,b,c: all of these values; may be given again, then all with all. "
+                   "A file that does not know the key runs without it")
+      ->allow_extra_args(false);
   compare->add_option("--set", arguments.set, "key=value in every file; may be given again")->allow_extra_args(false);
   add_threads(compare, arguments.threads);
   compare->add_option("--data", arguments.data, "folder of the data sets; default: $RUBATO_DATA, then ./data");
@@ -89,7 +98,8 @@ void add_compare(CLI::App& rubato, app::CompareArguments& arguments, int& code) 
 }
 
 constexpr const char* resume_help =
-    "Goes on from the newest checkpoint that is intact (see checkpoint_every), or from the beginning if there is none, and\n"
+    "Goes on from the newest checkpoint that is intact (see checkpoint_every), or from the beginning if there is none, "
+    "and\n"
     "ends with the digests of a run that nothing interrupted. The same build and the same data are needed.";
 
 void add_resume(CLI::App& rubato, app::ResumeArguments& arguments, int& code) {
@@ -106,8 +116,11 @@ void add_resume(CLI::App& rubato, app::ResumeArguments& arguments, int& code) {
 
 void add_replay(CLI::App& rubato, app::ReplayArguments& arguments, int& code) {
   CLI::App* replay = rubato.add_subcommand("replay", "perform a record again; exit 0 only if the digests agree");
-  replay->add_option("DIR", arguments.folders, "the folder of a run, or the folders of all its hosts (NAME.partial of one "
-                     "that was killed)")->required();
+  replay
+      ->add_option("DIR", arguments.folders,
+                   "the folder of a run, or the folders of all its hosts (NAME.partial of one "
+                   "that was killed)")
+      ->required();
   add_threads(replay, arguments.threads);
   replay->add_option("--data", arguments.data, "folder of the data sets");
   replay->callback([&] { code = app::replay(arguments); });

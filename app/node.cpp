@@ -10,11 +10,13 @@
 #include <sstream>
 
 #include "actors/host_run.hpp"
-#include "actors/per_client.hpp"
-#include "actors/roster.hpp"
-#include "actors/timing.hpp"
 #include "app/outcome.hpp"
 #include "app/place.hpp"
+#include "experiment/build/per_client.hpp"
+#include "experiment/build/timing.hpp"
+#include "experiment/file/experiment_file.hpp"
+#include "experiment/file/fingerprint.hpp"
+#include "experiment/roster.hpp"
 #include "transports/impaired.hpp"
 #include "transports/zmq_transport.hpp"
 
@@ -33,7 +35,8 @@ ZmqOptions zmq_options(const NodeArguments& arguments, const config::Experiment&
   const config::Host& me = experiment.roster[self.value];
   ZmqOptions options;
   options.self = self;
-  for (const config::Host& host : experiment.roster) options.hosts.push_back({host.name, host.address, host.public_key.value_or("")});
+  for (const config::Host& host : experiment.roster)
+    options.hosts.push_back({host.name, host.address, host.public_key.value_or("")});
   options.bind = me.bind.value_or("");
   options.secret = secret_of(arguments, me);
   options.is_insecure = experiment.hosts.insecure;
@@ -70,7 +73,8 @@ HostOptions host_options(std::uint64_t life, const RunFolder* folder) {
   return host;
 }
 
-// A life of this host after another: by the clock of the day, unless that was ahead in an earlier life, on another machine.
+// A life of this host after another: by the clock of the day, unless that was ahead in an earlier life, on another
+// machine.
 std::uint64_t new_life(const RunFolder* folder) {
   std::uint64_t earlier = 0;
   if (folder && folder->has_earlier_life()) std::ifstream(folder->contents() / life_file) >> earlier;
@@ -82,7 +86,7 @@ std::uint64_t new_life(const RunFolder* folder) {
 
 int node(const NodeArguments& arguments) {
   config::Experiment experiment = config::read_experiment(arguments.run.file, overrides_of(arguments.run), std::cerr);
-  const HostId self = take_place(arguments, experiment);
+  const HostId self = select_host(arguments, experiment);
   const bool is_wall = experiment.clock == config::ClockKind::wall_time;
   ZmqOptions options = zmq_options(arguments, experiment, self);
   const auto is_same = [&](const std::filesystem::path& file) {

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <iostream>
 
-#include "actors/summary.hpp"
 #include "app/signals.hpp"
+#include "results/summary.hpp"
 #include "web/report.hpp"
 
 namespace rubato::app {
@@ -16,9 +16,8 @@ void print_result(const config::Experiment& experiment, const RunResult& result,
   if (!result.gathered_by.empty())
     std::printf("gathered by %s; what follows is of this host's own %zu clients\n", result.gathered_by.c_str(),
                 result.clients - std::min(result.absent.size(), result.clients));
-  std::printf("%s: %zu clients, %.6g virtual seconds in %.3g s, %llu events (%.3g a second), %llu steps\n",
-              experiment.name.c_str(), result.clients, result.virtual_seconds, result.wall_seconds,
-              static_cast<unsigned long long>(result.events),
+  std::printf("%s: %zu clients, %.6g virtual seconds in %.3g s, %llu events (%.3g a second), %llu steps\n", experiment.name.c_str(),
+              result.clients, result.virtual_seconds, result.wall_seconds, static_cast<unsigned long long>(result.events),
               static_cast<double>(result.events) / std::max(result.wall_seconds, 1e-9),
               static_cast<unsigned long long>(result.steps));
   const MessageCounts& counts = result.messages;
@@ -57,8 +56,7 @@ std::vector<std::string> overrides_of(const RunArguments& arguments) {
   return overrides;
 }
 
-RunOptions options_for(const RunArguments& arguments, const config::Experiment& experiment, RunFolder* folder,
-                       ProgressLine& line) {
+RunOptions options_for(const RunArguments& arguments, const config::Experiment& experiment, RunFolder* folder, ProgressLine& line) {
   RunOptions options;
   options.threads = arguments.threads > 0 ? arguments.threads : all_threads();
   options.data_dir = arguments.data;
@@ -73,9 +71,7 @@ RunOptions options_for(const RunArguments& arguments, const config::Experiment& 
   if (!folder->has_earlier_life()) folder->write("metrics.csv", metrics_csv_head());
   options.samples_file = folder->metrics();
   if (!arguments.dry_run) options.checkpoints = folder->checkpoints();
-  options.on_sample = [folder](const Sample& sample) {
-    folder->append("metrics.csv", metrics_csv_row(sample));
-  };
+  options.on_sample = [folder](const Sample& sample) { folder->append("metrics.csv", metrics_csv_row(sample)); };
   if (experiment.record.kind == config::Record::Kind::off) return options;
   options.record = folder->record();
   options.counts_links = true;

@@ -1,13 +1,14 @@
-// What `rubato run` and `rubato node` have in common: from the command line to the options, from the result to its folder.
+// What `rubato run` and `rubato node` have in common: from the command line to the options, from the result to its
+// folder.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "actors/experiment.hpp"
-#include "actors/run_folder.hpp"
+#include "actors/run.hpp"
 #include "app/commands.hpp"
 #include "app/progress_line.hpp"
+#include "results/run_folder.hpp"
 
 namespace rubato::app {
 
@@ -15,8 +16,7 @@ namespace rubato::app {
 std::vector<std::string> overrides_of(const RunArguments& arguments);
 
 /// `folder` may be null; folder and line outlive the run.
-RunOptions options_for(const RunArguments& arguments, const config::Experiment& experiment, RunFolder* folder,
-                       ProgressLine& line);
+RunOptions options_for(const RunArguments& arguments, const config::Experiment& experiment, RunFolder* folder, ProgressLine& line);
 
 /// Completes the folder, prints the result, and returns the exit code.
 int leave(const RunArguments& arguments, const config::Experiment& experiment, const RunResult& result, RunFolder* folder);

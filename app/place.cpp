@@ -3,8 +3,8 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "actors/launcher.hpp"
-#include "actors/roster.hpp"
+#include "experiment/launcher.hpp"
+#include "experiment/roster.hpp"
 
 namespace rubato::app {
 
@@ -26,7 +26,7 @@ fs::path usual_key(const NodeArguments& arguments, const std::string& name) {
 
 }  // namespace
 
-HostId take_place(const NodeArguments& arguments, config::Experiment& experiment) {
+HostId select_host(const NodeArguments& arguments, config::Experiment& experiment) {
   std::string name = arguments.host;
   if (name.empty() || experiment.roster.empty())
     if (const auto launch = launch_of(own_environment(), arguments.port)) {

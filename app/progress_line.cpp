@@ -13,8 +13,8 @@ void ProgressLine::show(const Progress& progress) {
   char accuracy[32] = "";
   if (progress.accuracy) std::snprintf(accuracy, sizeof accuracy, "  accuracy %.3f", *progress.accuracy);
   char text[200];
-  std::snprintf(text, sizeof text, "%.1f of %.1f s  %.3g events/s%s  %.0f s left", progress.virtual_seconds, until_, rate,
-                accuracy, left);
+  std::snprintf(text, sizeof text, "%.1f of %.1f s  %.3g events/s%s  %.0f s left", progress.virtual_seconds, until_, rate, accuracy,
+                left);
   line_.show(share, text);
 }
 

@@ -1,7 +1,7 @@
 // How far a run has come, on standard error.
 #pragma once
 
-#include "actors/experiment.hpp"
+#include "actors/run.hpp"
 #include "app/status_line.hpp"
 
 namespace rubato::app {

@@ -5,10 +5,11 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "actors/experiment.hpp"
-#include "actors/summary.hpp"
+#include "actors/run.hpp"
 #include "app/commands.hpp"
 #include "app/signals.hpp"
+#include "experiment/file/experiment_file.hpp"
+#include "results/summary.hpp"
 
 namespace rubato::app {
 
@@ -27,8 +28,9 @@ void refuse_missing(const std::filesystem::path& folder) {
   if (std::filesystem::exists(folder)) return;
   const std::filesystem::path place = folder.has_filename() ? folder : folder.parent_path();
   const std::string partial = place.string() + ".partial";
-  throw std::invalid_argument("there is no folder " + folder.string() +
-                              (std::filesystem::exists(partial) ? "; there is " + partial + ", of a run that was killed or is at work" : ""));
+  throw std::invalid_argument(
+      "there is no folder " + folder.string() +
+      (std::filesystem::exists(partial) ? "; there is " + partial + ", of a run that was killed or is at work" : ""));
 }
 
 bool agrees(const char* name, const std::string& recorded, const std::string& replayed) {

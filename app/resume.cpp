@@ -4,8 +4,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "actors/run_checkpoint.hpp"
+#include "actors/virtual/run_checkpoint.hpp"
 #include "app/outcome.hpp"
+#include "experiment/file/experiment_file.hpp"
 
 namespace rubato::app {
 
@@ -30,7 +31,8 @@ int say_finished(const fs::path& place, bool json) {
 
 void refuse_real_time(const config::Experiment& experiment, const fs::path& place) {
   if (experiment.clock == config::ClockKind::virtual_time) return;
-  throw std::invalid_argument(place.string() + " is a run in real time, which goes on by itself: its hosts continue from "
+  throw std::invalid_argument(place.string() +
+                              " is a run in real time, which goes on by itself: its hosts continue from "
                               "their checkpoints when `rubato node` is started again with the same --out");
 }
 
@@ -58,8 +60,15 @@ int resume(const ResumeArguments& arguments) {
   const config::Experiment experiment = config::read_experiment(experiment_of_remains(place), {}, std::cerr);
   refuse_real_time(experiment, place);
   const auto folder = RunFolder::reopen(place);
-  const RunArguments as_run{.file = {}, .threads = arguments.threads, .seed = {}, .set = {}, .out = place, .data = arguments.data,
-                            .json = arguments.json, .quiet = arguments.quiet, .checks = arguments.checks};
+  const RunArguments as_run{.file = {},
+                            .threads = arguments.threads,
+                            .seed = {},
+                            .set = {},
+                            .out = place,
+                            .data = arguments.data,
+                            .json = arguments.json,
+                            .quiet = arguments.quiet,
+                            .checks = arguments.checks};
   ProgressLine line(experiment.until, arguments.quiet);
   RunOptions options = options_for(as_run, experiment, folder.get(), line);
   const FoundRunCheckpoint found = find_run_checkpoint(folder->checkpoints(), folder->metrics());

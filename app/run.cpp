@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "app/outcome.hpp"
+#include "experiment/file/experiment_file.hpp"
 
 namespace rubato::app {
 
@@ -17,8 +18,7 @@ int run(const RunArguments& arguments) {
     std::cerr << "note: --out held a run that was interrupted; it is now in the folder that ends with .failed, and rubato "
                  "resume goes on with it when that is renamed to .partial\n";
   if (folder && !arguments.dry_run) folder->write("experiment.toml", config::write_experiment(experiment));
-  if (!folder && experiment.checkpoint_every > 0)
-    std::cerr << "note: checkpoint_every: without --out no checkpoints are written\n";
+  if (!folder && experiment.checkpoint_every > 0) std::cerr << "note: checkpoint_every: without --out no checkpoints are written\n";
   ProgressLine line(experiment.until, arguments.quiet);
   const RunResult result = rubato::run(experiment, options_for(arguments, experiment, folder.get(), line));
   line.finish();

@@ -14,8 +14,8 @@ constexpr int bar_width = 24;
 
 std::string bar(double share) {
   const int filled = static_cast<int>(share * bar_width);
-  return "[" + std::string(static_cast<std::size_t>(filled), '#') +
-         std::string(static_cast<std::size_t>(bar_width - filled), '.') + "]";
+  return "[" + std::string(static_cast<std::size_t>(filled), '#') + std::string(static_cast<std::size_t>(bar_width - filled), '.') +
+         "]";
 }
 
 }  // namespace

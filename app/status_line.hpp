@@ -1,4 +1,5 @@
-// One line about what goes on, on standard error: drawn again and again with a bar on a terminal, plain lines in a pipe.
+// One line about what goes on, on standard error: drawn again and again with a bar on a terminal, plain lines in a
+// pipe.
 #pragma once
 
 #include <chrono>

@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "actors/experiment.hpp"
-#include "actors/timing.hpp"
+#include "actors/run.hpp"
 #include "bench/command.hpp"
+#include "experiment/build/timing.hpp"
 
 namespace {
 
@@ -69,7 +69,7 @@ struct Count {
 
 Count of_conductor(const Experiment& experiment) {
   std::ostringstream notes;
-  Timing timing(experiment, manner_of(experiment), notes);
+  Timing timing(experiment, resolve_algorithm(experiment), notes);
   NoSteps nobody;
   Conductor conductor(timing.conductor, timing.make_protocols(), nobody);
   while (conductor.now() < Time{from_seconds(experiment.until / 2)} && conductor.walk(slice)) {

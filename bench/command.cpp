@@ -1,4 +1,5 @@
 #include "bench/command.hpp"
+#include "experiment/file/experiment_file.hpp"
 
 #include <exception>
 #include <fstream>
@@ -21,8 +22,7 @@ std::uint64_t status_bytes(const std::string& name) {
 
 void add_options(CLI::App& app, Command& command) {
   app.add_option("FILE", command.file, "the experiment file (TOML)")->required();
-  app.add_option("--set", command.set, "key=value: another value than the file's; may be given again")
-      ->allow_extra_args(false);
+  app.add_option("--set", command.set, "key=value: another value than the file's; may be given again")->allow_extra_args(false);
   app.add_option("--data", command.data, "folder of the data sets; default: $RUBATO_DATA, then ./data");
   app.add_option("--threads", command.threads, "worker threads; default: 1")->check(CLI::Range(1, 1024));
   app.add_flag("--json", command.json, "print one JSON object");
@@ -52,11 +52,7 @@ int run_main(CLI::App& app, int argc, char** argv, const std::function<void()>& 
   }
 }
 
-std::uint64_t resident_bytes() {
-  return status_bytes("VmRSS");
-}
-std::uint64_t peak_resident_bytes() {
-  return status_bytes("VmHWM");
-}
+std::uint64_t resident_bytes() { return status_bytes("VmRSS"); }
+std::uint64_t peak_resident_bytes() { return status_bytes("VmHWM"); }
 
 }  // namespace rubato::bench

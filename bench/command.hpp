@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/config.hpp"
+#include "experiment/experiment.hpp"
 
 namespace rubato::bench {
 

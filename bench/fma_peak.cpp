@@ -38,16 +38,10 @@ template <class Lanes>
 }
 
 #if defined(__x86_64__)
-[[gnu::target("avx512f")]] Work wide(float factor, float term) {
-  return multiply_and_add<Lanes16>(factor, term);
-}
-[[gnu::target("avx2,fma")]] Work middle(float factor, float term) {
-  return multiply_and_add<Lanes8>(factor, term);
-}
+[[gnu::target("avx512f")]] Work wide(float factor, float term) { return multiply_and_add<Lanes16>(factor, term); }
+[[gnu::target("avx2,fma")]] Work middle(float factor, float term) { return multiply_and_add<Lanes8>(factor, term); }
 #endif
-Work narrow(float factor, float term) {
-  return multiply_and_add<Lanes4>(factor, term);
-}
+Work narrow(float factor, float term) { return multiply_and_add<Lanes4>(factor, term); }
 
 using Chains = Work (*)(float, float);
 

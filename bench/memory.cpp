@@ -11,9 +11,9 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "actors/experiment.hpp"
-#include "actors/timing.hpp"
+#include "actors/run.hpp"
 #include "bench/command.hpp"
+#include "experiment/build/timing.hpp"
 
 namespace {
 
@@ -26,7 +26,7 @@ constexpr std::uint64_t slice = 4096;  // steps at a time
 Json of_protocol(const Experiment& experiment) {
   const std::uint64_t before = resident_bytes();
   std::ostringstream notes;
-  Timing timing(experiment, manner_of(experiment), notes);
+  Timing timing(experiment, resolve_algorithm(experiment), notes);
   NoSteps nobody;
   Conductor conductor(timing.conductor, timing.make_protocols(), nobody);
   while (conductor.now() < Time{from_seconds(experiment.until / 2)} && conductor.walk(slice)) {
@@ -35,7 +35,7 @@ Json of_protocol(const Experiment& experiment) {
 }
 
 Json of_state(const Experiment& experiment, const bench::Command& command) {
-  const Seating seating{.graph = make_graph(experiment)};
+  const ClientViews views{.graph = make_graph(experiment)};
   const std::uint64_t before = resident_bytes();
   const auto task = make_task<float>(experiment, command.data, {});
   TensorPool pool;
@@ -43,7 +43,7 @@ Json of_state(const Experiment& experiment, const bench::Command& command) {
   std::vector<std::unique_ptr<Performer>> performers;
   performers.reserve(static_cast<std::size_t>(experiment.clients.count));
   for (std::uint32_t i = 0; i < performers.capacity(); ++i) {
-    performers.push_back(task->make_performer(seating.seat(ClientId{i}, task->samples()), pool));
+    performers.push_back(task->make_performer(views.of(ClientId{i}, task->samples()), pool));
     performers.back()->compute({.client = ClientId{i}, .entries = {}}, memory);
   }
   return {{"clients", performers.size()},

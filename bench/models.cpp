@@ -15,7 +15,7 @@
 #include "bench/command.hpp"
 #include "bench/fma_peak.hpp"
 #include "bench/multiply_adds.hpp"
-#include "learning/model_catalogue.hpp"
+#include "learning/models/model_catalogue.hpp"
 
 namespace {
 
@@ -36,12 +36,9 @@ struct Case {
 };
 
 std::vector<Case> cases(bool with_resnet18) {
-  const auto batch_norm = [](const char* name) {
-    return ModelOptions{.name = name, .normalisation = Normalisation::batch};
-  };
+  const auto batch_norm = [](const char* name) { return ModelOptions{.name = name, .normalisation = Normalisation::batch}; };
   const ModelOptions cnn{
-      .name = "cnn",
-      .layers = {"conv 16 5 same", "relu", "maxpool 2", "conv 32 5 same", "relu", "maxpool 2", "dense 64", "relu"}};
+      .name = "cnn", .layers = {"conv 16 5 same", "relu", "maxpool 2", "conv 32 5 same", "relu", "maxpool 2", "dense 64", "relu"}};
   std::vector<Case> all{
       {"softmax_b16", {.name = "softmax"}, digit, 16},
       {"svm_b16", {.name = "svm"}, digit, 16},
@@ -118,8 +115,7 @@ std::vector<Series> prepare(bool with_resnet18, double block_seconds) {
     auto training = std::make_unique<Training>(measured);
     training->measure(2);
     const double steps = block_seconds * 1e6 / training->measure(2);
-    all.push_back(
-        {std::move(measured), std::move(training), std::max(std::size_t{1}, static_cast<std::size_t>(steps))});
+    all.push_back({std::move(measured), std::move(training), std::max(std::size_t{1}, static_cast<std::size_t>(steps))});
     all.back().training->measure(all.back().steps);
   }
   return all;
@@ -133,8 +129,8 @@ double median(std::vector<double> values) {
 Json result_of(const Series& series, double peak) {
   const Case& measured = series.measured;
   const double microseconds = median(series.times);
-  const auto products = static_cast<double>(bench::multiply_adds(layers_of(measured), measured.shape, classes)) *
-                        static_cast<double>(measured.batch);
+  const auto products =
+      static_cast<double>(bench::multiply_adds(layers_of(measured), measured.shape, classes)) * static_cast<double>(measured.batch);
   const double rate = 2 * products / (1e-6 * microseconds);
   return {{"params", series.training->learned()},
           {"statistics", series.training->parameters() - series.training->learned()},

@@ -50,8 +50,7 @@ class Counter {
   }
 
   void convolve(Index outputs, Index kernel, Index stride, Index padding) {
-    count(outputs * shape_.channels * pairs(shape_.height, kernel, stride, padding) *
-          pairs(shape_.width, kernel, stride, padding));
+    count(outputs * shape_.channels * pairs(shape_.height, kernel, stride, padding) * pairs(shape_.width, kernel, stride, padding));
     const auto side = [&](Index before) { return (before + 2 * padding - kernel) / stride + 1; };
     shape_ = {outputs, side(shape_.height), side(shape_.width)};
   }

@@ -26,15 +26,15 @@
 #include <utility>
 #include <vector>
 
-#include "actors/digest.hpp"
-#include "actors/timing.hpp"
 #include "algos/algorithm.hpp"
 #include "algos/catalogue.hpp"
 #include "bench/command.hpp"
-#include "learning/dataset_learner.hpp"
+#include "experiment/build/timing.hpp"
+#include "experiment/digest.hpp"
+#include "learning/data/named_sets.hpp"
+#include "learning/data/partition.hpp"
 #include "learning/model.hpp"
-#include "learning/named_sets.hpp"
-#include "learning/partition.hpp"
+#include "learning/models/dataset_learner.hpp"
 
 namespace {
 
@@ -68,9 +68,7 @@ struct Script {
 // Keeps the steps instead of performing them.
 class ScriptWriter final : public StepSink {
  public:
-  ScriptWriter(std::size_t clients, std::uint64_t local_batches) : local_batches_{local_batches} {
-    script.acts.resize(clients);
-  }
+  ScriptWriter(std::size_t clients, std::uint64_t local_batches) : local_batches_{local_batches} { script.acts.resize(clients); }
 
   SlotIndex open_slot(std::uint32_t) override {
     script.readers.push_back(0);
@@ -117,7 +115,7 @@ std::uint64_t local_batches_of(const Experiment& experiment) {
 
 Script write_script(const Experiment& experiment) {
   std::ostringstream notes;
-  Timing timing(experiment, manner_of(experiment), notes);
+  Timing timing(experiment, resolve_algorithm(experiment), notes);
   ScriptWriter writer(timing.graph.clients(), local_batches_of(experiment));
   Conductor conductor(timing.conductor, timing.make_protocols(), writer);
   while (conductor.walk(1 << 18)) {
@@ -125,20 +123,17 @@ Script write_script(const Experiment& experiment) {
   return std::move(writer.script);
 }
 
-std::vector<std::unique_ptr<Learner<float>>> make_learners(const Experiment& experiment,
-                                                           const std::filesystem::path& data_dir) {
+std::vector<std::unique_ptr<Learner<float>>> make_learners(const Experiment& experiment, const std::filesystem::path& data_dir) {
   const auto clients = static_cast<std::uint32_t>(experiment.clients.count);
   const auto dataset = load_dataset<float>(experiment.data.name, data_dir);
   const std::vector<Index> hidden(experiment.model.hidden.begin(), experiment.model.hidden.end());
   const auto model = experiment.model.name == "softmax" ? make_softmax<float>(dataset->inputs(), dataset->classes)
                                                         : make_mlp<float>(dataset->inputs(), hidden, dataset->classes);
-  Partition parts =
-      partition_iid({dataset->train.labels, dataset->classes}, clients, static_cast<std::uint64_t>(experiment.seed));
+  Partition parts = partition_iid({dataset->train.labels, dataset->classes}, clients, static_cast<std::uint64_t>(experiment.seed));
   if (experiment.data.samples_per_client > 0)
     parts = with_at_most(std::move(parts), static_cast<std::uint32_t>(experiment.data.samples_per_client));
   std::vector<std::unique_ptr<Learner<float>>> learners;
-  for (Rows& rows : parts.rows)
-    learners.push_back(std::make_unique<DatasetLearner<float>>(model, dataset, std::move(rows)));
+  for (Rows& rows : parts.rows) learners.push_back(std::make_unique<DatasetLearner<float>>(model, dataset, std::move(rows)));
   return learners;
 }
 
@@ -218,7 +213,7 @@ class PlainLoop {
 
   double math_seconds() const {
     return std::accumulate(desks_.begin(), desks_.end(), 0.0,
-                           [](double sum, const Desk& desk) { return sum + desk.math_seconds; });
+                           [](double sum, const Desk& dispatcher) { return sum + dispatcher.math_seconds; });
   }
   std::size_t steps() const {
     return std::accumulate(script_.acts.begin(), script_.acts.end(), std::size_t{0},
@@ -235,7 +230,7 @@ class PlainLoop {
 
  private:
   void sweep(unsigned thread) {
-    Desk& desk = desks_[thread];
+    Desk& dispatcher = desks_[thread];
     const std::size_t first = thread * players_.size() / desks_.size();
     double since = thread_seconds();
     while (unfinished_.load(std::memory_order_relaxed) > 0) {
@@ -243,26 +238,24 @@ class PlainLoop {
       for (std::size_t k = 0; k < players_.size(); ++k) {
         const std::size_t client = (first + k) % players_.size();
         Player& player = players_[client];
-        if (player.is_taken.load(std::memory_order_relaxed) ||
-            player.is_taken.exchange(true, std::memory_order_acquire))
-          continue;
-        has_worked |= go_on(player, static_cast<std::uint32_t>(client), desk);
+        if (player.is_taken.load(std::memory_order_relaxed) || player.is_taken.exchange(true, std::memory_order_acquire)) continue;
+        has_worked |= go_on(player, static_cast<std::uint32_t>(client), dispatcher);
         player.is_taken.store(false, std::memory_order_release);
       }
       if (has_worked) continue;
       const double idle = thread_seconds();  // other threads have what is left: their work is not ours
-      desk.math_seconds += idle - since;
+      dispatcher.math_seconds += idle - since;
       std::this_thread::yield();
       since = thread_seconds();
     }
-    desk.math_seconds += thread_seconds() - since;
+    dispatcher.math_seconds += thread_seconds() - since;
   }
 
   // Performs what is possible. False: nothing was.
-  bool go_on(Player& player, std::uint32_t client, Desk& desk) {
+  bool go_on(Player& player, std::uint32_t client, Desk& dispatcher) {
     const std::vector<Act>& acts = script_.acts[client];
     const std::size_t before = player.next;
-    while (player.next < acts.size() && is_ready(acts[player.next])) perform(player, client, acts[player.next++], desk);
+    while (player.next < acts.size() && is_ready(acts[player.next])) perform(player, client, acts[player.next++], dispatcher);
     if (player.next == before) return false;
     if (player.next == acts.size()) unfinished_.fetch_sub(1, std::memory_order_relaxed);
     return true;
@@ -275,32 +268,32 @@ class PlainLoop {
     return true;
   }
 
-  void perform(Player& player, std::uint32_t client, const Act& act, Desk& desk) {
+  void perform(Player& player, std::uint32_t client, const Act& act, Desk& dispatcher) {
     switch (act.kind) {
       case StepKind::compute:
-        return compute(player, *learners_[client], act, desk);
+        return compute(player, *learners_[client], act, dispatcher);
       case StepKind::publish:
-        return publish(player, act, desk);
+        return publish(player, act, dispatcher);
       case StepKind::merge:
         for (std::uint32_t i = act.first; i < act.last; ++i) {
           const Term& term = script_.terms[i];
           player.theta += term.weight * messages_[term.message].numbers;
-          let_go(messages_[term.message], desk);
+          let_go(messages_[term.message], dispatcher);
         }
         return;
       default:  // adopt
         player.theta = messages_[script_.terms[act.first].message].numbers;
-        let_go(messages_[script_.terms[act.first].message], desk);
+        let_go(messages_[script_.terms[act.first].message], dispatcher);
     }
   }
 
-  void compute(Player& player, const Learner<float>& learner, const Act& act, Desk& desk) {
-    const Scratch<float>::Frame frame(desk.scratch);
-    const Work<float> work(learner, player.batches, desk.scratch, pool_);
-    Vector<float> y = desk.take(player.theta.size());
+  void compute(Player& player, const Learner<float>& learner, const Act& act, Desk& dispatcher) {
+    const Scratch<float>::Frame frame(dispatcher.scratch);
+    const Work<float> work(learner, player.batches, dispatcher.scratch, pool_);
+    Vector<float> y = dispatcher.take(player.theta.size());
     y = player.theta;
     for (std::uint64_t b = 0; b < local_batches_; ++b)
-      learner.descend(view(y), work.batch(act.first_batch + b), eta_, desk.scratch);
+      learner.descend(view(y), work.batch(act.first_batch + b), eta_, dispatcher.scratch);
     y -= player.theta;
     if (applies_own_) player.theta += y;
     if (player.outbox.size() == 0) {
@@ -308,31 +301,30 @@ class PlainLoop {
       return;
     }
     player.outbox += y;
-    desk.buffers.push_back(std::move(y));
+    dispatcher.buffers.push_back(std::move(y));
   }
 
-  void publish(Player& player, const Act& act, Desk& desk) {
+  void publish(Player& player, const Act& act, Desk& dispatcher) {
     if (act.first == no_slot || messages_[act.first].readers.load(std::memory_order_relaxed) == 0) {
       if (act.sent == MessageKind::update && player.outbox.size() > 0)
-        desk.buffers.push_back(std::exchange(player.outbox, {}));
+        dispatcher.buffers.push_back(std::exchange(player.outbox, {}));
       return;
     }
     Message& message = messages_[act.first];
     if (act.sent == MessageKind::model) {
-      message.numbers = desk.take(player.theta.size());
+      message.numbers = dispatcher.take(player.theta.size());
       message.numbers = player.theta;
     } else if (player.outbox.size() > 0) {
       message.numbers = std::exchange(player.outbox, {});
     } else {
-      message.numbers = desk.take(player.theta.size());
+      message.numbers = dispatcher.take(player.theta.size());
       message.numbers.setZero();
     }
     message.is_there.store(true, std::memory_order_release);
   }
 
-  void let_go(Message& message, Desk& desk) {
-    if (message.readers.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      desk.buffers.push_back(std::move(message.numbers));
+  void let_go(Message& message, Desk& dispatcher) {
+    if (message.readers.fetch_sub(1, std::memory_order_acq_rel) == 1) dispatcher.buffers.push_back(std::move(message.numbers));
   }
 
   Script script_;

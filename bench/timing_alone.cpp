@@ -4,7 +4,7 @@
 //
 // DRACO sends only if something was computed since it last sent. With --always-send every transmit tick sends, as in
 // rivals/heap_limit.cpp and rivals/simgrid_gossip.cpp: then the traffic is theirs, event by event.
-#include "actors/experiment.hpp"
+#include "actors/run.hpp"
 #include "bench/command.hpp"
 
 namespace {
@@ -16,7 +16,7 @@ RunOptions timing_only(bool always_sends) {
   options.dry_run = true;
   if (!always_sends) return options;
   // An algorithm that is never asked for anything stands for its needs: none.
-  options.own_float.algorithm = [](const Seat&, ConstVectorRef<float>, TensorPool&) { return nullptr; };
+  options.own_float.algorithm = [](const ClientView&, ConstVectorRef<float>, TensorPool&) { return nullptr; };
   return options;
 }
 

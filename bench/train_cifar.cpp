@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "bench/command.hpp"
-#include "learning/dataset_learner.hpp"
-#include "learning/model_catalogue.hpp"
-#include "learning/named_sets.hpp"
+#include "learning/data/named_sets.hpp"
+#include "learning/models/dataset_learner.hpp"
+#include "learning/models/model_catalogue.hpp"
 
 namespace {
 
@@ -123,8 +123,7 @@ int main(int argc, char** argv) {
   CLI::App app("ResNet-20 on CIFAR-10.", "train_cifar");
   bench::Command command;
   Choice choice;
-  app.add_option("--norm", choice.norm, "what is normalised over; default: batch")
-      ->check(CLI::IsMember({"group", "batch"}));
+  app.add_option("--norm", choice.norm, "what is normalised over; default: batch")->check(CLI::IsMember({"group", "batch"}));
   app.add_option("--epochs", choice.epochs, "default: 4")->check(CLI::Range(1, 1000));
   app.add_option("--batch", choice.batch, "samples of a batch; default: 64")->check(CLI::Range(1, 1024));
   app.add_option("--rows", choice.rows, "training rows; default: all");

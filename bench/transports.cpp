@@ -3,10 +3,11 @@
 //
 //   transports [--json] [--quick] [--only zmq|in_process] [--payloads N]
 //
-// zmq         a child process sends as fast as it can, the parent counts the bytes of the parcels that its sink is given,
-//             after a warm-up. Over tcp and ipc, in plain text and with CURVE, payloads of the softmax model (31,400 B),
-//             the CNN of the papers (596,776 B) and 4 MB. The rival, rivals/zmq_raw.cpp, does the same with the same
-//             sockets, and neither checksums nor looks at what it carries. Both send N different payloads in turn.
+// zmq         a child process sends as fast as it can, the parent counts the bytes of the parcels that its sink is
+// given,
+//             after a warm-up. Over tcp and ipc, in plain text and with CURVE, payloads of the softmax model (31,400
+//             B), the CNN of the papers (596,776 B) and 4 MB. The rival, rivals/zmq_raw.cpp, does the same with the
+//             same sockets, and neither checksums nor looks at what it carries. Both send N different payloads in turn.
 // in_process  nanoseconds a parcel through the hub and a payload through the slots, from 1 KB to 16 MB.
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -206,11 +207,13 @@ void send_until_over(const Case& test, const Identities& keys, const fs::path& f
   wait_for(shared->receiver_listens);
   transport.reach(receiver, shared->address_of_receiver.data());
   transport.start(nobody);
-  Parcel parcel{.kind = ParcelKind::letter, .when_full = WhenFull::refuse, .head = std::vector<std::byte>(64), .tensors = {}};
+  Parcel parcel{.kind = ParcelKind::message, .when_full = WhenFull::refuse, .head = std::vector<std::byte>(64), .tensors = {}};
   for (std::size_t next = 0; !shared->is_over;) {
     parcel.tensors = {models[next % models.size()]};
-    if (transport.send(receiver, parcel)) ++next;
-    else std::this_thread::sleep_for(1ms);
+    if (transport.send(receiver, parcel))
+      ++next;
+    else
+      std::this_thread::sleep_for(1ms);
   }
   transport.stop({});
 }
@@ -304,9 +307,7 @@ class Counter final : public ParcelSink {
   std::atomic<std::uint64_t> heard_{0};
 };
 
-double nanoseconds_each(Duration start, int count) {
-  return static_cast<double>((monotonic_now() - start).count()) / count;
-}
+double nanoseconds_each(Duration start, int count) { return static_cast<double>((monotonic_now() - start).count()) / count; }
 
 double through_hub(const Tensor& model, int parcels) {
   constexpr std::size_t no_limit = std::size_t{1} << 60;
@@ -316,7 +317,7 @@ double through_hub(const Tensor& model, int parcels) {
   to->start(counter);
   const Duration start = monotonic_now();
   for (int i = 0; i < parcels; ++i) {
-    Parcel parcel{.kind = ParcelKind::letter, .head = std::vector<std::byte>(64), .tensors = {model}};
+    Parcel parcel{.kind = ParcelKind::message, .head = std::vector<std::byte>(64), .tensors = {model}};
     if (!from->send(receiver, std::move(parcel))) throw std::runtime_error("the hub took no parcel");
   }
   counter.wait_for(static_cast<std::uint64_t>(parcels));
@@ -390,11 +391,14 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   if (is_quick) settings.passes = 3, settings.visit = 50ms;
   try {
-    Json result = {{"program", "transports"}, {"payloads", settings.payloads}, {"zmq", Json::object()}, {"in_process", Json::object()}};
+    Json result = {
+        {"program", "transports"}, {"payloads", settings.payloads}, {"zmq", Json::object()}, {"in_process", Json::object()}};
     if (only != "in_process") result["zmq"] = over_zmq(settings);
     if (only != "zmq") result["in_process"] = in_process(settings, is_quick);
-    if (is_json) std::cout << result.dump() << std::endl;
-    else print(result);
+    if (is_json)
+      std::cout << result.dump() << std::endl;
+    else
+      print(result);
     return 0;
   } catch (const std::exception& fault) {
     std::cerr << "transports: " << fault.what() << "\n";

@@ -11,8 +11,8 @@ namespace rubato {
 template <class Real>
 void softmax_rows(MatrixRef<Real> logits);
 
-/// Returns the mean cross-entropy and turns the logits into its gradient: (softmax - truth) / rows. The truth is 1 at the
-/// label; `smoothing` (in [0, 1)) takes this share of it and spreads it over all classes alike.
+/// Returns the mean cross-entropy and turns the logits into its gradient: (softmax - truth) / rows. The truth is 1 at
+/// the label; `smoothing` (in [0, 1)) takes this share of it and spreads it over all classes alike.
 template <class Real>
 Real cross_entropy_gradient(MatrixRef<Real> logits, std::span<const Label> labels, Real smoothing = 0);
 

@@ -40,9 +40,7 @@ class RuledLearner final : public Learner<Real> {
  private:
   void clip(VectorRef<Real> g) const {
     double squares = 0;
-    for_each_part([&](Index first, Index count) {
-      squares += static_cast<double>(g.segment(first, count).squaredNorm());
-    });
+    for_each_part([&](Index first, Index count) { squares += static_cast<double>(g.segment(first, count).squaredNorm()); });
     const double norm = std::sqrt(squares);
     if (!(norm > rules_->clip)) return;
     const Real factor = static_cast<Real>(rules_->clip / norm);
@@ -66,15 +64,13 @@ class RuledLearner final : public Learner<Real> {
 
 void check_not_negative(const char* name, double value) {
   if (value >= 0) return;
-  throw std::invalid_argument("model." + std::string(name) + " is " + std::to_string(value) +
-                              "; allowed are numbers from 0");
+  throw std::invalid_argument("model." + std::string(name) + " is " + std::to_string(value) + "; allowed are numbers from 0");
 }
 
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Learner<Real>> with_rules(std::unique_ptr<Learner<Real>> learner,
-                                          std::shared_ptr<const GradientRules> rules) {
+std::unique_ptr<Learner<Real>> with_rules(std::unique_ptr<Learner<Real>> learner, std::shared_ptr<const GradientRules> rules) {
   check_not_negative("clip", rules->clip);
   check_not_negative("weight_decay", rules->weight_decay);
   if (rules->clip == 0 && rules->weight_decay == 0) return learner;
@@ -82,7 +78,6 @@ std::unique_ptr<Learner<Real>> with_rules(std::unique_ptr<Learner<Real>> learner
 }
 
 template std::unique_ptr<Learner<float>> with_rules(std::unique_ptr<Learner<float>>, std::shared_ptr<const GradientRules>);
-template std::unique_ptr<Learner<double>> with_rules(std::unique_ptr<Learner<double>>,
-                                                     std::shared_ptr<const GradientRules>);
+template std::unique_ptr<Learner<double>> with_rules(std::unique_ptr<Learner<double>>, std::shared_ptr<const GradientRules>);
 
 }  // namespace rubato

@@ -33,8 +33,8 @@ std::string name_of(dnnl_cpu_isa_t isa) {
 
 std::string kernels() {
   const dnnl_version_t& version = *dnnl_version();
-  return "oneDNN " + std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
-         std::to_string(version.patch) + " " + name_of(dnnl_get_effective_cpu_isa());
+  return "oneDNN " + std::to_string(version.major) + "." + std::to_string(version.minor) + "." + std::to_string(version.patch) +
+         " " + name_of(dnnl_get_effective_cpu_isa());
 }
 
 }  // namespace rubato

@@ -62,8 +62,7 @@ void write_gradient(const Layer& layer, ConstMatrixRef<Real> delta, ConstMatrixR
 }
 
 template <class Real>
-void subtract_gradient(const Layer& layer, ConstMatrixRef<Real> delta, ConstMatrixRef<Real> inputs, Real step,
-                       VectorRef<Real> x) {
+void subtract_gradient(const Layer& layer, ConstMatrixRef<Real> delta, ConstMatrixRef<Real> inputs, Real step, VectorRef<Real> x) {
   Weights<Real> weights = weights_of<Real>(layer, x);
   const ProductSize size{layer.outputs, layer.inputs, inputs.rows()};
   if (!multiply_large<Real>(size, -step, {delta.data(), true}, {inputs.data()}, 1, weights.data()))

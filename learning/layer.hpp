@@ -30,8 +30,7 @@ void write_gradient(const Layer& layer, ConstMatrixRef<Real> delta, ConstMatrixR
 
 /// The layer's part of x <- x - step (delta^T inputs, column sums of delta).
 template <class Real>
-void subtract_gradient(const Layer& layer, ConstMatrixRef<Real> delta, ConstMatrixRef<Real> inputs, Real step,
-                       VectorRef<Real> x);
+void subtract_gradient(const Layer& layer, ConstMatrixRef<Real> delta, ConstMatrixRef<Real> inputs, Real step, VectorRef<Real> x);
 
 /// g <- g + l2 x; returns l2/2 ||x||^2.
 template <class Real>

@@ -32,17 +32,11 @@ Score& Score::operator+=(const Score& other) {
   return *this;
 }
 
-double Score::mean_loss() const {
-  return samples == 0 ? 0 : loss_sum / static_cast<double>(samples);
-}
+double Score::mean_loss() const { return samples == 0 ? 0 : loss_sum / static_cast<double>(samples); }
 
-double Score::accuracy() const {
-  return samples == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(samples);
-}
+double Score::accuracy() const { return samples == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(samples); }
 
-double Score::macro_f1() const {
-  return mean(f1_per_class());
-}
+double Score::macro_f1() const { return mean(f1_per_class()); }
 
 std::vector<double> Score::f1_per_class() const {
   std::vector<double> f1(classes);
@@ -99,9 +93,7 @@ void ConsensusSum::add(ConstVectorRef<Real> model) {
   mean_.add(model);
 }
 
-double ConsensusSum::squared_mean() const {
-  return count() == 0 ? 0 : squares_ / static_cast<double>(count());
-}
+double ConsensusSum::squared_mean() const { return count() == 0 ? 0 : squares_ / static_cast<double>(count()); }
 
 template void MeanModel::add(ConstVectorRef<float>);
 template void MeanModel::add(ConstVectorRef<double>);

@@ -28,8 +28,7 @@ Real Model<Real>::descend(VectorRef<Real> x, const Batch<Real>& batch, Real step
 }
 
 template <class Real>
-void Model<Real>::predict(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out,
-                          Scratch<Real>& scratch) const {
+void Model<Real>::predict(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out, Scratch<Real>& scratch) const {
   logits(x, inputs, out, scratch);
   softmax_rows(out);
 }

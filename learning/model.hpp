@@ -51,7 +51,8 @@ class Model {
   virtual void initialise(VectorRef<Real> x, Stream& stream) const;
 
   /// Parameters that are measured, not learned: running statistics of batch normalisation. Their gradient is their
-  /// distance to what the batch shows, so that every descent moves them there; no penalty and no clipping concerns them.
+  /// distance to what the batch shows, so that every descent moves them there; no penalty and no clipping concerns
+  /// them.
   virtual std::vector<Range> statistics() const { return {}; }
 
   /// The most rows of a batch that gradient() is asked for; larger batches are taken in blocks of so many. A model that
@@ -60,8 +61,7 @@ class Model {
 
   /// Returns the mean loss over the batch and writes its gradient to g (which must not overlap x).
   /// Both include l2/2 ||x||^2 if the model was built with an l2.
-  virtual Real gradient(ConstVectorRef<Real> x, const Batch<Real>& batch, VectorRef<Real> g,
-                        Scratch<Real>& scratch) const = 0;
+  virtual Real gradient(ConstVectorRef<Real> x, const Batch<Real>& batch, VectorRef<Real> g, Scratch<Real>& scratch) const = 0;
 
   /// x <- x - step * gradient(x); returns the loss before the step. The same mathematics as gradient(), but a model may
   /// write it without an intermediate g: equal to rounding, not to the bit.
@@ -69,11 +69,10 @@ class Model {
 
   /// One row of outputs() numbers per input row; the place of the largest is the predicted class. Where a number is
   /// learned, its prediction.
-  virtual void logits(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out,
-                      Scratch<Real>& scratch) const = 0;
+  virtual void logits(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out, Scratch<Real>& scratch) const = 0;
 
-  /// What one sample costs that has these logits, without penalties; they may be overwritten. By default the cross-entropy
-  /// or, where a number is learned, half the square of its error.
+  /// What one sample costs that has these logits, without penalties; they may be overwritten. By default the
+  /// cross-entropy or, where a number is learned, half the square of its error.
   virtual double cost(const Batch<Real>& batch, Index row, Real* logits) const;
 
   /// The class probabilities: the softmax of the logits.
@@ -81,8 +80,7 @@ class Model {
 
   /// Loss and predictions on any number of samples. Equal logits predict the lowest class.
   Score score(ConstVectorRef<Real> x, const Batch<Real>& samples, Scratch<Real>& scratch) const;
-  Score score(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, std::span<const Label> labels,
-              Scratch<Real>& scratch) const {
+  Score score(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, std::span<const Label> labels, Scratch<Real>& scratch) const {
     return score(x, {inputs, labels}, scratch);
   }
 };
@@ -95,8 +93,7 @@ std::shared_ptr<const Model<Real>> make_softmax(Index inputs, std::uint32_t clas
 /// row by row, then the biases. Starts at He's normal weights (variance 2 / in) and zero biases. `hidden` may be empty;
 /// its entries are the widths of the hidden layers.
 template <class Real>
-std::shared_ptr<const Model<Real>> make_mlp(Index inputs, const std::vector<Index>& hidden, std::uint32_t classes,
-                                            Real l2 = 0);
+std::shared_ptr<const Model<Real>> make_mlp(Index inputs, const std::vector<Index>& hidden, std::uint32_t classes, Real l2 = 0);
 
 extern template class Model<float>;
 extern template class Model<double>;

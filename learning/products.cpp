@@ -20,9 +20,8 @@ bool multiply_large(const ProductSize& size, float scale, Factor<float> a, Facto
   if (size.rows * size.columns * size.depth < fewest_multiplications) return false;
   const OneThread one_thread;
   const Index a_stride = a.is_transposed ? size.rows : size.depth, b_stride = b.is_transposed ? size.depth : size.columns;
-  const dnnl_status_t status =
-      dnnl_sgemm(a.is_transposed ? 'T' : 'N', b.is_transposed ? 'T' : 'N', size.rows, size.columns, size.depth, scale,
-                 a.numbers, a_stride, b.numbers, b_stride, keep, out, size.columns);
+  const dnnl_status_t status = dnnl_sgemm(a.is_transposed ? 'T' : 'N', b.is_transposed ? 'T' : 'N', size.rows, size.columns,
+                                          size.depth, scale, a.numbers, a_stride, b.numbers, b_stride, keep, out, size.columns);
   if (status != dnnl_success) throw std::runtime_error("oneDNN could not multiply two matrices");
   return true;
 }

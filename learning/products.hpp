@@ -23,7 +23,6 @@ struct Factor {
 /// small products are better left to Eigen, and all of double have to be. out lies row by row and need not be aligned.
 /// Equal arguments give equal bits on one machine, whatever the thread; machines may differ in their last bits.
 template <class Real>
-[[nodiscard]] bool multiply_large(const ProductSize& size, Real scale, Factor<Real> a, Factor<Real> b, Real keep,
-                                  Real* out);
+[[nodiscard]] bool multiply_large(const ProductSize& size, Real scale, Factor<Real> a, Factor<Real> b, Real keep, Real* out);
 
 }  // namespace rubato

@@ -10,9 +10,7 @@ namespace {
 
 constexpr std::size_t smallest_block = 64 * 1024;
 
-std::size_t whole_lines(std::size_t bytes) {
-  return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
-}
+std::size_t whole_lines(std::size_t bytes) { return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment; }
 
 }  // namespace
 

@@ -22,9 +22,7 @@ class Scratch {
   /// Everything taken while a frame lives becomes invalid when it ends. Frames nest.
   class Frame {
    public:
-    explicit Frame(Scratch& scratch) : scratch_{scratch}, block_{scratch.block_}, used_{scratch.used_} {
-      ++scratch.frames_;
-    }
+    explicit Frame(Scratch& scratch) : scratch_{scratch}, block_{scratch.block_}, used_{scratch.used_} { ++scratch.frames_; }
     ~Frame() { scratch_.give_back(block_, used_); }
     Frame(const Frame&) = delete;
     Frame& operator=(const Frame&) = delete;

@@ -20,9 +20,7 @@ std::string in_words(Scalar scalar) {
 
 }  // namespace
 
-Archive::Shape Archive::shape_of(const Tensor& tensor) {
-  return tensor ? Shape{false, tensor.scalar(), tensor.count()} : Shape{};
-}
+Archive::Shape Archive::shape_of(const Tensor& tensor) { return tensor ? Shape{false, tensor.scalar(), tensor.count()} : Shape{}; }
 
 Archive::Shape Archive::shape(const Tensor& tensor) {
   Shape shape = shape_of(tensor);
@@ -50,8 +48,7 @@ void Archive::operator()(Tensor& tensor) { numbers(tensor, shape(tensor)); }
 void Archive::tensor_of(Tensor& tensor, const Shape& expected, bool may_be_empty) {
   const Shape found = shape(tensor);
   if (found != expected && !(found.is_empty && may_be_empty))
-    throw BadArchive((found.is_empty ? "no tensor"
-                                     : "a tensor of " + std::to_string(found.count) + " " + in_words(found.scalar)) +
+    throw BadArchive((found.is_empty ? "no tensor" : "a tensor of " + std::to_string(found.count) + " " + in_words(found.scalar)) +
                      " where there must be one of " + std::to_string(expected.count) + " " + in_words(expected.scalar));
   numbers(tensor, found);
 }
@@ -61,9 +58,7 @@ void Archive::fixed(Tensor& tensor) {
   tensor_of(tensor, shape_of(tensor), false);
 }
 
-void Archive::optional(Tensor& tensor, Scalar scalar, std::size_t count) {
-  tensor_of(tensor, {false, scalar, count}, true);
-}
+void Archive::optional(Tensor& tensor, Scalar scalar, std::size_t count) { tensor_of(tensor, {false, scalar, count}, true); }
 
 void Archive::optional(std::vector<Tensor>& tensors, Scalar scalar, std::size_t count) {
   expect(length(tensors.size(), 1), tensors.size(), "tensors");

@@ -22,8 +22,8 @@ class BadArchive : public std::runtime_error {
 };
 
 /// Written by calling it with each part of a state, read by the same calls on another archive. Numbers are kept as they
-/// lie in memory (little endian). Reading trusts nothing: what is missing or too long throws BadArchive before any memory
-/// is taken for it; what was read until then is half a state and of no use.
+/// lie in memory (little endian). Reading trusts nothing: what is missing or too long throws BadArchive before any
+/// memory is taken for it; what was read until then is half a state and of no use.
 class Archive {
  public:
   /// An empty one, to be written.
@@ -44,10 +44,8 @@ class Archive {
 
   /// A number, an enumerator or a plain structure without gaps.
   template <class T>
-    requires std::has_unique_object_representations_v<T> || std::is_floating_point_v<T>
-  void operator()(T& value) {
-    raw(&value, sizeof value);
-  }
+  requires std::has_unique_object_representations_v<T> || std::is_floating_point_v<T>
+  void operator()(T& value) { raw(&value, sizeof value); }
 
   void operator()(bool& value) {
     auto byte = static_cast<std::uint8_t>(value);
@@ -58,10 +56,10 @@ class Archive {
 
   /// Numbers in a row that know their length: std::vector, Eigen's vectors.
   template <class List>
-    requires requires(List& list) {
-      list.resize(list.size());
-      requires std::is_trivially_copyable_v<std::remove_reference_t<decltype(*list.data())>>;
-    }
+  requires requires(List& list) {
+    list.resize(list.size());
+    requires std::is_trivially_copyable_v<std::remove_reference_t<decltype(*list.data())>>;
+  }
   void operator()(List& list) {
     using Number = std::remove_reference_t<decltype(*list.data())>;
     const std::size_t count = length(static_cast<std::size_t>(list.size()), sizeof(Number));
@@ -86,7 +84,7 @@ class Archive {
 
   /// As above, for a state whose sizes are known before it is read. Numbers in a row: as many as there are now.
   template <class List>
-    requires requires(List& list) { list.data(); }
+  requires requires(List& list) { list.data(); }
   void fixed(List& list) {
     using Number = std::remove_reference_t<decltype(*list.data())>;
     const auto expected = static_cast<std::size_t>(list.size());

@@ -1,4 +1,5 @@
-// Our own logarithm, exponential and normal quantile: + - x / and sqrt only, so that timing is the same on every machine.
+// Our own logarithm, exponential and normal quantile: + - x / and sqrt only, so that timing is the same on every
+// machine.
 #pragma once
 
 namespace rubato::elementary {

@@ -17,9 +17,7 @@ std::uint64_t rank_of(Priority priority, std::uint32_t client, std::uint32_t det
 
 }  // namespace
 
-EventQueue::EventQueue(std::size_t wakes, bool flights_keep_order) : in_order_{flights_keep_order} {
-  wakes_.reserve(wakes + 8);
-}
+EventQueue::EventQueue(std::size_t wakes, bool flights_keep_order) : in_order_{flights_keep_order} { wakes_.reserve(wakes + 8); }
 
 EventQueue::Packed EventQueue::pack(const Wake& wake) {
   return {wake.at.time_since_epoch().count(), rank_of(wake.priority, wake.client.value, wake.detail)};
@@ -27,8 +25,7 @@ EventQueue::Packed EventQueue::pack(const Wake& wake) {
 
 Wake EventQueue::unpack(const Packed& packed) {
   return {Time{Duration{packed.at}}, static_cast<Priority>(packed.rank >> priority_shift),
-          ClientId{static_cast<std::uint32_t>(packed.rank >> client_shift)},
-          static_cast<std::uint32_t>(packed.rank & detail_mask)};
+          ClientId{static_cast<std::uint32_t>(packed.rank >> client_shift)}, static_cast<std::uint32_t>(packed.rank & detail_mask)};
 }
 
 EventQueue::Kind EventQueue::first() {
@@ -50,8 +47,7 @@ EventQueue::Kind EventQueue::first() {
   }
   if (!closings_.empty()) {
     const Wake& closing = closings_.front();
-    consider({closing.at.time_since_epoch().count(), rank_of(Priority::window_close, closing.client.value, 0)},
-             Kind::closing);
+    consider({closing.at.time_since_epoch().count(), rank_of(Priority::window_close, closing.client.value, 0)}, Kind::closing);
   }
   first_at_ = best.at;
   return first_;
@@ -171,13 +167,9 @@ void EventQueue::pop_flight() {
 }
 
 void EventQueue::push_closing(const Wake& wake) {
-  closings_.insert(wake, [](const Wake& a, const Wake& b) {
-    return a.at != b.at ? a.at < b.at : a.client < b.client;
-  });
+  closings_.insert(wake, [](const Wake& a, const Wake& b) { return a.at != b.at ? a.at < b.at : a.client < b.client; });
 }
 
-void EventQueue::pop_closing() {
-  closings_.pop();
-}
+void EventQueue::pop_closing() { closings_.pop(); }
 
 }  // namespace rubato

@@ -43,8 +43,8 @@ struct Flight {
 /// once the queue has seen its greatest length.
 class EventQueue {
  public:
-  /// `clients` wakes are expected. With `flights_keep_order` messages must be pushed with times that never decrease: all
-  /// links then share one delay, and a message costs no search.
+  /// `clients` wakes are expected. With `flights_keep_order` messages must be pushed with times that never decrease:
+  /// all links then share one delay, and a message costs no search.
   EventQueue(std::size_t wakes, bool flights_keep_order);
 
   enum class Kind : std::uint8_t { none, wake, flight, closing };
@@ -82,9 +82,7 @@ class EventQueue {
   struct Packed {
     std::int64_t at;
     std::uint64_t rank;  // priority, client, detail
-    friend bool operator<(const Packed& a, const Packed& b) {
-      return a.at != b.at ? a.at < b.at : a.rank < b.rank;
-    }
+    friend bool operator<(const Packed& a, const Packed& b) { return a.at != b.at ? a.at < b.at : a.rank < b.rank; }
   };
   struct HeapFlight {
     std::int64_t at;

@@ -16,8 +16,8 @@ class StepHash {
 
   void add(const Step& step) {
     word(static_cast<std::uint64_t>(step.kind) | static_cast<std::uint64_t>(step.message) << 8 |
-         static_cast<std::uint64_t>(step.with_gradient) << 16 | static_cast<std::uint64_t>(step.keeps) << 17 | static_cast<std::uint64_t>(step.phase) << 24 |
-         static_cast<std::uint64_t>(step.entries.size()) << 32);
+         static_cast<std::uint64_t>(step.with_gradient) << 16 | static_cast<std::uint64_t>(step.keeps) << 17 |
+         static_cast<std::uint64_t>(step.phase) << 24 | static_cast<std::uint64_t>(step.entries.size()) << 32);
     word(step.index);
     word(static_cast<std::uint64_t>(step.at.time_since_epoch().count()));
     for (const StepEntry& entry : step.entries) {

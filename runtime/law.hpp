@@ -12,9 +12,9 @@ struct Law {
   enum class Kind : std::uint8_t { constant, exponential, uniform, lognormal, gamma, beta, shifted_exponential, list };
 
   Kind kind = Kind::constant;
-  double first = 0;   // constant: the value; exponential: mean; uniform: low; lognormal: mean; gamma: shape; beta: a;
-                      // shifted_exponential: minimum
-  double second = 0;  // uniform: high; lognormal: sigma of the logarithm; gamma: rate; beta: b; shifted: rate
+  double first = 0;              // constant: the value; exponential: mean; uniform: low; lognormal: mean; gamma: shape; beta: a;
+                                 // shifted_exponential: minimum
+  double second = 0;             // uniform: high; lognormal: sigma of the logarithm; gamma: rate; beta: b; shifted: rate
   std::vector<double> values{};  // list: one per client
 
   static Law constant(double value) { return {.kind = Kind::constant, .first = value, .values = {}}; }

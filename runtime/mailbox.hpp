@@ -26,9 +26,9 @@ struct Arrival {
 enum class Offer : std::uint8_t { kept, late, capped, duplicate, superseded };
 
 struct MailboxLimits {
-  Duration window{};                      ///< how long a window stays open after its first message
-  Duration deadline = Duration::max();    ///< the greatest age that is kept
-  std::uint32_t cap = unlimited;          ///< messages kept per client and period
+  Duration window{};                    ///< how long a window stays open after its first message
+  Duration deadline = Duration::max();  ///< the greatest age that is kept
+  std::uint32_t cap = unlimited;        ///< messages kept per client and period
 
   static constexpr std::uint32_t unlimited = 0xFFFF'FFFF;
 };

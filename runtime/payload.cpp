@@ -25,7 +25,7 @@ std::size_t size_of_class(std::size_t size_class) {
   return (std::size_t{4096} + (quarter + 1) * 1024) << doublings;
 }
 
-void free_block(detail::TensorBlock* block) { ::operator delete(block, std::align_val_t{line}); }
+void free_block(detail::TensorBlock* block) { ::operator delete (block, std::align_val_t{line}); }
 
 }  // namespace
 
@@ -55,7 +55,7 @@ TensorBlock* PoolCore::take(Scalar scalar, std::size_t count) {
   }
   if (!block) {
     const std::size_t size = size_of_class(size_class);
-    block = new (::operator new(size, std::align_val_t{line})) TensorBlock{};
+    block = new (::operator new (size, std::align_val_t{line})) TensorBlock{};
     block->block_size = size;
     block->pool = this;
     reserved_.fetch_add(size, std::memory_order_relaxed);

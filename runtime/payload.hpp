@@ -171,13 +171,13 @@ class TensorList {
   std::unique_ptr<std::vector<Tensor>> list_;
 };
 
-/// What one publish step hands out: a few tensors shared by all receivers and, where an algorithm needs them, tensors of
-/// each receiver's own, in the order of the step's entries.
+/// What one publish step hands out: a few tensors shared by all receivers and, where an algorithm needs them, tensors
+/// of each receiver's own, in the order of the step's entries.
 struct Payload {
   static constexpr std::size_t most_tensors = 3;
   std::array<Tensor, most_tensors> common;
-  TensorList own;             ///< receiver k has those from k * own_each on
-  double paper_bits = 0;      ///< what a paper would count for one message; 0: 64 a number
+  TensorList own;         ///< receiver k has those from k * own_each on
+  double paper_bits = 0;  ///< what a paper would count for one message; 0: 64 a number
   std::uint8_t own_each = 1;
 
   /// Of one message on the wire, as if all receivers' own tensors were as large as the first's.

@@ -17,10 +17,8 @@ DrawnPair draw(std::uint64_t seed, ClientId client, Purpose purpose, std::uint64
   // 40 bits of index, 56 of (client, purpose), 32 of detail share the 128-bit counter; the seed is the key.
   const r123::Philox4x32::ctr_type counter{
       {static_cast<std::uint32_t>(index),
-       static_cast<std::uint32_t>(index >> high_word) ^ (static_cast<std::uint32_t>(purpose) << 16), client.value,
-       detail}};
-  const r123::Philox4x32::key_type key{
-      {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> high_word)}};
+       static_cast<std::uint32_t>(index >> high_word) ^ (static_cast<std::uint32_t>(purpose) << 16), client.value, detail}};
+  const r123::Philox4x32::key_type key{{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> high_word)}};
   const auto words = r123::Philox4x32()(counter, key);
   return {static_cast<std::uint64_t>(words[0]) << high_word | words[1],
           static_cast<std::uint64_t>(words[2]) << high_word | words[3]};

@@ -1,8 +1,9 @@
-// The format, little endian: "RBTSTEP2", u32 clients; then blocks of u32 length, u64 checksum, bytes. A block of length 0
-// says that the record was cut at its limit. A step is a byte (kind in the low four bits, kept 16, gradient 32, entries
-// 64) and numbers of seven bits a byte: message kind * 2^40 + phase * 2^32 + client, time since the last step (zigzag),
-// index, incarnation, and, with entries, their count and for each: peer, sequence, a byte (lost 1, new weight 2,
-// incarnation 4, copies 8), the weight's eight bytes if new, the incarnation and the copies if any, age, place. Times and weights start afresh in every block.
+// The format, little endian: "RBTSTEP2", u32 clients; then blocks of u32 length, u64 checksum, bytes. A block of length
+// 0 says that the record was cut at its limit. A step is a byte (kind in the low four bits, kept 16, gradient 32,
+// entries 64) and numbers of seven bits a byte: message kind * 2^40 + phase * 2^32 + client, time since the last step
+// (zigzag), index, incarnation, and, with entries, their count and for each: peer, sequence, a byte (lost 1, new weight
+// 2, incarnation 4, copies 8), the weight's eight bytes if new, the incarnation and the copies if any, age, place.
+// Times and weights start afresh in every block.
 #include "runtime/record.hpp"
 
 #include <array>
@@ -97,8 +98,7 @@ void Recorder::add(const Step& step) {
     is_cut_ = true;
     return;
   }
-  block_.push_back(static_cast<unsigned char>(static_cast<unsigned>(step.kind) |
-                                              (step.keeps ? 16u : 0u) |
+  block_.push_back(static_cast<unsigned char>(static_cast<unsigned>(step.kind) | (step.keeps ? 16u : 0u) |
                                               (step.with_gradient ? 32u : 0u) | (step.entries.empty() ? 0u : 64u)));
   number(static_cast<std::uint64_t>(step.message) << 40 | static_cast<std::uint64_t>(step.phase) << 32 | step.client.value);
   const std::int64_t at = step.at.time_since_epoch().count();
@@ -111,8 +111,8 @@ void Recorder::add(const Step& step) {
     number(entry.peer.value);
     number(entry.sequence);
     const bool is_new = std::bit_cast<std::uint64_t>(entry.weight) != std::bit_cast<std::uint64_t>(last_weight_);
-    block_.push_back(static_cast<unsigned char>((entry.lost ? 1u : 0u) | (is_new ? 2u : 0u) |
-                                                (entry.incarnation ? 4u : 0u) | (entry.copies ? 8u : 0u)));
+    block_.push_back(static_cast<unsigned char>((entry.lost ? 1u : 0u) | (is_new ? 2u : 0u) | (entry.incarnation ? 4u : 0u) |
+                                                (entry.copies ? 8u : 0u)));
     if (is_new) {
       const auto bits = std::bit_cast<std::array<unsigned char, 8>>(entry.weight);
       block_.insert(block_.end(), bits.begin(), bits.end());
@@ -130,8 +130,7 @@ RecordReader::RecordReader(const std::filesystem::path& file) : file_{std::fopen
   if (!file_) throw std::runtime_error("cannot read " + file.string() + ": " + std::strerror(errno));
   char start[sizeof magic];
   const bool is_record = std::fread(start, 1, sizeof start, file_) == sizeof start &&
-                         std::memcmp(start, magic, sizeof magic) == 0 &&
-                         std::fread(&clients_, sizeof clients_, 1, file_) == 1;
+                         std::memcmp(start, magic, sizeof magic) == 0 && std::fread(&clients_, sizeof clients_, 1, file_) == 1;
   intact_bytes_ = sizeof start + sizeof clients_;
   if (is_record) return;
   std::fclose(file_);
@@ -144,8 +143,8 @@ bool RecordReader::read_block() {
   std::uint32_t size = 0;
   std::uint64_t sum = 0;
   if (std::fread(&size, 1, 1, file_) != 1) return false;  // the end
-  const bool has_head = std::fread(reinterpret_cast<char*>(&size) + 1, sizeof size - 1, 1, file_) == 1 &&
-                        std::fread(&sum, sizeof sum, 1, file_) == 1;
+  const bool has_head =
+      std::fread(reinterpret_cast<char*>(&size) + 1, sizeof size - 1, 1, file_) == 1 && std::fread(&sum, sizeof sum, 1, file_) == 1;
   is_incomplete_ = !has_head || size == 0 || size > largest_block;
   if (is_incomplete_) return false;
   block_.resize(size);
@@ -185,8 +184,7 @@ bool RecordReader::decode() {
   step_.index = number();
   step_.incarnation = static_cast<std::uint32_t>(number());
   const std::uint64_t entries = head & 64 ? number() : 0;
-  if (is_damaged_ || entries > block_.size() || step_.client.value >= clients_ || (head & 15) > 11 || who >> 40 > 4)
-    return false;
+  if (is_damaged_ || entries > block_.size() || step_.client.value >= clients_ || (head & 15) > 11 || who >> 40 > 4) return false;
   const bool names_one = step_.kind == StepKind::adopt || step_.kind == StepKind::reclaim;
   if (step_.kind == StepKind::measure || (names_one && entries != 1)) return false;
   entries_.assign(entries, {});

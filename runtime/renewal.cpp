@@ -38,8 +38,7 @@ std::uint64_t Timer::bits(std::uint64_t seed, ClientId client, Purpose purpose, 
   return pair.first;
 }
 
-Duration Timer::interval(const TimerLaw& law, std::uint64_t seed, ClientId client, Purpose purpose,
-                         std::uint32_t detail) {
+Duration Timer::interval(const TimerLaw& law, std::uint64_t seed, ClientId client, Purpose purpose, std::uint32_t detail) {
   const auto exponential_with = [&](double rate) { return exponential(bits(seed, client, purpose, detail)) / rate; };
   double seconds = 0;
   switch (law.kind) {
@@ -53,8 +52,8 @@ Duration Timer::interval(const TimerLaw& law, std::uint64_t seed, ClientId clien
       seconds = law.first;
       break;
     case TimerLaw::Kind::lognormal:
-      seconds = law.first * elementary::exp(law.second * normal(bits(seed, client, purpose, detail)) -
-                                            0.5 * law.second * law.second);
+      seconds =
+          law.first * elementary::exp(law.second * normal(bits(seed, client, purpose, detail)) - 0.5 * law.second * law.second);
       break;
     case TimerLaw::Kind::gamma: {
       Stream stream(seed, client, purpose, detail);

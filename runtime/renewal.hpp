@@ -19,21 +19,17 @@ struct TimerLaw {
   double first = 0;   // poisson: rate; fixed: period; shifted: minimum; gamma: shape; lognormal: mean of the interval
   double second = 0;  // fixed: phase of the first tick; shifted: rate; gamma: rate; lognormal: sigma of its logarithm
   std::shared_ptr<const std::vector<Time>> ticks{};  // table: ascending
-  std::uint32_t every = 1;                         // coupled: a transmit tick after every this many computations,
-  std::uint32_t repeat = 1;                        // this many times
+  std::uint32_t every = 1;                           // coupled: a transmit tick after every this many computations,
+  std::uint32_t repeat = 1;                          // this many times
 
   static TimerLaw off() { return {}; }
   static TimerLaw poisson(double rate_per_second) { return {.kind = Kind::poisson, .first = rate_per_second}; }
-  static TimerLaw fixed(double period, double phase) {
-    return {.kind = Kind::fixed, .first = period, .second = phase};
-  }
+  static TimerLaw fixed(double period, double phase) { return {.kind = Kind::fixed, .first = period, .second = phase}; }
   static TimerLaw shifted_exponential(double minimum, double rate) {
     return {.kind = Kind::shifted_exponential, .first = minimum, .second = rate};
   }
   static TimerLaw gamma(double shape, double rate) { return {.kind = Kind::gamma, .first = shape, .second = rate}; }
-  static TimerLaw lognormal(double mean, double sigma) {
-    return {.kind = Kind::lognormal, .first = mean, .second = sigma};
-  }
+  static TimerLaw lognormal(double mean, double sigma) { return {.kind = Kind::lognormal, .first = mean, .second = sigma}; }
   static TimerLaw table(std::vector<Time> ascending_ticks);
   static TimerLaw coupled(std::uint32_t every, std::uint32_t repeat) {
     return {.kind = Kind::coupled, .every = every, .repeat = repeat};

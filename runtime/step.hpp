@@ -37,9 +37,7 @@ enum class MessageKind : std::uint8_t {
 };
 
 /// Control messages use the links, but algorithms never see them.
-constexpr bool is_control(MessageKind kind) {
-  return kind == MessageKind::acknowledgement || kind == MessageKind::request;
-}
+constexpr bool is_control(MessageKind kind) { return kind == MessageKind::acknowledgement || kind == MessageKind::request; }
 
 /// The place of a payload in this process until its last receiver is done with it. Not part of the record.
 using SlotIndex = std::uint32_t;
@@ -47,15 +45,15 @@ inline constexpr SlotIndex no_slot = 0xFFFF'FFFF;
 
 /// One message of a step.
 struct StepEntry {
-  ClientId peer{};             ///< publish: the receiver; else the sender
-  Sequence sequence = 0;       ///< of the message, counted by its sender
-  SlotIndex slot = no_slot;    ///< where the payload lies
+  ClientId peer{};           ///< publish: the receiver; else the sender
+  Sequence sequence = 0;     ///< of the message, counted by its sender
+  SlotIndex slot = no_slot;  ///< where the payload lies
   std::uint16_t incarnation = 0;
-  std::uint8_t lost = 0;       ///< publish: the link loses it
-  std::uint8_t copies = 0;     ///< publish: how many more times the link delivers it
-  double weight = 1;           ///< of this message in the window, or of this receiver in the share
-  Duration age{};              ///< merge, adopt, discard: from departure to this step
-  std::uint32_t place = 0;     ///< publish: index of the directed link; merge: of the receiver in the publish step
+  std::uint8_t lost = 0;    ///< publish: the link loses it
+  std::uint8_t copies = 0;  ///< publish: how many more times the link delivers it
+  double weight = 1;        ///< of this message in the window, or of this receiver in the share
+  Duration age{};           ///< merge, adopt, discard: from departure to this step
+  std::uint32_t place = 0;  ///< publish: index of the directed link; merge: of the receiver in the publish step
 };
 
 struct Step {

@@ -63,9 +63,7 @@ std::uint64_t walk(std::byte* target, std::span<const std::byte> bytes) {
 
 std::uint64_t checksum(std::span<const std::byte> bytes) { return walk<false>(nullptr, bytes); }
 
-std::uint64_t copy_with_checksum(std::byte* target, std::span<const std::byte> bytes) {
-  return walk<true>(target, bytes);
-}
+std::uint64_t copy_with_checksum(std::byte* target, std::span<const std::byte> bytes) { return walk<true>(target, bytes); }
 
 std::uint64_t joined_checksum(std::uint64_t before, std::uint64_t next) { return mixed(before, next); }
 

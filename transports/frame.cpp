@@ -111,9 +111,7 @@ std::variant<std::size_t, FrameFault> checked_header(FramePart part) {
 
 }  // namespace
 
-TensorShape FrameView::shape(std::size_t tensor) const {
-  return shape_of(read<TableEntry>(table, tensor * sizeof(TableEntry)));
-}
+TensorShape FrameView::shape(std::size_t tensor) const { return shape_of(read<TableEntry>(table, tensor * sizeof(TableEntry))); }
 
 bool fits(const Parcel& parcel, const FrameLimits& limits) {
   return parcel.tensors.size() <= most_frame_tensors && parcel.bytes() <= limits.parcel_bytes &&
@@ -139,11 +137,19 @@ void write_frame(const Envelope& envelope, const Parcel& parcel, std::size_t fir
                    frame.slices.push_back({index - 1, from, count});
                    if (sums) sum = joined_checksum(sum, sums->of(parcel.tensors[index - 1], from, count));
                  });
-  const FixedHeader fixed{magic, frame_version, static_cast<std::uint8_t>(parcel.kind),
-                          is_summed ? std::uint8_t{0} : is_not_summed, envelope.sender.value,
-                          envelope.receiver.value, envelope.life, envelope.sequence,
-                          static_cast<std::uint32_t>(parcel.head.size()), static_cast<std::uint32_t>(tensors), first,
-                          bytes, sum ^ static_cast<std::uint64_t>(parcel.is_spoilt)};
+  const FixedHeader fixed{magic,
+                          frame_version,
+                          static_cast<std::uint8_t>(parcel.kind),
+                          is_summed ? std::uint8_t{0} : is_not_summed,
+                          envelope.sender.value,
+                          envelope.receiver.value,
+                          envelope.life,
+                          envelope.sequence,
+                          static_cast<std::uint32_t>(parcel.head.size()),
+                          static_cast<std::uint32_t>(tensors),
+                          first,
+                          bytes,
+                          sum ^ static_cast<std::uint64_t>(parcel.is_spoilt)};
   std::byte* out = frame.first_part.data();
   std::memcpy(out, &fixed, sizeof fixed);
   for (std::size_t i = 0; i < tensors; ++i) {

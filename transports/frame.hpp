@@ -73,16 +73,16 @@ struct TensorShape {
 struct FrameView {
   Envelope envelope;
   ParcelKind kind = ParcelKind::notice;
-  std::size_t head_bytes = 0;   // of the whole parcel, as all of these
+  std::size_t head_bytes = 0;  // of the whole parcel, as all of these
   std::size_t total_bytes = 0;
   std::size_t tensors = 0;
   std::span<const std::byte> table;  // of their shapes, already judged
   TensorShape shape(std::size_t tensor) const;
   std::size_t first = 0;  // where in the parcel this piece begins
   std::size_t bytes = 0;
-  bool is_summed = true;       // the piece has a checksum; whoever copies it compares
+  bool is_summed = true;  // the piece has a checksum; whoever copies it compares
   std::uint64_t checksum = 0;
-  std::span<const std::byte> head;                          // the piece's share of the head
+  std::span<const std::byte> head;                           // the piece's share of the head
   std::span<const std::span<const std::byte>> tensor_parts;  // then of each tensor that it touches
 };
 
@@ -94,8 +94,8 @@ std::variant<FrameView, FrameFault> read_frame(std::span<const FramePart> parts,
 /// Calls slice(index, first, bytes) for each stretch of [first, first + bytes): index 0 is the head, which comes always
 /// (perhaps empty), i + 1 the i-th tensor, which comes if bytes of it do. `size_of_tensor(i)` is in bytes.
 template <class Size, class Slice>
-void for_each_slice(std::size_t head_bytes, std::size_t tensors, Size size_of_tensor, std::size_t first,
-                    std::size_t bytes, Slice slice) {
+void for_each_slice(std::size_t head_bytes, std::size_t tensors, Size size_of_tensor, std::size_t first, std::size_t bytes,
+                    Slice slice) {
   const std::size_t end = first + bytes;
   std::size_t begins = 0;
   for (std::size_t i = 0; i <= tensors; ++i) {

@@ -19,8 +19,9 @@ class Hub {
   explicit Hub(std::uint32_t hosts, std::size_t queue_bytes = usual_queue_bytes);
   ~Hub();
 
-  /// The end of this host, which the hub must outlive. One at a time: when it is gone the host may come back with another
-  /// and finds what the others have sent meanwhile. Throws std::invalid_argument for a host that is not there, or is.
+  /// The end of this host, which the hub must outlive. One at a time: when it is gone the host may come back with
+  /// another and finds what the others have sent meanwhile. Throws std::invalid_argument for a host that is not there,
+  /// or is.
   std::unique_ptr<Transport> end(HostId host);
 
  private:

@@ -19,13 +19,13 @@ namespace rubato {
 
 /// How bad. Chances are in [0, 1] and independent of each other.
 struct Impairment {
-  Law delay = Law::constant(0);           ///< seconds, for every parcel anew; what it yields below 0 counts as 0
-  double loss = 0;                        ///< it never leaves
-  double duplicate = 0;                   ///< it leaves twice, the second time after a delay of its own
-  double reorder = 0;                     ///< it is held back, so that later ones overtake it
+  Law delay = Law::constant(0);                        ///< seconds, for every parcel anew; what it yields below 0 counts as 0
+  double loss = 0;                                     ///< it never leaves
+  double duplicate = 0;                                ///< it leaves twice, the second time after a delay of its own
+  double reorder = 0;                                  ///< it is held back, so that later ones overtake it
   Duration held_back = std::chrono::milliseconds(10);  ///< for so long, besides its delay
-  double spoil = 0;                       ///< it arrives damaged
-  std::set<ParcelKind> kinds = {ParcelKind::letter, ParcelKind::control};  ///< others pass at once, unharmed
+  double spoil = 0;                                    ///< it arrives damaged
+  std::set<ParcelKind> kinds = {ParcelKind::message, ParcelKind::control};  ///< others pass at once, unharmed
   std::size_t held_bytes = std::size_t{256} << 20;  ///< what may be held here; more is refused, control at twice that
 };
 
@@ -35,9 +35,9 @@ struct ImpairmentCounts {
   std::uint64_t duplicated = 0;
   std::uint64_t reordered = 0;  ///< held back
   std::uint64_t spoilt = 0;
-  std::uint64_t delayed = 0;    ///< that have not left at once
-  std::uint64_t cut = 0;        ///< lost because their hosts were cut off from each other
-  std::uint64_t overdue = 0;    ///< copies that were still held when stop() had to end
+  std::uint64_t delayed = 0;  ///< that have not left at once
+  std::uint64_t cut = 0;      ///< lost because their hosts were cut off from each other
+  std::uint64_t overdue = 0;  ///< copies that were still held when stop() had to end
 };
 
 /// Sends over another transport, which outlives it. The fate of a parcel is a pure function of the seed, the two hosts
@@ -45,7 +45,8 @@ struct ImpairmentCounts {
 /// any impairment it is as if it were not there. Any thread may call it.
 class Impaired final : public Transport {
  public:
-  /// Throws std::invalid_argument for a chance outside of [0, 1], a negative time or a law without a number for a parcel.
+  /// Throws std::invalid_argument for a chance outside of [0, 1], a negative time or a law without a number for a
+  /// parcel.
   Impaired(Transport& inner, Impairment impairment, std::uint64_t seed);
   Impaired(const Impaired&) = delete;
   Impaired& operator=(const Impaired&) = delete;
@@ -60,8 +61,8 @@ class Impaired final : public Transport {
   /// Those of the other transport, and what was refused here.
   TransportCounts counts() const override;
 
-  /// From now on what these two send to each other is lost, if it is of an impaired kind; what is held still leaves. Only
-  /// what this host sends is its business: cut at both ends.
+  /// From now on what these two send to each other is lost, if it is of an impaired kind; what is held still leaves.
+  /// Only what this host sends is its business: cut at both ends.
   void cut(HostId one, HostId other);
   void heal(HostId one, HostId other);
 

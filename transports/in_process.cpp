@@ -15,8 +15,7 @@ void SlotTable::add_block() {
   if (block_count_ == most_blocks) throw std::length_error("more than 67 million messages under way");
   blocks_[block_count_] = std::make_unique<Slot[]>(slots_per_block);
   const auto first = static_cast<SlotIndex>(block_count_++ * slots_per_block);
-  for (SlotIndex i = 0; i < slots_per_block; ++i)
-    at(first + i).next_free = i + 1 < slots_per_block ? first + i + 1 : free_;
+  for (SlotIndex i = 0; i < slots_per_block; ++i) at(first + i).next_free = i + 1 < slots_per_block ? first + i + 1 : free_;
   free_ = first;
 }
 
@@ -41,17 +40,14 @@ Waiter* SlotTable::fill(SlotIndex index, Payload payload) {
   return waiters;
 }
 
-bool SlotTable::is_ready(SlotIndex slot) const {
-  return at(slot).waiters.load(std::memory_order_acquire) == filled();
-}
+bool SlotTable::is_ready(SlotIndex slot) const { return at(slot).waiters.load(std::memory_order_acquire) == filled(); }
 
 bool SlotTable::ready_or_wait(SlotIndex index, Waiter& waiter) {
   Slot& slot = at(index);
   Waiter* first = slot.waiters.load(std::memory_order_acquire);
   while (first != filled()) {
     waiter.next = first;
-    if (slot.waiters.compare_exchange_weak(first, &waiter, std::memory_order_acq_rel, std::memory_order_acquire))
-      return false;
+    if (slot.waiters.compare_exchange_weak(first, &waiter, std::memory_order_acq_rel, std::memory_order_acquire)) return false;
   }
   return true;
 }

@@ -19,8 +19,8 @@ struct Waiter {
   Waiter* next = nullptr;
 };
 
-/// Slots are opened by one thread (the conductor's) and used by any. A slot opened for r receivers is free again when it
-/// was filled and released r times.
+/// Slots are opened by one thread (the conductor's) and used by any. A slot opened for r receivers is free again when
+/// it was filled and released r times.
 class SlotTable {
  public:
   SlotTable() = default;
@@ -30,8 +30,8 @@ class SlotTable {
   /// Conductor's thread only.
   SlotIndex open(std::uint32_t receivers);
 
-  /// Puts the payload in, once. Returns those who wait for it, linked by `next`; the caller wakes them. Read each `next`
-  /// before waking: the woken may wait again at once.
+  /// Puts the payload in, once. Returns those who wait for it, linked by `next`; the caller wakes them. Read each
+  /// `next` before waking: the woken may wait again at once.
   Waiter* fill(SlotIndex slot, Payload payload);
 
   /// True: the payload is there. False: `waiter` waits now and must not go on before it is woken.
@@ -75,9 +75,9 @@ class SlotTable {
   void add_block();
 
   // A fixed table of blocks: its addresses never move while other threads read.
-  std::unique_ptr<std::unique_ptr<Slot[]>[]> blocks_{new std::unique_ptr<Slot[]>[most_blocks]};
+  std::unique_ptr<std::unique_ptr<Slot[]>[]> blocks_ { new std::unique_ptr<Slot[]>[ most_blocks ] };
   std::size_t block_count_ = 0;
-  SlotIndex free_ = no_slot;                   // the conductor's own list
+  SlotIndex free_ = no_slot;  // the conductor's own list
   std::int64_t opened_ = 0;
   std::int64_t peak_ = 0;
   alignas(64) std::atomic<SlotIndex> returned_{no_slot};  // pushed by any thread, taken as a whole by the conductor

@@ -9,7 +9,8 @@
 
 namespace rubato {
 
-/// Keeps a handle of each tensor until it is the only one. One thread at a time; the others' handles may be dropped on any.
+/// Keeps a handle of each tensor until it is the only one. One thread at a time; the others' handles may be dropped on
+/// any.
 class LentTensors {
  public:
   void lend(const Tensor& tensor) {

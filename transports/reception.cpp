@@ -13,8 +13,7 @@ struct Reception::Sender {
   LentTensors lent;
 };
 
-Reception::Reception(HostId self, std::size_t hosts, const FrameLimits& limits, std::size_t receive_bytes,
-                     TensorPool& pool)
+Reception::Reception(HostId self, std::size_t hosts, const FrameLimits& limits, std::size_t receive_bytes, TensorPool& pool)
     : self_{self}, limits_{limits}, receive_bytes_{receive_bytes} {
   for (std::size_t i = 0; i < hosts; ++i) senders_.push_back(std::make_unique<Sender>(pool));
 }
@@ -71,9 +70,15 @@ void Reception::tidy() {
 
 void Reception::count(FrameFault fault) {
   switch (fault) {
-    case FrameFault::malformed: ++counts_.malformed; return;
-    case FrameFault::oversized: ++counts_.oversized; return;
-    case FrameFault::unknown: ++counts_.unknown; return;
+    case FrameFault::malformed:
+      ++counts_.malformed;
+      return;
+    case FrameFault::oversized:
+      ++counts_.oversized;
+      return;
+    case FrameFault::unknown:
+      ++counts_.unknown;
+      return;
   }
 }
 

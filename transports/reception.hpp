@@ -23,8 +23,8 @@ class Reception {
     Parcel parcel;
   };
 
-  /// Of hosts 0 .. hosts - 1. One host may have `receive_bytes` of tensors here: unfinished, or handed out and not let go
-  /// of; what is more is refused as a flood. Tensors come from the pool, which outlives them.
+  /// Of hosts 0 .. hosts - 1. One host may have `receive_bytes` of tensors here: unfinished, or handed out and not let
+  /// go of; what is more is refused as a flood. Tensors come from the pool, which outlives them.
   Reception(HostId self, std::size_t hosts, const FrameLimits& limits, std::size_t receive_bytes, TensorPool& pool);
   ~Reception();
 

@@ -13,17 +13,17 @@ namespace rubato {
 
 /// What a parcel is about. The numbers are part of the wire format.
 enum class ParcelKind : std::uint8_t {
-  hello = 1,         ///< who I am and what I run
-  clock_ask = 2,     ///< what time is it at yours
+  hello = 1,      ///< who I am and what I run
+  clock_ask = 2,  ///< what time is it at yours
   clock_answer = 3,
-  letter = 4,        ///< a published message, for clients of this host
-  control = 5,       ///< acknowledgements and requests between protocols
-  want = 6,          ///< this thing that you keep, please: a published message, a sample's model, a client's end
-  payload = 7,       ///< here it is
-  have = 8,          ///< it has arrived, keep it no longer
-  snapshot = 9,      ///< nobody sends it; the number stays taken
-  notice = 10,       ///< how a host is doing: starting, stopped, leaving
-  result = 11,       ///< nobody sends it; the number stays taken
+  message = 4,   ///< a published message, for clients of this host
+  control = 5,   ///< acknowledgements and requests between protocols
+  want = 6,      ///< this thing that you keep, please: a published message, a sample's model, a client's end
+  payload = 7,   ///< here it is
+  have = 8,      ///< it has arrived, keep it no longer
+  snapshot = 9,  ///< nobody sends it; the number stays taken
+  notice = 10,   ///< how a host is doing: starting, stopped, leaving
+  result = 11,   ///< nobody sends it; the number stays taken
 };
 inline constexpr std::uint8_t last_parcel_kind = 11;
 
@@ -59,19 +59,19 @@ class ParcelSink {
 
 /// What happened to parcels. Those of one host arrive in the order in which they were sent, each at most once.
 struct TransportCounts {
-  std::uint64_t sent = 0;              ///< taken to be sent
-  std::uint64_t received = 0;          ///< handed to the sink
+  std::uint64_t sent = 0;      ///< taken to be sent
+  std::uint64_t received = 0;  ///< handed to the sink
   std::uint64_t sent_bytes = 0;
   std::uint64_t received_bytes = 0;
-  std::uint64_t dropped_states = 0;    ///< made room for newer ones
-  std::uint64_t refused = 0;           ///< not taken, or without a known receiver
-  std::uint64_t malformed = 0;         ///< received and thrown away: no frame, or a broken one
-  std::uint64_t oversized = 0;         ///< beyond the limits
-  std::uint64_t unknown = 0;           ///< another version or kind
-  std::uint64_t unauthenticated = 0;   ///< refused handshakes, and frames of strangers
-  std::uint64_t replayed = 0;          ///< sequence numbers that were there before
-  std::uint64_t stale = 0;             ///< of an earlier life of their sender
-  std::uint64_t flooded = 0;           ///< beyond what a peer may have waiting here
+  std::uint64_t dropped_states = 0;   ///< made room for newer ones
+  std::uint64_t refused = 0;          ///< not taken, or without a known receiver
+  std::uint64_t malformed = 0;        ///< received and thrown away: no frame, or a broken one
+  std::uint64_t oversized = 0;        ///< beyond the limits
+  std::uint64_t unknown = 0;          ///< another version or kind
+  std::uint64_t unauthenticated = 0;  ///< refused handshakes, and frames of strangers
+  std::uint64_t replayed = 0;         ///< sequence numbers that were there before
+  std::uint64_t stale = 0;            ///< of an earlier life of their sender
+  std::uint64_t flooded = 0;          ///< beyond what a peer may have waiting here
 };
 
 /// One host's end. Sending may happen on any thread and never blocks; queues are bounded in bytes.

@@ -21,7 +21,7 @@ void Waker::wake() {
   static_cast<void>(write(descriptor_, &one, sizeof one));  // fails only if it is signalled already
 }
 
-void Waker::drowse() { is_awake_.store(false); }
+void Waker::prepare_sleep() { is_awake_.store(false); }
 
 void Waker::rise() {
   is_awake_.store(true);

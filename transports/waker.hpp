@@ -5,7 +5,7 @@
 
 namespace rubato {
 
-/// The sleeping thread says drowse(), looks once more for work, polls descriptor(), and says rise().
+/// The sleeping thread says prepare_sleep(), looks once more for work, polls descriptor(), and says rise().
 class Waker {
  public:
   Waker();
@@ -17,7 +17,7 @@ class Waker {
   void wake();
 
   int descriptor() const { return descriptor_; }
-  void drowse();
+  void prepare_sleep();
   void rise();
 
  private:

@@ -39,15 +39,14 @@ bool is_port(const std::string& text, bool is_bound) {
 bool is_host(const std::string& text, bool is_bound) {
   if (text == "*") return is_bound;
   const auto fits = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' ||
-           c == '_' || c == ':' || c == '%';
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' || c == '_' ||
+           c == ':' || c == '%';
   };
   return !text.empty() && std::ranges::all_of(text, fits);
 }
 
 bool is_address(const std::string& address, bool is_bound) {
-  if (address.starts_with(ipc))
-    return address.size() > ipc.size() && address.size() - ipc.size() < sizeof(sockaddr_un::sun_path);
+  if (address.starts_with(ipc)) return address.size() > ipc.size() && address.size() - ipc.size() < sizeof(sockaddr_un::sun_path);
   if (!address.starts_with(tcp)) return false;
   const HostAndPort parts = parts_of(address);
   return is_host(parts.host, is_bound) && is_port(parts.port, is_bound);

@@ -5,8 +5,8 @@
 
 namespace rubato {
 
-/// What the address must be, if it is not tcp://HOST:PORT or ipc://PATH; else nothing. Where one listens (`is_bound`) HOST may
-/// be * and PORT 0 or *.
+/// What the address must be, if it is not tcp://HOST:PORT or ipc://PATH; else nothing. Where one listens (`is_bound`)
+/// HOST may be * and PORT 0 or *.
 std::string address_fault(const std::string& address, bool is_bound);
 
 /// Throws std::invalid_argument, with `what` it is the address of, where that has a fault.

@@ -16,8 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view z85_alphabet =
-    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
+constexpr std::string_view z85_alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
 
 bool is_key(std::string_view text) {
   const auto is_z85 = [](char c) { return z85_alphabet.find(c) != std::string_view::npos; };
@@ -33,9 +32,7 @@ bool is_key(std::string_view text) {
 
 std::string allowed_key() { return "a key has " + std::to_string(key_characters) + " characters of Z85"; }
 
-[[noreturn]] void refuse(const fs::path& file, const std::string& why) {
-  throw std::invalid_argument(file.string() + ": " + why);
-}
+[[noreturn]] void refuse(const fs::path& file, const std::string& why) { throw std::invalid_argument(file.string() + ": " + why); }
 
 std::string system_reason() { return std::strerror(errno); }
 
@@ -87,8 +84,7 @@ bool is_file_name(const std::string& name) {
   const auto fits = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' || c == '_';
   };
-  return !name.empty() && name.size() <= 200 && !name.starts_with('.') && !name.starts_with('-') &&
-         std::ranges::all_of(name, fits);
+  return !name.empty() && name.size() <= 200 && !name.starts_with('.') && !name.starts_with('-') && std::ranges::all_of(name, fits);
 }
 
 }  // namespace
@@ -124,7 +120,8 @@ void check_public_key(const std::string& text, const std::string& what) {
 
 IdentityFiles write_identity(const Identity& identity, const fs::path& folder, const std::string& name) {
   if (!is_file_name(name))
-    throw std::invalid_argument("\"" + name + "\" cannot name a host's files; letters, digits, '.', '-' and '_' can, not first '.' or '-'");
+    throw std::invalid_argument("\"" + name +
+                                "\" cannot name a host's files; letters, digits, '.', '-' and '_' can, not first '.' or '-'");
   make_folder(folder);
   const IdentityFiles files{folder / (name + ".secret"), folder / (name + ".public")};
   if (fs::exists(fs::symlink_status(files.public_key))) refuse(files.public_key, "is there already; a key is never overwritten");
@@ -138,7 +135,7 @@ SecretKey read_secret_key(const fs::path& path) {
   const fs::path real = fs::canonical(path, not_there);
   if (not_there) refuse(path, "cannot be read: " + not_there.message());
   const File file(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  struct stat facts{};
+  struct stat facts {};
   if (!file.is_open() || fstat(file.descriptor(), &facts) != 0) refuse(real, "cannot be read: " + system_reason());
   check_owner(real, facts);
   std::array<char, 64> text{};

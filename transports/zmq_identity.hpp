@@ -49,9 +49,9 @@ struct IdentityFiles {
   std::filesystem::path public_key;
 };
 
-/// Writes NAME.secret, which only its owner may read from its first byte on, and NAME.public. Nothing is overwritten. A folder
-/// that is not there is made, for its owner alone.
-/// Throws std::invalid_argument for a name that is no file name, and if the files cannot be made.
+/// Writes NAME.secret, which only its owner may read from its first byte on, and NAME.public. Nothing is overwritten. A
+/// folder that is not there is made, for its owner alone. Throws std::invalid_argument for a name that is no file name,
+/// and if the files cannot be made.
 IdentityFiles write_identity(const Identity& identity, const std::filesystem::path& folder, const std::string& name);
 
 /// Throws std::invalid_argument if the file (a link is followed) is not ours, if others may read or write it, or if it

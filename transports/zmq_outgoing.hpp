@@ -27,8 +27,7 @@ class ZmqOutgoing {
   /// The socket is set up and not yet connected. `sums` is shared by the ways of one thread; null: whatever is
   /// sent is authenticated and needs no checksum. `on_room`: called on ZeroMQ's thread when it has let go of bytes that
   /// were waited for.
-  ZmqOutgoing(zmq::socket_t socket, Envelope envelope, const Limits& limits, KnownSums* sums,
-              std::function<void()> on_room);
+  ZmqOutgoing(zmq::socket_t socket, Envelope envelope, const Limits& limits, KnownSums* sums, std::function<void()> on_room);
 
   /// Any thread.
   ParcelQueue::Outcome put(Parcel parcel);

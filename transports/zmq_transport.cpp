@@ -23,7 +23,7 @@ namespace {
 
 // What a part of a frame may be longer than a piece: the header, and what CURVE adds.
 constexpr std::size_t header_room = frame_header_bytes(most_frame_tensors) + 1024;
-constexpr int longest_greeting = 4096;     // of what a receiver says to a sender
+constexpr int longest_greeting = 4096;  // of what a receiver says to a sender
 constexpr int frames_a_turn = 64;
 constexpr Duration tick = std::chrono::milliseconds(100);
 constexpr Duration patrol_interval = std::chrono::milliseconds(20);
@@ -93,9 +93,9 @@ void check(const ZmqOptions& options) {
   check_keys(options);
 }
 
-// ZeroMQ takes the memory of each message from malloc. The GNU one gives freed memory back to the system beyond twice the
-// largest block of its own mapping that was ever freed, and every page of it costs a fault when it is needed again: a
-// tenth of the time a model of 600 KB takes. So such a block is freed here once; nothing writes to it.
+// ZeroMQ takes the memory of each message from malloc. The GNU one gives freed memory back to the system beyond twice
+// the largest block of its own mapping that was ever freed, and every page of it costs a fault when it is needed again:
+// a tenth of the time a model of 600 KB takes. So such a block is freed here once; nothing writes to it.
 void let_malloc_keep_buffers() {
   constexpr std::size_t largest_that_counts = std::size_t{31} << 20;
   ::operator delete(::operator new(largest_that_counts));
@@ -107,7 +107,8 @@ std::string plain_text_warning(const ZmqOptions& options, const std::string& add
   const std::string sentence = "the address of " + whose + ", " + in_quotes(address) +
                                ", is not on this machine, and without keys everybody on the way can read and forge what is sent";
   if (!options.is_insecure)
-    throw std::invalid_argument(sentence + "; make keys with `rubato keygen` and give them in the roster or with --keys, or set "
+    throw std::invalid_argument(sentence +
+                                "; make keys with `rubato keygen` and give them in the roster or with --keys, or set "
                                 "hosts.insecure = true");
   return "INSECURE: " + sentence;
 }
@@ -204,9 +205,8 @@ ZmqTransport::Engine::Engine(ZmqOptions options, TensorPool& pool)
       continue;
     }
     const ZmqOutgoing::Limits limits{options_.limits.frame, options_.limits.queue_bytes, options_.limits.flight_bytes};
-    outgoing_.push_back(std::make_unique<ZmqOutgoing>(made_outgoing(to), Envelope{options_.self, to, options_.life, 0},
-                                                      limits, options_.secret.is_there() ? nullptr : &sums_,
-                                                      [this] { waker_.wake(); }));
+    outgoing_.push_back(std::make_unique<ZmqOutgoing>(made_outgoing(to), Envelope{options_.self, to, options_.life, 0}, limits,
+                                                      options_.secret.is_there() ? nullptr : &sums_, [this] { waker_.wake(); }));
     if (!options_.hosts[host].address.empty()) reach(to, options_.hosts[host].address);
   }
   listen();
@@ -273,8 +273,9 @@ void ZmqTransport::Engine::listen() {
     incoming_.set(zmq::sockopt::ipv6, is_ipv6(address));
     incoming_.bind(address);
   } catch (const zmq::error_t& error) {
-    throw std::invalid_argument("host " + in_quotes(own.name) + " cannot listen at " + in_quotes(address) + ": " + error.what() +
-                                (options_.bind.empty() ? "; `bind` in its roster entry says where to listen, such as tcp://*:27001" : ""));
+    throw std::invalid_argument(
+        "host " + in_quotes(own.name) + " cannot listen at " + in_quotes(address) + ": " + error.what() +
+        (options_.bind.empty() ? "; `bind` in its roster entry says where to listen, such as tcp://*:27001" : ""));
   }
   endpoint_ = incoming_.get(zmq::sockopt::last_endpoint);
 }
@@ -396,7 +397,7 @@ bool ZmqTransport::Engine::has_work() const {
 }
 
 void ZmqTransport::Engine::sleep() {
-  waker_.drowse();
+  waker_.prepare_sleep();
   if (!has_work()) {
     std::vector<zmq::pollitem_t> items{{incoming_.handle(), 0, ZMQ_POLLIN, 0},
                                        {gatekeeper_.socket().handle(), 0, ZMQ_POLLIN, 0},

@@ -22,13 +22,13 @@ struct ZmqHost {
 };
 
 struct ZmqLimits {
-  FrameLimits frame;  ///< the same at all hosts
-  std::size_t queue_bytes = std::size_t{64} << 20;    ///< waiting to leave for one host
+  FrameLimits frame;                                   ///< the same at all hosts
+  std::size_t queue_bytes = std::size_t{64} << 20;     ///< waiting to leave for one host
   std::size_t receive_bytes = std::size_t{256} << 20;  ///< tensors of one host that are unfinished or not let go of
-  std::size_t flight_bytes = std::size_t{4} << 20;    ///< in ZeroMQ's hands for one host, at either end
-  Duration handshake = std::chrono::seconds(10);      ///< for a connection to show who it is
+  std::size_t flight_bytes = std::size_t{4} << 20;     ///< in ZeroMQ's hands for one host, at either end
+  Duration handshake = std::chrono::seconds(10);       ///< for a connection to show who it is
   Duration heartbeat = std::chrono::seconds(2);
-  Duration silence = std::chrono::seconds(15);        ///< after which a connection counts as dead
+  Duration silence = std::chrono::seconds(15);  ///< after which a connection counts as dead
   Duration reconnect_first = std::chrono::milliseconds(50);
   Duration reconnect_last = std::chrono::seconds(2);  ///< the back-off doubles up to here
 };
@@ -50,8 +50,8 @@ struct ZmqOptions {
 class ZmqTransport final : public Transport {
  public:
   /// Listens at once, connects with start(). What arrives takes its memory from the pool, which outlives the transport
-  /// and the parcels. Throws std::invalid_argument: bad address or key, an address in use, plain text that would leave this
-  /// machine.
+  /// and the parcels. Throws std::invalid_argument: bad address or key, an address in use, plain text that would leave
+  /// this machine.
   ZmqTransport(ZmqOptions options, TensorPool& pool);
   ~ZmqTransport() override;
 

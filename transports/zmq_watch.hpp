@@ -17,9 +17,9 @@ namespace rubato {
 class ZmqWatch {
  public:
   struct Limits {
-    std::size_t connections = 0;  ///< beyond, the oldest that was not heard is shut down, or else the oldest
+    std::size_t connections = 0;   ///< beyond, the oldest that was not heard is shut down, or else the oldest
     std::size_t unread_bytes = 0;  ///< that a connection may have sent beyond what we were given (tcp)
-    Duration silence{};           ///< how long a dead connection was silent before ZeroMQ gave it up
+    Duration silence{};            ///< how long a dead connection was silent before ZeroMQ gave it up
   };
 
   struct Counts {
@@ -49,8 +49,8 @@ class ZmqWatch {
 
  private:
   struct Connection {
-    int descriptor = -1;  // ZeroMQ's name for it
-    int copy = -1;        // our own, so that nobody else can get the number; -1: it was gone already
+    int descriptor = -1;    // ZeroMQ's name for it
+    int copy = -1;          // our own, so that nobody else can get the number; -1: it was gone already
     std::string address{};  // of who opened it; empty over ipc
     bool is_heard = false;
     bool is_shut = false;

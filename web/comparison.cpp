@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "actors/comparison_table.hpp"
+#include "results/comparison_table.hpp"
 #include "web/report.hpp"
 #include "web/report_page.hpp"
 #include "web/run_files.hpp"
@@ -48,15 +48,13 @@ Json bands_of(const ComparedOutcome& outcome) {
 
 }  // namespace
 
-void write_comparison(const std::filesystem::path& file, const Comparison& comparison, std::span<const double> targets,
-                      Axis axis) {
+void write_comparison(const std::filesystem::path& file, const Comparison& comparison, std::span<const double> targets, Axis axis) {
   Json data = Json::parse(table_json(comparison, targets, axis));
   Json& settings = data["settings"];
   for (std::size_t i = 0; i < settings.size(); ++i) settings[i]["bands"] = bands_of(comparison.outcomes[i]);
   const std::string text = in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace));
   const std::string script = std::string(plot_script) + std::string(comparison_script);
-  write_text(file, filled(comparison_html,
-                          {{"title", "Comparison"}, {"style", page_style}, {"data", text}, {"script", script}}));
+  write_text(file, filled(comparison_html, {{"title", "Comparison"}, {"style", page_style}, {"data", text}, {"script", script}}));
 }
 
 }  // namespace rubato::web

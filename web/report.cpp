@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "actors/config.hpp"
+#include "experiment/experiment.hpp"
+#include "experiment/file/experiment_file.hpp"
 #include "web/report_data.hpp"
 #include "web/report_page.hpp"
 #include "web/run_files.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/timing.hpp"
+#include "experiment/build/timing.hpp"
 #include "web/report.hpp"
 #include "web/run_files.hpp"
 #include "web/timeline.hpp"
@@ -46,8 +46,7 @@ Json samples_of(const Table& metrics) {
     for (const double value : metrics.row(index)) row.push_back(number(value));
     rows.push_back(std::move(row));
   }
-  for (const char* column : {"seconds", "bytes_wire", "accuracy_mean", "loss_mean", "consensus"})
-    metrics.column(column);
+  for (const char* column : {"seconds", "bytes_wire", "accuracy_mean", "loss_mean", "consensus"}) metrics.column(column);
   return {{"columns", metrics.columns()}, {"rows", std::move(rows)}, {"total", metrics.rows()}};
 }
 
@@ -61,8 +60,7 @@ std::vector<double> lost_by_receiver(const Table* links, std::size_t clients) {
   if (!links) return {};
   std::vector<double> lost(clients);
   const std::size_t receiver = links->column("receiver"), column = links->column("lost");
-  for (std::size_t i = 0; i < links->rows(); ++i)
-    lost[client_in(links->row(i)[receiver], clients)] += links->row(i)[column];
+  for (std::size_t i = 0; i < links->rows(); ++i) lost[client_in(links->row(i)[receiver], clients)] += links->row(i)[column];
   return lost;
 }
 
@@ -125,7 +123,8 @@ Json partition_of(const Table& partition, std::size_t clients) {
   std::map<std::pair<std::uint64_t, std::size_t>, double> cells;  // by class and column
   for (std::size_t i = 0; i < partition.rows(); ++i) {
     const auto row = partition.row(i);
-    if (!(row[label] >= 0 && row[label] < 65536)) throw std::invalid_argument("partition.csv is damaged: it names a class that cannot be");
+    if (!(row[label] >= 0 && row[label] < 65536))
+      throw std::invalid_argument("partition.csv is damaged: it names a class that cannot be");
     cells[{static_cast<std::uint64_t>(row[label]), client_in(row[client], clients, "partition.csv") / per_column}] += row[rows];
   }
   Json all = Json::array();
@@ -195,8 +194,8 @@ Json course_of(const Timeline& timeline, double seconds) {
   for (std::size_t i = 0; i < timeline.course.size(); ++i) {
     const Timeline::Staleness& part = timeline.course[i];
     if (part.messages == 0) continue;
-    course.push_back({(static_cast<double>(i) + 0.5) * slice, part.sum / static_cast<double>(part.messages),
-                      part.largest, part.messages});
+    course.push_back(
+        {(static_cast<double>(i) + 0.5) * slice, part.sum / static_cast<double>(part.messages), part.largest, part.messages});
   }
   return course;
 }
@@ -242,8 +241,7 @@ std::optional<Duration> known_window(const config::Experiment& experiment) {
 }
 
 std::string report_data(const fs::path& folder, const config::Experiment& experiment) {
-  Json data = {{"summary", summary_of(folder / "summary.json")},
-               {"samples", samples_of(Table(folder / "metrics.csv"))}};
+  Json data = {{"summary", summary_of(folder / "summary.json")}, {"samples", samples_of(Table(folder / "metrics.csv"))}};
   const Table clients(folder / "clients.csv");
   std::optional<Table> links;
   if (fs::exists(folder / "links.csv")) links.emplace(folder / "links.csv");
@@ -251,10 +249,8 @@ std::string report_data(const fs::path& folder, const config::Experiment& experi
   data["graph"] = links ? graph_of({links->columns().size(), links->values()}, clients.rows())
                         : graph_in(make_graph(experiment), clients.rows());
   data["graph"]["kind"] = std::string(config::name_of(experiment.topology.kind));
-  if (fs::exists(folder / "partition.csv"))
-    data["partition"] = partition_of(Table(folder / "partition.csv"), clients.rows());
-  if (has_record(folder))
-    data["timeline"] = timeline_of(folder / "timeline.rbt", experiment, seconds_of(data["summary"]));
+  if (fs::exists(folder / "partition.csv")) data["partition"] = partition_of(Table(folder / "partition.csv"), clients.rows());
+  if (has_record(folder)) data["timeline"] = timeline_of(folder / "timeline.rbt", experiment, seconds_of(data["summary"]));
   return in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "actors/config.hpp"
+#include "experiment/experiment.hpp"
 #include "runtime/time.hpp"
 
 namespace rubato::web {

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "actors/experiment.hpp"
+#include "actors/run.hpp"
 
 namespace rubato::web {
 
@@ -30,9 +30,7 @@ std::vector<std::string_view> fields_of(std::string_view line) {
   return fields;
 }
 
-std::string_view without_return(std::string_view line) {
-  return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
-}
+std::string_view without_return(std::string_view line) { return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line; }
 
 }  // namespace
 

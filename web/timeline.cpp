@@ -37,8 +37,7 @@ class Collector {
   }
 
   void add_to_course(double at, double age) {
-    const auto slice =
-        static_cast<std::size_t>(std::max(0.0, at / limits_.seconds * static_cast<double>(limits_.slices)));
+    const auto slice = static_cast<std::size_t>(std::max(0.0, at / limits_.seconds * static_cast<double>(limits_.slices)));
     Timeline::Staleness& staleness = found_.course[std::min(slice, limits_.slices - 1)];
     ++staleness.messages;
     staleness.sum += age;

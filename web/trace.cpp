@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
-#include "actors/experiment.hpp"
+#include "actors/run.hpp"
 #include "web/timeline.hpp"
 
 namespace rubato::web {
@@ -19,9 +19,7 @@ using Json = nlohmann::ordered_json;
 // One nanosecond: slices of a track must not overlap in part, and no two instants of a run are closer.
 constexpr Duration short_slice{1};
 
-std::string quoted(const std::string& text) {
-  return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
-}
+std::string quoted(const std::string& text) { return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace); }
 
 // The format counts microseconds; three decimals keep every nanosecond.
 std::string microseconds(Duration duration) {
@@ -30,13 +28,9 @@ std::string microseconds(Duration duration) {
 }
 
 // Viewers keep track 0 for themselves.
-std::string track(ClientId client) {
-  return std::to_string(client.value + std::uint64_t{1});
-}
+std::string track(ClientId client) { return std::to_string(client.value + std::uint64_t{1}); }
 
-std::string number(const char* name, std::uint64_t value) {
-  return std::string("\"") + name + "\":" + std::to_string(value);
-}
+std::string number(const char* name, std::uint64_t value) { return std::string("\"") + name + "\":" + std::to_string(value); }
 
 class TraceWriter {
  public:
@@ -85,8 +79,7 @@ class TraceWriter {
   std::string note(bool is_whole, bool is_incomplete) const {
     if (is_incomplete) return "the record ends early: it was cut at its limit or its end is damaged";
     if (is_whole) return "all steps of the record";
-    return "the first " + std::to_string(steps_) +
-           " steps of the record; later ones are left out to keep the trace small";
+    return "the first " + std::to_string(steps_) + " steps of the record; later ones are left out to keep the trace small";
   }
 
   void event(const char* phase, const std::string& name, ClientId client, Time at, const std::string& rest) {
@@ -121,8 +114,7 @@ class TraceWriter {
   void add_merge(const Step& step) {
     if (settings_.window) {
       const Time opening = opening_of(step, *settings_.window);
-      if (opening < step.at)
-        slice("window", step.client, opening, step.at - opening, number("messages", step.entries.size()));
+      if (opening < step.at) slice("window", step.client, opening, step.at - opening, number("messages", step.entries.size()));
     }
     add_receipt(step, "merge");
   }
@@ -153,8 +145,7 @@ class TraceWriter {
 
 }  // namespace
 
-void write_trace(const std::filesystem::path& record, const std::filesystem::path& trace,
-                 const TraceSettings& settings) {
+void write_trace(const std::filesystem::path& record, const std::filesystem::path& trace, const TraceSettings& settings) {
   RecordReader reader = open_record(record);
   std::ofstream out(trace, std::ios::binary);
   TraceWriter writer(out, settings);

@@ -29,7 +29,6 @@ struct TraceSettings {
 
 /// Writes the first steps of a record; "otherData" in the file says how many and whether they are all. Holds one step
 /// at a time. Throws std::invalid_argument if the record cannot be read, RunFailed if the disk does not take the trace.
-void write_trace(const std::filesystem::path& record, const std::filesystem::path& trace,
-                 const TraceSettings& settings);
+void write_trace(const std::filesystem::path& record, const std::filesystem::path& trace, const TraceSettings& settings);
 
 }  // namespace rubato::web

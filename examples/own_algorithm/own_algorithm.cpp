@@ -6,8 +6,9 @@
 //   publish   send x to every neighbour
 //   merge     x <- x + sum_j w_j (x_j - x)
 //
-// The algorithm says what happens to models and never when: the timers, links and mailboxes are those of any experiment.
-#include <rubato/actors/experiment.hpp>
+// The algorithm says what happens to models and never when: the timers, links and mailboxes are those of any
+// experiment.
+#include <rubato/actors/run.hpp>
 
 #include <cstdio>
 
@@ -32,8 +33,7 @@ class HeavyBall final : public rubato::Algorithm<float> {
     return payload;
   }
 
-  void merge(rubato::Work<float>& work, const rubato::Step&,
-             std::span<const rubato::Received<float>> window) override {
+  void merge(rubato::Work<float>& work, const rubato::Step&, std::span<const rubato::Received<float>> window) override {
     const rubato::Scratch<float>::Frame frame(work.scratch);
     rubato::VectorRef<float> before = work.scratch.vector(x_.size());
     before = x_;
@@ -68,11 +68,11 @@ int main() {
 
   rubato::RunOptions options;
   options.threads = 2;
-  options.own_float.algorithm = [](const rubato::Seat&, rubato::ConstVectorRef<float> start, rubato::TensorPool&) {
+  options.own_float.algorithm = [](const rubato::ClientView&, rubato::ConstVectorRef<float> start, rubato::TensorPool&) {
     return std::make_unique<HeavyBall>(start, 0.02f, 0.9f);
   };
-  options.own_float.needs = {.keep = rubato::Keep::newest};    // models: of several from one sender only the newest
-  options.own_float.merge = rubato::Weights::doubly;           // Metropolis weights on the ring
+  options.own_float.needs = {.keep = rubato::Keep::newest};  // models: of several from one sender only the newest
+  options.own_float.merge = rubato::Weights::doubly;         // Metropolis weights on the ring
   const rubato::RunResult own = rubato::run(experiment(), options);
 
   const bool same_clocks = plain.messages.computations == own.messages.computations;

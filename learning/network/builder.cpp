@@ -39,8 +39,8 @@ class Builder {
 
   BuiltNetwork<Real> build(std::uint32_t classes) {
     if (reads_pixels() && shape_.channels == 1 && shape_.height == 1)
-      throw std::invalid_argument("model.layers need images; a sample of these data is a row of " +
-                                  std::to_string(shape_.width) + " numbers");
+      throw std::invalid_argument("model.layers need images; a sample of these data is a row of " + std::to_string(shape_.width) +
+                                  " numbers");
     if (shape_.channels > 1 && reads_pixels()) append(make_to_pixels<Real>(shape_), shape_);
     for (; next_ < layers_.size(); ++next_) add(layers_[next_]);
     dense(static_cast<Index>(classes), false);
@@ -142,9 +142,7 @@ class Builder {
     append(make_max_pooling<Real>(form), form.out());
   }
 
-  void dense(Index outputs, bool has_relu) {
-    append(make_dense<Real>(shape_.size(), outputs, has_relu, offset_), {outputs, 1, 1});
-  }
+  void dense(Index outputs, bool has_relu) { append(make_dense<Real>(shape_.size(), outputs, has_relu, offset_), {outputs, 1, 1}); }
 
   void dropout(const LayerWords& layer) {
     const double chance = layer.numbers[0];

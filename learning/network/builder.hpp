@@ -1,7 +1,7 @@
 // From layers in words to a program of operations.
 #pragma once
 
-#include "learning/network.hpp"
+#include "learning/network/network.hpp"
 #include "learning/network/program.hpp"
 
 namespace rubato {

@@ -11,7 +11,7 @@ struct ConvolutionForm {
   Index outputs = 1;
   Index kernel = 3;
   Index stride = 1;
-  Index padding = 0;    ///< pixels of zeros around the image
+  Index padding = 0;  ///< pixels of zeros around the image
   bool has_bias = true;
   bool has_relu = false;  ///< max(0, .) right after it
   bool masks = true;      ///< with ReLU: the gradient that flows back is still to be set to 0 where the output is 0

@@ -32,8 +32,7 @@ class ActivationOf final : public Operation<Real> {
 template <class Real>
 class Dropout final : public Operation<Real> {
  public:
-  Dropout(double chance, Index size, std::uint32_t layer)
-      : Operation<Real>(0), chance_{chance}, size_{size}, layer_{layer} {}
+  Dropout(double chance, Index size, std::uint32_t layer) : Operation<Real>(0), chance_{chance}, size_{size}, layer_{layer} {}
 
   /// The factor of every number.
   Index kept() const override { return size_; }
@@ -53,8 +52,7 @@ class Dropout final : public Operation<Real> {
   }
 
  private:
-  static void multiply(const Real* __restrict numbers, const Real* __restrict factors, Index count,
-                       Real* __restrict out) {
+  static void multiply(const Real* __restrict numbers, const Real* __restrict factors, Index count, Real* __restrict out) {
     for (Index i = 0; i < count; ++i) out[i] = numbers[i] * factors[i];
   }
 
@@ -103,8 +101,7 @@ class Framing final : public Operation<Real> {
 
   void backward(const Pass<Real>& pass, const Arrays<Real>&, const Gradients<Real>& gradients) const override {
     if (!gradients.in) return;
-    each_line(pass.rows,
-              [&](Index in, Index out, Index count) { std::copy_n(gradients.out + out, count, gradients.in + in); });
+    each_line(pass.rows, [&](Index in, Index out, Index count) { std::copy_n(gradients.out + out, count, gradients.in + in); });
   }
 
  private:
@@ -113,8 +110,7 @@ class Framing final : public Operation<Real> {
     const Index line = in_.width * in_.channels;
     for (Index row = 0; row < rows; ++row)
       for (Index y = 0; y < in_.height; ++y)
-        visit(row * in_.size() + y * line,
-              row * out_.size() + ((y + width_) * out_.width + width_) * in_.channels, line);
+        visit(row * in_.size() + y * line, row * out_.size() + ((y + width_) * out_.width + width_) * in_.channels, line);
   }
 
   Shape in_;
@@ -139,8 +135,7 @@ class Thinning final : public Operation<Real> {
   void backward(const Pass<Real>& pass, const Arrays<Real>&, const Gradients<Real>& gradients) const override {
     if (!gradients.in) return;
     std::fill_n(gradients.in, pass.rows * in_.size(), Real{0});
-    each_pixel(pass.rows,
-               [&](Index from, Index to) { std::copy_n(gradients.out + to, in_.channels, gradients.in + from); });
+    each_pixel(pass.rows, [&](Index from, Index to) { std::copy_n(gradients.out + to, in_.channels, gradients.in + from); });
   }
 
  private:
@@ -186,11 +181,11 @@ OperationPtr<Real> make_thinning(const Shape& in, Index stride, Index channels) 
   return std::make_unique<Thinning<Real>>(in, stride, channels);
 }
 
-#define RUBATO_INSTANTIATE(Real)                                               \
-  template OperationPtr<Real> make_activation(Activation, Index);              \
-  template OperationPtr<Real> make_dropout(double, Index, std::uint32_t);      \
-  template OperationPtr<Real> make_to_pixels(const Shape&);                    \
-  template OperationPtr<Real> make_framing(const Shape&, Index);               \
+#define RUBATO_INSTANTIATE(Real)                                          \
+  template OperationPtr<Real> make_activation(Activation, Index);         \
+  template OperationPtr<Real> make_dropout(double, Index, std::uint32_t); \
+  template OperationPtr<Real> make_to_pixels(const Shape&);               \
+  template OperationPtr<Real> make_framing(const Shape&, Index);          \
   template OperationPtr<Real> make_thinning(const Shape&, Index, Index);
 RUBATO_INSTANTIATE(float)
 RUBATO_INSTANTIATE(double)

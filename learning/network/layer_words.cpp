@@ -17,11 +17,16 @@ struct Grammar {
 
 const std::vector<Grammar>& grammars() {
   static const std::vector<Grammar> all{
-      {"conv", 2, {"stride", "pad", "same"}}, {"maxpool", 1, {"stride", "pad"}},
-      {"meanpool", 0, {}},                    {"dense", 1, {}},
-      {"relu", 0, {}},                        {"sigmoid", 0, {}},
-      {"tanh", 0, {}},                        {"dropout", 1, {}},
-      {"norm", 0, {}},                        {"flatten", 0, {}},
+      {"conv", 2, {"stride", "pad", "same"}},
+      {"maxpool", 1, {"stride", "pad"}},
+      {"meanpool", 0, {}},
+      {"dense", 1, {}},
+      {"relu", 0, {}},
+      {"sigmoid", 0, {}},
+      {"tanh", 0, {}},
+      {"dropout", 1, {}},
+      {"norm", 0, {}},
+      {"flatten", 0, {}},
       {"residual", 1, {"stride", "project"}},
   };
   return all;
@@ -68,9 +73,7 @@ bool is_whole(double number) { return number == std::floor(number) && std::abs(n
 
 }  // namespace
 
-void LayerWords::fail(const std::string& what) const {
-  throw std::invalid_argument("model.layers: \"" + text + "\": " + what);
-}
+void LayerWords::fail(const std::string& what) const { throw std::invalid_argument("model.layers: \"" + text + "\": " + what); }
 
 Index LayerWords::size(std::size_t i) const {
   if (!is_whole(numbers[i]) || numbers[i] < 1) fail("its sizes are whole numbers from 1");

@@ -10,10 +10,10 @@
 namespace rubato {
 
 struct LayerWords {
-  std::string text;                      ///< as it was written
+  std::string text;  ///< as it was written
   std::string word;
-  std::vector<double> numbers;           ///< right behind the word
-  std::map<std::string, double> options; ///< stride, pad with their numbers; same and project with 1
+  std::vector<double> numbers;            ///< right behind the word
+  std::map<std::string, double> options;  ///< stride, pad with their numbers; same and project with 1
 
   /// Throws std::invalid_argument naming the layer.
   [[noreturn]] void fail(const std::string& what) const;

@@ -1,4 +1,4 @@
-#include "learning/network.hpp"
+#include "learning/network/network.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -42,8 +42,7 @@ class Network final : public Model<Real> {
     return all;
   }
 
-  Real gradient(ConstVectorRef<Real> x, const Batch<Real>& batch, VectorRef<Real> g,
-                Scratch<Real>& scratch) const override {
+  Real gradient(ConstVectorRef<Real> x, const Batch<Real>& batch, VectorRef<Real> g, Scratch<Real>& scratch) const override {
     const Pass<Real> pass{.rows = batch.inputs.rows(),
                           .parameters = x.data(),
                           .scratch = scratch,
@@ -61,12 +60,11 @@ class Network final : public Model<Real> {
 
   Index block_rows() const override { return block_rows_; }
 
-  void logits(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out,
-              Scratch<Real>& scratch) const override {
+  void logits(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out, Scratch<Real>& scratch) const override {
     for (Index first = 0; first < inputs.rows(); first += evaluated_rows) {
       const Index rows = std::min(evaluated_rows, inputs.rows() - first);
-      built_.program.evaluate({.rows = rows, .parameters = x.data(), .scratch = scratch},
-                              inputs.data() + first * inputs.cols(), out.data() + first * out.cols());
+      built_.program.evaluate({.rows = rows, .parameters = x.data(), .scratch = scratch}, inputs.data() + first * inputs.cols(),
+                              out.data() + first * out.cols());
     }
   }
 

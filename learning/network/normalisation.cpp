@@ -20,10 +20,7 @@ template <class Real>
 class NormalisationOf final : public Operation<Real> {
  public:
   explicit NormalisationOf(const NormalisationForm& form)
-      : Operation<Real>(form.offset),
-        form_{form},
-        channels_{form.shape.channels},
-        pixels_{form.shape.height * form.shape.width} {}
+      : Operation<Real>(form.offset), form_{form}, channels_{form.shape.channels}, pixels_{form.shape.height * form.shape.width} {}
 
   Index parameters() const override { return (has_batch() ? 4 : 2) * channels_; }
   /// Mean and r of every channel.
@@ -86,8 +83,8 @@ class NormalisationOf final : public Operation<Real> {
   Index group_size() const { return channels_ / form_.groups; }
   Real* room(const Pass<Real>& pass) const { return pass.scratch.vector(channels_).data(); }
 
-  // Adds the numbers of one sample and their squares to sums[0..C) and sums[C..2C), row of pixels by row of pixels, so that
-  // long sums are made of short ones.
+  // Adds the numbers of one sample and their squares to sums[0..C) and sums[C..2C), row of pixels by row of pixels, so
+  // that long sums are made of short ones.
   void add_moments(const Pass<Real>& pass, const Real* in, double* sums) const {
     typename Scratch<Real>::Frame frame(pass.scratch);
     Real* const sum = room(pass);
@@ -184,8 +181,8 @@ class NormalisationOf final : public Operation<Real> {
     for (Index i = 0; i < form_.shape.size(); ++i) delta[i] = out[i] > 0 ? delta[i] : 0;
   }
 
-  void sum_deltas(const Real* __restrict in, const Real* __restrict delta, const Real* __restrict mean,
-                  Real* __restrict plain, Real* __restrict weighted) const {
+  void sum_deltas(const Real* __restrict in, const Real* __restrict delta, const Real* __restrict mean, Real* __restrict plain,
+                  Real* __restrict weighted) const {
     for (Index pixel = 0; pixel < pixels_; ++pixel, in += channels_, delta += channels_)
       for (Index c = 0; c < channels_; ++c) {
         plain[c] += delta[c];
@@ -245,8 +242,8 @@ class NormalisationOf final : public Operation<Real> {
       coefficients(own, arrays.kept, c, own[c] * gradient[channels_ + c] / count, own[c] * gradient[c] / count, p, q, t);
   }
 
-  void write_in(const Real* __restrict in, const Real* __restrict delta, const Real* __restrict p,
-                const Real* __restrict q, const Real* __restrict t, Real* __restrict back) const {
+  void write_in(const Real* __restrict in, const Real* __restrict delta, const Real* __restrict p, const Real* __restrict q,
+                const Real* __restrict t, Real* __restrict back) const {
     for (Index pixel = 0; pixel < pixels_; ++pixel, in += channels_, delta += channels_, back += channels_)
       for (Index c = 0; c < channels_; ++c) back[c] = p[c] * delta[c] + q[c] * in[c] + t[c];
   }

@@ -1,7 +1,7 @@
 // Normalisation over groups of channels or over the batch, with what follows it in a residual block.
 #pragma once
 
-#include "learning/network.hpp"
+#include "learning/network/network.hpp"
 #include "learning/network/operation.hpp"
 
 namespace rubato {
@@ -10,13 +10,13 @@ namespace rubato {
 struct NormalisationForm {
   Shape shape;
   Normalisation kind = Normalisation::group;
-  Index groups = 8;         ///< group: must divide the channels
+  Index groups = 8;  ///< group: must divide the channels
   bool has_relu = false;
-  Index offset = 0;         ///< of its parameters
+  Index offset = 0;  ///< of its parameters
 };
 
-/// out <- relu?(scale (in - mean) / sqrt(variance + 1e-5) + shift + other?) in one sweep. `other` is added if it is given.
-/// Outside training `batch` uses its running statistics.
+/// out <- relu?(scale (in - mean) / sqrt(variance + 1e-5) + shift + other?) in one sweep. `other` is added if it is
+/// given. Outside training `batch` uses its running statistics.
 template <class Real>
 OperationPtr<Real> make_normalisation(const NormalisationForm& form);
 

@@ -1,5 +1,5 @@
-// Convolution in float through oneDNN. Its primitives are made once for every number of samples and used by all threads;
-// each thread has a stream of its own, and one thread does all of a primitive's work.
+// Convolution in float through oneDNN. Its primitives are made once for every number of samples and used by all
+// threads; each thread has a stream of its own, and one thread does all of a primitive's work.
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -32,8 +32,8 @@ dnnl::stream& stream_of_thread() {
   return stream;
 }
 
-// Batch sizes that a convolution keeps its primitives for. Where every client has a batch of its own size there are many
-// more; oneDNN keeps what it compiled, so that making them again is cheap.
+// Batch sizes that a convolution keeps its primitives for. Where every client has a batch of its own size there are
+// many more; oneDNN keeps what it compiled, so that making them again is cheap.
 constexpr std::size_t most_sizes = 32;
 
 memory::desc described(const memory::dims& sizes, Tag tag) { return {sizes, memory::data_type::f32, tag}; }
@@ -83,8 +83,7 @@ class Primitives {
     Arguments arguments{{DNNL_ARG_SRC, lent(weights_desc_.src_desc(), in)},
                         {DNNL_ARG_DIFF_DST, lent(weights_desc_.diff_dst_desc(), delta)},
                         {DNNL_ARG_DIFF_WEIGHTS, weights}};
-    if (form_.has_bias)
-      arguments.emplace(DNNL_ARG_DIFF_BIAS, lent(weights_desc_.diff_bias_desc(), gradient + form_.weights()));
+    if (form_.has_bias) arguments.emplace(DNNL_ARG_DIFF_BIAS, lent(weights_desc_.diff_bias_desc(), gradient + form_.weights()));
     run(backward_weights_, weights_desc_, arguments, scratch);
     const OneThread one_thread;
     memory plain = lent(plain_weights(), gradient), ordered = weights;
@@ -106,14 +105,12 @@ class Primitives {
     return form_.in.channels == 1 ? Tag::nchw : Tag::nChw16c;
   }
   Tag out_tag(bool in_blocks) const { return in_blocks ? Tag::nChw16c : Tag::nhwc; }
-  bool forward_in_blocks() const {
-    return form_.outputs == 16 && (form_.in.channels == 1 || form_.in.channels == 16);
-  }
+  bool forward_in_blocks() const { return form_.outputs == 16 && (form_.in.channels == 1 || form_.in.channels == 16); }
   bool backward_in_blocks() const { return form_.outputs == 16 && form_.in.channels == 1; }
 
   Descriptions descriptions(bool in_blocks) const {
-    return {described(in_sizes(), in_tag(in_blocks)), described(weight_sizes(), Tag::any),
-            described({form_.outputs}, Tag::a), described(out_sizes(), out_tag(in_blocks))};
+    return {described(in_sizes(), in_tag(in_blocks)), described(weight_sizes(), Tag::any), described({form_.outputs}, Tag::a),
+            described(out_sizes(), out_tag(in_blocks))};
   }
 
   memory::dims strides() const { return {form_.stride, form_.stride}; }
@@ -128,11 +125,10 @@ class Primitives {
       after.append_eltwise(1, algorithm::eltwise_relu, 0, 0);
       attributes.set_post_ops(after);
     }
-    const Forward::desc desc =
-        form_.has_bias ? Forward::desc(prop_kind::forward_training, algorithm::convolution_direct, d.in, d.weights, d.bias,
-                                       d.out, strides(), padding(), padding())
-                       : Forward::desc(prop_kind::forward_training, algorithm::convolution_direct, d.in, d.weights, d.out,
-                                       strides(), padding(), padding());
+    const Forward::desc desc = form_.has_bias ? Forward::desc(prop_kind::forward_training, algorithm::convolution_direct, d.in,
+                                                              d.weights, d.bias, d.out, strides(), padding(), padding())
+                                              : Forward::desc(prop_kind::forward_training, algorithm::convolution_direct, d.in,
+                                                              d.weights, d.out, strides(), padding(), padding());
     return {desc, attributes, engine()};
   }
 
@@ -153,10 +149,9 @@ class Primitives {
     backward_data_ = BackwardData(data_desc_);
     to_backward_ = {data_desc_.weights_desc(), reorder(plain_weights(), data_desc_.weights_desc())};
     const BackwardWeights::desc desc =
-        form_.has_bias ? BackwardWeights::desc(algorithm::convolution_direct, d.in, d.weights, d.bias, d.out, strides(),
-                                               padding(), padding())
-                       : BackwardWeights::desc(algorithm::convolution_direct, d.in, d.weights, d.out, strides(), padding(),
-                                               padding());
+        form_.has_bias
+            ? BackwardWeights::desc(algorithm::convolution_direct, d.in, d.weights, d.bias, d.out, strides(), padding(), padding())
+            : BackwardWeights::desc(algorithm::convolution_direct, d.in, d.weights, d.out, strides(), padding(), padding());
     weights_desc_ = {desc, attributes, engine(), hint};
     backward_weights_ = BackwardWeights(weights_desc_);
     from_weights_ = {weights_desc_.diff_weights_desc(), reorder(weights_desc_.diff_weights_desc(), plain_weights())};
@@ -179,8 +174,7 @@ class Primitives {
   }
 
   template <class Description>
-  static void run(const dnnl::primitive& primitive, const Description& description, Arguments& arguments,
-                  Scratch<float>& scratch) {
+  static void run(const dnnl::primitive& primitive, const Description& description, Arguments& arguments, Scratch<float>& scratch) {
     const OneThread one_thread;
     const memory::desc desc = description.scratchpad_desc();
     arguments.emplace(DNNL_ARG_SCRATCHPAD, lent(desc, room(desc, scratch)));

@@ -17,11 +17,11 @@ namespace rubato {
 /// What all operations of one pass share.
 template <class Real>
 struct Pass {
-  Index rows;                ///< samples
-  const Real* parameters;    ///< the whole vector of the network
+  Index rows;              ///< samples
+  const Real* parameters;  ///< the whole vector of the network
   Scratch<Real>& scratch;
   const Chance* chance = nullptr;  ///< null: nothing is random
-  bool trains = false;       ///< else running statistics are used instead of the batch's
+  bool trains = false;             ///< else running statistics are used instead of the batch's
 };
 
 /// What an operation read and wrote on its way forwards. Every array has a row per sample; images lie pixel by pixel,
@@ -31,11 +31,11 @@ struct Arrays {
   const Real* in;
   const Real* other;  ///< the second input, where there is one
   Real* out;
-  Real* kept;         ///< what the way back needs besides, kept() numbers per sample
+  Real* kept;  ///< what the way back needs besides, kept() numbers per sample
 };
 
-/// What flows back. `out` is the gradient at the output and may be overwritten; the other two are written, not added to,
-/// and null where nobody wants them.
+/// What flows back. `out` is the gradient at the output and may be overwritten; the other two are written, not added
+/// to, and null where nobody wants them.
 template <class Real>
 struct Gradients {
   Real* out;

@@ -1,6 +1,7 @@
-// Convolution as a product of matrices.  U: a row per output pixel, its window's numbers side by side (zeros outside the
-// image); W: a row per output channel.
-//   forward   Y = U W^T + b          backward   dW = dY^T U,  db = column sums of dY,  dU = dY W, added back where U came from
+// Convolution as a product of matrices.  U: a row per output pixel, its window's numbers side by side (zeros outside
+// the image); W: a row per output channel.
+//   forward   Y = U W^T + b          backward   dW = dY^T U,  db = column sums of dY,  dU = dY W, added back where U
+//   came from
 #include <algorithm>
 
 #include "learning/network/convolution.hpp"
@@ -79,8 +80,7 @@ class PlainConvolution final : public Operation<Real> {
     for (Index output = 0; output < form_.outputs; ++output)
       for (Index channel = 0; channel < form_.in.channels; ++channel)
         for (Index y = 0; y < form_.kernel; ++y)
-          for (Index x = 0; x < form_.kernel; ++x)
-            visit(number++, output, (y * form_.kernel + x) * form_.in.channels + channel);
+          for (Index x = 0; x < form_.kernel; ++x) visit(number++, output, (y * form_.kernel + x) * form_.in.channels + channel);
   }
 
   MatrixRef<Real> window_weights(const Pass<Real>& pass) const {
@@ -110,9 +110,8 @@ class PlainConvolution final : public Operation<Real> {
 
   void gather(const Real* image, MatrixRef<Real> windows) const {
     windows.setZero();
-    each_pixel([&](Index row, Index place, Index from) {
-      std::copy_n(image + from, form_.in.channels, windows.row(row).data() + place);
-    });
+    each_pixel(
+        [&](Index row, Index place, Index from) { std::copy_n(image + from, form_.in.channels, windows.row(row).data() + place); });
   }
 
   void scatter(MatrixRef<Real> windows, Real* image) const {

@@ -24,9 +24,7 @@ class MaxPooling final : public Operation<Real> {
       Real* out = arrays.out + row * out_.size();
       for (Index y = 0; y < out_.height; ++y)
         for (Index x = 0; x < out_.width; ++x, out += channels())
-          each_piece([&](Index first, auto width) {
-            find_largest<decltype(width)::value>(y, x, in + first, out + first);
-          });
+          each_piece([&](Index first, auto width) { find_largest<decltype(width)::value>(y, x, in + first, out + first); });
     }
   }
 
@@ -137,8 +135,7 @@ class MeanPooling final : public Operation<Real> {
     if (!gradients.in) return;
     for (Index row = 0; row < pass.rows; ++row) {
       Eigen::Map<Matrix<Real>> back(gradients.in + row * in_.size(), pixels(), in_.channels);
-      const Eigen::Map<const Eigen::Matrix<Real, 1, Eigen::Dynamic>> delta(gradients.out + row * in_.channels,
-                                                                             in_.channels);
+      const Eigen::Map<const Eigen::Matrix<Real, 1, Eigen::Dynamic>> delta(gradients.out + row * in_.channels, in_.channels);
       back.rowwise() = delta / static_cast<Real>(pixels());
     }
   }

@@ -1,7 +1,7 @@
 // The networks of the papers as lists of layers.
 #include <stdexcept>
 
-#include "learning/network.hpp"
+#include "learning/network/network.hpp"
 
 namespace rubato {
 
@@ -10,21 +10,23 @@ namespace {
 using Layers = std::vector<std::string>;
 
 // 149,194 parameters for 28 x 28 and 10 classes.
-Layers cnn_draco() {
-  return {"conv 16 5", "relu", "maxpool 2", "conv 32 5", "relu", "dense 64", "relu", "dense 64", "relu"};
-}
+Layers cnn_draco() { return {"conv 16 5", "relu", "maxpool 2", "conv 32 5", "relu", "dense 64", "relu", "dense 64", "relu"}; }
 
 // 268,362 parameters for 28 x 28 and 10 classes, 268,650 for three channels: every image is framed to 32 x 32.
 Layers cnn_depositum(const Shape& input) {
   const Index frame = input.height < 32 ? (32 - input.height) / 2 : 0;
-  return {"conv 16 3 pad " + std::to_string(frame + 1), "relu", "maxpool 2", "conv 32 3 same", "relu", "maxpool 2",
-          "dense 128", "relu"};
+  return {"conv 16 3 pad " + std::to_string(frame + 1),
+          "relu",
+          "maxpool 2",
+          "conv 32 3 same",
+          "relu",
+          "maxpool 2",
+          "dense 128",
+          "relu"};
 }
 
 // 970,847 parameters for 28 x 28 and 47 classes.
-Layers cnn_kdpdfl() {
-  return {"conv 32 5", "relu", "maxpool 2", "conv 64 5", "relu", "maxpool 2", "dense 857", "relu"};
-}
+Layers cnn_kdpdfl() { return {"conv 32 5", "relu", "maxpool 2", "conv 64 5", "relu", "maxpool 2", "dense 857", "relu"}; }
 
 Layers resnet(const std::vector<int>& widths, int blocks, const std::string& shortcut) {
   Layers layers{"conv " + std::to_string(widths.front()) + " 3 same", "norm", "relu"};
@@ -39,9 +41,7 @@ Layers resnet(const std::vector<int>& widths, int blocks, const std::string& sho
 
 }  // namespace
 
-std::vector<std::string> network_presets() {
-  return {"cnn_draco", "cnn_depositum", "cnn_kdpdfl", "resnet20", "resnet18"};
-}
+std::vector<std::string> network_presets() { return {"cnn_draco", "cnn_depositum", "cnn_kdpdfl", "resnet20", "resnet18"}; }
 
 std::vector<std::string> preset_layers(const std::string& name, const Shape& input) {
   if (name == "cnn_draco") return cnn_draco();

@@ -65,8 +65,7 @@ template <class Real>
 std::vector<bool> Program<Real>::depends_on_parameters() const {
   std::vector<bool> depends(sizes_.size(), false);
   for (const Node<Real>& node : nodes_)
-    depends[node.out] =
-        node.operation->parameters() > 0 || depends[node.in] || (node.other && depends[*node.other]);
+    depends[node.out] = node.operation->parameters() > 0 || depends[node.in] || (node.other && depends[*node.other]);
   return depends;
 }
 

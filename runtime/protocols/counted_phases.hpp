@@ -1,5 +1,5 @@
-// CountedPhases: the phases of a run in rounds, counted through from the first of the opening, so that one number says how
-// far a client is.
+// CountedPhases: the phases of a run in rounds, counted through from the first of the opening, so that one number says
+// how far a client is.
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::uint8_t to_leader = GatherSettings::to_leader, to_all = GatherSettings::to_all;
 constexpr std::uint32_t furthest_turn = 1u << 29;  // nobody can be lured to the end of the numbers
-constexpr int leader_waits = 1, others_wait = 3;  // deadlines: for models; for the leader, who may have begun later, and its answer
+constexpr int leader_waits = 1,
+              others_wait = 3;  // deadlines: for models; for the leader, who may have begun later, and its answer
 
 }  // namespace
 
@@ -19,12 +20,12 @@ void GatherByMessage::on_leave(Time now, Effects& effects) {
   for (const Arrival& arrival : arrived_) discard(arrival, self_, now, effects);
   counts_.superseded += arrived_.size();
   arrived_.clear();
-  stage_ = Stage::away;
+  stage_ = RunControl::away;
 }
 
 void GatherByMessage::on_presence(ClientId neighbour, bool is_here, Time now, Effects& effects) {
   absent_.set(neighbour, is_here);
-  if (is_here || stage_ != Stage::waiting) return;
+  if (is_here || stage_ != RunControl::waiting) return;
   // Who has gone is not waited for.
   if (settings_.leader_of(turn_) == neighbour) return enter_next(now, later(now, slowest_job()), effects);
   if (leads() && has_all()) close(now, effects);
@@ -38,7 +39,7 @@ void GatherByMessage::archive(Archive& archive) {
 void GatherByMessage::enter(std::uint32_t turn, Time now, Time others_work_until, Effects& effects) {
   turn_ = turn;
   for (std::uint32_t i = 0; i < clients() && !leads() && !is_here(settings_.leader_of(turn_)); ++i) ++turn_;
-  stage_ = Stage::waiting;
+  stage_ = RunControl::waiting;
   others_work_until_ = std::max(now, others_work_until);
   forget_older(now, effects);
   effects.wake({now, Priority::transmit, self_, turn_});
@@ -52,7 +53,7 @@ void GatherByMessage::enter_next(Time now, Time others_work_until, Effects& effe
 }
 
 void GatherByMessage::on_transmit(Time now, std::uint32_t turn, Effects& effects) {
-  if (turn != turn_ || stage_ != Stage::waiting) return;
+  if (turn != turn_ || stage_ != RunControl::waiting) return;
   if (leads()) {
     await(to_leader, leader_waits, effects);
     if (has_all()) close(now, effects);
@@ -72,19 +73,18 @@ void GatherByMessage::await(std::uint8_t phase, int deadlines, Effects& effects)
 }
 
 bool GatherByMessage::has_all() const {
-  const auto handed_in = std::ranges::count_if(arrived_, [&](const Arrival& arrival) {
-    return arrival.tag == 2 * turn_ + to_leader && is_here(arrival.id.sender);
-  });
+  const auto handed_in = std::ranges::count_if(
+      arrived_, [&](const Arrival& arrival) { return arrival.tag == 2 * turn_ + to_leader && is_here(arrival.id.sender); });
   return static_cast<std::size_t>(handed_in) + absent_.size() + 1 >= clients();
 }
 
 void GatherByMessage::close(Time now, Effects& effects) {
-  stage_ = Stage::closing;
+  stage_ = RunControl::closing;
   effects.close_window(now, self_);
 }
 
 void GatherByMessage::on_deadline(Time now, Sequence detail, Effects& effects) {
-  if (stage_ != Stage::waiting || detail / 2 != turn_) return;
+  if (stage_ != RunControl::waiting || detail / 2 != turn_) return;
   if (detail % 2 == to_leader) return close(now, effects);
   // Whoever has heard the leader works by now.
   enter_next(now, later(now, slowest_job()), effects);
@@ -96,7 +96,7 @@ Offer GatherByMessage::judge(const Arrival& arrival) const {
   const bool is_answer = arrival.tag % 2 == to_all;
   if (leader != (is_answer ? arrival.id.sender : self_) || turn < turn_ || turn > furthest_turn) return Offer::late;
   if (arrival.arrived - arrival.sent > push().limits.deadline) return Offer::late;
-  const bool is_over = stage_ == Stage::closing || stage_ == Stage::working;
+  const bool is_over = stage_ == RunControl::closing || stage_ == RunControl::working;
   if (turn == turn_ && is_over) return is_answer ? Offer::duplicate : Offer::late;
   for (const Arrival& other : arrived_) {
     if (other.id.sender != arrival.id.sender) continue;
@@ -120,7 +120,7 @@ Offer GatherByMessage::on_arrival(const Arrival& arrival, Effects& effects) {
     turn_ = arrival.tag / 2;
     forget_older(arrival.arrived, effects);
     close(arrival.arrived, effects);
-  } else if (arrival.tag / 2 == turn_ && stage_ == Stage::waiting && has_all()) {
+  } else if (arrival.tag / 2 == turn_ && stage_ == RunControl::waiting && has_all()) {
     close(arrival.arrived, effects);
   }
   return offer;
@@ -149,10 +149,10 @@ void GatherByMessage::forget_superseded(const Arrival& by, Effects& effects) {
 }
 
 void GatherByMessage::on_window_close(Time now, Effects& effects) {
-  if (stage_ != Stage::closing) return;  // two answers at one instant
+  if (stage_ != RunControl::closing) return;  // two answers at one instant
   merge(leads() ? to_leader : to_all, now, effects);
   if (leads()) publish_to_all(now, effects);
-  stage_ = Stage::working;
+  stage_ = RunControl::working;
   began_ = now;
   effects.wake({later(now, length_of_job(push(), self_, turn_)), Priority::compute, self_, turn_});
 }
@@ -196,7 +196,7 @@ Duration GatherByMessage::slowest_job() const {
 }
 
 void GatherByMessage::on_compute(Time now, std::uint32_t turn, Effects& effects) {
-  if (stage_ != Stage::working || turn != turn_) return;  // overtaken
+  if (stage_ != RunControl::working || turn != turn_) return;  // overtaken
   effects.step(StepKind::compute, self_, now).index = counts_.computations++;
   enter_next(now, later(began_, slowest_job()), effects);
 }

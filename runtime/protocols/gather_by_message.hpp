@@ -11,15 +11,16 @@
 
 namespace rubato {
 
-/// Who has computed hands in (phase 0) to the leader of the next turn and waits for its answer (phase 1), which it merges,
-/// and computes again. A leader merges when everybody who is here has handed in, or at the deadline after the slowest
-/// computation of the turn before must be over, as the laws say. Then it publishes to all who are here and computes itself.
+/// Who has computed hands in (phase 0) to the leader of the next turn and waits for its answer (phase 1), which it
+/// merges, and computes again. A leader merges when everybody who is here has handed in, or at the deadline after the
+/// slowest computation of the turn before must be over, as the laws say. Then it publishes to all who are here and
+/// computes itself.
 ///
 /// Turns take the place of rounds: merge steps carry theirs as their index. Every message says its turn. An answer of a
-/// higher turn is taken over at once, and work on an older one is dropped; models for a higher turn wait until their leader
-/// comes to it. Who hears no answer for two deadlines more than a leader waits takes that leader for failed, and hands in
-/// to the next one. Who is known not to be here is not waited for, and as a leader passed over. Messages of a turn that is
-/// over, or older than the deadline, are late. Without a deadline no message may be lost.
+/// higher turn is taken over at once, and work on an older one is dropped; models for a higher turn wait until their
+/// leader comes to it. Who hears no answer for two deadlines more than a leader waits takes that leader for failed, and
+/// hands in to the next one. Who is known not to be here is not waited for, and as a leader passed over. Messages of a
+/// turn that is over, or older than the deadline, are late. Without a deadline no message may be lost.
 class GatherByMessage final : public Protocol {
  public:
   /// The settings outlive it.
@@ -43,14 +44,14 @@ class GatherByMessage final : public Protocol {
 
  private:
   // Of the client in its turn.
-  enum class Stage : std::uint8_t {
+  enum class RunControl : std::uint8_t {
     away,     ///< not here, or not yet
     waiting,  ///< for the leader's answer, or, as the leader, for the others
     closing,  ///< it merges at this instant
     working,
   };
 
-  const PushSettings& push() const { return *settings_.push; }
+  const ClientSettings& push() const { return *settings_.push; }
   std::uint32_t clients() const { return static_cast<std::uint32_t>(push().graph->clients()); }
   bool is_here(ClientId client) const { return !absent_.has(client); }
   bool leads() const { return settings_.leader_of(turn_) == self_; }
@@ -73,7 +74,7 @@ class GatherByMessage final : public Protocol {
   ClientId self_;
   Sequence sequence_ = 0;
   std::uint32_t turn_ = 0;
-  Stage stage_ = Stage::away;
+  RunControl stage_ = RunControl::away;
   Time began_{};                  // when the work of this turn began
   Time others_work_until_{};      // at the latest, on the turn before
   std::vector<Arrival> arrived_;  // of this turn, and models for later ones that this client leads

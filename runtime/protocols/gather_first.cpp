@@ -25,7 +25,7 @@ void GatherFirst::start(Effects& effects) {
 
 void GatherFirst::enter_turn(Time now, Effects& effects) {
   board_.leader = board_.settings.leader_of(board_.turn);
-  board_.stage = GatherBoard::Stage::gathering;
+  board_.stage = GatherBoard::RunControl::gathering;
   board_.missing = clients() - 1;
   board_.computing = 0;
   board_.is_awaited.assign(clients(), true);
@@ -44,7 +44,7 @@ std::optional<std::uint64_t> GatherFirst::sends_at(const Wake& wake) const {
 }
 
 void GatherFirst::hand_out(Time now, Effects& effects) {
-  board_.stage = GatherBoard::Stage::scattering;
+  board_.stage = GatherBoard::RunControl::scattering;
   board_.missing = clients() - 1;
   board_.computing = 1;
   others_.clear();
@@ -52,7 +52,7 @@ void GatherFirst::hand_out(Time now, Effects& effects) {
     if (ClientId{i} != self_) others_.push_back(ClientId{i});
   begin_job(now, effects);
   if (others_.empty()) {
-    board_.stage = GatherBoard::Stage::working;
+    board_.stage = GatherBoard::RunControl::working;
     return;
   }
   publish(GatherSettings::to_all, others_, now, effects);
@@ -86,11 +86,11 @@ void GatherFirst::on_compute(Time now, std::uint32_t detail, Effects& effects) {
   effects.step(StepKind::compute, self_, now).index = counts_.computations++;
   job_.reset();
   --board_.computing;
-  if (board_.computing == 0 && board_.stage == GatherBoard::Stage::working) end_round(now, effects);
+  if (board_.computing == 0 && board_.stage == GatherBoard::RunControl::working) end_round(now, effects);
 }
 
 Offer GatherFirst::judge(const Arrival& arrival, std::uint8_t phase) const {
-  const auto stage = phase == GatherSettings::to_leader ? GatherBoard::Stage::gathering : GatherBoard::Stage::scattering;
+  const auto stage = phase == GatherSettings::to_leader ? GatherBoard::RunControl::gathering : GatherBoard::RunControl::scattering;
   if (arrival.tag != tag_of(phase) || board_.stage != stage) return Offer::late;
   if (phase == GatherSettings::to_leader) return board_.is_awaited[arrival.id.sender.value] ? Offer::kept : Offer::duplicate;
   return heard_ == board_.turn ? Offer::duplicate : Offer::kept;
@@ -104,7 +104,7 @@ void GatherFirst::accept(const Arrival& arrival, std::uint8_t phase, Effects& ef
   } else {
     heard_ = board_.turn;
     ++board_.computing;
-    if (--board_.missing == 0) board_.stage = GatherBoard::Stage::working;
+    if (--board_.missing == 0) board_.stage = GatherBoard::RunControl::working;
   }
   effects.close_window(arrival.arrived, self_);
 }
@@ -127,8 +127,7 @@ void GatherFirst::merge(std::uint8_t phase, Time now, Effects& effects) {
   Step& step = effects.step(StepKind::merge, self_, now);
   step.phase = phase;
   step.index = board_.round;
-  for (const Arrival& arrival : arrived_)
-    effects.entry(merge_entry(arrival, now, push().merge_weight(arrival.link, board_.round)));
+  for (const Arrival& arrival : arrived_) effects.entry(merge_entry(arrival, now, push().merge_weight(arrival.link, board_.round)));
   arrived_.clear();
 }
 
@@ -143,11 +142,11 @@ void GatherFirst::on_window_close(Time now, Effects& effects) {
 }
 
 void GatherFirst::on_deadline(Time now, Sequence detail, Effects& effects) {
-  using Stage = GatherBoard::Stage;
-  if (detail == tag_of(GatherSettings::to_leader) && board_.stage == Stage::gathering) return effects.close_window(now, self_);
-  if (detail != tag_of(GatherSettings::to_all) || board_.stage != Stage::scattering) return;
+  using RunControl = GatherBoard::RunControl;
+  if (detail == tag_of(GatherSettings::to_leader) && board_.stage == RunControl::gathering) return effects.close_window(now, self_);
+  if (detail != tag_of(GatherSettings::to_all) || board_.stage != RunControl::scattering) return;
   if (board_.missing < clients() - 1) {
-    board_.stage = Stage::working;
+    board_.stage = RunControl::working;
     if (board_.computing == 0) end_round(now, effects);
     return;
   }

@@ -13,10 +13,10 @@ namespace rubato {
 
 /// Who leads the turns of a run. Must outlive its clients.
 struct GatherSettings {
-  const PushSettings* push = nullptr;  ///< graph, compute law, deadline, needs with the program, merge weights
+  const ClientSettings* push = nullptr;  ///< graph, compute law, deadline, needs with the program, merge weights
   ClientId first_leader{};
-  bool draws_leaders = false;          ///< any client, with equal chances; else the first, the client behind it, ...
-  std::vector<ClientId> leaders;       ///< by turn; behind its end the law goes on
+  bool draws_leaders = false;     ///< any client, with equal chances; else the first, the client behind it, ...
+  std::vector<ClientId> leaders;  ///< by turn; behind its end the law goes on
 
   static constexpr std::uint8_t to_leader = 0, to_all = 1;  ///< the phases of steps
 
@@ -27,15 +27,15 @@ struct GatherSettings {
 struct GatherBoard {
   GatherSettings settings;
 
-  enum class Stage : std::uint8_t { gathering, scattering, working };
-  std::uint64_t round = 0;        ///< rounds that are over
-  std::uint32_t turn = 0;         ///< rounds begun before this one, with those that were repeated
+  enum class RunControl : std::uint8_t { gathering, scattering, working };
+  std::uint64_t round = 0;  ///< rounds that are over
+  std::uint32_t turn = 0;   ///< rounds begun before this one, with those that were repeated
   ClientId leader{};
-  Stage stage = Stage::gathering;
-  std::vector<bool> is_awaited;   ///< by client: its message to the leader has not arrived
-  std::size_t missing = 0;        ///< messages of this stage that are still waited for
-  std::size_t computing = 0;      ///< clients that work on the leader's answer
-  std::size_t started = 0;        ///< clients that are there
+  RunControl stage = RunControl::gathering;
+  std::vector<bool> is_awaited;  ///< by client: its message to the leader has not arrived
+  std::size_t missing = 0;       ///< messages of this stage that are still waited for
+  std::size_t computing = 0;     ///< clients that work on the leader's answer
+  std::size_t started = 0;       ///< clients that are there
 };
 
 /// Steps of a round. All others publish (phase 0) to the leader, which merges (phase 0) when it has them all or at the
@@ -62,7 +62,7 @@ class GatherFirst final : public Protocol {
   const Mailbox& mailbox() const override { return mailbox_; }
 
  private:
-  const PushSettings& push() const { return *board_.settings.push; }
+  const ClientSettings& push() const { return *board_.settings.push; }
   std::uint32_t clients() const { return static_cast<std::uint32_t>(push().graph->clients()); }
   bool is_leader() const { return self_ == board_.leader; }
   std::uint32_t tag_of(std::uint8_t phase) const { return 2 * board_.turn + phase; }
@@ -83,8 +83,8 @@ class GatherFirst final : public Protocol {
   Sequence sequence_ = 0;
   std::optional<std::uint32_t> job_;    // the turn that this client works for
   std::optional<std::uint32_t> heard_;  // the turn of the newest message of a leader
-  std::vector<Arrival> arrived_;  // of this stage
-  std::vector<ClientId> others_;  // receivers of a publish step; kept for its memory
+  std::vector<Arrival> arrived_;        // of this stage
+  std::vector<ClientId> others_;        // receivers of a publish step; kept for its memory
   Mailbox mailbox_;
 };
 

@@ -50,8 +50,7 @@ LinkChoice::LinkChoice(const Graph&, std::uint64_t seed, const Fanout& fanout, s
       number_{++choices} {}
 
 // The neighbours that a client picks at a turn: the first few of a shuffle.
-const std::vector<ClientId>& LinkChoice::picked_by(const Graph& graph, ClientId client, std::uint64_t turn,
-                                                    Memory& memory) const {
+const std::vector<ClientId>& LinkChoice::picked_by(const Graph& graph, ClientId client, std::uint64_t turn, Memory& memory) const {
   Memory::Picked& picked = memory.picked[client.value];
   if (picked.turn == turn) return picked.neighbours;
   picked.turn = turn;

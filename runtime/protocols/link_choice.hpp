@@ -20,7 +20,8 @@ class LinkChoice {
   LinkChoice() = default;
   /// Read from a table; a turn behind its end uses no link.
   explicit LinkChoice(ActiveLinks table) : table_{std::move(table)} {}
-  /// `every`: receivers that choose do so in every k-th turn, by client; empty: 1. `chances` by directed link; empty: 1.
+  /// `every`: receivers that choose do so in every k-th turn, by client; empty: 1. `chances` by directed link;
+  /// empty: 1.
   LinkChoice(const Graph& graph, std::uint64_t seed, const Fanout& fanout, std::vector<std::uint32_t> every,
              std::vector<double> chances);
 

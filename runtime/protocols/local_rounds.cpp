@@ -8,12 +8,12 @@ namespace rubato {
 namespace {
 
 constexpr std::uint32_t most_phases = 1u << 30;
-constexpr std::uint32_t of_model = 1u << 30;     // beside the number of the phase that a unification comes before
+constexpr std::uint32_t of_model = 1u << 30;       // beside the number of the phase that a unification comes before
 constexpr std::uint32_t furthest_jump = 1u << 29;  // nobody can be lured to the end of the numbers
 constexpr std::uint64_t many = 16;
-constexpr std::size_t most_unsaid = 64;          // remembered for each neighbour
+constexpr std::size_t most_unsaid = 64;  // remembered for each neighbour
 constexpr std::size_t most_models = 4;
-constexpr int longest_pause = 16;                // in the shortest
+constexpr int longest_pause = 16;  // in the shortest
 
 std::uint32_t please(std::uint32_t number) { return 2 * number; }
 std::uint32_t nothing_in(std::uint32_t number) { return 2 * number + 1; }
@@ -22,7 +22,7 @@ std::uint32_t number_of(std::uint32_t tag) { return tag / 2; }
 
 // Where everybody sends to all its neighbours, and they to it, nobody can be more than one exchange ahead.
 std::uint64_t reach_of(const RoundSettings& rules) {
-  const PushSettings& settings = *rules.settings;
+  const ClientSettings& settings = *rules.settings;
   const bool changes = settings.merge_weights.size() > 1 || settings.share_weights.size() > 1 || settings.fading;
   const bool is_always_heard = settings.links.is_all() && !changes && rules.sends.empty() && rules.send_probability >= 1 &&
                                !settings.needs.send_only_if_computed;
@@ -37,7 +37,8 @@ LocalRounds::LocalRounds(const RoundSettings& rules, ClientId self)
       reach_{reach_of(rules)},
       filters_(rules.settings->graph->in_degree(self)) {}
 
-// ---- from phase to phase ----------------------------------------------------------------------------------------------
+// ---- from phase to phase
+// ----------------------------------------------------------------------------------------------
 
 // To the next phase that takes time.
 void LocalRounds::walk(Time now, Effects& effects) {
@@ -129,7 +130,8 @@ void LocalRounds::on_transmit(Time now, std::uint32_t, Effects& effects) {
   }
 }
 
-// ---- an exchange ------------------------------------------------------------------------------------------------------
+// ---- an exchange
+// ------------------------------------------------------------------------------------------------------
 
 void LocalRounds::begin_to_exchange(Time now, Effects& effects) {
   doing_ = Doing::waiting;
@@ -231,7 +233,8 @@ void LocalRounds::finish_exchange(Time now, Effects& effects) {
   walk(now, effects);
 }
 
-// ---- a unification ----------------------------------------------------------------------------------------------------
+// ---- a unification
+// ----------------------------------------------------------------------------------------------------
 
 bool LocalRounds::is_to_unify() const {
   const std::uint64_t every = rules_.unify_every;
@@ -309,7 +312,8 @@ bool LocalRounds::on_model(const Arrival& arrival, Effects& effects) {
   return true;
 }
 
-// ---- what comes in ----------------------------------------------------------------------------------------------------
+// ---- what comes in
+// ----------------------------------------------------------------------------------------------------
 
 DuplicateFilter* LocalRounds::filter(ClientId sender) {
   const auto senders = settings().graph->senders_to(self_);
@@ -424,7 +428,8 @@ void LocalRounds::on_lost(ClientId receiver, MessageKind kind, Effects& effects)
   effects.tell(self_, receiver, nothing_in(sent.number + (is_model ? of_model : 0)));
 }
 
-// ---- who comes and goes -----------------------------------------------------------------------------------------------
+// ---- who comes and goes
+// -----------------------------------------------------------------------------------------------
 
 // Who has not begun yet may be only a little late, and waited for.
 void LocalRounds::resume(Time now, Effects& effects) {
@@ -442,7 +447,8 @@ void LocalRounds::on_presence(ClientId neighbour, bool is_here, Time now, Effect
   go_on_if_complete(now, effects);
 }
 
-// It counts its messages anew, and has forgotten what this exchange is about; with its message goes on who waited for it.
+// It counts its messages anew, and has forgotten what this exchange is about; with its message goes on who waited for
+// it.
 void LocalRounds::on_new_life(ClientId sender) {
   if (DuplicateFilter* filter = this->filter(sender)) *filter = {};
   was_anybody_away_ = true;

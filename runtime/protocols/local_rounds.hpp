@@ -14,16 +14,16 @@
 namespace rubato {
 
 /// Every client walks through the phases by itself. In an exchange it publishes, and waits for the messages of that
-/// exchange from those neighbours that send to it: who does is drawn from seed and round, so that it knows without being
-/// told. What comes early is kept. Where nothing is missing each client takes the steps it takes under Rounds.
+/// exchange from those neighbours that send to it: who does is drawn from seed and round, so that it knows without
+/// being told. What comes early is kept. Where nothing is missing each client takes the steps it takes under Rounds.
 ///
-/// Messages carry the number of their phase. A client whose patience has a limit goes on when it has waited so long, and
-/// what comes later is late. Any other asks for what does not come, and is sent the same message again, or is told that
-/// there is none: because a modelled link has lost it, its sender had nothing to say, or is far past it. Who asks waits twice
-/// as long before it asks again.
+/// Messages carry the number of their phase. A client whose patience has a limit goes on when it has waited so long,
+/// and what comes later is late. Any other asks for what does not come, and is sent the same message again, or is told
+/// that there is none: because a modelled link has lost it, its sender had nothing to say, or is far past it. Who asks
+/// waits twice as long before it asks again.
 ///
-/// A neighbour that is gone is not waited for. Who has been away, or is so slow that others do not wait for it, jumps to
-/// the round that it hears of; an opening is computed all the same.
+/// A neighbour that is gone is not waited for. Who has been away, or is so slow that others do not wait for it, jumps
+/// to the round that it hears of; an opening is computed all the same.
 ///
 /// At a unification everybody waits for the hub's model as for a message. The hub is the next one who is here.
 class LocalRounds final : public RoundClient {
@@ -96,27 +96,27 @@ class LocalRounds final : public RoundClient {
   DuplicateFilter* filter(ClientId sender);
 
   CountedPhases phases_;
-  std::uint64_t reach_;        // exchanges that a neighbour may be ahead of a client that is waited for
-  Number here_ = 0;            // the phase that it has come to
-  Number followed_ = 0;        // nothing before this phase is of use
+  std::uint64_t reach_;  // exchanges that a neighbour may be ahead of a client that is waited for
+  Number here_ = 0;      // the phase that it has come to
+  Number followed_ = 0;  // nothing before this phase is of use
   Doing doing_ = Doing::nothing;
   RoundPace pace_;
-  bool is_working_ = false;    // on a job that will be done in this phase
-  bool was_away_ = false;      // until the next exchange is complete
+  bool is_working_ = false;  // on a job that will be done in this phase
+  bool was_away_ = false;    // until the next exchange is complete
   bool was_anybody_away_ = false;
-  Time since_{};               // when it began to wait
-  Time due_{};                 // when waiting ends, or the computation phase
-  Time alarm_{};               // that is set for the next look at what it waits for
-  Duration pause_{};           // before it asks again
-  std::vector<ClientId> awaited_;                        // in this exchange
+  Time since_{};                   // when it began to wait
+  Time due_{};                     // when waiting ends, or the computation phase
+  Time alarm_{};                   // that is set for the next look at what it waits for
+  Duration pause_{};               // before it asks again
+  std::vector<ClientId> awaited_;  // in this exchange
   std::vector<Arrival> heard_;
-  std::vector<Arrival> arrived_;                         // in the exchange that is absorbed; kept for its memory
-  std::vector<std::pair<ClientId, Number>> unsaid_;      // who has said that there will be no message, or no model
-  std::deque<Sent> sent_;                                // in the last exchanges, the newest last
-  std::uint64_t unified_ = 0;                            // the newest unification that it has come to
-  Sent sent_model_;                                      // of the newest unification whose hub it was
-  std::vector<Arrival> models_;                          // of unifications that it has not come to
-  std::vector<DuplicateFilter> filters_;                 // by sender
+  std::vector<Arrival> arrived_;                     // in the exchange that is absorbed; kept for its memory
+  std::vector<std::pair<ClientId, Number>> unsaid_;  // who has said that there will be no message, or no model
+  std::deque<Sent> sent_;                            // in the last exchanges, the newest last
+  std::uint64_t unified_ = 0;                        // the newest unification that it has come to
+  Sent sent_model_;                                  // of the newest unification whose hub it was
+  std::vector<Arrival> models_;                      // of unifications that it has not come to
+  std::vector<DuplicateFilter> filters_;             // by sender
   Absentees absent_;
 };
 

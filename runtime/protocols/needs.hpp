@@ -10,9 +10,9 @@ namespace rubato {
 
 /// Which messages of a window are handed over. Newest ones come one per sender, senders ascending.
 enum class Keep : std::uint8_t {
-  all,             ///< every message counts, in order of arrival: increments
-  newest,          ///< the newest of each sender in this window: states
-  newest_ever,     ///< the same, and nothing older than what was handed over before: cumulative counters
+  all,          ///< every message counts, in order of arrival: increments
+  newest,       ///< the newest of each sender in this window: states
+  newest_ever,  ///< the same, and nothing older than what was handed over before: cumulative counters
 };
 
 enum class AbsorbAt : std::uint8_t {
@@ -72,7 +72,7 @@ struct RoundProgram {
 
 /// The links of an exchange that are used, where it is not simply all of them.
 struct Fanout {
-  double share = 1;               ///< of a client's neighbours, rounded up
+  double share = 1;  ///< of a client's neighbours, rounded up
   bool chosen_by_receiver = false;
 };
 
@@ -91,11 +91,11 @@ struct Needs {
   bool asks_before_sending = false;    ///< the client decides at every transmit tick whether it sends (state dependent)
   Keep keep = Keep::all;
   AbsorbAt absorb = AbsorbAt::window;
-  Every asks_every{};                  ///< absorbs at every k-th computation, or asks its senders in every k-th round
-  bool in_order = false;               ///< messages of a link only in their order; on a gap the sender resends its state
-  bool fixes_model_at_start = false;   ///< a begin step precedes each computation (snapshot at_start)
-  bool acknowledgements = false;       ///< what nobody has acknowledged by the deadline is reclaimed
-  bool weights_by_batch = false;       ///< a message weighs 1 / (messages in the window), whatever its link
+  Every asks_every{};                 ///< absorbs at every k-th computation, or asks its senders in every k-th round
+  bool in_order = false;              ///< messages of a link only in their order; on a gap the sender resends its state
+  bool fixes_model_at_start = false;  ///< a begin step precedes each computation (snapshot at_start)
+  bool acknowledgements = false;      ///< what nobody has acknowledged by the deadline is reclaimed
+  bool weights_by_batch = false;      ///< a message weighs 1 / (messages in the window), whatever its link
   Sporadic sporadic{};
   Fanout fanout{};
   RoundProgram program{};

@@ -20,9 +20,9 @@ class Effects {
     Step step;  // entries are set by the host
     std::size_t first_entry;
     std::size_t entries;
-    std::uint64_t turn;  // publish: the sender's transmit ticks before this one
-    std::uint32_t tag;   // publish: travels with the message, for the receiver's protocol
-    std::uint32_t kept_among;  // publish: while it is one of the last so many of its kind the host keeps it for repeat()
+    std::uint64_t turn;                  // publish: the sender's transmit ticks before this one
+    std::uint32_t tag;                   // publish: travels with the message, for the receiver's protocol
+    std::uint32_t kept_among;            // publish: while it is one of the last so many of its kind the host keeps it for repeat()
     std::optional<std::uint64_t> round;  // publish: of its exchange; links that fade are those of this round
   };
 
@@ -107,7 +107,7 @@ struct MessageCounts {
   std::uint64_t stale = 0;       ///< of an earlier life of the sender, or an older epoch
   std::uint64_t computations = 0;
   std::uint64_t publications = 0;
-  Duration airtime{};            ///< as a sender: how long it transmitted
+  Duration airtime{};  ///< as a sender: how long it transmitted
 
   MessageCounts& operator+=(const MessageCounts& other) {
     sent += other.sent, lost += other.lost, kept += other.kept, late += other.late, capped += other.capped;
@@ -126,8 +126,8 @@ class Protocol {
   virtual void start(Effects& effects) = 0;
   virtual void on_compute(Time now, std::uint32_t detail, Effects& effects) = 0;
   virtual void on_transmit(Time now, std::uint32_t detail, Effects& effects) = 0;
-  /// The turn of the updates that this tick, or the one that it leads to at the same instant, is going to send; nothing if
-  /// it sends none or that cannot be known before.
+  /// The turn of the updates that this tick, or the one that it leads to at the same instant, is going to send; nothing
+  /// if it sends none or that cannot be known before.
   virtual std::optional<std::uint64_t> sends_at(const Wake&) const { return std::nullopt; }
   /// The publish step just answered has left; so many of its messages are on their way.
   virtual void on_departed(std::size_t under_way, Time now, Effects& effects) = 0;
@@ -147,7 +147,8 @@ class Protocol {
   virtual Offer on_arrival(const Arrival& arrival, Effects& effects) = 0;
   /// In real time: an update of an older epoch is here, which nobody uses.
   virtual void on_outdated(const Arrival&, Effects&) {}
-  /// In real time: the phase of the publish step that an update with this tag comes from. Updates of one phase look alike.
+  /// In real time: the phase of the publish step that an update with this tag comes from. Updates of one phase look
+  /// alike.
   virtual std::uint8_t phase_of(std::uint32_t /*tag*/) const { return 0; }
   /// In real time: the model of a hub is here. False: it is taken at once, unless it is old.
   virtual bool on_model(const Arrival&, Effects&) { return false; }
@@ -161,11 +162,11 @@ class Protocol {
   /// Timers begin again at this instant, and with them the client: after a restart, or, instead of start(), of one that
   /// comes late.
   virtual void resume(Time /*now*/, Effects&) {}
-  /// The client goes: what it holds is let go of, what it waits for is forgotten. Its counters stay, so that no later life
-  /// repeats a draw.
+  /// The client goes: what it holds is let go of, what it waits for is forgotten. Its counters stay, so that no later
+  /// life repeats a draw.
   virtual void on_leave(Time /*now*/, Effects&) {}
-  /// A neighbour has gone, or is here again: nothing is sent to who is not here, and the weights of increments are shared
-  /// out among who is.
+  /// A neighbour has gone, or is here again: nothing is sent to who is not here, and the weights of increments are
+  /// shared out among who is.
   virtual void on_presence(ClientId /*neighbour*/, bool /*is_here*/, Time /*now*/, Effects&) {}
   /// A sender has begun a new life: it counts its messages from 0 again.
   virtual void on_new_life(ClientId /*sender*/) {}

@@ -25,12 +25,11 @@ bool PullSettings::announces() const {
   return false;
 }
 
-Pull::Pull(const PullSettings& settings, ClientId self)
-    : settings_{settings}, self_{self}, mailbox_{settings.push->limits, 0} {}
+Pull::Pull(const PullSettings& settings, ClientId self) : settings_{settings}, self_{self}, mailbox_{settings.push->limits, 0} {}
 
 void Pull::wake_compute(Effects& effects) {
-  effects.wake({compute_timer_.next(push().compute_law(self_), push().seed, self_, Purpose::compute_timer),
-                Priority::compute, self_});
+  effects.wake(
+      {compute_timer_.next(push().compute_law(self_), push().seed, self_, Purpose::compute_timer), Priority::compute, self_});
 }
 
 void Pull::resume(Time now, Effects& effects) {
@@ -126,8 +125,7 @@ void Pull::on_request(Time now, ClientId from, std::uint32_t pull, Effects& effe
   if (push().graph->find_link(self_, from)) publish(answering, {&from, 1}, 2 * pull + answering, now, effects);
 }
 
-void Pull::publish(std::uint8_t phase, std::span<const ClientId> receivers, std::uint32_t tag, Time now,
-                   Effects& effects) {
+void Pull::publish(std::uint8_t phase, std::span<const ClientId> receivers, std::uint32_t tag, Time now, Effects& effects) {
   Step& step = effects.step(StepKind::publish, self_, now);
   step.index = sequence_;
   step.phase = phase;
@@ -142,8 +140,7 @@ void Pull::publish(std::uint8_t phase, std::span<const ClientId> receivers, std:
 }
 
 Offer Pull::judge(const Arrival& arrival) const {
-  if (arrival.tag % 2 == announcing)
-    return arrival.arrived - arrival.sent > push().limits.deadline ? Offer::late : Offer::kept;
+  if (arrival.tag % 2 == announcing) return arrival.arrived - arrival.sent > push().limits.deadline ? Offer::late : Offer::kept;
   if (arrival.tag / 2 + 1 != pulls_) return Offer::late;
   if (!awaits_) return is_cut_ ? Offer::late : Offer::superseded;
   const auto is_same = [&](const Arrival& answer) { return answer.id.sender == arrival.id.sender; };
@@ -188,8 +185,7 @@ void Pull::finish(Time now, Effects& effects) {
   if (has_answers) merge(answers_, answering, now, effects);
   if (settings_.at_compute()) compute(now, effects);
   const auto receivers = push().graph->receivers_of(self_);
-  if (has_answers && settings_.announces() && !receivers.empty())
-    publish(announcing, receivers, announcing, now, effects);
+  if (has_answers && settings_.announces() && !receivers.empty()) publish(announcing, receivers, announcing, now, effects);
 }
 
 void Pull::on_deadline(Time now, Sequence pull, Effects& effects) {

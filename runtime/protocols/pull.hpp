@@ -12,7 +12,7 @@ namespace rubato {
 
 /// Shared by the clients of a run; must outlive them.
 struct PullSettings {
-  const PushSettings* push = nullptr;  ///< graph, timers, deadline, needs, weights, absorb_every
+  const ClientSettings* push = nullptr;  ///< graph, timers, deadline, needs, weights, absorb_every
   /// [client][pull] -> whom it asks, ascending; behind its end they are drawn.
   std::vector<std::vector<std::vector<ClientId>>> asked;
 
@@ -60,7 +60,7 @@ class Pull final : public Protocol {
   std::uint64_t skipped() const { return skipped_; }
 
  private:
-  const PushSettings& push() const { return *settings_.push; }
+  const ClientSettings& push() const { return *settings_.push; }
   void wake_compute(Effects& effects);
   bool ask(Time now, Effects& effects);
   void choose_asked();
@@ -77,8 +77,8 @@ class Pull final : public Protocol {
   Sequence sequence_ = 0;
   std::uint32_t pulls_ = 0;  // begun; the number of the present or last one is one less
   bool awaits_ = false;
-  bool is_cut_ = false;      // the last pull was ended by the deadline
-  std::size_t enough_ = 0;   // answers that end the present pull
+  bool is_cut_ = false;     // the last pull was ended by the deadline
+  std::size_t enough_ = 0;  // answers that end the present pull
   std::uint64_t skipped_ = 0;
   std::vector<ClientId> asked_;
   std::vector<Arrival> answers_;

@@ -21,7 +21,7 @@ void discard(const Arrival& arrival, ClientId self, Time now, Effects& effects) 
   effects.entry(merge_entry(arrival, now, 0));
 }
 
-bool PushSettings::has_gradient(ClientId client, std::uint64_t number) const {
+bool ClientSettings::has_gradient(ClientId client, std::uint64_t number) const {
   if (!gradients.empty()) {
     const auto& mine = gradients[client.value];
     return number >= mine.size() || mine[number];
@@ -30,7 +30,7 @@ bool PushSettings::has_gradient(ClientId client, std::uint64_t number) const {
   return uniform01(draw(seed, client, Purpose::indicator, number, 1).first) < chances.computes[client.value];
 }
 
-Push::Push(const PushSettings& settings, ClientId self)
+Push::Push(const ClientSettings& settings, ClientId self)
     : settings_{settings}, self_{self}, mailbox_{settings.limits, settings.graph->in_degree(self)} {
   const Needs& needs = settings.needs;
   const std::size_t senders = settings.graph->in_degree(self);
@@ -53,8 +53,8 @@ void Push::start(Effects& effects) {
 }
 
 void Push::wake_compute(Effects& effects) {
-  effects.wake({compute_timer_.next(settings_.compute_law(self_), settings_.seed, self_, Purpose::compute_timer),
-                Priority::compute, self_});
+  effects.wake(
+      {compute_timer_.next(settings_.compute_law(self_), settings_.seed, self_, Purpose::compute_timer), Priority::compute, self_});
 }
 
 void Push::wake_timers(Effects& effects) {
@@ -64,8 +64,8 @@ void Push::wake_timers(Effects& effects) {
   if (!settings_.transmit_per_link)
     effects.wake({transmit_timer_.next(law, settings_.seed, self_, Purpose::transmit_timer), Priority::transmit, self_});
   for (std::uint32_t link = 0; link < link_timers_.size(); ++link)
-    effects.wake({link_timers_[link].next(law, settings_.seed, self_, Purpose::transmit_timer, link + 1),
-                  Priority::transmit, self_, link});
+    effects.wake(
+        {link_timers_[link].next(law, settings_.seed, self_, Purpose::transmit_timer, link + 1), Priority::transmit, self_, link});
 }
 
 void Push::resume(Time now, Effects& effects) {
@@ -189,8 +189,7 @@ void Push::on_transmit(Time now, std::uint32_t detail, Effects& effects) {
   if (law.ticks_by_itself()) {
     Timer& timer = settings_.transmit_per_link ? link_timers_[detail] : transmit_timer_;
     const std::uint32_t stream = settings_.transmit_per_link ? detail + 1 : 0;
-    effects.wake({timer.next(law, settings_.seed, self_, Purpose::transmit_timer, stream), Priority::transmit, self_,
-                  detail});
+    effects.wake({timer.next(law, settings_.seed, self_, Purpose::transmit_timer, stream), Priority::transmit, self_, detail});
   }
   if (settings_.needs.asks_before_sending) {
     effects.step(StepKind::decide, self_, now).index = turns_;
@@ -220,8 +219,7 @@ void Push::publish(Time now, std::uint32_t detail, Effects& effects) {
   step.index = sequence_;
   step.keeps = settings_.needs.acknowledgements;
   effects.turn(turns_);
-  if (settings_.needs.acknowledgements)
-    effects.wake({later(now, settings_.limits.deadline), Priority::deadline, self_, sequence_});
+  if (settings_.needs.acknowledgements) effects.wake({later(now, settings_.limits.deadline), Priority::deadline, self_, sequence_});
   if (settings_.transmit_per_link) {
     entry(detail);
   } else if (settings_.links.is_all()) {
@@ -241,7 +239,7 @@ void Push::on_acknowledged(Sequence sequence) {
 
 void Push::on_deadline(Time now, Sequence sequence, Effects& effects) {
   if (retained_.empty() || retained_.front().sequence != sequence) return;  // it had no receivers
-  const Retained oldest = retained_.front();  // deadlines come in the order of departures
+  const Retained oldest = retained_.front();                                // deadlines come in the order of departures
   retained_.erase(retained_.begin());
   effects.step(oldest.is_acknowledged ? StepKind::discard : StepKind::reclaim, self_, now);
   effects.entry({.peer = self_, .sequence = oldest.sequence, .slot = oldest.slot});
@@ -257,7 +255,10 @@ void Push::on_request(Time now, ClientId from, std::uint32_t, Effects& effects) 
   step.index = counts_.resyncs;
   effects.turn(counts_.resyncs);
   effects.tag(sequence_);
-  effects.entry({.peer = from, .sequence = static_cast<Sequence>(counts_.resyncs), .weight = settings_.share_weight(*link, settings_.row_at(now)), .place = *link});
+  effects.entry({.peer = from,
+                 .sequence = static_cast<Sequence>(counts_.resyncs),
+                 .weight = settings_.share_weight(*link, settings_.row_at(now)),
+                 .place = *link});
   ++counts_.resyncs;
 }
 
@@ -385,9 +386,8 @@ void Push::merge_newest(Time now, Effects& effects) {
 // Whole states first, then what follows them without a gap. At a gap the sender is asked for its state.
 void Push::merge_in_order(Time now, Effects& effects) {
   sorted_.assign(mailbox_.batch().begin(), mailbox_.batch().end());
-  std::sort(sorted_.begin(), sorted_.end(), [](const Arrival& a, const Arrival& b) {
-    return a.kind != b.kind ? a.kind > b.kind : a.id < b.id;
-  });
+  std::sort(sorted_.begin(), sorted_.end(),
+            [](const Arrival& a, const Arrival& b) { return a.kind != b.kind ? a.kind > b.kind : a.id < b.id; });
   std::vector<Arrival>& refused = memory_->refused;
   refused.clear();
   std::erase_if(sorted_, [&](const Arrival& arrival) {

@@ -17,15 +17,15 @@
 
 namespace rubato {
 
-/// With which chance a client computes a gradient at a tick and a link is up at a turn, and whether that is drawn or only
-/// paid for. Empty: 1.
+/// With which chance a client computes a gradient at a tick and a link is up at a turn, and whether that is drawn or
+/// only paid for. Empty: 1.
 struct Chances {
   std::vector<double> computes;  ///< by client
   std::vector<double> links;     ///< by directed link
 };
 
 /// Shared by the clients of a run; must outlive them.
-struct PushSettings {
+struct ClientSettings {
   const Graph* graph = nullptr;
   std::uint64_t seed = 0;
   std::vector<TimerLaw> compute;   ///< one for all, or one per client
@@ -33,20 +33,20 @@ struct PushSettings {
   bool transmit_per_link = false;  ///< one transmit timer per out-link instead of one per client
   MailboxLimits limits;
   Needs needs;
-  bool may_duplicate = false;      ///< links deliver messages twice: receivers remember what they have seen
-  bool shares_out_weights = false; ///< merge weights of who is absent go to those who are here
+  bool may_duplicate = false;       ///< links deliver messages twice: receivers remember what they have seen
+  bool shares_out_weights = false;  ///< merge weights of who is absent go to those who are here
   Chances chances;
-  std::vector<std::vector<bool>> gradients;             ///< [client][computation]; empty: drawn, or always
-  std::vector<std::vector<double>> merge_weights;       ///< by directed link, a row a round in turn; empty: 1
-  std::vector<std::vector<double>> share_weights;       ///< likewise
-  std::vector<std::uint32_t> absorb_every;              ///< by client, in computations; empty: 1
+  std::vector<std::vector<bool>> gradients;        ///< [client][computation]; empty: drawn, or always
+  std::vector<std::vector<double>> merge_weights;  ///< by directed link, a row a round in turn; empty: 1
+  std::vector<std::vector<double>> share_weights;  ///< likewise
+  std::vector<std::uint32_t> absorb_every;         ///< by client, in computations; empty: 1
   LinkChoice links;
 
   const TimerLaw& compute_law(ClientId client) const { return compute[compute.size() > 1 ? client.value : 0]; }
   const TimerLaw& transmit_law(ClientId client) const { return transmit[transmit.size() > 1 ? client.value : 0]; }
   const FadingLinks* fading = nullptr;  ///< weights are those of the links that are up; null: merge_weights
-  Duration change_every{};         ///< how long a row of weights is in force, where time tells; 0: rounds do
-  bool weighs_as_sent = false;     ///< a message has its weight from when it was sent; else from when it is merged
+  Duration change_every{};              ///< how long a row of weights is in force, where time tells; 0: rounds do
+  bool weighs_as_sent = false;          ///< a message has its weight from when it was sent; else from when it is merged
 
   /// Which row of weights is in force, counted on and on.
   std::uint64_t row_at(Time now) const {
@@ -72,7 +72,7 @@ struct PushSettings {
 
 class Push final : public Protocol {
  public:
-  Push(const PushSettings& settings, ClientId self);
+  Push(const ClientSettings& settings, ClientId self);
 
   void start(Effects& effects) override;
   void on_compute(Time now, std::uint32_t detail, Effects& effects) override;
@@ -136,7 +136,7 @@ class Push final : public Protocol {
     bool is_acknowledged;
   };
 
-  const PushSettings& settings_;
+  const ClientSettings& settings_;
   ClientId self_;
   bool has_news_ = false;  // computed since the last message
   Timer compute_timer_;

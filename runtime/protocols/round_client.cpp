@@ -12,13 +12,13 @@ bool RoundSettings::sends_in(ClientId client, std::uint64_t round) const {
   return uniform01(draw(settings->seed, client, Purpose::indicator, round).first) < send_probability;
 }
 
-Duration RoundPace::next_interval(const PushSettings& settings, ClientId client) {
+Duration RoundPace::next_interval(const ClientSettings& settings, ClientId client) {
   Timer timer;
   const auto address = static_cast<std::uint32_t>(++computations);
   return timer.interval(settings.compute_law(client), settings.seed, client, Purpose::compute_timer, address);
 }
 
-Duration RoundPace::next_length(const PushSettings& settings, ClientId client) {
+Duration RoundPace::next_length(const ClientSettings& settings, ClientId client) {
   const bool has_gradient = settings.has_gradient(client, computations);
   const Duration length = next_interval(settings, client);
   return has_gradient ? length : Duration{};

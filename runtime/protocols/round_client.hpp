@@ -1,4 +1,5 @@
-// RoundClient: what a client does in a round, whoever says when: how long it computes, whom it sends to, what it absorbs.
+// RoundClient: what a client does in a round, whoever says when: how long it computes, whom it sends to, what it
+// absorbs.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +9,14 @@
 #include "runtime/protocols/job.hpp"
 #include "runtime/protocols/protocol.hpp"
 #include "runtime/protocols/push.hpp"
-#include "runtime/unification.hpp"
+#include "runtime/world/unification.hpp"
 
 namespace rubato {
 
 /// Computation phases of one fixed length (chapter 2 of the thesis): who has not finished by their end is a straggler.
 struct JobRule {
-  Duration phase{};         ///< length of a computation phase; 0: everybody is waited for
-  bool carries_on = true;   ///< a straggler goes on in the next round; false: its work is thrown away
+  Duration phase{};        ///< length of a computation phase; 0: everybody is waited for
+  bool carries_on = true;  ///< a straggler goes on in the next round; false: its work is thrown away
   /// [round][client] where it is given who finishes; empty: drawn from the compute law.
   std::vector<std::vector<bool>> finishes;
 
@@ -24,12 +25,12 @@ struct JobRule {
 
 /// What is stated about a synchronous run. Must outlive its clients.
 struct RoundSettings {
-  const PushSettings* settings = nullptr;  ///< graph, compute law, limits, needs with the program, weights, links
+  const ClientSettings* settings = nullptr;  ///< graph, compute law, limits, needs with the program, weights, links
   JobRule jobs;
-  double send_probability = 1;             ///< of a client in a round
-  std::vector<std::vector<bool>> sends;    ///< [round][client]; empty: drawn with send_probability
-  std::uint64_t unify_every = 0;           ///< rounds between unifications; 0: never
-  std::uint64_t refill_every = 0;          ///< rounds between refills of the reception cap; 0: never
+  double send_probability = 1;           ///< of a client in a round
+  std::vector<std::vector<bool>> sends;  ///< [round][client]; empty: drawn with send_probability
+  std::uint64_t unify_every = 0;         ///< rounds between unifications; 0: never
+  std::uint64_t refill_every = 0;        ///< rounds between refills of the reception cap; 0: never
   // In real time.
   const UnificationPlan* unification = nullptr;  ///< whose model is taken; null: nobody's
   Duration patience = Duration::max();           ///< how long a client waits for messages that do not come
@@ -59,22 +60,20 @@ struct RoundPace {
   std::uint64_t computations = 0;  // begun
 
   /// Begins a computation: how long it takes. Each has an address of its own, so a round may be computed again.
-  Duration next_interval(const PushSettings& settings, ClientId client);
+  Duration next_interval(const ClientSettings& settings, ClientId client);
   /// The same, but one without a gradient takes no time.
-  Duration next_length(const PushSettings& settings, ClientId client);
-  /// In a phase of the job rule's length: begins a job if there is none. How far into the phase it is done; nothing for a
-  /// straggler.
+  Duration next_length(const ClientSettings& settings, ClientId client);
+  /// In a phase of the job rule's length: begins a job if there is none. How far into the phase it is done; nothing for
+  /// a straggler.
   std::optional<Duration> work(const RoundSettings& rules, ClientId client, std::uint64_t round, Time now, Effects& effects);
-  void begin(ClientId client, Time now, Effects& effects) const {
-    effects.step(StepKind::begin, client, now).index = computations;
-  }
+  void begin(ClientId client, Time now, Effects& effects) const { effects.step(StepKind::begin, client, now).index = computations; }
 };
 
 /// One exchange of a run.
 struct Exchange {
-  std::uint64_t turn = 0;   ///< exchanges before it
+  std::uint64_t turn = 0;  ///< exchanges before it
   std::uint64_t round = 0;
-  std::uint8_t phase = 0;   ///< what the algorithm calls it
+  std::uint8_t phase = 0;  ///< what the algorithm calls it
 };
 
 class RoundClient : public Protocol {
@@ -85,7 +84,7 @@ class RoundClient : public Protocol {
   const Mailbox& mailbox() const override { return mailbox_; }
 
  protected:
-  const PushSettings& settings() const { return *rules_.settings; }
+  const ClientSettings& settings() const { return *rules_.settings; }
   bool has_something_to_say() const { return has_news_ || !settings().needs.send_only_if_computed; }
   bool sends_in(std::uint64_t round) const {
     return settings().needs.sends && has_something_to_say() && rules_.sends_in(self_, round);

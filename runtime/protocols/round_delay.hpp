@@ -6,12 +6,10 @@
 namespace rubato {
 
 /// Of one computation that happened with this chance among so many clients: its part of the mean of 1 / chance.
-inline double computing_delay(double chance, std::size_t clients) {
-  return 1 / (chance * static_cast<double>(clients));
-}
+inline double computing_delay(double chance, std::size_t clients) { return 1 / (chance * static_cast<double>(clients)); }
 
-/// Of one message over a link that was up with this chance: 1 / chance as a share of all that the receiver hears, and of
-/// all that the sender says.
+/// Of one message over a link that was up with this chance: 1 / chance as a share of all that the receiver hears, and
+/// of all that the sender says.
 struct LinkDelay {
   double in;
   double out;

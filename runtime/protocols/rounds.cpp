@@ -86,8 +86,8 @@ void Rounds::compute_all(Time now, Effects& effects) {
     const ClientId client{i};
     RoundPace& pace = board_.paces[i];
     pace.left = board_.phase().repeat;
-    const std::optional<Duration> length = has_jobs ? pace.work(board_, client, board_.round, now, effects)
-                                                    : std::optional(pace.next_length(settings(), client));
+    const std::optional<Duration> length =
+        has_jobs ? pace.work(board_, client, board_.round, now, effects) : std::optional(pace.next_length(settings(), client));
     if (!length) continue;  // a straggler
     effects.wake({later(now, *length), Priority::compute, client});
     ++board_.computing;

@@ -21,7 +21,7 @@ bool ServerSettings::gathers_first() const {
   return list.size() > 0 && list[list.size() - 1].kind == PhaseKind::compute;
 }
 
-Duration length_of_job(const PushSettings& settings, ClientId client, std::uint32_t turn) {
+Duration length_of_job(const ClientSettings& settings, ClientId client, std::uint32_t turn) {
   Timer timer;
   return timer.interval(settings.compute_law(client), settings.seed, client, Purpose::compute_timer, turn + 1);
 }
@@ -117,8 +117,7 @@ void Server::begin_round(Time now, Effects& effects) {
     effects.wake({later(now, patience), Priority::deadline, self_, tag_of(leading_.turn, to_centre)});
 }
 
-void Server::publish(std::uint8_t phase, std::span<const ClientId> receivers, std::uint32_t turn, Time now,
-                     Effects& effects) {
+void Server::publish(std::uint8_t phase, std::span<const ClientId> receivers, std::uint32_t turn, Time now, Effects& effects) {
   Step& step = effects.step(StepKind::publish, self_, now);
   step.index = sequence_;
   step.phase = phase;
@@ -192,8 +191,7 @@ void Server::merge(std::uint8_t phase, std::uint32_t turn, Time now, Effects& ef
   Step& step = effects.step(StepKind::merge, self_, now);
   step.phase = phase;
   step.index = round_of(turn);
-  for (const Arrival& arrival : arrived_)
-    effects.entry(merge_entry(arrival, now, push().merge_weight(arrival.link, step.index)));
+  for (const Arrival& arrival : arrived_) effects.entry(merge_entry(arrival, now, push().merge_weight(arrival.link, step.index)));
   arrived_.clear();
 }
 

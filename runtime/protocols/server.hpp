@@ -14,7 +14,7 @@ namespace rubato {
 
 /// Shared by the clients of a run with a centre; must outlive them.
 struct ServerSettings {
-  const PushSettings* push = nullptr;  ///< graph, compute law, deadline, needs with the program, merge weights
+  const ClientSettings* push = nullptr;  ///< graph, compute law, deadline, needs with the program, merge weights
   ClientId centre{};
   double share = 1;                             ///< of all clients that a round selects, rounded up
   std::vector<std::vector<ClientId>> selected;  ///< [round], ascending; behind its end they are drawn
@@ -26,12 +26,12 @@ struct ServerSettings {
 };
 
 /// How long this client's work takes in a turn, as its law says. Each turn has an address of its own.
-Duration length_of_job(const PushSettings& settings, ClientId client, std::uint32_t turn);
+Duration length_of_job(const ClientSettings& settings, ClientId client, std::uint32_t turn);
 
 /// Steps of a round. The centre publishes (phase 0) to the selected; a receiver merges (phase 0) on arrival, computes
-/// for one interval of its law, publishes (phase 1) to the centre; a selected centre computes without messages; when all
-/// have answered, or the deadline after the start of the round has passed, the centre merges what came (phase 1, also
-/// if that is nothing), senders ascending.
+/// for one interval of its law, publishes (phase 1) to the centre; a selected centre computes without messages; when
+/// all have answered, or the deadline after the start of the round has passed, the centre merges what came (phase 1,
+/// also if that is nothing), senders ascending.
 ///
 /// Merge steps carry the number of the round as their index. All state of a round is at the centre; the others know its
 /// turn from its message. Answers to a round that is over are late, and so is a model older than the deadline. A client
@@ -65,15 +65,15 @@ class Server final : public Protocol {
  private:
   // Of the round that the centre leads.
   struct Leading {
-    std::uint32_t turn = 0;          // rounds begun before this one, the opening included
-    std::vector<ClientId> chosen;    // ascending
-    std::vector<bool> is_awaited;    // by client: no answer yet; empty between rounds
-    std::size_t missing = 0;         // answers that are still waited for
-    bool is_closing = false;         // enough waited: it is merged at this instant
+    std::uint32_t turn = 0;        // rounds begun before this one, the opening included
+    std::vector<ClientId> chosen;  // ascending
+    std::vector<bool> is_awaited;  // by client: no answer yet; empty between rounds
+    std::size_t missing = 0;       // answers that are still waited for
+    bool is_closing = false;       // enough waited: it is merged at this instant
     Absentees absent;
   };
 
-  const PushSettings& push() const { return *settings_.push; }
+  const ClientSettings& push() const { return *settings_.push; }
   std::uint32_t clients() const { return static_cast<std::uint32_t>(push().graph->clients()); }
   bool is_centre() const { return self_ == settings_.centre; }
   bool is_opening(std::uint32_t turn) const { return settings_.has_opening() && turn == 0; }

@@ -16,21 +16,21 @@ std::uint32_t incarnation_of(const Arrival& arrival) { return arrival.tag / Toke
 
 }  // namespace
 
-std::uint32_t Token::streams(const PushSettings& settings) {
+std::uint32_t Token::streams(const ClientSettings& settings) {
   const PhaseList& list = settings.needs.program.round;
   std::uint32_t exchanges = 0;
   for (std::size_t i = 0; i < list.size(); ++i) exchanges += list[i].kind == PhaseKind::exchange;
   return exchanges;
 }
 
-Token::Token(const PushSettings& settings, ClientId self)
+Token::Token(const ClientSettings& settings, ClientId self)
     : settings_{settings}, self_{self}, known_(streams(settings)), mailbox_{settings.limits, 0} {
   if (settings.may_duplicate) filters_.resize(settings.graph->in_degree(self));
 }
 
 void Token::wake_compute(Effects& effects) {
-  effects.wake({compute_timer_.next(settings_.compute_law(self_), settings_.seed, self_, Purpose::compute_timer),
-                Priority::compute, self_});
+  effects.wake(
+      {compute_timer_.next(settings_.compute_law(self_), settings_.seed, self_, Purpose::compute_timer), Priority::compute, self_});
 }
 
 void Token::wake_transmit(Effects& effects) {
@@ -91,8 +91,7 @@ void Token::on_compute(Time now, std::uint32_t, Effects& effects) {
   wake_compute(effects);
   effects.step(StepKind::compute, self_, now).index = counts_.computations++;
   const TimerLaw& law = settings_.transmit_law(self_);
-  if (law.kind == TimerLaw::Kind::coupled && counts_.computations % law.every == 0)
-    effects.wake({now, Priority::transmit, self_});
+  if (law.kind == TimerLaw::Kind::coupled && counts_.computations % law.every == 0) effects.wake({now, Priority::transmit, self_});
 }
 
 void Token::on_transmit(Time now, std::uint32_t, Effects& effects) {

@@ -32,9 +32,9 @@ class Token final : public Protocol {
   static constexpr std::uint32_t most_silence = 4;
 
   /// The settings outlive it. Of the needs it is the program that counts.
-  Token(const PushSettings& settings, ClientId self);
+  Token(const ClientSettings& settings, ClientId self);
 
-  static std::uint32_t streams(const PushSettings& settings);
+  static std::uint32_t streams(const ClientSettings& settings);
 
   void start(Effects& effects) override;
   void on_compute(Time now, std::uint32_t detail, Effects& effects) override;
@@ -91,17 +91,17 @@ class Token final : public Protocol {
   bool is_duplicate(const Arrival& arrival);
   Offer judge(const Arrival& arrival);
 
-  const PushSettings& settings_;
+  const ClientSettings& settings_;
   ClientId self_;
   Timer compute_timer_;
   Timer transmit_timer_;
   Sequence sequence_ = 0;
-  std::vector<Known> known_;         // by stream
-  std::vector<Held> held_;           // one of a stream, in order of arrival
-  std::vector<Pending> pending_;     // by sequence
-  std::vector<Arrival> arrived_;     // at this instant
+  std::vector<Known> known_;      // by stream
+  std::vector<Held> held_;        // one of a stream, in order of arrival
+  std::vector<Pending> pending_;  // by sequence
+  std::vector<Arrival> arrived_;  // at this instant
   Absentees absent_;
-  bool may_be_gone_ = false;         // somebody has gone, and perhaps a token with it
+  bool may_be_gone_ = false;              // somebody has gone, and perhaps a token with it
   std::vector<DuplicateFilter> filters_;  // by sender, where links duplicate
   Mailbox mailbox_;
 };

@@ -40,8 +40,8 @@ class AirRound {
 class Air {
  public:
   struct Settings {
-    double power_cap = 1;      ///< of a symbol, in the mean over a message
-    double noise = 0.1;        ///< standard deviation in a received symbol
+    double power_cap = 1;  ///< of a symbol, in the mean over a message
+    double noise = 0.1;    ///< standard deviation in a received symbol
     Duration slot{};
     std::uint64_t seed = 0;
   };
@@ -58,8 +58,8 @@ class Air {
     double weight = 0;
     double norm_squared = 0;
   };
-  /// The standard deviation of the noise in every number of each message, in their order, for messages of so many numbers,
-  /// senders ascending. The noise of a sum is that of its first message.
+  /// The standard deviation of the noise in every number of each message, in their order, for messages of so many
+  /// numbers, senders ascending. The noise of a sum is that of its first message.
   std::vector<double> deviations(ClientId receiver, std::uint64_t round, const std::vector<Heard>& messages, double numbers) const;
 
  private:

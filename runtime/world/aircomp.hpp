@@ -7,13 +7,13 @@ namespace rubato {
 
 /// What a leaf of a star brings to the slots; links fade equally in both directions.
 struct AirLeaf {
-  double weight = 0;          ///< of the leaf at the centre, and of the centre at the leaf
-  double amplitude = 1;       ///< of the link, > 0
-  double norm_squared = 0;    ///< of what the leaf sends
+  double weight = 0;        ///< of the leaf at the centre, and of the centre at the leaf
+  double amplitude = 1;     ///< of the link, > 0
+  double norm_squared = 0;  ///< of what the leaf sends
 };
 
-/// The scale c at which the leaves of a star can all send `numbers` symbols each below the power cap; infinite if nobody
-/// sends anything but zeros. The estimate of the sum then has noise of variance sigma^2 / c in every number.
+/// The scale c at which the leaves of a star can all send `numbers` symbols each below the power cap; infinite if
+/// nobody sends anything but zeros. The estimate of the sum then has noise of variance sigma^2 / c in every number.
 double star_scale(std::span<const AirLeaf> leaves, double power_cap, double numbers);
 
 /// The scale a at which the centre can send likewise.

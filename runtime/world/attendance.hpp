@@ -14,14 +14,14 @@ namespace rubato {
 
 /// What has happened so far.
 struct ChurnCounts {
-  std::uint64_t joins = 0;     ///< first lives that began late, and returns of who had left
+  std::uint64_t joins = 0;  ///< first lives that began late, and returns of who had left
   std::uint64_t leaves = 0;
   std::uint64_t crashes = 0;
   std::uint64_t restarts = 0;  ///< returns of who had crashed
   std::uint64_t pauses = 0;
   std::uint64_t partitions = 0;
-  std::uint64_t epochs = 0;    ///< begun
-  std::uint64_t lost = 0;      ///< messages that reached nobody: the receiver had gone, or was cut off
+  std::uint64_t epochs = 0;  ///< begun
+  std::uint64_t lost = 0;    ///< messages that reached nobody: the receiver had gone, or was cut off
 
   ChurnCounts& operator+=(const ChurnCounts& other);
 };

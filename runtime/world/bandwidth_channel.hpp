@@ -1,4 +1,5 @@
-// BandwidthChannel: clients with so many bits per second up and down, shared by the messages that they send and receive.
+// BandwidthChannel: clients with so many bits per second up and down, shared by the messages that they send and
+// receive.
 #pragma once
 
 #include <set>
@@ -9,8 +10,9 @@
 
 namespace rubato {
 
-/// Each message gets the smaller of an equal part of its sender's up-link and an equal part of its receiver's down-link,
-/// from beginning to end of whatever else is under way; its latency comes on top. Nothing is lost. Virtual time only.
+/// Each message gets the smaller of an equal part of its sender's up-link and an equal part of its receiver's
+/// down-link, from beginning to end of whatever else is under way; its latency comes on top. Nothing is lost. Virtual
+/// time only.
 class BandwidthChannel final : public Channel, private Transfers {
  public:
   /// Bits per second of each client; one number stands for all.
@@ -33,7 +35,7 @@ class BandwidthChannel final : public Channel, private Transfers {
   };
   struct Client {
     std::vector<std::uint32_t> sending, receiving;  // numbers of transfers
-    Time busy_since{};  // since when its airtime is not counted yet
+    Time busy_since{};                              // since when its airtime is not counted yet
   };
 
   void begin(std::uint32_t number, const LinkUse& use) override;

@@ -62,9 +62,8 @@ std::vector<Graph> make_changing(const TopologyOptions& options, const GraphChan
       return {make_topology(options, clients, seed)};
     case Kind::edges:
       check_chance(change);
-      return thinned(make_topology(options, clients, seed), change.graphs, [&](const Edge& edge, std::size_t k) {
-        return chance_of(seed, edge.source, k, edge.target) < change.chance;
-      });
+      return thinned(make_topology(options, clients, seed), change.graphs,
+                     [&](const Edge& edge, std::size_t k) { return chance_of(seed, edge.source, k, edge.target) < change.chance; });
     case Kind::clients:
       check_chance(change);
       return thinned(make_topology(options, clients, seed), change.graphs, [&](const Edge& edge, std::size_t k) {

@@ -28,8 +28,8 @@ struct GraphChange {
   std::size_t graphs = 100;  ///< edges, clients, redraw: after so many the first one comes again
 };
 
-/// The graphs in their order; a single one if nothing changes. Chance is addressed by (seed, number of the graph, edge or
-/// client), so no graph moves another. Throws std::invalid_argument where the kind cannot change so.
+/// The graphs in their order; a single one if nothing changes. Chance is addressed by (seed, number of the graph, edge
+/// or client), so no graph moves another. Throws std::invalid_argument where the kind cannot change so.
 std::vector<Graph> make_changing(const TopologyOptions& options, const GraphChange& change, std::size_t clients,
                                  std::uint64_t seed);
 
@@ -40,8 +40,8 @@ Graph joined(std::span<const Graph> graphs);
 /// sequence begins again at its end. Nothing if not even all of them do.
 std::optional<std::size_t> joint_period(std::span<const Graph> graphs);
 
-/// ||W(B-1) ... W(0) - J||_2 over the matrices in their order: below 1, a pass through all of them brings clients closer.
-/// Time grows with the cube of the clients.
+/// ||W(B-1) ... W(0) - J||_2 over the matrices in their order: below 1, a pass through all of them brings clients
+/// closer. Time grows with the cube of the clients.
 double pass_rate(std::span<const MixingMatrix> matrices);
 
 /// What `rubato topology` says of them: how many, how many edges, what connects everybody. Lines end with '\n'.

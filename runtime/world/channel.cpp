@@ -7,8 +7,7 @@ namespace rubato {
 // Attempts and model messages have addresses of their own, beside those of the first attempt of an update.
 std::uint64_t address_of(const LinkUse& use) {
   const auto kind = static_cast<std::uint64_t>(use.kind);
-  return kind >> 2 << 62 | use.turn << 12 | (kind & 3) << 10 |
-         std::min<std::uint32_t>(use.attempt, 1023);
+  return kind >> 2 << 62 | use.turn << 12 | (kind & 3) << 10 | std::min<std::uint32_t>(use.attempt, 1023);
 }
 
 Fate retransmitted(Fate fate, const Channel& channel, LinkUse use) {
@@ -39,8 +38,7 @@ double drawn_delay(const Law& law, std::uint64_t seed, const LinkUse& use, std::
 
 }  // namespace
 
-RandomChannel::RandomChannel(std::uint64_t seed, LinkLaw usual,
-                             std::map<std::pair<ClientId, ClientId>, LinkLaw> exceptions)
+RandomChannel::RandomChannel(std::uint64_t seed, LinkLaw usual, std::map<std::pair<ClientId, ClientId>, LinkLaw> exceptions)
     : seed_{seed}, usual_{std::move(usual)}, exceptions_{std::move(exceptions)} {}
 
 Fate RandomChannel::carry(const LinkUse& use) const {
@@ -60,9 +58,7 @@ Fate RandomChannel::carry(const LinkUse& use) const {
   return fate;
 }
 
-bool RandomChannel::keeps_order() const {
-  return usual_.delay.is_constant() && usual_.duplicate == 0 && exceptions_.empty();
-}
+bool RandomChannel::keeps_order() const { return usual_.delay.is_constant() && usual_.duplicate == 0 && exceptions_.empty(); }
 
 Fate TableChannel::carry(const LinkUse& use) const {
   const auto& turns = fates_.at(use.sender.value);

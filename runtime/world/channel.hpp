@@ -20,13 +20,13 @@ namespace rubato {
 struct LinkUse {
   ClientId sender{};
   ClientId receiver{};
-  std::uint32_t link = 0;      ///< index in the graph; 0xFFFFFFFF for a message outside the graph
+  std::uint32_t link = 0;  ///< index in the graph; 0xFFFFFFFF for a message outside the graph
   MessageKind kind = MessageKind::update;
-  std::uint64_t turn = 0;      ///< the sender's transmit ticks so far, those included at which nothing was sent
-  std::uint32_t attempt = 0;   ///< 0, or which retransmission this is
+  std::uint64_t turn = 0;     ///< the sender's transmit ticks so far, those included at which nothing was sent
+  std::uint32_t attempt = 0;  ///< 0, or which retransmission this is
   Time now{};
-  std::uint64_t round = 0;     ///< rounds that are over, where there are any
-  Duration waited{};           ///< how long after now this attempt begins
+  std::uint64_t round = 0;  ///< rounds that are over, where there are any
+  Duration waited{};        ///< how long after now this attempt begins
 };
 
 /// A client that begins to send its messages of one turn to all who hear them.
@@ -41,9 +41,7 @@ struct Transmission {
 struct MessageSizes {
   double update = 0, model = 0;  ///< bytes; a whole state counts as an update
   double control = 64;
-  double of(MessageKind kind) const {
-    return is_control(kind) ? control : kind == MessageKind::model ? model : update;
-  }
+  double of(MessageKind kind) const { return is_control(kind) ? control : kind == MessageKind::model ? model : update; }
 };
 
 /// The number of a message among all that a client sends over one link.
@@ -51,7 +49,7 @@ std::uint64_t address_of(const LinkUse& use);
 
 struct Fate {
   bool lost = false;
-  Duration delay{};  ///< from departure to arrival; what a sender that retransmits waits if the message is lost
+  Duration delay{};         ///< from departure to arrival; what a sender that retransmits waits if the message is lost
   std::uint8_t copies = 0;  ///< how many more times it arrives ...
   Duration copy_delay{};    ///< ... and when
   Duration airtime{};       ///< how long the sender transmits for this receiver; 0 where the channel does not model it
@@ -97,8 +95,8 @@ class Channel {
   virtual void set_sizes(const MessageSizes&) {}
 };
 
-/// What becomes of a message that is sent again until it arrives, after this fate of its first attempt. Lost only when even
-/// a thousand attempts were.
+/// What becomes of a message that is sent again until it arrives, after this fate of its first attempt. Lost only when
+/// even a thousand attempts were.
 Fate retransmitted(Fate fate, const Channel& channel, LinkUse use);
 
 /// Every message arrives after the same time; nothing is lost.

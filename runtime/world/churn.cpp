@@ -89,8 +89,7 @@ class Biography {
     if (times_.checkpoint_every > Duration{}) {
       const auto number = (line.at - Time{}) / times_.checkpoint_every;
       const Time saved = Time{} + number * times_.checkpoint_every;
-      if (saved > since_)
-        due_ = {saved, Kind::save, self_, Origin::start, first_churn_state + static_cast<std::uint64_t>(number)};
+      if (saved > since_) due_ = {saved, Kind::save, self_, Origin::start, first_churn_state + static_cast<std::uint64_t>(number)};
     }
     events.push_back({line.at, is_crash ? Kind::crash : Kind::leave, self_});
     if (is_crash) noticed_ = later(line.at, times_.notice);
@@ -156,8 +155,7 @@ class Census {
     for (std::uint32_t k = 0; k < line.groups.size(); ++k)
       for (const ClientId client : line.groups[k]) {
         if (client.value >= clients_) return complain(line, "there is no client " + std::to_string(client.value));
-        if (!named.insert(client).second)
-          return complain(line, "client " + std::to_string(client.value) + " is in two groups");
+        if (!named.insert(client).second) return complain(line, "client " + std::to_string(client.value) + " is in two groups");
         group_of[client.value] = k + 1;
       }
     const bool separates = std::adjacent_find(group_of.begin(), group_of.end(), std::not_equal_to<>()) != group_of.end();
@@ -234,8 +232,7 @@ ChurnPlan::ChurnPlan(std::size_t clients, std::span<const ChurnLine> lines, cons
   if (events_.size() > most) throw std::invalid_argument("churn: there are more than " + std::to_string(most) + " events");
   std::uint32_t epoch = 0;
   for (ChurnEvent& event : events_)
-    if (event.kind == Kind::leave || event.kind == Kind::notice || event.kind == Kind::come)
-      event.epoch = epoch += epochs_apart;
+    if (event.kind == Kind::leave || event.kind == Kind::notice || event.kind == Kind::come) event.epoch = epoch += epochs_apart;
 }
 
 }  // namespace rubato

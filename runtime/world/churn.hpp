@@ -35,9 +35,9 @@ struct AbsenceLaw {
   std::vector<ClientId> clients;
   ChurnLine::What away = ChurnLine::What::pause;  ///< leave, crash or pause
   Origin from = Origin::neighbour;
-  Law up{}, down{};                      ///< seconds there, seconds away
+  Law up{}, down{};                        ///< seconds there, seconds away
   std::vector<std::vector<Time>> trace{};  ///< by client of the run: goes, comes back, goes, ...; instead of the laws
-  Time until{};                          ///< everybody is back at this instant at the latest
+  Time until{};                            ///< everybody is back at this instant at the latest
   std::string name{};
 };
 

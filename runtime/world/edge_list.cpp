@@ -37,11 +37,9 @@ ClientId parse_client(const std::string& word, std::size_t clients, Place place)
 Edge parse_edge(const std::string& line, std::size_t clients, Place place) {
   std::istringstream words(line);
   std::string source, target, rest;
-  if (!(words >> source >> target) || words >> rest)
-    refuse(place, quoted(line) + " is no edge; expected are two client numbers");
+  if (!(words >> source >> target) || words >> rest) refuse(place, quoted(line) + " is no edge; expected are two client numbers");
   const Edge edge{parse_client(source, clients, place), parse_client(target, clients, place)};
-  if (edge.source == edge.target)
-    refuse(place, "client " + source + " has an edge to itself; a client hears itself without one");
+  if (edge.source == edge.target) refuse(place, "client " + source + " has an edge to itself; a client hears itself without one");
   return edge;
 }
 
@@ -66,8 +64,7 @@ std::ifstream opened(const std::string& path) {
   std::ifstream file(path);
   // A folder opens but does not read.
   if (!file || file.peek() == std::ifstream::traits_type::eof())
-    throw std::invalid_argument("topology.file: \"" + path +
-                                "\" cannot be read or is empty; it must be a text file of edges");
+    throw std::invalid_argument("topology.file: \"" + path + "\" cannot be read or is empty; it must be a text file of edges");
   return file;
 }
 
@@ -92,8 +89,7 @@ void for_each_line(std::istream& lines, const std::string& name, Take take) {
   for (std::size_t number = 1; std::getline(lines, line); ++number) {
     line.resize(std::min(line.find('#'), line.size()));
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    if (++taken > Graph::max_links)
-      refuse({name, number}, "more than " + std::to_string(Graph::max_links) + " edges are too many");
+    if (++taken > Graph::max_links) refuse({name, number}, "more than " + std::to_string(Graph::max_links) + " edges are too many");
     take(line, Place{name, number});
   }
   if (lines.bad()) throw std::invalid_argument(name + ": the file cannot be read to its end");

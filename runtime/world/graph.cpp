@@ -8,19 +8,14 @@
 namespace rubato {
 namespace {
 
-std::string text(Edge edge) {
-  return std::to_string(edge.source.value) + " -> " + std::to_string(edge.target.value);
-}
+std::string text(Edge edge) { return std::to_string(edge.source.value) + " -> " + std::to_string(edge.target.value); }
 
-[[noreturn]] void refuse(Edge edge, const std::string& why) {
-  throw std::invalid_argument("edges: " + text(edge) + " " + why);
-}
+[[noreturn]] void refuse(Edge edge, const std::string& why) { throw std::invalid_argument("edges: " + text(edge) + " " + why); }
 
 void check_size(std::size_t clients, std::size_t links) {
   if (clients == 0) throw std::invalid_argument("clients: 0 clients make no graph; allowed are 1 and more");
   if (clients >= no_client.value)
-    throw std::invalid_argument("clients: " + std::to_string(clients) +
-                                " are more than can be numbered; allowed are fewer than " +
+    throw std::invalid_argument("clients: " + std::to_string(clients) + " are more than can be numbered; allowed are fewer than " +
                                 std::to_string(no_client.value));
   if (links > Graph::max_links)
     throw std::invalid_argument("edges: " + std::to_string(links) + " links are too many; at most " +
@@ -87,12 +82,10 @@ Graph::Graph(std::size_t clients, bool is_directed, std::vector<Edge> edges) {
 }
 
 Graph::Table Graph::tabulate(std::size_t clients, bool is_directed, std::vector<Edge> links) {
-  Table table{is_directed, row_starts(clients, links, &Edge::source), row_starts(clients, links, &Edge::target), {}, {},
-              {}};
+  Table table{is_directed, row_starts(clients, links, &Edge::source), row_starts(clients, links, &Edge::target), {}, {}, {}};
   links = sorted_by(&Edge::source, sorted_by(&Edge::target, links, table.first_in), table.first_out);
   const auto twice = std::adjacent_find(links.begin(), links.end());
-  if (twice != links.end())
-    refuse(*twice, is_directed ? "is listed twice" : "is listed twice; an undirected edge is listed once");
+  if (twice != links.end()) refuse(*twice, is_directed ? "is listed twice" : "is listed twice; an undirected edge is listed once");
 
   std::vector<LinkIndex> next_in = table.first_in;
   table.receivers.resize(links.size());
@@ -142,9 +135,7 @@ Edge Graph::ends_of(LinkIndex link) const {
   return {{source}, table_->receivers[link]};
 }
 
-bool Graph::is_strongly_connected() const {
-  return not_reachable_from({0}).empty() && not_reaching({0}).empty();
-}
+bool Graph::is_strongly_connected() const { return not_reachable_from({0}).empty() && not_reaching({0}).empty(); }
 
 std::vector<ClientId> Graph::not_reachable_from(ClientId start) const {
   std::vector<bool> seen(clients());

@@ -52,9 +52,7 @@ class Graph {
   /// The link to receivers_of(source)[k] is first_link(source) + k.
   LinkIndex first_link(ClientId source) const { return table_->first_out[source.value]; }
   /// The link from senders_to(target)[k].
-  LinkIndex in_link(ClientId target, std::size_t k) const {
-    return table_->in_links[table_->first_in[target.value] + k];
-  }
+  LinkIndex in_link(ClientId target, std::size_t k) const { return table_->in_links[table_->first_in[target.value] + k]; }
   std::optional<LinkIndex> find_link(ClientId source, ClientId target) const;
   Edge ends_of(LinkIndex link) const;
 

@@ -23,9 +23,7 @@ constexpr std::array kinds{
     MixingKind{"explicit", "the weights as given, [receiver][sender]"},
 };
 
-[[noreturn]] void refuse(const std::string& sentence) {
-  throw std::invalid_argument("mixing." + sentence);
-}
+[[noreturn]] void refuse(const std::string& sentence) { throw std::invalid_argument("mixing." + sentence); }
 
 std::string written(double value) {
   std::ostringstream out;
@@ -33,9 +31,7 @@ std::string written(double value) {
   return out.str();
 }
 
-double inverse(std::size_t count) {
-  return 1.0 / static_cast<double>(count);
-}
+double inverse(std::size_t count) { return 1.0 / static_cast<double>(count); }
 
 // One number a link from (sender, receiver), in the order of LinkIndex.
 template <class Rule>
@@ -93,8 +89,8 @@ void check_shape(const Graph& graph, const DenseMatrix& dense) {
   if (dense.size() == graph.clients() && std::ranges::all_of(dense, is_row)) return;
   const std::string m = std::to_string(graph.clients());
   refuse("weights have " + std::to_string(dense.size()) + " rows" +
-         (std::ranges::all_of(dense, is_row) ? "" : ", not all of length " + m) + "; needed are " + m + " rows of " +
-         m + " numbers");
+         (std::ranges::all_of(dense, is_row) ? "" : ", not all of length " + m) + "; needed are " + m + " rows of " + m +
+         " numbers");
 }
 
 std::string entry(ClientId i, ClientId j, double weight) {
@@ -130,8 +126,7 @@ MixingMatrix::MixingMatrix(Graph graph, std::vector<double> own, std::vector<dou
     : graph_{std::move(graph)}, own_{std::move(own)}, links_{std::move(links)} {
   if (own_.size() != graph_.clients() || links_.size() != graph_.links())
     refuse("weights: " + std::to_string(own_.size()) + " clients and " + std::to_string(links_.size()) +
-           " links are weighed; the graph has " + std::to_string(graph_.clients()) + " and " +
-           std::to_string(graph_.links()));
+           " links are weighed; the graph has " + std::to_string(graph_.clients()) + " and " + std::to_string(graph_.links()));
   const auto is_finite = [](double weight) { return std::isfinite(weight); };
   if (!std::ranges::all_of(own_, is_finite) || !std::ranges::all_of(links_, is_finite))
     refuse("weights: one of them is not finite; weights are finite numbers");
@@ -165,18 +160,13 @@ DenseMatrix MixingMatrix::dense() const {
   return dense;
 }
 
-double row_defect(const MixingMatrix& matrix) {
-  return largest_distance_from_one(matrix.row_sums());
-}
-double column_defect(const MixingMatrix& matrix) {
-  return largest_distance_from_one(matrix.column_sums());
-}
+double row_defect(const MixingMatrix& matrix) { return largest_distance_from_one(matrix.row_sums()); }
+double column_defect(const MixingMatrix& matrix) { return largest_distance_from_one(matrix.column_sums()); }
 
 double symmetry_defect(const MixingMatrix& matrix) {
   double largest = 0;
   for (ClientId j; j.value < matrix.graph().clients(); ++j.value)
-    for (ClientId i : matrix.graph().receivers_of(j))
-      largest = std::max(largest, std::abs(matrix.at(i, j) - matrix.at(j, i)));
+    for (ClientId i : matrix.graph().receivers_of(j)) largest = std::max(largest, std::abs(matrix.at(i, j) - matrix.at(j, i)));
   return largest;
 }
 
@@ -185,19 +175,11 @@ double smallest_weight(const MixingMatrix& matrix) {
   return matrix.link_weights().empty() ? own : std::min(own, std::ranges::min(matrix.link_weights()));
 }
 
-bool is_row_stochastic(const MixingMatrix& matrix) {
-  return row_defect(matrix) <= sum_tolerance;
-}
-bool is_column_stochastic(const MixingMatrix& matrix) {
-  return column_defect(matrix) <= sum_tolerance;
-}
-bool is_symmetric(const MixingMatrix& matrix) {
-  return symmetry_defect(matrix) <= sum_tolerance;
-}
+bool is_row_stochastic(const MixingMatrix& matrix) { return row_defect(matrix) <= sum_tolerance; }
+bool is_column_stochastic(const MixingMatrix& matrix) { return column_defect(matrix) <= sum_tolerance; }
+bool is_symmetric(const MixingMatrix& matrix) { return symmetry_defect(matrix) <= sum_tolerance; }
 
-std::span<const MixingKind> mixing_kinds() {
-  return kinds;
-}
+std::span<const MixingKind> mixing_kinds() { return kinds; }
 
 MixingMatrix make_mixing(const MixingOptions& options, const Graph& graph) {
   const std::string& kind = options.kind;
@@ -216,14 +198,12 @@ namespace weights {
 
 MixingMatrix uniform_row(const Graph& graph) {
   const auto share = [&](ClientId receiver) { return inverse(1 + graph.in_degree(receiver)); };
-  return {graph, weigh_clients(graph, share),
-          weigh_links(graph, [&](ClientId, ClientId receiver) { return share(receiver); })};
+  return {graph, weigh_clients(graph, share), weigh_links(graph, [&](ClientId, ClientId receiver) { return share(receiver); })};
 }
 
 MixingMatrix uniform_column(const Graph& graph) {
   const auto share = [&](ClientId sender) { return inverse(1 + graph.out_degree(sender)); };
-  return {graph, weigh_clients(graph, share),
-          weigh_links(graph, [&](ClientId sender, ClientId) { return share(sender); })};
+  return {graph, weigh_clients(graph, share), weigh_links(graph, [&](ClientId sender, ClientId) { return share(sender); })};
 }
 
 MixingMatrix metropolis(const Graph& graph) {

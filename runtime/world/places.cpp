@@ -51,8 +51,8 @@ std::vector<Point> read_places(const std::string& file, std::size_t clients) {
     places.push_back(place);
   }
   if (places.size() == clients) return places;
-  throw std::invalid_argument(file + " has " + std::to_string(places.size()) + " places, must have one per client: " +
-                              std::to_string(clients));
+  throw std::invalid_argument(file + " has " + std::to_string(places.size()) +
+                              " places, must have one per client: " + std::to_string(clients));
 }
 
 Places::Places(std::vector<Point> start, const Area& area, const Wandering& wandering, std::uint64_t seed)

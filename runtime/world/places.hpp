@@ -18,8 +18,8 @@ struct Area {
   double radius = 500;
 };
 
-/// Random waypoint: straight to a point drawn in the area, with a speed drawn for the way, then a rest. Metres a second,
-/// seconds; a highest speed of 0: nobody moves.
+/// Random waypoint: straight to a point drawn in the area, with a speed drawn for the way, then a rest. Metres a
+/// second, seconds; a highest speed of 0: nobody moves.
 struct Wandering {
   double slowest = 0;
   double fastest = 0;
@@ -30,8 +30,8 @@ struct Wandering {
 /// A place for each client, uniform in the area; every attempt gives others.
 std::vector<Point> draw_places(const Area& area, std::size_t clients, std::uint64_t seed, std::uint32_t attempt = 0);
 
-/// One "x y" a line, one line a client; commas are blanks, what follows # is not read. Throws std::invalid_argument with
-/// the line.
+/// One "x y" a line, one line a client; commas are blanks, what follows # is not read. Throws std::invalid_argument
+/// with the line.
 std::vector<Point> read_places(const std::string& file, std::size_t clients);
 
 /// Wanderers are asked at instants that never decrease, by one thread at a time; who stays may be asked by any.

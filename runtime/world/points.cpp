@@ -57,8 +57,7 @@ NearbyPoints::Span NearbyPoints::around(double coordinate, std::size_t reach) co
 }
 
 std::vector<ClientId> NearbyPoints::around(ClientId client, std::size_t reach) const {
-  const std::size_t column = column_of(points_[client.value].x, lowest_.x),
-                    row = column_of(points_[client.value].y, lowest_.y);
+  const std::size_t column = column_of(points_[client.value].x, lowest_.x), row = column_of(points_[client.value].y, lowest_.y);
   const auto from = [&](std::size_t middle) { return middle - std::min(middle, reach); };
   const auto to = [&](std::size_t middle) { return std::min(middle + reach, side_ - 1); };
   std::vector<ClientId> found;
@@ -87,8 +86,7 @@ std::vector<ClientId> NearbyPoints::nearest(std::size_t k, ClientId client) cons
     std::partial_sort(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(kept), near.end(), is_nearer);
     near.resize(kept);
     // Whoever was not looked at is more than `reach` cells away.
-    const bool is_settled =
-        kept == k && k > 0 && distance_to(near.back()) * slack < static_cast<double>(reach) * width_;
+    const bool is_settled = kept == k && k > 0 && distance_to(near.back()) * slack < static_cast<double>(reach) * width_;
     if (reach >= side_ || is_settled) return near;
   }
 }

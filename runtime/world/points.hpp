@@ -29,8 +29,8 @@ class NearbyPoints {
   /// Cells are at least `least_width` wide (> 0) and never many more than points.
   NearbyPoints(std::span<const Point> points, double least_width);
 
-  /// Calls see(client) for everybody who may be within the radius of a point, itself included, and for some who are not;
-  /// in an order of its own.
+  /// Calls see(client) for everybody who may be within the radius of a point, itself included, and for some who are
+  /// not; in an order of its own.
   template <class See>
   void see_around(Point point, double radius, See see) const {
     const std::size_t reach = reach_of(radius);

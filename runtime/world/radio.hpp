@@ -11,10 +11,10 @@ double watts_of_dbm(double dbm);
 /// The numbers that all links of a cell share. Watts, hertz, metres, seconds.
 struct Radio {
   double path_loss_exponent = 4;
-  double bandwidth = 1e7;               ///< of one link
+  double bandwidth = 1e7;  ///< of one link
   double noise_dbm_per_hertz = -174;
-  double least_distance = 1;            ///< nearer is not stronger
-  double interference_radius = 50;      ///< a transmitter that is nearer to a receiver than this disturbs it
+  double least_distance = 1;        ///< nearer is not stronger
+  double interference_radius = 50;  ///< a transmitter that is nearer to a receiver than this disturbs it
 
   double noise_watts() const;
   /// The share of the power that arrives, without fading.

@@ -1,11 +1,12 @@
-// Rayleigh fading: the power gain |h|^2 of a link is exponential with mean 1, and a link is up while it is strong enough.
+// Rayleigh fading: the power gain |h|^2 of a link is exponential with mean 1, and a link is up while it is strong
+// enough.
 #pragma once
 
 namespace rubato {
 
 /// When a faded link is up.
 struct FadingThreshold {
-  double least = 0;       ///< of the amplitude |h|, or of the power |h|^2
+  double least = 0;  ///< of the amplitude |h|, or of the power |h|^2
   bool is_of_power = false;
 
   double least_power() const { return is_of_power ? least : least * least; }

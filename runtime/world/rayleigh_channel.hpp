@@ -6,8 +6,8 @@
 
 namespace rubato {
 
-/// A block is a round, or a coherence time where there are no rounds; who retransmits waits for the next. Any thread may
-/// ask.
+/// A block is a round, or a coherence time where there are no rounds; who retransmits waits for the next. Any thread
+/// may ask.
 class RayleighChannel final : public Channel {
  public:
   /// `coherence` 0: blocks are rounds. By time the delay is the link's completion time, else one that is drawn.
@@ -16,7 +16,8 @@ class RayleighChannel final : public Channel {
 
   Fate carry(const LinkUse& use) const override;
   std::uint64_t block_of(const LinkUse& use) const {
-    return coherence_ > Duration::zero() ? static_cast<std::uint64_t>((use.now.time_since_epoch() + use.waited) / coherence_) : use.round;
+    return coherence_ > Duration::zero() ? static_cast<std::uint64_t>((use.now.time_since_epoch() + use.waited) / coherence_)
+                                         : use.round;
   }
   const Fading& fading() const { return fading_; }
 

@@ -20,9 +20,7 @@ constexpr std::size_t most_links_for_spectra = 100'000;
 // Of two names for the same weights one; nothing is known of the explicit ones.
 constexpr std::array shown_kinds{"metropolis", "laplacian", "uniform_row", "uniform_col", "draco_row", "averaging"};
 
-std::string yes_or_no(bool claim) {
-  return claim ? "yes" : "no";
-}
+std::string yes_or_no(bool claim) { return claim ? "yes" : "no"; }
 
 std::string number(double value, int digits = 6) {
   char text[32];
@@ -31,18 +29,14 @@ std::string number(double value, int digits = 6) {
 }
 
 // Rounding is not a defect worth a line of digits.
-std::string defect(double value) {
-  return value <= 1e-12 ? "0" : number(value, 2);
-}
+std::string defect(double value) { return value <= 1e-12 ? "0" : number(value, 2); }
 
 std::string padded(std::string text, std::size_t width) {
   text.resize(std::max(text.size() + 1, width), ' ');
   return text;
 }
 
-std::string line(const std::string& name, const std::string& value) {
-  return padded(name, 20) + value + "\n";
-}
+std::string line(const std::string& name, const std::string& value) { return padded(name, 20) + value + "\n"; }
 
 template <class Degree>
 std::string degrees(const Graph& graph, const Degree& degree) {
@@ -65,9 +59,7 @@ Rate rate_of(const MixingMatrix& matrix) {
   const SpectralValue rate = find_consensus_rate(matrix);
   const bool leads_to_mean = is_row_stochastic(matrix) && is_column_stochastic(matrix);
   return {(rate.is_settled ? "" : ">= ") + number(rate.value < 1e-12 ? 0 : rate.value, 9),
-          leads_to_mean
-              ? (rate.is_settled ? "" : "<= ") + number(rate.value < 1e-12 ? 1 : std::max(0.0, 1 - rate.value))
-              : "-"};
+          leads_to_mean ? (rate.is_settled ? "" : "<= ") + number(rate.value < 1e-12 ? 1 : std::max(0.0, 1 - rate.value)) : "-"};
 }
 
 std::string row(const std::string& kind, const MixingMatrix& matrix) {
@@ -77,8 +69,8 @@ std::string row(const std::string& kind, const MixingMatrix& matrix) {
 }
 
 std::string matrices(const Graph& graph) {
-  std::string text = padded("mixing", 20) + padded("rows off", 12) + padded("columns off", 12) +
-                     padded("symmetric", 12) + padded("lambda", 16) + "gap\n";
+  std::string text = padded("mixing", 20) + padded("rows off", 12) + padded("columns off", 12) + padded("symmetric", 12) +
+                     padded("lambda", 16) + "gap\n";
   for (const std::string name : shown_kinds) {
     try {
       text += row(name, make_mixing({.kind = name, .tau = {}, .weights = {}}, graph));
@@ -91,8 +83,7 @@ std::string matrices(const Graph& graph) {
 
 class Canvas {
  public:
-  Canvas(int width, int height)
-      : rows_(static_cast<std::size_t>(height), std::string(static_cast<std::size_t>(width), ' ')) {}
+  Canvas(int width, int height) : rows_(static_cast<std::size_t>(height), std::string(static_cast<std::size_t>(width), ' ')) {}
 
   void put(double x, double y, const std::string& text) {
     std::string& row = rows_[static_cast<std::size_t>(std::lround(y))];
@@ -135,8 +126,7 @@ std::string table(const Graph& graph) {
   text.back() = '\n';
   for (ClientId i; i.value < graph.clients(); ++i.value) {
     std::string row = padded(std::to_string(i.value), 5);
-    for (ClientId j; j.value < graph.clients(); ++j.value)
-      row += i == j ? "\\  " : graph.find_link(j, i) ? "#  " : ".  ";
+    for (ClientId j; j.value < graph.clients(); ++j.value) row += i == j ? "\\  " : graph.find_link(j, i) ? "#  " : ".  ";
     text += row.substr(0, row.size() - 2) + "\n";
   }
   return text;
@@ -153,10 +143,8 @@ std::string describe(const Graph& graph) {
   const auto fault = connection_fault(graph);
   const std::string drawn = picture(graph);
   return line("clients", std::to_string(graph.clients())) +
-         line("links",
-              std::to_string(graph.links()) + (graph.is_directed() ? ", directed" : ", both ways: undirected")) +
-         line("strongly connected", fault ? "no: " + *fault : "yes") +
-         line("bipartite", yes_or_no(graph.is_bipartite())) +
+         line("links", std::to_string(graph.links()) + (graph.is_directed() ? ", directed" : ", both ways: undirected")) +
+         line("strongly connected", fault ? "no: " + *fault : "yes") + line("bipartite", yes_or_no(graph.is_bipartite())) +
          line("senders", degrees(graph, [&](ClientId i) { return graph.in_degree(i); })) +
          line("receivers", degrees(graph, [&](ClientId i) { return graph.out_degree(i); })) + "\n" + matrices(graph) +
          (drawn.empty() ? "" : "\n" + drawn);
@@ -166,8 +154,7 @@ std::string describe(const MixingMatrix& matrix) {
   const Rate rate = rate_of(matrix);
   return line("rows off 1 by", defect(row_defect(matrix))) + line("columns off 1 by", defect(column_defect(matrix))) +
          line("symmetric", is_symmetric(matrix) ? "yes" : "no, off by " + number(symmetry_defect(matrix), 2)) +
-         line("smallest weight", number(smallest_weight(matrix))) + line("lambda", rate.lambda) +
-         line("spectral gap", rate.gap);
+         line("smallest weight", number(smallest_weight(matrix))) + line("lambda", rate.lambda) + line("spectral gap", rate.gap);
 }
 
 }  // namespace rubato

@@ -14,9 +14,8 @@ std::vector<ClientId> scan_order(const Remaining& remaining) {
   std::vector<ClientId> order;
   for (std::uint32_t i = 0; i < remaining.size(); ++i)
     if (!remaining[i].empty()) order.push_back({i});
-  std::stable_sort(order.begin(), order.end(), [&](ClientId a, ClientId b) {
-    return remaining[a.value].size() > remaining[b.value].size();
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](ClientId a, ClientId b) { return remaining[a.value].size() > remaining[b.value].size(); });
   return order;
 }
 

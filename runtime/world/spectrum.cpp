@@ -43,9 +43,7 @@ bool has_eigenvalue_above(const Tridiagonal& t, double x) {
   return pivot >= 0;
 }
 
-double beside_or_zero(const Tridiagonal& t, std::size_t k) {
-  return k < t.beside.size() ? std::abs(t.beside[k]) : 0;
-}
+double beside_or_zero(const Tridiagonal& t, std::size_t k) { return k < t.beside.size() ? std::abs(t.beside[k]) : 0; }
 
 double largest_eigenvalue(const Tridiagonal& t) {
   double low = *std::ranges::max_element(t.diagonal), high = low;
@@ -177,9 +175,7 @@ void apply_laplacian(const Graph& graph, const Values& in, Values& out) {
   }
 }
 
-SpectralValue root(SpectralValue square) {
-  return {std::sqrt(std::max(0.0, square.value)), square.is_settled};
-}
+SpectralValue root(SpectralValue square) { return {std::sqrt(std::max(0.0, square.value)), square.is_settled}; }
 
 }  // namespace
 
@@ -202,11 +198,7 @@ SpectralValue find_largest_laplacian_eigenvalue(const Graph& graph) {
   return largest_by_lanczos([&](const Values& in, Values& out) { apply_laplacian(graph, in, out); }, graph.clients());
 }
 
-double consensus_rate(const MixingMatrix& matrix) {
-  return find_consensus_rate(matrix).value;
-}
-double largest_laplacian_eigenvalue(const Graph& graph) {
-  return find_largest_laplacian_eigenvalue(graph).value;
-}
+double consensus_rate(const MixingMatrix& matrix) { return find_consensus_rate(matrix).value; }
+double largest_laplacian_eigenvalue(const Graph& graph) { return find_largest_laplacian_eigenvalue(graph).value; }
 
 }  // namespace rubato

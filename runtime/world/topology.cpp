@@ -34,9 +34,7 @@ constexpr std::array kinds{
     TopologyKind{"file", "an edge list from a text file", "file is_directed"},
 };
 
-ClientId id(std::size_t number) {
-  return {static_cast<std::uint32_t>(number)};
-}
+ClientId id(std::size_t number) { return {static_cast<std::uint32_t>(number)}; }
 
 template <class Value>
 [[noreturn]] void refuse(std::string_view field, const Value& value, const std::string& allowed) {
@@ -75,10 +73,8 @@ void add_line(std::vector<Edge>& edges, std::size_t length, bool is_closed, cons
 Graph lattice(std::size_t rows, std::size_t columns, bool is_closed) {
   std::vector<Edge> edges;
   edges.reserve(2 * rows * columns);
-  for (std::size_t r = 0; r < rows; ++r)
-    add_line(edges, columns, is_closed, [&](std::size_t c) { return id(r * columns + c); });
-  for (std::size_t c = 0; c < columns; ++c)
-    add_line(edges, rows, is_closed, [&](std::size_t r) { return id(r * columns + c); });
+  for (std::size_t r = 0; r < rows; ++r) add_line(edges, columns, is_closed, [&](std::size_t c) { return id(r * columns + c); });
+  for (std::size_t c = 0; c < columns; ++c) add_line(edges, rows, is_closed, [&](std::size_t r) { return id(r * columns + c); });
   return Graph(rows * columns, false, std::move(edges));
 }
 
@@ -87,14 +83,11 @@ Graph jumps(std::size_t clients, std::size_t first_exponent, std::size_t end_exp
   std::vector<Edge> edges;
   edges.reserve(clients * (end_exponent - first_exponent));
   for (std::size_t i = 0; i < clients; ++i)
-    for (std::size_t k = first_exponent; k < end_exponent; ++k)
-      edges.push_back({id(i), id((i + (std::size_t{1} << k)) % clients)});
+    for (std::size_t k = first_exponent; k < end_exponent; ++k) edges.push_back({id(i), id((i + (std::size_t{1} << k)) % clients)});
   return Graph(clients, true, std::move(edges));
 }
 
-std::size_t ceil_log2(std::size_t clients) {
-  return static_cast<std::size_t>(std::bit_width(clients - 1));
-}
+std::size_t ceil_log2(std::size_t clients) { return static_cast<std::size_t>(std::bit_width(clients - 1)); }
 
 // Undirected edges, each once, from the choices of both ends.
 std::vector<Edge> agreed(std::vector<Edge> chosen, bool must_be_mutual) {
@@ -121,8 +114,7 @@ Shape most_square(std::size_t clients) {
 }
 
 Shape shape_of(const TopologyOptions& options, std::size_t clients) {
-  auto [rows, columns] =
-      options.rows + options.columns == 0 ? most_square(clients) : Shape{options.rows, options.columns};
+  auto [rows, columns] = options.rows + options.columns == 0 ? most_square(clients) : Shape{options.rows, options.columns};
   if (rows == 0) rows = clients / columns;
   if (columns == 0) columns = clients / rows;
   // By division: a product of two large numbers may wrap around.
@@ -164,8 +156,8 @@ std::vector<Point> draw_points(std::size_t clients, Stream& stream) {
 }
 
 // Draws until strongly connected. `settings` and `advice` are for the sentence that is said when nothing came of it.
-Graph draw_connected(const TopologyOptions& options, const std::function<Graph()>& draw_graph,
-                     const std::string& settings, const std::string& advice) {
+Graph draw_connected(const TopologyOptions& options, const std::function<Graph()>& draw_graph, const std::string& settings,
+                     const std::string& advice) {
   for (int attempt = 0; attempt < most_draws; ++attempt) {
     Graph graph = draw_graph();
     if (options.allow_disconnected || graph.is_strongly_connected()) return graph;
@@ -240,17 +232,14 @@ std::optional<Graph> make_regular(const TopologyOptions& options, std::size_t cl
 std::string listing(const std::vector<ClientId>& clients) {
   constexpr std::size_t named = 8;
   std::string text = clients.size() == 1 ? "client " : "clients ";
-  for (std::size_t i = 0; i < std::min(clients.size(), named); ++i)
-    text += (i == 0 ? "" : ", ") + std::to_string(clients[i].value);
+  for (std::size_t i = 0; i < std::min(clients.size(), named); ++i) text += (i == 0 ? "" : ", ") + std::to_string(clients[i].value);
   if (clients.size() > named) text += " and " + std::to_string(clients.size() - named) + " more";
   return text;
 }
 
 }  // namespace
 
-std::span<const TopologyKind> topology_kinds() {
-  return kinds;
-}
+std::span<const TopologyKind> topology_kinds() { return kinds; }
 
 Graph make_topology(const TopologyOptions& options, std::size_t clients, std::uint64_t seed) {
   if (clients == 0 || clients >= no_client.value)
@@ -278,11 +267,10 @@ std::vector<Graph> draw_topologies(const TopologyOptions& options, std::size_t c
 std::optional<std::string> connection_fault(const Graph& graph) {
   if (const auto missing = graph.not_reachable_from({0}); !missing.empty()) {
     const std::size_t parts = graph.connected_components();
-    return (parts > 1 ? "the graph falls into " + std::to_string(parts) + " parts; " : "") +
-           "no path leads from client 0 to " + listing(missing);
+    return (parts > 1 ? "the graph falls into " + std::to_string(parts) + " parts; " : "") + "no path leads from client 0 to " +
+           listing(missing);
   }
-  if (const auto missing = graph.not_reaching({0}); !missing.empty())
-    return "no path leads to client 0 from " + listing(missing);
+  if (const auto missing = graph.not_reaching({0}); !missing.empty()) return "no path leads to client 0 from " + listing(missing);
   return std::nullopt;
 }
 
@@ -293,24 +281,12 @@ void require_connected(const Graph& graph) {
 
 namespace topologies {
 
-Graph ring(std::size_t clients) {
-  return lattice(1, clients, true);
-}
-Graph path(std::size_t clients) {
-  return lattice(1, clients, false);
-}
-Graph torus(std::size_t rows, std::size_t columns) {
-  return lattice(rows, columns, true);
-}
-Graph grid(std::size_t rows, std::size_t columns) {
-  return lattice(rows, columns, false);
-}
-Graph directed_ring(std::size_t clients) {
-  return jumps(clients, 0, clients > 1 ? 1 : 0);
-}
-Graph exponential(std::size_t clients) {
-  return jumps(clients, 0, ceil_log2(clients));
-}
+Graph ring(std::size_t clients) { return lattice(1, clients, true); }
+Graph path(std::size_t clients) { return lattice(1, clients, false); }
+Graph torus(std::size_t rows, std::size_t columns) { return lattice(rows, columns, true); }
+Graph grid(std::size_t rows, std::size_t columns) { return lattice(rows, columns, false); }
+Graph directed_ring(std::size_t clients) { return jumps(clients, 0, clients > 1 ? 1 : 0); }
+Graph exponential(std::size_t clients) { return jumps(clients, 0, ceil_log2(clients)); }
 
 Graph one_peer_exponential(std::size_t clients, std::size_t step) {
   if (clients == 1) return Graph(1, true, {});
@@ -365,8 +341,7 @@ Graph random_geometric(std::span<const Point> points, double radius) {
 
 Graph nearest_neighbours(std::span<const Point> points, std::size_t k, Symmetrise symmetrise) {
   // Cells of about k clients where clients are spread evenly.
-  const double width =
-      bounds_of(points).extent * std::sqrt(static_cast<double>(k) / static_cast<double>(points.size()));
+  const double width = bounds_of(points).extent * std::sqrt(static_cast<double>(k) / static_cast<double>(points.size()));
   const NearbyPoints nearby(points, width > 0 ? width : 1);
 
   std::vector<Edge> chosen;

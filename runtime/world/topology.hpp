@@ -38,7 +38,8 @@ struct TopologyOptions {
 /// vain. Anything else may come out disconnected: one_peer_exponential often is, and is meant to be.
 Graph make_topology(const TopologyOptions& options, std::size_t clients, std::uint64_t seed);
 
-/// So many graphs of a random kind, each drawn by itself; connected or not. The n-th is the same however many are drawn.
+/// So many graphs of a random kind, each drawn by itself; connected or not. The n-th is the same however many are
+/// drawn.
 std::vector<Graph> draw_topologies(const TopologyOptions& options, std::size_t clients, std::uint64_t seed, std::size_t graphs);
 
 /// Nothing if every client has a path to every other; else a sentence with the number of parts and who cannot be

@@ -62,7 +62,8 @@ LinkTraces read_link_traces(const std::string& file, std::size_t clients) {
   }
   for (auto& [link, rows] : traces) {
     std::stable_sort(rows.begin(), rows.end(), [](const TraceRow& a, const TraceRow& b) { return a.from < b.from; });
-    const auto twice = std::adjacent_find(rows.begin(), rows.end(), [](const TraceRow& a, const TraceRow& b) { return a.from == b.from; });
+    const auto twice =
+        std::adjacent_find(rows.begin(), rows.end(), [](const TraceRow& a, const TraceRow& b) { return a.from == b.from; });
     if (twice != rows.end())
       throw std::invalid_argument(file + ": the link from " + std::to_string(link.first.value) + " to " +
                                   std::to_string(link.second.value) + " has two rows for one time");
@@ -74,7 +75,8 @@ Fate TraceChannel::carry(const LinkUse& use) const {
   const auto found = traces_.find({use.sender, use.receiver});
   if (found == traces_.end()) return {.delay = usual_delay_};
   const std::vector<TraceRow>& rows = found->second;
-  const auto next = std::upper_bound(rows.begin(), rows.end(), later(use.now, use.waited), [](Time now, const TraceRow& row) { return now < row.from; });
+  const auto next = std::upper_bound(rows.begin(), rows.end(), later(use.now, use.waited),
+                                     [](Time now, const TraceRow& row) { return now < row.from; });
   const TraceRow& row = next == rows.begin() ? rows.front() : *(next - 1);
   const bool lost = uniform01(draw(seed_, use.sender, Purpose::loss, address_of(use), use.receiver.value).first) < row.loss;
   return {.lost = lost, .delay = row.delay};

@@ -20,12 +20,12 @@ struct TraceRow {
 /// (source, target) -> rows, ascending.
 using LinkTraces = std::map<std::pair<ClientId, ClientId>, std::vector<TraceRow>>;
 
-/// Rows "source,target,time,delay,loss", seconds, in any order; a first line that names the columns is passed over. Throws
-/// std::invalid_argument with the line.
+/// Rows "source,target,time,delay,loss", seconds, in any order; a first line that names the columns is passed over.
+/// Throws std::invalid_argument with the line.
 LinkTraces read_link_traces(const std::string& file, std::size_t clients);
 
-/// The row in force when a message is sent counts; before the first one, the first. Links without rows lose nothing and have
-/// the usual delay. Any thread may ask.
+/// The row in force when a message is sent counts; before the first one, the first. Links without rows lose nothing and
+/// have the usual delay. Any thread may ask.
 class TraceChannel final : public Channel {
  public:
   TraceChannel(std::uint64_t seed, LinkTraces traces, Duration usual_delay)

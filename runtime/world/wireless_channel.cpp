@@ -32,8 +32,7 @@ double WirelessChannel::fading_of(ClientId interferer, const LinkUse& use) const
     message.attempt = use.attempt;
     return fading(message, use.receiver);
   }
-  const std::uint64_t of_message =
-      draw(seed_, use.sender, Purpose::interference, address_of(use), use.receiver.value).first;
+  const std::uint64_t of_message = draw(seed_, use.sender, Purpose::interference, address_of(use), use.receiver.value).first;
   return exponential(draw(of_message, interferer, Purpose::interference, 0).first);
 }
 
@@ -69,8 +68,7 @@ double WirelessChannel::disturbance(const LinkUse& use, Point receiver) const {
 
 double WirelessChannel::sinr(const LinkUse& use) const {
   const Point receiver = places_.of(use.receiver, use.now);
-  return received(use.sender, places_.of(use.sender, use.now), receiver, fading(use, use.receiver)) /
-         disturbance(use, receiver);
+  return received(use.sender, places_.of(use.sender, use.now), receiver, fading(use, use.receiver)) / disturbance(use, receiver);
 }
 
 Fate WirelessChannel::carry(const LinkUse& use) const {

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <map>
 
-#include "actors/timing.hpp"
-#include "actors/timing_check.hpp"
+#include "actors/core/timing_check.hpp"
+#include "experiment/build/timing.hpp"
+#include "experiment/file/experiment_file.hpp"
 #include "runtime/world/topology.hpp"
 #include "tests/actors/support.hpp"
 
@@ -52,7 +53,9 @@ every_events = 50
 
 }  // namespace
 
-TEST_CASE("every algorithm with a continuous form has an example that gives one digest on 1 and 2 threads and beats being alone by 0.10") {
+TEST_CASE(
+    "every algorithm with a continuous form has an example that gives one digest on 1 and 2 threads and beats being "
+    "alone by 0.10") {
   std::map<std::string, double> accuracy;
   for (const auto& file : example_files()) {
     CAPTURE(file);
@@ -63,15 +66,16 @@ TEST_CASE("every algorithm with a continuous form has an example that gives one 
   }
   for (const CatalogueEntry* entry : catalogue()) {
     CAPTURE(entry->name);
-    const bool is_for_rounds_alone = entry->runs == static_cast<std::uint8_t>(Runs::rounds);
+    const bool is_for_rounds_alone = entry->runs == static_cast<std::uint8_t>(ProtocolKind::rounds);
     if (is_for_rounds_alone) continue;
     REQUIRE(accuracy.contains(std::string(entry->name)));
-    if (entry->name != "local_only")
-      CHECK(accuracy[std::string(entry->name)] >= accuracy["local_only"] + 0.10);
+    if (entry->name != "local_only") CHECK(accuracy[std::string(entry->name)] >= accuracy["local_only"] + 0.10);
   }
 }
 
-TEST_CASE("an example differs from the quick start in its algorithm, its graph, its clients and what the protocol cannot do") {
+TEST_CASE(
+    "an example differs from the quick start in its algorithm, its graph, its clients and what the protocol cannot "
+    "do") {
   const config::Experiment start = example(RUBATO_SOURCE_DIR "/examples/quickstart.toml", {});
   for (const auto& file : example_files()) {
     CAPTURE(file);
@@ -90,7 +94,8 @@ TEST_CASE("an example differs from the quick start in its algorithm, its graph, 
 
 TEST_CASE("every algorithm runs under every protocol it knows, watched, with equal digests on 1 and 3 threads") {
   for (const CatalogueEntry* entry : catalogue())
-    for (const Runs protocol : {Runs::push, Runs::rounds, Runs::server, Runs::token, Runs::pull}) {
+    for (const ProtocolKind protocol :
+         {ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::server, ProtocolKind::token, ProtocolKind::pull}) {
       if (!entry->runs_under(protocol)) continue;
       if (entry->name == "kdpdfl") continue;  // needs classes: in the examples
       CAPTURE(entry->name);
@@ -111,7 +116,9 @@ TEST_CASE("a protocol that an algorithm does not know is refused with those it k
   CHECK(contains(complaint<std::invalid_argument>([] { run(few("beer", {"protocol.kind=push"})); }), "it runs under: rounds"));
 }
 
-TEST_CASE("graphs, weights and options that an algorithm cannot use are refused before the run with the condition that fails") {
+TEST_CASE(
+    "graphs, weights and options that an algorithm cannot use are refused before the run with the condition that "
+    "fails") {
   const auto refusal = [](const std::string& name, const std::vector<std::string>& more) {
     return complaint<std::invalid_argument>([&] { run(few(name, more)); });
   };
@@ -124,7 +131,8 @@ TEST_CASE("graphs, weights and options that an algorithm cannot use are refused 
   CHECK(contains(refusal("sgp", {"unification.period=5.0"}), "must not be unified"));
   CHECK(contains(refusal("pame", {"algorithm.share=0"}), "greater than 0"));
   CHECK(contains(refusal("kdpdfl", {"algorithm.T_ex=1"}), "at least 2"));
-  const std::string matrix = "[[0.5,0.5,0,0,0,0],[0.5,0.5,0,0,0,0],[0,0,0.5,0.5,0,0],[0,0,0.5,0.5,0,0],[0,0,0,0,0.5,0.5],[0,0,0,0,0.5,0.4]]";
+  const std::string matrix =
+      "[[0.5,0.5,0,0,0,0],[0.5,0.5,0,0,0,0],[0,0,0.5,0.5,0,0],[0,0,0.5,0.5,0,0],[0,0,0,0,0.5,0.5],[0,0,0,0,0.5,0.4]]";
   CHECK(contains(refusal("dpsgd", {"topology.mixing=explicit", "topology.mixing_matrix=" + matrix}),
                  "its rows do not sum to one: they are off by up to 0.1"));
 }
@@ -165,7 +173,7 @@ namespace {
 // Gossip that says something sums to zero; from some computation on it does not.
 class Leaky final : public Algorithm<double> {
  public:
-  Leaky(const Seat& seat, ConstVectorRef<double> start) : client_{seat.client}, x_{start} {}
+  Leaky(const ClientView& client_view, ConstVectorRef<double> start) : client_{client_view.client}, x_{start} {}
   void compute(Work<double>&, const Step& step) override {
     if (client_ == ClientId{2} && step.index == 3) leak_ = 0.25;
   }
@@ -189,8 +197,8 @@ class Leaky final : public Algorithm<double> {
 RunOptions leaking() {
   RunOptions options = on_threads(2);
   options.checks = true;
-  options.own_double.algorithm = [](const Seat& seat, ConstVectorRef<double> start, TensorPool&) {
-    return std::make_unique<Leaky>(seat, start);
+  options.own_double.algorithm = [](const ClientView& client_view, ConstVectorRef<double> start, TensorPool&) {
+    return std::make_unique<Leaky>(client_view, start);
   };
   return options;
 }
@@ -211,19 +219,21 @@ TEST_CASE("a mass that leaks ends a watched run with the quantity, the time, the
 
 TEST_CASE("whoever has not the hub's model right after a unification ends a watched run by name") {
   RunOptions options = leaking();
-  options.own_double.algorithm = [](const Seat& seat, ConstVectorRef<double> start, TensorPool&) {
+  options.own_double.algorithm = [](const ClientView& client_view, ConstVectorRef<double> start, TensorPool&) {
     Vector<double> own = start;
-    own[0] += seat.client.value == 4 ? 1 : 0;
-    return std::make_unique<Leaky>(Seat{.client = seat.client.value == 2 ? ClientId{0} : seat.client}, view(std::as_const(own)));
+    own[0] += client_view.client.value == 4 ? 1 : 0;
+    return std::make_unique<Leaky>(ClientView{.client = client_view.client.value == 2 ? ClientId{0} : client_view.client},
+                                   view(std::as_const(own)));
   };
-  const std::string said = complaint<RunFailed>(
-      [&] { run(few("draco", {"precision=float64", "unification.period=4.5", "metrics.every_events=0"}), options); });
+  const std::string said = complaint<RunFailed>([&] {
+    run(few("draco", {"precision=float64", "unification.period=4.5", "metrics.every_events=0"}), options);
+  });
   CHECK(said == "broken invariant at 4.5 s: client 4 has another model than client 0 right after a unification");
 }
 
 TEST_CASE("a timing that breaks the promises of the mailbox is named with the client and how far it is off") {
   const Graph graph = topologies::ring(3);
-  PushSettings settings;
+  ClientSettings settings;
   settings.graph = &graph;
   settings.limits = {from_seconds(0.5), from_seconds(1), 2};
   const auto message = [](double sent, double arrived) {
@@ -249,10 +259,14 @@ TEST_CASE("a timing that breaks the promises of the mailbox is named with the cl
   CHECK(contains(said([&](TimingCheck& check) { check.on_arrival(message(0, 0.5), {1}, Offer::capped, 1); }),
                  "refuses a message with 1 tokens left"));
   const Arrival first = message(0, 1);
-  CHECK(contains(said([&](TimingCheck& check) { check.on_window_close(Time{from_seconds(1.75)}, {1}, {&first, 1}, {}); }),
+  CHECK(contains(said([&](TimingCheck& check) {
+                   check.on_window_close(Time{from_seconds(1.75)}, {1}, {&first, 1}, {});
+                 }),
                  "closes a window of 0.75 s instead of 0.5 s"));
   const StepEntry heavy[] = {{.peer = {0}, .weight = 0.75}, {.peer = {2}, .weight = 0.5}};
-  CHECK(contains(said([&](TimingCheck& check) { check.on_window_close(Time{from_seconds(1.5)}, {1}, {&first, 1}, heavy); }),
+  CHECK(contains(said([&](TimingCheck& check) {
+                   check.on_window_close(Time{from_seconds(1.5)}, {1}, {&first, 1}, heavy);
+                 }),
                  "gives weights that exceed one by 0.25"));
 }
 
@@ -260,9 +274,9 @@ TEST_CASE("a timing that breaks the promises of the mailbox is named with the cl
 
 TEST_CASE("in a graph that changes a link carries messages in its rounds only, and the others train alone") {
   const auto changing = [](const std::vector<std::string>& more) {
-    return few("decefl", std::vector<std::string>{"protocol.kind=rounds", "clients.compute.law=fixed",
-                                                  "clients.compute.period=1.0", "topology.kind=edges",
-                                                  "topology.edges=[[0,1],[1,2],[2,3],[3,4],[4,5]]"} + more);
+    return few("decefl", std::vector<std::string>{"protocol.kind=rounds", "clients.compute.law=fixed", "clients.compute.period=1.0",
+                                                  "topology.kind=edges", "topology.edges=[[0,1],[1,2],[2,3],[3,4],[4,5]]"} +
+                             more);
   };
   RunOptions counting = on_threads(2);
   counting.counts_links = true;
@@ -307,9 +321,11 @@ TEST_CASE("in continuous time a graph that changes carries messages while a link
   CHECK(contains(complaint<std::invalid_argument>([&] { run(few("fedavg", {"topology.change=edges"})); }),
                  "needs a graph that stays"));
 
-  const std::vector<std::string> walking = {"topology.kind=random_geometric", "topology.radius=350.0", "topology.points=channel",
-                                            "topology.change=redraw", "topology.change_every=5.0", "channel.kind=wireless"};
-  const auto graphs = make_graphs(few("decefl", walking + std::vector<std::string>{"channel.speed_low=5.0", "channel.speed_high=20.0"}));
+  const std::vector<std::string> walking = {"topology.kind=random_geometric", "topology.radius=350.0",
+                                            "topology.points=channel",        "topology.change=redraw",
+                                            "topology.change_every=5.0",      "channel.kind=wireless"};
+  const auto graphs =
+      make_graphs(few("decefl", walking + std::vector<std::string>{"channel.speed_low=5.0", "channel.speed_high=20.0"}));
   REQUIRE(graphs.size() == 9);  // at 0, 5, ... 40 seconds
   CHECK(graphs[0].is_strongly_connected());
   CHECK(std::ranges::any_of(graphs, [&](const Graph& graph) { return graph.edges() != graphs[0].edges(); }));
@@ -317,6 +333,8 @@ TEST_CASE("in continuous time a graph that changes carries messages while a link
 }
 
 TEST_CASE("an algorithm that is exact only where nothing is missing refuses to drop messages") {
-  CHECK(contains(complaint<std::invalid_argument>([] { run(few("nids", {"protocol.kind=rounds", "protocol.missing=drop"})); }),
+  CHECK(contains(complaint<std::invalid_argument>([] {
+                   run(few("nids", {"protocol.kind=rounds", "protocol.missing=drop"}));
+                 }),
                  "exact only where no message is missing"));
 }

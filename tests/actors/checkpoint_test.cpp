@@ -1,9 +1,9 @@
 // Checkpoints on disk: what is found is intact, whatever happened to the disk or to the writer.
 #include <doctest/doctest.h>
 
-#include <csignal>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/checkpoint.hpp"
+#include "actors/wall/checkpoint.hpp"
 #include "runtime/random.hpp"
 #include "tests/actors/support.hpp"
 #include "tests/support/property.hpp"
@@ -38,13 +38,9 @@ Checkpoint checkpoint_of(std::uint64_t number, std::uint32_t clients = 3, std::s
   return checkpoint;
 }
 
-fs::path file_of(const Folder& folder, std::uint64_t number) {
-  return folder / ("checkpoint-" + std::to_string(number) + ".rbc");
-}
+fs::path file_of(const Folder& folder, std::uint64_t number) { return folder / ("checkpoint-" + std::to_string(number) + ".rbc"); }
 
-void write(const Folder& folder, const Checkpoint& checkpoint) {
-  CheckpointFile::write(folder.path(), ours, checkpoint);
-}
+void write(const Folder& folder, const Checkpoint& checkpoint) { CheckpointFile::write(folder.path(), ours, checkpoint); }
 
 FoundCheckpoint find(const Folder& folder) { return CheckpointFile::read_newest(folder.path(), ours); }
 
@@ -118,12 +114,14 @@ TEST_CASE("no flipped bit goes unnoticed") {
   write(folder, checkpoint_of(1));
   write(folder, checkpoint_of(2));
   const std::string whole = text_of(file_of(folder, 2));
-  CHECK(broken([&](std::size_t byte, unsigned bit) {
-          std::string wrong = whole;
-          wrong[byte % whole.size()] = static_cast<char>(wrong[byte % whole.size()] ^ (1 << bit % 8));
-          write_text(file_of(folder, 2), wrong);
-          RC_ASSERT(find(folder).newest == checkpoint_of(1));
-        }, 1000) == "");
+  CHECK(broken(
+            [&](std::size_t byte, unsigned bit) {
+              std::string wrong = whole;
+              wrong[byte % whole.size()] = static_cast<char>(wrong[byte % whole.size()] ^ (1 << bit % 8));
+              write_text(file_of(folder, 2), wrong);
+              RC_ASSERT(find(folder).newest == checkpoint_of(1));
+            },
+            1000) == "");
 }
 
 TEST_CASE("where both are damaged nothing is found, and both are named") {
@@ -143,8 +141,7 @@ TEST_CASE("where both are damaged nothing is found, and both are named") {
 TEST_CASE("a checkpoint of another experiment is refused with both digests") {
   Folder folder;
   write(folder, checkpoint_of(3));
-  const std::string said =
-      complaint<std::invalid_argument>([&] { CheckpointFile::read_newest(folder.path(), "e5a8b671"); });
+  const std::string said = complaint<std::invalid_argument>([&] { CheckpointFile::read_newest(folder.path(), "e5a8b671"); });
   CHECK(contains(said, "checkpoint-3.rbc belongs to another experiment (digest 1c7b045b, this one has e5a8b671)"));
 }
 

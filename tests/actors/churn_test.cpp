@@ -1,9 +1,11 @@
-// Runs whose clients come and go: alike on any number of threads and hosts, replayed from their records, in every clock.
+// Runs whose clients come and go: alike on any number of threads and hosts, replayed from their records, in every
+// clock.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <map>
 
+#include "experiment/file/experiment_file.hpp"
 #include "runtime/record.hpp"
 #include "tests/actors/hosts.hpp"
 
@@ -75,7 +77,8 @@ const std::vector<Case> cases = {
     {"depositum", {}},
     {"choco", {}},
     {"event_triggered", {"algorithm.threshold=0.1"}},
-    {"kdpdfl", {"data.name=digits", "model.name=softmax", "model.batch=8", "mailbox.deadline=1.0", "channel.duplicate=0", "until=19.5"}},
+    {"kdpdfl",
+     {"data.name=digits", "model.name=softmax", "model.batch=8", "mailbox.deadline=1.0", "channel.duplicate=0", "until=19.5"}},
     {"pame", {"mailbox.deadline=1.0", "protocol.kind=pull", "channel.duplicate=0"}},
 };
 
@@ -150,9 +153,10 @@ TEST_CASE("churn and a protocol that holds everybody together do not go together
     }
     return "";
   };
-  CHECK(refusal(flaky("dpsgd", {"protocol.kind=rounds", "channel.duplicate=0"})).find("use \"push\" or \"pull\"") != std::string::npos);
-  CHECK(refusal(flaky("pame", {"protocol.kind=pull", "channel.duplicate=0"})).find("needs mailbox.deadline, because who has gone answers nobody") !=
+  CHECK(refusal(flaky("dpsgd", {"protocol.kind=rounds", "channel.duplicate=0"})).find("use \"push\" or \"pull\"") !=
         std::string::npos);
+  CHECK(refusal(flaky("pame", {"protocol.kind=pull", "channel.duplicate=0"}))
+            .find("needs mailbox.deadline, because who has gone answers nobody") != std::string::npos);
 }
 
 TEST_CASE("the example of flaky clients learns, whoever comes and goes") {

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <sstream>
 
-#include "actors/roster.hpp"
-#include "actors/run_folder.hpp"
+#include "experiment/file/experiment_file.hpp"
+#include "experiment/file/fingerprint.hpp"
+#include "experiment/roster.hpp"
+#include "results/run_folder.hpp"
 #include "tests/actors/hosts.hpp"
 
 using namespace rubato;
@@ -55,8 +57,9 @@ struct Case {
 const std::vector<Case> cases = {
     {"draco", {"channel.loss=0.1", "unification.period=5.0", "algorithm.self_apply=true"}},
     {"draco", {"algorithm.retain_on_loss=true", "channel.loss=0.2", "mailbox.deadline=0.3", "algorithm.self_apply=true"}},
-    {"draco", {"unification.period=4.0", "unification.via=transport", "channel.duplicate=0.2", "mailbox.cap=4",
-               "mailbox.cap_period=2.0", "algorithm.self_apply=true"}},
+    {"draco",
+     {"unification.period=4.0", "unification.via=transport", "channel.duplicate=0.2", "mailbox.cap=4", "mailbox.cap_period=2.0",
+      "algorithm.self_apply=true"}},
     {"spodgt", {"channel.loss=0.1", "precision=float64"}},
     {"pame", {}},
     {"depositum", {"channel.loss=0.1"}},
@@ -166,10 +169,8 @@ TEST_CASE("parcels that are lost, doubled, overtaken or spoilt change nothing bu
 TEST_CASE("clients may be dealt unevenly, in any order, and a host may have none") {
   const std::string expected = digests(run(experiment()));
   const std::vector<std::vector<std::vector<std::int64_t>>> deals = {
-      {{7, 0, 3}, {6, 5, 4, 2, 1}},
-      {{}, {0, 1, 2, 3, 4, 5, 6, 7}},
-      {{0, 1, 2, 3, 4, 5, 6, 7}, {}, {}},
-      {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}},
+      {{7, 0, 3}, {6, 5, 4, 2, 1}},       {{}, {0, 1, 2, 3, 4, 5, 6, 7}},
+      {{0, 1, 2, 3, 4, 5, 6, 7}, {}, {}}, {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}},
       {{0, 2, 4, 6}, {}, {1, 3, 5, 7}},
   };
   for (const auto& deal : deals) {
@@ -271,7 +272,8 @@ TEST_CASE("who wants to stop stops all hosts at the same instant, as if the run 
 TEST_CASE("a host without clients does not run away from the others, so that a wish to stop is heard in time") {
   RunOptions options;
   options.own_float.learner = [](ClientId) { return std::make_unique<SlowLearner>(true); };
-  std::vector<HostStart> starts(2, HostStart{over_hosts(experiment({"until=1e6"}), 2, {{0, 1, 2, 3, 4, 5, 6, 7}, {}}), options, {}});
+  std::vector<HostStart> starts(2,
+                                HostStart{over_hosts(experiment({"until=1e6"}), 2, {{0, 1, 2, 3, 4, 5, 6, 7}, {}}), options, {}});
   std::atomic<bool> stop{false};
   starts[0].options.stop = &stop;
   starts[0].options.on_sample = [&](const Sample& sample) { stop = sample.header.number >= 10; };
@@ -289,8 +291,8 @@ TEST_CASE("files that the timing follows are compared by their content, wherever
     std::string ticks;
     for (int client = 0; client < 8; ++client) ticks += first + " 2 3\n";
     write_text(folder / place / "ticks.txt", ticks);
-    return fingerprint(over_hosts(experiment({"clients.compute.law=trace",
-                                              "clients.compute.file=" + (folder / place / "ticks.txt").string()}), 2));
+    return fingerprint(over_hosts(
+        experiment({"clients.compute.law=trace", "clients.compute.file=" + (folder / place / "ticks.txt").string()}), 2));
   };
   const std::string one = with_ticks("one", "1");
   CHECK(with_ticks("other", "1") == one);
@@ -321,9 +323,9 @@ TEST_CASE("who sends to a slow host and hears nothing of it keeps no more than i
   constexpr std::uint64_t credit = 20;
   const std::string payload_bytes = std::to_string(credit * 4 * sizeof(float));
   // What the slow one sends comes too late to be merged, so the other never waits for it.
-  config::Experiment one_way = experiment({"clients.count=2", "channel.links=[{source=1,target=0,delay=3.0}]",
-                                           "unification.period=1e9", "until=300.5", "channel.loss=0", "metrics.every_events=0",
-                                           "limits.payload_bytes=" + payload_bytes});
+  config::Experiment one_way =
+      experiment({"clients.count=2", "channel.links=[{source=1,target=0,delay=3.0}]", "unification.period=1e9", "until=300.5",
+                  "channel.loss=0", "metrics.every_events=0", "limits.payload_bytes=" + payload_bytes});
   RunOptions options;
   options.own_float.learner = [](ClientId client) { return std::make_unique<SlowLearner>(client == ClientId{1}); };
   const std::vector<HostOutcome> outcomes = run_hosts(over_hosts(one_way, 2), options);
@@ -335,7 +337,7 @@ TEST_CASE("who sends to a slow host and hears nothing of it keeps no more than i
 TEST_CASE("hosts that walk different timings notice it at a sample, and say so") {
   std::vector<HostStart> starts(2, HostStart{over_hosts(experiment({"until=3000.0", "unification.period=1e9"}), 2), {}, {}});
   for (std::size_t i = 0; i < 2; ++i) {
-    starts[i].options.own_float.algorithm = [](const Seat&, ConstVectorRef<float> start, TensorPool&) {
+    starts[i].options.own_float.algorithm = [](const ClientView&, ConstVectorRef<float> start, TensorPool&) {
       return std::make_unique<Listener>(start);
     };
     starts[i].options.own_float.needs.send_only_if_computed = i == 1;  // a program of one's own that differs

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "actors/host_run.hpp"
-#include "actors/letter.hpp"
+#include "actors/wall/message.hpp"
 #include "tests/actors/support.hpp"
 #include "transports/hub.hpp"
 #include "transports/impaired.hpp"
@@ -44,10 +44,11 @@ class WireLike final : public Transport {
   TensorPool& pool_;
 };
 
-/// A host of the run that means ill: before its first letter to the victim it sends it so many notes that wait for an hour.
+/// A host of the run that means ill: before its first letter to the victim it sends it so many notes that wait for an
+/// hour.
 class Flooding final : public Transport {
  public:
-  Flooding(Transport& inner, std::uint32_t notes, Note note, HostId victim)
+  Flooding(Transport& inner, std::uint32_t notes, ControlMessage note, HostId victim)
       : inner_{inner}, left_{notes}, note_{note}, victim_{victim} {
     note_.delay = std::chrono::hours(1);
   }
@@ -55,7 +56,7 @@ class Flooding final : public Transport {
   HostId self() const override { return inner_.self(); }
   void start(ParcelSink& sink) override { inner_.start(sink); }
   bool send(HostId to, Parcel parcel) override {
-    if (parcel.kind == ParcelKind::letter && to == victim_)
+    if (parcel.kind == ParcelKind::message && to == victim_)
       for (std::uint32_t notes = left_.exchange(0); notes > 0; --notes) inner_.send(to, to_parcel(note_));
     return inner_.send(to, std::move(parcel));
   }
@@ -65,7 +66,7 @@ class Flooding final : public Transport {
  private:
   Transport& inner_;
   std::atomic<std::uint32_t> left_;
-  Note note_;
+  ControlMessage note_;
   HostId victim_;
 };
 
@@ -77,8 +78,8 @@ inline Impairment bad_links() {
   bad.reorder = 0.1;
   bad.spoil = 0.02;
   bad.held_back = std::chrono::milliseconds(3);
-  bad.kinds = {ParcelKind::hello, ParcelKind::clock_ask, ParcelKind::clock_answer, ParcelKind::want,
-               ParcelKind::payload, ParcelKind::have, ParcelKind::notice};
+  bad.kinds = {ParcelKind::hello,   ParcelKind::clock_ask, ParcelKind::clock_answer, ParcelKind::want,
+               ParcelKind::payload, ParcelKind::have,      ParcelKind::notice};
   return bad;
 }
 
@@ -139,7 +140,7 @@ inline std::vector<HostOutcome> run_hosts_and_cut_off(const std::vector<HostStar
   std::vector<HostOutcome> outcomes(starts.size());
   Impairment everything = bad_links();
   everything.loss = everything.duplicate = everything.reorder = everything.spoil = 0;
-  everything.kinds.insert({ParcelKind::letter, ParcelKind::control});
+  everything.kinds.insert({ParcelKind::message, ParcelKind::control});
   std::atomic<bool> is_cut{false};
   {
     Hub hub(static_cast<std::uint32_t>(starts.size()));

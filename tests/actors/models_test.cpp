@@ -3,8 +3,8 @@
 
 #include <cstdlib>
 
-#include "learning/model_catalogue.hpp"
-#include "learning/named_sets.hpp"
+#include "learning/data/named_sets.hpp"
+#include "learning/models/model_catalogue.hpp"
 #include "tests/actors/support.hpp"
 
 using namespace rubato;
@@ -117,8 +117,7 @@ TEST_CASE("models run on the data sets that they fit, with equal digests on 1 an
       if (takes_long_to_read(set) && !is_tried_on_large(set, model)) continue;
       CAPTURE(set);
       CAPTURE(model.name);
-      const config::Experiment chosen =
-          experiment(std::vector<std::string>{"data.name=" + set} + model_keys(model), short_text);
+      const config::Experiment chosen = experiment(std::vector<std::string>{"data.name=" + set} + model_keys(model), short_text);
       const RunResult one = run(chosen, on_data(1)), two = run(chosen, on_data(2));
       CHECK(digests(one) == digests(two));
       CHECK_FALSE(one.samples.empty());

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "experiment/file/experiment_file.hpp"
 #include "tests/actors/support.hpp"
 
 using namespace rubato;
@@ -38,8 +39,8 @@ TEST_CASE("every file of every study can be run: its timing is walked without a 
     // Digits stand in for sets that may not be here.
     RunOptions options = on_threads(1);
     options.dry_run = true;
-    const RunResult walked =
-        run(study(entry.path(), {"data.name=digits", "data.partition.kind=iid", "until=20.5", "data.samples_per_client=50"}), options);
+    const RunResult walked = run(
+        study(entry.path(), {"data.name=digits", "data.partition.kind=iid", "until=20.5", "data.samples_per_client=50"}), options);
     CHECK(walked.messages.sent > 0);
   }
   CHECK(files >= 8);

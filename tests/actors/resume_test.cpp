@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <map>
 
-#include "actors/run_checkpoint.hpp"
-#include "actors/run_folder.hpp"
+#include "actors/virtual/run_checkpoint.hpp"
+#include "experiment/file/experiment_file.hpp"
+#include "results/run_folder.hpp"
 #include "runtime/random.hpp"
 #include "tests/actors/support.hpp"
 
@@ -117,9 +118,10 @@ TEST_CASE("many moments of a run with losses, deadlines, caps and unifications")
 
 TEST_CASE("what is acknowledged or reclaimed, sent twice, or unified over the links is under way in a checkpoint too") {
   Stream chance(22, {0}, Purpose::noise);
-  for (const std::vector<std::string>& more :
-       {std::vector<std::string>{"algorithm.retain_on_loss=true"}, {"channel.duplicate=0.3"}, {"unification.via=transport"},
-        {"precision=float64"}})
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"algorithm.retain_on_loss=true"},
+                                               {"channel.duplicate=0.3"},
+                                               {"unification.via=transport"},
+                                               {"precision=float64"}})
     for (int moment = 0; moment < 5; ++moment) {
       const double at = 0.2 + 30 * chance.uniform();
       CAPTURE(more.front());
@@ -159,7 +161,8 @@ TEST_CASE("a run whose invariants are watched goes on alike, with its samples af
     CAPTURE(file);
     const fs::path path = fs::path(RUBATO_SOURCE_DIR "/examples/algorithms") / file;
     const double seconds = 0.06 * example(path, {}).until;
-    const config::Experiment of = example(path, every(0.6 * seconds) + std::vector<std::string>{"until=" + std::to_string(seconds)});
+    const config::Experiment of =
+        example(path, every(0.6 * seconds) + std::vector<std::string>{"until=" + std::to_string(seconds)});
     const Folder home;
     const Kept kept(home, "kept");
     RunOptions options = kept.options(2);
@@ -174,9 +177,10 @@ TEST_CASE("dropout, batch normalisation and both precisions go on alike") {
   const std::string layers =
       R"(model.layers=["conv 4 3 same", "norm", "relu", "maxpool 2", "dropout 0.3", "residual 8 stride 2", "meanpool"])";
   for (const std::string precision : {"float32", "float64"}) {
-    const std::vector<std::string> network = {"data.name=digits", "data.train_rows=400", "model.name=cnn", layers,
-                                              "model.normalisation=batch", "model.batch=4", "metrics.test_samples=20",
-                                              "until=4.5", "precision=" + precision};
+    const std::vector<std::string> network = {
+        "data.name=digits",          "data.train_rows=400", "model.name=cnn",          layers,
+        "model.normalisation=batch", "model.batch=4",       "metrics.test_samples=20", "until=4.5",
+        "precision=" + precision};
     goes_on_alike(experiment(network), experiment(network + every(2.3)), 2);
   }
 }
@@ -281,8 +285,10 @@ TEST_CASE("another experiment, other checks, other data: each is refused with a 
 TEST_CASE("where nothing happens no checkpoints are written, and none at the end") {
   const Folder home;
   const Kept kept(home, "kept");
-  begin(kept, experiment({"clients.compute.rate=0.01", "clients.transmit.rate=0.01", "unification.period=none",
-                          "mailbox.cap=none", "until=50", "checkpoint_every=0.001"}), kept.options(1));
+  begin(kept,
+        experiment({"clients.compute.rate=0.01", "clients.transmit.rate=0.01", "unification.period=none", "mailbox.cap=none",
+                    "until=50", "checkpoint_every=0.001"}),
+        kept.options(1));
   std::size_t files = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(kept.folder / "checkpoint")) ++files;
   CHECK(files == 2);

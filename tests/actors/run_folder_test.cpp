@@ -1,5 +1,5 @@
 // What a run leaves behind, and what is left when it cannot.
-#include "actors/run_folder.hpp"
+#include "results/run_folder.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/mount.h>
@@ -8,9 +8,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "actors/npy.hpp"
-#include "actors/summary.hpp"
-#include "actors/timing.hpp"
+#include "experiment/build/timing.hpp"
+#include "experiment/file/experiment_file.hpp"
+#include "results/npy.hpp"
+#include "results/summary.hpp"
 #include "tests/actors/support.hpp"
 
 namespace fs = std::filesystem;
@@ -48,11 +49,11 @@ std::vector<std::map<std::string, std::string>> rows_of(const std::string& text)
   const std::vector<std::string> lines = lines_of(text);
   const auto cells = [](const std::string& line) {
     std::vector<std::string> all(1);
-    for (const char letter : line)
-      if (letter == ',')
+    for (const char message : line)
+      if (message == ',')
         all.emplace_back();
       else
-        all.back() += letter;
+        all.back() += message;
     return all;
   };
   const std::vector<std::string> names = cells(lines.at(0));
@@ -265,8 +266,7 @@ TEST_CASE("a full disk is a failure with a sentence, and nothing stands under th
   // A folder inside the folder is no exception of another kind.
   RunFolder folder(disk.path() / "run");
   complaint<RunFailed>([&] { folder.write("metrics.csv", std::string(100'000, 'x')); });
-  CHECK(
-      contains(complaint<RunFailed>([&] { folder.write("models/models.npy", std::string(100'000, 'x')); }), "cannot"));
+  CHECK(contains(complaint<RunFailed>([&] { folder.write("models/models.npy", std::string(100'000, 'x')); }), "cannot"));
 }
 
 TEST_CASE("a disk that fills up with the record ends the run with a sentence") {
@@ -371,8 +371,7 @@ TEST_CASE("metrics.csv has one row per sample, in order, and the last is the sum
     CHECK(std::stod(rows[i].at("accuracy_mean")) == done.result.samples[i].accuracy_mean);
     CHECK(std::stod(rows[i].at("consensus")) == done.result.samples[i].consensus);
     if (i == 0) continue;
-    for (const std::string rising :
-         {"seconds", "events", "computations", "messages_sent", "messages_delivered", "bytes_wire"}) {
+    for (const std::string rising : {"seconds", "events", "computations", "messages_sent", "messages_delivered", "bytes_wire"}) {
       CAPTURE(rising);
       CHECK(std::stod(rows[i].at(rising)) >= std::stod(rows[i - 1].at(rising)));
     }

@@ -7,10 +7,10 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "actors/digest.hpp"
-#include "actors/summary.hpp"
-#include "actors/timing.hpp"
-#include "learning/problems.hpp"
+#include "experiment/build/timing.hpp"
+#include "experiment/digest.hpp"
+#include "learning/models/problems.hpp"
+#include "results/summary.hpp"
 #include "tests/actors/support.hpp"
 #include "transports/in_process.hpp"
 
@@ -53,9 +53,9 @@ TEST_CASE("the models are those of a plain loop that performs the steps one afte
   // The dull road: no actors, no batches, no waiting; a step is performed when it is issued.
   class PlainLoop final : public StepSink {
    public:
-    PlainLoop(const Task& task, const Seating& seating) {
-      for (std::uint32_t i = 0; i < seating.clients(); ++i)
-        performers_.push_back(task.make_performer(seating.seat({i}, task.samples()), pool_));
+    PlainLoop(const Task& task, const ClientViews& views) {
+      for (std::uint32_t i = 0; i < views.clients(); ++i)
+        performers_.push_back(task.make_performer(views.of({i}, task.samples()), pool_));
     }
     SlotIndex open_slot(std::uint32_t receivers) override { return slots_.open(receivers); }
     void perform(const Step& step) override {
@@ -87,9 +87,9 @@ TEST_CASE("the models are those of a plain loop that performs the steps one afte
     const bool is_double = same.precision == config::Precision::float64;
     const auto task = is_double ? make_task<double>(same, {}, {}) : make_task<float>(same, {}, {});
     std::ostringstream notes;
-    Timing timing(same, manner_of(same), notes);
-    const Seating seating = timing.seating(false);
-    PlainLoop loop(*task, seating);
+    Timing timing(same, resolve_algorithm(same), notes);
+    const ClientViews views = timing.views(false);
+    PlainLoop loop(*task, views);
     Conductor conductor(timing.conductor, timing.make_protocols(), loop);
     while (conductor.walk(1000)) {
     }
@@ -121,7 +121,7 @@ TEST_CASE("SHA-256 of abc is the one of the standard, however it is cut") {
   const std::string text = "abc";
   Sha256 whole, cut;
   whole.add(std::as_bytes(std::span{text}));
-  for (const char letter : text) cut.add(std::as_bytes(std::span{&letter, 1}));
+  for (const char message : text) cut.add(std::as_bytes(std::span{&message, 1}));
   const std::string expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
   CHECK(whole.hex() == expected);
   CHECK(cut.hex() == expected);
@@ -185,8 +185,7 @@ TEST_CASE("a run that takes back what nobody acknowledged is the same on every n
 TEST_CASE("limits slow a run down at most: the results stay the same") {
   const std::string expected = digests(run(experiment(), on_threads(2)));
   for (const unsigned threads : {1u, 2u})
-    for (const std::string limit :
-         {"limits.outstanding_steps=1", "limits.payload_bytes=1", "limits.outstanding_steps=17"}) {
+    for (const std::string limit : {"limits.outstanding_steps=1", "limits.payload_bytes=1", "limits.outstanding_steps=17"}) {
       CAPTURE(limit);
       CHECK(digests(run(experiment({limit}), on_threads(threads))) == expected);
     }
@@ -206,10 +205,9 @@ TEST_CASE("on a regular undirected graph the weights of senders and receivers ar
 
 TEST_CASE("every option of draco leads to models of its own") {
   std::vector<std::string> seen;
-  for (const std::string option :
-       {"algorithm.eta=0.05", "algorithm.eta=0.06", "algorithm.local_batches=2", "algorithm.outbox=latest",
-        "algorithm.self_apply=false", "algorithm.snapshot=at_start", "algorithm.q=batch",
-        "algorithm.retain_on_loss=true", "precision=float64"}) {
+  for (const std::string option : {"algorithm.eta=0.05", "algorithm.eta=0.06", "algorithm.local_batches=2",
+                                   "algorithm.outbox=latest", "algorithm.self_apply=false", "algorithm.snapshot=at_start",
+                                   "algorithm.q=batch", "algorithm.retain_on_loss=true", "precision=float64"}) {
     CAPTURE(option);
     const std::string model = run(experiment({option})).digests.model;
     CHECK(std::find(seen.begin(), seen.end(), model) == seen.end());
@@ -316,8 +314,7 @@ TEST_CASE("ten times as long a run holds no more payloads") {
   const auto peak = [](const char* until) {
     // A small credit: what is under way is then what the links hold, whatever the machine does.
     const RunResult result =
-        run(experiment({until, "data.dimension=256", "limits.outstanding_steps=64", "unification.period=none"}),
-            on_threads(2));
+        run(experiment({until, "data.dimension=256", "limits.outstanding_steps=64", "unification.period=none"}), on_threads(2));
     return result.peak_payload_bytes;
   };
   const std::uint64_t brief = peak("until=100.5"), lengthy = peak("until=1000.5");
@@ -462,7 +459,7 @@ class OwnGossip final : public Algorithm<float> {
 TEST_CASE("an algorithm from outside runs with the needs it states") {
   std::atomic<int> begins{0};
   RunOptions options = on_threads(2);
-  options.own_float.algorithm = [&](const Seat&, ConstVectorRef<float> start, TensorPool&) {
+  options.own_float.algorithm = [&](const ClientView&, ConstVectorRef<float> start, TensorPool&) {
     return std::make_unique<OwnGossip>(start, begins);
   };
   options.own_float.needs.keep = Keep::newest;  // and send_only_if_computed = false: every tick sends
@@ -485,8 +482,8 @@ TEST_CASE("a client that throws ends the run, named with its step and time") {
     std::atomic<std::uint64_t> calls{0};
     const RunOptions options = failing(threads, {3}, 6, calls);
     // Ticks at 0.5, 1.5, ...: the sixth, number 5, is at 5.5 s.
-    const std::vector<std::string> fixed{"clients.compute.law=fixed", "clients.compute.period=1.0",
-                                         "clients.compute.phase=0.5", "until=100000.0"};
+    const std::vector<std::string> fixed{"clients.compute.law=fixed", "clients.compute.period=1.0", "clients.compute.phase=0.5",
+                                         "until=100000.0"};
     CHECK(complaint<RunFailed>([&] { run(experiment(fixed), options); }) ==
           "client 3 failed in compute 5 at 5.500000 s: the sensor is gone");
     CHECK(calls == 6);  // afterwards it is left alone
@@ -506,12 +503,9 @@ TEST_CASE("of very many clients that all throw one is named, and the run ends") 
   RunOptions options = on_threads(2);
   options.own_float.learner = [](ClientId client) {
     return std::make_unique<WatchedLearner<float>>(
-        2, 0.0f, [client] { throw std::runtime_error("client " + std::to_string(client.value) + " is tired"); },
-        nothing);
+        2, 0.0f, [client] { throw std::runtime_error("client " + std::to_string(client.value) + " is tired"); }, nothing);
   };
-  const std::string said = complaint<RunFailed>([&] {
-    run(experiment({"clients.count=3000", "until=1000.0"}), options);
-  });
+  const std::string said = complaint<RunFailed>([&] { run(experiment({"clients.count=3000", "until=1000.0"}), options); });
   CAPTURE(said);
   REQUIRE(said.starts_with("client "));
   const std::string named = said.substr(0, said.find(" failed"));

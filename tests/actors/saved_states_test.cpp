@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "actors/ensemble.hpp"
+#include "actors/core/client_pool.hpp"
 #include "algos/catalogue.hpp"
-#include "learning/problems.hpp"
+#include "learning/models/problems.hpp"
 
 using namespace rubato;
 
@@ -24,21 +24,21 @@ class Alone {
   explicit Alone(const char* algorithm = "dpsgd")
       : learner_{make_quadratic<double>(Matrix<double>::Identity(3, 3), Vector<double>::Ones(3))} {
     const Vector<double> start = Vector<double>::Zero(3);
-    const Seat seat{.client = {0}, .senders = {}, .receivers = {}, .samples = samples_};
+    const ClientView client_view{.client = {0}, .senders = {}, .receivers = {}, .samples = samples_};
     const BatchPlan plan{1, {0}, 0, nullptr};
     client_ = std::make_unique<Client>(
         ClientId{0}, std::make_unique<PerformerOf<double>>(
-                         make_algorithm<double>(catalogue_entry(algorithm), {})(seat, view(start), ensemble_.pool),
-                         *learner_, plan, ensemble_.pool));
+                         make_algorithm<double>(catalogue_entry(algorithm), {})(client_view, view(start), client_pool_.pool),
+                         *learner_, plan, client_pool_.pool));
   }
 
   void perform(StepKind kind, std::uint64_t index) {
     const Step step{.kind = kind, .client = {0}, .index = index};
-    StepBatch& batch = ensemble_.batches.take(step);
+    StepBatch& batch = client_pool_.batches.take(step);
     batch.add(step);
     client_->add(batch);
     REQUIRE(client_->enter());
-    REQUIRE(client_->run(ensemble_, memory_, [](Client&) {}) == 1);
+    REQUIRE(client_->run(client_pool_, memory_, [](Client&) {}) == 1);
   }
   void compute(std::uint64_t first, std::uint64_t count) {
     for (std::uint64_t i = first; i < first + count; ++i) perform(StepKind::compute, i);
@@ -51,14 +51,14 @@ class Alone {
   }
   std::uint64_t gradients() const { return client_->performer().traffic().gradients; }
   std::string failure() const {
-    const auto failure = ensemble_.failure();
+    const auto failure = client_pool_.failure();
     return failure ? to_string(*failure) : "none";
   }
   SavedStates& saved() { return client_->saved(); }
 
  private:
   NoSnapshots snapshots_;
-  Ensemble ensemble_{snapshots_, 4096, false};
+  ClientPool client_pool_{snapshots_, 4096, false};
   ThreadMemory memory_;
   std::unique_ptr<Learner<double>> learner_;
   const std::vector<std::uint32_t> samples_{1};

@@ -19,7 +19,8 @@
 #include <thread>
 #include <vector>
 
-#include "actors/experiment.hpp"
+#include "actors/run.hpp"
+#include "experiment/file/experiment_file.hpp"
 
 namespace rubato::test {
 
@@ -64,12 +65,10 @@ every_events = 100
 
 /// The same clocks and links, learning handwritten digits.
 inline std::vector<std::string> digits_instead() {
-  return {"data.name=digits", "model.name=softmax", "model.batch=8", "algorithm.local_batches=2",
-          "metrics.test_samples=100"};
+  return {"data.name=digits", "model.name=softmax", "model.batch=8", "algorithm.local_batches=2", "metrics.test_samples=100"};
 }
 
-inline config::Experiment experiment(const std::vector<std::string>& overrides = {},
-                                     const std::string& text = quadratic_text) {
+inline config::Experiment experiment(const std::vector<std::string>& overrides = {}, const std::string& text = quadratic_text) {
   std::ostringstream notes;
   return config::parse_experiment(text, "experiment.toml", overrides, notes);
 }
@@ -82,7 +81,8 @@ inline std::vector<std::string> operator+(std::vector<std::string> some, const s
 /// One experiment for each algorithm that a file of its own shows.
 inline std::vector<std::filesystem::path> example_algorithms() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(RUBATO_SOURCE_DIR "/examples/algorithms")) files.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(RUBATO_SOURCE_DIR "/examples/algorithms"))
+    files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -103,13 +103,9 @@ inline RunResult run_until(const config::Experiment& experiment, RunOptions opti
 }
 
 /// Both digests in one text.
-inline std::string digests(const RunResult& result) {
-  return result.digests.model + " " + result.digests.timeline;
-}
+inline std::string digests(const RunResult& result) { return result.digests.model + " " + result.digests.timeline; }
 
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// What an exception says, of this type; "nothing was thrown" otherwise.
 template <class Error, class Act>
@@ -155,8 +151,7 @@ inline std::string in_a_process(const std::function<std::string()>& act, std::ch
   }
   std::string said;
   char part[512];
-  for (ssize_t count; (count = read(ends[0], part, sizeof part)) > 0;)
-    said.append(part, static_cast<std::size_t>(count));
+  for (ssize_t count; (count = read(ends[0], part, sizeof part)) > 0;) said.append(part, static_cast<std::size_t>(count));
   close(ends[0]);
   if (!has_ended) return "hangs";
   return WIFSIGNALED(status) ? "died of signal " + std::to_string(WTERMSIG(status)) : said;

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <limits>
 
-#include "actors/run_folder.hpp"
+#include "results/run_folder.hpp"
 #include "tests/actors/support.hpp"
 
 using namespace rubato;
@@ -61,8 +61,7 @@ class Numbers {
   std::string key() const { return "model.init_from=\"" + path_.string() + '"'; }
 
  private:
-  std::filesystem::path path_ =
-      std::filesystem::temp_directory_path() / ("rubato-task-test-" + std::to_string(getpid()) + ".npy");
+  std::filesystem::path path_ = std::filesystem::temp_directory_path() / ("rubato-task-test-" + std::to_string(getpid()) + ".npy");
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Real time under ThreadSanitizer: many threads tick, send, receive, measure, save and record the clients of small
-// quadratic problems. First plain threads in CAF's place; then, with --actors, the actors of two hosts and a hub between
-// them. With --race a client's gradient writes a variable that is everybody's: that must be reported.
+// quadratic problems. First plain threads in CAF's place; then, with --actors, the actors of two hosts and a hub
+// between them. With --race a client's gradient writes a variable that is everybody's: that must be reported.
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "actors/wall_host.hpp"
+#include "actors/wall/host.hpp"
 #include "algos/entries.hpp"
 #include "transports/hub.hpp"
 
@@ -69,9 +69,9 @@ class SmallTask final : public Task {
   const Evaluation& evaluation() const override { return evaluation_; }
   const std::vector<std::string>& notes() const override { return notes_; }
   std::span<const std::uint32_t> samples() const override { return samples_; }
-  std::unique_ptr<Performer> make_performer(const Seat& seat, TensorPool& pool) const override {
-    return std::make_unique<PerformerOf<double>>(factory_(seat, view(start_), pool), *learners_[seat.client.value],
-                                                 BatchPlan{1, seat.client, 0, nullptr}, pool);
+  std::unique_ptr<Performer> make_performer(const ClientView& client_view, TensorPool& pool) const override {
+    return std::make_unique<PerformerOf<double>>(factory_(client_view, view(start_), pool), *learners_[client_view.client.value],
+                                                 BatchPlan{1, client_view.client, 0, nullptr}, pool);
   }
 
  private:
@@ -92,7 +92,7 @@ std::unique_ptr<Timing> make_timing() {
   auto links = std::make_unique<RandomChannel>(
       7, RandomChannel::LinkLaw{{.kind = Law::Kind::exponential, .first = 0.05, .values = {}}, 0.1, 0.1},
       std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
-  auto timing = std::make_unique<Timing>(Graph(clients, true, std::move(edges)), std::move(links), Runs::push);
+  auto timing = std::make_unique<Timing>(Graph(clients, true, std::move(edges)), std::move(links), ProtocolKind::push);
   timing->settings.compute = {TimerLaw::poisson(4)};
   timing->settings.transmit = {TimerLaw::poisson(3)};
   timing->settings.limits = {.window = 50ms, .deadline = 1s, .cap = 40};
@@ -142,9 +142,9 @@ struct Onlooker final : SnapshotSink {
 };
 
 /// A box of events for each client; whichever thread finds one plays the client.
-class PlainOffice final : public WallOffice {
+class PlainNetwork final : public ClientNetwork {
  public:
-  explicit PlainOffice(WallClock& clock) : clock_{clock}, boxes_(clients) {}
+  explicit PlainNetwork(WallClock& clock) : clock_{clock}, boxes_(clients) {}
 
   void post(ClientId client, WallEvent event) {
     ++open_;
@@ -165,22 +165,22 @@ class PlainOffice final : public WallOffice {
     });
   }
 
-  void send(std::shared_ptr<const Letter> letter, std::vector<Delivery> deliveries) override {
+  void send(std::shared_ptr<const Message> message, std::vector<Delivery> deliveries) override {
     for (const Delivery& delivery : deliveries) {
-      WallEvent event{.kind = WallEvent::Kind::letter};
-      event.letter = letter;
+      WallEvent event{.kind = WallEvent::Kind::message};
+      event.message = message;
       event.delivery = delivery;
       for (unsigned copy = 0; copy <= delivery.copies; ++copy) {
-        event.at = letter->sent + (copy == 0 ? delivery.delay : delivery.copy_delay);
+        event.at = message->sent + (copy == 0 ? delivery.delay : delivery.copy_delay);
         later(event.at, delivery.receiver, event, true);
       }
     }
   }
-  void send(const Note& note) override {
-    WallEvent event{.kind = WallEvent::Kind::note};
+  void send(const ControlMessage& control) override {
+    WallEvent event{.kind = WallEvent::Kind::control};
     event.at = clock_.now();
-    event.note = note;
-    post(note.to, event);
+    event.control = control;
+    post(control.to, event);
   }
   void later(Time when, ClientId client, WallEvent event, bool counts) override {
     if (counts) ++open_;
@@ -193,8 +193,8 @@ class PlainOffice final : public WallOffice {
   void saved(ClientId, std::uint64_t, std::vector<std::byte> state) override { saved_bytes_ += state.size(); }
 
   /// Until nothing is open and `is_over`.
-  void play(std::vector<std::unique_ptr<WallClient>>& played, Ensemble& ensemble, const std::atomic<bool>& is_over) {
-    Ensemble::Lease memory(ensemble);
+  void play(std::vector<std::unique_ptr<WallClient>>& played, ClientPool& client_pool, const std::atomic<bool>& is_over) {
+    ClientPool::Lease memory(client_pool);
     while (!is_over || open_ > 0) {
       bool has_played = false;
       for (std::uint32_t i = 0; i < clients; ++i)
@@ -241,40 +241,48 @@ void run_plainly() {
   const Folder folder;
   const SmallTask task;
   const auto timing = make_timing();
-  const Seating seating = timing->seating(true);
+  const ClientViews views = timing->views(true);
   Onlooker onlooker;
-  Ensemble ensemble(onlooker, 1, false);
+  ClientPool client_pool(onlooker, 1, false);
   WallClock clock(scale);
-  PlainOffice office(clock);
+  PlainNetwork network(clock);
   WallRecord record(std::make_unique<Recorder>(folder.record(), clients));
-  WallWorld world{.graph = timing->graph, .churn = timing->churn, .channel = timing->channel.get(), .passes_mass_on = true, .clock = clock,
-                  .office = office, .record = record, .ensemble = ensemble};
+  WallWorld world{.graph = timing->graph,
+                  .churn = timing->churn,
+                  .channel = timing->channel.get(),
+                  .passes_mass_on = true,
+                  .clock = clock,
+                  .network = network,
+                  .record = record,
+                  .client_pool = client_pool};
   world.link_counts.resize(timing->graph.links());
   auto protocols = timing->make_protocols();
   std::vector<std::unique_ptr<WallClient>> played;
   for (std::uint32_t i = 0; i < clients; ++i)
     played.push_back(std::make_unique<WallClient>(world, ClientId{i}, std::move(protocols[i]),
-                                                  task.make_performer(seating.seat(ClientId{i}, task.samples()), ensemble.pool)));
+                                                  task.make_performer(views.of(ClientId{i}, task.samples()), client_pool.pool)));
   clock.start();
   for (auto& client : played) client->mark_first_state(false);
   std::atomic<bool> is_over{false};
   std::vector<std::thread> threads;
-  for (int i = 0; i < 3; ++i) threads.emplace_back([&] { office.play(played, ensemble, is_over); });
-  office.post_to_all({.kind = WallEvent::Kind::start});
-  office.every(5s, 1, {.kind = WallEvent::Kind::unify});
-  office.every(2s, 1, {.kind = WallEvent::Kind::measure});
-  office.every(3s, 1, {.kind = WallEvent::Kind::save});
-  office.every(4s, 1, {.kind = WallEvent::Kind::refill});
-  clock.alarm(Time{12s}, [&] { office.post(ClientId{3}, {.kind = WallEvent::Kind::reset, .at = Time{12s}, .number = Epoch{1, 1}.packed()}); });
+  for (int i = 0; i < 3; ++i) threads.emplace_back([&] { network.play(played, client_pool, is_over); });
+  network.post_to_all({.kind = WallEvent::Kind::start});
+  network.every(5s, 1, {.kind = WallEvent::Kind::unify});
+  network.every(2s, 1, {.kind = WallEvent::Kind::measure});
+  network.every(3s, 1, {.kind = WallEvent::Kind::save});
+  network.every(4s, 1, {.kind = WallEvent::Kind::refill});
+  clock.alarm(Time{12s}, [&] {
+    network.post(ClientId{3}, {.kind = WallEvent::Kind::reset, .at = Time{12s}, .number = Epoch{1, 1}.packed()});
+  });
   clock.alarm(Time{from_seconds(seconds)}, [&] {
-    office.post_to_all({.kind = WallEvent::Kind::stop});
+    network.post_to_all({.kind = WallEvent::Kind::stop});
     is_over = true;
   });
   for (std::thread& thread : threads) thread.join();
   clock.stop();
-  expect(!ensemble.failure(), "no client fails");
+  expect(!client_pool.failure(), "no client fails");
   expect(onlooker.seen > 0 && onlooker.uneven == 0, "measured models are whole");
-  expect(office.saved_bytes() > 0 && office.counted() > 0, "states are saved and counted");
+  expect(network.saved_bytes() > 0 && network.counted() > 0, "states are saved and counted");
   record.recorder()->flush();
   expect(record.recorder()->error().empty(), "the record can be written");
   expect_recorded(folder.record(), played);
@@ -306,20 +314,20 @@ void run_host(Transport& transport, const config::Experiment& experiment) {
   std::uint64_t samples = 0, checkpoints = 0;
   options.on_sample = [&](const Sample&) { ++samples; };
   WallRecord record(std::make_unique<Recorder>(folder.record(), clients));
-  Assembly assembly(transport, {.names = {"a", "b"}, .self = {}, .on_lost = {}, .on_back = {}});
-  WallNetwork network{transport, assembly, {}};
+  Membership membership(transport, {.names = {"a", "b"}, .self = {}, .on_lost = {}, .on_back = {}});
+  WallNetwork network{transport, membership, {}};
   for (std::uint32_t i = 0; i < clients; ++i) network.host_of.push_back(HostId{i % 2});
   {
     WallHost host(experiment, task, *timing, options, record, &network);
-    assembly.start();
-    expect(assembly.meet(60s).size() == 2, "the hosts find each other");
+    membership.start();
+    expect(membership.meet(60s).size() == 2, "the hosts find each other");
     const Duration since = WallClock::machine_now() + 100ms;
-    assembly.set_running(since);
+    membership.set_running(since);
     host.begin(since, 0);
     host.mark_first_states(false);
     host.perform(false, [&](const WallCheckpoint&) { ++checkpoints; });
-    assembly.stop(1s);
-    expect(!host.ensemble().failure(), "no client fails");
+    membership.stop(1s);
+    expect(!host.client_pool().failure(), "no client fails");
     expect(samples > 0 && checkpoints > 0, "models are scored and states are saved");
     record.recorder()->flush();
     expect_recorded(folder.record(), host.clients());

@@ -1,11 +1,12 @@
-// Servers, leaders, tokens and pulls in real time: they learn, in one process and on several hosts, and their records land on
-// their digests.
+// Servers, leaders, tokens and pulls in real time: they learn, in one process and on several hosts, and their records
+// land on their digests.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
 
+#include "experiment/file/experiment_file.hpp"
 #include "tests/actors/hosts.hpp"
 
 using namespace rubato;
@@ -16,9 +17,18 @@ namespace {
 // Eight clients whose links lose and delay.
 std::vector<std::string> in_real_time(const std::string& algorithm) {
   const bool has_leaders = algorithm != "digest";
-  return {"clock=wall", "time_scale=30", "until=60.5", "unification.period=none", "mailbox.cap_period=none", "mailbox.cap=none", "mailbox.deadline=3.0",
-          "channel={kind=\"random\",delay={law=\"exponential\",mean=0.1},loss=0.05}", "algorithm.name=" + algorithm,
-          "topology.kind=" + std::string(has_leaders ? "complete" : "ring"), "clients.compute.rate=4.0", "clients.transmit.rate=8.0"};
+  return {"clock=wall",
+          "time_scale=30",
+          "until=60.5",
+          "unification.period=none",
+          "mailbox.cap_period=none",
+          "mailbox.cap=none",
+          "mailbox.deadline=3.0",
+          "channel={kind=\"random\",delay={law=\"exponential\",mean=0.1},loss=0.05}",
+          "algorithm.name=" + algorithm,
+          "topology.kind=" + std::string(has_leaders ? "complete" : "ring"),
+          "clients.compute.rate=4.0",
+          "clients.transmit.rate=8.0"};
 }
 
 const std::vector<std::string> digits = {"data.name=digits", "model.name=softmax", "model.batch=8", "metrics.test_samples=100"};
@@ -53,7 +63,8 @@ TEST_CASE("every algorithm that has an example runs in real time, and its record
     CAPTURE(file.stem());
     const Folder folder;
     std::ostringstream notes;
-    const std::vector<std::string> overrides = {"clock=wall", "time_scale=40", "metrics.test_samples=50", "metrics.every_events=20"};
+    const std::vector<std::string> overrides = {"clock=wall", "time_scale=40", "metrics.test_samples=50",
+                                                "metrics.every_events=20"};
     const config::Experiment wall = config::read_experiment(file, overrides + until_enough, notes);
     RunOptions options = on_threads(2);
     options.record = folder / "timeline.rbt";
@@ -74,7 +85,7 @@ TEST_CASE("three hosts serve, lead and pass tokens in real time, and their recor
     const config::Experiment wall = over_hosts(experiment(in_real_time(algorithm)), 3);
     Impairment links;
     links.loss = 0.05, links.duplicate = 0.1, links.reorder = 0.1;
-    links.kinds = {ParcelKind::letter, ParcelKind::control};
+    links.kinds = {ParcelKind::message, ParcelKind::control};
     std::vector<HostStart> starts;
     for (const std::string host : {"a", "b", "c"}) {
       HostStart start{wall, on_threads(1), {}};

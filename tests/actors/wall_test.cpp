@@ -1,11 +1,12 @@
-// Runs in real time: they learn, keep their pace, end when nothing is under way, and their records land on their digests.
+// Runs in real time: they learn, keep their pace, end when nothing is under way, and their records land on their
+// digests.
 #include <doctest/doctest.h>
 
 #include <condition_variable>
 #include <map>
 #include <mutex>
 
-#include "actors/wall_clock.hpp"
+#include "actors/wall/clock.hpp"
 #include "runtime/record.hpp"
 #include "tests/actors/hosts.hpp"
 
@@ -82,10 +83,16 @@ TEST_CASE("a tampered record of a real run lands elsewhere or is refused") {
 
 TEST_CASE("with tabled ticks every client takes the same steps in virtual and in real time") {
   // Between what a client does and what it does next, or hears, lie at least 40 milliseconds.
-  const std::vector<std::string> tabled = {
-      "until=9.0", "unification.period=none", "mailbox.cap=none", "mailbox.cap_period=none", "channel.loss=0.25",
-      "channel.delay=0.2", "mailbox.window=0.16", "mailbox.deadline=5.0", "clients.compute={law=\"table\",ticks=" + tabled_ticks(0) + "}",
-      "clients.transmit={law=\"table\",ticks=" + tabled_ticks(0.5) + "}"};
+  const std::vector<std::string> tabled = {"until=9.0",
+                                           "unification.period=none",
+                                           "mailbox.cap=none",
+                                           "mailbox.cap_period=none",
+                                           "channel.loss=0.25",
+                                           "channel.delay=0.2",
+                                           "mailbox.window=0.16",
+                                           "mailbox.deadline=5.0",
+                                           "clients.compute={law=\"table\",ticks=" + tabled_ticks(0) + "}",
+                                           "clients.transmit={law=\"table\",ticks=" + tabled_ticks(0.5) + "}"};
   const Folder folder;
   run(experiment(tabled), recorded_at(folder, "virtual.rbt"));
   run(experiment(tabled + std::vector<std::string>{"clock=wall", "time_scale=2"}), recorded_at(folder, "wall.rbt"));
@@ -107,8 +114,9 @@ TEST_CASE("ticks come at the pace that is asked for: what is not computed is ski
 }
 
 TEST_CASE("ticks that find the computation before unfinished are skipped, and the run says so") {
-  config::Experiment hasty = experiment(in_a_second + digits_instead() +
-                                        std::vector<std::string>{"clients.compute.rate=20000.0", "clients.transmit.law=off", "until=10.0"});
+  config::Experiment hasty =
+      experiment(in_a_second + digits_instead() +
+                 std::vector<std::string>{"clients.compute.rate=20000.0", "clients.transmit.law=off", "until=10.0"});
   const RunResult result = run(hasty, on_threads(1));
   std::uint64_t skipped = 0;
   for (const Pace& pace : result.paces) skipped += pace.skipped;
@@ -166,7 +174,10 @@ TEST_CASE("a record that the disk does not take ends a run in real time at once"
   RunOptions options = on_threads(1);
   options.record = "/dev/full";
   const Duration before = monotonic_now();
-  CHECK(contains(complaint<RunFailed>([&] { run(experiment({"clock=wall", "time_scale=30", "until=3000.0"}), options); }), "cannot write /dev/full"));
+  CHECK(contains(complaint<RunFailed>([&] {
+                   run(experiment({"clock=wall", "time_scale=30", "until=3000.0"}), options);
+                 }),
+                 "cannot write /dev/full"));
   CHECK(monotonic_now() - before < std::chrono::seconds(50));  // of a hundred
 }
 
@@ -205,11 +216,12 @@ namespace {
 
 // Nothing is lost for good, nobody is given up.
 std::vector<std::string> rounds_of(const std::string& algorithm) {
-  return {"algorithm.name=" + algorithm, "protocol.kind=rounds", "unification.period=none", "mailbox.cap=none", "mailbox.cap_period=none",
-          "mailbox.deadline=none", "precision=float64"};
+  return {"algorithm.name=" + algorithm, "protocol.kind=rounds",  "unification.period=none", "mailbox.cap=none",
+          "mailbox.cap_period=none",     "mailbox.deadline=none", "precision=float64"};
 }
 
-// They may end in another round of the same run. What came twice, because it was asked for, and first states do not count.
+// They may end in another round of the same run. What came twice, because it was asked for, and first states do not
+// count.
 void check_begins_as(const std::filesystem::path& expected, const std::filesystem::path& record, std::size_t clients,
                      std::size_t least) {
   const auto all = steps_of(expected);
@@ -254,7 +266,8 @@ TEST_CASE("in rounds in real time a message takes the links of the round of its 
 }
 
 TEST_CASE("in rounds in real time nothing is sent once more while it is under way") {
-  const std::vector<std::string> slow = {"clock=wall", "time_scale=20", "until=60.5", "channel={kind=\"random\",delay=12.0}"};  // 0.6 real seconds
+  const std::vector<std::string> slow = {"clock=wall", "time_scale=20", "until=60.5",
+                                         "channel={kind=\"random\",delay=12.0}"};  // 0.6 real seconds
   const RunResult result = run(experiment(rounds_of("dpsgd") + slow), on_threads(1));
   CHECK(result.messages.kept > 20);
   CHECK(result.messages.duplicates == 0);
@@ -289,7 +302,8 @@ TEST_CASE("three hosts in real time gather their results at the first, and their
     CAPTURE(algorithm);
     const Folder folder;
     std::vector<std::string> more = {"algorithm.name=" + algorithm};
-    if (algorithm != "draco") more = more + std::vector<std::string>{"unification.period=none", "mailbox.cap=none", "mailbox.cap_period=none"};
+    if (algorithm != "draco")
+      more = more + std::vector<std::string>{"unification.period=none", "mailbox.cap=none", "mailbox.cap_period=none"};
     if (algorithm == "pame") more = more + std::vector<std::string>{"topology.kind=complete"};
     const config::Experiment wall = over_hosts(experiment(in_a_second + more), 3);
     std::vector<HostStart> starts;
@@ -330,8 +344,9 @@ TEST_CASE("what one host of a run lets wait at another is bounded and counted, a
 
 TEST_CASE("gradient tracking keeps its mass over hosts and links that lose, double and overtake, and finds the optimum") {
   const std::vector<std::string> tracking = {
-      "clock=wall", "time_scale=30", "until=120.0", "algorithm.name=spodgt", "algorithm.eta=0.05", "precision=float64",
-      "unification.period=none", "mailbox.cap=none", "mailbox.cap_period=none", "channel={kind=\"ideal\"}", "mailbox.deadline=none"};
+      "clock=wall",           "time_scale=30",           "until=120.0",      "algorithm.name=spodgt",   "algorithm.eta=0.05",
+      "precision=float64",    "unification.period=none", "mailbox.cap=none", "mailbox.cap_period=none", "channel={kind=\"ideal\"}",
+      "mailbox.deadline=none"};
   const config::Experiment wall = over_hosts(experiment(tracking), 3);
   Impairment links;
   links.loss = 0.1, links.duplicate = 0.1, links.reorder = 0.2;

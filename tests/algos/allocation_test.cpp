@@ -1,11 +1,11 @@
-// What a step of an algorithm asks of the system once it runs: nothing but what the payload is made of. A program of its
-// own: it counts every allocation of the process.
+// What a step of an algorithm asks of the system once it runs: nothing but what the payload is made of. A program of
+// its own: it counts every allocation of the process.
 #include <doctest/doctest.h>
 
 #include <optional>
 
 #include "algos/catalogue.hpp"
-#include "learning/problems.hpp"
+#include "learning/models/problems.hpp"
 #include "runtime/world/topology.hpp"
 #include "tests/support/counted_allocations.hpp"
 
@@ -27,15 +27,15 @@ class Pair {
     const auto factory = make_algorithm<double>(entry, options);
     needs_ = entry.needs(options);
     for (std::uint32_t i = 0; i < 2; ++i) {
-      learners_.push_back(make_quadratic<double>(Matrix<double>::Identity(dimension, dimension),
-                                                 Vector<double>::Constant(dimension, i)));
-      const Seat seat{.client = {i},
-                      .senders = graph_.senders_to({i}),
-                      .receivers = graph_.receivers_of({i}),
-                      .samples = samples_,
-                      .in_rounds = in_rounds};
+      learners_.push_back(
+          make_quadratic<double>(Matrix<double>::Identity(dimension, dimension), Vector<double>::Constant(dimension, i)));
+      const ClientView client_view{.client = {i},
+                                   .senders = graph_.senders_to({i}),
+                                   .receivers = graph_.receivers_of({i}),
+                                   .samples = samples_,
+                                   .in_rounds = in_rounds};
       const Vector<double> start = Vector<double>::LinSpaced(dimension, -1, 1);
-      algorithms_.push_back(factory(seat, view(start), pool_));
+      algorithms_.push_back(factory(client_view, view(start), pool_));
     }
     if (!in_rounds) needs_.program = {};
     run(needs_.program.opening);
@@ -74,7 +74,8 @@ class Pair {
     std::uint64_t before = allocations;
     for (std::uint32_t i = 0; i < 2; ++i) {
       entries[i] = {.peer = {1 - i}, .sequence = sequence_, .weight = 0.25};
-      const Step step{.kind = StepKind::publish, .phase = phase.number, .client = {i}, .index = sequence_, .entries = {&entries[i], 1}};
+      const Step step{
+          .kind = StepKind::publish, .phase = phase.number, .client = {i}, .index = sequence_, .entries = {&entries[i], 1}};
       payloads[i] = algorithms_[i]->publish(works_[i], step);
       ++counts.publications;
     }
@@ -116,7 +117,7 @@ class Pair {
 TEST_CASE("compute and merge of every algorithm allocate nothing, and publish only the row of its receivers' own tensors") {
   for (const CatalogueEntry* entry : catalogue())
     for (const bool in_rounds : {false, true}) {
-      if (!entry->runs_under(in_rounds ? Runs::rounds : Runs::push)) continue;
+      if (!entry->runs_under(in_rounds ? ProtocolKind::rounds : ProtocolKind::push)) continue;
       if (entry->name == "kdpdfl") continue;  // its exchange needs a learner with classes
       CAPTURE(entry->name);
       CAPTURE(in_rounds);

@@ -93,9 +93,9 @@ config::Experiment of(const std::string& algorithm, const std::vector<std::strin
 struct Variant {
   std::string name;
   std::vector<std::string> options;
-  std::optional<Runs> only_under{};
+  std::optional<ProtocolKind> only_under{};
 
-  bool runs_under(Runs protocol) const {
+  bool runs_under(ProtocolKind protocol) const {
     return catalogue_entry(name).runs_under(protocol) && (!only_under || *only_under == protocol);
   }
 };
@@ -104,8 +104,7 @@ std::vector<Variant> all_variants() {
   std::vector<Variant> all;
   for (const CatalogueEntry* entry : catalogue()) all.push_back({std::string(entry->name), {}});
   for (Variant& variant : all)  // kdpdfl compares classes
-    if (variant.name == "kdpdfl")
-      variant.options = {"algorithm.T_ex=3", "data.name=digits", "model.name=softmax", "model.batch=4"};
+    if (variant.name == "kdpdfl") variant.options = {"algorithm.T_ex=3", "data.name=digits", "model.name=softmax", "model.batch=4"};
   const std::vector<Variant> others = {
       {"depositum", {"algorithm.option=II", "algorithm.T0=2"}},
       {"pame", {"algorithm.shared_coords=true"}},
@@ -114,15 +113,15 @@ std::vector<Variant> all_variants() {
       {"pushpull", {"algorithm.x_mix=cta", "algorithm.y_mix=atc", "algorithm.y0=Bg"}},
       {"spodgt", {"algorithm.gradient_mode=inverse_p"}},
       {"sgp", {"algorithm.step=diminishing"}},
-      {"pushpull", {"algorithm.step=diminishing"}, Runs::rounds},
+      {"pushpull", {"algorithm.step=diminishing"}, ProtocolKind::rounds},
       {"decefl", {"algorithm.form=pseudo", "algorithm.local_steps=2"}},
       {"fedavg_plus", {"algorithm.switch=2", "data.name=digits", "model.name=softmax", "model.batch=4"}},
       {"async_dsgd", {"algorithm.noise=0.1"}},
       {"draco", {"algorithm.outbox=latest"}},
-      {"draco", {"unification.period=2.0"}, Runs::push},
-      {"draco", {"algorithm.snapshot=at_start"}, Runs::push},
-      {"draco", {"algorithm.retain_on_loss=true", "mailbox.deadline=0.3"}, Runs::push},
-      {"async_dsgd", {"protocol.compute_phase=0.6", "protocol.late_work=\"carry_on\""}, Runs::rounds},
+      {"draco", {"unification.period=2.0"}, ProtocolKind::push},
+      {"draco", {"algorithm.snapshot=at_start"}, ProtocolKind::push},
+      {"draco", {"algorithm.retain_on_loss=true", "mailbox.deadline=0.3"}, ProtocolKind::push},
+      {"async_dsgd", {"protocol.compute_phase=0.6", "protocol.late_work=\"carry_on\""}, ProtocolKind::rounds},
       {"digest", {"algorithm.streams=2"}},
       {"feddr", {"protocol.selected=0.5"}},
       {"fedadmm", {"protocol.selected=0.5"}},
@@ -133,8 +132,8 @@ std::vector<Variant> all_variants() {
 }
 
 // Links that lose and delay, where the protocol can live with that.
-std::vector<std::string> links_of(Runs protocol) {
-  if (protocol == Runs::rounds) return {};
+std::vector<std::string> links_of(ProtocolKind protocol) {
+  if (protocol == ProtocolKind::rounds) return {};
   return {"channel.kind=random", "channel.loss=0.1", "channel.delay={law=\"exponential\",mean=0.1}"};
 }
 
@@ -142,7 +141,8 @@ std::vector<std::string> links_of(Runs protocol) {
 template <class Visit>
 void each_variant(Visit visit) {
   for (const Variant& variant : all_variants())
-    for (const Runs protocol : {Runs::push, Runs::rounds, Runs::server, Runs::token, Runs::pull}) {
+    for (const ProtocolKind protocol :
+         {ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::server, ProtocolKind::token, ProtocolKind::pull}) {
       if (!variant.runs_under(protocol)) continue;
       for (const char* precision : {"float32", "float64"}) {
         const std::vector<std::string> overrides = {"protocol.kind=" + std::string(name_of(protocol)),

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "learning/problems.hpp"
+#include "learning/models/problems.hpp"
 
 using namespace rubato;
 

@@ -20,8 +20,7 @@ using Whole = std::int64_t;
 
 // Somebody who compresses; the choices are given.
 struct Sender {
-  explicit Sender(Index dimension)
-      : client(entries::choco, {}, Vector<double>::Zero(dimension), pull_to_zero(dimension)) {}
+  explicit Sender(Index dimension) : client(entries::choco, {}, Vector<double>::Zero(dimension), pull_to_zero(dimension)) {}
 
   Compressed compress(const AlgorithmOptions& options, const Vector<double>& x, std::uint64_t number = 0) {
     Work<double> work = client.lend();
@@ -37,15 +36,11 @@ struct Sender {
   LoneClient client;
 };
 
-AlgorithmOptions top(Whole k) {
-  return options_of({{"compressor", Word("top")}, {"k", k}});
-}
+AlgorithmOptions top(Whole k) { return options_of({{"compressor", Word("top")}, {"k", k}}); }
 AlgorithmOptions rand(Whole k, bool unbiased) {
   return options_of({{"compressor", Word("rand")}, {"k", k}, {"unbiased", unbiased}});
 }
-AlgorithmOptions gsgd(Whole bits) {
-  return options_of({{"compressor", Word("gsgd")}, {"bits", bits}});
-}
+AlgorithmOptions gsgd(Whole bits) { return options_of({{"compressor", Word("gsgd")}, {"bits", bits}}); }
 
 // The k largest by size, ties at the lowest coordinate: found one after the other.
 Vector<double> dull_top(const Vector<double>& x, int k) {
@@ -67,9 +62,7 @@ Matrix<double> dull_top_rows(const Matrix<double>& x, int k) {
   return kept;
 }
 
-Vector<double> mean_of(const Matrix<double>& rows) {
-  return rows.colwise().mean().transpose();
-}
+Vector<double> mean_of(const Matrix<double>& rows) { return rows.colwise().mean().transpose(); }
 
 }  // namespace
 
@@ -222,16 +215,14 @@ TEST_CASE("zigzag and Elias gamma give short codes to levels near zero") {
 
 TEST_CASE("CHOCO with everything sent and gamma = 1 is adapt then combine") {
   const QuadraticWorld world(6, 3, 21);
-  LockStep run =
-      world.lock_step(entries::choco, options_of({{"eta", 0.1}, {"gamma", 1.0}, {"compressor", Word("identity")}}));
+  LockStep run = world.lock_step(entries::choco, options_of({{"eta", 0.1}, {"gamma", 1.0}, {"compressor", Word("identity")}}));
   LockStep atc = world.lock_step(entries::dpsgd, options_of({{"eta", 0.1}}));
   run.run(15);
   atc.run(15);
   CHECK(distance(models(run, 6), models(atc, 6)) < 1e-12);
 }
 
-TEST_CASE(
-    "CHOCO's one sum of what was heard does what a copy of every neighbour would, and keeps the mean model exact") {
+TEST_CASE("CHOCO's one sum of what was heard does what a copy of every neighbour would, and keeps the mean model exact") {
   const QuadraticWorld world(6, 5, 22);
   LockStep run = world.lock_step(entries::choco, options_of({{"eta", 0.1}, {"gamma", 0.4}, {"k", Whole{2}}}));
   Matrix<double> x = world.start, xhat = Matrix<double>::Zero(6, 5);
@@ -373,8 +364,8 @@ TEST_CASE("a NIDS client that adopts a model takes a first step again") {
 
 TEST_CASE("ANQ-NIDS does what copies of everybody's levels would, the quantiser ever finer, and keeps the mean exact") {
   const QuadraticWorld world(6, 3, 27);
-  LockStep run = world.lock_step(entries::anq_nids,
-                                 options_of({{"eta", 0.3}, {"q_eta0", 0.2}, {"q_decay", 0.9}, {"q_omega", 0.2}}));
+  LockStep run =
+      world.lock_step(entries::anq_nids, options_of({{"eta", 0.3}, {"q_eta0", 0.2}, {"q_decay", 0.9}, {"q_omega", 0.2}}));
   Matrix<double> x = world.start, s, chat = Matrix<double>::Zero(6, 3);
   run.run(20, [&](std::uint64_t round) {
     if (round > 0) {
@@ -397,15 +388,15 @@ TEST_CASE("ANQ-NIDS does what copies of everybody's levels would, the quantiser 
 
 TEST_CASE("ANQ-NIDS comes to the optimum, and goes on when its quantiser is finer than any number") {
   const QuadraticWorld world(6, 3, 28);
-  LockStep run = world.lock_step(entries::anq_nids,
-                                 options_of({{"eta", 0.3}, {"q_eta0", 0.2}, {"q_decay", 0.7}, {"q_omega", 0.1}}));
+  LockStep run =
+      world.lock_step(entries::anq_nids, options_of({{"eta", 0.3}, {"q_eta0", 0.2}, {"q_decay", 0.7}, {"q_omega", 0.1}}));
   run.run(3000);
   for (std::uint32_t i = 0; i < 6; ++i) CHECK(distance(run.model(i), world.optimum()) < 1e-9);
 }
 
 TEST_CASE("a message of ANQ-NIDS costs the Elias gamma codes of its levels") {
-  LoneClient client(entries::anq_nids, options_of({{"q_eta0", 0.5}, {"q_omega", 0.0}}), numbers({0.2, -1, 3}),
-                    pull_to_zero(3), true);
+  LoneClient client(entries::anq_nids, options_of({{"q_eta0", 0.5}, {"q_omega", 0.0}}), numbers({0.2, -1, 3}), pull_to_zero(3),
+                    true);
   const Payload payload = client.publish(1);  // levels 0, -1, 3: codes 0, 1, 6
   CHECK(client.shown("levels") == numbers({0, -1, 3}));
   CHECK(payload.message_paper_bits() == 1 + 3 + 5);
@@ -423,8 +414,8 @@ TEST_CASE("sender and receiver of floats agree on every copy, bit for bit") {
   Work<float> work(*learner, plan, scratch, pool);
   for (const char* kind : {"identity", "top", "rand", "gsgd"}) {
     CAPTURE(kind);
-    const auto algorithm = make_algorithm<float>(
-        entries::choco, options_of({{"compressor", Word(kind)}, {"k", Whole{2}}}))({}, view(start), pool);
+    const auto algorithm =
+        make_algorithm<float>(entries::choco, options_of({{"compressor", Word(kind)}, {"k", Whole{2}}}))({}, view(start), pool);
     Vector<float> copy = Vector<float>::Zero(4);
     for (std::uint64_t number = 0; number < 20; ++number) {
       algorithm->compute(work, {.index = number});
@@ -448,8 +439,7 @@ TEST_CASE("options of the compressed family that cannot be are refused with the 
   CHECK(complaint(entries::beer, "gamma", 1.5) == "algorithm.gamma = 1.5: must be greater than 0 and at most 1");
   CHECK(complaint(entries::nids, "eta", -1.0) == "algorithm.eta = -1: must be greater than 0");
   CHECK(complaint(entries::anq_nids, "q_omega", 1.0) == "algorithm.q_omega = 1: must be at least 0 and less than 1");
-  CHECK(complaint(entries::anq_nids, "q_decay", 1.5) ==
-        "algorithm.q_decay = 1.5: must be greater than 0 and at most 1");
+  CHECK(complaint(entries::anq_nids, "q_decay", 1.5) == "algorithm.q_decay = 1.5: must be greater than 0 and at most 1");
 }
 
 TEST_CASE("a compressor that would keep more than there is refuses to start") {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "algos/catalogue.hpp"
-#include "learning/problems.hpp"
-#include "runtime/conductor.hpp"
+#include "learning/models/problems.hpp"
+#include "runtime/engine/conductor.hpp"
 #include "runtime/protocols/push.hpp"
 #include "runtime/world/channel.hpp"
 #include "runtime/world/mixing.hpp"
@@ -56,8 +56,8 @@ class World {
       settings.compute.push_back(TimerLaw::poisson(0.5 + 0.25 * (i % 5)));
     }
     settings.needs = catalogue_entry(name).needs(options);
-    run_ = std::make_unique<PerformedRun>(graph_, std::move(learners),
-                                          make_algorithm<double>(catalogue_entry(name), options), starts, false);
+    run_ = std::make_unique<PerformedRun>(graph_, std::move(learners), make_algorithm<double>(catalogue_entry(name), options),
+                                          starts, false);
     settings.graph = &graph_;
     settings.seed = 11;
     settings.transmit = {TimerLaw::poisson(3)};
@@ -103,7 +103,7 @@ class World {
     return worst;
   }
 
-  PushSettings settings;
+  ClientSettings settings;
   Numbers start_mean = Numbers::Zero(dimension);
   MessageCounts counts;
   double worst_defect = 0;
@@ -141,7 +141,9 @@ AlgorithmOptions with(std::initializer_list<std::pair<std::string, AlgorithmOpti
 
 }  // namespace
 
-TEST_CASE("Spod-GT in memory mode keeps its mass after every event and finds the optimum through loss, duplicates, reordering, deadline and cap") {
+TEST_CASE(
+    "Spod-GT in memory mode keeps its mass after every event and finds the optimum through loss, duplicates, "
+    "reordering, deadline and cap") {
   const Graph graph = topologies::exponential(6);
   World world(graph, "spodgt", with({{"eta", 0.03}, {"gradient_mode", std::string("memory")}}), 2500);
   world.merge_by(weights::uniform_row(graph));

@@ -1,7 +1,7 @@
 // DIGEST on numbers that can be computed by hand, and against a loop over visits (specification 6.13).
 #include <doctest/doctest.h>
 
-#include "learning/problems.hpp"
+#include "learning/models/problems.hpp"
 #include "runtime/protocols/token.hpp"
 #include "runtime/world/topology.hpp"
 #include "tests/support/seated_run.hpp"
@@ -16,8 +16,7 @@ Vector<double> number(double value) { return Vector<double>::Constant(1, value);
 // f_i(x) = (x - c_i)^2 / 2
 std::vector<std::unique_ptr<Learner<double>>> pulls_towards(const std::vector<double>& centres) {
   std::vector<std::unique_ptr<Learner<double>>> learners;
-  for (const double centre : centres)
-    learners.push_back(make_quadratic<double>(Matrix<double>::Identity(1, 1), number(centre)));
+  for (const double centre : centres) learners.push_back(make_quadratic<double>(Matrix<double>::Identity(1, 1), number(centre)));
   return learners;
 }
 

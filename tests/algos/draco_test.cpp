@@ -90,9 +90,7 @@ struct HandClient {
 
 }  // namespace
 
-TEST_CASE("draco keeps the contract of algorithms") {
-  algorithm_contract("draco");
-}
+TEST_CASE("draco keeps the contract of algorithms") { algorithm_contract("draco"); }
 
 TEST_CASE("draco keeps the contract of algorithms with every option the other way") {
   AlgorithmOptions options = options_with(0.125, true);
@@ -198,8 +196,7 @@ TEST_CASE("computation k takes the batches k B to k B + B - 1") {
   options.set("local_batches", std::int64_t{2});
   HandClient client(options);
   // f = ((x - 2)^2 + (x - 4)^2 + ...) / 2N: the batch of one sample pulls towards that sample.
-  client.learner =
-      make_least_squares<double>((Matrix<double>(4, 2) << 1, 0, 1, 0, 1, 0, 1, 0).finished(), vector({3, 3, 5, 9}));
+  client.learner = make_least_squares<double>((Matrix<double>(4, 2) << 1, 0, 1, 0, 1, 0, 1, 0).finished(), vector({3, 3, 5, 9}));
   const ChoiceTable table{.batches = {{0}, {1}, {2}, {3}}};
   client.plan.table = &table;
   client.compute(1);  // x: 3 -> 3 + (5 - 3)/2 = 4 -> 4 + (9 - 4)/2 = 6.5
@@ -265,8 +262,7 @@ TEST_CASE("an option that cannot be is refused when the factory is made, with wh
     }
     return "nothing was thrown";
   };
-  CHECK(complaint("outbox", std::string("newest")) ==
-        "algorithm.outbox = \"newest\": must be \"accumulate\" or \"latest\"");
+  CHECK(complaint("outbox", std::string("newest")) == "algorithm.outbox = \"newest\": must be \"accumulate\" or \"latest\"");
   CHECK(complaint("outbox", true) == "algorithm.outbox must be a word");
   CHECK(complaint("eta", std::string("big")) == "algorithm.eta must be a number");
   CHECK(complaint("self_apply", std::string("yes")) == "algorithm.self_apply must be true or false");
@@ -339,23 +335,21 @@ TEST_CASE("without receptions a model never changes, however long its client com
   for (std::uint32_t i = 0; i < 6; ++i) CHECK(run.model({i}) == starts[i]);
 }
 
-TEST_CASE(
-    "a model is its start plus every weighted increment it took and every jump of a unification (invariant vii)") {
+TEST_CASE("a model is its start plus every weighted increment it took and every jump of a unification (invariant vii)") {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     CAPTURE(seed);
     const bool self_apply = seed % 2 == 0;
     const auto world = rough_world(seed);
     world->settings.unification.period = from_seconds(3);
     const auto starts = different_points(6, seed);
-    SerialRun<double> run(pulls_towards(different_points(6, seed + 500)),
-                          make_draco<double>(options_with(0.05, self_apply)), starts);
+    SerialRun<double> run(pulls_towards(different_points(6, seed + 500)), make_draco<double>(options_with(0.05, self_apply)),
+                          starts);
     std::vector<Vector<double>> replayed = starts;
     std::uint64_t merged = 0, adopted = 0;
     run.before = [&](const Step& step) {
       Vector<double>& mine = replayed[step.client.value];
       // The own increment of a full gradient: -eta (theta - c_i), recomputed from the replayed model.
-      if (step.kind == StepKind::compute && self_apply)
-        mine -= 0.05 * (mine - different_points(6, seed + 500)[step.client.value]);
+      if (step.kind == StepKind::compute && self_apply) mine -= 0.05 * (mine - different_points(6, seed + 500)[step.client.value]);
       for (const StepEntry& entry : step.entries) {
         if (step.kind == StepKind::merge) {
           mine += entry.weight * numbers_of<double>(run.payload(entry.slot).common[0]);
@@ -385,8 +379,7 @@ TEST_CASE("after a unification every model is the hub's, bit for bit (invariant 
     run.after = [&](const Step& step) {
       if (step.kind != StepKind::adopt || ++adopted % 5 != 0) return;
       ++unified;
-      for (std::uint32_t i = 0; i < 6; ++i)
-        REQUIRE(same_bits<double>(run.model({i}), run.model(step.entries.front().peer)));
+      for (std::uint32_t i = 0; i < 6; ++i) REQUIRE(same_bits<double>(run.model({i}), run.model(step.entries.front().peer)));
       REQUIRE(run.disagreement() < 1e-28);
     };
     walk(*world, run, at_seconds(22));
@@ -488,8 +481,8 @@ TEST_CASE(
     "first") {
   const auto world = lock_step("ring", 6);
   world->settings.unification.period = from_seconds(5.5);
-  const auto run = std::make_unique<SerialRun<double>>(pulls_towards(taking_sides(6)),
-                                                       make_draco<double>(options_with(0.1)), taking_sides(6));
+  const auto run =
+      std::make_unique<SerialRun<double>>(pulls_towards(taking_sides(6)), make_draco<double>(options_with(0.1)), taking_sides(6));
   double largest = 0;
   run->after = [&](const Step& step) {
     if (step.kind == StepKind::merge) largest = std::max(largest, run->disagreement());

@@ -68,7 +68,8 @@ void check_fits(std::string_view name, const AlgorithmOptions& options) {
   CHECK(algorithm.fits(*payload, {.kind = StepKind::merge}, 0));
   CHECK_FALSE(algorithm.fits({}, {.kind = StepKind::merge}, 0));
   if (!payload->own.empty()) CHECK_FALSE(algorithm.fits(*payload, {.kind = StepKind::merge}, 1));
-  check_refused(algorithm, *payload, [](const Tensor&, TensorPool&) { return Tensor{}; }, pool);
+  check_refused(
+      algorithm, *payload, [](const Tensor&, TensorPool&) { return Tensor{}; }, pool);
   check_refused(algorithm, *payload, cut, pool);
   check_refused(algorithm, *payload, in_another_scalar, pool);
 }
@@ -84,7 +85,7 @@ AlgorithmOptions with(const char* name, const char* word) {
 TEST_CASE("what a neighbour sends fits, and not when a tensor is missing, too short, or of another scalar") {
   std::size_t seen = 0;
   for (const CatalogueEntry* entry : catalogue()) {
-    if (!entry->runs_under(Runs::push)) continue;
+    if (!entry->runs_under(ProtocolKind::push)) continue;
     ++seen;
     check_fits(entry->name, {});
   }

@@ -30,9 +30,7 @@ LockStep averaging_run(const QuadraticWorld& world, const CatalogueEntry& entry,
                          {.graph = complete_graph(6), .program = entry.needs(options).program, .merge = {averaging}});
 }
 
-Vector<double> mean_of(const Matrix<double>& rows) {
-  return rows.colwise().mean().transpose();
-}
+Vector<double> mean_of(const Matrix<double>& rows) { return rows.colwise().mean().transpose(); }
 
 }  // namespace
 
@@ -53,8 +51,7 @@ TEST_CASE("an empty window leaves the model as it is, bit for bit") {
 
 TEST_CASE("long models meet as short ones do, to the last number") {
   constexpr Index size = 5003;
-  LoneClient client(entries::async_dsgd, options_of({{"xi", 0.5}}), Vector<double>::LinSpaced(size, 0, 1),
-                    pull_to_zero(size));
+  LoneClient client(entries::async_dsgd, options_of({{"xi", 0.5}}), Vector<double>::LinSpaced(size, 0, 1), pull_to_zero(size));
   const Payload ones = client.payload(Vector<double>::Ones(size));
   client.merge({{{1}, 0.5, ones}});
   for (Index l = 0; l < size; ++l) {
@@ -111,8 +108,8 @@ TEST_CASE("adapt then combine with equal weights is centralised descent") {
 }
 
 TEST_CASE("a diminishing step is eta / (k + offset) in computation k") {
-  LoneClient client(entries::dpsgd, options_of({{"eta", 1.0}, {"step", Word("diminishing")}, {"step_offset", 2.0}}),
-                    numbers({4}), pull_to_zero(1));
+  LoneClient client(entries::dpsgd, options_of({{"eta", 1.0}, {"step", Word("diminishing")}, {"step_offset", 2.0}}), numbers({4}),
+                    pull_to_zero(1));
   client.compute(0);  // 4 - 4/2
   CHECK(client.model() == numbers({2}));
   client.compute(2);  // 2 - 2/4
@@ -165,8 +162,7 @@ TEST_CASE("DeceFL is w+ = W w - eta_t c g(w), each client with the step size and
     REQUIRE(distance(models(run, 6), w) < 1e-12);
     Matrix<double> next = world.weights * w;
     for (std::uint32_t i = 0; i < 6; ++i)  // every client has one sample of six
-      next.row(i) -=
-          (eta[i] / (static_cast<double>(round) + 3) / 6 * world.gradient(i, w.row(i).transpose())).transpose();
+      next.row(i) -= (eta[i] / (static_cast<double>(round) + 3) / 6 * world.gradient(i, w.row(i).transpose())).transpose();
     w = next;
   });
 }
@@ -202,8 +198,7 @@ TEST_CASE("clients that are pulled to their starts come to the mean of all with 
     world.a[i].setIdentity();
     world.c[i] = world.start.row(i).transpose();
   }
-  LockStep run =
-      world.lock_step(entries::decefl, options_of({{"eta", 1.0}, {"step", Word("diminishing")}, {"step_offset", 2.0}}));
+  LockStep run = world.lock_step(entries::decefl, options_of({{"eta", 1.0}, {"step", Word("diminishing")}, {"step_offset", 2.0}}));
   run.run(20000);
   const Matrix<double> limit = Vector<double>::Constant(6, world.start.col(0).mean());
   CHECK(distance(models(run, 6), limit) < 1e-3);
@@ -211,8 +206,7 @@ TEST_CASE("clients that are pulled to their starts come to the mean of all with 
 
 TEST_CASE("a client's data weight is its share of all samples, or m times that") {
   const auto after_one_step = [](const char* weight) {  // client 0 has 1 sample of 8, there are 3 clients
-    LoneClient client(entries::decefl, options_of({{"eta", 1.0}, {"data_weight", Word(weight)}}), numbers({8}),
-                      pull_to_zero(1));
+    LoneClient client(entries::decefl, options_of({{"eta", 1.0}, {"data_weight", Word(weight)}}), numbers({8}), pull_to_zero(1));
     client.compute();
     return client.model()[0];
   };
@@ -239,9 +233,8 @@ TEST_CASE("the pseudo-gradient is what local training changed, decay, clipping a
 
 TEST_CASE("the pseudo-gradient belongs to the model before it met the others") {
   const QuadraticWorld world(6, 3, 10);
-  LockStep run = world.lock_step(
-      entries::decefl,
-      options_of({{"form", Word("pseudo")}, {"local_lr", 0.1}, {"local_steps", Whole{3}}, {"mu", 0.4}}));
+  LockStep run = world.lock_step(entries::decefl,
+                                 options_of({{"form", Word("pseudo")}, {"local_lr", 0.1}, {"local_steps", Whole{3}}, {"mu", 0.4}}));
   Matrix<double> w = world.start;
   run.run(8, [&](std::uint64_t round) {
     if (round > 0) {
@@ -308,8 +301,7 @@ TEST_CASE("a straggler's job goes on: its gradient is the one at its start, also
 }
 
 TEST_CASE("equalised steps are as long in the mean, whatever a client's chance to straggle") {
-  const AlgorithmOptions options =
-      options_of({{"eta", 0.4}, {"equalise", true}, {"nu", std::vector<double>{0, 0.5, 0.75}}});
+  const AlgorithmOptions options = options_of({{"eta", 0.4}, {"equalise", true}, {"nu", std::vector<double>{0, 0.5, 0.75}}});
   for (std::uint32_t i = 0; i < 3; ++i) {  // eta (1/4) / (1 - nu_i) = 0.1, 0.2, 0.4
     LoneClient client(entries::async_dsgd, options, numbers({1}), pull_to_zero(1), true, {i});
     client.compute();
@@ -341,8 +333,7 @@ TEST_CASE("DFedSAM with rho = 0 and one local step is adapt then combine") {
 
 TEST_CASE("Q gossip steps apply W Q times to what K local steps made") {
   const QuadraticWorld world(6, 3, 14);
-  const AlgorithmOptions options =
-      options_of({{"eta", 0.1}, {"rho", 0.05}, {"local_steps", Whole{4}}, {"gossip_steps", Whole{3}}});
+  const AlgorithmOptions options = options_of({{"eta", 0.1}, {"rho", 0.05}, {"local_steps", Whole{4}}, {"gossip_steps", Whole{3}}});
   LockStep run = world.lock_step(entries::dfedsam, options);
   Matrix<double> x = world.start;
   run.run(5, [&](std::uint64_t round) {
@@ -366,8 +357,7 @@ TEST_CASE("Q gossip steps apply W Q times to what K local steps made") {
 // -------------------------------------------------------------------------------------------
 
 TEST_CASE("an event-triggered client sends when its model has moved farther than the threshold since it last sent") {
-  LoneClient client(entries::event_triggered, options_of({{"eta", 0.5}, {"threshold", 1.0}}), numbers({4, 0}),
-                    pull_to_zero(2));
+  LoneClient client(entries::event_triggered, options_of({{"eta", 0.5}, {"threshold", 1.0}}), numbers({4, 0}), pull_to_zero(2));
   CHECK_FALSE(client.decide());
   client.compute(0);  // (2, 0)
   CHECK(client.decide());
@@ -394,14 +384,12 @@ TEST_CASE("options of the gossip family that cannot be are refused with the cond
   const auto complaint = [](const CatalogueEntry& entry, const char* name, AlgorithmOptions::Value value) {
     return complaint_about(entry, options_of({{name, std::move(value)}}));
   };
-  CHECK(complaint(entries::dpsgd, "variant", Word("best")) ==
-        "algorithm.variant = \"best\": must be \"atc\" or \"cta\"");
+  CHECK(complaint(entries::dpsgd, "variant", Word("best")) == "algorithm.variant = \"best\": must be \"atc\" or \"cta\"");
   CHECK(complaint(entries::dpsgd, "eta", 0.0) == "algorithm.eta = 0: must be greater than 0");
   CHECK(complaint(entries::decefl, "form", Word("x")) == "algorithm.form = \"x\": must be \"gradient\" or \"pseudo\"");
   CHECK(complaint(entries::decefl, "local_steps", Whole{0}) == "algorithm.local_steps = 0: must be at least 1");
   CHECK(complaint(entries::decefl, "clip", -1.0) == "algorithm.clip = -1: must be at least 0");
-  CHECK(complaint(entries::decefl, "lr_decay", 1.5) ==
-        "algorithm.lr_decay = 1.5: must be greater than 0 and at most 1");
+  CHECK(complaint(entries::decefl, "lr_decay", 1.5) == "algorithm.lr_decay = 1.5: must be greater than 0 and at most 1");
   CHECK(complaint(entries::async_dsgd, "xi", 0.0) == "algorithm.xi = 0: must be greater than 0 and at most 1");
   CHECK(complaint(entries::dfedsam, "gossip_steps", Whole{40}) == "algorithm.gossip_steps = 40: must be at most 39");
   CHECK(complaint(entries::event_triggered, "threshold", -1.0) == "algorithm.threshold = -1: must be at least 0");

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "learning/problems.hpp"
+#include "learning/models/problems.hpp"
 #include "runtime/protocols/pull.hpp"
 #include "runtime/world/topology.hpp"
 #include "tests/support/seated_run.hpp"
@@ -42,11 +42,9 @@ struct Table {
       : graph(topologies::complete(models.size())), all_samples(models.size(), samples), coin(0, samples) {
     for (std::uint32_t i = 0; i < models.size(); ++i) {
       const Vector<double> start = Vector<double>::Constant(1, models[i]);
-      const Seat seat{.client = {i},
-                      .senders = graph.senders_to({i}),
-                      .receivers = graph.receivers_of({i}),
-                      .samples = all_samples};
-      clients.push_back(make_algorithm<double>(catalogue_entry("kdpdfl"), options)(seat, view(start), pool));
+      const ClientView client_view{
+          .client = {i}, .senders = graph.senders_to({i}), .receivers = graph.receivers_of({i}), .samples = all_samples};
+      clients.push_back(make_algorithm<double>(catalogue_entry("kdpdfl"), options)(client_view, view(start), pool));
     }
   }
   /// The star hears these peers.
@@ -150,8 +148,8 @@ TEST_CASE("where no weight is left among those heard the model stays") {
 TEST_CASE("elementwise, the weights step by one") {
   Table table({0.5, 0.75, 0.5}, options_of({{"mu1", 1.0}, {"mu2", 0.01}, {"beta_mode", std::string("elementwise")}}));
   table.exchange(0, {1, 2});
-  CHECK(table.shown(0, "collab")[1] == 0);                                           // distant: 1/3 - 1
-  CHECK(table.shown(0, "collab")[2] == doctest::Approx(4.0 / 3).epsilon(1e-14));     // near: 1/3 + 1
+  CHECK(table.shown(0, "collab")[1] == 0);                                        // distant: 1/3 - 1
+  CHECK(table.shown(0, "collab")[2] == doctest::Approx(4.0 / 3).epsilon(1e-14));  // near: 1/3 + 1
 }
 
 TEST_CASE("a footprint and an empty window leave the model and the weights alone") {
@@ -196,9 +194,10 @@ TEST_CASE("computation k takes batch 2 k and exchange e batch 2 e + 1") {
   const Vector<double> mine = Vector<double>::Zero(4);
   Vector<double> theirs = mine;
   theirs[0] = 1;  // of the feature and the first class
-  const Seat seat{.client = {0}, .senders = graph.senders_to({0}), .receivers = graph.receivers_of({0}), .samples = samples};
+  const ClientView client_view{
+      .client = {0}, .senders = graph.senders_to({0}), .receivers = graph.receivers_of({0}), .samples = samples};
   const auto algorithm =
-      make_algorithm<double>(catalogue_entry("kdpdfl"), options_of({{"c_base", 1.0}}))(seat, view(mine), pool);
+      make_algorithm<double>(catalogue_entry("kdpdfl"), options_of({{"c_base", 1.0}}))(client_view, view(mine), pool);
   Payload payload;
   payload.common[0] = copy_of<double>(view(std::as_const(theirs)), pool);
   const Received<double> message{{1}, 0, 1, Duration{}, payload, 0};
@@ -228,15 +227,14 @@ TEST_CASE("under pull only the star changes in an exchange, and computations go 
   std::vector<std::string> steps;
   run.after = [&](const Step& step) { steps.push_back(sentence_of(step)); };
   world.run([&](ClientId client) { return std::make_unique<Pull>(pull, client); }, run, 9);
-  CHECK(steps == Sentences{"1.1: 1 publish/0 -> 0", "1.1: 2 publish/0 -> 0", "1.15: 1 compute/0",
-                           "1.2: 0 merge/0 <- 1#0 2#0", "1.2: 0 publish/1 -> 1 2", "1.3: 1 merge/1 <- 0#0",
-                           "1.3: 2 merge/1 <- 0#0"});
+  CHECK(steps == Sentences{"1.1: 1 publish/0 -> 0", "1.1: 2 publish/0 -> 0", "1.15: 1 compute/0", "1.2: 0 merge/0 <- 1#0 2#0",
+                           "1.2: 0 publish/1 -> 1 2", "1.3: 1 merge/1 <- 0#0", "1.3: 2 merge/1 <- 0#0"});
   CHECK(run.model(1)[0] == 0.5);  // its own computation, from 0
   CHECK(run.model(2)[0] == 0.5);
   // It mixed in the 0 of client 1 as it was at 1.1.
   CHECK(run.model(0)[0] < 0.5);
   CHECK(run.model(0)[0] == doctest::Approx(0.5 / 3 + 2.0 / 3 * 0.5 * run.shown(0, "collab")[2] /
-                                                        (run.shown(0, "collab")[1] + run.shown(0, "collab")[2])));
+                                                         (run.shown(0, "collab")[1] + run.shown(0, "collab")[2])));
 }
 
 TEST_CASE("the program of rounds: an exchange every T_ex rounds, then a footprint, and computations else") {
@@ -244,8 +242,7 @@ TEST_CASE("the program of rounds: an exchange every T_ex rounds, then a footprin
   std::string story;  // one letter a round: Compute, Exchange, Footprint
   for (std::uint64_t r = 0; r < 12; ++r)
     for (std::size_t p = 0; p < round.size(); ++p)
-      if (round[p].happens_in(r))
-        story += round[p].kind == PhaseKind::compute ? 'C' : round[p].number == 0 ? 'E' : 'F';
+      if (round[p].happens_in(r)) story += round[p].kind == PhaseKind::compute ? 'C' : round[p].number == 0 ? 'E' : 'F';
   CHECK(story == "CCEFCEFCEFCE");
   for (std::int64_t every = 2; every <= 60; ++every) {
     const PhaseList list = catalogue_entry("kdpdfl").needs(options_of({{"T_ex", every}})).program.round;

@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "algos/catalogue.hpp"
-#include "learning/problems.hpp"
-#include "runtime/conductor.hpp"
+#include "learning/models/problems.hpp"
+#include "runtime/engine/conductor.hpp"
 #include "runtime/protocols/push.hpp"
 #include "runtime/protocols/rounds.hpp"
 #include "runtime/world/mixing.hpp"
@@ -47,12 +47,10 @@ struct Form {
   int unify_every = 0;
 };
 
-std::vector<double> links_of(const MixingMatrix& matrix) {
-  return {matrix.link_weights().begin(), matrix.link_weights().end()};
-}
+std::vector<double> links_of(const MixingMatrix& matrix) { return {matrix.link_weights().begin(), matrix.link_weights().end()}; }
 
-PushSettings settings_of(const Form& form, const Graph& graph) {
-  PushSettings settings;
+ClientSettings settings_of(const Form& form, const Graph& graph) {
+  ClientSettings settings;
   settings.graph = &graph;
   settings.seed = 4;
   settings.compute = {TimerLaw::fixed(1, form.compute_phase)};
@@ -65,10 +63,9 @@ PushSettings settings_of(const Form& form, const Graph& graph) {
 }
 
 std::vector<Vector<double>> run(const Form& form, const Graph& graph, bool in_rounds) {
-  PushSettings settings = settings_of(form, graph);
+  ClientSettings settings = settings_of(form, graph);
   settings.needs.opens_with_compute = settings.needs.program.opening.size() > 0;
-  PerformedRun performed(graph, learners(), make_algorithm<double>(catalogue_entry(form.name), form.options), starts(),
-                         in_rounds);
+  PerformedRun performed(graph, learners(), make_algorithm<double>(catalogue_entry(form.name), form.options), starts(), in_rounds);
   IdealChannel channel(from_seconds(0.25));
   ConductorSettings conducting;
   conducting.graph = &graph;
@@ -135,7 +132,9 @@ TEST_CASE("gossip that computes and transmits at k is D-PSGD in rounds, adapt th
   check_equal_forms({"dpsgd", with({{"eta", 0.1}}), links_of(weights::metropolis(graph)), {}}, graph);
 }
 
-TEST_CASE("DRACO that computes and transmits at k and unifies every four seconds is DRACO in rounds that unify every fourth") {
+TEST_CASE(
+    "DRACO that computes and transmits at k and unifies every four seconds is DRACO in rounds that unify every "
+    "fourth") {
   const Graph graph = topologies::ring(clients);
   check_equal_forms({"draco", with({{"eta", 0.05}}), links_of(weights::neighbours_only(graph)), {}, 0, 4}, graph);
 }

@@ -140,9 +140,8 @@ TEST_CASE("PaME is what its equations say, with periods, choices and coordinates
         lock_step.choices[j].coordinates[{round, i}] = {static_cast<std::uint32_t>((round + i + 2 * j) % 4), 4};
   const auto uses_link = lock_step.uses_link;
   const auto choices = lock_step.choices;
-  LockStep run =
-      world.lock_step(entries::pame, options_of({{"nu", 0.5}, {"share", 0.4}, {"sigma0", sigma0}, {"gamma", gamma}}),
-                      std::move(lock_step));
+  LockStep run = world.lock_step(entries::pame, options_of({{"nu", 0.5}, {"share", 0.4}, {"sigma0", sigma0}, {"gamma", gamma}}),
+                                 std::move(lock_step));
 
   Matrix<double> w = world.start;
   std::vector<double> sigma = sigma0, chosen(m);
@@ -176,8 +175,7 @@ TEST_CASE("PaME is what its equations say, with periods, choices and coordinates
 }
 
 TEST_CASE("sigma grows by gamma with every computation, and local computations keep the number of neighbours") {
-  LoneClient client(entries::pame, options_of({{"nu", 1.0}, {"sigma0", 2.0}, {"gamma", 1.5}}), numbers({12}),
-                    pull_to_zero(1));
+  LoneClient client(entries::pame, options_of({{"nu", 1.0}, {"sigma0", 2.0}, {"gamma", 1.5}}), numbers({12}), pull_to_zero(1));
   CHECK(client.shown("m_i") == numbers({2}));  // t = ceil(nu |N|)
   client.compute(0);                           // 12 - 12/4
   CHECK(client.model() == numbers({9}));
@@ -224,10 +222,9 @@ TEST_CASE("every receiver is sent its own choice of s coordinates, ascending, wi
 }
 
 TEST_CASE("with shared_coords all receivers get one message, and take it as they would their own") {
-  LoneClient sender(entries::pame, options_of({{"share", 0.5}, {"shared_coords", true}}), numbers({5, 6, 7, 8}),
-                    pull_to_zero(4), false, {1});
-  LoneClient client(entries::pame, options_of({{"share", 0.5}, {"shared_coords", true}}), numbers({0, 0, 0, 0}),
-                    pull_to_zero(4));
+  LoneClient sender(entries::pame, options_of({{"share", 0.5}, {"shared_coords", true}}), numbers({5, 6, 7, 8}), pull_to_zero(4),
+                    false, {1});
+  LoneClient client(entries::pame, options_of({{"share", 0.5}, {"shared_coords", true}}), numbers({0, 0, 0, 0}), pull_to_zero(4));
   sender.choices.coordinates[{0, 1}] = {1, 3};
   const Payload payload = sender.publish(0);
   CHECK(payload.own.empty());
@@ -286,8 +283,7 @@ TEST_CASE("options of PaME that cannot be are refused with the condition that fa
   CHECK(complaint("gamma", 0.9) == "algorithm.gamma = 0.9: must be at least 1");
   CHECK(complaint("sigma0", std::vector<double>{1, 0}) == "algorithm.sigma0 = 0: must be greater than 0");
   CHECK(complaint("kappa", 1.5) == "algorithm.kappa = 1.5: must be a whole number from 1 to 1000000");
-  CHECK(complaint("kappa", std::vector<double>{2, 0}) ==
-        "algorithm.kappa = 0: must be a whole number from 1 to 1000000");
+  CHECK(complaint("kappa", std::vector<double>{2, 0}) == "algorithm.kappa = 0: must be a whole number from 1 to 1000000");
   CHECK(complaint("m0", 0.5) == "algorithm.m0 = 0.5: must be a whole number from 0 to 1000000");
   CHECK(complaint("value_bits", Whole{65}) == "algorithm.value_bits = 65: must be at most 64");
   CHECK(complaint_about(entries::pame, options_of({{"kappa", Whole{4}}, {"kappa_high", Whole{3}}})) ==

@@ -37,16 +37,15 @@ dimension = 5
 name = "quadratic"
 )";
 
-config::Experiment of(const std::string& algorithm, Runs protocol, std::uint64_t seed,
+config::Experiment of(const std::string& algorithm, ProtocolKind protocol, std::uint64_t seed,
                       const std::vector<std::string>& more = {}) {
   std::string text = six_clients;
   text.replace(text.find("NAME"), 4, algorithm);
-  std::vector<std::string> overrides = {"protocol.kind=" + std::string(name_of(protocol)),
-                                        "seed=" + std::to_string(seed)};
-  if (protocol == Runs::push)
-    overrides = overrides + std::vector<std::string>{"channel.kind=random", "channel.loss=0.2", "channel.duplicate=0.1",
-                                                     "channel.delay={law=\"exponential\",mean=0.1}",
-                                                     "mailbox.window=0.05", "mailbox.deadline=0.3"};
+  std::vector<std::string> overrides = {"protocol.kind=" + std::string(name_of(protocol)), "seed=" + std::to_string(seed)};
+  if (protocol == ProtocolKind::push)
+    overrides = overrides + std::vector<std::string>{"channel.kind=random",   "channel.loss=0.2",
+                                                     "channel.duplicate=0.1", "channel.delay={law=\"exponential\",mean=0.1}",
+                                                     "mailbox.window=0.05",   "mailbox.deadline=0.3"};
   return experiment(overrides + more, text);
 }
 
@@ -103,7 +102,7 @@ double round_defect(ExperimentRun& run) {
   return sums.largest();
 }
 
-bool keeps_mass(const std::string& name, Runs protocol) {
+bool keeps_mass(const std::string& name, ProtocolKind protocol) {
   ExperimentRun run(of(name, protocol, 1));
   return !balance_of(run.performer({0})).empty();
 }
@@ -153,10 +152,12 @@ class Accidents {
 
 }  // namespace
 
-TEST_CASE("a client that is gone takes mass along, and a reset of the others balances theirs for good, whatever was under way") {
+TEST_CASE(
+    "a client that is gone takes mass along, and a reset of the others balances theirs for good, whatever was under "
+    "way") {
   std::size_t tried = 0;
   for (const CatalogueEntry* entry : catalogue())
-    for (const Runs protocol : {Runs::push, Runs::rounds}) {
+    for (const ProtocolKind protocol : {ProtocolKind::push, ProtocolKind::rounds}) {
       const std::string name(entry->name);
       if (!entry->runs_under(protocol) || !keeps_mass(name, protocol)) continue;
       CAPTURE(name);
@@ -187,7 +188,7 @@ TEST_CASE("a client that is gone takes mass along, and a reset of the others bal
 TEST_CASE("algorithms whose means hold between two rounds hold them again after a reset of all") {
   for (const char* name : {"choco", "beer", "nids", "anq_nids"}) {
     CAPTURE(name);
-    ExperimentRun run(of(name, Runs::rounds, 3));
+    ExperimentRun run(of(name, ProtocolKind::rounds, 3));
     Archive saved;
     std::uint64_t rounds = 0;
     double before = 0, after = 0, broken = 0;
@@ -214,9 +215,11 @@ TEST_CASE("algorithms whose means hold between two rounds hold them again after 
   }
 }
 
-TEST_CASE("push-sum's weights stay above zero through a client that falls back if there is a reset, and not if there is none") {
+TEST_CASE(
+    "push-sum's weights stay above zero through a client that falls back if there is a reset, and not if there is "
+    "none") {
   const auto least_weight = [](std::uint64_t seed, bool has_reset) {
-    ExperimentRun run(of("sgp", Runs::push, seed));
+    ExperimentRun run(of("sgp", ProtocolKind::push, seed));
     Plan plan{.saved = 60, .fallen = 400};
     if (has_reset) plan.reset = 400;
     Accidents accidents(run, plan);
@@ -248,7 +251,7 @@ TEST_CASE("after a client is gone the others find their own optimum only if ther
     CAPTURE(name);
     // Gradients of the living sum to zero where the mean of their losses is smallest.
     const auto slope_at_the_end = [&](std::uint64_t reset) {
-      ExperimentRun run(of(name, Runs::push, 1, {"until=800.5", one.step}));
+      ExperimentRun run(of(name, ProtocolKind::push, 1, {"until=800.5", one.step}));
       Accidents accidents(run, {.saved = 100, .fallen = 300, .dead = 400, .reset = reset});
       run.run();
       Numbers sum;
@@ -264,7 +267,7 @@ TEST_CASE("after a client is gone the others find their own optimum only if ther
 TEST_CASE("algorithms that pass no mass on do nothing in a reset") {
   for (const char* name : {"draco", "dpsgd", "decefl", "pame", "local_only", "event_triggered"}) {
     CAPTURE(name);
-    ExperimentRun run(of(name, Runs::push, 2));
+    ExperimentRun run(of(name, ProtocolKind::push, 2));
     run.run();
     for (std::uint32_t i = 0; i < run.clients(); ++i) {
       Archive before, after;

@@ -8,7 +8,7 @@
 
 #include "algos/local_solver.hpp"
 #include "algos/penalty.hpp"
-#include "learning/problems.hpp"
+#include "learning/models/problems.hpp"
 #include "runtime/protocols/gather_first.hpp"
 #include "runtime/world/topology.hpp"
 #include "tests/support/seated_run.hpp"
@@ -76,8 +76,8 @@ std::string word(const char* value) { return value; }
 
 // A run of one algorithm under the server protocol; a round takes about a second.
 struct Federation {
-  Federation(const char* name, const AlgorithmOptions& options, Learners learners,
-             const std::vector<Vector<double>>& starts, std::vector<std::uint32_t> samples = {})
+  Federation(const char* name, const AlgorithmOptions& options, Learners learners, const std::vector<Vector<double>>& starts,
+             std::vector<std::uint32_t> samples = {})
       : world(topologies::complete(starts.size())),
         run(world.graph, std::move(learners), make_algorithm<double>(catalogue_entry(name), options), starts, {}, {},
             std::move(samples)) {
@@ -86,7 +86,8 @@ struct Federation {
     server.push = board.settings.push = &world.push;
   }
   /// Then after_round(0) at the end of the opening, and after_round(r) when r rounds are over.
-  void rounds(std::uint64_t count, const std::function<void(std::uint64_t)>& after_round = [](std::uint64_t) {}) {
+  void rounds(
+      std::uint64_t count, const std::function<void(std::uint64_t)>& after_round = [](std::uint64_t) {}) {
     world.on_round = [&](Time, std::uint64_t round) {
       if (round <= count) after_round(round);
       if (round == count) last_model = run.model(0);
@@ -95,8 +96,7 @@ struct Federation {
       if (server.gathers_first()) return std::make_unique<GatherFirst>(board, client);
       return std::make_unique<Server>(server, client);
     };
-    world.run(make, run,
-              1.05 * static_cast<double>(count) + 2.1);
+    world.run(make, run, 1.05 * static_cast<double>(count) + 2.1);
   }
 
   ProtocolWorld world;
@@ -237,8 +237,8 @@ TEST_CASE("fedmid by hand: proximal steps of clients and server") {
 TEST_CASE("fedmid is the dense loop") {
   const Quadratics problem(4);
   const Penalty penalty(PenaltyKind::l1, 0.2, 0, 0);
-  const AlgorithmOptions options = options_of(
-      {{"eta_c", 0.1}, {"eta_s", 0.7}, {"local_steps", whole(3)}, {"h", word("l1")}, {"h_lam", 0.2}});
+  const AlgorithmOptions options =
+      options_of({{"eta_c", 0.1}, {"eta_s", 0.7}, {"local_steps", whole(3)}, {"h", word("l1")}, {"h_lam", 0.2}});
   Federation federation("fedmid", options, problem.learners(), everywhere(vector({1, -1, 2}), 4));
   federation.rounds(10);
   const auto prox = [&](Vector<double>& x, double step) {
@@ -281,8 +281,7 @@ TEST_CASE("the exact local solver comes close on a loss that is not quadratic") 
   const Vector<double> numbers = normal_vector(40, 5);
   Vector<double> labels(20);
   for (Index i = 0; i < 20; ++i) labels[i] = i % 3 == 0;
-  const auto learner =
-      make_logistic<double>(Eigen::Map<const Matrix<double>>(numbers.data(), 20, 2), labels, 0.01);
+  const auto learner = make_logistic<double>(Eigen::Map<const Matrix<double>>(numbers.data(), 20, 2), labels, 0.01);
   const ProximalSolver solver(options_of({{"local", word("exact")}}));
   TensorPool pool;
   Scratch<double> scratch;
@@ -299,8 +298,8 @@ TEST_CASE("feddr is the dense loop, with an opening and selections") {
   const Quadratics problem(4);
   const Penalty penalty(PenaltyKind::l1, 0.2, 0, 0);
   const double eta = 0.5, alpha = 0.9;
-  const AlgorithmOptions options = options_of(
-      {{"eta", eta}, {"alpha", alpha}, {"local", word("exact")}, {"h", word("l1")}, {"h_lam", 0.2}});
+  const AlgorithmOptions options =
+      options_of({{"eta", eta}, {"alpha", alpha}, {"local", word("exact")}, {"h", word("l1")}, {"h_lam", 0.2}});
   const Vector<double> start = vector({1, -1, 2});
   Federation federation("feddr", options, problem.learners(), everywhere(start, 4));
   const std::vector<std::vector<std::uint32_t>> selected{{0, 1}, {2}, {0, 3}, {0, 1, 2, 3}, {1, 2}};
@@ -334,8 +333,7 @@ TEST_CASE("feddr is the dense loop, with an opening and selections") {
 TEST_CASE("feddr with alpha = 1 from a plain start is fedadmm, also when few are selected") {
   const Quadratics problem(5);
   const auto options = [](bool of_feddr, const char* local) {
-    AlgorithmOptions all = options_of({{"eta", 0.4}, {"local", word(local)}, {"local_lr", 0.1}, {"h", word("l1")},
-                                       {"h_lam", 0.1}});
+    AlgorithmOptions all = options_of({{"eta", 0.4}, {"local", word(local)}, {"local_lr", 0.1}, {"h", word("l1")}, {"h_lam", 0.1}});
     if (of_feddr) all.set("alpha", 1.0);
     if (of_feddr) all.set("init", word("plain"));
     return all;
@@ -357,9 +355,8 @@ TEST_CASE("feddr and fedadmm end at the minimiser of the mean loss plus the pena
     CAPTURE(name);
     const Quadratics problem(4);
     const double lam = 0.3;
-    Federation federation(
-        name, options_of({{"eta", 0.5}, {"local", word("exact")}, {"h", word("l1")}, {"h_lam", lam}}),
-        problem.learners(), everywhere(vector({1, -1, 2}), 4));
+    Federation federation(name, options_of({{"eta", 0.5}, {"local", word("exact")}, {"h", word("l1")}, {"h_lam", lam}}),
+                          problem.learners(), everywhere(vector({1, -1, 2}), 4));
     federation.rounds(400);
     const Vector<double> x = federation.last_model, g = problem.mean_gradient(x);
     for (Index i = 0; i < 3; ++i) {
@@ -404,9 +401,14 @@ TEST_CASE("swarm weighs by samples where it is told to, and by those that were h
 
 TEST_CASE("fedavg_plus: fedavg before the switch, reptile behind it, personal models from a few steps") {
   const Quadratics problem(3);
-  const AlgorithmOptions options =
-      options_of({{"eta", 0.1}, {"local_steps", whole(2)}, {"switch", whole(3)}, {"inner_lr", 0.05},
-                  {"inner_steps", whole(4)}, {"epsilon", 0.4}, {"ft_lr", 0.2}, {"ft_steps", whole(3)}});
+  const AlgorithmOptions options = options_of({{"eta", 0.1},
+                                               {"local_steps", whole(2)},
+                                               {"switch", whole(3)},
+                                               {"inner_lr", 0.05},
+                                               {"inner_steps", whole(4)},
+                                               {"epsilon", 0.4},
+                                               {"ft_lr", 0.2},
+                                               {"ft_steps", whole(3)}});
   const std::vector<std::uint32_t> samples{1, 2, 5};
   Federation federation("fedavg_plus", options, problem.learners(), everywhere(vector({1, -1, 2}), 3), samples);
   Vector<double> x = vector({1, -1, 2});
@@ -437,8 +439,8 @@ TEST_CASE("a computation takes the batches that are its own") {
   ProtocolWorld world(Graph(1, false, {}));
   world.push.compute = {TimerLaw::fixed(1, 0)};
   ServerSettings server{.push = &world.push};
-  SeatedRun run(world.graph, std::move(learners), make_algorithm<double>(catalogue_entry("fedavg"), options),
-                {vector({1})}, {}, {table});
+  SeatedRun run(world.graph, std::move(learners), make_algorithm<double>(catalogue_entry("fedavg"), options), {vector({1})}, {},
+                {table});
   std::vector<double> models;
   world.on_round = [&](Time, std::uint64_t) { models.push_back(run.model(0)[0]); };
   world.run([&](ClientId client) { return std::make_unique<Server>(server, client); }, run, 2.5);
@@ -457,8 +459,8 @@ TEST_CASE("a model that was handed out never changes, and no client holds anothe
     Work<double> work(*learner, plan, scratch, pool);
     const std::vector<std::uint32_t> samples{1, 1};
     Vector<double> start = vector({1, -1, 2});
-    const Seat seat{.client = {0}, .senders = {}, .receivers = {}, .samples = samples};
-    const auto algorithm = make_algorithm<double>(catalogue_entry(name), {})(seat, view(std::as_const(start)), pool);
+    const ClientView client_view{.client = {0}, .senders = {}, .receivers = {}, .samples = samples};
+    const auto algorithm = make_algorithm<double>(catalogue_entry(name), {})(client_view, view(std::as_const(start)), pool);
     const Payload first = algorithm->publish(work, {.kind = StepKind::publish, .phase = 0});
     start.setConstant(9);
     const Vector<double> sent = numbers_of<double>(std::as_const(first.common[0]));
@@ -483,8 +485,7 @@ TEST_CASE("options that cannot be are refused with what is allowed") {
         "algorithm.weighting = \"rows\": must be \"samples\" or \"uniform\"");
   CHECK(complaint("fedavg", options_of({{"eta", 0.0}})) == "algorithm.eta = 0: must be greater than 0");
   CHECK(complaint("feddr", options_of({{"alpha", 2.0}})) == "algorithm.alpha = 2: must be greater than 0 and less than 2");
-  CHECK(complaint("feddr", options_of({{"init", word("cold")}})) ==
-        "algorithm.init = \"cold\": must be \"prox\" or \"plain\"");
+  CHECK(complaint("feddr", options_of({{"init", word("cold")}})) == "algorithm.init = \"cold\": must be \"prox\" or \"plain\"");
   CHECK(complaint("fedadmm", options_of({{"local", word("newton")}})) ==
         "algorithm.local = \"newton\": must be \"gd\" or \"exact\"");
   CHECK(complaint("fedadmm", options_of({{"eta", 9.0}, {"h", word("mcp")}})).starts_with("algorithm.eta = 9"));

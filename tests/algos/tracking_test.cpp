@@ -10,7 +10,7 @@
 #include "algos/entries.hpp"
 #include "algos/penalty.hpp"
 #include "algos/tracking_mass.hpp"
-#include "learning/problems.hpp"
+#include "learning/models/problems.hpp"
 #include "tests/support/lockstep.hpp"
 
 using namespace rubato;
@@ -31,13 +31,9 @@ AlgorithmOptions options(std::initializer_list<std::pair<const char*, AlgorithmO
 }
 
 // A word, because a literal would become a flag.
-std::string word(const char* text) {
-  return text;
-}
+std::string word(const char* text) { return text; }
 
-double far(const Matrix<double>& a, const Matrix<double>& b) {
-  return (a - b).cwiseAbs().maxCoeff();
-}
+double far(const Matrix<double>& a, const Matrix<double>& b) { return (a - b).cwiseAbs().maxCoeff(); }
 
 // ---- the world of the dense loops: six clients with quadratics of their own in three dimensions ---------------------
 
@@ -46,8 +42,7 @@ constexpr Index dimension = 3;
 
 Matrix<double> bend(std::uint32_t i) {
   Matrix<double> a = Matrix<double>::Identity(dimension, dimension);
-  for (Index d = 0; d < dimension; ++d)
-    a(d, d) = 0.6 + 0.2 * static_cast<double>((i + static_cast<std::uint32_t>(d)) % 4);
+  for (Index d = 0; d < dimension; ++d) a(d, d) = 0.6 + 0.2 * static_cast<double>((i + static_cast<std::uint32_t>(d)) % 4);
   a(0, 1) = a(1, 0) = 0.1;
   return a;
 }
@@ -59,9 +54,7 @@ Vector<double> point(std::uint64_t seed, std::uint32_t i) {
   return x;
 }
 
-Vector<double> centre(std::uint32_t i) {
-  return 2 * point(7, i);
-}
+Vector<double> centre(std::uint32_t i) { return 2 * point(7, i); }
 
 template <class Real>
 std::vector<std::unique_ptr<Learner<Real>>> quadratics() {
@@ -93,14 +86,12 @@ Vector<double> minimiser() {
 }
 
 Graph directed() {
-  return Graph(
-      clients, true,
-      {{{0}, {1}}, {{1}, {2}}, {{2}, {3}}, {{3}, {4}}, {{4}, {5}}, {{5}, {0}}, {{0}, {3}}, {{4}, {1}}, {{2}, {5}}});
+  return Graph(clients, true,
+               {{{0}, {1}}, {{1}, {2}}, {{2}, {3}}, {{3}, {4}}, {{4}, {5}}, {{5}, {0}}, {{0}, {3}}, {{4}, {1}}, {{2}, {5}}});
 }
 
 Graph undirected() {
-  return Graph(clients, false,
-               {{{0}, {1}}, {{1}, {2}}, {{2}, {3}}, {{3}, {4}}, {{4}, {5}}, {{0}, {5}}, {{0}, {2}}, {{1}, {4}}});
+  return Graph(clients, false, {{{0}, {1}}, {{1}, {2}}, {{2}, {3}}, {{3}, {4}}, {{4}, {5}}, {{0}, {5}}, {{0}, {2}}, {{1}, {4}}});
 }
 
 Graph complete() {
@@ -150,16 +141,11 @@ Matrix<double> first_models() {
   return x;
 }
 
-Matrix<double> mean_rows(const Matrix<double>& x) {
-  return Matrix<double>::Ones(clients, 1) * (x.colwise().sum() / clients);
-}
+Matrix<double> mean_rows(const Matrix<double>& x) { return Matrix<double>::Ones(clients, 1) * (x.colwise().sum() / clients); }
 
 LockStepWorld digraph_world(const CatalogueEntry& entry, const AlgorithmOptions& chosen) {
   const Graph graph = directed();
-  return {.graph = graph,
-          .program = entry.needs(chosen).program,
-          .merge = {uniform_row(graph)},
-          .share = {uniform_column(graph)}};
+  return {.graph = graph, .program = entry.needs(chosen).program, .merge = {uniform_row(graph)}, .share = {uniform_column(graph)}};
 }
 
 LockStepWorld doubly_world(const CatalogueEntry& entry, const AlgorithmOptions& chosen) {
@@ -180,8 +166,7 @@ Matrix<double> all(const LockStep& run, const char* name) {
 
 // Runs, and compares x (and what else is named) with `step`'s dense matrices after every round.
 using Dense = std::map<std::string, Matrix<double>>;
-double farthest(LockStep& run, std::uint64_t rounds, Dense dense,
-                const std::function<void(Dense&, std::uint64_t)>& step) {
+double farthest(LockStep& run, std::uint64_t rounds, Dense dense, const std::function<void(Dense&, std::uint64_t)>& step) {
   double worst = 0;
   run.run(rounds, [&](std::uint64_t done) {
     if (done > 0) step(dense, done - 1);
@@ -201,19 +186,18 @@ bool coin(double chance, std::uint64_t what, std::uint64_t k, std::uint32_t i, s
 // Client 1 of three who all hear each other, at x = (3, 1) with f = (x - 1)^2 / 2 + y^2: the gradient is (x - 1, 2 y).
 struct HandClient {
   HandClient(const CatalogueEntry& entry, const AlgorithmOptions& chosen, bool in_rounds = false) {
-    algorithm = entry.make_double(chosen)(Seat{.client = {1},
-                                               .senders = others,
-                                               .receivers = others,
-                                               .samples = samples,
-                                               .in_rounds = in_rounds,
-                                               .keeps_balance = true},
+    algorithm = entry.make_double(chosen)(ClientView{.client = {1},
+                                                     .senders = others,
+                                                     .receivers = others,
+                                                     .samples = samples,
+                                                     .in_rounds = in_rounds,
+                                                     .keeps_balance = true},
                                           view(start), pool);
   }
   Work<double> lend() { return Work<double>(*learner, plan, scratch, pool); }
   void compute(bool with_gradient = true) {
     Work<double> work = lend();
-    algorithm->compute(work,
-                       {.kind = StepKind::compute, .with_gradient = with_gradient, .client = {1}, .index = count++});
+    algorithm->compute(work, {.kind = StepKind::compute, .with_gradient = with_gradient, .client = {1}, .index = count++});
   }
   Payload publish(double share_of_0, double share_of_2) {
     const StepEntry entries[] = {{.peer = {0}, .weight = share_of_0}, {.peer = {2}, .weight = share_of_2}};
@@ -221,8 +205,7 @@ struct HandClient {
     return algorithm->publish(work, {.kind = StepKind::publish, .client = {1}, .entries = entries});
   }
   // One message of client `sender` with a model and a counter.
-  void merge(std::uint32_t sender, double weight, const std::optional<Vector<double>>& model,
-             const Vector<double>& counter) {
+  void merge(std::uint32_t sender, double weight, const std::optional<Vector<double>>& model, const Vector<double>& counter) {
     Payload payload;
     if (model) payload.common[0] = copy_of<double>(view(*model), pool);
     payload.own.push_back(copy_of<double>(view(counter), pool));
@@ -248,12 +231,8 @@ struct HandClient {
   std::uint64_t count = 0;
 };
 
-Vector<double> own(const Payload& payload, std::size_t place) {
-  return numbers_of<double>(payload.own.at(place));
-}
-Vector<double> common(const Payload& payload) {
-  return numbers_of<double>(payload.common[0]);
-}
+Vector<double> own(const Payload& payload, std::size_t place) { return numbers_of<double>(payload.own.at(place)); }
+Vector<double> common(const Payload& payload) { return numbers_of<double>(payload.common[0]); }
 
 // ---- a network that loses, delays and reorders ----------------------------------------------------------------------
 
@@ -262,8 +241,8 @@ Vector<double> common(const Payload& payload) {
 template <class Real>
 class RoughMail {
  public:
-  RoughMail(const CatalogueEntry& entry, const AlgorithmOptions& chosen, Graph graph, Matrix<double> merge,
-            Matrix<double> share, std::uint64_t seed)
+  RoughMail(const CatalogueEntry& entry, const AlgorithmOptions& chosen, Graph graph, Matrix<double> merge, Matrix<double> share,
+            std::uint64_t seed)
       : graph_{std::move(graph)}, merge_{std::move(merge)}, share_{std::move(share)}, chance_{seed} {
     const AlgorithmFactory<Real> factory = [&] {
       if constexpr (std::is_same_v<Real, float>)
@@ -273,11 +252,11 @@ class RoughMail {
     }();
     for (std::uint32_t i = 0; i < clients; ++i) {
       const Vector<Real> start = starts()[i].cast<Real>();
-      algorithms_.push_back(factory(Seat{.client = {i},
-                                         .senders = graph_.senders_to({i}),
-                                         .receivers = graph_.receivers_of({i}),
-                                         .samples = samples_,
-                                         .keeps_balance = true},
+      algorithms_.push_back(factory(ClientView{.client = {i},
+                                               .senders = graph_.senders_to({i}),
+                                               .receivers = graph_.receivers_of({i}),
+                                               .samples = samples_,
+                                               .keeps_balance = true},
                                     view(start), pool_));
     }
   }
@@ -301,8 +280,7 @@ class RoughMail {
     for (const auto& algorithm : algorithms_) {
       NamedVectors probe;
       algorithm->balance(probe);
-      for (const auto& [name, part] : probe.seen)
-        sums.try_emplace(name, Vector<double>::Zero(part.size())).first->second += part;
+      for (const auto& [name, part] : probe.seen) sums.try_emplace(name, Vector<double>::Zero(part.size())).first->second += part;
     }
     REQUIRE(!sums.empty());
     double largest = 0;
@@ -313,7 +291,7 @@ class RoughMail {
   Vector<double> model(std::uint32_t i) const { return algorithms_[i]->model().template cast<double>(); }
 
  private:
-  struct Letter {
+  struct Message {
     ClientId from, to;
     Sequence sequence;
     std::uint32_t place;
@@ -337,8 +315,8 @@ class RoughMail {
     for (const ClientId to : graph_.receivers_of({i}))
       if (pick(4) > 0) entries.push_back({.peer = to, .sequence = sequences_[i], .weight = share_(to.value, i)});
     Work<Real> work = lend(i);
-    const auto payload = std::make_shared<const Payload>(algorithms_[i]->publish(
-        work, {.kind = StepKind::publish, .client = {i}, .index = sequences_[i], .entries = entries}));
+    const auto payload = std::make_shared<const Payload>(
+        algorithms_[i]->publish(work, {.kind = StepKind::publish, .client = {i}, .index = sequences_[i], .entries = entries}));
     for (std::uint32_t place = 0; place < entries.size(); ++place) {
       if (pick(1000) < 1000 * loss)
         ++lost;
@@ -352,11 +330,11 @@ class RoughMail {
   void receive() {
     if (letters_.empty()) return;
     const std::uint32_t i = letters_[pick(static_cast<std::uint32_t>(letters_.size()))].to.value;
-    std::map<std::uint32_t, Letter> newest;
+    std::map<std::uint32_t, Message> newest;
     for (int k = 0; k < 3 && !letters_.empty(); ++k) {
       const std::size_t at = pick(static_cast<std::uint32_t>(letters_.size()));
       if (letters_[at].to.value != i) continue;
-      const Letter letter = letters_[at];
+      const Message letter = letters_[at];
       letters_.erase(letters_.begin() + static_cast<std::ptrdiff_t>(at));
       if (letter.written + deadline < events_) continue;
       const auto [found, is_new] = newest.try_emplace(letter.from.value, letter);
@@ -388,7 +366,7 @@ class RoughMail {
   std::vector<std::unique_ptr<Algorithm<Real>>> algorithms_;
   std::array<std::uint64_t, clients> computations_{};
   std::array<Sequence, clients> sequences_{};
-  std::vector<Letter> letters_;
+  std::vector<Message> letters_;
   std::uint64_t events_ = 0;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Sequence> last_;
 };
@@ -419,7 +397,7 @@ double worst_imbalance(const CatalogueEntry& entry, const AlgorithmOptions& chos
 TEST_CASE("a counter sums all shares of its receiver, and who lost a message gets its share with the next") {
   TensorPool pool;  // first: it outlives the counters
   const std::vector<ClientId> one{{1}}, zero{{0}};
-  TrackingMass sender(Seat{{0}, {}, one, {}}), receiver(Seat{{1}, zero, {}, {}});
+  TrackingMass sender(ClientView{{0}, {}, one, {}}), receiver(ClientView{{1}, zero, {}, {}});
   const StepEntry entry{.peer = {1}, .weight = 0.25};
   const Step step{.kind = StepKind::publish, .entries = {&entry, 1}};
   const Vector<double> mass = vector({8, -4});
@@ -482,8 +460,7 @@ TEST_CASE("a window compares every sender with the model as it was") {
   CHECK(client.shown("x") == vector({4, 2}));
 }
 
-TEST_CASE(
-    "without a gradient paper forgets the last one, memory keeps it, inverse_p forgets it and weighs the others") {
+TEST_CASE("without a gradient paper forgets the last one, memory keeps it, inverse_p forgets it and weighs the others") {
   const auto after = [](const char* mode, double p) {
     HandClient client(entries::spodgt, options({{"eta", 0.5}, {"gradient_mode", word(mode)}, {"p", p}}));
     client.compute();       // y = ghat = g or g / p, x = (3, 1)
@@ -576,8 +553,7 @@ TEST_CASE("the continuous form of spodgt, with everybody in step, is its round f
 
 TEST_CASE("with everything always on spodgt is pushpull with x_mix cta, y_mix atc and y0 Bg") {
   const AlgorithmOptions step = options({{"eta", 0.05}});
-  const AlgorithmOptions chosen =
-      options({{"eta", 0.05}, {"x_mix", word("cta")}, {"y_mix", word("atc")}, {"y0", word("Bg")}});
+  const AlgorithmOptions chosen = options({{"eta", 0.05}, {"x_mix", word("cta")}, {"y_mix", word("atc")}, {"y0", word("Bg")}});
   LockStep ab = play(entries::ab, step, digraph_world(entries::ab, step));
   LockStep pull = play(entries::pushpull, chosen, digraph_world(entries::pushpull, chosen));
   std::vector<Matrix<double>> models, trackers;
@@ -604,8 +580,7 @@ TEST_CASE("directed K-GT exchanges in the rounds k with (k + 1) mod K = 0 and de
   const AlgorithmOptions chosen = options({{"eta", 0.04}, {"local_steps", std::int64_t{3}}});
   const Needs needs = entries::kgt_directed.needs(chosen);
   CHECK(needs.send_every == 3);
-  for (std::uint64_t round = 0; round < 9; ++round)
-    CHECK(needs.program.round[0].happens_in(round) == ((round + 1) % 3 == 0));
+  for (std::uint64_t round = 0; round < 9; ++round) CHECK(needs.program.round[0].happens_in(round) == ((round + 1) % 3 == 0));
   LockStep run = play(entries::kgt_directed, chosen, digraph_world(entries::kgt_directed, chosen));
   const Graph graph = directed();
   const Matrix<double> x0 = first_models(), identity = Matrix<double>::Identity(clients, clients);
@@ -626,9 +601,7 @@ TEST_CASE("memory mode finds the minimiser of the mean loss, however unequal the
   const AlgorithmOptions chosen = options({{"eta", 0.03}, {"gradient_mode", word("memory")}});
   LockStepWorld world = digraph_world(entries::spodgt, chosen);
   world.with_gradient = [&](std::uint64_t k, ClientId i) { return coin(p[i.value], 1, k, i.value); };
-  world.uses_link = [&](std::uint64_t k, std::uint8_t, ClientId i, ClientId j) {
-    return coin(0.6, 2, k, i.value, j.value);
-  };
+  world.uses_link = [&](std::uint64_t k, std::uint8_t, ClientId i, ClientId j) { return coin(0.6, 2, k, i.value, j.value); };
   LockStep run = play(entries::spodgt, chosen, std::move(world));
   run.run(3000);
   for (std::uint32_t i = 0; i < clients; ++i) CHECK((run.model(i) - minimiser()).norm() < 1e-6);
@@ -636,8 +609,7 @@ TEST_CASE("memory mode finds the minimiser of the mean loss, however unequal the
 
 TEST_CASE("spodgt finds the minimiser although 30 % of the messages are lost, reordered and late, at unequal rates") {
   const Graph graph = directed();
-  RoughMail<double> mail(entries::spodgt, options({{"eta", 0.02}}), graph, uniform_row(graph), uniform_column(graph),
-                         5);
+  RoughMail<double> mail(entries::spodgt, options({{"eta", 0.02}}), graph, uniform_row(graph), uniform_column(graph), 5);
   for (int event = 0; event < 120'000; ++event) mail.act();
   for (std::uint32_t i = 0; i < clients; ++i) CHECK((mail.model(i) - minimiser()).norm() < 1e-6);
 }
@@ -690,8 +662,7 @@ TEST_CASE("pushpull is the dense loop of its equations in all eight forms") {
         CAPTURE(x_mix);
         CAPTURE(y_mix);
         CAPTURE(y0);
-        const AlgorithmOptions chosen =
-            options({{"eta", 0.05}, {"x_mix", word(x_mix)}, {"y_mix", word(y_mix)}, {"y0", word(y0)}});
+        const AlgorithmOptions chosen = options({{"eta", 0.05}, {"x_mix", word(x_mix)}, {"y_mix", word(y_mix)}, {"y0", word(y0)}});
         LockStep run = play(entries::pushpull, chosen, digraph_world(entries::pushpull, chosen));
         double defect = 0;
         run.after_step = [&](ClientId) { defect = std::max(defect, run.imbalance()); };
@@ -773,24 +744,23 @@ TEST_CASE("depositum is the dense loop of its equations, with both momenta, a pe
           double defect = 0;
           run.after_step = [&](ClientId) { defect = std::max(defect, run.imbalance()); };
           const Matrix<double> zero = Matrix<double>::Zero(clients, dimension);
-          const double worst = farthest(
-              run, 14, {{"x", first_models()}, {"y", zero}, {"nu", zero}, {"mu", zero}, {"g", zero}},
-              [&](Dense& d, std::uint64_t t) {
-                const bool meets = t > 0 && t % static_cast<std::uint64_t>(period) == 0;
-                if (word(option) == "I") {
-                  d["nu"] = gamma * d["nu"] + (1 - gamma) * d["y"];
-                } else {
-                  d["mu"] = gamma * d["mu"] + (1 - gamma) * d["y"];
-                  d["nu"] = gamma * d["mu"] + (1 - gamma) * d["y"];
-                }
-                d["x"] =
-                    (d["x"] - alpha * d["nu"]).unaryExpr([&](double z) { return penalty.prox(z, prox_step); }).eval();
-                if (meets) d["x"] = (w * d["x"]).eval();
-                d["y"] += beta * (gradients(d["x"]) - d["g"]);
-                if (meets) d["y"] = (w * d["y"]).eval();
-                d["g"] = gradients(d["x"]);
-                CHECK(far(mean_rows(all(run, "y")), beta * mean_rows(all(run, "g"))) < 1e-13);  // J y = beta J g
-              });
+          const double worst =
+              farthest(run, 14, {{"x", first_models()}, {"y", zero}, {"nu", zero}, {"mu", zero}, {"g", zero}},
+                       [&](Dense& d, std::uint64_t t) {
+                         const bool meets = t > 0 && t % static_cast<std::uint64_t>(period) == 0;
+                         if (word(option) == "I") {
+                           d["nu"] = gamma * d["nu"] + (1 - gamma) * d["y"];
+                         } else {
+                           d["mu"] = gamma * d["mu"] + (1 - gamma) * d["y"];
+                           d["nu"] = gamma * d["mu"] + (1 - gamma) * d["y"];
+                         }
+                         d["x"] = (d["x"] - alpha * d["nu"]).unaryExpr([&](double z) { return penalty.prox(z, prox_step); }).eval();
+                         if (meets) d["x"] = (w * d["x"]).eval();
+                         d["y"] += beta * (gradients(d["x"]) - d["g"]);
+                         if (meets) d["y"] = (w * d["y"]).eval();
+                         d["g"] = gradients(d["x"]);
+                         CHECK(far(mean_rows(all(run, "y")), beta * mean_rows(all(run, "g"))) < 1e-13);  // J y = beta J g
+                       });
           CHECK(worst < 1e-12);
           CHECK(defect < 1e-12);
         }
@@ -800,10 +770,8 @@ TEST_CASE("depositum without penalty and momentum, beta = 1 and T0 = 1 is dsgt o
   const AlgorithmOptions chosen = options({{"alpha", 0.1}, {"beta", 1.0}, {"gamma", 0.0}});
   const AlgorithmOptions reference = options({{"alpha", 0.1}});
   const std::vector<Vector<double>> equal(clients, point(3, 0));
-  LockStep shifted(doubly_world(entries::depositum, chosen), quadratics<double>(),
-                   entries::depositum.make_double(chosen), equal);
-  LockStep dsgt(doubly_world(entries::dsgt, reference), quadratics<double>(), entries::dsgt.make_double(reference),
-                equal);
+  LockStep shifted(doubly_world(entries::depositum, chosen), quadratics<double>(), entries::depositum.make_double(chosen), equal);
+  LockStep dsgt(doubly_world(entries::dsgt, reference), quadratics<double>(), entries::dsgt.make_double(reference), equal);
   std::vector<Matrix<double>> models;
   dsgt.run(12, [&](std::uint64_t) { models.push_back(all(dsgt, "x")); });
   shifted.run(12, [&](std::uint64_t done) {
@@ -836,8 +804,8 @@ TEST_CASE("with averaging weights all models are equal after depositum communica
 TEST_CASE("as printed depositum minimises f + h / beta; the consistent operator minimises f + h") {
   // One coordinate, everybody f = (x - 2)^2 / 2 and h = |x| / 2: f + h has its minimum at 1.5, f + 2 h at 1.
   for (const char* mode : {"paper", "consistent"}) {
-    const AlgorithmOptions chosen = options(
-        {{"alpha", 0.2}, {"beta", 0.5}, {"gamma", 0.2}, {"h", word("l1")}, {"h_lam", 0.5}, {"prox_mode", word(mode)}});
+    const AlgorithmOptions chosen =
+        options({{"alpha", 0.2}, {"beta", 0.5}, {"gamma", 0.2}, {"h", word("l1")}, {"h_lam", 0.5}, {"prox_mode", word(mode)}});
     std::vector<std::unique_ptr<Learner<double>>> learners;
     for (std::uint32_t i = 0; i < clients; ++i)
       learners.push_back(make_quadratic<double>(Matrix<double>::Identity(1, 1), vector({2})));
@@ -959,13 +927,12 @@ TEST_CASE("sgp with shares that change from round to round is the dense loop of 
   Vector<double> weights = Vector<double>::Ones(clients);
   double defect = 0;
   run.after_step = [&](ClientId) { defect = std::max(defect, run.imbalance()); };
-  const double worst =
-      farthest(run, 20, {{"x", first_models()}, {"z", first_models()}}, [&](Dense& d, std::uint64_t k) {
-        d["x"] = (cycle[k % 2] * (d["x"] - 0.1 * gradients(d["z"]))).eval();
-        weights = (cycle[k % 2] * weights).eval();
-        for (std::uint32_t i = 0; i < clients; ++i) d["z"].row(i) = d["x"].row(i) / weights[i];
-        CHECK(weights.sum() == doctest::Approx(clients).epsilon(1e-13));
-      });
+  const double worst = farthest(run, 20, {{"x", first_models()}, {"z", first_models()}}, [&](Dense& d, std::uint64_t k) {
+    d["x"] = (cycle[k % 2] * (d["x"] - 0.1 * gradients(d["z"]))).eval();
+    weights = (cycle[k % 2] * weights).eval();
+    for (std::uint32_t i = 0; i < clients; ++i) d["z"].row(i) = d["x"].row(i) / weights[i];
+    CHECK(weights.sum() == doctest::Approx(clients).epsilon(1e-13));
+  });
   CHECK(worst < 1e-12);
   CHECK(defect < 1e-12);  // of w, and of x with all steps
 }
@@ -980,8 +947,7 @@ TEST_CASE("a paper counts a model and a tracker for a message, or a model and on
 }
 
 TEST_CASE("a tracking option that cannot be is refused when the factory is made, with what is allowed") {
-  const auto complaint = [](const CatalogueEntry& entry, const char* name,
-                            AlgorithmOptions::Value value) -> std::string {
+  const auto complaint = [](const CatalogueEntry& entry, const char* name, AlgorithmOptions::Value value) -> std::string {
     try {
       entry.make_float(options({{name, std::move(value)}}));
     } catch (const std::invalid_argument& error) {
@@ -990,14 +956,11 @@ TEST_CASE("a tracking option that cannot be is refused when the factory is made,
     return "nothing was thrown";
   };
   CHECK(complaint(entries::spodgt, "eta", -1.0) == "algorithm.eta = -1: must be greater than 0");
-  CHECK(complaint(entries::spodgt, "p", std::vector<double>{0.5, 0}) ==
-        "algorithm.p = 0: must be greater than 0 and at most 1");
+  CHECK(complaint(entries::spodgt, "p", std::vector<double>{0.5, 0}) == "algorithm.p = 0: must be greater than 0 and at most 1");
   CHECK(complaint(entries::spodgt, "gradient_mode", word("last")) ==
         "algorithm.gradient_mode = \"last\": must be \"by_form\", \"paper\", \"memory\" or \"inverse_p\"");
-  CHECK(complaint(entries::kgt_directed, "local_steps", std::int64_t{0}) ==
-        "algorithm.local_steps = 0: must be from 1 to 1000000");
-  CHECK(complaint(entries::pushpull, "y_mix", word("both")) ==
-        "algorithm.y_mix = \"both\": must be \"cta\" or \"atc\"");
+  CHECK(complaint(entries::kgt_directed, "local_steps", std::int64_t{0}) == "algorithm.local_steps = 0: must be from 1 to 1000000");
+  CHECK(complaint(entries::pushpull, "y_mix", word("both")) == "algorithm.y_mix = \"both\": must be \"cta\" or \"atc\"");
   CHECK(complaint(entries::pushpull, "y0", word("0")) == "algorithm.y0 = \"0\": must be \"g\" or \"Bg\"");
   CHECK(complaint(entries::dsgt, "alpha", 0.0) == "algorithm.alpha = 0: must be greater than 0");
   CHECK(complaint(entries::depositum, "gamma", 1.0) == "algorithm.gamma = 1: must be at least 0 and less than 1");

@@ -80,9 +80,7 @@ batch = 8
     fs::remove(plain);
     return name;
   }
-  Ended run() const {
-    return run_rubato({"run", home / "mnist.toml", "--data", home / "data", "--out", home / "run", "--json"});
-  }
+  Ended run() const { return run_rubato({"run", home / "mnist.toml", "--data", home / "data", "--out", home / "run", "--json"}); }
   // What is said of the damaged set; the sentence names the file.
   void refuses(const fs::path& damaged, const std::string& said) const {
     const Ended ended = run();
@@ -118,9 +116,8 @@ dimension = 8
 name = "quadratic"
 )");
   CAPTURE(said);
-  for (const std::string place :
-       {"bad.toml:2: until", "bad.toml:3: sede", "bad.toml:5: clients.count", "bad.toml:7: clients.compute.rate",
-        "bad.toml:9: algorithm.name", "bad.toml:10: algorithm.eta"})
+  for (const std::string place : {"bad.toml:2: until", "bad.toml:3: sede", "bad.toml:5: clients.count",
+                                  "bad.toml:7: clients.compute.rate", "bad.toml:9: algorithm.name", "bad.toml:10: algorithm.eta"})
     CHECK(contains(said, place));
   CHECK(contains(said, "seed"));   // did you mean
   CHECK(contains(said, "draco"));  // did you mean
@@ -137,21 +134,17 @@ TEST_CASE("a file that is not TOML, or no file at all, is refused by name") {
 }
 
 TEST_CASE("a graph in which somebody cannot be reached is refused with who") {
-  const std::string edges =
-      refusal(small_with("kind = \"ring\"", "kind = \"edges\"\nedges = [[0, 1], [1, 2], [3, 4], [4, 5]]"));
+  const std::string edges = refusal(small_with("kind = \"ring\"", "kind = \"edges\"\nedges = [[0, 1], [1, 2], [3, 4], [4, 5]]"));
   CAPTURE(edges);
   CHECK(contains(edges, "3"));
   const Folder home;
   write_text(home / "graph.txt", "0 1\n1 2\n2 3\n3 4\n");
-  CHECK_FALSE(
-      refusal(small_with("kind = \"ring\"", "kind = \"file\"\nfile = \"" + (home / "graph.txt").string() + "\""))
-          .empty());
+  CHECK_FALSE(refusal(small_with("kind = \"ring\"", "kind = \"file\"\nfile = \"" + (home / "graph.txt").string() + "\"")).empty());
 }
 
 TEST_CASE("a graph file that is missing, empty or damaged is refused with its name") {
   const Folder home;
-  const std::string text =
-      small_with("kind = \"ring\"", "kind = \"file\"\nfile = \"" + (home / "graph.txt").string() + "\"");
+  const std::string text = small_with("kind = \"ring\"", "kind = \"file\"\nfile = \"" + (home / "graph.txt").string() + "\"");
   CHECK(contains(refusal(text), "graph.txt"));
   for (const std::string content : {"", "0 1\n1 two\n", "0 1\n1 99\n", "0 0\n", "0 1\n0 1\n"}) {
     write_text(home / "graph.txt", content);
@@ -162,8 +155,7 @@ TEST_CASE("a graph file that is missing, empty or damaged is refused with its na
 
 TEST_CASE("a data set that is not there is named with its files, its origin and where to put them") {
   const Mnist mnist;
-  const Ended ended =
-      run_rubato({"run", mnist.home / "mnist.toml", "--data", mnist.home / "nowhere", "--out", mnist.home / "run"});
+  const Ended ended = run_rubato({"run", mnist.home / "mnist.toml", "--data", mnist.home / "nowhere", "--out", mnist.home / "run"});
   CAPTURE(ended.err);
   CHECK(ended.code == 2);
   for (const char* part : {"mnist", "train-images-idx3-ubyte", "t10k-labels-idx1-ubyte", "http", "RUBATO_DATA"})
@@ -186,8 +178,7 @@ TEST_CASE("an own set in the format of MNIST is read, plain and compressed, with
 TEST_CASE("a truncated IDX file is refused with its name") {
   const Mnist mnist;
   const fs::path images = mnist.file("train", "images-idx3");
-  for (const std::uintmax_t size :
-       {std::uintmax_t{0}, std::uintmax_t{3}, std::uintmax_t{15}, fs::file_size(images) - 1}) {
+  for (const std::uintmax_t size : {std::uintmax_t{0}, std::uintmax_t{3}, std::uintmax_t{15}, fs::file_size(images) - 1}) {
     fs::resize_file(images, size);
     mnist.refuses(images, "");
   }

@@ -58,21 +58,15 @@ Command::~Command() {
   waitpid(process_, &status_, 0);
 }
 
-void Command::send(int signal) const {
-  kill(process_, signal);
-}
+void Command::send(int signal) const { kill(process_, signal); }
 
 bool Command::is_running() {
   if (!has_ended_) has_ended_ = waitpid(process_, &status_, WNOHANG) == process_;
   return !has_ended_;
 }
 
-std::string Command::out() const {
-  return text_of(streams_ / "out");
-}
-std::string Command::err() const {
-  return text_of(streams_ / "err");
-}
+std::string Command::out() const { return text_of(streams_ / "out"); }
+std::string Command::err() const { return text_of(streams_ / "err"); }
 
 bool Command::catches(int signal) const {
   std::istringstream status(text_of("/proc/" + std::to_string(process_) + "/status"));
@@ -87,9 +81,7 @@ Ended Command::wait(std::chrono::seconds limit) {
   return {by_signal ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_), by_signal, out(), err()};
 }
 
-Ended run_rubato(const Arguments& arguments, const Command::Where& where) {
-  return Command(arguments, where).wait();
-}
+Ended run_rubato(const Arguments& arguments, const Command::Where& where) { return Command(arguments, where).wait(); }
 
 bool becomes_true(const std::function<bool()>& condition, std::chrono::seconds limit) {
   const auto until = std::chrono::steady_clock::now() + limit;
@@ -100,22 +92,16 @@ bool becomes_true(const std::function<bool()>& condition, std::chrono::seconds l
   return true;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::string text_of(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-void write_text(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream(file, std::ios::binary) << text;
-}
+void write_text(const std::filesystem::path& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
 
-std::string quickstart() {
-  return RUBATO_SOURCE_DIR "/examples/quickstart.toml";
-}
+std::string quickstart() { return RUBATO_SOURCE_DIR "/examples/quickstart.toml"; }
 
 std::string small_experiment(const Folder& folder) {
   write_text(folder / "small.toml", R"(name = "small"

@@ -31,8 +31,7 @@ TEST_CASE("compare prints a table of every setting, and leaves it with the curve
   for (const char* part : {"small algorithm.eta=0.05", "small algorithm.eta=0.1", "other algorithm.eta=0.05", "dpsgd",
                            "loss at seconds", "to accuracy 0.5", "0 of 3", "the comparison is in "})
     CHECK(contains(ended.out, part));
-  for (const char* file : {"table.csv", "table.json", "curves.csv", "report.html"})
-    CHECK(fs::exists(home / "both" / file));
+  for (const char* file : {"table.csv", "table.json", "curves.csv", "report.html"}) CHECK(fs::exists(home / "both" / file));
   CHECK(contains(text_of(home / "both/report.html"), "\"bands\""));
   CHECK(json::parse(text_of(home / "both/table.json")).at("settings").size() == 4);
 }
@@ -53,8 +52,12 @@ TEST_CASE("a comparison that cannot be made says why with exit code 2, and leave
   const std::string file = small_experiment(home);
   fs::create_directories(home / "mine");
   write_text(home / "mine/notes.txt", "mine");
-  for (const Arguments& wrong : {Arguments{"--axis", "joy"}, {"--target", "2"}, {"--grid", "algorithm.zeta=1"},
-                                 {"--grid", "algorithm.eta"}, {"--seeds", "0"}, {"--out", home / "mine"}}) {
+  for (const Arguments& wrong : {Arguments{"--axis", "joy"},
+                                 {"--target", "2"},
+                                 {"--grid", "algorithm.zeta=1"},
+                                 {"--grid", "algorithm.eta"},
+                                 {"--seeds", "0"},
+                                 {"--out", home / "mine"}}) {
     Arguments arguments{"compare", file};
     arguments.insert(arguments.end(), wrong.begin(), wrong.end());
     const Ended ended = run_rubato(arguments);

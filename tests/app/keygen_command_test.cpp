@@ -11,7 +11,7 @@ TEST_CASE("keygen writes a pair of keys and prints what the roster needs, withou
   const Ended ended = run_rubato({"keygen", "alice", "--out", home.path()});
   CAPTURE(ended.err);
   REQUIRE(ended.code == 0);
-  struct stat facts{};
+  struct stat facts {};
   REQUIRE(stat((home / "alice.secret").c_str(), &facts) == 0);
   CHECK((facts.st_mode & 0777) == 0600);
   const std::string secret = text_of(home / "alice.secret").substr(0, 40), open = text_of(home / "alice.public").substr(0, 40);
@@ -26,7 +26,7 @@ TEST_CASE("keygen makes the folder for the keys, and only its owner may look int
     const Ended ended = run_rubato({"keygen", "alice", "--out", home / place});
     CAPTURE(ended.err);
     REQUIRE(ended.code == 0);
-    struct stat facts{};
+    struct stat facts {};
     REQUIRE(stat((home / place).c_str(), &facts) == 0);
     CHECK((facts.st_mode & 0777) == 0700);
     CHECK(text_of((home / place) / "alice.public").size() == 41);

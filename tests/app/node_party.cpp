@@ -60,8 +60,8 @@ Party::Party(const std::string& experiment) {
 }
 
 void Party::start(const std::string& host) {
-  processes_[host] = std::make_unique<Command>(
-      Arguments{"node", file(), "--host", host, "--out", home_ / host, "--quiet", "--threads", "1"});
+  processes_[host] =
+      std::make_unique<Command>(Arguments{"node", file(), "--host", host, "--out", home_ / host, "--quiet", "--threads", "1"});
 }
 
 void Party::start_all(const Names& hosts) {
@@ -73,9 +73,7 @@ void Party::kill(const std::string& host) {
   REQUIRE(process(host).wait().by_signal);
 }
 
-Ended Party::wait(const std::string& host) {
-  return process(host).wait();
-}
+Ended Party::wait(const std::string& host) { return process(host).wait(); }
 
 void Party::stop(const Names& hosts) {
   for (const std::string& host : hosts) {

@@ -1,4 +1,5 @@
-// Three hosts of one run, a, b and c, on this machine: their keys, their file, their processes and what those leave behind.
+// Three hosts of one run, a, b and c, on this machine: their keys, their file, their processes and what those leave
+// behind.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// `rubato node` in virtual time: processes over tcp with CURVE share one run, and launchers and scripts that start them.
+// `rubato node` in virtual time: processes over tcp with CURVE share one run, and launchers and scripts that start
+// them.
 #include <doctest/doctest.h>
 
 #include <sys/wait.h>
@@ -210,7 +211,8 @@ TEST_CASE("the script for one machine runs an experiment that names a file besid
   const fs::path channels = fs::path(RUBATO_SOURCE_DIR) / "examples/channels";
   const auto files = [&] { return std::distance(fs::directory_iterator(channels), fs::directory_iterator()); };
   const auto before = files();
-  const int code = run_script("local.sh", (channels / "trace.toml").string() + " " + (folder / "out").string(), folder / "said.txt");
+  const int code =
+      run_script("local.sh", (channels / "trace.toml").string() + " " + (folder / "out").string(), folder / "said.txt");
   CAPTURE(text_of(folder / "said.txt"));
   CHECK(code == 0);
   CHECK(files() == before);

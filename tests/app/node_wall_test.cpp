@@ -1,6 +1,6 @@
-// `rubato node` in real time: three processes over tcp with CURVE, what they learn, and what becomes of a run when hosts
-// come late, are killed, come back or do not. Nothing here waits for a time to pass: every step waits until the one
-// before can be seen.
+// `rubato node` in real time: three processes over tcp with CURVE, what they learn, and what becomes of a run when
+// hosts come late, are killed, come back or do not. Nothing here waits for a time to pass: every step waits until the
+// one before can be seen.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-const std::string a_minute = "60.5";       // of the experiment: three real seconds
+const std::string a_minute = "60.5";  // of the experiment: three real seconds
 const std::string two_minutes = "120.5";
 const std::string endless = "100000005.0";
 
@@ -25,7 +25,8 @@ std::string digits(const std::string& until, const std::string& checkpoint_every
 seed = 3
 clock = "wall"
 time_scale = 20.0
-until = )" + until + "\ncheckpoint_every = " + checkpoint_every + R"(
+until = )" +
+         until + "\ncheckpoint_every = " + checkpoint_every + R"(
 
 [hosts]
 wait = 30.0
@@ -82,9 +83,7 @@ void check_replays(const Party& party, const std::string& first = "a") {
   CHECK(replayed.code == 0);
 }
 
-double accuracy(const json& summary) {
-  return summary.at("accuracy").at("mean").get<double>();
-}
+double accuracy(const json& summary) { return summary.at("accuracy").at("mean").get<double>(); }
 
 double distance(const std::vector<double>& one, const std::vector<double>& other) {
   double sum = 0;
@@ -110,7 +109,9 @@ TEST_CASE("three processes started in any order learn to the end, and their reco
   check_replays(party);
 }
 
-TEST_CASE("a script of who comes and goes is carried out by three processes, and their records replay to the digests of the first") {
+TEST_CASE(
+    "a script of who comes and goes is carried out by three processes, and their records replay to the digests of the "
+    "first") {
   const std::string script = R"([churn]
 notice = 2.0
 checkpoint_every = 5.0
@@ -263,7 +264,8 @@ TEST_CASE("Ctrl-C at one host ends it with its results, and the others go on") {
   check_replays(party);
 }
 
-// ---- in rounds ---------------------------------------------------------------------------------------------------------
+// ---- in rounds
+// ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -295,7 +297,8 @@ TEST_CASE("in rounds, when a host is killed for good the others go through their
 TEST_CASE("in rounds a host that is killed and started again finds the round of the others, and they wait for it again") {
   Party party(rounds(endless));
   party.start_all(Party::everybody);
-  REQUIRE(becomes_true([&] { return party.has_checkpoint("b") && party.samples("c") > 2 && heard(party, "c", clients_of_b, 0) > 3; }));
+  REQUIRE(
+      becomes_true([&] { return party.has_checkpoint("b") && party.samples("c") > 2 && heard(party, "c", clients_of_b, 0) > 3; }));
   party.kill("b");
   const std::size_t before = heard(party, "c", clients_of_a, 0);
   REQUIRE(becomes_true([&] { return heard(party, "c", clients_of_a, 0) > before + 5; }));
@@ -311,7 +314,8 @@ namespace {
 
 // The same six clients under a server, a leader that changes or with a token.
 std::string digits_under(const std::string& algorithm, const std::string& topology, const std::string& until) {
-  std::string text = with(digits(until), "name = \"draco\"\neta = 0.1\nself_apply = true", "name = \"" + algorithm + "\"\neta = 0.1");
+  std::string text =
+      with(digits(until), "name = \"draco\"\neta = 0.1\nself_apply = true", "name = \"" + algorithm + "\"\neta = 0.1");
   text = with(text, "kind = \"ring\"", "kind = \"" + topology + "\"");
   text = with(text, "window = 0.05", "deadline = 1.0");
   return with(text, "compute = { law = \"poisson\", rate = 2.0 }",
@@ -327,7 +331,9 @@ void see_hear(const Party& party, const std::string& host, const std::vector<std
 
 }  // namespace
 
-TEST_CASE("under a server, a leader that changes or with a token the others learn on when a host is killed, and with it when it is back") {
+TEST_CASE(
+    "under a server, a leader that changes or with a token the others learn on when a host is killed, and with it when "
+    "it is back") {
   const std::pair<const char*, const char*> algorithms[] = {{"fedavg", "star"}, {"swarm", "complete"}, {"digest", "ring"}};
   for (const auto& [algorithm, topology] : algorithms) {
     CAPTURE(algorithm);
@@ -420,7 +426,9 @@ std::vector<double> mean_of_centres(Party& party) {
 
 }  // namespace
 
-TEST_CASE("Spod-GT over three processes finds the optimum and keeps its mass while messages are lost, doubled and overtaken") {
+TEST_CASE(
+    "Spod-GT over three processes finds the optimum and keeps its mass while messages are lost, doubled and "
+    "overtaken") {
   Party party(quadratic(R"(clock = "wall"
 time_scale = 20.0
 until = 120.5
@@ -432,7 +440,8 @@ wait = 30.0
 loss = 0.1
 duplicate = 0.1
 reorder = 0.2
-)", "name = \"spodgt\"\neta = 0.1\n"));
+)",
+                        "name = \"spodgt\"\neta = 0.1\n"));
   party.start_all(Party::everybody);
   party.finish(Party::everybody);
   const json summary = party.summary("a");
@@ -449,7 +458,8 @@ reorder = 0.2
   check_replays(party);
 }
 
-// ---- what is refused -------------------------------------------------------------------------------------------------
+// ---- what is refused
+// -------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -126,8 +126,7 @@ TEST_CASE("golden writes its answers in the schema of the cases, and they satisf
   CHECK(run_rubato({"golden", golden_cases, "--answers", home / "deep/answers"}).code == 0);
   for (const auto& entry : fs::directory_iterator(golden_cases)) {
     const json golden_case = json::parse(text_of(entry.path()));
-    const json answer =
-        json::parse(text_of(home / "deep/answers" / (golden_case.at("id").get<std::string>() + ".json")));
+    const json answer = json::parse(text_of(home / "deep/answers" / (golden_case.at("id").get<std::string>() + ".json")));
     CHECK(answer.at("id") == golden_case.at("id"));
     for (const auto& [key, value] : golden_case.at("expect").items()) CHECK(answer.at("expect").contains(key));
   }
@@ -142,8 +141,7 @@ TEST_CASE("topology describes the graph, and fails where somebody cannot be reac
   const std::string file = small_experiment(home);
   const Ended ring = run_rubato({"topology", file});
   CHECK(ring.code == 0);
-  for (const char* line :
-       {"clients             6\n", "links               12", "strongly connected  yes", "metropolis", "gap"})
+  for (const char* line : {"clients             6\n", "links               12", "strongly connected  yes", "metropolis", "gap"})
     CHECK(contains(ring.out, line));
   const Ended apart = run_rubato({"topology", file, "--set", "topology.kind=edges", "--set", "topology.edges=[[0,1]]"});
   CHECK(apart.code == 2);
@@ -173,8 +171,8 @@ TEST_CASE("list shows what there is, one list alone, and every key of the experi
 TEST_CASE("a damaged set is said to be one in its row, and the others are listed") {
   const Folder home;
   fs::create_directories(home / "data/mnist");
-  for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
-                           "t10k-labels-idx1-ubyte"})
+  for (const char* name :
+       {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"})
     write_text(home / "data/mnist" / name, "not what it should be");
   const Ended ended = run_rubato({"list", "datasets"}, {home.path(), ""});
   CHECK(ended.code == 0);

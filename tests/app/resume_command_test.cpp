@@ -106,7 +106,7 @@ TEST_CASE("a damaged checkpoint is named and the one before is taken") {
   std::string bytes = text_of(file);
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
   write_text(file, bytes);
-  write_text(partial(out) / "checkpoint/checkpoint.partial", "torn");  // a writer was killed
+  write_text(partial(out) / "checkpoint/checkpoint.partial", "torn");   // a writer was killed
   const Ended ended = run_rubato({"resume", partial(out), "--quiet"});  // the folder's own name will do, too
   CHECK(ended.code == 0);
   CHECK(contains(ended.err, file.filename().string() + " is damaged and passed over: its bytes are not those that were written"));
@@ -163,8 +163,7 @@ TEST_CASE("a run that is complete, at work, in real time or not there is not res
 
   Command busy({"run", quickstart(), "--set", "until=100000005.0", "--quiet", "--out", home / "busy"});
   REQUIRE(becomes_true([&] { return fs::exists(home / "busy.partial/metrics.csv"); }));
-  for (const Arguments& arguments :
-       {Arguments{"resume", home / "busy"}, {"run", small_experiment(home), "--out", home / "busy"}}) {
+  for (const Arguments& arguments : {Arguments{"resume", home / "busy"}, {"run", small_experiment(home), "--out", home / "busy"}}) {
     const Ended refused = run_rubato(arguments);
     CHECK(refused.code == 2);
     CHECK(contains(refused.err, "another process is at work there"));

@@ -67,8 +67,8 @@ TEST_CASE("without --json a run says its digests and where it is, or that nothin
 TEST_CASE("a run folder holds everything that the design lists, and nothing under another name") {
   const Folder home;
   CHECK(run_rubato({"run", small_experiment(home), "--out", home / "run"}).code == 0);
-  for (const std::string name : {"experiment.toml", "metrics.csv", "clients.csv", "links.csv", "summary.json",
-                                 "timeline.rbt", "trace.json", "report.html", "models/models.npy"}) {
+  for (const std::string name : {"experiment.toml", "metrics.csv", "clients.csv", "links.csv", "summary.json", "timeline.rbt",
+                                 "trace.json", "report.html", "models/models.npy"}) {
     CAPTURE(name);
     CHECK(fs::file_size(home / "run" / name) > 0);
   }
@@ -82,8 +82,7 @@ TEST_CASE("a run folder holds everything that the design lists, and nothing unde
 TEST_CASE("without a record there is no timeline and no table of links, and replay says why") {
   const Folder home;
   CHECK(run_rubato({"run", small_experiment(home), "--set", "record=off", "--out", home / "run"}).code == 0);
-  for (const std::string name : {"timeline.rbt", "links.csv", "trace.json"})
-    CHECK_FALSE(fs::exists(home / "run" / name));
+  for (const std::string name : {"timeline.rbt", "links.csv", "trace.json"}) CHECK_FALSE(fs::exists(home / "run" / name));
   const Ended replayed = run_rubato({"replay", home / "run"});
   CHECK(replayed.code == 2);
   CHECK(contains(replayed.err, "record = \"off\""));
@@ -106,8 +105,8 @@ TEST_CASE("a dry run has the timing of the run, forecasts its size and has no mo
 TEST_CASE("--set lays values over the file, in turn, and --seed over both") {
   const Folder home;
   const Arguments run{"run", small_experiment(home), "--json"};
-  const json set = summary_of(run + Arguments{"--set", "clients.count=9", "--set", "name=trial", "--set",
-                                              "clients.count=7", "--set", "seed=5", "--seed", "8"});
+  const json set = summary_of(run + Arguments{"--set", "clients.count=9", "--set", "name=trial", "--set", "clients.count=7",
+                                              "--set", "seed=5", "--seed", "8"});
   CHECK(set.at("clients") == 7);
   CHECK(set.at("experiment") == "trial");
   CHECK(set.at("seed") == 8);
@@ -150,8 +149,7 @@ TEST_CASE("results that standard output does not take are a failure") {
   }
 }
 
-TEST_CASE(
-    "a folder that cannot be written is refused before the run, and one that holds something else is not touched") {
+TEST_CASE("a folder that cannot be written is refused before the run, and one that holds something else is not touched") {
   const Folder home;
   const std::string file = small_experiment(home);
   write_text(home / "letter", "dear");

@@ -19,14 +19,10 @@ Arguments endless(const fs::path& out) {
   return {"run", quickstart(), "--set", "until=100000005.0", "--threads", "2", "--out", out.string()};
 }
 
-std::ptrdiff_t lines_in(const std::string& text) {
-  return std::count(text.begin(), text.end(), '\n');
-}
+std::ptrdiff_t lines_in(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
 // Results so far: half a dozen samples are on the disk.
-bool has_samples(const fs::path& out) {
-  return lines_in(text_of(out.string() + ".partial/metrics.csv")) > 6;
-}
+bool has_samples(const fs::path& out) { return lines_in(text_of(out.string() + ".partial/metrics.csv")) > 6; }
 
 }  // namespace
 
@@ -88,8 +84,8 @@ TEST_CASE("a replay that is stopped says so, and does not call the record wrong"
 TEST_CASE("a second Ctrl-C ends at once, and leaves nothing under the final name") {
   const Folder home;
   // One computation takes longer than anybody waits: the first Ctrl-C is heard, the step is not done.
-  Command command({"run", quickstart(), "--set", "algorithm.local_batches=1000000", "--set", "model.batch=0", "--set",
-                   "until=1e6", "--out", home / "run"});
+  Command command({"run", quickstart(), "--set", "algorithm.local_batches=1000000", "--set", "model.batch=0", "--set", "until=1e6",
+                   "--out", home / "run"});
   REQUIRE(becomes_true([&] { return command.catches(SIGINT); }));
   command.send(SIGINT);
   REQUIRE(becomes_true([&] { return !command.catches(SIGINT); }));  // heard; the next one is the kernel's
@@ -107,8 +103,7 @@ TEST_CASE("a second Ctrl-C ends at once, and leaves nothing under the final name
 TEST_CASE("a pipe gets progress as plain lines, and with --quiet nothing at all") {
   const Folder home;
   Command quiet({"run", quickstart(), "--set", "until=100000005.0", "--quiet", "--threads", "1"});
-  Command loud(
-      {"run", quickstart(), "--set", "until=100000005.0", "--threads", "1"});  // begins later than the quiet one
+  Command loud({"run", quickstart(), "--set", "until=100000005.0", "--threads", "1"});  // begins later than the quiet one
   REQUIRE(becomes_true([&] { return lines_in(loud.err()) >= 1; }));
   quiet.send(SIGTERM);
   loud.send(SIGTERM);

@@ -1,6 +1,6 @@
 // Everything that may come in at a host: frames of arbitrary bytes among those of honest senders, in pieces, repeated,
-// damaged, left out, of earlier lives. Nothing breaks, memory stays within its limits, nobody speaks for another, and an
-// honest parcel is heard at most once, whole, and in order.
+// damaged, left out, of earlier lives. Nothing breaks, memory stays within its limits, nobody speaks for another, and
+// an honest parcel is heard at most once, whole, and in order.
 #include <array>
 #include <deque>
 #include <optional>
@@ -25,11 +25,24 @@ class Connection {
     while (!input.is_empty()) {
       const std::uint8_t move = input.byte();
       switch (move % 8) {
-        case 0: case 1: bytes_of_anyone(move, input); break;
-        case 2: case 3: case 4: honest_parcel(input); break;
-        case 5: again(); break;
-        case 6: held_.clear(); break;
-        case 7: reception_.tidy(); break;
+        case 0:
+        case 1:
+          bytes_of_anyone(move, input);
+          break;
+        case 2:
+        case 3:
+        case 4:
+          honest_parcel(input);
+          break;
+        case 5:
+          again();
+          break;
+        case 6:
+          held_.clear();
+          break;
+        case 7:
+          reception_.tidy();
+          break;
       }
       insist(pool_.reserved_bytes() < 8'000'000);
     }
@@ -43,7 +56,8 @@ class Connection {
     std::size_t piece = 100;
   };
 
-  // The connection may be one of host 1 or 2, or our own; or nothing is known of it, then nobody claims to be the honest one.
+  // The connection may be one of host 1 or 2, or our own; or nothing is known of it, then nobody claims to be the
+  // honest one.
   void bytes_of_anyone(std::uint8_t move, Input& input) {
     const std::uint8_t mending = move >> 3 & 7, who = move >> 6;
     const RawFrame raw(mending, input, input.number(2) % (2 * limits.parcel_bytes));
@@ -56,7 +70,7 @@ class Connection {
     const std::uint8_t accidents = input.byte();
     if (accidents >= 0xC0) ++life_, sequence_ = 0;
     if ((accidents & 2) == 0) draw_form(input);  // else as the last: so that pieces of two parcels could be confused
-    Parcel parcel{.kind = ParcelKind::letter, .head = std::vector<std::byte>(form_.head_bytes), .tensors = {}};
+    Parcel parcel{.kind = ParcelKind::message, .head = std::vector<std::byte>(form_.head_bytes), .tensors = {}};
     std::memcpy(parcel.head.data(), &++number_, sizeof number_);
     for (const auto& [scalar, count] : form_.tensors) {
       parcel.tensors.push_back(senders_pool_.make(scalar, count));
@@ -138,8 +152,7 @@ class Connection {
     last_heard_ = number;
     for (const Tensor& tensor : parcel.tensors) {
       insist(reinterpret_cast<std::uintptr_t>(tensor.data<std::byte>()) % 64 == 0);
-      for (std::size_t i = 0; i < tensor.bytes(); ++i)
-        insist(tensor.data<std::byte>()[i] == static_cast<std::byte>(number % 251));
+      for (std::size_t i = 0; i < tensor.bytes(); ++i) insist(tensor.data<std::byte>()[i] == static_cast<std::byte>(number % 251));
     }
   }
 
@@ -151,8 +164,8 @@ class Connection {
   }
 
   static std::uint64_t outcomes(const TransportCounts& counts) {
-    return counts.received + counts.malformed + counts.oversized + counts.unknown + counts.unauthenticated +
-           counts.replayed + counts.stale + counts.flooded;
+    return counts.received + counts.malformed + counts.oversized + counts.unknown + counts.unauthenticated + counts.replayed +
+           counts.stale + counts.flooded;
   }
 
   TensorPool pool_, senders_pool_;

@@ -1,5 +1,5 @@
-// RawFrame: bytes that a fuzzer made, cut into parts as a peer would send them, with checksums mended on request: else no
-// random change would ever get past them.
+// RawFrame: bytes that a fuzzer made, cut into parts as a peer would send them, with checksums mended on request: else
+// no random change would ever get past them.
 #pragma once
 
 #include <algorithm>
@@ -40,9 +40,9 @@ class Input {
 
 /// What is done to the bytes before they are sent.
 enum Mending : std::uint8_t {
-  seal_header = 1,   // the header's checksum is made right
-  seal_piece = 2,    // the piece's is
-  cut_anyhow = 4,    // into parts whose lengths the input says, else into those that the header says
+  seal_header = 1,  // the header's checksum is made right
+  seal_piece = 2,   // the piece's is
+  cut_anyhow = 4,   // into parts whose lengths the input says, else into those that the header says
 };
 
 class RawFrame {

@@ -23,7 +23,7 @@ void append(Bytes& bytes, std::initializer_list<int> more) {
 std::vector<Parcel> parcels(TensorPool& pool) {
   std::vector<Parcel> all(5);
   all[1] = {.kind = ParcelKind::control, .head = Bytes(24, std::byte{7}), .tensors = {}};
-  all[2] = {.kind = ParcelKind::letter, .head = Bytes(16, std::byte{1}), .tensors = {pool.make<float>(100)}};
+  all[2] = {.kind = ParcelKind::message, .head = Bytes(16, std::byte{1}), .tensors = {pool.make<float>(100)}};
   all[3] = {.kind = ParcelKind::payload,
             .head = Bytes(3, std::byte{2}),
             .tensors = {pool.make<double>(17), Tensor{}, pool.make<std::uint32_t>(0), pool.make<std::uint32_t>(9)}};

@@ -1,6 +1,8 @@
 // The doors of the house as a table, and the complaints that a text earns when it does not respect them.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,18 @@ using Faults = std::vector<std::string>;
 
 /// Includes that no door allows. The path is relative to the repository, as in "algos/draco.cpp".
 Faults door_faults(std::string_view path, std::string_view text);
+
+/// Which folder includes which, and how many files each has.
+class FolderGraph {
+ public:
+  void add(std::string_view path, std::string_view text);
+  /// Two folders that include each other, and folders with too many files.
+  Faults faults() const;
+
+ private:
+  std::map<std::string, std::size_t> files_;
+  std::map<std::string, std::map<std::string, std::string>> includes_;  // by folder and folder: the first example
+};
 
 /// A header without #pragma once.
 Faults header_faults(std::string_view path, std::string_view text);

@@ -23,9 +23,7 @@ std::string text_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>{stream}, {}};
 }
 
-bool is_ours(const std::string& path) {
-  return !path.starts_with("bench/rivals/");
-}
+bool is_ours(const std::string& path) { return !path.starts_with("bench/rivals/"); }
 
 // The files with one of these endings in these folders, in order of their paths.
 std::vector<File> files(const std::vector<std::string>& folders, const std::vector<std::string>& endings) {
@@ -41,8 +39,8 @@ std::vector<File> files(const std::vector<std::string>& folders, const std::vect
   return found;
 }
 
-const std::vector<std::string> rooms_with_code{"runtime", "learning", "algos",    "transports", "actors",
-                                               "app",     "web",      "examples", "bench"};
+const std::vector<std::string> rooms_with_code{"runtime", "learning", "algos", "transports", "experiment", "results",
+                                               "actors",  "app",      "web",   "examples",   "bench"};
 
 std::string joined(const Faults& faults) {
   std::string all;
@@ -63,9 +61,7 @@ void require_none(const Faults& faults) {
   CHECK(faults.empty());
 }
 
-Faults one(std::string sentence) {
-  return {std::move(sentence)};
-}
+Faults one(std::string sentence) { return {std::move(sentence)}; }
 
 }  // namespace
 
@@ -73,6 +69,12 @@ TEST_CASE("every include goes through a door") {
   const auto code = files(rooms_with_code, {".hpp", ".cpp"});
   REQUIRE(code.size() > 5);
   require_none(faults_in(code, door_faults));
+}
+
+TEST_CASE("folders do not include each other, and none is a cellar") {
+  FolderGraph graph;
+  for (const File& file : files(rooms_with_code, {".hpp", ".cpp"})) graph.add(file.path, file.text);
+  require_none(graph.faults());
 }
 
 TEST_CASE("every header says #pragma once") {
@@ -111,9 +113,16 @@ TEST_CASE("the link line of every room is its list of doors") {
 
 TEST_CASE("a closed door is answered with a sentence") {
   CHECK(door_faults("algos/draco.cpp", "#include \"transports/frame.hpp\"\n") ==
-        one("algos/draco.cpp includes transports/frame.hpp; algos may include learning and runtime"));
-  CHECK(door_faults("runtime/mailbox.hpp", "  #  include <rubato/actors/client_actor.hpp>") ==
-        one("runtime/mailbox.hpp includes actors/client_actor.hpp; runtime may include only the standard library"));
+        one("algos/draco.cpp includes transports/frame.hpp; algos may include learning, runtime, runtime/protocols and "
+            "runtime/world"));
+  CHECK(door_faults("runtime/mailbox.hpp", "  #  include <rubato/actors/virtual/client_actor.hpp>") ==
+        one("runtime/mailbox.hpp includes actors/virtual/client_actor.hpp; runtime may include only the standard "
+            "library"));
+  CHECK(door_faults("runtime/world/graph.hpp", "#include \"runtime/protocols/push.hpp\"") ==
+        one("runtime/world/graph.hpp includes runtime/protocols/push.hpp; runtime/world may include runtime"));
+  CHECK(door_faults("experiment/experiment.cpp", "#include \"experiment/file/keys.hpp\"").size() == 1);
+  CHECK(door_faults("results/curve.cpp", "#include \"actors/core/client_pool.hpp\"").size() == 1);
+  CHECK(door_faults("actors/core/reporter.hpp", "#include \"actors/run.hpp\"").size() == 1);
   CHECK(door_faults("transports/open.cpp", "#include \"tests/support/world.hpp\"") ==
         one("transports/open.cpp includes tests/support/world.hpp; transports may include runtime"));
   CHECK(door_faults("learning/model.hpp", "#include \"types.hpp\"") ==
@@ -123,28 +132,45 @@ TEST_CASE("a closed door is answered with a sentence") {
 }
 
 TEST_CASE("a library is named only in its own place") {
-  CHECK(door_faults("learning/mlp.cpp", "#include <caf/all.hpp>") ==
-        one("learning/mlp.cpp includes caf/all.hpp; CAF is named only in actors/"));
-  CHECK(door_faults("actors/experiment.cpp", "#include <boost/asio.hpp>").size() == 1);
-  CHECK(door_faults("actors/wall_clock.cpp", "#include <boost/asio.hpp>").empty());
+  CHECK(door_faults("learning/models/mlp.cpp", "#include <caf/all.hpp>") ==
+        one("learning/models/mlp.cpp includes caf/all.hpp; CAF is named only in actors/core/caf.hpp, *_actor.hpp and "
+            "*_actor.cpp"));
+  CHECK(door_faults("actors/core/run_control.hpp", "#include <caf/all.hpp>").size() == 1);
+  CHECK(door_faults("actors/virtual/conductor_actor.cpp", "#include <caf/all.hpp>").empty());
+  CHECK(door_faults("actors/run.cpp", "#include <boost/asio.hpp>").size() == 1);
+  CHECK(door_faults("actors/wall/clock.cpp", "#include <boost/asio.hpp>").empty());
   CHECK(door_faults("transports/in_process.cpp", "#include <zmq.hpp>").size() == 1);
   CHECK(door_faults("transports/zmq.cpp", "#include <zmq.hpp>").empty());
   CHECK(door_faults("runtime/random.hpp", "#include <Random123/philox.h>").size() == 1);
   CHECK(door_faults("runtime/random.cpp", "#include <Random123/philox.h>").empty());
   CHECK(door_faults("runtime/payload.hpp", "#include <Eigen/Core>").size() == 1);
-  CHECK(door_faults("actors/experiment.cpp", "#include <toml++/toml.h>").size() == 1);
-  CHECK(door_faults("actors/client_actor.cpp", "#include <CLI/CLI.hpp>").size() == 1);
+  CHECK(door_faults("results/curve.cpp", "#include <Eigen/Core>").size() == 1);
+  CHECK(door_faults("app/run.cpp", "#include <Eigen/Core>").size() == 1);
+  CHECK(door_faults("experiment/experiment.cpp", "#include <toml++/toml.h>").size() == 1);
+  CHECK(door_faults("actors/virtual/client_actor.cpp", "#include <CLI/CLI.hpp>").size() == 1);
   CHECK(door_faults("algos/draco.cpp", "#include <doctest/doctest.h>").size() == 1);
   CHECK(door_faults("app/run.cpp", "#include <folly/String.h>") ==
         one("app/run.cpp includes folly/String.h; no door leads there (tests/house/doors.cpp lists them)"));
 }
 
 TEST_CASE("an open door is open") {
-  CHECK(door_faults("actors/experiment.cpp",
-                    "#include <vector>\n#include <caf/all.hpp>\n#include \"algos/catalogue.hpp\"\n"
-                    "#include \"actors/config.hpp\"\n#include <rubato/runtime/time.hpp>\n// #include <CLI/CLI.hpp>\n")
+  CHECK(door_faults("actors/virtual/virtual_run.cpp",
+                    "#include <vector>\n#include \"actors/core/caf.hpp\"\n#include \"algos/catalogue.hpp\"\n"
+                    "#include \"experiment/build/timing.hpp\"\n#include <rubato/runtime/time.hpp>\n// #include <CLI/CLI.hpp>\n")
             .empty());
   CHECK(door_faults("tests/algos/draco_test.cpp", "#include \"transports/frame.hpp\"\n#include <caf/all.hpp>").empty());
+}
+
+TEST_CASE("folders that include each other, and cellars, are found") {
+  FolderGraph graph;
+  graph.add("learning/model.hpp", "#include \"learning/data/table.hpp\"\n#include \"runtime/random.hpp\"\n");
+  graph.add("learning/data/table.hpp", "#include \"learning/types.hpp\"\n");
+  CHECK(graph.faults() == one("learning and learning/data include each other: learning/model.hpp includes "
+                              "learning/data/table.hpp, and learning/data/table.hpp includes learning/types.hpp"));
+  FolderGraph full;
+  for (int i = 0; i < 51; ++i)
+    full.add("algos/a" + std::to_string(i) + ".cpp", ""), full.add("results/a" + std::to_string(i) + ".cpp", "");
+  CHECK(full.faults() == one("results has 51 files; at most 50 belong in a folder, but for algos, where a file is an algorithm"));
 }
 
 TEST_CASE("a header without its guard, a note without its end and a paper nobody has are found") {

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "learning/cifar_reader.hpp"
-#include "learning/npy_reader.hpp"
-#include "learning/series_reader.hpp"
+#include "learning/data/cifar_reader.hpp"
+#include "learning/data/npy_reader.hpp"
+#include "learning/data/series_reader.hpp"
 #include "tests/learning/support.hpp"
 
 using namespace rubato;
@@ -32,8 +32,8 @@ std::string npy_fault(const Bytes& bytes) {
 
 TEST_CASE("CIFAR-10 records are read from several files, one after the other") {
   const Folder folder;
-  const auto table = read_cifar<float>(std::array{folder.write("1.bin", test::cifar_bytes(2)),
-                                                  folder.write("2.bin.xz", test::xz_packed(test::cifar_bytes(1)))});
+  const auto table = read_cifar<float>(
+      std::array{folder.write("1.bin", test::cifar_bytes(2)), folder.write("2.bin.xz", test::xz_packed(test::cifar_bytes(1)))});
   CHECK(table.shape == Shape{3, 32, 32});
   CHECK(table.labels.numbers == std::vector<double>{0, 1, 0});
   CHECK(table.features.are_bytes());
@@ -68,26 +68,19 @@ TEST_CASE("NumPy labels are a column of numbers") {
   const auto read = [&](const Bytes& bytes) { return read_npy_labels(FileStream(folder.write("y.npy", bytes)), 1000); };
   CHECK(read(test::npy_of<std::int64_t>("<i8", "(3,)", {-1, 0, 5})).numbers == std::vector<double>{-1, 0, 5});
   CHECK(read(test::npy_of<float>("<f4", "(2, 1)", {0.5, 2})).numbers == std::vector<double>{0.5, 2});
-  CHECK(contains(test::complaint([&] {
-                   read(test::npy_of<float>("<f4", "(1, 2)", {0.5, 2}));
-                 }),
-                 "where labels belong"));
+  CHECK(contains(test::complaint([&] { read(test::npy_of<float>("<f4", "(1, 2)", {0.5, 2})); }), "where labels belong"));
 }
 
 TEST_CASE("faulty NumPy arrays are refused") {
   const std::vector<float> six{1, 2, 3, 4, 5, 6};
-  CHECK(contains(npy_fault(test::npy_of<float>("<f4", "(2, 4)", six)),
-                 "a.npy: is cut short: its array has 2 rows, the file 1"));
+  CHECK(contains(npy_fault(test::npy_of<float>("<f4", "(2, 4)", six)), "a.npy: is cut short: its array has 2 rows, the file 1"));
   CHECK(contains(npy_fault(test::npy_of<float>("<f4", "(1, 3)", six)), "has trailing bytes"));
-  CHECK(
-      contains(npy_fault(test::npy_of<float>(">f4", "(2, 3)", six)), "has an array of type \">f4\"; allowed are <f4"));
+  CHECK(contains(npy_fault(test::npy_of<float>(">f4", "(2, 3)", six)), "has an array of type \">f4\"; allowed are <f4"));
   CHECK(contains(npy_fault(test::npy_of<float>("<f4", "(6,)", six)), "has an array of 1 dimensions"));
   CHECK(contains(npy_fault(test::npy_of<float>("<f4", "(0, 3)", {})), "without any numbers"));
   CHECK(contains(npy_fault(test::npy_of<float>("<f4", "(2, 99999999999999)", six)), "more than 2^32 numbers"));
-  CHECK(
-      contains(npy_fault(test::npy_of<float>("<f4", "(1000, 3)", six)), "has 1000 rows of 24 bytes; allowed are 1000"));
-  CHECK(contains(npy_fault(test::npy_of<float>("<f4", "(2, 3)", {1, 2, 3, 4, NAN, 6})),
-                 "row 1 has a number that is not"));
+  CHECK(contains(npy_fault(test::npy_of<float>("<f4", "(1000, 3)", six)), "has 1000 rows of 24 bytes; allowed are 1000"));
+  CHECK(contains(npy_fault(test::npy_of<float>("<f4", "(2, 3)", {1, 2, 3, 4, NAN, 6})), "row 1 has a number that is not"));
   CHECK(contains(npy_fault(test::bytes_of("what")), "a.npy: is cut short"));
   CHECK(contains(npy_fault(test::bytes_of("whatever it is")), "is not a .npy array"));
 }

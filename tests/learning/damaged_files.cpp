@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "learning/cifar_reader.hpp"
-#include "learning/csv_reader.hpp"
-#include "learning/idx_reader.hpp"
-#include "learning/libsvm_reader.hpp"
-#include "learning/npy_reader.hpp"
-#include "learning/series_reader.hpp"
+#include "learning/data/cifar_reader.hpp"
+#include "learning/data/csv_reader.hpp"
+#include "learning/data/idx_reader.hpp"
+#include "learning/data/libsvm_reader.hpp"
+#include "learning/data/npy_reader.hpp"
+#include "learning/data/series_reader.hpp"
 #include "tests/learning/support.hpp"
 
 using namespace rubato;
@@ -44,9 +44,7 @@ void on_allocation(const volatile void*, std::size_t size) {
   while (before < now && !peak.compare_exchange_weak(before, now)) {
   }
 }
-void on_release(const volatile void* memory) {
-  allocated -= __sanitizer_get_allocated_size(memory);
-}
+void on_release(const volatile void* memory) { allocated -= __sanitizer_get_allocated_size(memory); }
 const int hooks = __sanitizer_install_malloc_and_free_hooks(on_allocation, on_release);
 
 /// A format: how it is read, and a file of it that is whole.
@@ -60,8 +58,7 @@ struct Reader {
 std::vector<Reader> readers(const test::Folder& folder) {
   const auto labels = folder.write("good-labels", test::idx_bytes({5}, 3)),
              images = folder.write("good-images", test::idx_bytes({5, 4, 4}));
-  const Bytes x = test::npy_of<float>("<f4", "(2, 3)", {1, 2, 3, 4, 5, 6}),
-              y = test::npy_of<std::int64_t>("<i8", "(2,)", {1, 0});
+  const Bytes x = test::npy_of<float>("<f4", "(2, 3)", {1, 2, 3, 4, 5, 6}), y = test::npy_of<std::int64_t>("<i8", "(2,)", {1, 0});
   const auto read_npz = [](const std::filesystem::path& file) {
     read_npy_features<float>(open_npz(file, {"x"}), limit);
     read_npy_labels(open_npz(file, {"y"}), limit);
@@ -109,9 +106,7 @@ void must_fail(const Reader& reader, const test::Folder& folder, const Bytes& by
   CHECK_MESSAGE(!said.empty(), reader.name, " reads a file that is ", how);
 }
 
-Bytes packed(const Bytes& bytes, int way) {
-  return way == 0 ? bytes : way == 1 ? test::gzipped(bytes) : test::xz_packed(bytes);
-}
+Bytes packed(const Bytes& bytes, int way) { return way == 0 ? bytes : way == 1 ? test::gzipped(bytes) : test::xz_packed(bytes); }
 
 Bytes repeated(const Bytes& bytes, std::size_t times) {
   Bytes all;
@@ -119,9 +114,7 @@ Bytes repeated(const Bytes& bytes, std::size_t times) {
   return all;
 }
 
-bool is_zip(const Reader& reader) {
-  return reader.name.starts_with("npz");
-}
+bool is_zip(const Reader& reader) { return reader.name.starts_with("npz"); }
 
 }  // namespace
 
@@ -172,8 +165,7 @@ TEST_CASE("files with any bit flipped and files of noise do no harm") {
     for (int i = 0; i < 100; ++i) {
       Bytes noise(stream.below(400));
       for (unsigned char& byte : noise) byte = static_cast<unsigned char>(stream.next());
-      if (i % 3 == 0)
-        std::copy_n(reader.good.begin(), std::min<std::size_t>({noise.size(), 8, reader.good.size()}), noise.begin());
+      if (i % 3 == 0) std::copy_n(reader.good.begin(), std::min<std::size_t>({noise.size(), 8, reader.good.size()}), noise.begin());
       outcome(reader, folder.write("noise", noise));
     }
   }
@@ -223,8 +215,7 @@ TEST_CASE("absurd dimensions, wrong counts and numbers that are none are refused
     must_fail(reader_of("csv"), folder, test::bytes_of("1,2,3\n1," + word + ",3\n"), "with " + word);
     if (word != "1 2") must_fail(reader_of("libsvm"), folder, test::bytes_of("1 1:" + word + "\n"), "with " + word);
   }
-  for (const std::string line :
-       {"1 99999999999999999999:1", "1 5:1", "1 0:1", "1 -1:1", "1 2:1 1:1", "1 1:1:1", ":", "1 :1"})
+  for (const std::string line : {"1 99999999999999999999:1", "1 5:1", "1 0:1", "1 -1:1", "1 2:1 1:1", "1 1:1:1", ":", "1 :1"})
     must_fail(reader_of("libsvm"), folder, test::bytes_of(line + "\n"), line);
   must_fail(reader_of("libsvm of any width"), folder, test::bytes_of("1 200000000:1\n"), "too wide");
   must_fail(reader_of("csv"), folder, test::bytes_of("1,2\n1,2,3\n"), "of rows of different lengths");
@@ -281,6 +272,6 @@ TEST_CASE("a bomb is refused within the limit of memory") {
   }
   const Bytes huge = test::npy_bytes("|u1", "(1000000000, 2)", Bytes(member));
   for (const bool is_deflated : {false, true})
-    must_fail(*std::find_if(all.begin(), all.end(), is_zip), folder,
-              test::zip_of({{"x.npy", huge}, {"y.npy", huge}}, is_deflated), "a bomb in an archive");
+    must_fail(*std::find_if(all.begin(), all.end(), is_zip), folder, test::zip_of({{"x.npy", huge}, {"y.npy", huge}}, is_deflated),
+              "a bomb in an archive");
 }

@@ -1,4 +1,4 @@
-#include "learning/data_files.hpp"
+#include "learning/data/data_files.hpp"
 
 #include <doctest/doctest.h>
 
@@ -20,8 +20,7 @@ const std::string table = "x,y,kind\n1.5,2,red\n3,4,blue\n5,6,red\n7,8,blue\n9,1
 
 TEST_CASE("a CSV file becomes a data set whose test part is split off") {
   const Folder folder;
-  const auto dataset =
-      load_files<double>({.train = folder.write("t.csv", table)}, {.test_share = 0.4, .shuffle = false});
+  const auto dataset = load_files<double>({.train = folder.write("t.csv", table)}, {.test_share = 0.4, .shuffle = false});
   CHECK(dataset->classes == 2);
   CHECK(dataset->shape == Shape{1, 1, 2});
   CHECK(dataset->train.labels == std::vector<Label>{1, 0, 1});
@@ -56,10 +55,9 @@ TEST_CASE("every format is told by the ending of the name") {
                                       .train_labels = folder.write("b-ubyte", test::idx_bytes({4}, 2))},
                                      {});
   CHECK(idx->shape == Shape{1, 2, 2});
-  CHECK(load_files<float>({.train = folder.write("b.bin.xz", test::xz_packed(test::cifar_bytes(6)))}, {.classes = 10})
-            ->classes == 10);
-  CHECK(load_files<float>({.train = folder.write("a.svm", std::string("1 2:1\n-1 1:1\n")), .features = 7}, {})
-            ->inputs() == 7);
+  CHECK(load_files<float>({.train = folder.write("b.bin.xz", test::xz_packed(test::cifar_bytes(6)))}, {.classes = 10})->classes ==
+        10);
+  CHECK(load_files<float>({.train = folder.write("a.svm", std::string("1 2:1\n-1 1:1\n")), .features = 7}, {})->inputs() == 7);
 }
 
 TEST_CASE("rows are given a shape, which must fit them") {
@@ -73,8 +71,7 @@ TEST_CASE("rows are given a shape, which must fit them") {
 TEST_CASE("images in a text are brought to 0 to 1 by their own range, whole numbers or not") {
   const Folder folder;
   const auto of = [&](const std::string& text) {
-    return load_files<double>({.train = folder.write("t.csv", text), .shape = {1, 2, 2}},
-                              {.test_share = 0.3, .shuffle = false});
+    return load_files<double>({.train = folder.write("t.csv", text), .shape = {1, 2, 2}}, {.test_share = 0.3, .shuffle = false});
   };
   CHECK(of("0,1,1,0,0\n1,0,0,1,1\n0,0,0,1,1\n")->train.features(0, 1) == 1);
   CHECK(of("0,16,8,0,0\n1,0,0,1,1\n0,0,0,1,1\n")->train.features(0, 2) == 0.5);
@@ -134,8 +131,7 @@ TEST_CASE("what does not fit together is refused with the key or the file") {
   CHECK(contains(complaint_about({.train = csv, .train_labels = y}), "data.train_labels is not for this format"));
   CHECK(contains(complaint_about({.train = x}), "data.train_labels must be set"));
   CHECK(contains(complaint_about({.train = x, .train_labels = y}), "x.npy: has 2 rows and 3 labels"));
-  CHECK(
-      contains(complaint_about({.train = csv, .test = other}), "the training part has 2 features and the test part 3"));
+  CHECK(contains(complaint_about({.train = csv, .test = other}), "the training part has 2 features and the test part 3"));
   CHECK(contains(complaint_about({.train = folder.write("what", table)}), "does not say it; allowed are csv"));
   CHECK(contains(complaint_about({.train = csv, .are_targets = true}), "needs numbers"));
   CHECK(contains(complaint_about({.train = csv}, {.classes = 3}), "data.classes is 3"));

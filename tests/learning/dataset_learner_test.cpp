@@ -1,4 +1,4 @@
-#include "learning/dataset_learner.hpp"
+#include "learning/models/dataset_learner.hpp"
 
 #include <doctest/doctest.h>
 
@@ -80,8 +80,7 @@ TEST_CASE("picks count in the client's own rows") {
   Scratch<double> scratch;
   const std::vector<std::uint32_t> second{1};
   CHECK(two.samples() == 2);
-  CHECK(two.gradient(read_only(x), second, view(g), scratch) ==
-        one.gradient(read_only(x), {}, view(expected), scratch));
+  CHECK(two.gradient(read_only(x), second, view(g), scratch) == one.gradient(read_only(x), {}, view(expected), scratch));
   CHECK(g == expected);
 }
 
@@ -112,8 +111,7 @@ TEST_CASE("a learner is scored on its own rows, on its own test rows, or on the 
   CHECK(shared.score(read_only(x), Part::train, scratch).samples == 1500);
   CHECK(own.score(read_only(x), Part::train, scratch).samples == 2);
   CHECK(few.score(read_only(x), Part::test, scratch).samples == 1);
-  const Score whole = shared.score(read_only(x), Part::test, scratch),
-              listed = own.score(read_only(x), Part::test, scratch);
+  const Score whole = shared.score(read_only(x), Part::test, scratch), listed = own.score(read_only(x), Part::test, scratch);
   CHECK(whole.by_class == listed.by_class);
   CHECK(whole.loss_sum == doctest::Approx(listed.loss_sum).epsilon(1e-12));
 }

@@ -1,4 +1,4 @@
-#include "learning/dense_model.hpp"
+#include "learning/models/dense_model.hpp"
 
 #include <doctest/doctest.h>
 
@@ -169,9 +169,8 @@ TEST_CASE("every dense model in float agrees with the one in double, also where 
 }
 
 TEST_CASE("a form that makes no sense is refused with all faults at once") {
-  const std::string sentence = complaint([] {
-    make_dense_model<float>({.inputs = 3, .classes = 3, .loss = Loss::logistic, .dropout = 1, .label_smoothing = -0.5});
-  });
+  const std::string sentence = complaint(
+      [] { make_dense_model<float>({.inputs = 3, .classes = 3, .loss = Loss::logistic, .dropout = 1, .label_smoothing = -0.5}); });
   CHECK(contains(sentence, "classes is 3; the logistic loss tells 2 classes apart"));
   CHECK(contains(sentence, "dropout is 1.0"));
   CHECK(contains(sentence, "label_smoothing is -0.5"));

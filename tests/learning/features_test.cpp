@@ -1,4 +1,4 @@
-#include "learning/features.hpp"
+#include "learning/data/features.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "learning/file_stream.hpp"
+#include "learning/data/file_stream.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,10 +3,10 @@
 
 #include <numeric>
 
-#include "learning/dataset_learner.hpp"
-#include "learning/dense_model.hpp"
 #include "learning/gradient_rules.hpp"
-#include "learning/problems.hpp"
+#include "learning/models/dataset_learner.hpp"
+#include "learning/models/dense_model.hpp"
+#include "learning/models/problems.hpp"
 #include "tests/learning/support.hpp"
 
 using namespace rubato;
@@ -84,8 +84,7 @@ TEST_CASE("the gradient of the softmax model agrees with central differences, an
   for (double l2 : {0.0, 0.1}) check_all(*learner_of(make_softmax<double>(5, 4, l2)), repeated_picks);
 }
 
-TEST_CASE(
-    "the gradient of multilayer perceptrons of any depth agrees with central differences, and descend steps along it") {
+TEST_CASE("the gradient of multilayer perceptrons of any depth agrees with central differences, and descend steps along it") {
   for (double l2 : {0.0, 0.1}) {
     check_all(*learner_of(make_mlp<double>(5, {}, 3, l2)), repeated_picks);
     check_all(*learner_of(make_mlp<double>(5, {7}, 3, l2)), repeated_picks);
@@ -99,8 +98,7 @@ TEST_CASE("the gradient of every loss agrees with central differences, and desce
       check_all(*learner_of(make_dense_model<double>({.inputs = 5, .hidden = hidden, .classes = 4, .loss = loss, .l2 = 0.1})),
                 repeated_picks);
   }
-  check_all(*learner_of(make_dense_model<double>({.inputs = 5, .classes = 2, .loss = Loss::logistic, .l2 = 0.1})),
-            repeated_picks);
+  check_all(*learner_of(make_dense_model<double>({.inputs = 5, .classes = 2, .loss = Loss::logistic, .l2 = 0.1})), repeated_picks);
   check_all(*learner_of(make_dense_model<double>({.inputs = 5, .hidden = {4}, .classes = 2, .loss = Loss::logistic})),
             repeated_picks);
 }
@@ -112,23 +110,22 @@ TEST_CASE("the gradient where numbers are learned agrees with central difference
 
 TEST_CASE("the gradient of every activation agrees with central differences, and descend steps along it") {
   for (const Activation activation : {Activation::none, Activation::relu, Activation::sigmoid, Activation::tanh})
-    check_all(*learner_of(make_dense_model<double>(
-                  {.inputs = 5, .hidden = {7, 6}, .classes = 3, .activation = activation, .l2 = 0.1})),
-              repeated_picks);
+    check_all(
+        *learner_of(make_dense_model<double>({.inputs = 5, .hidden = {7, 6}, .classes = 3, .activation = activation, .l2 = 0.1})),
+        repeated_picks);
 }
 
 TEST_CASE("the gradient with smoothed labels agrees with central differences, and descend steps along it") {
   for (const std::vector<Index>& hidden : {std::vector<Index>{}, std::vector<Index>{6}})
-    check_all(*learner_of(make_dense_model<double>(
-                  {.inputs = 5, .hidden = hidden, .classes = 4, .label_smoothing = 0.2})),
+    check_all(*learner_of(make_dense_model<double>({.inputs = 5, .hidden = hidden, .classes = 4, .label_smoothing = 0.2})),
               repeated_picks);
 }
 
 TEST_CASE("the gradient with dropout agrees with central differences under one chance, and descend steps along it") {
   const Picks picks = Picks(repeated_picks).with(Chance{.seed = 3, .client = {2}, .number = 5});
   for (const Activation activation : {Activation::relu, Activation::sigmoid, Activation::tanh}) {
-    const auto learner = learner_of(make_dense_model<double>(
-        {.inputs = 5, .hidden = {20, 16}, .classes = 3, .activation = activation, .dropout = 0.4}));
+    const auto learner = learner_of(
+        make_dense_model<double>({.inputs = 5, .hidden = {20, 16}, .classes = 3, .activation = activation, .dropout = 0.4}));
     check_gradient(*learner, picks);
     check_descent(*learner, picks);
     const Vector<double> x = random_vector<double>(learner->dimension(), 5, 0.7);
@@ -140,8 +137,8 @@ TEST_CASE("the gradient with dropout agrees with central differences under one c
 TEST_CASE("weight decay is added to the gradient and not to the loss, and spares what is exempt") {
   const auto model = make_mlp<double>(5, {4}, 3);
   const auto plain = learner_of(model);
-  const auto ruled = with_rules<double>(learner_of(model), std::make_shared<const GradientRules>(GradientRules{
-                                                               .weight_decay = 0.3, .exempt = {{0, 2}, {10, 5}}}));
+  const auto ruled = with_rules<double>(
+      learner_of(model), std::make_shared<const GradientRules>(GradientRules{.weight_decay = 0.3, .exempt = {{0, 2}, {10, 5}}}));
   check_descent(*ruled, repeated_picks);
   const Vector<double> x = random_vector<double>(model->dimension(), 5);
   Scratch<double> scratch;
@@ -173,9 +170,8 @@ TEST_CASE("a learner without rules is handed back as it came, and negative ones 
   const Learner<double>* const before = learner.get();
   CHECK(with_rules<double>(std::move(learner), std::make_shared<const GradientRules>()).get() == before);
   const auto refused = [](const GradientRules& rules) {
-    return test::complaint([&] {
-      with_rules<double>(learner_of(make_softmax<double>(5, 3)), std::make_shared<const GradientRules>(rules));
-    });
+    return test::complaint(
+        [&] { with_rules<double>(learner_of(make_softmax<double>(5, 3)), std::make_shared<const GradientRules>(rules)); });
   };
   CHECK(refused({.clip = -1}) == "model.clip is -1.000000; allowed are numbers from 0");
   CHECK(refused({.weight_decay = -1}) == "model.weight_decay is -1.000000; allowed are numbers from 0");
@@ -183,8 +179,7 @@ TEST_CASE("a learner without rules is handed back as it came, and negative ones 
 
 TEST_CASE("the gradient of the least squares problem agrees with central differences, and descend steps along it") {
   for (double l2 : {0.0, 0.1}) {
-    check_all(*make_least_squares<double>(random_matrix<double>(7, 5, 1), random_vector<double>(7, 2), l2),
-              repeated_picks);
+    check_all(*make_least_squares<double>(random_matrix<double>(7, 5, 1), random_vector<double>(7, 2), l2), repeated_picks);
   }
 }
 
@@ -197,8 +192,7 @@ TEST_CASE("the gradient of the logistic problem agrees with central differences,
 }
 
 TEST_CASE("the gradient of the softmax problem agrees with central differences, and descend steps along it") {
-  check_all(*make_softmax_problem<double>(random_matrix<double>(7, 3, 1), random_labels(7, 3, 1), 3, 0.05),
-            repeated_picks);
+  check_all(*make_softmax_problem<double>(random_matrix<double>(7, 3, 1), random_labels(7, 3, 1), 3, 0.05), repeated_picks);
 }
 
 TEST_CASE("the gradient of the quadratic problems agrees with central differences, and descend steps along it") {

@@ -1,4 +1,4 @@
-#include "learning/idx_reader.hpp"
+#include "learning/data/idx_reader.hpp"
 
 #include <doctest/doctest.h>
 
@@ -26,8 +26,7 @@ const Bytes good_labels = idx_bytes({3}, 3);
 
 TEST_CASE("IDX images are kept as bytes, plain and compressed, with their labels and their shape") {
   const Folder folder;
-  const auto images = folder.write("images.gz", test::gzipped(good_images)),
-             labels = folder.write("labels", good_labels);
+  const auto images = folder.write("images.gz", test::gzipped(good_images)), labels = folder.write("labels", good_labels);
   const Table<double> table = read_idx<double>(images, labels);
   CHECK(table.labels.numbers == std::vector<double>{0, 1, 2});
   CHECK(table.shape == Shape{1, 2, 2});
@@ -45,10 +44,10 @@ TEST_CASE("IDX images with channels have the shape of the file") {
 }
 
 TEST_CASE("an IDX file with the wrong magic is refused") {
-  CHECK(contains(reading(good_labels, good_labels),
-                 "images: starts with 0x00000801; an IDX file of images starts with 0x00000803"));
-  CHECK(contains(reading(good_images, good_images),
-                 "labels: starts with 0x00000803; an IDX file of labels starts with 0x00000801"));
+  CHECK(
+      contains(reading(good_labels, good_labels), "images: starts with 0x00000801; an IDX file of images starts with 0x00000803"));
+  CHECK(
+      contains(reading(good_images, good_images), "labels: starts with 0x00000803; an IDX file of labels starts with 0x00000801"));
   Bytes other = good_images;
   other[2] = 9;
   CHECK(contains(reading(other, good_labels), "images: starts with 0x00000903"));
@@ -59,8 +58,8 @@ TEST_CASE("an IDX file shorter or longer than its header promises is refused") {
   Bytes shorter = good_images, longer = good_images;
   shorter.pop_back();
   longer.push_back(0);
-  CHECK(contains(reading(shorter, good_labels),
-                 "images: is cut short: its header promises 3 items of 4 bytes, but 11 bytes follow"));
+  CHECK(
+      contains(reading(shorter, good_labels), "images: is cut short: its header promises 3 items of 4 bytes, but 11 bytes follow"));
   CHECK(contains(reading(longer, good_labels),
                  "images: has trailing bytes: its header promises 3 items of 4 bytes, but more follow"));
   CHECK(contains(reading(idx_bytes({0, 2, 2}), good_labels), "images: is empty"));
@@ -71,8 +70,7 @@ TEST_CASE("dimensions whose product is beyond the limit are refused before anyth
   for (std::size_t i = 4; i < 16; ++i) bytes[i] = 0xff;
   CHECK(contains(reading(bytes, good_labels), "images: promises items of more than 2^32 bytes"));
   const Bytes many_labels = idx_bytes({300}, 3);
-  CHECK(contains(reading(idx_bytes({300, 2, 2}), many_labels, 1199),
-                 "images: has 300 rows of 4 bytes; allowed are 1199 bytes"));
+  CHECK(contains(reading(idx_bytes({300, 2, 2}), many_labels, 1199), "images: has 300 rows of 4 bytes; allowed are 1199 bytes"));
   CHECK(contains(reading(idx_bytes({300, 2, 2}), many_labels, 3899), "labels: has 300 rows of 9 bytes"));
   CHECK(reading(idx_bytes({300, 2, 2}), many_labels, 3900) == "nothing was thrown");
 }

@@ -1,4 +1,4 @@
-#include "learning/model_catalogue.hpp"
+#include "learning/models/model_catalogue.hpp"
 
 #include <doctest/doctest.h>
 
@@ -27,8 +27,8 @@ TEST_CASE("models have the parameters that the papers count") {
   CHECK(size_of({.name = "linear"}, a9a, 0) == 124);
   CHECK(size_of({.name = "mlp", .hidden = {128, 64}}, mnist, 10) == 109'386);
   // 400 inputs: 256, 512, 512, 256, 256, 128, 128, 64 and 4 classes.
-  CHECK(size_of({.name = "decefl_dnn"}, {1, 1, 400}, 4) == 401 * 256 + 257 * 512 + 513 * 512 + 513 * 256 + 257 * 256 +
-                                                               257 * 128 + 129 * 128 + 129 * 64 + 65 * 4);
+  CHECK(size_of({.name = "decefl_dnn"}, {1, 1, 400}, 4) ==
+        401 * 256 + 257 * 512 + 513 * 512 + 513 * 256 + 257 * 256 + 257 * 128 + 129 * 128 + 129 * 64 + 65 * 4);
 }
 
 TEST_CASE("every known model can be made for the data it fits, and says nothing where it does not") {

@@ -1,4 +1,4 @@
-#include "learning/named_sets.hpp"
+#include "learning/data/named_sets.hpp"
 
 #include <doctest/doctest.h>
 
@@ -40,8 +40,8 @@ class Surroundings {
   std::filesystem::path directory_;
 };
 
-std::filesystem::path write_set(const Folder& folder, const std::string& set, const std::string& prefix,
-                                const std::string& test, const std::string& ending) {
+std::filesystem::path write_set(const Folder& folder, const std::string& set, const std::string& prefix, const std::string& test,
+                                const std::string& ending) {
   const auto put = [&](const std::string& name, const std::vector<unsigned char>& bytes) {
     folder.write(set + "/" + prefix + name + ending, bytes);
   };
@@ -102,13 +102,11 @@ TEST_CASE("an unknown set is refused with the list of the known") {
   for (const std::string& name : dataset_names()) CHECK(contains(sentence, name));
 }
 
-TEST_CASE(
-    "official EMNIST images, which lie on their side, are put upright, and derived subsets are left as they are") {
+TEST_CASE("official EMNIST images, which lie on their side, are put upright, and derived subsets are left as they are") {
   const Folder official, derived;
   write_set(official, "emnist", "emnist-balanced-", "test", "");
   write_set(derived, "emnist", "emnist-47sub-", "t10k", "");
-  const auto turned = load_dataset<double>("emnist", official.path()),
-             as_is = load_dataset<double>("emnist", derived.path());
+  const auto turned = load_dataset<double>("emnist", official.path()), as_is = load_dataset<double>("emnist", derived.path());
   CHECK(as_is->train.features(0, 1) == 1.0 / 255);
   CHECK(turned->train.features(0, 1) == 28 * (1.0 / 255));
   CHECK(turned->train.features(0, 28) == 1.0 / 255);
@@ -190,8 +188,7 @@ TEST_CASE("images take a byte a pixel in memory, and have the mean and deviation
   const Matrix<float> numbers = mnist->train.features.matrix();
   const double mean = numbers.cast<double>().mean();
   CHECK(mean == doctest::Approx(0.1307).epsilon(1e-3));
-  CHECK(std::sqrt(numbers.cast<double>().array().square().mean() - mean * mean) ==
-        doctest::Approx(0.3081).epsilon(1e-3));
+  CHECK(std::sqrt(numbers.cast<double>().array().square().mean() - mean * mean) == doctest::Approx(0.3081).epsilon(1e-3));
 }
 
 TEST_CASE("the CIFAR-10 batches that are there are taken, and the run says how many") {
@@ -246,8 +243,7 @@ TEST_CASE("the bearings have 4 or 10 classes of 400 segments, in two channels, s
     for (std::size_t c = 0; c < classes; ++c) CHECK(rows[c] + rows_of_test[c] == 400);
     CHECK(load_dataset<float>("cwru", large_data(), {.seed = 1, .classes = classes})->test.labels != cwru->test.labels);
   }
-  CHECK(
-      contains(test::complaint([] { load_dataset<float>("cwru", large_data(), {.classes = 5}); }), "cwru has 4 or 10"));
+  CHECK(contains(test::complaint([] { load_dataset<float>("cwru", large_data(), {.classes = 5}); }), "cwru has 4 or 10"));
 }
 
 TEST_CASE("the tumours are split 4 to 1") {

@@ -1,5 +1,5 @@
 // Networks of layers: every operation against central differences, oneDNN against plain products, presets, words.
-#include "learning/network.hpp"
+#include "learning/network/network.hpp"
 
 #include <doctest/doctest.h>
 
@@ -45,13 +45,11 @@ Vector<Real> start_of(const Model<Real>& model, std::uint64_t seed = 1) {
 
 bool is_measured(const Model<double>& model, Index i) {
   const std::vector<Range> all = model.statistics();
-  return std::any_of(all.begin(), all.end(),
-                     [i](const Range& range) { return i >= range.first && i < range.first + range.count; });
+  return std::any_of(all.begin(), all.end(), [i](const Range& range) { return i >= range.first && i < range.first + range.count; });
 }
 
 /// About `coordinates` of them, spread over all layers.
-void check_gradient(const Model<double>& model, Index rows, std::optional<Chance> chance = std::nullopt,
-                    Index coordinates = 300) {
+void check_gradient(const Model<double>& model, Index rows, std::optional<Chance> chance = std::nullopt, Index coordinates = 300) {
   const Matrix<double> inputs = random_matrix<double>(rows, model.inputs(), 3);
   const std::vector<Label> labels = random_labels(static_cast<std::size_t>(rows), classes, 4);
   Batch<double> batch{read_only(inputs), labels};
@@ -87,16 +85,15 @@ Run run(const Operation<Real>& operation, Index rows, Index in_size, Index out_s
   const auto numbers = [](Index count, std::uint64_t seed) -> Vector<Real> {
     return random_vector<double>(count, seed, 0.5).template cast<Real>();
   };
-  const Vector<Real> in = numbers(rows * in_size, 1), other = numbers(rows * out_size, 2),
-                     x = numbers(operation.parameters(), 3);
-  Vector<Real> out(rows * out_size), kept(rows * operation.kept()), delta = numbers(rows * out_size, 4),
-      in_gradient(rows * in_size), other_gradient(has_other ? rows * out_size : 0), g(operation.parameters());
+  const Vector<Real> in = numbers(rows * in_size, 1), other = numbers(rows * out_size, 2), x = numbers(operation.parameters(), 3);
+  Vector<Real> out(rows * out_size), kept(rows * operation.kept()),
+      delta = numbers(rows * out_size, 4), in_gradient(rows * in_size), other_gradient(has_other ? rows * out_size : 0),
+      g(operation.parameters());
   Scratch<Real> scratch;
   const Pass<Real> pass{.rows = rows, .parameters = x.data(), .scratch = scratch, .trains = true};
   const Arrays<Real> arrays{in.data(), has_other ? other.data() : nullptr, out.data(), kept.data()};
   operation.forward(pass, arrays);
-  operation.backward(pass, arrays,
-                     {delta.data(), in_gradient.data(), has_other ? other_gradient.data() : nullptr, g.data()});
+  operation.backward(pass, arrays, {delta.data(), in_gradient.data(), has_other ? other_gradient.data() : nullptr, g.data()});
   return {out.template cast<double>(), in_gradient.template cast<double>(), other_gradient.template cast<double>(),
           g.template cast<double>()};
 }
@@ -120,8 +117,7 @@ std::string layer_complaint(const std::string& layer, const Shape& shape = {1, 8
 
 TEST_CASE("gradients of networks agree with central differences: convolutions, poolings, dense layers, penalties") {
   check_gradient(*network({"conv 4 3", "relu", "maxpool 2", "conv 5 3 same", "relu", "dense 6", "relu"}, {1, 8, 8}), 4);
-  check_gradient(*network({"conv 16 5 same", "relu", "maxpool 2", "conv 17 3 same", "maxpool 3 stride 2 pad 1"}, {2, 6, 6}),
-                 3);
+  check_gradient(*network({"conv 16 5 same", "relu", "maxpool 2", "conv 17 3 same", "maxpool 3 stride 2 pad 1"}, {2, 6, 6}), 3);
   check_gradient(*network({"conv 3 3 stride 2 pad 4", "sigmoid", "meanpool", "flatten", "dense 4", "tanh"}, {3, 7, 5}), 3);
   check_gradient(*network({"maxpool 2", "dense 5", "sigmoid"}, {2, 4, 4}), 3);
   check_gradient(*network({"conv 3 3", "relu"}, {1, 5, 5}, Normalisation::group, 0.1, 0.2), 4);
@@ -164,8 +160,13 @@ TEST_CASE("oneDNN's convolutions agree with plain products, whatever their chann
                         Case{{16, 8, 8}, 16, 3, 1, 1, false, false}, Case{{3, 32, 32}, 16, 3, 1, 1, false, false},
                         Case{{16, 16, 16}, 32, 3, 2, 1, false, false}, Case{{32, 8, 8}, 64, 1, 2, 0, false, false},
                         Case{{5, 9, 7}, 6, 3, 2, 0, true, false}, Case{{1, 6, 6}, 10, 2, 1, 1, true, true}}) {
-    const ConvolutionForm form{.in = c.in, .outputs = c.outputs, .kernel = c.kernel, .stride = c.stride,
-                               .padding = c.padding, .has_bias = c.has_bias, .has_relu = c.has_relu};
+    const ConvolutionForm form{.in = c.in,
+                               .outputs = c.outputs,
+                               .kernel = c.kernel,
+                               .stride = c.stride,
+                               .padding = c.padding,
+                               .has_bias = c.has_bias,
+                               .has_relu = c.has_relu};
     CAPTURE(c.in.channels);
     CAPTURE(c.outputs);
     const Run fast = run(*make_convolution<float>(form), 3, c.in.size(), form.out().size(), false);
@@ -222,8 +223,7 @@ TEST_CASE("whole networks in float agree with those in double") {
       Scratch<double> doubles;
       Scratch<float> floats;
       const double loss = fine->gradient(read_only(x), {read_only(inputs), labels}, view(g), doubles);
-      const float rounded_loss =
-          coarse->gradient(read_only(rounded), {read_only(rounded_inputs), labels}, view(rounded_g), floats);
+      const float rounded_loss = coarse->gradient(read_only(rounded), {read_only(rounded_inputs), labels}, view(rounded_g), floats);
       CHECK(static_cast<double>(rounded_loss) == doctest::Approx(loss).epsilon(1e-5));
       CHECK(is_close(rounded_g.cast<double>(), g, 1e-3));
     }
@@ -300,8 +300,8 @@ TEST_CASE("a network's gradient has the same bits on every thread, and whichever
     Vector<float> g(x.size());
     const std::span<const Label> all(labels);
     if (before > 0)
-      model->gradient(read_only(x), {{inputs.data(), before, inputs.cols()}, all.first(static_cast<std::size_t>(before))},
-                      view(g), scratch);
+      model->gradient(read_only(x), {{inputs.data(), before, inputs.cols()}, all.first(static_cast<std::size_t>(before))}, view(g),
+                      scratch);
     model->gradient(read_only(x), {read_only(inputs), labels}, view(g), scratch);
     return g;
   };

@@ -1,4 +1,4 @@
-#include "learning/partition.hpp"
+#include "learning/data/partition.hpp"
 
 #include <doctest/doctest.h>
 
@@ -59,8 +59,7 @@ TEST_CASE("the golden partitions are reproduced") {
   const HeldClasses held = rotating_classes(clients, classes, file["classes_per_client"]);
   CHECK(deal_iid(deck, clients).rows == expect["iid"].get<std::vector<Rows>>());
   CHECK(deal_by_class(deck, held).rows == expect["by_class"].get<std::vector<Rows>>());
-  CHECK(deal_by_class_shares(deck, file["dirichlet_rows"]).rows ==
-        expect["dirichlet_by_class"].get<std::vector<Rows>>());
+  CHECK(deal_by_class_shares(deck, file["dirichlet_rows"]).rows == expect["dirichlet_by_class"].get<std::vector<Rows>>());
   for (const auto& [nodes, rows] : expect["decefl_table3_counts_train4140"].items()) {
     std::vector<PositiveNegative> counts;
     for (const nlohmann::json& row : rows) counts.push_back({row[0], row[1]});
@@ -95,11 +94,9 @@ TEST_CASE("a class that nobody holds stays unused and is reported") {
 }
 
 TEST_CASE("randomly held classes are different within a client and follow the seed") {
-  Stream stream(1, no_client, Purpose::partition), same(1, no_client, Purpose::partition),
-      other(2, no_client, Purpose::partition);
+  Stream stream(1, no_client, Purpose::partition), same(1, no_client, Purpose::partition), other(2, no_client, Purpose::partition);
   const HeldClasses held = draw_classes(50, 10, 3, stream);
-  for (const std::vector<Label>& of_client : held)
-    CHECK(std::set<Label>(of_client.begin(), of_client.end()).size() == 3);
+  for (const std::vector<Label>& of_client : held) CHECK(std::set<Label>(of_client.begin(), of_client.end()).size() == 3);
   CHECK(held == draw_classes(50, 10, 3, same));
   CHECK(held != draw_classes(50, 10, 3, other));
 }
@@ -245,20 +242,11 @@ TEST_CASE("a drawn order is a permutation") {
 
 TEST_CASE("impossible partitions are refused with a sentence") {
   const std::vector<Label> labels{0, 1, 0, 1};
-  CHECK(contains(complaint([&] {
-                   partition_iid({labels, 2}, 5, 1);
-                 }),
-                 "clients.count is 5; the data have only 4 rows"));
+  CHECK(contains(complaint([&] { partition_iid({labels, 2}, 5, 1); }), "clients.count is 5; the data have only 4 rows"));
   CHECK(contains(complaint([&] { partition_iid({labels, 2}, 0, 1); }), "clients.count is 0"));
-  CHECK(contains(complaint([&] {
-                   partition_by_class({labels, 2}, 2, 3, false, 1);
-                 }),
-                 "classes is 3; allowed are 1 to 2"));
+  CHECK(contains(complaint([&] { partition_by_class({labels, 2}, 2, 3, false, 1); }), "classes is 3; allowed are 1 to 2"));
   CHECK(contains(complaint([&] { partition_by_class({labels, 2}, 6, 1, false, 1); }), "without rows"));
-  CHECK(contains(complaint([&] {
-                   partition_dirichlet_by_class({labels, 2}, 2, 0, 1, 1);
-                 }),
-                 "data.partition.alpha is 0"));
+  CHECK(contains(complaint([&] { partition_dirichlet_by_class({labels, 2}, 2, 0, 1, 1); }), "data.partition.alpha is 0"));
   CHECK(contains(complaint([&] {
                    partition_dirichlet_by_client({labels, 2}, {{}, 2}, 2, 1, 9, 3, 1);
                  }),

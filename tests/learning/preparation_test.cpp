@@ -1,4 +1,4 @@
-#include "learning/preparation.hpp"
+#include "learning/data/preparation.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "learning/label_coding.hpp"
-#include "learning/spectrum.hpp"
+#include "learning/data/label_coding.hpp"
+#include "learning/data/spectrum.hpp"
 #include "tests/learning/support.hpp"
 
 using namespace rubato;
@@ -114,10 +114,7 @@ TEST_CASE("labels are numbered from the first, coded in ascending order, or in t
                  }),
                  "f: row 1 has the label 3; allowed are 1 to 2"));
   CHECK(contains(test::complaint([] { numbered_labels({{1.5}, {}}, 2, 1, "f"); }), "row 0 has the label 1.5"));
-  CHECK(contains(test::complaint([] {
-                   numbered_labels({{0}, {"x"}}, 2, 1, "f");
-                 }),
-                 "words as labels where numbers belong"));
+  CHECK(contains(test::complaint([] { numbered_labels({{0}, {"x"}}, 2, 1, "f"); }), "words as labels where numbers belong"));
   const LabelColumn words{{0, 1, 0}, {"red", "blue"}}, numbers{{5, -1, 5}, {}};
   CHECK(ClassNames(words, {}, "f").coded(words, "f") == std::vector<Label>{1, 0, 1});
   CHECK(ClassNames(words, {"red", "green", "blue"}, "f").coded(words, "f") == std::vector<Label>{0, 2, 0});
@@ -129,18 +126,14 @@ TEST_CASE("labels are numbered from the first, coded in ascending order, or in t
                    ClassNames(words, {}, "f").coded({{0}, {"pink"}}, "t");
                  }),
                  "t: row 0 has the label \"pink\""));
-  CHECK(contains(test::complaint([&] {
-                   ClassNames(numbers, {}, "f").coded({{7}, {}}, "t");
-                 }),
-                 "t: row 0 has the label 7"));
+  CHECK(contains(test::complaint([&] { ClassNames(numbers, {}, "f").coded({{7}, {}}, "t"); }), "t: row 0 has the label 7"));
   CHECK(contains(test::complaint([&] { ClassNames(numbers, {}, "f").coded(words, "t"); }), "t: has words as labels"));
 }
 
 TEST_CASE("the spectrum of a segment agrees with the sum that defines it") {
   constexpr Index length = 10;
   std::vector<float> series(25);
-  for (std::size_t t = 0; t < series.size(); ++t)
-    series[t] = static_cast<float>(std::sin(0.7 * static_cast<double>(t * t)));
+  for (std::size_t t = 0; t < series.size(); ++t) series[t] = static_cast<float>(std::sin(0.7 * static_cast<double>(t * t)));
   const Matrix<double> spectra = segment_spectra(series, length, 5);
   REQUIRE(spectra.rows() == 2);
   REQUIRE(spectra.cols() == 5);

@@ -1,4 +1,4 @@
-#include "learning/problems.hpp"
+#include "learning/models/problems.hpp"
 
 #include <doctest/doctest.h>
 
@@ -73,8 +73,7 @@ TEST_CASE("a learner of many small clients is itself a few words") {
 }
 
 TEST_CASE("problems of impossible shape are refused with a sentence") {
-  CHECK(contains(test::complaint([] { make_quadratic<double>(Matrix<double>(2, 3), Vector<double>(2)); }),
-                 "A must be square"));
+  CHECK(contains(test::complaint([] { make_quadratic<double>(Matrix<double>(2, 3), Vector<double>(2)); }), "A must be square"));
   CHECK(contains(test::complaint([] { make_least_squares<double>(Matrix<double>(2, 3), Vector<double>(3)); }),
                  "least_squares.X is 2 x 3"));
   CHECK(contains(test::complaint([] { make_logistic<double>(Matrix<double>::Ones(1, 1), Vector<double>{{2}}); }),

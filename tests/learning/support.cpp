@@ -27,14 +27,13 @@ std::vector<unsigned char> xz_packed(std::span<const unsigned char> bytes) {
   return out;
 }
 
-std::vector<unsigned char> npy_bytes(const std::string& type, const std::string& shape,
-                                     std::span<const unsigned char> numbers) {
+std::vector<unsigned char> npy_bytes(const std::string& type, const std::string& shape, std::span<const unsigned char> numbers) {
   std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }";
   header.resize((header.size() + 10 + 64) / 64 * 64 - 11, ' ');
   header += '\n';
   std::vector<unsigned char> bytes = bytes_of("\x93NUMPY");
-  bytes.insert(bytes.end(), {1, 0, static_cast<unsigned char>(header.size() % 256),
-                             static_cast<unsigned char>(header.size() / 256)});
+  bytes.insert(bytes.end(),
+               {1, 0, static_cast<unsigned char>(header.size() % 256), static_cast<unsigned char>(header.size() / 256)});
   bytes.insert(bytes.end(), header.begin(), header.end());
   bytes.insert(bytes.end(), numbers.begin(), numbers.end());
   return bytes;

@@ -45,9 +45,7 @@ inline std::string complaint(const std::function<void()>& act) {
   return "nothing was thrown";
 }
 
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// A fresh folder that is removed with everything in it.
 class Folder {
@@ -85,13 +83,10 @@ std::vector<unsigned char> xz_packed(std::span<const unsigned char> bytes);
 inline std::vector<unsigned char> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
 
 /// A .npy file: `shape` as Python writes it, such as "(2, 3)"; `numbers` as they lie in memory.
-std::vector<unsigned char> npy_bytes(const std::string& type, const std::string& shape,
-                                     std::span<const unsigned char> numbers);
+std::vector<unsigned char> npy_bytes(const std::string& type, const std::string& shape, std::span<const unsigned char> numbers);
 template <class Number>
-std::vector<unsigned char> npy_of(const std::string& type, const std::string& shape,
-                                  const std::vector<Number>& numbers) {
-  return npy_bytes(type, shape,
-                   {reinterpret_cast<const unsigned char*>(numbers.data()), numbers.size() * sizeof(Number)});
+std::vector<unsigned char> npy_of(const std::string& type, const std::string& shape, const std::vector<Number>& numbers) {
+  return npy_bytes(type, shape, {reinterpret_cast<const unsigned char*>(numbers.data()), numbers.size() * sizeof(Number)});
 }
 
 /// A zip archive of these files, deflated or stored; with zip64 fields as NumPy writes them or without.

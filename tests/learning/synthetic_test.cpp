@@ -1,10 +1,10 @@
-#include "learning/synthetic.hpp"
+#include "learning/models/synthetic.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "learning/problems.hpp"
+#include "learning/models/problems.hpp"
 #include "tests/learning/support.hpp"
 
 using namespace rubato;

@@ -1,8 +1,8 @@
 // Readers of text: CSV and LIBSVM.
 #include <doctest/doctest.h>
 
-#include "learning/csv_reader.hpp"
-#include "learning/libsvm_reader.hpp"
+#include "learning/data/csv_reader.hpp"
+#include "learning/data/libsvm_reader.hpp"
 #include "tests/learning/support.hpp"
 
 using namespace rubato;
@@ -36,9 +36,8 @@ Matrix<double> two_by_two(double a, double b, double c, double d) {
 
 TEST_CASE("a CSV file is read with and without names, with any separator and line end") {
   const Matrix<double> expected = two_by_two(1.5, -2, 3, 4e2);
-  for (const std::string text :
-       {"1.5,-2,7\n3,4e2,8\n", "a,b,c\n1.5,-2,7\n3,4e2,8", "a;b;c\r\n 1.5; -2;7\r\n+3;4e2;8\r\n",
-        "1.5\t-2\t7\n3\t4e2\t8\n\n", "\"a\",\"b \"\"x\"\"\",\"c\"\n\"1.5\", \"-2\" ,7\n3,400,8\n"}) {
+  for (const std::string text : {"1.5,-2,7\n3,4e2,8\n", "a,b,c\n1.5,-2,7\n3,4e2,8", "a;b;c\r\n 1.5; -2;7\r\n+3;4e2;8\r\n",
+                                 "1.5\t-2\t7\n3\t4e2\t8\n\n", "\"a\",\"b \"\"x\"\"\",\"c\"\n\"1.5\", \"-2\" ,7\n3,400,8\n"}) {
     CAPTURE(text);
     const Table<double> table = csv(text);
     CHECK(table.features.matrix() == expected);

@@ -1,12 +1,12 @@
 // TorchScript modules as models: the same numbers as our own models, statistics, chance, and what does not fit.
-#include "learning/torch_script.hpp"
+#include "learning/models/torch_script.hpp"
 
 #include <torch/script.h>
 // libtorch brings macros of these names.
 #undef CHECK
 #include <doctest/doctest.h>
 
-#include "learning/network.hpp"
+#include "learning/network/network.hpp"
 #include "tests/learning/support.hpp"
 
 using namespace rubato;
@@ -52,8 +52,7 @@ Vector<double> gradient(const Model<double>& model, const Vector<double>& x, std
 
 TEST_CASE("a linear TorchScript module has the loss, gradient, scores and start of the softmax model") {
   const test::Folder folder;
-  const auto model =
-      make_torch_model<double>({.module = saved(folder, linear_parts, linear_code), .l2 = 0.1}, {1, 1, 5}, 3);
+  const auto model = make_torch_model<double>({.module = saved(folder, linear_parts, linear_code), .l2 = 0.1}, {1, 1, 5}, 3);
   const auto own = make_softmax<double>(5, 3, 0.1);
   REQUIRE(model->dimension() == own->dimension());
   const Vector<double> x = random_vector<double>(18, 1);

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "learning/dataset_learner.hpp"
-#include "learning/model_catalogue.hpp"
-#include "learning/named_sets.hpp"
+#include "learning/data/named_sets.hpp"
+#include "learning/models/dataset_learner.hpp"
+#include "learning/models/model_catalogue.hpp"
 
 using namespace rubato;
 
@@ -67,8 +67,7 @@ TEST_CASE("a multilayer perceptron learns the digits to more than 93 percent, wi
 
 TEST_CASE("every other activation, smoothed labels and both hinge losses learn the digits to more than 88 percent") {
   for (const Activation activation : {Activation::sigmoid, Activation::tanh})
-    CHECK(train_and_test("digits", {}, {.name = "mlp", .hidden = {64}, .activation = activation}, {5000, 0.3f}).accuracy() >
-          0.88);
+    CHECK(train_and_test("digits", {}, {.name = "mlp", .hidden = {64}, .activation = activation}, {5000, 0.3f}).accuracy() > 0.88);
   CHECK(train_and_test("digits", {}, {.name = "softmax", .label_smoothing = 0.1}, {3000, 0.1f}).accuracy() > 0.88);
   CHECK(train_and_test("digits", {}, {.name = "svm"}, {3000, 0.2f}).accuracy() > 0.88);
   CHECK(train_and_test("digits", {}, {.name = "svm", .squares_hinge = true}, {3000, 0.2f}).accuracy() > 0.88);
@@ -104,7 +103,6 @@ TEST_CASE("logistic regression tells breast cancers apart in more than 93 percen
 TEST_CASE("a network of two convolutions learns MNIST to more than 98.5 percent") {
   if (!has("mnist")) return;
   const ModelOptions two_convolutions{
-      .name = "cnn",
-      .layers = {"conv 16 5 same", "relu", "maxpool 2", "conv 32 5 same", "relu", "maxpool 2", "dense 64", "relu"}};
+      .name = "cnn", .layers = {"conv 16 5 same", "relu", "maxpool 2", "conv 32 5 same", "relu", "maxpool 2", "dense 64", "relu"}};
   CHECK(train_and_test("mnist", large_data(), two_convolutions, {2500, 0.15f, 64}).accuracy() > 0.985);
 }

@@ -32,9 +32,7 @@ Tensor floats(TensorPool& pool, const std::vector<float>& numbers) {
   return tensor;
 }
 
-std::vector<float> numbers_of(const Tensor& tensor) {
-  return {tensor.data<float>(), tensor.data<float>() + tensor.count()};
-}
+std::vector<float> numbers_of(const Tensor& tensor) { return {tensor.data<float>(), tensor.data<float>() + tensor.count()}; }
 
 enum class Colour : std::uint8_t { red, green };
 
@@ -119,20 +117,22 @@ TEST_CASE("an archive that ends early is refused at every length") {
 }
 
 TEST_CASE("no bytes, whatever they are, make a reader take more memory than there are bytes") {
-  CHECK(broken([](const std::vector<std::uint8_t>& given) {
-          TensorPool pool;
-          const auto bytes = std::as_bytes(std::span{given});
-          State read;
-          Archive archive(bytes, pool);
-          try {
-            read.archive(archive);
-          } catch (const BadArchive&) {
-          }
-          RC_ASSERT(read.word.size() <= given.size());
-          RC_ASSERT(read.numbers.size() <= given.size());
-          RC_ASSERT(read.words.size() <= given.size());
-          RC_ASSERT(read.tensor.bytes() <= given.size());
-        }, 2000) == "");
+  CHECK(broken(
+            [](const std::vector<std::uint8_t>& given) {
+              TensorPool pool;
+              const auto bytes = std::as_bytes(std::span{given});
+              State read;
+              Archive archive(bytes, pool);
+              try {
+                read.archive(archive);
+              } catch (const BadArchive&) {
+              }
+              RC_ASSERT(read.word.size() <= given.size());
+              RC_ASSERT(read.numbers.size() <= given.size());
+              RC_ASSERT(read.words.size() <= given.size());
+              RC_ASSERT(read.tensor.bytes() <= given.size());
+            },
+            2000) == "");
 }
 
 TEST_CASE("a length that no memory could hold is refused before memory is asked for") {
@@ -179,8 +179,7 @@ TEST_CASE("where a size is known, another is refused in words, and nothing at al
         "a tensor of 2 float32 where there must be one of 3 float32");
   CHECK(read(writes_two, [&](Archive& from) { from.fixed(doubles); }) ==
         "a tensor of 2 float32 where there must be one of 2 float64");
-  CHECK(read(writes_none, [&](Archive& from) { from.fixed(three); }) ==
-        "no tensor where there must be one of 3 float32");
+  CHECK(read(writes_none, [&](Archive& from) { from.fixed(three); }) == "no tensor where there must be one of 3 float32");
   CHECK(read(writes_none, [&](Archive& from) { from.optional(three, Scalar::float32, 3); }) == "nothing was refused");
   CHECK_FALSE(three);
   CHECK(read(writes_two, [&](Archive& from) { from.optional(three, Scalar::float32, 3); }) ==

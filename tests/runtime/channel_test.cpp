@@ -16,8 +16,7 @@ namespace {
 
 using LinkLaw = RandomChannel::LinkLaw;
 
-RandomChannel channel_of(LinkLaw usual, std::map<std::pair<ClientId, ClientId>, LinkLaw> exceptions = {},
-                         std::uint64_t seed = 1) {
+RandomChannel channel_of(LinkLaw usual, std::map<std::pair<ClientId, ClientId>, LinkLaw> exceptions = {}, std::uint64_t seed = 1) {
   return {seed, std::move(usual), std::move(exceptions)};
 }
 
@@ -156,8 +155,8 @@ TEST_CASE("the turns of a table count transmit ticks at which nothing was sent")
   world.push.compute = {ticks({2}), TimerLaw::off()};
   world.push.transmit = {ticks({1, 3, 4}), TimerLaw::off()};
   world.push.needs.send_only_if_computed = true;
-  world.channel = std::make_unique<TableChannel>(std::vector<std::vector<TableChannel::Turn>>{
-      {{}, {{ClientId{1}, {false, 500ms}}}, {}}, {}});
+  world.channel =
+      std::make_unique<TableChannel>(std::vector<std::vector<TableChannel::Turn>>{{{}, {{ClientId{1}, {false, 500ms}}}, {}}, {}});
   world.run_until(Time{10s});
   const auto arrivals = world.events.of_kind(Priority::arrival);
   REQUIRE(arrivals.size() == 1);
@@ -168,8 +167,8 @@ TEST_CASE("the turns of a table count transmit ticks at which nothing was sent")
 TEST_CASE("with retransmission every message arrives, after a geometric number of attempts") {
   World world(directed(2, {{{0}, {1}}}));
   world.push.transmit = {TimerLaw::fixed(1, 0), TimerLaw::off()};
-  world.channel = std::make_unique<RandomChannel>(1, LinkLaw{Law::constant(0.01), 0.6},
-                                                  std::map<std::pair<ClientId, ClientId>, LinkLaw>{});
+  world.channel =
+      std::make_unique<RandomChannel>(1, LinkLaw{Law::constant(0.01), 0.6}, std::map<std::pair<ClientId, ClientId>, LinkLaw>{});
   world.settings.retransmits = true;
   world.run_until(Time{4000s - 1ns});
   std::vector<double> attempts;
@@ -184,8 +183,8 @@ TEST_CASE("with retransmission every message arrives, after a geometric number o
 TEST_CASE("a link that loses everything is given up after a thousand attempts") {
   World world(directed(2, {{{0}, {1}}}));
   world.push.transmit = {ticks({1}), TimerLaw::off()};
-  world.channel = std::make_unique<RandomChannel>(1, LinkLaw{Law::constant(0.01), 1},
-                                                  std::map<std::pair<ClientId, ClientId>, LinkLaw>{});
+  world.channel =
+      std::make_unique<RandomChannel>(1, LinkLaw{Law::constant(0.01), 1}, std::map<std::pair<ClientId, ClientId>, LinkLaw>{});
   world.settings.retransmits = true;
   world.run_until(Time{100s});
   CHECK(world.conductor().total_counts().lost == 1);

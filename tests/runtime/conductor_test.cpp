@@ -1,4 +1,4 @@
-#include "runtime/conductor.hpp"
+#include "runtime/engine/conductor.hpp"
 
 #include <doctest/doctest.h>
 
@@ -54,13 +54,11 @@ TEST_CASE("at every multiple of the period all others take the hub's model, befo
   world.push.transmit = {ticks({1, 2}), TimerLaw::off(), TimerLaw::off()};
   world.settings.unification.period = 2s;
   world.run_until(Time{2s});
-  CHECK(world.steps.sentences() == Sentences{"1000000000 publish 0 of 0 [1#0 x1 age 0] [2#0 x1 age 0]",
-                                             "2000000000 publish model 1 of 0 [1#1 x1 age 0] [2#1 x1 age 0]",
-                                             "2000000000 adopt model 1 of 1 [0#1 x1 age 0]",
-                                             "2000000000 adopt model 1 of 2 [0#1 x1 age 0]",
-                                             "2000000000 merge 0 of 1 [0#0 x1 age 1000000000]",
-                                             "2000000000 merge 0 of 2 [0#0 x1 age 1000000000]",
-                                             "2000000000 publish 1 of 0 [1#1 x1 age 0] [2#1 x1 age 0]"});
+  CHECK(world.steps.sentences() ==
+        Sentences{"1000000000 publish 0 of 0 [1#0 x1 age 0] [2#0 x1 age 0]",
+                  "2000000000 publish model 1 of 0 [1#1 x1 age 0] [2#1 x1 age 0]", "2000000000 adopt model 1 of 1 [0#1 x1 age 0]",
+                  "2000000000 adopt model 1 of 2 [0#1 x1 age 0]", "2000000000 merge 0 of 1 [0#0 x1 age 1000000000]",
+                  "2000000000 merge 0 of 2 [0#0 x1 age 1000000000]", "2000000000 publish 1 of 0 [1#1 x1 age 0] [2#1 x1 age 0]"});
   CHECK(world.conductor().unifications() == 1);
   CHECK(world.conductor().model_messages() == 2);
 }
@@ -91,8 +89,8 @@ TEST_CASE("hubs go round, stay fixed, follow a table or the greatest degree, or 
 }
 
 TEST_CASE("by transport models take the links' time and losses, and the hub of a unification ignores older ones") {
-  // Three clients, unifications at 1 s (hub 0) and 2 s (hub 1). Model 1 reaches 1 at 1.5 s and 2 at 2.6 s; model 2 reaches
-  // 2 at 2.5 s and 0 never. So 2 adopts model 2, and model 1, which comes after it, is thrown away.
+  // Three clients, unifications at 1 s (hub 0) and 2 s (hub 1). Model 1 reaches 1 at 1.5 s and 2 at 2.6 s; model 2
+  // reaches 2 at 2.5 s and 0 never. So 2 adopts model 2, and model 1, which comes after it, is thrown away.
   World world(Graph(3, true, {}));
   world.channel = std::make_unique<RuledChannel>([](const LinkUse& use) -> Fate {
     if (use.receiver.value == 0) return {true, 1s};
@@ -322,9 +320,8 @@ TEST_CASE("clients with other numbers live the same lives") {
       if (one.kind != Priority::period) one.client.value = original_of[one.client.value];
       if (one.kind == Priority::arrival) one.source.value = original_of[one.source.value];
       for (StepEntry& entry : one.entries) entry.peer.value = original_of[entry.peer.value];
-      std::sort(one.entries.begin(), one.entries.end(), [](const StepEntry& a, const StepEntry& b) {
-        return std::tie(a.age, a.peer) < std::tie(b.age, b.peer);
-      });
+      std::sort(one.entries.begin(), one.entries.end(),
+                [](const StepEntry& a, const StepEntry& b) { return std::tie(a.age, a.peer) < std::tie(b.age, b.peer); });
       for (MessageId& id : one.held) id.sender.value = original_of[id.sender.value];
       std::sort(one.held.begin(), one.held.end());
       sentences.push_back(in_words(one));

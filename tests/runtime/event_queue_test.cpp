@@ -74,8 +74,8 @@ void agrees_with_a_sorted_list(bool flights_keep_order, std::uint64_t seed, int 
     const Time at = now + Duration{some(4)};
     switch (some(6)) {
       case 0: {
-        constexpr std::array priorities{Priority::period, Priority::unify, Priority::compute, Priority::transmit,
-                                        Priority::deadline, Priority::evaluate};
+        constexpr std::array priorities{Priority::period,   Priority::unify,    Priority::compute,
+                                        Priority::transmit, Priority::deadline, Priority::evaluate};
         const Wake wake{at, priorities[some(6)], {some(5)}, ++number};
         queue.push(wake);
         list.push_back(key_of(wake));
@@ -127,21 +127,19 @@ TEST_CASE("all priorities of one instant come in the order of the table, whateve
   for (const bool keeps_order : {false, true}) {
     EventQueue queue(4, keeps_order);
     const Time at{1s};
-    for (const Priority priority : {Priority::evaluate, Priority::transmit, Priority::unify, Priority::deadline,
-                                    Priority::period, Priority::compute})
+    for (const Priority priority :
+         {Priority::evaluate, Priority::transmit, Priority::unify, Priority::deadline, Priority::period, Priority::compute})
       queue.push(Wake{at, priority, {0}});
     queue.push_closing({at, Priority::window_close, {0}});
     queue.push(flight(at, 0, 1, 0));
-    for (int priority = 0; priority < 8; ++priority)
-      CHECK(std::get<Priority>(pop(queue)) == static_cast<Priority>(priority));
+    for (int priority = 0; priority < 8; ++priority) CHECK(std::get<Priority>(pop(queue)) == static_cast<Priority>(priority));
   }
 }
 
 TEST_CASE("among arrivals of one instant the receiver decides, then the sender, then the sequence") {
   for (const bool keeps_order : {false, true}) {
     EventQueue queue(0, keeps_order);
-    for (const auto& [receiver, sender, sequence] :
-         {std::tuple{2u, 0u, 0u}, {1u, 3u, 1u}, {1u, 2u, 9u}, {1u, 3u, 0u}})
+    for (const auto& [receiver, sender, sequence] : {std::tuple{2u, 0u, 0u}, {1u, 3u, 1u}, {1u, 2u, 9u}, {1u, 3u, 0u}})
       queue.push(flight(Time{1s}, receiver, sender, sequence));
     CHECK(pop(queue) == key_of(flight(Time{1s}, 1, 2, 9)));
     CHECK(pop(queue) == key_of(flight(Time{1s}, 1, 3, 0)));
@@ -201,25 +199,25 @@ TEST_CASE("flights of one delay stay in order when the ring is full, grows and w
 
 TEST_CASE("whatever is pushed comes out sorted") {
   CHECK(broken([] {
-    using Numbers = std::tuple<std::uint8_t, std::uint8_t, std::uint8_t, std::uint8_t>;
-    const auto numbers = *rc::gen::arbitrary<std::vector<Numbers>>();
-    EventQueue queue(0, false);
-    std::vector<Key> list;
-    std::uint32_t index = 0;
-    for (const auto& [time, kind, client, source] : numbers) {
-      const Time at{Duration{time % 8}};
-      if (kind % 3 == 0) {
-        const Wake wake{at, kind % 2 ? Priority::compute : Priority::unify, {client % 4u}, index++};
-        queue.push(wake);
-        list.push_back(key_of(wake));
-      } else {
-        const Flight one = flight(at, client % 4u, source % 4u, index++);
-        queue.push(one);
-        list.push_back(key_of(one));
-      }
-    }
-    std::sort(list.begin(), list.end());
-    for (const Key& expected : list) RC_ASSERT(pop(queue) == expected);
-    RC_ASSERT(queue.first() == EventQueue::Kind::none);
-  }) == "");
+          using Numbers = std::tuple<std::uint8_t, std::uint8_t, std::uint8_t, std::uint8_t>;
+          const auto numbers = *rc::gen::arbitrary<std::vector<Numbers>>();
+          EventQueue queue(0, false);
+          std::vector<Key> list;
+          std::uint32_t index = 0;
+          for (const auto& [time, kind, client, source] : numbers) {
+            const Time at{Duration{time % 8}};
+            if (kind % 3 == 0) {
+              const Wake wake{at, kind % 2 ? Priority::compute : Priority::unify, {client % 4u}, index++};
+              queue.push(wake);
+              list.push_back(key_of(wake));
+            } else {
+              const Flight one = flight(at, client % 4u, source % 4u, index++);
+              queue.push(one);
+              list.push_back(key_of(one));
+            }
+          }
+          std::sort(list.begin(), list.end());
+          for (const Key& expected : list) RC_ASSERT(pop(queue) == expected);
+          RC_ASSERT(queue.first() == EventQueue::Kind::none);
+        }) == "");
 }

@@ -41,11 +41,10 @@ struct OneOfThree : private GatherWorld, Lone<GatherByMessage> {
 TEST_CASE("everybody hands in when it has computed, and the leader waits for the last") {
   GatherWorld world(topologies::complete(3));
   world.run(3.3);
-  CHECK(world.steps.all ==
-        Sentences{"0: 1 publish/0 -> 0", "0: 2 publish/0 -> 0", "0.1: 0 merge/0 <- 1#0 2#0", "0.1: 0 publish/1 -> 1 2",
-                  "0.2: 1 merge/1 <- 0#0", "0.2: 2 merge/1 <- 0#0", "1.1: 0 compute/0", "1.1: 0 publish/0 -> 1",
-                  "2.2: 1 compute/0", "3.2: 2 compute/0", "3.2: 2 publish/0 -> 1", "3.3: 1 merge/0 <- 0#1 2#1",
-                  "3.3: 1 publish/1 -> 0 2"});
+  CHECK(world.steps.all == Sentences{"0: 1 publish/0 -> 0", "0: 2 publish/0 -> 0", "0.1: 0 merge/0 <- 1#0 2#0",
+                                     "0.1: 0 publish/1 -> 1 2", "0.2: 1 merge/1 <- 0#0", "0.2: 2 merge/1 <- 0#0",
+                                     "1.1: 0 compute/0", "1.1: 0 publish/0 -> 1", "2.2: 1 compute/0", "3.2: 2 compute/0",
+                                     "3.2: 2 publish/0 -> 1", "3.3: 1 merge/0 <- 0#1 2#1", "3.3: 1 publish/1 -> 0 2"});
 }
 
 TEST_CASE("a leader merges what there is at the deadline after the slowest computation, and later models are late") {
@@ -65,7 +64,8 @@ TEST_CASE("who has missed an answer hands in to the next leader and goes on with
   world.push.limits.deadline = 500ms;
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 2}, -1}});
   world.run(2.75);
-  CHECK(world.steps.of(2) == Sentences{"0: 2 publish/0 -> 0", "1.5: 2 publish/0 -> 1", "1.7: 2 merge/1 <- 1#1", "2.7: 2 compute/0"});
+  CHECK(world.steps.of(2) ==
+        Sentences{"0: 2 publish/0 -> 0", "1.5: 2 publish/0 -> 1", "1.7: 2 merge/1 <- 1#1", "2.7: 2 compute/0"});
 }
 
 TEST_CASE("an answer of a higher turn is taken over, the work on an older one is dropped, and older answers are late") {
@@ -92,8 +92,8 @@ TEST_CASE("a leader that nobody hears is followed by the next one") {
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 1}, -1}, {{0, 0, 2}, -1}});
   world.run(4.3);
   CHECK(world.steps.of_kind(StepKind::merge) == Sentences{"0.1: 0 merge/0 <- 1#0 2#0", "3.1: 1 merge/0 <- 0#1 2#1",
-                                                           "3.2: 0 merge/1 <- 1#1", "3.2: 2 merge/1 <- 1#1",
-                                                           "4.3: 2 merge/0 <- 0#2 1#2"});
+                                                          "3.2: 0 merge/1 <- 1#1", "3.2: 2 merge/1 <- 1#1",
+                                                          "4.3: 2 merge/0 <- 0#2 1#2"});
 }
 
 TEST_CASE("rounds go on whatever the links do, everybody takes part, and every payload is dealt with") {
@@ -105,8 +105,7 @@ TEST_CASE("rounds go on whatever the links do, everybody takes part, and every p
     const bool doubles = under_bad_links(world, seed);
     const Conductor& conductor = world.run(300);
     for (std::uint32_t client = 0; client < 6; ++client)
-      for (const auto from : {0s, 100s, 200s})
-        REQUIRE(world.computations(client, from, from + 100s) > 5);
+      for (const auto from : {0s, 100s, 200s}) REQUIRE(world.computations(client, from, from + 100s) > 5);
     require_balance(conductor, doubles);
     REQUIRE(world.steps.wanted() <= conductor.under_way() + waiting);
   }
@@ -119,8 +118,7 @@ TEST_CASE("everybody works in every turn where links are good and computations o
   world.run(600);
   const auto first = world.computations(0, 0s, 590s);
   CHECK(first > 150);
-  for (std::uint32_t client = 1; client < 5; ++client)
-    CHECK(std::abs(world.computations(client, 0s, 590s) - first) <= 1);
+  for (std::uint32_t client = 1; client < 5; ++client) CHECK(std::abs(world.computations(client, 0s, 590s) - first) <= 1);
   CHECK(world.steps.of_kind(StepKind::discard).empty());
 }
 
@@ -131,7 +129,7 @@ TEST_CASE("rounds go on without who has gone, and with whoever is here again") {
   world.churn({crash(20500ms, {{0}, {1}}), restart(60s, {{0}}), restart(80s, {{1}})}, 5s);
   world.run(120);
   CHECK(world.computations(2, 0s, 20s) >= 15);
-  CHECK(world.computations(2, 20s, 30s) >= 1);    // until it is known leaders are waited for in vain
+  CHECK(world.computations(2, 20s, 30s) >= 1);  // until it is known leaders are waited for in vain
   CHECK(world.computations(2, 30s, 60s) >= 23);
   CHECK(world.computations(0, 21s, 60s) == 0);
   CHECK(world.computations(0, 65s, 120s) >= 30);

@@ -34,11 +34,10 @@ std::vector<std::uint32_t> leaders(const StepSentences& steps) {
 TEST_CASE("everybody hands in, the leader merges and answers, everybody computes") {
   GatherWorld world(topologies::complete(3));
   world.run(3.3);
-  CHECK(world.steps.all ==
-        Sentences{"0: 1 publish/0 -> 0", "0: 2 publish/0 -> 0", "0.1: 0 merge/0 <- 1#0 2#0", "0.1: 0 publish/1 -> 1 2",
-                  "0.2: 1 merge/1 <- 0#0", "0.2: 2 merge/1 <- 0#0", "1.1: 0 compute/0", "2.2: 1 compute/0",
-                  "3.2: 2 compute/0", "3.2: 0 publish/0 -> 1", "3.2: 2 publish/0 -> 1", "3.3: 1 merge/0 <- 0#1 2#1",
-                  "3.3: 1 publish/1 -> 0 2"});
+  CHECK(world.steps.all == Sentences{"0: 1 publish/0 -> 0", "0: 2 publish/0 -> 0", "0.1: 0 merge/0 <- 1#0 2#0",
+                                     "0.1: 0 publish/1 -> 1 2", "0.2: 1 merge/1 <- 0#0", "0.2: 2 merge/1 <- 0#0",
+                                     "1.1: 0 compute/0", "2.2: 1 compute/0", "3.2: 2 compute/0", "3.2: 0 publish/0 -> 1",
+                                     "3.2: 2 publish/0 -> 1", "3.3: 1 merge/0 <- 0#1 2#1", "3.3: 1 publish/1 -> 0 2"});
   CHECK(world.rounds == Marks{{0, 0.0}, {1, 3.2}});
 }
 
@@ -47,8 +46,8 @@ TEST_CASE("the leader waits for models until the deadline, and later ones are la
   world.push.limits.deadline = 1s;
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{2, 0, 0}, 1.5}});
   const MessageCounts counts = world.run(2).total_counts();
-  CHECK(world.steps.of(0) == Sentences{"1: 0 merge/0 <- 1#0", "1: 0 publish/1 -> 1 2", "1.5: 0 discard/0 <- 2#0",
-                                       "2: 0 compute/0"});
+  CHECK(world.steps.of(0) ==
+        Sentences{"1: 0 merge/0 <- 1#0", "1: 0 publish/1 -> 1 2", "1.5: 0 discard/0 <- 2#0", "2: 0 compute/0"});
   CHECK(counts.late == 1);
 }
 
@@ -68,12 +67,10 @@ TEST_CASE("where nobody hears the leader the round is repeated with the next one
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 1}, -1}, {{0, 0, 2}, -1}});
   world.run(6.4);
   CHECK(world.steps.all ==
-        Sentences{"0: 1 publish/0 -> 0", "0: 2 publish/0 -> 0", "0.1: 0 merge/0 <- 1#0 2#0",
-                  "0.1: 0 publish/1 -> 1 lost 2 lost", "1.1: 0 publish/0 -> 1", "1.1: 2 publish/0 -> 1",
-                  "1.2: 1 merge/0 <- 0#1 2#1", "1.2: 1 publish/1 -> 0 2", "1.3: 0 merge/1 <- 1#1",
-                  "1.3: 2 merge/1 <- 1#1", "6.2: 1 compute/0", "6.3: 0 compute/0", "6.3: 2 compute/0",
-                  "6.3: 0 publish/0 -> 2", "6.3: 1 publish/0 -> 2", "6.4: 2 merge/0 <- 0#2 1#2",
-                  "6.4: 2 publish/1 -> 0 1"});
+        Sentences{"0: 1 publish/0 -> 0", "0: 2 publish/0 -> 0", "0.1: 0 merge/0 <- 1#0 2#0", "0.1: 0 publish/1 -> 1 lost 2 lost",
+                  "1.1: 0 publish/0 -> 1", "1.1: 2 publish/0 -> 1", "1.2: 1 merge/0 <- 0#1 2#1", "1.2: 1 publish/1 -> 0 2",
+                  "1.3: 0 merge/1 <- 1#1", "1.3: 2 merge/1 <- 1#1", "6.2: 1 compute/0", "6.3: 0 compute/0", "6.3: 2 compute/0",
+                  "6.3: 0 publish/0 -> 2", "6.3: 1 publish/0 -> 2", "6.4: 2 merge/0 <- 0#2 1#2", "6.4: 2 publish/1 -> 0 1"});
   CHECK(world.rounds == Marks{{0, 0.0}, {1, 6.3}});
 }
 

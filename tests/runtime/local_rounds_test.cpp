@@ -19,8 +19,8 @@ namespace {
 
 // What becomes of one message or note on its way.
 struct Way {
-  bool is_lost = false;       // by the real link: nobody knows
-  bool is_modelled = false;   // a loss that the sender knows of
+  bool is_lost = false;      // by the real link: nobody knows
+  bool is_modelled = false;  // a loss that the sender knows of
   Duration delay = 1ms;
   unsigned copies = 0;
 };
@@ -33,7 +33,8 @@ struct OnTheWay {
   MessageKind kind = MessageKind::update;
 };
 
-/// Clients in local rounds, their real links, and what is done in their place: alarms, letters, letters once more. No clock.
+/// Clients in local rounds, their real links, and what is done in their place: alarms, letters, letters once more. No
+/// clock.
 class Village {
  public:
   explicit Village(Graph of, std::uint64_t seed = 3) : graph{std::move(of)} {
@@ -47,7 +48,7 @@ class Village {
   }
 
   Graph graph;
-  PushSettings push;
+  ClientSettings push;
   RoundSettings rules;
   UnificationPlan plan;
   std::function<Way(const OnTheWay&)> way = [](const OnTheWay&) { return Way{}; };
@@ -104,7 +105,9 @@ class Village {
   }
   /// A message to client i belongs to an older epoch.
   void outdate(std::uint32_t i, ClientId from, std::uint32_t tag) {
-    act(i, [&](Effects& effects) { clients_[i].protocol->on_outdated({.id = {from, 0, 0}, .sent = now_, .arrived = now_, .tag = tag}, effects); });
+    act(i, [&](Effects& effects) {
+      clients_[i].protocol->on_outdated({.id = {from, 0, 0}, .sent = now_, .arrived = now_, .tag = tag}, effects);
+    });
   }
   void at(Time when, std::function<void()> what) { events_[{when, order_++}] = std::move(what); }
 
@@ -141,8 +144,7 @@ class Village {
 
   void begin() {
     for (std::uint32_t i = 0; i < graph.clients(); ++i) clients_.push_back({std::make_unique<LocalRounds>(rules, ClientId{i})});
-    for (std::uint32_t i = 0; i < graph.clients(); ++i)
-      act(i, [&](Effects& effects) { clients_[i].protocol->start(effects); });
+    for (std::uint32_t i = 0; i < graph.clients(); ++i) act(i, [&](Effects& effects) { clients_[i].protocol->start(effects); });
   }
 
   void act(std::uint32_t i, const std::function<void(Effects&)>& what) {
@@ -159,11 +161,13 @@ class Village {
     for (const Effects::Request& note : effects.requests()) {
       asked += note.tag % 2 == 0;
       if (const Way taken = way({note.from, note.to, note.tag, 0, trips_++, MessageKind::request}); !taken.is_lost)
-        reach(note.to, taken.delay, [this, note](LocalRounds& protocol, Effects& more) { protocol.on_request(now_, note.from, note.tag, more); });
+        reach(note.to, taken.delay,
+              [this, note](LocalRounds& protocol, Effects& more) { protocol.on_request(now_, note.from, note.tag, more); });
     }
     for (const Effects::Repetition& again : effects.repetitions())
       for (const Kept& kept : clients_[i].kept)
-        if (kept.kind == again.kind && kept.sequence == again.sequence && std::ranges::find(kept.receivers, again.to) != kept.receivers.end())
+        if (kept.kind == again.kind && kept.sequence == again.sequence &&
+            std::ranges::find(kept.receivers, again.to) != kept.receivers.end())
           send(i, kept, again.to);
     for (const Wake& wake : effects.wakes()) {
       const std::uint32_t life = clients_[i].life;
@@ -192,7 +196,8 @@ class Village {
     REQUIRE(draft.kept_among > 0);
     std::deque<Kept>& all = clients_[i].kept;
     const auto is_alike = [&](const Kept& one) { return one.kind == kept.kind; };
-    if (static_cast<std::size_t>(std::ranges::count_if(all, is_alike)) >= draft.kept_among) all.erase(std::ranges::find_if(all, is_alike));
+    if (static_cast<std::size_t>(std::ranges::count_if(all, is_alike)) >= draft.kept_among)
+      all.erase(std::ranges::find_if(all, is_alike));
     all.push_back(std::move(kept));
   }
 
@@ -203,8 +208,14 @@ class Village {
     for (unsigned copy = 0; copy <= taken.copies; ++copy)
       reach(to, taken.delay * (copy + 1), [this, i, to, kept, life](LocalRounds& protocol, Effects& more) {
         if (clients_[i].life != life) return;
-        const Arrival arrival{.id = {{i}, life, kept.sequence}, .slot = 0, .sent = kept.sent, .arrived = now_,
-                              .link = graph.find_link({i}, to).value_or(outside_graph), .place = 0, .tag = kept.tag, .kind = kept.kind};
+        const Arrival arrival{.id = {{i}, life, kept.sequence},
+                              .slot = 0,
+                              .sent = kept.sent,
+                              .arrived = now_,
+                              .link = graph.find_link({i}, to).value_or(outside_graph),
+                              .place = 0,
+                              .tag = kept.tag,
+                              .kind = kept.kind};
         if (kept.kind == MessageKind::model)
           CHECK(protocol.on_model(arrival, more));
         else
@@ -228,8 +239,8 @@ class Village {
 
 // What a client does, without saying when.
 std::string what_of(const KeptStep& kept) {
-  std::string text = std::string(name_of(kept.step.kind)) + " " + std::to_string(kept.step.index) + "/" + std::to_string(kept.step.phase) +
-                     (kept.step.with_gradient ? "" : " without gradient");
+  std::string text = std::string(name_of(kept.step.kind)) + " " + std::to_string(kept.step.index) + "/" +
+                     std::to_string(kept.step.phase) + (kept.step.with_gradient ? "" : " without gradient");
   for (const StepEntry& entry : kept.entries)
     text += " " + std::to_string(entry.peer.value) + "#" + std::to_string(entry.sequence) + "x" + std::to_string(entry.weight);
   return text;
@@ -238,11 +249,13 @@ std::string what_of(const KeptStep& kept) {
 std::vector<std::vector<std::string>> by_client(const std::vector<KeptStep>& steps, std::size_t clients) {
   std::vector<std::vector<std::string>> all(clients);
   for (const KeptStep& kept : steps)
-    if (kept.step.kind != StepKind::discard && kept.step.message != MessageKind::model) all[kept.step.client.value].push_back(what_of(kept));
+    if (kept.step.kind != StepKind::discard && kept.step.message != MessageKind::model)
+      all[kept.step.client.value].push_back(what_of(kept));
   return all;
 }
 
-void check_begins_alike(const std::vector<std::vector<std::string>>& one, const std::vector<std::vector<std::string>>& other, std::size_t least) {
+void check_begins_alike(const std::vector<std::vector<std::string>>& one, const std::vector<std::vector<std::string>>& other,
+                        std::size_t least) {
   REQUIRE(one.size() == other.size());
   for (std::size_t i = 0; i < one.size(); ++i) {
     CAPTURE(i);
@@ -263,7 +276,8 @@ TEST_CASE("phases are counted as a loop over all rounds counts them") {
   const RoundProgram programs[] = {
       {},
       {.opening = {Phase{}, Phase{exchange}}, .round = {Phase{exchange}, Phase{}, Phase{exchange}}},
-      {.round = {Phase{.kind = exchange, .every = 3, .offset = 1, .first = 4}, Phase{.kind = exchange, .every = 5, .offset = 2, .span = 2}}},
+      {.round = {Phase{.kind = exchange, .every = 3, .offset = 1, .first = 4},
+                 Phase{.kind = exchange, .every = 5, .offset = 2, .span = 2}}},
       {.round = {Phase{.kind = exchange, .every = 4, .offset = 3, .first = 2, .span = 9}, Phase{.every = 4, .span = 3}}},
   };
   for (const RoundProgram& program : programs) {
@@ -282,15 +296,19 @@ TEST_CASE("every client takes the steps it takes under the barrier of all, howev
   const RoundProgram programs[] = {
       {},
       {.opening = {Phase{PhaseKind::compute}},
-       .round = {Phase{.kind = PhaseKind::exchange, .number = 0}, Phase{PhaseKind::compute}, Phase{.kind = PhaseKind::exchange, .number = 1}}},
-      {.round = {Phase{PhaseKind::begin}, Phase{.kind = PhaseKind::compute, .repeat = 3}, Phase{.kind = PhaseKind::exchange, .first = 1}}},
+       .round = {Phase{.kind = PhaseKind::exchange, .number = 0}, Phase{PhaseKind::compute},
+                 Phase{.kind = PhaseKind::exchange, .number = 1}}},
+      {.round = {Phase{PhaseKind::begin}, Phase{.kind = PhaseKind::compute, .repeat = 3},
+                 Phase{.kind = PhaseKind::exchange, .first = 1}}},
       {.opening = {Phase{PhaseKind::compute}, Phase{PhaseKind::exchange}},
        .round = {Phase{.kind = PhaseKind::exchange, .number = 2, .every = 3, .offset = 2}, Phase{PhaseKind::compute},
                  Phase{.kind = PhaseKind::exchange, .number = 3, .every = 2, .first = 3}}}};
   for (std::uint64_t seed = 1; seed <= 40; ++seed)
     for (const RoundProgram& program : programs) {
       CAPTURE(seed);
-      const Graph graph = seed % 2 == 0 ? topologies::ring(6) : seed % 3 == 0 ? topologies::directed_ring(6) : topologies::exponential(6);
+      const Graph graph = seed % 2 == 0   ? topologies::ring(6)
+                          : seed % 3 == 0 ? topologies::directed_ring(6)
+                                          : topologies::exponential(6);
       World world(graph, seed);
       world.in_rounds = true;
       world.push.compute = {TimerLaw::gamma(2, 3)};
@@ -329,7 +347,9 @@ TEST_CASE("a neighbour waits for its own neighbours only") {
 TEST_CASE("what the links lose is asked for and comes again, and nothing is missing") {
   const auto messages_of = [](double loss) {
     Village village(topologies::ring(5));
-    village.way = [&](const OnTheWay& message) { return Way{.is_lost = by_chance(message, loss, 1), .copies = by_chance(message, loss, 2)}; };
+    village.way = [&](const OnTheWay& message) {
+      return Way{.is_lost = by_chance(message, loss, 1), .copies = by_chance(message, loss, 2)};
+    };
     village.run_until(Time{60s});
     CHECK((village.asked > 0) == (loss > 0));
     CHECK(village.counts().late == 0);
@@ -483,8 +503,9 @@ TEST_CASE("a question of one who is far away, or is no neighbour, moves nobody w
   village.run_until(Time{3500ms});
   const std::uint64_t before = village.client(0).round();
   Effects effects;
-  village.client(0).on_request(Time{3500ms}, {3}, 2 * (2 * 8 + (1u << 30)), effects);  // where does the hub of round 8 stay?
-  village.client(0).on_request(Time{3500ms}, {3}, 2 * (2 * 100 + 1), effects);         // client 3 hears nothing from client 0
+  village.client(0).on_request(Time{3500ms}, {3}, 2 * (2 * 8 + (1u << 30)),
+                               effects);                                        // where does the hub of round 8 stay?
+  village.client(0).on_request(Time{3500ms}, {3}, 2 * (2 * 100 + 1), effects);  // client 3 hears nothing from client 0
   village.run_until(Time{20s});
   CHECK(before == 3);
   std::uint64_t computed = 0;
@@ -521,7 +542,8 @@ TEST_CASE("a neighbour that claims to be anywhere moves nobody who is waited for
     const MessageCounts before = village.counts();
     for (std::uint32_t i = 0; i < 5000; ++i) {
       const std::uint32_t tag = i < 3000 ? 2 * i + 1 : (1u << 30) - 2 * i + 1;
-      static_cast<void>(village.client(1).on_arrival({.id = {{2}, 0, 1000 + i}, .slot = 0, .sent = Time{1s}, .arrived = Time{1500ms}, .tag = tag}, effects));
+      static_cast<void>(village.client(1).on_arrival(
+          {.id = {{2}, 0, 1000 + i}, .slot = 0, .sent = Time{1s}, .arrived = Time{1500ms}, .tag = tag}, effects));
     }
     CHECK(village.client(1).held() < 40);
     CHECK(village.counts().kept < before.kept + (has_patience ? 4000 : 40));
@@ -565,8 +587,10 @@ TEST_CASE("whatever is lost and whoever comes and goes, nobody waits for ever") 
     if (seed % 7 == 0) village.rules.send_probability = 0.5;
     village.way = [&](const OnTheWay& message) {
       const auto salt = static_cast<std::uint32_t>(seed);
-      return Way{.is_lost = by_chance(message, 0.15, salt), .is_modelled = by_chance(message, 0.1, salt + 1000),
-                 .delay = by_chance(message, 0.2, salt + 2000) ? Duration{1500ms} : Duration{5ms}, .copies = by_chance(message, 0.1, salt + 3000)};
+      return Way{.is_lost = by_chance(message, 0.15, salt),
+                 .is_modelled = by_chance(message, 0.1, salt + 1000),
+                 .delay = by_chance(message, 0.2, salt + 2000) ? Duration{1500ms} : Duration{5ms},
+                 .copies = by_chance(message, 0.1, salt + 3000)};
     };
     std::vector<std::vector<std::byte>> states(5);
     Stream chance(seed, no_client, Purpose::churn);

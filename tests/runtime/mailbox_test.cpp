@@ -98,7 +98,8 @@ TEST_CASE("the first kept message opens the window and later ones do not move it
 TEST_CASE("the batch keeps the order of arrival") {
   const MailboxLimits limits{.window = 1s};
   Mailbox mailbox(limits, 1);
-  for (const std::uint32_t sender : {4u, 0u, 4u, 2u}) CHECK(mailbox.offer(message(Time{}, Time{1s}, sender), limits) == Offer::kept);
+  for (const std::uint32_t sender : {4u, 0u, 4u, 2u})
+    CHECK(mailbox.offer(message(Time{}, Time{1s}, sender), limits) == Offer::kept);
   std::vector<std::uint32_t> senders;
   for (const Arrival& arrival : mailbox.batch()) senders.push_back(arrival.id.sender.value);
   CHECK(senders == std::vector{4u, 0u, 4u, 2u});
@@ -182,35 +183,35 @@ struct NaiveMailbox {
 
 TEST_CASE("the mailbox agrees with the specification read line by line, whatever comes") {
   CHECK(broken([] {
-    const auto window = *rc::gen::inRange(0, 4);
-    const auto deadline = *rc::gen::inRange(0, 4);
-    const auto cap = *rc::gen::inRange(0, 5);  // 0: none
-    MailboxLimits limits{.window = Duration{window}, .deadline = Duration{deadline}};
-    if (cap > 0) limits.cap = static_cast<std::uint32_t>(cap);
-    Mailbox mailbox(limits, 2);
-    NaiveMailbox naive{Duration{window}, Duration{deadline},
-                       cap > 0 ? std::optional{static_cast<std::uint32_t>(cap)} : std::nullopt};
-    Time now{1s};
-    Sequence sequence = 0;
-    for (const auto& [pause, age, action] : *rc::gen::container<std::vector<std::tuple<int, int, int>>>(
-             rc::gen::tuple(rc::gen::inRange(0, 3), rc::gen::inRange(0, 6), rc::gen::inRange(0, 8)))) {
-      now += Duration{pause};
-      if (naive.open_until && now > *naive.open_until) {
-        mailbox.clear();
-        naive.batch.clear();
-        naive.open_until.reset();
-      }
-      if (action == 0) {
-        mailbox.refill(limits);
-        naive.tokens = naive.cap.value_or(0);
-      }
-      const Offer offer = mailbox.offer(message(now - Duration{age}, now, 0, sequence), limits);
-      RC_ASSERT(offer == naive.arrive(now, now - Duration{age}, sequence));
-      ++sequence;
-      RC_ASSERT(mailbox.open_until() == naive.open_until.value_or(never));
-      RC_ASSERT(mailbox.batch().size() == naive.batch.size());
-      for (std::size_t i = 0; i < naive.batch.size(); ++i) RC_ASSERT(mailbox.batch()[i].id.sequence == naive.batch[i]);
-      if (naive.cap) RC_ASSERT(mailbox.tokens() == naive.tokens);
-    }
-  }) == "");
+          const auto window = *rc::gen::inRange(0, 4);
+          const auto deadline = *rc::gen::inRange(0, 4);
+          const auto cap = *rc::gen::inRange(0, 5);  // 0: none
+          MailboxLimits limits{.window = Duration{window}, .deadline = Duration{deadline}};
+          if (cap > 0) limits.cap = static_cast<std::uint32_t>(cap);
+          Mailbox mailbox(limits, 2);
+          NaiveMailbox naive{Duration{window}, Duration{deadline},
+                             cap > 0 ? std::optional{static_cast<std::uint32_t>(cap)} : std::nullopt};
+          Time now{1s};
+          Sequence sequence = 0;
+          for (const auto& [pause, age, action] : *rc::gen::container<std::vector<std::tuple<int, int, int>>>(
+                   rc::gen::tuple(rc::gen::inRange(0, 3), rc::gen::inRange(0, 6), rc::gen::inRange(0, 8)))) {
+            now += Duration{pause};
+            if (naive.open_until && now > *naive.open_until) {
+              mailbox.clear();
+              naive.batch.clear();
+              naive.open_until.reset();
+            }
+            if (action == 0) {
+              mailbox.refill(limits);
+              naive.tokens = naive.cap.value_or(0);
+            }
+            const Offer offer = mailbox.offer(message(now - Duration{age}, now, 0, sequence), limits);
+            RC_ASSERT(offer == naive.arrive(now, now - Duration{age}, sequence));
+            ++sequence;
+            RC_ASSERT(mailbox.open_until() == naive.open_until.value_or(never));
+            RC_ASSERT(mailbox.batch().size() == naive.batch.size());
+            for (std::size_t i = 0; i < naive.batch.size(); ++i) RC_ASSERT(mailbox.batch()[i].id.sequence == naive.batch[i]);
+            if (naive.cap) RC_ASSERT(mailbox.tokens() == naive.tokens);
+          }
+        }) == "");
 }

@@ -54,8 +54,8 @@ TEST_CASE("a pull at a transmit tick leaves computations alone") {
   world.transmit_of({{0, {1}}});
   world.compute_of({{0, {0.5, 1.15, 1.2, 2}}});
   world.run(5);
-  CHECK(world.steps.of(0) == Sentences{"0.5: 0 compute/0", "1.15: 0 compute/0", "1.2: 0 merge/0 <- 1#0",
-                                       "1.2: 0 compute/0", "2: 0 compute/0"});
+  CHECK(world.steps.of(0) ==
+        Sentences{"0.5: 0 compute/0", "1.15: 0 compute/0", "1.2: 0 merge/0 <- 1#0", "1.2: 0 compute/0", "2: 0 compute/0"});
 }
 
 TEST_CASE("answers are merged in the order of their senders, whatever the order of their arrival") {
@@ -149,8 +149,8 @@ TEST_CASE("of answers that come at the same instant the lowest senders are first
   world.push.needs.fanout.share = 0.5;
   world.compute_of({{0, {1}}});
   world.run(9);
-  CHECK(world.steps.of(0) == Sentences{"1.2: 0 discard/0 <- 3#0", "1.2: 0 discard/0 <- 4#0",
-                                       "1.2: 0 merge/0 <- 1#0 2#0", "1.2: 0 compute/0"});
+  CHECK(world.steps.of(0) ==
+        Sentences{"1.2: 0 discard/0 <- 3#0", "1.2: 0 discard/0 <- 4#0", "1.2: 0 merge/0 <- 1#0 2#0", "1.2: 0 compute/0"});
 }
 
 TEST_CASE("a pull at a computation that hears nobody by the deadline computes all the same") {
@@ -196,8 +196,8 @@ TEST_CASE("two clients that ask each other answer with what they have then") {
   PullWorld world(topologies::path(2));
   world.transmit_of({{0, {1}}, {1, {1.05}}});
   world.run(9);
-  CHECK(world.steps.all == Sentences{"1.1: 1 publish/0 -> 0", "1.15: 0 publish/0 -> 1", "1.2: 0 merge/0 <- 1#0",
-                                     "1.25: 1 merge/0 <- 0#0"});
+  CHECK(world.steps.all ==
+        Sentences{"1.1: 1 publish/0 -> 0", "1.15: 0 publish/0 -> 1", "1.2: 0 merge/0 <- 1#0", "1.25: 1 merge/0 <- 0#0"});
 }
 
 TEST_CASE("whatever the links do, every payload is dealt with, and no pull lasts longer than the deadline") {
@@ -217,8 +217,7 @@ TEST_CASE("whatever the links do, every payload is dealt with, and no pull lasts
       world.channel = random_links(seed, 0.7, 0.3, doubles ? 0.3 : 0);
       const Conductor& conductor = world.run(200);
       const MessageCounts counts = conductor.total_counts();
-      if (!doubles)
-        REQUIRE(counts.sent == counts.lost + counts.kept + counts.late + counts.superseded + conductor.under_way());
+      if (!doubles) REQUIRE(counts.sent == counts.lost + counts.kept + counts.late + counts.superseded + conductor.under_way());
       REQUIRE(counts.kept > 200);
       REQUIRE(world.steps.wanted() <= conductor.under_way() + 6 * 5);
       if (at_compute) REQUIRE(counts.computations > 6 * 200 / 4);

@@ -47,8 +47,8 @@ TEST_CASE("coupled with every K: a message after every K-th computation, at the 
   world.push.compute = {TimerLaw::fixed(1, 1), TimerLaw::off(), TimerLaw::off()};
   world.push.transmit = {TimerLaw::coupled(2, 1), TimerLaw::off(), TimerLaw::off()};
   world.run_until(Time{5s});
-  CHECK(steps_of(world, 0) == Sentences{"compute 0 @1", "compute 1 @2", "publish 0 @2 1#0 2#0", "compute 2 @3",
-                                        "compute 3 @4", "publish 1 @4 1#1 2#1", "compute 4 @5"});
+  CHECK(steps_of(world, 0) == Sentences{"compute 0 @1", "compute 1 @2", "publish 0 @2 1#0 2#0", "compute 2 @3", "compute 3 @4",
+                                        "publish 1 @4 1#1 2#1", "compute 4 @5"});
 }
 
 TEST_CASE("coupled with repeat Q: Q messages after a computation") {
@@ -56,8 +56,8 @@ TEST_CASE("coupled with repeat Q: Q messages after a computation") {
   world.push.compute = {ticks({1, 2}), TimerLaw::off(), TimerLaw::off()};
   world.push.transmit = {TimerLaw::coupled(2, 3), TimerLaw::off(), TimerLaw::off()};
   world.run_until(Time{5s});
-  CHECK(steps_of(world, 0) == Sentences{"compute 0 @1", "compute 1 @2", "publish 0 @2 1#0 2#0", "publish 1 @2 1#1 2#1",
-                                        "publish 2 @2 1#2 2#2"});
+  CHECK(steps_of(world, 0) ==
+        Sentences{"compute 0 @1", "compute 1 @2", "publish 0 @2 1#0 2#0", "publish 1 @2 1#1 2#1", "publish 2 @2 1#2 2#2"});
 }
 
 TEST_CASE("send only if computed: a tick without news is silent, and takes a turn but no sequence number") {
@@ -66,8 +66,8 @@ TEST_CASE("send only if computed: a tick without news is silent, and takes a tur
   world.push.compute = {ticks({1, 2, 3}), TimerLaw::off(), TimerLaw::off()};
   world.push.transmit = {ticks({0.5, 2.5, 2.75, 4}), TimerLaw::off(), TimerLaw::off()};
   world.run_until(Time{5s});
-  CHECK(steps_of(world, 0) == Sentences{"compute 0 @1", "compute 1 @2", "publish 0 @2.5 1#0 2#0", "compute 2 @3",
-                                        "publish 1 @4 1#1 2#1"});
+  CHECK(steps_of(world, 0) ==
+        Sentences{"compute 0 @1", "compute 1 @2", "publish 0 @2.5 1#0 2#0", "compute 2 @3", "publish 1 @4 1#1 2#1"});
   std::vector<bool> sends;
   for (const Seen& tick : world.events.of_kind(Priority::transmit)) sends.push_back(tick.sends);
   CHECK(sends == std::vector{false, true, false, true});
@@ -154,8 +154,8 @@ TEST_CASE("newest only goes by sequence, not by arrival") {
   world.push.needs.keep = Keep::newest;
   world.push.limits.window = 1s;
   world.push.transmit = {ticks({1, 1.1}), TimerLaw::off()};
-  world.channel = std::make_unique<TableChannel>(std::vector<std::vector<TableChannel::Turn>>{
-      {{{ClientId{1}, {false, 600ms}}}, {{ClientId{1}, {false, 100ms}}}}, {}});
+  world.channel = std::make_unique<TableChannel>(
+      std::vector<std::vector<TableChannel::Turn>>{{{{ClientId{1}, {false, 600ms}}}, {{ClientId{1}, {false, 100ms}}}}, {}});
   world.run_until(Time{5s});
   CHECK(steps_of(world, 1) == Sentences{"merge 0 @2.2 0#1", "discard 0 @2.2 0#0"});
 }
@@ -196,8 +196,8 @@ TEST_CASE("active links: a tick uses the links that the table names for its turn
 }
 
 TEST_CASE("a window that a unification has emptied does not close the next one early") {
-  // Window 1 s. 1 hears 0 at 1.0 and again at 1.8; the unification at 1.5 throws the first away. The second window closes
-  // at 2.8, not at 2.0.
+  // Window 1 s. 1 hears 0 at 1.0 and again at 1.8; the unification at 1.5 throws the first away. The second window
+  // closes at 2.8, not at 2.0.
   World world(directed(2, {{{0}, {1}}}));
   world.channel = std::make_unique<IdealChannel>(Duration{1ms});
   world.push.limits.window = 1s;
@@ -230,7 +230,9 @@ struct Followed {
 
 }  // namespace
 
-TEST_CASE("in order: every update of a link follows the last one, or a whole state asked for, through loss, duplicates and reordering") {
+TEST_CASE(
+    "in order: every update of a link follows the last one, or a whole state asked for, through loss, duplicates and "
+    "reordering") {
   World world(topologies::ring(4));
   world.push.compute = {TimerLaw::poisson(1)};
   world.push.transmit = {TimerLaw::poisson(1)};

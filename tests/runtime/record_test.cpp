@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/engine/scripted.hpp"
 #include "runtime/hash.hpp"
-#include "runtime/protocols/scripted.hpp"
 #include "tests/sim/random_world.hpp"
 #include "tests/support/property.hpp"
 
@@ -22,8 +22,9 @@ namespace {
 /// A file of its own, gone at the end.
 class File {
  public:
-  File() : path{std::filesystem::temp_directory_path() / ("rubato_record_" + std::to_string(++count_) + "_" +
-                                                          std::to_string(reinterpret_cast<std::uintptr_t>(this)))} {}
+  File()
+      : path{std::filesystem::temp_directory_path() /
+             ("rubato_record_" + std::to_string(++count_) + "_" + std::to_string(reinterpret_cast<std::uintptr_t>(this)))} {}
   ~File() { std::filesystem::remove(path); }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -53,8 +54,7 @@ std::string all_of(const Step& step) {
                       std::to_string(step.incarnation) + " gradient " + std::to_string(step.with_gradient) + " message " +
                       std::to_string(static_cast<int>(step.message)) + " keeps " + std::to_string(step.keeps);
   for (const StepEntry& entry : step.entries)
-    words += " " + std::to_string(entry.incarnation) + "@" + std::to_string(entry.place) + "+" +
-             std::to_string(entry.copies);
+    words += " " + std::to_string(entry.incarnation) + "@" + std::to_string(entry.place) + "+" + std::to_string(entry.copies);
   return words;
 }
 
@@ -100,43 +100,43 @@ std::string refusal(const std::filesystem::path& path) {
 
 TEST_CASE("steps come back as they were written, whatever they hold") {
   CHECK(broken([] {
-    const File file;
-    std::vector<std::string> written;
-    {
-      Recorder recorder(file.path, 0xFFFF'FFFF);
-      const auto count = *rc::gen::inRange(0, 30);
-      for (int i = 0; i < count; ++i) {
-        std::vector<StepEntry> entries(*rc::gen::inRange<std::size_t>(0, 5));
-        for (StepEntry& entry : entries)
-          entry = {.peer = {*rc::gen::inRange<std::uint32_t>(0, 0xFFFF'FFFE)},
-                   .sequence = *rc::gen::arbitrary<Sequence>(),
-                   .incarnation = *rc::gen::arbitrary<std::uint16_t>(),
-                   .lost = *rc::gen::inRange<std::uint8_t>(0, 2),
-                   .copies = *rc::gen::element<std::uint8_t>(0, 1, 255),
-                   .weight = *rc::gen::arbitrary<double>(),
-                   .age = Duration{*rc::gen::arbitrary<std::int64_t>()},
-                   .place = *rc::gen::arbitrary<std::uint32_t>()};
-        Step step{.kind = static_cast<StepKind>(*rc::gen::inRange(0, 12)),
-                  .message = *rc::gen::element(MessageKind::update, MessageKind::model, MessageKind::acknowledgement,
+          const File file;
+          std::vector<std::string> written;
+          {
+            Recorder recorder(file.path, 0xFFFF'FFFF);
+            const auto count = *rc::gen::inRange(0, 30);
+            for (int i = 0; i < count; ++i) {
+              std::vector<StepEntry> entries(*rc::gen::inRange<std::size_t>(0, 5));
+              for (StepEntry& entry : entries)
+                entry = {.peer = {*rc::gen::inRange<std::uint32_t>(0, 0xFFFF'FFFE)},
+                         .sequence = *rc::gen::arbitrary<Sequence>(),
+                         .incarnation = *rc::gen::arbitrary<std::uint16_t>(),
+                         .lost = *rc::gen::inRange<std::uint8_t>(0, 2),
+                         .copies = *rc::gen::element<std::uint8_t>(0, 1, 255),
+                         .weight = *rc::gen::arbitrary<double>(),
+                         .age = Duration{*rc::gen::arbitrary<std::int64_t>()},
+                         .place = *rc::gen::arbitrary<std::uint32_t>()};
+              Step step{.kind = static_cast<StepKind>(*rc::gen::inRange(0, 12)),
+                        .message = *rc::gen::element(MessageKind::update, MessageKind::model, MessageKind::acknowledgement,
                                                      MessageKind::request, MessageKind::resync),
-                  .with_gradient = *rc::gen::arbitrary<bool>(),
-                  .phase = *rc::gen::arbitrary<std::uint8_t>(),
-                  .keeps = *rc::gen::arbitrary<bool>(),
-                  .client = {*rc::gen::inRange<std::uint32_t>(0, 0xFFFF'FFFE)},
-                  .incarnation = *rc::gen::arbitrary<std::uint32_t>(),
-                  .index = *rc::gen::arbitrary<std::uint64_t>(),
-                  .at = Time{Duration{*rc::gen::inRange<std::int64_t>(0, INT64_MAX)}},
-                  .entries = entries};
-        const bool names_one = step.kind == StepKind::adopt || step.kind == StepKind::reclaim;
-        if (step.kind == StepKind::measure || (names_one && entries.size() != 1)) step.kind = StepKind::merge;
-        recorder.add(step);
-        written.push_back(all_of(step));
-      }
-    }
-    const Read back = read(file.path);
-    RC_ASSERT(back.steps == written);
-    RC_ASSERT(!back.is_incomplete);
-  }) == "");
+                        .with_gradient = *rc::gen::arbitrary<bool>(),
+                        .phase = *rc::gen::arbitrary<std::uint8_t>(),
+                        .keeps = *rc::gen::arbitrary<bool>(),
+                        .client = {*rc::gen::inRange<std::uint32_t>(0, 0xFFFF'FFFE)},
+                        .incarnation = *rc::gen::arbitrary<std::uint32_t>(),
+                        .index = *rc::gen::arbitrary<std::uint64_t>(),
+                        .at = Time{Duration{*rc::gen::inRange<std::int64_t>(0, INT64_MAX)}},
+                        .entries = entries};
+              const bool names_one = step.kind == StepKind::adopt || step.kind == StepKind::reclaim;
+              if (step.kind == StepKind::measure || (names_one && entries.size() != 1)) step.kind = StepKind::merge;
+              recorder.add(step);
+              written.push_back(all_of(step));
+            }
+          }
+          const Read back = read(file.path);
+          RC_ASSERT(back.steps == written);
+          RC_ASSERT(!back.is_incomplete);
+        }) == "");
 }
 
 TEST_CASE("a record of many blocks comes back whole") {
@@ -222,8 +222,7 @@ TEST_CASE("a record without a step is a record") {
 TEST_CASE("what is no record is refused with the file's name") {
   const File file;
   CHECK(refusal(file.path).find("cannot read " + file.path.string()) == 0);
-  for (const std::vector<char>& bytes : {std::vector<char>{}, std::vector<char>{'R', 'B', 'T'},
-                                         std::vector<char>(500, 'x')}) {
+  for (const std::vector<char>& bytes : {std::vector<char>{}, std::vector<char>{'R', 'B', 'T'}, std::vector<char>(500, 'x')}) {
     file.write(bytes);
     CHECK(refusal(file.path) == file.path.string() + " is not a record of a run");
   }
@@ -323,8 +322,7 @@ namespace {
 /// Records what it is given and hands it on.
 class RecordingSink final : public StepSink {
  public:
-  RecordingSink(const std::filesystem::path& path, std::uint32_t clients, StepSink& next)
-      : recorder_{path, clients}, next_{next} {}
+  RecordingSink(const std::filesystem::path& path, std::uint32_t clients, StepSink& next) : recorder_{path, clients}, next_{next} {}
   SlotIndex open_slot(std::uint32_t receivers) override { return next_.open_slot(receivers); }
   void perform(const Step& step) override {
     if (step.kind != StepKind::measure) recorder_.add(step);

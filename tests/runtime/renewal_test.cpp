@@ -55,8 +55,8 @@ constexpr int n = 20000;
 
 TEST_CASE("the intervals of a Poisson timer are exponential with its rate") {
   for (const double rate : {0.1, 1.0, 250.0})
-    CHECK(distance(intervals(first_ticks(TimerLaw::poisson(rate), n)),
-                   [&](double x) { return 1 - std::exp(-rate * x); }) < ks_limit);
+    CHECK(distance(intervals(first_ticks(TimerLaw::poisson(rate), n)), [&](double x) { return 1 - std::exp(-rate * x); }) <
+          ks_limit);
 }
 
 TEST_CASE("the counts of a Poisson timer are as dispersed as their mean") {
@@ -137,9 +137,8 @@ TEST_CASE("a lognormal timer has the stated mean and spread") {
   // log of the interval is normal with mean log(0.5) - 0.8^2 / 2 and standard deviation 0.8.
   const auto all = intervals(first_ticks(TimerLaw::lognormal(0.5, 0.8), n));
   CHECK(mean(all) == doctest::Approx(0.5).epsilon(0.04));
-  CHECK(distance(all, [](double x) {
-          return 0.5 * std::erfc(-(std::log(x) - std::log(0.5) + 0.32) / 0.8 / std::sqrt(2.0));
-        }) < ks_limit);
+  CHECK(distance(all, [](double x) { return 0.5 * std::erfc(-(std::log(x) - std::log(0.5) + 0.32) / 0.8 / std::sqrt(2.0)); }) <
+        ks_limit);
 }
 
 TEST_CASE("timers that are off or coupled never tick by themselves") {

@@ -73,8 +73,8 @@ TEST_CASE("rounds of random lengths last as long as the longest of them, and eve
 
 TEST_CASE("a batch holds one message of each sender, senders ascending, whatever order they arrive in") {
   const auto world = in_rounds(topologies::star(4, {0}), {1, 1, 1, 1});
-  world->channel = std::make_unique<TableChannel>(Fates{{{}}, {{{ClientId{0}, {false, 3s}}}},
-                                                        {{{ClientId{0}, {false, 2s}}}}, {{{ClientId{0}, {false, 1s}}}}});
+  world->channel = std::make_unique<TableChannel>(
+      Fates{{{}}, {{{ClientId{0}, {false, 3s}}}}, {{{ClientId{0}, {false, 2s}}}}, {{{ClientId{0}, {false, 1s}}}}});
   world->run_until(Time{4s});
   const auto merges = world->steps.of_kind(StepKind::merge);
   REQUIRE(merges.size() == 4);  // the others absorb a batch that is empty
@@ -95,8 +95,8 @@ TEST_CASE("tokens go to the lowest senders, and the others are discarded") {
                           std::to_string(entry.sequence));
   std::sort(of_zero.begin(), of_zero.end());
   // Two tokens for rounds 0 and 1 together; the refill after round 1 gives two more for round 2.
-  CHECK(of_zero == std::vector<std::string>{"discard 1#1", "discard 2#1", "discard 3#0", "discard 3#1", "discard 3#2",
-                                            "merge 1#0", "merge 1#2", "merge 2#0", "merge 2#2"});
+  CHECK(of_zero == std::vector<std::string>{"discard 1#1", "discard 2#1", "discard 3#0", "discard 3#1", "discard 3#2", "merge 1#0",
+                                            "merge 1#2", "merge 2#0", "merge 2#2"});
   CHECK(world->conductor().total_counts().capped == 5);
 }
 

@@ -27,11 +27,10 @@ struct ServerWorld : RoundWorld {
 TEST_CASE("a round: model to everybody, each computes and answers, the centre computes too, one merge ends the round") {
   ServerWorld world(topologies::star(3, {0}));
   world.run(3.3);
-  CHECK(world.steps.all ==
-        Sentences{"0: 0 publish/0 -> 1 2", "0.1: 1 merge/0 <- 0#0", "0.1: 2 merge/0 <- 0#0", "1: 0 compute/0",
-                  "2.1: 1 compute/0", "2.1: 1 publish/1 -> 0", "3.1: 2 compute/0", "3.1: 2 publish/1 -> 0",
-                  "3.2: 0 merge/1 <- 1#0 2#0", "3.2: 0 publish/0 -> 1 2", "3.3: 1 merge/0 <- 0#1",
-                  "3.3: 2 merge/0 <- 0#1"});
+  CHECK(world.steps.all == Sentences{"0: 0 publish/0 -> 1 2", "0.1: 1 merge/0 <- 0#0", "0.1: 2 merge/0 <- 0#0", "1: 0 compute/0",
+                                     "2.1: 1 compute/0", "2.1: 1 publish/1 -> 0", "3.1: 2 compute/0", "3.1: 2 publish/1 -> 0",
+                                     "3.2: 0 merge/1 <- 1#0 2#0", "3.2: 0 publish/0 -> 1 2", "3.3: 1 merge/0 <- 0#1",
+                                     "3.3: 2 merge/0 <- 0#1"});
   CHECK(world.rounds == Marks{{0, 0.0}, {1, 3.2}});
 }
 
@@ -60,12 +59,12 @@ TEST_CASE("only the selected take part, and a centre that is not selected comput
   ServerWorld world(topologies::star(4, {0}));
   world.server.selected = {{{1}, {3}}, {{0}}, {{2}}};
   world.run(9);
-  CHECK(world.steps.all ==
-        Sentences{"0: 0 publish/0 -> 1 3", "0.1: 1 merge/0 <- 0#0", "0.1: 3 merge/0 <- 0#0", "2.1: 1 compute/0",
-                  "2.1: 1 publish/1 -> 0", "4.1: 3 compute/0", "4.1: 3 publish/1 -> 0", "4.2: 0 merge/1 <- 1#0 3#0",
-                  "5.2: 0 compute/0", "5.2: 0 merge/1", "5.2: 0 publish/0 -> 2", "5.3: 2 merge/0 <- 0#1",
-                  "8.3: 2 compute/0", "8.3: 2 publish/1 -> 0", "8.4: 0 merge/1 <- 2#0", "8.4: 0 publish/0 -> 1 2 3",
-                  "8.5: 1 merge/0 <- 0#2", "8.5: 2 merge/0 <- 0#2", "8.5: 3 merge/0 <- 0#2"});
+  CHECK(world.steps.all == Sentences{"0: 0 publish/0 -> 1 3", "0.1: 1 merge/0 <- 0#0", "0.1: 3 merge/0 <- 0#0", "2.1: 1 compute/0",
+                                     "2.1: 1 publish/1 -> 0", "4.1: 3 compute/0", "4.1: 3 publish/1 -> 0",
+                                     "4.2: 0 merge/1 <- 1#0 3#0", "5.2: 0 compute/0", "5.2: 0 merge/1", "5.2: 0 publish/0 -> 2",
+                                     "5.3: 2 merge/0 <- 0#1", "8.3: 2 compute/0", "8.3: 2 publish/1 -> 0", "8.4: 0 merge/1 <- 2#0",
+                                     "8.4: 0 publish/0 -> 1 2 3", "8.5: 1 merge/0 <- 0#2", "8.5: 2 merge/0 <- 0#2",
+                                     "8.5: 3 merge/0 <- 0#2"});
   CHECK(world.rounds == Marks{{0, 0.0}, {1, 4.2}, {2, 5.2}, {3, 8.4}});
 }
 
@@ -83,8 +82,8 @@ TEST_CASE("at the deadline after the start of the round the centre merges what i
   ServerWorld world(topologies::star(3, {0}));
   world.push.limits.deadline = 2500ms;
   world.run(2.5);
-  CHECK(world.steps.of(0) == Sentences{"0: 0 publish/0 -> 1 2", "1: 0 compute/0", "2.5: 0 merge/1 <- 1#0",
-                                       "2.5: 0 publish/0 -> 1 2"});
+  CHECK(world.steps.of(0) ==
+        Sentences{"0: 0 publish/0 -> 1 2", "1: 0 compute/0", "2.5: 0 merge/1 <- 1#0", "2.5: 0 publish/0 -> 1 2"});
 }
 
 TEST_CASE("an answer that arrives exactly at the deadline is merged") {
@@ -120,9 +119,9 @@ TEST_CASE("a newer model overtakes the work on an older one, and the centre forg
   world.push.compute = {TimerLaw::fixed(3, 0), TimerLaw::fixed(1, 0), TimerLaw::fixed(2.5, 0)};
   world.push.limits.deadline = 2s;
   world.run(6);
-  CHECK(world.steps.of(0) ==
-        Sentences{"0: 0 publish/0 -> 1 2", "2: 0 merge/1 <- 1#0", "2: 0 publish/0 -> 1 2", "4: 0 merge/1 <- 1#1",
-                  "4: 0 publish/0 -> 1 2", "6: 0 merge/1 <- 1#2", "6: 0 publish/0 -> 1 2"});
+  CHECK(world.steps.of(0) == Sentences{"0: 0 publish/0 -> 1 2", "2: 0 merge/1 <- 1#0", "2: 0 publish/0 -> 1 2",
+                                       "4: 0 merge/1 <- 1#1", "4: 0 publish/0 -> 1 2", "6: 0 merge/1 <- 1#2",
+                                       "6: 0 publish/0 -> 1 2"});
   CHECK(world.steps.of(2) == Sentences{"0.1: 2 merge/0 <- 0#0", "2.1: 2 merge/0 <- 0#1", "4.1: 2 merge/0 <- 0#2"});
 }
 
@@ -141,8 +140,8 @@ TEST_CASE("a lost model costs an answer where there is a deadline") {
   world.push.limits.deadline = 5s;
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 2}, -1}});
   const MessageCounts counts = world.run(5).total_counts();
-  CHECK(world.steps.of(0) == Sentences{"0: 0 publish/0 -> 1 2 lost", "1: 0 compute/0", "5: 0 merge/1 <- 1#0",
-                                       "5: 0 publish/0 -> 1 2"});
+  CHECK(world.steps.of(0) ==
+        Sentences{"0: 0 publish/0 -> 1 2 lost", "1: 0 compute/0", "5: 0 merge/1 <- 1#0", "5: 0 publish/0 -> 1 2"});
   CHECK(counts.lost == 1);
 }
 
@@ -175,8 +174,8 @@ TEST_CASE("a round of nobody ends at once and does not stop time") {
   world.server.selected = {{}, {}};
   world.run(2.5);
   CHECK(world.rounds.back().first == 3);
-  CHECK(world.steps.of(1) == Sentences{"0.1: 1 merge/0 <- 0#0", "2.1: 1 compute/0", "2.1: 1 publish/1 -> 0",
-                                       "2.3: 1 merge/0 <- 0#1"});
+  CHECK(world.steps.of(1) ==
+        Sentences{"0.1: 1 merge/0 <- 0#0", "2.1: 1 compute/0", "2.1: 1 publish/1 -> 0", "2.3: 1 merge/0 <- 0#1"});
 }
 
 TEST_CASE("whatever the links do, every payload is dealt with, and rounds go on") {
@@ -198,7 +197,8 @@ TEST_CASE("a model older than the deadline is late, and one that an older one ov
   world.push.compute = {TimerLaw::fixed(0.5, 0)};
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 1}, 1.2}});
   const MessageCounts counts = world.run(1.7).total_counts();
-  CHECK(world.steps.of(1) == Sentences{"1.1: 1 merge/0 <- 0#1", "1.2: 1 discard/0 <- 0#0", "1.6: 1 compute/0", "1.6: 1 publish/1 -> 0"});
+  CHECK(world.steps.of(1) ==
+        Sentences{"1.1: 1 merge/0 <- 0#1", "1.2: 1 discard/0 <- 0#0", "1.6: 1 compute/0", "1.6: 1 publish/1 -> 0"});
   CHECK(counts.late == 1);
 }
 
@@ -223,9 +223,10 @@ TEST_CASE("nothing happens while the centre is gone, and when it is back it begi
   world.push.limits.deadline = 4s;
   world.churn({crash(1500ms, {{0}}), restart(9s, {{0}})}, 3s);
   world.run(10.3);
-  CHECK(world.steps.of(1) == Sentences{"0.1: 1 merge/0 <- 0#0", "1.1: 1 compute/0", "1.1: 1 publish/1 -> 0", "1.3: 1 merge/0 <- 0#1",
-                                       "2.3: 1 compute/0", "2.3: 1 publish/1 -> 0", "9.1: 1 merge/0 <- 0#2", "10.1: 1 compute/0",
-                                       "10.1: 1 publish/1 -> 0", "10.3: 1 merge/0 <- 0#3"});
+  CHECK(world.steps.of(1) == Sentences{"0.1: 1 merge/0 <- 0#0", "1.1: 1 compute/0", "1.1: 1 publish/1 -> 0",
+                                       "1.3: 1 merge/0 <- 0#1", "2.3: 1 compute/0", "2.3: 1 publish/1 -> 0",
+                                       "9.1: 1 merge/0 <- 0#2", "10.1: 1 compute/0", "10.1: 1 publish/1 -> 0",
+                                       "10.3: 1 merge/0 <- 0#3"});
 }
 
 TEST_CASE("a centre that goes on from an older round is followed by its clients") {

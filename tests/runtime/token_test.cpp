@@ -50,9 +50,8 @@ void require_one_token_each(const StepSentences& steps, std::uint8_t streams) {
 TEST_CASE("the first holder absorbs its token before it sends it, others when it arrives; it leaves at the next tick") {
   TokenWorld world(directed(3, {{{0}, {1}}, {{1}, {2}}, {{2}, {1}}}));
   world.run(3.5);
-  CHECK(world.steps.all == Sentences{"1: 0 merge/0", "1: 0 publish/0 -> 1", "1.1: 1 merge/0 <- 0#0",
-                                     "2: 1 publish/0 -> 2", "2.1: 2 merge/0 <- 1#0", "3: 2 publish/0 -> 1",
-                                     "3.1: 1 merge/0 <- 2#0"});
+  CHECK(world.steps.all == Sentences{"1: 0 merge/0", "1: 0 publish/0 -> 1", "1.1: 1 merge/0 <- 0#0", "2: 1 publish/0 -> 2",
+                                     "2.1: 2 merge/0 <- 1#0", "3: 2 publish/0 -> 1", "3.1: 1 merge/0 <- 2#0"});
 }
 
 TEST_CASE("computations go on whoever holds the token") {
@@ -75,10 +74,9 @@ TEST_CASE("every stream has a token and a phase of its own, and starts at a clie
   TokenWorld world(topologies::directed_ring(3));
   world.streams(4);
   world.run(1.5);
-  CHECK(world.steps.all ==
-        Sentences{"1: 0 merge/0", "1: 0 merge/3", "1: 0 publish/0 -> 1", "1: 0 publish/3 -> 1", "1: 1 merge/1",
-                  "1: 1 publish/1 -> 2", "1: 2 merge/2", "1: 2 publish/2 -> 0", "1.1: 0 merge/2 <- 2#0",
-                  "1.1: 1 merge/0 <- 0#0", "1.1: 1 merge/3 <- 0#1", "1.1: 2 merge/1 <- 1#0"});
+  CHECK(world.steps.all == Sentences{"1: 0 merge/0", "1: 0 merge/3", "1: 0 publish/0 -> 1", "1: 0 publish/3 -> 1", "1: 1 merge/1",
+                                     "1: 1 publish/1 -> 2", "1: 2 merge/2", "1: 2 publish/2 -> 0", "1.1: 0 merge/2 <- 2#0",
+                                     "1.1: 1 merge/0 <- 0#0", "1.1: 1 merge/3 <- 0#1", "1.1: 2 merge/1 <- 1#0"});
   CHECK(Token::streams(world.push) == 4);
 }
 
@@ -95,8 +93,8 @@ TEST_CASE("a lost token is sent again at the deadline, from the copy of its last
   world.push.limits.deadline = 500ms;
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 1}, -1}});
   world.run(2.2);
-  CHECK(world.steps.all == Sentences{"1: 0 merge/0", "1: 0 publish/0 -> 1 lost", "1.5: 0 publish/0 -> 1",
-                                     "1.6: 1 merge/0 <- 0#1", "2: 1 publish/0 -> 2", "2.1: 2 merge/0 <- 1#0"});
+  CHECK(world.steps.all == Sentences{"1: 0 merge/0", "1: 0 publish/0 -> 1 lost", "1.5: 0 publish/0 -> 1", "1.6: 1 merge/0 <- 0#1",
+                                     "2: 1 publish/0 -> 2", "2.1: 2 merge/0 <- 1#0"});
 }
 
 TEST_CASE("a token that came is acknowledged and not sent again") {
@@ -116,8 +114,8 @@ TEST_CASE("a lost acknowledgement makes a second token, and the older incarnatio
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{}, true);
   const MessageCounts counts = world.run(1.85).total_counts();
   CHECK(world.steps.of(0) == Sentences{"1: 0 merge/0", "1: 0 publish/0 -> 1", "1.5: 0 publish/0 -> 1"});
-  CHECK(world.steps.of(1) == Sentences{"1.1: 1 merge/0 <- 0#0", "1.4: 1 publish/0 -> 2", "1.6: 1 merge/0 <- 0#1",
-                                       "1.8: 1 discard/0 <- 2#0"});
+  CHECK(world.steps.of(1) ==
+        Sentences{"1.1: 1 merge/0 <- 0#0", "1.4: 1 publish/0 -> 2", "1.6: 1 merge/0 <- 0#1", "1.8: 1 discard/0 <- 2#0"});
   CHECK(counts.superseded == 1);
 }
 
@@ -127,8 +125,8 @@ TEST_CASE("a token older than the deadline is late, is not acknowledged, and com
   world.push.limits.deadline = 500ms;
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 1}, 0.7}});
   const MessageCounts counts = world.run(9).total_counts();
-  CHECK(world.steps.all == Sentences{"1: 0 merge/0", "1: 0 publish/0 -> 1", "1.5: 0 publish/0 -> 1",
-                                     "1.6: 1 merge/0 <- 0#1", "1.7: 1 discard/0 <- 0#0"});
+  CHECK(world.steps.all == Sentences{"1: 0 merge/0", "1: 0 publish/0 -> 1", "1.5: 0 publish/0 -> 1", "1.6: 1 merge/0 <- 0#1",
+                                     "1.7: 1 discard/0 <- 0#0"});
   CHECK(counts.late == 1);
 }
 

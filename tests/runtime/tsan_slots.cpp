@@ -1,6 +1,7 @@
-// The lock-free hand-over of steps and payloads, run by plain threads under ThreadSanitizer: one thread walks the timing
-// and opens slots, several perform the steps of whichever client they find. No mutex and no message between them, so that
-// nothing but our own atomics orders what they do. The models must come out as those of one thread, bit for bit.
+// The lock-free hand-over of steps and payloads, run by plain threads under ThreadSanitizer: one thread walks the
+// timing and opens slots, several perform the steps of whichever client they find. No mutex and no message between
+// them, so that nothing but our own atomics orders what they do. The models must come out as those of one thread, bit
+// for bit.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -9,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "actors/ensemble.hpp"
+#include "actors/core/client_pool.hpp"
 #include "tests/support/world.hpp"
 
 using namespace rubato;
@@ -42,8 +43,8 @@ class Mixer final : public Performer {
     for (std::size_t i = 0; i < numbers; ++i) x_[i] += weight * (other[i] - x_[i]);
   }
   bool fits(const Payload&, const Step&, std::uint32_t) const override { return true; }
-  void distrust() override {}
-  void hear_through(const Air&, ClientId) override {}
+  void validate_payloads() override {}
+  void set_air(const Air&, ClientId) override {}
   void adopt(const Payload& payload) override {
     const double* const other = payload.common[0].data<double>();
     x_.assign(other, other + numbers);
@@ -132,10 +133,10 @@ class AtOnce final : public StepSink {
 /// Stages steps in blocks and hands them over between slices, as the conducting actor does.
 class Desk final : public StepSink {
  public:
-  explicit Desk(Ensemble& ensemble) : ensemble_{ensemble}, first_(ensemble.clients.size()), last_(first_) {}
+  explicit Desk(ClientPool& client_pool) : client_pool_{client_pool}, first_(client_pool.clients.size()), last_(first_) {}
 
   SlotIndex open_slot(std::uint32_t receivers) override {
-    const SlotIndex slot = ensemble_.slots.open(receivers);
+    const SlotIndex slot = client_pool_.slots.open(receivers);
     if (slot >= wanted_.size()) wanted_.resize(slot + 1);
     if (wanted_[slot] != 0) reused_too_early = true;
     wanted_[slot] = receivers;
@@ -145,14 +146,14 @@ class Desk final : public StepSink {
     if (step.kind != StepKind::publish)
       for (const StepEntry& entry : step.entries) --wanted_[entry.slot];
     if (step.kind == StepKind::discard) {
-      for (const StepEntry& entry : step.entries) ensemble_.slots.release(entry.slot);
+      for (const StepEntry& entry : step.entries) client_pool_.slots.release(entry.slot);
       return;
     }
     StepBatch*& last = last_[step.client.value];
     if (!last) {
-      last = first_[step.client.value] = &ensemble_.batches.take(step);
+      last = first_[step.client.value] = &client_pool_.batches.take(step);
     } else if (!last->fits(step)) {
-      last->next = &ensemble_.batches.take(step);
+      last->next = &client_pool_.batches.take(step);
       last = last->next;
     }
     last->add(step);
@@ -160,7 +161,7 @@ class Desk final : public StepSink {
   }
   void hand_over() {
     for (std::size_t client = 0; client < first_.size(); ++client)
-      if (first_[client]) ensemble_.clients[client]->add(*first_[client]);
+      if (first_[client]) client_pool_.clients[client]->add(*first_[client]);
     first_.assign(first_.size(), nullptr);
     last_ = first_;
   }
@@ -174,18 +175,18 @@ class Desk final : public StepSink {
   bool reused_too_early = false;
 
  private:
-  Ensemble& ensemble_;
+  ClientPool& client_pool_;
   std::vector<std::int64_t> wanted_;  // by slot: receivers that are not done
   std::vector<StepBatch*> first_, last_;
 };
 
 Models with_threads(World& world, std::uint32_t clients, unsigned threads, std::uint64_t slice, bool& is_clean) {
   NoSnapshots snapshots;
-  Ensemble ensemble(snapshots, 512, false);
+  ClientPool client_pool(snapshots, 512, false);
   for (std::uint32_t i = 0; i < clients; ++i)
-    ensemble.clients.push_back(std::make_unique<Client>(ClientId{i}, std::make_unique<Mixer>(i, ensemble.pool)));
-  Desk desk(ensemble);
-  world.build(desk, nullptr);
+    client_pool.clients.push_back(std::make_unique<Client>(ClientId{i}, std::make_unique<Mixer>(i, client_pool.pool)));
+  Desk dispatcher(client_pool);
+  world.build(dispatcher, nullptr);
   std::atomic<std::int64_t> performed{0};
   std::atomic<bool> is_over{false};
   std::vector<std::thread> workers;
@@ -194,25 +195,25 @@ Models with_threads(World& world, std::uint32_t clients, unsigned threads, std::
       ThreadMemory memory;
       Stream chance(worker, {}, Purpose::batch);
       while (!is_over.load(std::memory_order_relaxed)) {
-        Client& client = *ensemble.clients[chance.below(clients)];
+        Client& client = *client_pool.clients[chance.below(clients)];
         if (!client.enter()) continue;
-        run_with_neighbours(client, ensemble, memory, [](Client&) { return false; }, [&](std::int64_t count) {
-          performed.fetch_add(count, std::memory_order_relaxed);
-        });
+        run_with_neighbours(
+            client, client_pool, memory, [](Client&) { return false; },
+            [&](std::int64_t count) { performed.fetch_add(count, std::memory_order_relaxed); });
       }
     });
   while (world.conductor().walk(slice)) {
-    desk.hand_over();
-    while (desk.handed - performed.load(std::memory_order_relaxed) > 500) std::this_thread::yield();
+    dispatcher.hand_over();
+    while (dispatcher.handed - performed.load(std::memory_order_relaxed) > 500) std::this_thread::yield();
   }
-  desk.hand_over();
-  while (performed.load(std::memory_order_relaxed) < desk.handed) std::this_thread::yield();
+  dispatcher.hand_over();
+  while (performed.load(std::memory_order_relaxed) < dispatcher.handed) std::this_thread::yield();
   is_over.store(true, std::memory_order_relaxed);
   for (std::thread& worker : workers) worker.join();
-  is_clean = !ensemble.failure() && performed.load() == desk.handed &&
-             !desk.reused_too_early && ensemble.slots.in_use() == desk.slots_in_use();
+  is_clean = !client_pool.failure() && performed.load() == dispatcher.handed && !dispatcher.reused_too_early &&
+             client_pool.slots.in_use() == dispatcher.slots_in_use();
   Models models;
-  for (const auto& client : ensemble.clients) models.push_back(bytes_of(client->performer()));
+  for (const auto& client : client_pool.clients) models.push_back(bytes_of(client->performer()));
   return models;
 }
 

@@ -1,4 +1,5 @@
-// What others say need not be true: protocols take nothing from who has nothing to say, and keep a bounded part of the rest.
+// What others say need not be true: protocols take nothing from who has nothing to say, and keep a bounded part of the
+// rest.
 #include <doctest/doctest.h>
 
 #include "runtime/protocols/gather_by_message.hpp"

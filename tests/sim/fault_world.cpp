@@ -19,12 +19,16 @@ class KeepsWindow final : public Protocol {
   void on_compute(Time now, std::uint32_t detail, Effects& effects) override { inner_->on_compute(now, detail, effects); }
   void on_transmit(Time now, std::uint32_t detail, Effects& effects) override { inner_->on_transmit(now, detail, effects); }
   void on_departed(std::size_t count, Time now, Effects& effects) override { inner_->on_departed(count, now, effects); }
-  void on_request(Time now, ClientId from, std::uint32_t tag, Effects& effects) override { inner_->on_request(now, from, tag, effects); }
+  void on_request(Time now, ClientId from, std::uint32_t tag, Effects& effects) override {
+    inner_->on_request(now, from, tag, effects);
+  }
   Offer on_arrival(const Arrival& arrival, Effects& effects) override { return inner_->on_arrival(arrival, effects); }
   void on_window_close(Time now, Effects& effects) override { inner_->on_window_close(now, effects); }
   void resume(Time now, Effects& effects) override { inner_->resume(now, effects); }
   void on_leave(Time now, Effects& effects) override { inner_->on_leave(now, effects); }
-  void on_presence(ClientId neighbour, bool is_here, Time now, Effects& effects) override { inner_->on_presence(neighbour, is_here, now, effects); }
+  void on_presence(ClientId neighbour, bool is_here, Time now, Effects& effects) override {
+    inner_->on_presence(neighbour, is_here, now, effects);
+  }
   void on_new_life(ClientId sender) override { inner_->on_new_life(sender); }
   void on_refill() override { inner_->on_refill(); }
   void on_unify(Time, bool, Effects&) override {}
@@ -51,9 +55,7 @@ std::vector<ChurnLine> with_calm(std::vector<ChurnLine> lines) {
   return lines;
 }
 
-std::vector<double> links_of(const MixingMatrix& matrix) {
-  return {matrix.link_weights().begin(), matrix.link_weights().end()};
-}
+std::vector<double> links_of(const MixingMatrix& matrix) { return {matrix.link_weights().begin(), matrix.link_weights().end()}; }
 
 }  // namespace
 
@@ -95,8 +97,10 @@ FaultWorld::FaultWorld(std::uint64_t seed, std::vector<ChurnLine> lines, Planted
   push_.merge_weights = weigh(entry.merge);
   push_.share_weights = weigh(entry.share);
   channel_ = std::make_unique<RandomChannel>(
-      seed, RandomChannel::LinkLaw{{.kind = Law::Kind::exponential, .first = 0.05 + 0.3 * chance_.uniform()},
-                                   0.4 * chance_.uniform(), 0.2 * chance_.uniform()},
+      seed,
+      RandomChannel::LinkLaw{{.kind = Law::Kind::exponential, .first = 0.05 + 0.3 * chance_.uniform()},
+                             0.4 * chance_.uniform(),
+                             0.2 * chance_.uniform()},
       std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw>{});
   settings_.seed = seed;
   settings_.graph = &graph_;
@@ -129,15 +133,16 @@ std::unique_ptr<PerformedRun> FaultWorld::make_clients(const CatalogueEntry& ent
     learners.push_back(make_quadratic<double>(pull, centre));
     starts.push_back(start);
   }
-  return std::make_unique<PerformedRun>(graph_, std::move(learners), make_algorithm<double>(entry, subject_.options), starts, false);
+  return std::make_unique<PerformedRun>(graph_, std::move(learners), make_algorithm<double>(entry, subject_.options), starts,
+                                        false);
 }
 
 void FaultWorld::run(Hardship& hardship) {
   const bool passes_mass_on = !push_.share_weights.empty();
   const Weights merge = catalogue_entry(subject_.name).merge;
   FaultWatch watch(*run_, graph_, passes_mass_on, merge == Weights::neighbours);
-  FaultObserver observer(watch, TimingCheck(push_, push_.needs.absorb == AbsorbAt::window,
-                                            merge == Weights::row || merge == Weights::doubly));
+  FaultObserver observer(
+      watch, TimingCheck(push_, push_.needs.absorb == AbsorbAt::window, merge == Weights::row || merge == Weights::doubly));
   for (std::uint32_t i = 0; i < fault_clients; ++i)
     if (!plan_.begins_here({i})) watch.begin_absent({i});
   for (const ChurnEvent& event : plan_.events()) watch.expect_change(event.client, event.at);

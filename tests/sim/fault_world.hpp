@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "actors/timing_check.hpp"
+#include "actors/core/timing_check.hpp"
 #include "algos/catalogue.hpp"
-#include "learning/problems.hpp"
-#include "runtime/conductor.hpp"
+#include "learning/models/problems.hpp"
+#include "runtime/engine/conductor.hpp"
 #include "runtime/protocols/push.hpp"
 #include "runtime/world/channel.hpp"
 #include "runtime/world/churn.hpp"
@@ -132,8 +132,8 @@ class FaultWatch final : public StepSink {
     return "client " + std::to_string(step.client.value) + " at " + std::to_string(to_seconds(step.at)) + " s: ";
   }
   void check_presence(const Step& step, const One& one) const {
-    const bool is_own_act = step.kind == StepKind::compute ||
-                            (step.kind == StepKind::publish && step.message == MessageKind::update);
+    const bool is_own_act =
+        step.kind == StepKind::compute || (step.kind == StepKind::publish && step.message == MessageKind::update);
     if (!one.is_here && step.kind != StepKind::discard && step.kind != StepKind::save)
       throw Broken(who(step) + "a " + std::string(name_of(step.kind)) + " step of who is not there");
     if (one.is_paused && is_own_act) throw Broken(who(step) + "a " + std::string(name_of(step.kind)) + " step in a pause");
@@ -157,7 +157,8 @@ class FaultWatch final : public StepSink {
     for (const ClientId sender : graph_.senders_to(step.client)) there += !all_[sender.value].is_missed;
     for (const StepEntry& entry : step.entries)
       if (there > 0 && std::abs(entry.weight * static_cast<double>(there) - 1) > 1e-12)
-        throw Broken(who(step) + "hears " + std::to_string(there) + " clients and weighs a message " + std::to_string(entry.weight));
+        throw Broken(who(step) + "hears " + std::to_string(there) + " clients and weighs a message " +
+                     std::to_string(entry.weight));
   }
   void merge(const Step& step, const One& one) const {
     if (shares_out_) check_weights(step);
@@ -222,7 +223,8 @@ inline FaultSubject subject_of(std::uint64_t seed) {
     case 1:
       return {"sgp", {}, false, false, 1e-6, 60};
     case 2:
-      return {"depositum", with({{"alpha", 0.05}, {"beta", 1.0}, {"gamma", 0.3}, {"h", std::string("none")}}), true, true, 0.01, 200};
+      return {"depositum", with({{"alpha", 0.05}, {"beta", 1.0}, {"gamma", 0.3}, {"h", std::string("none")}}), true, true, 0.01,
+              200};
     case 3:
       return {"draco", with({{"eta", 0.05}, {"self_apply", true}}), true, false, 0.01, 100};
     case 4:
@@ -258,7 +260,7 @@ class FaultWorld {
   Planted planted_;
   FaultSubject subject_;
   Graph graph_;
-  PushSettings push_;
+  ClientSettings push_;
   ConductorSettings settings_;
   std::unique_ptr<RandomChannel> channel_;
   ChurnPlan plan_;

@@ -1,5 +1,5 @@
-// Random fault scripts: everything that must hold at every event, agreement in the calm, and the search for a short script
-// where something does not. RUBATO_FAULTS sets how many.
+// Random fault scripts: everything that must hold at every event, agreement in the calm, and the search for a short
+// script where something does not. RUBATO_FAULTS sets how many.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -36,8 +36,8 @@ Found first_failure(Planted planted) {
 }
 
 bool is_presence(const ChurnLine& line) {
-  return line.what != ChurnLine::What::pause && line.what != ChurnLine::What::go_on &&
-         line.what != ChurnLine::What::partition && line.what != ChurnLine::What::heal;
+  return line.what != ChurnLine::What::pause && line.what != ChurnLine::What::go_on && line.what != ChurnLine::What::partition &&
+         line.what != ChurnLine::What::heal;
 }
 
 }  // namespace
@@ -48,7 +48,8 @@ TEST_CASE("whatever a fault script does, invariants hold at every event and all 
     const std::vector<ChurnLine> lines = random_script(seed);
     const std::string failure = failure_of(seed, lines, hardship);
     if (failure.empty()) continue;
-    FAIL_CHECK("seed " << seed << " (" << std::string(subject_of(seed).name) << "): " << failure << "\nthe shortest script that fails:\n"
+    FAIL_CHECK("seed " << seed << " (" << std::string(subject_of(seed).name) << "): " << failure
+                       << "\nthe shortest script that fails:\n"
                        << in_words(shrink(seed, lines)));
   }
   const MessageCounts& messages = hardship.messages;
@@ -58,9 +59,10 @@ TEST_CASE("whatever a fault script does, invariants hold at every event and all 
                     << hardship.churn.lost << " to nobody; " << hardship.churn.crashes << " crashes, " << hardship.churn.leaves
                     << " leaves, " << hardship.churn.restarts + hardship.churn.joins << " returns, " << hardship.churn.partitions
                     << " partitions, " << hardship.churn.epochs << " epochs");
-  for (const std::uint64_t count : {messages.late, messages.capped, messages.duplicates, messages.superseded, messages.stale,
-                                    messages.resyncs, hardship.churn.lost, hardship.churn.crashes, hardship.churn.leaves,
-                                    hardship.churn.restarts, hardship.churn.joins, hardship.churn.partitions, hardship.churn.epochs})
+  for (const std::uint64_t count :
+       {messages.late, messages.capped, messages.duplicates, messages.superseded, messages.stale, messages.resyncs,
+        hardship.churn.lost, hardship.churn.crashes, hardship.churn.leaves, hardship.churn.restarts, hardship.churn.joins,
+        hardship.churn.partitions, hardship.churn.epochs})
     CHECK(count >= scripts() / 4);
   CHECK(messages.lost > messages.sent / 10);
   CHECK(hardship.balanced > hardship.events / 4);

@@ -67,7 +67,8 @@ TEST_CASE("every kept message is in exactly one batch or superseded, unless its 
   in_every_run([](const World& world) {
     std::map<MessageKey, int> fates;
     for (const Seen& seen : world.events.seen)
-      if (seen.kind == Priority::arrival && seen.outcome == Offer::kept) fates[{seen.client.value, seen.source.value, seen.sequence}] = 0;
+      if (seen.kind == Priority::arrival && seen.outcome == Offer::kept)
+        fates[{seen.client.value, seen.source.value, seen.sequence}] = 0;
     for (const KeptStep& kept : world.steps.steps) {
       if (kept.step.kind != StepKind::merge && kept.step.kind != StepKind::discard) continue;
       if (kept.step.message == MessageKind::model) continue;

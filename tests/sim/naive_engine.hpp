@@ -1,6 +1,6 @@
 // A second, duller event loop, written from algorithms.md section 2: one list of events, the smallest is taken, no
-// protocols, no conductor. It shares with the engine what chance and the world are (timers, laws, graph, channel) and the
-// description of an experiment, and nothing that decides.
+// protocols, no conductor. It shares with the engine what chance and the world are (timers, laws, graph, channel) and
+// the description of an experiment, and nothing that decides.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/conductor.hpp"
+#include "runtime/engine/conductor.hpp"
 #include "runtime/protocols/push.hpp"
 #include "runtime/random.hpp"
 #include "runtime/renewal.hpp"
@@ -22,7 +22,7 @@ namespace rubato::test {
 
 class NaiveEngine {
  public:
-  NaiveEngine(const PushSettings& experiment, const ConductorSettings& run, const Channel& channel)
+  NaiveEngine(const ClientSettings& experiment, const ConductorSettings& run, const Channel& channel)
       : x_{experiment}, run_{run}, channel_{channel}, clients_(experiment.graph->clients()) {}
 
   /// What an observer would see, and the steps.
@@ -35,8 +35,8 @@ class NaiveEngine {
     if (run_.unification.period > Duration::zero())
       agenda_.push_back({.t = Time{run_.unification.period}, .priority = 1, .number = 1});
     while (!agenda_.empty()) {
-      const auto next = std::min_element(agenda_.begin(), agenda_.end(),
-                                         [](const Event& a, const Event& b) { return a.key() < b.key(); });
+      const auto next =
+          std::min_element(agenda_.begin(), agenda_.end(), [](const Event& a, const Event& b) { return a.key() < b.key(); });
       const Event event = *next;
       agenda_.erase(next);
       if (event.t > run_.until) break;
@@ -97,14 +97,15 @@ class NaiveEngine {
     if (event.t != never) agenda_.push_back(event);
   }
   void schedule_compute(std::uint32_t i) {
-    schedule({.t = clients_[i].compute.next(x_.compute_law({i}), x_.seed, {i}, Purpose::compute_timer), .priority = 4,
-              .client = i});
+    schedule(
+        {.t = clients_[i].compute.next(x_.compute_law({i}), x_.seed, {i}, Purpose::compute_timer), .priority = 4, .client = i});
   }
   void schedule_transmit(std::uint32_t i, std::uint32_t link) {
     Timer& timer = x_.transmit_per_link ? clients_[i].links[link] : clients_[i].transmit;
-    schedule({.t = timer.next(x_.transmit_law({i}), x_.seed, {i}, Purpose::transmit_timer,
-                              x_.transmit_per_link ? link + 1 : 0),
-              .priority = 5, .client = i, .src = link});
+    schedule({.t = timer.next(x_.transmit_law({i}), x_.seed, {i}, Purpose::transmit_timer, x_.transmit_per_link ? link + 1 : 0),
+              .priority = 5,
+              .client = i,
+              .src = link});
   }
 
   void happen(const Event& event) {
@@ -170,8 +171,13 @@ class NaiveEngine {
       const Fate fate = channel_.carry({{i}, entry.peer, link.value_or(0xFFFF'FFFF), kind, turn, 0, now});
       entry.lost = fate.lost;
       if (!fate.lost)
-        schedule({.t = now + fate.delay, .priority = 2, .client = entry.peer.value, .src = i, .number = entry.sequence,
-                  .is_model = kind == MessageKind::model, .sent = now});
+        schedule({.t = now + fate.delay,
+                  .priority = 2,
+                  .client = entry.peer.value,
+                  .src = i,
+                  .number = entry.sequence,
+                  .is_model = kind == MessageKind::model,
+                  .sent = now});
     }
   }
 
@@ -198,8 +204,14 @@ class NaiveEngine {
     } else {
       step(StepKind::discard, event.client, event.t, 0, {received(message, event.t, 0)});
     }
-    note({.at = event.t, .kind = Priority::arrival, .client = {event.client}, .source = {event.src},
-          .sequence = event.number, .outcome = outcome, .age = age, .tokens = self.tokens});
+    note({.at = event.t,
+          .kind = Priority::arrival,
+          .client = {event.client},
+          .source = {event.src},
+          .sequence = event.number,
+          .outcome = outcome,
+          .age = age,
+          .tokens = self.tokens});
   }
 
   double weight_of(const Message& message, std::uint32_t receiver, std::size_t batch) const {
@@ -224,8 +236,7 @@ class NaiveEngine {
       }
       std::sort(superseded.begin(), superseded.end(),
                 [](const Message& a, const Message& b) { return std::tie(a.src, a.seq) < std::tie(b.src, b.seq); });
-      for (const auto& [src, message] : newest)
-        absorbed.push_back(received(message, now, weight_of(message, i, newest.size())));
+      for (const auto& [src, message] : newest) absorbed.push_back(received(message, now, weight_of(message, i, newest.size())));
     } else {
       for (const Message& message : self.batch)
         absorbed.push_back(received(message, now, weight_of(message, i, self.batch.size())));
@@ -281,8 +292,7 @@ class NaiveEngine {
     if (others.empty()) return;
     step(StepKind::publish, h, now, k, others, MessageKind::model);
     for (const StepEntry& other : others)
-      step(StepKind::adopt, other.peer.value, now, k, {{.peer = {h}, .sequence = static_cast<Sequence>(k)}},
-           MessageKind::model);
+      step(StepKind::adopt, other.peer.value, now, k, {{.peer = {h}, .sequence = static_cast<Sequence>(k)}}, MessageKind::model);
   }
   void clear_mailbox(std::uint32_t i, Time now) {
     Client& self = clients_[i];
@@ -297,11 +307,11 @@ class NaiveEngine {
     const bool is_news = event.number > self.adopted;
     if (is_news) self.adopted = event.number;
     const Message message{event.src, static_cast<Sequence>(event.number), event.sent};
-    step(is_news ? StepKind::adopt : StepKind::discard, event.client, event.t, event.number,
-         {received(message, event.t, 1)}, MessageKind::model);
+    step(is_news ? StepKind::adopt : StepKind::discard, event.client, event.t, event.number, {received(message, event.t, 1)},
+         MessageKind::model);
   }
 
-  const PushSettings& x_;
+  const ClientSettings& x_;
   const ConductorSettings& run_;
   const Channel& channel_;
   std::vector<Client> clients_;

@@ -79,8 +79,8 @@ inline std::unique_ptr<World> random_world(std::uint64_t seed) {
     std::map<std::pair<ClientId, ClientId>, RandomChannel::LinkLaw> exceptions;
     for (const Edge& edge : world->graph.edges())
       if (maybe(0.2)) exceptions[{edge.source, edge.target}] = {delay(), 0.9 * chance.uniform()};
-    world->channel = std::make_unique<RandomChannel>(
-        seed, RandomChannel::LinkLaw{delay(), maybe(0.5) ? 0.4 * chance.uniform() : 0}, std::move(exceptions));
+    world->channel = std::make_unique<RandomChannel>(seed, RandomChannel::LinkLaw{delay(), maybe(0.5) ? 0.4 * chance.uniform() : 0},
+                                                     std::move(exceptions));
   }
 
   if (maybe(0.6)) {

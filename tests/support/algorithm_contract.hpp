@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "actors/performer.hpp"
+#include "actors/core/performer.hpp"
 #include "algos/catalogue.hpp"
-#include "learning/problems.hpp"
+#include "learning/models/problems.hpp"
 
 namespace rubato::test {
 
@@ -38,8 +38,8 @@ class ContractProbe final : public Probe {
   std::map<std::string, Vector<double>> seen;
 };
 
-/// One of two clients that hear each other, with everything else it needs in memory of its own. What it is sent waits until
-/// it absorbs; which of it is handed over goes by the algorithm's needs, as under push.
+/// One of two clients that hear each other, with everything else it needs in memory of its own. What it is sent waits
+/// until it absorbs; which of it is handed over goes by the algorithm's needs, as under push.
 template <class Real>
 class ContractClient {
  public:
@@ -55,7 +55,7 @@ class ContractClient {
         share_weight_{entry.share == Weights::none ? 1 : 0.5},
         neighbours_{ClientId{1 - number}},
         plan_{7, {number}, 4, nullptr},
-        algorithm_{make_algorithm<Real>(entry, options)(seat(), view(start), pool_)} {
+        algorithm_{make_algorithm<Real>(entry, options)(client_view(), view(start), pool_)} {
     const Vector<Real> inputs = contract_vector<Real>(samples * dimension, 100 + number);
     learner_ = make_least_squares<Real>(Eigen::Map<const Matrix<Real>>(inputs.data(), samples, dimension),
                                         contract_vector<Real>(samples, 200 + number));
@@ -67,9 +67,9 @@ class ContractClient {
   const Algorithm<Real>& operator*() const { return *algorithm_; }
   const Needs& needs() const { return needs_; }
   Vector<Real> model() const { return algorithm_->model(); }
-  Seat seat() const {
-    return {.client = plan_.client, .senders = neighbours_, .receivers = neighbours_, .samples = all_samples_,
-            .keeps_balance = true};
+  ClientView of() const {
+    return {
+        .client = plan_.client, .senders = neighbours_, .receivers = neighbours_, .samples = all_samples_, .keeps_balance = true};
   }
 
   void begin() {
@@ -86,8 +86,7 @@ class ContractClient {
     if (!needs_.sends) return {};
     Work<Real> work = lend();
     if (needs_.asks_before_sending && !algorithm_->decide(work, {.kind = StepKind::decide, .index = sequence_})) return {};
-    const StepEntry receiver{.peer = neighbours_[0], .sequence = sequence_, .weight = share_weight_,
-                             .place = plan_.client.value};
+    const StepEntry receiver{.peer = neighbours_[0], .sequence = sequence_, .weight = share_weight_, .place = plan_.client.value};
     return algorithm_->publish(work, {.kind = StepKind::publish, .index = sequence_++, .entries = {&receiver, 1}});
   }
   void receive(std::optional<Payload> payload) {
@@ -101,8 +100,7 @@ class ContractClient {
     std::vector<Received<Real>> window;
     const auto first = static_cast<Sequence>(received_ - inbox_.size());
     for (const Payload& payload : inbox_)
-      window.push_back({neighbours_[0], static_cast<Sequence>(first + window.size()), merge_weight_, Duration{1000},
-                        payload, 0});
+      window.push_back({neighbours_[0], static_cast<Sequence>(first + window.size()), merge_weight_, Duration{1000}, payload, 0});
     Work<Real> work = lend();
     algorithm_->merge(work, {.kind = StepKind::merge}, window);
     inbox_.clear();
@@ -140,8 +138,7 @@ inline std::vector<std::byte> bytes_of(const Payload& payload) {
 
 template <class Real>
 bool same_bits(const Vector<Real>& a, const Vector<Real>& b) {
-  return a.size() == b.size() &&
-         std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(Real)) == 0;
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(Real)) == 0;
 }
 
 /// Two clients that compute, send, absorb and, where that is allowed, unify for a while. In every third turn nobody
@@ -278,12 +275,12 @@ void algorithm_contract_of(const CatalogueEntry& entry, const AlgorithmOptions& 
     CHECK(same_bits<Real>(client.model(), as_it_was));
   }
   SUBCASE("a snapshot is a copy, and taking it changes nothing") {
-    Client seats(entry, options, pool, 0, start);
+    Client client_views(entry, options, pool, 0, start);
     const auto learner = make_quadratic<Real>(Matrix<Real>::Identity(Client::dimension, Client::dimension), another);
-    PerformerOf<Real> performer(make_algorithm<Real>(entry, options)(seats.seat(), view(std::as_const(start)), pool),
-                                *learner, {}, pool);
+    PerformerOf<Real> performer(make_algorithm<Real>(entry, options)(client_views.of(), view(std::as_const(start)), pool), *learner,
+                                {}, pool);
     ThreadMemory memory;
-    if (seats.needs().fixes_model_at_start) performer.begin(memory);
+    if (client_views.needs().fixes_model_at_start) performer.begin(memory);
     performer.compute({.kind = StepKind::compute}, memory);
     const auto model_of = [&] {
       const auto bytes = performer.model_bytes();
@@ -302,7 +299,7 @@ void algorithm_contract_of(const CatalogueEntry& entry, const AlgorithmOptions& 
       model.common[0] = copy_of<Real>(view(another), pool);
       performer.adopt(model);
     }
-    if (seats.needs().fixes_model_at_start) performer.begin(memory);
+    if (client_views.needs().fixes_model_at_start) performer.begin(memory);
     performer.compute({.kind = StepKind::compute, .index = 1}, memory);
     CHECK(same_bits<Real>(numbers_of<Real>(snapshot), taken));
   }
@@ -324,12 +321,8 @@ void algorithm_contract_of(const CatalogueEntry& entry, const AlgorithmOptions& 
 /// Call it in a test case of its own: it holds subcases.
 inline void algorithm_contract(std::string_view name, const AlgorithmOptions& options = {}) {
   const CatalogueEntry& entry = catalogue_entry(name);
-  SUBCASE("in float") {
-    algorithm_contract_of<float>(entry, options);
-  }
-  SUBCASE("in double") {
-    algorithm_contract_of<double>(entry, options);
-  }
+  SUBCASE("in float") { algorithm_contract_of<float>(entry, options); }
+  SUBCASE("in double") { algorithm_contract_of<double>(entry, options); }
 }
 
 }  // namespace rubato::test

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "actors/performer.hpp"
-#include "actors/task.hpp"
-#include "actors/timing.hpp"
-#include "runtime/conductor.hpp"
+#include "actors/core/performer.hpp"
+#include "actors/core/task.hpp"
+#include "experiment/build/timing.hpp"
+#include "runtime/engine/conductor.hpp"
 
 namespace rubato::test {
 
@@ -41,18 +41,18 @@ class AddedVectors final : public Probe {
 class ExperimentRun final : public StepSink {
  public:
   explicit ExperimentRun(const config::Experiment& experiment)
-      : manner_{manner_of(experiment)},
-        timing_{experiment, manner_, notes_},
+      : resolved_{resolve_algorithm(experiment)},
+        timing_{experiment, resolved_, notes_},
         task_{task_of(experiment)},
-        seating_{timing_.seating(true)} {
-    timing_.conductor.samples_rounds = timing_.protocol() == Runs::rounds && timing_.misses_nothing();
-    for (std::uint32_t i = 0; i < seating_.clients(); ++i) performers_.push_back(make_performer({i}));
+        views_{timing_.views(true)} {
+    timing_.conductor.samples_rounds = timing_.protocol() == ProtocolKind::rounds && timing_.misses_nothing();
+    for (std::uint32_t i = 0; i < views_.clients(); ++i) performers_.push_back(make_performer({i}));
   }
 
   /// Called before and after a step, with the payloads of its entries and with what it published.
   std::function<void(const Step&)> before = [](const Step&) {};
-  std::function<void(const Step&, std::span<const Payload* const>, const Payload& published)> after =
-      [](const Step&, auto, const Payload&) {};
+  std::function<void(const Step&, std::span<const Payload* const>, const Payload& published)> after = [](const Step&, auto,
+                                                                                                         const Payload&) {};
   /// Called at the end of each round, where rounds miss nothing.
   std::function<void()> after_round = [] {};
 
@@ -63,7 +63,7 @@ class ExperimentRun final : public StepSink {
 
   /// Another one for this seat, as it is at the start.
   std::unique_ptr<Performer> make_performer(ClientId client) {
-    return task_->make_performer(seating_.seat(client, task_->samples()), pool_);
+    return task_->make_performer(views_.of(client, task_->samples()), pool_);
   }
 
   void run() {
@@ -189,10 +189,10 @@ class ExperimentRun final : public StepSink {
   TensorPool pool_;  // first: it outlives everything that holds tensors
   ThreadMemory memory_;
   std::ostringstream notes_;
-  Manner manner_;
+  ResolvedAlgorithm resolved_;
   Timing timing_;
   std::unique_ptr<Task> task_;
-  Seating seating_;
+  ClientViews views_;
   std::vector<std::unique_ptr<Performer>> performers_;
   std::vector<ClientId> dead_;
   std::deque<Message> messages_;  // by slot; they stay where they are

@@ -44,8 +44,8 @@ struct LockStepWorld {
 /// m clients in lock-step. Every exchange: all publish, then all merge, messages in ascending sender order.
 class LockStep {
  public:
-  LockStep(LockStepWorld world, std::vector<std::unique_ptr<Learner<double>>> learners,
-           const AlgorithmFactory<double>& factory, const std::vector<Vector<double>>& starts)
+  LockStep(LockStepWorld world, std::vector<std::unique_ptr<Learner<double>>> learners, const AlgorithmFactory<double>& factory,
+           const std::vector<Vector<double>>& starts)
       : world_{std::move(world)},
         learners_{std::move(learners)},
         samples_(starts.size(), 1),
@@ -57,13 +57,13 @@ class LockStep {
     }
     for (std::uint32_t i = 0; i < starts.size(); ++i) {
       const Vector<double> start = starts[i];
-      const Seat seat{.client = {i},
-                      .senders = world_.graph.senders_to({i}),
-                      .receivers = world_.graph.receivers_of({i}),
-                      .samples = samples_,
-                      .in_rounds = world_.in_rounds,
-                      .keeps_balance = world_.keeps_balance};
-      algorithms_.push_back(factory(seat, view(start), pool_));
+      const ClientView client_view{.client = {i},
+                                   .senders = world_.graph.senders_to({i}),
+                                   .receivers = world_.graph.receivers_of({i}),
+                                   .samples = samples_,
+                                   .in_rounds = world_.in_rounds,
+                                   .keeps_balance = world_.keeps_balance};
+      algorithms_.push_back(factory(client_view, view(start), pool_));
     }
   }
 
@@ -161,22 +161,17 @@ class LockStep {
         receivers[i].push_back({.peer = to, .sequence = sequences_[i], .weight = weight(world_.share, round, to, {i})});
       }
       Work<double> work = lend(i);
-      payloads[i] = algorithms_[i]->publish(work, {.kind = StepKind::publish,
-                                                   .phase = phase.number,
-                                                   .client = {i},
-                                                   .index = sequences_[i],
-                                                   .entries = receivers[i]});
+      payloads[i] = algorithms_[i]->publish(
+          work, {.kind = StepKind::publish, .phase = phase.number, .client = {i}, .index = sequences_[i], .entries = receivers[i]});
       ++sequences_[i];
       after_step({i});
     }
     for (std::uint32_t i = 0; i < clients(); ++i) {
       std::vector<Received<double>> window;
       for (const StepEntry& entry : senders[i])
-        window.push_back(
-            {entry.peer, entry.sequence, entry.weight, Duration{}, payloads[entry.peer.value], entry.place});
+        window.push_back({entry.peer, entry.sequence, entry.weight, Duration{}, payloads[entry.peer.value], entry.place});
       Work<double> work = lend(i);
-      algorithms_[i]->merge(
-          work, {.kind = StepKind::merge, .phase = phase.number, .client = {i}, .entries = senders[i]}, window);
+      algorithms_[i]->merge(work, {.kind = StepKind::merge, .phase = phase.number, .client = {i}, .entries = senders[i]}, window);
       after_step({i});
     }
   }

@@ -1,4 +1,5 @@
-// A run on one thread: algorithms in their seats perform every step at once, and payloads are let go of when all are done.
+// A run on one thread: algorithms in their seats perform every step at once, and payloads are let go of when all are
+// done.
 #pragma once
 
 #include <map>
@@ -7,25 +8,25 @@
 #include <vector>
 
 #include "algos/catalogue.hpp"
-#include "runtime/step_source.hpp"
+#include "runtime/engine/step_source.hpp"
 
 namespace rubato::test {
 
 class PerformedRun final : public StepSink {
  public:
   /// Client i learns from learners[i] and starts from starts[i]; balances are kept.
-  PerformedRun(const Graph& graph, std::vector<std::unique_ptr<Learner<double>>> learners,
-               const AlgorithmFactory<double>& factory, const std::vector<Vector<double>>& starts, bool in_rounds)
+  PerformedRun(const Graph& graph, std::vector<std::unique_ptr<Learner<double>>> learners, const AlgorithmFactory<double>& factory,
+               const std::vector<Vector<double>>& starts, bool in_rounds)
       : graph_{graph}, learners_{std::move(learners)} {
     for (const auto& learner : learners_) samples_.push_back(learner->samples());
     for (std::uint32_t i = 0; i < learners_.size(); ++i) {
-      const Seat seat{.client = {i},
-                      .senders = graph_.senders_to({i}),
-                      .receivers = graph_.receivers_of({i}),
-                      .samples = samples_,
-                      .in_rounds = in_rounds,
-                      .keeps_balance = true};
-      algorithms_.push_back(factory(seat, read_only(starts[i]), pool_));
+      const ClientView client_view{.client = {i},
+                                   .senders = graph_.senders_to({i}),
+                                   .receivers = graph_.receivers_of({i}),
+                                   .samples = samples_,
+                                   .in_rounds = in_rounds,
+                                   .keeps_balance = true};
+      algorithms_.push_back(factory(client_view, read_only(starts[i]), pool_));
     }
   }
 

@@ -1,4 +1,5 @@
-// Laws checked on random cases by rapidcheck, with a seed that stays the same: a test that passes today passes tomorrow.
+// Laws checked on random cases by rapidcheck, with a seed that stays the same: a test that passes today passes
+// tomorrow.
 #pragma once
 
 #include <rapidcheck.h>

@@ -75,8 +75,8 @@ class StepSentences final : public StepSink {
   };
   std::int64_t count(const Which& which) const {
     return std::ranges::count_if(steps, [&](const Step& step) {
-      return step.kind == which.kind && step.client.value == which.client && step.phase == which.phase &&
-             which.from <= step.at && step.at < which.until;
+      return step.kind == which.kind && step.client.value == which.client && step.phase == which.phase && which.from <= step.at &&
+             step.at < which.until;
     });
   }
 
@@ -111,7 +111,7 @@ class ProtocolWorld {
 
   Graph graph;
   std::unique_ptr<Channel> channel = std::make_unique<IdealChannel>(Duration{100'000'000});
-  PushSettings push;
+  ClientSettings push;
   ConductorSettings settings;
   /// Called at the end of every round.
   std::function<void(Time, std::uint64_t)> on_round = [](Time, std::uint64_t) {};
@@ -163,8 +163,8 @@ struct RoundWorld : ProtocolWorld {
   Marks rounds;
 };
 
-/// Messages are late, lost and, for every fourth seed, doubled; for every fifth there is no deadline and lost ones are sent
-/// again. True where they are doubled.
+/// Messages are late, lost and, for every fourth seed, doubled; for every fifth there is no deadline and lost ones are
+/// sent again. True where they are doubled.
 inline bool under_bad_links(ProtocolWorld& world, std::uint64_t seed) {
   const bool doubles = seed % 4 == 0, waits = seed % 5 == 0;
   world.reseed(seed);

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "learning/problems.hpp"
+#include "learning/models/problems.hpp"
 #include "runtime/random.hpp"
 #include "runtime/world/mixing.hpp"
 #include "tests/support/lockstep.hpp"
@@ -109,9 +109,7 @@ inline Matrix<double> shown(const LockStep& run, std::uint32_t clients, const st
   return rows;
 }
 
-inline double distance(const Matrix<double>& a, const Matrix<double>& b) {
-  return (a - b).cwiseAbs().maxCoeff();
-}
+inline double distance(const Matrix<double>& a, const Matrix<double>& b) { return (a - b).cwiseAbs().maxCoeff(); }
 
 inline AlgorithmOptions options_of(std::initializer_list<std::pair<const char*, AlgorithmOptions::Value>> values) {
   AlgorithmOptions options;
@@ -136,9 +134,10 @@ class LoneClient {
   LoneClient(const CatalogueEntry& entry, const AlgorithmOptions& options, Vector<double> start,
              std::unique_ptr<Learner<double>> learner, bool in_rounds = false, ClientId self = {0})
       : learner_{std::move(learner)}, start_{std::move(start)} {
-    const Seat seat{.client = self, .senders = others, .receivers = others, .samples = samples, .in_rounds = in_rounds};
+    const ClientView client_view{
+        .client = self, .senders = others, .receivers = others, .samples = samples, .in_rounds = in_rounds};
     plan_ = {1, self, 0, &choices};
-    algorithm_ = make_algorithm<double>(entry, options)(seat, view(std::as_const(start_)), pool_);
+    algorithm_ = make_algorithm<double>(entry, options)(client_view, view(std::as_const(start_)), pool_);
   }
 
   void begin() {
@@ -153,8 +152,7 @@ class LoneClient {
     std::vector<StepEntry> entries;
     for (const ClientId other : others) entries.push_back({.peer = other});
     Work<double> work = lend();
-    return algorithm_->publish(work,
-                               {.kind = StepKind::publish, .message = message, .index = index, .entries = entries});
+    return algorithm_->publish(work, {.kind = StepKind::publish, .message = message, .index = index, .entries = entries});
   }
   struct Message {
     ClientId sender;

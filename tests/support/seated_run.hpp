@@ -29,23 +29,20 @@ class ShownVectors final : public Probe {
 class SeatedRun final : public StepSink {
  public:
   /// Client i learns from learners[i] and starts from starts[i]; `choices` is empty or holds a table for each client.
-  SeatedRun(Graph graph, std::vector<std::unique_ptr<Learner<double>>> learners,
-            const AlgorithmFactory<double>& factory, const std::vector<Vector<double>>& starts, ClientId centre = {},
-            std::vector<ChoiceTable> choices = {}, std::vector<std::uint32_t> samples = {})
-      : graph_{std::move(graph)},
-        learners_{std::move(learners)},
-        choices_{std::move(choices)},
-        samples_{std::move(samples)} {
+  SeatedRun(Graph graph, std::vector<std::unique_ptr<Learner<double>>> learners, const AlgorithmFactory<double>& factory,
+            const std::vector<Vector<double>>& starts, ClientId centre = {}, std::vector<ChoiceTable> choices = {},
+            std::vector<std::uint32_t> samples = {})
+      : graph_{std::move(graph)}, learners_{std::move(learners)}, choices_{std::move(choices)}, samples_{std::move(samples)} {
     if (samples_.empty())
       for (const auto& learner : learners_) samples_.push_back(learner->samples());
     for (std::uint32_t i = 0; i < starts.size(); ++i) {
       const Vector<double> start = starts[i];
-      const Seat seat{.client = {i},
-                      .senders = graph_.senders_to({i}),
-                      .receivers = graph_.receivers_of({i}),
-                      .samples = samples_,
-                      .centre = centre};
-      algorithms_.push_back(factory(seat, view(start), pool_));
+      const ClientView client_view{.client = {i},
+                                   .senders = graph_.senders_to({i}),
+                                   .receivers = graph_.receivers_of({i}),
+                                   .samples = samples_,
+                                   .centre = centre};
+      algorithms_.push_back(factory(client_view, view(start), pool_));
     }
   }
 

@@ -8,7 +8,7 @@
 
 #include "algos/algorithm.hpp"
 #include "algos/catalogue.hpp"
-#include "runtime/step_source.hpp"
+#include "runtime/engine/step_source.hpp"
 
 namespace rubato::test {
 
@@ -36,8 +36,7 @@ class SerialRun final : public StepSink {
     for (const auto& algorithm : algorithms_) sum += algorithm->model().template cast<double>();
     sum /= static_cast<double>(clients());
     double squares = 0;
-    for (const auto& algorithm : algorithms_)
-      squares += (algorithm->model().template cast<double>() - sum).squaredNorm();
+    for (const auto& algorithm : algorithms_) squares += (algorithm->model().template cast<double>() - sum).squaredNorm();
     return squares;
   }
 

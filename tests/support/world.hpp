@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/conductor.hpp"
+#include "runtime/engine/conductor.hpp"
 #include "runtime/protocols/push.hpp"
 #include "runtime/protocols/rounds.hpp"
 #include "runtime/world/channel.hpp"
@@ -27,9 +27,7 @@ struct KeptStep {
   Step step;
   std::vector<StepEntry> entries;
 
-  explicit KeptStep(const Step& from) : step{from}, entries(from.entries.begin(), from.entries.end()) {
-    step.entries = {};
-  }
+  explicit KeptStep(const Step& from) : step{from}, entries(from.entries.begin(), from.entries.end()) { step.entries = {}; }
 };
 
 /// Everything that a record keeps of a step, in words: two steps are equal when their sentences are.
@@ -37,14 +35,14 @@ inline std::string in_words(const Step& step, std::span<const StepEntry> entries
   static constexpr std::string_view kinds[] = {"", " model", " acknowledgement", " request", " resync"};
   std::ostringstream words;
   words.precision(17);
-  words << step.at.time_since_epoch().count() << " " << name_of(step.kind)
-        << kinds[static_cast<std::size_t>(step.message)] << " " << step.index << " of " << step.client.value;
+  words << step.at.time_since_epoch().count() << " " << name_of(step.kind) << kinds[static_cast<std::size_t>(step.message)] << " "
+        << step.index << " of " << step.client.value;
   if (step.phase != 0) words << " in phase " << unsigned{step.phase};
   if (step.keeps) words << " kept";
   if (!step.with_gradient) words << " without gradient";
   for (const StepEntry& entry : entries)
-    words << " [" << entry.peer.value << "#" << entry.sequence << (entry.lost ? " lost" : "") << " x" << entry.weight
-          << " age " << entry.age.count() << "]";
+    words << " [" << entry.peer.value << "#" << entry.sequence << (entry.lost ? " lost" : "") << " x" << entry.weight << " age "
+          << entry.age.count() << "]";
   return words.str();
 }
 inline std::string in_words(const KeptStep& kept) { return in_words(kept.step, kept.entries); }
@@ -98,15 +96,15 @@ class StepLog final : public StepSink {
 struct Seen {
   Time at{};
   Priority kind{};
-  ClientId client{};                ///< the receiver, the ticking client, the hub
-  ClientId source{};                ///< arrival: the sender
-  std::uint64_t sequence = 0;       ///< arrival, transmit: of the message; period, unify: which one
-  bool sends = false;               ///< transmit: something was published
-  Offer outcome = Offer::kept;      ///< arrival
-  Duration age{};                   ///< arrival
-  std::uint32_t tokens = 0;         ///< arrival: left afterwards
-  std::vector<StepEntry> entries{};   ///< window_close: what was merged of the batch; transmit: the receivers
-  std::vector<MessageId> held{};      ///< window_close: the batch, in order of arrival
+  ClientId client{};                 ///< the receiver, the ticking client, the hub
+  ClientId source{};                 ///< arrival: the sender
+  std::uint64_t sequence = 0;        ///< arrival, transmit: of the message; period, unify: which one
+  bool sends = false;                ///< transmit: something was published
+  Offer outcome = Offer::kept;       ///< arrival
+  Duration age{};                    ///< arrival
+  std::uint32_t tokens = 0;          ///< arrival: left afterwards
+  std::vector<StepEntry> entries{};  ///< window_close: what was merged of the batch; transmit: the receivers
+  std::vector<MessageId> held{};     ///< window_close: the batch, in order of arrival
 };
 
 inline std::string in_words(const Seen& seen) {
@@ -115,17 +113,15 @@ inline std::string in_words(const Seen& seen) {
   static constexpr std::string_view outcomes[] = {"kept", "late", "capped"};
   std::ostringstream words;
   words.precision(17);
-  words << seen.at.time_since_epoch().count() << " " << names[static_cast<std::size_t>(seen.kind)] << " of "
-        << seen.client.value;
+  words << seen.at.time_since_epoch().count() << " " << names[static_cast<std::size_t>(seen.kind)] << " of " << seen.client.value;
   if (seen.kind == Priority::arrival)
-    words << " from " << seen.source.value << "#" << seen.sequence << " "
-          << outcomes[static_cast<std::size_t>(seen.outcome)] << " age " << seen.age.count() << " tokens "
-          << seen.tokens;
+    words << " from " << seen.source.value << "#" << seen.sequence << " " << outcomes[static_cast<std::size_t>(seen.outcome)]
+          << " age " << seen.age.count() << " tokens " << seen.tokens;
   if (seen.kind == Priority::transmit) words << (seen.sends ? " sends #" + std::to_string(seen.sequence) : " is silent");
   if (seen.kind == Priority::period || seen.kind == Priority::unify) words << " number " << seen.sequence;
   for (const StepEntry& entry : seen.entries)
-    words << " [" << entry.peer.value << "#" << entry.sequence << (entry.lost ? " lost" : "") << " x" << entry.weight
-          << " age " << entry.age.count() << "]";
+    words << " [" << entry.peer.value << "#" << entry.sequence << (entry.lost ? " lost" : "") << " x" << entry.weight << " age "
+          << entry.age.count() << "]";
   for (const MessageId& id : seen.held) words << " held " << id.sender.value << "#" << id.sequence;
   return words.str();
 }
@@ -134,28 +130,28 @@ class EventLog final : public EventObserver {
  public:
   std::vector<Seen> seen;
 
-  void on_period(Time at, std::uint64_t index) override {
-    seen.push_back({.at = at, .kind = Priority::period, .sequence = index});
-  }
+  void on_period(Time at, std::uint64_t index) override { seen.push_back({.at = at, .kind = Priority::period, .sequence = index}); }
   void on_unify(Time at, std::uint64_t index, ClientId hub) override {
     seen.push_back({.at = at, .kind = Priority::unify, .client = hub, .sequence = index});
   }
   void on_arrival(const Arrival& arrival, ClientId receiver, Offer offer, std::uint32_t tokens) override {
-    seen.push_back({.at = arrival.arrived, .kind = Priority::arrival, .client = receiver, .source = arrival.id.sender,
-                    .sequence = arrival.id.sequence, .outcome = offer, .age = arrival.arrived - arrival.sent,
+    seen.push_back({.at = arrival.arrived,
+                    .kind = Priority::arrival,
+                    .client = receiver,
+                    .source = arrival.id.sender,
+                    .sequence = arrival.id.sequence,
+                    .outcome = offer,
+                    .age = arrival.arrived - arrival.sent,
                     .tokens = tokens});
   }
   /// A window that a unification has emptied hands over nothing: not an event of its own.
-  void on_window_close(Time at, ClientId client, std::span<const Arrival> batch,
-                       std::span<const StepEntry> used) override {
+  void on_window_close(Time at, ClientId client, std::span<const Arrival> batch, std::span<const StepEntry> used) override {
     if (batch.empty() && used.empty()) return;
     Seen close{.at = at, .kind = Priority::window_close, .client = client, .entries = {used.begin(), used.end()}};
     for (const Arrival& arrival : batch) close.held.push_back(arrival.id);
     seen.push_back(std::move(close));
   }
-  void on_compute(Time at, ClientId client) override {
-    seen.push_back({.at = at, .kind = Priority::compute, .client = client});
-  }
+  void on_compute(Time at, ClientId client) override { seen.push_back({.at = at, .kind = Priority::compute, .client = client}); }
   void on_transmit(Time at, ClientId client, const Step* publish) override {
     Seen tick{.at = at, .kind = Priority::transmit, .client = client};
     if (publish) {
@@ -212,7 +208,7 @@ class World {
 
   Graph graph;
   std::unique_ptr<Channel> channel = std::make_unique<IdealChannel>(Duration{1000});
-  PushSettings push;
+  ClientSettings push;
   ConductorSettings settings;
   RoundBoard board;
   bool in_rounds = false;

@@ -73,8 +73,7 @@ bool comes_true(Test test) {
 }
 
 /// A parcel whose head is a number.
-inline Parcel numbered(std::uint64_t number, WhenFull when_full = WhenFull::wait,
-                       ParcelKind kind = ParcelKind::letter) {
+inline Parcel numbered(std::uint64_t number, WhenFull when_full = WhenFull::wait, ParcelKind kind = ParcelKind::message) {
   Parcel parcel{.kind = kind, .when_full = when_full, .head = std::vector<std::byte>(sizeof number), .tensors = {}};
   std::memcpy(parcel.head.data(), &number, sizeof number);
   return parcel;
@@ -96,8 +95,7 @@ inline std::vector<std::uint64_t> numbers_of(const std::vector<Heard>& heard) {
 inline Tensor tensor_of(TensorPool& pool, Scalar scalar, std::size_t count, std::uint64_t seed = 1) {
   Tensor tensor = pool.make(scalar, count);
   auto* const bytes = tensor.writable<unsigned char>();
-  for (std::size_t i = 0; i < tensor.bytes(); ++i)
-    bytes[i] = static_cast<unsigned char>((seed + i) * 0x9e37'79b9'7f4a'7c15u >> 56);
+  for (std::size_t i = 0; i < tensor.bytes(); ++i) bytes[i] = static_cast<unsigned char>((seed + i) * 0x9e37'79b9'7f4a'7c15u >> 56);
   return tensor;
 }
 

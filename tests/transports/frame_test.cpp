@@ -22,8 +22,7 @@ constexpr FrameLimits small{.parcel_bytes = 10'000, .piece_bytes = 3'000};
 
 using Message = std::vector<std::vector<std::byte>>;  // the parts of a frame
 
-Message message_of(const Envelope& envelope, const Parcel& parcel, std::size_t first, std::size_t bytes,
-                   bool is_summed = true) {
+Message message_of(const Envelope& envelope, const Parcel& parcel, std::size_t first, std::size_t bytes, bool is_summed = true) {
   KnownSums sums;
   WrittenFrame frame;
   write_frame(envelope, parcel, first, bytes, is_summed ? &sums : nullptr, frame);
@@ -36,8 +35,7 @@ Message message_of(const Envelope& envelope, const Parcel& parcel, std::size_t f
 }
 
 /// All frames of a parcel, from host 0 to host 1; the sequence goes on from `sequence`.
-std::vector<Message> frames_of(const Parcel& parcel, const FrameLimits& limits, std::uint64_t& sequence,
-                               std::uint64_t life = 1) {
+std::vector<Message> frames_of(const Parcel& parcel, const FrameLimits& limits, std::uint64_t& sequence, std::uint64_t life = 1) {
   std::vector<Message> frames;
   std::size_t first = 0;
   do {
@@ -143,7 +141,7 @@ TEST_CASE("the checksum is the one that is written down, on every machine") {
 
 TEST_CASE("a frame lies on the wire as docs/wire-format.md says") {
   TensorPool pool;
-  Parcel parcel{ParcelKind::letter, WhenFull::wait, false, {std::byte{0xAA}, std::byte{0xBB}}, {}};
+  Parcel parcel{ParcelKind::message, WhenFull::wait, false, {std::byte{0xAA}, std::byte{0xBB}}, {}};
   parcel.tensors = {tensor_of(pool, Scalar::float64, 3)};
   const Message message = message_of({HostId{3}, HostId{4}, 0x0102030405060708, 9}, parcel, 0, parcel.bytes());
   REQUIRE(message.size() == 2);
@@ -184,14 +182,14 @@ TEST_CASE("what is written is read again, in one piece or in many") {
       parcel.tensors.push_back(tensor_of(pool, *rc::gen::element(Scalar::float32, Scalar::float64, Scalar::uint32),
                                          *rc::gen::inRange<std::size_t>(0, 100)));
     const FrameLimits limits{.parcel_bytes = 1 << 20, .piece_bytes = *rc::gen::inRange<std::size_t>(1, 500)};
-    Desk desk(limits);
+    Desk dispatcher(limits);
     std::uint64_t sequence = 0;
     const auto frames = frames_of(parcel, limits, sequence);
-    for (std::size_t i = 0; i + 1 < frames.size(); ++i) RC_ASSERT_FALSE(desk.take(frames[i]));
-    const auto received = desk.take(frames.back());
+    for (std::size_t i = 0; i + 1 < frames.size(); ++i) RC_ASSERT_FALSE(dispatcher.take(frames[i]));
+    const auto received = dispatcher.take(frames.back());
     RC_ASSERT(received.has_value());
     RC_ASSERT(same(*received, parcel));
-    RC_ASSERT(desk.counts().malformed == 0u);
+    RC_ASSERT(dispatcher.counts().malformed == 0u);
   });
   CHECK(counterexample == "");
 }
@@ -227,9 +225,9 @@ TEST_CASE("no flipped bit gets through") {
     for (std::size_t bit = 0; bit < 8 * whole[part].size(); ++bit) {
       Message flipped = whole;
       flipped[part][bit / 8] ^= std::byte{1} << (bit % 8);
-      Desk desk;
-      CHECK_FALSE(desk.take(flipped));
-      CHECK(desk.counts().malformed + desk.counts().unknown + desk.counts().oversized == 1);
+      Desk dispatcher;
+      CHECK_FALSE(dispatcher.take(flipped));
+      CHECK(dispatcher.counts().malformed + dispatcher.counts().unknown + dispatcher.counts().oversized == 1);
     }
 }
 
@@ -239,27 +237,29 @@ TEST_CASE("a piece without a checksum is taken as it comes, unless it was spoilt
   parcel.tensors = {tensor_of(pool, Scalar::float32, 10)};
   const Message whole = message_of({a, b, 1, 1}, parcel, 0, parcel.bytes(), false);
   CHECK(whole[0][7] == std::byte{1});
-  Desk desk;
-  const auto received = desk.take(whole);
+  Desk dispatcher;
+  const auto received = dispatcher.take(whole);
   REQUIRE(received);
   CHECK(same(*received, parcel));
   Message flipped = message_of({a, b, 1, 2}, parcel, 0, parcel.bytes(), false);
   flipped[0][20] ^= std::byte{1};
-  CHECK_FALSE(desk.take(flipped));
+  CHECK_FALSE(dispatcher.take(flipped));
   parcel.is_spoilt = true;
-  CHECK_FALSE(desk.take(message_of({a, b, 1, 3}, parcel, 0, parcel.bytes(), false)));
-  CHECK(desk.counts().malformed == 2);
+  CHECK_FALSE(dispatcher.take(message_of({a, b, 1, 3}, parcel, 0, parcel.bytes(), false)));
+  CHECK(dispatcher.counts().malformed == 2);
 }
 
 TEST_CASE("noise never gets through and never throws") {
-  const std::string counterexample = broken([&] {
-    Message noise(*rc::gen::inRange<std::size_t>(0, 4));
-    for (auto& part : noise) {
-      const auto bytes = *rc::gen::container<std::vector<std::uint8_t>>(rc::gen::arbitrary<std::uint8_t>());
-      for (const std::uint8_t byte : bytes) part.push_back(std::byte{byte});
-    }
-    RC_ASSERT(fault_of(noise).has_value());
-  }, 500);
+  const std::string counterexample = broken(
+      [&] {
+        Message noise(*rc::gen::inRange<std::size_t>(0, 4));
+        for (auto& part : noise) {
+          const auto bytes = *rc::gen::container<std::vector<std::uint8_t>>(rc::gen::arbitrary<std::uint8_t>());
+          for (const std::uint8_t byte : bytes) part.push_back(std::byte{byte});
+        }
+        RC_ASSERT(fault_of(noise).has_value());
+      },
+      500);
   CHECK(counterexample == "");
 }
 
@@ -301,37 +301,37 @@ TEST_CASE("a header that lies is refused before memory is taken, however well it
 }
 
 TEST_CASE("a frame that came before, or was sent in an earlier life, is dropped and counted") {
-  Desk desk;
+  Desk dispatcher;
   std::uint64_t sequence = 0;
   const auto one = frames_of(numbered(1), small, sequence), two = frames_of(numbered(2), small, sequence);
-  CHECK(desk.take(one[0]));
-  CHECK(desk.take(two[0]));
-  CHECK_FALSE(desk.take(two[0]));
-  CHECK_FALSE(desk.take(one[0]));
-  CHECK(desk.counts().replayed == 2);
+  CHECK(dispatcher.take(one[0]));
+  CHECK(dispatcher.take(two[0]));
+  CHECK_FALSE(dispatcher.take(two[0]));
+  CHECK_FALSE(dispatcher.take(one[0]));
+  CHECK(dispatcher.counts().replayed == 2);
   std::uint64_t restarted = 0;
-  CHECK(desk.take(frames_of(numbered(3), small, restarted, 2)[0]));
-  CHECK_FALSE(desk.take(frames_of(numbered(4), small, sequence, 1)[0]));
-  CHECK(desk.counts().stale == 1);
-  CHECK(desk.counts().received == 3);
+  CHECK(dispatcher.take(frames_of(numbered(3), small, restarted, 2)[0]));
+  CHECK_FALSE(dispatcher.take(frames_of(numbered(4), small, sequence, 1)[0]));
+  CHECK(dispatcher.counts().stale == 1);
+  CHECK(dispatcher.counts().received == 3);
 }
 
 TEST_CASE("a frame is believed only from the host whose connection brought it") {
-  Desk desk;
+  Desk dispatcher;
   std::uint64_t sequence = 0;
   const auto frames = frames_of(numbered(1), small, sequence);
-  CHECK_FALSE(desk.take(frames[0], b));
-  CHECK_FALSE(desk.take(message_of({HostId{2}, b, 1, 1}, numbered(1), 0, 8), std::nullopt));
-  CHECK_FALSE(desk.take(message_of({b, b, 1, 1}, numbered(1), 0, 8), std::nullopt));
-  CHECK(desk.counts().unauthenticated == 3);
-  CHECK_FALSE(desk.take(message_of({a, HostId{0}, 1, 1}, numbered(1), 0, 8)));
-  CHECK(desk.counts().malformed == 1);
-  CHECK(desk.take(frames[0], std::nullopt));
+  CHECK_FALSE(dispatcher.take(frames[0], b));
+  CHECK_FALSE(dispatcher.take(message_of({HostId{2}, b, 1, 1}, numbered(1), 0, 8), std::nullopt));
+  CHECK_FALSE(dispatcher.take(message_of({b, b, 1, 1}, numbered(1), 0, 8), std::nullopt));
+  CHECK(dispatcher.counts().unauthenticated == 3);
+  CHECK_FALSE(dispatcher.take(message_of({a, HostId{0}, 1, 1}, numbered(1), 0, 8)));
+  CHECK(dispatcher.counts().malformed == 1);
+  CHECK(dispatcher.take(frames[0], std::nullopt));
 }
 
 TEST_CASE("a parcel that lost a piece is given up once, and the next one arrives") {
-  Desk desk;
-  const Parcel parcel = some_parcel(desk.pool);
+  Desk dispatcher;
+  const Parcel parcel = some_parcel(dispatcher.pool);
   for (std::size_t lost = 0; lost < 3; ++lost) {
     CAPTURE(lost);
     Desk other;
@@ -352,51 +352,51 @@ TEST_CASE("a parcel that lost a piece is given up once, and the next one arrives
 }
 
 TEST_CASE("a piece that contradicts the ones before ends the parcel") {
-  Desk desk;
-  const Parcel parcel = some_parcel(desk.pool);
+  Desk dispatcher;
+  const Parcel parcel = some_parcel(dispatcher.pool);
   Parcel other = parcel;
-  other.tensors[0] = tensor_of(desk.pool, Scalar::uint32, 1000);
+  other.tensors[0] = tensor_of(dispatcher.pool, Scalar::uint32, 1000);
   std::uint64_t sequence = 0;
   const auto frames = frames_of(parcel, small, sequence);
   sequence = 0;
   const auto wrong = frames_of(other, small, sequence);
-  CHECK_FALSE(desk.take(frames[0]));
-  CHECK_FALSE(desk.take(wrong[1]));
-  CHECK_FALSE(desk.take(frames[2]));
-  CHECK(desk.counts().malformed == 1);
-  CHECK(desk.counts().received == 0);
+  CHECK_FALSE(dispatcher.take(frames[0]));
+  CHECK_FALSE(dispatcher.take(wrong[1]));
+  CHECK_FALSE(dispatcher.take(frames[2]));
+  CHECK(dispatcher.counts().malformed == 1);
+  CHECK(dispatcher.counts().received == 0);
 }
 
 TEST_CASE("what a host may have waiting here has a limit, and letting go of it makes room") {
-  Desk desk(small, 9'000);
-  const Parcel parcel = some_parcel(desk.pool);  // about 6,900 bytes
+  Desk dispatcher(small, 9'000);
+  const Parcel parcel = some_parcel(dispatcher.pool);  // about 6,900 bytes
   std::uint64_t sequence = 0;
   const auto send = [&] {
     std::optional<Parcel> received;
-    for (const Message& message : frames_of(parcel, small, sequence)) received = desk.take(message);
+    for (const Message& message : frames_of(parcel, small, sequence)) received = dispatcher.take(message);
     return received;
   };
   std::optional<Parcel> kept = send();
   REQUIRE(kept);
-  const std::size_t reserved = desk.pool.reserved_bytes();
+  const std::size_t reserved = dispatcher.pool.reserved_bytes();
   for (int i = 0; i < 100; ++i) CHECK_FALSE(send());
-  CHECK(desk.counts().flooded == 100);
-  CHECK(desk.counts().malformed == 0);
-  CHECK(desk.pool.reserved_bytes() == reserved);
+  CHECK(dispatcher.counts().flooded == 100);
+  CHECK(dispatcher.counts().malformed == 0);
+  CHECK(dispatcher.pool.reserved_bytes() == reserved);
   kept.reset();
   CHECK(send());
-  CHECK(desk.counts().received == 2);
+  CHECK(dispatcher.counts().received == 2);
 }
 
 TEST_CASE("a steady stream takes no more memory from the system") {
-  Desk desk;
-  const Parcel parcel = some_parcel(desk.pool);
+  Desk dispatcher;
+  const Parcel parcel = some_parcel(dispatcher.pool);
   std::uint64_t sequence = 0;
   std::size_t reserved = 0;
   for (int i = 0; i < 1000; ++i) {
-    for (const Message& message : frames_of(parcel, small, sequence)) desk.take(message);
-    if (i == 1) reserved = desk.pool.reserved_bytes();
+    for (const Message& message : frames_of(parcel, small, sequence)) dispatcher.take(message);
+    if (i == 1) reserved = dispatcher.pool.reserved_bytes();
   }
-  CHECK(desk.counts().received == 1000);
-  CHECK(desk.pool.reserved_bytes() == reserved);
+  CHECK(dispatcher.counts().received == 1000);
+  CHECK(dispatcher.pool.reserved_bytes() == reserved);
 }

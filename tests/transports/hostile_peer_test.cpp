@@ -48,9 +48,7 @@ class Scene {
   /// A hundred more parcels arrive, in order, like all before.
   void talk() {
     for (int i = 0; i < 100; ++i) REQUIRE(party_[0].send(victim, numbered(sent_++)));
-    REQUIRE(heard_.wait_until([&](const auto& heard) {
-      return !heard.empty() && number_of(heard.back().parcel) == sent_ - 1;
-    }));
+    REQUIRE(heard_.wait_until([&](const auto& heard) { return !heard.empty() && number_of(heard.back().parcel) == sent_ - 1; }));
     std::uint64_t expected = 0;
     for (const Heard& each : heard_.heard())
       if (each.from == sender) CHECK(number_of(each.parcel) == expected++);
@@ -168,8 +166,7 @@ std::string long_frame(int flags, std::uint64_t length) {
   return header;
 }
 
-std::vector<std::vector<std::byte>> frame_from(HostId from, std::uint64_t life, std::uint64_t sequence,
-                                               const Parcel& parcel) {
+std::vector<std::vector<std::byte>> frame_from(HostId from, std::uint64_t life, std::uint64_t sequence, const Parcel& parcel) {
   KnownSums sums;
   WrittenFrame frame;
   write_frame({from, victim, life, sequence}, parcel, 0, parcel.bytes(), &sums, frame);
@@ -219,8 +216,9 @@ TEST_CASE("nobody without a key of the roster is heard") {
   const std::string told = scene.sentences().front();
   CAPTURE(told);
   CHECK(told.starts_with(is_asked_about ? "somebody at 127.0.0.1 could not" : "somebody"));
-  CHECK(told.ends_with(" could not show that it is a host of the roster; compare public_key in the files of all hosts; what follows of "
-                       "this is only counted"));
+  CHECK(told.ends_with(
+      " could not show that it is a host of the roster; compare public_key in the files of all hosts; what follows of "
+      "this is only counted"));
 }
 
 TEST_CASE("a host is believed about itself and about nobody else") {

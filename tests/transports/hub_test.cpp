@@ -29,9 +29,7 @@ class HubEnds final : public Ends {
 }  // namespace
 
 TEST_CASE("the hub keeps the transport contract") {
-  transport_contract([](std::uint32_t hosts, std::size_t queue_bytes) {
-    return std::make_unique<HubEnds>(hosts, queue_bytes);
-  });
+  transport_contract([](std::uint32_t hosts, std::size_t queue_bytes) { return std::make_unique<HubEnds>(hosts, queue_bytes); });
 }
 
 TEST_CASE("the hub hands tensors over without a copy") {

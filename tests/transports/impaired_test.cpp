@@ -97,9 +97,8 @@ bool near(std::uint64_t count, double chance, double of) {
 }  // namespace
 
 TEST_CASE("a transport with no impairment keeps the transport contract") {
-  transport_contract([](std::uint32_t hosts, std::size_t queue_bytes) {
-    return std::make_unique<ImpairedEnds>(hosts, queue_bytes);
-  });
+  transport_contract(
+      [](std::uint32_t hosts, std::size_t queue_bytes) { return std::make_unique<ImpairedEnds>(hosts, queue_bytes); });
 }
 
 TEST_CASE("the same parcels meet the same fates with the same seed, whatever else is sent, and others with another") {
@@ -199,7 +198,7 @@ TEST_CASE("only the kinds that are named are impaired") {
   REQUIRE(link.at_b.wait_for(last_parcel_kind - 2));
   link.drain();
   for (const Heard& each : link.at_b.heard()) {
-    CHECK(each.parcel.kind != ParcelKind::letter);
+    CHECK(each.parcel.kind != ParcelKind::message);
     CHECK(each.parcel.kind != ParcelKind::control);
   }
   CHECK(link.impaired.impairments().lost == 2);
@@ -256,8 +255,8 @@ TEST_CASE("what is held is bounded in bytes, for control at twice as many") {
 TEST_CASE("an impairment that cannot be is refused with a sentence") {
   Hub hub(1);
   const auto end = hub.end(a);
-  CHECK_THROWS_WITH_AS(Impaired(*end, {.loss = 1.5}, 1),
-                       "loss of an impaired transport is a chance, from 0 to 1; it is 1.500000", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(Impaired(*end, {.loss = 1.5}, 1), "loss of an impaired transport is a chance, from 0 to 1; it is 1.500000",
+                       std::invalid_argument);
   CHECK_THROWS_AS(Impaired(*end, {.duplicate = -0.1}, 1), std::invalid_argument);
   CHECK_THROWS_AS(Impaired(*end, {.reorder = 2}, 1), std::invalid_argument);
   CHECK_THROWS_AS(Impaired(*end, {.spoil = std::nan("")}, 1), std::invalid_argument);

@@ -80,8 +80,9 @@ TEST_CASE("whatever is put and taken, a queue keeps its order, its limit and its
         next = taken + 1;
         --inside;
       } else {
-        const auto outcome = queue.put(parcel_of(number++, *rc::gen::element(WhenFull::drop_oldest, WhenFull::refuse, WhenFull::wait),
-                                                 *rc::gen::inRange<std::size_t>(8, 2 * each)));
+        const auto outcome =
+            queue.put(parcel_of(number++, *rc::gen::element(WhenFull::drop_oldest, WhenFull::refuse, WhenFull::wait),
+                                *rc::gen::inRange<std::size_t>(8, 2 * each)));
         inside += outcome.is_taken;
         inside -= outcome.dropped_states;
       }

@@ -85,8 +85,7 @@ void arrives_bit_for_bit(const MakeEnds& make) {
   const auto heard = party.heard(1).heard();
   for (std::size_t i = 0; i < sent.size(); ++i) {
     CHECK(are_equal(heard[i].parcel, sent[i]));
-    for (const Tensor& tensor : heard[i].parcel.tensors)
-      CHECK(reinterpret_cast<std::uintptr_t>(tensor.data<char>()) % 64 == 0);
+    for (const Tensor& tensor : heard[i].parcel.tensors) CHECK(reinterpret_cast<std::uintptr_t>(tensor.data<char>()) % 64 == 0);
   }
 }
 
@@ -161,8 +160,7 @@ void many_threads_send(const MakeEnds& make) {
   std::vector<std::thread> senders;
   for (std::uint64_t thread = 0; thread < threads; ++thread)
     senders.emplace_back([&, thread] {
-      for (std::uint64_t i = 0; i < each; ++i)
-        refused += !party.end(thread % 2).send(HostId{2}, numbered(thread * each + i));
+      for (std::uint64_t i = 0; i < each; ++i) refused += !party.end(thread % 2).send(HostId{2}, numbered(thread * each + i));
     });
   for (std::thread& sender : senders) sender.join();
   CHECK(refused == 0);
@@ -215,9 +213,8 @@ void states_make_room(const MakeEnds& make) {
   for (std::uint64_t i = 0; i < sent; ++i)
     REQUIRE(party.end(0).send(b, numbered_tensor(party.pool, i, 100'000, WhenFull::drop_oldest)));
   party.start(1);
-  REQUIRE(party.heard(1).wait_until([](const auto& heard) {
-    return !heard.empty() && number_of(heard.back().parcel) == sent - 1;
-  }));
+  REQUIRE(
+      party.heard(1).wait_until([](const auto& heard) { return !heard.empty() && number_of(heard.back().parcel) == sent - 1; }));
   const auto heard = party.heard(1).heard();
   CHECK(is_growing(numbers_of(heard)));
   const TransportCounts counts = party.end(0).counts();
@@ -246,10 +243,8 @@ void control_is_taken(const MakeEnds& make) {
   Party party(make, 2, tight);
   party.start(0);
   std::uint64_t taken = 0;
-  for (int i = 0; i < 1000; ++i)
-    taken += party.end(0).send(b, numbered_tensor(party.pool, 0, 100'000, WhenFull::refuse));
-  for (std::uint64_t i = 1; i <= 100; ++i)
-    REQUIRE(party.end(0).send(b, numbered(i, WhenFull::wait, ParcelKind::control)));
+  for (int i = 0; i < 1000; ++i) taken += party.end(0).send(b, numbered_tensor(party.pool, 0, 100'000, WhenFull::refuse));
+  for (std::uint64_t i = 1; i <= 100; ++i) REQUIRE(party.end(0).send(b, numbered(i, WhenFull::wait, ParcelKind::control)));
   party.start(1);
   REQUIRE(party.heard(1).wait_for(taken + 100));
   const auto numbers = numbers_of(party.heard(1).heard());
@@ -265,17 +260,14 @@ void a_slow_sink_holds_the_queue_bounded(const MakeEnds& make) {
     REQUIRE(party.end(0).send(b, numbered_tensor(party.pool, i, 100'000, WhenFull::drop_oldest)));
   may_go_on = true;
   may_go_on.notify_all();
-  CHECK(party.heard(1).wait_until([](const auto& heard) {
-    return !heard.empty() && number_of(heard.back().parcel) == 1999;
-  }));
+  CHECK(party.heard(1).wait_until([](const auto& heard) { return !heard.empty() && number_of(heard.back().parcel) == 1999; }));
   CHECK(is_growing(numbers_of(party.heard(1).heard())));
 }
 
 void stop_lets_what_is_queued_leave(const MakeEnds& make) {
   Party party(make, 2);
   party.start_all();
-  for (std::uint64_t i = 0; i < 100; ++i)
-    REQUIRE(party.end(0).send(b, numbered_tensor(party.pool, i, 400'000, WhenFull::refuse)));
+  for (std::uint64_t i = 0; i < 100; ++i) REQUIRE(party.end(0).send(b, numbered_tensor(party.pool, i, 400'000, WhenFull::refuse)));
   party.end(0).stop(patience);
   REQUIRE(party.heard(1).wait_for(100));
   CHECK(numbers_of(party.heard(1).heard()) == count_up(100));
@@ -343,8 +335,8 @@ void counts_add_up(const MakeEnds& make) {
   CHECK(two.received == 150);
   CHECK(one.received_bytes + two.received_bytes == bytes);
   for (const TransportCounts& counts : {sent, one, two})
-    CHECK(counts.refused + counts.dropped_states + counts.malformed + counts.oversized + counts.unknown +
-              counts.unauthenticated + counts.replayed + counts.stale + counts.flooded ==
+    CHECK(counts.refused + counts.dropped_states + counts.malformed + counts.oversized + counts.unknown + counts.unauthenticated +
+              counts.replayed + counts.stale + counts.flooded ==
           0);
 }
 
@@ -369,9 +361,7 @@ void latecomers_hear_what_follows(const MakeEnds& make) {
   party.end(1).send(a, numbered(0));
   REQUIRE(party.heard(0).wait_for(1));
   for (std::uint64_t i = 10; i < 20; ++i) REQUIRE(party.end(0).send(b, numbered(i)));
-  REQUIRE(party.heard(1).wait_until([](const auto& heard) {
-    return !heard.empty() && number_of(heard.back().parcel) == 19;
-  }));
+  REQUIRE(party.heard(1).wait_until([](const auto& heard) { return !heard.empty() && number_of(heard.back().parcel) == 19; }));
   const auto numbers = numbers_of(party.heard(1).heard());
   CHECK(is_growing(numbers));
   CHECK(std::ranges::count_if(numbers, [](std::uint64_t number) { return number >= 10; }) == 10);
@@ -415,8 +405,7 @@ void random_traffic(const MakeEnds& make) {
           auto heard = party.heard(to).heard();
           RC_ASSERT(heard.size() == due[to]);
           std::vector<std::vector<Parcel>> got(hosts);
-          for (std::size_t i = before[to]; i < heard.size(); ++i)
-            got.at(heard[i].from.value).push_back(std::move(heard[i].parcel));
+          for (std::size_t i = before[to]; i < heard.size(); ++i) got.at(heard[i].from.value).push_back(std::move(heard[i].parcel));
           for (std::uint32_t from = 0; from < hosts; ++from)
             RC_ASSERT(std::ranges::equal(got[from], sent[from][to],
                                          [](const Parcel& one, const Parcel& other) { return are_equal(one, other); }));

@@ -1,7 +1,7 @@
 // What is concurrent in the transports under ThreadSanitizer, by plain threads. Hub and impaired transport: hosts send,
 // answer, cut, count, stop and come back, all at once. And what surrounds the sockets of ZeroMQ, which itself is not
-// instrumented: queue, waking, borrowed tensors and reception, with frames handed over in place of sockets. What arrives
-// must be what was sent, and the counts must add up.
+// instrumented: queue, waking, borrowed tensors and reception, with frames handed over in place of sockets. What
+// arrives must be what was sent, and the counts must add up.
 #include <poll.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void expect(bool claim, const char* sentence) {
 }
 
 Parcel parcel_of(TensorPool& pool, double value, WhenFull when_full) {
-  Parcel parcel{.kind = ParcelKind::letter, .when_full = when_full, .head = {}, .tensors = {pool.make<double>(numbers)}};
+  Parcel parcel{.kind = ParcelKind::message, .when_full = when_full, .head = {}, .tensors = {pool.make<double>(numbers)}};
   std::fill_n(parcel.tensors[0].writable<double>(), numbers, value);
   parcel.head.resize(sizeof value);
   std::memcpy(parcel.head.data(), &value, sizeof value);
@@ -102,8 +102,10 @@ void meet(std::uint64_t seed, const Impairment& impairment) {
   std::atomic<bool> is_over{false};
   std::thread switcher([&] {
     for (std::uint64_t i = seed; !is_over; ++i) {
-      if (i % 2) one.impaired.cut(HostId{0}, HostId{1});
-      else one.impaired.heal(HostId{0}, HostId{1});
+      if (i % 2)
+        one.impaired.cut(HostId{0}, HostId{1});
+      else
+        one.impaired.heal(HostId{0}, HostId{1});
       const ImpairmentCounts did = two.impaired.impairments();
       expect(did.duplicated <= 10'000'000 && one.impaired.counts().sent <= 10'000'000, "counts are no rubbish");
       std::this_thread::sleep_for(200us);
@@ -134,8 +136,9 @@ void meet(std::uint64_t seed, const Impairment& impairment) {
   }
 }
 
-/// Sending threads, one thread that makes frames of what they send and receives them, and threads that let go of what it
-/// has received. It sleeps for ever unless it is woken: a wake-up that gets lost would end in a test that does not end.
+/// Sending threads, one thread that makes frames of what they send and receives them, and threads that let go of what
+/// it has received. It sleeps for ever unless it is woken: a wake-up that gets lost would end in a test that does not
+/// end.
 class Relay {
  public:
   static constexpr std::uint64_t senders = 3, readers = 2, each = 2000;
@@ -174,7 +177,7 @@ class Relay {
     for (;;) {
       while (const std::optional<Parcel> parcel = next()) pass_on(*parcel);
       if (finished_ == senders && waiting_ == 0) break;
-      waker_.drowse();
+      waker_.prepare_sleep();
       pollfd roused{waker_.descriptor(), POLLIN, 0};
       if (waiting_ == 0 && finished_ < senders) poll(&roused, 1, -1);
       waker_.rise();

@@ -33,7 +33,7 @@ std::string text_of(const fs::path& file) {
 }
 
 mode_t mode_of(const fs::path& file) {
-  struct stat facts{};
+  struct stat facts {};
   REQUIRE(stat(file.c_str(), &facts) == 0);
   return facts.st_mode & 0777;
 }
@@ -124,10 +124,10 @@ TEST_CASE("an address that ZeroMQ would read in another way is refused") {
     CHECK_FALSE(is_refused(good, true));
     CHECK(is_refused(good, false));
   }
-  for (const std::string& bad : {std::string("tcp://10.0.0.1"), std::string("tcp://:7001"), std::string("tcp://a:65536"),
-                                 std::string("tcp://a:-1"), std::string("tcp://a:7x"), std::string("tcp://a;b:7"),
-                                 std::string("tcp://a b:7"), std::string("10.0.0.1:7001"), std::string("inproc://a"),
-                                 std::string("ipc://"), "ipc:///" + std::string(107, 'a'), std::string()}) {
+  for (const std::string& bad :
+       {std::string("tcp://10.0.0.1"), std::string("tcp://:7001"), std::string("tcp://a:65536"), std::string("tcp://a:-1"),
+        std::string("tcp://a:7x"), std::string("tcp://a;b:7"), std::string("tcp://a b:7"), std::string("10.0.0.1:7001"),
+        std::string("inproc://a"), std::string("ipc://"), "ipc:///" + std::string(107, 'a'), std::string()}) {
     CHECK(is_refused(bad, false));
     CHECK(is_refused(bad, true));
   }

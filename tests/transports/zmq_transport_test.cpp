@@ -35,8 +35,8 @@ struct PartyWithPool : OwnPool, ZmqParty {
 
 MakeEnds party_over(Wire wire) {
   return [wire](std::uint32_t hosts, std::size_t queue_bytes) {
-    return std::make_unique<PartyWithPool>(
-        hosts, wire, [queue_bytes](ZmqOptions& options) { options.limits.queue_bytes = queue_bytes; });
+    return std::make_unique<PartyWithPool>(hosts, wire,
+                                           [queue_bytes](ZmqOptions& options) { options.limits.queue_bytes = queue_bytes; });
   };
 }
 
@@ -226,8 +226,10 @@ TEST_CASE("plain text that would leave this machine is refused, or allowed in a 
   const std::string here = "tcp://127.0.0.1:*", near = "tcp://localhost:7", far = "tcp://192.0.2.1:7001";
   CHECK(ZmqTransport(options(here, near), pool).warning() == "");
   CHECK(refusal(options(here, far), pool) ==
-        "the address of host \"right\", \"tcp://192.0.2.1:7001\", is not on this machine, and without keys everybody on the "
-        "way can read and forge what is sent; make keys with `rubato keygen` and give them in the roster or with --keys, or set hosts.insecure = true");
+        "the address of host \"right\", \"tcp://192.0.2.1:7001\", is not on this machine, and without keys everybody "
+        "on the "
+        "way can read and forge what is sent; make keys with `rubato keygen` and give them in the roster or with "
+        "--keys, or set hosts.insecure = true");
   CHECK(refusal(options("tcp://*:0", near), pool).starts_with("the address of host \"left\", \"tcp://*:0\", is not on this"));
   CHECK(ZmqTransport(options(here, far, true), pool).warning().starts_with("INSECURE: the address of host \"right\""));
   ZmqOptions with_keys = options("tcp://*:0", far);
@@ -260,14 +262,16 @@ TEST_CASE("a roster with a fault is refused with a sentence") {
   CHECK(refused([&](ZmqOptions& o) { o.secret = right.secret; }) ==
         "the secret key is not the other half of the public key of host \"left\"");
   CHECK(refused([](ZmqOptions& o) { o.hosts[1].address = "udp://127.0.0.1:7"; }) ==
-        "the address of host \"right\", \"udp://127.0.0.1:7\", must be tcp://HOST:PORT or ipc://PATH; a port is 1 to 65535, a path has at most 107 "
+        "the address of host \"right\", \"udp://127.0.0.1:7\", must be tcp://HOST:PORT or ipc://PATH; a port is 1 to "
+        "65535, a path has at most 107 "
         "characters");
-  CHECK(refused([](ZmqOptions& o) { o.bind = "ipc:///no/such/folder/socket"; })
-            .starts_with("host \"left\" cannot listen at \"ipc:///no/such/folder/socket\": "));
-  CHECK(refused([](ZmqOptions& o) { o.limits.frame.piece_bytes = 10; }) ==
-        "a piece of 10 bytes: 1 KiB to 1 GiB are allowed");
+  CHECK(refused([](ZmqOptions& o) {
+          o.bind = "ipc:///no/such/folder/socket";
+        }).starts_with("host \"left\" cannot listen at \"ipc:///no/such/folder/socket\": "));
+  CHECK(refused([](ZmqOptions& o) { o.limits.frame.piece_bytes = 10; }) == "a piece of 10 bytes: 1 KiB to 1 GiB are allowed");
   const ZmqTransport listening(good, pool);
   CHECK(refused([&](ZmqOptions& o) { o.bind = listening.endpoint(); }).ends_with("Address already in use"));
-  CHECK(refused([&](ZmqOptions& o) { o.hosts[0].address = listening.endpoint(); })
-            .ends_with("; `bind` in its roster entry says where to listen, such as tcp://*:27001"));
+  CHECK(refused([&](ZmqOptions& o) {
+          o.hosts[0].address = listening.endpoint();
+        }).ends_with("; `bind` in its roster entry says where to listen, such as tcp://*:27001"));
 }

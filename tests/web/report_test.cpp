@@ -6,7 +6,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "actors/experiment.hpp"
+#include "actors/run.hpp"
 #include "tests/web/support.hpp"
 #include "web/report_data.hpp"
 #include "web/run_files.hpp"
@@ -93,8 +93,7 @@ TEST_CASE("a name cannot become a part of the page") {
   CHECK(data["summary"]["experiment"] == name);
   CHECK(page.find("<script>alert") == page.npos);
   CHECK(page.find("<!-- ") == page.npos);
-  CHECK(page.find("<h1>&lt;/script&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &amp; {{data}} &lt;!--</h1>") !=
-        page.npos);
+  CHECK(page.find("<h1>&lt;/script&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &amp; {{data}} &lt;!--</h1>") != page.npos);
 }
 
 TEST_CASE("a dry run has a report without samples") {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "actors/experiment.hpp"
+#include "actors/run.hpp"
 #include "tests/web/support.hpp"
 
 using namespace rubato::web;
@@ -44,7 +44,6 @@ TEST_CASE("what is missing is named") {
   temp.write("t.csv", "a\n1\n");
   CHECK_THROWS_WITH_AS(text_of(temp.file("none.csv")), doctest::Contains("none.csv"), std::invalid_argument);
   CHECK_THROWS_AS(text_of(temp.path()), std::invalid_argument);
-  CHECK_THROWS_WITH_AS(Table(temp.file("t.csv")).column("b"), doctest::Contains("has no column b"),
-                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(Table(temp.file("t.csv")).column("b"), doctest::Contains("has no column b"), std::invalid_argument);
   CHECK_THROWS_AS(write_text(temp.file("none/t.csv"), "text"), rubato::RunFailed);
 }

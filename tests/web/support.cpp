@@ -7,7 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "actors/run_folder.hpp"
+#include "experiment/file/experiment_file.hpp"
+#include "results/run_folder.hpp"
 #include "web/run_files.hpp"
 
 namespace rubato::web {
@@ -61,9 +62,7 @@ fs::path run_folder(const TempFolder& temp, const config::Experiment& experiment
   return temp.file("run");
 }
 
-Json json_in(const fs::path& file) {
-  return Json::parse(text_of(file));
-}
+Json json_in(const fs::path& file) { return Json::parse(text_of(file)); }
 
 Json data_in(const fs::path& report) {
   const std::string page = text_of(report);

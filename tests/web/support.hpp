@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "actors/config.hpp"
+#include "experiment/experiment.hpp"
 
 namespace rubato::web {
 

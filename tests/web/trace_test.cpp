@@ -7,7 +7,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "actors/experiment.hpp"
+#include "actors/run.hpp"
 #include "runtime/record.hpp"
 #include "tests/web/support.hpp"
 
@@ -22,8 +22,7 @@ using Counts = std::map<std::string, std::size_t>;
 // By phase and name, as "X compute".
 Counts events_in(const Json& trace) {
   Counts counts;
-  for (const Json& event : trace["traceEvents"])
-    ++counts[event["ph"].get<std::string>() + " " + event["name"].get<std::string>()];
+  for (const Json& event : trace["traceEvents"]) ++counts[event["ph"].get<std::string>() + " " + event["name"].get<std::string>()];
   return counts;
 }
 

@@ -1,6 +1,6 @@
 // What a user of the installed library writes: vectors made here are read, written and kept there, and the other way
 // round.
-#include <rubato/actors/experiment.hpp>
+#include <rubato/actors/run.hpp>
 #include <rubato/learning/metrics.hpp>
 #include <rubato/learning/model.hpp>
 #include <rubato/runtime/random.hpp>

@@ -55,7 +55,8 @@ TEST_CASE("a broadcast shares the up-link, and who comes later slows who is unde
   const auto shared = both.ages();
   CHECK(shared.at({0, 1, 0}) == doctest::Approx(20.001));
   CHECK(shared.at({0, 2, 0}) == doctest::Approx(20.001));
-  // 5 s alone (500 bits), then half the rate: 10 s more for the first; the second then has 500 bits left and the link alone.
+  // 5 s alone (500 bits), then half the rate: 10 s more for the first; the second then has 500 bits left and the link
+  // alone.
   Net later(directed(2, {{{0}, {1}}}), {{100}, {1e9}}, {{1, 6}, {}});
   const auto ages = later.ages();
   CHECK(ages.at({0, 1, 0}) == doctest::Approx(15.001));
@@ -82,7 +83,8 @@ TEST_CASE("whatever is under way, arrivals are those of time cut into small step
     constexpr std::uint32_t clients = 5;
     const Graph graph = random_digraph(seed, clients, 0.6);
     std::vector<double> up, down;
-    for (std::uint32_t i = 0; i < clients; ++i) up.push_back(100 + 400 * chance.uniform()), down.push_back(100 + 400 * chance.uniform());
+    for (std::uint32_t i = 0; i < clients; ++i)
+      up.push_back(100 + 400 * chance.uniform()), down.push_back(100 + 400 * chance.uniform());
     std::vector<std::vector<double>> at(clients);
     std::vector<Flow> flows;
     for (std::uint32_t i = 0; i < clients; ++i) {
@@ -108,7 +110,8 @@ TEST_CASE("whatever is under way, arrivals are those of time cut into small step
         flow.left -= step * std::min(up[flow.sender] / sending[flow.sender], down[flow.receiver] / receiving[flow.receiver]);
         if (flow.left > 0) continue;
         --left;
-        CHECK(ages.at({flow.sender, flow.receiver, flow.sequence}) == doctest::Approx(t + step - flow.begins + 0.001).epsilon(0.01));
+        CHECK(ages.at({flow.sender, flow.receiver, flow.sequence}) ==
+              doctest::Approx(t + step - flow.begins + 0.001).epsilon(0.01));
       }
     }
     CHECK(left == 0);

@@ -32,7 +32,8 @@ Graph undirected(std::size_t clients, std::vector<Edge> edges) { return Graph(cl
 
 /// The paths 3-4-6-7, 1-8-6-7, 1-8-5-2 of DeceFL's paper and back, clients from 0.
 std::vector<Graph> paths_of_the_paper() {
-  const Graph first = undirected(8, {{{2}, {3}}, {{3}, {5}}, {{5}, {6}}}), second = undirected(8, {{{0}, {7}}, {{5}, {7}}, {{5}, {6}}}),
+  const Graph first = undirected(8, {{{2}, {3}}, {{3}, {5}}, {{5}, {6}}}),
+              second = undirected(8, {{{0}, {7}}, {{5}, {7}}, {{5}, {6}}}),
               third = undirected(8, {{{0}, {7}}, {{4}, {7}}, {{1}, {4}}});
   return {first, second, third, second, first};
 }
@@ -64,8 +65,8 @@ TEST_CASE("a client that is not there has no edge, and the others have all of th
 }
 
 TEST_CASE("a graph of a sequence is the same however many are drawn, and another seed draws others") {
-  for (const TopologyOptions& options : {TopologyOptions{.kind = "erdos_renyi", .probability = 0.3},
-                                         TopologyOptions{.kind = "knn"}, TopologyOptions{.kind = "rgg", .radius = 0.4}})
+  for (const TopologyOptions& options : {TopologyOptions{.kind = "erdos_renyi", .probability = 0.3}, TopologyOptions{.kind = "knn"},
+                                         TopologyOptions{.kind = "rgg", .radius = 0.4}})
     for (const Kind kind : {Kind::redraw, Kind::edges, Kind::clients}) {
       const auto few = make_changing(options, {kind, 0.5, 5}, 12, 3), many = make_changing(options, {kind, 0.5, 50}, 12, 3),
                  others = make_changing(options, {kind, 0.5, 50}, 12, 4);

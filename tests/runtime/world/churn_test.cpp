@@ -162,8 +162,8 @@ TEST_CASE("a trace of absences is followed, and ends in time") {
 }
 
 TEST_CASE("attendance follows the plan") {
-  const std::vector<ChurnLine> lines{line(1, What::leave, {0}),  partition(2, {{1, 2}}), line(3, What::pause, {1}),
-                                     line(4, What::join, {0}),   line(5, What::crash, {2}), line(6, What::heal)};
+  const std::vector<ChurnLine> lines{line(1, What::leave, {0}), partition(2, {{1, 2}}),    line(3, What::pause, {1}),
+                                     line(4, What::join, {0}),  line(5, What::crash, {2}), line(6, What::heal)};
   const ChurnPlan plan(4, lines, {});
   Attendance attendance(plan);
   while (attendance.next() <= at_seconds(4)) attendance.take();

@@ -33,8 +33,7 @@ TEST_CASE("a bad line is refused with file, line and what is allowed") {
   CHECK(refusal_of("0 1\n1 5\n") == "net.txt, line 2: \"5\" is no client; allowed are 0 .. 4");
   CHECK(refusal_of("-1 2") == "net.txt, line 1: \"-1\" is no client; allowed are 0 .. 4");
   CHECK(refusal_of("1.0 2") == "net.txt, line 1: \"1.0\" is no client; allowed are 0 .. 4");
-  CHECK(refusal_of("99999999999999999999 2") ==
-        "net.txt, line 1: \"99999999999999999999\" is no client; allowed are 0 .. 4");
+  CHECK(refusal_of("99999999999999999999 2") == "net.txt, line 1: \"99999999999999999999\" is no client; allowed are 0 .. 4");
   CHECK(refusal_of("1") == "net.txt, line 1: \"1\" is no edge; expected are two client numbers");
   CHECK(refusal_of("1 2 3") == "net.txt, line 1: \"1 2 3\" is no edge; expected are two client numbers");
   CHECK(refusal_of("2 2") == "net.txt, line 1: client 2 has an edge to itself; a client hears itself without one");

@@ -16,8 +16,7 @@ namespace {
 bool has_two_colouring(const Graph& graph) {
   const auto edges = graph.edges();
   for (unsigned colours = 0; colours < (1u << graph.clients()); ++colours)
-    if (std::ranges::all_of(edges,
-                            [&](Edge e) { return ((colours >> e.source.value) ^ (colours >> e.target.value)) & 1u; }))
+    if (std::ranges::all_of(edges, [&](Edge e) { return ((colours >> e.source.value) ^ (colours >> e.target.value)) & 1u; }))
       return true;
   return false;
 }
@@ -26,9 +25,7 @@ std::size_t count_parts(const std::vector<std::vector<bool>>& can) {
   return std::set<std::vector<bool>>(can.begin(), can.end()).size();
 }
 
-std::vector<ClientId> to_vector(std::span<const ClientId> clients) {
-  return {clients.begin(), clients.end()};
-}
+std::vector<ClientId> to_vector(std::span<const ClientId> clients) { return {clients.begin(), clients.end()}; }
 
 }  // namespace
 
@@ -105,12 +102,8 @@ TEST_CASE("one client alone is connected") {
 }
 
 TEST_CASE("bad edges are refused with the edge and the reason") {
-  CHECK(refusal([] {
-          Graph(3, true, {{{1}, {1}}});
-        }) == "edges: 1 -> 1 is a self loop; a client hears itself without one");
-  CHECK(refusal([] {
-          Graph(3, true, {{{1}, {3}}});
-        }) == "edges: 1 -> 3 names a client that does not exist; clients are 0 .. 2");
+  CHECK(refusal([] { Graph(3, true, {{{1}, {1}}}); }) == "edges: 1 -> 1 is a self loop; a client hears itself without one");
+  CHECK(refusal([] { Graph(3, true, {{{1}, {3}}}); }) == "edges: 1 -> 3 names a client that does not exist; clients are 0 .. 2");
   CHECK(refusal([] { Graph(3, true, {{{1}, {2}}, {{0}, {1}}, {{1}, {2}}}); }) == "edges: 1 -> 2 is listed twice");
   CHECK(refusal([] {
           Graph(3, false, {{{1}, {2}}, {{2}, {1}}});

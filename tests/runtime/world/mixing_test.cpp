@@ -21,9 +21,7 @@ void check_close(const DenseMatrix& made, const Json& expected) {
     for (std::size_t j = 0; j < made.size(); ++j) CHECK(std::abs(made[i][j] - golden_rows[i][j]) <= 1e-15);
 }
 
-MixingOptions of_kind(const std::string& kind) {
-  return {.kind = kind, .tau = {}, .weights = {}};
-}
+MixingOptions of_kind(const std::string& kind) { return {.kind = kind, .tau = {}, .weights = {}}; }
 
 // Client i becomes client names[i].
 Graph relabelled(const Graph& graph, const std::vector<std::uint32_t>& names) {
@@ -47,8 +45,7 @@ TEST_CASE("the matrices are the golden ones") {
       check_close(weights::laplacian(graph, tau).dense(), expected["laplacian_tau"][1]);
     }
     if (expected.contains("bipartite")) CHECK(graph.is_bipartite() == expected["bipartite"].get<bool>());
-    if (expected.contains("strongly_connected"))
-      CHECK(graph.is_strongly_connected() == expected["strongly_connected"].get<bool>());
+    if (expected.contains("strongly_connected")) CHECK(graph.is_strongly_connected() == expected["strongly_connected"].get<bool>());
   }
 }
 
@@ -112,8 +109,7 @@ TEST_CASE("relabelling the clients permutes the weights") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Graph graph = random_graph(seed, 8, false, 0.4);
     for (const char* kind : {"metropolis", "laplacian", "uniform_row", "uniform_col", "draco_row"}) {
-      const MixingMatrix plain = make_mixing(of_kind(kind), graph),
-                         renamed = make_mixing(of_kind(kind), relabelled(graph, names));
+      const MixingMatrix plain = make_mixing(of_kind(kind), graph), renamed = make_mixing(of_kind(kind), relabelled(graph, names));
       for (std::uint32_t i = 0; i < 8; ++i)
         for (std::uint32_t j = 0; j < 8; ++j)
           REQUIRE(renamed.at({names[i]}, {names[j]}) == doctest::Approx(plain.at({i}, {j})).epsilon(1e-14));

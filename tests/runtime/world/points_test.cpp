@@ -15,8 +15,7 @@ namespace {
 std::vector<Point> some_points(std::uint64_t seed, std::size_t count) {
   Stream stream(seed, {0}, Purpose::topology);
   std::vector<Point> points(count);
-  for (Point& p : points)
-    p = {static_cast<double>(stream.below(7)) * 0.1, stream.uniform() < 0.5 ? 0.3 : stream.uniform()};
+  for (Point& p : points) p = {static_cast<double>(stream.below(7)) * 0.1, stream.uniform() < 0.5 ? 0.3 : stream.uniform()};
   return points;
 }
 

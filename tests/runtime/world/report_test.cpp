@@ -12,9 +12,7 @@ using namespace rubato::test;
 
 namespace {
 
-bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
@@ -26,17 +24,14 @@ TEST_CASE("a description names size, connection, degrees and matrices") {
   CHECK(holds(text, "bipartite           yes\n"));
   CHECK(holds(text, "senders             min 1, mean 1.6, max 4\n"));
   CHECK(holds(text, "metropolis          0           0           yes         0.8             0.2\n"));
-  CHECK(holds(
-      text,
-      "averaging           mixing.kind = \"averaging\" needs the complete graph; client 1 hears only 1 of 4 others\n"));
-  for (const char* kind : {"laplacian", "uniform_row", "uniform_col", "draco_row"})
-    CHECK(holds(text, std::string(kind) + "  "));
+  CHECK(
+      holds(text, "averaging           mixing.kind = \"averaging\" needs the complete graph; client 1 hears only 1 of 4 others\n"));
+  for (const char* kind : {"laplacian", "uniform_row", "uniform_col", "draco_row"}) CHECK(holds(text, std::string(kind) + "  "));
 }
 
 TEST_CASE("a graph that falls apart is described with who cannot be reached") {
   const std::string text = describe(Graph(4, true, {{{0}, {1}}, {{2}, {3}}}));
-  CHECK(holds(text,
-              "strongly connected  no: the graph falls into 2 parts; no path leads from client 0 to clients 2, 3\n"));
+  CHECK(holds(text, "strongly connected  no: the graph falls into 2 parts; no path leads from client 0 to clients 2, 3\n"));
   CHECK(holds(text, "metropolis          mixing.kind = \"metropolis\" needs an undirected graph"));
 }
 

@@ -161,8 +161,7 @@ TEST_CASE("given points are used as they are") {
   options.points.pop_back();
   CHECK(refusal_of(options, 3) == "topology.points = 2 points is not possible; one for each of the 3 clients");
   options.points.push_back({0.5, std::numeric_limits<double>::infinity()});
-  CHECK(refusal_of(options, 3) ==
-        "topology.points = (0.5, inf) is not possible; coordinates are numbers between -1e100 and 1e100");
+  CHECK(refusal_of(options, 3) == "topology.points = (0.5, inf) is not possible; coordinates are numbers between -1e100 and 1e100");
 }
 
 TEST_CASE("hopeless chances are refused after 1000 draws with what to change") {
@@ -187,8 +186,7 @@ TEST_CASE("bad options are refused with field, value and what is allowed") {
   options.k = 5;
   CHECK(refusal_of(options, 5) == "topology.k = 5 is not possible; allowed are 1 .. 4, the number of other clients");
   options.symmetrise = "both";
-  CHECK(refusal_of(options, 5) ==
-        "topology.symmetrise = \"both\" is not possible; allowed are \"none\", \"union\" and \"mutual\"");
+  CHECK(refusal_of(options, 5) == "topology.symmetrise = \"both\" is not possible; allowed are \"none\", \"union\" and \"mutual\"");
   options = of_kind("star");
   options.center = 5;
   CHECK(refusal_of(options, 5) == "topology.center = 5 is not possible; allowed are 0 .. 4");
@@ -198,12 +196,11 @@ TEST_CASE("bad options are refused with field, value and what is allowed") {
 }
 
 TEST_CASE("a graph that falls apart is refused with who cannot be reached") {
-  CHECK(
-      refusal([] {
-        require_connected(Graph(5, false, {{{0}, {1}}, {{2}, {3}}}));
-      }) ==
-      "topology: the graph falls into 3 parts; no path leads from client 0 to clients 2, 3, 4; every client must have "
-      "a path to every other");
+  CHECK(refusal([] {
+          require_connected(Graph(5, false, {{{0}, {1}}, {{2}, {3}}}));
+        }) ==
+        "topology: the graph falls into 3 parts; no path leads from client 0 to clients 2, 3, 4; every client must have "
+        "a path to every other");
   CHECK(refusal([] {
           require_connected(Graph(3, true, {{{0}, {1}}, {{1}, {2}}, {{2}, {1}}}));
         }) == "topology: no path leads to client 0 from clients 1, 2; every client must have a path to every other");

@@ -39,7 +39,8 @@ double snr_at(double metres) {
   return radio.path_gain(metres) / radio.noise_watts();
 }
 
-// Every message by the second, duller road: from the events alone, over all pairs, with the standard library's functions.
+// Every message by the second, duller road: from the events alone, over all pairs, with the standard library's
+// functions.
 class AllPairs {
  public:
   AllPairs(std::uint64_t seed, const WirelessSettings& settings, std::vector<Point> points, double bytes)

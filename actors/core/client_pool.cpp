@@ -1,0 +1,177 @@
+#include "actors/core/client_pool.hpp"
+
+#include <time.h>
+
+#include <tuple>
+#include <utility>
+
+namespace rubato {
+
+std::string to_string(const RunFailure& failure) {
+  if (failure.client == no_client) return "the timing failed at " + std::to_string(to_seconds(failure.at)) + " s: " + failure.what;
+  return "client " + std::to_string(failure.client.value) + " failed in " + std::string(name_of(failure.step)) + " " +
+         std::to_string(failure.index) + " at " + std::to_string(to_seconds(failure.at)) + " s: " + failure.what;
+}
+
+void Client::add(StepBatch& first) {
+  // The list is kept newest first, as a stack that the runner takes as a whole and turns round.
+  for (StepBatch* block = &first; block;) {
+    StepBatch* following = block->next;
+    block->next = added_.load(std::memory_order_relaxed);
+    while (!added_.compare_exchange_weak(block->next, block, std::memory_order_release, std::memory_order_relaxed)) {
+    }
+    block = following;
+  }
+}
+
+void Client::take_added() {
+  StepBatch* in_order = nullptr;
+  StepBatch* newest = added_.exchange(nullptr, std::memory_order_acquire);
+  StepBatch* const last = newest;
+  while (newest) {
+    StepBatch* older = newest->next;
+    newest->next = in_order;
+    in_order = newest;
+    newest = older;
+  }
+  if (!in_order) return;
+  if (first_)
+    last_->next = in_order;
+  else
+    first_ = in_order;
+  last_ = last;
+}
+
+bool Client::payloads_are_there(const Step& step, ClientPool& client_pool) {
+  if (step.kind != StepKind::merge && step.kind != StepKind::adopt && step.kind != StepKind::reclaim) return true;
+  for (const StepEntry& entry : step.entries)
+    if (!client_pool.slots.is_ready(entry.slot)) {
+      is_waiting_.store(true, std::memory_order_relaxed);  // before anybody can know that we wait
+      if (!client_pool.slots.ready_or_wait(entry.slot, *this)) return false;
+      is_waiting_.store(false, std::memory_order_relaxed);
+    }
+  return true;
+}
+
+void Client::measure(const Step& step, ClientPool& client_pool, ThreadMemory& memory) {
+  if (client_pool.has_failed()) return;
+  const std::int64_t since = client_pool.math_clock();
+  try {
+    client_pool.snapshots().on_measure(step, *performer_, memory);
+  } catch (const std::exception& error) {
+    client_pool.fail(step, error.what());
+  } catch (...) {
+    client_pool.fail(step, "something that is no std::exception");
+  }
+  memory.evaluation_nanoseconds += client_pool.math_clock() - since;
+}
+
+void Client::save(std::uint64_t number) {
+  Archive archive;
+  performer_->archive(archive);
+  saved_.keep(number, archive.take());
+}
+
+void Client::load(std::uint64_t number, TensorPool& pool) {
+  Archive archive(saved_.at(number), pool);
+  performer_->archive(archive);
+  archive.expect_end();
+}
+
+Waiter* Client::perform(const Step& step, ClientPool& client_pool, ThreadMemory& memory) {
+  Payload published;
+  bool is_yes = false;
+  try {
+    if (!client_pool.has_failed()) switch (step.kind) {
+        case StepKind::begin:
+          performer_->begin(memory);
+          break;
+        case StepKind::compute:
+          performer_->compute(step, memory);
+          break;
+        case StepKind::publish:
+          published = performer_->publish(step, memory);
+          break;
+        case StepKind::merge:
+          memory.payloads.clear();
+          for (const StepEntry& entry : step.entries) memory.payloads.push_back(&client_pool.slots.payload(entry.slot));
+          performer_->merge(step, memory.payloads, memory);
+          break;
+        case StepKind::adopt:
+          performer_->adopt(client_pool.slots.payload(step.entries.front().slot));
+          break;
+        case StepKind::reclaim:
+          performer_->reclaim(client_pool.slots.payload(step.entries.front().slot), memory);
+          break;
+        case StepKind::decide:
+          is_yes = performer_->decide(step, memory);
+          break;
+        case StepKind::reset:
+          performer_->reset(memory);
+          break;
+        case StepKind::save:
+          save(step.index);
+          break;
+        case StepKind::load:
+          load(step.index, client_pool.pool);
+          break;
+        case StepKind::discard:
+        case StepKind::measure:
+          break;
+      }
+  } catch (const std::exception& error) {
+    client_pool.fail(step, error.what());
+  } catch (...) {
+    client_pool.fail(step, "something that is no std::exception");
+  }
+  if (step.kind == StepKind::decide) client_pool.answer.store(is_yes ? 1 : 0);  // after a failure too: somebody waits
+  if (step.kind == StepKind::publish && client_pool.remote) client_pool.remote->on_published(step, published);
+  return client_pool.settle(step, std::move(published));
+}
+
+void ClientPool::fail(const Step& step, std::string what) {
+  const std::lock_guard lock(mutex_);
+  RunFailure failure{step.client, step.kind, step.index, step.at, std::move(what)};
+  if (!failure_ || std::tie(failure.at, failure.client) < std::tie(failure_->at, failure_->client)) failure_ = std::move(failure);
+  has_failed_.store(true, std::memory_order_release);
+}
+
+std::optional<RunFailure> ClientPool::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+ThreadMemory& ClientPool::lend() {
+  const std::lock_guard lock(mutex_);
+  if (at_home_.empty()) return *memories_.emplace_back(std::make_unique<ThreadMemory>());
+  ThreadMemory& memory = *at_home_.back();
+  at_home_.pop_back();
+  return memory;
+}
+
+void ClientPool::take_back(ThreadMemory& memory) {
+  const std::lock_guard lock(mutex_);
+  at_home_.push_back(&memory);
+}
+
+double ClientPool::math_seconds() const {
+  const std::lock_guard lock(mutex_);
+  std::int64_t sum = 0;
+  for (const auto& memory : memories_) sum += memory->math_nanoseconds;
+  return static_cast<double>(sum) * 1e-9;
+}
+
+double ClientPool::evaluation_seconds() const {
+  const std::lock_guard lock(mutex_);
+  std::int64_t sum = 0;
+  for (const auto& memory : memories_) sum += memory->evaluation_nanoseconds;
+  return static_cast<double>(sum) * 1e-9;
+}
+
+std::int64_t ClientPool::math_clock() const {
+  timespec now{};
+  clock_gettime(exact_time_ ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace rubato

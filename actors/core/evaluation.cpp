@@ -1,0 +1,113 @@
+#include "actors/core/evaluation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace rubato {
+
+std::optional<Sample> SampleGatherer::add(std::uint64_t number, ClientId client, Snapshot snapshot, Score score,
+                                          StationarityPart part, ThreadMemory& memory) {
+  InProgress& progress = open_.at(number);
+  progress.early.emplace(client, Scored{std::move(snapshot), std::move(score), std::move(part)});
+  while (!progress.early.empty() && is_next(progress, progress.early.begin()->first)) {
+    count(progress, progress.early.begin()->first, progress.early.begin()->second);
+    progress.early.erase(progress.early.begin());
+    ++progress.next;
+  }
+  if (progress.next < progress.sample.header.clients) return std::nullopt;
+  Sample sample = finish(progress, memory);
+  open_.erase(number);
+  return sample;
+}
+
+bool SampleGatherer::is_next(const InProgress& progress, ClientId client) {
+  const auto& measured = progress.sample.header.measured;
+  return client == (measured ? measured->at(progress.next) : ClientId{progress.next});
+}
+
+void SampleGatherer::balance(InProgress& progress, ClientId client, const Snapshot& snapshot) {
+  if (progress.sums.empty())
+    for (const NamedVector& part : snapshot.balance) {
+      const std::size_t count = part.values.size();
+      progress.sums.push_back({part.name, std::vector<double>(count), std::vector<double>(count), std::vector<double>(count),
+                               std::vector<ClientId>(count)});
+    }
+  const auto is_summed = [](const NamedVector& part, const Sum& sum) {
+    return part.name == sum.name && part.values.size() == sum.values.size();
+  };
+  if (!std::ranges::equal(snapshot.balance, progress.sums, is_summed)) {  // another host has made it up
+    progress.has_foreign_sums = true;
+    return;
+  }
+  for (std::size_t k = 0; k < snapshot.balance.size(); ++k) {
+    Sum& sum = progress.sums[k];
+    for (std::size_t i = 0; i < sum.values.size(); ++i) {
+      const double part = snapshot.balance[k].values[i];
+      sum.values[i] += part;
+      sum.sizes[i] += std::abs(part);
+      if (std::abs(part) < sum.largest[i]) continue;
+      sum.largest[i] = std::abs(part);
+      sum.of[i] = client;
+    }
+  }
+}
+
+Defect SampleGatherer::defect_of(const InProgress& progress) {
+  Defect worst;
+  double worst_excess = 0;  // beyond what rounding explains
+  for (const Sum& sum : progress.sums)
+    for (std::size_t i = 0; i < sum.values.size(); ++i) {
+      const double size = std::abs(sum.values[i]), excess = size / std::max(1.0, sum.sizes[i]);
+      if (!worst.name.empty() && (std::isnan(worst_excess) || excess <= worst_excess)) continue;
+      worst = {size, sum.sizes[i], sum.name, i, sum.of[i]};
+      worst_excess = excess;
+    }
+  return worst;
+}
+
+void SampleGatherer::count(InProgress& progress, ClientId client, const Scored& scored) {
+  evaluation_.add(progress.consensus, scored.snapshot.model);
+  progress.sample.traffic += scored.snapshot.traffic;
+  balance(progress, client, scored.snapshot);
+  if (evaluation_.composite()) progress.stationarity.add(scored.part.prox_gradient, scored.part.gradient, scored.snapshot.tracker);
+  if (progress.sample.header.after_unification) {
+    const Tensor& model = scored.snapshot.model;
+    if (!progress.first) progress.first = model;
+    const bool is_equal = std::memcmp(progress.first.data<std::byte>(), model.data<std::byte>(), model.bytes()) == 0;
+    if (!is_equal && !progress.different) progress.different = client;
+  }
+  progress.sample.accuracies.push_back(scored.score.accuracy());
+  progress.sample.losses.push_back(scored.score.mean_loss());
+  progress.f1.push_back(scored.score.macro_f1());
+}
+
+Sample SampleGatherer::finish(InProgress& progress, ThreadMemory& memory) {
+  Sample& sample = progress.sample;
+  sample.different = progress.different;
+  const bool has_all = progress.sample.header.clients == evaluation_.clients();
+  if ((has_all || sample.header.covers_all) && sample.header.mass_is_whole && !progress.has_foreign_sums)
+    sample.defect = defect_of(progress);
+  if (!has_all) sample.traffic.scale(static_cast<double>(evaluation_.clients()) / sample.header.clients);
+  const Score of_mean = evaluation_.score_mean(progress.consensus.mean_model(), memory);
+  sample.is_classified = of_mean.classes > 0;
+  sample.accuracy_mean = mean(sample.accuracies);
+  sample.accuracy_deviation = population_deviation(sample.accuracies);
+  sample.accuracy_mean_model = of_mean.accuracy();
+  sample.f1_macro = mean(progress.f1);
+  sample.f1_macro_mean_model = of_mean.macro_f1();
+  if (!sample.is_classified)
+    sample.accuracy_mean = sample.accuracy_deviation = sample.accuracy_mean_model = sample.f1_macro = sample.f1_macro_mean_model =
+        std::numeric_limits<double>::quiet_NaN();
+  sample.loss_mean = mean(sample.losses);
+  sample.loss_mean_model = of_mean.mean_loss();
+  sample.consensus = progress.consensus.squared_sum();
+  sample.consensus_mean = progress.consensus.squared_mean();
+  if (const auto& composite = evaluation_.composite())
+    sample.stationarity = progress.stationarity.finish(sample.consensus, composite->smoothness);
+  return std::move(sample);
+}
+
+}  // namespace rubato

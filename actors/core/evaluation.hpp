@@ -1,0 +1,154 @@
+// Scoring models beside a run: one sample is a score per client and the numbers about all models together.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/core/performer.hpp"
+#include "algos/stationarity.hpp"
+#include "learning/metrics.hpp"
+#include "results/sample.hpp"
+#include "runtime/protocols/protocol.hpp"
+#include "runtime/time.hpp"
+
+namespace rubato {
+
+/// A vector by name.
+struct NamedVector {
+  std::string name;
+  std::vector<double> values;
+};
+
+/// The model of a client as it is measured, and what else is known of the client at that moment.
+struct Snapshot {
+  Tensor model;
+  Traffic traffic;
+  std::vector<NamedVector> balance;  ///< its parts of what must sum to zero over all clients
+  Vector<double> tracker{};          ///< nu, where stationarity is measured
+};
+
+/// What stationarity is measured with: the penalty and the step of the algorithm, the smoothness of the losses.
+struct Composite {
+  Penalty penalty;
+  double alpha = 1;
+  double smoothness = 1;
+};
+
+/// A client's part of stationarity.
+struct StationarityPart {
+  double prox_gradient = 0;   ///< ||G(x_i)||^2
+  Vector<double> gradient{};  ///< of its own loss
+};
+
+/// Scores models. Immutable; several threads may use it, each with its own memory.
+class Evaluation {
+ public:
+  virtual ~Evaluation() = default;
+  virtual Score score(ClientId client, const Tensor& model, ThreadMemory& memory) const = 0;
+  /// The mean model, scored as the shared test part says, or over all clients' losses where each has its own.
+  virtual Score score_mean(const MeanModel& mean, ThreadMemory& memory) const = 0;
+  virtual void add(ConsensusSum& sum, const Tensor& model) const = 0;
+  virtual std::size_t clients() const = 0;
+  /// None: stationarity is not measured.
+  virtual const std::optional<Composite>& composite() const = 0;
+  /// Costs a full gradient of every client. Only where there is a composite().
+  virtual StationarityPart stationarity(ClientId client, const Tensor& model, ThreadMemory& memory) const = 0;
+};
+
+template <class Real>
+class EvaluationOf final : public Evaluation {
+ public:
+  /// `learners`: one per client; must outlive this. `shared_test`: all of them test on the same rows.
+  EvaluationOf(const std::vector<std::unique_ptr<Learner<Real>>>& learners, bool shared_test,
+               std::optional<Composite> composite = std::nullopt)
+      : learners_{learners}, shared_test_{shared_test}, composite_{std::move(composite)} {}
+
+  Score score(ClientId client, const Tensor& model, ThreadMemory& memory) const override {
+    return learners_[client.value]->score(numbers_of<Real>(model), Part::test, memory.scratch<Real>());
+  }
+  Score score_mean(const MeanModel& mean, ThreadMemory& memory) const override {
+    const Vector<Real> model = mean.mean_as<Real>();
+    Score sum = learners_[0]->score(view(model), Part::test, memory.scratch<Real>());
+    if (!shared_test_)
+      for (std::size_t i = 1; i < learners_.size(); ++i)
+        sum += learners_[i]->score(view(model), Part::test, memory.scratch<Real>());
+    return sum;
+  }
+  void add(ConsensusSum& sum, const Tensor& model) const override { sum.add(numbers_of<Real>(model)); }
+  std::size_t clients() const override { return learners_.size(); }
+  const std::optional<Composite>& composite() const override { return composite_; }
+  StationarityPart stationarity(ClientId client, const Tensor& model, ThreadMemory& memory) const override {
+    const ConstVectorRef<Real> x = numbers_of<Real>(model);
+    Scratch<Real>& scratch = memory.scratch<Real>();
+    typename Scratch<Real>::Frame frame(scratch);
+    const VectorRef<Real> g = scratch.vector(x.size());
+    StationarityPart part;
+    Vector<double> of_all = Vector<double>::Zero(x.size());
+    for (std::size_t i = 0; i < learners_.size(); ++i) {
+      learners_[i]->gradient(x, {}, g, scratch);
+      of_all += g.template cast<double>();
+      if (i == client.value) part.gradient = g.template cast<double>();
+    }
+    of_all /= static_cast<double>(learners_.size());
+    part.prox_gradient = squared_prox_gradient<Real>(composite_->penalty, composite_->alpha, x, of_all);
+    return part;
+  }
+
+ private:
+  const std::vector<std::unique_ptr<Learner<Real>>>& learners_;
+  bool shared_test_;
+  std::optional<Composite> composite_;
+};
+
+/// Puts one sample together: models may come in any order and are added up in client order.
+class SampleGatherer {
+ public:
+  explicit SampleGatherer(const Evaluation& evaluation) : evaluation_{evaluation} {}
+
+  void open(const SampleHeader& header) { open_[header.number].sample.header = header; }
+
+  /// The finished sample, if this was its last model.
+  std::optional<Sample> add(std::uint64_t number, ClientId client, Snapshot snapshot, Score score, StationarityPart part,
+                            ThreadMemory& memory);
+
+ private:
+  struct Scored {
+    Snapshot snapshot;
+    Score score;
+    StationarityPart part;
+  };
+  struct Sum {
+    std::string name;
+    std::vector<double> values, sizes;
+    std::vector<double> largest;
+    std::vector<ClientId> of;
+  };
+  struct InProgress {
+    Sample sample;
+    ConsensusSum consensus;
+    std::vector<double> f1;
+    std::vector<Sum> sums;
+    bool has_foreign_sums = false;  // somebody has others: nothing is known of them
+    StationaritySum stationarity;
+    Tensor first;                       // model of the first client
+    std::optional<ClientId> different;  // the first whose model is not the first client's
+    std::map<ClientId, Scored> early;
+    std::uint32_t next = 0;
+  };
+
+  static bool is_next(const InProgress& progress, ClientId client);
+  void count(InProgress& progress, ClientId client, const Scored& scored);
+  static void balance(InProgress& progress, ClientId client, const Snapshot& snapshot);
+  static Defect defect_of(const InProgress& progress);
+  Sample finish(InProgress& progress, ThreadMemory& memory);
+
+  const Evaluation& evaluation_;
+  std::map<std::uint64_t, InProgress> open_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,187 @@
+// The numeric half of one client, ready to perform steps: algorithm, learner and batches behind one face for both
+// scalars.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/core/air_noise.hpp"
+#include "algos/algorithm.hpp"
+#include "results/sample.hpp"
+#include "runtime/payload.hpp"
+
+namespace rubato {
+
+class Client;
+
+/// Memory of a worker thread; lent to whichever client it runs.
+struct ThreadMemory {
+  Scratch<float> floats;
+  Scratch<double> doubles;
+  std::vector<Received<float>> float_window;
+  std::vector<Received<double>> double_window;
+  std::vector<const Payload*> payloads;     ///< of the merge step that is performed
+  std::vector<Client*> woken;               ///< clients that this thread is about to run
+  std::int64_t math_nanoseconds = 0;        ///< spent in steps, samples left out
+  std::int64_t evaluation_nanoseconds = 0;  ///< spent in copying and scoring samples
+
+  template <class Real>
+  Scratch<Real>& scratch() {
+    if constexpr (std::is_same_v<Real, float>)
+      return floats;
+    else
+      return doubles;
+  }
+  template <class Real>
+  std::vector<Received<Real>>& window() {
+    if constexpr (std::is_same_v<Real, float>)
+      return float_window;
+    else
+      return double_window;
+  }
+};
+
+class Performer {
+ public:
+  virtual ~Performer() = default;
+
+  virtual void begin(ThreadMemory& memory) = 0;
+  virtual void compute(const Step& step, ThreadMemory& memory) = 0;
+  virtual Payload publish(const Step& step, ThreadMemory& memory) = 0;
+  /// The payloads of the step's entries, in their order.
+  virtual void merge(const Step& step, std::span<const Payload* const> payloads, ThreadMemory& memory) = 0;
+  /// Whether such a step can take this payload, the model of an adopt step included.
+  virtual bool fits(const Payload& payload, const Step& step, std::uint32_t place) const = 0;
+  /// From now on merge() throws std::runtime_error where a payload does not fit.
+  virtual void validate_payloads() = 0;
+  /// From now on models are heard with the noise of the air. It outlives the performer.
+  virtual void set_air(const Air& air, ClientId self) = 0;
+  virtual void adopt(const Payload& payload) = 0;
+  virtual bool decide(const Step& step, ThreadMemory& memory) = 0;
+  virtual void reclaim(const Payload& payload, ThreadMemory& memory) = 0;
+  virtual void reset(ThreadMemory& memory) = 0;
+  /// Writes all that later steps depend on, or takes it from an archive of the same client. Throws BadArchive; then the
+  /// client is in no state at all until a load succeeds.
+  virtual void archive(Archive& archive) = 0;
+
+  /// A copy of the model as it is evaluated.
+  virtual Tensor snapshot(ThreadMemory& memory) const = 0;
+  virtual std::span<const std::byte> model_bytes() const = 0;
+  virtual void inspect(Probe& probe) const = 0;
+  virtual void balance(Probe& probe) const = 0;
+  virtual void round_balance(Probe& probe) const = 0;
+  virtual const Traffic& traffic() const = 0;
+};
+
+template <class Real>
+class PerformerOf final : public Performer {
+ public:
+  /// The learner and the pool outlive the performer.
+  PerformerOf(std::unique_ptr<Algorithm<Real>> algorithm, const Learner<Real>& learner, const BatchPlan& batches, TensorPool& pool)
+      : algorithm_{std::move(algorithm)}, learner_{learner}, batches_{batches}, pool_{pool} {}
+
+  void begin(ThreadMemory& memory) override {
+    Work<Real> work = work_with(memory);
+    algorithm_->begin(work);
+  }
+
+  void compute(const Step& step, ThreadMemory& memory) override {
+    Work<Real> work = work_with(memory);
+    algorithm_->compute(work, step);
+    traffic_.gradients += step.with_gradient;
+  }
+
+  Payload publish(const Step& step, ThreadMemory& memory) override {
+    Work<Real> work = work_with(memory);
+    Payload payload = step.message == MessageKind::model ? model_payload() : algorithm_->publish(work, step);
+    const std::size_t receivers = step.entries.size();
+    traffic_.messages += receivers;
+    traffic_.bytes += receivers * payload.message_bytes();
+    traffic_.paper_bits += static_cast<double>(receivers) * payload.message_paper_bits();
+    return payload;
+  }
+
+  void merge(const Step& step, std::span<const Payload* const> payloads, ThreadMemory& memory) override {
+    Work<Real> work = work_with(memory);
+    const std::vector<Payload> heard = ears_ ? ears_->hear<Real>(step, payloads, pool_) : std::vector<Payload>{};
+    std::vector<Received<Real>>& window = memory.window<Real>();
+    window.clear();
+    for (std::size_t i = 0; i < payloads.size(); ++i) {
+      const StepEntry& entry = step.entries[i];
+      if (validates_payloads_ && !fits(*payloads[i], step, entry.place))
+        throw std::runtime_error("message " + std::to_string(entry.sequence) + " of client " + std::to_string(entry.peer.value) +
+                                 " has not the form of one");
+      window.push_back({entry.peer, entry.sequence, entry.weight, entry.age, ears_ ? heard[i] : *payloads[i], entry.place});
+    }
+    algorithm_->merge(work, step, window);
+  }
+
+  bool fits(const Payload& payload, const Step& step, std::uint32_t place) const override {
+    if (step.message == MessageKind::model)
+      return holds<Real>(payload.common[0], static_cast<std::size_t>(algorithm_->model().size()));
+    return algorithm_->fits(payload, step, place);
+  }
+
+  void validate_payloads() override { validates_payloads_ = true; }
+
+  void set_air(const Air& air, ClientId self) override { ears_ = std::make_unique<AirNoise>(air, self); }
+
+  void adopt(const Payload& payload) override { algorithm_->adopt(numbers_of<Real>(payload.common[0])); }
+
+  bool decide(const Step& step, ThreadMemory& memory) override {
+    Work<Real> work = work_with(memory);
+    return algorithm_->decide(work, step);
+  }
+
+  void reclaim(const Payload& payload, ThreadMemory& memory) override {
+    Work<Real> work = work_with(memory);
+    algorithm_->reclaim(work, payload);
+  }
+
+  void reset(ThreadMemory& memory) override {
+    Work<Real> work = work_with(memory);
+    algorithm_->reset(work);
+  }
+
+  void archive(Archive& archive) override {
+    algorithm_->archive(archive);
+    traffic_.archive(archive);
+    if (ears_) ears_->archive(archive);
+  }
+
+  Tensor snapshot(ThreadMemory& memory) const override {
+    Work<Real> work = work_with(memory);
+    return algorithm_->snapshot(work);
+  }
+  std::span<const std::byte> model_bytes() const override {
+    const ConstVectorRef<Real> model = algorithm_->model();
+    return std::as_bytes(std::span{model.data(), static_cast<std::size_t>(model.size())});
+  }
+  void inspect(Probe& probe) const override { algorithm_->inspect(probe); }
+  void balance(Probe& probe) const override { algorithm_->balance(probe); }
+  void round_balance(Probe& probe) const override { algorithm_->round_balance(probe); }
+  const Traffic& traffic() const override { return traffic_; }
+
+ private:
+  Work<Real> work_with(ThreadMemory& memory) const { return Work<Real>(learner_, batches_, memory.scratch<Real>(), pool_); }
+  Payload model_payload() const {
+    Payload payload;
+    payload.common[0] = copy_of<Real>(algorithm_->model(), pool_);
+    return payload;
+  }
+
+  std::unique_ptr<Algorithm<Real>> algorithm_;
+  const Learner<Real>& learner_;
+  BatchPlan batches_;
+  TensorPool& pool_;
+  Traffic traffic_;
+  std::unique_ptr<AirNoise> ears_;
+  bool validates_payloads_ = false;
+};
+
+}  // namespace rubato

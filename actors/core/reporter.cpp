@@ -1,0 +1,74 @@
+#include "actors/core/reporter.hpp"
+
+#include <utility>
+
+namespace rubato {
+
+void Reporter::take(const Sample& sample) {
+  const std::lock_guard lock(control_.mutex);
+  fresh_.push_back(sample);
+  control_.changed.notify_all();
+}
+
+void Reporter::wait(const std::function<void()>& look, const std::function<void()>& on_pause) {
+  std::unique_lock lock(control_.mutex);
+  while (!control_.is_done) {
+    if (!control_.is_paused) control_.changed.wait_for(lock, std::chrono::milliseconds(100));
+    const bool is_paused = control_.is_paused;
+    if (options_.stop && options_.stop->load()) control_.is_stopping.store(true);
+    lock.unlock();
+    if (look) guarded(look);
+    report();
+    if (is_paused) {
+      if (!thrown_) guarded(on_pause);  // else something that was reported may be missing where it belongs
+      control_.go_on();
+    }
+    lock.lock();
+  }
+  lock.unlock();
+  report();
+}
+
+// Without the lock. If the caller's function throws, the run ends first.
+void Reporter::guarded(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (...) {
+    if (!thrown_) thrown_ = std::current_exception();
+    control_.is_stopping.store(true);
+  }
+}
+
+void Reporter::report() {
+  std::vector<Sample> fresh;
+  {
+    const std::lock_guard lock(control_.mutex);
+    fresh.swap(fresh_);
+  }
+  guarded([&] {
+    for (Sample& sample : fresh) keep(std::move(sample));
+    if (options_.on_progress) options_.on_progress(progress());
+  });
+}
+
+// Numbers per client are kept of the last sample only: memory must not grow with the length of a run.
+void Reporter::keep(Sample sample) {
+  if (!samples_.empty()) {
+    samples_.back().accuracies = {};
+    samples_.back().losses = {};
+    if (!options_.keeps_samples) samples_.clear();
+  }
+  samples_.push_back(std::move(sample));
+  if (options_.on_sample) options_.on_sample(samples_.back());
+}
+
+double Reporter::wall_seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+Progress Reporter::progress() const {
+  Progress progress{static_cast<double>(control_.now_nanoseconds.load()) * 1e-9, wall_seconds(), control_.events.load(),
+                    std::nullopt};
+  if (!samples_.empty() && samples_.back().is_classified) progress.accuracy = samples_.back().accuracy_mean;
+  return progress;
+}
+
+}  // namespace rubato

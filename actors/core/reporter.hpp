@@ -1,0 +1,52 @@
+// Reporter: hands samples and progress from the threads of a run to the thread that called for it.
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "actors/core/run_control.hpp"
+#include "actors/core/run_options.hpp"
+
+namespace rubato {
+
+class Reporter {
+ public:
+  /// Both outlive the reporter.
+  Reporter(const RunOptions& options, RunControl& control) : options_{options}, control_{control} {}
+
+  /// Any thread: a sample is complete.
+  void take(const Sample& sample);
+
+  /// Until the stage is done: hears the wish to stop, and reports ten times a second. `look` is called each time, under
+  /// no lock; `on_pause` while the stage is paused and everything was reported, then the stage goes on. The caller's
+  /// functions may throw: then the run is asked to stop, and `on_pause` is not called any more.
+  void wait(const std::function<void()>& look = {}, const std::function<void()>& on_pause = {});
+  /// Throws what the caller's functions have thrown.
+  void rethrow() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+  /// Says what is new, now.
+  void report();
+
+  std::vector<Sample>& samples() { return samples_; }
+  double wall_seconds() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void guarded(const std::function<void()>& act);
+  void keep(Sample sample);
+  Progress progress() const;
+
+  const RunOptions& options_;
+  RunControl& control_;
+  Clock::time_point start_ = Clock::now();
+  std::vector<Sample> fresh_;  // guarded by the stage's mutex
+  std::vector<Sample> samples_;
+  std::exception_ptr thrown_;  // by the caller's functions
+};
+
+}  // namespace rubato

@@ -1,0 +1,134 @@
+// What the actors of one run know of each other, and the messages between them. CAF is named in this folder only.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "actors/core/caf.hpp"
+#include "actors/core/client_pool.hpp"
+#include "actors/core/evaluation.hpp"
+#include "runtime/engine/step_source.hpp"
+
+namespace rubato {
+
+/// To a client: there are more steps for you.
+struct StepsForYou {};
+
+/// To a client that somebody else has entered: run now.
+struct YourTurn {};
+
+/// To the conductor: clients have caught up, go on.
+struct GoOn {};
+
+/// To an evaluator, then to the gatherer: the model of one client in one sample.
+struct ModelToScore {
+  std::uint64_t sample;
+  ClientId client;
+  Time at;
+  Snapshot snapshot;
+};
+
+struct ScoredModel {
+  std::uint64_t sample;
+  ClientId client;
+  Time at;
+  Snapshot snapshot;
+  Score score;
+  StationarityPart part;
+};
+
+/// To the gatherer: a sample begins; models of so many clients will come.
+struct SampleOpens {
+  SampleHeader header;
+};
+
+struct RunControl {
+  RunControl(ClientPool& shared, const Evaluation& scoring, int worker_threads)
+      : client_pool{shared}, evaluation{scoring}, workers{worker_threads} {}
+
+  ClientPool& client_pool;
+  const Evaluation& evaluation;
+  std::vector<caf::actor> clients;
+  std::vector<caf::actor> evaluators;
+  caf::actor gatherer;
+  caf::actor conductor;
+
+  int workers;
+  /// Workers in the middle of a handler.
+  alignas(64) std::atomic<int> busy{0};
+  bool has_idle_worker() const { return busy.load(std::memory_order_relaxed) < workers; }
+
+  /// The conductor sleeps until the outstanding steps fall to `wake_at`, or a sample is complete.
+  alignas(64) std::atomic<bool> conductor_sleeps{false};
+  std::atomic<std::int64_t> wake_at{0};
+  std::atomic<int> open_samples{0};
+
+  std::atomic<bool> is_stopping{false};  ///< somebody wants the run to end with what it has
+  std::atomic<bool> is_closed{false};    ///< handlers that begin now leave everything alone
+  std::atomic<std::int64_t> now_nanoseconds{0};
+  std::atomic<std::uint64_t> events{0};
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_done = false;
+  bool is_paused = false;  ///< guarded: nothing moves until the thread that called for the run has said go_on()
+
+  /// A model of a sample is dealt with, for better or worse.
+  void close_model(bool ends_sample) {
+    if (ends_sample) --open_samples;
+    const bool is_low = client_pool.outstanding.fetch_sub(1) - 1 <= wake_at.load();
+    if (ends_sample || is_low || client_pool.has_failed()) wake_conductor();
+  }
+  void wake_conductor() {
+    if (conductor_sleeps.exchange(false)) hand(conductor, GoOn{});
+  }
+  void finish() {
+    const std::lock_guard lock(mutex);
+    is_done = true;
+    changed.notify_all();
+  }
+  void pause() {
+    const std::lock_guard lock(mutex);
+    is_paused = true;
+    changed.notify_all();
+  }
+  void go_on() {
+    {
+      const std::lock_guard lock(mutex);
+      is_paused = false;
+    }
+    hand(conductor, GoOn{});
+  }
+  /// Waits for handlers that are at work; those that come later find the stage closed.
+  void close() {
+    is_closed.store(true);
+    while (busy.load() > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+};
+
+/// Counts its thread as busy while it lives.
+class BusyWorker {
+ public:
+  explicit BusyWorker(RunControl& control) : control_{control} { control_.busy.fetch_add(1); }
+  ~BusyWorker() { control_.busy.fetch_sub(1); }
+  BusyWorker(const BusyWorker&) = delete;
+  BusyWorker& operator=(const BusyWorker&) = delete;
+
+ private:
+  RunControl& control_;
+};
+
+}  // namespace rubato
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::StepsForYou)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::YourTurn)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::GoOn)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::ModelToScore)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::ScoredModel)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::SampleOpens)

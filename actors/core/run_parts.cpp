@@ -1,0 +1,227 @@
+#include "actors/core/run_parts.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "algos/arithmetic.hpp"
+#include "runtime/world/spectrum.hpp"
+
+namespace rubato {
+
+namespace {
+
+using config::Experiment;
+
+constexpr std::size_t most_kept_bytes = std::size_t{1} << 29;  // of final models, in the result and in models.npy
+
+template <class Real>
+ResolvedAlgorithm resolve_own_algorithm(const OwnParts<Real>& own, const Experiment& experiment) {
+  const bool in_rounds = experiment.protocol.kind == config::ProtocolKind::rounds;
+  return {own.needs, own.merge, own.share, in_rounds ? ProtocolKind::rounds : ProtocolKind::push, nullptr};
+}
+
+// The lowest eigenvalue of the neighbour average: exact on undirected regular graphs, else its bound -1.
+double lowest_eigenvalue(const Graph& graph) {
+  constexpr std::size_t few = 2000;
+  if (graph.is_directed() || graph.clients() > few || graph.clients() < 2) return -1;
+  const std::size_t degree = graph.out_degree(ClientId{0});
+  for (std::uint32_t i = 1; i < graph.clients(); ++i)
+    if (graph.out_degree(ClientId{i}) != degree) return -1;
+  return 1 - largest_laplacian_eigenvalue(graph) / static_cast<double>(degree);
+}
+
+std::string warning_of(const Experiment& experiment, const Timing& timing) {
+  RunFacts facts;
+  for (const TimerLaw& law : timing.settings.compute) facts.compute_rate += law.mean_rate(experiment.until);
+  facts.compute_rate /= static_cast<double>(timing.settings.compute.size());
+  if (timing.views(false).in_rounds) facts.compute_rate = 1;  // a computation a round
+  facts.unification_period = experiment.unification.period.value_or(0);
+  facts.lowest_eigenvalue = lowest_eigenvalue(timing.graph);
+  const CatalogueEntry& entry = catalogue_entry(experiment.algorithm.name);
+  return entry.warning ? entry.warning(experiment.algorithm.options, facts) : "";
+}
+
+// A sample whose invariants are broken ends the run.
+void check_sample(const Sample& sample, std::size_t scalar_bytes) {
+  const Defect& defect = sample.defect;
+  const bool is_rounded = defect.name.starts_with("mean of") && scalar_bytes < sizeof(double);
+  const double tolerance = is_rounded ? 1e-4 : 1e-9;
+  std::ostringstream text;
+  text << "broken invariant at " << to_seconds(sample.header.at) << " s: ";
+  if (sample.different) {
+    text << "client " << sample.different->value << " has another model than client 0 right after a unification";
+    throw RunFailed(text.str());
+  }
+  if (defect.name.empty() || defect.size <= tolerance * std::max(1.0, defect.scale)) return;  // not a number is broken
+  text << "the sum of \"" << defect.name << "\" over all clients is off by " << defect.size << " at number " << defect.place
+       << "; client " << defect.client.value << " has the largest part";
+  throw RunFailed(text.str());
+}
+
+void say(const std::vector<std::string>& notes, const RunOptions& options) {
+  if (options.on_note)
+    for (const std::string& note : notes) options.on_note(note);
+}
+
+void split_notes(const std::ostringstream& notes, std::vector<std::string>& lines) {
+  std::istringstream text(notes.str());
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+}
+
+bool rows_sum_to_one(Weights weights) {
+  return weights == Weights::row || weights == Weights::doubly || weights == Weights::averaging;
+}
+
+}  // namespace
+
+void refuse_other_arithmetic(const Experiment& experiment) {
+  if (experiment.isa == "auto" || experiment.isa == instruction_set()) return;
+  throw std::invalid_argument("isa = \"" + experiment.isa + "\": this build computes with " + instruction_set() +
+                              "; build for the other, or write isa = \"auto\"");
+}
+
+// What the algorithm asks of its protocol: the program's own word, or the catalogue's.
+ResolvedAlgorithm resolve_algorithm_of_run(const Experiment& experiment, const RunOptions& options) {
+  const bool is_double = experiment.precision == config::Precision::float64;
+  if (is_double && options.own_double.algorithm) return resolve_own_algorithm(options.own_double, experiment);
+  if (!is_double && options.own_float.algorithm) return resolve_own_algorithm(options.own_float, experiment);
+  return resolve_algorithm(experiment);
+}
+
+std::unique_ptr<Task> make_task(const Experiment& experiment, const RunOptions& options) {
+  if (experiment.precision == config::Precision::float64)
+    return make_task<double>(experiment, options.data_dir, options.own_double);
+  return make_task<float>(experiment, options.data_dir, options.own_float);
+}
+
+Preparation::Preparation(const Experiment& experiment, const RunOptions& options)
+    : resolved{(refuse_other_arithmetic(experiment), resolve_algorithm_of_run(experiment, options))} {
+  fix_eigen_blocking();
+  result.arithmetic = arithmetic();
+  result.threads = options.threads;
+  if (options.checks && experiment.metrics.clients > 0)
+    throw std::invalid_argument("metrics.clients: what must sum to zero is watched over all clients; leave it out to check");
+  std::ostringstream notes;
+  timing = std::make_unique<Timing>(experiment, resolved, notes);
+  timing->conductor.counts_links = options.counts_links;
+  timing->conductor.samples_unifications = options.checks;
+  timing->conductor.samples_rounds = options.checks && timing->misses_nothing();
+  split_notes(notes, result.notes);
+  const bool brings_algorithm = options.own_float.algorithm || options.own_double.algorithm;
+  if (const std::string warning = brings_algorithm ? "" : warning_of(experiment, *timing); !warning.empty())
+    result.notes.push_back(warning);
+  say(result.notes, options);
+}
+
+void Preparation::read_data(const Experiment& experiment, const RunOptions& options) {
+  task = make_task(experiment, options);
+  result.dimension = task->dimension();
+  result.scalar_bytes = task->scalar_bytes();
+  timing->size_messages(experiment, resolved, result.dimension, result.scalar_bytes);
+  say(task->notes(), options);
+  result.notes.insert(result.notes.end(), task->notes().begin(), task->notes().end());
+  result.samples_by_client.assign(task->samples().begin(), task->samples().end());
+  result.class_counts = task->class_counts();
+}
+
+std::unique_ptr<Recorder> make_recorder(const RunOptions& options, std::size_t clients) {
+  if (options.record.empty()) return nullptr;
+  return std::make_unique<Recorder>(options.record, static_cast<std::uint32_t>(clients), options.record_bytes);
+}
+
+void finish_record(Recorder* recorder, RunResult& result) {
+  if (!recorder) return;
+  recorder->flush();
+  if (!recorder->error().empty()) throw RunFailed(recorder->error());
+  result.record_was_cut = recorder->is_cut();
+}
+
+RunOptions checking(const RunOptions& options, std::size_t scalar_bytes) {
+  RunOptions checked = options;
+  checked.on_sample = [sees = options.on_sample, scalar_bytes](const Sample& sample) {
+    check_sample(sample, scalar_bytes);
+    if (sees) sees(sample);
+  };
+  return checked;
+}
+
+TimingCheck timing_check(const Preparation& parts) {
+  const Timing& timing = *parts.timing;
+  const bool has_windows = timing.protocol() == ProtocolKind::push && timing.settings.needs.absorb == AbsorbAt::window;
+  return {timing.settings, has_windows, rows_sum_to_one(parts.resolved.merge)};
+}
+
+bool is_among(const std::vector<ClientId>& ascending, ClientId client) {
+  return std::binary_search(ascending.begin(), ascending.end(), client);
+}
+
+std::string timeline_of(const std::vector<StepHash>& hashes, const std::vector<ClientId>& absent) {
+  std::vector<StepHash> present;
+  for (std::uint32_t i = 0; i < hashes.size(); ++i)
+    if (!is_among(absent, {i})) present.push_back(hashes[i]);
+  return timeline_digest(present);
+}
+
+void describe_timing(const Timing& timing, const Conductor& conductor, RunResult& result) {
+  if (const Attendance* attendance = conductor.attendance()) {
+    result.absent = attendance->absent();
+    result.churn = attendance->counts();
+  }
+  result.digests.timeline = timeline_of(conductor.hashes(), result.absent);
+  result.clients = conductor.clients();
+  result.virtual_seconds = to_seconds(conductor.now());
+  result.events = conductor.events();
+  result.steps = conductor.steps();
+  result.messages = conductor.total_counts();
+  result.cumulated_delay = timing.board.delay;
+  result.model_messages = conductor.model_messages();
+  result.unifications = conductor.unifications();
+  result.under_way = conductor.under_way();
+  result.staleness_mean = conductor.staleness().mean_seconds();
+  result.staleness_p95 = conductor.staleness().quantile_seconds(0.95);
+  result.by_link = conductor.link_counts();
+  for (std::uint32_t i = 0; i < conductor.clients(); ++i) result.by_client.push_back(conductor.protocol(ClientId{i}).counts());
+  describe_energy(timing, result);
+}
+
+void describe_energy(const Timing& timing, RunResult& result) {
+  const EnergyModel& model = timing.conductor.energy;
+  if (!model.is_counted()) return;
+  result.energy.emplace();
+  for (std::uint32_t i = 0; i < result.by_client.size(); ++i) *result.energy += model.of({i}, result.by_client[i]);
+}
+
+void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& result) {
+  result.wall_seconds = wall_seconds;
+  result.math_seconds = client_pool.math_seconds();
+  result.evaluation_seconds = client_pool.evaluation_seconds();
+  result.peak_payload_bytes = static_cast<std::uint64_t>(client_pool.slots.peak()) * result.dimension * result.scalar_bytes;
+  result.peak_rss_bytes = peak_rss_bytes();
+}
+
+std::uint64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+FinalModels::FinalModels(std::size_t clients, const RunOptions& options, RunResult& result)
+    : clients_{clients}, options_{options}, result_{result} {
+  const std::size_t bytes = clients * result.dimension * result.scalar_bytes;
+  is_wanted_ = options.keeps_models || options.on_model;
+  if (!is_wanted_ || bytes <= most_kept_bytes) return;
+  is_wanted_ = false;
+  result.notes.push_back("the final models are not kept: " + std::to_string(bytes >> 20) + " MB");
+}
+
+void FinalModels::add(std::span<const std::byte> model, bool is_there) {
+  if (is_there) sum_.add(model);
+  const ClientId client{next_++};
+  if (!is_wanted_) return;
+  if (options_.keeps_models) result_.models.emplace_back(model.begin(), model.end());
+  if (options_.on_model) options_.on_model({clients_, result_.dimension, result_.scalar_bytes, client, model});
+}
+
+}  // namespace rubato

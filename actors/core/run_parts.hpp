@@ -1,0 +1,90 @@
+// What runs in one process and runs over several hosts have in common: from the experiment to its parts, and from the
+// parts to the result.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "actors/core/run_options.hpp"
+#include "actors/core/task.hpp"
+#include "actors/core/timing_check.hpp"
+#include "experiment/build/timing.hpp"
+#include "experiment/digest.hpp"
+#include "runtime/record.hpp"
+
+namespace rubato {
+
+/// Throws std::invalid_argument if this build computes with other instructions than the experiment asks for.
+void refuse_other_arithmetic(const config::Experiment& experiment);
+
+/// What the algorithm asks of its protocol: the program's own word, or the catalogue's.
+ResolvedAlgorithm resolve_algorithm_of_run(const config::Experiment& experiment, const RunOptions& options);
+
+/// When and what of a run, ready to begin.
+struct Preparation {
+  /// The timing; reads nothing but the experiment. Throws std::invalid_argument for what is wrong with it.
+  Preparation(const config::Experiment& experiment, const RunOptions& options);
+  /// The task.
+  void read_data(const config::Experiment& experiment, const RunOptions& options);
+
+  ResolvedAlgorithm resolved;
+  std::unique_ptr<Timing> timing;
+  std::unique_ptr<Task> task;
+  RunResult result;  ///< what is known of it so far
+};
+
+/// The file's task, or that which the options bring along.
+std::unique_ptr<Task> make_task(const config::Experiment& experiment, const RunOptions& options);
+
+/// Of models and what is exchanged of them.
+inline Scalar scalar_of_models(const config::Experiment& experiment) {
+  return experiment.precision == config::Precision::float64 ? Scalar::float64 : Scalar::float32;
+}
+
+/// None if nothing is to be recorded.
+std::unique_ptr<Recorder> make_recorder(const RunOptions& options, std::size_t clients);
+/// Throws RunFailed if the disk did not take it all. `recorder` may be null.
+void finish_record(Recorder* recorder, RunResult& result);
+
+/// The same options, but a sample whose invariants are broken throws RunFailed.
+RunOptions checking(const RunOptions& options, std::size_t scalar_bytes);
+
+/// What watches the timing of a run with checks; the parts outlive it.
+TimingCheck timing_check(const Preparation& parts);
+
+/// Of clients in ascending order.
+bool is_among(const std::vector<ClientId>& ascending, ClientId client);
+/// The digest of the steps of all clients but these.
+std::string timeline_of(const std::vector<StepHash>& hashes, const std::vector<ClientId>& absent);
+
+void describe_timing(const Timing& timing, const Conductor& conductor, RunResult& result);
+/// Times and memory.
+/// What the clients have spent, from the counts of each.
+void describe_energy(const Timing& timing, RunResult& result);
+void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& result);
+/// Of this process, so far.
+std::uint64_t peak_rss_bytes();
+
+/// Takes the final models one by one, in client order: digests them, and hands them out if somebody wants them and they
+/// are not too large.
+class FinalModels {
+ public:
+  /// Options and result outlive it.
+  FinalModels(std::size_t clients, const RunOptions& options, RunResult& result);
+  /// Of who is not there at the end the digest knows nothing.
+  void add(std::span<const std::byte> model, bool is_there = true);
+  /// After the last, once.
+  std::string digest() { return sum_.hex(); }
+
+ private:
+  std::size_t clients_;
+  const RunOptions& options_;
+  RunResult& result_;
+  bool is_wanted_ = false;
+  std::uint32_t next_ = 0;
+  Sha256 sum_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,174 @@
+#include "actors/core/sealed_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "runtime/archive.hpp"
+
+namespace rubato {
+
+namespace fs = std::filesystem;
+
+static_assert(std::endian::native == std::endian::little, "lengths in sealed files are little endian");
+
+namespace {
+
+constexpr std::size_t digest_bytes = 64;
+constexpr std::size_t piece_bytes = std::size_t{1} << 18;
+constexpr std::string_view name_before = "checkpoint-", name_after = ".rbc", unfinished = "checkpoint.partial";
+
+[[noreturn]] void fail_with(const fs::path& path, const char* what) {
+  throw std::system_error(errno, std::generic_category(), std::string("cannot ") + what + " " + path.string());
+}
+
+int open_file(const fs::path& path, int flags) {
+  const int file = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+  if (file < 0) fail_with(path, "open");
+  return file;
+}
+
+void sync(const fs::path& path, int flags) {
+  const int file = open_file(path, flags);
+  const int result = ::fsync(file);
+  const int fault = errno;
+  ::close(file);
+  errno = fault;
+  if (result != 0) fail_with(path, "write");
+}
+
+}  // namespace
+
+void sync_file(const fs::path& file) { sync(file, O_WRONLY); }
+
+// ---- writing
+// ---------------------------------------------------------------------------------------------------------
+
+SealedWriter::SealedWriter(const fs::path& file) : path_{file}, file_{open_file(file, O_WRONLY | O_CREAT | O_TRUNC)} {}
+
+SealedWriter::~SealedWriter() { ::close(file_); }
+
+void SealedWriter::fail(const char* what) const { fail_with(path_, what); }
+
+void SealedWriter::add(std::span<const std::byte> bytes) {
+  digest_.add(bytes);
+  waiting_.insert(waiting_.end(), bytes.begin(), bytes.end());
+  if (waiting_.size() >= piece_bytes) flush();
+}
+
+void SealedWriter::add_list(std::span<const std::byte> bytes) {
+  const std::uint64_t length = bytes.size();
+  add(std::as_bytes(std::span{&length, 1}));
+  add(bytes);
+}
+
+void SealedWriter::flush() {
+  for (std::span<const std::byte> rest = waiting_; !rest.empty();) {
+    const ssize_t written = ::write(file_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("write");
+    rest = rest.subspan(static_cast<std::size_t>(written));
+  }
+  waiting_.clear();
+}
+
+void SealedWriter::seal() {
+  const std::string digest = digest_.hex();
+  const auto bytes = std::as_bytes(std::span{digest});
+  waiting_.insert(waiting_.end(), bytes.begin(), bytes.end());
+  flush();
+  if (::fsync(file_) != 0) fail("write");
+}
+
+// ---- reading
+// ---------------------------------------------------------------------------------------------------------
+
+SealedReader::SealedReader(const fs::path& file) {
+  if (!fs::is_regular_file(file)) throw BadArchive("it is no file");
+  const std::uint64_t size = fs::file_size(file);
+  if (size < digest_bytes) throw BadArchive("it ends too early");
+  file_.reset(std::fopen(file.c_str(), "rb"));
+  if (!file_) throw BadArchive(std::string("it cannot be read: ") + std::strerror(errno));
+  Sha256 digest;
+  left_ = size - digest_bytes;
+  while (left_ > 0) digest.add(take(std::min<std::uint64_t>(left_, piece_bytes)));
+  std::string sealed(digest_bytes, ' ');
+  read(reinterpret_cast<std::byte*>(sealed.data()), digest_bytes);
+  if (sealed != digest.hex()) throw BadArchive("its bytes are not those that were written");
+  std::rewind(file_.get());
+  left_ = size - digest_bytes;
+}
+
+void SealedReader::read(std::byte* to, std::size_t count) {
+  if (count > 0 && std::fread(to, 1, count, file_.get()) != count) throw BadArchive("it cannot be read");
+}
+
+std::span<const std::byte> SealedReader::take(std::uint64_t count) {
+  if (count > left_) throw BadArchive("it ends too early");
+  piece_.resize(count);
+  read(piece_.data(), count);
+  left_ -= count;
+  return piece_;
+}
+
+std::span<const std::byte> SealedReader::take_list() {
+  std::uint64_t length = 0;
+  std::memcpy(&length, take(sizeof length).data(), sizeof length);
+  return take(length);
+}
+
+// ---- the series
+// ------------------------------------------------------------------------------------------------------
+
+fs::path SealedSeries::file(std::uint64_t number) const {
+  return folder_ / (std::string(name_before) + std::to_string(number) + std::string(name_after));
+}
+
+std::vector<std::uint64_t> SealedSeries::numbers() const {
+  std::vector<std::uint64_t> numbers;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    const std::string name = entry.path().filename().string();
+    std::uint64_t number = 0;
+    if (!name.starts_with(name_before) || !name.ends_with(name_after)) continue;
+    const char* const first = name.data() + name_before.size();
+    const char* const last = name.data() + name.size() - name_after.size();
+    const auto [end, fault] = std::from_chars(first, last, number);
+    if (fault == std::errc{} && end == last) numbers.push_back(number);
+  }
+  std::sort(numbers.rbegin(), numbers.rend());
+  return numbers;
+}
+
+void SealedSeries::remove_unfinished() const {
+  std::error_code none;  // if it stays the next writer begins it anew
+  fs::remove(folder_ / unfinished, none);
+}
+
+void SealedSeries::write(std::uint64_t number, const std::function<void(SealedWriter&)>& fill) const {
+  fs::create_directories(folder_);
+  const fs::path partial = folder_ / unfinished;
+  {
+    SealedWriter writer(partial);
+    fill(writer);
+    writer.seal();
+  }
+  const std::vector<std::uint64_t> others = numbers();
+  for (const std::uint64_t other : others)
+    if (other > number) fs::remove(file(other));
+  fs::rename(partial, file(number));
+  sync(folder_, O_RDONLY | O_DIRECTORY);
+  bool is_one_before = true;
+  for (const std::uint64_t other : others)
+    if (other < number && !std::exchange(is_one_before, false)) fs::remove(file(other));
+}
+
+}  // namespace rubato

@@ -1,0 +1,90 @@
+// Sealed files: a series of numbered files in a folder, each ending with the digest of what it holds, so that whatever
+// is read is what was written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "experiment/digest.hpp"
+
+namespace rubato {
+
+/// Asks the disk to keep what was written to a file. Throws std::system_error.
+void sync_file(const std::filesystem::path& file);
+
+/// Takes a file's bytes piece by piece; memory does not grow with the file. Throws std::system_error where the disk
+/// does not take them.
+class SealedWriter {
+ public:
+  explicit SealedWriter(const std::filesystem::path& file);
+  ~SealedWriter();
+  SealedWriter(const SealedWriter&) = delete;
+  SealedWriter& operator=(const SealedWriter&) = delete;
+
+  void add(std::span<const std::byte> bytes);
+  /// Bytes behind their length.
+  void add_list(std::span<const std::byte> bytes);
+  /// Once, at the end: the digest, and the disk is asked to keep it all.
+  void seal();
+
+ private:
+  void flush();
+  [[noreturn]] void fail(const char* what) const;
+
+  std::filesystem::path path_;
+  int file_;
+  std::vector<std::byte> waiting_;
+  Sha256 digest_;
+};
+
+/// Gives a file's bytes back in pieces of the reader's choice.
+class SealedReader {
+ public:
+  /// Reads the whole file once. Throws BadArchive, a sentence about "it", unless the digest is that of the bytes
+  /// before.
+  explicit SealedReader(const std::filesystem::path& file);
+
+  std::uint64_t bytes_left() const { return left_; }
+  /// The next so many bytes, until the next call. Throws BadArchive if there are fewer.
+  std::span<const std::byte> take(std::uint64_t count);
+  /// The next bytes behind their length.
+  std::span<const std::byte> take_list();
+
+ private:
+  void read(std::byte* to, std::size_t count);
+
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, Close> file_;
+  std::uint64_t left_ = 0;
+  std::vector<std::byte> piece_;
+};
+
+/// "checkpoint-7.rbc" and its like in a folder, of which the two newest are kept.
+class SealedSeries {
+ public:
+  explicit SealedSeries(std::filesystem::path folder) : folder_{std::move(folder)} {}
+
+  std::filesystem::path file(std::uint64_t number) const;
+  /// Those there are, the newest first.
+  std::vector<std::uint64_t> numbers() const;
+  /// `fill` writes the contents. They are written beside their place and renamed when the disk has them; files of
+  /// higher numbers are of an abandoned branch and go. Whenever the process ends, the newest or the one before is
+  /// intact. Makes the folder. Throws std::system_error if the disk does not take it.
+  void write(std::uint64_t number, const std::function<void(SealedWriter&)>& fill) const;
+  /// Removes what a writer that was killed has left.
+  void remove_unfinished() const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace rubato

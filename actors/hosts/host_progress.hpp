@@ -1,0 +1,148 @@
+// HostProgress: one host among the others of a virtual run: how far everybody is, who has to wait for whom, when all
+// stop, and why.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "actors/hosts/item_exchange.hpp"
+#include "actors/virtual/conductor_actor.hpp"
+#include "runtime/engine/conductor.hpp"
+
+namespace rubato {
+
+/// Everybody walks the same timing, so how far a host has come is one number: the steps it has handed out, its own and
+/// those of others. Hosts tell each other theirs, and what else the others must know, again and again: nothing is lost
+/// by a lost parcel. Nobody walks far ahead of the slowest, and who keeps too much for others waits for them; the
+/// slowest itself never waits, so somebody always goes on.
+class HostProgress final : public Peers {
+ public:
+  /// How far this host may be ahead of the slowest, in steps, and what it may keep for others meanwhile, in payloads.
+  struct Lead {
+    std::uint64_t steps = 1 << 10;
+    std::size_t payloads = 1 << 10;
+  };
+
+  /// `owners`: by client. Takes over the assembly's notices: make it before the assembly starts.
+  HostProgress(Membership& membership, Transport& transport, ItemExchange& items, std::vector<HostId> owners);
+  ~HostProgress() override;
+  HostProgress(const HostProgress&) = delete;
+  HostProgress& operator=(const HostProgress&) = delete;
+
+  HostId self() const { return membership_.self(); }
+  /// Who evaluates, and gathers the results.
+  HostId first() const { return HostId{0}; }
+  bool is_first() const { return self() == first(); }
+  HostId owner(ClientId client) const { return owners_[client.value]; }
+  bool is_own(ClientId client) const { return owner(client) == self(); }
+  const std::vector<HostId>& owners() const { return owners_; }
+  const std::vector<HostId>& others() const { return others_; }
+
+  /// All hosts are there: from now on who goes ends the run.
+  void begin();
+  bool has_begun() const;
+  /// The conductor is about to walk.
+  void attach(RunControl& control, Conductor& conductor, Lead lead);
+
+  // On the conductor's thread.
+  void detach() override;
+  void on_stop_wanted() override;
+  bool may_advance() override;
+  void on_walked() override;
+  void on_answer(bool yes) override;
+  std::int64_t empty_slots() const override { return empty_slots_; }
+  void count_step() { ++position_; }
+  void count_empty_slots(std::int64_t change) { empty_slots_ += change; }
+  /// The decide step that is handed out now is the so-and-so-manieth of the run, and of a client of this host.
+  void on_own_question(std::uint64_t number) { question_ = number; }
+  /// The sample begins: what the timing is until here is compared with what it is at the others.
+  void on_sample(std::uint64_t number);
+  /// The most there have been at a time, in slots or kept for others, as seen between two slices.
+  std::uint64_t peak_payloads() const { return peak_payloads_; }
+
+  // On any thread.
+  /// The payload is in its slot: those who wait for it go on.
+  void put(SlotIndex slot, Payload payload);
+  /// Another host has answered the question that the conductor waits for.
+  void put_answer(bool yes);
+  /// The snapshot of another host's client has come, or will not.
+  void put_snapshot(const Step& measured, std::optional<Snapshot> snapshot);
+
+  /// The run cannot go on, here and everywhere. The first sentence counts.
+  void fail(const std::string& sentence);
+  std::optional<std::string> failure() const;
+  /// A client of this host has failed: its sentence is everybody's.
+  void fail_if_a_client_did();
+  /// Where all have agreed to end, because somebody wanted to stop.
+  std::optional<Time> end() const;
+
+  /// This host is done, for better or worse. Waits until the others know of a failure, or at most so long.
+  void part(Duration limit);
+
+ private:
+  struct HostState;
+  struct Mark {
+    std::uint64_t sample = 0;
+    std::uint64_t low = 0, high = 0;  // of the hashes of all steps before it
+    void form(Head& head);
+  };
+  struct Peer {
+    std::optional<std::uint64_t> life;  // seen since the beginning
+    std::uint64_t position = 0;
+    std::optional<Duration> halted_at;
+    Mark mark;
+    bool has_ended = false;
+  };
+
+  void on_notice(HostId from, const Parcel& parcel);
+  void compare(HostId other, const Mark& theirs);
+  HostState state() const;
+  void tell();
+  void fail_if_a_host_is_gone();
+  void settle_end();
+  bool waits_for_end();
+  void wake();
+  void run();
+
+  Membership& membership_;
+  Transport& transport_;
+  ItemExchange& items_;
+  const std::vector<HostId> owners_;
+  std::vector<HostId> others_;
+  Lead lead_;
+
+  // The conductor's.
+  Conductor* conductor_ = nullptr;
+  std::uint64_t position_ = 0;
+  std::int64_t empty_slots_ = 0;
+  std::uint64_t peak_payloads_ = 0;
+  std::optional<std::uint64_t> question_;
+
+  std::shared_mutex stage_mutex_;  // held alone to leave it, together to use it
+  RunControl* control_ = nullptr;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  bool has_begun_ = false;
+  std::uint64_t told_position_ = 0;
+  std::vector<Peer> peers_;  // by host
+  std::deque<Mark> marks_;   // of our newest samples
+  bool is_halting_ = false;
+  bool is_over_ = false;
+  std::optional<Duration> halted_at_;
+  std::optional<Duration> end_at_;
+  std::optional<std::string> failure_;
+  bool has_ended_ = false;
+  bool is_stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,515 @@
+#include "actors/hosts/item_exchange.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <numeric>
+
+#include "actors/hosts/parcel_head.hpp"
+
+namespace rubato {
+
+namespace {
+
+constexpr Duration short_pause = std::chrono::milliseconds(50);  // before wants are repeated, if nothing comes
+constexpr Duration long_pause = std::chrono::seconds(1);
+constexpr Duration longest_wait = std::chrono::milliseconds(500);   // for a want that may be lost, while others are met
+constexpr Duration shortest_doubt = std::chrono::milliseconds(20);  // before asking whether goods have arrived
+constexpr Duration longest_doubt = std::chrono::seconds(2);
+constexpr std::size_t most_names = 1024;       // in a parcel
+constexpr std::size_t most_early = 1 << 16;    // wants that are remembered before their goods are promised
+constexpr std::size_t most_part_tensors = 48;  // in a parcel
+constexpr std::uint32_t most_parts = 1 << 16;
+constexpr std::size_t part_head_bytes = 17;
+
+Tensor copy_of(const Tensor& tensor, TensorPool& pool) {
+  if (!tensor) return {};
+  Tensor copy = pool.make(tensor.scalar(), tensor.count());
+  std::memcpy(copy.writable<std::byte>(), tensor.data<std::byte>(), tensor.bytes());
+  return copy;
+}
+
+std::size_t bytes_of(const Item& goods) {
+  const auto add = [](std::size_t sum, const Tensor& tensor) { return sum + tensor.bytes(); };
+  return std::accumulate(goods.tensors.begin(), goods.tensors.end(), std::size_t{0}, add);
+}
+
+// Where each part of these tensors begins, and their end.
+std::vector<std::size_t> cut(const std::vector<Tensor>& tensors, std::size_t part_bytes) {
+  std::vector<std::size_t> cuts{0};
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const bool is_full = i - cuts.back() == most_part_tensors || bytes + tensors[i].bytes() > part_bytes;
+    if (is_full && i > cuts.back()) {
+      cuts.push_back(i);
+      bytes = 0;
+    }
+    bytes += tensors[i].bytes();
+  }
+  cuts.push_back(tensors.size());
+  return cuts;
+}
+
+}  // namespace
+
+void GoodsName::form(Head& head) {
+  head(kind);
+  head(number);
+  head.require(static_cast<std::uint8_t>(kind) >= 1 && static_cast<std::uint8_t>(kind) <= last_goods_kind);
+}
+
+// Wants: `flag` says that they stand for goods that did not arrive. Receipts: `flag` makes them questions.
+struct ItemExchange::Names {
+  bool flag = false;
+  std::vector<GoodsName> names;
+
+  void form(Head& head) {
+    head(flag);
+    head.list(
+        names, [](Head& part, GoodsName& name) { name.form(part); }, most_names);
+  }
+};
+
+// Before the goods' own head, which comes with the first part.
+struct ItemExchange::PartHead {
+  GoodsName name;
+  std::uint32_t part = 0, parts = 1;
+
+  void form(Head& head) {
+    name.form(head);
+    head(part);
+    head(parts);
+    head.require(part < parts && parts <= most_parts);
+  }
+};
+
+ItemExchange::ItemExchange(Membership& membership, Transport& transport, TensorPool& pool, std::size_t parcel_bytes)
+    : membership_{membership}, transport_{transport}, pool_{pool}, parcel_bytes_{parcel_bytes}, peers_(membership.hosts()) {
+  for (Peer& peer : peers_) peer.pause = short_pause;
+  membership_.handle(ParcelKind::want, [this](HostId from, const Parcel& parcel, Duration) { on_want(from, parcel); });
+  membership_.handle(ParcelKind::payload, [this](HostId from, Parcel parcel, Duration) { on_goods(from, std::move(parcel)); });
+  membership_.handle(ParcelKind::have, [this](HostId from, const Parcel& parcel, Duration) { on_have(from, parcel); });
+  thread_ = std::thread([this] { run(); });
+}
+
+ItemExchange::~ItemExchange() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+    changed_.notify_all();
+  }
+  thread_.join();
+}
+
+// ---- who is there
+// ------------------------------------------------------------------------------------------------------
+
+// Before anything is concluded from what a host has said.
+void ItemExchange::look_at_life(HostId host) {
+  const std::uint64_t life = membership_.life(host);
+  const std::uint64_t known = std::exchange(peers_[host.value].life, life);
+  if (known != 0 && life != known) forget_earlier_life(host);
+}
+
+void ItemExchange::forget_earlier_life(HostId host) {
+  peers_[host.value].unconfirmed.clear();
+  peers_[host.value].refused.clear();
+  for (auto& [name, kept] : kept_)
+    for (Hold& hold : kept.holds)
+      if (hold.host == host) hold = {host};
+  for (auto& [name, askers] : early_) std::erase(askers, host);
+  for (auto& [name, wanted] : wanted_)
+    if (wanted.owner == host) wanted.parts.clear();
+}
+
+// ---- what this host has --------------------------------------------------------------------------------------------
+
+void ItemExchange::promise(GoodsName name, std::vector<HostId> hosts) {
+  const std::lock_guard lock(mutex_);
+  for (const HostId host : hosts) look_at_life(host);
+  Kept& kept = kept_[name];
+  for (const HostId host : hosts) kept.holds.push_back({host});
+  promised_[static_cast<std::size_t>(name.kind)] = name.number + 1;
+  const auto early = early_.find(name);
+  if (early == early_.end()) return;
+  for (Hold& hold : kept.holds)
+    hold.has_asked = std::find(early->second.begin(), early->second.end(), hold.host) != early->second.end();
+  early_.erase(early);
+}
+
+void ItemExchange::deliver(GoodsName name, Pack pack) {
+  std::vector<HostId> askers;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto kept = kept_.find(name);
+    if (kept == kept_.end()) return;
+    for (const Hold& hold : kept->second.holds) look_at_life(hold.host);
+    for (const Hold& hold : kept->second.holds)
+      if (hold.has_asked) askers.push_back(hold.host);
+    kept->second.pack = pack;
+  }
+  for (const HostId host : askers) ship(name, pack, host);
+}
+
+bool ItemExchange::drop(GoodsName name, HostId host) {
+  const auto kept = kept_.find(name);
+  if (kept == kept_.end()) return false;
+  std::erase_if(kept->second.holds, [&](const Hold& hold) { return hold.host == host; });
+  if (!kept->second.holds.empty()) return false;
+  kept_.erase(kept);
+  return true;
+}
+
+void ItemExchange::let_go(GoodsName name, HostId host) {
+  bool is_less = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_less = drop(name, host);
+  }
+  if (is_less && on_less_) on_less_();
+}
+
+std::size_t ItemExchange::kept() const {
+  const std::lock_guard lock(mutex_);
+  return kept_.size();
+}
+
+bool ItemExchange::keeps(GoodsName name) const {
+  const std::lock_guard lock(mutex_);
+  return kept_.contains(name);
+}
+
+std::uint64_t ItemExchange::refused() const {
+  const std::lock_guard lock(mutex_);
+  return refused_;
+}
+
+ItemExchange::Hold* ItemExchange::find_hold(GoodsName name, HostId host) {
+  const auto kept = kept_.find(name);
+  if (kept == kept_.end()) return nullptr;
+  const auto hold =
+      std::find_if(kept->second.holds.begin(), kept->second.holds.end(), [&](const Hold& one) { return one.host == host; });
+  return hold == kept->second.holds.end() ? nullptr : &*hold;
+}
+
+void ItemExchange::ship(GoodsName name, const Pack& pack, HostId to) {
+  Item goods = pack(to);
+  const std::vector<std::size_t> cuts = cut(goods.tensors, parcel_bytes_);
+  const auto parts = static_cast<std::uint32_t>(cuts.size() - 1);
+  std::uint32_t part = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    Hold* hold = find_hold(name, to);
+    if (!hold) return;
+    part = hold->is_refused ? std::min(hold->next_part, parts - 1) : 0;
+    hold->is_sent = true;  // before it is: the receipt may be quick
+    hold->is_refused = false;
+    peers_[to.value].unconfirmed.push_back({name, monotonic_now()});
+  }
+  for (; part < parts; ++part) {
+    Parcel parcel{ParcelKind::payload, WhenFull::refuse, false, head_of(PartHead{name, part, parts}), {}};
+    if (part == 0) parcel.head.insert(parcel.head.end(), goods.head.begin(), goods.head.end());
+    for (std::size_t i = cuts[part]; i < cuts[part + 1]; ++i) parcel.tensors.push_back(goods.tensors[i]);
+    if (transport_.send(to, std::move(parcel))) continue;
+    const std::lock_guard lock(mutex_);
+    if (Hold* hold = find_hold(name, to)) {
+      hold->is_sent = false;
+      hold->is_refused = true;
+      hold->next_part = part;
+      peers_[to.value].refused.push_back(name);
+    }
+    return;
+  }
+}
+
+// As far as the queue takes it.
+void ItemExchange::ship_refused(HostId to) {
+  std::deque<GoodsName> names;
+  {
+    const std::lock_guard lock(mutex_);
+    names.swap(peers_[to.value].refused);
+  }
+  while (!names.empty()) {
+    const GoodsName name = names.front();
+    names.pop_front();
+    Pack pack;
+    {
+      const std::lock_guard lock(mutex_);
+      const Hold* hold = find_hold(name, to);
+      if (!hold || hold->is_sent) continue;
+      pack = kept_.at(name).pack;
+    }
+    ship(name, pack, to);
+    const std::lock_guard lock(mutex_);
+    std::deque<GoodsName>& refused = peers_[to.value].refused;
+    if (refused.empty()) continue;
+    refused.insert(refused.end(), names.begin(), names.end());
+    return;
+  }
+}
+
+void ItemExchange::on_want(HostId from, const Parcel& parcel) {
+  const std::optional<Names> wants = read_head<Names>(parcel.head);
+  if (!wants) return refuse();
+  std::vector<std::pair<GoodsName, Pack>> to_ship;
+  {
+    const std::lock_guard lock(mutex_);
+    look_at_life(from);
+    for (const GoodsName& name : wants->names) {
+      const auto kept = kept_.find(name);
+      if (kept == kept_.end()) {
+        remember_early(name, from);
+        continue;
+      }
+      Hold* hold = find_hold(name, from);
+      if (!hold) continue;
+      hold->has_asked = true;
+      const bool is_to_go = !hold->is_refused && (!hold->is_sent || wants->flag);
+      if (kept->second.pack && is_to_go) to_ship.emplace_back(name, kept->second.pack);
+    }
+  }
+  for (const auto& [name, pack] : to_ship) ship(name, pack, from);
+}
+
+// What was promised and is not kept any more is with everybody who needed it: that want was late.
+void ItemExchange::remember_early(GoodsName name, HostId host) {
+  if (name.number < promised_[static_cast<std::size_t>(name.kind)] || early_.size() >= most_early) return;
+  std::vector<HostId>& askers = early_[name];
+  if (std::find(askers.begin(), askers.end(), host) == askers.end()) askers.push_back(host);
+}
+
+void ItemExchange::on_have(HostId from, const Parcel& parcel) {
+  const std::optional<Names> have = read_head<Names>(parcel.head);
+  if (!have) return refuse();
+  have->flag ? on_questions(from, have->names) : on_receipts(from, have->names);
+}
+
+void ItemExchange::on_receipts(HostId from, const std::vector<GoodsName>& names) {
+  bool is_less = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const Duration now = monotonic_now();
+    look_at_life(from);
+    for (const GoodsName& name : names) {
+      confirm(peers_[from.value], name, now);
+      const Hold* hold = find_hold(name, from);
+      const bool is_meant = hold && (hold->is_sent || hold->is_refused);  // and not what was sent to an earlier life
+      if (is_meant) is_less = drop(name, from) || is_less;
+    }
+  }
+  if (is_less && on_less_) on_less_();
+}
+
+void ItemExchange::confirm(Peer& peer, const GoodsName& name, Duration now) {
+  const auto sent =
+      std::find_if(peer.unconfirmed.begin(), peer.unconfirmed.end(), [&](const Sent& one) { return one.name == name; });
+  if (sent == peer.unconfirmed.end()) return;
+  peer.round_trip += (now - sent->at - peer.round_trip) / 8;
+  peer.unconfirmed.erase(sent);
+}
+
+// Parcels come in order: what was sent before the question and is still wanted has been lost.
+void ItemExchange::on_questions(HostId from, const std::vector<GoodsName>& names) {
+  const std::lock_guard lock(mutex_);
+  Peer& peer = peers_[from.value];
+  for (const GoodsName& name : names) {
+    const auto wanted = wanted_.find(name);
+    const bool is_missing = wanted != wanted_.end() && wanted->second.owner == from;
+    (is_missing ? peer.repeats : peer.receipts).push_back(name);
+  }
+  has_words_ = true;
+  changed_.notify_all();
+}
+
+// ---- what this host wants ------------------------------------------------------------------------------------------
+
+void ItemExchange::allow(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  most_bytes_ = bytes;
+}
+
+void ItemExchange::want(GoodsName name, HostId owner, Receive receive) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!has_given_up_) {
+      wanted_.insert_or_assign(name, Wanted{owner, std::move(receive)});
+      peers_[owner.value].wants.push_back(name);
+      has_words_ = true;
+      changed_.notify_all();
+      return;
+    }
+  }
+  receive(std::nullopt);
+}
+
+void ItemExchange::give_up() {
+  std::vector<Receive> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    has_given_up_ = true;
+    for (auto& [name, wanted] : wanted_) waiting.push_back(std::move(wanted.receive));
+    wanted_.clear();
+  }
+  for (const Receive& receive : waiting) receive(std::nullopt);
+}
+
+void ItemExchange::on_goods(HostId from, Parcel parcel) {
+  const std::size_t head_size = std::min(part_head_bytes, parcel.head.size());
+  const std::optional<PartHead> head = read_head<PartHead>(std::span{parcel.head}.first(head_size));
+  if (!head) return refuse();
+  if (!is_wanted(*head, from)) return;
+  Item part{{parcel.head.begin() + static_cast<std::ptrdiff_t>(head_size), parcel.head.end()}, {}};
+  for (const Tensor& tensor : parcel.tensors) part.tensors.push_back(copy_of(tensor, pool_));
+  Receive receive;
+  std::optional<Item> goods;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto wanted = wanted_.find(head->name);
+    if (wanted == wanted_.end()) return;  // somebody has given up
+    if (bytes_of(part) > most_bytes_ - std::min(most_bytes_, wanted->second.bytes())) {
+      wanted->second.parts.clear();
+      ++refused_;
+      return;
+    }
+    goods = add_part(wanted->second, *head, std::move(part));
+    if (!goods) return;
+    receive = std::move(wanted->second.receive);
+    wanted_.erase(wanted);
+    ++receiving_;
+  }
+  const bool is_good = receive(std::move(goods));
+  const std::lock_guard lock(mutex_);
+  --receiving_;
+  if (is_good) {
+    peers_[from.value].receipts.push_back(head->name);
+  } else {
+    ++refused_;
+    wanted_.insert_or_assign(head->name, Wanted{from, std::move(receive)});
+  }
+  has_words_ = true;
+  changed_.notify_all();
+}
+
+// What has come a second time: the receipt of the first may be lost.
+bool ItemExchange::is_wanted(const PartHead& head, HostId from) {
+  const std::lock_guard lock(mutex_);
+  look_at_life(from);
+  Peer& peer = peers_[from.value];
+  const auto wanted = wanted_.find(head.name);
+  if (wanted == wanted_.end() || wanted->second.owner != from) {
+    peer.receipts.push_back(head.name);
+    has_words_ = true;
+    changed_.notify_all();
+    return false;
+  }
+  peer.pause = short_pause;
+  peer.next_repeat = std::min(monotonic_now() + short_pause, peer.last_repeat + longest_wait);
+  return true;
+}
+
+std::size_t ItemExchange::Wanted::bytes() const {
+  return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
+                         [](std::size_t sum, const Part& part) { return sum + bytes_of(part.goods); });
+}
+
+// The goods, once all their parts are there.
+std::optional<Item> ItemExchange::add_part(Wanted& wanted, const PartHead& head, Item goods) {
+  if (wanted.parts.size() != head.parts) wanted.parts.assign(head.parts, {});
+  wanted.parts[head.part] = {true, std::move(goods)};
+  if (!std::all_of(wanted.parts.begin(), wanted.parts.end(), [](const Part& part) { return part.is_there; })) return {};
+  Item whole = std::move(wanted.parts.front().goods);
+  for (std::size_t i = 1; i < wanted.parts.size(); ++i)
+    std::move(wanted.parts[i].goods.tensors.begin(), wanted.parts[i].goods.tensors.end(), std::back_inserter(whole.tensors));
+  return whole;
+}
+
+void ItemExchange::refuse() {
+  const std::lock_guard lock(mutex_);
+  ++refused_;
+}
+
+// ---- what the thread says ------------------------------------------------------------------------------------------
+
+void ItemExchange::say(ParcelKind kind, HostId to, std::vector<GoodsName> names, bool flag) {
+  for (std::size_t first = 0; first < names.size(); first += most_names) {
+    const std::size_t last = std::min(first + most_names, names.size());
+    const auto begin = names.begin();
+    transport_.send(
+        to, parcel_of(kind, Names{flag, {begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(last)}}));
+  }
+}
+
+void ItemExchange::repeat_wants(Duration now) {
+  if (wanted_.empty()) return;
+  for (Peer& peer : peers_) {
+    peer.is_due = now >= peer.next_repeat;
+    if (!peer.is_due) continue;
+    peer.last_repeat = now;
+    peer.next_repeat = now + peer.pause;
+    peer.pause = std::min(2 * peer.pause, long_pause);
+  }
+  for (const auto& [name, wanted] : wanted_) {
+    Peer& owner = peers_[wanted.owner.value];
+    if (owner.is_due) owner.wants.push_back(name);
+  }
+}
+
+void ItemExchange::ask_about_unconfirmed(Duration now) {
+  for (std::uint32_t host = 0; host < peers_.size(); ++host) {
+    Peer& peer = peers_[host];
+    const Duration doubt = std::clamp(4 * peer.round_trip, shortest_doubt, longest_doubt);
+    const auto is_settled = [&](const Sent& sent) {
+      const auto kept = kept_.find(sent.name);
+      return kept == kept_.end() || std::none_of(kept->second.holds.begin(), kept->second.holds.end(),
+                                                 [&](const Hold& hold) { return hold.host == HostId{host} && hold.is_sent; });
+    };
+    while (!peer.unconfirmed.empty() && is_settled(peer.unconfirmed.front())) peer.unconfirmed.pop_front();
+    for (Sent& sent : peer.unconfirmed) {
+      if (now - sent.at < doubt || peer.questions.size() >= most_names) break;
+      peer.questions.push_back(sent.name);
+      sent.at = now;
+    }
+  }
+}
+
+// Many words go in one parcel: whoever has something to say leaves it to the thread.
+void ItemExchange::speak(std::unique_lock<std::mutex>& lock) {
+  ++speaking_;
+  for (std::uint32_t host = 0; host < peers_.size(); ++host) {
+    Peer& peer = peers_[host];
+    const auto wants = std::exchange(peer.wants, {}), repeats = std::exchange(peer.repeats, {}),
+               receipts = std::exchange(peer.receipts, {}), questions = std::exchange(peer.questions, {});
+    const bool has_refused = !peer.refused.empty();
+    lock.unlock();
+    if (has_refused) ship_refused({host});
+    say(ParcelKind::want, {host}, wants, false);
+    say(ParcelKind::want, {host}, repeats, true);
+    say(ParcelKind::have, {host}, receipts, false);
+    say(ParcelKind::have, {host}, questions, true);
+    lock.lock();
+  }
+  --speaking_;
+  changed_.notify_all();
+}
+
+void ItemExchange::settle() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return receiving_ == 0; });
+  speak(lock);
+  changed_.wait(lock, [this] { return speaking_ == 0; });  // the thread may have words in its hands that it has not sent
+}
+
+void ItemExchange::run() {
+  constexpr Duration tick = std::chrono::milliseconds(5);
+  std::unique_lock lock(mutex_);
+  while (!is_stopping_) {
+    changed_.wait_for(lock, tick, [this] { return is_stopping_ || has_words_; });
+    has_words_ = false;
+    const Duration now = monotonic_now();
+    repeat_wants(now);
+    ask_about_unconfirmed(now);
+    speak(lock);
+  }
+}
+
+}  // namespace rubato

@@ -1,0 +1,183 @@
+// ItemExchange: what this host keeps for others until they have it, and what it waits for from them. Things are asked
+// for by name until they come, so a lost parcel or connection only means asking again.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "actors/hosts/membership.hpp"
+
+namespace rubato {
+
+enum class GoodsKind : std::uint8_t {
+  payload = 1,  ///< of the so-and-so-manieth publication of the run
+  snapshot,     ///< of a client in a sample
+  answer,       ///< to the so-and-so-manieth decide step of the run
+  model,        ///< of a client at the end
+  result,       ///< of a host at the end
+  end,          ///< of the run: from the first host to all
+};
+inline constexpr std::uint8_t last_goods_kind = 6;
+
+/// Names the same thing on every host. Of each kind a host promises ascending numbers.
+struct GoodsName {
+  GoodsKind kind{};
+  std::uint64_t number = 0;
+  bool operator==(const GoodsName&) const = default;
+  void form(Head& head);
+};
+
+struct Item {
+  std::vector<std::byte> head;
+  std::vector<Tensor> tensors;
+};
+
+/// A host that is started again asks anew: what its earlier life has asked for, and what was on its way to that, is
+/// forgotten.
+///
+/// Any thread may use it. One thread of its own sends what may wait a moment: wants and receipts, many in a parcel.
+class ItemExchange {
+ public:
+  /// What goes to this host; it may be asked again after a loss, on any thread.
+  using Pack = std::function<Item(HostId)>;
+  /// The goods, or nothing if they will not come any more. Called once, on a thread of the transport or of the one who
+  /// gives up; must not block. False: they cannot be what they should be.
+  using Receive = std::function<bool(std::optional<Item>)>;
+
+  static constexpr std::size_t usual_parcel_bytes = std::size_t{8} << 20;
+
+  /// Takes over the assembly's parcels of the kinds want, payload and have: make it before the assembly starts. Item
+  /// with more than `parcel_bytes` go in several parcels, but for single tensors, which go whole. What arrives is
+  /// copied into the pool: a transport bounds the memory of what it hands out, and algorithms keep tensors for as long
+  /// as they like.
+  ItemExchange(Membership& membership, Transport& transport, TensorPool& pool, std::size_t parcel_bytes = usual_parcel_bytes);
+  ~ItemExchange();
+  ItemExchange(const ItemExchange&) = delete;
+  ItemExchange& operator=(const ItemExchange&) = delete;
+
+  /// It is going to be here, for these hosts; there is at least one.
+  void promise(GoodsName name, std::vector<HostId> hosts);
+  /// Here it is: whoever has asked gets it now, the others when they ask. Nothing happens if nobody needs it any more.
+  void deliver(GoodsName name, Pack pack);
+  /// That host will never ask.
+  void let_go(GoodsName name, HostId host);
+
+  /// No goods have tensors with more bytes than this. What is longer is refused, also while it is coming.
+  void allow(std::size_t bytes);
+  /// Asks the owner until it comes.
+  void want(GoodsName name, HostId owner, Receive receive);
+  /// All that has been received so far is receipted when this returns: before a host goes. Not to be called by a
+  /// receiver.
+  void settle();
+  /// Nothing that was wanted will come, nor what will be wanted.
+  void give_up();
+
+  /// Things promised and not yet with everybody.
+  std::size_t kept() const;
+  /// Somebody does not have this one yet.
+  bool keeps(GoodsName name) const;
+  /// Called, on any thread, whenever there is less to keep than before. Set it while nothing is kept.
+  void on_less(std::function<void()> heard) { on_less_ = std::move(heard); }
+  /// What arrived and could not be used.
+  std::uint64_t refused() const;
+
+ private:
+  struct HashName {
+    std::size_t operator()(const GoodsName& name) const {
+      return std::hash<std::uint64_t>{}(name.number * 8 + static_cast<std::uint64_t>(name.kind));
+    }
+  };
+  struct Hold {
+    HostId host;
+    bool has_asked = false;
+    bool is_sent = false;
+    bool is_refused = false;  // by a full queue: sent again from this part on
+    std::uint32_t next_part = 0;
+  };
+  struct Kept {
+    Pack pack;
+    std::vector<Hold> holds;
+  };
+  struct Part {
+    bool is_there = false;
+    Item goods;
+  };
+  struct Wanted {
+    HostId owner;
+    Receive receive;
+    std::vector<Part> parts = {};  // what has come of it
+    std::size_t bytes() const;
+  };
+  struct Sent {
+    GoodsName name;
+    Duration at{};
+  };
+  struct Peer {
+    std::uint64_t life = 0;                             // the newest that was heard of
+    std::vector<GoodsName> wants, receipts, questions;  // to be said soon
+    std::vector<GoodsName> repeats;                     // wants that stand for goods that were lost
+    std::deque<Sent> unconfirmed;                       // in order
+    std::deque<GoodsName> refused;                      // by a full queue, to be sent again
+    Duration round_trip{};                              // of goods: from sending to receipt
+    Duration last_repeat{}, next_repeat{};
+    Duration pause{};     // between repetitions
+    bool is_due = false;  // its wants are repeated now
+  };
+  struct Names;
+  struct PartHead;
+
+  void look_at_life(HostId host);
+  void forget_earlier_life(HostId host);
+  void refuse();
+  void on_want(HostId from, const Parcel& parcel);
+  void on_goods(HostId from, Parcel parcel);
+  void on_have(HostId from, const Parcel& parcel);
+  void on_receipts(HostId from, const std::vector<GoodsName>& names);
+  void on_questions(HostId from, const std::vector<GoodsName>& names);
+  void remember_early(GoodsName name, HostId host);
+  bool drop(GoodsName name, HostId host);
+  void ship(GoodsName name, const Pack& pack, HostId to);
+  Hold* find_hold(GoodsName name, HostId host);
+  bool is_wanted(const PartHead& head, HostId from);
+  std::optional<Item> add_part(Wanted& wanted, const PartHead& head, Item goods);
+  void ship_refused(HostId to);
+  void confirm(Peer& peer, const GoodsName& name, Duration now);
+  void run();
+  void speak(std::unique_lock<std::mutex>& lock);
+  void repeat_wants(Duration now);
+  void ask_about_unconfirmed(Duration now);
+  void say(ParcelKind kind, HostId to, std::vector<GoodsName> names, bool flag);
+
+  Membership& membership_;
+  Transport& transport_;
+  TensorPool& pool_;
+  const std::size_t parcel_bytes_;
+  std::function<void()> on_less_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::vector<Peer> peers_;  // by host
+  std::unordered_map<GoodsName, Kept, HashName> kept_;
+  std::unordered_map<GoodsName, std::vector<HostId>, HashName> early_;  // asked for before they were promised
+  std::uint64_t promised_[last_goods_kind + 1] = {};                    // by kind: the next number that may be promised
+  std::unordered_map<GoodsName, Wanted, HashName> wanted_;
+  std::size_t most_bytes_ = std::numeric_limits<std::size_t>::max();
+  std::uint64_t refused_ = 0;
+  int receiving_ = 0;  // goods in the hands of their receivers
+  int speaking_ = 0;   // threads that send words
+  bool has_given_up_ = false;
+  bool has_words_ = false;
+  bool is_stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,371 @@
+#include "actors/hosts/membership.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "actors/hosts/parcel_head.hpp"
+
+namespace rubato {
+
+namespace {
+
+constexpr std::uint32_t eager_asks = 8;  // until the first good estimate of a clock
+constexpr Duration eager_pause = std::chrono::milliseconds(25);
+constexpr std::size_t window = 16;  // exchanges among which the shortest counts: clocks drift, so not for ever
+constexpr Duration say_every = std::chrono::seconds(1);
+constexpr Duration for_stragglers = std::chrono::seconds(2);  // of those who begin a run, before a late host goes in
+
+}  // namespace
+
+void HostInfo::form(Head& head) {
+  head(run);
+  head(arithmetic);
+  head(version);
+  head(life);
+  head(is_virtual);
+  head(running_since);
+  head(begun);
+  head(incarnation);
+}
+
+// Sent until the other says that it knows us as we are now.
+struct Membership::Hello {
+  HostInfo self;
+  std::uint32_t edition = 0;
+  std::uint64_t heard_life = 0;  // of the receiver, as its sender knows it
+  std::uint32_t heard_edition = 0;
+  bool asks_for_answer = true;
+  std::uint32_t lives = 0;  // that the receiver has had
+
+  void form(Head& head) {
+    self.form(head);
+    head(edition);
+    head(heard_life);
+    head(heard_edition);
+    head(asks_for_answer);
+    head(lives);
+  }
+};
+
+struct Membership::ClockAsk {
+  Duration sent{};
+  void form(Head& head) { head(sent); }
+};
+
+struct Membership::ClockAnswer {
+  Duration asked{}, arrived{}, answered{};  // the first on the asker's clock, the others on the answerer's
+  void form(Head& head) {
+    head(asked);
+    head(arrived);
+    head(answered);
+  }
+};
+
+Membership::Membership(Transport& transport, Settings settings)
+    : transport_{transport}, settings_{std::move(settings)}, mine_{settings_.self}, peers_(settings_.names.size()) {
+  if (transport.self().value >= settings_.names.size()) throw std::invalid_argument("this host is not in the roster");
+}
+
+Membership::~Membership() { stop({}); }
+
+void Membership::handle(ParcelKind kind, Handler handler) { handlers_[static_cast<std::size_t>(kind)] = std::move(handler); }
+
+void Membership::start() {
+  has_started_ = true;
+  transport_.start(*this);
+  thread_ = std::thread([this] { run(); });
+}
+
+void Membership::stop(Duration linger) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!has_started_) return;
+    is_stopping_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+  transport_.stop(linger);
+  has_started_ = false;
+}
+
+// ---- what arrives --------------------------------------------------------------------------------------------------
+
+void Membership::on_parcel(HostId from, Parcel parcel, Duration arrived) {
+  const bool is_stranger = from.value >= peers_.size() || from == self();
+  if (!is_stranger && parcel.kind == ParcelKind::hello) return on_hello(from, parcel, arrived);
+  {
+    const std::lock_guard lock(mutex_);
+    const bool is_one_of_us = !is_stranger && peers_[from.value].host_info && peers_[from.value].refusal.empty();
+    if (!is_one_of_us) {
+      ++ignored_;
+      return;
+    }
+    note_life(from, arrived);
+  }
+  if (parcel.kind == ParcelKind::clock_ask) return on_ask(from, parcel, arrived);
+  if (parcel.kind == ParcelKind::clock_answer) return on_answer(from, parcel, arrived);
+  const Handler& handler = handlers_[static_cast<std::size_t>(parcel.kind)];
+  if (handler) handler(from, std::move(parcel), arrived);
+}
+
+void Membership::note_life(HostId from, Duration arrived) {
+  Peer& peer = peers_[from.value];
+  peer.heard = std::max(peer.heard, arrived);
+  if (!peer.is_lost) return;
+  peer.is_lost = false;
+  news_.push_back({from, true, peer.host_info->life});
+  changed_.notify_all();
+}
+
+std::string Membership::refusal_of(HostId host, const HostInfo& theirs) const {
+  const auto differs = [&](const std::string& what, const std::string& there, const std::string& here) {
+    return "host \"" + name(host) + "\" has another " + what + " (" + there + ") than host \"" + name(self()) + "\" (" + here + ")";
+  };
+  if (theirs.version != mine_.version) return differs("version of rubato", theirs.version, mine_.version);
+  if (theirs.run != mine_.run)
+    return differs("experiment", theirs.run.substr(0, 12), mine_.run.substr(0, 12)) +
+           "; start all hosts with the same file and the same options";
+  if (mine_.is_virtual && theirs.arithmetic != mine_.arithmetic)
+    return differs("arithmetic", theirs.arithmetic, mine_.arithmetic) +
+           "; in virtual time all hosts compute with the same bits: use the same build, and isa if machines differ";
+  return "";
+}
+
+void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
+  const std::optional<Hello> hello = read_head<Hello>(parcel.head);
+  {
+    const std::lock_guard lock(mutex_);
+    Peer& peer = peers_[from.value];
+    const bool is_stale = hello && peer.host_info && hello->self.life < peer.host_info->life;
+    if (!hello || is_stale) {
+      ++ignored_;
+      return;
+    }
+    const bool is_another_life = peer.host_info && hello->self.life != peer.host_info->life;
+    if (is_another_life) {
+      const std::uint32_t lives = peer.lives;
+      peer = {};
+      peer.lives = lives;
+      news_.push_back({from, true, hello->self.life});
+    }
+    peer.host_info = hello->self;
+    peer.refusal = refusal_of(from, hello->self);
+    peer.knows_us = hello->heard_life == mine_.life && hello->heard_edition == edition_;
+    peer.heard_edition = hello->edition;
+    peer.our_lives = hello->lives;
+    if (hello->self.running_since) peer.lives = std::max(peer.lives, hello->self.incarnation + 1);
+    note_life(from, arrived);
+    changed_.notify_all();
+  }
+  if (hello->asks_for_answer) send_hello(from);
+}
+
+void Membership::on_ask(HostId from, const Parcel& parcel, Duration arrived) {
+  const std::optional<ClockAsk> ask = read_head<ClockAsk>(parcel.head);
+  if (!ask) return ignore();
+  transport_.send(from, parcel_of(ParcelKind::clock_answer, ClockAnswer{ask->sent, arrived, settings_.now()}));
+}
+
+void Membership::on_answer(HostId from, const Parcel& parcel, Duration arrived) {
+  const std::optional<ClockAnswer> answer = read_head<ClockAnswer>(parcel.head);
+  if (!answer) return ignore();
+  const Duration round_trip = (arrived - answer->asked) - (answer->answered - answer->arrived);
+  const Duration offset = ((answer->arrived - answer->asked) + (answer->answered - arrived)) / 2;
+  if (round_trip < Duration::zero() || arrived < answer->asked) return ignore();  // no honest clocks say this
+  const std::lock_guard lock(mutex_);
+  std::deque<Exchange>& exchanges = peers_[from.value].exchanges;
+  exchanges.push_back({round_trip, offset});
+  if (exchanges.size() > window) exchanges.pop_front();
+  changed_.notify_all();
+}
+
+void Membership::ignore() {
+  const std::lock_guard lock(mutex_);
+  ++ignored_;
+}
+
+// ---- what the thread says ------------------------------------------------------------------------------------------
+
+void Membership::send_hello(HostId to) {
+  Hello hello;
+  {
+    const std::lock_guard lock(mutex_);
+    Peer& peer = peers_[to.value];
+    peer.next_hello = settings_.now() + settings_.hello_every;
+    const std::uint64_t life = peer.host_info ? peer.host_info->life : 0;
+    hello = {mine_, edition_, life, peer.heard_edition, !peer.knows_us, peer.lives};
+  }
+  transport_.send(to, parcel_of(ParcelKind::hello, std::move(hello)));
+}
+
+void Membership::speak(HostId host, Duration now) {
+  bool says_hello = false, asks = false;
+  {
+    const std::lock_guard lock(mutex_);
+    Peer& peer = peers_[host.value];
+    says_hello = !peer.knows_us && now >= peer.next_hello;
+    asks = peer.host_info && peer.refusal.empty() && now >= peer.next_ask;
+    if (asks) peer.next_ask = now + (peer.asks++ < eager_asks ? eager_pause : pause_between_asks());
+  }
+  if (says_hello) send_hello(host);
+  if (asks) transport_.send(host, parcel_of(ParcelKind::clock_ask, ClockAsk{settings_.now()}));
+}
+
+// Asks and answers are also how hosts that have nothing to say hear of each other.
+Duration Membership::pause_between_asks() const { return std::min(settings_.ask_every, settings_.lost_after / 4); }
+
+void Membership::look_for_lost(Duration now) {
+  const std::lock_guard lock(mutex_);
+  for (std::uint32_t host = 0; host < peers_.size(); ++host) {
+    Peer& peer = peers_[host];
+    if (!peer.host_info || !peer.refusal.empty() || peer.is_lost || now - peer.heard < settings_.lost_after) continue;
+    peer.is_lost = true;
+    news_.push_back({HostId{host}, false, peer.host_info->life});
+  }
+}
+
+void Membership::run() {
+  constexpr Duration tick = std::chrono::milliseconds(5), rest = std::chrono::milliseconds(20);
+  Duration next_look = at_once;
+  while (true) {
+    std::vector<News> news;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait_for(lock, peers_.size() > 16 ? rest : tick, [this] { return is_stopping_ || !news_.empty(); });
+      if (is_stopping_) return;
+      news.swap(news_);
+    }
+    const Duration now = settings_.now();
+    for (const News& item : news) {
+      if (item.is_back && settings_.on_back) settings_.on_back(item.host, item.life);
+      if (!item.is_back && settings_.on_lost) settings_.on_lost(item.host);
+    }
+    for (std::uint32_t host = 0; host < peers_.size(); ++host)
+      if (HostId{host} != self()) speak(HostId{host}, now);
+    if (now < next_look) continue;
+    look_for_lost(now);
+    next_look = now + rest;
+  }
+}
+
+// ---- what others ask -----------------------------------------------------------------------------------------------
+
+bool Membership::is_running(const Peer& peer) {
+  return peer.host_info && peer.host_info->running_since && peer.knows_us && !peer.exchanges.empty();
+}
+
+std::vector<HostId> Membership::missing() const {
+  std::vector<HostId> hosts;
+  for (std::uint32_t host = 0; host < peers_.size(); ++host) {
+    const Peer& peer = peers_[host];
+    const bool is_there = HostId{host} == self() || (peer.host_info && peer.knows_us && !peer.exchanges.empty());
+    if (!is_there) hosts.push_back({host});
+  }
+  return hosts;
+}
+
+std::vector<HostId> Membership::meet(Duration limit, const std::function<void(const std::vector<HostId>&)>& on_missing,
+                                     const std::atomic<bool>* stop) {
+  Duration until = settings_.now() + limit;
+  bool is_under_way = false;
+  Duration next_word = settings_.now() + say_every;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    for (std::uint32_t host = 0; host < peers_.size(); ++host) {
+      if (peers_[host].refusal.empty()) continue;
+      const std::string refusal = peers_[host].refusal;
+      lock.unlock();
+      send_hello({host});  // so that it learns why, too
+      throw std::invalid_argument(refusal);
+    }
+    const std::vector<HostId> absent = missing();
+    const Duration now = settings_.now();
+    if (!is_under_way && std::ranges::any_of(peers_, is_running)) {
+      is_under_way = true;
+      until = std::min(until, now + for_stragglers);
+    }
+    if (absent.empty() || now >= until || (stop && stop->load())) break;
+    if (now >= next_word && on_missing) {
+      lock.unlock();
+      on_missing(absent);
+      lock.lock();
+    }
+    if (now >= next_word) next_word = now + say_every;
+    changed_.wait_for(lock, std::min<Duration>(std::chrono::milliseconds(50), until - now));
+  }
+  const std::vector<HostId> absent = missing();
+  std::vector<HostId> there;
+  for (std::uint32_t host = 0; host < peers_.size(); ++host)
+    if (std::find(absent.begin(), absent.end(), HostId{host}) == absent.end()) there.push_back({host});
+  return there;
+}
+
+std::uint32_t Membership::known_lives() const {
+  const std::lock_guard lock(mutex_);
+  std::uint32_t lives = 0;
+  for (const Peer& peer : peers_) lives = std::max(lives, peer.our_lives);
+  return lives;
+}
+
+void Membership::set_running(Duration since, std::uint64_t begun, std::uint32_t incarnation) {
+  const std::lock_guard lock(mutex_);
+  mine_.running_since = since;
+  mine_.begun = begun;
+  mine_.incarnation = incarnation;
+  ++edition_;
+  for (Peer& peer : peers_) peer.knows_us = false;
+  for (Peer& peer : peers_) peer.next_hello = at_once;
+}
+
+bool Membership::is_alive(HostId host) const {
+  if (host == self()) return true;
+  const std::lock_guard lock(mutex_);
+  return is_alive(peers_.at(host.value));
+}
+
+bool Membership::is_alive(const Peer& peer) const {
+  return peer.host_info && peer.refusal.empty() && settings_.now() - peer.heard < settings_.lost_after;
+}
+
+HostId Membership::first_alive() const {
+  const std::lock_guard lock(mutex_);
+  for (std::uint32_t host = 0; host < self().value; ++host)
+    if (is_alive(peers_[host])) return {host};
+  return self();
+}
+
+std::optional<HostInfo> Membership::host_info(HostId host) const {
+  const std::lock_guard lock(mutex_);
+  return host == self() ? mine_ : peers_.at(host.value).host_info;
+}
+
+std::uint64_t Membership::life(HostId host) const {
+  const std::lock_guard lock(mutex_);
+  const auto& host_info = peers_[host.value].host_info;
+  return host_info ? host_info->life : 0;
+}
+
+std::optional<ClockOffset> Membership::offset(HostId host) const {
+  if (host == self()) return ClockOffset{};
+  const std::lock_guard lock(mutex_);
+  const std::deque<Exchange>& exchanges = peers_.at(host.value).exchanges;
+  if (exchanges.empty()) return std::nullopt;
+  const auto shortest = std::min_element(exchanges.begin(), exchanges.end(),
+                                         [](const Exchange& a, const Exchange& b) { return a.round_trip < b.round_trip; });
+  return ClockOffset{shortest->offset, (shortest->round_trip + Duration{1}) / 2};
+}
+
+std::optional<Duration> Membership::silence(HostId host) const {
+  const std::lock_guard lock(mutex_);
+  const Peer& peer = peers_.at(host.value);
+  if (!peer.host_info) return std::nullopt;
+  return settings_.now() - peer.heard;
+}
+
+std::uint64_t Membership::ignored() const {
+  const std::lock_guard lock(mutex_);
+  return ignored_;
+}
+
+}  // namespace rubato

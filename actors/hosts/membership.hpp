@@ -1,0 +1,170 @@
+// Membership: the hosts of a run find each other, make sure that they run the same, and know who is there and what
+// their clocks show.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/ids.hpp"
+#include "runtime/time.hpp"
+#include "transports/transport.hpp"
+
+namespace rubato {
+
+class Head;
+
+/// What a host says of itself.
+struct HostInfo {
+  std::string run;  ///< fingerprint of the experiment
+  std::string arithmetic;
+  std::string version;
+  std::uint64_t life = 0;                 ///< grows with every start of the host
+  bool is_virtual = false;                ///< its clock
+  std::optional<Duration> running_since;  ///< on its own monotonic clock
+  std::uint64_t begun = 0;                ///< real time: which run it takes part in: the life of the host that began it
+  std::uint32_t incarnation = 0;          ///< real time: how many lives it has had before in that run
+
+  void form(Head& head);
+};
+
+/// theirs = mine + nanoseconds, give or take the error.
+struct ClockOffset {
+  Duration nanoseconds{};
+  Duration error{};
+};
+
+/// Neither owns the transport nor knows what the other parcels mean: it hands them on by kind. Handlers are called on a
+/// thread of the transport and must not block; everything else that is called back is called on the assembly's own
+/// thread, or on the one that called meet(). All members may be called on any thread.
+class Membership final : public ParcelSink {
+ public:
+  using Handler = std::function<void(HostId from, Parcel parcel, Duration arrived)>;
+
+  struct Settings {
+    std::vector<std::string> names;  ///< of all hosts, in the order of the roster
+    HostInfo self;
+    Duration lost_after = std::chrono::seconds(10);         ///< of silence
+    Duration ask_every = std::chrono::seconds(1);           ///< what time it is; more often at first
+    Duration hello_every = std::chrono::milliseconds(200);  ///< until it is answered
+
+    /// This machine's monotonic clock, which also stamps what arrives.
+    std::function<Duration()> now = monotonic_now;
+
+    /// On the assembly's thread. A host that was never there is not lost; `life` differs if it was started again.
+    std::function<void(HostId)> on_lost;
+    std::function<void(HostId, std::uint64_t life)> on_back;
+  };
+
+  Membership(Transport& transport, Settings settings);
+  ~Membership() override;
+
+  /// Before start(): where parcels of this kind go. Only those of hosts that have introduced themselves and run the
+  /// same get there.
+  void handle(ParcelKind kind, Handler handler);
+  /// Starts the transport.
+  void start();
+  /// Ends what start() began; the transport may take `linger` to send what waits.
+  void stop(Duration linger);
+
+  /// Waits until all others are there and their clocks are known, or the limit is over, or `stop` becomes true; where
+  /// one of them runs already, only a moment for the rest. Returns who is there, itself included. `on_missing` hears
+  /// about once a second who is not. Throws std::invalid_argument if a host runs something else.
+  std::vector<HostId> meet(Duration limit, const std::function<void(const std::vector<HostId>&)>& on_missing = {},
+                           const std::atomic<bool>* stop = nullptr);
+
+  /// Tells everybody that this host runs since then (on this machine's monotonic clock), in which run, and in which of
+  /// its lives.
+  void set_running(Duration since, std::uint64_t begun = 0, std::uint32_t incarnation = 0);
+  /// How many lives of this host the others know, in runs that they take part in.
+  std::uint32_t known_lives() const;
+
+  HostId self() const { return transport_.self(); }
+  std::size_t hosts() const { return settings_.names.size(); }
+  const std::string& name(HostId host) const { return settings_.names[host.value]; }
+  /// Itself; or somebody who was there, runs the same and was heard of within lost_after.
+  bool is_alive(HostId host) const;
+  /// In the order of the roster; at worst itself.
+  HostId first_alive() const;
+  /// What it said last; nothing if it was never there.
+  std::optional<HostInfo> host_info(HostId host) const;
+  /// The one that is known of; 0 if it was never there.
+  std::uint64_t life(HostId host) const;
+  /// Nothing if its clock was never heard; zero for itself.
+  std::optional<ClockOffset> offset(HostId host) const;
+  /// Since its last parcel; nothing if it was never there.
+  std::optional<Duration> silence(HostId host) const;
+  /// Heads that could not be read, and parcels of hosts that are not known or run something else.
+  std::uint64_t ignored() const;
+
+  void on_parcel(HostId from, Parcel parcel, Duration arrived) override;
+
+ private:
+  struct Hello;
+  struct ClockAsk;
+  struct ClockAnswer;
+  struct Exchange {
+    Duration round_trip{};
+    Duration offset{};
+  };
+  static constexpr Duration at_once = Duration::min();  // clocks may show less than 0
+
+  struct Peer {
+    std::optional<HostInfo> host_info;
+    std::string refusal;              // why it cannot take part; empty: it can
+    bool knows_us = false;            // our newest introduction
+    std::uint32_t heard_edition = 0;  // of its introduction
+    std::uint32_t lives = 0;          // that it has had, as far as we know
+    std::uint32_t our_lives = 0;      // as far as it knows
+    Duration next_hello = at_once;
+    Duration next_ask = at_once;
+    std::uint32_t asks = 0;
+    Duration heard{};
+    std::deque<Exchange> exchanges;  // the newest few
+    bool is_lost = false;
+  };
+  struct News {
+    HostId host;
+    bool is_back;
+    std::uint64_t life;
+  };
+
+  void on_hello(HostId from, const Parcel& parcel, Duration arrived);
+  void on_ask(HostId from, const Parcel& parcel, Duration arrived);
+  void on_answer(HostId from, const Parcel& parcel, Duration arrived);
+  void ignore();
+  void note_life(HostId from, Duration arrived);
+  std::string refusal_of(HostId host, const HostInfo& theirs) const;
+  void send_hello(HostId to);
+  void run();
+  void speak(HostId host, Duration now);
+  void look_for_lost(Duration now);
+  Duration pause_between_asks() const;
+  static bool is_running(const Peer& peer);
+  std::vector<HostId> missing() const;
+  bool is_alive(const Peer& peer) const;
+
+  Transport& transport_;
+  const Settings settings_;
+  std::array<Handler, last_parcel_kind + 1> handlers_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  HostInfo mine_;
+  std::uint32_t edition_ = 0;  // of our introduction
+  std::vector<Peer> peers_;    // by host; our own place is unused
+  std::vector<News> news_;     // for the thread to tell
+  std::uint64_t ignored_ = 0;
+  bool is_stopping_ = false;
+  bool has_started_ = false;
+  std::thread thread_;
+};
+
+}  // namespace rubato

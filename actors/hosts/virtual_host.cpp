@@ -1,0 +1,365 @@
+#include "actors/hosts/virtual_host.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "actors/core/timing_check.hpp"
+#include "actors/hosts/host_dispatcher.hpp"
+#include "actors/hosts/parcel_head.hpp"
+#include "actors/virtual/virtual_run.hpp"
+#include "experiment/roster.hpp"
+
+namespace rubato {
+
+namespace {
+
+using config::Experiment;
+
+constexpr Duration glance_at_run = std::chrono::milliseconds(20);  // between two looks at whether the run has failed
+constexpr Duration farewell = std::chrono::seconds(2);             // at most, for the last words of others
+constexpr GoodsName end_of_run{GoodsKind::end, 0};
+
+// What a host reports when its clients are done.
+struct HostResult {
+  std::string timeline;
+  double math_seconds = 0, evaluation_seconds = 0;
+  std::uint32_t threads = 0;
+
+  void form(Head& head) {
+    head(timeline);
+    head(math_seconds);
+    head(evaluation_seconds);
+    head(threads);
+  }
+};
+
+struct FinalHead {
+  Traffic traffic;
+
+  void form(Head& head) {
+    head(traffic.messages);
+    head(traffic.bytes);
+    head(traffic.paper_bits);
+    head(traffic.gradients);
+  }
+};
+
+// A client at the end.
+struct FinalState {
+  Tensor model;
+  Traffic traffic;
+};
+
+struct EndOfRun {
+  std::string model_digest;
+  void form(Head& head) { head(model_digest); }
+};
+
+// Small enough that several wait in the queue to one host.
+std::size_t parcel_bytes(const Experiment& experiment) {
+  return std::min(ItemExchange::usual_parcel_bytes, static_cast<std::size_t>(experiment.hosts.queue_bytes) / 4);
+}
+
+// What never fits would be waited for without end.
+void require_room(const Experiment& experiment, std::size_t dimension) {
+  constexpr std::size_t besides = 1 << 16;  // heads and what a queue counts for a parcel
+  const std::size_t needed = dimension * sizeof(double) + besides;
+  const auto require = [&](const char* key, std::int64_t bytes) {
+    if (static_cast<std::size_t>(bytes) < needed)
+      throw std::invalid_argument(std::string(key) + " = " + std::to_string(bytes) + ": a message of this model needs up to " +
+                                  std::to_string(needed) + " bytes; allow at least that");
+  };
+  require("hosts.queue_bytes", experiment.hosts.queue_bytes);
+  require("hosts.largest_bytes", experiment.hosts.largest_bytes);
+}
+
+Tensor tensor_of(std::span<const std::byte> model, Scalar scalar, TensorPool& pool) {
+  Tensor tensor = pool.make(scalar, model.size() / size_of(scalar));
+  std::copy(model.begin(), model.end(), tensor.writable<std::byte>());
+  return tensor;
+}
+
+std::span<const std::byte> bytes_of(const Tensor& tensor) { return {tensor.data<std::byte>(), tensor.bytes()}; }
+
+class VirtualHost {
+ public:
+  VirtualHost(const Experiment& experiment, Preparation parts, const RunOptions& options, Membership& membership,
+              Transport& transport);
+  /// Ends the assembly first: afterwards nobody calls back.
+  ~VirtualHost() { membership_.stop(farewell); }
+  VirtualHost(const VirtualHost&) = delete;
+  VirtualHost& operator=(const VirtualHost&) = delete;
+
+  RunResult perform(const OnMissing& on_missing);
+
+ private:
+  RunResult perform_all(const OnMissing& on_missing);
+  void meet(const OnMissing& on_missing);
+  void prepare();
+  void perform_steps();
+  void fail_if_one_did();
+  RunResult& result() { return parts_.result; }
+  std::string model_digest();
+  std::string gather();
+  std::string hand_over();
+  void gather_results();
+  void want_final_state(ClientId client);
+  FinalState take_final_state(ClientId client);
+  FinalState own_final_state(ClientId client);
+  template <class Condition>
+  void wait_until(Condition condition);
+  void wait_for_receipts();
+  Scalar scalar() const { return scalar_of_models(experiment_); }
+  const Client& client(ClientId id) { return *virtual_run_->client_pool().clients[id.value]; }
+
+  const Experiment& experiment_;
+  Preparation parts_;
+  RunOptions options_;
+  Membership& membership_;
+  const std::vector<HostId> owners_;
+  TensorPool arrived_;  // what comes from others, and clients may keep
+  std::optional<SnapshotKeeper> keeper_;
+  std::optional<VirtualRun> virtual_run_;  // its tensors are in the depot's and the transport's hands until the end
+  std::unique_ptr<Recorder> recorder_;
+  const StepSource* source_ = nullptr;
+  std::optional<StepDispatcher> dispatcher_;
+  ItemExchange items_;
+  HostProgress shared_;
+  std::optional<HostDispatcher> shared_desk_;
+  std::optional<TimingCheck> check_;
+  std::optional<Conductor> conductor_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<ClientId, FinalState> states_;  // guarded, like the next two: what has arrived
+  std::map<HostId, HostResult> results_;
+  std::optional<std::string> announced_;
+};
+
+VirtualHost::VirtualHost(const Experiment& experiment, Preparation parts, const RunOptions& options, Membership& membership,
+                         Transport& transport)
+    : experiment_{experiment},
+      parts_{std::move(parts)},
+      options_{options},
+      membership_{membership},
+      owners_{hosts_of_clients(experiment)},
+      items_{membership, transport, arrived_, parcel_bytes(experiment)},
+      shared_{membership, transport, items_, owners_} {}
+
+RunResult VirtualHost::perform(const OnMissing& on_missing) {
+  try {
+    return perform_all(on_missing);
+  } catch (const std::exception& error) {
+    shared_.fail("host \"" + membership_.name(membership_.self()) + "\": " + error.what());  // unless all know already
+    if (shared_.has_begun()) shared_.part(farewell);
+    throw;
+  }
+}
+
+RunResult VirtualHost::perform_all(const OnMissing& on_missing) {
+  meet(on_missing);
+  parts_.read_data(experiment_, options_);
+  require_room(experiment_, result().dimension);
+  prepare();
+  perform_steps();
+  result().digests.model = model_digest();
+  items_.settle();
+  shared_.part(farewell);
+  result().was_stopped = shared_.end().has_value() && *shared_.end() < Time{from_seconds(experiment_.until)};
+  return std::move(result());
+}
+
+void VirtualHost::meet(const OnMissing& on_missing) {
+  const auto names_of = [this](const std::vector<HostId>& hosts) {
+    std::vector<std::string> names;
+    for (const HostId host : hosts) names.push_back(membership_.name(host));
+    return names;
+  };
+  membership_.start();
+  const std::vector<HostId> there = membership_.meet(
+      from_seconds(experiment_.hosts.wait),
+      [&](const std::vector<HostId>& missing) {
+        if (on_missing) on_missing(names_of(missing));
+      },
+      options_.stop);
+  std::string absent;
+  for (std::uint32_t host = 0; host < membership_.hosts(); ++host)
+    if (std::find(there.begin(), there.end(), HostId{host}) == there.end())
+      absent += (absent.empty() ? "" : ", ") + membership_.name({host});
+  if (!absent.empty()) throw RunFailed("these hosts are missing, and a virtual run needs all of them: " + absent);
+  shared_.begin();
+}
+
+void VirtualHost::prepare() {
+  const Task& task = *parts_.task;
+  Timing& timing = *parts_.timing;
+  const std::size_t clients = timing.graph.clients();
+  if (options_.checks) options_ = checking(options_, result().scalar_bytes);
+  std::vector<bool> cast;
+  for (const HostId owner : owners_) cast.push_back(owner == membership_.self());
+  keeper_.emplace(items_, task.evaluation(), clients);
+  virtual_run_.emplace(task, options_, timing.views(options_.checks), shared_.is_first() ? nullptr : &*keeper_, cast);
+  keeper_->use(virtual_run_->client_pool().pool);
+  recorder_ = make_recorder(options_, clients);
+  dispatcher_.emplace(virtual_run_->control(), source_, recorder_.get());
+  // The common tensors of a payload, and two for each receiver; a snapshot has less.
+  const auto own = static_cast<std::size_t>(std::ranges::count(owners_, membership_.self()));
+  items_.allow((16 + 2 * own) * (result().dimension + 1) * sizeof(double));
+  shared_desk_.emplace(*dispatcher_, virtual_run_->control(), shared_, items_,
+                       HostDispatcher::ModelShape{scalar(), result().dimension});
+  if (options_.checks) check_.emplace(timing_check(parts_));
+  conductor_.emplace(timing.conductor, timing.make_protocols(), *shared_desk_, check_ ? &*check_ : nullptr);
+  source_ = &*conductor_;
+}
+
+void VirtualHost::perform_steps() {
+  const Credit credit = Credit::automatic(owners_.size(), result().dimension * result().scalar_bytes,
+                                          experiment_.limits.outstanding_steps, experiment_.limits.payload_bytes);
+  constexpr std::int64_t least_steps = 256;
+  const HostProgress::Lead lead{
+      static_cast<std::uint64_t>(std::max(2 * credit.outstanding_steps, least_steps)),
+      static_cast<std::size_t>(std::max<std::int64_t>(credit.payload_bytes / credit.bytes_per_payload, 1))};
+  shared_.attach(virtual_run_->control(), *conductor_, lead);
+  virtual_run_->perform(*conductor_, *dispatcher_, credit, &shared_);
+  if (const auto failure = virtual_run_->client_pool().failure())
+    shared_.fail("host \"" + membership_.name(membership_.self()) + "\": " + to_string(*failure));
+  fail_if_one_did();
+  finish_record(recorder_.get(), result());
+  describe_timing(*parts_.timing, *conductor_, result());
+  describe_work(virtual_run_->wall_seconds(), virtual_run_->client_pool(), result());
+  result().peak_payload_bytes = shared_.peak_payloads() * result().dimension * result().scalar_bytes;
+  if (shared_.is_first()) result().samples = std::move(virtual_run_->samples());
+}
+
+void VirtualHost::fail_if_one_did() {
+  if (const auto sentence = shared_.failure()) throw RunFailed(*sentence);
+}
+
+// ---- the end: the first host has all models, and then everybody has their digest -----------------------------------
+
+template <class Condition>
+void VirtualHost::wait_until(Condition condition) {
+  std::unique_lock lock(mutex_);
+  while (!condition()) {
+    changed_.wait_for(lock, glance_at_run);
+    lock.unlock();
+    fail_if_one_did();
+    lock.lock();
+  }
+}
+
+std::string VirtualHost::model_digest() { return shared_.is_first() ? gather() : hand_over(); }
+
+std::string VirtualHost::gather() {
+  constexpr std::uint32_t ahead = 64;  // states asked for before they are needed
+  gather_results();
+  FinalModels models(owners_.size(), options_, result());
+  std::uint32_t asked = 0;
+  for (std::uint32_t i = 0; i < owners_.size(); ++i) {
+    for (; asked < owners_.size() && asked <= i + ahead; ++asked) want_final_state({asked});
+    const FinalState state = take_final_state({i});
+    models.add(bytes_of(state.model), !is_among(result().absent, {i}));
+    result().traffic += state.traffic;
+  }
+  const std::string digest = models.digest();
+  if (shared_.others().empty()) return digest;
+  items_.promise(end_of_run, shared_.others());
+  items_.deliver(end_of_run, [digest](HostId) { return Item{head_of(EndOfRun{digest}), {}}; });
+  wait_for_receipts();
+  return digest;
+}
+
+void VirtualHost::wait_for_receipts() {
+  const Duration until = monotonic_now() + farewell;
+  std::unique_lock lock(mutex_);
+  while (items_.keeps(end_of_run) && monotonic_now() < until) changed_.wait_for(lock, glance_at_run);
+}
+
+void VirtualHost::gather_results() {
+  for (const HostId host : shared_.others())
+    items_.want({GoodsKind::result, host.value}, host, [this, host](std::optional<Item> goods) {
+      const auto report = goods ? read_head<HostResult>(goods->head) : std::nullopt;
+      if (goods && !report) return false;
+      const std::lock_guard lock(mutex_);
+      if (report) results_[host] = *report;
+      changed_.notify_all();
+      return true;
+    });
+  wait_until([this] { return results_.size() == shared_.others().size(); });
+  for (const auto& [host, report] : results_) {
+    if (report.timeline != result().digests.timeline)
+      throw RunFailed("host \"" + membership_.name(host) + "\" and host \"" + membership_.name(membership_.self()) +
+                      "\" have walked different timings; use the same build and files everywhere");
+    result().math_seconds += report.math_seconds;
+    result().evaluation_seconds += report.evaluation_seconds;
+    result().threads += report.threads;
+  }
+}
+
+void VirtualHost::want_final_state(ClientId client) {
+  const HostId owner = shared_.owner(client);
+  if (owner == membership_.self()) return;
+  items_.want({GoodsKind::model, client.value}, owner, [this, client](std::optional<Item> goods) {
+    const auto head = goods ? read_head<FinalHead>(goods->head) : std::nullopt;
+    const bool is_state = head && goods->tensors.size() == 1 && shared_desk_->is_model(goods->tensors.front());
+    if (goods && !is_state) return false;
+    const std::lock_guard lock(mutex_);
+    if (goods) states_[client] = {std::move(goods->tensors.front()), head->traffic};
+    changed_.notify_all();
+    return true;
+  });
+}
+
+FinalState VirtualHost::take_final_state(ClientId client) {
+  if (shared_.is_own(client)) return own_final_state(client);
+  wait_until([&] { return states_.contains(client); });
+  const std::lock_guard lock(mutex_);
+  return std::move(states_.extract(client).mapped());
+}
+
+FinalState VirtualHost::own_final_state(ClientId id) {
+  const Performer& performer = client(id).performer();
+  return {tensor_of(performer.model_bytes(), scalar(), virtual_run_->client_pool().pool), performer.traffic()};
+}
+
+std::string VirtualHost::hand_over() {
+  const GoodsName name{GoodsKind::result, membership_.self().value};
+  const HostResult report{result().digests.timeline, result().math_seconds, result().evaluation_seconds, options_.threads};
+  items_.promise(name, {shared_.first()});
+  items_.deliver(name, [report](HostId) { return Item{head_of(report), {}}; });
+  for (std::uint32_t i = 0; i < owners_.size(); ++i) {
+    if (!shared_.is_own({i})) continue;
+    result().traffic += client({i}).performer().traffic();
+    items_.promise({GoodsKind::model, i}, {shared_.first()});
+    items_.deliver({GoodsKind::model, i}, [this, i](HostId) {
+      const FinalState state = own_final_state({i});
+      return Item{head_of(FinalHead{state.traffic}), {state.model}};
+    });
+  }
+  items_.want(end_of_run, shared_.first(), [this](std::optional<Item> goods) {
+    const auto end = goods ? read_head<EndOfRun>(goods->head) : std::nullopt;
+    if (goods && !end) return false;
+    const std::lock_guard lock(mutex_);
+    if (end) announced_ = end->model_digest;
+    changed_.notify_all();
+    return true;
+  });
+  wait_until([this] { return announced_.has_value(); });
+  result().notes.push_back("what was measured is with host \"" + membership_.name(shared_.first()) + "\"");
+  return *announced_;
+}
+
+}  // namespace
+
+RunResult perform_virtual_host(const Experiment& experiment, Preparation parts, const RunOptions& options, Membership& membership,
+                               Transport& transport, const OnMissing& on_missing) {
+  VirtualHost host(experiment, std::move(parts), options, membership, transport);
+  return host.perform(on_missing);
+}
+
+}  // namespace rubato

@@ -1,0 +1,172 @@
+#include "actors/run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "actors/core/run_parts.hpp"
+#include "actors/core/timing_check.hpp"
+#include "actors/virtual/checkpointer.hpp"
+#include "actors/virtual/conductor_actor.hpp"
+#include "actors/virtual/virtual_run.hpp"
+#include "actors/wall/run.hpp"
+#include "algos/arithmetic.hpp"
+#include "experiment/digest.hpp"
+#include "runtime/engine/scripted.hpp"
+
+namespace rubato {
+
+namespace {
+
+using config::Experiment;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Steps go nowhere but into the record.
+class RecordOnly final : public StepSink {
+ public:
+  explicit RecordOnly(Recorder* recorder) : recorder_{recorder} {}
+  SlotIndex open_slot(std::uint32_t) override { return no_slot; }
+  void perform(const Step& step) override {
+    if (recorder_ && step.kind != StepKind::measure) recorder_->add(step);
+  }
+
+ private:
+  Recorder* recorder_;
+};
+
+std::size_t forecast_dimension(const Experiment& experiment, const RunOptions& options) {
+  const bool is_double = experiment.precision == config::Precision::float64;
+  if (is_double && options.own_double.learner)
+    return static_cast<std::size_t>(options.own_double.learner(ClientId{0})->dimension());
+  if (!is_double && options.own_float.learner) return static_cast<std::size_t>(options.own_float.learner(ClientId{0})->dimension());
+  return dimension_of(experiment, options.data_dir);
+}
+
+RunResult walk_timing(Timing& timing, const RunOptions& options, RunResult result) {
+  if (timing.settings.needs.asks_before_sending)
+    throw std::invalid_argument("a dry run has no models, and the schedule of this algorithm depends on them");
+  const auto recorder = make_recorder(options, timing.graph.clients());
+  RecordOnly sink(recorder.get());
+  Conductor conductor(timing.conductor, timing.make_protocols(), sink);
+  const Clock::time_point start = Clock::now();
+  constexpr std::uint64_t slice = 1 << 18;
+  while (conductor.walk(slice)) {
+    if (options.stop && options.stop->load()) conductor.stop();
+    if (options.on_progress)
+      options.on_progress({to_seconds(conductor.now()), seconds_since(start), conductor.events(), std::nullopt});
+  }
+  result.wall_seconds = seconds_since(start);
+  finish_record(recorder.get(), result);
+  describe_timing(timing, conductor, result);
+  result.peak_rss_bytes = peak_rss_bytes();
+  result.was_stopped = options.stop && options.stop->load();
+  return result;
+}
+
+void describe_models(const ClientPool& client_pool, const RunOptions& options, RunResult& result) {
+  FinalModels models(client_pool.clients.size(), options, result);
+  for (const auto& client : client_pool.clients) {
+    models.add(client->performer().model_bytes(), !is_among(result.absent, client->id()));
+    result.traffic += client->performer().traffic();
+  }
+  result.digests.model = models.digest();
+}
+
+RunResult perform_timing(Preparation& parts, const Experiment& experiment, const RunOptions& options) {
+  Timing& timing = *parts.timing;
+  const Task& task = *parts.task;
+  RunResult result = std::move(parts.result);
+  const std::size_t clients = timing.graph.clients();
+  const auto recorder = make_recorder(options, clients);
+  VirtualRun virtual_run(task, options, timing.views(options.checks));
+  const Credit credit = Credit::automatic(clients, task.dimension() * task.scalar_bytes(), experiment.limits.outstanding_steps,
+                                          experiment.limits.payload_bytes);
+  const StepSource* source = nullptr;
+  StepDispatcher dispatcher(virtual_run.control(), source, recorder.get());
+  TimingCheck check = timing_check(parts);
+  std::optional<Checkpointer> checkpointer;
+  if (Checkpointer::is_asked_for(experiment, options)) checkpointer.emplace(experiment, options, task, virtual_run, dispatcher);
+  StepSink& sink = checkpointer ? checkpointer->sink() : dispatcher;
+  Conductor conductor(timing.conductor, timing.make_protocols(), sink, options.checks ? &check : nullptr);
+  source = &conductor;
+  if (checkpointer) checkpointer->begin(conductor);
+  virtual_run.perform(conductor, dispatcher, credit, nullptr, [&] { checkpointer->on_pause(); });
+  if (const auto failure = virtual_run.client_pool().failure()) throw RunFailed(to_string(*failure));
+  finish_record(recorder.get(), result);
+  describe_timing(timing, conductor, result);
+  describe_work(virtual_run.wall_seconds(), virtual_run.client_pool(), result);
+  describe_models(virtual_run.client_pool(), options, result);
+  result.samples = std::move(virtual_run.samples());
+  if (checkpointer) checkpointer->complete(result);
+  result.was_stopped = options.stop && options.stop->load();
+  return result;
+}
+
+}  // namespace
+
+double RunResult::efficiency() const {
+  const double available = threads * wall_seconds - evaluation_seconds;
+  return available > 0 ? math_seconds / available : 0;
+}
+
+RunResult run(const Experiment& experiment, const RunOptions& options) {
+  if (options.threads == 0) throw std::invalid_argument("threads must be at least 1");
+  Preparation parts(experiment, options);
+  if (options.dry_run) {
+    parts.result.dimension = forecast_dimension(experiment, options);
+    parts.result.scalar_bytes = experiment.precision == config::Precision::float64 ? 8 : 4;
+    parts.timing->size_messages(experiment, parts.resolved, parts.result.dimension, parts.result.scalar_bytes);
+    return walk_timing(*parts.timing, options, std::move(parts.result));
+  }
+  parts.read_data(experiment, options);
+  const RunOptions watched = options.checks ? checking(options, parts.result.scalar_bytes) : options;
+  if (experiment.clock == config::ClockKind::wall_time) return perform_wall(parts, experiment, watched);
+  return perform_timing(parts, experiment, watched);
+}
+
+RunResult replay(const Experiment& experiment, const std::vector<std::filesystem::path>& records,
+                 const std::vector<ClientId>& absent, const RunOptions& options) {
+  fix_eigen_blocking();
+  const bool is_virtual = experiment.clock == config::ClockKind::virtual_time;
+  if (is_virtual && records.size() != 1)
+    throw std::invalid_argument("a virtual run has one record, of all its clients: name one folder");
+  const auto clients = static_cast<std::uint32_t>(experiment.clients.count);
+  const std::unique_ptr<Task> task = make_task(experiment, options);
+  std::ostringstream notes;
+  const Timing timing(experiment, resolve_algorithm_of_run(experiment, options), notes);
+  VirtualRun virtual_run(*task, options, timing.views(!is_virtual));
+  const StepSource* source = nullptr;
+  StepDispatcher dispatcher(virtual_run.control(), source, nullptr);
+  std::unique_ptr<Scripted> script;
+  try {
+    script = std::make_unique<Scripted>(records, is_virtual ? RecordOf::virtual_time : RecordOf::real_time, clients, dispatcher);
+  } catch (const std::runtime_error& error) {
+    throw RunFailed(error.what());
+  }
+  source = script.get();
+  virtual_run.perform(*script, dispatcher,
+                      Credit::automatic(clients, task->dimension() * task->scalar_bytes(), experiment.limits.outstanding_steps,
+                                        experiment.limits.payload_bytes));
+  if (const auto failure = virtual_run.client_pool().failure()) throw RunFailed(to_string(*failure));
+  if (!script->fault().empty()) throw RunFailed(records.front().string() + ": " + script->fault());
+  RunResult result;
+  result.arithmetic = arithmetic();
+  result.threads = options.threads;
+  result.clients = clients;
+  result.dimension = task->dimension();
+  result.steps = script->steps();
+  result.virtual_seconds = to_seconds(script->now());
+  result.scalar_bytes = task->scalar_bytes();
+  describe_work(virtual_run.wall_seconds(), virtual_run.client_pool(), result);
+  Sha256 models;
+  for (std::uint32_t i = 0; i < clients; ++i)
+    if (!is_among(absent, {i})) models.add(virtual_run.client_pool().clients[i]->performer().model_bytes());
+  result.digests = {models.hex(), timeline_of(script->hashes(), absent)};
+  return result;
+}
+
+}  // namespace rubato

@@ -1,0 +1,26 @@
+// An experiment from its description to its result: the door for programs that embed Rubato.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "actors/core/run_options.hpp"
+#include "experiment/experiment.hpp"
+#include "results/run_result.hpp"
+
+namespace rubato {
+
+/// Runs the experiment in virtual time. Throws std::invalid_argument for what is wrong with the experiment, before any
+/// client runs, and RunFailed for what goes wrong later.
+RunResult run(const config::Experiment& experiment, const RunOptions& options = {});
+
+/// Performs the steps of a run once more, in this process, and returns the digests they lead to. A run in real time
+/// over several hosts has a record at each; the digests leave out who was `absent` at its end. Throws RunFailed where
+/// the records cannot be read or played.
+RunResult replay(const config::Experiment& experiment, const std::vector<std::filesystem::path>& records,
+                 const std::vector<ClientId>& absent, const RunOptions& options);
+inline RunResult replay(const config::Experiment& experiment, const std::filesystem::path& record, const RunOptions& options) {
+  return replay(experiment, std::vector{record}, {}, options);
+}
+
+}  // namespace rubato

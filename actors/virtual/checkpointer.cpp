@@ -1,0 +1,200 @@
+#include "actors/virtual/checkpointer.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "algos/arithmetic.hpp"
+#include "experiment/digest.hpp"
+#include "experiment/file/fingerprint.hpp"
+#include "experiment/roster.hpp"
+#include "results/summary.hpp"
+
+namespace rubato {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t walked_slice = 1 << 18;
+
+RunIdentity identity_of(const config::Experiment& experiment, const RunOptions& options, const Task& task) {
+  return {version(), fingerprint(experiment), arithmetic(), task.data_digest(), options.checks};
+}
+
+}  // namespace
+
+bool Checkpointer::is_asked_for(const config::Experiment& experiment, const RunOptions& options) {
+  return !options.resume_from.empty() || (!options.checkpoints.empty() && experiment.checkpoint_every > 0);
+}
+
+Checkpointer::Checkpointer(const config::Experiment& experiment, const RunOptions& options, const Task& task,
+                           VirtualRun& virtual_run, StepDispatcher& dispatcher)
+    : options_{options},
+      virtual_run_{virtual_run},
+      client_pool_{virtual_run.client_pool()},
+      dispatcher_{dispatcher, virtual_run.client_pool(), !options.resume_from.empty()},
+      identity_{identity_of(experiment, options, task)},
+      until_{Time{from_seconds(experiment.until)}},
+      every_{options.checkpoints.empty() || experiment.checkpoint_every == 0
+                 ? Duration::zero()
+                 : std::max(from_seconds(experiment.checkpoint_every), Duration{1})},
+      payload_bytes_{task.dimension() * task.scalar_bytes()} {}
+
+void Checkpointer::begin(Conductor& conductor) {
+  conductor_ = &conductor;
+  if (!options_.checkpoints.empty()) SealedSeries(options_.checkpoints).remove_unfinished();
+  if (!options_.resume_from.empty()) go_back(options_.resume_from);
+  set_next_mark(options_.resume_from.empty() ? Time{} : conductor.next_event());
+  start_ = Clock::now();
+}
+
+// ---- going on from a checkpoint
+// --------------------------------------------------------------------------------------
+
+void Checkpointer::go_back(const fs::path& file) {
+  try {
+    SealedReader reader(file);
+    earlier_ = RunCheckpointFile::read_head(reader);
+    refuse_other(file);
+    walk_again(file);
+    load(reader);
+  } catch (const BadArchive& fault) {
+    throw RunFailed(file.string() + " cannot be gone on from: " + fault.what());
+  }
+  dispatcher_.perform_from_here();
+}
+
+void Checkpointer::refuse_other(const fs::path& file) const {
+  const auto compare = [&](const char* what, const std::string& theirs, const std::string& ours) {
+    if (theirs != ours)
+      throw std::invalid_argument(file.string() + " is of another " + what + ": \"" + theirs + "\", this one is \"" + ours + '"');
+  };
+  const RunIdentity& theirs = earlier_.identity;
+  compare("version of Rubato", theirs.rubato, identity_.rubato);
+  compare("build or machine", theirs.arithmetic, identity_.arithmetic);
+  compare("experiment", theirs.experiment, identity_.experiment);
+  compare("data set", theirs.data, identity_.data);
+  if (theirs.is_checked != identity_.is_checked)
+    throw std::invalid_argument(file.string() + " is of a run " + (theirs.is_checked ? "with" : "without") +
+                                " --check: resume it " + (theirs.is_checked ? "with" : "without") + " --check");
+}
+
+void Checkpointer::walk_again(const fs::path& file) {
+  Conductor& conductor = *conductor_;
+  const Answers& answers = earlier_.answers;
+  std::size_t answered = 0;
+  conductor.pause_after(earlier_.at);
+  while (conductor.walk(walked_slice) && !conductor.is_paused()) {
+    if (conductor.awaits_answer()) {
+      if (answered == answers.size()) break;
+      conductor.answer(answers[answered++]);
+    }
+    if (options_.on_progress) options_.on_progress({to_seconds(conductor.now()), 0, conductor.events(), std::nullopt});
+  }
+  const bool is_same = conductor.is_paused() && conductor.steps() == earlier_.steps && conductor.events() == earlier_.events &&
+                       timeline_digest(conductor.hashes()) == earlier_.timeline;
+  if (!is_same) throw std::invalid_argument(file.string() + " has other steps behind it than this build and these files lead to");
+}
+
+void Checkpointer::load(SealedReader& reader) {
+  if (earlier_.clients != client_pool_.clients.size()) throw BadArchive("it has another number of clients");
+  for (const auto& client : client_pool_.clients) {
+    Archive archive(reader.take_list(), client_pool_.pool);
+    client->archive(archive);
+    archive.expect_end();
+  }
+  const auto payloads = dispatcher_.payloads();
+  if (earlier_.payloads != payloads.size()) throw BadArchive("it has other payloads under way");
+  for (const auto& [name, slot] : payloads) {
+    Archive archive(reader.take_list(), client_pool_.pool);
+    std::uint64_t written = 0;
+    Payload payload;
+    archive(written);
+    if (written != name) throw BadArchive("it has other payloads under way");
+    archive_payload(archive, payload);
+    archive.expect_end();
+    client_pool_.slots.replace(slot, std::move(payload));
+  }
+}
+
+void Checkpointer::complete(RunResult& result) const {
+  result.wall_seconds += earlier_.wall_seconds;
+  result.math_seconds += earlier_.math_seconds;
+  result.evaluation_seconds += earlier_.evaluation_seconds;
+  result.peak_payload_bytes = std::max(result.peak_payload_bytes, earlier_.peak_payload_bytes);
+  if (result.samples.empty() && earlier_.last_sample) result.samples.push_back(*earlier_.last_sample);
+}
+
+// ---- writing
+// ---------------------------------------------------------------------------------------------------------
+
+// The first multiple of the period that is not before the next event: where nothing happens nothing is written.
+void Checkpointer::set_next_mark(Time next_event) {
+  mark_ = Time::max();
+  if (every_ > Duration::zero()) {
+    const Duration next = std::max(next_event.time_since_epoch(), Duration{1});
+    number_ = static_cast<std::uint64_t>((next - Duration{1}) / every_) + 1;
+    const bool is_late = number_ > static_cast<std::uint64_t>(until_.time_since_epoch() / every_);
+    if (!is_late) mark_ = Time{every_ * static_cast<std::int64_t>(number_)};
+  }
+  conductor_->pause_after(mark_);
+}
+
+void Checkpointer::on_pause() {
+  if (!client_pool_.has_failed()) {
+    try {
+      write();
+    } catch (const std::system_error& error) {
+      throw RunFailed(error.what());
+    }
+  }
+  set_next_mark(conductor_->next_event());
+}
+
+void Checkpointer::write() {
+  RunCheckpoint head = describe();
+  const auto payloads = dispatcher_.payloads();
+  head.clients = client_pool_.clients.size();
+  head.payloads = payloads.size();
+  SealedSeries(options_.checkpoints).write(number_, [&](SealedWriter& writer) {
+    RunCheckpointFile::write_head(writer, head);
+    for (const auto& client : client_pool_.clients) {
+      Archive archive;
+      client->archive(archive);
+      writer.add_list(archive.bytes());
+    }
+    for (auto [name, slot] : payloads) {
+      Archive archive;
+      Payload payload = client_pool_.slots.payload(slot);
+      archive(name);
+      archive_payload(archive, payload);
+      writer.add_list(archive.bytes());
+    }
+  });
+}
+
+RunCheckpoint Checkpointer::describe() const {
+  RunCheckpoint head;
+  head.identity = identity_;
+  head.number = number_;
+  head.at = mark_;
+  head.steps = conductor_->steps();
+  head.events = conductor_->events();
+  head.timeline = timeline_digest(conductor_->hashes());
+  head.answers = dispatcher_.answers();
+  head.wall_seconds = earlier_.wall_seconds + std::chrono::duration<double>(Clock::now() - start_).count();
+  head.math_seconds = earlier_.math_seconds + client_pool_.math_seconds();
+  head.evaluation_seconds = earlier_.evaluation_seconds + client_pool_.evaluation_seconds();
+  head.peak_payload_bytes =
+      std::max(earlier_.peak_payload_bytes, static_cast<std::uint64_t>(client_pool_.slots.peak()) * payload_bytes_);
+  head.last_sample = virtual_run_.samples().empty() ? earlier_.last_sample : virtual_run_.samples().back();
+  if (options_.samples_file.empty()) return head;
+  sync_file(options_.samples_file);
+  head.samples_bytes = fs::file_size(options_.samples_file);
+  head.samples_digest = digest_of_start(options_.samples_file, head.samples_bytes);
+  return head;
+}
+
+}  // namespace rubato

@@ -1,0 +1,62 @@
+// Checkpointer: writes checkpoints of a virtual run while it stands still, and brings a new life of the run to one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "actors/core/run_options.hpp"
+#include "actors/virtual/resuming_dispatcher.hpp"
+#include "actors/virtual/run_checkpoint.hpp"
+#include "actors/virtual/virtual_run.hpp"
+#include "runtime/engine/conductor.hpp"
+
+namespace rubato {
+
+/// A checkpoint holds what depends on models: the states of the clients, payloads under way, answers to questions. The
+/// timing is no part of it: a new life walks it again without arithmetic, which must lead to the same digest of steps.
+class Checkpointer {
+ public:
+  /// True if the options ask for checkpoints or to go on from one.
+  static bool is_asked_for(const config::Experiment& experiment, const RunOptions& options);
+
+  /// All outlive it.
+  Checkpointer(const config::Experiment& experiment, const RunOptions& options, const Task& task, VirtualRun& virtual_run,
+               StepDispatcher& dispatcher);
+
+  /// Where the conductor hands its steps to.
+  StepSink& sink() { return dispatcher_; }
+  /// Before the first step is performed: goes to where the checkpoint was written if there is one. Throws
+  /// std::invalid_argument if it is of another run, build or data.
+  void begin(Conductor& conductor);
+  /// The run stands still: writes a checkpoint. Throws RunFailed if the disk does not take it.
+  void on_pause();
+  /// Adds to the result of this life what the lives before did.
+  void complete(RunResult& result) const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void go_back(const std::filesystem::path& file);
+  void refuse_other(const std::filesystem::path& file) const;
+  void walk_again(const std::filesystem::path& file);
+  void load(SealedReader& reader);
+  void set_next_mark(Time next_event);
+  void write();
+  RunCheckpoint describe() const;
+
+  const RunOptions& options_;
+  VirtualRun& virtual_run_;
+  ClientPool& client_pool_;
+  ResumingDispatcher dispatcher_;
+  RunIdentity identity_;
+  Time until_;
+  Duration every_;
+  std::uint64_t payload_bytes_;
+  Conductor* conductor_ = nullptr;
+  RunCheckpoint earlier_;  // of the lives before
+  std::uint64_t number_ = 0;
+  Time mark_{};
+  Clock::time_point start_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,192 @@
+#include "actors/virtual/conductor_actor.hpp"
+
+#include <algorithm>
+
+namespace rubato {
+
+Credit Credit::automatic(std::size_t clients, std::size_t model_bytes, std::int64_t outstanding_steps, std::int64_t payload_bytes) {
+  Credit credit;
+  credit.bytes_per_payload = static_cast<std::int64_t>(std::max<std::size_t>(model_bytes, 1));
+  // Many steps a visit while clients are few enough for the caches; a bound on their memory when they are very many.
+  const std::int64_t most = clients > (1u << 18) ? 1 << 18 : 1 << 20;
+  credit.outstanding_steps =
+      outstanding_steps > 0 ? outstanding_steps : std::clamp<std::int64_t>(16 * static_cast<std::int64_t>(clients), 512, most);
+  credit.payload_bytes = payload_bytes > 0 ? payload_bytes : std::int64_t{1} << 28;
+  credit.slice = static_cast<std::uint64_t>(std::max<std::int64_t>(credit.outstanding_steps / 2, 1));
+  return credit;
+}
+
+StepDispatcher::StepDispatcher(RunControl& control, const StepSource*& source, Recorder* recorder)
+    : control_{control}, source_{source}, recorder_{recorder}, staged_(control.client_pool.clients.size()) {}
+
+void StepDispatcher::record(const Step& step) {
+  if (recorder_ && step.kind != StepKind::measure) recorder_->add(step);
+}
+
+void StepDispatcher::perform(const Step& step) {
+  record(step);
+  if (step.kind == StepKind::discard) {  // nothing to compute: the payload is let go of here
+    for (const StepEntry& entry : step.entries) control_.client_pool.slots.release(entry.slot);
+    return;
+  }
+  Staged& mine = staged_[step.client.value];
+  if (!mine.first) {
+    mine.first = mine.last = &control_.client_pool.batches.take(step);
+    touched_.push_back(step.client.value);
+  } else if (!mine.last->fits(step)) {
+    mine.last->next = &control_.client_pool.batches.take(step);
+    mine.last = mine.last->next;
+  }
+  mine.last->add(step);
+  ++count_;
+}
+
+void StepDispatcher::open_sample(std::uint64_t number, Time at, std::uint32_t clients) {
+  if (!control_.gatherer) return;  // somebody probes the clients instead
+  ++control_.open_samples;
+  SampleHeader header{number,
+                      at,
+                      clients,
+                      source_->events(),
+                      source_->total_counts(),
+                      source_->model_messages(),
+                      source_->cumulated_delay(),
+                      source_->samples_unification(),
+                      source_->measured(),
+                      source_->measures_all(),
+                      source_->mass_is_whole(),
+                      source_->joules()};
+  hand(control_.gatherer, SampleOpens{header});
+}
+
+void StepDispatcher::hand_over() {
+  control_.client_pool.outstanding.fetch_add(count_);
+  count_ = 0;
+  std::sort(touched_.begin(),
+            touched_.end());  // neighbours often have neighbouring numbers: they find each other's data
+  for (std::uint32_t client : touched_) {
+    control_.client_pool.clients[client]->add(*staged_[client].first);
+    staged_[client] = {};
+    hand(control_.clients[client], StepsForYou{});
+  }
+  touched_.clear();
+  if (recorder_ && !recorder_->error().empty()) control_.is_stopping.store(true);  // the disk is full: why go on
+}
+
+caf::behavior ConductorActor::make_behavior() {
+  return {[this](GoOn) { go_on(); }};
+}
+
+// Models of a sample that are copied and not yet gathered, where all of them together would take too much memory.
+std::int64_t ConductorActor::portion() const {
+  constexpr std::int64_t most_bytes = std::int64_t{32} << 20;
+  return std::max<std::int64_t>(most_bytes / credit_.bytes_per_payload, 16);
+}
+
+bool ConductorActor::measures_in_portions() const {
+  return source_.to_measure() > 0 && static_cast<std::int64_t>(control_.client_pool.clients.size()) > 2 * portion();
+}
+
+// The first portion waits until everything before it is done, so that what is outstanding is measurements alone; the
+// others until half of the portion before is gathered.
+std::int64_t ConductorActor::outstanding_to_wait_for() const {
+  if (!measures_in_portions()) return control_.client_pool.outstanding.load() / 2;
+  return is_measuring_ ? portion() / 2 : 0;
+}
+
+// In slots, or on their way into one.
+std::int64_t ConductorActor::payloads() const { return control_.client_pool.slots.in_use() - (peers_ ? peers_->empty_slots() : 0); }
+
+bool ConductorActor::has_credit() const {
+  if (control_.open_samples.load() > 2) return false;
+  const std::int64_t outstanding = control_.client_pool.outstanding.load();
+  if (outstanding == 0) return true;  // whatever the links hold: somebody has to go on
+  if (measures_in_portions()) return is_measuring_ && outstanding <= portion() / 2;
+  return outstanding < credit_.outstanding_steps && payloads() * credit_.bytes_per_payload < credit_.payload_bytes;
+}
+
+bool ConductorActor::sleep_until(std::int64_t outstanding) {
+  control_.wake_at.store(outstanding);
+  control_.conductor_sleeps.store(true);
+  const bool is_reached = control_.client_pool.outstanding.load() <= outstanding && control_.open_samples.load() <= 2;
+  return !(is_reached && control_.conductor_sleeps.exchange(false));
+}
+
+// After a failure samples stay open for ever: then only the steps are waited for.
+bool ConductorActor::is_quiet() const {
+  return control_.client_pool.outstanding.load() == 0 && (control_.open_samples.load() == 0 || control_.client_pool.has_failed());
+}
+
+// Somebody will wake us as long as it is not.
+void ConductorActor::when_quiet(void (RunControl::*act)()) {
+  control_.wake_at.store(0);
+  control_.conductor_sleeps.store(true);
+  if (is_quiet() && control_.conductor_sleeps.exchange(false)) (control_.*act)();
+}
+
+// As many steps as the credit for payloads allows: each of them may be a publication.
+std::uint64_t ConductorActor::slice() const {
+  if (measures_in_portions()) return static_cast<std::uint64_t>(portion());
+  const std::int64_t room = credit_.payload_bytes / credit_.bytes_per_payload - payloads();
+  return static_cast<std::uint64_t>(std::clamp<std::int64_t>(room, 1, static_cast<std::int64_t>(credit_.slice)));
+}
+
+// What the timing throws ends the run like what a client throws. Everything issued is handed over all the same, so that
+// nobody waits for ever.
+template <class Act>
+void ConductorActor::guarded(Act act) {
+  const auto fail = [&](const char* what) {
+    control_.client_pool.fail({.client = no_client, .at = source_.now(), .entries = {}}, what);
+  };
+  try {
+    act();
+  } catch (const std::exception& error) {
+    fail(error.what());
+  } catch (...) {
+    fail("something that is no std::exception");
+  }
+}
+
+void ConductorActor::walk_a_slice() {
+  const bool is_portion = measures_in_portions();
+  guarded([this] { source_.walk(slice()); });
+  is_measuring_ = is_portion && source_.to_measure() > 0;
+  dispatcher_.hand_over();
+}
+
+bool ConductorActor::hand_in_answer() {
+  std::atomic<int>& answer = control_.client_pool.answer;
+  if (answer.load() < 0) {
+    control_.wake_at.store(-1);
+    control_.conductor_sleeps.store(true);
+    if (answer.load() < 0 || !control_.conductor_sleeps.exchange(false)) return false;
+  }
+  const bool is_yes = answer.exchange(-1) == 1;
+  if (peers_) peers_->on_answer(is_yes);
+  guarded([&] { source_.answer(is_yes); });
+  return true;
+}
+
+bool ConductorActor::has_company() {
+  if (!peers_ || peers_->may_advance()) return true;
+  control_.wake_at.store(-1);
+  control_.conductor_sleeps.store(true);
+  return peers_->may_advance() && control_.conductor_sleeps.exchange(false);
+}
+
+void ConductorActor::go_on() {
+  if (control_.is_stopping.load()) peers_ ? peers_->on_stop_wanted() : source_.stop();
+  if (source_.is_over() || control_.client_pool.has_failed()) return when_quiet(&RunControl::finish);
+  if (source_.is_paused()) return when_quiet(&RunControl::pause);
+  const BusyWorker busy(control_);
+  if (!has_company()) return;
+  if (source_.awaits_answer() && !hand_in_answer()) return;
+  if (!has_credit() && sleep_until(outstanding_to_wait_for())) return;
+  walk_a_slice();
+  if (peers_) peers_->on_walked();
+  control_.now_nanoseconds.store(source_.now().time_since_epoch().count(), std::memory_order_relaxed);
+  control_.events.store(source_.events(), std::memory_order_relaxed);
+  caf::anon_send(this, GoOn{});  // behind everybody who has work now
+}
+
+}  // namespace rubato

@@ -1,0 +1,144 @@
+#include "actors/virtual/run_checkpoint.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+
+#include "experiment/digest.hpp"
+#include "runtime/archive.hpp"
+
+namespace rubato {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array run_mark{'R', 'B', 'C', 'V'};
+constexpr std::uint32_t run_format = 2;
+
+// Nothing, or one of them.
+template <class T, class Each>
+void archive_optional(Archive& archive, std::optional<T>& value, Each each) {
+  bool is_there = value.has_value();
+  archive(is_there);
+  if (!is_there) return value.reset();
+  if (!value) value.emplace();
+  each(*value);
+}
+
+void archive_header(Archive& archive, SampleHeader& header) {
+  archive(header.number), archive(header.at), archive(header.clients), archive(header.events), archive(header.counts);
+  archive(header.model_messages), archive(header.cumulated_delay), archive(header.after_unification);
+  archive(header.covers_all), archive(header.mass_is_whole), archive(header.joules);
+}
+
+void archive_sample(Archive& archive, Sample& sample) {
+  archive_header(archive, sample.header);
+  sample.traffic.archive(archive);
+  archive(sample.defect.size), archive(sample.defect.scale), archive(sample.defect.name), archive(sample.defect.place);
+  archive(sample.defect.client.value);
+  archive(sample.is_classified);
+  for (double* number :
+       {&sample.accuracy_mean, &sample.accuracy_deviation, &sample.accuracy_mean_model, &sample.f1_macro,
+        &sample.f1_macro_mean_model, &sample.loss_mean, &sample.loss_mean_model, &sample.consensus, &sample.consensus_mean})
+    archive(*number);
+  archive_optional(archive, sample.stationarity, [&](Stationarity& part) {
+    for (double* number : {&part.prox_gradient, &part.consensus, &part.tracking, &part.per_client}) archive(*number);
+  });
+  archive(sample.accuracies), archive(sample.losses);
+  archive_optional(archive, sample.different, [&](ClientId& client) { archive(client.value); });
+}
+
+}  // namespace
+
+void RunIdentity::archive(Archive& archive) {
+  archive(rubato), archive(experiment), archive(arithmetic), archive(data), archive(is_checked);
+}
+
+void RunCheckpoint::archive(Archive& archive) {
+  identity.archive(archive);
+  archive(number), archive(at), archive(steps), archive(events), archive(timeline);
+  answers.archive(archive);
+  archive(wall_seconds), archive(math_seconds), archive(evaluation_seconds), archive(peak_payload_bytes);
+  archive(samples_bytes), archive(samples_digest);
+  archive_optional(archive, last_sample, [&](Sample& sample) { archive_sample(archive, sample); });
+  archive(clients), archive(payloads);
+}
+
+void RunCheckpointFile::write_head(SealedWriter& writer, RunCheckpoint& head) {
+  Archive archive;
+  auto mark = run_mark;
+  std::uint32_t format = run_format;
+  archive.raw(mark.data(), mark.size());
+  archive(format);
+  head.archive(archive);
+  writer.add_list(archive.bytes());
+}
+
+RunCheckpoint RunCheckpointFile::read_head(SealedReader& reader) {
+  Archive archive(reader.take_list());
+  auto mark = run_mark;
+  std::uint32_t format = 0;
+  archive.raw(mark.data(), mark.size());
+  if (mark != run_mark) throw BadArchive("it is no checkpoint of a virtual run");
+  archive(format);
+  if (format != run_format)
+    throw std::invalid_argument("it was written by another version of Rubato (format " + std::to_string(format) +
+                                ", this one knows " + std::to_string(run_format) + ")");
+  RunCheckpoint head;
+  head.archive(archive);
+  archive.expect_end();
+  return head;
+}
+
+void archive_payload(Archive& archive, Payload& payload) {
+  for (Tensor& tensor : payload.common) archive(tensor);
+  std::uint64_t own = payload.own.size();
+  archive(own);
+  if (archive.is_reading()) {
+    if (own > archive.bytes_left()) throw BadArchive("a list is longer than the archive");
+    if (own > 0) payload.own.resize(own);
+  }
+  for (std::size_t i = 0; i < own; ++i) archive(payload.own[i]);
+  archive(payload.paper_bits), archive(payload.own_each);
+}
+
+std::string digest_of_start(const fs::path& file, std::uint64_t bytes) {
+  const auto close = [](std::FILE* stream) { std::fclose(stream); };
+  const std::unique_ptr<std::FILE, decltype(close)> stream(std::fopen(file.c_str(), "rb"), close);
+  if (!stream) throw BadArchive(file.string() + " cannot be read");
+  Sha256 digest;
+  std::vector<std::byte> piece(std::size_t{1} << 16);
+  while (bytes > 0) {
+    const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, piece.size()));
+    if (std::fread(piece.data(), 1, wanted, stream.get()) != wanted) throw BadArchive(file.string() + " is shorter than it was");
+    digest.add(std::span(piece).first(wanted));
+    bytes -= wanted;
+  }
+  return digest.hex();
+}
+
+FoundRunCheckpoint find_run_checkpoint(const fs::path& folder, const fs::path& samples_file) {
+  FoundRunCheckpoint found;
+  const SealedSeries series(folder);
+  for (const std::uint64_t number : series.numbers()) {
+    const fs::path file = series.file(number);
+    try {
+      SealedReader reader(file);
+      RunCheckpoint head = RunCheckpointFile::read_head(reader);
+      if (digest_of_start(samples_file, head.samples_bytes) != head.samples_digest)
+        throw BadArchive(samples_file.string() + " does not begin as it did");
+      found.newest = {file, std::move(head)};
+      break;
+    } catch (const BadArchive& fault) {
+      found.notes.push_back(file.string() + " is damaged and passed over: " + fault.what());
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(file.string() + ": " + error.what());
+    }
+  }
+  return found;
+}
+
+}  // namespace rubato

@@ -1,0 +1,77 @@
+// RunCheckpoint: a virtual run at an instant, on disk: what its timing cannot tell again when it is walked once more.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/core/evaluation.hpp"
+#include "actors/core/sealed_file.hpp"
+#include "actors/virtual/answers.hpp"
+#include "runtime/payload.hpp"
+#include "runtime/time.hpp"
+
+namespace rubato {
+
+/// What must agree between the life of a run that wrote a checkpoint and the one that goes on from it.
+struct RunIdentity {
+  std::string rubato;      ///< version
+  std::string experiment;  ///< fingerprint
+  std::string arithmetic;
+  std::string data;         ///< digest of samples and start model
+  bool is_checked = false;  ///< takes the samples of --check
+
+  void archive(Archive& archive);
+};
+
+/// What a checkpoint says before the states of the clients and the payloads under way.
+struct RunCheckpoint {
+  RunIdentity identity;
+  std::uint64_t number = 0;
+  Time at{};  ///< events up to this instant have happened
+  std::uint64_t steps = 0;
+  std::uint64_t events = 0;
+  std::string timeline;     ///< digest of the steps so far
+  Answers answers;          ///< to the questions so far
+  double wall_seconds = 0;  ///< of all lives so far, like the next three
+  double math_seconds = 0;
+  double evaluation_seconds = 0;
+  std::uint64_t peak_payload_bytes = 0;
+  std::uint64_t samples_bytes = 0;  ///< of the file of samples
+  std::string samples_digest;       ///< of these bytes
+  std::optional<Sample> last_sample;
+  std::uint64_t clients = 0;
+  std::uint64_t payloads = 0;
+
+  void archive(Archive& archive);
+};
+
+/// A checkpoint in a folder: a sealed file (sealed_file.hpp) of lists, each behind its length. First "RBCV", the
+/// version of this format and RunCheckpoint; then each client's state; then the payloads under way, each behind its
+/// name.
+struct RunCheckpointFile {
+  std::filesystem::path file;
+  RunCheckpoint head;
+
+  /// Reads the first list. Throws BadArchive, or std::invalid_argument if another version of Rubato wrote it.
+  static RunCheckpoint read_head(SealedReader& reader);
+  static void write_head(SealedWriter& writer, RunCheckpoint& head);
+};
+
+/// Writes a payload, or takes it from an archive.
+void archive_payload(Archive& archive, Payload& payload);
+
+/// SHA-256 of the first bytes of a file. Throws BadArchive if it is shorter or cannot be read.
+std::string digest_of_start(const std::filesystem::path& file, std::uint64_t bytes);
+
+/// The newest checkpoint of a folder that is intact and whose samples the file still has, and a sentence about each
+/// newer one that is not. Throws std::invalid_argument if another version of Rubato wrote the newest.
+struct FoundRunCheckpoint {
+  std::optional<RunCheckpointFile> newest;
+  std::vector<std::string> notes;
+};
+FoundRunCheckpoint find_run_checkpoint(const std::filesystem::path& folder, const std::filesystem::path& samples_file);
+
+}  // namespace rubato

@@ -1,0 +1,104 @@
+#include "actors/virtual/virtual_run.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include "actors/core/caf.hpp"
+#include "actors/virtual/client_actor.hpp"
+
+namespace rubato {
+
+namespace {
+
+constexpr std::size_t many_clients = 50'000;  // above, blocks for steps are kept small
+constexpr std::size_t block_bytes = 960;
+constexpr std::size_t small_block_bytes = 360;
+constexpr std::size_t small_payload = 4096;  // bytes; room for one is made per client before the run
+
+constexpr auto quiet = caf::hidden + caf::lazy_init;
+
+}  // namespace
+
+VirtualRun::VirtualRun(const Task& task, const RunOptions& options, const ClientViews& views, SnapshotSink* probe,
+                       const std::vector<bool>& cast)
+    : options_{options},
+      evaluates_{probe == nullptr},
+      client_pool_{probe ? *probe : sender_, views.clients() > many_clients ? small_block_bytes : block_bytes,
+                   task.dimension() >= small_model},
+      control_{client_pool_, task.evaluation(), static_cast<int>(options.threads)} {
+  make_clients(task, views, cast);
+  if (task.dimension() * task.scalar_bytes() <= small_payload) make_room(task, views.clients());
+}
+
+// A message for every client to come: afterwards the pool hardly grows, so a long run needs no more than a short one.
+void VirtualRun::make_room(const Task& task, std::size_t clients) {
+  std::vector<Tensor> room(clients);
+  for (Tensor& tensor : room)
+    tensor = task.scalar_bytes() == sizeof(float) ? client_pool_.pool.make<float>(task.dimension())
+                                                  : client_pool_.pool.make<double>(task.dimension());
+}
+
+void VirtualRun::perform(StepSource& source, StepDispatcher& dispatcher, const Credit& credit, Peers* peers,
+                         const std::function<void()>& on_pause) {
+  ActorSystem system(options_.threads);  // its end waits for the last handler, before anything that handlers use ends
+  reporter_ = std::make_unique<Reporter>(options_, control_);
+  sender_.use(control_);
+  spawn_all(*system, source, dispatcher, credit, peers);
+  hand(control_.conductor, GoOn{});
+  reporter_->wait({}, on_pause);
+  wall_seconds_ = reporter_->wall_seconds();
+  if (peers) peers->detach();
+  let_go();
+  reporter_->rethrow();
+}
+
+void VirtualRun::make_clients(const Task& task, const ClientViews& views, const std::vector<bool>& cast) {
+  const std::size_t clients = views.clients();
+  std::vector<std::uint32_t> order(clients);
+  std::iota(order.begin(), order.end(), 0u);
+  std::vector<Tensor> between;
+  Stream chance(options_.shuffle_memory, no_client, Purpose::evaluation);
+  if (options_.shuffle_memory > 0)
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[chance.below(i)]);
+  client_pool_.clients.resize(clients);
+  for (const std::uint32_t i : order) {
+    if (!cast.empty() && !cast[i]) continue;
+    if (options_.shuffle_memory > 0) between.push_back(client_pool_.pool.make<float>(1 + chance.below(5000)));
+    std::unique_ptr<Performer> performer = task.make_performer(views.of(ClientId{i}, task.samples()), client_pool_.pool);
+    if (!cast.empty()) performer->validate_payloads();  // other hosts play with it
+    if (views.air) performer->set_air(*views.air, ClientId{i});
+    client_pool_.clients[i] = std::make_unique<Client>(ClientId{i}, std::move(performer));
+  }
+}
+
+void VirtualRun::spawn_all(caf::actor_system& system, StepSource& source, StepDispatcher& dispatcher, const Credit& credit,
+                           Peers* peers) {
+  control_.clients.reserve(client_pool_.clients.size());
+  for (std::uint32_t i = 0; i < client_pool_.clients.size(); ++i)
+    control_.clients.push_back(client_pool_.clients[i] ? spawn_client(system, i) : caf::actor{});
+  if (evaluates_) spawn_evaluators(system);
+  control_.conductor =
+      system.spawn<ConductorActor, quiet>(std::ref(control_), std::ref(source), std::ref(dispatcher), credit, peers);
+}
+
+// Ready before the start.
+caf::actor VirtualRun::spawn_client(caf::actor_system& system, std::uint32_t client) {
+  return system.spawn<ClientActor, caf::hidden>(std::ref(control_), client);
+}
+
+void VirtualRun::spawn_evaluators(caf::actor_system& system) {
+  for (unsigned i = 0; i < options_.threads; ++i)
+    control_.evaluators.push_back(system.spawn<EvaluatorActor, quiet>(std::ref(control_)));
+  control_.gatherer =
+      system.spawn<GathererActor, quiet>(std::ref(control_), [this](const Sample& sample) { reporter_->take(sample); });
+}
+
+// Actors must not outlive the run: an idle one ends when nobody knows it any more.
+void VirtualRun::let_go() {
+  control_.clients.clear();
+  control_.evaluators.clear();
+  control_.gatherer = nullptr;
+  control_.conductor = nullptr;
+}
+
+}  // namespace rubato

@@ -1,0 +1,54 @@
+// The actors of one run, from the first message to the last.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "actors/core/evaluator_actor.hpp"
+#include "actors/core/reporter.hpp"
+#include "actors/core/run_control.hpp"
+#include "actors/core/run_options.hpp"
+#include "actors/core/task.hpp"
+#include "actors/virtual/conductor_actor.hpp"
+
+namespace rubato {
+
+class VirtualRun {
+ public:
+  /// Measure steps go to `probe` if there is one, else to the evaluators. `cast`: who is played here, by client; empty:
+  /// everybody. Task, options and probe outlive the play.
+  VirtualRun(const Task& task, const RunOptions& options, const ClientViews& views, SnapshotSink* probe = nullptr,
+             const std::vector<bool>& cast = {});
+
+  ClientPool& client_pool() { return client_pool_; }
+  RunControl& control() { return control_; }
+
+  /// Performs all steps of the source, which end at `desk`. Returns when the last is done, or passed over after a
+  /// failure. `company` may be null. Where the source pauses, `on_pause` is called when all steps so far are done and
+  /// reported.
+  void perform(StepSource& source, StepDispatcher& dispatcher, const Credit& credit, Peers* peers = nullptr,
+               const std::function<void()>& on_pause = {});
+
+  double wall_seconds() const { return wall_seconds_; }
+  std::vector<Sample>& samples() { return reporter_->samples(); }
+
+ private:
+  void make_clients(const Task& task, const ClientViews& views, const std::vector<bool>& cast);
+  void make_room(const Task& task, std::size_t clients);
+  void spawn_all(caf::actor_system& system, StepSource& source, StepDispatcher& dispatcher, const Credit& credit, Peers* peers);
+  caf::actor spawn_client(caf::actor_system& system, std::uint32_t client);
+  void spawn_evaluators(caf::actor_system& system);
+  void let_go();
+
+  const RunOptions& options_;
+  SnapshotSender sender_;
+  bool evaluates_;
+  ClientPool client_pool_;
+  RunControl control_;
+  std::unique_ptr<Reporter> reporter_;  // of the performance
+  double wall_seconds_ = 0;
+};
+
+}  // namespace rubato

@@ -1,0 +1,557 @@
+#include "actors/wall/client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rubato {
+
+void WallClient::handle(const WallEvent& event, ThreadMemory& memory) {
+  if (world_.client_pool.has_failed()) return;
+  performed_.at = now_ = std::max(now_, event.at);  // of two threads that stamp events the slower one may come second
+  try {
+    close_windows_before(now_, memory);
+    using Kind = WallEvent::Kind;
+    switch (event.kind) {
+      case Kind::start:
+        tally_.first = now_;
+        if (event.number == 0)
+          protocol_->start(effects_);
+        else if (!is_paused_)
+          protocol_->resume(now_, effects_);
+        break;
+      case Kind::tick:
+        tick(event, memory);
+        break;
+      case Kind::close:
+        if (protocol_->mailbox().open_until() == event.at) protocol_->on_window_close(event.at, effects_);
+        break;
+      case Kind::deadline:
+        protocol_->on_deadline(now_, event.wake.detail, effects_);
+        break;
+      case Kind::message:
+        receive(event, memory);
+        break;
+      case Kind::control:
+        take_control(event.control, memory);
+        break;
+      case Kind::unify:
+        unify(event, memory);
+        break;
+      case Kind::refill:
+        protocol_->on_refill();
+        break;
+      case Kind::presence:
+        protocol_->on_presence(event.client, event.number == 1, now_, effects_);
+        break;
+      case Kind::reset:
+        enter_epoch(Epoch::unpacked(event.number), memory);
+        break;
+      case Kind::leave:
+        leave();
+        break;
+      case Kind::come:
+        come(event.churn, memory);
+        break;
+      case Kind::pause:
+        is_paused_ = true;
+        ++timers_;
+        break;
+      case Kind::go_on:
+        is_paused_ = false;
+        if (!is_stopped_) protocol_->resume(now_, effects_);
+        break;
+      case Kind::cut:
+        partition_ = event.number;
+        break;
+      case Kind::hand:
+        if (is_here_ && !is_stopped_) hand_model(event.client, event.number);
+        break;
+      case Kind::keep:
+        if (!is_here_) break;
+        control({.kind = StepKind::save, .client = self_, .incarnation = incarnation(), .index = event.number, .at = now_});
+        keep_state(event.number);
+        break;
+      case Kind::measure:
+        world_.network.measured(self_, event.number, protocol_->counts());
+        world_.client_pool.snapshots().on_measure({.kind = StepKind::measure, .client = self_, .index = event.number, .at = now_},
+                                                  *performer_, memory);
+        break;
+      case Kind::save:
+        save(event.number, memory);
+        break;
+      case Kind::stop:
+        is_stopped_ = true;
+        protocol_->on_stop();
+        break;
+    }
+    take_over(memory);
+  } catch (const std::exception& error) {
+    world_.client_pool.fail(performed_, error.what());
+  } catch (...) {
+    world_.client_pool.fail(performed_, "something that is no std::exception");
+  }
+}
+
+// What was stamped after the end of a window does not belong to it, even if the alarm comes later.
+void WallClient::close_windows_before(Time now, ThreadMemory& memory) {
+  while (protocol_->mailbox().open_until() < now) {
+    protocol_->on_window_close(protocol_->mailbox().open_until(), effects_);
+    take_over(memory);
+  }
+}
+
+void WallClient::tick(const WallEvent& event, ThreadMemory&) {
+  if (is_stopped_ || !is_here_ || is_paused_ || event.number != timers_) return;
+  ++world_.events;
+  if (event.wake.priority == Priority::transmit) return protocol_->on_transmit(now_, event.wake.detail, effects_);
+  if (event.at < computed_ && !world_.saturates && !protocol_->awaits_computations()) {
+    ++tally_.skipped;
+    return protocol_->skip_compute(effects_);
+  }
+  protocol_->on_compute(now_, event.wake.detail, effects_);
+}
+
+// Of two lives of a sender the older one is dead.
+bool WallClient::knows_life_of(const Message& message) {
+  const auto senders = world_.graph.senders_to(self_);
+  const auto at = std::lower_bound(senders.begin(), senders.end(), message.sender);
+  if (at == senders.end() || *at != message.sender) return message.kind == MessageKind::model;
+  lives_.resize(senders.size());
+  std::uint32_t& known = lives_[static_cast<std::size_t>(at - senders.begin())];
+  if (message.incarnation > known) {
+    known = message.incarnation;
+    protocol_->on_new_life(message.sender);
+  }
+  return message.incarnation == known;
+}
+
+// What clients of this host send is what it should be.
+bool WallClient::fits(const WallEvent& event) const {
+  if (!event.place) return true;
+  const Message& message = *event.message;
+  Step step{.kind = StepKind::merge, .message = message.kind};
+  if (message.kind == MessageKind::update) step.phase = protocol_->phase_of(message.tag);
+  return performer_->fits(message.payload, step, event.delivery.place);
+}
+
+void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
+  const Message& message = *event.message;
+  if (is_unheard(event)) return;
+  ++world_.events;
+  if (!fits(event)) {
+    ++tally_.misshapen;
+    return;
+  }
+  const bool is_alive = knows_life_of(message);
+  if (is_alive && world_.passes_mass_on && message.epoch > epoch_) enter_epoch(message.epoch, memory);
+  const bool is_current = is_alive && (!world_.passes_mass_on || message.epoch == epoch_ || message.kind == MessageKind::model);
+  const auto link = world_.graph.find_link(message.sender, self_);
+  const SlotIndex slot = put(event.message);
+  Arrival arrival{{message.sender, message.incarnation, message.sequence},
+                  slot,
+                  std::min(message.sent, now_),
+                  protocol_->awaits_computations() ? std::min(event.at, now_) : now_,
+                  link.value_or(outside_graph),
+                  event.delivery.place,
+                  message.tag,
+                  message.kind};
+  if (!is_current || (!link && message.kind != MessageKind::model)) {
+    ++protocol_->counts().stale;
+    effects_.step(StepKind::discard, self_, now_).message = message.kind;
+    effects_.entry({.peer = message.sender,
+                    .sequence = message.sequence,
+                    .slot = slot,
+                    .incarnation = static_cast<std::uint16_t>(message.incarnation),
+                    .age = now_ - arrival.sent,
+                    .place = event.delivery.place});
+    if (is_alive && link && message.kind == MessageKind::update) protocol_->on_outdated(arrival, effects_);
+    return;
+  }
+  if (message.kind == MessageKind::model) {
+    if (message.sequence < first_fetched_model && protocol_->on_model(arrival, effects_)) return;
+    return receive_model(event, slot, memory);
+  }
+  const Offer offer = protocol_->on_arrival(arrival, effects_);
+  if (!world_.link_counts.empty()) ++(offer == Offer::kept ? world_.link_counts[*link].kept : world_.link_counts[*link].refused);
+  if (world_.acknowledges && offer == Offer::kept)
+    world_.network.send(ControlMessage{MessageKind::acknowledgement, self_, message.sender, message.sequence, Duration{}});
+}
+
+// Of a unification that is due, or nearly, because hosts' clocks differ.
+bool WallClient::is_of_hub(const Message& message) const {
+  const Duration period = world_.unification_period;
+  return period > Duration{} && message.sequence > adopted_ &&
+         message.sequence <= static_cast<std::uint64_t>((now_ - Time{}) / period) + 2;
+}
+
+void WallClient::receive_model(const WallEvent& event, SlotIndex slot, ThreadMemory&) {
+  const Message& message = *event.message;
+  const bool is_fetched = message.sequence >= first_fetched_model;
+  const bool is_news = is_fetched ? message.sequence == fetched_ : is_of_hub(message);
+  if (is_news) (is_fetched ? fetched_ : adopted_) = is_fetched ? 0 : message.sequence;
+  Step& step = effects_.step(is_news ? StepKind::adopt : StepKind::discard, self_, now_);
+  step.message = MessageKind::model;
+  step.index = message.sequence;
+  effects_.entry({.peer = message.sender,
+                  .sequence = message.sequence,
+                  .slot = slot,
+                  .incarnation = static_cast<std::uint16_t>(message.incarnation),
+                  .age = now_ - std::min(message.sent, now_),
+                  .place = event.delivery.place});
+}
+
+void WallClient::take_control(const ControlMessage& control, ThreadMemory&) {
+  if (!is_here_ || is_apart(control.from)) return;
+  if (control.kind == MessageKind::acknowledgement)
+    protocol_->on_acknowledged(control.number);
+  else if (!is_stopped_)
+    protocol_->on_request(now_, control.from, control.number, effects_);
+}
+
+void WallClient::unify(const WallEvent& event, ThreadMemory& memory) {
+  protocol_->on_unify(now_, event.wake.detail != 0, effects_);
+  if (event.client != self_ || event.number <= adopted_ || is_stopped_) return;
+  take_over(memory);
+  adopted_ = event.number;
+  Step& step = effects_.step(StepKind::publish, self_, now_);
+  step.message = MessageKind::model;
+  step.index = event.number;
+  effects_.turn(event.number);
+  for (std::uint32_t i = 0; i < world_.graph.clients(); ++i)
+    if (ClientId{i} != self_)
+      effects_.entry({.peer = ClientId{i}, .sequence = static_cast<Sequence>(event.number), .place = outside_graph});
+}
+
+void WallClient::enter_epoch(Epoch epoch, ThreadMemory& memory) {
+  if (epoch <= epoch_ || !is_here_) return;
+  take_over(memory);
+  epoch_ = epoch;
+  std::uint64_t highest = world_.epoch.load();
+  while (highest < epoch.packed() && !world_.epoch.compare_exchange_weak(highest, epoch.packed())) {
+  }
+  protocol_->on_unify(now_, true, effects_);  // whatever waits in the mailbox is of an older epoch
+  sent_.clear();
+  effects_.step(StepKind::reset, self_, now_).index = epoch.packed();
+  take_over(memory);
+}
+
+void WallClient::save(std::uint64_t number, ThreadMemory& memory) {
+  take_over(memory);
+  Step step{.kind = StepKind::save, .client = self_, .incarnation = incarnation(), .index = number, .at = now_};
+  control(step);
+  Archive archive;
+  std::uint64_t epoch = epoch_.packed();
+  archive(epoch), archive(adopted_);
+  protocol_->archive(archive);
+  performer_->archive(archive);
+  world_.network.saved(self_, number, archive.take());
+}
+
+void WallClient::keep_state(std::uint64_t number) {
+  Archive archive;
+  performer_->archive(archive);
+  saved_.keep(number, archive.take());
+}
+
+void WallClient::leave() {
+  is_here_ = is_paused_ = false;
+  fetched_ = 0;
+  ++timers_;
+  protocol_->on_leave(now_, effects_);
+}
+
+void WallClient::come(const ChurnEvent& event, ThreadMemory& memory) {
+  is_here_ = true;
+  since_ = now_;
+  life_ = event.life;
+  if (life_ == 0) tally_.first = now_;
+  if (life_ > 0) {
+    const std::uint64_t number = saved_.has(event.number) ? event.number : 0;  // a host that starts again has forgotten others
+    control({.kind = StepKind::load, .client = self_, .incarnation = incarnation(), .index = number, .at = now_});
+    Archive archive(saved_.at(number), world_.client_pool.pool);
+    performer_->archive(archive);
+    archive.expect_end();
+  }
+  if (event.from == Origin::neighbour && world_.may_adopt) fetched_ = fetched_model(event);
+  if (is_stopped_) return;
+  protocol_->resume(now_, effects_);
+  take_over(memory);
+  if (early_ && early_->message->sequence == fetched_) receive(*std::exchange(early_, std::nullopt), memory);
+  early_.reset();
+}
+
+// To one who begins a life.
+void WallClient::hand_model(ClientId joiner, std::uint64_t number) {
+  Step& step = effects_.step(StepKind::publish, self_, now_);
+  step.message = MessageKind::model;
+  step.index = number;
+  effects_.turn(number);
+  effects_.entry({.peer = joiner, .sequence = static_cast<Sequence>(number), .place = outside_graph});
+}
+
+// Nobody is there, or somebody who does not know what the letter is about. A model for the life that is about to begin
+// may come first, because hosts' clocks differ.
+bool WallClient::is_unheard(const WallEvent& event) {
+  const Message& message = *event.message;
+  const bool is_for_a_life = message.kind == MessageKind::model && message.sequence >= first_fetched_model;
+  if (!is_here_ && is_for_a_life) {
+    early_ = event;
+    return true;
+  }
+  const bool is_unheard = !is_here_ || is_apart(message.sender) || (!is_for_a_life && message.sent < since_);
+  tally_.unheard += is_unheard;
+  return is_unheard;
+}
+
+void WallClient::mark_first_state(bool is_earlier_life) {
+  control({.kind = is_earlier_life ? StepKind::load : StepKind::save,
+           .client = self_,
+           .incarnation = incarnation(),
+           .index = 0,
+           .at = std::max(world_.clock.now(), Time{})});
+}
+
+void WallClient::load(std::span<const std::byte> state, std::uint64_t number) {
+  Archive archive(state, world_.client_pool.pool);
+  std::uint64_t saved_epoch = 0;
+  archive(saved_epoch), archive(adopted_);
+  protocol_->archive(archive);
+  performer_->archive(archive);
+  if (archive.bytes_left() > 0) throw BadArchive("is longer than a client's state");
+  now_ = world_.clock.now();
+  control({.kind = StepKind::load, .client = self_, .incarnation = incarnation(), .index = number, .at = now_});
+  epoch_ = Epoch::unpacked(saved_epoch);
+}
+
+void WallClient::take_over(ThreadMemory& memory) {
+  while (true) {
+    if (const auto finished = effects_.finished_round()) round_ = *finished;
+    schedule();
+    // A publication, or an answer, may make the protocol say more: then there is more to take over.
+    for (std::size_t i = 0; i < effects_.drafts().size(); ++i) {
+      Effects::Draft draft = effects_.drafts()[i];
+      const auto first = effects_.entries().begin() + static_cast<std::ptrdiff_t>(draft.first_entry);
+      entries_.assign(first, first + static_cast<std::ptrdiff_t>(draft.entries));
+      perform(draft, entries_, memory);
+      schedule();
+    }
+    send_requests();
+    send_again();
+    effects_.clear();
+    scheduled_wakes_ = scheduled_closings_ = 0;
+    if (!closing_.empty()) {
+      const Time end = closing_.front();
+      closing_.erase(closing_.begin());
+      protocol_->on_window_close(end, effects_);
+      continue;
+    }
+    if (due_.empty()) return;
+    const Wake wake = due_.front();
+    due_.erase(due_.begin());
+    WallEvent event;
+    event.at = wake.at;
+    event.wake = wake;
+    event.number = timers_;
+    tick(event, memory);
+  }
+}
+
+void WallClient::schedule() {
+  while (scheduled_wakes_ < effects_.wakes().size()) {
+    const Wake wake = effects_.wakes()[scheduled_wakes_++];
+    WallEvent event;
+    event.at = wake.at;
+    event.wake = wake;
+    const bool is_deadline = wake.priority == Priority::deadline;
+    if (is_deadline) event.kind = WallEvent::Kind::deadline;
+    event.number = timers_;
+    if (wake.at == never || (is_stopped_ && !is_deadline)) continue;
+    if (wake.at <= now_ && wake.priority == Priority::transmit) {
+      due_.push_back(wake);  // right after what it is coupled to
+      continue;
+    }
+    if (world_.saturates && wake.priority == Priority::compute) event.at = std::min(wake.at, now_);
+    world_.network.later(event.at, self_, std::move(event), is_deadline);
+  }
+  while (scheduled_closings_ < effects_.closings().size()) {
+    const Wake closing = effects_.closings()[scheduled_closings_++];
+    if (closing.at <= now_) {
+      closing_.push_back(closing.at);
+      continue;
+    }
+    WallEvent event;
+    event.kind = WallEvent::Kind::close;
+    event.at = closing.at;
+    world_.network.later(closing.at, self_, std::move(event), true);
+  }
+}
+
+void WallClient::control(const Step& step) {
+  hash_.add(step);
+  ++tally_.steps;
+  world_.record.add(step);
+}
+
+void WallClient::perform(Effects::Draft& draft, std::span<StepEntry> entries, ThreadMemory& memory) {
+  Step& step = draft.step;
+  step.at = std::max(step.at, now_);
+  step.incarnation = incarnation();
+  step.entries = entries;
+  performed_ = step;
+  for (StepEntry& entry : entries)
+    if (entry.peer == self_) entry.incarnation = static_cast<std::uint16_t>(incarnation());  // kept by its sender
+  const std::int64_t since = world_.client_pool.math_clock();
+  switch (step.kind) {
+    case StepKind::publish:
+      publish(draft, entries, memory);
+      break;
+    case StepKind::begin:
+      control(step);
+      performer_->begin(memory);
+      break;
+    case StepKind::compute:
+      control(step);
+      performer_->compute(step, memory);
+      computed_ = world_.clock.now();
+      if (protocol_->awaits_computations()) now_ = std::max(now_, computed_);
+      break;
+    case StepKind::merge:
+      merge(step, memory);
+      break;
+    case StepKind::adopt:
+      control(step);
+      performer_->adopt(slots_[entries.front().slot]->payload);
+      break;
+    case StepKind::reclaim:
+      control(step);
+      performer_->reclaim(slots_[entries.front().slot]->payload, memory);
+      break;
+    case StepKind::reset:
+      control(step);
+      performer_->reset(memory);
+      break;
+    case StepKind::decide: {
+      control(step);
+      const bool is_yes = performer_->decide(step, memory);
+      protocol_->on_answer(now_, is_yes, effects_);
+      break;
+    }
+    default:
+      control(step);
+  }
+  memory.math_nanoseconds += world_.client_pool.math_clock() - since;
+  if (step.kind == StepKind::publish) return;
+  for (const StepEntry& entry : entries) let_go(entry.slot);
+}
+
+void WallClient::merge(const Step& step, ThreadMemory& memory) {
+  control(step);
+  memory.payloads.clear();
+  for (const StepEntry& entry : step.entries) {
+    memory.payloads.push_back(&slots_[entry.slot]->payload);
+    tally_.staleness.add(entry.age);
+  }
+  performer_->merge(step, memory.payloads, memory);
+}
+
+// Recorded, and in the hands of the kernel, before the payload leaves.
+void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, ThreadMemory& memory) {
+  Step& step = draft.step;
+  MessageCounts& counts = protocol_->counts();
+  const bool is_exchanged = step.message != MessageKind::model;
+  std::vector<Delivery> deliveries;
+  Duration airtime{};
+  for (std::uint32_t place = 0; place < entries.size(); ++place) {
+    StepEntry& entry = entries[place];
+    entry.incarnation = static_cast<std::uint16_t>(incarnation());
+    const Fate fate = fate_of({self_, entry.peer, entry.place, step.message, draft.turn, 0, now_, draft.round.value_or(round_)});
+    entry.lost = fate.lost;
+    entry.copies = fate.copies;
+    airtime = std::max(airtime, fate.airtime);
+    counts.sent += is_exchanged;
+    counts.lost += fate.lost && is_exchanged;
+    if (entry.place != outside_graph && !world_.link_counts.empty()) {
+      ++world_.link_counts[entry.place].sent;
+      world_.link_counts[entry.place].lost += fate.lost;
+    }
+    if (!fate.lost)
+      deliveries.push_back({entry.peer, place, fate.copies, fate.delay, fate.copy_delay});
+    else
+      protocol_->on_lost(entry.peer, step.message, effects_);
+  }
+  counts.airtime += airtime;
+  if (!is_exchanged) world_.model_messages += entries.size();
+  control(step);
+  if (world_.record.has_failed()) deliveries.clear();
+  auto message = std::make_shared<Message>();
+  message->payload = performer_->publish(step, memory);
+  message->kind = step.message;
+  message->sender = self_;
+  message->incarnation = incarnation();
+  message->sequence = entries.empty() ? static_cast<Sequence>(step.index) : entries.front().sequence;
+  message->tag = draft.tag;
+  message->epoch = epoch_;
+  message->sent = world_.clock.now();
+  if (step.keeps && !entries.empty()) protocol_->on_retained(static_cast<Sequence>(step.index), put(message));
+  if (draft.kept_among > 0) keep(message, deliveries, draft.kept_among);
+  const std::size_t under_way = deliveries.size();
+  if (under_way > 0) world_.network.send(std::move(message), std::move(deliveries));
+  if (is_exchanged) protocol_->on_departed(under_way, now_, effects_);
+}
+
+// Of who is apart nothing is heard, however often it is sent.
+Fate WallClient::fate_of(const LinkUse& use) const {
+  Fate fate;
+  if (world_.channel) fate = world_.channel->carry(use);
+  if (is_apart(use.receiver))
+    fate.lost = true;
+  else if (fate.lost && world_.retransmits)
+    fate = retransmitted(fate, *world_.channel, use);
+  return fate;
+}
+
+void WallClient::keep(std::shared_ptr<const Message> message, std::vector<Delivery> deliveries, std::size_t among) {
+  const auto is_alike = [&](const Sent& sent) { return sent.message->kind == message->kind; };
+  if (static_cast<std::size_t>(std::ranges::count_if(sent_, is_alike)) >= among) sent_.erase(std::ranges::find_if(sent_, is_alike));
+  sent_.push_back({std::move(message), std::move(deliveries)});
+}
+
+// The real links have lost it, or nobody has: receivers know what they have. On the modelled link it may still be under
+// way.
+void WallClient::send_again() {
+  const Time now = world_.clock.now();
+  for (const Effects::Repetition& again : effects_.repetitions())
+    for (const Sent& sent : sent_) {
+      if (sent.message->kind != again.kind || sent.message->sequence != again.sequence) continue;
+      for (const Delivery& delivery : sent.deliveries)
+        if (delivery.receiver == again.to && now >= sent.message->sent + delivery.delay)
+          world_.network.send(sent.message, {delivery});
+    }
+}
+
+void WallClient::send_requests() {
+  for (const Effects::Request& request : effects_.requests()) {
+    Fate fate;
+    if (request.is_modelled) fate = fate_of({self_, request.to, outside_graph, MessageKind::request, requests_++, 0, now_, round_});
+    if (!fate.lost && !is_apart(request.to))
+      world_.network.send(ControlMessage{MessageKind::request, self_, request.to, request.tag, fate.delay});
+  }
+}
+
+SlotIndex WallClient::put(std::shared_ptr<const Message> message) {
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<SlotIndex>(slots_.size()));
+    slots_.emplace_back();
+  }
+  const SlotIndex slot = free_slots_.back();
+  free_slots_.pop_back();
+  slots_[slot] = std::move(message);
+  return slot;
+}
+
+void WallClient::let_go(SlotIndex slot) {
+  slots_[slot] = nullptr;
+  free_slots_.push_back(slot);
+}
+
+}  // namespace rubato

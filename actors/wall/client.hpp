@@ -1,0 +1,251 @@
+// WallClient: one client in real time, with its timers, its mailbox and its numbers. No actor: whoever hands it one
+// event after the other, on whatever thread, plays it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "actors/core/client_pool.hpp"
+#include "actors/core/saved_states.hpp"
+#include "actors/wall/clock.hpp"
+#include "actors/wall/message.hpp"
+#include "runtime/engine/conductor.hpp"
+#include "runtime/hash.hpp"
+#include "runtime/histogram.hpp"
+#include "runtime/protocols/protocol.hpp"
+#include "runtime/record.hpp"
+#include "runtime/world/attendance.hpp"
+#include "runtime/world/channel.hpp"
+#include "runtime/world/churn.hpp"
+#include "runtime/world/graph.hpp"
+#include "runtime/world/unification.hpp"
+
+namespace rubato {
+
+/// Something that happens to a client, with the instant at which it happened.
+struct WallEvent {
+  enum class Kind : std::uint8_t {
+    start,     ///< timers begin; number 1: again, after a restart or late
+    tick,      ///< wake
+    close,     ///< the window that ends at `at`
+    deadline,  ///< of the message `wake.detail`
+    message,
+    control,
+    unify,  ///< the number-th, with `client` as its hub
+    refill,
+    presence,  ///< `client` is here (number 1) or not
+    reset,     ///< epoch = number
+    leave,     ///< the client goes
+    come,      ///< it begins a life: what `churn` says
+    pause,     ///< its timers stop
+    go_on,     ///< and go on
+    cut,       ///< messages between the groups of partition `number` are lost; all_links: no longer
+    hand,      ///< its model to `client`, who begins a life: letter `number`
+    keep,      ///< its state, under this number, for a later life
+    measure,   ///< sample = number
+    save,      ///< checkpoint = number
+    stop,      ///< timers end; what is under way still counts
+  };
+  static constexpr std::uint64_t all_links = ~std::uint64_t{0};
+  Kind kind = Kind::tick;
+  Time at{};
+  Wake wake{};  ///< tick: from before a pause or another life if `number` says so
+  std::uint64_t number = 0;
+  ClientId client{};
+  std::shared_ptr<const Message> message{};
+  Delivery delivery{};
+  ControlMessage control{};
+  ChurnEvent churn{};
+  std::shared_ptr<const void> place{};  ///< of what came from another host: in the room of what may wait here
+};
+
+/// Where clients send to. May be called on any thread.
+class ClientNetwork {
+ public:
+  virtual ~ClientNetwork() = default;
+  /// To all receivers of the deliveries, wherever they are.
+  virtual void send(std::shared_ptr<const Message> message, std::vector<Delivery> deliveries) = 0;
+  virtual void send(const ControlMessage& control) = 0;
+  /// Hands the event to the client when its time has come. `counts`: a run that stops waits for it.
+  virtual void later(Time when, ClientId client, WallEvent event, bool counts) = 0;
+  /// What has become of a client's messages so far, at a sample.
+  virtual void measured(ClientId client, std::uint64_t sample, const MessageCounts& counts) = 0;
+  /// A client has written its part of a checkpoint.
+  virtual void saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) = 0;
+};
+
+/// The record of a host, written by many clients.
+class WallRecord {
+ public:
+  explicit WallRecord(std::unique_ptr<Recorder> recorder) : recorder_{std::move(recorder)} {}
+  void add(const Step& step) {
+    if (!recorder_) return;
+    const std::lock_guard lock(mutex_);
+    recorder_->add(step);
+    if (step.kind == StepKind::publish || step.kind == StepKind::save) recorder_->flush();  // before anybody can know of it
+    if (!recorder_->error().empty()) has_failed_.store(true, std::memory_order_relaxed);
+  }
+  /// The disk does not take it: nothing may leave any more.
+  bool has_failed() const { return has_failed_.load(std::memory_order_relaxed); }
+  Recorder* recorder() { return recorder_.get(); }
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<Recorder> recorder_;
+  std::atomic<bool> has_failed_{false};
+};
+
+/// What the clients of a host share; outlives them.
+struct WallWorld {
+  const Graph& graph;
+  const ChurnPlan& churn;
+  const Channel* channel = nullptr;  ///< laid over the real links; null: these are enough
+  bool acknowledges = false;
+  bool retransmits = false;       ///< what the modelled links lose is sent again until it arrives
+  bool passes_mass_on = false;    ///< epochs matter
+  bool may_adopt = false;         ///< who joins can take the model of a neighbour
+  bool saturates = false;         ///< computes as fast as it can
+  Duration unification_period{};  ///< 0: no hub sends its model by the clock
+  std::uint32_t incarnation = 0;  ///< of this host's clients
+  WallClock& clock;
+  ClientNetwork& network;
+  WallRecord& record;
+  ClientPool& client_pool;
+  std::atomic<std::uint64_t> events{0};
+  std::atomic<std::uint64_t> epoch{0};    ///< the highest that any client knows, packed
+  std::vector<LinkCounts> link_counts{};  ///< each number is written by one client
+  std::atomic<std::uint64_t> model_messages{0};
+};
+
+/// What a client has done; read when nobody plays it.
+struct WallTally {
+  std::uint64_t skipped = 0;    ///< compute ticks left out, because their predecessor was not finished
+  std::uint64_t unheard = 0;    ///< letters that found nobody there, or another life, or came from behind a partition
+  std::uint64_t misshapen = 0;  ///< letters whose numbers fit no model of this run
+  std::uint64_t steps = 0;
+  Time first{};  ///< when its timers began
+  DurationHistogram staleness;
+};
+
+class WallClient {
+ public:
+  WallClient(WallWorld& world, ClientId self, std::unique_ptr<Protocol> protocol, std::unique_ptr<Performer> performer)
+      : world_{world},
+        self_{self},
+        protocol_{std::move(protocol)},
+        performer_{std::move(performer)},
+        is_here_{world.churn.is_empty() || world.churn.begins_here(self)} {}
+
+  /// One event after the other; ticks must be handed over in the order of their times.
+  void handle(const WallEvent& event, ThreadMemory& memory);
+
+  /// Before any event: goes on from a checkpoint. Throws BadArchive.
+  void load(std::span<const std::byte> state, std::uint64_t number);
+  /// Before any event: its first state is number 0; it begins with it, or, in a later life, begins with it again.
+  void mark_first_state(bool is_earlier_life);
+  /// Before any event: its first state stays in memory, because the plan has it come back with it.
+  void keep_first_state() { keep_state(0); }
+  /// Before any event, where the plan is under way: what it says of this client, and the partition in force, or
+  /// all_links.
+  void begin_in_plan(const Attendance& attendance, std::uint64_t partition) {
+    is_here_ = attendance.is_here(self_);
+    is_paused_ = attendance.is_paused(self_);
+    life_ = attendance.life(self_);
+    partition_ = partition;
+  }
+  /// The steps of an earlier life, so that the hash covers them.
+  void recall(const StepHash& hash, std::uint64_t steps) {
+    hash_ = hash;
+    tally_.steps = steps;
+  }
+
+  ClientId id() const { return self_; }
+  const Protocol& protocol() const { return *protocol_; }
+  const Performer& performer() const { return *performer_; }
+  const StepHash& hash() const { return hash_; }
+  const WallTally& tally() const { return tally_; }
+  Epoch epoch() const { return epoch_; }
+  bool is_here() const { return is_here_; }
+
+ private:
+  std::uint32_t incarnation() const { return world_.incarnation + life_; }
+  void keep_state(std::uint64_t number);
+  void leave();
+  void come(const ChurnEvent& event, ThreadMemory& memory);
+  void hand_model(ClientId joiner, std::uint64_t number);
+  bool is_apart(ClientId other) const {
+    return partition_ != WallEvent::all_links && world_.churn.group(partition_, self_) != world_.churn.group(partition_, other);
+  }
+  bool is_unheard(const WallEvent& event);
+  void tick(const WallEvent& event, ThreadMemory& memory);
+  void receive(const WallEvent& event, ThreadMemory& memory);
+  bool is_of_hub(const Message& message) const;
+  void receive_model(const WallEvent& event, SlotIndex slot, ThreadMemory& memory);
+  void take_control(const ControlMessage& control, ThreadMemory& memory);
+  void unify(const WallEvent& event, ThreadMemory& memory);
+  void enter_epoch(Epoch epoch, ThreadMemory& memory);
+  void save(std::uint64_t number, ThreadMemory& memory);
+  void close_windows_before(Time now, ThreadMemory& memory);
+  bool knows_life_of(const Message& message);
+  bool fits(const WallEvent& event) const;
+
+  void take_over(ThreadMemory& memory);
+  void schedule();
+  void perform(Effects::Draft& draft, std::span<StepEntry> entries, ThreadMemory& memory);
+  void publish(Effects::Draft& draft, std::span<StepEntry> entries, ThreadMemory& memory);
+  void merge(const Step& step, ThreadMemory& memory);
+  void control(const Step& step);
+  Fate fate_of(const LinkUse& use) const;
+  void keep(std::shared_ptr<const Message> message, std::vector<Delivery> deliveries, std::size_t among);
+  void send_requests();
+  void send_again();
+
+  SlotIndex put(std::shared_ptr<const Message> message);
+  void let_go(SlotIndex slot);
+
+  WallWorld& world_;
+  ClientId self_;
+  std::unique_ptr<Protocol> protocol_;
+  std::unique_ptr<Performer> performer_;
+  Effects effects_;
+  std::size_t scheduled_wakes_ = 0;  // of the effects that are being taken over
+  std::size_t scheduled_closings_ = 0;
+  std::vector<StepEntry> entries_;  // of the step that is performed
+  StepHash hash_;
+  WallTally tally_;
+  Time now_{};
+  Step performed_{.client = self_};  // the newest: what a failure names
+  Time computed_{};                  // when the last computation was finished
+  Epoch epoch_;
+  bool is_stopped_ = false;
+  bool is_here_;
+  bool is_paused_ = false;
+  std::uint32_t life_ = 0;    // in the plan
+  Time since_ = Time::min();  // when it began
+  std::uint64_t timers_ = 0;  // tells ticks that are due from those of before a pause or another life
+  std::uint64_t partition_ = WallEvent::all_links;
+  std::uint64_t fetched_ = 0;       // the letter with a neighbour's model that this life waits for; 0: none
+  std::optional<WallEvent> early_;  // such a letter that came before the life began
+  SavedStates saved_;
+  std::uint64_t adopted_ = 0;  // the newest unification it knows
+  std::uint64_t requests_ = 0;
+  std::vector<std::shared_ptr<const Message>> slots_;  // letters that the protocol holds
+  std::vector<SlotIndex> free_slots_;
+  std::vector<std::uint32_t> lives_;  // by sender among its neighbours: the newest incarnation
+  struct Sent {
+    std::shared_ptr<const Message> message;
+    std::vector<Delivery> deliveries;
+  };
+  std::deque<Sent> sent_;      // what it may be asked for once more, the newest last
+  std::uint64_t round_ = 0;    // rounds that are over, where there are any
+  std::vector<Wake> due_;      // wake-ups of this very instant
+  std::vector<Time> closing_;  // windows that end with it
+};
+
+}  // namespace rubato

@@ -1,0 +1,79 @@
+#include "actors/wall/gathering.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace rubato {
+
+namespace {
+
+constexpr Duration glance = std::chrono::milliseconds(20);
+
+}  // namespace
+
+std::optional<std::vector<FinalClient>> WallGathering::gather(const std::vector<FinalClient>& mine, Duration limit,
+                                                              HostId& gatherer) {
+  const Duration until = monotonic_now() + limit;
+  while (true) {
+    gatherer = membership_.first_alive();
+    if (gatherer == membership_.self()) return take_all(mine, until);
+    if (give(mine, gatherer, until)) return std::nullopt;
+    if (monotonic_now() >= until) return std::nullopt;
+  }
+}
+
+GoodsName WallGathering::name_of(ClientId client, HostId gatherer) {
+  return {GoodsKind::result, std::uint64_t{gatherer.value} << 32 | client.value};
+}
+
+// False: the other has gone before it had them.
+bool WallGathering::give(const std::vector<FinalClient>& mine, HostId to, Duration until) {
+  for (const FinalClient& client : mine) {
+    const auto packed = std::make_shared<PackedClient>(pack(client, pool_));
+    items_.promise(name_of(client.client, to), {to});
+    items_.deliver(name_of(client.client, to), [packed](HostId) { return Item{packed->head, packed->tensors}; });
+  }
+  std::unique_lock lock(mutex_);
+  while (items_.kept() > 0) {
+    if (!membership_.is_alive(to) || monotonic_now() >= until) {
+      for (const FinalClient& client : mine) items_.let_go(name_of(client.client, to), to);
+      return false;
+    }
+    changed_.wait_for(lock, glance);
+  }
+  return true;
+}
+
+bool WallGathering::take(ClientId client, std::optional<Item> goods) {
+  if (!goods) return true;
+  auto state = unpack(goods->head, std::move(goods->tensors), scalar_, numbers_);
+  if (!state || state->client != client) return false;
+  const std::lock_guard lock(mutex_);
+  taken_[client] = std::move(*state);
+  changed_.notify_all();
+  return true;
+}
+
+std::vector<FinalClient> WallGathering::take_all(const std::vector<FinalClient>& mine, Duration until) {
+  std::vector<ClientId> asked;
+  for (std::uint32_t i = 0; i < host_of_.size(); ++i) {
+    if (host_of_[i] == membership_.self() || !membership_.is_alive(host_of_[i])) continue;
+    asked.push_back({i});
+    items_.want(name_of({i}, membership_.self()), host_of_[i],
+                [this, client = ClientId{i}](std::optional<Item> goods) { return take(client, std::move(goods)); });
+  }
+  std::unique_lock lock(mutex_);
+  const auto is_done = [&](ClientId client) { return taken_.contains(client) || !membership_.is_alive(host_of_[client.value]); };
+  while (!std::all_of(asked.begin(), asked.end(), is_done) && monotonic_now() < until) changed_.wait_for(lock, glance);
+  lock.unlock();
+  items_.settle();
+  items_.give_up();
+  std::vector<FinalClient> all = mine;
+  lock.lock();  // what comes now comes too late, but it may come
+  for (auto& [client, state] : taken_) all.push_back(std::move(state));
+  std::sort(all.begin(), all.end(), [](const FinalClient& a, const FinalClient& b) { return a.client < b.client; });
+  return all;
+}
+
+}  // namespace rubato

@@ -1,0 +1,585 @@
+#include "actors/wall/host.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/core/caf.hpp"
+#include "actors/wall/wall_actor.hpp"
+
+namespace rubato {
+
+namespace {
+
+constexpr std::size_t most_deliveries = 256;                   // in a parcel
+constexpr std::int64_t most_waiting = 100'000;                 // letters and notes of one host, not yet handled
+constexpr Duration settling = std::chrono::milliseconds(400);  // without a letter from anywhere: the links are empty
+
+// A channel that only stands for "at once" is not laid over real links.
+const Channel* modelled(const config::Channel& channel, const Timing& timing) {
+  const bool is_at_once = channel.kind == config::ChannelKind::ideal && channel.delay.value <= 1e-6;
+  return is_at_once ? nullptr : timing.channel.get();
+}
+
+}  // namespace
+
+WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timing& timing, const RunOptions& options,
+                   WallRecord& record, WallNetwork* network)
+    : experiment_{experiment},
+      timing_{timing},
+      options_{options},
+      network_{network},
+      client_pool_{sender_, 1, task.dimension() >= small_model},
+      control_{client_pool_, task.evaluation(), static_cast<int>(options.threads)},
+      clock_{experiment.time_scale},
+      world_{.graph = timing.graph,
+             .churn = timing.churn,
+             .channel = modelled(experiment.channel, timing),
+             .acknowledges = timing.conductor.acknowledges,
+             .retransmits = timing.conductor.retransmits,
+             .passes_mass_on = !timing.settings.share_weights.empty() || timing.settings.needs.in_order,
+             .may_adopt = timing.conductor.may_adopt,
+             .saturates = experiment.saturate,
+             .unification_period = timing.conductor.unification.period,
+             .clock = clock_,
+             .network = *this,
+             .record = record,
+             .client_pool = client_pool_},
+      reporter_{options, control_},
+      is_state_{timing.settings.needs.keep != Keep::all && timing.protocol() != ProtocolKind::rounds} {
+  if (options.counts_links) world_.link_counts.resize(timing.graph.links());
+  sender_.use(control_);
+  make_clients(task, timing);
+  if (!network_) return;
+  hosts_.resize(network_->membership.hosts());
+  for (std::size_t host = 0; host < hosts_.size(); ++host) quotas_.emplace_back(most_waiting);
+  is_stopped_.resize(hosts_.size());
+  network_->membership.handle(ParcelKind::message, [this](HostId from, Parcel parcel, Duration arrived) {
+    receive_message(from, std::move(parcel), arrived);
+  });
+  network_->membership.handle(ParcelKind::control, [this](HostId from, Parcel parcel, Duration arrived) {
+    receive_control(from, std::move(parcel), arrived);
+  });
+  network_->membership.handle(ParcelKind::notice, [this](HostId from, Parcel, Duration) {
+    const std::lock_guard lock(mutex_);
+    is_stopped_[from.value] = true;
+  });
+}
+
+WallHost::~WallHost() = default;
+
+void WallHost::make_clients(const Task& task, Timing& timing) {
+  if (network_) timing.settings.may_duplicate = true;  // whatever carries letters may carry one twice
+  auto protocols = timing.make_protocols(true);
+  const ClientViews views = timing.views(true);
+  by_client_.resize(protocols.size());
+  measured_ = std::make_shared<std::vector<ClientId>>();
+  const auto most = experiment_.metrics.clients == 0 ? protocols.size() : static_cast<std::size_t>(experiment_.metrics.clients);
+  for (std::uint32_t i = 0; i < protocols.size(); ++i) {
+    if (network_ && network_->host_of[i] != network_->self()) continue;
+    clients_.push_back(std::make_unique<WallClient>(world_, ClientId{i}, std::move(protocols[i]),
+                                                    task.make_performer(views.of(ClientId{i}, task.samples()), client_pool_.pool)));
+    by_client_[i] = clients_.back().get();
+    if (i < most) measured_->push_back(ClientId{i});
+  }
+}
+
+NetworkCounts WallHost::counts() const { return {malformed_.load(), flooded_.load()}; }
+
+void WallHost::load(ClientId client, std::uint64_t number, std::span<const std::byte> state) {
+  if (!is_here(client))
+    throw std::invalid_argument("a checkpoint of client " + std::to_string(client.value) + ", which is on another host");
+  by_client_[client.value]->load(state, number);
+}
+
+void WallHost::mark_first_states(bool is_earlier_life) {
+  for (auto& client : clients_) client->mark_first_state(is_earlier_life);
+}
+
+// ---- from the first tick to the last -------------------------------------------------------------------------------
+
+void WallHost::perform(bool is_late, const std::function<void(const WallCheckpoint&)>& on_checkpoint) {
+  ActorSystem system(options_.threads);
+  join_plan(is_late);
+  spawn_all(*system);
+  if (attendance_) tell_of_absent();
+  look_at_hosts();  // who is not here
+  WallEvent start{.kind = WallEvent::Kind::start};
+  start.number = is_late ? 1 : 0;
+  start.at = is_late ? clock_.now() : Time{};
+  for (const auto& client : clients_)
+    if (is_there(client->id())) post(client->id(), start);
+  set_alarms();
+  if (attendance_) await_churn();
+  {
+    const std::lock_guard lock(door_);
+    is_open_ = true;
+  }
+  reporter_.wait([&] { look(on_checkpoint); });
+  wall_seconds_ = reporter_.wall_seconds();
+  clock_.stop();
+  let_go();
+}
+
+void WallHost::spawn_all(caf::actor_system& system) {
+  actors_.resize(by_client_.size());
+  for (auto& client : clients_)
+    actors_[client->id().value] =
+        system.spawn<WallActor, caf::hidden>(std::ref(control_), std::ref(*client), [this] { handled(); });
+  for (unsigned i = 0; i < options_.threads; ++i)
+    control_.evaluators.push_back(system.spawn<EvaluatorActor, caf::hidden + caf::lazy_init>(std::ref(control_)));
+  control_.gatherer = system.spawn<GathererActor, caf::hidden + caf::lazy_init>(std::ref(control_), [this](const Sample& sample) {
+    Sample counted = sample;
+    {
+      const std::lock_guard lock(mutex_);
+      counted.header.counts = measured_counts_[sample.header.number];
+      counted.header.joules = measured_joules_[sample.header.number];
+      measured_counts_.erase(sample.header.number);
+      measured_joules_.erase(sample.header.number);
+    }
+    reporter_.take(counted);
+  });
+}
+
+// Actors must not outlive the run: an idle one ends when nobody knows it any more.
+void WallHost::let_go() {
+  {
+    const std::lock_guard lock(door_);
+    is_open_ = false;
+  }
+  control_.close();  // after a failure, or when the drain took too long, some are still at work
+  actors_.clear();
+  control_.evaluators.clear();
+  control_.gatherer = nullptr;
+}
+
+void WallHost::every(Duration period, std::uint64_t number, std::function<void(std::uint64_t)> act) {
+  const Time when = Time{} + period * static_cast<std::int64_t>(number);
+  if (when > Time{from_seconds(experiment_.until)}) return;
+  clock_.alarm(when, [this, period, number, act = std::move(act)] {
+    act(number);
+    every(period, number + 1, act);
+  });
+}
+
+void WallHost::set_alarms() {
+  const auto next = [&](Duration period) {
+    return static_cast<std::uint64_t>(std::max(clock_.now() - Time{}, Duration{}) / period) + 1;
+  };
+  const auto repeat = [&](Duration period, std::function<void(std::uint64_t)> act) {
+    if (period > Duration{}) every(period, next(period), std::move(act));
+  };
+  repeat(timing_.conductor.cap_period, [this](std::uint64_t) {
+    WallEvent event{.kind = WallEvent::Kind::refill};
+    event.at = clock_.now();
+    post_to_all(event);
+  });
+  repeat(timing_.conductor.unification.period, [this](std::uint64_t number) { unify(number); });
+  repeat(from_seconds(experiment_.metrics.every_seconds), [this](std::uint64_t) { sample(); });
+  repeat(from_seconds(experiment_.checkpoint_every), [this](std::uint64_t number) {
+    WallEvent event{.kind = WallEvent::Kind::save};
+    event.at = clock_.now();
+    event.number = number;
+    post_to_all(event);
+  });
+  clock_.alarm(Time{from_seconds(experiment_.until)}, [this] {
+    WallEvent event{.kind = WallEvent::Kind::stop};
+    event.at = clock_.now();
+    post_to_all(event);
+    is_until_over_.store(true);
+  });
+}
+
+void WallHost::unify(std::uint64_t number) {
+  ClientId hub = timing_.conductor.unification.hub(number, timing_.graph, static_cast<std::uint64_t>(experiment_.seed));
+  const auto is_gone = [&](ClientId client) {
+    return !is_there(client) || (network_ && !network_->membership.is_alive(network_->host_of[client.value]));
+  };
+  for (std::size_t i = 0; i < by_client_.size() && is_gone(hub); ++i)  // the next one who is there
+    hub = ClientId{static_cast<std::uint32_t>((hub.value + 1) % by_client_.size())};
+  WallEvent event{.kind = WallEvent::Kind::unify};
+  event.at = clock_.now();
+  event.number = number;
+  event.client = hub;
+  event.wake.detail = timing_.conductor.unification.clears_mailbox;
+  post_to_all(event);
+}
+
+// On the clock's thread. A sample that comes before the ones before it were scored is left out: the run goes first.
+void WallHost::sample() {
+  auto measured = std::make_shared<std::vector<ClientId>>();
+  std::copy_if(measured_->begin(), measured_->end(), std::back_inserter(*measured),
+               [this](ClientId client) { return is_there(client); });
+  if (measured->empty() || control_.open_samples.load() > 2) {
+    ++samples_left_out_;
+    return;
+  }
+  ++control_.open_samples;
+  SampleHeader header;
+  header.number = samples_++;
+  header.at = clock_.now();
+  header.clients = static_cast<std::uint32_t>(measured->size());
+  header.events = world_.events.load();
+  header.model_messages = world_.model_messages.load();
+  header.measured = measured;
+  header.mass_is_whole = world_.churn.is_empty();
+  hand(control_.gatherer, SampleOpens{header});
+  WallEvent event{.kind = WallEvent::Kind::measure};
+  event.at = header.at;
+  event.number = header.number;
+  for (const ClientId client : *measured) post(client, event);
+}
+
+// ---- the plan of who comes and goes: each host carries it out for its own clients, and knows of the others
+// -------------
+
+bool WallHost::is_there(ClientId client) const {
+  const std::lock_guard lock(mutex_);
+  return !attendance_ || attendance_->is_here(client);
+}
+
+// Of a plan that is under way only its state counts. Before anybody plays the clients.
+void WallHost::join_plan(bool is_late) {
+  if (world_.churn.is_empty()) return;
+  attendance_.emplace(world_.churn);
+  std::uint64_t partition = WallEvent::all_links;
+  while (is_late && attendance_->next() <= clock_.now())
+    if (const ChurnEvent& past = attendance_->take(); past.kind == ChurnEvent::Kind::partition) partition = past.number;
+  if (!attendance_->is_cut()) partition = WallEvent::all_links;
+  for (const auto& client : clients_) {
+    client->begin_in_plan(*attendance_, partition);
+    const bool is_needed = world_.churn.needs_first_state(client->id());
+    if (is_needed || network_) client->keep_first_state();
+    if (is_needed && !network_) client->mark_first_state(false);  // hosts that can be gone on with have done so
+  }
+}
+
+void WallHost::tell_of_absent() {
+  for (const ClientId client : attendance_->absent()) tell_all(client, false);
+}
+
+void WallHost::await_churn() {
+  const Time next = attendance_->next();
+  if (next > Time{from_seconds(experiment_.until)}) return;
+  clock_.alarm(next, [this] {
+    ChurnEvent event;
+    {
+      const std::lock_guard lock(mutex_);
+      event = attendance_->take();
+    }
+    if (!is_until_over_.load()) carry_out(event);
+    await_churn();
+  });
+}
+
+void WallHost::carry_out(const ChurnEvent& event) {
+  using Kind = ChurnEvent::Kind;
+  WallEvent own;
+  own.at = event.at;
+  own.number = event.number;
+  own.churn = event;
+  const auto post_as = [&](WallEvent::Kind kind) {
+    own.kind = kind;
+    post_if_own(event.client, own);
+  };
+  switch (event.kind) {
+    case Kind::save:
+      return post_as(WallEvent::Kind::keep);
+    case Kind::leave:
+      post_as(WallEvent::Kind::leave);
+      tell_all(event.client, false);
+      return begin_epoch(event);
+    case Kind::crash:
+      return post_as(WallEvent::Kind::leave);
+    case Kind::notice:
+      tell_all(event.client, false);
+      return begin_epoch(event);
+    case Kind::pause:
+      return post_as(WallEvent::Kind::pause);
+    case Kind::go_on:
+      return post_as(WallEvent::Kind::go_on);
+    case Kind::come:
+      post_as(WallEvent::Kind::come);
+      return begin_life(event);
+    case Kind::heal:
+      own.number = WallEvent::all_links;
+      [[fallthrough]];
+    case Kind::partition:
+      own.kind = WallEvent::Kind::cut;
+      return post_to_all(own);
+  }
+}
+
+// The first neighbour that it hears hands its model over, as a letter.
+void WallHost::begin_life(const ChurnEvent& event) {
+  tell_all(event.client, true);
+  const ClientId giver = attendance_->giver_of(event.client, timing_.graph.senders_to(event.client));
+  if (event.from == Origin::neighbour && world_.may_adopt && giver != no_client) {
+    WallEvent hand{.kind = WallEvent::Kind::hand};
+    hand.at = event.at;
+    hand.number = fetched_model(event);
+    hand.client = event.client;
+    post_if_own(giver, hand);
+  }
+  begin_epoch(event);
+}
+
+// As in virtual time; what this host's clients do not hear of here they hear of from letters.
+void WallHost::begin_epoch(const ChurnEvent& event) {
+  const ClientId first = attendance_->first_beside(event.client);
+  if (!world_.passes_mass_on || first == no_client) return;
+  WallEvent reset{.kind = WallEvent::Kind::reset};
+  reset.at = event.at;
+  reset.number = Epoch{event.epoch, first.value + 1}.packed();
+  for (const auto& client : clients_)
+    if (attendance_->is_here(client->id()) && !attendance_->are_apart(first, client->id())) post(client->id(), reset);
+}
+
+void WallHost::tell_all(ClientId about, bool is_here) {
+  WallEvent event{.kind = WallEvent::Kind::presence};
+  event.at = clock_.now();
+  event.client = about;
+  const bool is_own = this->is_here(about);
+  event.number = is_here && (is_own || !network_ || network_->membership.is_alive(network_->host_of[about.value]));
+  post_to_all(event);
+}
+
+void WallHost::post_if_own(ClientId client, WallEvent event) {
+  if (is_here(client)) post(client, std::move(event));
+}
+
+// ---- letters -------------------------------------------------------------------------------------------------------
+
+void WallHost::post(ClientId client, WallEvent event) {
+  open_work_.fetch_add(1, std::memory_order_relaxed);
+  hand(actors_[client.value], std::move(event));
+}
+
+void WallHost::post_to_all(const WallEvent& event) {
+  for (const auto& client : clients_) post(client->id(), event);
+}
+
+void WallHost::handled() {
+  open_work_.fetch_sub(1, std::memory_order_release);
+  const auto every = static_cast<std::uint64_t>(experiment_.metrics.every_events);
+  if (every == 0) return;
+  const std::uint64_t period = world_.events.load(std::memory_order_relaxed) / every;
+  std::uint64_t sampled = sampled_periods_.load(std::memory_order_relaxed);
+  if (period > sampled && sampled_periods_.compare_exchange_strong(sampled, period)) clock_.alarm(Time{}, [this] { sample(); });
+}
+
+void WallHost::later(Time when, ClientId client, WallEvent event, bool counts) {
+  if (counts) open_work_.fetch_add(1, std::memory_order_relaxed);
+  clock_.alarm(when, [this, client, counts, event = std::move(event)] {
+    post(client, event);
+    if (counts) open_work_.fetch_sub(1, std::memory_order_release);
+  });
+}
+
+// Stamped where it arrives.
+void WallHost::deliver(const std::shared_ptr<const Message>& message, const Delivery& delivery, Time stamp,
+                       const InboundQuota* quota) {
+  WallEvent event{.kind = WallEvent::Kind::message};
+  event.message = message;
+  event.delivery = delivery;
+  const auto after = [&](Duration delay) {
+    if (quota && !(event.place = quota->enter())) return void(++flooded_);
+    event.at = stamp + delay;
+    if (delay <= Duration{}) return post(delivery.receiver, event);
+    later(event.at, delivery.receiver, event, true);
+  };
+  after(delivery.delay);
+  for (unsigned copy = 0; copy < delivery.copies; ++copy) after(delivery.copy_delay);
+}
+
+void WallHost::send(std::shared_ptr<const Message> message, std::vector<Delivery> deliveries) {
+  std::map<HostId, std::vector<Delivery>> elsewhere;
+  for (const Delivery& delivery : deliveries) {
+    if (is_here(delivery.receiver))
+      deliver(message, delivery, message->sent, nullptr);
+    else if (network_)
+      elsewhere[network_->host_of[delivery.receiver.value]].push_back(delivery);
+  }
+  for (const auto& [host, theirs] : elsewhere)
+    for (std::size_t from = 0; from < theirs.size(); from += most_deliveries) {  // each may have tensors of its own
+      const std::vector<Delivery> some(
+          theirs.begin() + static_cast<std::ptrdiff_t>(from),
+          theirs.begin() + static_cast<std::ptrdiff_t>(std::min(theirs.size(), from + most_deliveries)));
+      network_->transport.send(host, to_parcel(*message, some, is_state_));
+    }
+}
+
+void WallHost::send(const ControlMessage& control) {
+  if (!is_here(control.to)) {
+    if (network_) network_->transport.send(network_->host_of[control.to.value], to_parcel(control));
+    return;
+  }
+  WallEvent event{.kind = WallEvent::Kind::control};
+  event.control = control;
+  event.at = clock_.now() + control.delay;
+  if (control.delay > Duration{}) return later(event.at, control.to, event, true);
+  post(control.to, event);
+}
+
+// How much less this host's experiment shows than the other's at one instant; 0 while nothing is known.
+Duration WallHost::behind(HostId host) const {
+  const auto theirs = network_->membership.host_info(host);
+  const auto offset = network_->membership.offset(host);
+  if (!theirs || !theirs->running_since || !offset) return {};
+  const Duration now = WallClock::machine_now();
+  return clock_.scaled(now + offset->nanoseconds - *theirs->running_since) - (clock_.at(now) - Time{});
+}
+
+void WallHost::receive_message(HostId from, Parcel parcel, Duration arrived) {
+  const std::lock_guard lock(door_);
+  last_message_.store(arrived.count(), std::memory_order_relaxed);
+  if (!is_open_) return;
+  auto message = to_message(std::move(parcel), static_cast<std::uint32_t>(by_client_.size()));
+  if (!message || network_->host_of[message->message->sender.value] != from) {
+    ++malformed_;
+    return;
+  }
+  message->message->sent -= behind(from);
+  const Time stamp = clock_.at(arrived);
+  const std::shared_ptr<const Message> shared = std::move(message->message);
+  for (const Delivery& delivery : message->deliveries) {
+    if (is_here(delivery.receiver))
+      deliver(shared, delivery, stamp, &quotas_[from.value]);
+    else
+      ++malformed_;
+  }
+}
+
+void WallHost::receive_control(HostId from, Parcel parcel, Duration arrived) {
+  const std::lock_guard lock(door_);
+  last_message_.store(arrived.count(), std::memory_order_relaxed);
+  if (!is_open_) return;
+  const auto control = to_control(parcel, static_cast<std::uint32_t>(by_client_.size()));
+  if (!control || network_->host_of[control->from.value] != from || !is_here(control->to)) {
+    ++malformed_;
+    return;
+  }
+  WallEvent event{.kind = WallEvent::Kind::control};
+  event.place = quotas_[from.value].enter();
+  if (!event.place) return void(++flooded_);
+  event.control = *control;
+  event.at = clock_.at(arrived) + control->delay;
+  if (control->delay > Duration{}) return later(event.at, control->to, event, true);
+  post(control->to, event);
+}
+
+// ---- looked at ten times a second ----------------------------------------------------------------------------------
+
+void WallHost::measured(ClientId client, std::uint64_t sample, const MessageCounts& counts) {
+  const std::lock_guard lock(mutex_);
+  measured_joules_[sample] += timing_.conductor.energy.of(client, counts).joules();
+  measured_counts_[sample] += counts;
+}
+
+void WallHost::saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) {
+  const std::lock_guard lock(mutex_);
+  checkpoints_[number].states[client.value] = std::move(state);
+}
+
+void WallHost::look(const std::function<void(const WallCheckpoint&)>& on_checkpoint) {
+  control_.now_nanoseconds.store(clock_.now().time_since_epoch().count(), std::memory_order_relaxed);
+  control_.events.store(world_.events.load(), std::memory_order_relaxed);
+  if (client_pool_.has_failed()) return control_.finish();
+  if (network_) look_at_hosts();
+  write_checkpoints(on_checkpoint);
+  const bool ends = control_.is_stopping.load() || is_until_over_.load() || world_.record.has_failed();
+  if (phase_ == Phase::running && ends) begin_to_drain();
+  if (phase_ != Phase::draining || !is_drained() || control_.open_samples.load() > 0) return;
+  phase_ = Phase::over;
+  control_.finish();
+}
+
+void WallHost::begin_to_drain() {
+  phase_ = Phase::draining;
+  draining_since_ = WallClock::machine_now();
+  if (!is_until_over_.load()) {
+    WallEvent event{.kind = WallEvent::Kind::stop};
+    event.at = clock_.now();
+    post_to_all(event);
+  }
+  if (!network_) return;
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host)
+    if (HostId{host} != network_->self()) network_->transport.send({host}, Parcel{});
+}
+
+bool WallHost::is_drained() {
+  const Duration now = WallClock::machine_now();
+  if (now - draining_since_ > from_seconds(experiment_.hosts.drain)) return true;
+  if (open_work_.load(std::memory_order_acquire) > 0) return false;
+  if (!network_) return true;
+  if (!is_until_over_.load()) return now - draining_since_ > settling;  // who leaves early waits for nobody
+  const std::lock_guard lock(mutex_);
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host)
+    if (HostId{host} != network_->self() && hosts_[host].is_here && !is_stopped_[host]) return false;
+  return now - std::max(draining_since_, Duration{last_message_.load()}) > settling;
+}
+
+void WallHost::write_checkpoints(const std::function<void(const WallCheckpoint&)>& on_checkpoint) {
+  std::vector<WallCheckpoint> complete;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto it = checkpoints_.begin(); it != checkpoints_.end();) {
+      if (it->second.states.size() < clients_.size()) {
+        ++it;
+        continue;
+      }
+      complete.push_back(std::move(it->second));
+      complete.back().number = it->first;
+      complete.back().epoch = Epoch::unpacked(world_.epoch.load());
+      it = checkpoints_.erase(it);
+    }
+  }
+  if (on_checkpoint)
+    for (const WallCheckpoint& checkpoint : complete) on_checkpoint(checkpoint);
+}
+
+// Who has gone, who is here, who has begun another life. Mass that somebody has taken along is counted anew.
+void WallHost::look_at_hosts() {
+  if (!network_) return;
+  const Membership& membership = network_->membership;
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+    if (HostId{host} == network_->self()) continue;
+    const bool is_here = membership.is_alive({host});
+    const std::uint64_t life = membership.life({host});
+    Presence& known = hosts_[host];
+    const bool is_new_life = is_here && known.life != 0 && life != known.life;
+    if (is_here == known.is_here && !is_new_life) {
+      if (is_here) known.life = life;
+      continue;
+    }
+    const bool was_there = known.life != 0;
+    known = {is_here, is_here ? life : known.life};
+    if (is_here) {
+      const std::lock_guard lock(mutex_);
+      is_stopped_[host] = false;
+    }
+    WallEvent event{.kind = WallEvent::Kind::presence};
+    event.at = clock_.now();
+    for (std::uint32_t i = 0; i < by_client_.size(); ++i) {
+      if (network_->host_of[i] != HostId{host}) continue;
+      event.number = is_here && is_there({i});
+      event.client = ClientId{i};
+      post_to_all(event);
+    }
+    // One of those who stayed begins the epoch.
+    HostId first = network_->self();
+    for (std::uint32_t other = 0; other < first.value; ++other)
+      if (other != host && membership.is_alive({other})) first = HostId{other};
+    if (first == network_->self() && (was_there || is_here)) begin_epoch();
+  }
+}
+
+void WallHost::begin_epoch() {
+  if (!world_.passes_mass_on) return;
+  const Epoch next{Epoch::unpacked(world_.epoch.load()).number + 1, network_->self().value + 1};
+  WallEvent event{.kind = WallEvent::Kind::reset};
+  event.at = clock_.now();
+  event.number = next.packed();
+  post_to_all(event);
+}
+
+}  // namespace rubato

@@ -1,0 +1,176 @@
+// WallHost: the clients of one host in real time: their actors, their clock, and the office that carries their letters.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "actors/core/evaluator_actor.hpp"
+#include "actors/core/reporter.hpp"
+#include "actors/core/run_control.hpp"
+#include "actors/core/run_options.hpp"
+#include "actors/core/task.hpp"
+#include "actors/hosts/membership.hpp"
+#include "actors/wall/client.hpp"
+#include "actors/wall/inbound_quota.hpp"
+#include "experiment/build/timing.hpp"
+#include "runtime/world/attendance.hpp"
+#include "transports/transport.hpp"
+
+namespace rubato {
+
+/// The way to the other hosts, for a run over several.
+struct WallNetwork {
+  Transport& transport;
+  Membership& membership;
+  std::vector<HostId> host_of;  ///< by client
+  HostId self() const { return transport.self(); }
+};
+
+/// A checkpoint of all clients of a host.
+struct WallCheckpoint {
+  std::uint64_t number = 0;
+  Epoch epoch;
+  std::map<std::uint32_t, std::vector<std::byte>> states;  ///< by client
+};
+
+/// Letters that did not get through, and why.
+struct NetworkCounts {
+  std::uint64_t malformed = 0;  ///< parcels that were no letters of this run
+  std::uint64_t flooded = 0;    ///< beyond what one host may have waiting for the clients here
+};
+
+class WallHost final : public ClientNetwork {
+ public:
+  /// Everything given by reference outlives the host. Without a network all clients are here.
+  WallHost(const config::Experiment& experiment, const Task& task, Timing& timing, const RunOptions& options, WallRecord& record,
+           WallNetwork* network);
+  ~WallHost() override;
+
+  const std::vector<std::unique_ptr<WallClient>>& clients() const { return clients_; }
+  WallClient& client(ClientId client) { return *by_client_[client.value]; }
+  ClientPool& client_pool() { return client_pool_; }
+  WallClock& clock() { return clock_; }
+  const WallWorld& world() const { return world_; }
+  std::vector<Sample>& samples() { return reporter_.samples(); }
+  double wall_seconds() const { return wall_seconds_; }
+  NetworkCounts counts() const;
+  std::uint64_t samples_left_out() const { return samples_left_out_; }
+  /// After perform(): what has happened of the plan; none where nobody comes and goes.
+  std::optional<ChurnCounts> churn_counts() const { return attendance_ ? std::optional(attendance_->counts()) : std::nullopt; }
+
+  /// The experiment's time 0 is at this instant of the machine's monotonic clock; its clients are in this life.
+  void begin(Duration since, std::uint32_t incarnation) {
+    world_.incarnation = incarnation;
+    clock_.start(Time{}, since);
+  }
+  /// Between begin() and perform(), of a run that can be gone on with: where its clients begin.
+  void load(ClientId client, std::uint64_t number, std::span<const std::byte> state);
+  /// The clients' first states, which an earlier life has left or this one begins with.
+  void mark_first_states(bool is_earlier_life);
+
+  /// From the first tick to the last letter. `is_late`: the others have begun already, or this host has.
+  /// `on_checkpoint` is called on this thread.
+  void perform(bool is_late, const std::function<void(const WallCheckpoint&)>& on_checkpoint);
+
+  /// After perform(): the state of its clients as a sample of all of them; nothing runs any more.
+  Reporter& reporter() { return reporter_; }
+
+  // ClientNetwork
+  void send(std::shared_ptr<const Message> message, std::vector<Delivery> deliveries) override;
+  void send(const ControlMessage& control) override;
+  void later(Time when, ClientId client, WallEvent event, bool counts) override;
+  void measured(ClientId client, std::uint64_t sample, const MessageCounts& counts) override;
+  void saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) override;
+
+ private:
+  enum class Phase { running, draining, measuring, over };
+
+  struct Presence {
+    bool is_here = true;
+    std::uint64_t life = 0;
+  };
+
+  void make_clients(const Task& task, Timing& timing);
+  void spawn_all(caf::actor_system& system);
+  void set_alarms();
+  void every(Duration period, std::uint64_t number, std::function<void(std::uint64_t)> act);
+  bool is_here(ClientId client) const { return by_client_[client.value] != nullptr; }
+
+  void post(ClientId client, WallEvent event);
+  void post_to_all(const WallEvent& event);
+  void handled();
+  void deliver(const std::shared_ptr<const Message>& message, const Delivery& delivery, Time stamp, const InboundQuota* quota);
+  void receive_message(HostId from, Parcel parcel, Duration arrived);
+  void receive_control(HostId from, Parcel parcel, Duration arrived);
+  Duration behind(HostId host) const;
+
+  void sample();
+  void unify(std::uint64_t number);
+
+  // Of the plan of who comes and goes.
+  void join_plan(bool is_late);
+  void tell_of_absent();
+  void await_churn();
+  void carry_out(const ChurnEvent& event);
+  void begin_life(const ChurnEvent& event);
+  void begin_epoch(const ChurnEvent& event);
+  void tell_all(ClientId about, bool is_here);
+  void post_if_own(ClientId client, WallEvent event);
+  bool is_there(ClientId client) const;
+  void look(const std::function<void(const WallCheckpoint&)>& on_checkpoint);
+  void look_at_hosts();
+  void begin_epoch();
+  void write_checkpoints(const std::function<void(const WallCheckpoint&)>& on_checkpoint);
+  void begin_to_drain();
+  bool is_drained();
+  void let_go();
+
+  const config::Experiment& experiment_;
+  const Timing& timing_;
+  const RunOptions& options_;
+  WallNetwork* network_;
+  SnapshotSender sender_;
+  ClientPool client_pool_;
+  RunControl control_;
+  WallClock clock_;
+  WallWorld world_;
+  Reporter reporter_;
+  std::vector<std::unique_ptr<WallClient>> clients_;  // of this host, ascending
+  std::vector<WallClient*> by_client_;                // null: elsewhere
+  std::vector<caf::actor> actors_;                    // by client
+  std::shared_ptr<std::vector<ClientId>> measured_;
+  bool is_state_ = false;  // what clients send says all of it: a newer letter makes an older one needless, if nobody waits for that
+
+  std::atomic<std::int64_t> open_work_{0};  // events and letters under way on this host
+  std::atomic<std::uint64_t> malformed_{0};
+  std::atomic<std::uint64_t> flooded_{0};
+  std::vector<InboundQuota> quotas_;           // by host
+  std::atomic<std::int64_t> last_message_{0};  // the machine's clock, of what came from other hosts
+  std::atomic<bool> is_until_over_{false};
+  std::atomic<std::uint64_t> sampled_periods_{0};  // of every_events
+  std::uint64_t samples_ = 0;                      // clock thread
+  std::uint64_t samples_left_out_ = 0;
+
+  std::mutex door_;  // for what comes from other hosts
+  bool is_open_ = false;
+
+  mutable std::mutex mutex_;                                // guards what follows
+  std::optional<Attendance> attendance_;                    // null: nobody comes and goes
+  std::map<std::uint64_t, MessageCounts> measured_counts_;  // by sample
+  std::map<std::uint64_t, double> measured_joules_;         // likewise
+  std::map<std::uint64_t, WallCheckpoint> checkpoints_;     // incomplete ones
+
+  // This thread's.
+  Phase phase_ = Phase::running;
+  Duration draining_since_{};
+  std::vector<Presence> hosts_;
+  std::vector<bool> is_stopped_;  // hosts that have said so
+  double wall_seconds_ = 0;
+};
+
+}  // namespace rubato

@@ -1,0 +1,419 @@
+#include "actors/wall/run.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include "actors/wall/checkpoint.hpp"
+#include "actors/wall/final_client.hpp"
+#include "actors/wall/gathering.hpp"
+#include "experiment/file/fingerprint.hpp"
+#include "experiment/roster.hpp"
+
+namespace rubato {
+
+namespace {
+
+using config::Experiment;
+
+// ---- what the last states say ---------------------------------------------------------------------------------------
+
+// Numbers per client stand at the client's place.
+Sample spread(Sample sample, const std::vector<FinalClient>& last, std::size_t clients) {
+  std::vector<double> accuracies(clients, std::numeric_limits<double>::quiet_NaN()), losses = accuracies;
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    accuracies[last[i].client.value] = sample.accuracies[i];
+    losses[last[i].client.value] = sample.losses[i];
+  }
+  sample.accuracies = std::move(accuracies);
+  sample.losses = std::move(losses);
+  return sample;
+}
+
+Sample sample_of(std::vector<FinalClient>& last, const Task& task, WallHost& host, const RunResult& result) {
+  SampleGatherer gatherer(task.evaluation());
+  SampleHeader header;
+  header.number = host.samples().empty() ? 0 : host.samples().back().header.number + 1;
+  header.at = host.clock().now();
+  header.clients = static_cast<std::uint32_t>(last.size());
+  header.events = result.events;
+  header.counts = result.messages;
+  header.model_messages = result.model_messages;
+  auto measured = std::make_shared<std::vector<ClientId>>();
+  for (const FinalClient& client : last) measured->push_back(client.client);
+  header.mass_is_whole = !result.churn;
+  header.measured = std::move(measured);
+  gatherer.open(header);
+  ClientPool::Lease memory(host.client_pool());
+  for (FinalClient& client : last) {
+    Score score = task.evaluation().score(client.client, client.snapshot.model, *memory);
+    StationarityPart part;
+    if (task.evaluation().composite()) part = task.evaluation().stationarity(client.client, client.snapshot.model, *memory);
+    if (auto sample = gatherer.add(header.number, client.client, client.snapshot, std::move(score), std::move(part), *memory))
+      return spread(*sample, last, result.clients);
+  }
+  return {};
+}
+
+void describe_clients(const std::vector<FinalClient>& last, const Timing& timing, double until, const RunOptions& options,
+                      RunResult& result) {
+  const std::size_t clients = timing.graph.clients();
+  result.clients = clients;
+  result.by_client.resize(clients);
+  result.paces.resize(clients);
+  std::vector<bool> is_there(clients);
+  FinalModels models(last.size(), options, result);
+  std::vector<StepHash> hashes;
+  double staleness = 0;
+  std::uint64_t absorbed = 0, stale = 0, unheard = 0, misshapen = 0;
+  for (const FinalClient& client : last) {
+    const std::uint32_t i = client.client.value;
+    is_there[i] = client.is_here;
+    models.add({client.model.data<std::byte>(), client.model.bytes()}, client.is_here);
+    if (client.is_here) hashes.push_back(client.hash);
+    unheard += client.unheard;
+    result.messages += client.counts;
+    result.by_client[i] = client.counts;
+    result.traffic += client.snapshot.traffic;
+    result.steps += client.steps;
+    result.paces[i] = {timing.settings.compute_law(client.client).mean_rate(until),
+                       static_cast<double>(client.counts.computations) / std::max(client.seconds, 1e-9), client.skipped};
+    staleness += client.staleness_sum;
+    absorbed += client.staleness_count;
+    stale += client.counts.stale;
+    misshapen += client.misshapen;
+  }
+  for (std::uint32_t i = 0; i < clients; ++i)
+    if (!is_there[i]) result.absent.push_back({i});
+  if (result.churn) result.churn->lost = unheard;
+  describe_energy(timing, result);
+  result.digests = {models.digest(), timeline_digest(hashes)};
+  result.staleness_mean = absorbed > 0 ? staleness / static_cast<double>(absorbed) : 0;
+  if (stale > 0)
+    result.notes.push_back(std::to_string(stale) + " messages were of an older epoch or an earlier life, and were not used");
+  if (misshapen > 0)
+    result.notes.push_back(std::to_string(misshapen) + " messages did not fit this run's models, and were not used");
+}
+
+void describe_host(WallHost& host, RunResult& result) {
+  DurationHistogram staleness;
+  for (const auto& client : host.clients()) staleness.add(client->tally().staleness);
+  result.staleness_p95 = staleness.quantile_seconds(0.95);
+  result.events = host.world().events.load();
+  result.model_messages = host.world().model_messages.load();
+  result.by_link = host.world().link_counts;
+  describe_work(host.wall_seconds(), host.client_pool(), result);
+  if (host.samples_left_out() > 0)
+    result.notes.push_back(std::to_string(host.samples_left_out()) +
+                           " samples were left out: models were not scored as fast as they were measured");
+}
+
+void say_slow_clients(const Experiment& experiment, RunResult& result) {
+  if (experiment.saturate) return;
+  std::uint64_t skipped = 0, done = 0;
+  std::size_t slow = 0;
+  for (std::size_t i = 0; i < result.paces.size(); ++i) {
+    skipped += result.paces[i].skipped;
+    done += result.by_client[i].computations;
+    slow += result.paces[i].skipped * 20 > result.by_client[i].computations + result.paces[i].skipped;
+  }
+  if (slow == 0) return;
+  char text[200];
+  std::snprintf(text, sizeof text,
+                "this machine does not keep the pace: %zu clients computed at less than 95 %% of their ticks, %.1f %% "
+                "of all ticks "
+                "were skipped; lower time_scale or the rates",
+                slow, 100.0 * static_cast<double>(skipped) / static_cast<double>(std::max<std::uint64_t>(done + skipped, 1)));
+  result.notes.push_back(text);
+}
+
+std::vector<FinalClient> last_states(WallHost& host, const Task& task, double until) {
+  std::vector<FinalClient> last;
+  ClientPool::Lease memory(host.client_pool());
+  const Time end = std::min(host.clock().now(), Time{from_seconds(until)});
+  for (const auto& client : host.clients())
+    last.push_back(final_of(*client, end, task.evaluation(), host.client_pool().pool, *memory));
+  return last;
+}
+
+void finish(std::vector<FinalClient>& last, const Experiment& experiment, const Preparation& parts, const RunOptions& options,
+            WallHost& host, RunResult& result) {
+  const Timing& timing = *parts.timing;
+  const Task& task = *parts.task;
+  describe_host(host, result);
+  result.churn = host.churn_counts();
+  describe_clients(last, timing, experiment.until, options, result);
+  say_slow_clients(experiment, result);
+  std::erase_if(last, [](const FinalClient& client) { return !client.is_here; });
+  const Sample sample = sample_of(last, task, host, result);
+  host.reporter().take(sample);
+  host.reporter().report();
+  host.reporter().rethrow();
+  result.samples = std::move(host.samples());
+  result.virtual_seconds = std::min(to_seconds(host.clock().now()), experiment.until);  // the links were drained after it
+  result.was_stopped = options.stop && options.stop->load();
+}
+
+// What needs somebody who knows of everybody.
+void require_local_rounds(const Timing& timing, const std::string& in_real_time) {
+  if (timing.conductor.loses_both_ways)
+    throw std::invalid_argument(in_real_time +
+                                "nobody knows what a link has lost the other way: protocol.missing = \"symmetric_drop\" "
+                                "needs clock = \"virtual\"; use \"wait\" or \"drop\"");
+  if (timing.air)
+    throw std::invalid_argument(
+        in_real_time + "nobody sends in the same slot as the others: channel.kind = \"aircomp\" needs clock = \"virtual\"");
+}
+
+}  // namespace
+
+void require_wall_can_run(const Experiment& experiment, const Timing& timing) {
+  const std::string in_real_time = "clock = \"wall\": in real time ";
+  if (timing.protocol() == ProtocolKind::rounds) require_local_rounds(timing, in_real_time);
+  const bool waits = timing.protocol() == ProtocolKind::server || timing.protocol() == ProtocolKind::token ||
+                     timing.protocol() == ProtocolKind::pull;
+  if (waits && !experiment.mailbox.deadline && !experiment.roster.empty())
+    throw std::invalid_argument("mailbox.deadline: protocol.kind = \"" + std::string(name_of(timing.protocol())) +
+                                "\" needs it in real time on several hosts, which may lose a message for good");
+  if (experiment.metrics.stationarity && !experiment.roster.empty())
+    throw std::invalid_argument("metrics.stationarity: over several hosts it is measured in virtual time only");
+}
+
+RunResult perform_wall(Preparation& parts, const Experiment& experiment, const RunOptions& options) {
+  require_wall_can_run(experiment, *parts.timing);
+  RunResult result = std::move(parts.result);
+  WallRecord record(make_recorder(options, parts.timing->graph.clients()));
+  WallHost host(experiment, *parts.task, *parts.timing, options, record, nullptr);
+  host.begin(WallClock::machine_now(), 0);
+  host.perform(false, {});
+  if (const auto failure = host.client_pool().failure()) throw RunFailed(to_string(*failure));
+  finish_record(record.recorder(), result);
+  host.reporter().rethrow();
+  std::vector<FinalClient> last = last_states(host, *parts.task, experiment.until);
+  finish(last, experiment, parts, options, host, result);
+  return result;
+}
+
+// ---- one host among others -----------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr Duration glance_at_others = std::chrono::milliseconds(10);
+constexpr Duration head_start = std::chrono::milliseconds(300);  // for everybody to hear when the run begins
+constexpr std::size_t most_tensors = 16;                         // with what there is to know of a client at the end
+constexpr Duration own_turn = std::chrono::seconds(1);           // longer a host waits than the one before it in the roster
+
+// What an earlier life has recorded, so that this one goes on with it.
+struct Past {
+  std::uint32_t incarnation = 0;
+  Time last{};  // of its steps
+  std::vector<StepHash> hashes;
+  std::vector<std::uint64_t> steps;
+  std::unique_ptr<Recorder> recorder;
+};
+
+Past read_past(const RunOptions& options, std::size_t clients) {
+  Past past;
+  past.hashes.resize(clients);
+  past.steps.resize(clients);
+  past.incarnation = 1;
+  if (options.record.empty()) return past;
+  std::uint64_t intact = 0;
+  {
+    RecordReader reader(options.record);
+    if (reader.clients() != clients)
+      throw std::invalid_argument(options.record.string() + " is the record of a run with another number of clients");
+    while (const Step* step = reader.next()) {
+      past.hashes[step->client.value].add(*step);
+      ++past.steps[step->client.value];
+      past.incarnation = std::max(past.incarnation, step->incarnation + 1);
+      past.last = std::max(past.last, step->at);
+    }
+    intact = reader.intact_bytes();
+  }
+  past.recorder = Recorder::go_on(options.record, intact, options.record_bytes);
+  return past;
+}
+
+// When the run begins on this machine's clock, and which run it is.
+struct Beginning {
+  Duration since{};
+  std::uint64_t run = 0;
+};
+
+// Of the others; nothing if none of them has begun.
+std::optional<Beginning> begun_by_others(const Membership& membership) {
+  for (std::uint32_t host = 0; host < membership.hosts(); ++host) {
+    if (HostId{host} == membership.self() || !membership.is_alive({host})) continue;
+    const auto theirs = membership.host_info({host});
+    const auto offset = membership.offset({host});
+    if (theirs && theirs->running_since && offset) return Beginning{*theirs->running_since - offset->nanoseconds, theirs->begun};
+  }
+  return std::nullopt;
+}
+
+// The first of those who are there says when the run begins, unless it has begun. A run that everybody has left goes on
+// where the record of this host ends.
+Beginning agree_on_start(const Membership& membership, const Beginning& own, Duration limit, const std::atomic<bool>* stop) {
+  const Duration until = WallClock::machine_now() + limit;
+  while (true) {
+    if (const auto begun = begun_by_others(membership)) return *begun;
+    const bool decides = membership.first_alive() == membership.self();
+    if (decides || WallClock::machine_now() > until || (stop && stop->load()))
+      return {WallClock::machine_now() + head_start - own.since, own.run};
+    std::this_thread::sleep_for(glance_at_others);
+  }
+}
+
+std::string sentence_about(const Membership& membership, HostId host) {
+  std::string text = membership.name(host) + ": ";
+  if (host == membership.self()) return text + "this one";
+  if (!membership.host_info(host)) return text + "was never there";
+  text += membership.is_alive(host) ? "there" : "gone";
+  if (const auto offset = membership.offset(host)) {
+    char clock[120];
+    std::snprintf(clock, sizeof clock, ", its clock %+.3f ms, give or take %.3f ms", to_seconds(offset->nanoseconds) * 1e3,
+                  to_seconds(offset->error) * 1e3);
+    text += clock;
+  }
+  return text;
+}
+
+std::string sentence_about(const TransportCounts& counts, const NetworkCounts& network) {
+  std::string text = "parcels: " + std::to_string(counts.sent) + " sent, " + std::to_string(counts.received) + " received";
+  const std::pair<std::uint64_t, const char*> others[] = {{counts.dropped_states, " made room for newer ones"},
+                                                          {counts.refused, " refused"},
+                                                          {counts.malformed, " malformed"},
+                                                          {counts.oversized, " oversized"},
+                                                          {counts.unknown, " of an unknown kind"},
+                                                          {counts.unauthenticated, " unauthenticated"},
+                                                          {counts.replayed, " replayed"},
+                                                          {counts.stale, " of an earlier life"},
+                                                          {counts.flooded + network.flooded, " beyond what may wait"},
+                                                          {network.malformed, " no letters of this run"}};
+  for (const auto& [count, what] : others)
+    if (count > 0) text += ", " + std::to_string(count) + what;
+  return text;
+}
+
+std::filesystem::path run_file(const HostHome& home) { return home.checkpoints / "run"; }
+
+// Which run an earlier life of this host took part in; 0 if it left nothing.
+std::uint64_t run_of(const HostHome& home) {
+  std::ifstream file(run_file(home));
+  std::uint64_t run = 0;
+  file >> run;
+  return run;
+}
+
+// Whole or not at all: a host that finds nothing begins anew.
+void keep_run(const HostHome& home, std::uint64_t run) {
+  if (home.checkpoints.empty()) return;
+  const std::filesystem::path file = run_file(home), unfinished = home.checkpoints / "run.part";
+  std::error_code error;
+  std::filesystem::create_directories(home.checkpoints, error);
+  std::ofstream stream(unfinished);
+  stream << run << "\n";
+  stream.close();
+  if (stream) std::filesystem::rename(unfinished, file, error);
+  if (!stream || error) throw RunFailed("cannot write " + file.string());
+}
+
+void require_same_run(const HostHome& home, std::uint64_t earlier, std::uint64_t run) {
+  if (earlier == 0 || earlier == run) return;
+  throw std::invalid_argument(
+      home.checkpoints.parent_path().string() +
+      " holds an earlier life of this host in another run than the one the others are in; start with --anew, "
+      "or choose another --out");
+}
+
+void go_on(const HostHome& home, const std::string& run, WallHost& host, RunResult& result) {
+  const FoundCheckpoint found = home.checkpoints.empty() ? FoundCheckpoint{} : CheckpointFile::read_newest(home.checkpoints, run);
+  result.notes.insert(result.notes.end(), found.notes.begin(), found.notes.end());
+  if (!found.newest) {
+    result.notes.push_back("an earlier life of this host left no checkpoint: its clients begin again with their first models");
+    return host.mark_first_states(true);
+  }
+  for (const Checkpoint::Part& part : found.newest->clients) host.load(part.client, found.newest->number, part.state);
+  result.notes.push_back("this host goes on from its checkpoint " + std::to_string(found.newest->number));
+}
+
+void keep(const WallCheckpoint& from, const HostHome& home, const std::string& run) {
+  Checkpoint checkpoint{.number = from.number, .epoch = from.epoch.packed(), .host = {}, .clients = {}};
+  for (const auto& [client, state] : from.states) checkpoint.clients.push_back({ClientId{client}, state});
+  CheckpointFile::write(home.checkpoints, run, checkpoint);
+}
+
+}  // namespace
+
+RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, const RunOptions& options, Membership& membership,
+                            Transport& transport, const HostHome& home,
+                            const std::function<void(const std::vector<std::string>&)>& on_missing) {
+  require_wall_can_run(experiment, *parts.timing);
+  RunResult result = std::move(parts.result);
+  const std::size_t clients = parts.timing->graph.clients();
+  const std::uint64_t earlier_run = home.has_earlier_life ? run_of(home) : 0;  // 0: it ended before it had begun
+  Past past = earlier_run > 0 ? read_past(options, clients) : Past{0, {}, {}, {}, make_recorder(options, clients)};
+  WallRecord record(std::move(past.recorder));
+  WallNetwork network{transport, membership, hosts_of_clients(experiment)};
+  WallHost host(experiment, *parts.task, *parts.timing, options, record, &network);
+  ItemExchange items(membership, transport, host.client_pool().pool);
+  items.allow(most_tensors * (parts.task->dimension() + 1) * sizeof(double));
+  WallGathering gathering(membership, items, network.host_of, host.client_pool().pool, scalar_of_models(experiment),
+                          parts.task->dimension());
+  struct Parting {  // before what hears the assembly goes
+    Membership& membership;
+    ~Parting() { membership.stop(std::chrono::seconds(2)); }
+  } parting{membership};
+  membership.start();
+  const auto missing = [&](const std::vector<HostId>& hosts) {
+    std::vector<std::string> names;
+    for (const HostId each : hosts) names.push_back(membership.name(each));
+    if (on_missing) on_missing(names);
+  };
+  membership.meet(from_seconds(experiment.hosts.wait), missing, options.stop);
+  const Beginning own{past.last > Time{} ? host.clock().unscaled(past.last - Time{}) : Duration{},
+                      earlier_run > 0 ? earlier_run : membership.host_info(membership.self())->life};
+  const Duration longest_wait = std::chrono::seconds(5) + membership.self().value * own_turn;  // not all at one instant
+  const Beginning beginning = agree_on_start(membership, own, longest_wait, options.stop);
+  require_same_run(home, earlier_run, beginning.run);
+  const bool has_begun = !(options.stop && options.stop->load()) || begun_by_others(membership);
+  if (record.recorder()) record.recorder()->flush();
+  if (earlier_run != beginning.run && has_begun) keep_run(home, beginning.run);
+  const std::uint32_t incarnation = std::max(past.incarnation, membership.known_lives());
+  membership.set_running(beginning.since, beginning.run, incarnation);
+  host.begin(beginning.since, incarnation);
+  if (earlier_run > 0) {
+    for (const auto& client : host.clients()) client->recall(past.hashes[client->id().value], past.steps[client->id().value]);
+    go_on(home, fingerprint(experiment), host, result);
+  } else {
+    host.mark_first_states(false);
+  }
+  const bool is_late = earlier_run > 0 || host.clock().now() > Time{};
+  host.perform(
+      is_late, home.checkpoints.empty() ? std::function<void(const WallCheckpoint&)>{} : [&](const WallCheckpoint& checkpoint) {
+        keep(checkpoint, home, fingerprint(experiment));
+      });
+  if (const auto failure = host.client_pool().failure()) throw RunFailed(to_string(*failure));
+  std::vector<FinalClient> last = last_states(host, *parts.task, experiment.until);
+  HostId gatherer = membership.self();
+  // The others may well go on, and gather later without it.
+  const bool leaves_early = (options.stop && options.stop->load()) || record.has_failed();
+  const Duration patience =
+      leaves_early ? Duration{std::chrono::seconds(2)} : from_seconds(experiment.hosts.drain + experiment.hosts.lost_after);
+  if (auto all = gathering.gather(last, patience, gatherer))
+    last = std::move(*all);
+  else
+    result.gathered_by = membership.name(gatherer);
+  finish_record(record.recorder(), result);
+  host.reporter().rethrow();
+  for (std::uint32_t each = 0; each < membership.hosts(); ++each) result.hosts.push_back(sentence_about(membership, {each}));
+  result.hosts.push_back(sentence_about(transport.counts(), host.counts()));
+  finish(last, experiment, parts, options, host, result);
+  return result;
+}
+
+}  // namespace rubato

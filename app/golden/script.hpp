@@ -1,0 +1,85 @@
+// A run whose every choice is read from a table, performed by the conductor, protocols, client actors and algorithms of
+// any other run; it is watched event by event and asked for the clients' vectors in between.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "actors/core/task.hpp"
+#include "algos/options.hpp"
+#include "app/golden/cases.hpp"
+#include "experiment/build/timing.hpp"
+#include "learning/learner.hpp"
+
+namespace rubato::golden {
+
+/// The numbers of a case: its problem, start models and batches.
+struct ScriptedNumbers {
+  std::vector<std::unique_ptr<Learner<double>>> learners;
+  std::vector<std::vector<double>> start;  ///< one per client
+  std::vector<ChoiceTable> choices;        ///< one per client; empty: full gradients, and nothing is drawn
+  std::string algorithm;                   ///< of the catalogue
+  AlgorithmOptions options;
+};
+
+/// Throws std::invalid_argument or std::out_of_range where they do not belong together, or are not for so many clients.
+void check(const ScriptedNumbers& numbers, std::size_t clients);
+
+/// A scripted round: half a second of computing, a quarter on the way.
+inline constexpr Duration round_computing = std::chrono::milliseconds(500);
+inline constexpr Duration round_on_the_way = std::chrono::milliseconds(250);
+
+/// The local losses of a case, one per client.
+std::vector<std::unique_ptr<Learner<double>>> to_learners(const Json& problem);
+
+/// One vector for all clients, or one for each.
+std::vector<std::vector<double>> to_start(const Json& x0, std::size_t clients);
+
+/// Vectors of one client by name, as the algorithm shows them to a probe.
+using Vectors = std::map<std::string, std::vector<double>>;
+
+/// What the algorithm of a client looked like at a probe, filled while the run goes on.
+class ProbeTable final : public SnapshotSink {
+ public:
+  void on_measure(const Step& step, const Performer& performer, ThreadMemory& memory) override;
+  const Vectors& at(std::uint64_t number, ClientId client) const { return seen_.at({number, client}); }
+  /// Of every client, as it was when the client was looked at last.
+  std::vector<Traffic> last_traffic() const;
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::uint64_t, ClientId>, Vectors> seen_;
+  std::map<ClientId, Traffic> traffic_;
+};
+
+/// Watches a scripted run. `probe` asks a client for its vectors as they are after the event that is being watched and
+/// returns the number under which they will be found.
+class ScriptObserver : public EventObserver {
+ public:
+  std::function<std::uint64_t(ClientId, Time)> probe;
+  /// Ends the walk after the event that is being watched.
+  std::function<void()> stop;
+  /// Called once, before the first event and after what happens at the very start.
+  virtual void on_start() {}
+  /// Called once, at the end of the walk.
+  virtual void on_end(const Conductor&) {}
+};
+
+/// A step that is given as it is; with `looks` the client is looked at instead, under the step's index.
+struct ListedStep {
+  Step step;
+  std::vector<StepEntry> entries{};
+  bool looks = false;
+};
+
+/// Performs a list of steps by client actors; payloads pass by (sender, sequence). For cases without timing.
+void perform_list(const std::vector<ListedStep>& steps, const Graph& graph, const ScriptedNumbers& numbers, ProbeTable& table);
+
+/// Performs everything; afterwards the table is complete. Sample 0 is the last state.
+void perform_script(Timing& timing, const ScriptedNumbers& numbers, ScriptObserver& observer, ProbeTable& table);
+
+}  // namespace rubato::golden

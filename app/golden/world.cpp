@@ -1,0 +1,199 @@
+// Golden cases about graphs, mixing matrices and partitions.
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "app/golden/cases.hpp"
+#include "learning/data/partition.hpp"
+#include "runtime/world/mixing.hpp"
+#include "runtime/world/spectrum.hpp"
+#include "runtime/world/topology.hpp"
+
+namespace rubato::golden {
+
+Graph to_graph(const Json& json) {
+  std::vector<Edge> edges;
+  for (const Json& edge : json.at("edges"))
+    edges.push_back({ClientId{edge.at(0).get<std::uint32_t>()}, ClientId{edge.at(1).get<std::uint32_t>()}});
+  return Graph(number_below(most_clients, json.at("m")), json.at("directed").get<bool>(), std::move(edges));
+}
+
+namespace {
+
+Json to_json(const Graph& graph) {
+  Json edges = Json::array();
+  for (const Edge& edge : graph.edges()) edges.push_back({edge.source.value, edge.target.value});
+  return {{"m", graph.clients()}, {"directed", graph.is_directed()}, {"edges", edges}};
+}
+
+double greatest_degree(const Graph& graph) {
+  std::size_t greatest = 0;
+  for (std::uint32_t i = 0; i < graph.clients(); ++i) greatest = std::max(greatest, graph.out_degree(ClientId{i}));
+  return static_cast<double>(greatest);
+}
+
+// Matrices that a case may ask for besides those that it always has.
+void add_wanted(const Graph& graph, const Json& wanted, Json& answer) {
+  const double share = 1.0 / static_cast<double>(graph.clients());
+  for (const char* name : {"draco_row", "pame_nbr"})
+    if (wanted.contains(name)) answer[name] = weights::neighbours_only(graph).dense();
+  if (wanted.contains("averaging")) answer["averaging"] = DenseMatrix(graph.clients(), std::vector<double>(graph.clients(), share));
+  if (wanted.contains("max_degree")) answer["max_degree"] = weights::max_degree(graph).dense();
+}
+
+// The second tau of the Laplacian: the case's own, or twice the greatest degree.
+double second_tau(const Json& golden_case, const Json& wanted, const Graph& graph) {
+  if (golden_case.contains("tau")) return golden_case.at("tau").get<double>();
+  if (wanted.contains("laplacian_tau")) return wanted.at("laplacian_tau").at(0).get<double>();
+  return 2 * greatest_degree(graph);
+}
+
+Json describe_mixing(const Json& golden_case, const Json& declared, const Json& wanted) {
+  const Graph graph = to_graph(declared);
+  Json answer{{"graph", declared},
+              {"uniform_row", weights::uniform_row(graph).dense()},
+              {"uniform_col", weights::uniform_column(graph).dense()}};
+  add_wanted(graph, wanted, answer);
+  if (graph.is_directed()) {
+    answer["strongly_connected"] = graph.is_strongly_connected();
+    return answer;
+  }
+  const double tau = second_tau(golden_case, wanted, graph);
+  const MixingMatrix metropolis = weights::metropolis(graph), laplacian = weights::laplacian(graph);
+  answer["metropolis"] = metropolis.dense();
+  answer["laplacian"] = laplacian.dense();
+  answer["laplacian_tau"] = Json::array({tau, weights::laplacian(graph, tau).dense()});
+  answer["lambda_metropolis"] = consensus_rate(metropolis);
+  answer["lambda_laplacian"] = consensus_rate(laplacian);
+  answer["bipartite"] = graph.is_bipartite();
+  return answer;
+}
+
+// "knn(points,3,union)" or "knn(points,k=3,union)" as its name and its arguments.
+struct Call {
+  std::string name;
+  std::vector<std::string> arguments;
+
+  std::size_t whole(std::size_t i) const { return std::stoul(arguments.at(i)); }
+  double number(std::size_t i) const { return std::stod(arguments.at(i)); }
+};
+
+Call parse_call(const std::string& text) {
+  const std::size_t open = text.find('(');
+  if (open == std::string::npos || text.back() != ')') throw std::invalid_argument(text + " is not a generator call");
+  Call call{text.substr(0, open), {""}};
+  for (const char letter : text.substr(open + 1, text.size() - open - 2)) {
+    if (letter == ',')
+      call.arguments.emplace_back();
+    else if (letter == '=')
+      call.arguments.back().clear();
+    else if (letter != ' ')
+      call.arguments.back() += letter;
+  }
+  return call;
+}
+
+std::vector<Point> to_points(const Json& golden_case) {
+  std::vector<Point> points;
+  for (const Json& point : golden_case.at("points")) points.push_back({point.at(0), point.at(1)});
+  return points;
+}
+
+Json answer_sequence(const Call& call) {  // one_peer_exponential(8,t=0..3)
+  const std::string& range = call.arguments.at(1);
+  const std::size_t dots = range.find("..");
+  const std::size_t first = std::stoul(range), last = std::stoul(range.substr(dots + 2));
+  Json graphs = Json::array();
+  for (std::size_t step = first; step <= last; ++step)
+    graphs.push_back(to_json(topologies::one_peer_exponential(call.whole(0), step)));
+  return graphs;
+}
+
+topologies::Symmetrise to_rule(const std::string& word) {
+  if (word == "none") return topologies::Symmetrise::none;
+  return word == "mutual" ? topologies::Symmetrise::both : topologies::Symmetrise::either;
+}
+
+Graph random_graph(const Call& call, const Json& golden_case) {
+  if (call.name == "erdos_renyi") {
+    const auto uniforms = golden_case.at("uniforms").get<std::vector<double>>();
+    std::size_t next = 0;
+    return topologies::erdos_renyi(call.whole(0), call.number(1), [&] { return uniforms.at(next++); });
+  }
+  const std::vector<Point> points = to_points(golden_case);
+  if (call.name == "rgg") return topologies::random_geometric(points, call.number(1));
+  if (call.name == "knn")
+    return topologies::nearest_neighbours(points, call.whole(1), to_rule(call.arguments.size() > 2 ? call.arguments[2] : "union"));
+  throw std::invalid_argument("no generator " + call.name);
+}
+
+Graph generate(const Call& call, const Json& golden_case) {
+  const auto m = [&] { return call.whole(0); };
+  if (call.name == "ring" || call.name == "cycle") return topologies::ring(m());
+  if (call.name == "directed_ring") return topologies::directed_ring(m());
+  if (call.name == "complete" || call.name == "mesh") return topologies::complete(m());
+  if (call.name == "star")
+    return topologies::star(m(), ClientId{static_cast<std::uint32_t>(call.arguments.size() > 1 ? call.whole(1) : 0)});
+  if (call.name == "path") return topologies::path(m());
+  if (call.name == "bipartite") return topologies::bipartite(m());
+  if (call.name == "exponential") return topologies::exponential(m());
+  if (call.name == "one_peer_exponential") return topologies::one_peer_exponential(m(), call.whole(1));
+  if (call.name == "grid") return topologies::grid(m(), call.whole(1));
+  if (call.name == "torus") return topologies::torus(m(), call.whole(1));
+  return random_graph(call, golden_case);
+}
+
+Json to_json(const Partition& partition) { return partition.rows; }
+
+Json answer_table3(std::size_t training_rows, const Json& golden) {
+  Json answer = Json::object();
+  for (const auto& [clients, counts] : golden.items()) {
+    Json rows = Json::array();
+    for (const PositiveNegative& count : decefl_table3_counts(static_cast<std::uint32_t>(std::stoul(clients)), training_rows))
+      rows.push_back({count.positive, count.negative});
+    answer[clients] = rows;
+  }
+  return answer;
+}
+
+}  // namespace
+
+Json answer_mixing(const Json& golden_case) {
+  Json answer = Json::object();
+  const Json& golden = golden_case.at("expect");
+  for (const auto& [name, graph] : golden_case.at("graphs").items())
+    answer[name] = describe_mixing(golden_case, graph, golden.value(name, Json::object()));
+  return answer;
+}
+
+Json answer_topology(const Json& golden_case) {
+  Json answer = Json::object();
+  for (const auto& [text, golden] : golden_case.at("expect").items()) {
+    const Call call = parse_call(text);
+    answer[text] = golden.is_array() ? answer_sequence(call) : to_json(generate(call, golden_case));
+  }
+  return answer;
+}
+
+Json answer_partition(const Json& golden_case) {
+  const auto labels = golden_case.at("labels").get<std::vector<Label>>();
+  const auto order = golden_case.at("perm").get<Rows>();
+  const std::uint32_t clients = number_below(most_clients, golden_case.at("clients"));
+  const std::uint32_t classes = number_below(most_classes, golden_case.at("n_classes"));
+  const Deck deck{labels, classes, order};
+  Json answer = Json::object();
+  for (const auto& [key, golden] : golden_case.at("expect").items()) {
+    const std::string table3 = "decefl_table3_counts_train";
+    if (key == "iid") answer[key] = to_json(deal_iid(deck, clients));
+    if (key == "by_class") {
+      const auto held = std::min(classes, golden_case.at("classes_per_client").get<std::uint32_t>());
+      answer[key] = to_json(deal_by_class(deck, rotating_classes(clients, classes, held)));
+    }
+    if (key == "dirichlet_by_class")
+      answer[key] = to_json(deal_by_class_shares(deck, golden_case.at("dirichlet_rows").get<Shares>()));
+    if (key.starts_with(table3)) answer[key] = answer_table3(std::stoul(key.substr(table3.size())), golden);
+  }
+  return answer;
+}
+
+}  // namespace rubato::golden

@@ -1,0 +1,29 @@
+// Who sits where: what an algorithm is told of its place among the others.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "algos/algorithm.hpp"
+#include "runtime/world/air.hpp"
+#include "runtime/world/graph.hpp"
+
+namespace rubato {
+
+/// Outlives the seats that it hands out.
+struct ClientViews {
+  Graph graph;
+  ClientId centre{};
+  bool in_rounds = false;
+  bool keeps_balance = false;
+  std::vector<double> compute_chances{};  ///< by client; empty: 1
+  const Air* air = nullptr;               ///< models are heard through it; null: as they are
+
+  std::size_t clients() const { return graph.clients(); }
+  ClientView of(ClientId client, std::span<const std::uint32_t> samples) const {
+    const double chance = compute_chances.empty() ? 1 : compute_chances[client.value];
+    return {client, graph.senders_to(client), graph.receivers_of(client), samples, chance, centre, in_rounds, keeps_balance};
+  }
+};
+
+}  // namespace rubato

@@ -1,0 +1,121 @@
+#include "experiment/build/devices.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "experiment/build/per_client.hpp"
+#include "runtime/random.hpp"
+
+namespace rubato {
+
+namespace {
+
+constexpr std::uint32_t dealing = 1000, drawing = 1001;  // details of Purpose::rate
+
+std::vector<std::uint32_t> shuffled(std::size_t clients, std::uint64_t seed) {
+  std::vector<std::uint32_t> order(clients);
+  std::iota(order.begin(), order.end(), 0u);
+  Stream stream(seed, no_client, Purpose::rate, dealing);
+  for (std::size_t i = clients; i > 1; --i) std::swap(order[i - 1], order[stream.below(i)]);
+  return order;
+}
+
+double positive_rate(const config::Law& law, std::uint64_t seed, ClientId client, const std::string& key, std::uint32_t which) {
+  Stream stream(seed, client, Purpose::rate, drawing + which);
+  const double rate = sample(law_of(law), stream, client);
+  if (rate > 0 && std::isfinite(rate)) return rate;
+  throw std::invalid_argument(key + " of client " + std::to_string(client.value) + " is " + std::to_string(rate) +
+                              ": must be greater than 0");
+}
+
+// A cost of each client: its class's, else drawn by the law of all. One number where it is the same for everybody.
+template <class OfClass>
+std::vector<double> costs(const config::Experiment& experiment, const config::Law& law, std::uint32_t which, OfClass of_class) {
+  const config::Clients& clients = experiment.clients;
+  const auto seed = static_cast<std::uint64_t>(experiment.seed);
+  const bool is_by_class = std::ranges::any_of(clients.classes, [&](const auto& device) { return of_class(device).has_value(); });
+  if (!is_by_class && law.law == config::LawKind::constant) return {law.value};
+  const auto classes = classes_of(clients, seed);
+  std::vector<double> all(classes.size());
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    Stream stream(seed, ClientId{i}, Purpose::rate, drawing + which);
+    const std::optional<double> own = classes[i] ? of_class(clients.classes[*classes[i]]) : std::nullopt;
+    all[i] = own.value_or(sample(law_of(law), stream, {i}));
+    if (!(all[i] >= 0) || !std::isfinite(all[i]))
+      throw std::invalid_argument("[energy]: a cost of client " + std::to_string(i) + " is " + std::to_string(all[i]) +
+                                  ": must be at least 0");
+  }
+  return all;
+}
+
+}  // namespace
+
+EnergyModel energy_model(const config::Experiment& experiment, double message_bytes) {
+  const config::Energy& energy = experiment.energy;
+  return {costs(experiment, energy.transmit_watts, 2, [](const config::DeviceClass& device) { return device.transmit_watts; }),
+          costs(experiment, energy.compute_joules, 3, [](const config::DeviceClass& device) { return device.compute_joules; }),
+          8 * message_bytes / energy.bits_per_second};
+}
+
+std::vector<std::optional<std::size_t>> classes_of(const config::Clients& clients, std::uint64_t seed) {
+  const auto count = static_cast<std::size_t>(clients.count);
+  std::vector<std::optional<std::size_t>> classes(count);
+  if (clients.classes.empty()) return classes;
+  const std::vector<std::uint32_t> order = shuffled(count, seed);
+  double covered = 0;
+  std::size_t dealt = 0;
+  for (std::size_t k = 0; k < clients.classes.size(); ++k) {
+    covered += clients.classes[k].share;
+    const auto end = static_cast<std::size_t>(std::llround(std::min(covered, 1.0) * static_cast<double>(count)));
+    for (; dealt < end; ++dealt) classes[order[dealt]] = k;
+  }
+  return classes;
+}
+
+TimerLaw with_rate(const TimerLaw& law, double rate) {
+  using Kind = TimerLaw::Kind;
+  TimerLaw changed = law;
+  switch (law.kind) {
+    case Kind::poisson:
+      changed.first = rate;
+      return changed;
+    case Kind::fixed:
+    case Kind::lognormal:
+      changed.first = 1 / rate;
+      return changed;
+    case Kind::shifted_exponential:
+    case Kind::gamma:
+      changed.second = rate;
+      return changed;
+    case Kind::off:
+    case Kind::table:
+    case Kind::coupled:
+      break;
+  }
+  throw std::invalid_argument(
+      "clients.classes: a rate of a class needs a timer of law poisson, fixed, shifted_exp, gamma or lognormal");
+}
+
+std::vector<TimerLaw> with_class_rates(std::vector<TimerLaw> laws, const config::Clients& clients, std::uint64_t seed,
+                                       bool is_transmit) {
+  const auto rate_of = [&](const config::DeviceClass& device) { return is_transmit ? device.transmit_rate : device.rate; };
+  bool has_rates = false;
+  for (const config::DeviceClass& device : clients.classes) has_rates |= rate_of(device).has_value();
+  if (!has_rates) return laws;
+  const auto classes = classes_of(clients, seed);
+  std::vector<TimerLaw> all(classes.size());
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    all[i] = laws[laws.size() > 1 ? i : 0];
+    if (!classes[i]) continue;
+    const std::optional<config::Law> rate = rate_of(clients.classes[*classes[i]]);
+    const std::string key = "clients.classes[" + std::to_string(*classes[i]) + "]." + (is_transmit ? "transmit_rate" : "rate");
+    if (rate) all[i] = with_rate(all[i], positive_rate(*rate, seed, {i}, key, is_transmit));
+  }
+  return all;
+}
+
+}  // namespace rubato

@@ -1,0 +1,31 @@
+// Device classes: clients of several kinds, each with a share of all and numbers of its own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "experiment/experiment.hpp"
+#include "runtime/engine/energy.hpp"
+#include "runtime/renewal.hpp"
+
+namespace rubato {
+
+/// The class of every client, as an index into clients.classes; nothing for clients that no share covers. Who gets
+/// which is drawn from the seed, so that it has nothing to do with a client's place in the graph or with its data. The
+/// shares are met to within one client.
+std::vector<std::optional<std::size_t>> classes_of(const config::Clients& clients, std::uint64_t seed);
+
+/// The law with another mean number of ticks a second: rate, 1 / period or 1 / mean; of shifted_exp and gamma the rate
+/// of the random part. Throws std::invalid_argument for laws that have none (trace, table, coupled, off).
+TimerLaw with_rate(const TimerLaw& law, double rate);
+
+/// The timers of all clients, one for each, with the rates of their classes where those have some.
+std::vector<TimerLaw> with_class_rates(std::vector<TimerLaw> laws, const config::Clients& clients, std::uint64_t seed,
+                                       bool is_transmit);
+
+/// What each client spends, by [energy] and its class; a message is so many bytes.
+EnergyModel energy_model(const config::Experiment& experiment, double message_bytes);
+
+}  // namespace rubato

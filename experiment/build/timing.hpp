@@ -1,0 +1,114 @@
+// From the experiment file to the half of a run that knows when: graph, links, timers, mailboxes, unification.
+#pragma once
+
+#include <memory>
+#include <ostream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "algos/catalogue.hpp"
+#include "experiment/build/client_views.hpp"
+#include "experiment/experiment.hpp"
+#include "runtime/engine/conductor.hpp"
+#include "runtime/protocols/gather_first.hpp"
+#include "runtime/protocols/local_rounds.hpp"
+#include "runtime/protocols/pull.hpp"
+#include "runtime/protocols/push.hpp"
+#include "runtime/protocols/rounds.hpp"
+#include "runtime/protocols/server.hpp"
+#include "runtime/protocols/token.hpp"
+#include "runtime/world/air.hpp"
+#include "runtime/world/channel.hpp"
+#include "runtime/world/churn.hpp"
+#include "runtime/world/fading_links.hpp"
+#include "runtime/world/graph.hpp"
+#include "runtime/world/points.hpp"
+
+namespace rubato {
+
+/// The graphs of an experiment in their order, each as long as topology.change_every says; a single one if it stays.
+/// Throws std::invalid_argument if they cannot be made.
+std::vector<Graph> make_graphs(const config::Experiment& experiment);
+/// All links that are there at some time.
+Graph make_graph(const config::Experiment& experiment);
+
+/// Where the clients of a wireless channel are at the start, in metres.
+std::vector<Point> places_of(const config::Experiment& experiment);
+
+/// A line of ascending seconds for each client. Throws std::invalid_argument.
+std::vector<std::vector<Time>> read_trace(const std::string& file, std::size_t clients);
+
+/// What an algorithm asks of the timing, and what it is called if it comes from the catalogue.
+struct ResolvedAlgorithm {
+  Needs needs;
+  Weights merge = Weights::none;
+  Weights share = Weights::none;
+  ProtocolKind protocol = ProtocolKind::push;
+  const CatalogueEntry* entry = nullptr;
+};
+
+/// The manner of the file's algorithm under the file's protocol. Throws std::invalid_argument where they do not fit.
+ResolvedAlgorithm resolve_algorithm(const config::Experiment& experiment);
+
+/// Lives as long as the protocols and the conductor made from it; stays where it is.
+class Timing {
+ public:
+  Timing(const config::Experiment& experiment, const ResolvedAlgorithm& resolved, std::ostream& notes);
+  /// Graph and links as they are given; everything else is still to be filled in.
+  Timing(Graph graph, std::unique_ptr<Channel> channel, ProtocolKind protocol);
+  Timing(const Timing&) = delete;
+  Timing& operator=(const Timing&) = delete;
+
+  /// One automaton per client. May be called once. In real time they share nothing that changes.
+  std::vector<std::unique_ptr<Protocol>> make_protocols(bool in_real_time = false);
+
+  ProtocolKind protocol() const { return protocol_; }
+  /// How long messages are, for models of so many numbers; before the first of them.
+  void size_messages(const config::Experiment& experiment, const ResolvedAlgorithm& resolved, std::size_t numbers,
+                     std::size_t scalar_bytes);
+  /// In rounds: every message of an exchange arrives and counts.
+  bool misses_nothing() const;
+  ClientViews views(bool keeps_balance) const {
+    return {graph,
+            centre,
+            protocol_ == ProtocolKind::rounds,
+            keeps_balance,
+            settings.needs.sporadic.computes ? settings.chances.computes : std::vector<double>{},
+            air.get()};
+  }
+
+  Graph graph;
+  std::unique_ptr<FadingLinks> fading;  ///< where mixing weights follow the links that are up
+  std::unique_ptr<Air> air;
+  std::unique_ptr<Channel> channel;
+  ClientSettings settings;
+  RoundBoard board;
+  ServerSettings server;
+  GatherBoard gather;
+  PullSettings pull;
+  ConductorSettings conductor;
+  ChurnPlan churn;
+  ClientId centre{};
+
+ private:
+  Timing(std::span<const Graph> graphs, const config::Experiment& experiment, const ResolvedAlgorithm& resolved,
+         std::ostream& notes);
+  void configure_weights(const config::Experiment& experiment, const ResolvedAlgorithm& resolved);
+  void configure_changing_weights(const config::Experiment& experiment, const ResolvedAlgorithm& resolved,
+                                  std::span<const Graph> graphs);
+  std::vector<double> weights_of(const Graph& part, const config::Experiment& experiment, const ResolvedAlgorithm& resolved,
+                                 bool is_share) const;
+  void configure_chances(const config::Experiment& experiment);
+  void configure_centred(const config::Experiment& experiment);
+  void configure_fading(const config::Experiment& experiment, const ResolvedAlgorithm& resolved);
+  void configure_aircomp(const config::Experiment& experiment, const ResolvedAlgorithm& resolved);
+  std::unique_ptr<Protocol> make_protocol(ClientId client, bool in_real_time);
+  void configure_rounds(const config::Experiment& experiment, const ResolvedAlgorithm& resolved, std::ostream& notes);
+  void configure_churn(const config::Experiment& experiment, const ResolvedAlgorithm& resolved, std::ostream& notes);
+  void require_intervals() const;
+
+  ProtocolKind protocol_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,276 @@
+#include "experiment/file/document.hpp"
+
+#include <array>
+
+#include "experiment/experiment.hpp"
+#include "experiment/file/check.hpp"
+#include "experiment/file/experiment_file.hpp"
+#include "experiment/file/keys.hpp"
+
+namespace rubato::config {
+
+namespace {
+
+// A list of lists or tables: one element a line.
+std::string in_rows(const Value& value) {
+  const auto* list = value.as<List>();
+  const bool has_rows = list && !list->empty() && (list->front().as<List>() || list->front().as<Table>());
+  if (!has_rows) return to_toml(value);
+  std::string text = "[\n";
+  for (const Value& row : *list) text += "  " + to_toml(row) + ",\n";
+  return text + "]";
+}
+
+// Of a list of tables.
+bool is_element(std::string_view spec) {
+  return spec == "link" || spec == "host" || spec == "device" || spec == "event" || spec == "absence";
+}
+
+Value pruned(const Value& value, std::string_view spec);
+
+Table pruned_table(const Table& table, std::string_view spec) {
+  Table kept;
+  for (const Key* key : keys_of(spec)) {
+    const Value* value = table.find(key->name);
+    const bool is_absent = !value || (is_element(spec) && value->is_text("none"));
+    if (is_absent || belongs(spec, *key, table) != Belongs::yes) continue;
+    const bool is_law = key->type == Type::law || key->type == Type::per_client;
+    kept.entries.push_back({std::string(key->name), is_law                        ? pruned(*value, "law")
+                                                    : key->type == Type::links    ? pruned(*value, "link")
+                                                    : key->type == Type::hosts    ? pruned(*value, "host")
+                                                    : key->type == Type::devices  ? pruned(*value, "device")
+                                                    : key->type == Type::events   ? pruned(*value, "event")
+                                                    : key->type == Type::absences ? pruned(*value, "absence")
+                                                                                  : *value});
+  }
+  return kept;
+}
+
+Value pruned(const Value& value, std::string_view spec) {
+  if (const auto* table = value.as<Table>()) return {pruned_table(*table, spec)};
+  const auto* list = value.as<List>();
+  if (!list || !is_element(spec)) return value;
+  List kept;
+  for (const Value& element : *list) kept.push_back(pruned(element, spec));
+  return {std::move(kept)};
+}
+
+void write_table(const Table& all_fields, const std::string& path, std::string& out) {
+  const Table table = pruned_table(all_fields, path);
+  if (!path.empty()) out += "\n[" + path + "]\n";
+  for (const Entry& entry : table.entries)
+    if (find_key(path, entry.name)->type != Type::table) out += entry.name + " = " + in_rows(entry.value) + '\n';
+  for (const Entry& entry : table.entries)
+    if (find_key(path, entry.name)->type == Type::table) write_table(*entry.value.as<Table>(), dotted(path, entry.name), out);
+}
+
+std::string choices_text(const Key& key, std::string_view quote) {
+  std::string text;
+  for (std::string_view word : words_of(key.choices))
+    text += (text.empty() ? "" : ", ") + std::string(quote) + std::string(word) + std::string(quote);
+  return text;
+}
+
+std::string_view type_text(Type type) {
+  switch (type) {
+    case Type::boolean:
+      return "true or false";
+    case Type::integer:
+      return "whole number";
+    case Type::number:
+      return "number";
+    case Type::text:
+      return "text";
+    case Type::choice:
+      return "choice";
+    case Type::file:
+      return "file";
+    case Type::size:
+      return "full, off or bytes";
+    case Type::integers:
+      return "list of whole numbers";
+    case Type::texts:
+      return "list of texts";
+    case Type::client:
+      return "client";
+    case Type::clients:
+      return "list of clients";
+    case Type::edges:
+      return "list of [source, target]";
+    case Type::edge_lists:
+      return "lists of edges";
+    case Type::matrix:
+      return "list of rows";
+    case Type::ticks:
+      return "lists of seconds";
+    case Type::links:
+      return "list of links";
+    case Type::devices:
+      return "list of classes";
+    case Type::hosts:
+      return "list of hosts";
+    case Type::events:
+      return "list of events";
+    case Type::absences:
+      return "list of absences";
+    case Type::groups:
+      return "lists of clients";
+    case Type::law:
+      return "number or law";
+    case Type::per_client:
+      return "number, list or law";
+    case Type::table:
+      return "table";
+    case Type::numbers:
+      return "list of numbers";
+    case Type::numbers_or_one:
+      return "number, or list";
+  }
+  return "";
+}
+
+std::string fallback_text(const Key& key) {
+  if (key.type == Type::table) return "";
+  return key.fallback.empty() ? "must be set" : std::string(key.fallback);
+}
+
+bool has_range(const Key& key) { return key.range.sentence() != Range{}.sentence(); }
+
+// "one of a, b", "must be at least 1", for `law = gamma`; whatever applies.
+std::string rule_text(const Key& key, std::string_view quote) {
+  std::string text;
+  if (key.type == Type::choice) text += "; one of " + choices_text(key, quote);
+  if (has_range(key)) text += "; " + key.range.sentence();
+  const Condition condition = condition_of(key);
+  if (!key.when.empty()) text += "; only with " + std::string(condition.selector) + (condition.is_negated ? " other than" : "");
+  std::string_view separator = " ";
+  for (std::string_view word : words_of(condition.choices))
+    text += std::string(separator) + std::string(quote) + std::string(word) + std::string(quote), separator = ", ";
+  return text;
+}
+
+std::string padded(std::string text, std::size_t width) { return text.append(width > text.size() ? width - text.size() : 1, ' '); }
+
+struct Section {
+  std::string_view table;
+  std::string_view title;
+  std::string_view words;
+};
+
+constexpr std::array sections{
+    Section{"", "Top level", "Keys before the first table."},
+    Section{"clients", "[clients]", "Who takes part."},
+    Section{"clients.compute", "[clients.compute]", "The timer of local computations: a law from [Timers](#timers) and its keys."},
+    Section{"clients.transmit", "[clients.transmit]", "The timer of transmissions: a law from [Timers](#timers) and its keys."},
+    Section{"timer", "Timers",
+            "The keys that `[clients.compute]` and `[clients.transmit]` share. A rate, period, phase, min, shape, mean "
+            "or sigma is one number for all clients, a list with one for each, or a [law](#laws) from which each "
+            "client's is drawn once."},
+    Section{"device", "[[clients.classes]]", "A kind of device."},
+    Section{"topology", "[topology]", "Who can send to whom."},
+    Section{"channel", "[channel]", "How long messages take and which are lost."},
+    Section{"link", "[[channel.links]]", "One directed link that differs from the channel."},
+    Section{"churn", "[churn]",
+            "Who joins, leaves, crashes and is cut off, and when. Everybody is there from the start, but "
+            "for those whose first event is a join."},
+    Section{"event", "[[churn.events]]", "One line of the script."},
+    Section{"absence", "[[churn.random]]", "Clients that are there and away in turn; whom the script names it leaves alone."},
+    Section{"mailbox", "[mailbox]", "What a receiver accepts and when it merges."},
+    Section{"unification", "[unification]", "The instants at which all adopt the model of one."},
+    Section{"protocol", "[protocol]", "When clients act."},
+    Section{"algorithm", "[algorithm]", "What they do with models."},
+    Section{"data", "[data]", "What they learn from."},
+    Section{"data.partition", "[data.partition]", "How rows are dealt to clients."},
+    Section{"model", "[model]", "What they learn."},
+    Section{"metrics", "[metrics]", "What is measured and how often."},
+    Section{"energy", "[energy]",
+            "What clients spend on computing and on sending: power times the time on the air, and so much a "
+            "computation. Without costs nothing is counted."},
+    Section{"budget", "[budget]", "What a run may spend in a comparison. `rubato run` does not look at it."},
+    Section{"limits", "[limits]", "How far the timing may run ahead of the arithmetic."},
+    Section{"host", "[[roster]]", "One host of a run over several. `rubato keygen` makes a key and shows the lines to paste."},
+    Section{"hosts", "[hosts]", "How the hosts of a run get on with each other. Seconds here are real ones."},
+    Section{"impaired", "[impaired]",
+            "What is done to messages between hosts, on top of what the network does to them: for trials."},
+    Section{"law", "Laws",
+            "Where a number may be drawn, a table `{ law = \"exponential\", mean = 0.05 }` says how. A plain number is "
+            "`constant`, a list is `list`."},
+};
+
+std::string key_line(const Key& key) {
+  const std::string name = padded("  " + dotted(key.table, key.name), 30);
+  return name + padded(std::string(type_text(key.type)), 22) + padded(fallback_text(key), 19) + std::string(key.meaning) +
+         rule_text(key, "") + '\n';
+}
+
+std::string key_row(const Key& key) {
+  const std::string fallback =
+      key.fallback.empty() || key.type == Type::table ? fallback_text(key) : '`' + fallback_text(key) + '`';
+  return "| `" + std::string(key.name) + "` | " + std::string(type_text(key.type)) + " | " + fallback + " | " +
+         std::string(key.meaning) + rule_text(key, "`") + " |\n";
+}
+
+constexpr std::string_view host_info = R"(# The experiment file
+
+<!-- Made from the table of keys in experiment/file/keys.cpp: change it there, then run RUBATO_WRITE_DOCS=1 tests/test_config. -->
+
+An experiment is one [TOML](https://toml.io) file of at most 16 MB. These keys must be set; every other has a default:
+
+```toml
+until = 100.0
+
+[clients]
+count = 25
+
+[algorithm]
+name = "draco"
+
+[data]
+name = "digits"
+
+[model]
+name = "softmax"
+```
+
+Reading is strict. An unknown key, a wrong type, a number out of range, a list of the wrong length, a key that the chosen
+kind does not know: each is a fault, all faults are reported at once with file, line, key, value and what is allowed, and
+nothing runs. Times are in seconds, rates per second. Clients are counted from 0. Paths are relative to the folder of
+the experiment file. `"none"` stands for what is absent.
+
+`--set key=value` lays a value over the file: `--set algorithm.eta=0.1`, `--set name=trial` (a bare word is a text),
+`--set mailbox.deadline=none`. Setting a choice (`topology.kind`, `clients.compute.law`, `algorithm.name`, ...) to another
+one replaces it: keys of its table that the new choice does not know are dropped and named on standard error, and what the
+new choice needs beyond its defaults must be set. A run folder holds the complete file, defaults filled in.
+)";
+
+}  // namespace
+
+std::string to_document(const Table& root) {
+  std::string out;
+  write_table(root, "", out);
+  return out;
+}
+
+std::string describe_keys() {
+  std::string text;
+  for (const Section& section : sections) {
+    if (!text.empty()) text += '\n';
+    text.append(section.title) += '\n';
+    for (const Key& key : all_keys())
+      if (key.table == section.table) text += key_line(key);
+  }
+  return text;
+}
+
+std::string experiment_file_document() {
+  std::string text(host_info);
+  for (const Section& section : sections) {
+    text += "\n## " + std::string(section.title) + "\n\n" + std::string(section.words) + "\n\n";
+    text += "| key | type | default | meaning |\n| --- | --- | --- | --- |\n";
+    for (const Key& key : all_keys())
+      if (key.table == section.table) text += key_row(key);
+  }
+  return text;
+}
+
+}  // namespace rubato::config

@@ -1,0 +1,17 @@
+// What must hold between the keys of an experiment, each of which is in order by itself.
+#pragma once
+
+#include <iosfwd>
+
+#include "experiment/file/check.hpp"
+
+namespace rubato::config {
+
+/// Adds a fault for every relation that is broken among keys without faults; fills mailbox.cap_period from the
+/// unification period where a cap needs it.
+void check_relations(Table& root, Faults& faults);
+
+/// Sentences about what is allowed but looks unwise.
+void warn(const Experiment& experiment, std::ostream& notes);
+
+}  // namespace rubato::config

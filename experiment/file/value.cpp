@@ -1,0 +1,85 @@
+#include "experiment/file/value.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace rubato::config {
+
+namespace {
+
+constexpr std::size_t longest_shown = 72;
+
+struct InToml {
+  std::string operator()(bool value) const { return value ? "true" : "false"; }
+  std::string operator()(std::int64_t value) const { return std::to_string(value); }
+  std::string operator()(double value) const { return to_toml(value); }
+  std::string operator()(const Odd& value) const { return value.text; }
+  std::string operator()(const std::string& text) const;
+  std::string operator()(const List& list) const;
+  std::string operator()(const Table& table) const;
+};
+
+std::string escaped(char c) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  if (c == '"' || c == '\\') return {'\\', c};
+  const auto code = static_cast<unsigned char>(c);
+  if (code >= 0x20 && code != 0x7f) return {c};
+  return std::string("\\u00") + digits[code >> 4] + digits[code & 15];
+}
+
+std::string InToml::operator()(const std::string& text) const {
+  std::string out = "\"";
+  for (char c : text) out += escaped(c);
+  return out + '"';
+}
+
+std::string InToml::operator()(const List& list) const {
+  std::string out = "[";
+  for (const Value& value : list) out += (out.size() > 1 ? ", " : "") + to_toml(value);
+  return out + "]";
+}
+
+std::string InToml::operator()(const Table& table) const {
+  std::string out;
+  for (const Entry& entry : table.entries) out += (out.empty() ? "" : ", ") + entry.name + " = " + to_toml(entry.value);
+  return out.empty() ? "{}" : "{ " + out + " }";
+}
+
+}  // namespace
+
+const Value* Table::find(std::string_view name) const {
+  const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.name == name; });
+  return found == entries.end() ? nullptr : &found->value;
+}
+
+Value* Table::find(std::string_view name) { return const_cast<Value*>(std::as_const(*this).find(name)); }
+
+Value& Table::set(std::string_view name, Value value) {
+  if (Value* present = find(name)) return *present = std::move(value);
+  return entries.emplace_back(std::string(name), std::move(value)).value;
+}
+
+bool Value::is_text(std::string_view text) const {
+  const auto* own = as<std::string>();
+  return own && *own == text;
+}
+
+std::string to_toml(double number) {
+  if (std::isnan(number)) return "nan";
+  if (std::isinf(number)) return number > 0 ? "inf" : "-inf";
+  char digits[32];
+  std::string text(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
+std::string to_toml(const Value& value) { return std::visit(InToml{}, value.content); }
+
+std::string to_shown(const Value& value) {
+  std::string text = to_toml(value);
+  if (text.size() > longest_shown) text = text.substr(0, longest_shown) + " ...";
+  return text;
+}
+
+}  // namespace rubato::config

@@ -1,0 +1,26 @@
+// OwnParts: what a program that embeds Rubato brings along instead of what the experiment names.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "algos/catalogue.hpp"
+#include "learning/learner.hpp"
+
+namespace rubato {
+
+/// What a program of your own brings along instead of what the file names. Empty parts come from the file.
+template <class Real>
+struct OwnParts {
+  /// The task of a client. With it [data] and [model] are not looked at, but for model.batch.
+  std::function<std::unique_ptr<Learner<Real>>(ClientId)> learner;
+  /// All learners test on the same samples, so one of them can score the mean model for all.
+  bool shared_test = false;
+  /// The algorithm of a client, and what it needs from its protocol. With it [algorithm] is not looked at.
+  AlgorithmFactory<Real> algorithm;
+  Needs needs;
+  Weights merge = Weights::neighbours;
+  Weights share = Weights::none;
+};
+
+}  // namespace rubato

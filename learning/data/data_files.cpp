@@ -1,0 +1,234 @@
+#include "learning/data/data_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "learning/data/cifar_reader.hpp"
+#include "learning/data/csv_reader.hpp"
+#include "learning/data/idx_reader.hpp"
+#include "learning/data/label_coding.hpp"
+#include "learning/data/libsvm_reader.hpp"
+#include "learning/data/line_reader.hpp"
+#include "learning/data/npy_reader.hpp"
+#include "learning/data/preparation.hpp"
+
+namespace rubato {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Names of arrays in an .npz archive, the first that is there is taken.
+const std::vector<std::string> train_features{"x_train", "X_train", "x", "X", "features", "data"};
+const std::vector<std::string> train_labels{"y_train", "Y_train", "y", "Y", "labels", "target"};
+const std::vector<std::string> test_features{"x_test", "X_test"};
+const std::vector<std::string> test_labels{"y_test", "Y_test"};
+const std::vector<std::string> test_file_features{"x_test", "X_test", "x", "X", "features", "data"};
+const std::vector<std::string> test_file_labels{"y_test", "Y_test", "y", "Y", "labels", "target"};
+
+FileFormat format_of(const fs::path& file) {
+  fs::path name = file.filename();
+  if (name.extension() == ".gz" || name.extension() == ".xz") name = name.stem();
+  struct Ending {
+    std::string_view ending;
+    FileFormat format;
+  };
+  constexpr auto endings = std::to_array<Ending>({{".csv", FileFormat::csv},
+                                                  {".tsv", FileFormat::csv},
+                                                  {".data", FileFormat::csv},
+                                                  {".libsvm", FileFormat::libsvm},
+                                                  {".svm", FileFormat::libsvm},
+                                                  {".npy", FileFormat::npy},
+                                                  {".npz", FileFormat::npz},
+                                                  {"ubyte", FileFormat::idx},
+                                                  {".idx", FileFormat::idx},
+                                                  {".bin", FileFormat::cifar}});
+  for (const Ending& known : endings)
+    if (name.string().ends_with(known.ending)) return known.format;
+  throw std::invalid_argument("data.format is \"auto\", and the name of " + file.string() +
+                              " does not say it; allowed are csv, libsvm, npy, npz, idx, cifar");
+}
+
+FileFormat format_of(const DataFiles& files, const fs::path& file) {
+  return files.format == FileFormat::by_name ? format_of(file) : files.format;
+}
+
+// A key that nobody would read is a fault.
+void check_keys(const DataFiles& files, const DataOptions& options) {
+  const auto refuse = [](bool is_set, const char* key, const char* reason) {
+    if (is_set) throw std::invalid_argument(std::string("data.") + key + " is set, but nothing reads it: " + reason);
+  };
+  const auto has = [&](FileFormat format) {
+    return format_of(files, files.train) == format || (!files.test.empty() && format_of(files, files.test) == format);
+  };
+  refuse(files.features > 0 && !has(FileFormat::libsvm), "features", "it is for libsvm files");
+  refuse(files.label != "last" && !has(FileFormat::csv), "label", "it is for csv files");
+  refuse(files.first_line != FirstLine::automatic && !has(FileFormat::csv), "header", "it is for csv files");
+  refuse(!files.test_labels.empty() && files.test.empty(), "test_labels", "data.test is missing");
+  refuse(files.are_targets && options.classes > 0, "classes", "data.learn is \"number\"");
+  refuse(files.are_targets && !files.order.empty(), "label_order", "data.learn is \"number\"");
+}
+
+void need(bool is_there, const char* key, const char* format, bool is_needed) {
+  if (is_there == is_needed) return;
+  throw std::invalid_argument(std::string("data.") + key + (is_needed ? " must be set: " : " is not for this format: ") + format);
+}
+
+struct Part {
+  fs::path file, labels;
+  bool is_test;
+};
+
+// What labels may take beside their features.
+template <class Real>
+std::size_t left_beside(const Features<Real>& features) {
+  return most_stored_bytes - std::min(most_stored_bytes, features.stored_bytes());
+}
+
+template <class Real>
+Table<Real> read_npz(const Part& part, const std::vector<std::string>& features, const std::vector<std::string>& labels) {
+  FeatureArray<Real> array = read_npy_features<Real>(open_npz(part.file, features));
+  LabelColumn column = read_npy_labels(open_npz(part.file, labels), left_beside(array.features));
+  return {std::move(array.features), std::move(column), array.shape};
+}
+
+template <class Real>
+Table<Real> read_part(const DataFiles& files, FileFormat format, const Part& part, std::size_t features) {
+  const char* const labels_key = part.is_test ? "test_labels" : "train_labels";
+  const auto in_two_files = [&](bool is_so) {
+    need(!part.labels.empty(), labels_key,
+         is_so ? "this format keeps labels in a file of their own" : "it keeps labels beside the features", is_so);
+  };
+  in_two_files(format == FileFormat::npy || format == FileFormat::idx);
+  switch (format) {
+    case FileFormat::csv:
+      return read_csv<Real>(part.file, {.label = files.label, .first_line = files.first_line});
+    case FileFormat::libsvm:
+      return read_libsvm<Real>(part.file, features);
+    case FileFormat::idx:
+      return read_idx<Real>(part.file, part.labels);
+    case FileFormat::cifar:
+      return read_cifar<Real>(std::array{part.file});
+    case FileFormat::npz:
+      return read_npz<Real>(part, part.is_test ? test_file_features : train_features,
+                            part.is_test ? test_file_labels : train_labels);
+    case FileFormat::npy:
+    case FileFormat::by_name:
+      break;
+  }
+  FeatureArray<Real> array = read_npy_features<Real>(FileStream(part.file));
+  LabelColumn column = read_npy_labels(FileStream(part.labels), left_beside(array.features));
+  return {std::move(array.features), std::move(column), array.shape};
+}
+
+template <class Real>
+void check_sizes(const Table<Real>& table, const fs::path& file) {
+  if (table.labels.size() == static_cast<std::size_t>(table.features.rows())) return;
+  throw std::invalid_argument(file.string() + ": has " + std::to_string(table.features.rows()) + " rows and " +
+                              std::to_string(table.labels.size()) + " labels");
+}
+
+// Columns are taken by place: where both files name them, the names must agree.
+template <class Real>
+void check_names(const Table<Real>& train, const Table<Real>& test, const DataFiles& files) {
+  if (train.names.size() != test.names.size()) return;
+  const auto [mine, other] = std::mismatch(train.names.begin(), train.names.end(), test.names.begin());
+  if (mine == train.names.end()) return;
+  throw std::invalid_argument(files.test.string() + ": feature " + std::to_string(mine - train.names.begin() + 1) + " is named " +
+                              shown(*other) + "; in " + files.train.string() + " it is " + shown(*mine) +
+                              ", and columns must be in the same order");
+}
+
+Shape shape_of(const DataFiles& files, const Shape& in_file) {
+  if (files.shape.empty()) return in_file;
+  if (files.shape.size() != 3)
+    throw std::invalid_argument("data.shape has " + std::to_string(files.shape.size()) +
+                                " numbers; allowed are 3: channels, height and width");
+  const Shape shape{static_cast<Index>(files.shape[0]), static_cast<Index>(files.shape[1]), static_cast<Index>(files.shape[2])};
+  if (shape.size() == in_file.size()) return shape;
+  throw std::invalid_argument("data.shape is " + std::to_string(shape.channels) + " x " + std::to_string(shape.height) + " x " +
+                              std::to_string(shape.width) + "; a row of " + files.train.string() + " has " +
+                              std::to_string(in_file.size()) + " numbers");
+}
+
+template <class Real>
+std::vector<Real> targets_of(const LabelColumn& column, const fs::path& file) {
+  if (!column.words.empty())
+    throw std::invalid_argument(file.string() + ": has words as labels; data.learn = \"number\" needs numbers");
+  std::vector<Real> targets(column.numbers.begin(), column.numbers.end());
+  const auto odd = std::find_if(targets.begin(), targets.end(), [](Real target) { return !std::isfinite(target); });
+  if (odd != targets.end())
+    throw std::invalid_argument(file.string() + ": row " + std::to_string(odd - targets.begin()) +
+                                " has a label that is too large for the precision of the experiment");
+  return targets;
+}
+
+template <class Real>
+void set_labels(Dataset<Real>& dataset, const DataFiles& files, const DataOptions& options, const LabelColumn& train,
+                const LabelColumn& test) {
+  const fs::path& test_file = files.test.empty() ? files.train : files.test;
+  if (files.are_targets) {
+    dataset.train.targets = targets_of<Real>(train, files.train);
+    dataset.test.targets = targets_of<Real>(test, test_file);
+    return;
+  }
+  dataset.classes = options.classes;
+  if (train.words.empty() && options.classes > 0) {
+    dataset.train.labels = numbered_labels(train, options.classes, 0, files.train.string());
+    dataset.test.labels = numbered_labels(test, options.classes, 0, test_file.string());
+    return;
+  }
+  const ClassNames names(train, files.order, files.train.string());
+  if (options.classes > 0 && options.classes != names.size())
+    throw std::invalid_argument("data.classes is " + std::to_string(options.classes) + "; " + files.train.string() + " has " +
+                                std::to_string(names.size()) + " different labels");
+  dataset.classes = names.size();
+  dataset.train.labels = names.coded(train, files.train.string());
+  dataset.test.labels = names.coded(test, test_file.string());
+}
+
+template <class Real>
+Table<Real> read_test(const DataFiles& files, FileFormat format, std::size_t features) {
+  if (!files.test.empty()) {
+    return read_part<Real>(files, format_of(files, files.test), {files.test, files.test_labels, true}, features);
+  }
+  if (format == FileFormat::npz && has_npz(files.train, test_features))
+    return read_npz<Real>({files.train, {}, true}, test_features, test_labels);
+  return {};
+}
+
+}  // namespace
+
+template <class Real>
+std::shared_ptr<const Dataset<Real>> load_files(const DataFiles& files, const DataOptions& options) {
+  const FileFormat format = format_of(files, files.train);
+  check_keys(files, options);
+  Table<Real> train = read_part<Real>(files, format, {files.train, files.train_labels, false}, files.features);
+  check_sizes(train, files.train);
+  Table<Real> test = read_test<Real>(files, format, static_cast<std::size_t>(train.features.cols()));
+  check_sizes(test, files.test.empty() ? files.train : files.test);
+  check_names(train, test, files);
+  const auto dataset = std::make_shared<Dataset<Real>>();
+  dataset->name = "files";
+  dataset->shape = shape_of(files, train.shape);
+  dataset->train.features = std::move(train.features);
+  dataset->test.features = std::move(test.features);
+  set_labels(*dataset, files, options, train.labels, test.labels);
+  if (dataset->test.size() == 0) split_off_test(*dataset, options.test_share, options.shuffle, options.seed);
+  check(*dataset);
+  const bool are_images = dataset->shape.height > 1;
+  const bool is_text = format == FileFormat::csv || format == FileFormat::libsvm;
+  normalise(*dataset, options.normalise, are_images ? Normalise::unit : Normalise::none,
+            !is_text && dataset->train.features.are_bytes());
+  return dataset;
+}
+
+template std::shared_ptr<const Dataset<float>> load_files(const DataFiles&, const DataOptions&);
+template std::shared_ptr<const Dataset<double>> load_files(const DataFiles&, const DataOptions&);
+
+}  // namespace rubato

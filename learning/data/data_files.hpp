@@ -1,0 +1,17 @@
+// Own files become a data set.
+#pragma once
+
+#include <memory>
+
+#include "learning/data/data_options.hpp"
+#include "learning/data/dataset.hpp"
+
+namespace rubato {
+
+/// By name, a format is that of the name's ending (.csv, .tsv, .data; .libsvm, .svm; .npy; .npz; ubyte, .idx; .bin)
+/// with or without .gz or .xz. Where there is no test file, an .npz archive may hold a test part, else one is split
+/// off. Throws std::invalid_argument with a sentence naming file or key.
+template <class Real>
+std::shared_ptr<const Dataset<Real>> load_files(const DataFiles& files, const DataOptions& options);
+
+}  // namespace rubato

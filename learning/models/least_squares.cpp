@@ -1,0 +1,72 @@
+// Least squares.  X: inputs, b: targets, N samples, r = X x - b.
+//   f(x) = ||r||^2 / (2 N) + l2/2 ||x||^2      gradient: X^T r / N + l2 x
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "learning/gather.hpp"
+#include "learning/layer.hpp"
+#include "learning/models/problems.hpp"
+
+namespace rubato {
+
+namespace {
+
+template <class Real>
+class LeastSquares final : public Learner<Real> {
+ public:
+  LeastSquares(Matrix<Real> inputs, Vector<Real> targets, Real l2)
+      : inputs_{std::move(inputs)}, targets_{std::move(targets)}, l2_{l2} {}
+
+  Index dimension() const override { return inputs_.cols(); }
+  std::uint32_t samples() const override { return static_cast<std::uint32_t>(inputs_.rows()); }
+
+  Real gradient(ConstVectorRef<Real> x, Picks picks, VectorRef<Real> g, Scratch<Real>& scratch) const override {
+    typename Scratch<Real>::Frame frame(scratch);
+    const ConstMatrixRef<Real> inputs = gather_rows(inputs_, picks, scratch);
+    const VectorRef<Real> residual = residual_of(x, inputs, picks, scratch);
+    const Real count = static_cast<Real>(inputs.rows());
+    g.noalias() = inputs.transpose() * residual;  // g is nobody's input
+    g /= count;
+    return residual.squaredNorm() / (2 * count) + add_l2(l2_, x, g);
+  }
+
+  Score score(ConstVectorRef<Real> x, Part, Scratch<Real>& scratch) const override {
+    typename Scratch<Real>::Frame frame(scratch);
+    Score score;
+    score.samples = samples();
+    score.loss_sum = static_cast<double>(residual_of(x, view(inputs_), {}, scratch).squaredNorm()) / 2;
+    return score;
+  }
+
+ private:
+  VectorRef<Real> residual_of(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, Picks picks, Scratch<Real>& scratch) const {
+    VectorRef<Real> residual = scratch.vector(inputs.rows());
+    residual.noalias() = inputs * x;  // fresh scratch
+    for (Index i = 0; i < residual.size(); ++i) {
+      residual[i] -= targets_[picks.empty() ? i : static_cast<Index>(picks[static_cast<std::size_t>(i)])];
+    }
+    return residual;
+  }
+
+  Matrix<Real> inputs_;
+  Vector<Real> targets_;
+  Real l2_;
+};
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<Learner<Real>> make_least_squares(Matrix<Real> inputs, Vector<Real> targets, Real l2) {
+  if (inputs.rows() == targets.size() && inputs.size() > 0) {
+    return std::make_unique<LeastSquares<Real>>(std::move(inputs), std::move(targets), l2);
+  }
+  throw std::invalid_argument("least_squares.X is " + std::to_string(inputs.rows()) + " x " + std::to_string(inputs.cols()) +
+                              " and b has " + std::to_string(targets.size()) +
+                              " numbers; b needs one for each row of X, and X at least one row and column");
+}
+
+template std::unique_ptr<Learner<float>> make_least_squares(Matrix<float>, Vector<float>, float);
+template std::unique_ptr<Learner<double>> make_least_squares(Matrix<double>, Vector<double>, double);
+
+}  // namespace rubato

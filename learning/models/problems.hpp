@@ -1,0 +1,51 @@
+// Small losses with known answers: for golden cases, convergence studies and very many clients.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "learning/learner.hpp"
+
+namespace rubato {
+
+/// f(x) = 1/2 (x - c)^T A (x - c). A is square and used as it is given: the gradient is (A + A^T)/2 (x - c).
+template <class Real>
+std::unique_ptr<Learner<Real>> make_quadratic(const Matrix<Real>& a, Vector<Real> centre);
+
+/// f(x) = ||X x - b||^2 / (2 N) + l2/2 ||x||^2.
+template <class Real>
+std::unique_ptr<Learner<Real>> make_least_squares(Matrix<Real> inputs, Vector<Real> targets, Real l2 = 0);
+
+/// f(x) = mean(ln(1 + e^{a.x}) - b a.x) + l2/2 ||x||^2 with b in {0, 1}; classifies as 1 where a.x > 0.
+template <class Real>
+std::unique_ptr<Learner<Real>> make_logistic(Matrix<Real> inputs, Vector<Real> targets, Real l2 = 0);
+
+/// The softmax model of model.hpp on samples of its own, which also score it.
+template <class Real>
+std::unique_ptr<Learner<Real>> make_softmax_problem(Matrix<Real> inputs, std::vector<Label> labels, std::uint32_t classes,
+                                                    Real l2 = 0);
+
+/// The centres of f_i(x) = 1/2 ||x - c_i||^2 for many clients, in one block of memory: c_i is the first `dimension`
+/// normal numbers of Stream(seed, client i, Purpose::init).
+template <class Real>
+class Centres {
+ public:
+  Centres(std::uint64_t seed, std::uint32_t clients, Index dimension);
+
+  std::uint32_t clients() const { return static_cast<std::uint32_t>(numbers_.rows()); }
+  Index dimension() const { return dimension_; }
+  ConstVectorRef<Real> operator[](std::uint32_t client) const { return {numbers_.row(client).data(), dimension_}; }
+
+ private:
+  Index dimension_;
+  Matrix<Real> numbers_;  // rows are padded to whole cache lines
+};
+
+/// f(x) = 1/2 ||x - c||^2 with c of a client of `centres`; itself a few words.
+template <class Real>
+std::unique_ptr<Learner<Real>> make_centre_learner(std::shared_ptr<const Centres<Real>> centres, std::uint32_t client);
+
+extern template class Centres<float>;
+extern template class Centres<double>;
+
+}  // namespace rubato

@@ -1,0 +1,223 @@
+#include "results/comparison_plan.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <sstream>
+
+#include "experiment/file/bind.hpp"
+#include "experiment/file/experiment_file.hpp"
+#include "experiment/file/keys.hpp"
+
+namespace rubato {
+
+namespace {
+
+using config::Experiment;
+
+constexpr std::int64_t last_seed = std::numeric_limits<std::int64_t>::max();
+
+std::pair<std::string, std::string> table_and_name(const std::string& key) {
+  const std::size_t dot = key.rfind('.');
+  return dot == key.npos ? std::pair{std::string(), key} : std::pair{key.substr(0, dot), key.substr(dot + 1)};
+}
+
+bool is_choice(const std::string& key) {
+  const auto [path, name] = table_and_name(key);
+  const auto spec = config::table_at(path);
+  return spec && config::is_selector(*spec, name);
+}
+
+// The table at this dotted path; none where a number stands in the place of a law.
+const config::Table* table_in(const config::Table& root, std::string_view path) {
+  const config::Table* table = &root;
+  while (table && !path.empty()) {
+    const std::string_view name = path.substr(0, path.find('.'));
+    path.remove_prefix(std::min(path.size(), name.size() + 1));
+    const config::Value* next = table->find(name);
+    table = next ? next->as<config::Table>() : nullptr;
+  }
+  return table;
+}
+
+// False only where the choices of the experiment do not know a key that others do: what nobody knows is a fault, and
+// reading will say so.
+bool knows(const Experiment& experiment, const std::string& key) {
+  const auto [path, name] = table_and_name(key);
+  const auto spec = config::table_at(path);
+  const config::Table root = config::tree_of(experiment);
+  const config::Table* table = table_in(root, path);
+  const config::Key* found = spec && table ? config::find_key(*spec, name, *table) : nullptr;
+  return !found || config::belongs(*spec, *found, *table) != config::Belongs::no;
+}
+
+class Planner {
+ public:
+  explicit Planner(const ComparisonRequest& request) : request_{request} {}
+
+  ComparisonPlan plan() {
+    if (request_.files.empty()) throw std::invalid_argument("there is no experiment to compare");
+    if (request_.seeds == 0) throw std::invalid_argument("seeds must be at least 1");
+    const std::vector<GridPoint> points = grid_points(request_.grid);
+    if (std::ranges::find(request_.grid, "seed", &GridKey::key) != request_.grid.end())
+      throw std::invalid_argument("--grid seed: seeds are no setting; --seeds says how many there are");
+    for (const auto& file : request_.files) read_plain(file);
+    refuse_faults();
+    for (std::size_t i = 0; i < request_.files.size(); ++i)
+      for (const GridPoint& point : points) add(i, point);
+    refuse_faults();
+    refuse_unknown_keys();
+    name_files_apart();
+    compare_files();
+    choose_seeds();
+    return std::move(plan_);
+  }
+
+ private:
+  std::optional<Experiment> read(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
+    std::ostringstream notes;
+    try {
+      Experiment experiment = config::read_experiment(file, overrides, notes);
+      std::istringstream lines(notes.str());
+      for (std::string line; std::getline(lines, line);) note(file.filename().string() + ": " + line);
+      return experiment;
+    } catch (const BadExperiment& error) {
+      for (const config::Fault& fault : error.faults())
+        if (said_faults_.insert(to_string(fault)).second) faults_.push_back(fault);
+      return std::nullopt;
+    }
+  }
+
+  // The file as it is, without the grid. What it lacks, the grid may bring: then only the points are read.
+  void read_plain(const std::filesystem::path& file) {
+    plain_.push_back(request_.grid.empty() ? read(file, request_.set) : read_if_whole(file, request_.set));
+  }
+
+  static std::optional<Experiment> read_if_whole(const std::filesystem::path& file, const std::vector<std::string>& overrides) try {
+    std::ostringstream notes;
+    return config::read_experiment(file, overrides, notes);
+  } catch (const BadExperiment&) {
+    return std::nullopt;
+  }
+
+  void add(std::size_t file, const GridPoint& point) {
+    ComparedSetting setting;
+    setting.file = request_.files[file];
+    setting.values = known_part(file, point);
+    const auto is_same = [&](const ComparedSetting& s) { return s.file == setting.file && s.values == setting.values; };
+    if (std::ranges::any_of(plan_.settings, is_same)) return;
+    std::vector<std::string> overrides = request_.set;
+    for (const auto& [key, value] : setting.values) overrides.push_back(key + "=" + value);
+    auto experiment = read(setting.file, overrides);
+    if (!experiment) return;
+    setting.experiment = std::move(*experiment);
+    plan_.settings.push_back(std::move(setting));
+  }
+
+  // Choices first: they decide which of the other keys are known.
+  GridPoint known_part(std::size_t file, const GridPoint& point) {
+    std::vector<std::string> overrides = request_.set;
+    for (const auto& [key, value] : point)
+      if (is_choice(key)) overrides.push_back(key + "=" + value);
+    const auto experiment = read_if_whole(request_.files[file], overrides);  // nothing: it lacks what other keys bring
+    GridPoint known;
+    for (const auto& [key, value] : point) {
+      if (experiment && !knows(*experiment, key)) {
+        note(request_.files[file].filename().string() + ", " + experiment->algorithm.name + ": does not know " + key +
+             " and runs without it");
+        continue;
+      }
+      known_keys_.insert(key);
+      known.emplace_back(key, value);
+    }
+    return known;
+  }
+
+  void refuse_faults() const {
+    if (!faults_.empty()) throw BadExperiment(faults_);
+  }
+
+  void refuse_unknown_keys() const {
+    for (const GridKey& grid : request_.grid)
+      if (!known_keys_.contains(grid.key))
+        throw std::invalid_argument("--grid " + grid.key + ": none of the experiments knows this key");
+  }
+
+  // Stems, or whole paths where stems are the same.
+  void name_files_apart() {
+    for (ComparedSetting& setting : plan_.settings) {
+      const auto has_stem = [&](const ComparedSetting& s) { return s.file.stem() == setting.file.stem(); };
+      const bool is_unique =
+          std::ranges::all_of(plan_.settings, [&](const ComparedSetting& s) { return s.file == setting.file || !has_stem(s); });
+      setting.label = (is_unique ? setting.file.stem() : setting.file).string();
+      if (!setting.values.empty()) setting.label += " " + to_text(setting.values);
+    }
+  }
+
+  // What the grid varies is meant to differ, so files are compared as they are.
+  void compare_files() {
+    std::size_t first = 0;
+    while (first < plain_.size() && !plain_[first]) ++first;
+    std::string fault;
+    for (std::size_t i = first + 1; i < plain_.size(); ++i) {
+      if (!plain_[i]) continue;
+      const std::string both = request_.files[first].string() + " and " + request_.files[i].string() + " differ in ";
+      const Differences found = differences(*plain_[first], *plain_[i]);
+      for (const std::string& what : found.notes) note(both + what);
+      for (const std::string& what : found.faults) fault += (fault.empty() ? "" : "\n") + both + what + ": they cannot be compared";
+    }
+    if (!fault.empty()) throw std::invalid_argument(fault);
+    if (plan_.settings.front().experiment.metrics.clients > 0)
+      note("metrics.clients is set: bits and gradients are estimated from the measured clients");
+  }
+
+  void choose_seeds() {
+    plan_.first_seed = plan_.settings.front().experiment.seed;
+    plan_.seeds = request_.seeds;
+    if (static_cast<std::uint64_t>(last_seed - plan_.first_seed) < request_.seeds - 1)
+      throw std::invalid_argument("seed " + std::to_string(plan_.first_seed) + " leaves no room for " +
+                                  std::to_string(request_.seeds) + " seeds");
+    for (const ComparedSetting& setting : plan_.settings)
+      if (setting.experiment.seed != plan_.first_seed)
+        note("all runs begin with seed " + std::to_string(plan_.first_seed) + ", that of " +
+             plan_.settings.front().file.filename().string());
+  }
+
+  void note(std::string text) {
+    if (said_notes_.insert(text).second) plan_.notes.push_back(std::move(text));
+  }
+
+  const ComparisonRequest& request_;
+  ComparisonPlan plan_;
+  std::vector<std::optional<Experiment>> plain_;  // a file that is none without the grid: nothing
+  std::vector<config::Fault> faults_;
+  std::set<std::string> said_faults_, said_notes_, known_keys_;
+};
+
+}  // namespace
+
+Differences differences(const Experiment& one, const Experiment& other) {
+  Differences found;
+  const auto fault_if = [&](bool is_other, const char* what) {
+    if (is_other) found.faults.emplace_back(what);
+  };
+  const auto note_if = [&](bool is_other, const char* what) {
+    if (is_other) found.notes.emplace_back(what);
+  };
+  fault_if(one.clients.count != other.clients.count, "clients.count");
+  fault_if(!(one.data == other.data), "[data]");
+  fault_if(!(one.model == other.model), "[model]");
+  fault_if(!(one.budget == other.budget), "[budget]");
+  const bool has_budget = one.budget.bits || one.budget.gradients;
+  note_if(!(one.clients.compute == other.clients.compute), "[clients.compute]");
+  note_if(!(one.topology == other.topology), "[topology]");
+  note_if(!(one.channel == other.channel), "[channel]");
+  note_if(!(one.metrics == other.metrics), "[metrics]");
+  note_if(one.precision != other.precision, "precision");
+  note_if(one.until != other.until && !has_budget, "until");
+  return found;
+}
+
+ComparisonPlan plan_comparison(const ComparisonRequest& request) { return Planner(request).plan(); }
+
+}  // namespace rubato

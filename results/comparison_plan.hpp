@@ -1,0 +1,50 @@
+// What is compared with what: experiment files and the points of a grid, checked for having the same clocks, links,
+// data and model.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "experiment/experiment.hpp"
+#include "results/grid.hpp"
+
+namespace rubato {
+
+/// One line of the table: a file, and what the grid sets in it.
+struct ComparedSetting {
+  std::string label;  ///< unique in a plan: the file's name without its ending, then key=value ...
+  std::filesystem::path file;
+  GridPoint values;  ///< only of keys that the file knows
+  config::Experiment experiment;
+};
+
+struct ComparisonPlan {
+  std::vector<ComparedSetting> settings;
+  std::int64_t first_seed = 1;
+  std::size_t seeds = 1;           ///< first_seed, first_seed + 1, ...: the same for every setting
+  std::vector<std::string> notes;  ///< what differs between the files, was dropped or looks unwise; each once
+};
+
+struct ComparisonRequest {
+  std::vector<std::filesystem::path> files;
+  std::vector<std::string> set;  ///< key=value, laid over every file
+  std::vector<GridKey> grid;     ///< each laid over every file that knows the key
+  std::size_t seeds = 5;
+};
+
+/// Reads and checks everything. Throws BadExperiment with the faults of all files and points, and
+/// std::invalid_argument where files differ in clients.count, [data], [model] or [budget], or nobody knows a key of the
+/// grid. The first seed is the first file's.
+ComparisonPlan plan_comparison(const ComparisonRequest& request);
+
+/// Tables and keys in which two experiments must agree to be compared: `faults` for those without which curves mean
+/// nothing, `notes` for the others. Each is a dotted name.
+struct Differences {
+  std::vector<std::string> faults, notes;
+};
+Differences differences(const config::Experiment& one, const config::Experiment& other);
+
+}  // namespace rubato

@@ -1,0 +1,52 @@
+// A comparison in numbers: what each setting came to, and what it took to reach the target accuracies.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/comparison.hpp"
+
+namespace rubato {
+
+/// What runs had spent, over those that the table counts.
+struct Costs {
+  Spread seconds, bits, gradients, delay, joules;
+
+  const Spread& at(Axis axis) const;
+};
+
+/// When the mean accuracy of clients was first at least `accuracy`, over the seeds that reached it.
+struct TargetReached {
+  double accuracy = 0;
+  std::size_t reached = 0;
+  Costs costs;
+};
+
+struct ComparedRow {
+  const ComparedOutcome* outcome = nullptr;
+  Spread accuracy, accuracy_mean_model, loss, loss_mean_model, consensus;  ///< at the end of the curves
+  Costs costs;
+  std::vector<TargetReached> targets;
+
+  const Spread& at(Measure measure) const;
+};
+
+/// A row for every setting; all spreads are over its seeds. The comparison must outlive it.
+std::vector<ComparedRow> rows_of(const Comparison& comparison, std::span<const double> targets);
+
+/// Target accuracies from a list "0.5,0.7". Throws std::invalid_argument.
+std::vector<double> parse_targets(const std::string& text);
+
+/// For people: the rows, the course of accuracy (of loss, where nothing is classified) along the axis, the targets.
+std::string table_text(const Comparison& comparison, std::span<const double> targets, Axis axis);
+
+/// table.csv and table.json: a line or an object for each setting. What is not known is nan or null.
+std::string table_csv(const Comparison& comparison, std::span<const double> targets);
+std::string table_json(const Comparison& comparison, std::span<const double> targets, Axis axis);
+
+/// curves.csv: a line for every sample within the budget of every run.
+std::string curves_csv(const Comparison& comparison);
+
+}  // namespace rubato

@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "results/comparison_table.hpp"
+
+namespace rubato {
+
+namespace {
+
+constexpr std::size_t places_of_course = 5;
+constexpr double nearly = 0.98;  // samples do not fall on places: a curve that ends so close before one has come there
+
+std::string in_digits(const char* format, double value) {
+  if (std::isnan(value)) return "-";
+  char text[48];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string of_four(double value) { return in_digits("%.4f", value); }
+std::string of_size(double value) { return in_digits("%.4g", value); }
+
+using ShowNumber = std::string (*)(double);
+
+std::string with_deviation(const Spread& spread, ShowNumber show) {
+  if (std::isnan(spread.mean)) return "-";
+  return spread.deviation > 0 ? show(spread.mean) + " ± " + show(spread.deviation) : show(spread.mean);
+}
+
+// Columns as wide as their widest text, which is UTF-8.
+class Columns {
+ public:
+  explicit Columns(std::vector<std::string> heads) : lines_{std::move(heads)} {}
+  void add(std::vector<std::string> line) { lines_.push_back(std::move(line)); }
+  std::string text() const {
+    std::string all;
+    for (const auto& line : lines_) {
+      for (std::size_t column = 0; column < line.size(); ++column) {
+        const std::string gap(width_of(column) - length(line[column]), ' ');
+        all += column == 0 ? line[column] + gap : "  " + gap + line[column];
+      }
+      all += "\n";
+    }
+    return all;
+  }
+
+ private:
+  static std::size_t length(const std::string& text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char letter) { return (static_cast<unsigned char>(letter) & 0xC0) != 0x80; }));
+  }
+  std::size_t width_of(std::size_t column) const {
+    std::size_t widest = 0;
+    for (const auto& line : lines_) widest = std::max(widest, length(line[column]));
+    return widest;
+  }
+
+  std::vector<std::vector<std::string>> lines_;
+};
+
+void add_costs(std::vector<std::string>& line, const Costs& costs) {
+  for (const Axis axis : all_axes) line.push_back(with_deviation(costs.at(axis), of_size));
+}
+
+std::string ends(const std::vector<ComparedRow>& rows) {
+  Columns columns({"setting", "algorithm", "runs", "accuracy", "of mean model", "loss", "consensus", "seconds", "bits", "gradients",
+                   "delay", "joules"});
+  for (const ComparedRow& row : rows) {
+    std::vector<std::string> line{row.outcome->setting.label,
+                                  row.outcome->setting.experiment.algorithm.name,
+                                  std::to_string(row.outcome->runs.size()),
+                                  with_deviation(row.accuracy, of_four),
+                                  with_deviation(row.accuracy_mean_model, of_four),
+                                  with_deviation(row.loss, of_size),
+                                  with_deviation(row.consensus, of_size)};
+    add_costs(line, row.costs);
+    columns.add(std::move(line));
+  }
+  return columns.text();
+}
+
+std::string target_text(const std::vector<ComparedRow>& rows, std::size_t target) {
+  Columns columns({"to accuracy " + of_size(rows.front().targets[target].accuracy), "reached by", "seconds", "bits", "gradients",
+                   "delay", "joules"});
+  for (const ComparedRow& row : rows) {
+    const TargetReached& reached = row.targets[target];
+    std::vector<std::string> line{row.outcome->setting.label,
+                                  std::to_string(reached.reached) + " of " + std::to_string(row.outcome->runs.size())};
+    add_costs(line, reached.costs);
+    columns.add(std::move(line));
+  }
+  return columns.text();
+}
+
+std::vector<Curve> curves_of(const ComparedOutcome& outcome) {
+  std::vector<Curve> curves;
+  for (const ComparedRun& run : outcome.runs) curves.push_back(run.curve);
+  return curves;
+}
+
+// The same places for every setting; who has not come that far has a dash there.
+std::string course(const std::vector<ComparedRow>& rows, Axis axis) {
+  double end = 0;
+  bool is_classified = false;
+  for (const ComparedRow& row : rows) {
+    is_classified = is_classified || !std::isnan(row.accuracy.mean);
+    for (const ComparedRun& run : row.outcome->runs)
+      if (!run.curve.empty()) end = std::max(end, run.curve.back().at(axis));
+  }
+  if (end <= 0) return "there is no course along " + std::string(name_of(axis)) + ": it is 0 throughout\n";
+  const Measure measure = is_classified ? Measure::accuracy : Measure::loss;
+  std::vector<double> places;
+  for (std::size_t i = 1; i <= places_of_course; ++i)
+    places.push_back(end * static_cast<double>(i) / static_cast<double>(places_of_course));
+  std::vector<std::string> heads{std::string(name_of(measure)) + " at " + std::string(name_of(axis))};
+  for (const double place : places) heads.push_back(of_size(place));
+  Columns columns(std::move(heads));
+  for (const ComparedRow& row : rows) {
+    std::vector<std::string> line{row.outcome->setting.label};
+    for (const double place : places) {
+      std::vector<double> values;
+      for (const Curve& curve : curves_of(*row.outcome))
+        if (!curve.empty() && curve.back().at(axis) >= nearly * place) values.push_back(value_at(curve, axis, place, measure));
+      line.push_back(with_deviation(spread_of(values), is_classified ? of_four : of_size));
+    }
+    columns.add(std::move(line));
+  }
+  return columns.text();
+}
+
+}  // namespace
+
+std::string table_text(const Comparison& comparison, std::span<const double> targets, Axis axis) {
+  const std::vector<ComparedRow> rows = rows_of(comparison, targets);
+  const auto has_runs = [](const ComparedOutcome& outcome) { return !outcome.runs.empty(); };
+  if (std::ranges::none_of(comparison.outcomes, has_runs)) return "no run has come to its end\n";
+  std::string text = ends(rows) + "\n" + course(rows, axis);
+  for (std::size_t i = 0; i < targets.size(); ++i) text += "\n" + target_text(rows, i);
+  return text;
+}
+
+}  // namespace rubato

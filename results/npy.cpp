@@ -1,0 +1,23 @@
+#include "results/npy.hpp"
+
+namespace rubato {
+
+std::string npy_head(std::size_t rows, std::size_t columns, std::size_t scalar_bytes) {
+  std::string head = std::string("{'descr': '<f") + (scalar_bytes == 8 ? "8" : "4") + "', 'fortran_order': False, 'shape': (" +
+                     std::to_string(rows) + ", " + std::to_string(columns) + "), }";
+  constexpr std::size_t before_head = 10;  // magic, version, length
+  while ((before_head + head.size() + 1) % 64 != 0) head += ' ';
+  head += '\n';
+  std::string file("\x93NUMPY\x01\x00", 8);
+  file += static_cast<char>(head.size() & 255);
+  file += static_cast<char>(head.size() >> 8);
+  return file + head;
+}
+
+std::string models_npy(const RunResult& result) {
+  std::string file = npy_head(result.models.size(), result.dimension, result.scalar_bytes);
+  for (const auto& model : result.models) file.append(reinterpret_cast<const char*>(model.data()), model.size());
+  return file;
+}
+
+}  // namespace rubato

@@ -1,0 +1,319 @@
+#include "results/run_folder.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <stdexcept>
+#include <system_error>
+
+#include "experiment/build/devices.hpp"
+#include "experiment/build/timing.hpp"
+#include "experiment/file/experiment_file.hpp"
+#include "results/npy.hpp"
+#include "results/result_text.hpp"
+#include "results/summary.hpp"
+
+namespace rubato {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_run(const fs::path& folder) { return fs::exists(folder / "summary.json") && fs::exists(folder / "experiment.toml"); }
+
+fs::path beside(const fs::path& place, const char* ending) {
+  fs::path other = place;
+  return other += ending;
+}
+
+fs::path without_slash(fs::path place) {
+  place = fs::absolute(place).lexically_normal();
+  return place.has_filename() ? place : place.parent_path();
+}
+
+// A table, row by row; numbers are the shortest text that reads back as the same.
+class Csv {
+ public:
+  Csv() = default;
+  explicit Csv(const char* head) : text_{std::string(head) + "\n"} {}
+  template <class... Fields>
+  void row(const Fields&... fields) {
+    (field(fields), ...);
+    text_.back() = '\n';
+  }
+  std::string text() { return std::move(text_); }
+
+ private:
+  void field(double value) { text_ += shortest(value) + ","; }
+  void field(std::uint64_t value) { text_ += std::to_string(value) + ","; }
+  void field(std::uint32_t value) { text_ += std::to_string(value) + ","; }
+  std::string text_;
+};
+
+}  // namespace
+
+namespace {
+
+constexpr const char* mark = ".rubato-run";  // lies in folders that are ours and not complete
+
+bool is_empty_folder(const fs::path& folder) {
+  std::error_code error;
+  return fs::is_directory(folder, error) && fs::is_empty(folder, error);
+}
+
+// Nothing is overwritten or removed that is not a run.
+void refuse_strangers(const fs::path& place) {
+  const auto refuse = [&](const fs::path& folder) {
+    throw std::invalid_argument("--out " + place.string() + (folder == place ? "" : ": " + folder.string()) +
+                                " holds something that is not a run of Rubato; choose another folder");
+  };
+  std::error_code error;
+  const auto is_strange = [&](const fs::path& folder) {
+    return fs::exists(folder, error) && !is_run(folder) && !is_empty_folder(folder);
+  };
+  if (is_strange(place)) refuse(place);
+  if (is_strange(beside(place, ".previous"))) refuse(beside(place, ".previous"));
+  for (const char* ending : {".partial", ".failed"}) {
+    const fs::path ours = beside(place, ending);
+    if (is_strange(ours) && !fs::exists(ours / mark, error)) refuse(ours);
+  }
+}
+
+// A folder with a record or with checkpoints.
+bool is_worth_keeping(const fs::path& partial) {
+  std::error_code none;
+  const auto size = fs::file_size(partial / "timeline.rbt", none);
+  if (!none && size > 0) return true;
+  const auto is_checkpoint = [](const fs::directory_entry& entry) { return entry.path().extension() == ".rbc"; };
+  return std::ranges::any_of(fs::directory_iterator(partial / "checkpoint", none), fs::directory_iterator(), is_checkpoint);
+}
+
+// What a run that failed has left is kept until the next one fails.
+void set_aside(const fs::path& partial, const fs::path& failed) {
+  std::error_code error;
+  if (!is_worth_keeping(partial)) {
+    fs::remove_all(partial, error);
+    return;
+  }
+  fs::remove_all(failed, error);
+  fs::rename(partial, failed, error);
+}
+
+// Another process is filling the folder.
+void refuse_busy(const fs::path& place, const fs::path& partial) {
+  const int file = ::open((partial / mark).c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  const bool is_busy = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(file);
+  if (is_busy) throw std::invalid_argument("--out " + place.string() + ": another process is at work there");
+}
+
+// What a run needs to go on; the description last, because without it there is nothing to go on with.
+void copy_stopped(const fs::path& place, const fs::path& partial) {
+  if (fs::exists(place / "checkpoint")) fs::copy(place / "checkpoint", partial / "checkpoint", fs::copy_options::recursive);
+  if (fs::exists(place / "metrics.csv")) fs::copy_file(place / "metrics.csv", partial / "metrics.csv");
+  fs::copy_file(place / "experiment.toml", partial / "experiment.part");
+  fs::rename(partial / "experiment.part", partial / "experiment.toml");
+}
+
+// A summary that is damaged says nothing of its run.
+bool was_stopped_at(const fs::path& place) try { return remains_at(place) == Remains::stopped; } catch (const std::runtime_error&) {
+  return false;
+}
+
+}  // namespace
+
+RunFolder::RunFolder(const fs::path& place, const std::function<bool(const fs::path&)>& is_same)
+    : place_{without_slash(place)}, partial_{beside(place_, ".partial")} {
+  refuse_strangers(place_);
+  refuse_busy(place_, partial_);
+  std::error_code error;
+  const auto is_life = [&](const fs::path& experiment) { return is_same && fs::exists(experiment) && is_same(experiment); };
+  if (is_same && !fs::exists(partial_ / "experiment.toml") && was_stopped_at(place_))
+    fs::remove_all(partial_, error);  // a copy that was not finished
+  has_earlier_life_ = is_worth_keeping(partial_) && is_life(partial_ / "experiment.toml");
+  if (!has_earlier_life_) set_aside(partial_, beside(place_, ".failed"));
+  const bool is_copied = !has_earlier_life_ && is_same && was_stopped_at(place_) && is_life(place_ / "experiment.toml");
+
+  fs::create_directories(partial_, error);
+  if (error) throw std::invalid_argument("--out " + place_.string() + ": cannot make the folder: " + error.message());
+  claim();
+  if (!is_copied) return;
+  has_earlier_life_ = true;
+  if (fs::exists(place_ / "timeline.rbt")) fs::copy_file(place_ / "timeline.rbt", record());
+  copy_stopped(place_, partial_);
+}
+
+RunFolder::RunFolder(const fs::path& place, Reopen)
+    : place_{without_slash(place)}, partial_{beside(place_, ".partial")}, has_earlier_life_{true} {
+  refuse_strangers(place_);
+  refuse_busy(place_, partial_);
+  const bool is_copied = remains_at(place_) == Remains::stopped;
+  if (is_copied) {
+    fs::remove_all(partial_);  // an earlier copy that was not finished
+    fs::create_directories(partial_);
+  }
+  claim();
+  if (is_copied) copy_stopped(place_, partial_);
+}
+
+std::unique_ptr<RunFolder> RunFolder::reopen(const fs::path& place) {
+  return std::unique_ptr<RunFolder>(new RunFolder(place, Reopen{}));
+}
+
+void RunFolder::claim() {
+  lock_ = ::open((partial_ / mark).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (lock_ < 0) throw std::invalid_argument("--out " + place_.string() + ": cannot write there: " + std::strerror(errno));
+  ::flock(lock_, LOCK_EX | LOCK_NB);  // where a file system knows no locks nobody is refused
+}
+
+RunFolder::~RunFolder() {
+  if (lock_ >= 0) ::close(lock_);
+  if (is_complete_) return;
+  std::error_code error;
+  if (!has_earlier_life_ && !is_worth_keeping(partial_)) fs::remove_all(partial_, error);
+}
+
+void RunFolder::write(const std::string& name, const std::string& text) {
+  const fs::path file = partial_ / name;
+  std::error_code none;  // opening the file will say it
+  fs::create_directories(file.parent_path(), none);
+  const fs::path unfinished = beside(file, ".part");
+  std::ofstream stream(unfinished, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (stream) fs::rename(unfinished, file, none);
+  if (!stream || none) throw RunFailed("cannot write " + file.string() + ": " + std::strerror(errno));
+}
+
+void RunFolder::append(const std::string& name, const std::string& text) {
+  std::ofstream stream(partial_ / name, std::ios::binary | std::ios::app);
+  stream << text;
+  stream.close();
+  if (!stream) throw RunFailed("cannot write " + (partial_ / name).string() + ": " + std::strerror(errno));
+}
+
+void RunFolder::complete() {
+  std::error_code error;
+  fs::remove(partial_ / mark, error);
+  if (fs::exists(place_) && is_run(place_)) {
+    const fs::path previous = beside(place_, ".previous");
+    fs::remove_all(previous, error);
+    fs::rename(place_, previous, error);
+  } else {
+    fs::remove(place_, error);  // an empty folder
+  }
+  fs::rename(partial_, place_, error);
+  if (error)
+    throw RunFailed("cannot put the run at " + place_.string() + ": " + error.message() + "; it is complete in " +
+                    partial_.string());
+  is_complete_ = true;
+}
+
+Remains remains_at(const fs::path& given) {
+  const fs::path place = without_slash(given), partial = beside(place, ".partial");
+  const bool is_ours = fs::exists(partial / mark) || is_run(partial);  // a run: killed between its last file and its name
+  if (is_ours && fs::exists(partial / "experiment.toml")) return Remains::interrupted;
+  if (!is_run(place)) return Remains::nothing;
+  std::ifstream summary(place / "summary.json");
+  const std::string text{std::istreambuf_iterator<char>(summary), {}};
+  return end_of_summary(text).was_stopped ? Remains::stopped : Remains::finished;
+}
+
+fs::path experiment_of_remains(const fs::path& given) {
+  const fs::path place = without_slash(given);
+  return (remains_at(place) == Remains::interrupted ? beside(place, ".partial") : place) / "experiment.toml";
+}
+
+std::string metrics_csv_head() {
+  return "sample,seconds,events,computations,messages_sent,messages_delivered,messages_lost,bytes_wire,accuracy_mean,"
+         "accuracy_std,accuracy_mean_model,f1_macro,loss_mean,loss_mean_model,consensus,paper_bits,gradients,cumulated_"
+         "delay,"
+         "mass_defect,consensus_mean,f1_macro_mean_model,stationarity,joules\n";
+}
+
+std::string metrics_csv_row(const Sample& sample) {
+  Csv csv;
+  const SampleHeader& header = sample.header;
+  const std::uint64_t sent = header.counts.sent + header.model_messages;
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  const double defect = sample.defect.name.empty() ? unknown : sample.defect.size;
+  csv.row(header.number, to_seconds(header.at), header.events, header.counts.computations, sent, header.counts.kept,
+          header.counts.lost, wire_bytes(sample.traffic), sample.accuracy_mean, sample.accuracy_deviation,
+          sample.accuracy_mean_model, sample.f1_macro, sample.loss_mean, sample.loss_mean_model, sample.consensus,
+          sample.traffic.paper_bits, sample.traffic.gradients, header.cumulated_delay, defect, sample.consensus_mean,
+          sample.f1_macro_mean_model, sample.stationarity ? sample.stationarity->per_client : unknown, header.joules);
+  return csv.text();
+}
+
+std::string clients_csv(const RunResult& result) {
+  const bool has_paces = !result.paces.empty();
+  Csv csv(has_paces ? "client,training_samples,computations,publications,sent,lost,kept,late,capped,superseded,accuracy,loss,"
+                      "requested_rate,achieved_rate,skipped_ticks"
+                    : "client,training_samples,computations,publications,sent,lost,kept,late,capped,superseded,accuracy,loss");
+  const Sample last = result.samples.empty() ? Sample{} : result.samples.back();
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();  // not evaluated, or nothing to classify
+  for (std::uint32_t i = 0; i < result.by_client.size(); ++i) {
+    const MessageCounts& counts = result.by_client[i];
+    const std::uint64_t samples = i < result.samples_by_client.size() ? result.samples_by_client[i] : 0;
+    const double accuracy = i < last.accuracies.size() && last.is_classified ? last.accuracies[i] : unknown;
+    const double loss = i < last.losses.size() ? last.losses[i] : unknown;
+    if (has_paces) {
+      const Pace& pace = result.paces[i];
+      csv.row(i, samples, counts.computations, counts.publications, counts.sent, counts.lost, counts.kept, counts.late,
+              counts.capped, counts.superseded, accuracy, loss, pace.requested, pace.achieved, pace.skipped);
+    } else {
+      csv.row(i, samples, counts.computations, counts.publications, counts.sent, counts.lost, counts.kept, counts.late,
+              counts.capped, counts.superseded, accuracy, loss);
+    }
+  }
+  return csv.text();
+}
+
+std::string partition_csv(const RunResult& result) {
+  Csv csv("client,class,rows");
+  for (const ClassCount& count : result.class_counts) csv.row(count.client.value, count.label, count.rows);
+  return csv.text();
+}
+
+std::string classes_csv(const config::Experiment& experiment) {
+  std::string text = "client,class\n";
+  const auto classes = classes_of(experiment.clients, static_cast<std::uint64_t>(experiment.seed));
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    text += std::to_string(i) + "," + (classes[i] ? experiment.clients.classes[*classes[i]].name : "") + "\n";
+  return text;
+}
+
+std::string links_csv(const Graph& graph, const RunResult& result) {
+  Csv csv("sender,receiver,sent,lost,kept,refused");
+  for (std::uint32_t link = 0; link < result.by_link.size(); ++link) {
+    const Edge ends = graph.ends_of(link);
+    const LinkCounts& counts = result.by_link[link];
+    csv.row(ends.source.value, ends.target.value, counts.sent, counts.lost, counts.kept, counts.refused);
+  }
+  return csv.text();
+}
+
+void append_model(RunFolder& folder, const FinalModel& model) {
+  constexpr const char* file = "models/models.npy";
+  if (model.client.value == 0) folder.write(file, npy_head(model.clients, model.dimension, model.scalar_bytes));
+  folder.append(file, {reinterpret_cast<const char*>(model.bytes.data()), model.bytes.size()});
+}
+
+void write_results(RunFolder& folder, const config::Experiment& experiment, const RunResult& result) {
+  folder.write("experiment.toml", config::write_experiment(experiment));
+  folder.write("clients.csv", clients_csv(result));
+  if (!experiment.clients.classes.empty()) folder.write("classes.csv", classes_csv(experiment));
+  if (!result.class_counts.empty()) folder.write("partition.csv", partition_csv(result));
+  if (!result.by_link.empty()) folder.write("links.csv", links_csv(make_graph(experiment), result));
+  if (!result.models.empty()) folder.write("models/models.npy", models_npy(result));
+  folder.write("summary.json", summary_json(experiment, result));
+}
+
+}  // namespace rubato

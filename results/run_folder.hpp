@@ -1,0 +1,84 @@
+// The folder that a run leaves behind. It is filled beside its place and renamed when it is complete.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "experiment/experiment.hpp"
+#include "results/run_result.hpp"
+
+namespace rubato {
+
+class RunFolder {
+ public:
+  /// Prepares `place` beside `place`.partial. An earlier run at `place` is left alone until this one is complete.
+  /// Throws std::invalid_argument if the folder cannot be made, or holds something that is not a run.
+  explicit RunFolder(const std::filesystem::path& place) : RunFolder(place, nullptr) {}
+  /// Goes on with what an earlier life of the same host has left there, if `is_same` says so of its experiment.toml:
+  /// with the folder itself if that life was killed, with a copy of what a life that was stopped needs.
+  RunFolder(const std::filesystem::path& place, const std::function<bool(const std::filesystem::path&)>& is_same);
+  /// Goes on with a run that was interrupted, or with a copy of what one that was stopped needs: see remains_at().
+  /// Until it is complete the results of the stopped one stay where they are.
+  static std::unique_ptr<RunFolder> reopen(const std::filesystem::path& place);
+  /// Not completed: what was written so far stays in the .partial folder if there is a record or a checkpoint, else it
+  /// goes. The next run to the same place moves it to .failed.
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+
+  /// An earlier life has left its record, and perhaps checkpoints.
+  bool has_earlier_life() const { return has_earlier_life_; }
+  std::filesystem::path checkpoints() const { return partial_ / "checkpoint"; }
+  /// Where the record of the run is to be written.
+  std::filesystem::path record() const { return partial_ / "timeline.rbt"; }
+  std::filesystem::path metrics() const { return partial_ / "metrics.csv"; }
+  /// Writes a file of the folder, as a whole or not at all. Throws RunFailed if the disk does not take it.
+  void write(const std::string& name, const std::string& text);
+  /// Adds to a file of the folder.
+  void append(const std::string& name, const std::string& text);
+  const std::filesystem::path& contents() const { return partial_; }
+
+  /// Puts the folder in its place; an earlier run there becomes `place`.previous.
+  void complete();
+
+ private:
+  struct Reopen {};
+  RunFolder(const std::filesystem::path& place, Reopen);
+  void claim();
+
+  std::filesystem::path place_;
+  std::filesystem::path partial_;
+  bool is_complete_ = false;
+  bool has_earlier_life_ = false;
+  int lock_ = -1;  // held while the folder is being filled
+};
+
+/// What there is of a run at a place.
+enum class Remains {
+  nothing,
+  finished,     ///< a run that came to its end
+  stopped,      ///< one that was ended early, with its results so far
+  interrupted,  ///< a .partial folder: its process has died, or is at work
+};
+Remains remains_at(const std::filesystem::path& place);
+/// The experiment of what remains there.
+std::filesystem::path experiment_of_remains(const std::filesystem::path& place);
+
+/// models/models.npy, model by model, so that a large run does not keep them in memory a second time.
+void append_model(RunFolder& folder, const FinalModel& model);
+
+/// experiment.toml, clients.csv, partition.csv, links.csv, summary.json and the models that the result has. metrics.csv
+/// is written while the run goes on.
+void write_results(RunFolder& folder, const config::Experiment& experiment, const RunResult& result);
+
+/// metrics.csv line by line, so that a long run does not keep its samples in memory.
+std::string metrics_csv_head();
+std::string metrics_csv_row(const Sample& sample);
+std::string clients_csv(const RunResult& result);
+std::string partition_csv(const RunResult& result);
+std::string links_csv(const Graph& graph, const RunResult& result);
+
+}  // namespace rubato

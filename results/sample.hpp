@@ -1,0 +1,89 @@
+// Sample: the numbers about all models of a run at one instant.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algos/algorithm.hpp"
+#include "algos/stationarity.hpp"
+#include "runtime/protocols/protocol.hpp"
+#include "runtime/time.hpp"
+
+namespace rubato {
+
+/// What a client has sent and computed so far.
+struct Traffic {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;  ///< of payloads, without frames
+  double paper_bits = 0;    ///< as the papers count
+  std::uint64_t gradients = 0;
+
+  Traffic& operator+=(const Traffic& other) {
+    messages += other.messages;
+    bytes += other.bytes;
+    paper_bits += other.paper_bits;
+    gradients += other.gradients;
+    return *this;
+  }
+  /// An estimate for all from the sum over some.
+  void scale(double factor) {
+    for (std::uint64_t* count : {&messages, &bytes, &gradients})
+      *count = static_cast<std::uint64_t>(static_cast<double>(*count) * factor);
+    paper_bits *= factor;
+  }
+  void archive(Archive& archive) {
+    for (std::uint64_t* count : {&messages, &bytes, &gradients}) archive(*count);
+    archive(paper_bits);
+  }
+};
+
+/// What is known of a sample when it is taken.
+struct SampleHeader {
+  std::uint64_t number = 0;
+  Time at{};
+  std::uint32_t clients = 0;  ///< how many models it has
+  std::uint64_t events = 0;
+  MessageCounts counts;
+  std::uint64_t model_messages = 0;
+  double cumulated_delay = 0;                               ///< of the rounds so far, where links and computations have chances
+  bool after_unification = false;                           ///< all models must be equal
+  std::shared_ptr<const std::vector<ClientId>> measured{};  ///< whose models, ascending; null: of the first ones
+  bool covers_all = false;                                  ///< fewer than all clients, but all that are there
+  bool mass_is_whole = true;                                ///< what must sum to zero over all who are there does
+  double joules = 0;                                        ///< that all clients have spent so far
+};
+
+/// The largest sum over all clients that should be zero and is not.
+struct Defect {
+  double size = 0;        ///< its absolute value
+  double scale = 0;       ///< sum of the absolute values of its parts
+  std::string name;       ///< of the quantity; empty: nothing was to be balanced
+  std::size_t place = 0;  ///< which of its numbers
+  ClientId client{};      ///< with the largest part
+};
+
+struct Sample {
+  SampleHeader header;
+  Traffic traffic;  ///< of the clients that were measured
+  Defect defect;
+  bool is_classified = false;  ///< else accuracies and F1 mean nothing
+  double accuracy_mean = 0;
+  double accuracy_deviation = 0;  ///< of the population of clients
+  double accuracy_mean_model = 0;
+  double f1_macro = 0;  ///< mean over clients
+  double f1_macro_mean_model = 0;
+  double loss_mean = 0;
+  double loss_mean_model = 0;
+  double consensus = 0;                      ///< sum over clients of the squared distance to the mean model
+  double consensus_mean = 0;                 ///< the same divided by the clients
+  std::optional<Stationarity> stationarity;  ///< where it is measured
+  std::vector<double> accuracies;            ///< per client
+  std::vector<double> losses;
+  std::optional<ClientId> different;  ///< after a unification: a client whose model is not the first one's
+};
+
+}  // namespace rubato

@@ -1,0 +1,165 @@
+#include "results/summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "results/result_text.hpp"
+
+namespace rubato {
+
+namespace {
+
+ResultJson messages(const RunResult& result) {
+  const MessageCounts& counts = result.messages;
+  return {{"sent", counts.sent},
+          {"delivered", counts.kept},
+          {"lost", counts.lost},
+          {"late", counts.late},
+          {"capped", counts.capped},
+          {"superseded", counts.superseded},
+          {"duplicates", counts.duplicates},
+          {"resyncs", counts.resyncs},
+          {"stale", counts.stale},
+          {"under_way", result.under_way},
+          {"models", result.model_messages}};
+}
+
+ResultJson accuracy(const Sample& sample) {
+  return {{"mean", finite(sample.accuracy_mean)},
+          {"std", finite(sample.accuracy_deviation)},
+          {"mean_model", finite(sample.accuracy_mean_model)},
+          {"f1_macro", finite(sample.f1_macro)},
+          {"f1_macro_mean_model", finite(sample.f1_macro_mean_model)}};
+}
+
+ResultJson stationarity(const Sample& sample) {
+  if (!sample.stationarity) return nullptr;
+  return {{"per_client", finite(sample.stationarity->per_client)},
+          {"prox_gradient", finite(sample.stationarity->prox_gradient)},
+          {"consensus", finite(sample.stationarity->consensus)},
+          {"tracking", finite(sample.stationarity->tracking)}};
+}
+
+// Asked for and reached, per second of the experiment, over all clients that were there at the end.
+ResultJson rates(const RunResult& result) {
+  if (result.paces.empty()) return nullptr;
+  Pace sum;
+  ResultJson by_client = ResultJson::array();
+  double slowest = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < result.paces.size(); ++i) {
+    if (std::find(result.absent.begin(), result.absent.end(), ClientId{static_cast<std::uint32_t>(i)}) != result.absent.end())
+      continue;
+    const Pace& pace = result.paces[i];
+    const auto done = static_cast<double>(result.by_client[i].computations);
+    by_client.push_back(
+        {{"client", i}, {"requested", pace.requested}, {"achieved", pace.achieved}, {"skipped_ticks", pace.skipped}});
+    sum.requested += pace.requested, sum.achieved += pace.achieved, sum.skipped += pace.skipped;
+    if (done > 0) slowest = std::min(slowest, done / (done + static_cast<double>(pace.skipped)));
+  }
+  return {{"requested", sum.requested},
+          {"achieved", sum.achieved},
+          {"ratio", finite(sum.requested > 0 ? sum.achieved / sum.requested : NAN)},
+          {"skipped_ticks", sum.skipped},
+          {"lowest_share_of_ticks", finite(slowest)},
+          {"by_client", std::move(by_client)}};
+}
+
+ResultJson churn(const RunResult& result) {
+  if (!result.churn) return nullptr;
+  const ChurnCounts& counts = *result.churn;
+  return {{"joins", counts.joins},       {"leaves", counts.leaves},          {"crashes", counts.crashes},
+          {"restarts", counts.restarts}, {"pauses", counts.pauses},          {"partitions", counts.partitions},
+          {"epochs", counts.epochs},     {"messages_to_nobody", counts.lost}};
+}
+
+ResultJson energy(const RunResult& result) {
+  if (!result.energy) return nullptr;
+  return {{"joules", result.energy->joules()},
+          {"transmit_joules", result.energy->transmitting},
+          {"compute_joules", result.energy->computing},
+          {"airtime_seconds", result.energy->airtime}};
+}
+
+ResultJson numbers_of(const std::vector<ClientId>& clients) {
+  ResultJson list = ResultJson::array();
+  for (const ClientId client : clients) list.push_back(client.value);
+  return list;
+}
+
+}  // namespace
+
+std::uint64_t wire_bytes(const Traffic& traffic) { return traffic.bytes + traffic.messages * frame_bytes; }
+
+std::string version() { return RUBATO_VERSION; }
+
+std::string summary_json(const config::Experiment& experiment, const RunResult& result) {
+  const Sample last = result.samples.empty() ? Sample{} : result.samples.back();
+  const double wall = std::max(result.wall_seconds, 1e-9);
+  const ResultJson json = {
+      {"rubato", version()},
+      {"experiment", experiment.name},
+      {"algorithm", experiment.algorithm.name},
+      {"clock", std::string(config::name_of(experiment.clock))},
+      {"threads", result.threads},
+      {"seed", experiment.seed},
+      {"clients", result.clients},
+      {"dimension", result.dimension},
+      {"precision", std::string(config::name_of(experiment.precision))},
+      {"model_digest", result.digests.model},
+      {"timeline_digest", result.digests.timeline},
+      {"arithmetic", result.arithmetic},
+      {"stopped_early", result.was_stopped},
+      {"virtual_seconds", result.virtual_seconds},
+      {"wall_seconds", result.wall_seconds},
+      {"events", result.events},
+      {"events_per_second", static_cast<double>(result.events) / wall},
+      {"steps", result.steps},
+      {"steps_per_second", static_cast<double>(result.steps) / wall},
+      {"computations", result.messages.computations},
+      {"publications", result.messages.publications},
+      {"unifications", result.unifications},
+      {"math_seconds", result.math_seconds},
+      {"evaluation_seconds", result.evaluation_seconds},
+      {"efficiency", result.efficiency()},
+      {"peak_rss_bytes", result.peak_rss_bytes},
+      {"peak_payload_bytes", result.peak_payload_bytes},
+      {"messages", messages(result)},
+      {"bytes", {{"wire", wire_bytes(result.traffic)}, {"paper_bits", result.traffic.paper_bits}}},
+      {"gradients", result.traffic.gradients},
+      {"cumulated_delay", result.cumulated_delay},
+      {"energy", energy(result)},
+      {"accuracy", accuracy(last)},
+      {"loss", {{"mean", finite(last.loss_mean)}, {"mean_model", finite(last.loss_mean_model)}}},
+      {"consensus", finite(last.consensus)},
+      {"consensus_mean", finite(last.consensus_mean)},
+      {"stationarity", stationarity(last)},
+      {"staleness_seconds", {{"mean", result.staleness_mean}, {"p95", result.staleness_p95}}},
+      {"invariants", {{"mass_defect", last.defect.name.empty() ? ResultJson(nullptr) : finite(last.defect.size)}}},
+      {"record_cut", result.record_was_cut},
+      {"rates", rates(result)},
+      {"absent_clients", numbers_of(result.absent)},
+      {"churn", churn(result)},
+      {"gathered_by", result.gathered_by},
+      {"hosts", result.hosts},
+      {"notes", result.notes}};
+  return json.dump(1) + "\n";
+}
+
+RecordedEnd end_of_summary(const std::string& text) {
+  try {
+    const ResultJson json = ResultJson::parse(text);
+    RecordedEnd end{{json.at("model_digest").get<std::string>(), json.at("timeline_digest").get<std::string>()},
+                    {},
+                    json.value("stopped_early", false),
+                    json.value("gathered_by", "")};
+    for (const ResultJson& client : json.value("absent_clients", ResultJson::array()))
+      end.absent.push_back({client.get<std::uint32_t>()});
+    return end;
+  } catch (const nlohmann::json::exception& error) {
+    throw std::runtime_error(std::string("summary.json is damaged: ") + error.what());
+  }
+}
+
+}  // namespace rubato

@@ -1,0 +1,34 @@
+// A run in one JSON object: what `--json` prints and summary.json holds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiment/experiment.hpp"
+#include "results/run_result.hpp"
+
+namespace rubato {
+
+/// Bytes of a frame around its tensors: header and checksum of the wire format.
+inline constexpr std::uint64_t frame_bytes = 64;
+
+/// Bytes on the wire: payloads and a frame for each message.
+std::uint64_t wire_bytes(const Traffic& traffic);
+
+/// The version of this library.
+std::string version();
+
+std::string summary_json(const config::Experiment& experiment, const RunResult& result);
+
+/// What a summary that was written earlier says of the run's end.
+struct RecordedEnd {
+  Digests digests;
+  std::vector<ClientId> absent;
+  bool was_stopped = false;  ///< before it was meant to
+  std::string gathered_by;   ///< the host whose summary covers all clients; empty: this one's does
+};
+
+/// Throws std::runtime_error if the text says nothing of an end.
+RecordedEnd end_of_summary(const std::string& json);
+
+}  // namespace rubato

@@ -1,0 +1,538 @@
+#include "runtime/engine/conductor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rubato {
+
+Conductor::Conductor(const ConductorSettings& settings, std::vector<std::unique_ptr<Protocol>> protocols, StepSink& sink,
+                     EventObserver* observer)
+    : settings_{settings},
+      protocols_{std::move(protocols)},
+      sink_{sink},
+      observer_{observer},
+      queue_{2 * protocols_.size(), settings.channel->keeps_order()},
+      transfers_{settings.channel->transfers()},
+      hashes_(protocols_.size()),
+      requests_(protocols_.size()) {
+  if (settings_.counts_links) link_counts_.resize(settings_.graph->links());
+  if (settings_.unification.via_transport) adopted_.resize(protocols_.size());
+  if (settings_.churn && !settings_.churn->is_empty()) open_doors();
+  for (std::uint32_t i = 0; i < protocols_.size(); ++i) {
+    if (attendance_ && !attendance_->is_here({i})) continue;
+    protocols_[i]->start(effects_);
+    take_over();
+  }
+  if (settings_.cap_period > Duration::zero())
+    queue_.push(Wake{later(Time{}, settings_.cap_period), Priority::period, ClientId{0}, 1});
+  if (settings_.unification.period > Duration::zero())
+    queue_.push(Wake{later(Time{}, settings_.unification.period), Priority::unify, ClientId{0}, 1});
+  if (settings_.sample_every > Duration::zero())
+    queue_.push(Wake{later(Time{}, settings_.sample_every), Priority::evaluate, ClientId{0}, 1});
+}
+
+bool Conductor::walk(std::uint64_t steps) {
+  const std::uint64_t last_step = handed_out_ + steps;
+  const std::uint64_t last_event = events_ + steps;
+  while (!is_over_ && !is_paused() && !awaits_answer_ && handed_out_ < last_step && events_ < last_event) {
+    if (next_adoption_ < adopting_.size()) {
+      adopt_next();
+      if (to_measure() > 0) break;
+    } else if (next_measured_ < last_measured_) {
+      measure_next();
+    } else if (is_ending_) {
+      is_over_ = true;
+    } else {
+      const EventQueue::Kind kind = queue_.first();
+      next_event_ = std::min(kind == EventQueue::Kind::none ? never : queue_.first_time(), next_churn_);
+      if (next_event_ == never || next_event_ > settings_.until)
+        finish();
+      else if (next_event_ > pause_after_)
+        is_paused_ = true;
+      else if (next_event_ == next_churn_)
+        churn();
+      else
+        handle(kind);
+      if (to_measure() > 0) break;
+    }
+  }
+  return !is_over_;
+}
+
+void Conductor::handle(EventQueue::Kind kind) {
+  now_ = queue_.first_time();
+  switch (kind) {
+    case EventQueue::Kind::wake:
+      return handle_wake();
+    case EventQueue::Kind::flight:
+      return handle_flight();
+    case EventQueue::Kind::closing:
+      return handle_closing();
+    case EventQueue::Kind::none:
+      break;
+  }
+}
+
+void Conductor::handle_wake() {
+  const Wake wake = queue_.first_wake();
+  if (wake.priority == Priority::compute || wake.priority == Priority::transmit) return tick(wake);
+  queue_.pop_wake();
+  if (wake.priority == Priority::arrival) return handle_transfers();
+  const auto again = [&](Duration period) {
+    if (period > Duration::zero()) queue_.push(Wake{later(wake.at, period), wake.priority, wake.client, wake.detail + 1});
+  };
+  switch (wake.priority) {
+    case Priority::period:
+      again(settings_.cap_period);
+      refill();
+      if (observer_) observer_->on_period(now_, wake.detail);
+      break;
+    case Priority::unify:
+      again(settings_.unification.period);
+      unify(wake.detail);
+      break;
+    case Priority::deadline:
+      protocols_[wake.client.value]->on_deadline(now_, wake.detail, effects_);
+      take_over();
+      break;
+    case Priority::evaluate:
+      if (wake.client == ClientId{0}) again(settings_.sample_every);
+      sample();
+      break;
+    default:
+      break;
+  }
+}
+
+void Conductor::tick(const Wake& wake) {
+  Protocol& protocol = *protocols_[wake.client.value];
+  if (wake.priority == Priority::compute)
+    protocol.on_compute(now_, wake.detail, effects_);
+  else
+    protocol.on_transmit(now_, wake.detail, effects_);
+  // A timer's answer starts with its next tick: it takes the place of this one.
+  const auto& wakes = effects_.wakes();
+  const bool goes_on =
+      !wakes.empty() && wakes.front().priority == wake.priority && wakes.front().client == wake.client && wakes.front().at > now_;
+  if (goes_on)
+    queue_.replace_wake(wakes.front());
+  else
+    queue_.pop_wake();
+  count_event();
+  const bool published = !effects_.drafts().empty() && effects_.drafts().front().step.kind == StepKind::publish;
+  take_over(goes_on);
+  if (!observer_) return;
+  if (wake.priority == Priority::compute) return observer_->on_compute(now_, wake.client);
+  if (!published) observer_->on_transmit(now_, wake.client, nullptr);
+}
+
+void Conductor::take_over(std::size_t first_wake) {
+  for (std::size_t i = first_wake; i < effects_.wakes().size(); ++i) queue_.push(effects_.wakes()[i]);
+  for (const Wake& closing : effects_.closings()) queue_.push_closing(closing);
+  issue_drafts();
+  if (!effects_.requests().empty()) send_requests();
+  const std::optional<std::uint64_t> round = effects_.finished_round();
+  effects_.clear();
+  if (round) round_ = *round;
+  if (round && observer_) observer_->on_round(now_, *round);
+  if (!round || *round == 0 || !settings_.samples_rounds) return;
+  sample();
+  sample_phase_ = after_round;
+}
+
+void Conductor::send_requests() {
+  for (const Effects::Request& request : effects_.requests()) {
+    const Fate fate =
+        fate_of({request.from, request.to, outside_graph, MessageKind::request, requests_[request.from.value]++, 0, now_, round_});
+    protocols_[request.from.value]->counts().airtime += fate.airtime;
+    if (fate.lost) continue;
+    Flight flight;
+    flight.at = later(now_, fate.delay);
+    flight.receiver = request.to;
+    flight.kind = MessageKind::request;
+    flight.sender = request.from;
+    flight.tag = request.tag;
+    flight.sent = now_;
+    queue_.push(flight);
+  }
+}
+
+void Conductor::answer(bool yes) {
+  awaits_answer_ = false;
+  sink_.on_answer(yes);
+  protocols_[asked_.value]->on_answer(now_, yes, effects_);
+  const bool published = !effects_.drafts().empty();
+  take_over();
+  if (!published && observer_) observer_->on_transmit(now_, asked_, nullptr);
+}
+
+void Conductor::issue_drafts() {
+  for (Effects::Draft& draft : effects_.drafts()) {
+    const std::span<StepEntry> entries{effects_.entries().data() + draft.first_entry, draft.entries};
+    draft.step.entries = entries;
+    if (attendance_) sign(draft, entries);
+    if (draft.step.kind == StepKind::publish)
+      depart(draft, entries);
+    else
+      issue(draft.step);
+    if (draft.step.kind == StepKind::merge && observer_ && !closes_window_) observer_->on_merge(now_, draft.step.client, entries);
+    if (draft.step.kind != StepKind::decide) continue;
+    awaits_answer_ = true;
+    asked_ = draft.step.client;
+  }
+}
+
+Fate Conductor::fate_of(LinkUse use) const {
+  Fate fate = settings_.channel->carry(use);
+  if (attendance_ && attendance_->are_apart(use.sender, use.receiver)) {
+    fate.lost = true;
+    return fate;
+  }
+  if (settings_.loses_both_ways && !fate.lost) {
+    std::swap(use.sender, use.receiver);
+    fate.lost = settings_.channel->carry(use).lost;
+    return fate;
+  }
+  return settings_.retransmits ? retransmitted(fate, *settings_.channel, use) : fate;
+}
+
+// Who begins to transmit at this instant: the others before their ticks, as far as they are known.
+void Conductor::announce(const Step& step, std::uint64_t turn) {
+  Channel& channel = *settings_.channel;
+  if (announced_at_ != now_) {
+    queue_.see_wakes_at(now_, [&](const Wake& wake) {
+      if (wake.priority != Priority::compute && wake.priority != Priority::transmit) return;
+      if (const auto next = protocols_[wake.client.value]->sends_at(wake))
+        channel.announce({wake.client, MessageKind::update, *next, now_});
+    });
+    announced_at_ = now_;
+  }
+  channel.announce({step.client, step.message, turn, now_});
+}
+
+void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
+  const Step& step = draft.step;
+  const bool exchanged = step.message != MessageKind::model;
+  MessageCounts& counts = protocols_[step.client.value]->counts();
+  departing_.clear();
+  const bool is_shared = settings_.channel->is_shared() && !entries.empty();
+  if (is_shared) announce(step, draft.turn);
+  Duration airtime{};
+  for (std::uint32_t place = 0; place < entries.size(); ++place) {
+    StepEntry& entry = entries[place];
+    const std::uint32_t link = entry.place;
+    const Fate fate = fate_of({step.client, entry.peer, link, step.message, draft.turn, 0, now_, round_});
+    entry.lost = fate.lost;
+    entry.copies = fate.copies;
+    airtime = std::max(airtime, fate.airtime);
+    counts.sent += exchanged;
+    counts.lost += fate.lost && exchanged;
+    if (!link_counts_.empty() && link != outside_graph) {
+      ++link_counts_[link].sent;
+      link_counts_[link].lost += fate.lost;
+    }
+    if (fate.lost) continue;
+    departing_.push_back({later(now_, fate.delay), entry.peer, step.message, static_cast<std::uint16_t>(step.incarnation),
+                          step.client, entry.sequence, no_slot, link, place, draft.tag, now_,
+                          attendance_ ? attendance_->epoch(step.client).packed() : 0});
+    for (unsigned copy = 0; copy < fate.copies; ++copy) {
+      departing_.push_back(departing_.back());
+      departing_.back().at = later(now_, fate.copy_delay);
+    }
+  }
+  counts.airtime += airtime;
+  if (is_shared) settings_.channel->occupy(step.client, later(now_, airtime));
+  const SlotIndex slot =
+      entries.empty() ? no_slot : sink_.open_slot(static_cast<std::uint32_t>(departing_.size()) + (step.keeps ? 1u : 0u));
+  for (StepEntry& entry : entries) entry.slot = slot;
+  issue(step);
+  for (Flight& flight : departing_) {
+    flight.slot = slot;
+    push(flight);
+  }
+  if (observer_ && exchanged) observer_->on_transmit(now_, step.client, &step);
+  const std::size_t under_way = departing_.size();
+  if (!exchanged) return;
+  under_way_ += under_way;
+  if (step.keeps && !entries.empty()) protocols_[step.client.value]->on_retained(static_cast<Sequence>(step.index), slot);
+  // The answer to a departure may add wake-ups to the effects that are being taken over: they are pushed here.
+  const std::size_t wakes = effects_.wakes().size();
+  const std::size_t closings = effects_.closings().size();
+  protocols_[step.client.value]->on_departed(under_way, now_, effects_);
+  for (std::size_t i = wakes; i < effects_.wakes().size(); ++i) queue_.push(effects_.wakes()[i]);
+  for (std::size_t i = closings; i < effects_.closings().size(); ++i) queue_.push_closing(effects_.closings()[i]);
+}
+
+// What shares capacities arrives when it is through; until then its instant stands for what comes on top.
+void Conductor::push(const Flight& flight) {
+  if (!transfers_) return queue_.push(flight);
+  std::uint32_t number = static_cast<std::uint32_t>(transferring_.size());
+  if (free_transfers_.empty()) {
+    transferring_.push_back(flight);
+  } else {
+    number = free_transfers_.back();
+    free_transfers_.pop_back();
+    transferring_[number] = flight;
+  }
+  transfers_->begin(number,
+                    {.sender = flight.sender, .receiver = flight.receiver, .link = flight.link, .kind = flight.kind, .now = now_});
+  wake_at_next_transfer();
+}
+
+void Conductor::wake_at_next_transfer() {
+  const Time next = transfers_->next();
+  if (next >= transfers_wake_) return;
+  queue_.push(Wake{next, Priority::arrival, ClientId{0}});
+  transfers_wake_ = next;
+}
+
+void Conductor::handle_transfers() {
+  if (transfers_wake_ <= now_) transfers_wake_ = never;  // an overtaken wake finds nothing to do
+  while (transfers_->next() <= now_) {
+    const Transfers::Done done = transfers_->finish();
+    Flight flight = transferring_[done.number];
+    free_transfers_.push_back(done.number);
+    protocols_[flight.sender.value]->counts().airtime += done.airtime;
+    flight.at = later(now_, flight.at - flight.sent);
+    queue_.push(flight);
+  }
+  wake_at_next_transfer();
+}
+
+void Conductor::handle_flight() {
+  const Flight flight = queue_.first_flight();
+  queue_.pop_flight();
+  if (attendance_ && !reaches(flight)) return;
+  if (flight.kind == MessageKind::acknowledgement)  // a control message: no event of the experiment
+    return protocols_[flight.receiver.value]->on_acknowledged(flight.sequence);
+  if (flight.kind == MessageKind::request) return handle_request(flight);
+  count_event();
+  if (flight.kind == MessageKind::model) return handle_model(flight);
+  --under_way_;
+  Arrival arrival{{flight.sender, flight.incarnation, flight.sequence},
+                  flight.slot,
+                  flight.sent,
+                  flight.at,
+                  flight.link,
+                  flight.place,
+                  flight.tag,
+                  flight.kind};
+  Protocol& protocol = *protocols_[flight.receiver.value];
+  const Offer offer = protocol.on_arrival(arrival, effects_);
+  if (!link_counts_.empty()) {
+    LinkCounts& counts = link_counts_[flight.link];
+    ++(offer == Offer::kept ? counts.kept : counts.refused);
+  }
+  if (settings_.acknowledges && offer == Offer::kept) acknowledge(flight);
+  if (observer_) observer_->on_arrival(arrival, flight.receiver, offer, protocol.mailbox().tokens());
+  take_over();
+}
+
+void Conductor::handle_request(const Flight& flight) {
+  protocols_[flight.receiver.value]->on_request(now_, flight.sender, flight.tag, effects_);
+  take_over();
+}
+
+void Conductor::acknowledge(const Flight& kept) {
+  const Fate fate =
+      fate_of({kept.receiver, kept.sender, outside_graph, MessageKind::acknowledgement, kept.sequence, 0, now_, round_});
+  protocols_[kept.receiver.value]->counts().airtime += fate.airtime;
+  if (fate.lost) return;
+  Flight flight = kept;
+  flight.at = later(now_, fate.delay);
+  flight.receiver = kept.sender;
+  flight.sender = kept.receiver;
+  flight.kind = MessageKind::acknowledgement;
+  queue_.push(flight);
+}
+
+void Conductor::handle_model(const Flight& flight) {
+  const bool is_news = flight.sequence > adopted_[flight.receiver.value];
+  if (is_news) adopted_[flight.receiver.value] = flight.sequence;
+  Step& step = effects_.step(is_news ? StepKind::adopt : StepKind::discard, flight.receiver, now_);
+  step.message = MessageKind::model;
+  step.index = flight.sequence;
+  effects_.entry({.peer = flight.sender,
+                  .sequence = flight.sequence,
+                  .slot = flight.slot,
+                  .incarnation = flight.incarnation,
+                  .age = flight.at - flight.sent,
+                  .place = flight.place});
+  take_over();
+}
+
+void Conductor::handle_closing() {
+  const Wake closing = queue_.first_closing();
+  queue_.pop_closing();
+  Protocol& protocol = *protocols_[closing.client.value];
+  if (observer_) closed_.assign(protocol.mailbox().batch().begin(), protocol.mailbox().batch().end());
+  protocol.on_window_close(now_, effects_);
+  if (!protocol.mailbox().batch().empty()) closed_.clear();  // another window than the one that was to close here
+  std::vector<StepEntry> used;
+  for (const Effects::Draft& draft : effects_.drafts()) {
+    if (draft.step.kind == StepKind::discard && settings_.refuses_at_close)
+      refuse(effects_.entries()[draft.first_entry].peer, closing.client);
+    if (draft.step.kind != StepKind::merge) continue;
+    for (std::size_t i = 0; i < draft.entries; ++i) {
+      const StepEntry& entry = effects_.entries()[draft.first_entry + i];
+      staleness_.add(entry.age);
+      if (observer_) used.push_back(entry);
+    }
+  }
+  closes_window_ = true;
+  take_over();
+  closes_window_ = false;
+  if (observer_) observer_->on_window_close(now_, closing.client, closed_, used);
+}
+
+void Conductor::refuse(ClientId sender, ClientId receiver) {
+  if (link_counts_.empty()) return;
+  LinkCounts& counts = link_counts_[*settings_.graph->find_link(sender, receiver)];
+  --counts.kept;
+  ++counts.refused;
+}
+
+void Conductor::refill() {
+  for (auto& protocol : protocols_) protocol->on_refill();
+}
+
+ClientId Conductor::hub_of(std::uint64_t unification) const {
+  if (settings_.unification.policy == HubPolicy::best_channel)
+    if (const auto best = settings_.channel->best_sender(*settings_.graph, now_)) return *best;
+  return settings_.unification.hub(unification, *settings_.graph, settings_.seed);
+}
+
+void Conductor::unify(std::uint64_t index) {
+  ++unifications_;
+  const ClientId hub = hub_beside_absent(hub_of(index));
+  for (auto& protocol : protocols_) protocol->on_unify(now_, settings_.unification.clears_mailbox, effects_);
+  take_over();
+  if (hub == no_client) return;
+  if (!settings_.unification.via_transport) return unify_at_once(hub, index);
+  unify_by_transport(hub, index);
+  if (observer_) observer_->on_unify(now_, index, hub);
+}
+
+void Conductor::unify_at_once(ClientId hub, std::uint64_t index) {
+  adopting_.clear();
+  next_adoption_ = 0;
+  const auto incarnation = static_cast<std::uint16_t>(life(hub));
+  for (std::uint32_t i = 0; i < protocols_.size(); ++i)
+    if (ClientId{i} != hub && is_within_reach(hub, {i}))
+      adopting_.push_back(
+          {.peer = ClientId{i}, .sequence = static_cast<Sequence>(index), .incarnation = incarnation, .place = outside_graph});
+  if (adopting_.empty()) {
+    if (observer_) observer_->on_unify(now_, index, hub);
+    return;
+  }
+  model_messages_ += adopting_.size();
+  const SlotIndex slot = sink_.open_slot(static_cast<std::uint32_t>(adopting_.size()));
+  for (StepEntry& receiver : adopting_) receiver.slot = slot;
+  issue({.kind = StepKind::publish,
+         .message = MessageKind::model,
+         .client = hub,
+         .incarnation = life(hub),
+         .index = index,
+         .at = now_,
+         .entries = adopting_});
+  adopting_hub_ = hub;
+}
+
+void Conductor::adopt_next() {
+  const StepEntry& receiver = adopting_[next_adoption_];
+  const StepEntry entry{.peer = adopting_hub_,
+                        .sequence = receiver.sequence,
+                        .slot = receiver.slot,
+                        .incarnation = receiver.incarnation,
+                        .place = static_cast<std::uint32_t>(next_adoption_)};
+  issue({.kind = StepKind::adopt,
+         .message = MessageKind::model,
+         .client = receiver.peer,
+         .incarnation = life(receiver.peer),
+         .index = receiver.sequence,
+         .at = now_,
+         .entries = {&entry, 1}});
+  if (++next_adoption_ < adopting_.size()) return;
+  if (observer_) observer_->on_unify(now_, receiver.sequence, adopting_hub_);
+  if (!settings_.samples_unifications || is_ending_ || (attendance_ && attendance_->is_cut())) return;
+  samples_unification_ = true;
+  sample();
+  samples_unification_ = false;
+}
+
+void Conductor::unify_by_transport(ClientId hub, std::uint64_t index) {
+  adopted_[hub.value] = index;
+  Step& step = effects_.step(StepKind::publish, hub, now_);
+  step.message = MessageKind::model;
+  step.index = index;
+  effects_.turn(index);
+  for (std::uint32_t i = 0; i < protocols_.size(); ++i) {
+    if (ClientId{i} == hub || !is_within_reach(hub, {i})) continue;
+    effects_.entry({.peer = ClientId{i}, .sequence = static_cast<Sequence>(index), .place = outside_graph});
+    ++model_messages_;
+  }
+  take_over();
+}
+
+void Conductor::sample() {
+  if (samples_ > 0 && sampled_at_ == now_ && sampled_after_ == steps_) return;  // nothing has changed since
+  sampled_at_ = now_;
+  sampled_after_ = steps_;
+  sample_phase_ = 0;
+  const auto all = static_cast<std::uint32_t>(protocols_.size());
+  next_measured_ = 0;
+  last_measured_ = settings_.sampled_clients == 0 ? all : std::min(all, settings_.sampled_clients);
+  if (attendance_) choose_measured(last_measured_);
+  if (last_measured_ == 0) return;
+  sink_.open_sample(samples_++, now_, last_measured_);
+}
+
+void Conductor::measure_next() {
+  ++handed_out_;
+  sink_.perform({.kind = StepKind::measure,
+                 .phase = sample_phase_,
+                 .client = measured_ ? (*measured_)[next_measured_++] : ClientId{next_measured_++},
+                 .index = samples_ - 1,
+                 .at = now_,
+                 .entries = {}});
+}
+
+void Conductor::finish() {
+  now_ = settings_.until;
+  stop();
+}
+
+void Conductor::stop() {
+  if (is_ending_) return;
+  is_ending_ = true;
+  if (next_measured_ == last_measured_ && settings_.samples_last_state) sample();
+}
+
+void Conductor::issue(const Step& step) {
+  ++steps_;
+  ++handed_out_;
+  hashes_[step.client.value].add(step);
+  sink_.perform(step);
+}
+
+void Conductor::count_event() {
+  ++events_;
+  // Client 1 as the address of a sample by count: client 0 is the periodic one.
+  if (settings_.sample_every_events > 0 && events_ % settings_.sample_every_events == 0)
+    queue_.push(Wake{now_, Priority::evaluate, ClientId{1}, 0});
+}
+
+double Conductor::joules() const {
+  if (!settings_.energy.is_counted()) return 0;
+  Energy total;
+  for (std::uint32_t i = 0; i < protocols_.size(); ++i) total += settings_.energy.of({i}, protocols_[i]->counts());
+  return total.joules();
+}
+
+MessageCounts Conductor::total_counts() const {
+  MessageCounts total;
+  for (const auto& protocol : protocols_) total += protocol->counts();
+  return total;
+}
+
+}  // namespace rubato

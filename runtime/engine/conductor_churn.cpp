@@ -1,0 +1,214 @@
+// Conductor, with churn: clients come and go, messages reach nobody, and mass is counted anew.
+#include <algorithm>
+
+#include "runtime/engine/conductor.hpp"
+
+namespace rubato {
+
+void Conductor::open_doors() {
+  attendance_.emplace(*settings_.churn);
+  next_churn_ = attendance_->next();
+  for (std::uint32_t i = 0; i < protocols_.size(); ++i) {
+    if (!attendance_->is_here({i})) tell_neighbours({i});
+    if (settings_.churn->needs_first_state({i})) issue({.kind = StepKind::save, .client = ClientId{i}, .at = now_, .entries = {}});
+  }
+}
+
+// Before everything else of its instant.
+void Conductor::churn() {
+  using Kind = ChurnEvent::Kind;
+  const ChurnEvent& event = attendance_->take();
+  next_churn_ = attendance_->next();
+  now_ = event.at;
+  switch (event.kind) {
+    case Kind::save:
+      issue({.kind = StepKind::save,
+             .client = event.client,
+             .incarnation = life(event.client),
+             .index = event.number,
+             .at = now_,
+             .entries = {}});
+      break;
+    case Kind::leave:
+      go(event);
+      tell_neighbours(event.client);
+      begin_epoch(event);
+      break;
+    case Kind::crash:
+      go(event);
+      break;
+    case Kind::notice:
+      tell_neighbours(event.client);
+      begin_epoch(event);
+      break;
+    case Kind::pause:
+      queue_.drop_wakes(event.client, true);
+      break;
+    case Kind::go_on:
+      protocols_[event.client.value]->resume(now_, effects_);
+      take_over();
+      break;
+    case Kind::come:
+      come(event);
+      break;
+    case Kind::heal:
+    case Kind::partition:
+      break;
+  }
+  if (observer_) observer_->on_churn(event);
+}
+
+void Conductor::go(const ChurnEvent& event) {
+  queue_.drop_wakes(event.client, false);
+  protocols_[event.client.value]->on_leave(now_, effects_);
+  take_over();
+}
+
+void Conductor::come(const ChurnEvent& event) {
+  Protocol& protocol = *protocols_[event.client.value];
+  const Graph& graph = *settings_.graph;
+  for (const auto neighbours : {graph.senders_to(event.client), graph.receivers_of(event.client)})
+    for (const ClientId neighbour : neighbours) protocol.on_presence(neighbour, !attendance_->is_missed(neighbour), now_, effects_);
+  take_over();
+  tell_neighbours(event.client);
+  if (life(event.client) > 0) {
+    for (const ClientId receiver : graph.receivers_of(event.client)) protocols_[receiver.value]->on_new_life(event.client);
+    issue({.kind = StepKind::load,
+           .client = event.client,
+           .incarnation = life(event.client),
+           .index = event.number,
+           .at = now_,
+           .entries = {}});
+  }
+  if (event.from == Origin::neighbour && settings_.may_adopt) fetch_model(event);
+  begin_epoch(event);
+  protocol.resume(now_, effects_);
+  take_over();
+}
+
+// The first neighbour that it hears hands its model over, at once and for sure: that is part of joining.
+void Conductor::fetch_model(const ChurnEvent& event) {
+  const ClientId joiner = event.client;
+  const ClientId giver = attendance_->giver_of(joiner, settings_.graph->senders_to(joiner));
+  if (giver == no_client) return;
+  ++model_messages_;
+  StepEntry entry{.peer = joiner,
+                  .sequence = fetched_model(event),
+                  .slot = sink_.open_slot(1),
+                  .incarnation = static_cast<std::uint16_t>(life(giver)),
+                  .place = outside_graph};
+  issue({.kind = StepKind::publish,
+         .message = MessageKind::model,
+         .client = giver,
+         .incarnation = life(giver),
+         .index = entry.sequence,
+         .at = now_,
+         .entries = {&entry, 1}});
+  entry.peer = giver;
+  entry.place = 0;
+  issue({.kind = StepKind::adopt,
+         .message = MessageKind::model,
+         .client = joiner,
+         .incarnation = life(joiner),
+         .index = entry.sequence,
+         .at = now_,
+         .entries = {&entry, 1}});
+}
+
+// Everybody knows who is there, whatever keeps their messages apart.
+void Conductor::tell_neighbours(ClientId about) {
+  const Graph& graph = *settings_.graph;
+  const bool is_here = !attendance_->is_missed(about);
+  for (const auto neighbours : {graph.senders_to(about), graph.receivers_of(about)})
+    for (const ClientId neighbour : neighbours) {
+      protocols_[neighbour.value]->on_presence(about, is_here, now_, effects_);
+      take_over();
+    }
+}
+
+// The first of those who stayed begins it, and those that it can reach with it; others hear of it from their messages.
+void Conductor::begin_epoch(const ChurnEvent& event) {
+  if (!settings_.passes_mass_on) return;
+  const ClientId first = attendance_->first_beside(event.client);
+  if (first == no_client) return;
+  const Epoch epoch{event.epoch, first.value + 1};
+  for (std::uint32_t i = 0; i < protocols_.size(); ++i)
+    if (is_within_reach(first, {i})) enter_epoch({i}, epoch);
+}
+
+void Conductor::enter_epoch(ClientId client, Epoch epoch) {
+  if (epoch <= attendance_->epoch(client)) return;
+  attendance_->enter(client, epoch);
+  protocols_[client.value]->on_unify(now_, true, effects_);  // whatever waits in the mailbox is of an older epoch
+  take_over();
+  issue(
+      {.kind = StepKind::reset, .client = client, .incarnation = life(client), .index = epoch.packed(), .at = now_, .entries = {}});
+}
+
+// False: the message has come to nothing.
+bool Conductor::reaches(const Flight& flight) {
+  const bool finds_nobody = !is_within_reach(flight.sender, flight.receiver) || flight.sent < attendance_->since(flight.receiver);
+  if (is_control(flight.kind)) return !finds_nobody;
+  const bool is_exchanged = flight.kind != MessageKind::model;
+  const Epoch epoch = Epoch::unpacked(flight.epoch);
+  const bool is_stale = flight.incarnation != static_cast<std::uint16_t>(life(flight.sender)) ||
+                        (settings_.passes_mass_on && is_exchanged && epoch < attendance_->epoch(flight.receiver));
+  if (finds_nobody || is_stale) {
+    drop(flight, !finds_nobody);
+    return false;
+  }
+  if (settings_.passes_mass_on && is_exchanged) enter_epoch(flight.receiver, epoch);
+  return true;
+}
+
+void Conductor::drop(const Flight& flight, bool is_stale) {
+  const bool is_exchanged = flight.kind != MessageKind::model;
+  under_way_ -= is_exchanged;
+  if (is_stale) {
+    count_event();
+    protocols_[flight.receiver.value]->counts().stale += is_exchanged;
+  } else {
+    ++attendance_->counts().lost;
+    protocols_[flight.sender.value]->counts().lost += is_exchanged;
+  }
+  if (!link_counts_.empty() && flight.link != outside_graph)
+    ++(is_stale ? link_counts_[flight.link].refused : link_counts_[flight.link].lost);
+  effects_.step(StepKind::discard, flight.receiver, now_).message = flight.kind;
+  effects_.entry({.peer = flight.sender,
+                  .sequence = flight.sequence,
+                  .slot = flight.slot,
+                  .incarnation = flight.incarnation,
+                  .age = flight.at - flight.sent,
+                  .place = flight.place});
+  take_over();
+}
+
+// Whose life the step belongs to, and its own messages with it.
+void Conductor::sign(Effects::Draft& draft, std::span<StepEntry> entries) const {
+  Step& step = draft.step;
+  step.at = std::max(step.at, now_);  // of who starts late
+  step.incarnation = life(step.client);
+  for (StepEntry& entry : entries)
+    if (step.kind == StepKind::publish || entry.peer == step.client)
+      entry.incarnation = static_cast<std::uint16_t>(step.incarnation);
+}
+
+// Of those after it in a circle the first who is there.
+ClientId Conductor::hub_beside_absent(ClientId hub) const {
+  if (!attendance_) return hub;
+  const auto clients = static_cast<std::uint32_t>(protocols_.size());
+  for (std::uint32_t i = 0; i < clients; ++i)
+    if (const ClientId next{(hub.value + i) % clients}; attendance_->is_here(next)) return next;
+  return no_client;
+}
+
+// Those of the first clients who are there.
+void Conductor::choose_measured(std::uint32_t most) {
+  auto there = std::make_shared<std::vector<ClientId>>();
+  for (std::uint32_t i = 0; i < most; ++i)
+    if (attendance_->is_here({i})) there->push_back({i});
+  last_measured_ = static_cast<std::uint32_t>(there->size());
+  measured_ = std::move(there);
+}
+
+}  // namespace rubato

@@ -1,0 +1,267 @@
+// Hosts find each other, agree, know each other's clocks, and notice who goes and who comes back.
+#include <doctest/doctest.h>
+
+#include <memory>
+
+#include "actors/hosts/membership.hpp"
+#include "tests/actors/hosts.hpp"
+
+using namespace rubato;
+using namespace rubato::test;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr Duration long_enough = std::chrono::seconds(60);  // for a machine that has other things to do
+
+Membership::Settings settings_of(std::uint64_t life = 1) {
+  Membership::Settings settings;
+  settings.names = {"a", "b", "c"};
+  settings.self = {"the same run", "the same arithmetic", "1.0", life, true, std::nullopt};
+  settings.hello_every = milliseconds(20);
+  settings.ask_every = milliseconds(20);
+  return settings;
+}
+
+// Waits for what happens on other threads.
+template <class Condition>
+bool comes_true(Condition condition) {
+  const Duration until = monotonic_now() + long_enough;
+  while (!condition() && monotonic_now() < until) std::this_thread::sleep_for(milliseconds(1));  // between two looks
+  return condition();
+}
+
+Impairment cuttable() {
+  Impairment links;
+  links.kinds = {ParcelKind::hello, ParcelKind::clock_ask, ParcelKind::clock_answer, ParcelKind::notice};
+  return links;
+}
+
+// One host with its end of the hub.
+struct Party {
+  Party(Hub& hub, std::uint32_t self, Membership::Settings settings, const Impairment& links = cuttable())
+      : end{hub.end(HostId{self})}, transport{*end, links, self}, membership{transport, std::move(settings)} {}
+
+  std::unique_ptr<Transport> end;
+  Impaired transport;
+  Membership membership;
+};
+
+// A machine whose clock shows something else.
+class Skewed final : public Transport, ParcelSink {
+ public:
+  Skewed(std::unique_ptr<Transport> inner, Duration skew) : inner_{std::move(inner)}, skew_{skew} {}
+  HostId self() const override { return inner_->self(); }
+  void start(ParcelSink& sink) override {
+    sink_ = &sink;
+    inner_->start(*this);
+  }
+  bool send(HostId to, Parcel parcel) override { return inner_->send(to, std::move(parcel)); }
+  void stop(Duration linger) override { inner_->stop(linger); }
+  TransportCounts counts() const override { return inner_->counts(); }
+
+ private:
+  void on_parcel(HostId from, Parcel parcel, Duration arrived) override {
+    sink_->on_parcel(from, std::move(parcel), arrived + skew_);
+  }
+
+  std::unique_ptr<Transport> inner_;
+  Duration skew_;
+  ParcelSink* sink_ = nullptr;
+};
+
+using Hosts = std::vector<HostId>;
+const Hosts everybody = {{0}, {1}, {2}};
+
+}  // namespace
+
+TEST_CASE("hosts meet in whatever order they start, over links that lose half of what they say") {
+  Impairment bad = cuttable();
+  bad.loss = 0.5;
+  Hub hub(3);
+  Party c(hub, 2, settings_of(), bad), a(hub, 0, settings_of(), bad), b(hub, 1, settings_of(), bad);
+  c.membership.start();
+  a.membership.start();
+  b.membership.start();
+  for (Party* party : {&a, &b, &c}) CHECK(party->membership.meet(long_enough) == everybody);
+  CHECK(a.membership.host_info({2})->run == "the same run");
+  CHECK(a.membership.first_alive() == HostId{0});
+  CHECK(c.membership.is_alive({1}));
+}
+
+TEST_CASE("who is missing at the limit is not among those who are there, and is named meanwhile") {
+  Hub hub(3);
+  Party a(hub, 0, settings_of()), c(hub, 2, settings_of());
+  a.membership.start();
+  c.membership.start();
+  std::vector<Hosts> named;
+  CHECK(a.membership.meet(milliseconds(2500), [&](const Hosts& missing) { named.push_back(missing); }) == Hosts{{0}, {2}});
+  REQUIRE(!named.empty());
+  CHECK(named.back() == Hosts{{1}});
+  CHECK_FALSE(a.membership.is_alive({1}));
+  CHECK_FALSE(a.membership.host_info({1}));
+}
+
+TEST_CASE("a late host joins those who run without waiting for who is not there") {
+  Hub hub(3);
+  Party a(hub, 0, settings_of()), c(hub, 2, settings_of());
+  a.membership.start();
+  a.membership.meet(milliseconds(1));
+  a.membership.set_running(monotonic_now(), 7);
+  c.membership.start();
+  const Duration before = monotonic_now();
+  CHECK(c.membership.meet(long_enough) == Hosts{{0}, {2}});
+  CHECK(monotonic_now() - before < long_enough / 2);
+}
+
+TEST_CASE("another experiment, version or arithmetic is refused by both, with both names") {
+  const auto refusals = [](const auto& change) {
+    Hub hub(3);
+    Membership::Settings other = settings_of();
+    change(other.self);
+    Party a(hub, 0, settings_of()), b(hub, 1, other);
+    a.membership.start();
+    b.membership.start();
+    return complaint<std::invalid_argument>([&] { a.membership.meet(long_enough); }) + " / " +
+           complaint<std::invalid_argument>([&] { b.membership.meet(long_enough); });
+  };
+  const std::string run = refusals([](HostInfo& self) { self.run = "something else"; });
+  CHECK(contains(run, "host \"b\" has another experiment (something el) than host \"a\" (the same run)"));
+  CHECK(contains(run, "host \"a\" has another experiment (the same run) than host \"b\" (something el)"));
+  CHECK(contains(refusals([](HostInfo& self) { self.version = "2.0"; }), "another version of rubato (2.0)"));
+  CHECK(contains(refusals([](HostInfo& self) { self.arithmetic = "by hand"; }), "another arithmetic (by hand)"));
+}
+
+TEST_CASE("in real time hosts may compute with other instructions") {
+  Hub hub(2);
+  Membership::Settings one = settings_of(), other = settings_of();
+  one.names = other.names = {"a", "b"};
+  one.self.is_virtual = other.self.is_virtual = false;
+  other.self.arithmetic = "by hand";
+  Party a(hub, 0, one), b(hub, 1, other);
+  a.membership.start();
+  b.membership.start();
+  CHECK(a.membership.meet(long_enough).size() == 2);
+}
+
+TEST_CASE("how far apart clocks are is known to within the error that is stated") {
+  const Duration ahead = std::chrono::seconds(1234), behind = -std::chrono::hours(3);
+  Hub hub(3);
+  std::vector<std::unique_ptr<Skewed>> transports;
+  std::vector<std::unique_ptr<Membership>> assemblies;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const Duration skew = i == 0 ? Duration{} : i == 1 ? ahead : behind;
+    Membership::Settings settings = settings_of();
+    settings.now = [skew] { return monotonic_now() + skew; };
+    transports.push_back(std::make_unique<Skewed>(hub.end(HostId{i}), skew));
+    assemblies.push_back(std::make_unique<Membership>(*transports.back(), settings));
+    assemblies.back()->start();
+  }
+  for (const auto& membership : assemblies) membership->meet(long_enough);
+  const auto is_right = [&](std::size_t one, std::uint32_t other, Duration truth) {
+    const auto offset = assemblies[one]->offset({other});
+    REQUIRE(offset);
+    CHECK(offset->error > Duration{});
+    CHECK(offset->nanoseconds - offset->error <= truth);
+    CHECK(offset->nanoseconds + offset->error >= truth);
+  };
+  is_right(0, 1, ahead);
+  is_right(0, 2, behind);
+  is_right(2, 1, ahead - behind);
+  CHECK(assemblies[0]->offset({0})->nanoseconds == Duration{});
+  assemblies.clear();
+}
+
+TEST_CASE("a host that falls silent is lost, and back when it is heard again") {
+  Hub hub(3);
+  std::atomic<int> lost{0}, back{0};
+  Membership::Settings listening = settings_of();
+  listening.lost_after = milliseconds(300);
+  listening.on_lost = [&](HostId host) { lost += host == HostId{0} ? 1 : 100; };
+  listening.on_back = [&](HostId host, std::uint64_t life) { back += host == HostId{0} && life == 1 ? 1 : 100; };
+  Party a(hub, 0, settings_of()), b(hub, 1, listening), c(hub, 2, settings_of());
+  for (Party* party : {&a, &b, &c}) party->membership.start();
+  REQUIRE(b.membership.meet(long_enough) == everybody);
+  CHECK(b.membership.first_alive() == HostId{0});
+  a.transport.cut({0}, {1});
+  b.transport.cut({0}, {1});
+  CHECK(comes_true([&] { return lost == 1; }));
+  CHECK_FALSE(b.membership.is_alive({0}));
+  CHECK(b.membership.first_alive() == HostId{1});
+  CHECK(back == 0);
+  a.transport.heal({0}, {1});
+  b.transport.heal({0}, {1});
+  CHECK(comes_true([&] { return back == 1; }));
+  CHECK(b.membership.is_alive({0}));
+}
+
+TEST_CASE("a host that is started again is back with its new life, and its old clock is forgotten") {
+  Hub hub(3);
+  std::atomic<std::uint64_t> life{0};
+  Membership::Settings listening = settings_of();
+  listening.on_back = [&](HostId, std::uint64_t number) { life = number; };
+  Party b(hub, 1, listening);
+  b.membership.start();
+  {
+    Party a(hub, 0, settings_of(5));
+    a.membership.start();
+    REQUIRE(comes_true([&] { return b.membership.host_info({0}).has_value(); }));
+  }
+  CHECK(life == 0);
+  Party again(hub, 0, settings_of(6));
+  again.membership.start();
+  CHECK(comes_true([&] { return life == 6; }));
+  CHECK(b.membership.host_info({0})->life == 6);
+}
+
+TEST_CASE("who begins to run says so to those who know it already") {
+  Hub hub(3);
+  Party a(hub, 0, settings_of()), b(hub, 1, settings_of());
+  a.membership.start();
+  b.membership.start();
+  REQUIRE(comes_true([&] { return b.membership.host_info({0}).has_value(); }));
+  CHECK_FALSE(b.membership.host_info({0})->running_since);
+  a.membership.set_running(std::chrono::seconds(17));
+  CHECK(comes_true([&] { return b.membership.host_info({0})->running_since == std::chrono::seconds(17); }));
+}
+
+TEST_CASE("parcels go to the handler of their kind, from those who have introduced themselves and nobody else") {
+  Hub hub(3);
+  Party b(hub, 1, settings_of());
+  std::atomic<int> heard{0};
+  b.membership.handle(ParcelKind::message, [&](HostId from, const Parcel& parcel, Duration) {
+    heard += from == HostId{0} && parcel.head.size() == 3 ? 1 : 100;
+  });
+  b.membership.start();
+  const Parcel message{ParcelKind::message, WhenFull::wait, false, std::vector<std::byte>(3), {}};
+  b.membership.on_parcel({0}, message, monotonic_now());
+  b.membership.on_parcel({7}, message, monotonic_now());
+  CHECK(b.membership.ignored() == 2);
+  CHECK(heard == 0);
+  Party a(hub, 0, settings_of());
+  a.membership.start();
+  REQUIRE(comes_true([&] { return b.membership.is_alive({0}); }));
+  a.transport.send({1}, message);
+  CHECK(comes_true([&] { return heard == 1; }));
+}
+
+TEST_CASE("heads that are no heads are ignored and counted, whatever they hold") {
+  Hub hub(2);
+  Membership::Settings settings = settings_of();
+  settings.names = {"a", "b"};
+  Party a(hub, 0, settings), b(hub, 1, settings);
+  a.membership.start();
+  b.membership.start();
+  REQUIRE(a.membership.meet(long_enough).size() == 2);
+  const std::uint64_t before = a.membership.ignored();  // of one who spoke before it had introduced itself
+  std::uint64_t sent = 0;
+  Stream chance(1, no_client, Purpose::evaluation);
+  for (const ParcelKind kind : {ParcelKind::hello, ParcelKind::clock_ask, ParcelKind::clock_answer})
+    for (std::size_t size = 0; size < 300; ++size, ++sent) {
+      std::vector<std::byte> noise(size == 8 || size == 24 ? 5 : size);  // 8 and 24 bytes are an ask and an answer
+      for (std::byte& byte : noise) byte = static_cast<std::byte>(chance.below(256));
+      a.membership.on_parcel({1}, {kind, WhenFull::wait, false, noise, {}}, monotonic_now());
+    }
+  CHECK(a.membership.ignored() - before == sent);
+  CHECK(a.membership.is_alive({1}));
+}

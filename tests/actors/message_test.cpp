@@ -1,0 +1,114 @@
+// Letters between hosts: what is sent arrives, and what is no letter is none.
+#include <doctest/doctest.h>
+
+#include "actors/wall/message.hpp"
+#include "runtime/random.hpp"
+
+using namespace rubato;
+
+namespace {
+
+Tensor tensor_of(TensorPool& pool, std::initializer_list<double> numbers) {
+  Tensor tensor = pool.make<double>(numbers.size());
+  std::copy(numbers.begin(), numbers.end(), tensor.writable<double>());
+  return tensor;
+}
+
+// To receivers 2, 5 and 7, the second tensor of whom is their own.
+Message some_letter(TensorPool& pool) {
+  Message message;
+  message.sender = {3};
+  message.incarnation = 2;
+  message.sequence = 17;
+  message.tag = 9;
+  message.epoch = {4, 1};
+  message.sent = Time{std::chrono::milliseconds(1234)};
+  message.payload.common[0] = tensor_of(pool, {1, 2, 3});
+  message.payload.paper_bits = 192;
+  for (const double number : {20.0, 50.0, 70.0}) message.payload.own.push_back(tensor_of(pool, {number}));
+  return message;
+}
+
+std::vector<Delivery> two_of_three() { return {{{2}, 0, 0, Duration{5}, {}}, {{7}, 2, 1, Duration{6}, Duration{8}}}; }
+
+}  // namespace
+
+TEST_CASE("a letter arrives as it was sent, with the own tensors of the receivers of that host at their places") {
+  TensorPool pool;
+  auto arrived = to_message(to_parcel(some_letter(pool), two_of_three(), false), 10);
+  REQUIRE(arrived);
+  const Message& message = *arrived->message;
+  CHECK(message.sender == ClientId{3});
+  CHECK(message.incarnation == 2);
+  CHECK(message.sequence == 17);
+  CHECK(message.tag == 9);
+  CHECK(message.epoch == Epoch{4, 1});
+  CHECK(message.sent == Time{std::chrono::milliseconds(1234)});
+  CHECK(message.payload.paper_bits == 192);
+  CHECK(message.payload.common[0].data<double>()[2] == 3);
+  CHECK_FALSE(message.payload.common[1]);
+  REQUIRE(message.payload.own.size() == 3);
+  CHECK(message.payload.own[0].data<double>()[0] == 20);
+  CHECK_FALSE(message.payload.own[1]);
+  CHECK(message.payload.own[2].data<double>()[0] == 70);
+  REQUIRE(arrived->deliveries.size() == 2);
+  CHECK(arrived->deliveries[1].receiver == ClientId{7});
+  CHECK(arrived->deliveries[1].copies == 1);
+  CHECK(arrived->deliveries[1].copy_delay == Duration{8});
+}
+
+TEST_CASE("a letter cut anywhere, or with other tensors than it says, is none") {
+  TensorPool pool;
+  const Parcel whole = to_parcel(some_letter(pool), two_of_three(), true);
+  CHECK(whole.when_full == WhenFull::drop_oldest);
+  for (std::size_t length = 0; length < whole.head.size(); ++length) {
+    Parcel cut = whole;
+    cut.head.resize(length);
+    CHECK_FALSE(to_message(std::move(cut), 10));
+  }
+  Parcel longer = whole;
+  longer.head.push_back({});
+  CHECK_FALSE(to_message(std::move(longer), 10));
+  Parcel fewer = whole;
+  fewer.tensors.pop_back();
+  CHECK_FALSE(to_message(std::move(fewer), 10));
+  Parcel more = whole;
+  more.tensors.push_back(more.tensors.front());
+  CHECK_FALSE(to_message(std::move(more), 10));
+  CHECK_FALSE(to_message(whole, 7));  // a run of seven clients has no client 7
+}
+
+TEST_CASE("heads of random bytes never make more than a letter of this run") {
+  TensorPool pool;
+  const Parcel whole = to_parcel(some_letter(pool), two_of_three(), false);
+  Stream chance(5, no_client, Purpose::noise);
+  std::size_t taken = 0;
+  for (int i = 0; i < 20000; ++i) {
+    Parcel damaged = whole;
+    for (std::uint64_t k = 1 + chance.below(3); k > 0; --k)
+      damaged.head[chance.below(damaged.head.size())] = static_cast<std::byte>(chance.below(256));
+    const auto message = to_message(std::move(damaged), 10);
+    if (!message) continue;
+    ++taken;
+    REQUIRE(message->message->sender.value < 10);
+    for (const Delivery& delivery : message->deliveries) {
+      REQUIRE(delivery.receiver.value < 10);
+      REQUIRE(delivery.place < message->message->payload.own.size());
+    }
+  }
+  CHECK(taken > 0);
+  CHECK(taken < 20000);
+}
+
+TEST_CASE("a note between protocols arrives as it was sent, and nothing else is one") {
+  const ControlMessage control{MessageKind::request, {4}, {6}, 77, Duration{3}};
+  const Parcel parcel = to_parcel(control);
+  const auto arrived = to_control(parcel, 8);
+  REQUIRE(arrived);
+  CHECK(arrived->from == ClientId{4});
+  CHECK(arrived->to == ClientId{6});
+  CHECK(arrived->number == 77);
+  CHECK(arrived->delay == Duration{3});
+  CHECK_FALSE(to_control(parcel, 6));
+  CHECK_FALSE(to_control(to_parcel(ControlMessage{MessageKind::update, {4}, {6}, 77, {}}), 8));
+}

@@ -1,0 +1,258 @@
+#include "results/comparison.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/compare_runs.hpp"
+#include "results/comparison_table.hpp"
+#include "runtime/record.hpp"
+#include "tests/actors/support.hpp"
+
+using namespace rubato;
+using namespace rubato::test;
+
+namespace {
+
+// The same eight clients with another algorithm.
+std::string with_algorithm(const std::string& lines) {
+  std::string text = quadratic_text;
+  const std::size_t from = text.find("[algorithm]"), to = text.find("[data]");
+  return text.replace(from, to - from, "[algorithm]\n" + lines + "\n");
+}
+
+struct Files {
+  Files() {
+    write_text(folder / "draco.toml", quadratic_text);
+    write_text(folder / "dpsgd.toml", with_algorithm("name = \"dpsgd\""));
+  }
+  ComparisonRequest request(std::vector<std::string> set = {}) const {
+    return {{folder / "draco.toml", folder / "dpsgd.toml"}, std::move(set), {}, 2};
+  }
+  Folder folder;
+};
+
+std::vector<std::string> labels(const ComparisonPlan& plan) {
+  std::vector<std::string> all;
+  for (const ComparedSetting& setting : plan.settings) all.push_back(setting.label);
+  return all;
+}
+
+bool has_note(const std::vector<std::string>& notes, const std::string& part) {
+  return std::ranges::any_of(notes, [&](const std::string& note) { return contains(note, part); });
+}
+
+ComparisonOptions at_a_time(unsigned threads) {
+  ComparisonOptions options;
+  options.threads = threads;
+  return options;
+}
+
+std::string refusal(const ComparisonRequest& request) {
+  return complaint<std::invalid_argument>([&] { plan_comparison(request); });
+}
+
+// Every computation as client and instant.
+std::vector<std::pair<std::uint32_t, Time>> computations(const config::Experiment& of, const Folder& folder) {
+  RunOptions options;
+  options.record = folder / "timeline.rbt";
+  run(of, options);
+  RecordReader record(options.record);
+  std::vector<std::pair<std::uint32_t, Time>> all;
+  while (const Step* step = record.next())
+    if (step->kind == StepKind::compute) all.emplace_back(step->client.value, step->at);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("files are compared with seeds that follow the first file's, and keys that only some of them know") {
+  const Files files;
+  ComparisonRequest request = files.request();
+  request.grid = {{"algorithm.eta", {"0.1", "0.2"}}, {"algorithm.local_batches", {"1", "2"}}};
+  const ComparisonPlan plan = plan_comparison(request);
+  CHECK(plan.first_seed == 3);
+  CHECK(plan.seeds == 2);
+  CHECK(labels(plan) == std::vector<std::string>{"draco algorithm.eta=0.1 algorithm.local_batches=1",
+                                                 "draco algorithm.eta=0.1 algorithm.local_batches=2",
+                                                 "draco algorithm.eta=0.2 algorithm.local_batches=1",
+                                                 "draco algorithm.eta=0.2 algorithm.local_batches=2", "dpsgd algorithm.eta=0.1",
+                                                 "dpsgd algorithm.eta=0.2"});
+  CHECK(has_note(plan.notes, "dpsgd.toml, dpsgd: does not know algorithm.local_batches and runs without it"));
+}
+
+TEST_CASE("a grid may choose the algorithm") {
+  const Files files;
+  ComparisonRequest request{{files.folder / "dpsgd.toml"}, {}, {{"algorithm.name", {"dpsgd", "draco"}}}, 1};
+  request.grid.push_back({"algorithm.local_batches", {"1", "2"}});
+  CHECK(labels(plan_comparison(request)).size() == 3);
+}
+
+TEST_CASE("experiments that differ in clients, data, model or budget are not compared, other differences are said") {
+  const Files files;
+  const config::Experiment one = experiment();
+  const auto found = [&](const std::vector<std::string>& overrides) { return differences(one, experiment(overrides)); };
+  using Words = std::vector<std::string>;
+  CHECK(found({}).faults.empty());
+  CHECK(found({}).notes.empty());
+  CHECK(found({"clients.count=9"}).faults == Words{"clients.count"});
+  CHECK(found({"data.dimension=4"}).faults == Words{"[data]"});
+  CHECK(found(digits_instead()).faults == Words{"[data]", "[model]"});
+  CHECK(found({"budget.bits=7"}).faults == Words{"[budget]"});
+  CHECK(found({"clients.compute.rate=3.0"}).notes == Words{"[clients.compute]"});
+  CHECK(found({"channel.loss=0.2"}).notes == Words{"[channel]"});
+  CHECK(found({"precision=float64", "until=9.5"}).notes == Words{"precision", "until"});
+  CHECK(found({"algorithm.eta=0.2"}).notes.empty());
+  const config::Experiment with_budget = experiment({"budget.bits=7"});
+  CHECK(differences(with_budget, experiment({"budget.bits=7", "until=9.5"})).notes.empty());
+
+  write_text(files.folder / "more.toml", quadratic_text);
+  std::string text = text_of(files.folder / "more.toml");
+  write_text(files.folder / "more.toml", text.replace(text.find("count = 8"), 9, "count = 9"));
+  CHECK(contains(refusal({{files.folder / "draco.toml", files.folder / "more.toml"}, {}, {}, 1}),
+                 "differ in clients.count: they cannot be compared"));
+}
+
+TEST_CASE("what nobody knows, and what is wrong in any file or point, is refused, all faults at once") {
+  const Files files;
+  ComparisonRequest request = files.request();
+  request.grid = {{"algorithm.zeta", {"1"}}};
+  CHECK(contains(refusal(request), "algorithm.zeta = 1: is not a key of algorithm"));
+  request.grid = {{"channel.loss", {"0.1", "2", "-1"}}};
+  CHECK(contains(refusal(request), "channel.loss = 2"));
+  CHECK(contains(refusal(request), "channel.loss = -1"));
+  request.grid = {{"seed", {"1", "2"}}};
+  CHECK(contains(refusal(request), "--seeds"));
+  request.grid = {{"mailbox.window", {"0.1"}}};
+  request.seeds = 0;
+  CHECK(contains(refusal(request), "seeds must be at least 1"));
+  CHECK(contains(refusal({}), "there is no experiment"));
+}
+
+TEST_CASE("different algorithms compute at the same instants") {
+  const Files files;
+  const auto draco = computations(experiment(), files.folder);
+  const auto dpsgd = computations(experiment({}, with_algorithm("name = \"dpsgd\"")), files.folder);
+  const auto spodgt = computations(experiment({}, with_algorithm("name = \"spodgt\"")), files.folder);
+  REQUIRE(draco.size() > 300);
+  CHECK(dpsgd == draco);
+  CHECK(spodgt == draco);
+}
+
+TEST_CASE("every run of a comparison is the run of its own, whatever runs beside it") {
+  const Files files;
+  const ComparisonPlan plan = plan_comparison(files.request());
+  const Comparison one = compare(plan, at_a_time(1)), four = compare(plan, at_a_time(4));
+  CHECK(curves_csv(one) == curves_csv(four));
+  CHECK(table_csv(one, {}) == table_csv(four, {}));
+  REQUIRE(one.outcomes.size() == 2);
+  for (const ComparedOutcome& outcome : one.outcomes) {
+    REQUIRE(outcome.runs.size() == 2);
+    for (std::int64_t i = 0; i < 2; ++i) {
+      config::Experiment alone = outcome.setting.experiment;
+      alone.seed = 3 + i;
+      const ComparedRun& compared = outcome.runs[static_cast<std::size_t>(i)];
+      const RunResult result = run(alone);
+      CHECK(compared.seed == alone.seed);
+      CHECK(compared.digests.model == result.digests.model);
+      CHECK(compared.curve.size() == result.samples.size());
+      CHECK(compared.curve.back().loss == result.samples.back().loss_mean);
+      CHECK(compared.curve.back().bits == static_cast<double>(result.traffic.paper_bits));
+    }
+  }
+}
+
+TEST_CASE("a budget ends a run early, and its curve is the beginning of the whole one") {
+  const Files files;
+  const Comparison whole = compare(plan_comparison(files.request()), at_a_time(2));
+  const double bits = whole.outcomes[0].runs[0].curve.back().bits / 3;
+  const std::string budget = "budget.bits=" + std::to_string(bits);
+  const Comparison cut = compare(plan_comparison(files.request({budget, "until=1e6"})), at_a_time(2));
+  for (std::size_t i = 0; i < 2; ++i)
+    for (std::size_t j = 0; j < 2; ++j) {
+      const ComparedRun& run = cut.outcomes[i].runs[j];
+      const Curve expected = within(whole.outcomes[i].runs[j].curve, {bits, {}});
+      CHECK(run.has_spent);
+      CHECK(run.digests.model.empty());
+      REQUIRE(run.curve.size() == expected.size());
+      CHECK(run.curve.back().bits <= bits);
+      CHECK(run.curve.back().loss == expected.back().loss);
+    }
+}
+
+TEST_CASE("a comparison that is stopped has the runs that were at their end") {
+  const Files files;
+  std::atomic<bool> stop{false};
+  ComparisonOptions options = at_a_time(1);
+  options.stop = &stop;
+  options.on_progress = [&](const ComparisonProgress& progress) { stop = progress.finished == 1; };
+  const Comparison comparison = compare(plan_comparison(files.request()), options);
+  CHECK(comparison.was_stopped);
+  CHECK(comparison.outcomes[0].runs.size() == 1);
+  CHECK(comparison.outcomes[1].runs.empty());
+  CHECK(table_csv(comparison, {}).find(",0,0,nan,nan,") != std::string::npos);
+}
+
+TEST_CASE("a setting that cannot be run is named, and nothing else goes on") {
+  const Files files;
+  ComparisonRequest request = files.request({"isa=neon"});
+  const std::string said = complaint<std::invalid_argument>([&] { compare(plan_comparison(request), at_a_time(2)); });
+  CHECK(contains(said, "isa = \"neon\""));
+}
+
+namespace {
+
+ComparedRun run_with(std::int64_t seed, const std::vector<std::array<double, 2>>& seconds_and_accuracy) {
+  ComparedRun made;
+  made.seed = seed;
+  for (const auto& [seconds, accuracy] : seconds_and_accuracy) {
+    CurvePoint point;
+    point.seconds = seconds;
+    point.bits = 100 * seconds;
+    point.accuracy = accuracy;
+    made.curve.push_back(point);
+  }
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("a row has mean and deviation over seeds, and a target those of the seeds that reached it") {
+  Comparison comparison;
+  comparison.seeds = 3;
+  comparison.outcomes.push_back({{"a, \"b\"", "a.toml", {{"k", "[1,2]"}}, experiment()}, {}, {"seed 9: gone"}});
+  comparison.outcomes[0].runs = {run_with(1, {{1, 0.5}, {2, 0.9}}), run_with(2, {{1, 0.1}, {2, 0.6}, {4, 0.7}}),
+                                 run_with(3, {{1, 0.2}, {2, 0.2}})};
+  const std::vector<double> targets{0.5, 0.95};
+  const auto rows = rows_of(comparison, targets);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].accuracy.mean == doctest::Approx(0.6));
+  CHECK(rows[0].accuracy.deviation == doctest::Approx(std::sqrt((0.09 + 0.01 + 0.16) / 3)));
+  CHECK(rows[0].costs.seconds.mean == doctest::Approx(8.0 / 3));
+  REQUIRE(rows[0].targets.size() == 2);
+  CHECK(rows[0].targets[0].reached == 2);
+  CHECK(rows[0].targets[0].costs.bits.mean == 150);
+  CHECK(rows[0].targets[0].costs.bits.deviation == 50);
+  CHECK(rows[0].targets[1].reached == 0);
+
+  const auto lines = lines_of(table_csv(comparison, targets));
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[1].starts_with("\"a, \"\"b\"\"\",a.toml,draco,\"k=[1,2]\",3,1,"));
+  CHECK(contains(lines[0], ",reached_0.5,seconds_to_0.5,seconds_to_0.5_std,"));
+  CHECK(lines_of(curves_csv(comparison)).size() == 1 + 7);
+  const auto json = nlohmann::json::parse(table_json(comparison, targets, Axis::bits));
+  CHECK(json.at("settings")[0].at("targets")[0].at("seconds").at("mean") == 1.5);
+  CHECK(json.at("settings")[0].at("targets")[1].at("seconds").at("mean").is_null());
+  CHECK(json.at("axis") == "bits");
+  CHECK(contains(table_text(comparison, targets, Axis::bits), "2 of 3"));
+}
+
+TEST_CASE("targets are accuracies in a list") {
+  CHECK(parse_targets("0.5,0.75") == std::vector<double>{0.5, 0.75});
+  CHECK(parse_targets("").empty());
+  for (const char* text : {"0", "1.5", "half", "0.5,,0.7", "nan"})
+    CHECK(contains(complaint<std::invalid_argument>([&] { parse_targets(text); }), "--target"));
+}

@@ -1,0 +1,103 @@
+#include "results/curve.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "results/grid.hpp"
+#include "tests/actors/support.hpp"
+
+using namespace rubato;
+using namespace rubato::test;
+
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+CurvePoint point(double seconds, double bits, double accuracy) {
+  CurvePoint made;
+  made.seconds = seconds;
+  made.bits = bits;
+  made.gradients = 10 * seconds;
+  made.accuracy = accuracy;
+  return made;
+}
+
+// Accuracy rises, falls back and rises again; nothing is sent between 2 s and 3 s.
+const Curve four{point(1, 100, 0.2), point(2, 200, 0.6), point(3, 200, 0.4), point(5, 400, 0.8)};
+
+}  // namespace
+
+TEST_CASE("the spread of numbers is their mean and the deviation of the population") {
+  const std::vector<double> values{1, 2, 3, 6};
+  const Spread spread = spread_of(values);
+  CHECK(spread.count == 4);
+  CHECK(spread.mean == 3);
+  CHECK(spread.deviation == doctest::Approx(std::sqrt(14.0 / 4)));
+  CHECK(spread_of(std::vector<double>{7}).deviation == 0);
+  CHECK(std::isnan(spread_of({}).mean));
+}
+
+TEST_CASE("a target is reached at the first sample that has it, though accuracy falls back later") {
+  CHECK(first_reach(four, 0.5)->seconds == 2);
+  CHECK(first_reach(four, 0.6)->seconds == 2);
+  CHECK(first_reach(four, 0.7)->bits == 400);
+  CHECK_FALSE(first_reach(four, 0.9));
+  CHECK_FALSE(first_reach({point(1, 1, unknown)}, 0.1));
+}
+
+TEST_CASE("a curve ends before the first sample that is beyond its budget") {
+  config::Budget budget;
+  CHECK(within(four, budget).size() == 4);
+  budget.bits = 200;
+  CHECK(within(four, budget).size() == 3);
+  budget.bits = 199.5;
+  CHECK(within(four, budget).size() == 1);
+  budget = {{}, 25.0};
+  CHECK(within(four, budget).back().seconds == 2);
+  budget.gradients = 1;
+  CHECK(within(four, budget).empty());
+}
+
+TEST_CASE("between samples a curve is straight, and of several samples at one place the last counts") {
+  const auto at = [](Axis axis, double place) { return value_at(four, axis, place, Measure::accuracy); };
+  CHECK(at(Axis::seconds, 1.5) == doctest::Approx(0.4));
+  CHECK(at(Axis::seconds, 4) == doctest::Approx(0.6));
+  CHECK(at(Axis::bits, 200) == 0.4);
+  CHECK(at(Axis::bits, 300) == doctest::Approx(0.6));
+  CHECK(at(Axis::seconds, 0) == 0.2);
+  CHECK(at(Axis::seconds, 9) == 0.8);
+}
+
+TEST_CASE("a band is mean and deviation at places that all curves know") {
+  const std::vector<Curve> curves{{point(0, 0, 0.0), point(4, 1, 0.4)}, {point(1, 0, 0.3), point(3, 1, 0.5)}, {}};
+  const Band band = band_of(curves, Axis::seconds, Measure::accuracy, 3);
+  CHECK(band.at == std::vector<double>{1, 2, 3});
+  // At 1: 0.1 and 0.3; at 2: 0.2 and 0.4; at 3: 0.3 and 0.5.
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(band.mean[i] == doctest::Approx(0.2 + 0.1 * static_cast<double>(i)));
+    CHECK(band.deviation[i] == doctest::Approx(0.1));
+  }
+  CHECK(band_of(curves, Axis::delay, Measure::accuracy, 3).at == std::vector<double>{0});
+  CHECK(band_of({}, Axis::seconds, Measure::accuracy, 3).at.empty());
+}
+
+TEST_CASE("a grid has every value with every other, and commas inside a value separate nothing") {
+  const GridKey first = parse_grid("algorithm.eta = 0.1, 0.2"), second = parse_grid("model.hidden=[64,32],[]");
+  CHECK(first.key == "algorithm.eta");
+  CHECK(first.values == std::vector<std::string>{"0.1", "0.2"});
+  CHECK(second.values == std::vector<std::string>{"[64,32]", "[]"});
+  const auto points = grid_points(std::vector<GridKey>{first, second});
+  REQUIRE(points.size() == 4);
+  CHECK(points[1] == GridPoint{{"algorithm.eta", "0.1"}, {"model.hidden", "[]"}});
+  CHECK(points[2] == GridPoint{{"algorithm.eta", "0.2"}, {"model.hidden", "[64,32]"}});
+  CHECK(grid_points({}) == std::vector<GridPoint>{{}});
+}
+
+TEST_CASE("a grid without values, or with a key twice, is refused") {
+  for (const char* text : {"algorithm.eta", "algorithm.eta=", "=1,2", "algorithm.eta=1,,2"})
+    CHECK(contains(complaint<std::invalid_argument>([&] { parse_grid(text); }), "must be key=value,value,..."));
+  const GridKey twice{"a", {"1"}};
+  CHECK(contains(complaint<std::invalid_argument>([&] { grid_points(std::vector<GridKey>{twice, twice}); }), "twice"));
+}
