@@ -108,11 +108,6 @@ RunResult perform_timing(Preparation& parts, const Experiment& experiment, const
 
 }  // namespace
 
-double RunResult::efficiency() const {
-  const double available = threads * wall_seconds - evaluation_seconds;
-  return available > 0 ? math_seconds / available : 0;
-}
-
 RunResult run(const Experiment& experiment, const RunOptions& options) {
   if (options.threads == 0) throw std::invalid_argument("threads must be at least 1");
   Preparation parts(experiment, options);

@@ -1,5 +1,6 @@
-// AB / Push-Pull as S3 compares with it: Spod-GT with every link and every gradient in every round.
-// Source: S3, its baseline AB/Push-Pull; Project specification 6.3.
+// AB / Push-Pull as Spod-GT compares with it: Spod-GT with every link and every gradient in every round.
+// Source: Nedić, Nguyen and Nguyen, "AB/Push-Pull method" (docs/references.md#ab-and-push-pull), as baseline (a) in
+// section 5 of Zehtabi and others, "Sporadic Gradient Tracking" (docs/references.md#spod-gt).
 //
 //   x <- A x - eta y;   y <- B (y + g+ - g), with y = B g at the start, where y is Spod-GT's after its merge
 //

@@ -1,4 +1,5 @@
-// Anq: the adaptive non-uniform quantiser, whose levels lie densely around zero and ever farther apart away from it.
+// Anq: the adaptive non-uniform quantiser, whose levels lie densely around zero and ever farther apart away from it
+// (docs/references.md#anq-nids).
 #pragma once
 
 #include <cstdint>

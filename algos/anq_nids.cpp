@@ -1,5 +1,6 @@
 // ANQ-NIDS: NIDS whose messages are levels of an adaptive quantiser.
-// Source: Michelusi, Scutari and Lee 2022, in a form of our own; Project specification 6.11.
+// Source: Michelusi, Scutari and Lee, "Finite-bit quantization for distributed algorithms with linear convergence"
+// (docs/references.md#anq-nids), in a form of our own: AN-1 and AN-2, docs/references.md#anq-nids-decisions.
 //
 // x: model   g: gradient   eta: step size   w_ij: weight of neighbour j
 // chat: what the neighbours believe c to be, at first 0

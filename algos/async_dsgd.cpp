@@ -1,5 +1,6 @@
 // Asynchronous DSGD over unreliable links, and its two synchronous baselines.
-// Source: S4, chapter 2, algorithm 2; Project specification 5.6.
+// Source: Jeong, Zecchin and Kountouris, "Asynchronous Decentralized Learning over Unreliable Wireless Networks",
+// algorithm 2 and equations 2.2 to 2.9 of Jeong's thesis (docs/references.md#asynchronous-dsgd).
 //
 // theta: model   g: gradient   eta_i: step size   xi: consensus step   z: noise of the channel
 // nu_i: chance of client i to straggle
@@ -13,7 +14,8 @@
 // the next one and steps, in the round in which it is done, along a gradient of the model at its start. sync_dsgd waits
 // for the slowest client; sync_barrier_dsgd throws away what is late, and everybody begins anew.
 // equalise divides the step of a client by its chance to be in time, eta_i = eta min_j(1 - nu_j) / (1 - nu_i), so that
-// all go equally far in the mean. The noise is added to the consensus term: line 17 must use equation 2.3 (C2-3).
+// all go equally far in the mean. The noise is added to the consensus term: what is sent in the AirComp phase is
+// equation 2.3 (C2-3, docs/references.md#asynchronous-dsgd-decisions).
 #include <algorithm>
 #include <utility>
 

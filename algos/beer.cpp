@@ -1,5 +1,6 @@
 // BEER: gradient tracking in which models and trackers are exchanged as compressed differences.
-// Source: Zhao et al. 2022, algorithm 1; Project specification 6.9.
+// Source: Zhao, Li, Li, Richtárik and Chi, "BEER: Fast O(1/T) Rate for Decentralized Nonconvex Optimization with
+// Communication Compression", algorithm 1 (docs/references.md#beer).
 //
 // x: model   v: tracker of the mean gradient   h, gh: what the neighbours believe x and v to be, at first 0
 // g: gradient   C: compressor   eta: step size   w_ij: weight of neighbour j   gamma: consensus step

@@ -1,5 +1,5 @@
 // Centralised gradient descent: the server takes every step, with the mean gradient of the clients.
-// Source: S2 and S4, baselines; Project specification 6.1 (c).
+// Source: plain gradient descent, the end of every comparison (docs/references.md#centralised-and-local-training).
 //
 // x: model of the server   g_i: gradient of client i   S: clients that answered in time   p_i: weight, summing to one
 // eta: step size

@@ -1,5 +1,6 @@
 // CHOCO-SGD: gossip of compressed differences; every client keeps what its neighbours believe its model to be.
-// Source: Koloskova et al. 2019, algorithm 2; Project specification 6.8.
+// Source: Koloskova, Stich and Jaggi, "Decentralized Stochastic Optimization and Gossip Algorithms with Compressed
+// Communication", algorithm 2 (docs/references.md#choco-sgd).
 //
 // x: model   xhat: what the neighbours believe x to be, at first 0   C: compressor   g: gradient   eta: step size
 // w_ij: weight of neighbour j   gamma: consensus step

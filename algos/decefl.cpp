@@ -1,5 +1,6 @@
 // DeceFL: every client averages with its neighbours and descends along the gradient of the model it had before.
-// Source: S2, equation 1 and supplement, algorithm 1; Project specification 5.5.
+// Source: Yuan and others, "DeceFL: A Principled Decentralized Federated Learning Framework", equation 1, and
+// algorithm 1 of its supplement (docs/references.md#decefl).
 //
 // w: model   g: gradient   W: weights   c_i: data weight of client i
 // eta_t: step size, constant or delta / (t + Gamma)
@@ -16,7 +17,7 @@
 //
 // The text weighs all clients the same, its supplement by their share m_i / m_tot of the data (DC-2): data_weight says
 // none, size, or size_norm = m m_i / m_tot, which is none for equal shares. mu is 0.1 in the text and 1 in its released
-// code (DC-3).
+// code (DC-3). Decisions: docs/references.md#decefl-decisions.
 #include <cmath>
 #include <numeric>
 #include <utility>

@@ -1,5 +1,6 @@
 // DEPOSITUM: proximal gradient tracking with momentum and local updates, for a loss and a weakly convex penalty h.
-// Source: S1, algorithm 1; Project specification 5.4.
+// Source: Zhou and others, "Decentralized Nonconvex Composite Federated Learning with Gradient Tracking and Momentum",
+// algorithm 1 (docs/references.md#depositum).
 //
 // x: model   y: tracker   nu, mu: momenta   g: last gradient   alpha, beta: step sizes   gamma: momentum   h: penalty
 // w_j: weight of sender j and share of receiver j, one symmetric doubly stochastic matrix
@@ -18,7 +19,8 @@
 // Continuous time: a computation moves and tracks, a message carries x and the counter, a window mixes both.
 // At every instant sum y + sum over links (sigma - rho) = beta sum g, whatever is lost.
 //
-// As printed, the algorithm minimises f + h / beta (DE-1); prox_mode = "consistent" minimises f + h.
+// As printed, the algorithm minimises f + h / beta (DE-1); prox_mode = "consistent" minimises f + h. Decisions:
+// docs/references.md#depositum-decisions.
 #include <utility>
 
 #include "algos/algorithm.hpp"

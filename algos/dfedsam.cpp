@@ -1,5 +1,6 @@
 // DFedSAM: local steps towards flat minima, then one or more rounds of gossip.
-// Source: Shi et al. 2023, algorithm 1; Project specification 6.7.
+// Source: Shi and others, "Improving the Model Consistency of Decentralized Federated Learning", algorithm 1
+// (docs/references.md#dfedsam).
 //
 // x: model   g: gradient   eta: step size   rho: how far ahead g is taken   K: local steps   Q: gossip steps
 //

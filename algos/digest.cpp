@@ -1,5 +1,7 @@
 // DIGEST: clients train on their own while tokens walk through the network and carry what was learnt.
-// Source: S4, chapter 3, baselines, which names it without an algorithm (BA-1); Project specification 6.13.
+// Source: Gholami and Seferoglu, "DIGEST: Fast and Communication Efficient Decentralized Learning with Local Updates"
+// (docs/references.md#digest). Jeong's thesis names it without an algorithm (BA-1,
+// docs/references.md#baseline-decisions).
 //
 // x: model   a: model at the last visit of a token   G_s: model of stream s   m: clients   eta: step size
 //

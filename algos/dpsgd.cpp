@@ -1,5 +1,6 @@
 // D-PSGD: gradient steps and averages with the neighbours.
-// Source: Lian et al. 2017, algorithm 1; Project specification 6.2, in continuous time 5.5.
+// Source: Lian and others, "Can Decentralized Algorithms Outperform Centralized Algorithms?", algorithm 1
+// (docs/references.md#d-psgd). Its form in continuous time is our own: a merge whenever a window closes.
 //
 // x: model   g: gradient   eta: step size   w_ij: weight of neighbour j in client i; W symmetric, rows sum to one
 // xi: consensus step, 1 in the original

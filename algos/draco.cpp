@@ -1,5 +1,6 @@
 // DRACO: decentralised asynchronous learning over row-stochastic networks.
-// Source: S4, chapter 3, algorithms 3 and 5; Project specification 5.1.
+// Source: Jeong and Kountouris, "DRACO: Decentralized Asynchronous Federated Learning over Row-Stochastic Wireless
+// Networks", algorithms 3 and 5 of Jeong's thesis (docs/references.md#draco).
 //
 // theta: reference model   Delta: outbox, what the client learnt since it last sent   q_j: weight of sender j
 // eta: step size           B: local batches per computation
@@ -12,9 +13,10 @@
 //   adopt     theta <- theta of the hub
 //   reclaim   Delta <- Delta + the increment that nobody acknowledged       only with retain_on_loss
 //
-// Where we differ from the printed algorithm: what has been sent is sent once (DR-4), and the weights of one receiver
-// sum to one over its senders (DR-2). Algorithm 3 never applies a client's own increment to its own model (DR-1):
-// literal by default, and then clients of a ring drift apart between unifications; self_apply mends it.
+// Where we differ from the printed algorithm: what has been sent is sent once (DR-4), and the weights of one receiver sum
+// to one over its senders (DR-2). Algorithm 3 never applies a client's own increment to its own model (DR-1): literal by
+// default, and then clients of a ring drift apart between unifications; self_apply mends it. Decisions:
+// docs/references.md#draco-decisions.
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -125,8 +127,7 @@ AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
   return factory_of<Draco, Real>(read(options));
 }
 
-// Without a client's own increments disagreement grows at rate lambda B eta L |mu| between unifications; L = 1 if
-// unknown.
+// Without a client's own increments disagreement grows at rate lambda B eta L |mu| between unifications; L = 1 if unknown.
 std::string warning(const AlgorithmOptions& options, const RunFacts& facts) {
   const DracoSettings settings = read(options);
   if (settings.applies_own) return {};
@@ -134,8 +135,7 @@ std::string warning(const AlgorithmOptions& options, const RunFacts& facts) {
       facts.compute_rate * static_cast<double>(settings.local_batches) * settings.eta.greatest() * -facts.lowest_eigenvalue;
   if (facts.unification_period > 0 && growth * facts.unification_period <= 1) return {};
   std::ostringstream text;
-  text << "draco with self_apply = false drifts apart between unifications: period x rate x local_batches x eta x |mu| "
-          "is ";
+  text << "draco with self_apply = false drifts apart between unifications: period x rate x local_batches x eta x |mu| is ";
   if (facts.unification_period > 0)
     text << growth * facts.unification_period;
   else

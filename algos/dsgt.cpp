@@ -1,5 +1,5 @@
 // DSGT: distributed stochastic gradient tracking, with one symmetric doubly stochastic matrix W.
-// Source: S1, baseline; the original publication of DSGT; Project specification 6.5.
+// Source: Pu and Nedić, "Distributed stochastic gradient tracking methods" (docs/references.md#dsgt).
 //
 //   x+ = W (x - alpha y);   y+ = W (y + g+ - g) with y_mix = atc, W y + g+ - g with cta;   y = g at the start
 //

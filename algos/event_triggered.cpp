@@ -1,5 +1,6 @@
 // Event-triggered gossip: a client sends only when its model has moved since it last did.
-// Source: D-PSGD of Project specification 6.2 with the usual trigger of event-based consensus; in continuous time 5.5.
+// Source: D-PSGD (docs/references.md#d-psgd) with the plain trigger of event-based consensus
+// (docs/references.md#event-triggered-gossip).
 //
 // x: model   sent: the model as it was last sent, at first the start   g: gradient   eta: step size
 //

@@ -1,5 +1,6 @@
 // FedADMM: alternating directions between the clients' losses and a penalty that the server holds.
-// Source: S1, baselines (Wang, Marella and Anderson, 2022); Project specification 6.16.
+// Source: Wang, Marella and Anderson, "FedADMM: A Federated Primal-Dual Algorithm Allowing Partial Participation"
+// (docs/references.md#fedadmm), a baseline of DEPOSITUM.
 //
 // xbar: model of the server   x_i, z_i: model and multiplier of client i   xhat_i: what client i answered last
 // h: penalty                  eta: proximal step

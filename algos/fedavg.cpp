@@ -1,5 +1,6 @@
 // FedAvg: the selected clients train from the server's model, the server takes the mean of what they come to.
-// Source: S4, algorithm 1 (and McMahan and others, 2017); Project specification 6.1 (a).
+// Source: McMahan and others, "Communication-Efficient Learning of Deep Networks from Decentralized Data"
+// (docs/references.md#fedavg), algorithm 1 of Jeong's thesis (docs/references.md#jeong-2024).
 //
 // x: model of the server   x_i: model of client i   S: clients that answered in time   n_i: samples of client i
 // eta: step size           E: local steps
@@ -8,7 +9,7 @@
 //   combine   x <- sum_{i in S} n_i x_i / sum_{i in S} n_i     (weighting = "uniform": the plain mean)
 //
 // Where we differ from the printed algorithm (FA-1): gradients are means over the batch, and the weights of a subset of
-// the clients sum to one. If nobody answers the model stays.
+// the clients sum to one (docs/references.md#fedavg-decisions). If nobody answers the model stays.
 #include <utility>
 
 #include "algos/entries.hpp"

@@ -1,6 +1,6 @@
 // FedAvg as the DeceFL paper writes it: everybody takes the mean of all models and descends along its own gradient of
 // the model it had before. It is DeceFL with W = 11^T/m, and not the FedAvg of a server.
-// Source: S2, equation 17; Project specification 6.1 (b).
+// Source: Yuan and others, "DeceFL", equation 17 of the supplement (docs/references.md#decefl).
 //
 // w: model   g: gradient   m: clients   eta: step size
 //

@@ -1,5 +1,6 @@
 // FedAvg+: FedAvg first, then Reptile, which looks for a model that a few steps make personal.
-// Source: S4, chapter 4, baselines (and Jiang and others, 2019); Project specification 6.17.
+// Source: Jiang, Konečný, Rush and Kannan, "Improving federated learning personalization via model agnostic meta
+// learning", with Reptile of Nichol, Achiam and Schulman (docs/references.md#fedavg-plus), a baseline of KD-PDFL.
 //
 // theta: model of the server   S: clients that answered in time   n_i: samples of client i   r: round, from 0
 // eta, E: step size and number of local steps before round `switch`;  alpha, k: of those behind it
@@ -11,7 +12,8 @@
 //             else:       theta <- theta + eps (mean_{i in S} theta_i - theta)
 //   snapshot  theta_i <- theta;  q times: theta_i <- theta_i - beta g_i(theta_i; batch)
 //
-// S4 does not define the fine-tuning (BA-3). It is done on a copy, for evaluation alone, with the batches 0 to q - 1.
+// KD-PDFL's text does not define the fine-tuning (BA-3, docs/references.md#baseline-decisions). It is done on a copy,
+// for evaluation alone, with the batches 0 to q - 1.
 #include <utility>
 
 #include "algos/entries.hpp"

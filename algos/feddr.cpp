@@ -1,5 +1,6 @@
 // FedDR: Douglas-Rachford splitting between the clients' losses and a penalty that the server holds.
-// Source: S1, baselines (Tran-Dinh, Pham, Phan and Nguyen, 2021); Project specification 6.15.
+// Source: Tran-Dinh, Pham, Phan and Nguyen, "FedDR: Randomized Douglas-Rachford Splitting Algorithms for Nonconvex
+// Federated Composite Optimization" (docs/references.md#feddr), a baseline of DEPOSITUM.
 //
 // xbar: model of the server   x_i, y_i: of client i   xhat_i: what client i answered last   h: penalty
 // eta: proximal step          alpha: relaxation, between 0 and 2

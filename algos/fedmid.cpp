@@ -1,5 +1,6 @@
 // FedMiD: federated mirror descent, FedAvg with a proximal step after every step of clients and server.
-// Source: S1, baselines (Yuan, Zaheer and Reddi, 2021); Project specification 6.14.
+// Source: Yuan, Zaheer and Reddi, "Federated Composite Optimization", section 3.1 (docs/references.md#fedmid), a
+// baseline of DEPOSITUM.
 //
 // x: model of the server   x_i: model of client i   S: clients that answered in time   h: penalty
 // eta_c, eta_s: step sizes of clients and server     K: local steps
@@ -7,7 +8,8 @@
 //   compute   x_i <- x;  K times: x_i <- prox_{eta_c h}(x_i - eta_c g_i(x_i; batch));  answer x_i
 //   combine   x <- prox_{eta_s eta_c K h}(x + eta_s mean_{i in S}(x_i - x))    without server_prox: no proximal step
 //
-// With both proximal steps the penalty counts twice: for K = 1 and small steps the limit is that of F + 2 h (BA-2).
+// With both proximal steps the penalty counts twice: for K = 1 and small steps the limit is that of F + 2 h (BA-2,
+// docs/references.md#baseline-decisions).
 #include <utility>
 
 #include "algos/entries.hpp"

@@ -1,5 +1,6 @@
 // KD-PDFL: personal models that meet by co-distillation; a client trusts those whose outputs are like its own.
-// Source: S4, chapter 4, algorithm 4; Project specification 5.7.
+// Source: Jeong and Kountouris, "Personalized Decentralized Federated Learning with Knowledge Distillation",
+// algorithm 4 and equations 4.1 to 4.4 of Jeong's thesis (docs/references.md#kd-pdfl).
 //
 // theta: model   w_j: collaboration weight of peer j, 1/m at the start   p_j(x): class probabilities of model j at x
 // N: the peers whose models have come   X: a batch of the client's own   |D|: its samples   m: clients   eta: step size
@@ -15,7 +16,7 @@
 //
 // Where we differ from the printed algorithm: the step of (4.2) is a scalar norm (KD-1; beta_mode = "elementwise"
 // gives the printed step of exactly one), its regulariser is a log barrier (KD-2), and the weights are normalised
-// (KD-4).
+// (KD-4). Decisions: docs/references.md#kd-pdfl-decisions.
 // Computation k takes batch 2 k, exchange e batch 2 e + 1.
 #include <algorithm>
 #include <cmath>

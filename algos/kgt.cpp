@@ -1,5 +1,6 @@
 // K-GT: gradient tracking with K local steps between exchanges, on undirected graphs.
-// Source: the original publication of K-GT and its public code, baseline of S3; Project specification 6.6.
+// Source: Liu, Lin, Koloskova and Stich, "Decentralized gradient tracking with local steps", and its public code
+// (docs/references.md#k-gt).
 //
 // x: model   anchor: the model from which the local steps went out   c: correction, float64
 // z: mean direction of K steps   eta_c, eta_s: local and outer step size

@@ -1,8 +1,11 @@
-// K-GT on directed graphs as S3 compares with it: Spod-GT with a gradient in every round and links only in every K-th.
-// Source: S3, its baseline (c); Project specification 6.6.
+// K-GT on directed graphs as Spod-GT compares with it: Spod-GT with a gradient in every round and links only in every
+// K-th.
+// Source: baseline (c) in section 5 of Zehtabi and others, "Sporadic Gradient Tracking" (docs/references.md#spod-gt).
 //
-// K-GT itself needs doubly stochastic weights (kgt.cpp); S3 runs it on digraphs without saying how, so this is our
-// reading (SP-12): the exchange happens in the rounds k with (k + 1) mod K = 0.
+//   x <- Ak x - eta Bk y;   y <- Bk y + g+ - g;   Ak, Bk: A, B in the rounds k with (k + 1) mod K = 0, else I
+//
+// K-GT itself needs doubly stochastic weights (kgt.cpp); the paper runs it on digraphs without saying how, so this is
+// our reading (SP-12, docs/references.md#spod-gt-decisions).
 #include "algos/entries.hpp"
 #include "algos/spodgt.hpp"
 

@@ -1,5 +1,6 @@
 // Local training: nobody talks to anybody; the baseline that every exchange has to beat.
-// Source: S2 and S4, chapter 4, baselines; Project specification 6.1 (d).
+// Source: plain gradient descent, a baseline of DeceFL and KD-PDFL
+// (docs/references.md#centralised-and-local-training).
 //
 // x: model   g: gradient   eta: step size
 //

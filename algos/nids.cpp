@@ -1,5 +1,6 @@
 // NIDS: exact decentralised descent whose step size does not depend on the network.
-// Source: Li, Shi and Yan 2019; Project specification 6.10.
+// Source: Li, Shi and Yan, "A decentralized proximal-gradient method with network independent step-sizes and separated
+// convergence rates", without its proximal step (docs/references.md#nids).
 //
 // x: model   g: gradient   eta: step size   W: weights, symmetric, rows sum to one
 //

@@ -1,5 +1,6 @@
 // PaME: decentralised learning with partial message exchange.
-// Source: S0, algorithms 1 and 2; Project specification 5.3.
+// Source: Sha, Zhou, Wang, Kong and Li, "Decentralized Federated Learning by Partial Message Exchange", algorithms 1
+// and 2, equations 3 to 8 (docs/references.md#pame).
 //
 // w: model   v: what the exchange makes of it   g: gradient   PME: partial mean, see pme.hpp   kappa: period
 // m_sel: messages in the last exchange, at first t = ceil(nu |N|)   s: coordinates in a message
@@ -11,7 +12,8 @@
 //
 // A round is exchange, compute. A client's own value only fills in for what nobody sent (formula 6; the text says
 // otherwise, PA-4). Every receiver is sent coordinates of its own; shared_coords sends the same to all (PA-3). t is
-// rounded up: rounded down it may be 0 (PA-2). The paper counts 63 s + n bits for a message (PA-6).
+// rounded up: rounded down it may be 0 (PA-2). The paper counts 63 s + n bits for a message (PA-6). Decisions:
+// docs/references.md#pame-decisions.
 #include <algorithm>
 #include <cmath>
 #include <utility>

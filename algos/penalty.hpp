@@ -11,7 +11,7 @@ namespace rubato {
 
 enum class PenaltyKind : std::uint8_t { none, l1, l2sq, mcp, scad };
 
-/// h(x) = sum over coordinates of one of these (Project specification 5.4):
+/// h(x) = sum over coordinates of one of these (DE-7, docs/references.md#depositum-decisions):
 ///   l1     lam |x|
 ///   l2sq   lam/2 x^2
 ///   mcp    lam |x| - x^2 / (2 theta)  up to |x| = theta lam, then constant

@@ -1,4 +1,5 @@
 // Pme: the partial message exchange operator, a mean of vectors of which only some coordinates have arrived.
+// Source: algorithm 2 of PaME (docs/references.md#pame).
 #pragma once
 
 #include <cstdint>

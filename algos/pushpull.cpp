@@ -1,6 +1,6 @@
 // The AB / Push-Pull family: gradient tracking with row-stochastic A for models and column-stochastic B for trackers.
-// Source: the original publications of AB, Push-Pull and their time-varying forms, baselines of S3; Project
-// specification 6.3.
+// Source: Xin and Khan (AB); Pu, Shi, Xu and Nedić (Push-Pull); Nedić, Nguyen and Nguyen (the time-varying form):
+// docs/references.md#ab-and-push-pull.
 //
 // x: model   y: tracker, float64   g: last gradient   eta: step size
 //
@@ -8,7 +8,7 @@
 //   y_mix = atc   y+ = B (y + g+ - g)         cta   y+ = B y + g+ - g          g+ = g(x+; batch)
 //   y0 = g        y = g at the start          Bg    y = B g
 //
-// Push-Pull is atc, cta; AB is cta, atc; the time-varying form is cta, cta. S3's baseline is cta, atc, Bg.
+// Push-Pull is atc, cta; AB is cta, atc; the time-varying form is cta, cta. Spod-GT's baseline is cta, atc, Bg.
 // A publish takes the step from the own model, whether what it sends has taken it (atc) or not (cta); a merge adds the
 // differences of what was sent: x + sum_j a_j (sent_j - sent). With y_mix = cta one exchange carries x and the counters
 // of the tracker; with atc the tracker follows in a second exchange, because it needs the gradient at the new model.

@@ -1,5 +1,6 @@
 // Stochastic gradient push: push-sum SGD over column-stochastic networks.
-// Source: S4, chapter 3, baseline sync-push; the original publication of SGP; Project specification 6.13.
+// Source: Assran, Loizou, Ballas and Rabbat, "Stochastic Gradient Push for Distributed Deep Learning"
+// (docs/references.md#sgp), a baseline of DRACO; in continuous time with counters (docs/references.md#tracking-mass).
 //
 // x: mass of the model, w: mass of one, both float64   z = x / w: the model   eta: step size   b_l: share of receiver l
 //

@@ -1,5 +1,6 @@
 // Spod-GT: sporadic gradient tracking over directed graphs.
-// Source: S3, algorithm 1, equations 2 to 6; Project specification 5.2.
+// Source: Zehtabi, Han, Hosseinalipour and Brinton, "Sporadic Gradient Tracking over Directed Graphs", algorithm 1 and
+// equations 2 to 6 (docs/references.md#spod-gt).
 //
 // x: model   y: tracker, float64   c: what stands for the own gradient in y   eta: step size
 // a_j: weight of sender j, rows sum to one     b_l: share of receiver l, columns sum to one
@@ -18,7 +19,8 @@
 // Where we differ from the printed algorithm: line 5 runs over senders (SP-1), lines 10 and 17 over the links on which
 // the client sends (SP-2, SP-4), c = 0 without a gradient (SP-3). The paper sends the share b_l y itself, which loses
 // mass with every lost message; the counters do not. In paper mode clients that compute with chance p_i find the
-// minimiser of sum_i p_i f_i; memory finds that of sum_i f_i, inverse_p in the mean.
+// minimiser of sum_i p_i f_i; memory finds that of sum_i f_i, inverse_p in the mean. Decisions:
+// docs/references.md#spod-gt-decisions.
 #include "algos/spodgt.hpp"
 
 #include <utility>

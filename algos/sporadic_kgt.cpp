@@ -1,5 +1,8 @@
-// Sporadic K-GT as S3 compares with it: Spod-GT with every link in every round and sporadic gradients.
-// Source: S3, its baseline (d); Project specification 6.6.
+// Sporadic K-GT as Spod-GT compares with it: Spod-GT with every link in every round and sporadic gradients.
+// Source: baseline (d) in section 5 of Zehtabi and others, "Sporadic Gradient Tracking" (docs/references.md#spod-gt;
+// SP-12, docs/references.md#spod-gt-decisions).
+//
+//   x <- A x - eta B y;   y <- B y + c+ - c;   c: g in a round with a gradient, without one what spodgt.cpp says
 #include "algos/entries.hpp"
 #include "algos/spodgt.hpp"
 

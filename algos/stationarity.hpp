@@ -1,5 +1,5 @@
 // Stationarity: how far models are from a point where a loss with a penalty cannot be improved, as DEPOSITUM's paper
-// measures it.
+// measures it (docs/references.md#depositum).
 //   G(x) = (x - prox(x - alpha grad F(x))) / alpha, prox the penalty's operator of step alpha, F the mean of all losses
 //   s = sum_i ||G(x_i)||^2 + L^2 sum_i ||x_i - mean x||^2 + m ||mean_i grad f_i(x_i) - mean_i nu_i||^2
 #pragma once

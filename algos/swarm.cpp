@@ -1,5 +1,7 @@
 // Swarm learning: a leader that changes from round to round gathers all models and hands out their mean.
-// Source: S2, equations 24 to 26; Project specification 6.1 (e).
+// Source: Warnat-Herresthal and others, "Swarm Learning for decentralized and confidential clinical machine learning"
+// (docs/references.md#swarm-learning), in the form of DeceFL's supplement, equations 24 to 26
+// (docs/references.md#decefl).
 //
 // w_i: model of client i   eta: step size
 // p_j: weight of client j, summing to one over those heard; as it is where it is given
@@ -10,7 +12,7 @@
 //   merge 1     avg <- what the leader sent
 //   compute     w_i <- avg - eta g_i(w_i; batch)       the gradient is that of the model before the mean
 //
-// With equal weights this is DeceFL on the averaging matrix and the FedAvg of S2 (equation 17).
+// With equal weights this is DeceFL on the averaging matrix, and what DeceFL's supplement calls FedAvg (equation 17).
 #include <utility>
 
 #include "algos/entries.hpp"

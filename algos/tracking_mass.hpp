@@ -1,5 +1,5 @@
 // TrackingMass: the cumulative counters by which gradient tracking and push-sum pass mass on without ever losing any.
-// Source: Project specification 5.2.
+// Source: our own form of the exchange in Spod-GT, equation 3, and of push-sum (docs/references.md#tracking-mass).
 //
 // sigma_l: all mass ever assigned to receiver l      rho_j: the part of sender j's counter that was absorbed here
 //

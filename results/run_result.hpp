@@ -83,7 +83,10 @@ struct RunResult {
   bool record_was_cut = false;
 
   /// math_seconds per second of every thread, evaluation excluded from both.
-  double efficiency() const;
+  double efficiency() const {
+    const double available = threads * wall_seconds - evaluation_seconds;
+    return available > 0 ? math_seconds / available : 0;
+  }
 };
 
 /// A client or the disk failed in the middle of a run.

@@ -13,7 +13,8 @@ double log1p(double x);
 /// e^x; 0 below -745, infinity above 709.78.
 double exp(double x);
 
-/// The x with P(N(0,1) <= x) = p, for 0 < p < 1; relative error below 1e-15 (Wichura's AS 241).
+/// The x with P(N(0,1) <= x) = p, for 0 < p < 1; relative error below 1e-15.
+/// Wichura's AS 241 (docs/references.md#chance).
 double normal_quantile(double p);
 
 }  // namespace rubato::elementary

@@ -41,7 +41,8 @@ struct DrawnPair {
   std::uint64_t second;
 };
 
-/// Philox4x32-10. `index` counts the draws of a purpose; `detail` is a further address, say a receiver.
+/// Philox4x32-10 (docs/references.md#chance). `index` counts the draws of a purpose; `detail` is a further address, say a
+/// receiver.
 DrawnPair draw(std::uint64_t seed, ClientId client, Purpose purpose, std::uint64_t index, std::uint32_t detail = 0);
 
 /// In [0, 1): 53 bits, never 1.

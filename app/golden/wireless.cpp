@@ -1,4 +1,5 @@
-// Golden cases about radio: SINR and delays, fading and stragglers of chapter 2, sums over the air and their slots.
+// Golden cases about radio: SINR and delays, fading and stragglers of asynchronous DSGD (docs/references.md#channel,
+// docs/references.md#asynchronous-dsgd), sums over the air and their slots.
 #include <algorithm>
 #include <cmath>
 #include <optional>

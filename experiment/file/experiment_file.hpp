@@ -14,7 +14,7 @@ namespace rubato::config {
 
 inline constexpr std::size_t max_experiment_bytes = 16u << 20;
 
-/// Reads the file and lays the overrides ("key=value", design section 10) over it. Notes are sentences, one a line,
+/// Reads the file and lays the overrides ("key=value") over it. Notes are sentences, one a line,
 /// about what was dropped or looks unwise. Throws BadExperiment, also where the file cannot be read.
 Experiment read_experiment(const std::filesystem::path& file, std::span<const std::string> overrides, std::ostream& notes);
 

@@ -1,4 +1,5 @@
-// Table 3 of the DeceFL paper (S2): clients with given shares of positive and negative rows.
+// Table 3 in the supplement of DeceFL (docs/references.md#decefl): clients with given shares of positive and negative
+// rows. Ratios are positive to negative (PT-1, docs/references.md#partition-decisions).
 #include <utility>
 
 #include "learning/data/dealing.hpp"

@@ -1,4 +1,5 @@
-// Synthetic problems: samples made up from a seed around a sparse solution, each client's own. The two of PaME's paper.
+// Synthetic problems: samples made up from a seed around a sparse solution, each client's own. The two of PaME's paper
+// (docs/references.md#pame).
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The networks of the papers as lists of layers.
+// The networks of the papers (docs/references.md#the-five-sources) as lists of layers.
 #include <stdexcept>
 
 #include "learning/network/network.hpp"

@@ -13,7 +13,8 @@
 
 namespace rubato {
 
-/// Computation phases of one fixed length (chapter 2 of the thesis): who has not finished by their end is a straggler.
+/// Computation phases of one fixed length (docs/references.md#asynchronous-dsgd): a client that has not finished by the
+/// end of a phase is a straggler.
 struct JobRule {
   Duration phase{};        ///< length of a computation phase; 0: everybody is waited for
   bool carries_on = true;  ///< a straggler goes on in the next round; false: its work is thrown away

@@ -1,4 +1,6 @@
 // Sums over the air: the power control of one star's slots, and the noise that is left in what is heard.
+// Source: equations 2.3 to 2.8 of asynchronous DSGD (docs/references.md#asynchronous-dsgd), which leave the scales open
+// (C2-5, docs/references.md#asynchronous-dsgd-decisions).
 #pragma once
 
 #include <span>

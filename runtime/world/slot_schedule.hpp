@@ -1,4 +1,6 @@
 // Slots for over-the-air sums: which stars of a graph are served at the same time, so that each edge is served once.
+// Source: Xing, Simeone and Bi, "Federated Learning over Wireless Device-to-Device Networks", with a greedy choice of
+// stars of our own (docs/references.md#channel).
 #pragma once
 
 #include <vector>

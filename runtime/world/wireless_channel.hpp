@@ -1,5 +1,6 @@
-// WirelessChannel: radio links with path loss, Rayleigh fading and interference; a message arrives as fast as they let
-// it.
+// WirelessChannel: radio links with path loss, Rayleigh fading and interference; a message arrives as fast as they let it.
+// The model is that of DRACO's experiments (docs/references.md#channel), read as CH-1 to CH-6 say
+// (docs/references.md#channel-decisions).
 #pragma once
 
 #include <optional>
@@ -26,10 +27,10 @@ struct WirelessSettings {
   Duration longest = Duration::max();  ///< a message that would take longer is lost
 };
 
-/// The power gain of a link is drawn from Exp(1) for every message, its interference on bystanders included: addressed
-/// by (transmitter, message, receiver), so that nothing moves another's fading. The rate is that of the instant at
-/// which the message leaves; further attempts of a message meet the same transmitters, all faded anew. Control messages
-/// disturb nobody. One thread at a time where clients wander or transmissions disturb each other.
+/// The power gain of a link is drawn from Exp(1) for every message, its interference on bystanders included: addressed by
+/// (transmitter, message, receiver), so that nothing moves another's fading. The rate is that of the instant at which the
+/// message leaves; further attempts of a message meet the same transmitters, all faded anew. Control messages disturb
+/// nobody. One thread at a time where clients wander or transmissions disturb each other.
 class WirelessChannel final : public Channel {
  public:
   WirelessChannel(std::uint64_t seed, WirelessSettings settings, Places places);

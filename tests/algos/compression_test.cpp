@@ -1,5 +1,5 @@
-// Compressors, the adaptive quantiser, and the algorithms that send differences (specification 6.8 to 6.12) against
-// dense loops with a copy of everything.
+// Compressors, the adaptive quantiser, and the algorithms that send differences against dense loops with a copy of
+// everything.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// DIGEST on numbers that can be computed by hand, and against a loop over visits (specification 6.13).
+// DIGEST on numbers that can be computed by hand, and against a loop over visits (docs/references.md#digest).
 #include <doctest/doctest.h>
 
 #include "learning/models/problems.hpp"

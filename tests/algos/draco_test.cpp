@@ -1,4 +1,4 @@
-// The algorithm of chapter 3 (specification 5.1) on numbers that can be computed by hand, and its laws on small worlds.
+// DRACO (docs/references.md#draco) on numbers that can be computed by hand, and its laws on small worlds.
 #include <doctest/doctest.h>
 
 #include <cmath>

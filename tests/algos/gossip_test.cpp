@@ -1,4 +1,4 @@
-// D-PSGD, DeceFL, asynchronous DSGD and their relatives (specification 5.5, 5.6, 6.1, 6.2, 6.7) against dense loops.
+// D-PSGD, DeceFL, asynchronous DSGD and their relatives against dense loops.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// KD-PDFL on outputs that can be computed by hand (specification 5.7).
+// KD-PDFL on outputs that can be computed by hand (docs/references.md#kd-pdfl).
 #include <doctest/doctest.h>
 
 #include <cmath>

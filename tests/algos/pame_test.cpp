@@ -1,5 +1,5 @@
-// Partial message exchange (specification 5.3): the operator by hand and by enumeration, the algorithm against a dense
-// loop.
+// Partial message exchange (docs/references.md#pame): the operator by hand and by enumeration, the algorithm against a
+// dense loop.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// Penalties and their proximal operators (specification 5.4) against hand-computed numbers and a search by brute force.
+// Penalties and their proximal operators (docs/references.md#depositum) against hand-computed numbers and a search by
+// brute force.
 #include <doctest/doctest.h>
 
 #include <cmath>

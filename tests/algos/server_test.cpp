@@ -1,5 +1,4 @@
-// The algorithms with a centre on numbers that can be computed by hand, and against dense loops (specification 6.1,
-// 6.14 to 6.17).
+// The algorithms with a centre on numbers that can be computed by hand, and against dense loops.
 #include <doctest/doctest.h>
 
 #include <algorithm>

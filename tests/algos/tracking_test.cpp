@@ -1,5 +1,5 @@
-// Gradient tracking and push-sum (specification 5.2, 5.4, 6.3 to 6.6, 6.13): hand-computed steps, the mass balance
-// under everything a network does, and the identities between the algorithms. The duller road is a dense matrix loop.
+// Gradient tracking and push-sum (docs/references.md#tracking-mass): hand-computed steps, the mass balance under
+// everything a network does, and the identities between the algorithms. The duller road is a dense matrix loop.
 #include <doctest/doctest.h>
 
 #include <optional>

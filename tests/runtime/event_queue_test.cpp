@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// The order as the specification states it; the kind of a message decides last.
+/// The order as runtime/event_queue.hpp states it; the kind of a message decides last.
 using Key = std::tuple<Time, Priority, std::uint32_t, std::uint32_t, std::uint64_t, MessageKind>;
 
 Key key_of(const Wake& wake) { return {wake.at, wake.priority, wake.client.value, wake.detail, 0, MessageKind::update}; }

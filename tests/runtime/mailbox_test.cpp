@@ -1,4 +1,4 @@
-// The contract of algorithms.md 2.4, case by case.
+// The contract of runtime/mailbox.hpp, case by case.
 #include "runtime/mailbox.hpp"
 
 #include <doctest/doctest.h>
@@ -161,7 +161,7 @@ TEST_CASE("a window that spans two periods is not cut") {
 
 namespace {
 
-/// The paragraph of the specification, sentence by sentence.
+/// The contract once more, sentence by sentence.
 struct NaiveMailbox {
   Duration window, deadline;
   std::optional<std::uint32_t> cap;

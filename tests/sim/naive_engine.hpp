@@ -1,6 +1,6 @@
-// A second, duller event loop, written from algorithms.md section 2: one list of events, the smallest is taken, no
-// protocols, no conductor. It shares with the engine what chance and the world are (timers, laws, graph, channel) and
-// the description of an experiment, and nothing that decides.
+// A second, duller event loop, written from what docs/architecture.md promises: one list of events, the smallest is
+// taken, no protocols, no conductor. It shares with the engine what chance and the world are (timers, laws, graph,
+// channel) and the description of an experiment, and nothing that decides.
 #pragma once
 
 #include <algorithm>
