@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <mutex>
 #include <stdexcept>
@@ -114,6 +115,13 @@ std::string plain_text_warning(const ZmqOptions& options, const std::string& add
 }
 
 std::size_t longest_part(const ZmqLimits& limits) { return limits.frame.piece_bytes + header_room; }
+
+// How many of them are ready, after at most a tick; below 0: a signal has broken off the wait.
+int wait_for(std::vector<zmq::pollitem_t>& items) {
+  const int ready = zmq_poll(items.data(), static_cast<int>(items.size()), milliseconds(tick));
+  if (ready < 0 && zmq_errno() != EINTR) throw zmq::error_t();
+  return ready;
+}
 
 ZmqWatch::Limits watch_limits(const ZmqOptions& options) {
   const ZmqLimits& limits = options.limits;
@@ -405,8 +413,7 @@ void ZmqTransport::Engine::sleep() {
                                        {nullptr, waker_.descriptor(), ZMQ_POLLIN, 0}};
     for (const auto& way : outgoing_)
       if (way && way->is_blocked()) items.push_back({way->socket().handle(), 0, ZMQ_POLLOUT, 0});
-    const int ready = zmq::poll(items, std::chrono::duration_cast<std::chrono::milliseconds>(tick));
-    if (ready == 0) {
+    if (wait_for(items) == 0) {
       reception_.tidy();
       sums_.forget();
       for (const auto& way : outgoing_)

@@ -24,6 +24,8 @@ class Reporter {
   /// no lock; `on_pause` while the stage is paused and everything was reported, then the stage goes on. The caller's
   /// functions may throw: then the run is asked to stop, and `on_pause` is not called any more.
   void wait(const std::function<void()>& look = {}, const std::function<void()>& on_pause = {});
+  /// One of the caller's functions has thrown.
+  bool has_thrown() const { return thrown_ != nullptr; }
   /// Throws what the caller's functions have thrown.
   void rethrow() const {
     if (thrown_) std::rethrow_exception(thrown_);

@@ -1,5 +1,5 @@
-// Membership: the hosts of a run find each other, make sure that they run the same, and know who is there and what
-// their clocks show.
+// Membership: the hosts of a run find each other, make sure that they run the same, and know who is there and what their
+// clocks show.
 #pragma once
 
 #include <array>
@@ -67,22 +67,22 @@ class Membership final : public ParcelSink {
   Membership(Transport& transport, Settings settings);
   ~Membership() override;
 
-  /// Before start(): where parcels of this kind go. Only those of hosts that have introduced themselves and run the
-  /// same get there.
+  /// Before start(): where parcels of this kind go. Only those of hosts that have introduced themselves and run the same
+  /// get there. What the handler refers to lives until stop() has returned.
   void handle(ParcelKind kind, Handler handler);
   /// Starts the transport.
   void start();
   /// Ends what start() began; the transport may take `linger` to send what waits.
   void stop(Duration linger);
 
-  /// Waits until all others are there and their clocks are known, or the limit is over, or `stop` becomes true; where
-  /// one of them runs already, only a moment for the rest. Returns who is there, itself included. `on_missing` hears
-  /// about once a second who is not. Throws std::invalid_argument if a host runs something else.
+  /// Waits until all others are there and their clocks are known, or the limit is over, or `stop` becomes true; where one of
+  /// them runs already, only a moment for the rest. Returns who is there, itself included. `on_missing` hears about once a second
+  /// who is not. Throws std::invalid_argument if a host runs something else.
   std::vector<HostId> meet(Duration limit, const std::function<void(const std::vector<HostId>&)>& on_missing = {},
                            const std::atomic<bool>* stop = nullptr);
 
-  /// Tells everybody that this host runs since then (on this machine's monotonic clock), in which run, and in which of
-  /// its lives.
+  /// Tells everybody that this host runs since then (on this machine's monotonic clock), in which run, and in which of its
+  /// lives.
   void set_running(Duration since, std::uint64_t begun = 0, std::uint32_t incarnation = 0);
   /// How many lives of this host the others know, in runs that they take part in.
   std::uint32_t known_lives() const;

@@ -128,8 +128,6 @@ class VirtualHost {
   std::unique_ptr<Recorder> recorder_;
   const StepSource* source_ = nullptr;
   std::optional<StepDispatcher> dispatcher_;
-  ItemExchange items_;
-  HostProgress shared_;
   std::optional<HostDispatcher> shared_desk_;
   std::optional<TimingCheck> check_;
   std::optional<Conductor> conductor_;
@@ -139,6 +137,9 @@ class VirtualHost {
   std::map<ClientId, FinalState> states_;  // guarded, like the next two: what has arrived
   std::map<HostId, HostResult> results_;
   std::optional<std::string> announced_;
+
+  ItemExchange items_;  // last, like the next: what their threads call back goes after they have ended
+  HostProgress shared_;
 };
 
 VirtualHost::VirtualHost(const Experiment& experiment, Preparation parts, const RunOptions& options, Membership& membership,
@@ -152,11 +153,17 @@ VirtualHost::VirtualHost(const Experiment& experiment, Preparation parts, const 
       shared_{membership, transport, items_, owners_} {}
 
 RunResult VirtualHost::perform(const OnMissing& on_missing) {
+  const auto tell = [this](const std::string& what) {
+    shared_.fail("host \"" + membership_.name(membership_.self()) + "\": " + what);  // unless all know already
+    if (shared_.has_begun()) shared_.part(farewell);
+  };
   try {
     return perform_all(on_missing);
   } catch (const std::exception& error) {
-    shared_.fail("host \"" + membership_.name(membership_.self()) + "\": " + error.what());  // unless all know already
-    if (shared_.has_begun()) shared_.part(farewell);
+    tell(error.what());
+    throw;
+  } catch (...) {
+    tell("something that is no std::exception");
     throw;
   }
 }

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-#include "actors/core/caf.hpp"
+#include "actors/core/actor_system.hpp"
 #include "actors/virtual/client_actor.hpp"
 
 namespace rubato {
@@ -43,12 +43,18 @@ void VirtualRun::perform(StepSource& source, StepDispatcher& dispatcher, const C
   ActorSystem system(options_.threads);  // its end waits for the last handler, before anything that handlers use ends
   reporter_ = std::make_unique<Reporter>(options_, control_);
   sender_.use(control_);
+  struct End {  // before the actors' threads go, also where an actor could not be made
+    VirtualRun& virtual_run;
+    Peers* peers;
+    ~End() {
+      if (peers) peers->detach();
+      virtual_run.let_go();
+    }
+  } end{*this, peers};
   spawn_all(*system, source, dispatcher, credit, peers);
   hand(control_.conductor, GoOn{});
   reporter_->wait({}, on_pause);
   wall_seconds_ = reporter_->wall_seconds();
-  if (peers) peers->detach();
-  let_go();
   reporter_->rethrow();
 }
 

@@ -65,7 +65,8 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
   });
 }
 
-WallHost::~WallHost() = default;
+// The clock ends before what its alarms touch.
+WallHost::~WallHost() { clock_.stop(); }
 
 void WallHost::make_clients(const Task& task, Timing& timing) {
   if (network_) timing.settings.may_duplicate = true;  // whatever carries letters may carry one twice
@@ -99,6 +100,13 @@ void WallHost::mark_first_states(bool is_earlier_life) {
 
 void WallHost::perform(bool is_late, const std::function<void(const WallCheckpoint&)>& on_checkpoint) {
   ActorSystem system(options_.threads);
+  struct End {  // before the actors' threads go, whatever is thrown: afterwards nothing may ring or knock
+    WallHost& host;
+    ~End() {
+      host.clock_.stop();
+      host.let_go();
+    }
+  } end{*this};
   join_plan(is_late);
   spawn_all(*system);
   if (attendance_) tell_of_absent();
@@ -116,8 +124,6 @@ void WallHost::perform(bool is_late, const std::function<void(const WallCheckpoi
   }
   reporter_.wait([&] { look(on_checkpoint); });
   wall_seconds_ = reporter_.wall_seconds();
-  clock_.stop();
-  let_go();
 }
 
 void WallHost::spawn_all(caf::actor_system& system) {
@@ -533,7 +539,7 @@ void WallHost::write_checkpoints(const std::function<void(const WallCheckpoint&)
       it = checkpoints_.erase(it);
     }
   }
-  if (on_checkpoint)
+  if (on_checkpoint && !reporter_.has_thrown())  // else the run would not come to its end as long as checkpoints do
     for (const WallCheckpoint& checkpoint : complete) on_checkpoint(checkpoint);
 }
 

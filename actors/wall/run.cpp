@@ -401,7 +401,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   std::vector<FinalClient> last = last_states(host, *parts.task, experiment.until);
   HostId gatherer = membership.self();
   // The others may well go on, and gather later without it.
-  const bool leaves_early = (options.stop && options.stop->load()) || record.has_failed();
+  const bool leaves_early = (options.stop && options.stop->load()) || record.has_failed() || host.reporter().has_thrown();
   const Duration patience =
       leaves_early ? Duration{std::chrono::seconds(2)} : from_seconds(experiment.hosts.drain + experiment.hosts.lost_after);
   if (auto all = gathering.gather(last, patience, gatherer))

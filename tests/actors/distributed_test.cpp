@@ -319,6 +319,29 @@ TEST_CASE("a caller whose function throws ends the run on all hosts, and gets it
   CHECK(outcomes[1].complaint == "host \"a\": I have seen enough");
 }
 
+TEST_CASE("a caller whose function throws what is no exception ends the run on all hosts as well") {
+  const config::Experiment shared = over_hosts(experiment({"until=3000.0"}), 2);
+  TensorPool pool;
+  Hub hub(2);
+  std::string said;
+  std::thread other([&] {
+    WireLike wire(hub.end(HostId{1}), pool);
+    said = complaint<RunFailed>([&] { run_host(shared, on_threads(1), {}, wire); });
+  });
+  int thrown = 0;
+  try {
+    WireLike wire(hub.end(HostId{0}), pool);
+    RunOptions options = on_threads(1);
+    options.on_sample = [](const Sample&) { throw 7; };
+    run_host(shared, options, {}, wire);
+  } catch (int number) {
+    thrown = number;
+  }
+  other.join();
+  CHECK(thrown == 7);
+  CHECK(contains(said, "host \"a\": something that is no std::exception"));
+}
+
 TEST_CASE("who sends to a slow host and hears nothing of it keeps no more than its credit") {
   constexpr std::uint64_t credit = 20;
   const std::string payload_bytes = std::to_string(credit * 4 * sizeof(float));

@@ -5,8 +5,11 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <thread>
 
+#include "actors/core/run_parts.hpp"
 #include "actors/wall/clock.hpp"
+#include "actors/wall/host.hpp"
 #include "runtime/record.hpp"
 #include "tests/actors/hosts.hpp"
 
@@ -210,6 +213,83 @@ TEST_CASE("a checkpoint that cannot be written ends a host with the reason, afte
   const auto outcomes = run_hosts(starts);
   CHECK(outcomes[0].complaint == "");
   CHECK(contains(outcomes[1].complaint, "no_folder"));
+}
+
+TEST_CASE("a host whose run breaks off ends its clock and its actors first, whatever still rings") {
+  const config::Experiment wall = over_hosts(experiment(in_a_second), 2);
+  const RunOptions options = on_threads(2);
+  Hub hub(2);
+  const auto one = hub.end(HostId{0}), two = hub.end(HostId{1});
+  std::function<void()> knock;  // at a client, again and again
+  std::atomic<bool> is_to_break{false};
+  Membership::Settings settings{.names = {"a", "b"}, .self = {}, .on_lost = {}, .on_back = {}};
+  Membership other(*two, settings);
+  settings.now = [&, caller = std::this_thread::get_id()] {
+    const bool breaks = std::this_thread::get_id() == caller && is_to_break;
+    if (breaks) knock();
+    if (breaks) throw std::runtime_error("what time is it?");
+    return monotonic_now();
+  };
+  Membership membership(*one, settings);
+  Preparation parts(wall, options);
+  parts.read_data(wall, options);
+  WallRecord record(nullptr);
+  WallNetwork network{*one, membership, {}};
+  for (std::uint32_t client = 0; client < 8; ++client) network.host_of.push_back(HostId{client / 4});
+  WallHost host(wall, *parts.task, *parts.timing, options, record, &network);
+  knock = [&] {
+    host.send(ControlMessage{MessageKind::acknowledgement, ClientId{1}, ClientId{0}, 1, Duration{}});
+    host.clock().alarm(Time{}, knock);
+  };
+  other.start();
+  membership.start();
+  REQUIRE(membership.meet(std::chrono::seconds(60)).size() == 2);
+  host.begin(WallClock::machine_now(), 0);
+  is_to_break = true;  // where perform() first asks who is there, its actors are
+  CHECK(complaint<std::runtime_error>([&] { host.perform(false, {}); }) == "what time is it?");
+  is_to_break = false;
+  membership.stop({});
+  other.stop({});
+}
+
+TEST_CASE("after a checkpoint that cannot be written none is tried any more") {
+  const config::Experiment wall = experiment(in_a_second + std::vector<std::string>{"checkpoint_every=0.2"});
+  const RunOptions options = on_threads(2);
+  Preparation parts(wall, options);
+  parts.read_data(wall, options);
+  WallRecord record(nullptr);
+  WallHost host(wall, *parts.task, *parts.timing, options, record, nullptr);
+  host.begin(WallClock::machine_now(), 0);
+  int tries = 0;
+  host.perform(false, [&](const WallCheckpoint&) {
+    ++tries;
+    throw std::runtime_error("the disk is full");
+  });
+  CHECK(tries == 1);
+  CHECK(complaint<std::runtime_error>([&] { host.reporter().rethrow(); }) == "the disk is full");
+}
+
+TEST_CASE("a host whose caller throws ends with that exception, while the others go on") {
+  const config::Experiment wall =
+      over_hosts(experiment(in_a_second + std::vector<std::string>{"until=1000000.0", "hosts.drain=3600.0"}), 2);
+  TensorPool pool;
+  Hub hub(2);
+  std::atomic<bool> stop{false};  // of the host that goes on, when the other has ended
+  std::string said;
+  std::thread other([&] {
+    WireLike wire(hub.end(HostId{1}), pool);
+    RunOptions options = on_threads(1);
+    options.on_sample = [](const Sample&) { throw std::logic_error("I have seen enough"); };
+    said = complaint<std::logic_error>([&] { run_host(wall, options, {}, wire); });
+    stop = true;
+  });
+  WireLike wire(hub.end(HostId{0}), pool);
+  RunOptions options = on_threads(1);
+  options.stop = &stop;
+  const std::string own = complaint<std::exception>([&] { CHECK(run_host(wall, options, {}, wire).was_stopped); });
+  other.join();
+  CHECK(said == "I have seen enough");
+  CHECK(own == "nothing was thrown");
 }
 
 namespace {

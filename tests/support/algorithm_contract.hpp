@@ -67,7 +67,7 @@ class ContractClient {
   const Algorithm<Real>& operator*() const { return *algorithm_; }
   const Needs& needs() const { return needs_; }
   Vector<Real> model() const { return algorithm_->model(); }
-  ClientView of() const {
+  ClientView client_view() const {
     return {
         .client = plan_.client, .senders = neighbours_, .receivers = neighbours_, .samples = all_samples_, .keeps_balance = true};
   }
@@ -275,10 +275,10 @@ void algorithm_contract_of(const CatalogueEntry& entry, const AlgorithmOptions& 
     CHECK(same_bits<Real>(client.model(), as_it_was));
   }
   SUBCASE("a snapshot is a copy, and taking it changes nothing") {
-    Client client_views(entry, options, pool, 0, start);
+    Client seated(entry, options, pool, 0, start);
     const auto learner = make_quadratic<Real>(Matrix<Real>::Identity(Client::dimension, Client::dimension), another);
-    PerformerOf<Real> performer(make_algorithm<Real>(entry, options)(client_views.of(), view(std::as_const(start)), pool), *learner,
-                                {}, pool);
+    PerformerOf<Real> performer(make_algorithm<Real>(entry, options)(seated.client_view(), view(std::as_const(start)), pool),
+                                *learner, {}, pool);
     ThreadMemory memory;
     if (client_views.needs().fixes_model_at_start) performer.begin(memory);
     performer.compute({.kind = StepKind::compute}, memory);

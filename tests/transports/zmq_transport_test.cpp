@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,7 +11,9 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "tests/transports/collector.hpp"
@@ -164,6 +167,28 @@ TEST_CASE("a process that is killed in the middle of a parcel does no harm, and 
     CHECK(are_equal(each.parcel.tensors.at(0), tensor_of(pool, Scalar::float32, Sibling::numbers, newest)));
   }
   host.stop({});
+}
+
+TEST_CASE("signals that break off what its thread waits for do it no harm") {
+  using Action = struct sigaction;
+  Action heard{}, before{};
+  heard.sa_handler = [](int) {};
+  sigaction(SIGUSR1, &heard, &before);
+  TensorPool pool;
+  Collector one, other;
+  ZmqParty party(pool, 2, Wire::ipc_plain);
+  party[0].start(one);
+  party[1].start(other);
+  for (int i = 0; i < 100; ++i) {
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task"))
+      syscall(SYS_tgkill, getpid(), std::stoi(thread.path().filename()), SIGUSR1);
+    std::this_thread::sleep_for(1ms);  // in which its thread begins to wait again
+  }
+  REQUIRE(party[0].send(b, numbered(1)));
+  CHECK(other.wait_for(1));
+  party[0].stop({});
+  party[1].stop({});
+  sigaction(SIGUSR1, &before, nullptr);
 }
 
 TEST_CASE("tensors are lent to ZeroMQ, not copied, and have all come back when stop returns") {
