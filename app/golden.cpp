@@ -25,7 +25,7 @@ bool write_answer(const std::filesystem::path& folder, const std::string& name, 
 }  // namespace
 
 int golden(const GoldenArguments& arguments) {
-  std::size_t passed = 0, wrong = 0;
+  std::size_t passed = 0, wrong = 0, formulas = 0;
   std::map<std::string, std::size_t> unsupported;
   bool is_written = true;
   for (const auto& file : find_golden(arguments.paths)) {
@@ -37,10 +37,13 @@ int golden(const GoldenArguments& arguments) {
     }
     const bool is_passed = verdict.outcome == GoldenOutcome::passed;
     ++(is_passed ? passed : wrong);
-    std::printf("%s %s%s%s\n", is_passed ? "passed" : "FAILED", verdict.id.c_str(), is_passed ? "" : ": ", verdict.detail.c_str());
+    formulas += is_passed && verdict.is_formula;
+    std::printf("%s %s%s%s%s\n", is_passed ? "passed" : "FAILED", verdict.id.c_str(), verdict.is_formula ? " (formula)" : "",
+                is_passed ? "" : ": ", verdict.detail.c_str());
   }
   for (const auto& [algorithm, cases] : unsupported)
     std::printf("not yet supported: %s (%zu %s)\n", algorithm.c_str(), cases, cases == 1 ? "case" : "cases");
+  if (formulas > 0) std::printf("%zu of those passed by a formula of the harness, not by the engine\n", formulas);
   std::printf("%zu passed, %zu failed\n", passed, wrong);
   if (!is_written) return cannot_write;
   return wrong == 0 ? ok : failed;

@@ -45,6 +45,12 @@ inline constexpr std::size_t most_classes = 100'000;
 /// More rounds than any case has.
 inline constexpr std::size_t most_rounds = 1'000'000;
 
+/// Marks an answer that the harness computed by itself: it says that the case can be computed twice, not that the engine
+/// does it.
+Json by_formula(Json answer);
+/// Takes the mark off; whether it was there.
+bool take_formula_mark(Json& answer);
+
 /// An answer has the keys of "expect", or is null if this kind is not supported yet. Throws for damaged cases.
 Json answer(const Json& golden_case);
 

@@ -239,7 +239,7 @@ Json answer_decefl_weights(const Json& golden_case) {
     zeros.push_back((power.array() == 0).count());
   }
   answer["zero_entries_after_5_10_15_steps"] = zeros;
-  return answer;
+  return by_formula(std::move(answer));
 }
 
 }  // namespace rubato::golden

@@ -1,4 +1,5 @@
-// Golden cases: numbers that decide who is right, computed once more by the engine of `rubato run`.
+// Golden cases: numbers that decide who is right, computed once more by the engine of `rubato run`, or by a formula of the
+// harness where a verdict says so.
 #pragma once
 
 #include <filesystem>
@@ -12,9 +13,10 @@ enum class GoldenOutcome { passed, failed, unsupported };
 struct GoldenVerdict {
   std::string id;
   std::string algorithm;
-  GoldenOutcome outcome;
-  std::string detail;  ///< failed: the first difference, or why the case could not be read
-  std::string answer;  ///< the whole answer as JSON, {"id": .., "expect": {..}}; empty if there is none
+  GoldenOutcome outcome = GoldenOutcome::failed;
+  bool is_formula = false;  ///< the answer was computed by the harness alone
+  std::string detail;       ///< failed: the first difference, or why the case could not be read
+  std::string answer;       ///< the whole answer as JSON, {"id": .., "expect": {..}}; empty if there is none
 };
 
 /// Runs one case. What is wrong with the file or with us is a failed verdict, never an exception.

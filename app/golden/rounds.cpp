@@ -365,22 +365,28 @@ Json answer_pame(const Json& golden_case) {
 
 namespace {
 
-// The rounds in which each client is done, if its jobs follow one another: the one that ends in round r with staleness
-// tau began in round r - tau, right after the one before it.
-std::optional<std::vector<std::vector<bool>>> jobs_of(const RoundsCase& run) {
+// A schedule of jobs that follow one another. Where a straggler's work is thrown away every gradient is of its own round:
+// staleness 0 after a round without one. Where it carries on, the gradient of round r with staleness tau began in round
+// r - tau, right after the one before it. None: some jobs overlap, or both kinds are mixed.
+std::optional<JobRule> jobs_of(const RoundsCase& run) {
+  JobRule thrown_away{.phase = round_computing, .carries_on = false}, carried_on{.phase = round_computing};
+  bool may_throw_away = true, may_carry_on = true;
   std::vector<std::size_t> begun(run.clients);
-  std::vector<std::vector<bool>> finishes;
   for (std::size_t r = 0; r < run.rounds; ++r) {
-    finishes.emplace_back(run.clients);
+    thrown_away.finishes.emplace_back(run.clients);
     for (std::size_t i = 0; i < run.clients; ++i) {
       const Json& staleness = run.schedule.at("tau").at(r).at(i);
       if (staleness.is_null()) continue;
-      if (begun[i] + number_below(r + 1, staleness) != r) return std::nullopt;
-      finishes.back()[i] = true;
+      const std::size_t tau = number_below(r + 1, staleness);
+      may_throw_away &= tau == 0;
+      may_carry_on &= begun[i] + tau == r;
       begun[i] = r + 1;
+      thrown_away.finishes.back()[i] = true;
     }
   }
-  return finishes;
+  carried_on.finishes = thrown_away.finishes;
+  if (may_carry_on) return carried_on;
+  return may_throw_away ? std::optional(thrown_away) : std::nullopt;
 }
 
 // Batches of the rounds in which a client is done; noise of all.
@@ -395,8 +401,8 @@ void read_arrivals(RoundsCase& run) {
     }
 }
 
-// Where jobs overlap or late work is thrown away the table alone says which model a gradient belongs to: the formula,
-// without actors.
+// Where jobs overlap the table alone says which model a gradient belongs to, and no protocol has such jobs: the formula,
+// without the engine.
 Json answer_by_table(const RoundsCase& run) {
   check(run.numbers, run.clients);
   const StepSize eta(run.numbers.options, "eta", 0.05);
@@ -430,7 +436,7 @@ Json answer_by_table(const RoundsCase& run) {
       x[r + 1][i] += xi * (sum - half[r][i]);
     }
   }
-  return {{"x", to_json(x)}, {"half", to_json(half)}};
+  return by_formula({{"x", to_json(x)}, {"half", to_json(half)}});
 }
 
 }  // namespace
@@ -438,13 +444,12 @@ Json answer_by_table(const RoundsCase& run) {
 Json answer_async_dsgd(const Json& golden_case) {
   RoundsCase run(golden_case, "async_dsgd");
   read_arrivals(run);
-  auto finishes = jobs_of(run);
-  if (!finishes) return answer_by_table(run);
+  auto jobs = jobs_of(run);
+  if (!jobs) return answer_by_table(run);
   const Json& weights = run.schedule.at("W");
   run.merge_by(weights);
   run.use_links(weights);
-  run.timing->board.jobs.phase = round_computing;
-  run.timing->board.jobs.finishes = std::move(*finishes);
+  run.timing->board.jobs = std::move(*jobs);
   run.perform();
   return {{"x", run.vectors("x")}, {"half", run.vectors("half", 1)}};
 }

@@ -100,7 +100,7 @@ Json answer_channel(const Json& golden_case) {
       delay[j][i] = cell.radio.seconds(bits, found, distance(cell.points[j], cell.points[i]));
     }
   }
-  return {{"noise_w", cell.radio.noise_watts()}, {"sinr", sinr}, {"rate_bps", rate}, {"delay_s", delay}};
+  return by_formula({{"noise_w", cell.radio.noise_watts()}, {"sinr", sinr}, {"rate_bps", rate}, {"delay_s", delay}});
 }
 
 Json answer_chapter2(const Json& golden_case) {
