@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -45,18 +46,25 @@ struct StationarityPart {
   Vector<double> gradient{};  ///< of its own loss
 };
 
+/// What the learner of this client threw while a model of all clients, or of another one, was scored with its samples.
+struct LearnerFailed : std::runtime_error {
+  LearnerFailed(ClientId whose, const char* what) : std::runtime_error(what), client{whose} {}
+  ClientId client;
+};
+
 /// Scores models. Immutable; several threads may use it, each with its own memory.
 class Evaluation {
  public:
   virtual ~Evaluation() = default;
   virtual Score score(ClientId client, const Tensor& model, ThreadMemory& memory) const = 0;
-  /// The mean model, scored as the shared test part says, or over all clients' losses where each has its own.
+  /// The mean model, scored as the shared test part says, or over all clients' losses where each has its own. Throws
+  /// LearnerFailed.
   virtual Score score_mean(const MeanModel& mean, ThreadMemory& memory) const = 0;
   virtual void add(ConsensusSum& sum, const Tensor& model) const = 0;
   virtual std::size_t clients() const = 0;
   /// None: stationarity is not measured.
   virtual const std::optional<Composite>& composite() const = 0;
-  /// Costs a full gradient of every client. Only where there is a composite().
+  /// Costs a full gradient of every client. Only where there is a composite(). Throws LearnerFailed.
   virtual StationarityPart stationarity(ClientId client, const Tensor& model, ThreadMemory& memory) const = 0;
 };
 
@@ -73,10 +81,12 @@ class EvaluationOf final : public Evaluation {
   }
   Score score_mean(const MeanModel& mean, ThreadMemory& memory) const override {
     const Vector<Real> model = mean.mean_as<Real>();
-    Score sum = learners_[0]->score(view(model), Part::test, memory.scratch<Real>());
+    const auto score_at = [&](std::size_t i) {
+      return of_learner(i, [&] { return learners_[i]->score(view(model), Part::test, memory.scratch<Real>()); });
+    };
+    Score sum = score_at(0);
     if (!shared_test_)
-      for (std::size_t i = 1; i < learners_.size(); ++i)
-        sum += learners_[i]->score(view(model), Part::test, memory.scratch<Real>());
+      for (std::size_t i = 1; i < learners_.size(); ++i) sum += score_at(i);
     return sum;
   }
   void add(ConsensusSum& sum, const Tensor& model) const override { sum.add(numbers_of<Real>(model)); }
@@ -90,7 +100,7 @@ class EvaluationOf final : public Evaluation {
     StationarityPart part;
     Vector<double> of_all = Vector<double>::Zero(x.size());
     for (std::size_t i = 0; i < learners_.size(); ++i) {
-      learners_[i]->gradient(x, {}, g, scratch);
+      of_learner(i, [&] { return learners_[i]->gradient(x, {}, g, scratch); });
       of_all += g.template cast<double>();
       if (i == client.value) part.gradient = g.template cast<double>();
     }
@@ -100,6 +110,15 @@ class EvaluationOf final : public Evaluation {
   }
 
  private:
+  template <class Ask>
+  static auto of_learner(std::size_t i, Ask ask) {
+    try {
+      return ask();
+    } catch (const std::exception& error) {
+      throw LearnerFailed(ClientId{static_cast<std::uint32_t>(i)}, error.what());
+    }
+  }
+
   const std::vector<std::unique_ptr<Learner<Real>>>& learners_;
   bool shared_test_;
   std::optional<Composite> composite_;

@@ -4,19 +4,21 @@ namespace rubato {
 
 namespace {
 
-// What a learner throws while it is scored is a failure of its client, like any other.
+// What a learner throws while it is scored is a failure of its client, like any other, also with the model of another.
 template <class Work, class Do>
 void guarded(RunControl& control, const Work& work, Do&& act) {
-  const auto fail = [&](const char* what) {
-    control.client_pool.fail({.kind = StepKind::measure, .client = work.client, .index = work.sample, .at = work.at}, what);
+  const auto fail = [&](const char* what, ClientId client) {
+    control.client_pool.fail({.kind = StepKind::measure, .client = client, .index = work.sample, .at = work.at}, what);
     control.close_model(false);
   };
   try {
     act();
+  } catch (const LearnerFailed& failed) {
+    fail(failed.what(), failed.client);
   } catch (const std::exception& error) {
-    fail(error.what());
+    fail(error.what(), work.client);
   } catch (...) {
-    fail("something that is no std::exception");
+    fail("something that is no std::exception", work.client);
   }
 }
 

@@ -50,7 +50,6 @@ void sync(const fs::path& path, int flags) {
 void sync_file(const fs::path& file) { sync(file, O_WRONLY); }
 
 // ---- writing
-// ---------------------------------------------------------------------------------------------------------
 
 SealedWriter::SealedWriter(const fs::path& file) : path_{file}, file_{open_file(file, O_WRONLY | O_CREAT | O_TRUNC)} {}
 
@@ -89,7 +88,6 @@ void SealedWriter::seal() {
 }
 
 // ---- reading
-// ---------------------------------------------------------------------------------------------------------
 
 SealedReader::SealedReader(const fs::path& file) {
   if (!fs::is_regular_file(file)) throw BadArchive("it is no file");
@@ -126,7 +124,6 @@ std::span<const std::byte> SealedReader::take_list() {
 }
 
 // ---- the series
-// ------------------------------------------------------------------------------------------------------
 
 fs::path SealedSeries::file(std::uint64_t number) const {
   return folder_ / (std::string(name_before) + std::to_string(number) + std::string(name_after));

@@ -102,7 +102,6 @@ ItemExchange::~ItemExchange() {
 }
 
 // ---- who is there
-// ------------------------------------------------------------------------------------------------------
 
 // Before anything is concluded from what a host has said.
 void ItemExchange::look_at_life(HostId host) {

@@ -51,7 +51,6 @@ void Checkpointer::begin(Conductor& conductor) {
 }
 
 // ---- going on from a checkpoint
-// --------------------------------------------------------------------------------------
 
 void Checkpointer::go_back(const fs::path& file) {
   try {
@@ -128,7 +127,6 @@ void Checkpointer::complete(RunResult& result) const {
 }
 
 // ---- writing
-// ---------------------------------------------------------------------------------------------------------
 
 // The first multiple of the period that is not before the next event: where nothing happens nothing is written.
 void Checkpointer::set_next_mark(Time next_event) {

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-#include "actors/core/actor_system.hpp"
+#include "actors/core/caf.hpp"
 #include "actors/virtual/client_actor.hpp"
 
 namespace rubato {

@@ -80,8 +80,7 @@ void WallClient::handle(const WallEvent& event, ThreadMemory& memory) {
         save(event.number, memory);
         break;
       case Kind::stop:
-        is_stopped_ = true;
-        protocol_->on_stop();
+        stop(event.at);
         break;
     }
     take_over(memory);
@@ -104,11 +103,27 @@ void WallClient::tick(const WallEvent& event, ThreadMemory&) {
   if (is_stopped_ || !is_here_ || is_paused_ || event.number != timers_) return;
   ++world_.events;
   if (event.wake.priority == Priority::transmit) return protocol_->on_transmit(now_, event.wake.detail, effects_);
-  if (event.at < computed_ && !world_.saturates && !protocol_->awaits_computations()) {
-    ++tally_.skipped;
-    return protocol_->skip_compute(effects_);
-  }
+  if (event.at < computed_ && may_skip()) return skip();
   protocol_->on_compute(now_, event.wake.detail, effects_);
+}
+
+void WallClient::skip() {
+  ++tally_.skipped;
+  protocol_->skip_compute(effects_);
+}
+
+// A tick that is past already needs no alarm.
+bool WallClient::is_missed(const Wake& wake) const {
+  return wake.priority == Priority::compute && may_skip() && wake.at < std::min(is_stopped_ ? stopped_at_ : computed_, world_.end);
+}
+
+// On a busy machine ticks that were due may not have been handed over yet.
+void WallClient::stop(Time at) {
+  const bool is_ticking = !is_stopped_ && is_here_ && !is_paused_;
+  is_stopped_ = true;
+  stopped_at_ = at;
+  protocol_->on_stop();
+  if (is_ticking && is_missed(next_computation_)) skip();
 }
 
 // Of two lives of a sender the older one is dead.
@@ -359,6 +374,11 @@ void WallClient::take_over(ThreadMemory& memory) {
 void WallClient::schedule() {
   while (scheduled_wakes_ < effects_.wakes().size()) {
     const Wake wake = effects_.wakes()[scheduled_wakes_++];
+    if (wake.priority == Priority::compute) next_computation_ = wake;
+    if (is_missed(wake)) {
+      skip();
+      continue;
+    }
     WallEvent event;
     event.at = wake.at;
     event.wake = wake;

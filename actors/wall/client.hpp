@@ -112,6 +112,7 @@ struct WallWorld {
   bool may_adopt = false;         ///< who joins can take the model of a neighbour
   bool saturates = false;         ///< computes as fast as it can
   Duration unification_period{};  ///< 0: no hub sends its model by the clock
+  Time end = never;               ///< of the run: ticks after it are none
   std::uint32_t incarnation = 0;  ///< of this host's clients
   WallClock& clock;
   ClientNetwork& network;
@@ -125,7 +126,7 @@ struct WallWorld {
 
 /// What a client has done; read when nobody plays it.
 struct WallTally {
-  std::uint64_t skipped = 0;    ///< compute ticks left out, because their predecessor was not finished
+  std::uint64_t skipped = 0;    ///< compute ticks left out: their predecessor was not finished, or the end came first
   std::uint64_t unheard = 0;    ///< letters that found nobody there, or another life, or came from behind a partition
   std::uint64_t misshapen = 0;  ///< letters whose numbers fit no model of this run
   std::uint64_t steps = 0;
@@ -196,6 +197,10 @@ class WallClient {
   bool fits(const WallEvent& event) const;
 
   void take_over(ThreadMemory& memory);
+  bool may_skip() const { return !world_.saturates && !protocol_->awaits_computations(); }
+  bool is_missed(const Wake& wake) const;
+  void skip();
+  void stop(Time at);
   void schedule();
   void perform(Effects::Draft& draft, std::span<StepEntry> entries, ThreadMemory& memory);
   void publish(Effects::Draft& draft, std::span<StepEntry> entries, ThreadMemory& memory);
@@ -220,10 +225,12 @@ class WallClient {
   StepHash hash_;
   WallTally tally_;
   Time now_{};
-  Step performed_{.client = self_};  // the newest: what a failure names
-  Time computed_{};                  // when the last computation was finished
+  Step performed_{.client = self_};     // the newest: what a failure names
+  Time computed_{};                     // when the last computation was finished
+  Wake next_computation_{.at = never};  // the compute tick that is due next
   Epoch epoch_;
   bool is_stopped_ = false;
+  Time stopped_at_{};
   bool is_here_;
   bool is_paused_ = false;
   std::uint32_t life_ = 0;    // in the plan

@@ -40,6 +40,7 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
              .may_adopt = timing.conductor.may_adopt,
              .saturates = experiment.saturate,
              .unification_period = timing.conductor.unification.period,
+             .end = Time{from_seconds(experiment.until)},
              .clock = clock_,
              .network = *this,
              .record = record,
@@ -111,6 +112,7 @@ void WallHost::perform(bool is_late, const std::function<void(const WallCheckpoi
   spawn_all(*system);
   if (attendance_) tell_of_absent();
   look_at_hosts();  // who is not here
+  set_end();        // before any tick can ring
   WallEvent start{.kind = WallEvent::Kind::start};
   start.number = is_late ? 1 : 0;
   start.at = is_late ? clock_.now() : Time{};
@@ -167,6 +169,15 @@ void WallHost::every(Duration period, std::uint64_t number, std::function<void(s
   });
 }
 
+void WallHost::set_end() {
+  clock_.alarm(Time{from_seconds(experiment_.until)}, [this] {
+    WallEvent event{.kind = WallEvent::Kind::stop};
+    event.at = Time{from_seconds(experiment_.until)};  // what was due later was not due
+    post_to_all(event);
+    is_until_over_.store(true);
+  });
+}
+
 void WallHost::set_alarms() {
   const auto next = [&](Duration period) {
     return static_cast<std::uint64_t>(std::max(clock_.now() - Time{}, Duration{}) / period) + 1;
@@ -181,17 +192,13 @@ void WallHost::set_alarms() {
   });
   repeat(timing_.conductor.unification.period, [this](std::uint64_t number) { unify(number); });
   repeat(from_seconds(experiment_.metrics.every_seconds), [this](std::uint64_t) { sample(); });
+  // A replay keeps the two newest states of a client: none may be further ahead of the checkpoint on the disk.
   repeat(from_seconds(experiment_.checkpoint_every), [this](std::uint64_t number) {
+    if (is_saving_.exchange(true)) return;
     WallEvent event{.kind = WallEvent::Kind::save};
     event.at = clock_.now();
     event.number = number;
     post_to_all(event);
-  });
-  clock_.alarm(Time{from_seconds(experiment_.until)}, [this] {
-    WallEvent event{.kind = WallEvent::Kind::stop};
-    event.at = clock_.now();
-    post_to_all(event);
-    is_until_over_.store(true);
   });
 }
 
@@ -541,6 +548,7 @@ void WallHost::write_checkpoints(const std::function<void(const WallCheckpoint&)
   }
   if (on_checkpoint && !reporter_.has_thrown())  // else the run would not come to its end as long as checkpoints do
     for (const WallCheckpoint& checkpoint : complete) on_checkpoint(checkpoint);
+  if (!complete.empty()) is_saving_.store(false);
 }
 
 // Who has gone, who is here, who has begun another life. Mass that somebody has taken along is counted anew.

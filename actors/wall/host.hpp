@@ -97,6 +97,7 @@ class WallHost final : public ClientNetwork {
 
   void make_clients(const Task& task, Timing& timing);
   void spawn_all(caf::actor_system& system);
+  void set_end();
   void set_alarms();
   void every(Duration period, std::uint64_t number, std::function<void(std::uint64_t)> act);
   bool is_here(ClientId client) const { return by_client_[client.value] != nullptr; }
@@ -152,6 +153,7 @@ class WallHost final : public ClientNetwork {
   std::vector<InboundQuota> quotas_;           // by host
   std::atomic<std::int64_t> last_message_{0};  // the machine's clock, of what came from other hosts
   std::atomic<bool> is_until_over_{false};
+  std::atomic<bool> is_saving_{false};             // a checkpoint was begun and is not written yet
   std::atomic<std::uint64_t> sampled_periods_{0};  // of every_events
   std::uint64_t samples_ = 0;                      // clock thread
   std::uint64_t samples_left_out_ = 0;

@@ -38,7 +38,6 @@ LocalRounds::LocalRounds(const RoundSettings& rules, ClientId self)
       filters_(rules.settings->graph->in_degree(self)) {}
 
 // ---- from phase to phase
-// ----------------------------------------------------------------------------------------------
 
 // To the next phase that takes time.
 void LocalRounds::walk(Time now, Effects& effects) {
@@ -131,7 +130,6 @@ void LocalRounds::on_transmit(Time now, std::uint32_t, Effects& effects) {
 }
 
 // ---- an exchange
-// ------------------------------------------------------------------------------------------------------
 
 void LocalRounds::begin_to_exchange(Time now, Effects& effects) {
   doing_ = Doing::waiting;
@@ -234,7 +232,6 @@ void LocalRounds::finish_exchange(Time now, Effects& effects) {
 }
 
 // ---- a unification
-// ----------------------------------------------------------------------------------------------------
 
 bool LocalRounds::is_to_unify() const {
   const std::uint64_t every = rules_.unify_every;
@@ -313,7 +310,6 @@ bool LocalRounds::on_model(const Arrival& arrival, Effects& effects) {
 }
 
 // ---- what comes in
-// ----------------------------------------------------------------------------------------------------
 
 DuplicateFilter* LocalRounds::filter(ClientId sender) {
   const auto senders = settings().graph->senders_to(self_);
@@ -429,7 +425,6 @@ void LocalRounds::on_lost(ClientId receiver, MessageKind kind, Effects& effects)
 }
 
 // ---- who comes and goes
-// -----------------------------------------------------------------------------------------------
 
 // Who has not begun yet may be only a little late, and waited for.
 void LocalRounds::resume(Time now, Effects& effects) {
