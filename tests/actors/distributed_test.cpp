@@ -280,7 +280,7 @@ TEST_CASE("a host without clients does not run away from the others, so that a w
   for (const HostOutcome& outcome : run_hosts(starts)) {
     CHECK(outcome.complaint == "");
     CHECK(outcome.result.was_stopped);
-    CHECK(outcome.result.virtual_seconds < 500);
+    CHECK(outcome.result.virtual_seconds < 5000);  // forty seconds of learning, in which a host alone walks to the end
   }
 }
 
@@ -403,7 +403,7 @@ TEST_CASE("who does not come is named, while it is waited for and in the end") {
 
 TEST_CASE("a host that vanishes ends the run of the others with its name") {
   config::Experiment impatient = over_hosts(experiment({"until=100000.0"}), 3);
-  impatient.hosts.lost_after = 1;
+  impatient.hosts.lost_after = 3;
   std::vector<HostStart> starts(3, HostStart{impatient, {}, {}});
   const std::vector<HostOutcome> outcomes = run_hosts_and_cut_off(starts, HostId{1});
   CHECK(contains(outcomes[0].complaint, "host \"b\" is gone"));

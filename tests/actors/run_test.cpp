@@ -525,10 +525,23 @@ TEST_CASE("a learner that throws while it is scored ends the run instead of stop
           };
           return complaint<RunFailed>([&] { run(experiment(), options); });
         },
-        std::chrono::seconds(20));
+        patience);
     CHECK(contains(said, "client 2 failed"));
     CHECK(contains(said, "no test rows"));
   }
+}
+
+TEST_CASE("a learner that throws while it scores the mean model is named, whichever client is measured") {
+  RunOptions options = on_threads(2);
+  options.own_float.learner = [](ClientId client) {
+    const auto fail = [client] {
+      if (client.value == 2) throw std::runtime_error("no test rows");
+    };
+    return std::make_unique<WatchedLearner<float>>(2, 0.0f, nothing, fail);
+  };
+  const std::string said = complaint<RunFailed>([&] { run(experiment({"metrics.clients=1"}), options); });
+  CHECK(contains(said, "client 2 failed in measure 0"));
+  CHECK(contains(said, "no test rows"));
 }
 
 TEST_CASE("a caller whose function throws gets its own exception back, when the run has ended") {

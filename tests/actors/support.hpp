@@ -87,6 +87,17 @@ inline std::vector<std::filesystem::path> example_algorithms() {
   return files;
 }
 
+/// How long a test waits for what must happen: generous, because only a failing test waits so long.
+inline constexpr std::chrono::seconds patience{120};
+
+/// Until an attempt has had time enough: each runs the experiment in real time at a quarter of the pace of the one
+/// before, because a machine that has other things to do keeps only a slow one. False: not even the last one had.
+inline bool at_some_pace(config::Experiment& wall, const std::function<bool()>& attempt) {
+  for (int i = 0; i < 4; ++i, wall.time_scale /= 4)
+    if (attempt()) return true;
+  return false;
+}
+
 inline RunOptions on_threads(unsigned threads) {
   RunOptions options;
   options.threads = threads;

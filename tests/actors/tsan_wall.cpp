@@ -23,8 +23,10 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::uint32_t clients = 8;
-constexpr double seconds = 30;  // of the experiment
 constexpr double scale = 20;
+constexpr double seconds = 120 * scale;  // of the experiment, if not enough has happened before
+constexpr double least_seconds = 13;     // the reset at 12 s is over
+constexpr std::uint64_t enough = 20;     // computations of a client, and messages that it has kept
 
 bool plants_race = false;
 std::uint64_t planted_race = 0;
@@ -99,6 +101,7 @@ std::unique_ptr<Timing> make_timing() {
   timing->settings.needs.send_only_if_computed = true;
   timing->settings.may_duplicate = true;
   timing->conductor.unification.period = 5s;
+  timing->conductor.cap_period = 4s;
   return timing;
 }
 
@@ -116,6 +119,10 @@ class Folder {
   std::filesystem::path path_;
 };
 
+bool is_enough(const MessageCounts& counts, std::uint64_t of_clients) {
+  return counts.computations > enough * of_clients && counts.kept > enough * of_clients;
+}
+
 void expect_recorded(const std::filesystem::path& record, const std::vector<std::unique_ptr<WallClient>>& played) {
   std::vector<StepHash> hashes(clients);
   RecordReader reader(record);
@@ -124,8 +131,7 @@ void expect_recorded(const std::filesystem::path& record, const std::vector<std:
     const StepHash& recorded = hashes[client->id().value];
     expect(recorded.low() == client->hash().low() && recorded.high() == client->hash().high(),
            "what is recorded of a client is what it did");
-    expect(client->protocol().counts().computations > 20 && client->protocol().counts().kept > 20,
-           "every client computes and hears the others");
+    expect(is_enough(client->protocol().counts(), 1), "every client computes and hears the others");
   }
 }
 
@@ -189,7 +195,9 @@ class PlainNetwork final : public ClientNetwork {
       if (counts) --open_;
     });
   }
-  void measured(ClientId, std::uint64_t, const MessageCounts& counts) override { counted_ += counts.computations; }
+  void measured(ClientId client, std::uint64_t, const MessageCounts& counts) override {
+    if (is_enough(counts, 1)) have_enough_ |= 1u << client.value;
+  }
   void saved(ClientId, std::uint64_t, std::vector<std::byte> state) override { saved_bytes_ += state.size(); }
 
   /// Until nothing is open and `is_over`.
@@ -204,7 +212,7 @@ class PlainNetwork final : public ClientNetwork {
   }
 
   std::uint64_t saved_bytes() const { return saved_bytes_; }
-  std::uint64_t counted() const { return counted_; }
+  bool all_have_enough() const { return have_enough_ == (1u << clients) - 1; }
 
  private:
   struct Box {
@@ -234,7 +242,26 @@ class PlainNetwork final : public ClientNetwork {
   WallClock& clock_;
   std::vector<Box> boxes_;
   std::atomic<std::int64_t> open_{0};
-  std::atomic<std::uint64_t> saved_bytes_{0}, counted_{0};
+  std::atomic<std::uint64_t> saved_bytes_{0};
+  std::atomic<std::uint32_t> have_enough_{0};  // a bit for each client, as it was measured
+};
+
+/// Looks once a second of the experiment, and ends when enough has happened.
+struct End {
+  WallClock& clock;
+  PlainNetwork& network;
+  const Onlooker& onlooker;
+  std::atomic<bool> is_over{false};
+
+  void look(double second) {
+    clock.alarm(Time{from_seconds(second)}, [this, second] {
+      const bool has_time =
+          second < least_seconds || !network.all_have_enough() || onlooker.seen == 0 || network.saved_bytes() == 0;
+      if (has_time && second < seconds) return look(second + 1);
+      network.post_to_all({.kind = WallEvent::Kind::stop});
+      is_over = true;
+    });
+  }
 };
 
 void run_plainly() {
@@ -263,9 +290,9 @@ void run_plainly() {
                                                   task.make_performer(views.of(ClientId{i}, task.samples()), client_pool.pool)));
   clock.start();
   for (auto& client : played) client->mark_first_state(false);
-  std::atomic<bool> is_over{false};
+  End end{clock, network, onlooker};
   std::vector<std::thread> threads;
-  for (int i = 0; i < 3; ++i) threads.emplace_back([&] { network.play(played, client_pool, is_over); });
+  for (int i = 0; i < 3; ++i) threads.emplace_back([&] { network.play(played, client_pool, end.is_over); });
   network.post_to_all({.kind = WallEvent::Kind::start});
   network.every(5s, 1, {.kind = WallEvent::Kind::unify});
   network.every(2s, 1, {.kind = WallEvent::Kind::measure});
@@ -274,15 +301,12 @@ void run_plainly() {
   clock.alarm(Time{12s}, [&] {
     network.post(ClientId{3}, {.kind = WallEvent::Kind::reset, .at = Time{12s}, .number = Epoch{1, 1}.packed()});
   });
-  clock.alarm(Time{from_seconds(seconds)}, [&] {
-    network.post_to_all({.kind = WallEvent::Kind::stop});
-    is_over = true;
-  });
+  end.look(1);
   for (std::thread& thread : threads) thread.join();
   clock.stop();
   expect(!client_pool.failure(), "no client fails");
   expect(onlooker.seen > 0 && onlooker.uneven == 0, "measured models are whole");
-  expect(network.saved_bytes() > 0 && network.counted() > 0, "states are saved and counted");
+  expect(network.saved_bytes() > 0 && network.all_have_enough(), "states are saved and counted");
   record.recorder()->flush();
   expect(record.recorder()->error().empty(), "the record can be written");
   expect_recorded(folder.record(), played);
@@ -304,15 +328,29 @@ config::Experiment experiment() {
   return experiment;
 }
 
-void run_host(Transport& transport, const config::Experiment& experiment) {
+/// Of both hosts: they stop when all have enough.
+struct Meeting {
+  std::atomic<std::uint32_t> have_enough{0};
+  std::atomic<bool> stops{false};
+};
+
+void run_host(Transport& transport, const config::Experiment& experiment, Meeting& meeting) {
   const Folder folder;
   const SmallTask task;
   const auto timing = make_timing();
   RunOptions options;
   options.threads = 2;
   options.counts_links = true;
+  options.stop = &meeting.stops;
   std::uint64_t samples = 0, checkpoints = 0;
-  options.on_sample = [&](const Sample&) { ++samples; };
+  bool has_enough = false;
+  options.on_sample = [&](const Sample& sample) {
+    ++samples;
+    const bool is_now = checkpoints > 0 && is_enough(sample.header.counts, 2 * clients);  // four times what those here need
+    if (has_enough || !is_now) return;
+    has_enough = true;
+    if (++meeting.have_enough == 2) meeting.stops = true;
+  };
   WallRecord record(std::make_unique<Recorder>(folder.record(), clients));
   Membership membership(transport, {.names = {"a", "b"}, .self = {}, .on_lost = {}, .on_back = {}});
   WallNetwork network{transport, membership, {}};
@@ -338,8 +376,9 @@ void run_actors() {
   const config::Experiment shared = experiment();
   Hub hub(2);
   const auto one = hub.end(HostId{0}), two = hub.end(HostId{1});
-  std::thread other([&] { run_host(*two, shared); });
-  run_host(*one, shared);
+  Meeting meeting;
+  std::thread other([&] { run_host(*two, shared, meeting); });
+  run_host(*one, shared, meeting);
   other.join();
 }
 

@@ -20,6 +20,8 @@ namespace {
 
 // Messages may take a second, too: a busy machine makes none late.
 const std::vector<std::string> in_a_second = {"clock=wall", "time_scale=30", "mailbox.deadline=30.0"};
+// Two minutes, for what ends when enough has happened.
+const std::vector<std::string> until_enough = {"until=3600.5", "metrics.every_seconds=3.0"};
 
 RunOptions recorded_at(const Folder& folder, const std::string& name = "timeline.rbt", unsigned threads = 2) {
   RunOptions options = on_threads(threads);
@@ -47,6 +49,13 @@ std::size_t number_before(const std::string& words, const std::string& sentence)
   return end == sentence.npos ? 0 : std::stoul(sentence.substr(sentence.rfind(' ', end - 1)));
 }
 
+// Each host on a thread of its own, with a record under its name.
+std::vector<HostStart> recorded_starts(const config::Experiment& wall, const Folder& folder, const std::string& kind = "") {
+  std::vector<HostStart> starts;
+  for (const config::Host& host : wall.roster) starts.push_back({wall, recorded_at(folder, kind + host.name, 1), {}});
+  return starts;
+}
+
 std::string tabled_ticks(double phase) {
   std::string text = "[";
   for (int client = 0; client < 8; ++client) {
@@ -63,13 +72,15 @@ TEST_CASE("a run in real time replays to its digests, whoever does the arithmeti
   const std::vector<std::string> hasty{"algorithm.retain_on_loss=true", "mailbox.deadline=0.5"};
   for (const auto& more : {std::vector<std::string>{}, digits_instead(), hasty}) {
     const Folder folder;
-    const config::Experiment wall = experiment(in_a_second + more);
-    const RunResult result = run(wall, recorded_at(folder));
-    CHECK(result.messages.computations > 300);
-    CHECK(result.messages.kept + result.messages.late > 200);
-    CHECK(result.messages.lost > 10);
+    const config::Experiment wall = experiment(in_a_second + until_enough + more);
+    const RunResult result = run_until(wall, recorded_at(folder), [](const Sample& sample) {
+      const MessageCounts& counts = sample.header.counts;
+      return counts.computations > 300 && counts.kept + counts.late > 200 && counts.lost > 10 &&
+             sample.header.model_messages >= 4 * 7;
+    });
+    CHECK(result.was_stopped);
     CHECK(result.unifications == 0);
-    CHECK(result.model_messages == 4 * 7);
+    CHECK(result.model_messages % 7 == 0);
     for (const unsigned threads : {1u, 2u})
       CHECK(digests(replay(wall, folder / "timeline.rbt", on_threads(threads))) == digests(result));
   }
@@ -98,22 +109,34 @@ TEST_CASE("with tabled ticks every client takes the same steps in virtual and in
                                            "clients.transmit={law=\"table\",ticks=" + tabled_ticks(0.5) + "}"};
   const Folder folder;
   run(experiment(tabled), recorded_at(folder, "virtual.rbt"));
-  run(experiment(tabled + std::vector<std::string>{"clock=wall", "time_scale=2"}), recorded_at(folder, "wall.rbt"));
   const auto expected = steps_of(folder / "virtual.rbt");
   CHECK(expected.size() == 8);
   CHECK(expected.at(0).size() > 18);
-  CHECK(steps_of(folder / "wall.rbt") == expected);
+  config::Experiment wall = experiment(tabled + std::vector<std::string>{"clock=wall", "time_scale=2"});
+  std::map<std::uint32_t, std::vector<std::string>> recorded;
+  at_some_pace(wall, [&] {  // at which none of these gaps is bridged
+    run(wall, recorded_at(folder, "wall.rbt"));
+    recorded = steps_of(folder / "wall.rbt");
+    return recorded == expected;
+  });
+  CHECK(recorded == expected);
 }
 
 TEST_CASE("ticks come at the pace that is asked for: what is not computed is skipped, and counted") {
-  const RunResult result = run(experiment(in_a_second), on_threads(2));
-  REQUIRE(result.paces.size() == 8);
-  double requested = 0, achieved = 0;
-  std::uint64_t skipped = 0;
-  for (const Pace& pace : result.paces) requested += pace.requested, achieved += pace.achieved, skipped += pace.skipped;
-  CHECK(requested == doctest::Approx(16));
-  const double per_second = static_cast<double>(skipped) / 30.5;
-  CHECK(achieved + per_second == doctest::Approx(16).epsilon(0.2));  // what the law itself scatters over 30 seconds
+  const RunResult virtually = run(experiment(), on_threads(2));  // where no tick is skipped
+  const std::vector<std::string> as_it_is, beyond_any_machine{"time_scale=3000"};
+  for (const auto& more : {as_it_is, beyond_any_machine}) {
+    const RunResult result = run(experiment(in_a_second + more), on_threads(2));
+    REQUIRE(result.paces.size() == 8);
+    double requested = 0, achieved = 0;
+    for (std::size_t i = 0; i < 8; ++i) {
+      const Pace& pace = result.paces[i];
+      CHECK(result.by_client[i].computations + pace.skipped == virtually.by_client[i].computations);
+      requested += pace.requested, achieved += pace.achieved;
+    }
+    CHECK(requested == doctest::Approx(16));
+    CHECK(achieved == doctest::Approx(static_cast<double>(result.messages.computations) / 30.5));
+  }
 }
 
 TEST_CASE("ticks that find the computation before unfinished are skipped, and the run says so") {
@@ -130,11 +153,12 @@ TEST_CASE("ticks that find the computation before unfinished are skipped, and th
 }
 
 TEST_CASE("saturated clients compute one after the other without waiting for a timer") {
-  const std::vector<std::string> slow = {"clock=wall", "time_scale=1", "until=1.0", "clients.compute.rate=1.0"};
+  const std::vector<std::string> slow = {"clock=wall", "time_scale=1", "until=1.0", "clients.compute.rate=1e-6"};
   const RunResult idle = run(experiment(slow), on_threads(2));
-  const RunResult busy = run(experiment(slow + std::vector<std::string>{"saturate=true"}), on_threads(2));
-  CHECK(idle.messages.computations < 40);
-  CHECK(busy.messages.computations > 1000);
+  const config::Experiment busy = experiment(slow + std::vector<std::string>{"saturate=true"} + until_enough);
+  const auto is_enough = [](const Sample& sample) { return sample.header.counts.computations > 1000; };
+  CHECK(idle.messages.computations == 0);
+  CHECK(run_until(busy, on_threads(2), is_enough).was_stopped);
 }
 
 TEST_CASE("a wish to stop ends a real run with its results so far") {
@@ -142,9 +166,9 @@ TEST_CASE("a wish to stop ends a real run with its results so far") {
   RunOptions options = on_threads(2);
   options.stop = &stop;
   options.on_progress = [&](const Progress& progress) { stop = progress.virtual_seconds > 5; };
-  const RunResult result = run(experiment({"clock=wall", "time_scale=20", "until=1000.0"}), options);
+  const RunResult result = run(experiment({"clock=wall", "time_scale=20", "until=100000.0"}), options);
   CHECK(result.was_stopped);
-  CHECK(result.virtual_seconds < 500);
+  CHECK(result.virtual_seconds < 50000);  // 40 minutes
   CHECK(result.digests.model.size() == 64);
 }
 
@@ -159,6 +183,8 @@ TEST_CASE("a client that fails in the middle of a real run ends it, while the ot
       g = x;
       return 0.5 * x.squaredNorm();
     }
+    // Else it might tire while a model is scored.
+    Score score(ConstVectorRef<double>, Part, Scratch<double>&) const override { return empty_score(0); }
 
    private:
     bool tires_;
@@ -166,8 +192,8 @@ TEST_CASE("a client that fails in the middle of a real run ends it, while the ot
   };
   RunOptions options = on_threads(2);
   options.own_double.learner = [](ClientId client) { return std::make_unique<Tiring>(client == ClientId{3}); };
-  const config::Experiment tiring = experiment({"clock=wall", "time_scale=1", "saturate=true", "precision=float64", "until=1000.0",
-                                                "metrics.clients=1"});  // or client 3 might tire while it is evaluated
+  const config::Experiment tiring =
+      experiment({"clock=wall", "time_scale=1", "saturate=true", "precision=float64", "until=1000.0"});
   const std::string text = complaint<RunFailed>([&] { run(tiring, options); });
   CHECK(contains(text, "client 3 failed in compute"));
   CHECK(contains(text, "too tired"));
@@ -178,10 +204,10 @@ TEST_CASE("a record that the disk does not take ends a run in real time at once"
   options.record = "/dev/full";
   const Duration before = monotonic_now();
   CHECK(contains(complaint<RunFailed>([&] {
-                   run(experiment({"clock=wall", "time_scale=30", "until=3000.0"}), options);
+                   run(experiment({"clock=wall", "time_scale=30", "until=30000.0"}), options);
                  }),
                  "cannot write /dev/full"));
-  CHECK(monotonic_now() - before < std::chrono::seconds(50));  // of a hundred
+  CHECK(monotonic_now() - before < patience);  // of a thousand
 }
 
 TEST_CASE("what an earlier start has left that never came to a run is begun anew") {
@@ -300,8 +326,12 @@ std::vector<std::string> rounds_of(const std::string& algorithm) {
           "mailbox.cap_period=none",     "mailbox.deadline=none", "precision=float64"};
 }
 
-// They may end in another round of the same run. What came twice, because it was asked for, and first states do not
-// count.
+// Eight clients on a ring that hear both neighbours in each round: the slowest is hardly behind the others.
+auto have_gone_through(std::uint64_t rounds) {
+  return [rounds](const Sample& sample) { return sample.header.counts.kept >= 16 * rounds; };
+}
+
+// They may end in another round of the same run. What came twice, because it was asked for, and first states do not count.
 void check_begins_as(const std::filesystem::path& expected, const std::filesystem::path& record, std::size_t clients,
                      std::size_t least) {
   const auto all = steps_of(expected);
@@ -326,8 +356,9 @@ TEST_CASE("in rounds every client takes the same steps in virtual and in real ti
     std::vector<std::string> more = rounds_of(algorithm);
     if (algorithm == "dpsgd") more = more + std::vector<std::string>{"unification.period=3.0"};
     run(experiment(more + std::vector<std::string>{"channel.loss=0.2"}), recorded_at(folder, "virtual.rbt"));
-    const config::Experiment wall = experiment(in_a_second + more + std::vector<std::string>{"channel.loss=0.2"});
-    const RunResult result = run(wall, recorded_at(folder, "wall.rbt"));
+    const config::Experiment wall = experiment(in_a_second + until_enough + more + std::vector<std::string>{"channel.loss=0.2"});
+    const RunResult result = run_until(wall, recorded_at(folder, "wall.rbt"), have_gone_through(20));
+    CHECK(result.was_stopped);
     CHECK(result.messages.lost == 0);
     CHECK(result.messages.late == 0);
     check_begins_as(folder / "virtual.rbt", folder / "wall.rbt", 8, 15);
@@ -339,17 +370,19 @@ TEST_CASE("in rounds in real time a message takes the links of the round of its 
   const Folder folder;
   const std::vector<std::string> fading = {"until=20.5", "channel={kind=\"rayleigh_threshold\",threshold=1.0,delay=0.01}"};
   run(experiment(rounds_of("dpsgd") + fading), recorded_at(folder, "virtual.rbt"));
-  const config::Experiment wall = experiment(std::vector<std::string>{"clock=wall", "time_scale=20"} + rounds_of("dpsgd") + fading);
-  const RunResult result = run(wall, recorded_at(folder, "wall.rbt"));
+  const config::Experiment wall =
+      experiment(std::vector<std::string>{"clock=wall", "time_scale=20"} + rounds_of("dpsgd") + fading + until_enough);
+  const RunResult result = run_until(wall, recorded_at(folder, "wall.rbt"), have_gone_through(20));
+  CHECK(result.was_stopped);
   CHECK(result.messages.lost == 0);
   check_begins_as(folder / "virtual.rbt", folder / "wall.rbt", 8, 20);
 }
 
 TEST_CASE("in rounds in real time nothing is sent once more while it is under way") {
-  const std::vector<std::string> slow = {"clock=wall", "time_scale=20", "until=60.5",
-                                         "channel={kind=\"random\",delay=12.0}"};  // 0.6 real seconds
-  const RunResult result = run(experiment(rounds_of("dpsgd") + slow), on_threads(1));
-  CHECK(result.messages.kept > 20);
+  // 2.6 real seconds; who waits asks after 0.25, 0.75 and 1.75 of them, and then after 3.75.
+  const std::vector<std::string> slow = {"clock=wall", "time_scale=20", "channel={kind=\"random\",delay=52.0}"};
+  const RunResult result = run_until(experiment(rounds_of("dpsgd") + until_enough + slow), on_threads(1), have_gone_through(1));
+  CHECK(result.was_stopped);
   CHECK(result.messages.duplicates == 0);
 }
 
@@ -357,14 +390,17 @@ TEST_CASE("three hosts go through their rounds together, whatever their links lo
   const Folder folder;
   const std::vector<std::string> exact = rounds_of("nids") + std::vector<std::string>{"until=15.5", "channel={kind=\"ideal\"}"};
   run(experiment(exact), recorded_at(folder, "virtual.rbt"));
-  const config::Experiment wall = over_hosts(experiment(std::vector<std::string>{"clock=wall", "time_scale=5"} + exact), 3);
+  config::Experiment wall = over_hosts(experiment(std::vector<std::string>{"clock=wall", "time_scale=5"} + exact), 3);
   Impairment links;
   links.loss = 0.1, links.duplicate = 0.1, links.reorder = 0.2;
-  std::vector<HostStart> starts;
-  for (const std::string host : {"a", "b", "c"}) starts.push_back({wall, recorded_at(folder, host, 1), {}});
-  const auto outcomes = run_hosts(starts, links);
-  for (const HostOutcome& outcome : outcomes) REQUIRE(outcome.complaint == "");
-  CHECK(outcomes[0].result.messages.duplicates > 0);
+  std::vector<HostOutcome> outcomes;
+  const bool had_time = at_some_pace(wall, [&] {
+    outcomes = run_hosts(recorded_starts(wall, folder), links);
+    for (const HostOutcome& outcome : outcomes) REQUIRE(outcome.complaint == "");
+    const MessageCounts& counts = outcomes[0].result.messages;
+    return counts.duplicates > 0 && counts.kept > 16 * 6;
+  });
+  CHECK(had_time);
   const std::map<std::string, std::size_t> shares{{"a", 3}, {"b", 3}, {"c", 2}};
   for (const auto& [host, clients] : shares) check_begins_as(folder / "virtual.rbt", folder / host, clients, 9);
   CHECK(digests(replay(wall, {folder / "a", folder / "b", folder / "c"}, {}, on_threads(2))) == digests(outcomes[0].result));
@@ -385,16 +421,18 @@ TEST_CASE("three hosts in real time gather their results at the first, and their
     if (algorithm != "draco")
       more = more + std::vector<std::string>{"unification.period=none", "mailbox.cap=none", "mailbox.cap_period=none"};
     if (algorithm == "pame") more = more + std::vector<std::string>{"topology.kind=complete"};
-    const config::Experiment wall = over_hosts(experiment(in_a_second + more), 3);
-    std::vector<HostStart> starts;
-    for (const std::string host : {"a", "b", "c"}) starts.push_back({wall, recorded_at(folder, host, 1), {}});
-    const auto outcomes = run_hosts(starts);
-    for (const HostOutcome& outcome : outcomes) CHECK(outcome.complaint == "");
+    config::Experiment wall = over_hosts(experiment(in_a_second + more), 3);
+    std::vector<HostOutcome> outcomes;
+    const bool had_time = at_some_pace(wall, [&] {
+      outcomes = run_hosts(recorded_starts(wall, folder));
+      for (const HostOutcome& outcome : outcomes) CHECK(outcome.complaint == "");
+      return outcomes[0].result.messages.kept > 100;
+    });
+    CHECK(had_time);
     CHECK(outcomes[0].result.gathered_by == "");
     CHECK(outcomes[1].result.gathered_by == "a");
     CHECK(outcomes[2].result.gathered_by == "a");
     CHECK(outcomes[0].result.absent.empty());
-    CHECK(outcomes[0].result.messages.kept > 100);
     const RunResult again = replay(wall, {folder / "a", folder / "b", folder / "c"}, {}, on_threads(2));
     CHECK(digests(again) == digests(outcomes[0].result));
   }
@@ -402,24 +440,27 @@ TEST_CASE("three hosts in real time gather their results at the first, and their
 
 TEST_CASE("what one host of a run lets wait at another is bounded and counted, and all of them go on learning") {
   const Folder folder;
-  const config::Experiment wall = over_hosts(experiment(in_a_second + std::vector<std::string>{"hosts.drain=1.0"}), 2);
   const auto run = [&](std::uint32_t floods) {
     const std::string kind = floods > 0 ? "flooded" : "calm";
-    std::vector<HostStart> starts;
-    for (const std::string host : {"a", "b"}) starts.push_back({wall, recorded_at(folder, kind + host, 1), {}});
-    starts[0].floods = floods;
-    const auto outcomes = run_hosts(starts);
-    for (const HostOutcome& outcome : outcomes) CHECK(outcome.complaint == "");
-    const std::size_t refused = number_before(" beyond what may wait", outcomes[1].result.hosts.back());
-    CHECK((refused >= 20'000) == (floods > 0));
+    config::Experiment wall = over_hosts(experiment(in_a_second + std::vector<std::string>{"hosts.drain=1.0"}), 2);
+    std::vector<HostOutcome> outcomes;
+    std::size_t refused = 0;
+    const bool had_time = at_some_pace(wall, [&] {
+      std::vector<HostStart> starts = recorded_starts(wall, folder, kind);
+      starts[0].floods = floods;
+      outcomes = run_hosts(starts);
+      for (const HostOutcome& outcome : outcomes) CHECK(outcome.complaint == "");
+      refused = number_before(" beyond what may wait", outcomes[1].result.hosts.back());
+      return outcomes[0].result.messages.kept > 20 && refused >= floods / 6;
+    });
+    CHECK(had_time);
+    CHECK((refused > 0) == (floods > 0));
     const RunResult again = replay(wall, {folder / (kind + "a"), folder / (kind + "b")}, {}, on_threads(2));
     CHECK(digests(again) == digests(outcomes[0].result));
     return outcomes[0].result;
   };
-  const RunResult calm = run(0), flooded = run(120'000);  // 100,000 may wait
-  CHECK(calm.messages.kept > 20);
-  CHECK(flooded.messages.kept > 20);
-  CHECK(flooded.absent.empty());
+  run(0);
+  CHECK(run(120'000).absent.empty());  // 100,000 may wait
 }
 
 TEST_CASE("gradient tracking keeps its mass over hosts and links that lose, double and overtake, and finds the optimum") {
@@ -427,19 +468,21 @@ TEST_CASE("gradient tracking keeps its mass over hosts and links that lose, doub
       "clock=wall",           "time_scale=30",           "until=120.0",      "algorithm.name=spodgt",   "algorithm.eta=0.05",
       "precision=float64",    "unification.period=none", "mailbox.cap=none", "mailbox.cap_period=none", "channel={kind=\"ideal\"}",
       "mailbox.deadline=none"};
-  const config::Experiment wall = over_hosts(experiment(tracking), 3);
+  config::Experiment wall = over_hosts(experiment(tracking), 3);
   Impairment links;
   links.loss = 0.1, links.duplicate = 0.1, links.reorder = 0.2;
   RunOptions options = on_threads(1);
   options.keeps_models = true;
-  const auto outcomes = run_hosts(wall, options, links);
-  REQUIRE(outcomes[0].complaint == "");
-  const RunResult& result = outcomes[0].result;
-  const Sample& last = result.samples.back();
-  CHECK(last.defect.name != "");
-  CHECK(last.defect.size < 1e-9);
-  CHECK(last.consensus < 1e-8);
-  CHECK(result.messages.duplicates + result.messages.superseded > 0);
+  const bool had_time = at_some_pace(wall, [&] {
+    const auto outcomes = run_hosts(wall, options, links);
+    REQUIRE(outcomes[0].complaint == "");
+    const RunResult& result = outcomes[0].result;
+    const Sample& last = result.samples.back();
+    CHECK(last.defect.name != "");
+    CHECK(last.defect.size < 1e-9);
+    return last.consensus < 1e-8 && result.messages.duplicates + result.messages.superseded > 0;
+  });
+  CHECK(had_time);
 }
 
 TEST_CASE("an alarm rings on one thread, in the order of time, and never before its time") {

@@ -67,7 +67,6 @@ Vector<double> mean_of(const Matrix<double>& rows) { return rows.colwise().mean(
 }  // namespace
 
 // ---- compressors
-// ------------------------------------------------------------------------------------------------------
 
 TEST_CASE("top-k keeps the k largest by size, and of equal ones those at the lowest coordinates") {
   Sender sender(5);
@@ -162,7 +161,6 @@ TEST_CASE("bits are counted as papers do: addresses of ceil log2 n bits, values 
 }
 
 // ---- the adaptive quantiser
-// -------------------------------------------------------------------------------------------
 
 TEST_CASE("a quantised number is at most eta + omega |x| away, whatever its size") {
   for (const double omega : {0.0, 0.05, 0.2, 0.7})
@@ -211,7 +209,6 @@ TEST_CASE("zigzag and Elias gamma give short codes to levels near zero") {
 }
 
 // ---- CHOCO-SGD
-// --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("CHOCO with everything sent and gamma = 1 is adapt then combine") {
   const QuadraticWorld world(6, 3, 21);
@@ -288,7 +285,6 @@ TEST_CASE("a compressed message holds the coordinates and their values, and says
 }
 
 // ---- BEER
-// -------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("BEER is what its equations say with a copy of every neighbour, and the mean tracker is the mean gradient") {
   const QuadraticWorld world(6, 5, 23);
@@ -319,7 +315,6 @@ TEST_CASE("BEER comes to the optimum although only two of five coordinates are s
 }
 
 // ---- NIDS
-// -------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("NIDS is (I + W)/2 (2 x - x_before - eta (g - g_before)), and the mean model follows the mean gradient") {
   const QuadraticWorld world(6, 3, 25);
@@ -360,7 +355,6 @@ TEST_CASE("a NIDS client that adopts a model takes a first step again") {
 }
 
 // ---- ANQ-NIDS
-// ---------------------------------------------------------------------------------------------------------
 
 TEST_CASE("ANQ-NIDS does what copies of everybody's levels would, the quantiser ever finer, and keeps the mean exact") {
   const QuadraticWorld world(6, 3, 27);
@@ -403,7 +397,6 @@ TEST_CASE("a message of ANQ-NIDS costs the Elias gamma codes of its levels") {
 }
 
 // ---- floats and options
-// -----------------------------------------------------------------------------------------------
 
 TEST_CASE("sender and receiver of floats agree on every copy, bit for bit") {
   TensorPool pool;

@@ -61,7 +61,6 @@ TEST_CASE("long models meet as short ones do, to the last number") {
 }
 
 // ---- D-PSGD
-// -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("adapt then combine is X+ = W (X - eta G)") {
   const QuadraticWorld world(6, 3, 1);
@@ -149,7 +148,6 @@ TEST_CASE("local_only is D-PSGD with W = I, and has nothing to send") {
 }
 
 // ---- DeceFL
-// -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("DeceFL is w+ = W w - eta_t c g(w), each client with the step size and the weight that are its own") {
   const QuadraticWorld world(6, 3, 6);
@@ -247,7 +245,6 @@ TEST_CASE("the pseudo-gradient belongs to the model before it met the others") {
 }
 
 // ---- asynchronous DSGD
-// ------------------------------------------------------------------------------------------------
 
 TEST_CASE("without staleness, noise and damping asynchronous DSGD is D-PSGD, and so are its synchronous baselines") {
   const QuadraticWorld world(6, 3, 11);
@@ -310,7 +307,6 @@ TEST_CASE("equalised steps are as long in the mean, whatever a client's chance t
 }
 
 // ---- DFedSAM
-// ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a sharpness-aware step takes the gradient rho ahead, and none where the loss is flat") {
   const AlgorithmOptions options = options_of({{"eta", 0.5}, {"rho", 1.0}});
@@ -354,7 +350,6 @@ TEST_CASE("Q gossip steps apply W Q times to what K local steps made") {
 }
 
 // ---- event-triggered gossip
-// -------------------------------------------------------------------------------------------
 
 TEST_CASE("an event-triggered client sends when its model has moved farther than the threshold since it last sent") {
   LoneClient client(entries::event_triggered, options_of({{"eta", 0.5}, {"threshold", 1.0}}), numbers({4, 0}), pull_to_zero(2));
@@ -378,7 +373,6 @@ TEST_CASE("with threshold 0 every model that has moved is sent") {
 }
 
 // ---- options
-// ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("options of the gossip family that cannot be are refused with the condition that fails") {
   const auto complaint = [](const CatalogueEntry& entry, const char* name, AlgorithmOptions::Value value) {

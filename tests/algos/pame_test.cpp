@@ -61,7 +61,6 @@ std::string refusal(const Graph& graph, double nu) {
 }  // namespace
 
 // ---- the operator
-// -----------------------------------------------------------------------------------------------------
 
 TEST_CASE("the worked example of the paper: a value of zero has arrived, and the own value only fills in") {
   const Outcome outcome =
@@ -122,7 +121,6 @@ TEST_CASE("a message costs a value for each coordinate it has and a bit for each
 }
 
 // ---- the algorithm
-// ----------------------------------------------------------------------------------------------------
 
 TEST_CASE("PaME is what its equations say, with periods, choices and coordinates that are given") {
   constexpr std::uint32_t m = 6;

@@ -58,7 +58,9 @@ Command::~Command() {
   waitpid(process_, &status_, 0);
 }
 
-void Command::send(int signal) const { kill(process_, signal); }
+void Command::send(int signal) const {
+  if (!has_ended_) kill(process_, signal);  // else the number may be another's
+}
 
 bool Command::is_running() {
   if (!has_ended_) has_ended_ = waitpid(process_, &status_, WNOHANG) == process_;

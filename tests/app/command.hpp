@@ -13,6 +13,9 @@ namespace rubato::test {
 
 using Arguments = std::vector<std::string>;
 
+/// How long a test waits for what must happen: generous, because only a failing test waits so long.
+inline constexpr std::chrono::seconds patience{180};
+
 /// A fresh folder that goes with everything in it.
 class Folder {
  public:
@@ -54,7 +57,7 @@ class Command {
   /// True once the program handles this signal itself, as the kernel sees it.
   bool catches(int signal) const;
   /// Waits for the end; after `limit` it is forced and the code is -1.
-  Ended wait(std::chrono::seconds limit = std::chrono::seconds(60));
+  Ended wait(std::chrono::seconds limit = patience);
 
  private:
   Folder streams_;
@@ -67,7 +70,7 @@ class Command {
 Ended run_rubato(const Arguments& arguments, const Command::Where& where = {});
 
 /// Looks again and again until the condition holds; false after `limit`.
-bool becomes_true(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(60));
+bool becomes_true(const std::function<bool()>& condition, std::chrono::seconds limit = patience);
 
 bool contains(const std::string& text, const std::string& part);
 std::string text_of(const std::filesystem::path& file);

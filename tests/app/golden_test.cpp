@@ -186,7 +186,7 @@ TEST_CASE("whatever is damaged in a case, the answer is a verdict: no crash, no 
             }
             return std::string("done");
           },
-          std::chrono::seconds(20));
+          patience);
       CHECK(ended == "done");
     }
   }

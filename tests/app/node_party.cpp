@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <sstream>
 
 #include "runtime/record.hpp"
 
@@ -128,6 +129,23 @@ void Party::see_go_on(const Names& hosts) {
     CAPTURE(process(host).err());
     REQUIRE(goes_on);
     REQUIRE(process(host).is_running());
+  }
+}
+
+void Party::see_learn(const Names& hosts, double accuracy) {
+  constexpr int column = 8;  // of metrics.csv: accuracy_mean
+  for (const std::string& host : hosts) {
+    CAPTURE(host);
+    const bool has_learnt = becomes_true([&] {
+      std::string text = text_of(folder(host) / "metrics.csv");
+      text.resize(text.find_last_of('\n') + 1);  // what is whole
+      const std::size_t last_line = text.size() < 2 ? 0 : text.find_last_of('\n', text.size() - 2) + 1;
+      std::istringstream line(text.substr(last_line));
+      std::string value;
+      for (int i = 0; i <= column; ++i) std::getline(line, value, ',');
+      return samples(host) > 0 && !value.empty() && std::stod(value) > accuracy;
+    });
+    REQUIRE(has_learnt);
   }
 }
 

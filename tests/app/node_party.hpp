@@ -45,6 +45,8 @@ class Party {
   std::uintmax_t recorded_bytes(const std::string& host) const;
   /// REQUIREs that each of them measures again and again from now on.
   void see_go_on(const Names& hosts);
+  /// REQUIREs that each of them measures an accuracy of its own clients that is higher.
+  void see_learn(const Names& hosts, double accuracy);
   nlohmann::json summary(const std::string& host) const;
 
   /// With the folders of all hosts.

@@ -36,7 +36,7 @@ std::string endless() {
   return R"(name = "endless"
 until = 1e8
 [hosts]
-lost_after = 2.0
+lost_after = 5.0
 [clients]
 count = 8
 [topology]
