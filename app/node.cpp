@@ -18,7 +18,7 @@
 #include "experiment/file/fingerprint.hpp"
 #include "experiment/roster.hpp"
 #include "transports/impaired.hpp"
-#include "transports/zmq_transport.hpp"
+#include "transports/open.hpp"
 
 namespace rubato::app {
 
@@ -31,9 +31,9 @@ void say_in_red(const std::string& sentence) {
   std::cerr << (is_terminal ? "\033[1;31m" : "") << "warning: " << sentence << (is_terminal ? "\033[0m" : "") << "\n";
 }
 
-ZmqOptions zmq_options(const NodeArguments& arguments, const config::Experiment& experiment, HostId self) {
+TransportOptions transport_options(const NodeArguments& arguments, const config::Experiment& experiment, HostId self) {
   const config::Host& me = experiment.roster[self.value];
-  ZmqOptions options;
+  TransportOptions options;
   options.self = self;
   for (const config::Host& host : experiment.roster)
     options.hosts.push_back({host.name, host.address, host.public_key.value_or("")});
@@ -88,7 +88,7 @@ int node(const NodeArguments& arguments) {
   config::Experiment experiment = config::read_experiment(arguments.run.file, overrides_of(arguments.run), std::cerr);
   const HostId self = select_host(arguments, experiment);
   const bool is_wall = experiment.clock == config::ClockKind::wall_time;
-  ZmqOptions options = zmq_options(arguments, experiment, self);
+  TransportOptions options = transport_options(arguments, experiment, self);
   const auto is_same = [&](const std::filesystem::path& file) {
     if (!is_wall || arguments.starts_anew) return false;
     try {
@@ -101,9 +101,9 @@ int node(const NodeArguments& arguments) {
   const auto folder = arguments.run.out.empty() ? nullptr : std::make_unique<RunFolder>(arguments.run.out, is_same);
   const std::uint64_t life = options.life = new_life(folder.get());
   TensorPool pool;
-  ZmqTransport sockets(options, pool);
-  if (!sockets.warning().empty()) say_in_red(sockets.warning());
-  Impaired transport(sockets, impairment_of(experiment), static_cast<std::uint64_t>(experiment.seed) + self.value);
+  const OpenTransport sockets = open_transport(options, pool);
+  if (!sockets.warning.empty()) say_in_red(sockets.warning);
+  Impaired transport(*sockets.transport, impairment_of(experiment), static_cast<std::uint64_t>(experiment.seed) + self.value);
   if (folder && is_wall) folder->write(life_file, std::to_string(life) + "\n");
   if (folder && !folder->has_earlier_life()) folder->write("experiment.toml", config::write_experiment(experiment));
   ProgressLine line(experiment.until, arguments.run.quiet);

@@ -179,8 +179,8 @@ struct Identities {
   Identity receiver = make_identity(), sender = make_identity();
 };
 
-ZmqOptions options_of(HostId self, const Case& test, const Identities& keys, const fs::path& folder) {
-  ZmqOptions options;
+TransportOptions options_of(HostId self, const Case& test, const Identities& keys, const fs::path& folder) {
+  TransportOptions options;
   options.self = self;
   options.hosts = {{"receiver", "", test.is_curve ? keys.receiver.public_key : ""},
                    {"sender", "", test.is_curve ? keys.sender.public_key : ""}};

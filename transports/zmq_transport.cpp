@@ -49,7 +49,7 @@ int milliseconds(Duration duration) {
   return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
 }
 
-int frames(std::size_t bytes, const ZmqLimits& limits) {
+int frames(std::size_t bytes, const TransportLimits& limits) {
   return static_cast<int>(std::clamp<std::size_t>(bytes / limits.frame.piece_bytes, 16, 1000));
 }
 
@@ -59,7 +59,7 @@ std::uint64_t time_of_day() {
   return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch() / Duration(1));
 }
 
-void check_sizes(const ZmqLimits& limits) {
+void check_sizes(const TransportLimits& limits) {
   const std::size_t piece = limits.frame.piece_bytes;
   if (piece < 1024 || piece > (std::size_t{1} << 30))
     throw std::invalid_argument("a piece of " + std::to_string(piece) + " bytes: 1 KiB to 1 GiB are allowed");
@@ -68,9 +68,9 @@ void check_sizes(const ZmqLimits& limits) {
                                 " bytes, cannot hold the largest parcel, " + std::to_string(limits.frame.parcel_bytes));
 }
 
-void check_keys(const ZmqOptions& options) {
+void check_keys(const TransportOptions& options) {
   std::vector<std::string> seen;
-  for (const ZmqHost& host : options.hosts) {
+  for (const TransportHost& host : options.hosts) {
     if (!options.secret.is_there()) {
       if (!host.public_key.empty())
         throw std::invalid_argument("host " + in_quotes(host.name) + " has a public key, but we have no secret key");
@@ -81,12 +81,12 @@ void check_keys(const ZmqOptions& options) {
       throw std::invalid_argument("host " + in_quotes(host.name) + " has the same public key as another host");
     seen.push_back(host.public_key);
   }
-  const ZmqHost& own = options.hosts[options.self.value];
+  const TransportHost& own = options.hosts[options.self.value];
   if (options.secret.is_there() && options.secret.public_key() != own.public_key)
     throw std::invalid_argument("the secret key is not the other half of the public key of host " + in_quotes(own.name));
 }
 
-void check(const ZmqOptions& options) {
+void check(const TransportOptions& options) {
   if (options.hosts.size() <= options.self.value)
     throw std::invalid_argument("the roster has " + std::to_string(options.hosts.size()) + " hosts, so there is no host " +
                                 std::to_string(options.self.value));
@@ -103,7 +103,7 @@ void let_malloc_keep_buffers() {
 }
 
 // The sentence to be printed in red, or a refusal.
-std::string plain_text_warning(const ZmqOptions& options, const std::string& address, const std::string& whose) {
+std::string plain_text_warning(const TransportOptions& options, const std::string& address, const std::string& whose) {
   if (options.secret.is_there() || stays_here(address)) return "";
   const std::string sentence = "the address of " + whose + ", " + in_quotes(address) +
                                ", is not on this machine, and without keys everybody on the way can read and forge what is sent";
@@ -114,7 +114,7 @@ std::string plain_text_warning(const ZmqOptions& options, const std::string& add
   return "INSECURE: " + sentence;
 }
 
-std::size_t longest_part(const ZmqLimits& limits) { return limits.frame.piece_bytes + header_room; }
+std::size_t longest_part(const TransportLimits& limits) { return limits.frame.piece_bytes + header_room; }
 
 // How many of them are ready, after at most a tick; below 0: a signal has broken off the wait.
 int wait_for(std::vector<zmq::pollitem_t>& items) {
@@ -123,8 +123,8 @@ int wait_for(std::vector<zmq::pollitem_t>& items) {
   return ready;
 }
 
-ZmqWatch::Limits watch_limits(const ZmqOptions& options) {
-  const ZmqLimits& limits = options.limits;
+ZmqWatch::Limits watch_limits(const TransportOptions& options) {
+  const TransportLimits& limits = options.limits;
   const auto waiting = static_cast<std::size_t>(frames(limits.flight_bytes, limits)) + 2;
   return {2 * options.hosts.size() + 64, waiting * longest_part(limits) + kernel_buffers, limits.silence};
 }
@@ -133,7 +133,7 @@ ZmqWatch::Limits watch_limits(const ZmqOptions& options) {
 
 class ZmqTransport::Engine {
  public:
-  Engine(ZmqOptions options, TensorPool& pool);
+  Engine(TransportOptions options, TensorPool& pool);
   ~Engine();
 
   void reach(HostId host, const std::string& address);
@@ -168,7 +168,7 @@ class ZmqTransport::Engine {
   void tell_troubles(const std::string& who);
   std::string of_refused(const Trouble& trouble) const;
 
-  ZmqOptions options_;
+  TransportOptions options_;
   zmq::context_t context_;
   ZmqGatekeeper gatekeeper_;
   zmq::socket_t incoming_;
@@ -196,7 +196,7 @@ class ZmqTransport::Engine {
   std::thread thread_;
 };
 
-ZmqTransport::Engine::Engine(ZmqOptions options, TensorPool& pool)
+ZmqTransport::Engine::Engine(TransportOptions options, TensorPool& pool)
     : options_{(check(options), std::move(options))},
       context_{1, static_cast<int>(options_.hosts.size()) + 16},
       gatekeeper_{context_, public_keys()},
@@ -225,12 +225,12 @@ ZmqTransport::Engine::~Engine() { stop(Duration::zero()); }
 std::vector<std::string> ZmqTransport::Engine::public_keys() const {
   std::vector<std::string> keys;
   if (options_.secret.is_there())
-    for (const ZmqHost& host : options_.hosts) keys.push_back(host.public_key);
+    for (const TransportHost& host : options_.hosts) keys.push_back(host.public_key);
   return keys;
 }
 
 void ZmqTransport::Engine::set_common(zmq::socket_t& socket) {
-  const ZmqLimits& limits = options_.limits;
+  const TransportLimits& limits = options_.limits;
   socket.set(zmq::sockopt::linger, 0);
   socket.set(zmq::sockopt::handshake_ivl, milliseconds(limits.handshake));
   socket.set(zmq::sockopt::heartbeat_ivl, milliseconds(limits.heartbeat));
@@ -255,7 +255,7 @@ zmq::socket_t ZmqTransport::Engine::made_incoming() {
 zmq::socket_t ZmqTransport::Engine::made_outgoing(HostId to) {
   zmq::socket_t socket(context_, zmq::socket_type::push);
   set_common(socket);
-  const ZmqLimits& limits = options_.limits;
+  const TransportLimits& limits = options_.limits;
   socket.set(zmq::sockopt::immediate, true);  // what cannot leave waits in our queue, which has rules
   socket.set(zmq::sockopt::sndhwm, frames(limits.flight_bytes, limits));
   socket.set(zmq::sockopt::rcvhwm, 1);
@@ -272,7 +272,7 @@ zmq::socket_t ZmqTransport::Engine::made_outgoing(HostId to) {
 }
 
 void ZmqTransport::Engine::listen() {
-  const ZmqHost& own = options_.hosts[options_.self.value];
+  const TransportHost& own = options_.hosts[options_.self.value];
   const std::string address = options_.bind.empty() ? own.address : options_.bind;
   check_address(address, "host " + in_quotes(own.name), true);
   const std::string warning = plain_text_warning(options_, address, "host " + in_quotes(own.name));
@@ -479,7 +479,8 @@ void ZmqTransport::Engine::close_sockets() {
   gatekeeper_.socket().close();
 }
 
-ZmqTransport::ZmqTransport(ZmqOptions options, TensorPool& pool) : engine_{std::make_unique<Engine>(std::move(options), pool)} {}
+ZmqTransport::ZmqTransport(TransportOptions options, TensorPool& pool)
+    : engine_{std::make_unique<Engine>(std::move(options), pool)} {}
 ZmqTransport::~ZmqTransport() = default;
 
 const std::string& ZmqTransport::endpoint() const { return engine_->endpoint(); }

@@ -1,50 +1,13 @@
 // ZmqTransport: parcels between hosts over ZeroMQ, encrypted, over tcp or ipc.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "transports/frame.hpp"
+#include "transports/open.hpp"
 #include "transports/transport.hpp"
-#include "transports/zmq_identity.hpp"
 
 namespace rubato {
-
-/// A host of the roster.
-struct ZmqHost {
-  std::string name;
-  std::string address;     ///< "tcp://10.0.0.1:7001" or "ipc:///run/rubato/a"; may be empty until reach() gives it
-  std::string public_key;  ///< Z85; empty: plain text
-};
-
-struct ZmqLimits {
-  FrameLimits frame;                                   ///< the same at all hosts
-  std::size_t queue_bytes = std::size_t{64} << 20;     ///< waiting to leave for one host
-  std::size_t receive_bytes = std::size_t{256} << 20;  ///< tensors of one host that are unfinished or not let go of
-  std::size_t flight_bytes = std::size_t{4} << 20;     ///< in ZeroMQ's hands for one host, at either end
-  Duration handshake = std::chrono::seconds(10);       ///< for a connection to show who it is
-  Duration heartbeat = std::chrono::seconds(2);
-  Duration silence = std::chrono::seconds(15);  ///< after which a connection counts as dead
-  Duration reconnect_first = std::chrono::milliseconds(50);
-  Duration reconnect_last = std::chrono::seconds(2);  ///< the back-off doubles up to here
-};
-
-struct ZmqOptions {
-  HostId self;
-  std::vector<ZmqHost> hosts;  ///< the roster, in its order, the own one included
-  std::string bind;            ///< where to listen: "tcp://*:7001"; empty: the own address
-  SecretKey secret;            ///< none: plain text
-  bool is_insecure = false;    ///< plain text is allowed beyond this machine
-  /// Must grow from start to start of this host; 0: the time of day.
-  std::uint64_t life = 0;
-  ZmqLimits limits;
-  /// Hears a sentence, once for each kind of trouble, on the socket's thread.
-  std::function<void(const std::string&)> on_trouble;
-};
 
 /// All sockets live on one thread of its own, which also calls the sink.
 class ZmqTransport final : public Transport {
@@ -52,7 +15,7 @@ class ZmqTransport final : public Transport {
   /// Listens at once, connects with start(). What arrives takes its memory from the pool, which outlives the transport
   /// and the parcels. Throws std::invalid_argument: bad address or key, an address in use, plain text that would leave
   /// this machine.
-  ZmqTransport(ZmqOptions options, TensorPool& pool);
+  ZmqTransport(TransportOptions options, TensorPool& pool);
   ~ZmqTransport() override;
 
   /// Where it listens, with the port that the system has chosen.

@@ -165,7 +165,8 @@ bool is_case(const std::filesystem::path& file) { return file.extension() == ".j
 }  // namespace
 
 GoldenVerdict check_golden(const std::filesystem::path& file) {
-  GoldenVerdict verdict{.id = file.stem().string()};
+  GoldenVerdict verdict;
+  verdict.id = file.stem().string();
   try {
     const Json golden_case = read_case(file);
     verdict.id = golden_case.value("id", verdict.id);

@@ -369,11 +369,12 @@ namespace {
 // staleness 0 after a round without one. Where it carries on, the gradient of round r with staleness tau began in round
 // r - tau, right after the one before it. None: some jobs overlap, or both kinds are mixed.
 std::optional<JobRule> jobs_of(const RoundsCase& run) {
-  JobRule thrown_away{.phase = round_computing, .carries_on = false}, carried_on{.phase = round_computing};
+  JobRule jobs;
+  jobs.phase = round_computing;
   bool may_throw_away = true, may_carry_on = true;
   std::vector<std::size_t> begun(run.clients);
   for (std::size_t r = 0; r < run.rounds; ++r) {
-    thrown_away.finishes.emplace_back(run.clients);
+    jobs.finishes.emplace_back(run.clients);
     for (std::size_t i = 0; i < run.clients; ++i) {
       const Json& staleness = run.schedule.at("tau").at(r).at(i);
       if (staleness.is_null()) continue;
@@ -381,12 +382,12 @@ std::optional<JobRule> jobs_of(const RoundsCase& run) {
       may_throw_away &= tau == 0;
       may_carry_on &= begun[i] + tau == r;
       begun[i] = r + 1;
-      thrown_away.finishes.back()[i] = true;
+      jobs.finishes.back()[i] = true;
     }
   }
-  carried_on.finishes = thrown_away.finishes;
-  if (may_carry_on) return carried_on;
-  return may_throw_away ? std::optional(thrown_away) : std::nullopt;
+  if (!may_carry_on && !may_throw_away) return std::nullopt;
+  jobs.carries_on = may_carry_on;
+  return jobs;
 }
 
 // Batches of the rounds in which a client is done; noise of all.

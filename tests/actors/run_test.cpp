@@ -7,6 +7,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "actors/core/task.hpp"
 #include "experiment/build/timing.hpp"
 #include "experiment/digest.hpp"
 #include "learning/models/problems.hpp"

@@ -280,7 +280,7 @@ void algorithm_contract_of(const CatalogueEntry& entry, const AlgorithmOptions& 
     PerformerOf<Real> performer(make_algorithm<Real>(entry, options)(seated.client_view(), view(std::as_const(start)), pool),
                                 *learner, {}, pool);
     ThreadMemory memory;
-    if (client_views.needs().fixes_model_at_start) performer.begin(memory);
+    if (seated.needs().fixes_model_at_start) performer.begin(memory);
     performer.compute({.kind = StepKind::compute}, memory);
     const auto model_of = [&] {
       const auto bytes = performer.model_bytes();
@@ -299,7 +299,7 @@ void algorithm_contract_of(const CatalogueEntry& entry, const AlgorithmOptions& 
       model.common[0] = copy_of<Real>(view(another), pool);
       performer.adopt(model);
     }
-    if (client_views.needs().fixes_model_at_start) performer.begin(memory);
+    if (seated.needs().fixes_model_at_start) performer.begin(memory);
     performer.compute({.kind = StepKind::compute, .index = 1}, memory);
     CHECK(same_bits<Real>(numbers_of<Real>(snapshot), taken));
   }

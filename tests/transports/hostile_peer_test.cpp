@@ -31,7 +31,7 @@ class Scene {
  public:
   /// `handshake`: for a good host more than enough, on a busy machine too, unless the attacker needs a short one.
   explicit Scene(Wire wire, std::size_t receive_bytes = std::size_t{64} << 20, Duration handshake = patience)
-      : party_{pool_, 3, wire, [this, receive_bytes, handshake](ZmqOptions& options) {
+      : party_{pool_, 3, wire, [this, receive_bytes, handshake](TransportOptions& options) {
                  options.limits.handshake = handshake;
                  options.limits.receive_bytes = receive_bytes;
                  if (options.self == victim) options.on_trouble = [this](const std::string& sentence) { told(sentence); };

@@ -39,7 +39,7 @@ enum class Wire { tcp_plain, tcp_curve, ipc_plain, ipc_curve };
 /// A roster and what each host keeps to itself. What they receive comes from the pool.
 class ZmqParty : public Ends {
  public:
-  using Change = std::function<void(ZmqOptions&)>;
+  using Change = std::function<void(TransportOptions&)>;
 
   ZmqParty(TensorPool& pool, std::uint32_t hosts, Wire wire, const Change& change = {}) : pool_{pool}, change_{change} {
     const bool is_curve = wire == Wire::tcp_curve || wire == Wire::ipc_curve;
@@ -54,7 +54,7 @@ class ZmqParty : public Ends {
   }
 
   ZmqTransport& operator[](std::uint32_t host) override { return *hosts_[host]; }
-  const std::vector<ZmqHost>& roster() const { return roster_; }
+  const std::vector<TransportHost>& roster() const { return roster_; }
   const Identity& identity(std::uint32_t host) const { return identities_[host]; }
 
   /// Ends the host; it answers nobody until it is reborn.
@@ -67,7 +67,7 @@ class ZmqParty : public Ends {
 
  private:
   void open(std::uint32_t host) {
-    ZmqOptions options;
+    TransportOptions options;
     options.self = HostId{host};
     options.hosts = roster_;
     options.bind = binds_[host];
@@ -91,7 +91,7 @@ class ZmqParty : public Ends {
   TensorPool& pool_;
   Change change_;
   std::vector<Identity> identities_;
-  std::vector<ZmqHost> roster_;
+  std::vector<TransportHost> roster_;
   std::vector<std::string> binds_;
   std::vector<std::unique_ptr<ZmqTransport>> hosts_;
 };

@@ -40,14 +40,14 @@ struct PartyWithPool : OwnPool, ZmqParty {
 MakeEnds party_over(Wire wire) {
   return [wire](std::uint32_t hosts, std::size_t queue_bytes) {
     return std::make_unique<PartyWithPool>(hosts, wire,
-                                           [queue_bytes](ZmqOptions& options) { options.limits.queue_bytes = queue_bytes; });
+                                           [queue_bytes](TransportOptions& options) { options.limits.queue_bytes = queue_bytes; });
   };
 }
 
 constexpr HostId a{0}, b{1};
 
 /// What a roster is refused with; empty if it is not.
-std::string refusal(const ZmqOptions& options, TensorPool& pool) {
+std::string refusal(const TransportOptions& options, TensorPool& pool) {
   try {
     const ZmqTransport transport(options, pool);
   } catch (const std::invalid_argument& fault) {
@@ -67,7 +67,7 @@ class Sibling {
  public:
   static constexpr std::size_t numbers = 300'000;
 
-  Sibling(const std::vector<ZmqHost>& roster, std::uint64_t life) {
+  Sibling(const std::vector<TransportHost>& roster, std::uint64_t life) {
     REQUIRE(pipe(start_.data()) == 0);
     process_ = fork();
     REQUIRE(process_ >= 0);
@@ -90,13 +90,13 @@ class Sibling {
   }
 
  private:
-  [[noreturn]] void live(const std::vector<ZmqHost>& roster, std::uint64_t life) {
+  [[noreturn]] void live(const std::vector<TransportHost>& roster, std::uint64_t life) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     char signal = 0;
     if (read(start_[0], &signal, 1) != 1) _exit(1);
     TensorPool pool;
     Counter nobody;
-    ZmqOptions options{.self = HostId{1}, .hosts = roster, .life = life};
+    TransportOptions options{.self = HostId{1}, .hosts = roster, .life = life};
     options.limits.frame.piece_bytes = 100'000;
     ZmqTransport host(options, pool);
     host.start(nobody);
@@ -116,6 +116,17 @@ TEST_CASE("ZeroMQ over tcp keeps the transport contract") { transport_contract(p
 TEST_CASE("ZeroMQ over tcp with CURVE keeps the transport contract") { transport_contract(party_over(Wire::tcp_curve)); }
 TEST_CASE("ZeroMQ over ipc keeps the transport contract") { transport_contract(party_over(Wire::ipc_plain)); }
 TEST_CASE("ZeroMQ over ipc with CURVE keeps the transport contract") { transport_contract(party_over(Wire::ipc_curve)); }
+
+TEST_CASE("an address chooses its transport by its scheme, and an unknown scheme is refused") {
+  TensorPool pool;
+  TransportOptions options;
+  options.hosts = {{"a", "tcp://127.0.0.1:*", ""}};
+  CHECK(open_transport(options, pool).transport->self() == HostId{0});
+  options.hosts[0].address = "carrier-pigeon://loft";
+  CHECK_THROWS_WITH_AS(open_transport(options, pool),
+                       "no transport carries \"carrier-pigeon://loft\"; tcp://HOST:PORT and ipc://PATH can be carried",
+                       std::invalid_argument);
+}
 
 TEST_CASE("a host that dies and comes back is heard again, and hears what waited for it") {
   for (const Wire wire : {Wire::tcp_curve, Wire::ipc_plain}) {
@@ -151,8 +162,8 @@ TEST_CASE("a host that dies and comes back is heard again, and hears what waited
 
 TEST_CASE("a process that is killed in the middle of a parcel does no harm, and its next life is heard") {
   const SocketFolder folder;
-  const std::vector<ZmqHost> roster{{"a", "ipc://" + (folder.path() / "a").string(), ""},
-                                    {"b", "ipc://" + (folder.path() / "b").string(), ""}};
+  const std::vector<TransportHost> roster{{"a", "ipc://" + (folder.path() / "a").string(), ""},
+                                          {"b", "ipc://" + (folder.path() / "b").string(), ""}};
   std::vector<std::unique_ptr<Sibling>> lives;  // made before any thread
   for (std::uint64_t life = 1; life <= 3; ++life) lives.push_back(std::make_unique<Sibling>(roster, life));
   TensorPool pool;
@@ -249,7 +260,7 @@ TEST_CASE("a stream of parcels does not grow the receiver's memory") {
 TEST_CASE("plain text that would leave this machine is refused, or allowed in a loud voice") {
   TensorPool pool;
   const auto options = [](const std::string& own, const std::string& other, bool is_insecure = false) {
-    ZmqOptions made;
+    TransportOptions made;
     made.hosts = {{"left", own, ""}, {"right", other, ""}};
     made.is_insecure = is_insecure;
     return made;
@@ -263,7 +274,7 @@ TEST_CASE("plain text that would leave this machine is refused, or allowed in a 
         "--keys, or set hosts.insecure = true");
   CHECK(refusal(options("tcp://*:0", near), pool).starts_with("the address of host \"left\", \"tcp://*:0\", is not on this"));
   CHECK(ZmqTransport(options(here, far, true), pool).warning().starts_with("INSECURE: the address of host \"right\""));
-  ZmqOptions with_keys = options("tcp://*:0", far);
+  TransportOptions with_keys = options("tcp://*:0", far);
   const Identity left = make_identity(), right = make_identity();
   with_keys.hosts[0].public_key = left.public_key;
   with_keys.hosts[1].public_key = right.public_key;
@@ -274,35 +285,35 @@ TEST_CASE("plain text that would leave this machine is refused, or allowed in a 
 TEST_CASE("a roster with a fault is refused with a sentence") {
   TensorPool pool;
   const Identity left = make_identity(), right = make_identity();
-  ZmqOptions good;
+  TransportOptions good;
   good.hosts = {{"left", "tcp://127.0.0.1:*", left.public_key}, {"right", "tcp://127.0.0.1:7", right.public_key}};
   good.secret = left.secret;
   CHECK(refusal(good, pool) == "");
-  const auto refused = [&](const std::function<void(ZmqOptions&)>& change) {
-    ZmqOptions bad = good;
+  const auto refused = [&](const std::function<void(TransportOptions&)>& change) {
+    TransportOptions bad = good;
     change(bad);
     return refusal(bad, pool);
   };
-  CHECK(refused([](ZmqOptions& o) { o.self = HostId{2}; }) == "the roster has 2 hosts, so there is no host 2");
-  CHECK(refused([](ZmqOptions& o) { o.secret = {}; }) == "host \"left\" has a public key, but we have no secret key");
-  CHECK(refused([](ZmqOptions& o) { o.hosts[1].public_key = ""; }) ==
+  CHECK(refused([](TransportOptions& o) { o.self = HostId{2}; }) == "the roster has 2 hosts, so there is no host 2");
+  CHECK(refused([](TransportOptions& o) { o.secret = {}; }) == "host \"left\" has a public key, but we have no secret key");
+  CHECK(refused([](TransportOptions& o) { o.hosts[1].public_key = ""; }) ==
         "the public key of host \"right\", \"\", is no key; a key has 40 characters of Z85");
-  CHECK(refused([](ZmqOptions& o) { o.hosts[1].public_key[7] = '~'; }).starts_with("the public key of host \"right\""));
-  CHECK(refused([](ZmqOptions& o) { o.hosts[1].public_key = o.hosts[0].public_key; }) ==
+  CHECK(refused([](TransportOptions& o) { o.hosts[1].public_key[7] = '~'; }).starts_with("the public key of host \"right\""));
+  CHECK(refused([](TransportOptions& o) { o.hosts[1].public_key = o.hosts[0].public_key; }) ==
         "host \"right\" has the same public key as another host");
-  CHECK(refused([&](ZmqOptions& o) { o.secret = right.secret; }) ==
+  CHECK(refused([&](TransportOptions& o) { o.secret = right.secret; }) ==
         "the secret key is not the other half of the public key of host \"left\"");
-  CHECK(refused([](ZmqOptions& o) { o.hosts[1].address = "udp://127.0.0.1:7"; }) ==
+  CHECK(refused([](TransportOptions& o) { o.hosts[1].address = "udp://127.0.0.1:7"; }) ==
         "the address of host \"right\", \"udp://127.0.0.1:7\", must be tcp://HOST:PORT or ipc://PATH; a port is 1 to "
         "65535, a path has at most 107 "
         "characters");
-  CHECK(refused([](ZmqOptions& o) {
+  CHECK(refused([](TransportOptions& o) {
           o.bind = "ipc:///no/such/folder/socket";
         }).starts_with("host \"left\" cannot listen at \"ipc:///no/such/folder/socket\": "));
-  CHECK(refused([](ZmqOptions& o) { o.limits.frame.piece_bytes = 10; }) == "a piece of 10 bytes: 1 KiB to 1 GiB are allowed");
+  CHECK(refused([](TransportOptions& o) { o.limits.frame.piece_bytes = 10; }) == "a piece of 10 bytes: 1 KiB to 1 GiB are allowed");
   const ZmqTransport listening(good, pool);
-  CHECK(refused([&](ZmqOptions& o) { o.bind = listening.endpoint(); }).ends_with("Address already in use"));
-  CHECK(refused([&](ZmqOptions& o) {
+  CHECK(refused([&](TransportOptions& o) { o.bind = listening.endpoint(); }).ends_with("Address already in use"));
+  CHECK(refused([&](TransportOptions& o) {
           o.hosts[0].address = listening.endpoint();
         }).ends_with("; `bind` in its roster entry says where to listen, such as tcp://*:27001"));
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "experiment/file/experiment_file.hpp"
+#include "actors/run.hpp"
 #include "results/run_folder.hpp"
 #include "web/run_files.hpp"
 
