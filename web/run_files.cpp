@@ -8,7 +8,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "actors/run.hpp"
+#include "results/run_result.hpp"
 
 namespace rubato::web {
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
-#include "actors/run.hpp"
+#include "results/run_result.hpp"
 #include "web/timeline.hpp"
 
 namespace rubato::web {

@@ -162,7 +162,7 @@ const Folder* row_of(std::string_view folder) {
   return nullptr;
 }
 
-bool is_open(std::string_view door, std::string_view folder) {
+bool opens(std::string_view door, std::string_view folder) {
   if (!door.ends_with('/')) return folder == door;
   return folder.starts_with(door) || folder == door.substr(0, door.size() - 1);
 }
@@ -192,8 +192,8 @@ bool is_standard(std::string_view header) { return header.find_first_of("./") ==
 
 void check_folder_include(std::string_view path, const Folder& folder, std::string_view header, Faults& faults) {
   const std::string_view target = folder_of(header);
-  if (is_open(folder.name, target) || target.starts_with(folder_of(path))) return;
-  if (std::ranges::any_of(folder.doors, [&](std::string_view door) { return is_open(door, target); })) return;
+  if (row_of(target) == &folder) return;
+  if (std::ranges::any_of(folder.doors, [&](std::string_view door) { return opens(door, target); })) return;
   const std::string rule = std::string{folder.name} + " may include " + listed(folder.doors, "only the standard library");
   faults.push_back(complaint(path, "includes", header, rule));
 }
@@ -310,7 +310,7 @@ Faults link_faults(std::string_view folder, const std::vector<std::string>& link
     const auto library = std::ranges::find(libraries, family, &Library::cmake_family);
     const bool is_open =
         family == "Threads" || (library != libraries.end() && std::ranges::any_of(library->places, [&](std::string_view place) {
-                                  return place.starts_with('*') || first_folder(place) == room->name;
+                                  return first_folder(place) == room->name;
                                 }));
     if (!is_open) faults.push_back(complaint(folder, "links", target, "no file in there may include it"));
   }

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "experiment/file/experiment_file.hpp"
 #include "actors/run.hpp"
+#include "experiment/file/experiment_file.hpp"
 #include "results/run_folder.hpp"
 #include "web/run_files.hpp"
 
