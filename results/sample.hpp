@@ -35,6 +35,8 @@ struct Traffic {
       *count = static_cast<std::uint64_t>(static_cast<double>(*count) * factor);
     paper_bits *= factor;
   }
+  /// Also into the head of a parcel.
+  template <class Archive>
   void archive(Archive& archive) {
     for (std::uint64_t* count : {&messages, &bytes, &gradients}) archive(*count);
     archive(paper_bits);

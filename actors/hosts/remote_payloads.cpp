@@ -43,10 +43,7 @@ struct SnapshotHead {
   bool has_tracker = false;
 
   void form(Head& head) {
-    head(traffic.messages);
-    head(traffic.bytes);
-    head(traffic.paper_bits);
-    head(traffic.gradients);
+    traffic.archive(head);
     head.list(balance, [](Head& part, std::string& name) { part(name); });
     head(has_tracker);
   }

@@ -41,12 +41,7 @@ struct HostResult {
 struct FinalHead {
   Traffic traffic;
 
-  void form(Head& head) {
-    head(traffic.messages);
-    head(traffic.bytes);
-    head(traffic.paper_bits);
-    head(traffic.gradients);
-  }
+  void form(Head& head) { traffic.archive(head); }
 };
 
 // A client at the end.

@@ -30,12 +30,6 @@ FinalClient final_of(const WallClient& client, Time end, const Evaluation& evalu
 
 namespace {
 
-void archive_counts(Archive& archive, MessageCounts& counts) {
-  for (std::uint64_t* count : {&counts.sent, &counts.lost, &counts.kept, &counts.late, &counts.capped, &counts.superseded,
-                               &counts.duplicates, &counts.resyncs, &counts.stale, &counts.computations, &counts.publications})
-    archive(*count);
-}
-
 void archive_name(Archive& archive, NamedVector& part) { archive(part.name); }
 
 void archive_client(Archive& archive, FinalClient& last) {
@@ -43,7 +37,7 @@ void archive_client(Archive& archive, FinalClient& last) {
   std::uint64_t low = last.hash.low(), high = last.hash.high();
   archive(low), archive(high);
   last.hash = StepHash(low, high);
-  archive_counts(archive, last.counts);
+  archive(last.counts);
   for (std::uint64_t* count : {&last.steps, &last.skipped, &last.misshapen, &last.staleness_count}) archive(*count);
   archive(last.seconds), archive(last.staleness_sum);
   last.snapshot.traffic.archive(archive);

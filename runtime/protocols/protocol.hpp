@@ -94,7 +94,8 @@ class Effects {
   std::optional<std::uint64_t> finished_round_;
 };
 
-/// What became of the messages of one client, as a receiver (kept, late, ...) and as a sender (sent, lost).
+/// What became of the messages of one client, as a receiver (kept, late, ...) and as a sender (sent, lost). Archives take
+/// it as a whole.
 struct MessageCounts {
   std::uint64_t sent = 0;
   std::uint64_t lost = 0;
@@ -115,7 +116,9 @@ struct MessageCounts {
     computations += other.computations, publications += other.publications, airtime += other.airtime;
     return *this;
   }
+  bool operator==(const MessageCounts&) const = default;
 };
+static_assert(sizeof(MessageCounts) == 12 * sizeof(std::uint64_t), "operator+= adds every counter");
 
 /// One client's automaton. Calls come in the order of events; `now` never decreases. It does no input or output.
 class Protocol {

@@ -1,6 +1,7 @@
 // Letters between hosts: what is sent arrives, and what is no letter is none.
 #include <doctest/doctest.h>
 
+#include "actors/wall/final_client.hpp"
 #include "actors/wall/message.hpp"
 #include "runtime/random.hpp"
 
@@ -111,4 +112,19 @@ TEST_CASE("a note between protocols arrives as it was sent, and nothing else is 
   CHECK(arrived->delay == Duration{3});
   CHECK_FALSE(to_control(parcel, 6));
   CHECK_FALSE(to_control(to_parcel(ControlMessage{MessageKind::update, {4}, {6}, 77, {}}), 8));
+}
+
+TEST_CASE("the last state of a client arrives at another host with every one of its counters") {
+  TensorPool pool;
+  FinalClient last;
+  last.client = {4};
+  last.counts = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, Duration{12}};
+  last.snapshot.traffic = {1, 2, 3.5, 4};
+  last.snapshot.model = last.model = tensor_of(pool, {0.5, 0.25});
+  PackedClient packed = pack(last, pool);
+  const auto arrived = unpack(packed.head, std::move(packed.tensors), Scalar::float64, 2);
+  REQUIRE(arrived);
+  CHECK(arrived->client == ClientId{4});
+  CHECK(arrived->counts == last.counts);
+  CHECK(arrived->snapshot.traffic.gradients == 4);
 }
