@@ -85,14 +85,12 @@ RunResult perform_timing(Preparation& parts, const Experiment& experiment, const
   VirtualRun virtual_run(task, options, timing.views(options.checks));
   const Credit credit = Credit::automatic(clients, task.dimension() * task.scalar_bytes(), experiment.limits.outstanding_steps,
                                           experiment.limits.payload_bytes);
-  const StepSource* source = nullptr;
-  StepDispatcher dispatcher(virtual_run.control(), source, recorder.get());
+  StepDispatcher dispatcher(virtual_run.control(), recorder.get());
   TimingCheck check = timing_check(parts);
   std::optional<Checkpointer> checkpointer;
   if (Checkpointer::is_asked_for(experiment, options)) checkpointer.emplace(experiment, options, task, virtual_run, dispatcher);
   StepSink& sink = checkpointer ? checkpointer->sink() : dispatcher;
   Conductor conductor(timing.conductor, timing.make_protocols(), sink, options.checks ? &check : nullptr);
-  source = &conductor;
   if (checkpointer) checkpointer->begin(conductor);
   virtual_run.perform(conductor, dispatcher, credit, nullptr, [&] { checkpointer->on_pause(); });
   if (const auto failure = virtual_run.client_pool().failure()) throw RunFailed(to_string(*failure));
@@ -134,15 +132,13 @@ RunResult replay(const Experiment& experiment, const std::vector<std::filesystem
   std::ostringstream notes;
   const Timing timing(experiment, resolve_algorithm_of_run(experiment, options), notes);
   VirtualRun virtual_run(*task, options, timing.views(!is_virtual));
-  const StepSource* source = nullptr;
-  StepDispatcher dispatcher(virtual_run.control(), source, nullptr);
+  StepDispatcher dispatcher(virtual_run.control(), nullptr);
   std::unique_ptr<Scripted> script;
   try {
     script = std::make_unique<Scripted>(records, is_virtual ? RecordOf::virtual_time : RecordOf::real_time, clients, dispatcher);
   } catch (const std::runtime_error& error) {
     throw RunFailed(error.what());
   }
-  source = script.get();
   virtual_run.perform(*script, dispatcher,
                       Credit::automatic(clients, task->dimension() * task->scalar_bytes(), experiment.limits.outstanding_steps,
                                         experiment.limits.payload_bytes));

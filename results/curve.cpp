@@ -106,7 +106,7 @@ CurvePoint point_of(const Sample& sample) {
   point.bits = static_cast<double>(sample.traffic.paper_bits);
   point.gradients = static_cast<double>(sample.traffic.gradients);
   point.delay = sample.header.cumulated_delay;
-  point.joules = sample.header.joules;
+  point.joules = sample.header.energy.joules();
   point.accuracy = sample.is_classified ? sample.accuracy_mean : unknown;
   point.accuracy_mean_model = sample.is_classified ? sample.accuracy_mean_model : unknown;
   point.loss = sample.loss_mean;

@@ -248,7 +248,7 @@ std::string metrics_csv_row(const Sample& sample) {
           header.counts.lost, wire_bytes(sample.traffic), sample.accuracy_mean, sample.accuracy_deviation,
           sample.accuracy_mean_model, sample.f1_macro, sample.loss_mean, sample.loss_mean_model, sample.consensus,
           sample.traffic.paper_bits, sample.traffic.gradients, header.cumulated_delay, defect, sample.consensus_mean,
-          sample.f1_macro_mean_model, sample.stationarity ? sample.stationarity->per_client : unknown, header.joules);
+          sample.f1_macro_mean_model, sample.stationarity ? sample.stationarity->per_client : unknown, header.energy.joules());
   return csv.text();
 }
 

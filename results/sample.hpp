@@ -3,15 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "algos/algorithm.hpp"
 #include "algos/stationarity.hpp"
-#include "runtime/protocols/protocol.hpp"
-#include "runtime/time.hpp"
+#include "runtime/engine/sample_header.hpp"
 
 namespace rubato {
 
@@ -43,22 +41,6 @@ struct Traffic {
   }
 };
 
-/// What is known of a sample when it is taken.
-struct SampleHeader {
-  std::uint64_t number = 0;
-  Time at{};
-  std::uint32_t clients = 0;  ///< how many models it has
-  std::uint64_t events = 0;
-  MessageCounts counts;
-  std::uint64_t model_messages = 0;
-  double cumulated_delay = 0;                               ///< of the rounds so far, where links and computations have chances
-  bool after_unification = false;                           ///< all models must be equal
-  std::shared_ptr<const std::vector<ClientId>> measured{};  ///< whose models, ascending; null: of the first ones
-  bool covers_all = false;                                  ///< fewer than all clients, but all that are there
-  bool mass_is_whole = true;                                ///< what must sum to zero over all who are there does
-  double joules = 0;                                        ///< that all clients have spent so far
-};
-
 /// The largest sum over all clients that should be zero and is not.
 struct Defect {
   double size = 0;        ///< its absolute value
@@ -66,6 +48,8 @@ struct Defect {
   std::string name;       ///< of the quantity; empty: nothing was to be balanced
   std::size_t place = 0;  ///< which of its numbers
   ClientId client{};      ///< with the largest part
+
+  void archive(Archive& archive) { archive(size), archive(scale), archive(name), archive(place), archive(client); }
 };
 
 struct Sample {
@@ -83,9 +67,22 @@ struct Sample {
   double consensus = 0;                      ///< sum over clients of the squared distance to the mean model
   double consensus_mean = 0;                 ///< the same divided by the clients
   std::optional<Stationarity> stationarity;  ///< where it is measured
-  std::vector<double> accuracies;            ///< per client
+  std::vector<double> accuracies;            ///< of the measured clients, in their order
   std::vector<double> losses;
   std::optional<ClientId> different;  ///< after a unification: a client whose model is not the first one's
+
+  void archive(Archive& archive) {
+    header.archive(archive), traffic.archive(archive), defect.archive(archive);
+    archive(is_classified);
+    for (double* number : {&accuracy_mean, &accuracy_deviation, &accuracy_mean_model, &f1_macro, &f1_macro_mean_model, &loss_mean,
+                           &loss_mean_model, &consensus, &consensus_mean})
+      archive(*number);
+    archive.optional(stationarity, [&](Stationarity& part) {
+      for (double* number : {&part.prox_gradient, &part.consensus, &part.tracking, &part.per_client}) archive(*number);
+    });
+    archive(accuracies), archive(losses);
+    archive.optional(different, [&](ClientId& client) { archive(client); });
+  }
 };
 
 }  // namespace rubato

@@ -24,8 +24,7 @@ std::optional<Sample> SampleGatherer::add(std::uint64_t number, ClientId client,
 }
 
 bool SampleGatherer::is_next(const InProgress& progress, ClientId client) {
-  const auto& measured = progress.sample.header.measured;
-  return client == (measured ? measured->at(progress.next) : ClientId{progress.next});
+  return client == progress.sample.header.client(progress.next);
 }
 
 void SampleGatherer::balance(InProgress& progress, ClientId client, const Snapshot& snapshot) {

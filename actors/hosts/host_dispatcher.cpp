@@ -150,9 +150,9 @@ void HostDispatcher::ask(const Step& step) {
   });
 }
 
-void HostDispatcher::open_sample(std::uint64_t number, Time at, std::uint32_t clients) {
-  run_.on_sample(number);
-  dispatcher_.open_sample(number, at, clients);
+void HostDispatcher::open_sample(const SampleHeader& header) {
+  run_.on_sample(header.number);
+  dispatcher_.open_sample(header);
 }
 
 void HostDispatcher::measure(const Step& step) {

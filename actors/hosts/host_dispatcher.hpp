@@ -27,7 +27,7 @@ class HostDispatcher final : public StepSink, public PublicationSink {
 
   SlotIndex open_slot(std::uint32_t receivers) override { return dispatcher_.open_slot(receivers); }
   void perform(const Step& step) override;
-  void open_sample(std::uint64_t number, Time at, std::uint32_t clients) override;
+  void open_sample(const SampleHeader& header) override;
 
   /// A client of this host has published: on its thread.
   void on_published(const Step& step, const Payload& payload) override;

@@ -16,8 +16,8 @@ Credit Credit::automatic(std::size_t clients, std::size_t model_bytes, std::int6
   return credit;
 }
 
-StepDispatcher::StepDispatcher(RunControl& control, const StepSource*& source, Recorder* recorder)
-    : control_{control}, source_{source}, recorder_{recorder}, staged_(control.client_pool.clients.size()) {}
+StepDispatcher::StepDispatcher(RunControl& control, Recorder* recorder)
+    : control_{control}, recorder_{recorder}, staged_(control.client_pool.clients.size()) {}
 
 void StepDispatcher::record(const Step& step) {
   if (recorder_ && step.kind != StepKind::measure) recorder_->add(step);
@@ -41,21 +41,9 @@ void StepDispatcher::perform(const Step& step) {
   ++count_;
 }
 
-void StepDispatcher::open_sample(std::uint64_t number, Time at, std::uint32_t clients) {
+void StepDispatcher::open_sample(const SampleHeader& header) {
   if (!control_.gatherer) return;  // somebody probes the clients instead
   ++control_.open_samples;
-  SampleHeader header{number,
-                      at,
-                      clients,
-                      source_->events(),
-                      source_->total_counts(),
-                      source_->model_messages(),
-                      source_->cumulated_delay(),
-                      source_->samples_unification(),
-                      source_->measured(),
-                      source_->measures_all(),
-                      source_->mass_is_whole(),
-                      source_->joules()};
   hand(control_.gatherer, SampleOpens{header});
 }
 

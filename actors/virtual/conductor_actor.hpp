@@ -42,13 +42,13 @@ class Peers {
 class StepDispatcher final : public StepSink {
  public:
   /// `recorder` may be null.
-  StepDispatcher(RunControl& control, const StepSource*& source, Recorder* recorder);
+  StepDispatcher(RunControl& control, Recorder* recorder);
 
   SlotIndex open_slot(std::uint32_t receivers) override { return control_.client_pool.slots.open(receivers); }
   void perform(const Step& step) override;
   /// Writes the step down without performing it.
   void record(const Step& step);
-  void open_sample(std::uint64_t number, Time at, std::uint32_t clients) override;
+  void open_sample(const SampleHeader& header) override;
   void hand_over();
 
  private:
@@ -58,7 +58,6 @@ class StepDispatcher final : public StepSink {
   };
 
   RunControl& control_;
-  const StepSource*& source_;
   Recorder* recorder_;
   std::vector<Staged> staged_;
   std::vector<std::uint32_t> touched_;

@@ -17,8 +17,8 @@ void ResumingDispatcher::perform(const Step& step) {
   client_pool_.settle(step, {});
 }
 
-void ResumingDispatcher::open_sample(std::uint64_t number, Time at, std::uint32_t clients) {
-  if (!passes_over_) dispatcher_.open_sample(number, at, clients);
+void ResumingDispatcher::open_sample(const SampleHeader& header) {
+  if (!passes_over_) dispatcher_.open_sample(header);
 }
 
 std::vector<ResumingDispatcher::Named> ResumingDispatcher::payloads() const {

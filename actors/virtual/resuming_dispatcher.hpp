@@ -20,7 +20,7 @@ class ResumingDispatcher final : public StepSink {
 
   SlotIndex open_slot(std::uint32_t receivers) override;
   void perform(const Step& step) override;
-  void open_sample(std::uint64_t number, Time at, std::uint32_t clients) override;
+  void open_sample(const SampleHeader& header) override;
   void on_answer(bool yes) override { answers_.add(yes); }
 
   /// From now on steps are performed.

@@ -16,40 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::array run_mark{'R', 'B', 'C', 'V'};
-constexpr std::uint32_t run_format = 2;
-
-// Nothing, or one of them.
-template <class T, class Each>
-void archive_optional(Archive& archive, std::optional<T>& value, Each each) {
-  bool is_there = value.has_value();
-  archive(is_there);
-  if (!is_there) return value.reset();
-  if (!value) value.emplace();
-  each(*value);
-}
-
-void archive_header(Archive& archive, SampleHeader& header) {
-  archive(header.number), archive(header.at), archive(header.clients), archive(header.events), archive(header.counts);
-  archive(header.model_messages), archive(header.cumulated_delay), archive(header.after_unification);
-  archive(header.covers_all), archive(header.mass_is_whole), archive(header.joules);
-}
-
-void archive_sample(Archive& archive, Sample& sample) {
-  archive_header(archive, sample.header);
-  sample.traffic.archive(archive);
-  archive(sample.defect.size), archive(sample.defect.scale), archive(sample.defect.name), archive(sample.defect.place);
-  archive(sample.defect.client.value);
-  archive(sample.is_classified);
-  for (double* number :
-       {&sample.accuracy_mean, &sample.accuracy_deviation, &sample.accuracy_mean_model, &sample.f1_macro,
-        &sample.f1_macro_mean_model, &sample.loss_mean, &sample.loss_mean_model, &sample.consensus, &sample.consensus_mean})
-    archive(*number);
-  archive_optional(archive, sample.stationarity, [&](Stationarity& part) {
-    for (double* number : {&part.prox_gradient, &part.consensus, &part.tracking, &part.per_client}) archive(*number);
-  });
-  archive(sample.accuracies), archive(sample.losses);
-  archive_optional(archive, sample.different, [&](ClientId& client) { archive(client.value); });
-}
+constexpr std::uint32_t run_format = 3;
 
 }  // namespace
 
@@ -63,7 +30,7 @@ void RunCheckpoint::archive(Archive& archive) {
   answers.archive(archive);
   archive(wall_seconds), archive(math_seconds), archive(evaluation_seconds), archive(peak_payload_bytes);
   archive(samples_bytes), archive(samples_digest);
-  archive_optional(archive, last_sample, [&](Sample& sample) { archive_sample(archive, sample); });
+  archive.optional(last_sample, [&](Sample& sample) { sample.archive(archive); });
   archive(clients), archive(payloads);
 }
 

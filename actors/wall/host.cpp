@@ -135,17 +135,8 @@ void WallHost::spawn_all(caf::actor_system& system) {
         system.spawn<WallActor, caf::hidden>(std::ref(control_), std::ref(*client), [this] { handled(); });
   for (unsigned i = 0; i < options_.threads; ++i)
     control_.evaluators.push_back(system.spawn<EvaluatorActor, caf::hidden + caf::lazy_init>(std::ref(control_)));
-  control_.gatherer = system.spawn<GathererActor, caf::hidden + caf::lazy_init>(std::ref(control_), [this](const Sample& sample) {
-    Sample counted = sample;
-    {
-      const std::lock_guard lock(mutex_);
-      counted.header.counts = measured_counts_[sample.header.number];
-      counted.header.joules = measured_joules_[sample.header.number];
-      measured_counts_.erase(sample.header.number);
-      measured_joules_.erase(sample.header.number);
-    }
-    reporter_.take(counted);
-  });
+  control_.gatherer = system.spawn<GathererActor, caf::hidden + caf::lazy_init>(
+      std::ref(control_), [this](const Sample& sample) { close_sample(sample); });
 }
 
 // Actors must not outlive the run: an idle one ends when nobody knows it any more.
@@ -219,27 +210,38 @@ void WallHost::unify(std::uint64_t number) {
 
 // On the clock's thread. A sample that comes before the ones before it were scored is left out: the run goes first.
 void WallHost::sample() {
-  auto measured = std::make_shared<std::vector<ClientId>>();
-  std::copy_if(measured_->begin(), measured_->end(), std::back_inserter(*measured),
+  std::vector<ClientId> measured;
+  std::copy_if(measured_->begin(), measured_->end(), std::back_inserter(measured),
                [this](ClientId client) { return is_there(client); });
-  if (measured->empty() || control_.open_samples.load() > 2) {
+  if (measured.empty() || control_.open_samples.load() > 2) {
     ++samples_left_out_;
     return;
   }
   ++control_.open_samples;
-  SampleHeader header;
-  header.number = samples_++;
-  header.at = clock_.now();
-  header.clients = static_cast<std::uint32_t>(measured->size());
-  header.events = world_.events.load();
-  header.model_messages = world_.model_messages.load();
-  header.measured = measured;
-  header.mass_is_whole = world_.churn.is_empty();
+  const SampleHeader header = open_sample(std::move(measured));
   hand(control_.gatherer, SampleOpens{header});
   WallEvent event{.kind = WallEvent::Kind::measure};
   event.at = header.at;
   event.number = header.number;
-  for (const ClientId client : *measured) post(client, event);
+  for (const ClientId client : *header.measured) post(client, event);
+}
+
+SampleHeader WallHost::open_sample(std::vector<ClientId> measured) {
+  SampleHeader header{.number = samples_++, .at = clock_.now(), .clients = static_cast<std::uint32_t>(measured.size())};
+  header.events = world_.events.load();
+  header.model_messages = world_.model_messages.load();
+  header.measured = std::make_shared<const std::vector<ClientId>>(std::move(measured));
+  header.mass_is_whole = world_.churn.is_empty();
+  const std::lock_guard lock(mutex_);
+  return open_headers_[header.number] = header;
+}
+
+void WallHost::close_sample(Sample sample) {
+  {
+    const std::lock_guard lock(mutex_);
+    sample.header = std::move(open_headers_.extract(sample.header.number).mapped());
+  }
+  reporter_.take(sample);
 }
 
 // ---- the plan of who comes and goes: each host carries it out for its own clients, and knows of the others
@@ -484,8 +486,7 @@ void WallHost::receive_control(HostId from, Parcel parcel, Duration arrived) {
 
 void WallHost::measured(ClientId client, std::uint64_t sample, const MessageCounts& counts) {
   const std::lock_guard lock(mutex_);
-  measured_joules_[sample] += timing_.conductor.energy.of(client, counts).joules();
-  measured_counts_[sample] += counts;
+  open_headers_.at(sample).add(client, counts, timing_.conductor.energy);
 }
 
 void WallHost::saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) {

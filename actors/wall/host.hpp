@@ -77,7 +77,10 @@ class WallHost final : public ClientNetwork {
   /// `on_checkpoint` is called on this thread.
   void perform(bool is_late, const std::function<void(const WallCheckpoint&)>& on_checkpoint);
 
-  /// After perform(): the state of its clients as a sample of all of them; nothing runs any more.
+  /// Begins a sample of these clients, which measured() adds to; close_sample() reports it with its scores. For others than
+  /// this host only after perform(), when nothing runs any more.
+  SampleHeader open_sample(std::vector<ClientId> measured);
+  void close_sample(Sample sample);
   Reporter& reporter() { return reporter_; }
 
   // ClientNetwork
@@ -161,11 +164,10 @@ class WallHost final : public ClientNetwork {
   std::mutex door_;  // for what comes from other hosts
   bool is_open_ = false;
 
-  mutable std::mutex mutex_;                                // guards what follows
-  std::optional<Attendance> attendance_;                    // null: nobody comes and goes
-  std::map<std::uint64_t, MessageCounts> measured_counts_;  // by sample
-  std::map<std::uint64_t, double> measured_joules_;         // likewise
-  std::map<std::uint64_t, WallCheckpoint> checkpoints_;     // incomplete ones
+  mutable std::mutex mutex_;                             // guards what follows
+  std::optional<Attendance> attendance_;                 // null: nobody comes and goes
+  std::map<std::uint64_t, SampleHeader> open_headers_;   // by sample
+  std::map<std::uint64_t, WallCheckpoint> checkpoints_;  // incomplete ones
 
   // This thread's.
   Phase phase_ = Phase::running;

@@ -21,41 +21,24 @@ using config::Experiment;
 
 // ---- what the last states say ---------------------------------------------------------------------------------------
 
-// Numbers per client stand at the client's place.
-Sample spread(Sample sample, const std::vector<FinalClient>& last, std::size_t clients) {
-  std::vector<double> accuracies(clients, std::numeric_limits<double>::quiet_NaN()), losses = accuracies;
-  for (std::size_t i = 0; i < last.size(); ++i) {
-    accuracies[last[i].client.value] = sample.accuracies[i];
-    losses[last[i].client.value] = sample.losses[i];
-  }
-  sample.accuracies = std::move(accuracies);
-  sample.losses = std::move(losses);
-  return sample;
-}
-
-Sample sample_of(std::vector<FinalClient>& last, const Task& task, WallHost& host, const RunResult& result) {
+// The last sample: of all that is known at the end.
+void sample_last(const std::vector<FinalClient>& last, const Task& task, WallHost& host) {
+  std::vector<ClientId> here;
+  for (const FinalClient& client : last)
+    if (client.is_here) here.push_back(client.client);
   SampleGatherer gatherer(task.evaluation());
-  SampleHeader header;
-  header.number = host.samples().empty() ? 0 : host.samples().back().header.number + 1;
-  header.at = host.clock().now();
-  header.clients = static_cast<std::uint32_t>(last.size());
-  header.events = result.events;
-  header.counts = result.messages;
-  header.model_messages = result.model_messages;
-  auto measured = std::make_shared<std::vector<ClientId>>();
-  for (const FinalClient& client : last) measured->push_back(client.client);
-  header.mass_is_whole = !result.churn;
-  header.measured = std::move(measured);
+  const SampleHeader header = host.open_sample(std::move(here));
   gatherer.open(header);
+  for (const FinalClient& client : last) host.measured(client.client, header.number, client.counts);
   ClientPool::Lease memory(host.client_pool());
-  for (FinalClient& client : last) {
+  for (const FinalClient& client : last) {
+    if (!client.is_here) continue;
     Score score = task.evaluation().score(client.client, client.snapshot.model, *memory);
     StationarityPart part;
     if (task.evaluation().composite()) part = task.evaluation().stationarity(client.client, client.snapshot.model, *memory);
-    if (auto sample = gatherer.add(header.number, client.client, client.snapshot, std::move(score), std::move(part), *memory))
-      return spread(*sample, last, result.clients);
+    if (const auto sample = gatherer.add(header.number, client.client, client.snapshot, std::move(score), std::move(part), *memory))
+      host.close_sample(*sample);
   }
-  return {};
 }
 
 void describe_clients(const std::vector<FinalClient>& last, const Timing& timing, double until, const RunOptions& options,
@@ -139,17 +122,13 @@ std::vector<FinalClient> last_states(WallHost& host, const Task& task, double un
   return last;
 }
 
-void finish(std::vector<FinalClient>& last, const Experiment& experiment, const Preparation& parts, const RunOptions& options,
+void finish(const std::vector<FinalClient>& last, const Experiment& experiment, const Preparation& parts, const RunOptions& options,
             WallHost& host, RunResult& result) {
-  const Timing& timing = *parts.timing;
-  const Task& task = *parts.task;
   describe_host(host, result);
   result.churn = host.churn_counts();
-  describe_clients(last, timing, experiment.until, options, result);
+  describe_clients(last, *parts.timing, experiment.until, options, result);
   say_slow_clients(experiment, result);
-  std::erase_if(last, [](const FinalClient& client) { return !client.is_here; });
-  const Sample sample = sample_of(last, task, host, result);
-  host.reporter().take(sample);
+  sample_last(last, *parts.task, host);
   host.reporter().report();
   host.reporter().rethrow();
   result.samples = std::move(host.samples());

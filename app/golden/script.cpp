@@ -143,8 +143,7 @@ void perform_script(Timing& timing, const ScriptedNumbers& numbers, ScriptObserv
   RunOptions options;
   options.threads = 2;
   VirtualRun virtual_run(task, options, timing.views(true), &table);
-  const StepSource* source = nullptr;
-  StepDispatcher dispatcher(virtual_run.control(), source, nullptr);
+  StepDispatcher dispatcher(virtual_run.control(), nullptr);
   std::uint64_t next_probe = std::uint64_t{1} << 32;  // far from the numbers of samples
   observer.probe = [&](ClientId client, Time at) {
     dispatcher.perform({.kind = StepKind::measure, .client = client, .index = next_probe, .at = at, .entries = {}});
@@ -154,7 +153,6 @@ void perform_script(Timing& timing, const ScriptedNumbers& numbers, ScriptObserv
   bool stops = false;
   observer.stop = [&] { stops = true; };
   Conductor conductor(timing.conductor, timing.make_protocols(), dispatcher, &observer);
-  source = &conductor;
   observer.on_start();
   observer.stop = [&] { conductor.stop(); };
   if (stops) conductor.stop();
@@ -179,8 +177,6 @@ class StepList final : public StepSource {
   bool is_over() const override { return is_over_; }
   Time now() const override { return {}; }
   std::uint64_t events() const override { return 0; }
-  MessageCounts total_counts() const override { return {}; }
-  std::uint64_t model_messages() const override { return 0; }
   const std::vector<StepHash>& hashes() const override { return hashes_; }
 
  private:
@@ -214,10 +210,8 @@ void perform_list(const std::vector<ListedStep>& steps, const Graph& graph, cons
   RunOptions options;
   options.threads = 2;
   VirtualRun virtual_run(task, options, {graph}, &table);
-  const StepSource* source = nullptr;
-  StepDispatcher dispatcher(virtual_run.control(), source, nullptr);
+  StepDispatcher dispatcher(virtual_run.control(), nullptr);
   StepList list(steps, graph.clients(), dispatcher);
-  source = &list;
   virtual_run.perform(list, dispatcher, Credit::automatic(graph.clients(), task.dimension() * sizeof(double), 0, 0));
   if (const auto failure = virtual_run.client_pool().failure()) throw std::runtime_error(to_string(*failure));
 }

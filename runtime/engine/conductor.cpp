@@ -455,9 +455,7 @@ void Conductor::adopt_next() {
   if (++next_adoption_ < adopting_.size()) return;
   if (observer_) observer_->on_unify(now_, receiver.sequence, adopting_hub_);
   if (!settings_.samples_unifications || is_ending_ || (attendance_ && attendance_->is_cut())) return;
-  samples_unification_ = true;
-  sample();
-  samples_unification_ = false;
+  sample(true);
 }
 
 void Conductor::unify_by_transport(ClientId hub, std::uint64_t index) {
@@ -474,7 +472,7 @@ void Conductor::unify_by_transport(ClientId hub, std::uint64_t index) {
   take_over();
 }
 
-void Conductor::sample() {
+void Conductor::sample(bool after_unification) {
   if (samples_ > 0 && sampled_at_ == now_ && sampled_after_ == steps_) return;  // nothing has changed since
   sampled_at_ = now_;
   sampled_after_ = steps_;
@@ -484,7 +482,15 @@ void Conductor::sample() {
   last_measured_ = settings_.sampled_clients == 0 ? all : std::min(all, settings_.sampled_clients);
   if (attendance_) choose_measured(last_measured_);
   if (last_measured_ == 0) return;
-  sink_.open_sample(samples_++, now_, last_measured_);
+  SampleHeader header{.number = samples_++, .at = now_, .clients = last_measured_, .events = events_};
+  for (std::uint32_t i = 0; i < protocols_.size(); ++i) header.add({i}, protocols_[i]->counts(), settings_.energy);
+  header.model_messages = model_messages_;
+  if (settings_.cumulated_delay) header.cumulated_delay = *settings_.cumulated_delay;
+  header.after_unification = after_unification;
+  header.measured = measured_;
+  header.covers_all = measured_ && measured_->size() == attendance_->here();
+  header.mass_is_whole = !attendance_ || attendance_->mass_is_whole();
+  sink_.open_sample(header);
 }
 
 void Conductor::measure_next() {
@@ -520,13 +526,6 @@ void Conductor::count_event() {
   // Client 1 as the address of a sample by count: client 0 is the periodic one.
   if (settings_.sample_every_events > 0 && events_ % settings_.sample_every_events == 0)
     queue_.push(Wake{now_, Priority::evaluate, ClientId{1}, 0});
-}
-
-double Conductor::joules() const {
-  if (!settings_.energy.is_counted()) return 0;
-  Energy total;
-  for (std::uint32_t i = 0; i < protocols_.size(); ++i) total += settings_.energy.of({i}, protocols_[i]->counts());
-  return total.joules();
 }
 
 MessageCounts Conductor::total_counts() const {

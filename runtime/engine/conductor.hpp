@@ -99,16 +99,10 @@ class Conductor final : public StepSource {
   std::uint64_t steps() const { return steps_; }
   std::uint64_t samples() const { return samples_; }
   std::uint64_t unifications() const { return unifications_; }
-  std::uint64_t model_messages() const override { return model_messages_; }
-  std::shared_ptr<const std::vector<ClientId>> measured() const override { return measured_; }
-  bool measures_all() const override { return measured_ && measured_->size() == attendance_->here(); }
-  bool mass_is_whole() const override { return !attendance_ || attendance_->mass_is_whole(); }
+  std::uint64_t model_messages() const { return model_messages_; }
   /// Null without churn.
   const Attendance* attendance() const { return attendance_ ? &*attendance_ : nullptr; }
   std::uint64_t to_measure() const override { return next_adoption_ < adopting_.size() ? 0 : last_measured_ - next_measured_; }
-  bool samples_unification() const override { return samples_unification_; }
-  double cumulated_delay() const override { return settings_.cumulated_delay ? *settings_.cumulated_delay : 0; }
-  double joules() const override;
   /// All messages on their way, and those of them that are updates.
   std::size_t flights() const { return queue_.flights() + transferring_.size() - free_transfers_.size(); }
   std::uint64_t under_way() const { return under_way_; }
@@ -117,7 +111,7 @@ class Conductor final : public StepSource {
   std::size_t clients() const { return protocols_.size(); }
   const Protocol& protocol(ClientId client) const { return *protocols_[client.value]; }
   const std::vector<StepHash>& hashes() const override { return hashes_; }
-  MessageCounts total_counts() const override;
+  MessageCounts total_counts() const;
 
  private:
   void handle(EventQueue::Kind kind);
@@ -136,7 +130,7 @@ class Conductor final : public StepSource {
   void unify_at_once(ClientId hub, std::uint64_t index);
   void adopt_next();
   void unify_by_transport(ClientId hub, std::uint64_t index);
-  void sample();
+  void sample(bool after_unification = false);
   void choose_measured(std::uint32_t most);
   void measure_next();
   void finish();
@@ -210,7 +204,6 @@ class Conductor final : public StepSource {
   ClientId asked_{};
   std::optional<Time> announced_at_;  // everybody's transmissions of this instant, where they disturb each other
   bool closes_window_ = false;
-  bool samples_unification_ = false;
   std::uint8_t sample_phase_ = 0;
   std::vector<std::uint64_t> requests_;  // by client: so that no client's requests move another's
   std::vector<Arrival> closed_;          // the window that closes, for the observer

@@ -30,8 +30,6 @@ class Scripted final : public StepSource {
   bool is_over() const override { return is_over_; }
   Time now() const override { return now_; }
   std::uint64_t events() const override { return steps_; }
-  MessageCounts total_counts() const override { return {}; }
-  std::uint64_t model_messages() const override { return 0; }
   const std::vector<StepHash>& hashes() const override { return hashes_; }
 
   std::uint64_t steps() const { return steps_; }

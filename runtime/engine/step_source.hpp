@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "runtime/engine/sample_header.hpp"
 #include "runtime/hash.hpp"
-#include "runtime/protocols/protocol.hpp"
 #include "runtime/step.hpp"
 
 namespace rubato {
@@ -22,8 +21,8 @@ class StepSink {
   /// discarded, unless the run ends before.
   virtual SlotIndex open_slot(std::uint32_t receivers) = 0;
   virtual void perform(const Step& step) = 0;
-  /// The measure steps that come next belong to this sample, of so many clients.
-  virtual void open_sample(std::uint64_t /*number*/, Time /*at*/, std::uint32_t /*clients*/) {}
+  /// The measure steps that come next belong to this sample.
+  virtual void open_sample(const SampleHeader&) {}
   /// The question that was handed out last has this answer.
   virtual void on_answer(bool /*yes*/) {}
 };
@@ -55,20 +54,6 @@ class StepSource {
   virtual Time now() const = 0;
   /// Timer ticks and deliveries, kept or refused.
   virtual std::uint64_t events() const = 0;
-  virtual MessageCounts total_counts() const = 0;
-  virtual std::uint64_t model_messages() const = 0;
-  /// Whom the sample that is being opened measures; null: so many clients from the first.
-  virtual std::shared_ptr<const std::vector<ClientId>> measured() const { return nullptr; }
-  /// These are all who are there, though fewer than there may be.
-  virtual bool measures_all() const { return false; }
-  /// At this instant what clients pass on sums to what it should.
-  virtual bool mass_is_whole() const { return true; }
-  /// The sample that is being opened follows a unification: all models are equal.
-  virtual bool samples_unification() const { return false; }
-  /// Of the rounds so far, where computations and links have chances.
-  virtual double cumulated_delay() const { return 0; }
-  /// What all clients have spent so far; 0 where nobody counts it.
-  virtual double joules() const { return 0; }
   /// Of the steps of each client so far, samples left out, in client order.
   virtual const std::vector<StepHash>& hashes() const = 0;
 };

@@ -122,6 +122,15 @@ TEST_CASE("with tabled ticks every client takes the same steps in virtual and in
   CHECK(recorded == expected);
 }
 
+TEST_CASE("the last sample of a real run has what all clients have spent") {
+  const RunResult result = run(experiment(in_a_second + std::vector<std::string>{"energy.compute_joules=0.5"}), on_threads(1));
+  REQUIRE(result.energy);
+  const double spent = 0.5 * static_cast<double>(result.messages.computations);
+  CHECK(result.energy->joules() == doctest::Approx(spent));
+  CHECK(result.samples.back().header.energy.joules() == doctest::Approx(spent));
+  CHECK(result.samples.back().header.counts == result.messages);
+}
+
 TEST_CASE("ticks come at the pace that is asked for: what is not computed is skipped, and counted") {
   const RunResult virtually = run(experiment(), on_threads(2));  // where no tick is skipped
   const std::vector<std::string> as_it_is, beyond_any_machine{"time_scale=3000"};

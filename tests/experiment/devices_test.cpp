@@ -119,7 +119,7 @@ TEST_CASE("what a run spends is power times airtime and so much a computation, o
   CHECK(result.energy->airtime == doctest::Approx(airtime));
   CHECK(result.energy->transmitting == doctest::Approx(transmitting));
   CHECK(result.energy->computing == doctest::Approx(computing));
-  CHECK(result.samples.back().header.joules == doctest::Approx(transmitting + computing));
+  CHECK(result.samples.back().header.energy.joules() == doctest::Approx(transmitting + computing));
   CHECK(contains(summary_json(many, result), "\"airtime_seconds\""));
   CHECK_FALSE(run(experiment({}, many_text), on_threads(1)).energy);
 }

@@ -34,8 +34,6 @@ class BreaksDown final : public StepSource {
   bool is_over() const override { return false; }
   Time now() const override { return Time{std::chrono::seconds(2)}; }
   std::uint64_t events() const override { return 0; }
-  MessageCounts total_counts() const override { return {}; }
-  std::uint64_t model_messages() const override { return 0; }
   const std::vector<StepHash>& hashes() const override { return hashes_; }
 
  private:
@@ -52,10 +50,8 @@ TEST_CASE("what the timing throws ends the run with the time and the reason") {
   options.threads = 2;
   const ClientViews views{.graph = make_graph(small)};
   VirtualRun play(*task, options, views);
-  const StepSource* source = nullptr;
-  StepDispatcher dispatcher(play.control(), source, nullptr);
+  StepDispatcher dispatcher(play.control(), nullptr);
   BreaksDown broken(dispatcher);
-  source = &broken;
   play.perform(broken, dispatcher, Credit::automatic(8, 64, 0, 0));
   REQUIRE(play.client_pool().failure());
   CHECK(to_string(*play.client_pool().failure()) == "the timing failed at 2.000000 s: no room");

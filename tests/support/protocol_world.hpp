@@ -47,7 +47,6 @@ class StepSentences final : public StepSink {
     steps.back().entries = {};
     if (step.kind != StepKind::publish) wanted_ -= step.entries.size();
   }
-  void open_sample(std::uint64_t, Time, std::uint32_t) override {}
 
   Sentences all;
   std::vector<Step> steps;  // without entries

@@ -83,7 +83,6 @@ class SeatedRun final : public StepSink {
     }
     after(step);
   }
-  void open_sample(std::uint64_t, Time, std::uint32_t) override {}
 
  private:
   BatchPlan plan_of(ClientId client) const { return {1, client, 0, choices_.empty() ? nullptr : &choices_[client.value]}; }

@@ -63,7 +63,7 @@ class StepLog final : public StepSink {
     if (step.kind == StepKind::publish) return;
     for (const StepEntry& entry : step.entries) --wanted_.at(entry.slot);
   }
-  void open_sample(std::uint64_t, Time at, std::uint32_t clients) override { samples.push_back({at, clients}); }
+  void open_sample(const SampleHeader& header) override { samples.push_back({header.at, header.clients}); }
 
   struct Sample {
     Time at;
