@@ -41,7 +41,7 @@ void write(const fs::path& file, const std::string& text) {
   if (!stream) throw RunFailed("cannot write " + file.string() + ": " + std::strerror(errno));
 }
 
-void write_all(const fs::path& folder, const Comparison& comparison, std::span<const double> targets, Axis axis) {
+void write_all(const fs::path& folder, const Comparison& comparison, std::span<const double> targets, const SampleColumn& axis) {
   write(folder / mark, table_json(comparison, targets, axis));
   write(folder / "table.csv", table_csv(comparison, targets));
   write(folder / "curves.csv", curves_csv(comparison));
@@ -73,10 +73,13 @@ ComparisonPlan plan_for(const CompareArguments& arguments) {
   return plan_comparison(request);
 }
 
-Axis axis_of(const std::string& name) {
-  const auto axis = axis_named(name);
-  if (!axis) throw std::invalid_argument("--axis " + name + ": must be seconds, bits, gradients, delay or joules");
-  return *axis;
+const SampleColumn& axis_of(const std::string& name) {
+  std::string names;
+  for (const SampleColumn& axis : columns_as(Role::axis)) {
+    if (axis.curve.name == name) return axis;
+    names += (names.empty() ? "" : ", ") + std::string(axis.curve.name);
+  }
+  throw std::invalid_argument("--axis " + name + ": must be one of " + names);
 }
 
 std::size_t failures_of(const Comparison& comparison) {
@@ -92,7 +95,7 @@ std::size_t failures_of(const Comparison& comparison) {
 }  // namespace
 
 int compare(const CompareArguments& arguments) {
-  const Axis axis = axis_of(arguments.axis);
+  const SampleColumn& axis = axis_of(arguments.axis);
   const std::vector<double> targets = parse_targets(arguments.targets);
   const ComparisonPlan plan = plan_for(arguments);
   for (const std::string& note : plan.notes) std::cerr << "note: " << note << "\n";

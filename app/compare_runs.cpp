@@ -19,8 +19,8 @@ using Clock = std::chrono::steady_clock;
 // How far a run is in what will end it first.
 double share_of(const Progress& progress, const CurvePoint& newest, const config::Experiment& experiment) {
   double share = progress.virtual_seconds / experiment.until;
-  if (experiment.budget.bits) share = std::max(share, newest.bits / *experiment.budget.bits);
-  if (experiment.budget.gradients) share = std::max(share, newest.gradients / *experiment.budget.gradients);
+  if (experiment.budget.bits) share = std::max(share, newest["bits"] / *experiment.budget.bits);
+  if (experiment.budget.gradients) share = std::max(share, newest["gradients"] / *experiment.budget.gradients);
   return std::min(share, 1.0);
 }
 
@@ -71,7 +71,7 @@ class RunPool {
     experiment.seed = plan_.first_seed + static_cast<std::int64_t>(job / plan_.settings.size());
     ComparedRun run{experiment.seed, {}, {}, false};
     std::atomic<bool> stop{false};
-    CurvePoint newest;
+    CurvePoint newest = point_of({});
     RunOptions options;
     options.data_dir = options_.data_dir;
     options.stop = &stop;

@@ -21,15 +21,29 @@ std::string who(const ComparedSetting& setting) {
          quoted(to_text(setting.values));
 }
 
-std::string fields(const Spread& spread) { return "," + shortest(spread.mean) + "," + shortest(spread.deviation); }
+template <class Columns>
+std::string heads(Columns columns, const std::string& ending = "") {
+  std::string text;
+  for (const SampleColumn& column : columns) {
+    const std::string name = std::string(column.curve.name) + ending;
+    text += "," + name + "," + name + "_std";
+  }
+  return text;
+}
 
-std::string columns_of(const std::string& name) { return "," + name + "," + name + "_std"; }
+template <class Columns>
+std::string fields(Columns columns, const PerColumn<Spread>& spreads) {
+  std::string text;
+  for (const SampleColumn& column : columns)
+    text += "," + shortest(spreads[column].mean) + "," + shortest(spreads[column].deviation);
+  return text;
+}
 
 // JSON has no infinity: what diverged or is not known is null.
-ResultJson json_of(const Spread& spread) { return {{"mean", finite(spread.mean)}, {"std", finite(spread.deviation)}}; }
-
-void add_costs(ResultJson& object, const Costs& costs) {
-  for (const Axis axis : all_axes) object[std::string(name_of(axis))] = json_of(costs.at(axis));
+template <class Columns>
+void add(ResultJson& object, Columns columns, const PerColumn<Spread>& spreads) {
+  for (const SampleColumn& column : columns)
+    object[std::string(column.curve.name)] = {{"mean", finite(spreads[column].mean)}, {"std", finite(spreads[column].deviation)}};
 }
 
 ResultJson json_of(const ComparedRun& run) {
@@ -46,14 +60,14 @@ ResultJson json_of(const ComparedRow& row) {
   for (const ComparedRun& run : outcome.runs) runs.push_back(json_of(run));
   for (const TargetReached& target : row.targets) {
     targets.push_back({{"accuracy", target.accuracy}, {"reached", target.reached}});
-    add_costs(targets.back(), target.costs);
+    add(targets.back(), columns_as(Role::axis), target.costs);
   }
   ResultJson object = {{"setting", outcome.setting.label},
                        {"file", outcome.setting.file.string()},
                        {"algorithm", outcome.setting.experiment.algorithm.name},
                        {"grid", std::move(grid)}};
-  for (const Measure measure : all_measures) object[std::string(name_of(measure))] = json_of(row.at(measure));
-  add_costs(object, row.costs);
+  add(object, columns_as(Role::measure), row.ends);
+  add(object, columns_as(Role::axis), row.ends);
   object["targets"] = std::move(targets);
   object["runs"] = std::move(runs);
   object["failures"] = outcome.failures;
@@ -70,27 +84,24 @@ ResultJson budget_of(const Comparison& comparison) {
 }  // namespace
 
 std::string table_csv(const Comparison& comparison, std::span<const double> targets) {
-  std::string text = "setting,file,algorithm,grid,runs,failed";
-  for (const Measure measure : all_measures) text += columns_of(std::string(name_of(measure)));
-  for (const Axis axis : all_axes) text += columns_of(std::string(name_of(axis)));
-  for (const double target : targets) {
-    text += ",reached_" + shortest(target);
-    for (const Axis axis : all_axes) text += columns_of(std::string(name_of(axis)) + "_to_" + shortest(target));
-  }
+  constexpr std::ptrdiff_t first = 5;  // measures; later ones stand at the end, so that scripts find the others at their places
+  const auto measures = columns_as(Role::measure) | std::views::take(first);
+  const auto later = columns_as(Role::measure) | std::views::drop(first);
+  const auto axes = columns_as(Role::axis);
+  std::string text = "setting,file,algorithm,grid,runs,failed" + heads(measures) + heads(axes);
+  for (const double target : targets) text += ",reached_" + shortest(target) + heads(axes, "_to_" + shortest(target));
+  text += heads(later);
   for (const ComparedRow& row : rows_of(comparison, targets)) {
     const ComparedOutcome& outcome = *row.outcome;
     text += "\n" + who(outcome.setting) + "," + std::to_string(outcome.runs.size()) + "," + std::to_string(outcome.failures.size());
-    for (const Measure measure : all_measures) text += fields(row.at(measure));
-    for (const Axis axis : all_axes) text += fields(row.costs.at(axis));
-    for (const TargetReached& target : row.targets) {
-      text += "," + std::to_string(target.reached);
-      for (const Axis axis : all_axes) text += fields(target.costs.at(axis));
-    }
+    text += fields(measures, row.ends) + fields(axes, row.ends);
+    for (const TargetReached& target : row.targets) text += "," + std::to_string(target.reached) + fields(axes, target.costs);
+    text += fields(later, row.ends);
   }
   return text + "\n";
 }
 
-std::string table_json(const Comparison& comparison, std::span<const double> targets, Axis axis) {
+std::string table_json(const Comparison& comparison, std::span<const double> targets, const SampleColumn& axis) {
   ResultJson settings = ResultJson::array();
   for (const ComparedRow& row : rows_of(comparison, targets)) settings.push_back(json_of(row));
   const ResultJson json = {{"rubato", version()},
@@ -98,7 +109,7 @@ std::string table_json(const Comparison& comparison, std::span<const double> tar
                            {"first_seed", comparison.first_seed},
                            {"seeds", comparison.seeds},
                            {"stopped_early", comparison.was_stopped},
-                           {"axis", std::string(name_of(axis))},
+                           {"axis", std::string(axis.curve.name)},
                            {"budget", budget_of(comparison)},
                            {"settings", std::move(settings)}};
   return json.dump(1, ' ', false, ResultJson::error_handler_t::replace) + "\n";
@@ -106,16 +117,16 @@ std::string table_json(const Comparison& comparison, std::span<const double> tar
 
 std::string curves_csv(const Comparison& comparison) {
   std::string text = "setting,file,algorithm,grid,seed";
-  for (const Axis axis : all_axes) text += "," + std::string(name_of(axis));
-  for (const Measure measure : all_measures) text += "," + std::string(name_of(measure));
+  for (const Role role : {Role::axis, Role::measure})
+    for (const SampleColumn& column : columns_as(role)) text += "," + std::string(column.curve.name);
   text += "\n";
   for (const ComparedOutcome& outcome : comparison.outcomes) {
     const std::string name = who(outcome.setting);
     for (const ComparedRun& run : outcome.runs)
       for (const CurvePoint& point : run.curve) {
         text += name + "," + std::to_string(run.seed);
-        for (const Axis axis : all_axes) text += "," + shortest(point.at(axis));
-        for (const Measure measure : all_measures) text += "," + shortest(point.value(measure));
+        for (const Role role : {Role::axis, Role::measure})
+          for (const SampleColumn& column : columns_as(role)) text += "," + shortest(point[column]);
         text += "\n";
       }
   }

@@ -8,76 +8,31 @@ namespace rubato {
 
 namespace {
 
-Costs costs_of(std::span<const CurvePoint> points) {
-  const auto along = [&](Axis axis) {
+PerColumn<Spread> spreads_of(std::span<const CurvePoint> points) {
+  return PerColumn<Spread>([&](const SampleColumn& column) {
     std::vector<double> values;
-    for (const CurvePoint& point : points) values.push_back(point.at(axis));
+    for (const CurvePoint& point : points) values.push_back(point[column]);
     return spread_of(values);
-  };
-  return {along(Axis::seconds), along(Axis::bits), along(Axis::gradients), along(Axis::delay), along(Axis::joules)};
+  });
 }
 
 TargetReached reached_by(const ComparedOutcome& outcome, double accuracy) {
   std::vector<CurvePoint> points;
   for (const ComparedRun& run : outcome.runs)
     if (const auto point = first_reach(run.curve, accuracy)) points.push_back(*point);
-  return {accuracy, points.size(), costs_of(points)};
+  return {accuracy, points.size(), spreads_of(points)};
 }
 
 ComparedRow row_of(const ComparedOutcome& outcome, std::span<const double> targets) {
   std::vector<CurvePoint> ends;
   for (const ComparedRun& run : outcome.runs)
     if (!run.curve.empty()) ends.push_back(run.curve.back());
-  const auto of = [&](Measure measure) {
-    std::vector<double> values;
-    for (const CurvePoint& end : ends) values.push_back(end.value(measure));
-    return spread_of(values);
-  };
-  ComparedRow row{&outcome,
-                  of(Measure::accuracy),
-                  of(Measure::accuracy_mean_model),
-                  of(Measure::loss),
-                  of(Measure::loss_mean_model),
-                  of(Measure::consensus),
-                  costs_of(ends),
-                  {}};
+  ComparedRow row{&outcome, spreads_of(ends)};
   for (const double target : targets) row.targets.push_back(reached_by(outcome, target));
   return row;
 }
 
 }  // namespace
-
-const Spread& Costs::at(Axis axis) const {
-  switch (axis) {
-    case Axis::bits:
-      return bits;
-    case Axis::gradients:
-      return gradients;
-    case Axis::delay:
-      return delay;
-    case Axis::joules:
-      return joules;
-    case Axis::seconds:
-      break;
-  }
-  return seconds;
-}
-
-const Spread& ComparedRow::at(Measure measure) const {
-  switch (measure) {
-    case Measure::accuracy_mean_model:
-      return accuracy_mean_model;
-    case Measure::loss:
-      return loss;
-    case Measure::loss_mean_model:
-      return loss_mean_model;
-    case Measure::consensus:
-      return consensus;
-    case Measure::accuracy:
-      break;
-  }
-  return accuracy;
-}
 
 std::vector<ComparedRow> rows_of(const Comparison& comparison, std::span<const double> targets) {
   std::vector<ComparedRow> rows;

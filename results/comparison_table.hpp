@@ -10,27 +10,17 @@
 
 namespace rubato {
 
-/// What runs had spent, over those that the table counts.
-struct Costs {
-  Spread seconds, bits, gradients, delay, joules;
-
-  const Spread& at(Axis axis) const;
-};
-
 /// When the mean accuracy of clients was first at least `accuracy`, over the seeds that reached it.
 struct TargetReached {
   double accuracy = 0;
   std::size_t reached = 0;
-  Costs costs;
+  PerColumn<Spread> costs;  ///< what they had spent then
 };
 
 struct ComparedRow {
   const ComparedOutcome* outcome = nullptr;
-  Spread accuracy, accuracy_mean_model, loss, loss_mean_model, consensus;  ///< at the end of the curves
-  Costs costs;
-  std::vector<TargetReached> targets;
-
-  const Spread& at(Measure measure) const;
+  PerColumn<Spread> ends;  ///< of the curves
+  std::vector<TargetReached> targets{};
 };
 
 /// A row for every setting; all spreads are over its seeds. The comparison must outlive it.
@@ -40,11 +30,11 @@ std::vector<ComparedRow> rows_of(const Comparison& comparison, std::span<const d
 std::vector<double> parse_targets(const std::string& text);
 
 /// For people: the rows, the course of accuracy (of loss, where nothing is classified) along the axis, the targets.
-std::string table_text(const Comparison& comparison, std::span<const double> targets, Axis axis);
+std::string table_text(const Comparison& comparison, std::span<const double> targets, const SampleColumn& axis);
 
 /// table.csv and table.json: a line or an object for each setting. What is not known is nan or null.
 std::string table_csv(const Comparison& comparison, std::span<const double> targets);
-std::string table_json(const Comparison& comparison, std::span<const double> targets, Axis axis);
+std::string table_json(const Comparison& comparison, std::span<const double> targets, const SampleColumn& axis);
 
 /// curves.csv: a line for every sample within the budget of every run.
 std::string curves_csv(const Comparison& comparison);

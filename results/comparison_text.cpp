@@ -59,36 +59,44 @@ class Columns {
   std::vector<std::vector<std::string>> lines_;
 };
 
-void add_costs(std::vector<std::string>& line, const Costs& costs) {
-  for (const Axis axis : all_axes) line.push_back(with_deviation(costs.at(axis), of_size));
+std::string shown(const SampleColumn& column, const Spread& spread) {
+  return with_deviation(spread, column.curve.unit == "share" ? of_four : of_size);
+}
+
+// The axes behind other heads, and a row's numbers under them.
+std::vector<std::string> with_axes(std::vector<std::string> heads) {
+  for (const SampleColumn& axis : columns_as(Role::axis)) heads.emplace_back(axis.curve.name);
+  return heads;
+}
+
+std::vector<std::string> with_costs(std::vector<std::string> line, const PerColumn<Spread>& costs) {
+  for (const SampleColumn& axis : columns_as(Role::axis)) line.push_back(shown(axis, costs[axis]));
+  return line;
+}
+
+auto headed_measures() {
+  return columns_as(Role::measure) | std::views::filter([](const SampleColumn& column) { return !column.curve.heading.empty(); });
 }
 
 std::string ends(const std::vector<ComparedRow>& rows) {
-  Columns columns({"setting", "algorithm", "runs", "accuracy", "of mean model", "loss", "consensus", "seconds", "bits", "gradients",
-                   "delay", "joules"});
+  std::vector<std::string> heads{"setting", "algorithm", "runs"};
+  for (const SampleColumn& measure : headed_measures()) heads.emplace_back(measure.curve.heading);
+  Columns columns(with_axes(std::move(heads)));
   for (const ComparedRow& row : rows) {
-    std::vector<std::string> line{row.outcome->setting.label,
-                                  row.outcome->setting.experiment.algorithm.name,
-                                  std::to_string(row.outcome->runs.size()),
-                                  with_deviation(row.accuracy, of_four),
-                                  with_deviation(row.accuracy_mean_model, of_four),
-                                  with_deviation(row.loss, of_size),
-                                  with_deviation(row.consensus, of_size)};
-    add_costs(line, row.costs);
-    columns.add(std::move(line));
+    std::vector<std::string> line{row.outcome->setting.label, row.outcome->setting.experiment.algorithm.name,
+                                  std::to_string(row.outcome->runs.size())};
+    for (const SampleColumn& measure : headed_measures()) line.push_back(shown(measure, row.ends[measure]));
+    columns.add(with_costs(std::move(line), row.ends));
   }
   return columns.text();
 }
 
 std::string target_text(const std::vector<ComparedRow>& rows, std::size_t target) {
-  Columns columns({"to accuracy " + of_size(rows.front().targets[target].accuracy), "reached by", "seconds", "bits", "gradients",
-                   "delay", "joules"});
+  Columns columns(with_axes({"to accuracy " + of_size(rows.front().targets[target].accuracy), "reached by"}));
   for (const ComparedRow& row : rows) {
     const TargetReached& reached = row.targets[target];
-    std::vector<std::string> line{row.outcome->setting.label,
-                                  std::to_string(reached.reached) + " of " + std::to_string(row.outcome->runs.size())};
-    add_costs(line, reached.costs);
-    columns.add(std::move(line));
+    const std::string share = std::to_string(reached.reached) + " of " + std::to_string(row.outcome->runs.size());
+    columns.add(with_costs({row.outcome->setting.label, share}, reached.costs));
   }
   return columns.text();
 }
@@ -100,20 +108,20 @@ std::vector<Curve> curves_of(const ComparedOutcome& outcome) {
 }
 
 // The same places for every setting; who has not come that far has a dash there.
-std::string course(const std::vector<ComparedRow>& rows, Axis axis) {
+std::string course(const std::vector<ComparedRow>& rows, const SampleColumn& axis) {
   double end = 0;
   bool is_classified = false;
   for (const ComparedRow& row : rows) {
-    is_classified = is_classified || !std::isnan(row.accuracy.mean);
+    is_classified = is_classified || !std::isnan(row.ends["accuracy"].mean);
     for (const ComparedRun& run : row.outcome->runs)
-      if (!run.curve.empty()) end = std::max(end, run.curve.back().at(axis));
+      if (!run.curve.empty()) end = std::max(end, run.curve.back()[axis]);
   }
-  if (end <= 0) return "there is no course along " + std::string(name_of(axis)) + ": it is 0 throughout\n";
-  const Measure measure = is_classified ? Measure::accuracy : Measure::loss;
+  if (end <= 0) return "there is no course along " + std::string(axis.curve.name) + ": it is 0 throughout\n";
+  const SampleColumn& measure = curve_column(is_classified ? "accuracy" : "loss");
   std::vector<double> places;
   for (std::size_t i = 1; i <= places_of_course; ++i)
     places.push_back(end * static_cast<double>(i) / static_cast<double>(places_of_course));
-  std::vector<std::string> heads{std::string(name_of(measure)) + " at " + std::string(name_of(axis))};
+  std::vector<std::string> heads{std::string(measure.curve.name) + " at " + std::string(axis.curve.name)};
   for (const double place : places) heads.push_back(of_size(place));
   Columns columns(std::move(heads));
   for (const ComparedRow& row : rows) {
@@ -121,8 +129,8 @@ std::string course(const std::vector<ComparedRow>& rows, Axis axis) {
     for (const double place : places) {
       std::vector<double> values;
       for (const Curve& curve : curves_of(*row.outcome))
-        if (!curve.empty() && curve.back().at(axis) >= nearly * place) values.push_back(value_at(curve, axis, place, measure));
-      line.push_back(with_deviation(spread_of(values), is_classified ? of_four : of_size));
+        if (!curve.empty() && curve.back()[axis] >= nearly * place) values.push_back(value_at(curve, axis, place, measure));
+      line.push_back(shown(measure, spread_of(values)));
     }
     columns.add(std::move(line));
   }
@@ -131,7 +139,7 @@ std::string course(const std::vector<ComparedRow>& rows, Axis axis) {
 
 }  // namespace
 
-std::string table_text(const Comparison& comparison, std::span<const double> targets, Axis axis) {
+std::string table_text(const Comparison& comparison, std::span<const double> targets, const SampleColumn& axis) {
   const std::vector<ComparedRow> rows = rows_of(comparison, targets);
   const auto has_runs = [](const ComparedOutcome& outcome) { return !outcome.runs.empty(); };
   if (std::ranges::none_of(comparison.outcomes, has_runs)) return "no run has come to its end\n";

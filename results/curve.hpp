@@ -4,44 +4,15 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "experiment/experiment.hpp"
-#include "results/sample.hpp"
+#include "results/columns.hpp"
 
 namespace rubato {
 
-/// What a curve is drawn against. None of them ever falls in the course of a run.
-enum class Axis { seconds, bits, gradients, delay, joules };
-inline constexpr Axis all_axes[] = {Axis::seconds, Axis::bits, Axis::gradients, Axis::delay, Axis::joules};
-
-/// What is measured.
-enum class Measure { accuracy, accuracy_mean_model, loss, loss_mean_model, consensus };
-inline constexpr Measure all_measures[] = {Measure::accuracy, Measure::accuracy_mean_model, Measure::loss, Measure::loss_mean_model,
-                                           Measure::consensus};
-
-/// "seconds", "bits", ...; "accuracy", "accuracy_mean_model", ...
-std::string_view name_of(Axis axis);
-std::string_view name_of(Measure measure);
-std::optional<Axis> axis_named(std::string_view name);
-
 /// A sample without what belongs to single clients.
-struct CurvePoint {
-  double seconds = 0;    ///< virtual
-  double bits = 0;       ///< as the papers count, of the measured clients
-  double gradients = 0;  ///< likewise
-  double delay = 0;      ///< cumulated
-  double joules = 0;     ///< of all clients; 0 where nothing costs anything
-  double accuracy = 0;   ///< mean of clients; like the next NaN where nothing is classified
-  double accuracy_mean_model = 0;
-  double loss = 0;  ///< mean of clients
-  double loss_mean_model = 0;
-  double consensus = 0;
-
-  double at(Axis axis) const;
-  double value(Measure measure) const;
-};
+using CurvePoint = PerColumn<double>;
 
 /// In ascending order of time.
 using Curve = std::vector<CurvePoint>;
@@ -57,7 +28,7 @@ std::optional<CurvePoint> first_reach(const Curve& curve, double accuracy);
 
 /// What the curve says at this place of the axis: along a straight line between its points, of several points at one
 /// place the last. Before its beginning the first value, behind its end the last. The curve is not empty.
-double value_at(const Curve& curve, Axis axis, double place, Measure measure);
+double value_at(const Curve& curve, const SampleColumn& axis, double place, const SampleColumn& measure);
 
 /// Mean and population standard deviation; NaN for no values.
 struct Spread {
@@ -74,6 +45,6 @@ struct Band {
   std::vector<double> mean;
   std::vector<double> deviation;
 };
-Band band_of(std::span<const Curve> curves, Axis axis, Measure measure, std::size_t points);
+Band band_of(std::span<const Curve> curves, const SampleColumn& axis, const SampleColumn& measure, std::size_t points);
 
 }  // namespace rubato

@@ -8,13 +8,13 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
-#include <limits>
 #include <stdexcept>
 #include <system_error>
 
 #include "experiment/build/devices.hpp"
 #include "experiment/build/timing.hpp"
 #include "experiment/file/experiment_file.hpp"
+#include "results/columns.hpp"
 #include "results/npy.hpp"
 #include "results/result_text.hpp"
 #include "results/summary.hpp"
@@ -37,28 +37,26 @@ fs::path without_slash(fs::path place) {
   return place.has_filename() ? place : place.parent_path();
 }
 
-// A table, row by row; numbers are the shortest text that reads back as the same.
-class Csv {
- public:
-  Csv() = default;
-  explicit Csv(const char* head) : text_{std::string(head) + "\n"} {}
-  template <class... Fields>
-  void row(const Fields&... fields) {
-    (field(fields), ...);
-    text_.back() = '\n';
+template <class Columns>
+std::string csv_head(Columns columns) {
+  std::string text;
+  for (const auto& column : columns) text += std::string(column.name) + ",";
+  text.back() = '\n';
+  return text;
+}
+
+// Numbers are the shortest text that reads back as the same.
+template <class Columns, class Row>
+std::string csv_line(Columns columns, const Row& row) {
+  std::string text;
+  for (const auto& column : columns) {
+    const Number number = column.read(row);
+    const auto* count = std::get_if<std::uint64_t>(&number);
+    text += (count ? std::to_string(*count) : shortest(std::get<double>(number))) + ",";
   }
-  std::string text() { return std::move(text_); }
-
- private:
-  void field(double value) { text_ += shortest(value) + ","; }
-  void field(std::uint64_t value) { text_ += std::to_string(value) + ","; }
-  void field(std::uint32_t value) { text_ += std::to_string(value) + ","; }
-  std::string text_;
-};
-
-}  // namespace
-
-namespace {
+  text.back() = '\n';
+  return text;
+}
 
 constexpr const char* mark = ".rubato-run";  // lies in folders that are ours and not complete
 
@@ -231,55 +229,32 @@ fs::path experiment_of_remains(const fs::path& given) {
   return (remains_at(place) == Remains::interrupted ? beside(place, ".partial") : place) / "experiment.toml";
 }
 
-std::string metrics_csv_head() {
-  return "sample,seconds,events,computations,messages_sent,messages_delivered,messages_lost,bytes_wire,accuracy_mean,"
-         "accuracy_std,accuracy_mean_model,f1_macro,loss_mean,loss_mean_model,consensus,paper_bits,gradients,cumulated_"
-         "delay,"
-         "mass_defect,consensus_mean,f1_macro_mean_model,stationarity,joules\n";
-}
-
-std::string metrics_csv_row(const Sample& sample) {
-  Csv csv;
-  const SampleHeader& header = sample.header;
-  const std::uint64_t sent = header.counts.sent + header.model_messages;
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  const double defect = sample.defect.name.empty() ? unknown : sample.defect.size;
-  csv.row(header.number, to_seconds(header.at), header.events, header.counts.computations, sent, header.counts.kept,
-          header.counts.lost, wire_bytes(sample.traffic), sample.accuracy_mean, sample.accuracy_deviation,
-          sample.accuracy_mean_model, sample.f1_macro, sample.loss_mean, sample.loss_mean_model, sample.consensus,
-          sample.traffic.paper_bits, sample.traffic.gradients, header.cumulated_delay, defect, sample.consensus_mean,
-          sample.f1_macro_mean_model, sample.stationarity ? sample.stationarity->per_client : unknown, header.energy.joules());
-  return csv.text();
-}
+std::string metrics_csv_head() { return csv_head(sample_columns()); }
+std::string metrics_csv_row(const Sample& sample) { return csv_line(sample_columns(), sample); }
 
 std::string clients_csv(const RunResult& result) {
-  const bool has_paces = !result.paces.empty();
-  Csv csv(has_paces ? "client,training_samples,computations,publications,sent,lost,kept,late,capped,superseded,accuracy,loss,"
-                      "requested_rate,achieved_rate,skipped_ticks"
-                    : "client,training_samples,computations,publications,sent,lost,kept,late,capped,superseded,accuracy,loss");
+  auto columns = client_columns() |
+                 std::views::filter([&](const ClientColumn& column) { return !column.needs_paces || !result.paces.empty(); });
+  std::vector<ClientRow> rows;
+  for (std::uint32_t i = 0; i < result.by_client.size(); ++i)
+    rows.push_back({i, i < result.samples_by_client.size() ? result.samples_by_client[i] : 0, result.by_client[i], unknown, unknown,
+                    i < result.paces.size() ? result.paces[i] : Pace{}});
   const Sample last = result.samples.empty() ? Sample{} : result.samples.back();
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();  // not evaluated, or nothing to classify
-  for (std::uint32_t i = 0; i < result.by_client.size(); ++i) {
-    const MessageCounts& counts = result.by_client[i];
-    const std::uint64_t samples = i < result.samples_by_client.size() ? result.samples_by_client[i] : 0;
-    const double accuracy = i < last.accuracies.size() && last.is_classified ? last.accuracies[i] : unknown;
-    const double loss = i < last.losses.size() ? last.losses[i] : unknown;
-    if (has_paces) {
-      const Pace& pace = result.paces[i];
-      csv.row(i, samples, counts.computations, counts.publications, counts.sent, counts.lost, counts.kept, counts.late,
-              counts.capped, counts.superseded, accuracy, loss, pace.requested, pace.achieved, pace.skipped);
-    } else {
-      csv.row(i, samples, counts.computations, counts.publications, counts.sent, counts.lost, counts.kept, counts.late,
-              counts.capped, counts.superseded, accuracy, loss);
-    }
+  for (std::size_t i = 0; i < last.accuracies.size(); ++i) {
+    ClientRow& row = rows[last.header.client(i).value];
+    if (last.is_classified) row.accuracy = last.accuracies[i];
+    row.loss = last.losses[i];
   }
-  return csv.text();
+  std::string text = csv_head(columns);
+  for (const ClientRow& row : rows) text += csv_line(columns, row);
+  return text;
 }
 
 std::string partition_csv(const RunResult& result) {
-  Csv csv("client,class,rows");
-  for (const ClassCount& count : result.class_counts) csv.row(count.client.value, count.label, count.rows);
-  return csv.text();
+  std::string text = "client,class,rows\n";
+  for (const ClassCount& count : result.class_counts)
+    text += std::to_string(count.client.value) + "," + std::to_string(count.label) + "," + std::to_string(count.rows) + "\n";
+  return text;
 }
 
 std::string classes_csv(const config::Experiment& experiment) {
@@ -291,13 +266,10 @@ std::string classes_csv(const config::Experiment& experiment) {
 }
 
 std::string links_csv(const Graph& graph, const RunResult& result) {
-  Csv csv("sender,receiver,sent,lost,kept,refused");
-  for (std::uint32_t link = 0; link < result.by_link.size(); ++link) {
-    const Edge ends = graph.ends_of(link);
-    const LinkCounts& counts = result.by_link[link];
-    csv.row(ends.source.value, ends.target.value, counts.sent, counts.lost, counts.kept, counts.refused);
-  }
-  return csv.text();
+  std::string text = csv_head(link_columns());
+  for (std::uint32_t link = 0; link < result.by_link.size(); ++link)
+    text += csv_line(link_columns(), LinkRow{graph.ends_of(link), result.by_link[link]});
+  return text;
 }
 
 void append_model(RunFolder& folder, const FinalModel& model) {

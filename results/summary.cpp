@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "results/columns.hpp"
 #include "results/result_text.hpp"
 
 namespace rubato {
@@ -24,14 +25,6 @@ ResultJson messages(const RunResult& result) {
           {"stale", counts.stale},
           {"under_way", result.under_way},
           {"models", result.model_messages}};
-}
-
-ResultJson accuracy(const Sample& sample) {
-  return {{"mean", finite(sample.accuracy_mean)},
-          {"std", finite(sample.accuracy_deviation)},
-          {"mean_model", finite(sample.accuracy_mean_model)},
-          {"f1_macro", finite(sample.f1_macro)},
-          {"f1_macro_mean_model", finite(sample.f1_macro_mean_model)}};
 }
 
 ResultJson stationarity(const Sample& sample) {
@@ -97,53 +90,54 @@ std::string version() { return RUBATO_VERSION; }
 std::string summary_json(const config::Experiment& experiment, const RunResult& result) {
   const Sample last = result.samples.empty() ? Sample{} : result.samples.back();
   const double wall = std::max(result.wall_seconds, 1e-9);
-  const ResultJson json = {
-      {"rubato", version()},
-      {"experiment", experiment.name},
-      {"algorithm", experiment.algorithm.name},
-      {"clock", std::string(config::name_of(experiment.clock))},
-      {"threads", result.threads},
-      {"seed", experiment.seed},
-      {"clients", result.clients},
-      {"dimension", result.dimension},
-      {"precision", std::string(config::name_of(experiment.precision))},
-      {"model_digest", result.digests.model},
-      {"timeline_digest", result.digests.timeline},
-      {"arithmetic", result.arithmetic},
-      {"stopped_early", result.was_stopped},
-      {"virtual_seconds", result.virtual_seconds},
-      {"wall_seconds", result.wall_seconds},
-      {"events", result.events},
-      {"events_per_second", static_cast<double>(result.events) / wall},
-      {"steps", result.steps},
-      {"steps_per_second", static_cast<double>(result.steps) / wall},
-      {"computations", result.messages.computations},
-      {"publications", result.messages.publications},
-      {"unifications", result.unifications},
-      {"math_seconds", result.math_seconds},
-      {"evaluation_seconds", result.evaluation_seconds},
-      {"efficiency", result.efficiency()},
-      {"peak_rss_bytes", result.peak_rss_bytes},
-      {"peak_payload_bytes", result.peak_payload_bytes},
-      {"messages", messages(result)},
-      {"bytes", {{"wire", wire_bytes(result.traffic)}, {"paper_bits", result.traffic.paper_bits}}},
-      {"gradients", result.traffic.gradients},
-      {"cumulated_delay", result.cumulated_delay},
-      {"energy", energy(result)},
-      {"accuracy", accuracy(last)},
-      {"loss", {{"mean", finite(last.loss_mean)}, {"mean_model", finite(last.loss_mean_model)}}},
-      {"consensus", finite(last.consensus)},
-      {"consensus_mean", finite(last.consensus_mean)},
-      {"stationarity", stationarity(last)},
-      {"staleness_seconds", {{"mean", result.staleness_mean}, {"p95", result.staleness_p95}}},
-      {"invariants", {{"mass_defect", last.defect.name.empty() ? ResultJson(nullptr) : finite(last.defect.size)}}},
-      {"record_cut", result.record_was_cut},
-      {"rates", rates(result)},
-      {"absent_clients", numbers_of(result.absent)},
-      {"churn", churn(result)},
-      {"gathered_by", result.gathered_by},
-      {"hosts", result.hosts},
-      {"notes", result.notes}};
+  ResultJson json = {{"rubato", version()},
+                     {"experiment", experiment.name},
+                     {"algorithm", experiment.algorithm.name},
+                     {"clock", std::string(config::name_of(experiment.clock))},
+                     {"threads", result.threads},
+                     {"seed", experiment.seed},
+                     {"clients", result.clients},
+                     {"dimension", result.dimension},
+                     {"precision", std::string(config::name_of(experiment.precision))},
+                     {"model_digest", result.digests.model},
+                     {"timeline_digest", result.digests.timeline},
+                     {"arithmetic", result.arithmetic},
+                     {"stopped_early", result.was_stopped},
+                     {"virtual_seconds", result.virtual_seconds},
+                     {"wall_seconds", result.wall_seconds},
+                     {"events", result.events},
+                     {"events_per_second", static_cast<double>(result.events) / wall},
+                     {"steps", result.steps},
+                     {"steps_per_second", static_cast<double>(result.steps) / wall},
+                     {"computations", result.messages.computations},
+                     {"publications", result.messages.publications},
+                     {"unifications", result.unifications},
+                     {"math_seconds", result.math_seconds},
+                     {"evaluation_seconds", result.evaluation_seconds},
+                     {"efficiency", result.efficiency()},
+                     {"peak_rss_bytes", result.peak_rss_bytes},
+                     {"peak_payload_bytes", result.peak_payload_bytes},
+                     {"messages", messages(result)},
+                     {"bytes", {{"wire", wire_bytes(result.traffic)}, {"paper_bits", result.traffic.paper_bits}}},
+                     {"gradients", result.traffic.gradients},
+                     {"cumulated_delay", result.cumulated_delay},
+                     {"energy", energy(result)},
+                     {"accuracy", nullptr},  // the columns of the last sample fill this and the next three
+                     {"loss", nullptr},
+                     {"consensus", nullptr},
+                     {"consensus_mean", nullptr},
+                     {"stationarity", stationarity(last)},
+                     {"staleness_seconds", {{"mean", result.staleness_mean}, {"p95", result.staleness_p95}}},
+                     {"invariants", nullptr},  // likewise
+                     {"record_cut", result.record_was_cut},
+                     {"rates", rates(result)},
+                     {"absent_clients", numbers_of(result.absent)},
+                     {"churn", churn(result)},
+                     {"gathered_by", result.gathered_by},
+                     {"hosts", result.hosts},
+                     {"notes", result.notes}};
+  for (const SampleColumn& column : sample_columns())
+    if (!column.summary.empty()) json[ResultJson::json_pointer(std::string(column.summary))] = finite(to_double(column.read(last)));
   return json.dump(1) + "\n";
 }
 

@@ -35,21 +35,32 @@ Json bands_of(const ComparedOutcome& outcome) {
   std::vector<Curve> curves;
   for (const ComparedRun& run : outcome.runs) curves.push_back(run.curve);
   Json bands = Json::object();
-  for (const Axis axis : all_axes) {
-    Json& along = bands[std::string(name_of(axis))];
-    for (const Measure measure : all_measures) {
+  for (const SampleColumn& axis : columns_as(Role::axis)) {
+    Json& along = bands[std::string(axis.curve.name)];
+    for (const SampleColumn& measure : columns_as(Role::measure)) {
       const Band band = band_of(curves, axis, measure, most_places);
       along["at"] = shown(band.at);
-      along[std::string(name_of(measure))] = {{"mean", shown(band.mean)}, {"std", shown(band.deviation)}};
+      along[std::string(measure.curve.name)] = {{"mean", shown(band.mean)}, {"std", shown(band.deviation)}};
     }
   }
   return bands;
 }
 
+// Title and unit of each.
+Json described(Role role) {
+  Json all = Json::object();
+  for (const SampleColumn& column : columns_as(role))
+    all[std::string(column.curve.name)] = {std::string(column.curve.title), std::string(column.curve.unit)};
+  return all;
+}
+
 }  // namespace
 
-void write_comparison(const std::filesystem::path& file, const Comparison& comparison, std::span<const double> targets, Axis axis) {
+void write_comparison(const std::filesystem::path& file, const Comparison& comparison, std::span<const double> targets,
+                      const SampleColumn& axis) {
   Json data = Json::parse(table_json(comparison, targets, axis));
+  data["axes"] = described(Role::axis);
+  data["measures"] = described(Role::measure);
   Json& settings = data["settings"];
   for (std::size_t i = 0; i < settings.size(); ++i) settings[i]["bands"] = bands_of(comparison.outcomes[i]);
   const std::string text = in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace));

@@ -14,6 +14,7 @@ inline constexpr std::size_t most_places = 200;
 
 /// Writes the page: accuracy, loss and consensus against virtual time, bits, gradients and cumulated delay, mean and
 /// deviation over seeds, `axis` first, and the table. Throws RunFailed if the disk does not take it.
-void write_comparison(const std::filesystem::path& file, const Comparison& comparison, std::span<const double> targets, Axis axis);
+void write_comparison(const std::filesystem::path& file, const Comparison& comparison, std::span<const double> targets,
+                      const SampleColumn& axis);
 
 }  // namespace rubato::web

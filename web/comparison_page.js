@@ -1,9 +1,8 @@
 // Draws the report of a comparison from the JSON beside it.
 const settings = data.settings;
-const axesOf = {seconds: ["virtual time", seconds], bits: ["bits, as the papers count", value => scaled(value, 1000, ["bit", "kbit", "Mbit", "Gbit", "Tbit", "Pbit"])],
-                gradients: ["gradients computed", short], delay: ["cumulated delay", short], joules: ["energy, J", short]};
-const measures = {accuracy: ["accuracy, mean of clients", share], accuracy_mean_model: ["accuracy of the mean model", share],
-                  loss: ["loss, mean of clients", short], loss_mean_model: ["loss of the mean model", short], consensus: ["consensus distance", short]};
+const texts = {s: seconds, bit: value => scaled(value, 1000, ["bit", "kbit", "Mbit", "Gbit", "Tbit", "Pbit"]), share};
+const described = list => Object.fromEntries(Object.entries(list).map(([name, [title, unit]]) => [name, [title, texts[unit] || short]]));
+const axesOf = described(data.axes), measures = described(data.measures);
 const paints = ["blue", "orange", "green", "violet", "red", "yellow"];
 const paintOf = index => color(paints[index % paints.length]);
 const isDashed = index => Math.floor(index / paints.length) % 2 === 1;

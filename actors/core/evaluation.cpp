@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <utility>
+
+#include "results/columns.hpp"
 
 namespace rubato {
 
@@ -90,18 +91,7 @@ Sample SampleGatherer::finish(InProgress& progress, ThreadMemory& memory) {
   if ((has_all || sample.header.covers_all) && sample.header.mass_is_whole && !progress.has_foreign_sums)
     sample.defect = defect_of(progress);
   if (!has_all) sample.traffic.scale(static_cast<double>(evaluation_.clients()) / sample.header.clients);
-  const Score of_mean = evaluation_.score_mean(progress.consensus.mean_model(), memory);
-  sample.is_classified = of_mean.classes > 0;
-  sample.accuracy_mean = mean(sample.accuracies);
-  sample.accuracy_deviation = population_deviation(sample.accuracies);
-  sample.accuracy_mean_model = of_mean.accuracy();
-  sample.f1_macro = mean(progress.f1);
-  sample.f1_macro_mean_model = of_mean.macro_f1();
-  if (!sample.is_classified)
-    sample.accuracy_mean = sample.accuracy_deviation = sample.accuracy_mean_model = sample.f1_macro = sample.f1_macro_mean_model =
-        std::numeric_limits<double>::quiet_NaN();
-  sample.loss_mean = mean(sample.losses);
-  sample.loss_mean_model = of_mean.mean_loss();
+  add_scores(sample, progress.f1, evaluation_.score_mean(progress.consensus.mean_model(), memory));
   sample.consensus = progress.consensus.squared_sum();
   sample.consensus_mean = progress.consensus.squared_mean();
   if (const auto& composite = evaluation_.composite())

@@ -159,8 +159,8 @@ TEST_CASE("every run of a comparison is the run of its own, whatever runs beside
       CHECK(compared.seed == alone.seed);
       CHECK(compared.digests.model == result.digests.model);
       CHECK(compared.curve.size() == result.samples.size());
-      CHECK(compared.curve.back().loss == result.samples.back().loss_mean);
-      CHECK(compared.curve.back().bits == static_cast<double>(result.traffic.paper_bits));
+      CHECK(compared.curve.back()["loss"] == result.samples.back().loss_mean);
+      CHECK(compared.curve.back()["bits"] == static_cast<double>(result.traffic.paper_bits));
     }
   }
 }
@@ -168,7 +168,7 @@ TEST_CASE("every run of a comparison is the run of its own, whatever runs beside
 TEST_CASE("a budget ends a run early, and its curve is the beginning of the whole one") {
   const Files files;
   const Comparison whole = compare(plan_comparison(files.request()), at_a_time(2));
-  const double bits = whole.outcomes[0].runs[0].curve.back().bits / 3;
+  const double bits = whole.outcomes[0].runs[0].curve.back()["bits"] / 3;
   const std::string budget = "budget.bits=" + std::to_string(bits);
   const Comparison cut = compare(plan_comparison(files.request({budget, "until=1e6"})), at_a_time(2));
   for (std::size_t i = 0; i < 2; ++i)
@@ -178,8 +178,8 @@ TEST_CASE("a budget ends a run early, and its curve is the beginning of the whol
       CHECK(run.has_spent);
       CHECK(run.digests.model.empty());
       REQUIRE(run.curve.size() == expected.size());
-      CHECK(run.curve.back().bits <= bits);
-      CHECK(run.curve.back().loss == expected.back().loss);
+      CHECK(run.curve.back()["bits"] <= bits);
+      CHECK(run.curve.back()["loss"] == expected.back()["loss"]);
     }
 }
 
@@ -209,11 +209,11 @@ ComparedRun run_with(std::int64_t seed, const std::vector<std::array<double, 2>>
   ComparedRun made;
   made.seed = seed;
   for (const auto& [seconds, accuracy] : seconds_and_accuracy) {
-    CurvePoint point;
-    point.seconds = seconds;
-    point.bits = 100 * seconds;
-    point.accuracy = accuracy;
-    made.curve.push_back(point);
+    Sample sample;
+    sample.header.at = Time{from_seconds(seconds)};
+    sample.traffic.paper_bits = 100 * seconds;
+    sample.accuracy_mean = accuracy;
+    made.curve.push_back(point_of(sample));
   }
   return made;
 }
@@ -229,13 +229,13 @@ TEST_CASE("a row has mean and deviation over seeds, and a target those of the se
   const std::vector<double> targets{0.5, 0.95};
   const auto rows = rows_of(comparison, targets);
   REQUIRE(rows.size() == 1);
-  CHECK(rows[0].accuracy.mean == doctest::Approx(0.6));
-  CHECK(rows[0].accuracy.deviation == doctest::Approx(std::sqrt((0.09 + 0.01 + 0.16) / 3)));
-  CHECK(rows[0].costs.seconds.mean == doctest::Approx(8.0 / 3));
+  CHECK(rows[0].ends["accuracy"].mean == doctest::Approx(0.6));
+  CHECK(rows[0].ends["accuracy"].deviation == doctest::Approx(std::sqrt((0.09 + 0.01 + 0.16) / 3)));
+  CHECK(rows[0].ends["seconds"].mean == doctest::Approx(8.0 / 3));
   REQUIRE(rows[0].targets.size() == 2);
   CHECK(rows[0].targets[0].reached == 2);
-  CHECK(rows[0].targets[0].costs.bits.mean == 150);
-  CHECK(rows[0].targets[0].costs.bits.deviation == 50);
+  CHECK(rows[0].targets[0].costs["bits"].mean == 150);
+  CHECK(rows[0].targets[0].costs["bits"].deviation == 50);
   CHECK(rows[0].targets[1].reached == 0);
 
   const auto lines = lines_of(table_csv(comparison, targets));
@@ -243,11 +243,11 @@ TEST_CASE("a row has mean and deviation over seeds, and a target those of the se
   CHECK(lines[1].starts_with("\"a, \"\"b\"\"\",a.toml,draco,\"k=[1,2]\",3,1,"));
   CHECK(contains(lines[0], ",reached_0.5,seconds_to_0.5,seconds_to_0.5_std,"));
   CHECK(lines_of(curves_csv(comparison)).size() == 1 + 7);
-  const auto json = nlohmann::json::parse(table_json(comparison, targets, Axis::bits));
+  const auto json = nlohmann::json::parse(table_json(comparison, targets, curve_column("bits")));
   CHECK(json.at("settings")[0].at("targets")[0].at("seconds").at("mean") == 1.5);
   CHECK(json.at("settings")[0].at("targets")[1].at("seconds").at("mean").is_null());
   CHECK(json.at("axis") == "bits");
-  CHECK(contains(table_text(comparison, targets, Axis::bits), "2 of 3"));
+  CHECK(contains(table_text(comparison, targets, curve_column("bits")), "2 of 3"));
 }
 
 TEST_CASE("targets are accuracies in a list") {

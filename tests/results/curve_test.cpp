@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "results/grid.hpp"
 #include "tests/actors/support.hpp"
@@ -13,15 +12,13 @@ using namespace rubato::test;
 
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-
 CurvePoint point(double seconds, double bits, double accuracy) {
-  CurvePoint made;
-  made.seconds = seconds;
-  made.bits = bits;
-  made.gradients = 10 * seconds;
-  made.accuracy = accuracy;
-  return made;
+  Sample sample;
+  sample.header.at = Time{from_seconds(seconds)};
+  sample.traffic.paper_bits = bits;
+  sample.traffic.gradients = static_cast<std::uint64_t>(10 * seconds);
+  sample.accuracy_mean = accuracy;
+  return point_of(sample);
 }
 
 // Accuracy rises, falls back and rises again; nothing is sent between 2 s and 3 s.
@@ -40,9 +37,9 @@ TEST_CASE("the spread of numbers is their mean and the deviation of the populati
 }
 
 TEST_CASE("a target is reached at the first sample that has it, though accuracy falls back later") {
-  CHECK(first_reach(four, 0.5)->seconds == 2);
-  CHECK(first_reach(four, 0.6)->seconds == 2);
-  CHECK(first_reach(four, 0.7)->bits == 400);
+  CHECK(first_reach(four, 0.5)->operator[]("seconds") == 2);
+  CHECK(first_reach(four, 0.6)->operator[]("seconds") == 2);
+  CHECK(first_reach(four, 0.7)->operator[]("bits") == 400);
   CHECK_FALSE(first_reach(four, 0.9));
   CHECK_FALSE(first_reach({point(1, 1, unknown)}, 0.1));
 }
@@ -55,32 +52,34 @@ TEST_CASE("a curve ends before the first sample that is beyond its budget") {
   budget.bits = 199.5;
   CHECK(within(four, budget).size() == 1);
   budget = {{}, 25.0};
-  CHECK(within(four, budget).back().seconds == 2);
+  CHECK(within(four, budget).back()["seconds"] == 2);
   budget.gradients = 1;
   CHECK(within(four, budget).empty());
 }
 
 TEST_CASE("between samples a curve is straight, and of several samples at one place the last counts") {
-  const auto at = [](Axis axis, double place) { return value_at(four, axis, place, Measure::accuracy); };
-  CHECK(at(Axis::seconds, 1.5) == doctest::Approx(0.4));
-  CHECK(at(Axis::seconds, 4) == doctest::Approx(0.6));
-  CHECK(at(Axis::bits, 200) == 0.4);
-  CHECK(at(Axis::bits, 300) == doctest::Approx(0.6));
-  CHECK(at(Axis::seconds, 0) == 0.2);
-  CHECK(at(Axis::seconds, 9) == 0.8);
+  const auto at = [](const char* axis, double place) {
+    return value_at(four, curve_column(axis), place, curve_column("accuracy"));
+  };
+  CHECK(at("seconds", 1.5) == doctest::Approx(0.4));
+  CHECK(at("seconds", 4) == doctest::Approx(0.6));
+  CHECK(at("bits", 200) == 0.4);
+  CHECK(at("bits", 300) == doctest::Approx(0.6));
+  CHECK(at("seconds", 0) == 0.2);
+  CHECK(at("seconds", 9) == 0.8);
 }
 
 TEST_CASE("a band is mean and deviation at places that all curves know") {
   const std::vector<Curve> curves{{point(0, 0, 0.0), point(4, 1, 0.4)}, {point(1, 0, 0.3), point(3, 1, 0.5)}, {}};
-  const Band band = band_of(curves, Axis::seconds, Measure::accuracy, 3);
+  const Band band = band_of(curves, curve_column("seconds"), curve_column("accuracy"), 3);
   CHECK(band.at == std::vector<double>{1, 2, 3});
   // At 1: 0.1 and 0.3; at 2: 0.2 and 0.4; at 3: 0.3 and 0.5.
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(band.mean[i] == doctest::Approx(0.2 + 0.1 * static_cast<double>(i)));
     CHECK(band.deviation[i] == doctest::Approx(0.1));
   }
-  CHECK(band_of(curves, Axis::delay, Measure::accuracy, 3).at == std::vector<double>{0});
-  CHECK(band_of({}, Axis::seconds, Measure::accuracy, 3).at.empty());
+  CHECK(band_of(curves, curve_column("delay"), curve_column("accuracy"), 3).at == std::vector<double>{0});
+  CHECK(band_of({}, curve_column("seconds"), curve_column("accuracy"), 3).at.empty());
 }
 
 TEST_CASE("a grid has every value with every other, and commas inside a value separate nothing") {

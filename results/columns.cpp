@@ -1,0 +1,138 @@
+#include "results/columns.hpp"
+
+#include <stdexcept>
+#include <string>
+
+#include "results/summary.hpp"
+
+namespace rubato {
+
+namespace {
+
+Number number(std::uint64_t value) { return value; }
+Number number(std::uint32_t value) { return std::uint64_t{value}; }
+Number number(double value) { return value; }
+Number number(Time value) { return to_seconds(value); }
+
+template <class Row, class Part>
+Row owner_of(Part Row::*);
+
+// What a path of members leads to.
+template <auto First, auto... Rest>
+Number of(const decltype(owner_of(First))& row) {
+  return number(((row.*First).*....*Rest));
+}
+
+constexpr SampleColumn samples[] = {
+    {{"sample", "its number, from 0; a host that goes on in real time counts from 0 again",
+      of<&Sample::header, &SampleHeader::number>}},
+    {{"seconds", "of the experiment", of<&Sample::header, &SampleHeader::at>}, "", {Role::axis, "seconds", "s", "virtual time"}},
+    {{"events", "events so far: ticks, arrivals, closings of windows", of<&Sample::header, &SampleHeader::events>}},
+    {{"computations", "that clients began", of<&Sample::header, &SampleHeader::counts, &MessageCounts::computations>}},
+    {{"messages_sent", "to a receiver each, those of unifications included",
+      [](const Sample& sample) { return number(sample.header.counts.sent + sample.header.model_messages); }}},
+    {{"messages_delivered", "that a mailbox kept", of<&Sample::header, &SampleHeader::counts, &MessageCounts::kept>}},
+    {{"messages_lost", "that a link lost", of<&Sample::header, &SampleHeader::counts, &MessageCounts::lost>}},
+    {{"bytes_wire", "of what was sent: payloads, and 64 bytes a message",
+      [](const Sample& sample) { return number(wire_bytes(sample.traffic)); }}},
+    {{"accuracy_mean", "on the test part: mean over the measured clients", of<&Sample::accuracy_mean>},
+     "/accuracy/mean",
+     {Role::measure, "accuracy", "share", "accuracy, mean of clients", "accuracy"}},
+    {{"accuracy_std", "its deviation, of the population of measured clients", of<&Sample::accuracy_deviation>}, "/accuracy/std"},
+    {{"accuracy_mean_model", "of the mean of their models", of<&Sample::accuracy_mean_model>},
+     "/accuracy/mean_model",
+     {Role::measure, "accuracy_mean_model", "share", "accuracy of the mean model", "of mean model"}},
+    {{"f1_macro", "mean over the measured clients of the F1 score that counts classes alike", of<&Sample::f1_macro>},
+     "/accuracy/f1_macro"},
+    {{"loss_mean", "on the test part: mean over the measured clients", of<&Sample::loss_mean>},
+     "/loss/mean",
+     {Role::measure, "loss", "", "loss, mean of clients", "loss"}},
+    {{"loss_mean_model", "of the mean of their models", of<&Sample::loss_mean_model>},
+     "/loss/mean_model",
+     {Role::measure, "loss_mean_model", "", "loss of the mean model"}},
+    {{"consensus", "sum over the measured clients of the squared distance to the mean of their models", of<&Sample::consensus>},
+     "/consensus",
+     {Role::measure, "consensus", "", "consensus distance", "consensus"}},
+    {{"paper_bits", "of what was sent as papers count it: 64 bits a number, unless the algorithm compresses",
+      of<&Sample::traffic, &Traffic::paper_bits>},
+     "",
+     {Role::axis, "bits", "bit", "bits, as the papers count"}},
+    {{"gradients", "computations that had a gradient", of<&Sample::traffic, &Traffic::gradients>},
+     "",
+     {Role::axis, "gradients", "", "gradients computed"}},
+    {{"cumulated_delay", "of rounds in which links or computations have chances; else 0",
+      of<&Sample::header, &SampleHeader::cumulated_delay>},
+     "",
+     {Role::axis, "delay", "", "cumulated delay"}},
+    {{"mass_defect", "the largest sum over all clients that should be zero and is not, as an absolute value",
+      [](const Sample& sample) { return number(sample.defect.name.empty() ? unknown : sample.defect.size); }},
+     "/invariants/mass_defect"},
+    {{"consensus_mean", "`consensus` divided by the measured clients", of<&Sample::consensus_mean>}, "/consensus_mean"},
+    {{"f1_macro_mean_model", "of the mean of their models", of<&Sample::f1_macro_mean_model>}, "/accuracy/f1_macro_mean_model"},
+    {{"stationarity", "for each client, where `metrics.stationarity` asks for it",
+      [](const Sample& sample) { return number(sample.stationarity ? sample.stationarity->per_client : unknown); }}},
+    {{"joules", "that all clients have spent, where anything costs anything; else 0",
+      [](const Sample& sample) { return number(sample.header.energy.joules()); }},
+     "",
+     {Role::axis, "joules", "", "energy, J"}},
+};
+
+constexpr ClientColumn clients[] = {
+    {{"client", "its number", of<&ClientRow::client>}},
+    {{"training_samples", "rows that it learns from", of<&ClientRow::training_samples>}},
+    {{"computations", "that it began", of<&ClientRow::counts, &MessageCounts::computations>}},
+    {{"publications", "times that it sent its model, to however many", of<&ClientRow::counts, &MessageCounts::publications>}},
+    {{"sent", "messages that it sent, to a receiver each", of<&ClientRow::counts, &MessageCounts::sent>}},
+    {{"lost", "those of them that a link lost", of<&ClientRow::counts, &MessageCounts::lost>}},
+    {{"kept", "messages for it that its mailbox kept", of<&ClientRow::counts, &MessageCounts::kept>}},
+    {{"late", "messages for it that were older than the deadline", of<&ClientRow::counts, &MessageCounts::late>}},
+    {{"capped", "messages for it beyond the cap", of<&ClientRow::counts, &MessageCounts::capped>}},
+    {{"superseded", "messages that it did not merge because a newer one of the same sender was there, or the round had gone on",
+      of<&ClientRow::counts, &MessageCounts::superseded>}},
+    {{"accuracy", "at the last sample", of<&ClientRow::accuracy>}},
+    {{"loss", "at the last sample", of<&ClientRow::loss>}},
+    {{"requested_rate", "real time: computations a second of the experiment that its timer asks for",
+      of<&ClientRow::pace, &Pace::requested>},
+     true},
+    {{"achieved_rate", "real time: computations a second of the experiment that there were", of<&ClientRow::pace, &Pace::achieved>},
+     true},
+    {{"skipped_ticks", "real time: ticks that found the computation before unfinished, or were still to be handled when the run ended", of<&ClientRow::pace, &Pace::skipped>},
+     true},
+};
+
+constexpr Column<LinkRow> links[] = {
+    {"sender", "the client that sends", of<&LinkRow::ends, &Edge::source, &ClientId::value>},
+    {"receiver", "the client that receives", of<&LinkRow::ends, &Edge::target, &ClientId::value>},
+    {"sent", "messages on this link", of<&LinkRow::counts, &LinkCounts::sent>},
+    {"lost", "those of them that it lost", of<&LinkRow::counts, &LinkCounts::lost>},
+    {"kept", "that the receiver's mailbox kept", of<&LinkRow::counts, &LinkCounts::kept>},
+    {"refused", "that it did not keep: late, capped, seen before, of an earlier life", of<&LinkRow::counts, &LinkCounts::refused>},
+};
+
+}  // namespace
+
+std::span<const SampleColumn> sample_columns() { return samples; }
+std::span<const ClientColumn> client_columns() { return clients; }
+std::span<const Column<LinkRow>> link_columns() { return links; }
+
+const SampleColumn& curve_column(std::string_view name) {
+  for (const SampleColumn& column : samples)
+    if (column.curve.role != Role::none && column.curve.name == name) return column;
+  throw std::out_of_range("no curve has " + std::string(name));
+}
+
+void add_scores(Sample& sample, std::span<const double> f1, const Score& of_mean) {
+  sample.is_classified = of_mean.classes > 0;
+  sample.accuracy_mean = mean(sample.accuracies);
+  sample.accuracy_deviation = population_deviation(sample.accuracies);
+  sample.accuracy_mean_model = of_mean.accuracy();
+  sample.f1_macro = mean(f1);
+  sample.f1_macro_mean_model = of_mean.macro_f1();
+  if (!sample.is_classified)
+    sample.accuracy_mean = sample.accuracy_deviation = sample.accuracy_mean_model = sample.f1_macro = sample.f1_macro_mean_model =
+        unknown;
+  sample.loss_mean = mean(sample.losses);
+  sample.loss_mean_model = of_mean.mean_loss();
+}
+
+}  // namespace rubato
