@@ -1,5 +1,6 @@
 #include "results/columns.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -75,6 +76,11 @@ constexpr SampleColumn samples[] = {
       [](const Sample& sample) { return number(sample.header.energy.joules()); }},
      "",
      {Role::axis, "joules", "", "energy, J"}},
+    {{"accuracy_min", "the lowest of the measured clients", of<&Sample::accuracy_min>},
+     "/accuracy/min",
+     {Role::measure, "accuracy_min", "share", "accuracy, worst client"}},
+    {{"accuracy_min_client", "whose it is",
+      [](const Sample& sample) { return sample.worst ? number(sample.worst->value) : unknown; }}},
 };
 
 constexpr ClientColumn clients[] = {
@@ -126,11 +132,14 @@ void add_scores(Sample& sample, std::span<const double> f1, const Score& of_mean
   sample.accuracy_mean = mean(sample.accuracies);
   sample.accuracy_deviation = population_deviation(sample.accuracies);
   sample.accuracy_mean_model = of_mean.accuracy();
+  const auto lowest = std::ranges::min_element(sample.accuracies);
+  sample.accuracy_min = *lowest;
+  if (sample.is_classified) sample.worst = sample.header.client(static_cast<std::size_t>(lowest - sample.accuracies.begin()));
   sample.f1_macro = mean(f1);
   sample.f1_macro_mean_model = of_mean.macro_f1();
   if (!sample.is_classified)
-    sample.accuracy_mean = sample.accuracy_deviation = sample.accuracy_mean_model = sample.f1_macro = sample.f1_macro_mean_model =
-        unknown;
+    sample.accuracy_min = sample.accuracy_mean = sample.accuracy_deviation = sample.accuracy_mean_model = sample.f1_macro =
+        sample.f1_macro_mean_model = unknown;
   sample.loss_mean = mean(sample.losses);
   sample.loss_mean_model = of_mean.mean_loss();
 }

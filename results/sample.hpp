@@ -60,7 +60,9 @@ struct Sample {
   double accuracy_mean = 0;
   double accuracy_deviation = 0;  ///< of the population of clients
   double accuracy_mean_model = 0;
-  double f1_macro = 0;  ///< mean over clients
+  double accuracy_min = 0;
+  std::optional<ClientId> worst;  ///< whose accuracy_min is
+  double f1_macro = 0;            ///< mean over clients
   double f1_macro_mean_model = 0;
   double loss_mean = 0;
   double loss_mean_model = 0;
@@ -74,14 +76,15 @@ struct Sample {
   void archive(Archive& archive) {
     header.archive(archive), traffic.archive(archive), defect.archive(archive);
     archive(is_classified);
-    for (double* number : {&accuracy_mean, &accuracy_deviation, &accuracy_mean_model, &f1_macro, &f1_macro_mean_model, &loss_mean,
-                           &loss_mean_model, &consensus, &consensus_mean})
+    for (double* number : {&accuracy_mean, &accuracy_deviation, &accuracy_mean_model, &accuracy_min, &f1_macro,
+                           &f1_macro_mean_model, &loss_mean, &loss_mean_model, &consensus, &consensus_mean})
       archive(*number);
     archive.optional(stationarity, [&](Stationarity& part) {
       for (double* number : {&part.prox_gradient, &part.consensus, &part.tracking, &part.per_client}) archive(*number);
     });
     archive(accuracies), archive(losses);
-    archive.optional(different, [&](ClientId& client) { archive(client); });
+    for (std::optional<ClientId>* client : {&different, &worst})
+      archive.optional(*client, [&](ClientId& named) { archive(named); });
   }
 };
 

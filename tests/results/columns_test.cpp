@@ -39,6 +39,20 @@ TEST_CASE("docs/run-folder.md is what the columns say (RUBATO_WRITE_DOCS=1 rewri
   CHECK(text_of(file) == page);
 }
 
+TEST_CASE("the worst client is the first with the lowest accuracy among those that were measured") {
+  Sample sample;
+  sample.header.measured = std::make_shared<const std::vector<ClientId>>(std::vector<ClientId>{{1}, {4}, {7}});
+  sample.accuracies = {0.75, 0.25, 0.25};
+  sample.losses = {1, 2, 3};
+  add_scores(sample, sample.accuracies, Score{.classes = 2});
+  CHECK(sample.accuracy_min == 0.25);
+  CHECK(sample.worst == ClientId{4});
+  CHECK(metrics_csv_row(sample).ends_with(",0.25,4\n"));
+  sample.worst.reset();
+  add_scores(sample, sample.accuracies, {});
+  CHECK(metrics_csv_row(sample).ends_with(",nan,nan\n"));
+}
+
 TEST_CASE("an accuracy in clients.csv is that of the client, also where the one before it was not measured") {
   RunResult result;
   result.by_client.resize(3);
@@ -62,6 +76,7 @@ TEST_CASE("a sample that went through an archive is the same row, with the clien
   sample.stationarity = Stationarity{1, 2, 3, 4};
   sample.accuracies = {0.25, 0.75};
   sample.different = ClientId{5};
+  sample.worst = ClientId{6};
   Archive written;
   sample.archive(written);
   Archive archive(written.bytes());
