@@ -93,7 +93,7 @@ struct Law {
 /// The law of one timer. Seconds and ticks per second, each a number, one number per client, or drawn per client.
 struct TimerLaw {
   TimerKind law = TimerKind::poisson;
-  Law rate;                                // poisson, shifted_exp, gamma
+  Law rate = Law::constant(1);             // poisson, shifted_exp, gamma
   Law period, phase;                       // fixed
   Law min;                                 // shifted_exp
   Law shape;                               // gamma
@@ -279,7 +279,7 @@ struct Partition {
 struct Data {
   std::string name;
   std::int64_t dimension = 0;             // quadratic, pame_regression, pame_logistic
-  double support = 0;                     // pame_*: share of the solution that is not 0
+  double support = 0.01;                  // pame_*: share of the solution that is not 0
   double noise = 0.5;                     // pame_regression
   FileFormat format = FileFormat::auto_;  // files, like the next nine
   std::filesystem::path train;

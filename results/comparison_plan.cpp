@@ -5,7 +5,6 @@
 #include <set>
 #include <sstream>
 
-#include "experiment/file/bind.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/file/keys.hpp"
 

@@ -60,7 +60,7 @@ class Checker {
   void edge(const Value& value, const std::string& path);
   void matrix(const Value& value, const Range& range, const std::string& path);
   void ticks(const Value& value, const Range& range, const std::string& path);
-  void tables(Value& value, std::string_view spec, std::string_view with, const std::string& path);
+  void tables(Value& value, std::string_view spec, const std::string& path);
   void law(Value& value, const Key& key, const std::string& path);
   void law_table(Table& law, const Key& key, const std::string& path, int line);
   void one_per_client(const Value& list, std::string_view what, const std::string& path);
@@ -99,8 +99,8 @@ void Checker::key(Table& table, const Key& key, std::string_view spec, const std
 void Checker::absent(Table& table, const Key& key, const std::string& path, int line) {
   if (key.is_optional()) return;
   const std::string own_path = dotted(path, key.name);
-  if (key.fallback.empty()) return faults_.add(line, own_path, "", "must be set: " + std::string(key.meaning));
-  Value& filled = table.set(key.name, default_of(key));
+  if (!key.fallback) return faults_.add(line, own_path, "", "must be set: " + std::string(key.meaning));
+  Value& filled = table.set(key.name, *key.fallback);
   if (key.type == Type::table) value(filled, key, own_path);
 }
 
@@ -108,7 +108,7 @@ void Checker::stranger(const Value& value, const Key& key, std::string_view spec
   const Condition condition = condition_of(key);
   const Key& selector = *find_key(spec, condition.selector);
   const Value* given = table.find(condition.selector);
-  const std::string chosen = given ? to_toml(*given) : std::string(selector.fallback);
+  const std::string chosen = to_toml(given ? *given : *selector.fallback);
   const std::string owners = (condition.is_negated ? "every other than " : "") + listed(condition.choices);
   faults_.add(value, path, "is not a key of " + std::string(condition.selector) + " = " + chosen + "; it belongs to " + owners);
 }
@@ -119,9 +119,7 @@ std::string meant_instead(std::string_view name, std::string_view spec) {
   for (const Key* key : keys_of(spec)) here.push_back(key->name);
   if (std::string near = nearest(name, here); !near.empty()) return near;
   for (const Key& key : all_keys())
-    if (key.name == name && key.table != "law" && key.table != "link" && key.table != "host" && key.table != "device" &&
-        key.table != "event" && key.table != "absence" && key.table != "timer")
-      return dotted(key.table, name);
+    if (key.name == name && table_at(key.table)) return dotted(key.table, name);
   return {};
 }
 
@@ -188,20 +186,8 @@ void Checker::value(Value& value, const Key& key, const std::string& path) {
     case Type::ticks:
       ticks(value, key.range, path);
       break;
-    case Type::links:
-      tables(value, "link", "source and target", path);
-      break;
-    case Type::devices:
-      tables(value, "device", "name and share", path);
-      break;
-    case Type::hosts:
-      tables(value, "host", "name and address", path);
-      break;
-    case Type::events:
-      tables(value, "event", "at and what", path);
-      break;
-    case Type::absences:
-      tables(value, "absence", "up and down", path);
+    case Type::tables:
+      tables(value, key.element, path);
       break;
     case Type::groups:
       if (auto* lists = elements(value, path, "lists of clients"))
@@ -344,14 +330,23 @@ void Checker::ticks(const Value& value, const Range& range, const std::string& p
   }
 }
 
-void Checker::tables(Value& value, std::string_view spec, std::string_view with, const std::string& path) {
-  auto* list = elements(value, path, "tables with " + std::string(with), true);
+// "source and target": what an element needs where nothing is chosen.
+std::string needed_in(std::string_view spec) {
+  std::string names;
+  for (const Key* key : keys_of(spec))
+    if (!key->fallback && belongs(spec, *key, {}) == Belongs::yes) names += (names.empty() ? "" : " and ") + std::string(key->name);
+  return names;
+}
+
+void Checker::tables(Value& value, std::string_view spec, const std::string& path) {
+  const std::string with = needed_in(spec);
+  auto* list = elements(value, path, "tables with " + with, true);
   if (!list) return;
   for (std::size_t i = 0; i < list->size(); ++i) {
     if (auto* element = (*list)[i].as<Table>())
       table(*element, std::string(spec), place(path, i), (*list)[i].line);
     else
-      wrong((*list)[i], place(path, i), "must be a table with " + std::string(with));
+      wrong((*list)[i], place(path, i), "must be a table with " + with);
   }
 }
 

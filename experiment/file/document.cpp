@@ -21,42 +21,30 @@ std::string in_rows(const Value& value) {
   return text + "]";
 }
 
-// Of a list of tables.
-bool is_element(std::string_view spec) {
-  return spec == "link" || spec == "host" || spec == "device" || spec == "event" || spec == "absence";
-}
+Value pruned(const Value& value, const Key& key);
 
-Value pruned(const Value& value, std::string_view spec);
-
-Table pruned_table(const Table& table, std::string_view spec) {
+Table pruned_table(const Table& table, std::string_view spec, bool is_element) {
   Table kept;
   for (const Key* key : keys_of(spec)) {
     const Value* value = table.find(key->name);
-    const bool is_absent = !value || (is_element(spec) && value->is_text("none"));
-    if (is_absent || belongs(spec, *key, table) != Belongs::yes) continue;
-    const bool is_law = key->type == Type::law || key->type == Type::per_client;
-    kept.entries.push_back({std::string(key->name), is_law                        ? pruned(*value, "law")
-                                                    : key->type == Type::links    ? pruned(*value, "link")
-                                                    : key->type == Type::hosts    ? pruned(*value, "host")
-                                                    : key->type == Type::devices  ? pruned(*value, "device")
-                                                    : key->type == Type::events   ? pruned(*value, "event")
-                                                    : key->type == Type::absences ? pruned(*value, "absence")
-                                                                                  : *value});
+    const bool is_absent = !value || (is_element && value->is_text("none"));
+    if (!is_absent && belongs(spec, *key, table) == Belongs::yes)
+      kept.entries.push_back({std::string(key->name), pruned(*value, *key)});
   }
   return kept;
 }
 
-Value pruned(const Value& value, std::string_view spec) {
-  if (const auto* table = value.as<Table>()) return {pruned_table(*table, spec)};
-  const auto* list = value.as<List>();
-  if (!list || !is_element(spec)) return value;
+Value pruned(const Value& value, const Key& key) {
+  const bool is_law = key.type == Type::law || key.type == Type::per_client;
+  if (is_law && value.as<Table>()) return {pruned_table(*value.as<Table>(), "law", false)};
+  if (key.type != Type::tables) return value;
   List kept;
-  for (const Value& element : *list) kept.push_back(pruned(element, spec));
+  for (const Value& element : *value.as<List>()) kept.push_back({pruned_table(*element.as<Table>(), key.element, true)});
   return {std::move(kept)};
 }
 
 void write_table(const Table& all_fields, const std::string& path, std::string& out) {
-  const Table table = pruned_table(all_fields, path);
+  const Table table = pruned_table(all_fields, path, false);
   if (!path.empty()) out += "\n[" + path + "]\n";
   for (const Entry& entry : table.entries)
     if (find_key(path, entry.name)->type != Type::table) out += entry.name + " = " + in_rows(entry.value) + '\n';
@@ -71,8 +59,8 @@ std::string choices_text(const Key& key, std::string_view quote) {
   return text;
 }
 
-std::string_view type_text(Type type) {
-  switch (type) {
+std::string type_text(const Key& key) {
+  switch (key.type) {
     case Type::boolean:
       return "true or false";
     case Type::integer:
@@ -103,16 +91,8 @@ std::string_view type_text(Type type) {
       return "list of rows";
     case Type::ticks:
       return "lists of seconds";
-    case Type::links:
-      return "list of links";
-    case Type::devices:
-      return "list of classes";
-    case Type::hosts:
-      return "list of hosts";
-    case Type::events:
-      return "list of events";
-    case Type::absences:
-      return "list of absences";
+    case Type::tables:
+      return "list of " + (key.element == "device" ? "classe" : std::string(key.element)) + "s";
     case Type::groups:
       return "lists of clients";
     case Type::law:
@@ -131,7 +111,7 @@ std::string_view type_text(Type type) {
 
 std::string fallback_text(const Key& key) {
   if (key.type == Type::table) return "";
-  return key.fallback.empty() ? "must be set" : std::string(key.fallback);
+  return key.fallback ? to_toml(*key.fallback) : "must be set";
 }
 
 bool has_range(const Key& key) { return key.range.sentence() != Range{}.sentence(); }
@@ -199,20 +179,18 @@ constexpr std::array sections{
 
 std::string key_line(const Key& key) {
   const std::string name = padded("  " + dotted(key.table, key.name), 30);
-  return name + padded(std::string(type_text(key.type)), 22) + padded(fallback_text(key), 19) + std::string(key.meaning) +
-         rule_text(key, "") + '\n';
+  return name + padded(type_text(key), 22) + padded(fallback_text(key), 19) + std::string(key.meaning) + rule_text(key, "") + '\n';
 }
 
 std::string key_row(const Key& key) {
-  const std::string fallback =
-      key.fallback.empty() || key.type == Type::table ? fallback_text(key) : '`' + fallback_text(key) + '`';
-  return "| `" + std::string(key.name) + "` | " + std::string(type_text(key.type)) + " | " + fallback + " | " +
-         std::string(key.meaning) + rule_text(key, "`") + " |\n";
+  const std::string fallback = !key.fallback || key.type == Type::table ? fallback_text(key) : '`' + fallback_text(key) + '`';
+  return "| `" + std::string(key.name) + "` | " + type_text(key) + " | " + fallback + " | " + std::string(key.meaning) +
+         rule_text(key, "`") + " |\n";
 }
 
 constexpr std::string_view host_info = R"(# The experiment file
 
-<!-- Made from the table of keys in experiment/file/keys.cpp: change it there, then run RUBATO_WRITE_DOCS=1 tests/test_config. -->
+<!-- Made from the table of keys in experiment/file/keys_*.cpp: change it there, then run RUBATO_WRITE_DOCS=1 tests/test_experiment. -->
 
 An experiment is one [TOML](https://toml.io) file of at most 16 MB. These keys must be set; every other has a default:
 

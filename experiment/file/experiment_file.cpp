@@ -4,9 +4,9 @@
 #include <ostream>
 #include <system_error>
 
-#include "experiment/file/bind.hpp"
 #include "experiment/file/check.hpp"
 #include "experiment/file/document.hpp"
+#include "experiment/file/keys.hpp"
 #include "experiment/file/override.hpp"
 #include "experiment/file/parse.hpp"
 #include "experiment/file/relations.hpp"

@@ -12,6 +12,8 @@
 
 namespace rubato::config {
 
+struct Experiment;
+
 enum class Type {
   boolean,
   integer,
@@ -28,11 +30,7 @@ enum class Type {
   edge_lists,     // a list of them
   matrix,         // clients.count rows of clients.count numbers
   ticks,          // clients.count ascending lists of seconds
-  links,          // a list of tables, keys under "link"
-  hosts,          // a list of tables, keys under "host"
-  devices,        // a list of tables, keys under "device"
-  events,         // a list of tables, keys under "event"
-  absences,       // a list of tables, keys under "absence"
+  tables,         // a list of tables, keys under `element`
   groups,         // a list of lists of clients
   law,            // a number, a list or a table, keys under "law"
   per_client,     // the same, a list having clients.count numbers
@@ -56,17 +54,18 @@ struct Range {
 };
 
 struct Key {
-  std::string_view table;  // "", "topology", "clients.compute", ...; "timer", "law" and "link" serve several paths
-  std::string_view name;
+  std::string_view table{};  // "", "topology", "clients.compute", ...; "timer", "law" and "link" serve several paths
+  std::string_view name{};
   Type type = Type::text;
-  std::string_view fallback{};  // TOML; empty: must be set; "none" (with quotes): may be absent
+  std::string_view element{};       // tables: where the keys of one stand, "link"
+  std::optional<Value> fallback{};  // absent: must be set; the text "none": may be absent
   std::string_view meaning{};
-  std::string_view when{};  // "kind=torus|grid" or "name!=quadratic": the choices that know the key; empty: all
+  std::string when{};  // "kind=torus|grid" or "name!=quadratic": the choices that know the key; empty: all
   Range range{};
-  std::string_view choices{};  // choice: "ring|star"
-  bool is_option = false;      // of an algorithm: from the catalogue
+  std::string choices{};   // choice: "ring|star"
+  bool is_option = false;  // of an algorithm: from the catalogue
 
-  bool is_optional() const { return fallback == "\"none\""; }
+  bool is_optional() const { return fallback && fallback->is_text("none"); }
 };
 
 /// In the order of the documentation; a key stands behind the choices it depends on.
@@ -103,7 +102,10 @@ enum class Belongs { yes, no, unclear };
 /// their defaults.
 Belongs belongs(std::string_view path, const Key& key, const Table& table);
 
-/// fallback as a value; only for keys that have one.
-Value default_of(const Key& key);
+/// What the tree says. It must be complete and without faults (check_experiment).
+Experiment experiment_of(const Table& root);
+
+/// All fields, also those that the choices in force do not know.
+Table tree_of(const Experiment& experiment);
 
 }  // namespace rubato::config

@@ -103,8 +103,8 @@ bool is_valid(const Override& given, std::string_view spec) {
 bool is_same(const Override& given, std::string_view spec, const Table& table) {
   const Value* present = table.find(given.name);
   const Key& key = *find_key(spec, given.name);
-  if (!present && key.fallback.empty()) return false;
-  return to_toml(present ? *present : default_of(key)) == to_toml(given.value);
+  if (!present && !key.fallback) return false;
+  return to_toml(present ? *present : *key.fallback) == to_toml(given.value);
 }
 
 void apply(const Override& given, Table& root, Faults& faults, std::ostream& notes) {

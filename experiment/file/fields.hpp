@@ -1,0 +1,278 @@
+// The rows of the table of keys: a key, the member of the experiment that it sets, and what follows from that member -
+// the type, the default, the words of a choice, how it is read and how it is written.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "experiment/experiment.hpp"
+#include "experiment/file/keys.hpp"
+#include "experiment/words.hpp"
+
+namespace rubato::config {
+
+/// One row: a key of a struct.
+template <class Struct>
+struct Field : Key {
+  std::function<void(const Value&, Struct&)> read;  ///< of a value that has been checked
+  std::function<Value(const Struct&)> write;        ///< null where the struct's own writer does it: options of algorithms
+
+  /// The choices that know the key: "kind=torus|grid" or "name!=quadratic".
+  Field with(std::string condition) && { return when = std::move(condition), std::move(*this); }
+  /// Where the member's type says too little: a whole number may be a client.
+  Field as(Type narrower) && { return type = narrower, std::move(*this); }
+  Field one_of(std::string words) && { return choices = std::move(words), std::move(*this); }
+  /// Where the default is not that of the member.
+  Field or_else(Value other) && { return fallback = std::move(other), std::move(*this); }
+  /// Where another struct of this type stands in the experiment: its default and its table.
+  Field of(std::string_view path, const Struct& instance) && { return table = path, fallback = write(instance), std::move(*this); }
+};
+
+template <class Struct>
+using Fields = std::vector<Field<Struct>>;
+
+/// The rows of a struct in the order of the documentation; a key stands behind the choices it depends on.
+template <class Struct>
+const Fields<Struct>& fields();
+
+template <>
+const Fields<Law>& fields<Law>();
+template <>
+const Fields<TimerLaw>& fields<TimerLaw>();
+template <>
+const Fields<DeviceClass>& fields<DeviceClass>();
+template <>
+const Fields<Clients>& fields<Clients>();
+template <>
+const Fields<Topology>& fields<Topology>();
+template <>
+const Fields<Link>& fields<Link>();
+template <>
+const Fields<Channel>& fields<Channel>();
+template <>
+const Fields<ChurnEvent>& fields<ChurnEvent>();
+template <>
+const Fields<Absence>& fields<Absence>();
+template <>
+const Fields<Churn>& fields<Churn>();
+template <>
+const Fields<Mailbox>& fields<Mailbox>();
+template <>
+const Fields<Unification>& fields<Unification>();
+template <>
+const Fields<Protocol>& fields<Protocol>();
+template <>
+const Fields<Algorithm>& fields<Algorithm>();
+template <>
+const Fields<Partition>& fields<Partition>();
+template <>
+const Fields<Data>& fields<Data>();
+template <>
+const Fields<Model>& fields<Model>();
+template <>
+const Fields<Metrics>& fields<Metrics>();
+template <>
+const Fields<Energy>& fields<Energy>();
+template <>
+const Fields<Limits>& fields<Limits>();
+template <>
+const Fields<Budget>& fields<Budget>();
+template <>
+const Fields<Host>& fields<Host>();
+template <>
+const Fields<Hosts>& fields<Hosts>();
+template <>
+const Fields<Impaired>& fields<Impaired>();
+template <>
+const Fields<Experiment>& fields<Experiment>();
+
+/// Between values of the file and members.
+struct Convert {
+  static void read(const Value& value, bool& field) { field = *value.as<bool>(); }
+  static void read(const Value& value, std::int64_t& field) { field = *value.as<std::int64_t>(); }
+  static void read(const Value& value, std::string& field) { field = *value.as<std::string>(); }
+  static void read(const Value& value, std::filesystem::path& field) { field = *value.as<std::string>(); }
+  static void read(const Value& value, double& field) {
+    const auto* whole = value.as<std::int64_t>();
+    field = whole ? static_cast<double>(*whole) : *value.as<double>();
+  }
+  static void read(const Value& value, Record& record) {
+    const auto* bytes = value.as<std::int64_t>();
+    record = {bytes ? Record::Kind::limited : value.is_text("off") ? Record::Kind::off : Record::Kind::full, bytes ? *bytes : 0};
+  }
+  static void read(const Value& value, Law& law) {
+    law = {};
+    if (value.as<Table>()) return read_struct(value, law);
+    law.law = value.as<List>() ? LawKind::list : LawKind::constant;
+    if (law.law == LawKind::list) return read(value, law.values);
+    read(value, law.value);
+  }
+  static void read(const Value& value, std::pair<std::int64_t, std::int64_t>& edge) {
+    read((*value.as<List>())[0], edge.first);
+    read((*value.as<List>())[1], edge.second);
+  }
+  template <class Member>
+  static void read(const Value& value, std::optional<Member>& field) {
+    field.reset();
+    if (!value.is_text("none")) read(value, field.emplace());
+  }
+  template <class Member>
+  static void read(const Value& value, std::vector<Member>& list) {
+    list.clear();
+    for (const Value& element : *value.as<List>()) read(element, list.emplace_back());
+  }
+  template <class Member>
+  static void read(const Value& value, Member& field) {
+    if constexpr (std::is_enum_v<Member>)
+      field = choice_of<Member>(*value.as<std::string>());
+    else
+      read_struct(value, field = {});
+  }
+  template <class Struct>
+  static void read_struct(const Value& value, Struct& object) {
+    for (const Field<Struct>& field : fields<Struct>())
+      if (const Value* given = value.as<Table>()->find(field.name)) field.read(*given, object);
+  }
+
+  static Value write(bool field) { return {field}; }
+  static Value write(std::int64_t field) { return {field}; }
+  static Value write(double field) { return {field}; }
+  static Value write(const std::string& field) { return {field}; }
+  static Value write(const std::filesystem::path& field) { return {field.string()}; }
+  static Value write(const Record& record) {
+    if (record.kind == Record::Kind::limited) return {record.bytes};
+    return {std::string(record.kind == Record::Kind::off ? "off" : "full")};
+  }
+  static Value write(const Law& law) {
+    if (law.law == LawKind::constant) return {law.value};
+    return law.law == LawKind::list ? write(law.values) : write_struct(law);
+  }
+  static Value write(const Algorithm& algorithm);
+  static Value write(const std::pair<std::int64_t, std::int64_t>& edge) { return {List{write(edge.first), write(edge.second)}}; }
+  template <class Member>
+  static Value write(const std::optional<Member>& field) {
+    return field ? write(*field) : Value{std::string("none")};
+  }
+  template <class Member>
+  static Value write(const std::vector<Member>& list) {
+    List values;
+    for (const Member& element : list) values.push_back(write(element));
+    return {std::move(values)};
+  }
+  template <class Member>
+  static Value write(const Member& field) {
+    if constexpr (std::is_enum_v<Member>)
+      return {std::string(word_of(field))};
+    else
+      return write_struct(field);
+  }
+  template <class Struct>
+  static Value write_struct(const Struct& object) {
+    Table table;
+    for (const Field<Struct>& field : fields<Struct>())
+      if (field.write && !table.find(field.name)) table.entries.push_back({std::string(field.name), field.write(object)});
+    return {std::move(table)};
+  }
+};
+
+template <class Member>
+struct TypeOf {
+  static constexpr Type value = std::is_enum_v<Member> ? Type::choice : Type::table;
+};
+template <class Member>
+struct TypeOf<std::optional<Member>> : TypeOf<Member> {};
+template <class Member>
+struct TypeOf<std::vector<Member>> {
+  static constexpr Type value = Type::tables;
+};
+template <Type type>
+using Is = std::integral_constant<Type, type>;
+using Edge = std::pair<std::int64_t, std::int64_t>;
+// clang-format off
+template <> struct TypeOf<bool> : Is<Type::boolean> {};
+template <> struct TypeOf<std::int64_t> : Is<Type::integer> {};
+template <> struct TypeOf<double> : Is<Type::number> {};
+template <> struct TypeOf<std::string> : Is<Type::text> {};
+template <> struct TypeOf<std::filesystem::path> : Is<Type::file> {};
+template <> struct TypeOf<Record> : Is<Type::size> {};
+template <> struct TypeOf<Law> : Is<Type::law> {};
+template <> struct TypeOf<std::vector<std::int64_t>> : Is<Type::integers> {};
+template <> struct TypeOf<std::vector<std::string>> : Is<Type::texts> {};
+template <> struct TypeOf<std::vector<double>> : Is<Type::numbers> {};
+template <> struct TypeOf<std::vector<Edge>> : Is<Type::edges> {};
+template <> struct TypeOf<std::vector<std::vector<Edge>>> : Is<Type::edge_lists> {};
+template <> struct TypeOf<std::vector<std::vector<double>>> : Is<Type::matrix> {};
+template <> struct TypeOf<std::vector<std::vector<std::int64_t>>> : Is<Type::groups> {};
+// clang-format on
+
+template <class Member>
+struct ElementOf {
+  static std::string_view name() { return {}; }
+};
+template <class Struct>
+requires(TypeOf<std::vector<Struct>>::value == Type::tables) struct ElementOf<std::vector<Struct>> {
+  static std::string_view name() { return fields<Struct>().front().table; }
+};
+
+/// A row of a key that must be set.
+template <class Struct, class Member>
+Field<Struct> required(std::string_view name, Member Struct::*member, Range range, std::string_view meaning) {
+  Field<Struct> field;
+  field.name = name;
+  field.type = TypeOf<Member>::value;
+  field.element = ElementOf<Member>::name();
+  field.meaning = meaning;
+  field.range = range;
+  if constexpr (std::is_enum_v<Member>) field.choices = words<Member>;
+  field.read = [member](const Value& value, Struct& object) { Convert::read(value, object.*member); };
+  field.write = [member](const Struct& object) { return Convert::write(object.*member); };
+  return field;
+}
+
+template <class Struct, class Member>
+Field<Struct> required(std::string_view name, Member Struct::*member, std::string_view meaning) {
+  return required(name, member, Range{}, meaning);
+}
+
+/// A row of a key whose default is that of its member; where that is an empty std::optional, "none".
+template <class Struct, class Member>
+Field<Struct> key(std::string_view name, Member Struct::*member, Range range, std::string_view meaning) {
+  Field<Struct> field = required(name, member, range, meaning);
+  field.fallback = field.type == Type::table ? Value{Table{}} : field.write(Struct{});
+  return field;
+}
+
+template <class Struct, class Member>
+Field<Struct> key(std::string_view name, Member Struct::*member, std::string_view meaning) {
+  return key(name, member, Range{}, meaning);
+}
+
+/// The rows of a table.
+template <class Struct>
+Fields<Struct> in_table(std::string_view table, Fields<Struct> rows) {
+  for (Field<Struct>& row : rows)
+    if (row.table.empty()) row.table = table;
+  return rows;
+}
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double longest = 9e9;  // seconds that still fit into 64 bits of nanoseconds
+
+inline constexpr Range positive{0, infinity, true};
+inline constexpr Range not_negative{0};
+inline constexpr Range seconds{0, longest};
+inline constexpr Range some_seconds{1e-9, longest};
+inline constexpr Range delays{0, longest, true};
+inline constexpr Range chance{0, 1};
+inline constexpr Range chance_not_sure{0, 1, false, true};
+inline constexpr Range chance_not_none{0, 1, true};
+inline constexpr Range count_from_0{0, 1e12};
+inline constexpr Range count_from_1{1, 1e12};
+inline constexpr Range some_clients{1, 1e7};
+
+}  // namespace rubato::config

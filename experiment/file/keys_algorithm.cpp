@@ -1,0 +1,114 @@
+// The keys of [algorithm]: those of every algorithm here, options from the catalogue.
+#include <algorithm>
+
+#include "algos/catalogue.hpp"
+#include "experiment/file/fields.hpp"
+#include "experiment/file/parse.hpp"
+
+namespace rubato::config {
+
+namespace {
+
+Type type_of(OptionType type) {
+  switch (type) {
+    case OptionType::number:
+      return Type::numbers_or_one;
+    case OptionType::whole:
+      return Type::integer;
+    case OptionType::flag:
+      return Type::boolean;
+    case OptionType::word:
+      return Type::choice;
+  }
+  return Type::text;
+}
+
+bool is_same(const OptionSpec& a, const OptionSpec& b) {
+  return a.name == b.name && a.type == b.type && a.fallback == b.fallback && a.meaning == b.meaning && a.low == b.low &&
+         a.high == b.high && a.low_is_out == b.low_is_out && a.high_is_out == b.high_is_out && a.choices == b.choices;
+}
+
+AlgorithmOptions::Value option_of(const Value& value, Type type) {
+  const auto* whole = value.as<std::int64_t>();
+  if (whole && type == Type::numbers_or_one) return static_cast<double>(*whole);
+  if (whole) return *whole;
+  if (const auto* number = value.as<double>()) return *number;
+  if (const auto* flag = value.as<bool>()) return *flag;
+  if (const auto* word = value.as<std::string>()) return *word;
+  std::vector<double> numbers;
+  Convert::read(value, numbers);
+  return numbers;
+}
+
+Field<Algorithm> row_of(const OptionSpec& spec) {
+  Field<Algorithm> row;
+  row.name = spec.name;
+  row.type = type_of(spec.type);
+  row.fallback = std::get<Value>(parse_value(spec.fallback, Value::by_default));
+  row.meaning = spec.meaning;
+  row.range = {spec.low, spec.high, spec.low_is_out, spec.high_is_out};
+  row.choices = spec.choices;
+  row.is_option = true;
+  row.read = [name = std::string(spec.name), type = row.type](const Value& value, Algorithm& algorithm) {
+    algorithm.options.set(name, option_of(value, type));
+  };
+  return row;
+}
+
+// One row for each option, naming all algorithms that have it just so.
+Fields<Algorithm> options() {
+  std::vector<const OptionSpec*> specs;
+  Fields<Algorithm> rows;
+  for (const CatalogueEntry* entry : catalogue())
+    for (const OptionSpec& spec : entry->options) {
+      const auto same = std::ranges::find_if(specs, [&](const OptionSpec* other) { return is_same(*other, spec); });
+      const auto place = static_cast<std::size_t>(same - specs.begin());
+      if (same == specs.end()) specs.push_back(&spec), rows.push_back(row_of(spec).with("name="));
+      std::string& when = rows[place].when;
+      when += (when.back() == '=' ? "" : "|") + std::string(entry->name);
+    }
+  return rows;
+}
+
+std::string all_names() {
+  std::string names;
+  for (const CatalogueEntry* entry : catalogue()) names += (names.empty() ? "" : "|") + std::string(entry->name);
+  return names;
+}
+
+// Options stand behind the name on which they depend.
+Fields<Algorithm> with_options(Fields<Algorithm> rows) {
+  const Fields<Algorithm> more = options();
+  rows.insert(rows.begin() + 1, more.begin(), more.end());
+  return rows;
+}
+
+}  // namespace
+
+template <>
+const Fields<Algorithm>& fields<Algorithm>() {
+  static const Fields<Algorithm> rows = in_table<Algorithm>(
+      "algorithm",
+      with_options({
+          required("name", &Algorithm::name, "the algorithm").as(Type::choice).one_of(all_names()),
+          key("q", &Algorithm::q,
+              "weights: 1/in-degree of the receiver, 1/out-degree of the sender, 1/size of the batch, or q_matrix")
+              .with("name=draco"),
+          required("q_matrix", &Algorithm::q_matrix, "weights [receiver][sender]").with("q=explicit"),
+          key("snapshot", &Algorithm::snapshot,
+              "the model a computation starts from: held when its tick fires, or at the tick before")
+              .with("name=draco"),
+          key("retain_on_loss", &Algorithm::retain_on_loss, "an increment that was not acknowledged goes back to the outbox")
+              .with("name=draco"),
+      }));
+  return rows;
+}
+
+Value Convert::write(const Algorithm& algorithm) {
+  Value value = write_struct(algorithm);
+  for (const auto& [name, option] : algorithm.options.all())
+    value.as<Table>()->set(name, std::visit([](const auto& content) { return write(content); }, option));
+  return value;
+}
+
+}  // namespace rubato::config
