@@ -43,7 +43,7 @@ void Client::take_added() {
 }
 
 bool Client::payloads_are_there(const Step& step, ClientPool& client_pool) {
-  if (step.kind != StepKind::merge && step.kind != StepKind::adopt && step.kind != StepKind::reclaim) return true;
+  if (!needs_payloads(step.kind)) return true;
   for (const StepEntry& entry : step.entries)
     if (!client_pool.slots.is_ready(entry.slot)) {
       is_waiting_.store(true, std::memory_order_relaxed);  // before anybody can know that we wait
@@ -56,77 +56,22 @@ bool Client::payloads_are_there(const Step& step, ClientPool& client_pool) {
 void Client::measure(const Step& step, ClientPool& client_pool, ThreadMemory& memory) {
   if (client_pool.has_failed()) return;
   const std::int64_t since = client_pool.math_clock();
-  try {
-    client_pool.snapshots().on_measure(step, *performer_, memory);
-  } catch (const std::exception& error) {
-    client_pool.fail(step, error.what());
-  } catch (...) {
-    client_pool.fail(step, "something that is no std::exception");
-  }
+  client_pool.guard(step, [&] { client_pool.snapshots().on_measure(step, *performer_, memory); });
   memory.evaluation_nanoseconds += client_pool.math_clock() - since;
 }
 
-void Client::save(std::uint64_t number) {
-  Archive archive;
-  performer_->archive(archive);
-  saved_.keep(number, archive.take());
-}
-
-void Client::load(std::uint64_t number, TensorPool& pool) {
-  Archive archive(saved_.at(number), pool);
-  performer_->archive(archive);
-  archive.expect_end();
-}
-
 Waiter* Client::perform(const Step& step, ClientPool& client_pool, ThreadMemory& memory) {
-  Payload published;
-  bool is_yes = false;
-  try {
-    if (!client_pool.has_failed()) switch (step.kind) {
-        case StepKind::begin:
-          performer_->begin(memory);
-          break;
-        case StepKind::compute:
-          performer_->compute(step, memory);
-          break;
-        case StepKind::publish:
-          published = performer_->publish(step, memory);
-          break;
-        case StepKind::merge:
-          memory.payloads.clear();
-          for (const StepEntry& entry : step.entries) memory.payloads.push_back(&client_pool.slots.payload(entry.slot));
-          performer_->merge(step, memory.payloads, memory);
-          break;
-        case StepKind::adopt:
-          performer_->adopt(client_pool.slots.payload(step.entries.front().slot));
-          break;
-        case StepKind::reclaim:
-          performer_->reclaim(client_pool.slots.payload(step.entries.front().slot), memory);
-          break;
-        case StepKind::decide:
-          is_yes = performer_->decide(step, memory);
-          break;
-        case StepKind::reset:
-          performer_->reset(memory);
-          break;
-        case StepKind::save:
-          save(step.index);
-          break;
-        case StepKind::load:
-          load(step.index, client_pool.pool);
-          break;
-        case StepKind::discard:
-        case StepKind::measure:
-          break;
-      }
-  } catch (const std::exception& error) {
-    client_pool.fail(step, error.what());
-  } catch (...) {
-    client_pool.fail(step, "something that is no std::exception");
-  }
-  if (step.kind == StepKind::decide) client_pool.answer.store(is_yes ? 1 : 0);  // after a failure too: somebody waits
-  if (step.kind == StepKind::publish && client_pool.remote) client_pool.remote->on_published(step, published);
-  return client_pool.settle(step, std::move(published));
+  StepResult result;
+  client_pool.guard(step, [&] {
+    if (client_pool.has_failed()) return;
+    memory.payloads.clear();
+    if (needs_payloads(step.kind))
+      for (const StepEntry& entry : step.entries) memory.payloads.push_back(&client_pool.slots.payload(entry.slot));
+    result = rubato::perform(*performer_, saved_, step, memory.payloads, memory, client_pool.pool);
+  });
+  if (step.kind == StepKind::decide) client_pool.answer.store(result.is_yes ? 1 : 0);  // after a failure too: the conductor waits
+  if (step.kind == StepKind::publish && client_pool.remote) client_pool.remote->on_published(step, result.published);
+  return client_pool.settle(step, std::move(result.published));
 }
 
 void ClientPool::fail(const Step& step, std::string what) {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "actors/core/performer.hpp"
-#include "actors/core/saved_states.hpp"
 #include "actors/core/step_batch.hpp"
 #include "runtime/payload.hpp"
 #include "runtime/step.hpp"
@@ -83,8 +82,6 @@ class Client : public Waiter {
   void take_added();
   bool payloads_are_there(const Step& step, ClientPool& client_pool);
   Waiter* perform(const Step& step, ClientPool& client_pool, ThreadMemory& memory);
-  void save(std::uint64_t number);
-  void load(std::uint64_t number, TensorPool& pool);
   void measure(const Step& step, ClientPool& client_pool, ThreadMemory& memory);
 
   ClientId self_;
@@ -140,6 +137,17 @@ class ClientPool {
 
   /// Notes the first failure (by time, then client); from now on steps are passed over, not performed.
   void fail(const Step& step, std::string what);
+  /// What `act` throws is a failure of this step, as it is then.
+  template <class Act>
+  void guard(const Step& step, Act act) {
+    try {
+      act();
+    } catch (const std::exception& error) {
+      fail(step, error.what());
+    } catch (...) {
+      fail(step, "something that is no std::exception");
+    }
+  }
   bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
   std::optional<RunFailure> failure() const;
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "actors/core/air_noise.hpp"
+#include "actors/core/saved_states.hpp"
 #include "algos/algorithm.hpp"
 #include "results/sample.hpp"
 #include "runtime/payload.hpp"
@@ -77,6 +78,22 @@ class Performer {
   virtual void round_balance(Probe& probe) const = 0;
   virtual const Traffic& traffic() const = 0;
 };
+
+/// What a step gives back.
+struct StepResult {
+  Payload published{};  ///< by a publish step
+  bool is_yes = false;  ///< the answer to a decide step
+};
+
+/// The entries of such a step name messages whose payloads it needs; those of others name none, or what is let go of.
+constexpr bool needs_payloads(StepKind kind) {
+  return kind == StepKind::merge || kind == StepKind::adopt || kind == StepKind::reclaim;
+}
+
+/// The one place where steps are performed, in either clock. `payloads`: those of the step's entries, if it needs them.
+/// save puts a state among the saved ones, load goes back to one of them; discard and measure change nothing.
+StepResult perform(Performer& performer, SavedStates& saved, const Step& step, std::span<const Payload* const> payloads,
+                   ThreadMemory& memory, TensorPool& pool);
 
 template <class Real>
 class PerformerOf final : public Performer {
