@@ -41,7 +41,7 @@ EventQueue::Kind EventQueue::first() {
     first_ = kind;
   };
   if (in_order_ ? !lane_.empty() : !heap_.empty()) {
-    const std::int64_t at = in_order_ ? lane_.front().at.time_since_epoch().count() : heap_.front().at;
+    const std::int64_t at = in_order_ ? lane_.front().arrived.time_since_epoch().count() : heap_.front().at;
     const std::uint32_t receiver = in_order_ ? lane_.front().receiver.value : heap_.front().receiver;
     consider({at, rank_of(Priority::arrival, receiver, 0)}, Kind::flight);
   }
@@ -115,14 +115,14 @@ bool EventQueue::flight_before(const HeapFlight& a, const HeapFlight& b) const {
   if (a.receiver != b.receiver) return a.receiver < b.receiver;
   const Flight& one = pool_[a.index];
   const Flight& other = pool_[b.index];
-  return std::tie(one.sender, one.sequence, one.kind) < std::tie(other.sender, other.sequence, other.kind);
+  return std::tie(one.id.sender, one.id.sequence, one.kind) < std::tie(other.id.sender, other.id.sequence, other.kind);
 }
 
 void EventQueue::push(const Flight& flight) {
   if (in_order_) {
     lane_.insert(flight, [](const Flight& a, const Flight& b) {
-      if (a.at != b.at) return a.at < b.at;
-      return std::tie(a.receiver, a.sender, a.sequence, a.kind) < std::tie(b.receiver, b.sender, b.sequence, b.kind);
+      if (a.arrived != b.arrived) return a.arrived < b.arrived;
+      return std::tie(a.receiver, a.id.sender, a.id.sequence, a.kind) < std::tie(b.receiver, b.id.sender, b.id.sequence, b.kind);
     });
     return;
   }
@@ -136,7 +136,7 @@ void EventQueue::push(const Flight& flight) {
     free_.pop_back();
     pool_[index] = flight;
   }
-  const HeapFlight entry{flight.at.time_since_epoch().count(), flight.receiver.value, index};
+  const HeapFlight entry{flight.arrived.time_since_epoch().count(), flight.receiver.value, index};
   std::size_t hole = heap_.size();
   heap_.push_back(entry);
   while (hole > 0 && flight_before(entry, heap_[(hole - 1) / 4])) {

@@ -23,20 +23,9 @@ struct Wake {
   std::uint32_t detail = 0;
 };
 
-/// A message under way.
-struct Flight {
-  Time at{};
+/// A message under way: as it will be at its receiver.
+struct Flight : Arrival {
   ClientId receiver{};
-  MessageKind kind = MessageKind::update;
-  std::uint16_t incarnation = 0;
-  ClientId sender{};
-  Sequence sequence = 0;
-  SlotIndex slot = no_slot;
-  std::uint32_t link = 0;   ///< index of the directed link; 0xFFFFFFFF outside the graph
-  std::uint32_t place = 0;  ///< of the receiver among the receivers of the message
-  std::uint32_t tag = 0;    ///< travels with the message, for the receiver's protocol
-  Time sent{};
-  std::uint64_t epoch = 0;  ///< of its sender, packed; 0 where there are none
 };
 
 /// Events of equal time and priority go by client, then source, then sequence. Pushing and popping allocate nothing

@@ -6,21 +6,18 @@
 #include <vector>
 
 #include "runtime/ids.hpp"
+#include "runtime/message_head.hpp"
 #include "runtime/step.hpp"
 #include "runtime/time.hpp"
 
 namespace rubato {
 
 /// A message at its receiver.
-struct Arrival {
-  MessageId id;
+struct Arrival : MessageHead {
   SlotIndex slot = no_slot;
-  Time sent{};
   Time arrived{};
-  std::uint32_t link = 0;   ///< index of the directed link
+  std::uint32_t link = 0;   ///< index of the directed link; 0xFFFFFFFF outside the graph
   std::uint32_t place = 0;  ///< of the receiver among the receivers of the message
-  std::uint32_t tag = 0;    ///< what the sender's protocol sent along
-  MessageKind kind = MessageKind::update;
 };
 
 enum class Offer : std::uint8_t { kept, late, capped, duplicate, superseded };

@@ -3,92 +3,87 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/protocols/push.hpp"
+
 namespace rubato {
 
 void WallClient::handle(const WallEvent& event, ThreadMemory& memory) {
-  if (world_.client_pool.has_failed()) return;
+  if (!world_.client_pool.has_failed()) world_.client_pool.guard(performed_, [&] { answer(event, memory); });
+}
+
+void WallClient::answer(const WallEvent& event, ThreadMemory& memory) {
   performed_.at = now_ = std::max(now_, event.at);  // of two threads that stamp events the slower one may come second
-  try {
-    close_windows_before(now_, memory);
-    using Kind = WallEvent::Kind;
-    switch (event.kind) {
-      case Kind::start:
-        tally_.first = now_;
-        if (event.number == 0)
-          protocol_->start(effects_);
-        else if (!is_paused_)
-          protocol_->resume(now_, effects_);
-        break;
-      case Kind::tick:
-        tick(event, memory);
-        break;
-      case Kind::close:
-        if (protocol_->mailbox().open_until() == event.at) protocol_->on_window_close(event.at, effects_);
-        break;
-      case Kind::deadline:
-        protocol_->on_deadline(now_, event.wake.detail, effects_);
-        break;
-      case Kind::message:
-        receive(event, memory);
-        break;
-      case Kind::control:
-        take_control(event.control, memory);
-        break;
-      case Kind::unify:
-        unify(event, memory);
-        break;
-      case Kind::refill:
-        protocol_->on_refill();
-        break;
-      case Kind::presence:
-        protocol_->on_presence(event.client, event.number == 1, now_, effects_);
-        break;
-      case Kind::reset:
-        enter_epoch(Epoch::unpacked(event.number), memory);
-        break;
-      case Kind::leave:
-        leave();
-        break;
-      case Kind::come:
-        come(event.churn, memory);
-        break;
-      case Kind::pause:
-        is_paused_ = true;
-        ++timers_;
-        break;
-      case Kind::go_on:
-        is_paused_ = false;
-        if (!is_stopped_) protocol_->resume(now_, effects_);
-        break;
-      case Kind::cut:
-        partition_ = event.number;
-        break;
-      case Kind::hand:
-        if (is_here_ && !is_stopped_) hand_model(event.client, event.number);
-        break;
-      case Kind::keep:
-        if (!is_here_) break;
-        control({.kind = StepKind::save, .client = self_, .incarnation = incarnation(), .index = event.number, .at = now_});
-        keep_state(event.number);
-        break;
-      case Kind::measure:
-        world_.network.measured(self_, event.number, protocol_->counts());
-        world_.client_pool.snapshots().on_measure({.kind = StepKind::measure, .client = self_, .index = event.number, .at = now_},
-                                                  *performer_, memory);
-        break;
-      case Kind::save:
-        save(event.number, memory);
-        break;
-      case Kind::stop:
-        stop(event.at);
-        break;
-    }
-    take_over(memory);
-  } catch (const std::exception& error) {
-    world_.client_pool.fail(performed_, error.what());
-  } catch (...) {
-    world_.client_pool.fail(performed_, "something that is no std::exception");
+  close_windows_before(now_, memory);
+  using Kind = WallEvent::Kind;
+  switch (event.kind) {
+    case Kind::start:
+      tally_.first = now_;
+      if (event.number == 0)
+        protocol_->start(effects_);
+      else if (!is_paused_)
+        protocol_->resume(now_, effects_);
+      break;
+    case Kind::tick:
+      tick(event, memory);
+      break;
+    case Kind::close:
+      if (protocol_->mailbox().open_until() == event.at) protocol_->on_window_close(event.at, effects_);
+      break;
+    case Kind::deadline:
+      protocol_->on_deadline(now_, event.wake.detail, effects_);
+      break;
+    case Kind::message:
+      is_control(event.message->kind) ? take_control(*event.message) : receive(event, memory);
+      break;
+    case Kind::unify:
+      unify(event, memory);
+      break;
+    case Kind::refill:
+      protocol_->on_refill();
+      break;
+    case Kind::presence:
+      protocol_->on_presence(event.client, event.number == 1, now_, effects_);
+      break;
+    case Kind::reset:
+      enter_epoch(Epoch::unpacked(event.number), memory);
+      break;
+    case Kind::leave:
+      leave();
+      break;
+    case Kind::come:
+      come(event.churn, memory);
+      break;
+    case Kind::pause:
+      is_paused_ = true;
+      ++timers_;
+      break;
+    case Kind::go_on:
+      is_paused_ = false;
+      if (!is_stopped_) protocol_->resume(now_, effects_);
+      break;
+    case Kind::cut:
+      partition_ = event.number;
+      break;
+    case Kind::hand:
+      if (is_here_ && !is_stopped_) hand_model(event.client, event.number);
+      break;
+    case Kind::keep:
+      if (!is_here_) break;
+      perform({.kind = StepKind::save, .client = self_, .incarnation = incarnation(), .index = event.number, .at = now_}, memory);
+      break;
+    case Kind::measure:
+      world_.network.measured(self_, event.number, protocol_->counts());
+      world_.client_pool.snapshots().on_measure({.kind = StepKind::measure, .client = self_, .index = event.number, .at = now_},
+                                                *performer_, memory);
+      break;
+    case Kind::save:
+      save(event.number, memory);
+      break;
+    case Kind::stop:
+      stop(event.at);
+      break;
   }
+  take_over(memory);
 }
 
 // What was stamped after the end of a window does not belong to it, even if the alarm comes later.
@@ -129,15 +124,15 @@ void WallClient::stop(Time at) {
 // Of two lives of a sender the older one is dead.
 bool WallClient::knows_life_of(const Message& message) {
   const auto senders = world_.graph.senders_to(self_);
-  const auto at = std::lower_bound(senders.begin(), senders.end(), message.sender);
-  if (at == senders.end() || *at != message.sender) return message.kind == MessageKind::model;
+  const auto at = std::lower_bound(senders.begin(), senders.end(), message.id.sender);
+  if (at == senders.end() || *at != message.id.sender) return message.kind == MessageKind::model;
   lives_.resize(senders.size());
   std::uint32_t& known = lives_[static_cast<std::size_t>(at - senders.begin())];
-  if (message.incarnation > known) {
-    known = message.incarnation;
-    protocol_->on_new_life(message.sender);
+  if (message.id.incarnation > known) {
+    known = message.id.incarnation;
+    protocol_->on_new_life(message.id.sender);
   }
-  return message.incarnation == known;
+  return message.id.incarnation == known;
 }
 
 // What clients of this host send is what it should be.
@@ -160,67 +155,43 @@ void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
   const bool is_alive = knows_life_of(message);
   if (is_alive && world_.passes_mass_on && message.epoch > epoch_) enter_epoch(message.epoch, memory);
   const bool is_current = is_alive && (!world_.passes_mass_on || message.epoch == epoch_ || message.kind == MessageKind::model);
-  const auto link = world_.graph.find_link(message.sender, self_);
-  const SlotIndex slot = put(event.message);
-  Arrival arrival{{message.sender, message.incarnation, message.sequence},
-                  slot,
-                  std::min(message.sent, now_),
-                  protocol_->awaits_computations() ? std::min(event.at, now_) : now_,
-                  link.value_or(outside_graph),
-                  event.delivery.place,
-                  message.tag,
-                  message.kind};
+  const auto link = world_.graph.find_link(message.id.sender, self_);
+  Arrival arrival{message, put(event.message), now_, link.value_or(outside_graph), event.delivery.place};
+  if (protocol_->awaits_computations()) arrival.arrived = std::min(event.at, now_);
+  arrival.sent = std::min(arrival.sent, now_);
   if (!is_current || (!link && message.kind != MessageKind::model)) {
     ++protocol_->counts().stale;
     effects_.step(StepKind::discard, self_, now_).message = message.kind;
-    effects_.entry({.peer = message.sender,
-                    .sequence = message.sequence,
-                    .slot = slot,
-                    .incarnation = static_cast<std::uint16_t>(message.incarnation),
-                    .age = now_ - arrival.sent,
-                    .place = event.delivery.place});
+    effects_.entry(merge_entry(arrival, now_, 1));
     if (is_alive && link && message.kind == MessageKind::update) protocol_->on_outdated(arrival, effects_);
     return;
   }
   if (message.kind == MessageKind::model) {
-    if (message.sequence < first_fetched_model && protocol_->on_model(arrival, effects_)) return;
-    return receive_model(event, slot, memory);
+    const bool is_fetched = message.id.sequence >= first_fetched_model;
+    if (!is_fetched && protocol_->on_model(arrival, effects_)) return;
+    const bool is_news = is_fetched ? message.id.sequence == fetched_ : is_of_hub(message);
+    if (is_news) (is_fetched ? fetched_ : adopted_) = is_fetched ? 0 : message.id.sequence;
+    return take_model(arrival, is_news, self_, now_, effects_);
   }
   const Offer offer = protocol_->on_arrival(arrival, effects_);
   if (!world_.link_counts.empty()) ++(offer == Offer::kept ? world_.link_counts[*link].kept : world_.link_counts[*link].refused);
   if (world_.acknowledges && offer == Offer::kept)
-    world_.network.send(ControlMessage{MessageKind::acknowledgement, self_, message.sender, message.sequence, Duration{}});
+    send_control({{self_, 0, message.id.sequence}, 0, {}, world_.clock.now(), MessageKind::acknowledgement}, message.id.sender, {});
 }
 
 // Of a unification that is due, or nearly, because hosts' clocks differ.
 bool WallClient::is_of_hub(const Message& message) const {
   const Duration period = world_.unification_period;
-  return period > Duration{} && message.sequence > adopted_ &&
-         message.sequence <= static_cast<std::uint64_t>((now_ - Time{}) / period) + 2;
+  return period > Duration{} && message.id.sequence > adopted_ &&
+         message.id.sequence <= static_cast<std::uint64_t>((now_ - Time{}) / period) + 2;
 }
 
-void WallClient::receive_model(const WallEvent& event, SlotIndex slot, ThreadMemory&) {
-  const Message& message = *event.message;
-  const bool is_fetched = message.sequence >= first_fetched_model;
-  const bool is_news = is_fetched ? message.sequence == fetched_ : is_of_hub(message);
-  if (is_news) (is_fetched ? fetched_ : adopted_) = is_fetched ? 0 : message.sequence;
-  Step& step = effects_.step(is_news ? StepKind::adopt : StepKind::discard, self_, now_);
-  step.message = MessageKind::model;
-  step.index = message.sequence;
-  effects_.entry({.peer = message.sender,
-                  .sequence = message.sequence,
-                  .slot = slot,
-                  .incarnation = static_cast<std::uint16_t>(message.incarnation),
-                  .age = now_ - std::min(message.sent, now_),
-                  .place = event.delivery.place});
-}
-
-void WallClient::take_control(const ControlMessage& control, ThreadMemory&) {
-  if (!is_here_ || is_apart(control.from)) return;
-  if (control.kind == MessageKind::acknowledgement)
-    protocol_->on_acknowledged(control.number);
+void WallClient::take_control(const Message& message) {
+  if (!is_here_ || is_apart(message.id.sender)) return;
+  if (message.kind == MessageKind::acknowledgement)
+    protocol_->on_acknowledged(message.id.sequence);
   else if (!is_stopped_)
-    protocol_->on_request(now_, control.from, control.number, effects_);
+    protocol_->on_request(now_, message.id.sender, message.tag, effects_);
 }
 
 void WallClient::unify(const WallEvent& event, ThreadMemory& memory) {
@@ -228,10 +199,7 @@ void WallClient::unify(const WallEvent& event, ThreadMemory& memory) {
   if (event.client != self_ || event.number <= adopted_ || is_stopped_) return;
   take_over(memory);
   adopted_ = event.number;
-  Step& step = effects_.step(StepKind::publish, self_, now_);
-  step.message = MessageKind::model;
-  step.index = event.number;
-  effects_.turn(event.number);
+  effects_.publish_model(self_, event.number, now_);
   for (std::uint32_t i = 0; i < world_.graph.clients(); ++i)
     if (ClientId{i} != self_)
       effects_.entry({.peer = ClientId{i}, .sequence = static_cast<Sequence>(event.number), .place = outside_graph});
@@ -262,12 +230,6 @@ void WallClient::save(std::uint64_t number, ThreadMemory& memory) {
   world_.network.saved(self_, number, archive.take());
 }
 
-void WallClient::keep_state(std::uint64_t number) {
-  Archive archive;
-  performer_->archive(archive);
-  saved_.keep(number, archive.take());
-}
-
 void WallClient::leave() {
   is_here_ = is_paused_ = false;
   fetched_ = 0;
@@ -282,25 +244,19 @@ void WallClient::come(const ChurnEvent& event, ThreadMemory& memory) {
   if (life_ == 0) tally_.first = now_;
   if (life_ > 0) {
     const std::uint64_t number = saved_.has(event.number) ? event.number : 0;  // a host that starts again has forgotten others
-    control({.kind = StepKind::load, .client = self_, .incarnation = incarnation(), .index = number, .at = now_});
-    Archive archive(saved_.at(number), world_.client_pool.pool);
-    performer_->archive(archive);
-    archive.expect_end();
+    perform({.kind = StepKind::load, .client = self_, .incarnation = incarnation(), .index = number, .at = now_}, memory);
   }
   if (event.from == Origin::neighbour && world_.may_adopt) fetched_ = fetched_model(event);
   if (is_stopped_) return;
   protocol_->resume(now_, effects_);
   take_over(memory);
-  if (early_ && early_->message->sequence == fetched_) receive(*std::exchange(early_, std::nullopt), memory);
+  if (early_ && early_->message->id.sequence == fetched_) receive(*std::exchange(early_, std::nullopt), memory);
   early_.reset();
 }
 
 // To one who begins a life.
 void WallClient::hand_model(ClientId joiner, std::uint64_t number) {
-  Step& step = effects_.step(StepKind::publish, self_, now_);
-  step.message = MessageKind::model;
-  step.index = number;
-  effects_.turn(number);
+  effects_.publish_model(self_, number, now_);
   effects_.entry({.peer = joiner, .sequence = static_cast<Sequence>(number), .place = outside_graph});
 }
 
@@ -308,12 +264,12 @@ void WallClient::hand_model(ClientId joiner, std::uint64_t number) {
 // may come first, because hosts' clocks differ.
 bool WallClient::is_unheard(const WallEvent& event) {
   const Message& message = *event.message;
-  const bool is_for_a_life = message.kind == MessageKind::model && message.sequence >= first_fetched_model;
+  const bool is_for_a_life = message.kind == MessageKind::model && message.id.sequence >= first_fetched_model;
   if (!is_here_ && is_for_a_life) {
     early_ = event;
     return true;
   }
-  const bool is_unheard = !is_here_ || is_apart(message.sender) || (!is_for_a_life && message.sent < since_);
+  const bool is_unheard = !is_here_ || is_apart(message.id.sender) || (!is_for_a_life && message.sent < since_);
   tally_.unheard += is_unheard;
   return is_unheard;
 }
@@ -324,6 +280,11 @@ void WallClient::mark_first_state(bool is_earlier_life) {
            .incarnation = incarnation(),
            .index = 0,
            .at = std::max(world_.clock.now(), Time{})});
+}
+
+void WallClient::keep_first_state() {
+  ThreadMemory none;
+  rubato::perform(*performer_, saved_, {.kind = StepKind::save, .index = 0}, {}, none, world_.client_pool.pool);
 }
 
 void WallClient::load(std::span<const std::byte> state, std::uint64_t number) {
@@ -421,57 +382,30 @@ void WallClient::perform(Effects::Draft& draft, std::span<StepEntry> entries, Th
   for (StepEntry& entry : entries)
     if (entry.peer == self_) entry.incarnation = static_cast<std::uint16_t>(incarnation());  // kept by its sender
   const std::int64_t since = world_.client_pool.math_clock();
-  switch (step.kind) {
-    case StepKind::publish:
-      publish(draft, entries, memory);
-      break;
-    case StepKind::begin:
-      control(step);
-      performer_->begin(memory);
-      break;
-    case StepKind::compute:
-      control(step);
-      performer_->compute(step, memory);
-      computed_ = world_.clock.now();
-      if (protocol_->awaits_computations()) now_ = std::max(now_, computed_);
-      break;
-    case StepKind::merge:
-      merge(step, memory);
-      break;
-    case StepKind::adopt:
-      control(step);
-      performer_->adopt(slots_[entries.front().slot]->payload);
-      break;
-    case StepKind::reclaim:
-      control(step);
-      performer_->reclaim(slots_[entries.front().slot]->payload, memory);
-      break;
-    case StepKind::reset:
-      control(step);
-      performer_->reset(memory);
-      break;
-    case StepKind::decide: {
-      control(step);
-      const bool is_yes = performer_->decide(step, memory);
-      protocol_->on_answer(now_, is_yes, effects_);
-      break;
-    }
-    default:
-      control(step);
-  }
+  if (step.kind == StepKind::publish)
+    publish(draft, entries, memory);
+  else
+    perform(step, memory);
   memory.math_nanoseconds += world_.client_pool.math_clock() - since;
   if (step.kind == StepKind::publish) return;
   for (const StepEntry& entry : entries) let_go(entry.slot);
 }
 
-void WallClient::merge(const Step& step, ThreadMemory& memory) {
+// Recorded first.
+StepResult WallClient::perform(const Step& step, ThreadMemory& memory) {
   control(step);
   memory.payloads.clear();
-  for (const StepEntry& entry : step.entries) {
-    memory.payloads.push_back(&slots_[entry.slot]->payload);
-    tally_.staleness.add(entry.age);
+  if (needs_payloads(step.kind))
+    for (const StepEntry& entry : step.entries) memory.payloads.push_back(&slots_[entry.slot]->payload);
+  if (step.kind == StepKind::merge)
+    for (const StepEntry& entry : step.entries) tally_.staleness.add(entry.age);
+  StepResult result = rubato::perform(*performer_, saved_, step, memory.payloads, memory, world_.client_pool.pool);
+  if (step.kind == StepKind::compute) {
+    computed_ = world_.clock.now();
+    if (protocol_->awaits_computations()) now_ = std::max(now_, computed_);
   }
-  performer_->merge(step, memory.payloads, memory);
+  if (step.kind == StepKind::decide) protocol_->on_answer(now_, result.is_yes, effects_);
+  return result;
 }
 
 // Recorded, and in the hands of the kernel, before the payload leaves.
@@ -501,17 +435,11 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
   }
   counts.airtime += airtime;
   if (!is_exchanged) world_.model_messages += entries.size();
-  control(step);
-  if (world_.record.has_failed()) deliveries.clear();
   auto message = std::make_shared<Message>();
-  message->payload = performer_->publish(step, memory);
-  message->kind = step.message;
-  message->sender = self_;
-  message->incarnation = incarnation();
-  message->sequence = entries.empty() ? static_cast<Sequence>(step.index) : entries.front().sequence;
-  message->tag = draft.tag;
-  message->epoch = epoch_;
-  message->sent = world_.clock.now();
+  message->payload = perform(step, memory).published;
+  if (world_.record.has_failed()) deliveries.clear();
+  const Sequence sequence = entries.empty() ? static_cast<Sequence>(step.index) : entries.front().sequence;
+  static_cast<MessageHead&>(*message) = {{self_, incarnation(), sequence}, draft.tag, epoch_, world_.clock.now(), step.message};
   if (step.keeps && !entries.empty()) protocol_->on_retained(static_cast<Sequence>(step.index), put(message));
   if (draft.kept_among > 0) keep(message, deliveries, draft.kept_among);
   const std::size_t under_way = deliveries.size();
@@ -542,7 +470,7 @@ void WallClient::send_again() {
   const Time now = world_.clock.now();
   for (const Effects::Repetition& again : effects_.repetitions())
     for (const Sent& sent : sent_) {
-      if (sent.message->kind != again.kind || sent.message->sequence != again.sequence) continue;
+      if (sent.message->kind != again.kind || sent.message->id.sequence != again.sequence) continue;
       for (const Delivery& delivery : sent.deliveries)
         if (delivery.receiver == again.to && now >= sent.message->sent + delivery.delay)
           world_.network.send(sent.message, {delivery});
@@ -554,8 +482,12 @@ void WallClient::send_requests() {
     Fate fate;
     if (request.is_modelled) fate = fate_of({self_, request.to, outside_graph, MessageKind::request, requests_++, 0, now_, round_});
     if (!fate.lost && !is_apart(request.to))
-      world_.network.send(ControlMessage{MessageKind::request, self_, request.to, request.tag, fate.delay});
+      send_control({{self_}, request.tag, {}, world_.clock.now(), MessageKind::request}, request.to, fate.delay);
   }
+}
+
+void WallClient::send_control(const MessageHead& head, ClientId to, Duration delay) {
+  world_.network.send(std::make_shared<Message>(Message{head}), {{.receiver = to, .delay = delay}});
 }
 
 SlotIndex WallClient::put(std::shared_ptr<const Message> message) {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "actors/core/client_pool.hpp"
-#include "actors/core/saved_states.hpp"
 #include "actors/wall/clock.hpp"
 #include "actors/wall/message.hpp"
 #include "runtime/engine/conductor.hpp"
@@ -36,7 +35,6 @@ struct WallEvent {
     close,     ///< the window that ends at `at`
     deadline,  ///< of the message `wake.detail`
     message,
-    control,
     unify,  ///< the number-th, with `client` as its hub
     refill,
     presence,  ///< `client` is here (number 1) or not
@@ -60,7 +58,6 @@ struct WallEvent {
   ClientId client{};
   std::shared_ptr<const Message> message{};
   Delivery delivery{};
-  ControlMessage control{};
   ChurnEvent churn{};
   std::shared_ptr<const void> place{};  ///< of what came from another host: in the room of what may wait here
 };
@@ -71,7 +68,6 @@ class ClientNetwork {
   virtual ~ClientNetwork() = default;
   /// To all receivers of the deliveries, wherever they are.
   virtual void send(std::shared_ptr<const Message> message, std::vector<Delivery> deliveries) = 0;
-  virtual void send(const ControlMessage& control) = 0;
   /// Hands the event to the client when its time has come. `counts`: a run that stops waits for it.
   virtual void later(Time when, ClientId client, WallEvent event, bool counts) = 0;
   /// What has become of a client's messages so far, at a sample.
@@ -151,7 +147,7 @@ class WallClient {
   /// Before any event: its first state is number 0; it begins with it, or, in a later life, begins with it again.
   void mark_first_state(bool is_earlier_life);
   /// Before any event: its first state stays in memory, because the plan has it come back with it.
-  void keep_first_state() { keep_state(0); }
+  void keep_first_state();
   /// Before any event, where the plan is under way: what it says of this client, and the partition in force, or
   /// all_links.
   void begin_in_plan(const Attendance& attendance, std::uint64_t partition) {
@@ -176,7 +172,6 @@ class WallClient {
 
  private:
   std::uint32_t incarnation() const { return world_.incarnation + life_; }
-  void keep_state(std::uint64_t number);
   void leave();
   void come(const ChurnEvent& event, ThreadMemory& memory);
   void hand_model(ClientId joiner, std::uint64_t number);
@@ -184,11 +179,11 @@ class WallClient {
     return partition_ != WallEvent::all_links && world_.churn.group(partition_, self_) != world_.churn.group(partition_, other);
   }
   bool is_unheard(const WallEvent& event);
+  void answer(const WallEvent& event, ThreadMemory& memory);
   void tick(const WallEvent& event, ThreadMemory& memory);
   void receive(const WallEvent& event, ThreadMemory& memory);
   bool is_of_hub(const Message& message) const;
-  void receive_model(const WallEvent& event, SlotIndex slot, ThreadMemory& memory);
-  void take_control(const ControlMessage& control, ThreadMemory& memory);
+  void take_control(const Message& message);
   void unify(const WallEvent& event, ThreadMemory& memory);
   void enter_epoch(Epoch epoch, ThreadMemory& memory);
   void save(std::uint64_t number, ThreadMemory& memory);
@@ -203,12 +198,13 @@ class WallClient {
   void stop(Time at);
   void schedule();
   void perform(Effects::Draft& draft, std::span<StepEntry> entries, ThreadMemory& memory);
+  StepResult perform(const Step& step, ThreadMemory& memory);
   void publish(Effects::Draft& draft, std::span<StepEntry> entries, ThreadMemory& memory);
-  void merge(const Step& step, ThreadMemory& memory);
   void control(const Step& step);
   Fate fate_of(const LinkUse& use) const;
   void keep(std::shared_ptr<const Message> message, std::vector<Delivery> deliveries, std::size_t among);
   void send_requests();
+  void send_control(const MessageHead& head, ClientId to, Duration delay);
   void send_again();
 
   SlotIndex put(std::shared_ptr<const Message> message);

@@ -54,12 +54,9 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
   hosts_.resize(network_->membership.hosts());
   for (std::size_t host = 0; host < hosts_.size(); ++host) quotas_.emplace_back(most_waiting);
   is_stopped_.resize(hosts_.size());
-  network_->membership.handle(ParcelKind::message, [this](HostId from, Parcel parcel, Duration arrived) {
-    receive_message(from, std::move(parcel), arrived);
-  });
-  network_->membership.handle(ParcelKind::control, [this](HostId from, Parcel parcel, Duration arrived) {
-    receive_control(from, std::move(parcel), arrived);
-  });
+  for (const ParcelKind kind : {ParcelKind::message, ParcelKind::control})
+    network_->membership.handle(
+        kind, [this](HostId from, Parcel parcel, Duration arrived) { receive_message(from, std::move(parcel), arrived); });
   network_->membership.handle(ParcelKind::notice, [this](HostId from, Parcel, Duration) {
     const std::lock_guard lock(mutex_);
     is_stopped_[from.value] = true;
@@ -423,18 +420,6 @@ void WallHost::send(std::shared_ptr<const Message> message, std::vector<Delivery
     }
 }
 
-void WallHost::send(const ControlMessage& control) {
-  if (!is_here(control.to)) {
-    if (network_) network_->transport.send(network_->host_of[control.to.value], to_parcel(control));
-    return;
-  }
-  WallEvent event{.kind = WallEvent::Kind::control};
-  event.control = control;
-  event.at = clock_.now() + control.delay;
-  if (control.delay > Duration{}) return later(event.at, control.to, event, true);
-  post(control.to, event);
-}
-
 // How much less this host's experiment shows than the other's at one instant; 0 while nothing is known.
 Duration WallHost::behind(HostId host) const {
   const auto theirs = network_->membership.host_info(host);
@@ -449,7 +434,7 @@ void WallHost::receive_message(HostId from, Parcel parcel, Duration arrived) {
   last_message_.store(arrived.count(), std::memory_order_relaxed);
   if (!is_open_) return;
   auto message = to_message(std::move(parcel), static_cast<std::uint32_t>(by_client_.size()));
-  if (!message || network_->host_of[message->message->sender.value] != from) {
+  if (!message || network_->host_of[message->message->id.sender.value] != from) {
     ++malformed_;
     return;
   }
@@ -462,24 +447,6 @@ void WallHost::receive_message(HostId from, Parcel parcel, Duration arrived) {
     else
       ++malformed_;
   }
-}
-
-void WallHost::receive_control(HostId from, Parcel parcel, Duration arrived) {
-  const std::lock_guard lock(door_);
-  last_message_.store(arrived.count(), std::memory_order_relaxed);
-  if (!is_open_) return;
-  const auto control = to_control(parcel, static_cast<std::uint32_t>(by_client_.size()));
-  if (!control || network_->host_of[control->from.value] != from || !is_here(control->to)) {
-    ++malformed_;
-    return;
-  }
-  WallEvent event{.kind = WallEvent::Kind::control};
-  event.place = quotas_[from.value].enter();
-  if (!event.place) return void(++flooded_);
-  event.control = *control;
-  event.at = clock_.at(arrived) + control->delay;
-  if (control->delay > Duration{}) return later(event.at, control->to, event, true);
-  post(control->to, event);
 }
 
 // ---- looked at ten times a second ----------------------------------------------------------------------------------

@@ -85,7 +85,6 @@ class WallHost final : public ClientNetwork {
 
   // ClientNetwork
   void send(std::shared_ptr<const Message> message, std::vector<Delivery> deliveries) override;
-  void send(const ControlMessage& control) override;
   void later(Time when, ClientId client, WallEvent event, bool counts) override;
   void measured(ClientId client, std::uint64_t sample, const MessageCounts& counts) override;
   void saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) override;
@@ -110,7 +109,6 @@ class WallHost final : public ClientNetwork {
   void handled();
   void deliver(const std::shared_ptr<const Message>& message, const Delivery& delivery, Time stamp, const InboundQuota* quota);
   void receive_message(HostId from, Parcel parcel, Duration arrived);
-  void receive_control(HostId from, Parcel parcel, Duration arrived);
   Duration behind(HostId host) const;
 
   void sample();

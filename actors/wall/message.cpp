@@ -12,20 +12,13 @@ namespace {
 constexpr Duration longest = Duration::max() / 8;  // so that sums of a few do not overflow
 
 void archive_delivery(Archive& archive, Delivery& delivery) {
-  archive(delivery.receiver.value), archive(delivery.place), archive(delivery.copies);
-  std::int64_t delay = delivery.delay.count(), copy_delay = delivery.copy_delay.count();
-  archive(delay), archive(copy_delay);
-  delivery.delay = Duration{delay};
-  delivery.copy_delay = Duration{copy_delay};
+  archive(delivery.receiver), archive(delivery.place), archive(delivery.copies);
+  archive(delivery.delay), archive(delivery.copy_delay);
 }
 
-// Everything of a letter but its tensors; `common` has a bit for each common tensor that there is.
+// Everything of a message but its tensors; `common` has a bit for each common tensor that there is.
 void archive_head(Archive& archive, Message& message, std::uint8_t& common, std::vector<Delivery>& deliveries) {
-  archive(message.kind), archive(message.sender.value), archive(message.incarnation), archive(message.sequence);
-  archive(message.tag), archive(message.epoch.number), archive(message.epoch.initiator);
-  std::int64_t sent = message.sent.time_since_epoch().count();
-  archive(sent);
-  message.sent = Time{Duration{sent}};
+  archive(message.kind), archive(message.id), archive(message.tag), archive(message.epoch), archive(message.sent);
   archive(message.payload.paper_bits), archive(message.payload.own_each), archive(common);
   archive.list(deliveries, archive_delivery);
 }
@@ -33,10 +26,8 @@ void archive_head(Archive& archive, Message& message, std::uint8_t& common, std:
 bool is_delay(Duration delay) { return delay >= Duration{} && delay <= longest; }
 
 bool is_sound(const Message& message, const std::vector<Delivery>& deliveries, std::uint32_t clients) {
-  const bool is_letter =
-      message.kind == MessageKind::update || message.kind == MessageKind::model || message.kind == MessageKind::resync;
   const Duration sent = message.sent.time_since_epoch();
-  return is_letter && message.sender.value < clients && sent >= -longest && sent <= longest &&
+  return message.kind <= MessageKind::resync && message.id.sender.value < clients && sent >= -longest && sent <= longest &&
          message.payload.own_each <= Payload::most_tensors &&
          std::all_of(deliveries.begin(), deliveries.end(), [&](const Delivery& delivery) {
            return delivery.receiver.value < clients && delivery.place < clients && is_delay(delivery.delay) &&
@@ -48,8 +39,8 @@ bool is_sound(const Message& message, const std::vector<Delivery>& deliveries, s
 
 Parcel to_parcel(const Message& message, const std::vector<Delivery>& deliveries, bool is_state) {
   Parcel parcel;
-  parcel.kind = ParcelKind::message;
-  parcel.when_full = is_state ? WhenFull::drop_oldest : WhenFull::refuse;
+  parcel.kind = is_control(message.kind) ? ParcelKind::control : ParcelKind::message;
+  if (parcel.kind == ParcelKind::message) parcel.when_full = is_state ? WhenFull::drop_oldest : WhenFull::refuse;
   std::uint8_t common = 0;
   for (std::size_t i = 0; i < Payload::most_tensors; ++i) {
     if (!message.payload.common[i]) continue;
@@ -59,9 +50,7 @@ Parcel to_parcel(const Message& message, const std::vector<Delivery>& deliveries
   const std::size_t each = message.payload.own.empty() ? 0 : message.payload.own_each;
   for (const Delivery& delivery : deliveries)
     for (std::size_t i = 0; i < each; ++i) parcel.tensors.push_back(message.payload.own[delivery.place * each + i]);
-  Message head;  // without tensors
-  head.kind = message.kind, head.sender = message.sender, head.incarnation = message.incarnation;
-  head.sequence = message.sequence, head.tag = message.tag, head.epoch = message.epoch, head.sent = message.sent;
+  Message head{static_cast<const MessageHead&>(message)};  // without tensors
   head.payload.paper_bits = message.payload.paper_bits;
   head.payload.own_each = static_cast<std::uint8_t>(each);
   std::vector<Delivery> listed = deliveries;
@@ -72,8 +61,7 @@ Parcel to_parcel(const Message& message, const std::vector<Delivery>& deliveries
 }
 
 std::optional<ArrivedMessage> to_message(Parcel parcel, std::uint32_t clients) try {
-  TensorPool none;
-  Archive archive(parcel.head, none);
+  Archive archive(parcel.head);
   ArrivedMessage arrived{std::make_shared<Message>(), {}};
   Message& message = *arrived.message;
   std::uint8_t common = 0;
@@ -93,39 +81,6 @@ std::optional<ArrivedMessage> to_message(Parcel parcel, std::uint32_t clients) t
   for (const Delivery& delivery : arrived.deliveries)
     for (std::size_t i = 0; i < each; ++i) message.payload.own[delivery.place * each + i] = std::move(parcel.tensors[next++]);
   return arrived;
-} catch (const BadArchive&) {
-  return std::nullopt;
-}
-
-namespace {
-
-void archive_control(Archive& archive, ControlMessage& control) {
-  archive(control.kind), archive(control.from.value), archive(control.to.value), archive(control.number);
-  std::int64_t delay = control.delay.count();
-  archive(delay);
-  control.delay = Duration{delay};
-}
-
-}  // namespace
-
-Parcel to_parcel(const ControlMessage& control) {
-  ControlMessage copy = control;
-  Archive archive;
-  archive_control(archive, copy);
-  Parcel parcel;
-  parcel.kind = ParcelKind::control;
-  parcel.head = archive.take();
-  return parcel;
-}
-
-std::optional<ControlMessage> to_control(const Parcel& parcel, std::uint32_t clients) try {
-  TensorPool none;
-  Archive archive(parcel.head, none);
-  ControlMessage control;
-  archive_control(archive, control);
-  const bool is_sound = archive.bytes_left() == 0 && is_control(control.kind) && control.from.value < clients &&
-                        control.to.value < clients && is_delay(control.delay);
-  return is_sound ? std::optional(control) : std::nullopt;
 } catch (const BadArchive&) {
   return std::nullopt;
 }

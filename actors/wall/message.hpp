@@ -6,26 +6,19 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/epoch.hpp"
+#include "runtime/message_head.hpp"
 #include "runtime/payload.hpp"
-#include "runtime/step.hpp"
 #include "transports/transport.hpp"
 
 namespace rubato {
 
-/// Immutable once it is sent; shared by its receivers in this process.
-struct Message {
-  MessageKind kind = MessageKind::update;
-  ClientId sender{};
-  std::uint32_t incarnation = 0;
-  Sequence sequence = 0;
-  std::uint32_t tag = 0;
-  Epoch epoch;
-  Time sent{};  ///< on the clock of this host
-  Payload payload;
+/// Immutable once it is sent; shared by its receivers in this process. It was sent on the clock of this host. A control
+/// message has no payload: of a request the tag counts, of an acknowledgement the sequence that is acknowledged.
+struct Message : MessageHead {
+  Payload payload{};
 };
 
-/// One receiver of a letter.
+/// One receiver of a message.
 struct Delivery {
   ClientId receiver{};
   std::uint32_t place = 0;  ///< among the receivers of the publish step
@@ -42,19 +35,7 @@ struct ArrivedMessage {
   std::vector<Delivery> deliveries;
 };
 
-/// None: the parcel is no letter among so many clients. Nothing in it is trusted.
+/// None: the parcel is no message among so many clients. Nothing in it is trusted.
 std::optional<ArrivedMessage> to_message(Parcel parcel, std::uint32_t clients);
-
-/// A message between protocols: a request, or the acknowledgement of a message.
-struct ControlMessage {
-  MessageKind kind = MessageKind::request;
-  ClientId from{};
-  ClientId to{};
-  std::uint32_t number = 0;  ///< the request's tag, the sequence that is acknowledged
-  Duration delay{};
-};
-
-Parcel to_parcel(const ControlMessage& control);
-std::optional<ControlMessage> to_control(const Parcel& parcel, std::uint32_t clients);
 
 }  // namespace rubato

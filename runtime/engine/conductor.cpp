@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/protocols/push.hpp"
+
 namespace rubato {
 
 Conductor::Conductor(const ConductorSettings& settings, std::vector<std::unique_ptr<Protocol>> protocols, StepSink& sink,
@@ -146,13 +148,8 @@ void Conductor::send_requests() {
         fate_of({request.from, request.to, outside_graph, MessageKind::request, requests_[request.from.value]++, 0, now_, round_});
     protocols_[request.from.value]->counts().airtime += fate.airtime;
     if (fate.lost) continue;
-    Flight flight;
-    flight.at = later(now_, fate.delay);
-    flight.receiver = request.to;
-    flight.kind = MessageKind::request;
-    flight.sender = request.from;
-    flight.tag = request.tag;
-    flight.sent = now_;
+    Flight flight{{{{request.from}, request.tag, {}, now_, MessageKind::request}}, request.to};
+    flight.arrived = later(now_, fate.delay);
     queue_.push(flight);
   }
 }
@@ -215,6 +212,8 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
   const bool exchanged = step.message != MessageKind::model;
   MessageCounts& counts = protocols_[step.client.value]->counts();
   departing_.clear();
+  MessageHead head{{step.client, step.incarnation}, draft.tag, {}, now_, step.message};
+  if (attendance_) head.epoch = attendance_->epoch(step.client);
   const bool is_shared = settings_.channel->is_shared() && !entries.empty();
   if (is_shared) announce(step, draft.turn);
   Duration airtime{};
@@ -232,12 +231,11 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
       link_counts_[link].lost += fate.lost;
     }
     if (fate.lost) continue;
-    departing_.push_back({later(now_, fate.delay), entry.peer, step.message, static_cast<std::uint16_t>(step.incarnation),
-                          step.client, entry.sequence, no_slot, link, place, draft.tag, now_,
-                          attendance_ ? attendance_->epoch(step.client).packed() : 0});
+    head.id.sequence = entry.sequence;
+    departing_.push_back({{head, no_slot, later(now_, fate.delay), link, place}, entry.peer});
     for (unsigned copy = 0; copy < fate.copies; ++copy) {
       departing_.push_back(departing_.back());
-      departing_.back().at = later(now_, fate.copy_delay);
+      departing_.back().arrived = later(now_, fate.copy_delay);
     }
   }
   counts.airtime += airtime;
@@ -274,8 +272,8 @@ void Conductor::push(const Flight& flight) {
     free_transfers_.pop_back();
     transferring_[number] = flight;
   }
-  transfers_->begin(number,
-                    {.sender = flight.sender, .receiver = flight.receiver, .link = flight.link, .kind = flight.kind, .now = now_});
+  transfers_->begin(
+      number, {.sender = flight.id.sender, .receiver = flight.receiver, .link = flight.link, .kind = flight.kind, .now = now_});
   wake_at_next_transfer();
 }
 
@@ -292,8 +290,8 @@ void Conductor::handle_transfers() {
     const Transfers::Done done = transfers_->finish();
     Flight flight = transferring_[done.number];
     free_transfers_.push_back(done.number);
-    protocols_[flight.sender.value]->counts().airtime += done.airtime;
-    flight.at = later(now_, flight.at - flight.sent);
+    protocols_[flight.id.sender.value]->counts().airtime += done.airtime;
+    flight.arrived = later(now_, flight.arrived - flight.sent);
     queue_.push(flight);
   }
   wake_at_next_transfer();
@@ -304,60 +302,43 @@ void Conductor::handle_flight() {
   queue_.pop_flight();
   if (attendance_ && !reaches(flight)) return;
   if (flight.kind == MessageKind::acknowledgement)  // a control message: no event of the experiment
-    return protocols_[flight.receiver.value]->on_acknowledged(flight.sequence);
+    return protocols_[flight.receiver.value]->on_acknowledged(flight.id.sequence);
   if (flight.kind == MessageKind::request) return handle_request(flight);
   count_event();
   if (flight.kind == MessageKind::model) return handle_model(flight);
   --under_way_;
-  Arrival arrival{{flight.sender, flight.incarnation, flight.sequence},
-                  flight.slot,
-                  flight.sent,
-                  flight.at,
-                  flight.link,
-                  flight.place,
-                  flight.tag,
-                  flight.kind};
   Protocol& protocol = *protocols_[flight.receiver.value];
-  const Offer offer = protocol.on_arrival(arrival, effects_);
+  const Offer offer = protocol.on_arrival(flight, effects_);
   if (!link_counts_.empty()) {
     LinkCounts& counts = link_counts_[flight.link];
     ++(offer == Offer::kept ? counts.kept : counts.refused);
   }
   if (settings_.acknowledges && offer == Offer::kept) acknowledge(flight);
-  if (observer_) observer_->on_arrival(arrival, flight.receiver, offer, protocol.mailbox().tokens());
+  if (observer_) observer_->on_arrival(flight, flight.receiver, offer, protocol.mailbox().tokens());
   take_over();
 }
 
 void Conductor::handle_request(const Flight& flight) {
-  protocols_[flight.receiver.value]->on_request(now_, flight.sender, flight.tag, effects_);
+  protocols_[flight.receiver.value]->on_request(now_, flight.id.sender, flight.tag, effects_);
   take_over();
 }
 
 void Conductor::acknowledge(const Flight& kept) {
   const Fate fate =
-      fate_of({kept.receiver, kept.sender, outside_graph, MessageKind::acknowledgement, kept.sequence, 0, now_, round_});
+      fate_of({kept.receiver, kept.id.sender, outside_graph, MessageKind::acknowledgement, kept.id.sequence, 0, now_, round_});
   protocols_[kept.receiver.value]->counts().airtime += fate.airtime;
   if (fate.lost) return;
   Flight flight = kept;
-  flight.at = later(now_, fate.delay);
-  flight.receiver = kept.sender;
-  flight.sender = kept.receiver;
+  flight.arrived = later(now_, fate.delay);
+  std::swap(flight.receiver, flight.id.sender);
   flight.kind = MessageKind::acknowledgement;
   queue_.push(flight);
 }
 
 void Conductor::handle_model(const Flight& flight) {
-  const bool is_news = flight.sequence > adopted_[flight.receiver.value];
-  if (is_news) adopted_[flight.receiver.value] = flight.sequence;
-  Step& step = effects_.step(is_news ? StepKind::adopt : StepKind::discard, flight.receiver, now_);
-  step.message = MessageKind::model;
-  step.index = flight.sequence;
-  effects_.entry({.peer = flight.sender,
-                  .sequence = flight.sequence,
-                  .slot = flight.slot,
-                  .incarnation = flight.incarnation,
-                  .age = flight.at - flight.sent,
-                  .place = flight.place});
+  const bool is_news = flight.id.sequence > adopted_[flight.receiver.value];
+  if (is_news) adopted_[flight.receiver.value] = flight.id.sequence;
+  take_model(flight, is_news, flight.receiver, now_, effects_);
   take_over();
 }
 
@@ -460,10 +441,7 @@ void Conductor::adopt_next() {
 
 void Conductor::unify_by_transport(ClientId hub, std::uint64_t index) {
   adopted_[hub.value] = index;
-  Step& step = effects_.step(StepKind::publish, hub, now_);
-  step.message = MessageKind::model;
-  step.index = index;
-  effects_.turn(index);
+  effects_.publish_model(hub, index, now_);
   for (std::uint32_t i = 0; i < protocols_.size(); ++i) {
     if (ClientId{i} == hub || !is_within_reach(hub, {i})) continue;
     effects_.entry({.peer = ClientId{i}, .sequence = static_cast<Sequence>(index), .place = outside_graph});

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/engine/conductor.hpp"
+#include "runtime/protocols/push.hpp"
 
 namespace rubato {
 
@@ -147,17 +148,17 @@ void Conductor::enter_epoch(ClientId client, Epoch epoch) {
 
 // False: the message has come to nothing.
 bool Conductor::reaches(const Flight& flight) {
-  const bool finds_nobody = !is_within_reach(flight.sender, flight.receiver) || flight.sent < attendance_->since(flight.receiver);
+  const bool finds_nobody =
+      !is_within_reach(flight.id.sender, flight.receiver) || flight.sent < attendance_->since(flight.receiver);
   if (is_control(flight.kind)) return !finds_nobody;
   const bool is_exchanged = flight.kind != MessageKind::model;
-  const Epoch epoch = Epoch::unpacked(flight.epoch);
-  const bool is_stale = flight.incarnation != static_cast<std::uint16_t>(life(flight.sender)) ||
-                        (settings_.passes_mass_on && is_exchanged && epoch < attendance_->epoch(flight.receiver));
+  const bool is_stale = flight.id.incarnation != life(flight.id.sender) ||
+                        (settings_.passes_mass_on && is_exchanged && flight.epoch < attendance_->epoch(flight.receiver));
   if (finds_nobody || is_stale) {
     drop(flight, !finds_nobody);
     return false;
   }
-  if (settings_.passes_mass_on && is_exchanged) enter_epoch(flight.receiver, epoch);
+  if (settings_.passes_mass_on && is_exchanged) enter_epoch(flight.receiver, flight.epoch);
   return true;
 }
 
@@ -169,17 +170,12 @@ void Conductor::drop(const Flight& flight, bool is_stale) {
     protocols_[flight.receiver.value]->counts().stale += is_exchanged;
   } else {
     ++attendance_->counts().lost;
-    protocols_[flight.sender.value]->counts().lost += is_exchanged;
+    protocols_[flight.id.sender.value]->counts().lost += is_exchanged;
   }
   if (!link_counts_.empty() && flight.link != outside_graph)
     ++(is_stale ? link_counts_[flight.link].refused : link_counts_[flight.link].lost);
   effects_.step(StepKind::discard, flight.receiver, now_).message = flight.kind;
-  effects_.entry({.peer = flight.sender,
-                  .sequence = flight.sequence,
-                  .slot = flight.slot,
-                  .incarnation = flight.incarnation,
-                  .age = flight.at - flight.sent,
-                  .place = flight.place});
+  effects_.entry(merge_entry(flight, now_, 1));
   take_over();
 }
 

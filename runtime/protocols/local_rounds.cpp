@@ -270,10 +270,7 @@ void LocalRounds::take_model(Time now, Effects& effects) {
   }
   const auto model = std::ranges::find_if(models_, [&](const Arrival& one) { return one.id.sequence == unified_; });
   if (model != models_.end()) {
-    Step& step = effects.step(StepKind::adopt, self_, now);
-    step.message = MessageKind::model;
-    step.index = unified_;
-    effects.entry(merge_entry(*model, now, 1));
+    rubato::take_model(*model, true, self_, now, effects);
     models_.erase(model);
   } else if (!has_said_nothing(hub(), here_ + of_model)) {
     return;
@@ -282,10 +279,7 @@ void LocalRounds::take_model(Time now, Effects& effects) {
 }
 
 void LocalRounds::publish_model(Time now, Effects& effects) {
-  Step& step = effects.step(StepKind::publish, self_, now);
-  step.message = MessageKind::model;
-  step.index = unified_;
-  effects.turn(unified_);
+  effects.publish_model(self_, unified_, now);
   effects.round(round());
   effects.keep_among(1);
   sent_model_ = {here_, static_cast<Sequence>(unified_), {}};

@@ -49,6 +49,13 @@ class Effects {
     entries_.push_back(entry);
     ++drafts_.back().entries;
   }
+  /// Begins the publication of the client's model, the number-th that a hub publishes; its receivers follow.
+  void publish_model(ClientId hub, std::uint64_t number, Time at) {
+    Step& model = step(StepKind::publish, hub, at);
+    model.message = MessageKind::model;
+    model.index = number;
+    turn(number);
+  }
   /// The step just begun is not wanted after all; it has no entries.
   void take_back() { drafts_.pop_back(); }
   void turn(std::uint64_t turn) { drafts_.back().turn = turn; }

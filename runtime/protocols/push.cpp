@@ -21,6 +21,13 @@ void discard(const Arrival& arrival, ClientId self, Time now, Effects& effects) 
   effects.entry(merge_entry(arrival, now, 0));
 }
 
+void take_model(const Arrival& model, bool is_news, ClientId self, Time now, Effects& effects) {
+  Step& step = effects.step(is_news ? StepKind::adopt : StepKind::discard, self, now);
+  step.message = MessageKind::model;
+  step.index = model.id.sequence;
+  effects.entry(merge_entry(model, now, 1));
+}
+
 bool ClientSettings::has_gradient(ClientId client, std::uint64_t number) const {
   if (!gradients.empty()) {
     const auto& mine = gradients[client.value];

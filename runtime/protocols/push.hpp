@@ -157,4 +157,7 @@ StepEntry merge_entry(const Arrival& arrival, Time now, double weight);
 /// A step that says the message is not wanted.
 void discard(const Arrival& arrival, ClientId self, Time now, Effects& effects);
 
+/// The one step that a model asks for: it is adopted if it is news.
+void take_model(const Arrival& model, bool is_news, ClientId self, Time now, Effects& effects);
+
 }  // namespace rubato

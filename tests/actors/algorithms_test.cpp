@@ -237,7 +237,7 @@ TEST_CASE("a timing that breaks the promises of the mailbox is named with the cl
   settings.graph = &graph;
   settings.limits = {from_seconds(0.5), from_seconds(1), 2};
   const auto message = [](double sent, double arrived) {
-    return Arrival{.id = {ClientId{1}, 0, 0}, .sent = Time{from_seconds(sent)}, .arrived = Time{from_seconds(arrived)}};
+    return Arrival{{.id = {ClientId{1}, 0, 0}, .sent = Time{from_seconds(sent)}}, no_slot, Time{from_seconds(arrived)}};
   };
   const auto said = [&](auto act) {
     TimingCheck check(settings, true, true);

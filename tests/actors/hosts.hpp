@@ -48,16 +48,19 @@ class WireLike final : public Transport {
 /// hour.
 class Flooding final : public Transport {
  public:
-  Flooding(Transport& inner, std::uint32_t notes, ControlMessage note, HostId victim)
-      : inner_{inner}, left_{notes}, note_{note}, victim_{victim} {
-    note_.delay = std::chrono::hours(1);
+  Flooding(Transport& inner, std::uint32_t notes, ClientId from, ClientId to, HostId victim)
+      : inner_{inner}, left_{notes}, victim_{victim} {
+    Message note;
+    note.id.sender = from;
+    note.kind = MessageKind::request;
+    note_ = to_parcel(note, {{.receiver = to, .delay = std::chrono::hours(1)}}, false);
   }
 
   HostId self() const override { return inner_.self(); }
   void start(ParcelSink& sink) override { inner_.start(sink); }
   bool send(HostId to, Parcel parcel) override {
     if (parcel.kind == ParcelKind::message && to == victim_)
-      for (std::uint32_t notes = left_.exchange(0); notes > 0; --notes) inner_.send(to, to_parcel(note_));
+      for (std::uint32_t notes = left_.exchange(0); notes > 0; --notes) inner_.send(to, note_);
     return inner_.send(to, std::move(parcel));
   }
   void stop(Duration linger) override { inner_.stop(linger); }
@@ -66,7 +69,7 @@ class Flooding final : public Transport {
  private:
   Transport& inner_;
   std::atomic<std::uint32_t> left_;
-  ControlMessage note_;
+  Parcel note_;
   HostId victim_;
 };
 
@@ -121,7 +124,7 @@ inline std::vector<HostOutcome> run_hosts(const std::vector<HostStart>& starts, 
         WireLike wire(hub.end(HostId{i}), pool);
         const auto hosts = static_cast<std::uint32_t>(starts.size());
         const auto clients = static_cast<std::uint32_t>(starts[i].experiment.clients.count);
-        Flooding flooding(wire, starts[i].floods, {.from = {i * clients / hosts}, .to = {clients - 1}}, HostId{hosts - 1});
+        Flooding flooding(wire, starts[i].floods, {i * clients / hosts}, {clients - 1}, HostId{hosts - 1});
         Impaired transport(flooding, links, 7 + i);
         try {
           outcomes[i].result = run_host(starts[i].experiment, starts[i].options, starts[i].host, transport);

@@ -18,9 +18,7 @@ Tensor tensor_of(TensorPool& pool, std::initializer_list<double> numbers) {
 // To receivers 2, 5 and 7, the second tensor of whom is their own.
 Message some_letter(TensorPool& pool) {
   Message message;
-  message.sender = {3};
-  message.incarnation = 2;
-  message.sequence = 17;
+  message.id = {{3}, 2, 17};
   message.tag = 9;
   message.epoch = {4, 1};
   message.sent = Time{std::chrono::milliseconds(1234)};
@@ -39,9 +37,7 @@ TEST_CASE("a letter arrives as it was sent, with the own tensors of the receiver
   auto arrived = to_message(to_parcel(some_letter(pool), two_of_three(), false), 10);
   REQUIRE(arrived);
   const Message& message = *arrived->message;
-  CHECK(message.sender == ClientId{3});
-  CHECK(message.incarnation == 2);
-  CHECK(message.sequence == 17);
+  CHECK(message.id == MessageId{{3}, 2, 17});
   CHECK(message.tag == 9);
   CHECK(message.epoch == Epoch{4, 1});
   CHECK(message.sent == Time{std::chrono::milliseconds(1234)});
@@ -91,7 +87,7 @@ TEST_CASE("heads of random bytes never make more than a letter of this run") {
     const auto message = to_message(std::move(damaged), 10);
     if (!message) continue;
     ++taken;
-    REQUIRE(message->message->sender.value < 10);
+    REQUIRE(message->message->id.sender.value < 10);
     for (const Delivery& delivery : message->deliveries) {
       REQUIRE(delivery.receiver.value < 10);
       REQUIRE(delivery.place < message->message->payload.own.size());
@@ -101,17 +97,25 @@ TEST_CASE("heads of random bytes never make more than a letter of this run") {
   CHECK(taken < 20000);
 }
 
-TEST_CASE("a note between protocols arrives as it was sent, and nothing else is one") {
-  const ControlMessage control{MessageKind::request, {4}, {6}, 77, Duration{3}};
-  const Parcel parcel = to_parcel(control);
-  const auto arrived = to_control(parcel, 8);
+TEST_CASE("a note between protocols arrives as it was sent, and nothing beyond the kinds of messages is one") {
+  Message note;
+  note.id.sender = {4};
+  note.tag = 77;
+  note.kind = MessageKind::request;
+  const Parcel parcel = to_parcel(note, {{.receiver = {6}, .delay = Duration{3}}}, true);
+  CHECK(parcel.kind == ParcelKind::control);
+  CHECK(parcel.when_full == WhenFull::wait);
+  const auto arrived = to_message(parcel, 8);
   REQUIRE(arrived);
-  CHECK(arrived->from == ClientId{4});
-  CHECK(arrived->to == ClientId{6});
-  CHECK(arrived->number == 77);
-  CHECK(arrived->delay == Duration{3});
-  CHECK_FALSE(to_control(parcel, 6));
-  CHECK_FALSE(to_control(to_parcel(ControlMessage{MessageKind::update, {4}, {6}, 77, {}}), 8));
+  CHECK(arrived->message->id == note.id);
+  CHECK(arrived->message->tag == 77);
+  CHECK(arrived->message->kind == MessageKind::request);
+  REQUIRE(arrived->deliveries.size() == 1);
+  CHECK(arrived->deliveries[0].receiver == ClientId{6});
+  CHECK(arrived->deliveries[0].delay == Duration{3});
+  CHECK_FALSE(to_message(parcel, 6));
+  note.kind = static_cast<MessageKind>(5);
+  CHECK_FALSE(to_message(to_parcel(note, {{.receiver = {6}}}, false), 8));
 }
 
 TEST_CASE("the last state of a client arrives at another host with every one of its counters") {

@@ -182,12 +182,6 @@ class PlainNetwork final : public ClientNetwork {
       }
     }
   }
-  void send(const ControlMessage& control) override {
-    WallEvent event{.kind = WallEvent::Kind::control};
-    event.at = clock_.now();
-    event.control = control;
-    post(control.to, event);
-  }
   void later(Time when, ClientId client, WallEvent event, bool counts) override {
     if (counts) ++open_;
     clock_.alarm(when, [this, client, counts, event = std::move(event)] {

@@ -273,7 +273,10 @@ TEST_CASE("a host whose run breaks off ends its clock and its actors first, what
   for (std::uint32_t client = 0; client < 8; ++client) network.host_of.push_back(HostId{client / 4});
   WallHost host(wall, *parts.task, *parts.timing, options, record, &network);
   knock = [&] {
-    host.send(ControlMessage{MessageKind::acknowledgement, ClientId{1}, ClientId{0}, 1, Duration{}});
+    auto note = std::make_shared<Message>();
+    note->id = {ClientId{1}, 0, 1};
+    note->kind = MessageKind::acknowledgement;
+    host.send(std::move(note), {{.receiver = ClientId{0}}});
     host.clock().alarm(Time{}, knock);
   };
   other.start();

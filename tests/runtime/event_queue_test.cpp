@@ -22,7 +22,7 @@ using Key = std::tuple<Time, Priority, std::uint32_t, std::uint32_t, std::uint64
 
 Key key_of(const Wake& wake) { return {wake.at, wake.priority, wake.client.value, wake.detail, 0, MessageKind::update}; }
 Key key_of(const Flight& flight) {
-  return {flight.at, Priority::arrival, flight.receiver.value, flight.sender.value, flight.sequence, flight.kind};
+  return {flight.arrived, Priority::arrival, flight.receiver.value, flight.id.sender.value, flight.id.sequence, flight.kind};
 }
 
 /// Takes the first event out of the queue.
@@ -51,7 +51,7 @@ Key pop(EventQueue& queue) {
 }
 
 Flight flight(Time at, std::uint32_t receiver, std::uint32_t sender, Sequence sequence) {
-  return {.at = at, .receiver = {receiver}, .sender = {sender}, .sequence = sequence};
+  return {{{{{sender}, 0, sequence}}, no_slot, at}, {receiver}};
 }
 
 /// Pushes and pops at random, few instants and clients so that ties abound, and compares with a sorted list.

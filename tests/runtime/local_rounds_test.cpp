@@ -106,7 +106,7 @@ class Village {
   /// A message to client i belongs to an older epoch.
   void outdate(std::uint32_t i, ClientId from, std::uint32_t tag) {
     act(i, [&](Effects& effects) {
-      clients_[i].protocol->on_outdated({.id = {from, 0, 0}, .sent = now_, .arrived = now_, .tag = tag}, effects);
+      clients_[i].protocol->on_outdated({{.id = {from, 0, 0}, .tag = tag, .sent = now_}, no_slot, now_}, effects);
     });
   }
   void at(Time when, std::function<void()> what) { events_[{when, order_++}] = std::move(what); }
@@ -208,14 +208,10 @@ class Village {
     for (unsigned copy = 0; copy <= taken.copies; ++copy)
       reach(to, taken.delay * (copy + 1), [this, i, to, kept, life](LocalRounds& protocol, Effects& more) {
         if (clients_[i].life != life) return;
-        const Arrival arrival{.id = {{i}, life, kept.sequence},
-                              .slot = 0,
-                              .sent = kept.sent,
-                              .arrived = now_,
-                              .link = graph.find_link({i}, to).value_or(outside_graph),
-                              .place = 0,
-                              .tag = kept.tag,
-                              .kind = kept.kind};
+        const Arrival arrival{{{{i}, life, kept.sequence}, kept.tag, {}, kept.sent, kept.kind},
+                              0,
+                              now_,
+                              graph.find_link({i}, to).value_or(outside_graph)};
         if (kept.kind == MessageKind::model)
           CHECK(protocol.on_model(arrival, more));
         else
@@ -542,8 +538,8 @@ TEST_CASE("a neighbour that claims to be anywhere moves nobody who is waited for
     const MessageCounts before = village.counts();
     for (std::uint32_t i = 0; i < 5000; ++i) {
       const std::uint32_t tag = i < 3000 ? 2 * i + 1 : (1u << 30) - 2 * i + 1;
-      static_cast<void>(village.client(1).on_arrival(
-          {.id = {{2}, 0, 1000 + i}, .slot = 0, .sent = Time{1s}, .arrived = Time{1500ms}, .tag = tag}, effects));
+      static_cast<void>(
+          village.client(1).on_arrival({{.id = {{2}, 0, 1000 + i}, .tag = tag, .sent = Time{1s}}, 0, Time{1500ms}}, effects));
     }
     CHECK(village.client(1).held() < 40);
     CHECK(village.counts().kept < before.kept + (has_patience ? 4000 : 40));

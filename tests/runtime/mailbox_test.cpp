@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 namespace {
 
 Arrival message(Time sent, Time arrived, std::uint32_t sender = 0, Sequence sequence = 0) {
-  return {.id = {{sender}, 0, sequence}, .sent = sent, .arrived = arrived};
+  return {{.id = {{sender}, 0, sequence}, .sent = sent}, no_slot, arrived};
 }
 
 }  // namespace

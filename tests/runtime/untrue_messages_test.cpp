@@ -23,7 +23,7 @@ struct Setting {
 };
 
 Arrival message(std::uint32_t sender, Sequence sequence, std::uint32_t tag) {
-  return {.id = {{sender}, 0, sequence}, .slot = 0, .sent = Time{1s}, .arrived = Time{1s}, .tag = tag};
+  return {{.id = {{sender}, 0, sequence}, .tag = tag, .sent = Time{1s}}, 0, Time{1s}};
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Lone {
   void resumes(Duration at) { answer().resume(Time{at}, effects); }
   /// A message that took no time.
   Offer hears(std::uint32_t sender, Sequence sequence, std::uint32_t tag, Duration at) {
-    return answer().on_arrival({.id = {{sender}, 0, sequence}, .sent = Time{at}, .arrived = Time{at}, .tag = tag}, effects);
+    return answer().on_arrival({{.id = {{sender}, 0, sequence}, .tag = tag, .sent = Time{at}}, no_slot, Time{at}}, effects);
   }
 
   P protocol;
