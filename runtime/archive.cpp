@@ -1,6 +1,8 @@
 #include "runtime/archive.hpp"
 
+#include <algorithm>
 #include <cassert>
+#include <numeric>
 
 namespace rubato {
 
@@ -43,7 +45,36 @@ void Archive::numbers(Tensor& tensor, const Shape& shape) {
   if (tensor) raw(tensor.writable<std::byte>(), tensor.bytes());
 }
 
-void Archive::operator()(Tensor& tensor) { numbers(tensor, shape(tensor)); }
+void Archive::operator()(Tensor& tensor) { is_beside_ ? tensor_beside(tensor) : numbers(tensor, shape(tensor)); }
+
+void Archive::tensor_beside(Tensor& tensor) {
+  bool is_there = static_cast<bool>(tensor);
+  (*this)(is_there);
+  if (!is_reading_) {
+    if (is_there) beside_.push_back(tensor);
+    return;
+  }
+  require(!is_there || (next_beside_ < beside_.size() && beside_[next_beside_]), "a tensor is missing beside it");
+  tensor = is_there ? std::move(beside_[next_beside_++]) : Tensor{};
+}
+
+void Archive::payload(Payload& payload, std::span<const std::uint32_t> places) {
+  for (Tensor& tensor : payload.common) (*this)(tensor);
+  bool has_own = !payload.own.empty();
+  (*this)(payload.paper_bits, payload.own_each, has_own);
+  const std::size_t each = payload.own_each;
+  require(each >= 1 && each <= Payload::most_tensors);
+  if (!has_own || places.empty()) return;
+  if (is_reading_) payload.own.resize((*std::ranges::max_element(places) + std::size_t{1}) * each);
+  for (const std::size_t place : places)
+    for (std::size_t i = 0; i < each; ++i) (*this)(payload.own[place * each + i]);
+}
+
+void Archive::payload(Payload& whole) {
+  std::vector<std::uint32_t> places(length(whole.own.size() / whole.own_each, 1));
+  std::iota(places.begin(), places.end(), 0u);
+  payload(whole, places);
+}
 
 void Archive::tensor_of(Tensor& tensor, const Shape& expected, bool may_be_empty) {
   const Shape found = shape(tensor);

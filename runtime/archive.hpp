@@ -1,6 +1,7 @@
 // Archive: the state of something as bytes, by one function that both writes and reads it.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "runtime/payload.hpp"
+#include "runtime/time.hpp"
 
 namespace rubato {
 
@@ -22,31 +24,70 @@ class BadArchive : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+static_assert(std::endian::native == std::endian::little, "archives are little endian");
+
 /// Written by calling it with each part of a state, read by the same calls on another archive. Numbers are kept as they
 /// lie in memory (little endian). Reading trusts nothing: what is missing or too long throws BadArchive before any
 /// memory is taken for it; what was read until then is half a state and of no use.
 class Archive {
  public:
+  /// So that sums of a few do not overflow.
+  static constexpr Duration longest = Duration::max() / 8;
+
   /// An empty one, to be written.
   Archive() = default;
+  /// The same, but whole tensors are not copied into its bytes: they are handed out beside them.
+  struct Beside {};
+  explicit Archive(Beside) : is_beside_{true} {}
   /// To be read; the bytes outlive it. Tensors come from the pool.
   Archive(std::span<const std::byte> bytes, TensorPool& pool) : is_reading_{true}, given_{bytes}, pool_{&pool} {}
-  /// To be read; it holds no tensors.
-  explicit Archive(std::span<const std::byte> bytes) : is_reading_{true}, given_{bytes} {}
+  /// To be read; it holds no tensors but those beside it.
+  explicit Archive(std::span<const std::byte> bytes, std::vector<Tensor> beside = {})
+      : is_reading_{true}, is_beside_{true}, given_{bytes}, beside_{std::move(beside)} {}
 
   bool is_reading() const { return is_reading_; }
   const std::vector<std::byte>& bytes() const { return written_; }
   std::vector<std::byte> take() { return std::move(written_); }
+  std::vector<Tensor> take_tensors() { return std::move(beside_); }
   std::size_t bytes_left() const { return given_.size() - position_; }
   /// Nothing may be left when a state was read to its end: throws BadArchive otherwise.
   void expect_end() const {
     if (bytes_left() > 0) throw BadArchive(std::to_string(bytes_left()) + " bytes are left over");
+    if (is_reading_ && next_beside_ < beside_.size()) throw BadArchive("there are more tensors beside it than it says");
   }
+  /// What a reader finds wrong itself: throws BadArchive.
+  void require(bool is_right, const char* fault = "it holds what cannot be") const {
+    if (is_reading_ && !is_right) throw BadArchive(fault);
+  }
+  void require_moderate(Duration value) const { require(value >= -longest && value <= longest, "a time beyond all bounds"); }
 
   /// A number, an enumerator or a plain structure without gaps.
   template <class T>
-  requires std::has_unique_object_representations_v<T> || std::is_floating_point_v<T>
-  void operator()(T& value) { raw(&value, sizeof value); }
+  requires(std::has_unique_object_representations_v<T> || std::is_floating_point_v<T>) &&
+      (!requires(T & value, Archive& archive) { value.archive(archive); }) void operator()(T& value) {
+    raw(&value, sizeof value);
+  }
+
+  /// What knows its parts itself.
+  template <class T>
+  requires requires(T& value, Archive& archive) { value.archive(archive); }
+  void operator()(T& value) { value.archive(*this); }
+
+  /// Several, one after the other.
+  template <class First, class Second, class... More>
+  void operator()(First& first, Second& second, More&... more) {
+    (*this)(first);
+    (*this)(second);
+    ((*this)(more), ...);
+  }
+
+  template <class T>
+  void operator()(std::optional<T>& value) {
+    bool is_there = value.has_value();
+    (*this)(is_there);
+    if (is_reading_) value = is_there ? std::optional<T>(T{}) : std::nullopt;
+    if (value) (*this)(*value);
+  }
 
   void operator()(bool& value) {
     auto byte = static_cast<std::uint8_t>(value);
@@ -92,6 +133,11 @@ class Archive {
 
   /// Empty handles stay empty.
   void operator()(Tensor& tensor);
+
+  /// Of a payload's tensors that are each receiver's own those at these places go along, and come back to them.
+  void payload(Payload& payload, std::span<const std::uint32_t> places);
+  /// All of it.
+  void payload(Payload& payload);
 
   /// As above, for a state whose sizes are known before it is read. Numbers in a row: as many as there are now.
   template <class List>
@@ -146,10 +192,14 @@ class Archive {
   Shape shape(const Tensor& tensor);
   void numbers(Tensor& tensor, const Shape& shape);
   void tensor_of(Tensor& tensor, const Shape& expected, bool may_be_empty);
+  void tensor_beside(Tensor& tensor);
 
   bool is_reading_ = false;
+  bool is_beside_ = false;  // whole tensors are
   std::vector<std::byte> written_;
   std::span<const std::byte> given_;
+  std::vector<Tensor> beside_;
+  std::size_t next_beside_ = 0;
   std::size_t position_ = 0;
   TensorPool* pool_ = nullptr;
 };

@@ -9,6 +9,35 @@
 
 namespace rubato {
 
+namespace {
+
+template <class List>
+void archive_as_tensor(Archive& archive, List& values, TensorPool* pool) {
+  Tensor tensor;
+  if (!archive.is_reading()) {
+    tensor = pool->make<double>(static_cast<std::size_t>(values.size()));
+    std::copy(values.begin(), values.end(), tensor.writable<double>());
+  }
+  archive(tensor);
+  archive.require(tensor && tensor.scalar() == Scalar::float64);
+  if (!archive.is_reading()) return;
+  values.resize(static_cast<decltype(values.size())>(tensor.count()));
+  std::copy_n(tensor.data<double>(), tensor.count(), values.begin());
+}
+
+}  // namespace
+
+void Snapshot::archive(Archive& archive, TensorPool* pool) {
+  bool has_tracker = tracker.size() > 0;
+  archive(model, traffic, has_tracker);
+  archive.require(static_cast<bool>(model));
+  archive.list(balance, [pool](Archive& part, NamedVector& vector) {
+    part(vector.name);
+    archive_as_tensor(part, vector.values, pool);
+  });
+  if (has_tracker) archive_as_tensor(archive, tracker, pool);
+}
+
 std::optional<Sample> SampleGatherer::add(std::uint64_t number, ClientId client, Snapshot snapshot, Score score,
                                           StationarityPart part, ThreadMemory& memory) {
   InProgress& progress = open_.at(number);

@@ -31,6 +31,9 @@ struct Snapshot {
   Traffic traffic;
   std::vector<NamedVector> balance;  ///< its parts of what must sum to zero over all clients
   Vector<double> tracker{};          ///< nu, where stationarity is measured
+
+  /// To be written beside an archive its vectors become tensors of the pool: they are as long as models.
+  void archive(Archive& archive, TensorPool* pool = nullptr);
 };
 
 /// What stationarity is measured with: the penalty and the step of the algorithm, the smoothness of the losses.

@@ -169,7 +169,7 @@ void HostDispatcher::fetch_snapshot(const Step& step, GoodsName name) {
   control_.client_pool.outstanding.fetch_add(1);  // until it is gathered, like one of this host
   items_.want(name, run_.owner(step.client), [this, step](std::optional<Item> goods) {
     std::optional<Snapshot> snapshot;
-    if (goods) snapshot = snapshot_of(std::move(*goods));
+    if (goods) snapshot = read_item<Snapshot>(goods->head, std::move(goods->tensors));
     if (goods && (!snapshot || !is_model(snapshot->model))) return false;
     const std::size_t tracked = control_.evaluation.composite() ? shape_.count : 0;
     if (goods && static_cast<std::size_t>(snapshot->tracker.size()) != tracked) return false;
@@ -180,7 +180,7 @@ void HostDispatcher::fetch_snapshot(const Step& step, GoodsName name) {
 
 void SnapshotKeeper::on_measure(const Step& step, const Performer& performer, ThreadMemory& memory) {
   const Snapshot snapshot = take_snapshot(step, performer, evaluation_, memory);
-  items_.deliver(snapshot_name(step, clients_), [goods = goods_of(snapshot, *pool_)](HostId) { return goods; });
+  items_.deliver(snapshot_name(step, clients_), [goods = item_of(snapshot, pool_)](HostId) { return goods; });
 }
 
 }  // namespace rubato

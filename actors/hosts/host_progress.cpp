@@ -5,8 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "actors/hosts/parcel_head.hpp"
-
 namespace rubato {
 
 namespace {
@@ -16,12 +14,6 @@ constexpr std::size_t most_marks = 1024;
 constexpr std::uint64_t at_the_end = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
-
-void HostProgress::Mark::form(Head& head) {
-  head(sample);
-  head(low);
-  head(high);
-}
 
 // Everything a host has to say, again and again.
 struct HostProgress::HostState {
@@ -33,14 +25,9 @@ struct HostProgress::HostState {
   std::optional<std::string> failure;
   bool has_ended = false;
 
-  void form(Head& head) {
-    head(position);
-    head(is_halting);
-    head(halted_at);
-    head(end_at);
-    mark.form(head);
-    head(failure);
-    head(has_ended);
+  void archive(Archive& archive) {
+    archive(position, is_halting, halted_at, end_at, mark, failure, has_ended);
+    for (const auto& instant : {halted_at, end_at}) archive.require_moderate(instant.value_or(Duration{}));
   }
 };
 
@@ -195,7 +182,7 @@ void HostProgress::put_snapshot(const Step& measured, std::optional<Snapshot> sn
 }
 
 void HostProgress::on_notice(HostId from, const Parcel& parcel) {
-  const std::optional<HostState> state = read_head<HostState>(parcel.head);
+  const std::optional<HostState> state = read_item<HostState>(parcel.head);
   if (!state) return;
   bool is_news = false;
   {

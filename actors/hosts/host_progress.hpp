@@ -92,7 +92,6 @@ class HostProgress final : public Peers {
   struct Mark {
     std::uint64_t sample = 0;
     std::uint64_t low = 0, high = 0;  // of the hashes of all steps before it
-    void form(Head& head);
   };
   struct Peer {
     std::optional<std::uint64_t> life;  // seen since the beginning

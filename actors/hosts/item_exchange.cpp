@@ -5,8 +5,6 @@
 #include <iterator>
 #include <numeric>
 
-#include "actors/hosts/parcel_head.hpp"
-
 namespace rubato {
 
 namespace {
@@ -52,10 +50,9 @@ std::vector<std::size_t> cut(const std::vector<Tensor>& tensors, std::size_t par
 
 }  // namespace
 
-void GoodsName::form(Head& head) {
-  head(kind);
-  head(number);
-  head.require(static_cast<std::uint8_t>(kind) >= 1 && static_cast<std::uint8_t>(kind) <= last_goods_kind);
+void GoodsName::archive(Archive& archive) {
+  archive(kind, number);
+  archive.require(static_cast<std::uint8_t>(kind) >= 1 && static_cast<std::uint8_t>(kind) <= last_goods_kind);
 }
 
 // Wants: `flag` says that they stand for goods that did not arrive. Receipts: `flag` makes them questions.
@@ -63,10 +60,10 @@ struct ItemExchange::Names {
   bool flag = false;
   std::vector<GoodsName> names;
 
-  void form(Head& head) {
-    head(flag);
-    head.list(
-        names, [](Head& part, GoodsName& name) { name.form(part); }, most_names);
+  void archive(Archive& archive) {
+    archive(flag);
+    archive.list(names, [](Archive& part, GoodsName& name) { part(name); });
+    archive.require(names.size() <= most_names);
   }
 };
 
@@ -75,11 +72,9 @@ struct ItemExchange::PartHead {
   GoodsName name;
   std::uint32_t part = 0, parts = 1;
 
-  void form(Head& head) {
-    name.form(head);
-    head(part);
-    head(parts);
-    head.require(part < parts && parts <= most_parts);
+  void archive(Archive& archive) {
+    archive(name, part, parts);
+    archive.require(part < parts && parts <= most_parts);
   }
 };
 
@@ -206,7 +201,7 @@ void ItemExchange::ship(GoodsName name, const Pack& pack, HostId to) {
     peers_[to.value].unconfirmed.push_back({name, monotonic_now()});
   }
   for (; part < parts; ++part) {
-    Parcel parcel{ParcelKind::payload, WhenFull::refuse, false, head_of(PartHead{name, part, parts}), {}};
+    Parcel parcel{ParcelKind::payload, WhenFull::refuse, false, item_of(PartHead{name, part, parts}).head, {}};
     if (part == 0) parcel.head.insert(parcel.head.end(), goods.head.begin(), goods.head.end());
     for (std::size_t i = cuts[part]; i < cuts[part + 1]; ++i) parcel.tensors.push_back(goods.tensors[i]);
     if (transport_.send(to, std::move(parcel))) continue;
@@ -248,7 +243,7 @@ void ItemExchange::ship_refused(HostId to) {
 }
 
 void ItemExchange::on_want(HostId from, const Parcel& parcel) {
-  const std::optional<Names> wants = read_head<Names>(parcel.head);
+  const std::optional<Names> wants = read_item<Names>(parcel.head);
   if (!wants) return refuse();
   std::vector<std::pair<GoodsName, Pack>> to_ship;
   {
@@ -278,7 +273,7 @@ void ItemExchange::remember_early(GoodsName name, HostId host) {
 }
 
 void ItemExchange::on_have(HostId from, const Parcel& parcel) {
-  const std::optional<Names> have = read_head<Names>(parcel.head);
+  const std::optional<Names> have = read_item<Names>(parcel.head);
   if (!have) return refuse();
   have->flag ? on_questions(from, have->names) : on_receipts(from, have->names);
 }
@@ -354,7 +349,7 @@ void ItemExchange::give_up() {
 
 void ItemExchange::on_goods(HostId from, Parcel parcel) {
   const std::size_t head_size = std::min(part_head_bytes, parcel.head.size());
-  const std::optional<PartHead> head = read_head<PartHead>(std::span{parcel.head}.first(head_size));
+  const std::optional<PartHead> head = read_item<PartHead>(std::span{parcel.head}.first(head_size));
   if (!head) return refuse();
   if (!is_wanted(*head, from)) return;
   Item part{{parcel.head.begin() + static_cast<std::ptrdiff_t>(head_size), parcel.head.end()}, {}};

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "actors/hosts/membership.hpp"
+#include "actors/hosts/parcel_head.hpp"
 
 namespace rubato {
 
@@ -34,12 +35,7 @@ struct GoodsName {
   GoodsKind kind{};
   std::uint64_t number = 0;
   bool operator==(const GoodsName&) const = default;
-  void form(Head& head);
-};
-
-struct Item {
-  std::vector<std::byte> head;
-  std::vector<Tensor> tensors;
+  void archive(Archive& archive);
 };
 
 /// A host that is started again asks anew: what its earlier life has asked for, and what was on its way to that, is

@@ -10,6 +10,7 @@ namespace rubato {
 
 namespace {
 
+constexpr std::size_t longest_text = 4096;
 constexpr std::uint32_t eager_asks = 8;  // until the first good estimate of a clock
 constexpr Duration eager_pause = std::chrono::milliseconds(25);
 constexpr std::size_t window = 16;  // exchanges among which the shortest counts: clocks drift, so not for ever
@@ -18,15 +19,10 @@ constexpr Duration for_stragglers = std::chrono::seconds(2);  // of those who be
 
 }  // namespace
 
-void HostInfo::form(Head& head) {
-  head(run);
-  head(arithmetic);
-  head(version);
-  head(life);
-  head(is_virtual);
-  head(running_since);
-  head(begun);
-  head(incarnation);
+void HostInfo::archive(Archive& archive) {
+  archive(run, arithmetic, version, life, is_virtual, running_since, begun, incarnation);
+  for (const std::string* text : {&run, &arithmetic, &version}) archive.require(text->size() <= longest_text);
+  archive.require_moderate(running_since.value_or(Duration{}));
 }
 
 // Sent until the other says that it knows us as we are now.
@@ -38,27 +34,22 @@ struct Membership::Hello {
   bool asks_for_answer = true;
   std::uint32_t lives = 0;  // that the receiver has had
 
-  void form(Head& head) {
-    self.form(head);
-    head(edition);
-    head(heard_life);
-    head(heard_edition);
-    head(asks_for_answer);
-    head(lives);
-  }
+  void archive(Archive& archive) { archive(self, edition, heard_life, heard_edition, asks_for_answer, lives); }
 };
 
 struct Membership::ClockAsk {
   Duration sent{};
-  void form(Head& head) { head(sent); }
+  void archive(Archive& archive) {
+    archive(sent);
+    archive.require_moderate(sent);
+  }
 };
 
 struct Membership::ClockAnswer {
   Duration asked{}, arrived{}, answered{};  // the first on the asker's clock, the others on the answerer's
-  void form(Head& head) {
-    head(asked);
-    head(arrived);
-    head(answered);
+  void archive(Archive& archive) {
+    archive(asked, arrived, answered);
+    for (const Duration instant : {asked, arrived, answered}) archive.require_moderate(instant);
   }
 };
 
@@ -133,7 +124,7 @@ std::string Membership::refusal_of(HostId host, const HostInfo& theirs) const {
 }
 
 void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
-  const std::optional<Hello> hello = read_head<Hello>(parcel.head);
+  const std::optional<Hello> hello = read_item<Hello>(parcel.head);
   {
     const std::lock_guard lock(mutex_);
     Peer& peer = peers_[from.value];
@@ -162,13 +153,13 @@ void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
 }
 
 void Membership::on_ask(HostId from, const Parcel& parcel, Duration arrived) {
-  const std::optional<ClockAsk> ask = read_head<ClockAsk>(parcel.head);
+  const std::optional<ClockAsk> ask = read_item<ClockAsk>(parcel.head);
   if (!ask) return ignore();
   transport_.send(from, parcel_of(ParcelKind::clock_answer, ClockAnswer{ask->sent, arrived, settings_.now()}));
 }
 
 void Membership::on_answer(HostId from, const Parcel& parcel, Duration arrived) {
-  const std::optional<ClockAnswer> answer = read_head<ClockAnswer>(parcel.head);
+  const std::optional<ClockAnswer> answer = read_item<ClockAnswer>(parcel.head);
   if (!answer) return ignore();
   const Duration round_trip = (arrived - answer->asked) - (answer->answered - answer->arrived);
   const Duration offset = ((answer->arrived - answer->asked) + (answer->answered - arrived)) / 2;

@@ -14,13 +14,12 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/archive.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/time.hpp"
 #include "transports/transport.hpp"
 
 namespace rubato {
-
-class Head;
 
 /// What a host says of itself.
 struct HostInfo {
@@ -33,7 +32,7 @@ struct HostInfo {
   std::uint64_t begun = 0;                ///< real time: which run it takes part in: the life of the host that began it
   std::uint32_t incarnation = 0;          ///< real time: how many lives it has had before in that run
 
-  void form(Head& head);
+  void archive(Archive& archive);
 };
 
 /// theirs = mine + nanoseconds, give or take the error.

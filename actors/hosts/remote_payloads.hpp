@@ -1,11 +1,10 @@
-// Payloads and snapshots in the form in which they go from host to host.
+// Payloads in the form in which they go from host to host.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
 
-#include "actors/core/evaluation.hpp"
 #include "actors/hosts/item_exchange.hpp"
 #include "runtime/payload.hpp"
 
@@ -16,8 +15,5 @@ Item goods_of(const Payload& payload, std::span<const std::uint32_t> places);
 /// With every own tensor at its place; places of other hosts are empty. Nothing if it is no payload, or has a place
 /// that is not below `places`.
 std::optional<Payload> payload_of(Item goods, std::size_t places);
-
-Item goods_of(const Snapshot& snapshot, TensorPool& pool);
-std::optional<Snapshot> snapshot_of(Item goods);
 
 }  // namespace rubato

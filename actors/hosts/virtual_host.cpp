@@ -10,7 +10,6 @@
 
 #include "actors/core/timing_check.hpp"
 #include "actors/hosts/host_dispatcher.hpp"
-#include "actors/hosts/parcel_head.hpp"
 #include "actors/virtual/virtual_run.hpp"
 #include "experiment/roster.hpp"
 
@@ -30,29 +29,19 @@ struct HostResult {
   double math_seconds = 0, evaluation_seconds = 0;
   std::uint32_t threads = 0;
 
-  void form(Head& head) {
-    head(timeline);
-    head(math_seconds);
-    head(evaluation_seconds);
-    head(threads);
-  }
-};
-
-struct FinalHead {
-  Traffic traffic;
-
-  void form(Head& head) { traffic.archive(head); }
+  void archive(Archive& archive) { archive(timeline, math_seconds, evaluation_seconds, threads); }
 };
 
 // A client at the end.
 struct FinalState {
   Tensor model;
   Traffic traffic;
+  void archive(Archive& archive) { archive(model, traffic); }
 };
 
 struct EndOfRun {
   std::string model_digest;
-  void form(Head& head) { head(model_digest); }
+  void archive(Archive& archive) { archive(model_digest); }
 };
 
 // Small enough that several wait in the queue to one host.
@@ -121,6 +110,7 @@ class VirtualHost {
   std::optional<SnapshotKeeper> keeper_;
   std::optional<VirtualRun> virtual_run_;  // its tensors are in the depot's and the transport's hands until the end
   std::unique_ptr<Recorder> recorder_;
+  const StepSource* source_ = nullptr;
   std::optional<StepDispatcher> dispatcher_;
   std::optional<HostDispatcher> shared_desk_;
   std::optional<TimingCheck> check_;
@@ -207,7 +197,7 @@ void VirtualHost::prepare() {
   virtual_run_.emplace(task, options_, timing.views(options_.checks), shared_.is_first() ? nullptr : &*keeper_, cast);
   keeper_->use(virtual_run_->client_pool().pool);
   recorder_ = make_recorder(options_, clients);
-  dispatcher_.emplace(virtual_run_->control(), recorder_.get());
+  dispatcher_.emplace(virtual_run_->control(), source_, recorder_.get());
   // The common tensors of a payload, and two for each receiver; a snapshot has less.
   const auto own = static_cast<std::size_t>(std::ranges::count(owners_, membership_.self()));
   items_.allow((16 + 2 * own) * (result().dimension + 1) * sizeof(double));
@@ -215,6 +205,7 @@ void VirtualHost::prepare() {
                        HostDispatcher::ModelShape{scalar(), result().dimension});
   if (options_.checks) check_.emplace(timing_check(parts_));
   conductor_.emplace(timing.conductor, timing.make_protocols(), *shared_desk_, check_ ? &*check_ : nullptr);
+  source_ = &*conductor_;
 }
 
 void VirtualHost::perform_steps() {
@@ -269,7 +260,7 @@ std::string VirtualHost::gather() {
   const std::string digest = models.digest();
   if (shared_.others().empty()) return digest;
   items_.promise(end_of_run, shared_.others());
-  items_.deliver(end_of_run, [digest](HostId) { return Item{head_of(EndOfRun{digest}), {}}; });
+  items_.deliver(end_of_run, [digest](HostId) { return item_of(EndOfRun{digest}); });
   wait_for_receipts();
   return digest;
 }
@@ -283,7 +274,7 @@ void VirtualHost::wait_for_receipts() {
 void VirtualHost::gather_results() {
   for (const HostId host : shared_.others())
     items_.want({GoodsKind::result, host.value}, host, [this, host](std::optional<Item> goods) {
-      const auto report = goods ? read_head<HostResult>(goods->head) : std::nullopt;
+      const auto report = goods ? read_item<HostResult>(goods->head) : std::nullopt;
       if (goods && !report) return false;
       const std::lock_guard lock(mutex_);
       if (report) results_[host] = *report;
@@ -305,11 +296,10 @@ void VirtualHost::want_final_state(ClientId client) {
   const HostId owner = shared_.owner(client);
   if (owner == membership_.self()) return;
   items_.want({GoodsKind::model, client.value}, owner, [this, client](std::optional<Item> goods) {
-    const auto head = goods ? read_head<FinalHead>(goods->head) : std::nullopt;
-    const bool is_state = head && goods->tensors.size() == 1 && shared_desk_->is_model(goods->tensors.front());
-    if (goods && !is_state) return false;
+    auto state = goods ? read_item<FinalState>(goods->head, std::move(goods->tensors)) : std::nullopt;
+    if (goods && !(state && shared_desk_->is_model(state->model))) return false;
     const std::lock_guard lock(mutex_);
-    if (goods) states_[client] = {std::move(goods->tensors.front()), head->traffic};
+    if (state) states_[client] = std::move(*state);
     changed_.notify_all();
     return true;
   });
@@ -331,18 +321,15 @@ std::string VirtualHost::hand_over() {
   const GoodsName name{GoodsKind::result, membership_.self().value};
   const HostResult report{result().digests.timeline, result().math_seconds, result().evaluation_seconds, options_.threads};
   items_.promise(name, {shared_.first()});
-  items_.deliver(name, [report](HostId) { return Item{head_of(report), {}}; });
+  items_.deliver(name, [report](HostId) { return item_of(report); });
   for (std::uint32_t i = 0; i < owners_.size(); ++i) {
     if (!shared_.is_own({i})) continue;
     result().traffic += client({i}).performer().traffic();
     items_.promise({GoodsKind::model, i}, {shared_.first()});
-    items_.deliver({GoodsKind::model, i}, [this, i](HostId) {
-      const FinalState state = own_final_state({i});
-      return Item{head_of(FinalHead{state.traffic}), {state.model}};
-    });
+    items_.deliver({GoodsKind::model, i}, [this, i](HostId) { return item_of(own_final_state({i})); });
   }
   items_.want(end_of_run, shared_.first(), [this](std::optional<Item> goods) {
-    const auto end = goods ? read_head<EndOfRun>(goods->head) : std::nullopt;
+    const auto end = goods ? read_item<EndOfRun>(goods->head) : std::nullopt;
     if (goods && !end) return false;
     const std::lock_guard lock(mutex_);
     if (end) announced_ = end->model_digest;

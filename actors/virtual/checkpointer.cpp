@@ -112,7 +112,7 @@ void Checkpointer::load(SealedReader& reader) {
     Payload payload;
     archive(written);
     if (written != name) throw BadArchive("it has other payloads under way");
-    archive_payload(archive, payload);
+    archive.payload(payload);
     archive.expect_end();
     client_pool_.slots.replace(slot, std::move(payload));
   }
@@ -167,7 +167,7 @@ void Checkpointer::write() {
       Archive archive;
       Payload payload = client_pool_.slots.payload(slot);
       archive(name);
-      archive_payload(archive, payload);
+      archive.payload(payload);
       writer.add_list(archive.bytes());
     }
   });

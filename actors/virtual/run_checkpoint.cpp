@@ -60,18 +60,6 @@ RunCheckpoint RunCheckpointFile::read_head(SealedReader& reader) {
   return head;
 }
 
-void archive_payload(Archive& archive, Payload& payload) {
-  for (Tensor& tensor : payload.common) archive(tensor);
-  std::uint64_t own = payload.own.size();
-  archive(own);
-  if (archive.is_reading()) {
-    if (own > archive.bytes_left()) throw BadArchive("a list is longer than the archive");
-    if (own > 0) payload.own.resize(own);
-  }
-  for (std::size_t i = 0; i < own; ++i) archive(payload.own[i]);
-  archive(payload.paper_bits), archive(payload.own_each);
-}
-
 std::string digest_of_start(const fs::path& file, std::uint64_t bytes) {
   const auto close = [](std::FILE* stream) { std::fclose(stream); };
   const std::unique_ptr<std::FILE, decltype(close)> stream(std::fopen(file.c_str(), "rb"), close);

@@ -60,9 +60,6 @@ struct RunCheckpointFile {
   static void write_head(SealedWriter& writer, RunCheckpoint& head);
 };
 
-/// Writes a payload, or takes it from an archive.
-void archive_payload(Archive& archive, Payload& payload);
-
 /// SHA-256 of the first bytes of a file. Throws BadArchive if it is shorter or cannot be read.
 std::string digest_of_start(const std::filesystem::path& file, std::uint64_t bytes);
 

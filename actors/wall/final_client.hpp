@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <vector>
 
 #include "actors/core/evaluation.hpp"
 #include "actors/wall/client.hpp"
@@ -25,20 +23,12 @@ struct FinalClient {
   std::uint64_t staleness_count = 0;
   Snapshot snapshot;
   Tensor model;  ///< the exact model, as it is exchanged; the digest is made of it
+
+  /// `pool`: to be written.
+  void archive(Archive& archive, TensorPool* pool = nullptr);
 };
 
 /// The state of a client that nobody plays any more.
 FinalClient final_of(const WallClient& client, Time end, const Evaluation& evaluation, TensorPool& pool, ThreadMemory& memory);
-
-/// For another host: what is no tensor as bytes, and the tensors.
-struct PackedClient {
-  std::vector<std::byte> head;
-  std::vector<Tensor> tensors;
-};
-PackedClient pack(const FinalClient& last, TensorPool& pool);
-
-/// None: this is no client with a model of so many numbers.
-std::optional<FinalClient> unpack(const std::vector<std::byte>& head, std::vector<Tensor> tensors, Scalar scalar,
-                                  std::size_t numbers);
 
 }  // namespace rubato

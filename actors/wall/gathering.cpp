@@ -30,9 +30,8 @@ GoodsName WallGathering::name_of(ClientId client, HostId gatherer) {
 // False: the other has gone before it had them.
 bool WallGathering::give(const std::vector<FinalClient>& mine, HostId to, Duration until) {
   for (const FinalClient& client : mine) {
-    const auto packed = std::make_shared<PackedClient>(pack(client, pool_));
     items_.promise(name_of(client.client, to), {to});
-    items_.deliver(name_of(client.client, to), [packed](HostId) { return Item{packed->head, packed->tensors}; });
+    items_.deliver(name_of(client.client, to), [packed = item_of(client, &pool_)](HostId) { return packed; });
   }
   std::unique_lock lock(mutex_);
   while (items_.kept() > 0) {
@@ -47,8 +46,9 @@ bool WallGathering::give(const std::vector<FinalClient>& mine, HostId to, Durati
 
 bool WallGathering::take(ClientId client, std::optional<Item> goods) {
   if (!goods) return true;
-  auto state = unpack(goods->head, std::move(goods->tensors), scalar_, numbers_);
-  if (!state || state->client != client) return false;
+  auto state = read_item<FinalClient>(goods->head, std::move(goods->tensors));
+  const auto is_model = [&](const Tensor& tensor) { return tensor && tensor.scalar() == scalar_ && tensor.count() == numbers_; };
+  if (!state || state->client != client || !is_model(state->snapshot.model) || !is_model(state->model)) return false;
   const std::lock_guard lock(mutex_);
   taken_[client] = std::move(*state);
   changed_.notify_all();

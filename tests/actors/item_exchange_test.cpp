@@ -6,6 +6,7 @@
 #include <map>
 #include <thread>
 
+#include "actors/core/evaluation.hpp"
 #include "actors/hosts/item_exchange.hpp"
 #include "actors/hosts/remote_payloads.hpp"
 #include "tests/actors/hosts.hpp"
@@ -393,7 +394,8 @@ TEST_CASE("a payload with a place that no receiver has, or with other tensors th
 TEST_CASE("a snapshot arrives as it was, with its parts of balances by name and its tracker") {
   TensorPool pool;
   Snapshot sent{tensor(pool, 5, 1), {3, 400, 5.5, 6}, {{"mass", {1, 2, 3}}, {"weight", {4}}}, Vector<double>::Constant(5, 0.25)};
-  const std::optional<Snapshot> got = snapshot_of(goods_of(sent, pool));
+  const Item whole = item_of(sent, &pool);
+  const auto got = read_item<Snapshot>(whole.head, whole.tensors);
   REQUIRE(got);
   CHECK(got->model.data<float>()[4] == 5);
   CHECK(got->traffic.messages == 3);
@@ -404,7 +406,10 @@ TEST_CASE("a snapshot arrives as it was, with its parts of balances by name and 
   CHECK(got->balance[0].name == "mass");
   CHECK(got->balance[0].values == std::vector<double>{1, 2, 3});
   CHECK(got->tracker == sent.tracker);
-  Item torn = goods_of(sent, pool);
+  Item torn = whole;
   torn.tensors.pop_back();
-  CHECK_FALSE(snapshot_of(torn));
+  CHECK_FALSE(read_item<Snapshot>(torn.head, torn.tensors));
+  torn = whole;
+  torn.tensors[1] = tensor(pool, 3, 1);  // no doubles
+  CHECK_FALSE(read_item<Snapshot>(torn.head, torn.tensors));
 }

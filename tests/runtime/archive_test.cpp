@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -201,4 +202,44 @@ TEST_CASE("what is left over is counted") {
   std::uint8_t first = 0;
   archive(first);
   CHECK(refusal([&] { archive.expect_end(); }) == "2 bytes are left over");
+}
+
+TEST_CASE("tensors beside an archive are neither copied nor missed, and none is left over") {
+  TensorPool pool;
+  State state = some_state(pool);
+  Archive written(Archive::Beside{});
+  state.archive(written);
+  const Bytes bytes = written.take();
+  const std::vector<Tensor> beside = written.take_tensors();
+  REQUIRE(beside.size() == 1);
+  CHECK(beside[0].data<float>() == state.tensor.data<float>());
+  const auto read_with = [&](std::vector<Tensor> tensors) {
+    State read;
+    Archive archive(bytes, std::move(tensors));
+    read.archive(archive);
+    archive.expect_end();
+    CHECK(numbers_of(read.tensor) == std::vector<float>{4, 5});
+    CHECK_FALSE(read.empty);
+  };
+  CHECK_NOTHROW(read_with(beside));
+  CHECK(refusal([&] { read_with({}); }) == "a tensor is missing beside it");
+  CHECK(refusal([&] { read_with({Tensor{}}); }) == "a tensor is missing beside it");
+  CHECK(refusal([&] { read_with({beside[0], beside[0]}); }) == "there are more tensors beside it than it says");
+}
+
+TEST_CASE("what may be missing is missing or there, and a time beyond all bounds is refused") {
+  std::optional<std::uint32_t> there = 7, missing;
+  Duration longest = Archive::longest;
+  Archive written;
+  written(there, missing, longest);
+  Archive read(written.bytes());
+  std::optional<std::uint32_t> one, other = 3;
+  Duration time{};
+  read(one, other, time);
+  read.expect_end();
+  CHECK(one == 7);
+  CHECK_FALSE(other);
+  CHECK(time == longest);
+  CHECK_NOTHROW(read.require_moderate(time));
+  CHECK(refusal([&] { read.require_moderate(time + Duration{1}); }) == "a time beyond all bounds");
 }
