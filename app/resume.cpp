@@ -71,7 +71,7 @@ int resume(const ResumeArguments& arguments) {
                             .checks = arguments.checks};
   ProgressLine line(experiment.until, arguments.quiet);
   RunOptions options = options_for(as_run, experiment, folder.get(), line);
-  const FoundRunCheckpoint found = find_run_checkpoint(folder->checkpoints(), folder->metrics());
+  const FoundCheckpoint<RunCheckpointFile> found = find_run_checkpoint(folder->checkpoints(), folder->metrics());
   for (const std::string& note : found.notes) std::cerr << "note: " << note << "\n";
   if (found.newest)
     go_on_from(*found.newest, *folder, options);

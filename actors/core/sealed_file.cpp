@@ -4,25 +4,24 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <utility>
-
-#include "runtime/archive.hpp"
 
 namespace rubato {
 
 namespace fs = std::filesystem;
 
-static_assert(std::endian::native == std::endian::little, "lengths in sealed files are little endian");
-
 namespace {
 
 constexpr std::size_t digest_bytes = 64;
+constexpr std::array checkpoint_mark{'R', 'B', 'C', 'K'};
+constexpr std::uint32_t checkpoint_format = 3;
 constexpr std::size_t piece_bytes = std::size_t{1} << 18;
 constexpr std::string_view name_before = "checkpoint-", name_after = ".rbc", unfinished = "checkpoint.partial";
 
@@ -89,7 +88,7 @@ void SealedWriter::seal() {
 
 // ---- reading
 
-SealedReader::SealedReader(const fs::path& file) {
+SealedReader::SealedReader(const fs::path& file) : path_{file} {
   if (!fs::is_regular_file(file)) throw BadArchive("it is no file");
   const std::uint64_t size = fs::file_size(file);
   if (size < digest_bytes) throw BadArchive("it ends too early");
@@ -166,6 +165,35 @@ void SealedSeries::write(std::uint64_t number, const std::function<void(SealedWr
   bool is_one_before = true;
   for (const std::uint64_t other : others)
     if (other < number && !std::exchange(is_one_before, false)) fs::remove(file(other));
+}
+
+// ---- checkpoints
+
+void write_checkpoint_head(SealedWriter& writer, RunClock clock, std::string_view experiment) {
+  Archive head;
+  auto mark = checkpoint_mark;
+  std::uint32_t format = checkpoint_format;
+  head(mark, format, clock);
+  writer.add(head.bytes());
+  writer.add_list(std::as_bytes(std::span{experiment}));
+}
+
+std::string read_checkpoint_head(SealedReader& reader, RunClock clock) {
+  auto mark = checkpoint_mark;
+  std::uint32_t format = 0;
+  Archive(reader.take(sizeof mark + sizeof format))(mark, format);
+  if (mark != checkpoint_mark) throw BadArchive("it is no checkpoint");
+  if (format != checkpoint_format)
+    throw std::invalid_argument(reader.path().string() + " was written by another version of Rubato (format " +
+                                std::to_string(format) + ", this one knows " + std::to_string(checkpoint_format) + ")");
+  RunClock found{};
+  Archive(reader.take(sizeof found))(found);
+  if (found != clock)
+    throw std::invalid_argument(reader.path().string() + (clock == RunClock::real_time
+                                                              ? " is of a run in virtual time, and this one is in real time"
+                                                              : " is of a run in real time, and this one is in virtual time"));
+  const auto experiment = reader.take_list();
+  return {reinterpret_cast<const char*>(experiment.data()), experiment.size()};
 }
 
 }  // namespace rubato

@@ -8,11 +8,14 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiment/digest.hpp"
+#include "runtime/archive.hpp"
 
 namespace rubato {
 
@@ -51,6 +54,7 @@ class SealedReader {
   /// before.
   explicit SealedReader(const std::filesystem::path& file);
 
+  const std::filesystem::path& path() const { return path_; }
   std::uint64_t bytes_left() const { return left_; }
   /// The next so many bytes, until the next call. Throws BadArchive if there are fewer.
   std::span<const std::byte> take(std::uint64_t count);
@@ -63,6 +67,7 @@ class SealedReader {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
+  std::filesystem::path path_;
   std::unique_ptr<std::FILE, Close> file_;
   std::uint64_t left_ = 0;
   std::vector<std::byte> piece_;
@@ -86,5 +91,37 @@ class SealedSeries {
  private:
   std::filesystem::path folder_;
 };
+
+/// The two kinds of runs whose checkpoints have these names.
+enum class RunClock : std::uint8_t { virtual_time, real_time };
+
+/// How every checkpoint begins: "RBCK", the version of the format (4 bytes), the clock (1 byte) and the fingerprint of
+/// the experiment behind its length (8 bytes), little endian.
+void write_checkpoint_head(SealedWriter& writer, RunClock clock, std::string_view experiment);
+/// The fingerprint. Throws BadArchive if it is no checkpoint, std::invalid_argument, with the file, if another version
+/// of Rubato or a run by the other clock wrote it.
+std::string read_checkpoint_head(SealedReader& reader, RunClock clock);
+
+/// The newest intact checkpoint of a folder, if there is one, and a sentence about each newer one that is damaged.
+template <class Contents>
+struct FoundCheckpoint {
+  std::optional<Contents> newest;
+  std::vector<std::string> notes;
+};
+
+/// `read` makes the contents of a SealedReader, or throws BadArchive.
+template <class Contents, class Read>
+FoundCheckpoint<Contents> find_checkpoint(const std::filesystem::path& folder, Read read) {
+  FoundCheckpoint<Contents> found;
+  const SealedSeries series(folder);
+  for (const std::uint64_t number : series.numbers()) try {
+      SealedReader reader(series.file(number));
+      found.newest = read(reader);
+      break;
+    } catch (const BadArchive& fault) {
+      found.notes.push_back(series.file(number).string() + " is damaged and passed over: " + fault.what());
+    }
+  return found;
+}
 
 }  // namespace rubato

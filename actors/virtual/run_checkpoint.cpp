@@ -1,10 +1,9 @@
 #include "actors/virtual/run_checkpoint.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <memory>
-#include <stdexcept>
+#include <utility>
 
 #include "experiment/digest.hpp"
 #include "runtime/archive.hpp"
@@ -13,16 +12,7 @@ namespace rubato {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-constexpr std::array run_mark{'R', 'B', 'C', 'V'};
-constexpr std::uint32_t run_format = 3;
-
-}  // namespace
-
-void RunIdentity::archive(Archive& archive) {
-  archive(rubato), archive(experiment), archive(arithmetic), archive(data), archive(is_checked);
-}
+void RunIdentity::archive(Archive& archive) { archive(rubato, arithmetic, data, is_checked); }
 
 void RunCheckpoint::archive(Archive& archive) {
   identity.archive(archive);
@@ -35,26 +25,16 @@ void RunCheckpoint::archive(Archive& archive) {
 }
 
 void RunCheckpointFile::write_head(SealedWriter& writer, RunCheckpoint& head) {
+  write_checkpoint_head(writer, RunClock::virtual_time, head.identity.experiment);
   Archive archive;
-  auto mark = run_mark;
-  std::uint32_t format = run_format;
-  archive.raw(mark.data(), mark.size());
-  archive(format);
   head.archive(archive);
   writer.add_list(archive.bytes());
 }
 
 RunCheckpoint RunCheckpointFile::read_head(SealedReader& reader) {
-  Archive archive(reader.take_list());
-  auto mark = run_mark;
-  std::uint32_t format = 0;
-  archive.raw(mark.data(), mark.size());
-  if (mark != run_mark) throw BadArchive("it is no checkpoint of a virtual run");
-  archive(format);
-  if (format != run_format)
-    throw std::invalid_argument("it was written by another version of Rubato (format " + std::to_string(format) +
-                                ", this one knows " + std::to_string(run_format) + ")");
   RunCheckpoint head;
+  head.identity.experiment = read_checkpoint_head(reader, RunClock::virtual_time);
+  Archive archive(reader.take_list());
   head.archive(archive);
   archive.expect_end();
   return head;
@@ -75,25 +55,13 @@ std::string digest_of_start(const fs::path& file, std::uint64_t bytes) {
   return digest.hex();
 }
 
-FoundRunCheckpoint find_run_checkpoint(const fs::path& folder, const fs::path& samples_file) {
-  FoundRunCheckpoint found;
-  const SealedSeries series(folder);
-  for (const std::uint64_t number : series.numbers()) {
-    const fs::path file = series.file(number);
-    try {
-      SealedReader reader(file);
-      RunCheckpoint head = RunCheckpointFile::read_head(reader);
-      if (digest_of_start(samples_file, head.samples_bytes) != head.samples_digest)
-        throw BadArchive(samples_file.string() + " does not begin as it did");
-      found.newest = {file, std::move(head)};
-      break;
-    } catch (const BadArchive& fault) {
-      found.notes.push_back(file.string() + " is damaged and passed over: " + fault.what());
-    } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument(file.string() + ": " + error.what());
-    }
-  }
-  return found;
+FoundCheckpoint<RunCheckpointFile> find_run_checkpoint(const fs::path& folder, const fs::path& samples_file) {
+  return find_checkpoint<RunCheckpointFile>(folder, [&](SealedReader& reader) {
+    RunCheckpoint head = RunCheckpointFile::read_head(reader);
+    if (digest_of_start(samples_file, head.samples_bytes) != head.samples_digest)
+      throw BadArchive(samples_file.string() + " does not begin as it did");
+    return RunCheckpointFile{reader.path(), std::move(head)};
+  });
 }
 
 }  // namespace rubato

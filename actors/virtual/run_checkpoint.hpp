@@ -18,7 +18,7 @@ namespace rubato {
 /// What must agree between the life of a run that wrote a checkpoint and the one that goes on from it.
 struct RunIdentity {
   std::string rubato;      ///< version
-  std::string experiment;  ///< fingerprint
+  std::string experiment;  ///< fingerprint; in the checkpoint's head
   std::string arithmetic;
   std::string data;         ///< digest of samples and start model
   bool is_checked = false;  ///< takes the samples of --check
@@ -48,14 +48,13 @@ struct RunCheckpoint {
   void archive(Archive& archive);
 };
 
-/// A checkpoint in a folder: a sealed file (sealed_file.hpp) of lists, each behind its length. First "RBCV", the
-/// version of this format and RunCheckpoint; then each client's state; then the payloads under way, each behind its
-/// name.
+/// A checkpoint in a folder: a sealed file (sealed_file.hpp) with a checkpoint's head and then lists, each behind its
+/// length: RunCheckpoint, each client's state, and the payloads under way, each behind its name.
 struct RunCheckpointFile {
   std::filesystem::path file;
   RunCheckpoint head;
 
-  /// Reads the first list. Throws BadArchive, or std::invalid_argument if another version of Rubato wrote it.
+  /// Throws BadArchive, and what read_checkpoint_head() throws.
   static RunCheckpoint read_head(SealedReader& reader);
   static void write_head(SealedWriter& writer, RunCheckpoint& head);
 };
@@ -63,12 +62,9 @@ struct RunCheckpointFile {
 /// SHA-256 of the first bytes of a file. Throws BadArchive if it is shorter or cannot be read.
 std::string digest_of_start(const std::filesystem::path& file, std::uint64_t bytes);
 
-/// The newest checkpoint of a folder that is intact and whose samples the file still has, and a sentence about each
-/// newer one that is not. Throws std::invalid_argument if another version of Rubato wrote the newest.
-struct FoundRunCheckpoint {
-  std::optional<RunCheckpointFile> newest;
-  std::vector<std::string> notes;
-};
-FoundRunCheckpoint find_run_checkpoint(const std::filesystem::path& folder, const std::filesystem::path& samples_file);
+/// The newest one whose samples the file still has. Throws std::invalid_argument if another version of Rubato or a run
+/// in real time wrote the newest.
+FoundCheckpoint<RunCheckpointFile> find_run_checkpoint(const std::filesystem::path& folder,
+                                                       const std::filesystem::path& samples_file);
 
 }  // namespace rubato

@@ -458,7 +458,7 @@ void WallHost::measured(ClientId client, std::uint64_t sample, const MessageCoun
 
 void WallHost::saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) {
   const std::lock_guard lock(mutex_);
-  checkpoints_[number].states[client.value] = std::move(state);
+  checkpoints_[number].states[client] = std::move(state);
 }
 
 void WallHost::look(const std::function<void(const WallCheckpoint&)>& on_checkpoint) {
@@ -510,7 +510,6 @@ void WallHost::write_checkpoints(const std::function<void(const WallCheckpoint&)
       }
       complete.push_back(std::move(it->second));
       complete.back().number = it->first;
-      complete.back().epoch = Epoch::unpacked(world_.epoch.load());
       it = checkpoints_.erase(it);
     }
   }

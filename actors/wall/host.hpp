@@ -15,6 +15,7 @@
 #include "actors/core/run_options.hpp"
 #include "actors/core/task.hpp"
 #include "actors/hosts/membership.hpp"
+#include "actors/wall/checkpoint.hpp"
 #include "actors/wall/client.hpp"
 #include "actors/wall/inbound_quota.hpp"
 #include "experiment/build/timing.hpp"
@@ -29,13 +30,6 @@ struct WallNetwork {
   Membership& membership;
   std::vector<HostId> host_of;  ///< by client
   HostId self() const { return transport.self(); }
-};
-
-/// A checkpoint of all clients of a host.
-struct WallCheckpoint {
-  std::uint64_t number = 0;
-  Epoch epoch;
-  std::map<std::uint32_t, std::vector<std::byte>> states;  ///< by client
 };
 
 /// Letters that did not get through, and why.

@@ -310,20 +310,15 @@ void require_same_run(const HostHome& home, std::uint64_t earlier, std::uint64_t
 }
 
 void go_on(const HostHome& home, const std::string& run, WallHost& host, RunResult& result) {
-  const FoundCheckpoint found = home.checkpoints.empty() ? FoundCheckpoint{} : CheckpointFile::read_newest(home.checkpoints, run);
+  FoundCheckpoint<WallCheckpoint> found;
+  if (!home.checkpoints.empty()) found = WallCheckpoint::find(home.checkpoints, run);
   result.notes.insert(result.notes.end(), found.notes.begin(), found.notes.end());
   if (!found.newest) {
     result.notes.push_back("an earlier life of this host left no checkpoint: its clients begin again with their first models");
     return host.mark_first_states(true);
   }
-  for (const Checkpoint::Part& part : found.newest->clients) host.load(part.client, found.newest->number, part.state);
+  for (const auto& [client, state] : found.newest->states) host.load(client, found.newest->number, state);
   result.notes.push_back("this host goes on from its checkpoint " + std::to_string(found.newest->number));
-}
-
-void keep(const WallCheckpoint& from, const HostHome& home, const std::string& run) {
-  Checkpoint checkpoint{.number = from.number, .epoch = from.epoch.packed(), .host = {}, .clients = {}};
-  for (const auto& [client, state] : from.states) checkpoint.clients.push_back({ClientId{client}, state});
-  CheckpointFile::write(home.checkpoints, run, checkpoint);
 }
 
 }  // namespace
@@ -374,7 +369,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   const bool is_late = earlier_run > 0 || host.clock().now() > Time{};
   host.perform(
       is_late, home.checkpoints.empty() ? std::function<void(const WallCheckpoint&)>{} : [&](const WallCheckpoint& checkpoint) {
-        keep(checkpoint, home, fingerprint(experiment));
+        checkpoint.write(home.checkpoints, fingerprint(experiment));
       });
   if (const auto failure = host.client_pool().failure()) throw RunFailed(to_string(*failure));
   std::vector<FinalClient> last = last_states(host, *parts.task, experiment.until);

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "actors/virtual/run_checkpoint.hpp"
 #include "actors/wall/checkpoint.hpp"
 #include "runtime/random.hpp"
 #include "tests/actors/support.hpp"
@@ -26,23 +28,23 @@ namespace {
 const std::string ours = "1c7b045b";
 
 // As many clients as given, every byte from the number.
-Checkpoint checkpoint_of(std::uint64_t number, std::uint32_t clients = 3, std::size_t bytes = 40) {
+WallCheckpoint checkpoint_of(std::uint64_t number, std::uint32_t clients = 3, std::size_t bytes = 40) {
   Stream chance(number, {0}, Purpose::noise);
   const auto some = [&](std::size_t count) {
     std::vector<std::byte> list(count);
     for (std::byte& byte : list) byte = static_cast<std::byte>(chance.next() & 0xFF);
     return list;
   };
-  Checkpoint checkpoint{.number = number, .epoch = number / 2, .host = some(bytes / 2), .clients = {}};
-  for (std::uint32_t i = 0; i < clients; ++i) checkpoint.clients.push_back({{7 * i}, some(bytes + i)});
+  WallCheckpoint checkpoint{.number = number, .states = {}};
+  for (std::uint32_t i = 0; i < clients; ++i) checkpoint.states[{7 * i}] = some(bytes + i);
   return checkpoint;
 }
 
 fs::path file_of(const Folder& folder, std::uint64_t number) { return folder / ("checkpoint-" + std::to_string(number) + ".rbc"); }
 
-void write(const Folder& folder, const Checkpoint& checkpoint) { CheckpointFile::write(folder.path(), ours, checkpoint); }
+void write(const Folder& folder, const WallCheckpoint& checkpoint) { checkpoint.write(folder.path(), ours); }
 
-FoundCheckpoint find(const Folder& folder) { return CheckpointFile::read_newest(folder.path(), ours); }
+FoundCheckpoint<WallCheckpoint> find(const Folder& folder) { return WallCheckpoint::find(folder.path(), ours); }
 
 std::vector<std::string> names_in(const Folder& folder) {
   std::vector<std::string> names;
@@ -55,9 +57,9 @@ std::vector<std::string> names_in(const Folder& folder) {
 
 TEST_CASE("a checkpoint comes back as it was, empty states and no clients included") {
   Folder folder;
-  for (const Checkpoint& checkpoint : {checkpoint_of(0, 0, 0), checkpoint_of(1), checkpoint_of(2, 40, 5000)}) {
+  for (const WallCheckpoint& checkpoint : {checkpoint_of(0, 0, 0), checkpoint_of(1), checkpoint_of(2, 40, 5000)}) {
     write(folder, checkpoint);
-    const FoundCheckpoint found = find(folder);
+    const FoundCheckpoint<WallCheckpoint> found = find(folder);
     CHECK(found.newest == checkpoint);
     CHECK(found.notes.empty());
   }
@@ -66,7 +68,7 @@ TEST_CASE("a checkpoint comes back as it was, empty states and no clients includ
 TEST_CASE("where nothing was written nothing is found") {
   Folder folder;
   CHECK_FALSE(find(folder).newest);
-  CHECK_FALSE(CheckpointFile::read_newest(folder / "nowhere", ours).newest);
+  CHECK_FALSE(WallCheckpoint::find(folder / "nowhere", ours).newest);
   write_text(folder / "checkpoint-x.rbc", "not ours");
   write_text(folder / "checkpoint-.rbc", "not ours");
   CHECK_FALSE(find(folder).newest);
@@ -83,8 +85,8 @@ TEST_CASE("the newest two are kept, and nothing else of ours") {
 TEST_CASE("who goes on from an older checkpoint leaves the branch behind it") {
   Folder folder;
   for (std::uint64_t number = 1; number <= 5; ++number) write(folder, checkpoint_of(number));
-  Checkpoint again = checkpoint_of(5);
-  again.epoch = 77;
+  WallCheckpoint again = checkpoint_of(5);
+  again.states[{0}].push_back(std::byte{77});
   write(folder, again);
   CHECK(find(folder).newest == again);
   write(folder, checkpoint_of(3));
@@ -98,7 +100,7 @@ TEST_CASE("a newest one that is torn, at whatever length, is named and the one b
   const std::string whole = text_of(file_of(folder, 7));
   for (std::size_t length = 0; length < whole.size(); ++length) {
     write_text(file_of(folder, 7), whole.substr(0, length));
-    const FoundCheckpoint found = find(folder);
+    const FoundCheckpoint<WallCheckpoint> found = find(folder);
     REQUIRE(found.newest == checkpoint_of(6));
     REQUIRE(found.notes.size() == 1);
     REQUIRE(contains(found.notes[0], "checkpoint-7.rbc is damaged and passed over"));
@@ -131,7 +133,7 @@ TEST_CASE("where both are damaged nothing is found, and both are named") {
   write_text(file_of(folder, 1), "RBCK");
   fs::remove(file_of(folder, 2));
   fs::create_directory(file_of(folder, 2));
-  const FoundCheckpoint found = find(folder);
+  const FoundCheckpoint<WallCheckpoint> found = find(folder);
   CHECK_FALSE(found.newest);
   REQUIRE(found.notes.size() == 2);
   CHECK(contains(found.notes[0], "checkpoint-2.rbc is damaged and passed over: it is no file"));
@@ -141,8 +143,26 @@ TEST_CASE("where both are damaged nothing is found, and both are named") {
 TEST_CASE("a checkpoint of another experiment is refused with both digests") {
   Folder folder;
   write(folder, checkpoint_of(3));
-  const std::string said = complaint<std::invalid_argument>([&] { CheckpointFile::read_newest(folder.path(), "e5a8b671"); });
+  const std::string said = complaint<std::invalid_argument>([&] { WallCheckpoint::find(folder.path(), "e5a8b671"); });
   CHECK(contains(said, "checkpoint-3.rbc belongs to another experiment (digest 1c7b045b, this one has e5a8b671)"));
+}
+
+TEST_CASE("a checkpoint of a run by the other clock is refused as such") {
+  Folder folder;
+  write(folder, checkpoint_of(3));
+  CHECK(contains(complaint<std::invalid_argument>([&] { find_run_checkpoint(folder.path(), folder / "metrics.csv"); }),
+                 "checkpoint-3.rbc is of a run in real time, and this one is in virtual time"));
+  RunCheckpoint head;
+  SealedSeries(folder.path()).write(4, [&](SealedWriter& file) { RunCheckpointFile::write_head(file, head); });
+  CHECK(contains(complaint<std::invalid_argument>([&] { find(folder); }),
+                 "checkpoint-4.rbc is of a run in virtual time, and this one is in real time"));
+}
+
+TEST_CASE("a checkpoint of another version of the format is refused with both numbers") {
+  Folder folder;
+  SealedSeries(folder.path()).write(5, [&](SealedWriter& file) { file.add(std::as_bytes(std::span{"RBCK\2\0\0", 8})); });
+  CHECK(contains(complaint<std::invalid_argument>([&] { find(folder); }),
+                 "checkpoint-5.rbc was written by another version of Rubato (format 2, this one knows 3)"));
 }
 
 TEST_CASE("a disk that takes nothing is reported with the file, and the last checkpoint stays") {
@@ -183,7 +203,7 @@ TEST_CASE("a writer that is killed at any moment leaves the newest it has finish
     REQUIRE(WIFSIGNALED(status));
     for (std::uint64_t next = 0; read(ends[0], &next, sizeof next) == sizeof next;) finished = next;
     close(ends[0]);
-    const FoundCheckpoint found = find(folder);
+    const FoundCheckpoint<WallCheckpoint> found = find(folder);
     REQUIRE(found.newest);
     CHECK(found.notes.empty());
     CHECK(found.newest->number >= finished);

@@ -32,7 +32,7 @@ struct Kept {
     };
     return options;
   }
-  FoundRunCheckpoint found() const { return find_run_checkpoint(folder / "checkpoint", folder / "metrics.csv"); }
+  FoundCheckpoint<RunCheckpointFile> found() const { return find_run_checkpoint(folder / "checkpoint", folder / "metrics.csv"); }
   std::string all() const { return text_of(folder / "metrics.csv") + text_of(folder / "timeline.rbt"); }
 
   fs::path folder;
@@ -45,7 +45,7 @@ RunResult begin(const Kept& kept, const config::Experiment& of, RunOptions optio
 
 // A new life from the newest checkpoint, with everything as a killed process would have left it.
 RunResult go_on(const Kept& kept, const config::Experiment& of, RunOptions options) {
-  const FoundRunCheckpoint found = kept.found();
+  const FoundCheckpoint<RunCheckpointFile> found = kept.found();
   REQUIRE(found.newest);
   options.resume_from = found.newest->file;
   fs::resize_file(options.samples_file, found.newest->head.samples_bytes);
@@ -202,7 +202,7 @@ TEST_CASE("a life after a life after a life: each goes on where the one before w
   RunResult life = begin(kept, of, options);
   for (const std::uint64_t events : {500, 900, 100'000'000}) {
     stops_at(events);
-    const FoundRunCheckpoint found = kept.found();
+    const FoundCheckpoint<RunCheckpointFile> found = kept.found();
     if (!found.newest) {  // it was quicker than anybody looks
       life = begin(kept, of, options);
       continue;
@@ -241,7 +241,7 @@ TEST_CASE("the newest checkpoint that is intact and fits the samples is found, a
   wrong[whole.size() / 2] = static_cast<char>(wrong[whole.size() / 2] ^ 4);
   for (const std::string& damaged : {wrong, whole.substr(0, whole.size() / 3), std::string()}) {
     write_text(newest, damaged);
-    const FoundRunCheckpoint found = kept.found();
+    const FoundCheckpoint<RunCheckpointFile> found = kept.found();
     CHECK(found.newest->head.number == 3);
     REQUIRE(found.notes.size() == 1);
     CHECK(contains(found.notes[0], "checkpoint-4.rbc is damaged and passed over"));
@@ -250,7 +250,7 @@ TEST_CASE("the newest checkpoint that is intact and fits the samples is found, a
   CHECK(end_of(go_on(kept, of, kept.options(2))) == end);
   CHECK(text_of(kept.folder / "metrics.csv") == rows);
   write_text(kept.folder / "metrics.csv", rows.substr(0, 10));
-  const FoundRunCheckpoint none = kept.found();
+  const FoundCheckpoint<RunCheckpointFile> none = kept.found();
   CHECK_FALSE(none.newest);
   REQUIRE(none.notes.size() == 2);
   CHECK(contains(none.notes[0], "metrics.csv is shorter than it was"));
