@@ -47,29 +47,11 @@ void WallClient::answer(const WallEvent& event, ThreadMemory& memory) {
     case Kind::reset:
       enter_epoch(Epoch::unpacked(event.number), memory);
       break;
-    case Kind::leave:
-      leave();
-      break;
-    case Kind::come:
-      come(event.churn, memory);
-      break;
-    case Kind::pause:
-      is_paused_ = true;
-      ++timers_;
-      break;
-    case Kind::go_on:
-      is_paused_ = false;
-      if (!is_stopped_) protocol_->resume(now_, effects_);
-      break;
-    case Kind::cut:
-      partition_ = event.number;
+    case Kind::churn:
+      churn(event.churn, memory);
       break;
     case Kind::hand:
       if (is_here_ && !is_stopped_) hand_model(event.client, event.number);
-      break;
-    case Kind::keep:
-      if (!is_here_) break;
-      perform({.kind = StepKind::save, .client = self_, .incarnation = incarnation(), .index = event.number, .at = now_}, memory);
       break;
     case Kind::measure:
       world_.network.measured(self_, event.number, protocol_->counts());
@@ -228,6 +210,39 @@ void WallClient::save(std::uint64_t number, ThreadMemory& memory) {
   protocol_->archive(archive);
   performer_->archive(archive);
   world_.network.saved(self_, number, archive.take());
+}
+
+void WallClient::churn(const ChurnEvent& event, ThreadMemory& memory) {
+  using Kind = ChurnEvent::Kind;
+  switch (event.kind) {
+    case Kind::save:
+      if (is_here_)
+        perform({.kind = StepKind::save, .client = self_, .incarnation = incarnation(), .index = event.number, .at = now_}, memory);
+      break;
+    case Kind::leave:
+    case Kind::crash:
+      leave();
+      break;
+    case Kind::come:
+      come(event, memory);
+      break;
+    case Kind::pause:
+      is_paused_ = true;
+      ++timers_;
+      break;
+    case Kind::go_on:
+      is_paused_ = false;
+      if (!is_stopped_) protocol_->resume(now_, effects_);
+      break;
+    case Kind::partition:
+      partition_ = event.number;
+      break;
+    case Kind::heal:
+      partition_ = all_links;
+      break;
+    case Kind::notice:
+      break;
+  }
 }
 
 void WallClient::leave() {
@@ -411,29 +426,20 @@ StepResult WallClient::perform(const Step& step, ThreadMemory& memory) {
 // Recorded, and in the hands of the kernel, before the payload leaves.
 void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, ThreadMemory& memory) {
   Step& step = draft.step;
-  MessageCounts& counts = protocol_->counts();
   const bool is_exchanged = step.message != MessageKind::model;
   std::vector<Delivery> deliveries;
-  Duration airtime{};
-  for (std::uint32_t place = 0; place < entries.size(); ++place) {
-    StepEntry& entry = entries[place];
-    entry.incarnation = static_cast<std::uint16_t>(incarnation());
-    const Fate fate = fate_of({self_, entry.peer, entry.place, step.message, draft.turn, 0, now_, draft.round.value_or(round_)});
-    entry.lost = fate.lost;
-    entry.copies = fate.copies;
-    airtime = std::max(airtime, fate.airtime);
-    counts.sent += is_exchanged;
-    counts.lost += fate.lost && is_exchanged;
-    if (entry.place != outside_graph && !world_.link_counts.empty()) {
-      ++world_.link_counts[entry.place].sent;
-      world_.link_counts[entry.place].lost += fate.lost;
-    }
-    if (!fate.lost)
-      deliveries.push_back({entry.peer, place, fate.copies, fate.delay, fate.copy_delay});
-    else
-      protocol_->on_lost(entry.peer, step.message, effects_);
-  }
-  counts.airtime += airtime;
+  depart(
+      step, entries, protocol_->counts(), world_.link_counts,
+      [&](StepEntry& entry) {
+        entry.incarnation = static_cast<std::uint16_t>(incarnation());
+        return fate_of({self_, entry.peer, entry.place, step.message, draft.turn, 0, now_, draft.round.value_or(round_)});
+      },
+      [&](std::uint32_t place, const Fate& fate) {
+        if (!fate.lost)
+          deliveries.push_back({entries[place].peer, place, fate.copies, fate.delay, fate.copy_delay});
+        else
+          protocol_->on_lost(entries[place].peer, step.message, effects_);
+      });
   if (!is_exchanged) world_.model_messages += entries.size();
   auto message = std::make_shared<Message>();
   message->payload = perform(step, memory).published;

@@ -27,6 +27,9 @@
 
 namespace rubato {
 
+/// Stands for the number of a partition where there is none.
+inline constexpr std::uint64_t all_links = ~std::uint64_t{0};
+
 /// Something that happens to a client, with the instant at which it happened.
 struct WallEvent {
   enum class Kind : std::uint8_t {
@@ -39,18 +42,12 @@ struct WallEvent {
     refill,
     presence,  ///< `client` is here (number 1) or not
     reset,     ///< epoch = number
-    leave,     ///< the client goes
-    come,      ///< it begins a life: what `churn` says
-    pause,     ///< its timers stop
-    go_on,     ///< and go on
-    cut,       ///< messages between the groups of partition `number` are lost; all_links: no longer
-    hand,      ///< its model to `client`, who begins a life: letter `number`
-    keep,      ///< its state, under this number, for a later life
+    churn,     ///< what the plan says of the client, or of all links
+    hand,      ///< its model to `client`, who begins a life: message `number`
     measure,   ///< sample = number
     save,      ///< checkpoint = number
     stop,      ///< timers end; what is under way still counts
   };
-  static constexpr std::uint64_t all_links = ~std::uint64_t{0};
   Kind kind = Kind::tick;
   Time at{};
   Wake wake{};  ///< tick: from before a pause or another life if `number` says so
@@ -172,11 +169,12 @@ class WallClient {
 
  private:
   std::uint32_t incarnation() const { return world_.incarnation + life_; }
+  void churn(const ChurnEvent& event, ThreadMemory& memory);
   void leave();
   void come(const ChurnEvent& event, ThreadMemory& memory);
   void hand_model(ClientId joiner, std::uint64_t number);
   bool is_apart(ClientId other) const {
-    return partition_ != WallEvent::all_links && world_.churn.group(partition_, self_) != world_.churn.group(partition_, other);
+    return partition_ != all_links && world_.churn.group(partition_, self_) != world_.churn.group(partition_, other);
   }
   bool is_unheard(const WallEvent& event);
   void answer(const WallEvent& event, ThreadMemory& memory);
@@ -232,7 +230,7 @@ class WallClient {
   std::uint32_t life_ = 0;    // in the plan
   Time since_ = Time::min();  // when it began
   std::uint64_t timers_ = 0;  // tells ticks that are due from those of before a pause or another life
-  std::uint64_t partition_ = WallEvent::all_links;
+  std::uint64_t partition_ = all_links;
   std::uint64_t fetched_ = 0;       // the letter with a neighbour's model that this life waits for; 0: none
   std::optional<WallEvent> early_;  // such a letter that came before the life began
   SavedStates saved_;

@@ -253,10 +253,10 @@ bool WallHost::is_there(ClientId client) const {
 void WallHost::join_plan(bool is_late) {
   if (world_.churn.is_empty()) return;
   attendance_.emplace(world_.churn);
-  std::uint64_t partition = WallEvent::all_links;
+  std::uint64_t partition = all_links;
   while (is_late && attendance_->next() <= clock_.now())
     if (const ChurnEvent& past = attendance_->take(); past.kind == ChurnEvent::Kind::partition) partition = past.number;
-  if (!attendance_->is_cut()) partition = WallEvent::all_links;
+  if (!attendance_->is_cut()) partition = all_links;
   for (const auto& client : clients_) {
     client->begin_in_plan(*attendance_, partition);
     const bool is_needed = world_.churn.needs_first_state(client->id());
@@ -283,67 +283,34 @@ void WallHost::await_churn() {
   });
 }
 
+// As in virtual time, but that each client hears by itself what the plan says of it, and a model is handed over as a message.
 void WallHost::carry_out(const ChurnEvent& event) {
-  using Kind = ChurnEvent::Kind;
-  WallEvent own;
+  WallEvent own{.kind = WallEvent::Kind::churn};
   own.at = event.at;
-  own.number = event.number;
   own.churn = event;
-  const auto post_as = [&](WallEvent::Kind kind) {
-    own.kind = kind;
-    post_if_own(event.client, own);
-  };
-  switch (event.kind) {
-    case Kind::save:
-      return post_as(WallEvent::Kind::keep);
-    case Kind::leave:
-      post_as(WallEvent::Kind::leave);
-      tell_all(event.client, false);
-      return begin_epoch(event);
-    case Kind::crash:
-      return post_as(WallEvent::Kind::leave);
-    case Kind::notice:
-      tell_all(event.client, false);
-      return begin_epoch(event);
-    case Kind::pause:
-      return post_as(WallEvent::Kind::pause);
-    case Kind::go_on:
-      return post_as(WallEvent::Kind::go_on);
-    case Kind::come:
-      post_as(WallEvent::Kind::come);
-      return begin_life(event);
-    case Kind::heal:
-      own.number = WallEvent::all_links;
-      [[fallthrough]];
-    case Kind::partition:
-      own.kind = WallEvent::Kind::cut;
-      return post_to_all(own);
-  }
-}
-
-// The first neighbour that it hears hands its model over, as a letter.
-void WallHost::begin_life(const ChurnEvent& event) {
-  tell_all(event.client, true);
-  const ClientId giver = attendance_->giver_of(event.client, timing_.graph.senders_to(event.client));
-  if (event.from == Origin::neighbour && world_.may_adopt && giver != no_client) {
+  if (event.is_of_links()) return post_to_all(own);
+  post_if_own(event.client, own);
+  if (!event.is_announced()) return;
+  tell_all(event.client, !attendance_->is_missed(event.client));
+  const ClientId giver = attendance_->giver_of(event, timing_.graph.senders_to(event.client));
+  if (world_.may_adopt && giver != no_client) {
     WallEvent hand{.kind = WallEvent::Kind::hand};
     hand.at = event.at;
     hand.number = fetched_model(event);
     hand.client = event.client;
     post_if_own(giver, hand);
   }
-  begin_epoch(event);
+  if (world_.passes_mass_on) begin_epoch(event);
 }
 
-// As in virtual time; what this host's clients do not hear of here they hear of from letters.
+// What this host's clients do not hear of here they hear of from messages.
 void WallHost::begin_epoch(const ChurnEvent& event) {
-  const ClientId first = attendance_->first_beside(event.client);
-  if (!world_.passes_mass_on || first == no_client) return;
+  const Epoch epoch = attendance_->epoch_after(event);
   WallEvent reset{.kind = WallEvent::Kind::reset};
   reset.at = event.at;
-  reset.number = Epoch{event.epoch, first.value + 1}.packed();
+  reset.number = epoch.packed();
   for (const auto& client : clients_)
-    if (attendance_->is_here(client->id()) && !attendance_->are_apart(first, client->id())) post(client->id(), reset);
+    if (attendance_->hears_of(epoch, client->id())) post(client->id(), reset);
 }
 
 void WallHost::tell_all(ClientId about, bool is_here) {

@@ -113,7 +113,6 @@ class WallHost final : public ClientNetwork {
   void tell_of_absent();
   void await_churn();
   void carry_out(const ChurnEvent& event);
-  void begin_life(const ChurnEvent& event);
   void begin_epoch(const ChurnEvent& event);
   void tell_all(ClientId about, bool is_here);
   void post_if_own(ClientId client, WallEvent event);

@@ -210,35 +210,26 @@ void Conductor::announce(const Step& step, std::uint64_t turn) {
 void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
   const Step& step = draft.step;
   const bool exchanged = step.message != MessageKind::model;
-  MessageCounts& counts = protocols_[step.client.value]->counts();
   departing_.clear();
   MessageHead head{{step.client, step.incarnation}, draft.tag, {}, now_, step.message};
   if (attendance_) head.epoch = attendance_->epoch(step.client);
   const bool is_shared = settings_.channel->is_shared() && !entries.empty();
   if (is_shared) announce(step, draft.turn);
-  Duration airtime{};
-  for (std::uint32_t place = 0; place < entries.size(); ++place) {
-    StepEntry& entry = entries[place];
-    const std::uint32_t link = entry.place;
-    const Fate fate = fate_of({step.client, entry.peer, link, step.message, draft.turn, 0, now_, round_});
-    entry.lost = fate.lost;
-    entry.copies = fate.copies;
-    airtime = std::max(airtime, fate.airtime);
-    counts.sent += exchanged;
-    counts.lost += fate.lost && exchanged;
-    if (!link_counts_.empty() && link != outside_graph) {
-      ++link_counts_[link].sent;
-      link_counts_[link].lost += fate.lost;
-    }
-    if (fate.lost) continue;
-    head.id.sequence = entry.sequence;
-    departing_.push_back({{head, no_slot, later(now_, fate.delay), link, place}, entry.peer});
-    for (unsigned copy = 0; copy < fate.copies; ++copy) {
-      departing_.push_back(departing_.back());
-      departing_.back().arrived = later(now_, fate.copy_delay);
-    }
-  }
-  counts.airtime += airtime;
+  const Duration airtime = rubato::depart(
+      step, entries, protocols_[step.client.value]->counts(), link_counts_,
+      [&](const StepEntry& entry) {
+        return fate_of({step.client, entry.peer, entry.place, step.message, draft.turn, 0, now_, round_});
+      },
+      [&](std::uint32_t place, const Fate& fate) {
+        if (fate.lost) return;
+        const StepEntry& entry = entries[place];
+        head.id.sequence = entry.sequence;
+        departing_.push_back({{head, no_slot, later(now_, fate.delay), entry.place, place}, entry.peer});
+        for (unsigned copy = 0; copy < fate.copies; ++copy) {
+          departing_.push_back(departing_.back());
+          departing_.back().arrived = later(now_, fate.copy_delay);
+        }
+      });
   if (is_shared) settings_.channel->occupy(step.client, later(now_, airtime));
   const SlotIndex slot =
       entries.empty() ? no_slot : sink_.open_slot(static_cast<std::uint32_t>(departing_.size()) + (step.keeps ? 1u : 0u));

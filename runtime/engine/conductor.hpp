@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/engine/departure.hpp"
 #include "runtime/engine/energy.hpp"
 #include "runtime/engine/step_source.hpp"
 #include "runtime/event_queue.hpp"
@@ -67,10 +68,6 @@ struct ConductorSettings {
   const ChurnPlan* churn = nullptr;         ///< who comes and goes; null: nobody
   bool passes_mass_on = false;              ///< churn begins epochs
   bool may_adopt = false;                   ///< a joiner can take the model of a neighbour
-};
-
-struct LinkCounts {
-  std::uint32_t sent = 0, lost = 0, kept = 0, refused = 0;
 };
 
 class Conductor final : public StepSource {
@@ -149,8 +146,8 @@ class Conductor final : public StepSource {
   // With churn: conductor_churn.cpp.
   void open_doors();
   void churn();
-  void go(const ChurnEvent& event);
-  void come(const ChurnEvent& event);
+  void begin_life(const ChurnEvent& event);
+  void begin_with(const ChurnEvent& event);
   void fetch_model(const ChurnEvent& event);
   void tell_neighbours(ClientId about);
   void begin_epoch(const ChurnEvent& event);

@@ -31,16 +31,10 @@ void Conductor::churn() {
              .entries = {}});
       break;
     case Kind::leave:
-      go(event);
-      tell_neighbours(event.client);
-      begin_epoch(event);
-      break;
     case Kind::crash:
-      go(event);
-      break;
-    case Kind::notice:
-      tell_neighbours(event.client);
-      begin_epoch(event);
+      queue_.drop_wakes(event.client, false);
+      protocols_[event.client.value]->on_leave(now_, effects_);
+      take_over();
       break;
     case Kind::pause:
       queue_.drop_wakes(event.client, true);
@@ -50,30 +44,36 @@ void Conductor::churn() {
       take_over();
       break;
     case Kind::come:
-      come(event);
+      begin_life(event);
       break;
+    case Kind::notice:
     case Kind::heal:
     case Kind::partition:
       break;
   }
+  if (event.is_announced()) tell_neighbours(event.client);
+  if (event.kind == Kind::come) begin_with(event);
+  if (event.is_announced() && settings_.passes_mass_on) begin_epoch(event);
+  if (event.kind == Kind::come) {
+    protocols_[event.client.value]->resume(now_, effects_);
+    take_over();
+  }
   if (observer_) observer_->on_churn(event);
 }
 
-void Conductor::go(const ChurnEvent& event) {
-  queue_.drop_wakes(event.client, false);
-  protocols_[event.client.value]->on_leave(now_, effects_);
+// It learns who is there.
+void Conductor::begin_life(const ChurnEvent& event) {
+  const Graph& graph = *settings_.graph;
+  for (const auto neighbours : {graph.senders_to(event.client), graph.receivers_of(event.client)})
+    for (const ClientId neighbour : neighbours)
+      protocols_[event.client.value]->on_presence(neighbour, !attendance_->is_missed(neighbour), now_, effects_);
   take_over();
 }
 
-void Conductor::come(const ChurnEvent& event) {
-  Protocol& protocol = *protocols_[event.client.value];
-  const Graph& graph = *settings_.graph;
-  for (const auto neighbours : {graph.senders_to(event.client), graph.receivers_of(event.client)})
-    for (const ClientId neighbour : neighbours) protocol.on_presence(neighbour, !attendance_->is_missed(neighbour), now_, effects_);
-  take_over();
-  tell_neighbours(event.client);
+void Conductor::begin_with(const ChurnEvent& event) {
   if (life(event.client) > 0) {
-    for (const ClientId receiver : graph.receivers_of(event.client)) protocols_[receiver.value]->on_new_life(event.client);
+    for (const ClientId receiver : settings_.graph->receivers_of(event.client))
+      protocols_[receiver.value]->on_new_life(event.client);
     issue({.kind = StepKind::load,
            .client = event.client,
            .incarnation = life(event.client),
@@ -81,16 +81,13 @@ void Conductor::come(const ChurnEvent& event) {
            .at = now_,
            .entries = {}});
   }
-  if (event.from == Origin::neighbour && settings_.may_adopt) fetch_model(event);
-  begin_epoch(event);
-  protocol.resume(now_, effects_);
-  take_over();
+  if (settings_.may_adopt) fetch_model(event);
 }
 
 // The first neighbour that it hears hands its model over, at once and for sure: that is part of joining.
 void Conductor::fetch_model(const ChurnEvent& event) {
   const ClientId joiner = event.client;
-  const ClientId giver = attendance_->giver_of(joiner, settings_.graph->senders_to(joiner));
+  const ClientId giver = attendance_->giver_of(event, settings_.graph->senders_to(joiner));
   if (giver == no_client) return;
   ++model_messages_;
   StepEntry entry{.peer = joiner,
@@ -127,14 +124,10 @@ void Conductor::tell_neighbours(ClientId about) {
     }
 }
 
-// The first of those who stayed begins it, and those that it can reach with it; others hear of it from their messages.
 void Conductor::begin_epoch(const ChurnEvent& event) {
-  if (!settings_.passes_mass_on) return;
-  const ClientId first = attendance_->first_beside(event.client);
-  if (first == no_client) return;
-  const Epoch epoch{event.epoch, first.value + 1};
+  const Epoch epoch = attendance_->epoch_after(event);
   for (std::uint32_t i = 0; i < protocols_.size(); ++i)
-    if (is_within_reach(first, {i})) enter_epoch({i}, epoch);
+    if (attendance_->hears_of(epoch, {i})) enter_epoch({i}, epoch);
 }
 
 void Conductor::enter_epoch(ClientId client, Epoch epoch) {

@@ -108,10 +108,16 @@ ClientId Attendance::first_beside(ClientId about) const {
   return is_here(about) ? about : no_client;
 }
 
-ClientId Attendance::giver_of(ClientId joiner, std::span<const ClientId> senders) const {
+ClientId Attendance::giver_of(const ChurnEvent& come, std::span<const ClientId> senders) const {
+  if (come.kind != ChurnEvent::Kind::come || come.from != Origin::neighbour) return no_client;
   for (const ClientId sender : senders)
-    if (is_here(sender) && !are_apart(sender, joiner)) return sender;
+    if (is_here(sender) && !are_apart(sender, come.client)) return sender;
   return no_client;
+}
+
+Epoch Attendance::epoch_after(const ChurnEvent& event) const {
+  const ClientId first = first_beside(event.client);
+  return first == no_client ? Epoch{} : Epoch{event.epoch, first.value + 1};
 }
 
 }  // namespace rubato

@@ -51,11 +51,16 @@ class Attendance {
   bool is_cut() const { return is_cut_; }
   std::vector<ClientId> absent() const;
 
-  /// The first of those who are here, `about` only if there is no other; no_client if there is none.
-  ClientId first_beside(ClientId about) const;
+  /// Who hands its model to the client that comes, if it begins with a neighbour's: the first of these that is here and
+  /// can be heard; no_client if there is none.
+  ClientId giver_of(const ChurnEvent& come, std::span<const ClientId> senders) const;
 
-  /// The first of these that is here and can be heard by `joiner`; no_client if there is none.
-  ClientId giver_of(ClientId joiner, std::span<const ClientId> senders) const;
+  /// The epoch that an announced event begins where mass is passed on: the first client beside it is the initiator, and
+  /// those hear of it at once that hear this one; others hear of it from their messages. {}: nobody is there.
+  Epoch epoch_after(const ChurnEvent& event) const;
+  bool hears_of(Epoch begun, ClientId client) const {
+    return begun.initiator > 0 && is_here(client) && !are_apart({begun.initiator - 1}, client);
+  }
 
   Epoch epoch(ClientId client) const { return all_[client.value].epoch; }
   /// The client resets its sums and belongs to this epoch from now on.
@@ -78,6 +83,8 @@ class Attendance {
     Epoch epoch;
   };
 
+  // Of those who are here, `about` only if there is no other; no_client if there is none.
+  ClientId first_beside(ClientId about) const;
   void note(const ChurnEvent& event);
   void go(One& one);
   void come(One& one, const ChurnEvent& event);

@@ -69,6 +69,10 @@ struct ChurnEvent {
   std::uint32_t epoch = 0;      ///< leave, notice, come: the number of the epoch that begins where mass is passed on
   std::uint32_t life = 0;       ///< come: which of the client's lives begins, from 0
   bool operator==(const ChurnEvent&) const = default;
+
+  bool is_of_links() const { return kind == Kind::heal || kind == Kind::partition; }
+  /// The neighbours learn whether the client is there, and where mass is passed on an epoch begins.
+  bool is_announced() const { return kind == Kind::leave || kind == Kind::notice || kind == Kind::come; }
 };
 
 /// Epochs of a plan lie so far apart: hosts of a run in real time begin others between them.
