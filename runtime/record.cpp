@@ -1,4 +1,4 @@
-// The format, little endian: "RBTSTEP2", u32 clients; then blocks of u32 length, u64 checksum, bytes. A block of length
+// The format, little endian: "RBTSTEP3", u32 clients; then blocks of u32 length, u64 checksum, bytes. A block of length
 // 0 says that the record was cut at its limit. A step is a byte (kind in the low four bits, kept 16, gradient 32,
 // entries 64) and numbers of seven bits a byte: message kind * 2^40 + phase * 2^32 + client, time since the last step
 // (zigzag), index, incarnation, and, with entries, their count and for each: peer, sequence, a byte (lost 1, new weight
@@ -10,21 +10,18 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <stdexcept>
+
+#include "runtime/checksum.hpp"
 
 namespace rubato {
 
 namespace {
 
-constexpr char magic[8] = {'R', 'B', 'T', 'S', 'T', 'E', 'P', '2'};
+constexpr char magic[8] = {'R', 'B', 'T', 'S', 'T', 'E', 'P', '3'};
 constexpr std::size_t block_limit = 1 << 18;
 constexpr std::size_t largest_block = 1 << 28;  // one step with very many receivers may exceed the limit
-
-std::uint64_t checksum(const std::vector<unsigned char>& bytes) {
-  std::uint64_t hash = 0xCBF2'9CE4'8422'2325;
-  for (const unsigned char byte : bytes) hash = (hash ^ byte) * 0x0000'0100'0000'01B3;
-  return hash;
-}
 
 std::uint64_t zigzag(std::int64_t value) {
   return static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);
@@ -68,7 +65,7 @@ void Recorder::write(const void* data, std::size_t size) {
 
 void Recorder::write_block() {
   const auto size = static_cast<std::uint32_t>(block_.size());
-  const std::uint64_t sum = checksum(block_);
+  const std::uint64_t sum = checksum(std::as_bytes(std::span{block_}));
   write(&size, sizeof size);
   write(&sum, sizeof sum);
   write(block_.data(), block_.size());
@@ -128,13 +125,15 @@ void Recorder::add(const Step& step) {
 
 RecordReader::RecordReader(const std::filesystem::path& file) : file_{std::fopen(file.c_str(), "rb")} {
   if (!file_) throw std::runtime_error("cannot read " + file.string() + ": " + std::strerror(errno));
-  char start[sizeof magic];
+  char start[sizeof magic] = {};
   const bool is_record = std::fread(start, 1, sizeof start, file_) == sizeof start &&
                          std::memcmp(start, magic, sizeof magic) == 0 && std::fread(&clients_, sizeof clients_, 1, file_) == 1;
   intact_bytes_ = sizeof start + sizeof clients_;
   if (is_record) return;
   std::fclose(file_);
-  throw std::runtime_error(file.string() + " is not a record of a run");
+  const bool is_older = std::memcmp(start, magic, sizeof magic - 1) == 0 && start[7] >= '0' && start[7] < magic[7];
+  throw std::runtime_error(file.string() +
+                           (is_older ? " was written by an earlier version of Rubato" : " is not a record of a run"));
 }
 
 RecordReader::~RecordReader() { std::fclose(file_); }
@@ -148,7 +147,7 @@ bool RecordReader::read_block() {
   is_incomplete_ = !has_head || size == 0 || size > largest_block;
   if (is_incomplete_) return false;
   block_.resize(size);
-  is_incomplete_ = std::fread(block_.data(), 1, size, file_) != size || checksum(block_) != sum;
+  is_incomplete_ = std::fread(block_.data(), 1, size, file_) != size || checksum(std::as_bytes(std::span{block_})) != sum;
   position_ = 0;
   last_at_ = 0;
   last_weight_ = 1;

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <optional>
 
-#include "transports/checksum.hpp"
+#include "runtime/checksum.hpp"
 
 namespace rubato {
 

@@ -1,6 +1,6 @@
 #include "transports/known_sums.hpp"
 
-#include "transports/checksum.hpp"
+#include "runtime/checksum.hpp"
 
 namespace rubato {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "transports/checksum.hpp"
+#include "runtime/checksum.hpp"
 
 namespace rubato {
 

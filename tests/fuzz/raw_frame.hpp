@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "transports/checksum.hpp"
+#include "runtime/checksum.hpp"
 #include "transports/frame.hpp"
 
 namespace rubato::fuzz {

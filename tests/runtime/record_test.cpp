@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "runtime/checksum.hpp"
 #include "runtime/engine/scripted.hpp"
 #include "runtime/hash.hpp"
 #include "tests/sim/random_world.hpp"
@@ -226,6 +228,8 @@ TEST_CASE("what is no record is refused with the file's name") {
     file.write(bytes);
     CHECK(refusal(file.path) == file.path.string() + " is not a record of a run");
   }
+  file.write({'R', 'B', 'T', 'S', 'T', 'E', 'P', '2', 4, 0, 0, 0});
+  CHECK(refusal(file.path) == file.path.string() + " was written by an earlier version of Rubato");
 }
 
 TEST_CASE("a file that cannot be made is refused with its name") {
@@ -261,12 +265,11 @@ TEST_CASE("a step of a client that the record does not have ends the reading") {
 
 namespace {
 
-/// The checksum of record.cpp, for records with contents that no recorder would write.
+/// Records with contents that no recorder would write.
 void write_record(const File& file, const std::vector<unsigned char>& block, std::uint32_t clients = 4) {
-  std::uint64_t sum = 0xCBF2'9CE4'8422'2325;
-  for (const unsigned char byte : block) sum = (sum ^ byte) * 0x0000'0100'0000'01B3;
+  const std::uint64_t sum = checksum(std::as_bytes(std::span{block}));
   const auto size = static_cast<std::uint32_t>(block.size());
-  std::vector<char> bytes{'R', 'B', 'T', 'S', 'T', 'E', 'P', '2'};
+  std::vector<char> bytes{'R', 'B', 'T', 'S', 'T', 'E', 'P', '3'};
   const auto append = [&](const auto& number) {
     const auto* first = reinterpret_cast<const char*>(&number);
     bytes.insert(bytes.end(), first, first + sizeof number);

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <optional>
 
+#include "runtime/checksum.hpp"
 #include "tests/support/property.hpp"
 #include "tests/transports/collector.hpp"
-#include "transports/checksum.hpp"
 #include "transports/reception.hpp"
 
 using namespace rubato;

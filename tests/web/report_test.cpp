@@ -211,7 +211,7 @@ TEST_CASE("a file that is missing or damaged is named, and nothing is written") 
   replace_in(folder / "links.csv", "\n0,", "\n77,");
   check("links.csv is damaged");
   replace_in(folder / "links.csv", "\n77,", "\n0,");
-  replace_in(folder / "timeline.rbt", "RBTSTEP2", "RBTSTEP?");
+  replace_in(folder / "timeline.rbt", "RBTSTEP3", "RBTSTEP?");
   check("timeline.rbt is not a record");
 }
 

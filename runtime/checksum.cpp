@@ -1,4 +1,4 @@
-#include "transports/checksum.hpp"
+#include "runtime/checksum.hpp"
 
 #include <bit>
 #include <cstring>
