@@ -102,7 +102,9 @@ constexpr ClientColumn clients[] = {
      true},
     {{"achieved_rate", "real time: computations a second of the experiment that there were", of<&ClientRow::pace, &Pace::achieved>},
      true},
-    {{"skipped_ticks", "real time: ticks that found the computation before unfinished, or were still to be handled when the run ended", of<&ClientRow::pace, &Pace::skipped>},
+    {{"skipped_ticks",
+      "real time: ticks that found the computation before unfinished, or were still to be handled when the run ended",
+      of<&ClientRow::pace, &Pace::skipped>},
      true},
 };
 
