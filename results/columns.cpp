@@ -66,12 +66,12 @@ constexpr SampleColumn samples[] = {
      "",
      {Role::axis, "delay", "", "cumulated delay"}},
     {{"mass_defect", "the largest sum over all clients that should be zero and is not, as an absolute value",
-      [](const Sample& sample) { return number(sample.defect.name.empty() ? unknown : sample.defect.size); }},
+      [](const Sample& sample) { return number(sample.defect.name.empty() ? not_known : sample.defect.size); }},
      "/invariants/mass_defect"},
     {{"consensus_mean", "`consensus` divided by the measured clients", of<&Sample::consensus_mean>}, "/consensus_mean"},
     {{"f1_macro_mean_model", "of the mean of their models", of<&Sample::f1_macro_mean_model>}, "/accuracy/f1_macro_mean_model"},
     {{"stationarity", "for each client, where `metrics.stationarity` asks for it",
-      [](const Sample& sample) { return number(sample.stationarity ? sample.stationarity->per_client : unknown); }}},
+      [](const Sample& sample) { return number(sample.stationarity ? sample.stationarity->per_client : not_known); }}},
     {{"joules", "that all clients have spent, where anything costs anything; else 0",
       [](const Sample& sample) { return number(sample.header.energy.joules()); }},
      "",
@@ -80,7 +80,7 @@ constexpr SampleColumn samples[] = {
      "/accuracy/min",
      {Role::measure, "accuracy_min", "share", "accuracy, worst client"}},
     {{"accuracy_min_client", "whose it is",
-      [](const Sample& sample) { return sample.worst ? number(sample.worst->value) : unknown; }}},
+      [](const Sample& sample) { return sample.worst ? number(sample.worst->value) : not_known; }}},
 };
 
 constexpr ClientColumn clients[] = {
@@ -141,7 +141,7 @@ void add_scores(Sample& sample, std::span<const double> f1, const Score& of_mean
   sample.f1_macro_mean_model = of_mean.macro_f1();
   if (!sample.is_classified)
     sample.accuracy_min = sample.accuracy_mean = sample.accuracy_deviation = sample.accuracy_mean_model = sample.f1_macro =
-        sample.f1_macro_mean_model = unknown;
+        sample.f1_macro_mean_model = not_known;
   sample.loss_mean = mean(sample.losses);
   sample.loss_mean_model = of_mean.mean_loss();
 }

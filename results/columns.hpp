@@ -18,7 +18,7 @@
 namespace rubato {
 
 /// A number that is not known, or means nothing here.
-inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 using Number = std::variant<std::uint64_t, double>;
 inline double to_double(const Number& number) {

@@ -58,7 +58,7 @@ double value_at(const Curve& curve, const SampleColumn& axis, double place, cons
 }
 
 Spread spread_of(std::span<const double> values) {
-  if (values.empty()) return {0, unknown, unknown};
+  if (values.empty()) return {0, not_known, not_known};
   return {values.size(), mean(values), population_deviation(values)};
 }
 

@@ -110,7 +110,6 @@ class VirtualHost {
   std::optional<SnapshotKeeper> keeper_;
   std::optional<VirtualRun> virtual_run_;  // its tensors are in the depot's and the transport's hands until the end
   std::unique_ptr<Recorder> recorder_;
-  const StepSource* source_ = nullptr;
   std::optional<StepDispatcher> dispatcher_;
   std::optional<HostDispatcher> shared_desk_;
   std::optional<TimingCheck> check_;
@@ -197,7 +196,7 @@ void VirtualHost::prepare() {
   virtual_run_.emplace(task, options_, timing.views(options_.checks), shared_.is_first() ? nullptr : &*keeper_, cast);
   keeper_->use(virtual_run_->client_pool().pool);
   recorder_ = make_recorder(options_, clients);
-  dispatcher_.emplace(virtual_run_->control(), source_, recorder_.get());
+  dispatcher_.emplace(virtual_run_->control(), recorder_.get());
   // The common tensors of a payload, and two for each receiver; a snapshot has less.
   const auto own = static_cast<std::size_t>(std::ranges::count(owners_, membership_.self()));
   items_.allow((16 + 2 * own) * (result().dimension + 1) * sizeof(double));
@@ -205,7 +204,6 @@ void VirtualHost::prepare() {
                        HostDispatcher::ModelShape{scalar(), result().dimension});
   if (options_.checks) check_.emplace(timing_check(parts_));
   conductor_.emplace(timing.conductor, timing.make_protocols(), *shared_desk_, check_ ? &*check_ : nullptr);
-  source_ = &*conductor_;
 }
 
 void VirtualHost::perform_steps() {
