@@ -41,7 +41,7 @@ TEST_CASE("a target is reached at the first sample that has it, though accuracy 
   CHECK(first_reach(four, 0.6)->operator[]("seconds") == 2);
   CHECK(first_reach(four, 0.7)->operator[]("bits") == 400);
   CHECK_FALSE(first_reach(four, 0.9));
-  CHECK_FALSE(first_reach({point(1, 1, unknown)}, 0.1));
+  CHECK_FALSE(first_reach({point(1, 1, not_known)}, 0.1));
 }
 
 TEST_CASE("a curve ends before the first sample that is beyond its budget") {
