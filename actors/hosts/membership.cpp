@@ -256,8 +256,7 @@ std::vector<HostId> Membership::missing() const {
   return hosts;
 }
 
-std::vector<HostId> Membership::meet(Duration limit, const std::function<void(const std::vector<HostId>&)>& on_missing,
-                                     const std::atomic<bool>* stop) {
+std::vector<HostId> Membership::meet(Duration limit, const OnMissing& on_missing, const std::atomic<bool>* stop) {
   Duration until = settings_.now() + limit;
   bool is_under_way = false;
   Duration next_word = settings_.now() + say_every;
@@ -279,7 +278,9 @@ std::vector<HostId> Membership::meet(Duration limit, const std::function<void(co
     if (absent.empty() || now >= until || (stop && stop->load())) break;
     if (now >= next_word && on_missing) {
       lock.unlock();
-      on_missing(absent);
+      std::vector<std::string> names;
+      for (const HostId host : absent) names.push_back(name(host));
+      on_missing(names);
       lock.lock();
     }
     if (now >= next_word) next_word = now + say_every;

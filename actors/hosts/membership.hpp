@@ -35,6 +35,9 @@ struct HostInfo {
   void archive(Archive& archive);
 };
 
+/// Hears about once a second who is missing at the start.
+using OnMissing = std::function<void(const std::vector<std::string>& names)>;
+
 /// theirs = mine + nanoseconds, give or take the error.
 struct ClockOffset {
   Duration nanoseconds{};
@@ -77,8 +80,7 @@ class Membership final : public ParcelSink {
   /// Waits until all others are there and their clocks are known, or the limit is over, or `stop` becomes true; where one of
   /// them runs already, only a moment for the rest. Returns who is there, itself included. `on_missing` hears about once a second
   /// who is not. Throws std::invalid_argument if a host runs something else.
-  std::vector<HostId> meet(Duration limit, const std::function<void(const std::vector<HostId>&)>& on_missing = {},
-                           const std::atomic<bool>* stop = nullptr);
+  std::vector<HostId> meet(Duration limit, const OnMissing& on_missing = {}, const std::atomic<bool>* stop = nullptr);
 
   /// Tells everybody that this host runs since then (on this machine's monotonic clock), in which run, and in which of its
   /// lives.

@@ -165,18 +165,8 @@ RunResult VirtualHost::perform_all(const OnMissing& on_missing) {
 }
 
 void VirtualHost::meet(const OnMissing& on_missing) {
-  const auto names_of = [this](const std::vector<HostId>& hosts) {
-    std::vector<std::string> names;
-    for (const HostId host : hosts) names.push_back(membership_.name(host));
-    return names;
-  };
   membership_.start();
-  const std::vector<HostId> there = membership_.meet(
-      from_seconds(experiment_.hosts.wait),
-      [&](const std::vector<HostId>& missing) {
-        if (on_missing) on_missing(names_of(missing));
-      },
-      options_.stop);
+  const std::vector<HostId> there = membership_.meet(from_seconds(experiment_.hosts.wait), on_missing, options_.stop);
   std::string absent;
   for (std::uint32_t host = 0; host < membership_.hosts(); ++host)
     if (std::find(there.begin(), there.end(), HostId{host}) == there.end())

@@ -1,17 +1,10 @@
 // VirtualHost: a virtual run over several hosts, at one of them.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "actors/core/run_parts.hpp"
 #include "actors/hosts/membership.hpp"
 
 namespace rubato {
-
-/// Hears about once a second who is missing at the start.
-using OnMissing = std::function<void(const std::vector<std::string>& names)>;
 
 /// Performs this host's clients. The assembly is started here and stopped at the end. The first host's result is that
 /// of a run in one process; the others know the digests and what their own clients did. Throws RunFailed with the same

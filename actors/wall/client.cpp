@@ -339,11 +339,7 @@ void WallClient::take_over(ThreadMemory& memory) {
     if (due_.empty()) return;
     const Wake wake = due_.front();
     due_.erase(due_.begin());
-    WallEvent event;
-    event.at = wake.at;
-    event.wake = wake;
-    event.number = timers_;
-    tick(event, memory);
+    tick({.at = wake.at, .wake = wake, .number = timers_}, memory);
   }
 }
 
@@ -355,12 +351,9 @@ void WallClient::schedule() {
       skip();
       continue;
     }
-    WallEvent event;
-    event.at = wake.at;
-    event.wake = wake;
     const bool is_deadline = wake.priority == Priority::deadline;
-    if (is_deadline) event.kind = WallEvent::Kind::deadline;
-    event.number = timers_;
+    WallEvent event{
+        .kind = is_deadline ? WallEvent::Kind::deadline : WallEvent::Kind::tick, .at = wake.at, .wake = wake, .number = timers_};
     if (wake.at == never || (is_stopped_ && !is_deadline)) continue;
     if (wake.at <= now_ && wake.priority == Priority::transmit) {
       due_.push_back(wake);  // right after what it is coupled to
@@ -375,10 +368,7 @@ void WallClient::schedule() {
       closing_.push_back(closing.at);
       continue;
     }
-    WallEvent event;
-    event.kind = WallEvent::Kind::close;
-    event.at = closing.at;
-    world_.network.later(closing.at, self_, std::move(event), true);
+    world_.network.later(closing.at, self_, {.kind = WallEvent::Kind::close, .at = closing.at}, true);
   }
 }
 

@@ -110,9 +110,7 @@ void WallHost::perform(bool is_late, const std::function<void(const WallCheckpoi
   if (attendance_) tell_of_absent();
   look_at_hosts();  // who is not here
   set_end();        // before any tick can ring
-  WallEvent start{.kind = WallEvent::Kind::start};
-  start.number = is_late ? 1 : 0;
-  start.at = is_late ? clock_.now() : Time{};
+  const WallEvent start{.kind = WallEvent::Kind::start, .at = is_late ? clock_.now() : Time{}, .number = is_late};
   for (const auto& client : clients_)
     if (is_there(client->id())) post(client->id(), start);
   set_alarms();
@@ -159,9 +157,7 @@ void WallHost::every(Duration period, std::uint64_t number, std::function<void(s
 
 void WallHost::set_end() {
   clock_.alarm(Time{from_seconds(experiment_.until)}, [this] {
-    WallEvent event{.kind = WallEvent::Kind::stop};
-    event.at = Time{from_seconds(experiment_.until)};  // what was due later was not due
-    post_to_all(event);
+    post_to_all({.kind = WallEvent::Kind::stop, .at = Time{from_seconds(experiment_.until)}});  // what was due later was not due
     is_until_over_.store(true);
   });
 }
@@ -173,20 +169,14 @@ void WallHost::set_alarms() {
   const auto repeat = [&](Duration period, std::function<void(std::uint64_t)> act) {
     if (period > Duration{}) every(period, next(period), std::move(act));
   };
-  repeat(timing_.conductor.cap_period, [this](std::uint64_t) {
-    WallEvent event{.kind = WallEvent::Kind::refill};
-    event.at = clock_.now();
-    post_to_all(event);
-  });
+  repeat(timing_.conductor.cap_period,
+         [this](std::uint64_t) { post_to_all({.kind = WallEvent::Kind::refill, .at = clock_.now()}); });
   repeat(timing_.conductor.unification.period, [this](std::uint64_t number) { unify(number); });
   repeat(from_seconds(experiment_.metrics.every_seconds), [this](std::uint64_t) { sample(); });
   // A replay keeps the two newest states of a client: none may be further ahead of the checkpoint on the disk.
   repeat(from_seconds(experiment_.checkpoint_every), [this](std::uint64_t number) {
     if (is_saving_.exchange(true)) return;
-    WallEvent event{.kind = WallEvent::Kind::save};
-    event.at = clock_.now();
-    event.number = number;
-    post_to_all(event);
+    post_to_all({.kind = WallEvent::Kind::save, .at = clock_.now(), .number = number});
   });
 }
 
@@ -197,10 +187,7 @@ void WallHost::unify(std::uint64_t number) {
   };
   for (std::size_t i = 0; i < by_client_.size() && is_gone(hub); ++i)  // the next one who is there
     hub = ClientId{static_cast<std::uint32_t>((hub.value + 1) % by_client_.size())};
-  WallEvent event{.kind = WallEvent::Kind::unify};
-  event.at = clock_.now();
-  event.number = number;
-  event.client = hub;
+  WallEvent event{.kind = WallEvent::Kind::unify, .at = clock_.now(), .number = number, .client = hub};
   event.wake.detail = timing_.conductor.unification.clears_mailbox;
   post_to_all(event);
 }
@@ -217,9 +204,7 @@ void WallHost::sample() {
   ++control_.open_samples;
   const SampleHeader header = open_sample(std::move(measured));
   hand(control_.gatherer, SampleOpens{header});
-  WallEvent event{.kind = WallEvent::Kind::measure};
-  event.at = header.at;
-  event.number = header.number;
+  const WallEvent event{.kind = WallEvent::Kind::measure, .at = header.at, .number = header.number};
   for (const ClientId client : *header.measured) post(client, event);
 }
 
@@ -285,38 +270,27 @@ void WallHost::await_churn() {
 
 // As in virtual time, but that each client hears by itself what the plan says of it, and a model is handed over as a message.
 void WallHost::carry_out(const ChurnEvent& event) {
-  WallEvent own{.kind = WallEvent::Kind::churn};
-  own.at = event.at;
-  own.churn = event;
+  const WallEvent own{.kind = WallEvent::Kind::churn, .at = event.at, .churn = event};
   if (event.is_of_links()) return post_to_all(own);
   post_if_own(event.client, own);
   if (!event.is_announced()) return;
   tell_all(event.client, !attendance_->is_missed(event.client));
   const ClientId giver = attendance_->giver_of(event, timing_.graph.senders_to(event.client));
-  if (world_.may_adopt && giver != no_client) {
-    WallEvent hand{.kind = WallEvent::Kind::hand};
-    hand.at = event.at;
-    hand.number = fetched_model(event);
-    hand.client = event.client;
-    post_if_own(giver, hand);
-  }
+  if (world_.may_adopt && giver != no_client)
+    post_if_own(giver, {.kind = WallEvent::Kind::hand, .at = event.at, .number = fetched_model(event), .client = event.client});
   if (world_.passes_mass_on) begin_epoch(event);
 }
 
 // What this host's clients do not hear of here they hear of from messages.
 void WallHost::begin_epoch(const ChurnEvent& event) {
   const Epoch epoch = attendance_->epoch_after(event);
-  WallEvent reset{.kind = WallEvent::Kind::reset};
-  reset.at = event.at;
-  reset.number = epoch.packed();
+  const WallEvent reset{.kind = WallEvent::Kind::reset, .at = event.at, .number = epoch.packed()};
   for (const auto& client : clients_)
     if (attendance_->hears_of(epoch, client->id())) post(client->id(), reset);
 }
 
 void WallHost::tell_all(ClientId about, bool is_here) {
-  WallEvent event{.kind = WallEvent::Kind::presence};
-  event.at = clock_.now();
-  event.client = about;
+  WallEvent event{.kind = WallEvent::Kind::presence, .at = clock_.now(), .client = about};
   const bool is_own = this->is_here(about);
   event.number = is_here && (is_own || !network_ || network_->membership.is_alive(network_->host_of[about.value]));
   post_to_all(event);
@@ -357,9 +331,7 @@ void WallHost::later(Time when, ClientId client, WallEvent event, bool counts) {
 // Stamped where it arrives.
 void WallHost::deliver(const std::shared_ptr<const Message>& message, const Delivery& delivery, Time stamp,
                        const InboundQuota* quota) {
-  WallEvent event{.kind = WallEvent::Kind::message};
-  event.message = message;
-  event.delivery = delivery;
+  WallEvent event{.kind = WallEvent::Kind::message, .message = message, .delivery = delivery};
   const auto after = [&](Duration delay) {
     if (quota && !(event.place = quota->enter())) return void(++flooded_);
     event.at = stamp + delay;
@@ -444,11 +416,7 @@ void WallHost::look(const std::function<void(const WallCheckpoint&)>& on_checkpo
 void WallHost::begin_to_drain() {
   phase_ = Phase::draining;
   draining_since_ = WallClock::machine_now();
-  if (!is_until_over_.load()) {
-    WallEvent event{.kind = WallEvent::Kind::stop};
-    event.at = clock_.now();
-    post_to_all(event);
-  }
+  if (!is_until_over_.load()) post_to_all({.kind = WallEvent::Kind::stop, .at = clock_.now()});
   if (!network_) return;
   for (std::uint32_t host = 0; host < hosts_.size(); ++host)
     if (HostId{host} != network_->self()) network_->transport.send({host}, Parcel{});
@@ -505,14 +473,10 @@ void WallHost::look_at_hosts() {
       const std::lock_guard lock(mutex_);
       is_stopped_[host] = false;
     }
-    WallEvent event{.kind = WallEvent::Kind::presence};
-    event.at = clock_.now();
-    for (std::uint32_t i = 0; i < by_client_.size(); ++i) {
-      if (network_->host_of[i] != HostId{host}) continue;
-      event.number = is_here && is_there({i});
-      event.client = ClientId{i};
-      post_to_all(event);
-    }
+    for (std::uint32_t i = 0; i < by_client_.size(); ++i)
+      if (network_->host_of[i] == HostId{host})
+        post_to_all(
+            {.kind = WallEvent::Kind::presence, .at = clock_.now(), .number = is_here && is_there({i}), .client = ClientId{i}});
     // One of those who stayed begins the epoch.
     HostId first = network_->self();
     for (std::uint32_t other = 0; other < first.value; ++other)
@@ -524,10 +488,7 @@ void WallHost::look_at_hosts() {
 void WallHost::begin_epoch() {
   if (!world_.passes_mass_on) return;
   const Epoch next{Epoch::unpacked(world_.epoch.load()).number + 1, network_->self().value + 1};
-  WallEvent event{.kind = WallEvent::Kind::reset};
-  event.at = clock_.now();
-  event.number = next.packed();
-  post_to_all(event);
+  post_to_all({.kind = WallEvent::Kind::reset, .at = clock_.now(), .number = next.packed()});
 }
 
 }  // namespace rubato

@@ -324,8 +324,7 @@ void go_on(const HostHome& home, const std::string& run, WallHost& host, RunResu
 }  // namespace
 
 RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, const RunOptions& options, Membership& membership,
-                            Transport& transport, const HostHome& home,
-                            const std::function<void(const std::vector<std::string>&)>& on_missing) {
+                            Transport& transport, const HostHome& home, const OnMissing& on_missing) {
   require_wall_can_run(experiment, *parts.timing);
   RunResult result = std::move(parts.result);
   const std::size_t clients = parts.timing->graph.clients();
@@ -343,12 +342,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
     ~Parting() { membership.stop(std::chrono::seconds(2)); }
   } parting{membership};
   membership.start();
-  const auto missing = [&](const std::vector<HostId>& hosts) {
-    std::vector<std::string> names;
-    for (const HostId each : hosts) names.push_back(membership.name(each));
-    if (on_missing) on_missing(names);
-  };
-  membership.meet(from_seconds(experiment.hosts.wait), missing, options.stop);
+  membership.meet(from_seconds(experiment.hosts.wait), on_missing, options.stop);
   const Beginning own{past.last > Time{} ? host.clock().unscaled(past.last - Time{}) : Duration{},
                       earlier_run > 0 ? earlier_run : membership.host_info(membership.self())->life};
   const Duration longest_wait = std::chrono::seconds(5) + membership.self().value * own_turn;  // not all at one instant

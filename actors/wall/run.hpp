@@ -2,12 +2,10 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
-#include <string>
-#include <vector>
 
 #include "actors/core/run_options.hpp"
 #include "actors/core/run_parts.hpp"
+#include "actors/hosts/membership.hpp"
 #include "actors/wall/host.hpp"
 
 namespace rubato {
@@ -27,7 +25,6 @@ struct HostHome {
 /// As one host among others. The assembly is started here and stopped at the end. The result of the first host alive at
 /// the end is that of all clients who are there; those of the others name it. Throws RunFailed.
 RunResult perform_wall_host(Preparation& parts, const config::Experiment& experiment, const RunOptions& options,
-                            Membership& membership, Transport& transport, const HostHome& home,
-                            const std::function<void(const std::vector<std::string>&)>& on_missing);
+                            Membership& membership, Transport& transport, const HostHome& home, const OnMissing& on_missing);
 
 }  // namespace rubato

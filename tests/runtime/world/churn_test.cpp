@@ -173,7 +173,10 @@ TEST_CASE("attendance follows the plan") {
   CHECK(attendance.is_paused({1}));
   CHECK(attendance.are_apart({0}, {1}));
   CHECK_FALSE(attendance.are_apart({1}, {2}));
-  CHECK(attendance.first_beside({0}) == ClientId{1});
+  ChurnEvent about_first;
+  about_first.client = {0};
+  about_first.epoch = 512;
+  CHECK(attendance.epoch_after(about_first) == Epoch{512, 2});  // client 1 begins it
   while (attendance.next() != never) attendance.take();
   CHECK(attendance.here() == 3);
   CHECK(attendance.absent() == std::vector<ClientId>{{2}});
