@@ -125,10 +125,13 @@ TEST_CASE("the last state of a client arrives at another host with every one of 
   last.counts = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, Duration{12}};
   last.snapshot.traffic = {1, 2, 3.5, 4};
   last.snapshot.model = last.model = tensor_of(pool, {0.5, 0.25});
-  PackedClient packed = pack(last, pool);
-  const auto arrived = unpack(packed.head, std::move(packed.tensors), Scalar::float64, 2);
-  REQUIRE(arrived);
-  CHECK(arrived->client == ClientId{4});
-  CHECK(arrived->counts == last.counts);
-  CHECK(arrived->snapshot.traffic.gradients == 4);
+  Archive sent{Archive::Beside{}};
+  last.archive(sent, &pool);
+  Archive received(sent.bytes(), sent.take_tensors());
+  FinalClient arrived;
+  arrived.archive(received);
+  received.expect_end();
+  CHECK(arrived.client == ClientId{4});
+  CHECK(arrived.counts == last.counts);
+  CHECK(arrived.snapshot.traffic.gradients == 4);
 }
