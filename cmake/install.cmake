@@ -17,7 +17,6 @@ set(package_of_ZLIB ZLIB)
 set(package_of_cppzmq cppzmq)
 set(package_of_fmt fmt)
 set(package_of_nlohmann_json nlohmann_json)
-set(package_of_spdlog spdlog)
 set(package_of_tomlplusplus tomlplusplus)
 
 get_property(rooms GLOBAL PROPERTY RUBATO_ROOMS)

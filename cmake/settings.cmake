@@ -5,6 +5,7 @@
 # rubato_room(NAME DOORS...)  declares library rubato_NAME (alias rubato::NAME) whose link line is its list of doors
 # rubato_together(TARGET)     compiles its files eight at a time, which saves half the time where they share headers
 # rubato_precompile(TARGET HEADERS...)  reads the standard headers that most files need, and HEADERS, once for all
+# rubato_reuse_precompiled(TARGET FROM) does so with the headers of FROM, which is compiled with the same flags
 
 add_library(rubato_settings INTERFACE)
 target_compile_options(rubato_settings INTERFACE
@@ -45,6 +46,13 @@ function(rubato_precompile TARGET)
   target_link_libraries(${TARGET} PRIVATE $<BUILD_INTERFACE:rubato_precompile_settings>)
   target_precompile_headers(${TARGET} PRIVATE <algorithm> <array> <cmath> <filesystem> <functional> <map> <memory> <optional>
     <span> <sstream> <stdexcept> <string> <string_view> <utility> <variant> <vector> ${ARGN})
+endfunction()
+
+# The macros that the headers were read with are FROM's, so TARGET is given them too.
+function(rubato_reuse_precompiled TARGET FROM)
+  target_link_libraries(${TARGET} PRIVATE $<BUILD_INTERFACE:rubato_precompile_settings>)
+  target_compile_definitions(${TARGET} PRIVATE $<TARGET_PROPERTY:${FROM},COMPILE_DEFINITIONS>)
+  target_precompile_headers(${TARGET} REUSE_FROM ${FROM})
 endfunction()
 
 # Public headers are included as <rubato/room/file.hpp>, in this tree as in an installed one.

@@ -44,10 +44,11 @@ install_packages() {
     fail "apt-get could not install these Debian packages: ${missing[*]}"
 }
 
-# configure NAME=VALUE...: a Release build of every instruction of this machine, with these options besides. A tree that
-# has them already is left alone: ninja itself notices a changed CMakeLists.txt.
+# configure NAME=VALUE...: a Release build of every instruction of this machine, with these options besides. What flags
+# come from is the same for every script, so that none compiles again what another has compiled. A tree that has the
+# options already is left alone: ninja itself notices a changed CMakeLists.txt.
 configure() {
-  local wanted=(CMAKE_BUILD_TYPE=Release RUBATO_NATIVE=ON "$@")
+  local wanted=(CMAKE_BUILD_TYPE=Release RUBATO_NATIVE=ON RUBATO_WERROR=ON "$@")
   local setting
   local arguments=()
   local changed=no
