@@ -59,54 +59,33 @@ std::string choices_text(const Key& key, std::string_view quote) {
   return text;
 }
 
+// In the order of Type.
+constexpr std::array type_words = std::to_array<std::string_view>({"true or false",
+                                                                   "whole number",
+                                                                   "number",
+                                                                   "text",
+                                                                   "choice",
+                                                                   "file",
+                                                                   "full, off or bytes",
+                                                                   "list of whole numbers",
+                                                                   "list of texts",
+                                                                   "client",
+                                                                   "list of clients",
+                                                                   "list of [source, target]",
+                                                                   "lists of edges",
+                                                                   "list of rows",
+                                                                   "lists of seconds",
+                                                                   "list of tables",
+                                                                   "lists of clients",
+                                                                   "number or law",
+                                                                   "number, list or law",
+                                                                   "table",
+                                                                   "list of numbers",
+                                                                   "number, or list"});
+
 std::string type_text(const Key& key) {
-  switch (key.type) {
-    case Type::boolean:
-      return "true or false";
-    case Type::integer:
-      return "whole number";
-    case Type::number:
-      return "number";
-    case Type::text:
-      return "text";
-    case Type::choice:
-      return "choice";
-    case Type::file:
-      return "file";
-    case Type::size:
-      return "full, off or bytes";
-    case Type::integers:
-      return "list of whole numbers";
-    case Type::texts:
-      return "list of texts";
-    case Type::client:
-      return "client";
-    case Type::clients:
-      return "list of clients";
-    case Type::edges:
-      return "list of [source, target]";
-    case Type::edge_lists:
-      return "lists of edges";
-    case Type::matrix:
-      return "list of rows";
-    case Type::ticks:
-      return "lists of seconds";
-    case Type::tables:
-      return "list of " + (key.element == "device" ? "classe" : std::string(key.element)) + "s";
-    case Type::groups:
-      return "lists of clients";
-    case Type::law:
-      return "number or law";
-    case Type::per_client:
-      return "number, list or law";
-    case Type::table:
-      return "table";
-    case Type::numbers:
-      return "list of numbers";
-    case Type::numbers_or_one:
-      return "number, or list";
-  }
-  return "";
+  if (key.type != Type::tables) return std::string(type_words[static_cast<std::size_t>(key.type)]);
+  return "list of " + (key.element == "device" ? "classe" : std::string(key.element)) + "s";
 }
 
 std::string fallback_text(const Key& key) {

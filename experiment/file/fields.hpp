@@ -36,60 +36,71 @@ struct Field : Key {
 template <class Struct>
 using Fields = std::vector<Field<Struct>>;
 
-/// The rows of a struct in the order of the documentation; a key stands behind the choices it depends on.
-template <class Struct>
-const Fields<Struct>& fields();
+// The table of each struct ("timer", "law" and what stands in lists: of several paths), and its rows in the order of the
+// documentation; a key stands behind the choices it depends on.
+constexpr std::string_view table_of(const Experiment*) { return ""; }
+constexpr std::string_view table_of(const Clients*) { return "clients"; }
+constexpr std::string_view table_of(const DeviceClass*) { return "device"; }
+constexpr std::string_view table_of(const TimerLaw*) { return "timer"; }
+constexpr std::string_view table_of(const Topology*) { return "topology"; }
+constexpr std::string_view table_of(const Channel*) { return "channel"; }
+constexpr std::string_view table_of(const Link*) { return "link"; }
+constexpr std::string_view table_of(const Churn*) { return "churn"; }
+constexpr std::string_view table_of(const ChurnEvent*) { return "event"; }
+constexpr std::string_view table_of(const Absence*) { return "absence"; }
+constexpr std::string_view table_of(const Mailbox*) { return "mailbox"; }
+constexpr std::string_view table_of(const Unification*) { return "unification"; }
+constexpr std::string_view table_of(const Protocol*) { return "protocol"; }
+constexpr std::string_view table_of(const Algorithm*) { return "algorithm"; }
+constexpr std::string_view table_of(const Data*) { return "data"; }
+constexpr std::string_view table_of(const Partition*) { return "data.partition"; }
+constexpr std::string_view table_of(const Model*) { return "model"; }
+constexpr std::string_view table_of(const Metrics*) { return "metrics"; }
+constexpr std::string_view table_of(const Budget*) { return "budget"; }
+constexpr std::string_view table_of(const Energy*) { return "energy"; }
+constexpr std::string_view table_of(const Limits*) { return "limits"; }
+constexpr std::string_view table_of(const Host*) { return "host"; }
+constexpr std::string_view table_of(const Hosts*) { return "hosts"; }
+constexpr std::string_view table_of(const Impaired*) { return "impaired"; }
+constexpr std::string_view table_of(const Law*) { return "law"; }
 
-template <>
-const Fields<Law>& fields<Law>();
-template <>
-const Fields<TimerLaw>& fields<TimerLaw>();
-template <>
-const Fields<DeviceClass>& fields<DeviceClass>();
-template <>
-const Fields<Clients>& fields<Clients>();
-template <>
-const Fields<Topology>& fields<Topology>();
-template <>
-const Fields<Link>& fields<Link>();
-template <>
-const Fields<Channel>& fields<Channel>();
-template <>
-const Fields<ChurnEvent>& fields<ChurnEvent>();
-template <>
-const Fields<Absence>& fields<Absence>();
-template <>
-const Fields<Churn>& fields<Churn>();
-template <>
-const Fields<Mailbox>& fields<Mailbox>();
-template <>
-const Fields<Unification>& fields<Unification>();
-template <>
-const Fields<Protocol>& fields<Protocol>();
-template <>
-const Fields<Algorithm>& fields<Algorithm>();
-template <>
-const Fields<Partition>& fields<Partition>();
-template <>
-const Fields<Data>& fields<Data>();
-template <>
-const Fields<Model>& fields<Model>();
-template <>
-const Fields<Metrics>& fields<Metrics>();
-template <>
-const Fields<Energy>& fields<Energy>();
-template <>
-const Fields<Limits>& fields<Limits>();
-template <>
-const Fields<Budget>& fields<Budget>();
-template <>
-const Fields<Host>& fields<Host>();
-template <>
-const Fields<Hosts>& fields<Hosts>();
-template <>
-const Fields<Impaired>& fields<Impaired>();
-template <>
-const Fields<Experiment>& fields<Experiment>();
+Fields<Experiment> rows_of(const Experiment*);
+Fields<Clients> rows_of(const Clients*);
+Fields<DeviceClass> rows_of(const DeviceClass*);
+Fields<TimerLaw> rows_of(const TimerLaw*);
+Fields<Topology> rows_of(const Topology*);
+Fields<Channel> rows_of(const Channel*);
+Fields<Link> rows_of(const Link*);
+Fields<Churn> rows_of(const Churn*);
+Fields<ChurnEvent> rows_of(const ChurnEvent*);
+Fields<Absence> rows_of(const Absence*);
+Fields<Mailbox> rows_of(const Mailbox*);
+Fields<Unification> rows_of(const Unification*);
+Fields<Protocol> rows_of(const Protocol*);
+Fields<Algorithm> rows_of(const Algorithm*);
+Fields<Data> rows_of(const Data*);
+Fields<Partition> rows_of(const Partition*);
+Fields<Model> rows_of(const Model*);
+Fields<Metrics> rows_of(const Metrics*);
+Fields<Budget> rows_of(const Budget*);
+Fields<Energy> rows_of(const Energy*);
+Fields<Limits> rows_of(const Limits*);
+Fields<Host> rows_of(const Host*);
+Fields<Hosts> rows_of(const Hosts*);
+Fields<Impaired> rows_of(const Impaired*);
+Fields<Law> rows_of(const Law*);
+
+template <class Struct>
+const Fields<Struct>& fields() {
+  static const Fields<Struct> rows = [] {
+    constexpr const Struct* of = nullptr;
+    Fields<Struct> made = rows_of(of);
+    for (Field<Struct>& row : made)
+      if (row.table.empty()) row.table = table_of(of);
+    return made;
+  }();
+  return rows;
+}
 
 /// Between values of the file and members.
 struct Convert {
@@ -216,7 +227,10 @@ struct ElementOf {
 };
 template <class Struct>
 requires(TypeOf<std::vector<Struct>>::value == Type::tables) struct ElementOf<std::vector<Struct>> {
-  static std::string_view name() { return fields<Struct>().front().table; }
+  static std::string_view name() {
+    constexpr const Struct* of = nullptr;
+    return table_of(of);
+  }
 };
 
 /// A row of a key that must be set.
@@ -250,14 +264,6 @@ Field<Struct> key(std::string_view name, Member Struct::*member, Range range, st
 template <class Struct, class Member>
 Field<Struct> key(std::string_view name, Member Struct::*member, std::string_view meaning) {
   return key(name, member, Range{}, meaning);
-}
-
-/// The rows of a table.
-template <class Struct>
-Fields<Struct> in_table(std::string_view table, Fields<Struct> rows) {
-  for (Field<Struct>& row : rows)
-    if (row.table.empty()) row.table = table;
-  return rows;
 }
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
