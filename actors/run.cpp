@@ -39,7 +39,7 @@ class RecordOnly final : public StepSink {
 };
 
 std::size_t forecast_dimension(const Experiment& experiment, const RunOptions& options) {
-  const bool is_double = experiment.precision == config::Precision::float64;
+  const bool is_double = experiment.precision == Scalar::float64;
   if (is_double && options.own_double.learner)
     return static_cast<std::size_t>(options.own_double.learner(ClientId{0})->dimension());
   if (!is_double && options.own_float.learner) return static_cast<std::size_t>(options.own_float.learner(ClientId{0})->dimension());
@@ -111,7 +111,7 @@ RunResult run(const Experiment& experiment, const RunOptions& options) {
   Preparation parts(experiment, options);
   if (options.dry_run) {
     parts.result.dimension = forecast_dimension(experiment, options);
-    parts.result.scalar_bytes = experiment.precision == config::Precision::float64 ? 8 : 4;
+    parts.result.scalar_bytes = experiment.precision == Scalar::float64 ? 8 : 4;
     parts.timing->size_messages(experiment, parts.resolved, parts.result.dimension, parts.result.scalar_bytes);
     return walk_timing(*parts.timing, options, std::move(parts.result));
   }

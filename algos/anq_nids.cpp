@@ -173,7 +173,7 @@ constinit const CatalogueEntry entries::anq_nids{
     .name = "anq_nids",
     .summary = "NIDS with quantised messages",
     .options = options,
-    .runs = static_cast<std::uint8_t>(ProtocolKind::rounds),
+    .runs = only(ProtocolKind::rounds),
     .usual = ProtocolKind::rounds,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,

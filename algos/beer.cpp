@@ -182,7 +182,7 @@ constinit const CatalogueEntry entries::beer{
     .name = "beer",
     .summary = "gradient tracking with compressed differences",
     .options = options,
-    .runs = static_cast<std::uint8_t>(ProtocolKind::rounds),
+    .runs = only(ProtocolKind::rounds),
     .usual = ProtocolKind::rounds,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,

@@ -71,22 +71,6 @@ const CatalogueEntry& catalogue_entry(std::string_view name) {
   throw std::invalid_argument("algorithm.name = \"" + std::string(name) + "\" is not known; known are: " + known);
 }
 
-std::string_view name_of(ProtocolKind protocol) {
-  switch (protocol) {
-    case ProtocolKind::push:
-      return "push";
-    case ProtocolKind::rounds:
-      return "rounds";
-    case ProtocolKind::server:
-      return "server";
-    case ProtocolKind::token:
-      return "token";
-    case ProtocolKind::pull:
-      return "pull";
-  }
-  return "";
-}
-
 double model_and_mass_bytes(const AlgorithmOptions&, std::size_t numbers, std::size_t scalar_bytes) {
   return static_cast<double>(numbers * (scalar_bytes + sizeof(double)));
 }

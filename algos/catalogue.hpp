@@ -12,6 +12,7 @@
 
 #include "algos/algorithm.hpp"
 #include "algos/options.hpp"
+#include "algos/protocol_kind.hpp"
 #include "runtime/protocols/needs.hpp"
 #include "runtime/world/graph.hpp"
 
@@ -43,15 +44,6 @@ struct OptionSpec {
   bool high_is_out = false;
   std::string_view choices{};  ///< of a word: "a|b"
 };
-
-/// The protocols under which an algorithm makes sense; bits.
-enum class ProtocolKind : std::uint8_t { push = 1, rounds = 2, server = 4, token = 8, pull = 16 };
-constexpr std::uint8_t operator|(ProtocolKind a, ProtocolKind b) {
-  return static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b);
-}
-constexpr std::uint8_t operator|(std::uint8_t a, ProtocolKind b) {
-  return static_cast<std::uint8_t>(a | static_cast<std::uint8_t>(b));
-}
 
 /// What the weights of messages must satisfy, and what they are unless the file says otherwise.
 enum class Weights : std::uint8_t {
@@ -93,7 +85,7 @@ struct CatalogueEntry {
   /// A sentence about what is likely to go wrong, or nothing.
   std::string (*warning)(const AlgorithmOptions&, const RunFacts&) = nullptr;
 
-  bool runs_under(ProtocolKind protocol) const { return (runs & static_cast<std::uint8_t>(protocol)) != 0; }
+  bool runs_under(ProtocolKind protocol) const { return (runs & only(protocol)) != 0; }
 };
 
 /// Bytes of one message that is a model and a counter of the mass that goes with it, which is float64 in every
@@ -105,9 +97,6 @@ std::span<const CatalogueEntry* const> catalogue();
 
 /// The entry of this name. Throws std::invalid_argument that lists the known ones.
 const CatalogueEntry& catalogue_entry(std::string_view name);
-
-/// "push", "rounds", ...
-std::string_view name_of(ProtocolKind protocol);
 
 /// Throws std::invalid_argument, with the reason, where the algorithm cannot use this graph.
 void require_graph(const CatalogueEntry& entry, const AlgorithmOptions& options, const Graph& graph, ClientId centre);

@@ -80,7 +80,7 @@ constinit const CatalogueEntry entries::centralised{
     .name = "centralised",
     .summary = "gradient descent at a server that has everybody's gradients",
     .options = options,
-    .runs = static_cast<std::uint8_t>(ProtocolKind::server),
+    .runs = only(ProtocolKind::server),
     .usual = ProtocolKind::server,
     .graphs = Graphs::centred,
     .needs = needs,

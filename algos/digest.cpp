@@ -120,7 +120,7 @@ constinit const CatalogueEntry entries::digest{
     .name = "digest",
     .summary = "local training, and tokens that walk and carry the mean of what was learnt",
     .options = options,
-    .runs = static_cast<std::uint8_t>(ProtocolKind::token),
+    .runs = only(ProtocolKind::token),
     .usual = ProtocolKind::token,
     .graphs = Graphs::undirected,
     .needs = needs,

@@ -81,7 +81,7 @@ constinit const CatalogueEntry entries::event_triggered{
     .name = "event_triggered",
     .summary = "gossip of models that have moved since they were last sent",
     .options = options,
-    .runs = static_cast<std::uint8_t>(ProtocolKind::push),
+    .runs = only(ProtocolKind::push),
     .merge = Weights::doubly,
     .needs = needs,
     .make_float = make<float>,

@@ -100,7 +100,7 @@ constinit const CatalogueEntry entries::fedadmm{
     .name = "fedadmm",
     .summary = "alternating directions between clients and a server with a penalty",
     .options = options,
-    .runs = static_cast<std::uint8_t>(ProtocolKind::server),
+    .runs = only(ProtocolKind::server),
     .usual = ProtocolKind::server,
     .graphs = Graphs::centred,
     .needs = needs,

@@ -82,7 +82,7 @@ constinit const CatalogueEntry entries::fedavg{
     .name = "fedavg",
     .summary = "a server averages the models that clients come to from its own",
     .options = options,
-    .runs = static_cast<std::uint8_t>(ProtocolKind::server),
+    .runs = only(ProtocolKind::server),
     .usual = ProtocolKind::server,
     .graphs = Graphs::centred,
     .needs = needs,

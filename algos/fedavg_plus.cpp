@@ -124,7 +124,7 @@ constinit const CatalogueEntry entries::fedavg_plus{
     .name = "fedavg_plus",
     .summary = "FedAvg, then Reptile; scored after a few personal steps",
     .options = options,
-    .runs = static_cast<std::uint8_t>(ProtocolKind::server),
+    .runs = only(ProtocolKind::server),
     .usual = ProtocolKind::server,
     .graphs = Graphs::centred,
     .needs = needs,

@@ -96,7 +96,7 @@ constinit const CatalogueEntry entries::fedmid{
     .name = "fedmid",
     .summary = "federated mirror descent: FedAvg with proximal steps",
     .options = options,
-    .runs = static_cast<std::uint8_t>(ProtocolKind::server),
+    .runs = only(ProtocolKind::server),
     .usual = ProtocolKind::server,
     .graphs = Graphs::centred,
     .needs = needs,

@@ -84,7 +84,7 @@ constinit const CatalogueEntry entries::nids{
     .name = "nids",
     .summary = "exact descent with a step size that the network does not limit",
     .options = options,
-    .runs = static_cast<std::uint8_t>(ProtocolKind::rounds),
+    .runs = only(ProtocolKind::rounds),
     .usual = ProtocolKind::rounds,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,

@@ -250,7 +250,7 @@ constinit const CatalogueEntry entries::pame{
     .name = "pame",
     .summary = "means of the coordinates that arrive, ever smaller steps",
     .options = options,
-    .runs = static_cast<std::uint8_t>(ProtocolKind::push | ProtocolKind::rounds | ProtocolKind::pull),
+    .runs = ProtocolKind::push | ProtocolKind::rounds | ProtocolKind::pull,
     .may_be_unified = true,
     .needs = needs,
     .message_bytes = part_bytes,

@@ -220,7 +220,7 @@ constinit const CatalogueEntry entries::pushpull{
     .name = "pushpull",
     .summary = "gradient tracking on digraphs in the original forms of AB and Push-Pull",
     .options = options,
-    .runs = static_cast<std::uint8_t>(ProtocolKind::rounds),
+    .runs = only(ProtocolKind::rounds),
     .usual = ProtocolKind::rounds,
     .merge = Weights::row,
     .share = Weights::column,

@@ -119,7 +119,7 @@ constinit const CatalogueEntry entries::swarm{
     .name = "swarm",
     .summary = "a changing leader gathers all models and scatters their mean",
     .options = options,
-    .runs = static_cast<std::uint8_t>(ProtocolKind::server),
+    .runs = only(ProtocolKind::server),
     .usual = ProtocolKind::server,
     .graphs = Graphs::complete,
     .needs = needs,

@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
   app.add_option("--part", part, "what to measure")->check(CLI::IsMember({"protocol", "state", "run"}));
   return bench::run_main(app, argc, argv, [&] {
     const Experiment experiment = bench::read(command);
-    if (experiment.precision != config::Precision::float32) throw std::invalid_argument("memory needs float32");
+    if (experiment.precision != Scalar::float32) throw std::invalid_argument("memory needs float32");
     fix_eigen_blocking();
     if (part == "protocol") return bench::print(of_protocol(experiment), command);
     if (part == "state") return bench::print(of_state(experiment, command), command);

@@ -143,7 +143,7 @@ void refuse_what_is_not_written(const Experiment& experiment) {
   };
   need(experiment.algorithm.name == "draco", "algorithm.name = \"draco\"");
   need(experiment.algorithm.options.word("outbox", "accumulate") == "accumulate", "algorithm.outbox = \"accumulate\"");
-  need(experiment.precision == config::Precision::float32, "precision = \"float32\"");
+  need(experiment.precision == Scalar::float32, "precision = \"float32\"");
   need(experiment.data.partition.kind == config::PartitionKind::iid, "data.partition.kind = \"iid\"");
   need(experiment.model.l2 == 0, "model.l2 = 0");
   need(experiment.model.name == "softmax" || experiment.model.name == "mlp", "model.name = \"softmax\" or \"mlp\"");

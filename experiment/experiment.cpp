@@ -1,7 +1,5 @@
 #include "experiment/experiment.hpp"
 
-#include "experiment/words.hpp"
-
 namespace rubato::config {
 
 namespace {
@@ -42,27 +40,5 @@ std::string to_string(const Fault& fault) {
 }
 
 BadExperiment::BadExperiment(std::vector<Fault> faults) : std::invalid_argument(in_lines(faults)), faults_{std::move(faults)} {}
-
-std::string_view name_of(ClockKind choice) { return word_of(choice); }
-std::string_view name_of(Precision choice) { return word_of(choice); }
-std::string_view name_of(LawKind choice) { return word_of(choice); }
-std::string_view name_of(TimerKind choice) { return word_of(choice); }
-std::string_view name_of(TopologyKind choice) { return word_of(choice); }
-std::string_view name_of(Symmetrise choice) { return word_of(choice); }
-std::string_view name_of(ChannelKind choice) { return word_of(choice); }
-std::string_view name_of(HubKind choice) { return word_of(choice); }
-std::string_view name_of(UnifyVia choice) { return word_of(choice); }
-std::string_view name_of(ProtocolKind choice) { return word_of(choice); }
-std::string_view name_of(MissingRule choice) { return word_of(choice); }
-std::string_view name_of(LateWork choice) { return word_of(choice); }
-std::string_view name_of(MixingKind choice) { return word_of(choice); }
-std::string_view name_of(WeightKind choice) { return word_of(choice); }
-std::string_view name_of(SnapshotAt choice) { return word_of(choice); }
-std::string_view name_of(ChurnKind choice) { return word_of(choice); }
-std::string_view name_of(PartitionKind choice) { return word_of(choice); }
-std::string_view name_of(InitKind choice) { return word_of(choice); }
-std::string_view name_of(ActivationKind choice) { return word_of(choice); }
-std::string_view name_of(HingeKind choice) { return word_of(choice); }
-std::string_view name_of(NormalisationKind choice) { return word_of(choice); }
 
 }  // namespace rubato::config

@@ -13,16 +13,21 @@
 #include <vector>
 
 #include "algos/options.hpp"
+#include "algos/protocol_kind.hpp"
+#include "learning/choices.hpp"
+#include "runtime/choices.hpp"
+#include "runtime/words.hpp"
 
 /// The file as plain values, named as in the file: config::TimerLaw is what the file says, rubato::TimerLaw what runs.
 namespace rubato::config {
 
-// Every choice of the file, in the order in which the file's documentation lists it. `name_of` gives the file's word.
+// The choices that only a file makes, with their words (runtime/words.hpp) in the order of its documentation; those of the
+// engine, the data and the models stand in choices.hpp of their rooms.
 
 enum class ClockKind { virtual_time, wall_time };
-enum class Precision { float32, float64 };
-enum class LawKind { constant, exponential, uniform, lognormal, beta, gamma, shifted_exp, list };
+constexpr std::string_view word_list(ClockKind) { return "virtual|wall"; }
 enum class TimerKind { poisson, fixed, shifted_exp, gamma, lognormal, trace, table, coupled, off };
+constexpr std::string_view word_list(TimerKind) { return "poisson|fixed|shifted_exp|gamma|lognormal|trace|table|coupled|off"; }
 enum class TopologyKind {
   ring,
   directed_ring,
@@ -40,36 +45,46 @@ enum class TopologyKind {
   file,
   edges
 };
-enum class Symmetrise { none, union_, mutual };
-enum class ChangeKind { none, edges, clients, redraw, steps, file };
+constexpr std::string_view word_list(TopologyKind) {
+  return "ring|directed_ring|complete|star|path|bipartite|exponential|one_peer_exponential|torus|grid|erdos_renyi|random_geometric|"
+         "knn|file|edges";
+}
 enum class ChannelKind { ideal, random, table, wireless, rayleigh_threshold, aircomp, bandwidth, trace };
+constexpr std::string_view word_list(ChannelKind) {
+  return "ideal|random|table|wireless|rayleigh_threshold|aircomp|bandwidth|trace";
+}
 enum class AreaKind { disk, square };
+constexpr std::string_view word_list(AreaKind) { return "disk|square"; }
 enum class BandwidthUse { each, shared };
-enum class InterferenceKind { active, all_in_radius, none };
+constexpr std::string_view word_list(BandwidthUse) { return "each|shared"; }
 enum class ThresholdOf { amplitude, power };
+constexpr std::string_view word_list(ThresholdOf) { return "amplitude|power"; }
 enum class UpWhen { gain, time };
+constexpr std::string_view word_list(UpWhen) { return "gain|time"; }
 enum class PointsKind { unit_square, channel };
-enum class HubKind { round_robin, fixed, random, max_degree, table, best_channel };
+constexpr std::string_view word_list(PointsKind) { return "unit_square|channel"; }
 enum class UnifyVia { ideal, transport };
-enum class ProtocolKind { auto_, push, rounds, server, token, pull };
+constexpr std::string_view word_list(UnifyVia) { return "ideal|transport"; }
 enum class MissingRule { wait, drop, symmetric_drop };
+constexpr std::string_view word_list(MissingRule) { return "wait|drop|symmetric_drop"; }
 enum class LateWork { carry_on, discard };
-enum class ChurnKind { join, leave, crash, restart, pause, go_on, partition, heal };
-enum class OriginKind { neighbour, start, checkpoint };
-enum class AwayKind { leave, crash, pause };
+constexpr std::string_view word_list(LateWork) { return "carry_on|discard"; }
 enum class AbsenceKind { drawn, trace };
+constexpr std::string_view word_list(AbsenceKind) { return "drawn|trace"; }
 enum class MixingKind { auto_, metropolis, laplacian, max_degree, uniform_row, uniform_column, draco_row, averaging, explicit_ };
+constexpr std::string_view word_list(MixingKind) {
+  return "auto|metropolis|laplacian|max_degree|uniform_row|uniform_col|draco_row|averaging|explicit";
+}
 enum class WeightKind { receiver_static, sender_static, batch, explicit_ };
+constexpr std::string_view word_list(WeightKind) { return "receiver_static|sender_static|batch|explicit"; }
 enum class SnapshotAt { at_finish, at_start };
-enum class FileFormat { auto_, csv, libsvm, npy, npz, idx, cifar };
-enum class HeaderKind { auto_, names, none };
+constexpr std::string_view word_list(SnapshotAt) { return "at_finish|at_start"; }
 enum class LearnKind { classes, number };
-enum class NormaliseKind { default_, none, unit, standard };
+constexpr std::string_view word_list(LearnKind) { return "classes|number"; }
 enum class PartitionKind { iid, by_class, dirichlet_by_class, dirichlet_by_client, decefl_table3 };
-enum class InitKind { zero, he, xavier, default_ };
-enum class ActivationKind { relu, sigmoid, tanh };
+constexpr std::string_view word_list(PartitionKind) { return "iid|by_class|dirichlet_by_class|dirichlet_by_client|decefl_table3"; }
 enum class HingeKind { plain, squared };
-enum class NormalisationKind { group, batch };
+constexpr std::string_view word_list(HingeKind) { return "plain|squared"; }
 
 /// A number, or the law it is drawn from. In the file a number stands for `constant`, a list for `list`.
 /// Where the number belongs to a client, `list` has one value per client and any other law is drawn once per client;
@@ -136,7 +151,7 @@ struct Topology {
   double probability = 0;                                    // erdos_renyi
   double radius = 0;                                         // random_geometric, unit square
   std::int64_t k = 3;                                        // knn
-  Symmetrise symmetrise = Symmetrise::union_;                // knn
+  Symmetrise symmetrise = Symmetrise::either;                // knn
   PointsKind points = PointsKind::unit_square;               // random_geometric, knn: where clients are
   std::filesystem::path file;                                // file: one edge "source target" a line; absolute
   std::vector<std::pair<std::int64_t, std::int64_t>> edges;  // edges: [source, target]
@@ -178,7 +193,7 @@ struct Channel {
   double bandwidth = 1e7;  // hertz
   BandwidthUse bandwidth_use = BandwidthUse::each;
   double noise_dbm = -174;  // of one hertz
-  InterferenceKind interference = InterferenceKind::active;
+  Interferers interference = Interferers::active;
   double interference_share = 0.1;                         // of the radius
   std::optional<double> message_bytes;                     // wireless, bandwidth; absent: as large as the payload
   double threshold = 0.5;                                  // rayleigh_threshold, aircomp: of the gain of a link that is up
@@ -200,15 +215,15 @@ struct ChurnEvent {
   ChurnKind what = ChurnKind::leave;
   std::vector<std::int64_t> clients;              // not of partition and heal
   std::vector<std::vector<std::int64_t>> groups;  // partition
-  OriginKind from = OriginKind::neighbour;        // join, restart
+  Origin from = Origin::neighbour;                // join, restart
   bool operator==(const ChurnEvent&) const = default;
 };
 
 /// Clients that are there and away in turn.
 struct Absence {
   std::vector<std::int64_t> clients;  // empty: all that nothing else in [churn] names
-  AwayKind away = AwayKind::pause;
-  OriginKind from = OriginKind::neighbour;  // leave, crash
+  ChurnKind away = ChurnKind::pause;
+  Origin from = Origin::neighbour;  // leave, crash
   AbsenceKind kind = AbsenceKind::drawn;
   Law up, down;                 // drawn: seconds
   std::filesystem::path file;   // trace: one line per client, ascending seconds; absolute
@@ -236,7 +251,7 @@ struct Mailbox {
 
 struct Unification {
   std::optional<double> period;  // seconds; absent: never
-  HubKind hub = HubKind::round_robin;
+  HubPolicy hub = HubPolicy::round_robin;
   std::int64_t client = 0;         // fixed
   std::vector<std::int64_t> hubs;  // table: of the 1st, 2nd, ... unification, from the start again at the end
   UnifyVia via = UnifyVia::ideal;
@@ -245,7 +260,7 @@ struct Unification {
 };
 
 struct Protocol {
-  ProtocolKind kind = ProtocolKind::auto_;  // auto: what suits the algorithm
+  std::optional<ProtocolKind> kind;         // absent: what suits the algorithm
   MissingRule missing = MissingRule::wait;  // rounds
   double send_probability = 1;              // rounds: a client sends in a round with this probability
   std::optional<double> compute_phase;      // rounds: seconds; absent: everybody is waited for
@@ -278,23 +293,23 @@ struct Partition {
 
 struct Data {
   std::string name;
-  std::int64_t dimension = 0;             // quadratic, pame_regression, pame_logistic
-  double support = 0.01;                  // pame_*: share of the solution that is not 0
-  double noise = 0.5;                     // pame_regression
-  FileFormat format = FileFormat::auto_;  // files, like the next nine
+  std::int64_t dimension = 0;               // quadratic, pame_regression, pame_logistic
+  double support = 0.01;                    // pame_*: share of the solution that is not 0
+  double noise = 0.5;                       // pame_regression
+  FileFormat format = FileFormat::by_name;  // files, like the next nine
   std::filesystem::path train;
   std::optional<std::filesystem::path> train_labels;  // absent: beside the features
   std::optional<std::filesystem::path> test;          // absent: test_share of the training rows
   std::optional<std::filesystem::path> test_labels;
   std::string label = "last";                           // csv: a column's name or number, last
-  HeaderKind header = HeaderKind::auto_;                // csv
+  FirstLine header = FirstLine::automatic;              // csv
   std::optional<std::vector<std::string>> label_order;  // absent: words in alphabetical order
   LearnKind learn = LearnKind::classes;
   std::int64_t features = 0;        // libsvm; 0: the largest index
   std::vector<std::int64_t> shape;  // channels, height, width; empty: as the file says
   std::int64_t classes = 0;         // files, cwru; 0: those of the training part, 10
   bool one_hot = true;              // poker-hand
-  NormaliseKind normalise = NormaliseKind::default_;
+  Normalise normalise = Normalise::usual;
   double test_share = 0.2;              // where there is no test part
   bool shuffle = true;                  // likewise: drawn, not the last rows
   std::int64_t samples_per_client = 0;  // 0: all that the partition deals
@@ -305,11 +320,11 @@ struct Data {
 
 struct Model {
   std::string name;
-  std::vector<std::int64_t> hidden;                  // may be empty
-  std::vector<std::string> layers;                   // of a free network
-  std::filesystem::path module;                      // absolute; torchscript
-  ActivationKind activation = ActivationKind::relu;  // of hidden layers
-  NormalisationKind normalisation = NormalisationKind::group;
+  std::vector<std::int64_t> hidden;          // may be empty
+  std::vector<std::string> layers;           // of a free network
+  std::filesystem::path module;              // absolute; torchscript
+  Activation activation = Activation::relu;  // of hidden layers
+  Normalisation normalisation = Normalisation::group;
   HingeKind hinge = HingeKind::plain;  // svm
   double dropout = 0;                  // of hidden layers
   double label_smoothing = 0;          // of the cross-entropy
@@ -317,7 +332,7 @@ struct Model {
   double l2 = 0;
   double weight_decay = 0;
   double clip = 0;  // 0: none
-  InitKind init = InitKind::default_;
+  Start init = Start::usual;
   std::optional<std::filesystem::path> init_from;  // absolute; instead of init
   bool operator==(const Model&) const = default;
 };
@@ -400,7 +415,7 @@ struct Experiment {
   ClockKind clock = ClockKind::virtual_time;
   double time_scale = 1;  // wall
   bool saturate = false;  // wall
-  Precision precision = Precision::float32;
+  Scalar precision = Scalar::float32;
   double until = 0;  // seconds of the experiment's own time, > 0
   std::string isa = "auto";
   Record record;
@@ -447,29 +462,6 @@ class BadExperiment : public std::invalid_argument {
  private:
   std::vector<Fault> faults_;
 };
-
-// The file's word for a choice.
-std::string_view name_of(ClockKind);
-std::string_view name_of(Precision);
-std::string_view name_of(LawKind);
-std::string_view name_of(TimerKind);
-std::string_view name_of(TopologyKind);
-std::string_view name_of(Symmetrise);
-std::string_view name_of(ChannelKind);
-std::string_view name_of(HubKind);
-std::string_view name_of(UnifyVia);
-std::string_view name_of(ProtocolKind);
-std::string_view name_of(MissingRule);
-std::string_view name_of(LateWork);
-std::string_view name_of(MixingKind);
-std::string_view name_of(WeightKind);
-std::string_view name_of(SnapshotAt);
-std::string_view name_of(ChurnKind);
-std::string_view name_of(PartitionKind);
-std::string_view name_of(InitKind);
-std::string_view name_of(ActivationKind);
-std::string_view name_of(HingeKind);
-std::string_view name_of(NormalisationKind);
 
 }  // namespace rubato::config
 

@@ -1,11 +1,10 @@
 // Activation: what a layer does to each of its numbers.
 #pragma once
 
+#include "learning/choices.hpp"
 #include "learning/types.hpp"
 
 namespace rubato {
-
-enum class Activation { none, relu, sigmoid, tanh };
 
 /// Every number z becomes max(0, z), 1 / (1 + e^-z) or tanh z.
 template <class Real>

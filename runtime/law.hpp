@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/choices.hpp"
 #include "runtime/random.hpp"
 
 namespace rubato {
 
 struct Law {
-  enum class Kind : std::uint8_t { constant, exponential, uniform, lognormal, gamma, beta, shifted_exponential, list };
+  using Kind = LawKind;
 
   Kind kind = Kind::constant;
   double first = 0;              // constant: the value; exponential: mean; uniform: low; lognormal: mean; gamma: shape; beta: a;

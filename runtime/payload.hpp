@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-namespace rubato {
+#include "runtime/choices.hpp"
 
-enum class Scalar : std::uint8_t { float32, float64, uint32 };
+namespace rubato {
 
 template <class Number>
 inline constexpr Scalar scalar_of = Scalar::float32;

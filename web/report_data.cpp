@@ -236,7 +236,7 @@ bool has_record(const fs::path& folder) {
 }
 
 std::optional<Duration> known_window(const config::Experiment& experiment) {
-  if (experiment.protocol.kind != config::ProtocolKind::push) return {};
+  if (experiment.protocol.kind != ProtocolKind::push) return {};
   return from_seconds(experiment.mailbox.window);
 }
 
@@ -248,7 +248,7 @@ std::string report_data(const fs::path& folder, const config::Experiment& experi
   data["clients"] = clients_of(clients, links ? &*links : nullptr);
   data["graph"] = links ? graph_of({links->columns().size(), links->values()}, clients.rows())
                         : graph_in(make_graph(experiment), clients.rows());
-  data["graph"]["kind"] = std::string(config::name_of(experiment.topology.kind));
+  data["graph"]["kind"] = std::string(word_of(experiment.topology.kind));
   if (fs::exists(folder / "partition.csv")) data["partition"] = partition_of(Table(folder / "partition.csv"), clients.rows());
   if (has_record(folder)) data["timeline"] = timeline_of(folder / "timeline.rbt", experiment, seconds_of(data["summary"]));
   return in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace));

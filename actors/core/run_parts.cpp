@@ -18,7 +18,7 @@ constexpr std::size_t most_kept_bytes = std::size_t{1} << 29;  // of final model
 
 template <class Real>
 ResolvedAlgorithm resolve_own_algorithm(const OwnParts<Real>& own, const Experiment& experiment) {
-  const bool in_rounds = experiment.protocol.kind == config::ProtocolKind::rounds;
+  const bool in_rounds = experiment.protocol.kind == ProtocolKind::rounds;
   return {own.needs, own.merge, own.share, in_rounds ? ProtocolKind::rounds : ProtocolKind::push, nullptr};
 }
 
@@ -84,15 +84,14 @@ void refuse_other_arithmetic(const Experiment& experiment) {
 
 // What the algorithm asks of its protocol: the program's own word, or the catalogue's.
 ResolvedAlgorithm resolve_algorithm_of_run(const Experiment& experiment, const RunOptions& options) {
-  const bool is_double = experiment.precision == config::Precision::float64;
+  const bool is_double = experiment.precision == Scalar::float64;
   if (is_double && options.own_double.algorithm) return resolve_own_algorithm(options.own_double, experiment);
   if (!is_double && options.own_float.algorithm) return resolve_own_algorithm(options.own_float, experiment);
   return resolve_algorithm(experiment);
 }
 
 std::unique_ptr<Task> make_task(const Experiment& experiment, const RunOptions& options) {
-  if (experiment.precision == config::Precision::float64)
-    return make_task<double>(experiment, options.data_dir, options.own_double);
+  if (experiment.precision == Scalar::float64) return make_task<double>(experiment, options.data_dir, options.own_double);
   return make_task<float>(experiment, options.data_dir, options.own_float);
 }
 

@@ -38,11 +38,6 @@ struct Preparation {
 /// The file's task, or that which the options bring along.
 std::unique_ptr<Task> make_task(const config::Experiment& experiment, const RunOptions& options);
 
-/// Of models and what is exchanged of them.
-inline Scalar scalar_of_models(const config::Experiment& experiment) {
-  return experiment.precision == config::Precision::float64 ? Scalar::float64 : Scalar::float32;
-}
-
 /// None if nothing is to be recorded.
 std::unique_ptr<Recorder> make_recorder(const RunOptions& options, std::size_t clients);
 /// Throws RunFailed if the disk did not take it all. `recorder` may be null.

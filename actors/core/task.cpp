@@ -21,34 +21,18 @@ namespace {
 
 using config::Experiment;
 
-std::optional<Start> start_of(config::InitKind init) {
-  if (init == config::InitKind::zero) return Start::zero;
-  if (init == config::InitKind::he) return Start::he;
-  if (init == config::InitKind::xavier) return Start::xavier;
-  return std::nullopt;
-}
-
-Activation activation_of(config::ActivationKind kind) {
-  if (kind == config::ActivationKind::sigmoid) return Activation::sigmoid;
-  return kind == config::ActivationKind::tanh ? Activation::tanh : Activation::relu;
-}
-
-Normalisation normalisation_of(config::NormalisationKind kind) {
-  return kind == config::NormalisationKind::batch ? Normalisation::batch : Normalisation::group;
-}
-
 ModelOptions options_of(const config::Model& model) {
   return {.name = model.name,
           .hidden = {model.hidden.begin(), model.hidden.end()},
-          .activation = activation_of(model.activation),
+          .activation = model.activation,
           .dropout = model.dropout,
           .l2 = model.l2,
           .label_smoothing = model.label_smoothing,
           .squares_hinge = model.hinge == config::HingeKind::squared,
           .layers = model.layers,
           .module = model.module,
-          .normalisation = normalisation_of(model.normalisation),
-          .start = start_of(model.init)};
+          .normalisation = model.normalisation,
+          .start = model.init};
 }
 
 GradientRules rules_of(const config::Model& model, std::vector<Range> exempt) {
@@ -64,7 +48,7 @@ std::optional<Composite> composite_of(const Experiment& experiment) {
   if (experiment.metrics.clients > 0)
     throw std::invalid_argument("metrics.stationarity is true, which needs all clients; leave metrics.clients out");
   const config::Model& model = experiment.model;
-  if (model.clip > 0 || model.weight_decay > 0 || model.normalisation == config::NormalisationKind::batch)
+  if (model.clip > 0 || model.weight_decay > 0 || model.normalisation == Normalisation::batch)
     throw std::invalid_argument(
         "metrics.stationarity is true, which needs the gradients of the loss alone; leave "
         "model.clip, model.weight_decay and batch normalisation out");
@@ -81,53 +65,22 @@ std::string_view model_of(const config::Data& data) {
 
 bool is_made_up(const config::Data& data) { return !model_of(data).empty(); }
 
-FirstLine first_line_of(config::HeaderKind header) {
-  if (header == config::HeaderKind::names) return FirstLine::names;
-  return header == config::HeaderKind::none ? FirstLine::sample : FirstLine::automatic;
-}
-
-FileFormat format_of(config::FileFormat format) {
-  switch (format) {
-    case config::FileFormat::csv:
-      return FileFormat::csv;
-    case config::FileFormat::libsvm:
-      return FileFormat::libsvm;
-    case config::FileFormat::npy:
-      return FileFormat::npy;
-    case config::FileFormat::npz:
-      return FileFormat::npz;
-    case config::FileFormat::idx:
-      return FileFormat::idx;
-    case config::FileFormat::cifar:
-      return FileFormat::cifar;
-    case config::FileFormat::auto_:
-      break;
-  }
-  return FileFormat::by_name;
-}
-
 DataFiles files_of(const config::Data& data) {
-  return {.format = format_of(data.format),
+  return {.format = data.format,
           .train = data.train,
           .train_labels = data.train_labels.value_or(""),
           .test = data.test.value_or(""),
           .test_labels = data.test_labels.value_or(""),
           .label = data.label,
-          .first_line = first_line_of(data.header),
+          .first_line = data.header,
           .order = data.label_order.value_or(std::vector<std::string>{}),
           .features = static_cast<std::uint32_t>(data.features),
           .shape = data.shape,
           .are_targets = data.learn == config::LearnKind::number};
 }
 
-Normalise normalise_of(config::NormaliseKind kind) {
-  if (kind == config::NormaliseKind::none) return Normalise::none;
-  if (kind == config::NormaliseKind::unit) return Normalise::unit;
-  return kind == config::NormaliseKind::standard ? Normalise::standard : Normalise::usual;
-}
-
 DataOptions options_of(const config::Data& data, std::uint64_t seed) {
-  return {.normalise = normalise_of(data.normalise),
+  return {.normalise = data.normalise,
           .test_share = data.test_share,
           .shuffle = data.shuffle,
           .seed = seed,
@@ -306,7 +259,7 @@ class TaskOf final : public Task {
   void start(const config::Model& model) {
     start_.setZero(learners_.front()->dimension());
     if (model.init_from) return start_from(*model.init_from);
-    if (model.init == config::InitKind::zero) return;
+    if (model.init == Start::zero) return;
     Stream stream(seed_, no_client, Purpose::init);
     learners_.front()->initialise(view(start_), stream);
   }

@@ -98,7 +98,7 @@ class VirtualHost {
   template <class Condition>
   void wait_until(Condition condition);
   void wait_for_receipts();
-  Scalar scalar() const { return scalar_of_models(experiment_); }
+  Scalar scalar() const { return experiment_.precision; }
   const Client& client(ClientId id) { return *virtual_run_->client_pool().clients[id.value]; }
 
   const Experiment& experiment_;

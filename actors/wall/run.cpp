@@ -155,7 +155,7 @@ void require_wall_can_run(const Experiment& experiment, const Timing& timing) {
   const bool waits = timing.protocol() == ProtocolKind::server || timing.protocol() == ProtocolKind::token ||
                      timing.protocol() == ProtocolKind::pull;
   if (waits && !experiment.mailbox.deadline && !experiment.roster.empty())
-    throw std::invalid_argument("mailbox.deadline: protocol.kind = \"" + std::string(name_of(timing.protocol())) +
+    throw std::invalid_argument("mailbox.deadline: protocol.kind = \"" + std::string(word_of(timing.protocol())) +
                                 "\" needs it in real time on several hosts, which may lose a message for good");
   if (experiment.metrics.stationarity && !experiment.roster.empty())
     throw std::invalid_argument("metrics.stationarity: over several hosts it is measured in virtual time only");
@@ -335,7 +335,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   WallHost host(experiment, *parts.task, *parts.timing, options, record, &network);
   ItemExchange items(membership, transport, host.client_pool().pool);
   items.allow(most_tensors * (parts.task->dimension() + 1) * sizeof(double));
-  WallGathering gathering(membership, items, network.host_of, host.client_pool().pool, scalar_of_models(experiment),
+  WallGathering gathering(membership, items, network.host_of, host.client_pool().pool, experiment.precision,
                           parts.task->dimension());
   struct Parting {  // before what hears the assembly goes
     Membership& membership;

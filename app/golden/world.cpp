@@ -109,11 +109,6 @@ Json answer_sequence(const Call& call) {  // one_peer_exponential(8,t=0..3)
   return graphs;
 }
 
-topologies::Symmetrise to_rule(const std::string& word) {
-  if (word == "none") return topologies::Symmetrise::none;
-  return word == "mutual" ? topologies::Symmetrise::both : topologies::Symmetrise::either;
-}
-
 Graph random_graph(const Call& call, const Json& golden_case) {
   if (call.name == "erdos_renyi") {
     const auto uniforms = golden_case.at("uniforms").get<std::vector<double>>();
@@ -123,7 +118,8 @@ Graph random_graph(const Call& call, const Json& golden_case) {
   const std::vector<Point> points = to_points(golden_case);
   if (call.name == "rgg") return topologies::random_geometric(points, call.number(1));
   if (call.name == "knn")
-    return topologies::nearest_neighbours(points, call.whole(1), to_rule(call.arguments.size() > 2 ? call.arguments[2] : "union"));
+    return topologies::nearest_neighbours(points, call.whole(1),
+                                          choice_of<Symmetrise>(call.arguments.size() > 2 ? call.arguments[2] : "union"));
   throw std::invalid_argument("no generator " + call.name);
 }
 

@@ -28,7 +28,7 @@ int main() {
   rubato::Experiment experiment;
   experiment.name = "embedding";
   experiment.until = 1000;
-  experiment.precision = rubato::config::Precision::float64;
+  experiment.precision = rubato::Scalar::float64;
   experiment.clients.count = 8;
   experiment.algorithm.name = "draco";
   experiment.algorithm.options.set("eta", 0.02);

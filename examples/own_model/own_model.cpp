@@ -59,7 +59,7 @@ int main() {
   rubato::Experiment experiment;
   experiment.name = "own_model";
   experiment.until = 400;
-  experiment.precision = rubato::config::Precision::float64;
+  experiment.precision = rubato::Scalar::float64;
   experiment.clients.count = 10;
   experiment.algorithm.name = "dpsgd";
   experiment.algorithm.options.set("eta", 0.02);

@@ -91,8 +91,6 @@ std::vector<double> powers_of(const Experiment& experiment) {
 }
 
 std::unique_ptr<Channel> make_wireless(const Experiment& experiment, std::vector<Point> places) {
-  static_assert(static_cast<int>(config::InterferenceKind::active) == static_cast<int>(Interferers::active) &&
-                static_cast<int>(config::InterferenceKind::none) == static_cast<int>(Interferers::none));
   const config::Channel& channel = experiment.channel;
   WirelessSettings settings;
   settings.radio.path_loss_exponent = channel.path_loss;
@@ -102,7 +100,7 @@ std::unique_ptr<Channel> make_wireless(const Experiment& experiment, std::vector
   settings.radio.noise_dbm_per_hertz = channel.noise_dbm;
   settings.radio.interference_radius = channel.interference_share * channel.radius;
   settings.power = powers_of(experiment);
-  settings.interferers = static_cast<Interferers>(channel.interference);
+  settings.interferers = channel.interference;
   if (experiment.mailbox.deadline) settings.longest = from_seconds(*experiment.mailbox.deadline);
   return std::make_unique<WirelessChannel>(seed_of(experiment), std::move(settings), wanderers(experiment, std::move(places)));
 }
@@ -162,9 +160,9 @@ void check_links(const config::Channel& channel, const Channel* made, const Grap
 }
 
 void require_hub(const Experiment& experiment) {
-  if (experiment.unification.hub != config::HubKind::best_channel || experiment.channel.kind == ChannelKind::wireless) return;
+  if (experiment.unification.hub != HubPolicy::best_channel || experiment.channel.kind == ChannelKind::wireless) return;
   throw std::invalid_argument("unification.hub = \"best_channel\": channel.kind = \"" +
-                              std::string(name_of(experiment.channel.kind)) + "\" knows no SINR; it needs \"wireless\"");
+                              std::string(word_of(experiment.channel.kind)) + "\" knows no SINR; it needs \"wireless\"");
 }
 
 std::vector<Point> usual_places(const Experiment& experiment) {
@@ -177,7 +175,7 @@ std::vector<Point> usual_places(const Experiment& experiment) {
 std::vector<Point> connected_places(const Experiment& experiment, TopologyOptions options) {
   const config::Channel& channel = experiment.channel;
   if (channel.kind != ChannelKind::wireless)
-    throw std::invalid_argument("topology.points = \"channel\": channel.kind = \"" + std::string(name_of(channel.kind)) +
+    throw std::invalid_argument("topology.points = \"channel\": channel.kind = \"" + std::string(word_of(channel.kind)) +
                                 "\" has no places; it needs \"wireless\"");
   if (channel.positions) return usual_places(experiment);
   for (std::uint32_t attempt = 0; attempt < most_draws; ++attempt) {

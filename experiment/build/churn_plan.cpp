@@ -13,11 +13,6 @@ namespace rubato {
 
 namespace {
 
-using What = ChurnLine::What;
-
-static_assert(static_cast<int>(config::ChurnKind::heal) == static_cast<int>(What::heal) &&
-              static_cast<int>(config::OriginKind::checkpoint) == static_cast<int>(Origin::checkpoint));
-
 std::vector<ClientId> to_clients(const std::vector<std::int64_t>& numbers) {
   std::vector<ClientId> clients;
   for (const std::int64_t number : numbers) clients.push_back({static_cast<std::uint32_t>(number)});
@@ -27,24 +22,12 @@ std::vector<ClientId> to_clients(const std::vector<std::int64_t>& numbers) {
 ChurnLine to_line(const config::ChurnEvent& event, std::size_t place) {
   ChurnLine line;
   line.at = Time{from_seconds(event.at)};
-  line.what = static_cast<What>(event.what);
+  line.what = event.what;
   line.clients = to_clients(event.clients);
   for (const auto& group : event.groups) line.groups.push_back(to_clients(group));
-  line.from = static_cast<Origin>(event.from);
+  line.from = event.from;
   line.name = "churn.events[" + std::to_string(place) + "]";
   return line;
-}
-
-What to_away(config::AwayKind away) {
-  switch (away) {
-    case config::AwayKind::leave:
-      return What::leave;
-    case config::AwayKind::crash:
-      return What::crash;
-    case config::AwayKind::pause:
-      break;
-  }
-  return What::pause;
 }
 
 // Whom the script, or an absence before this one, has named.
@@ -76,8 +59,8 @@ AbsenceLaw to_law(const config::Absence& absence, const Named& named, std::int64
                                   " is named in churn.events, too; what happens to it must be said in one place");
   }
   law.clients = absence.clients.empty() ? named.others(clients) : to_clients(absence.clients);
-  law.away = to_away(absence.away);
-  law.from = static_cast<Origin>(absence.from);
+  law.away = absence.away;
+  law.from = absence.from;
   law.until = Time{from_seconds(absence.until.value_or(end))};
   if (absence.kind == config::AbsenceKind::trace) {
     law.trace = read_trace(absence.file.string(), static_cast<std::size_t>(clients));

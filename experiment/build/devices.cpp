@@ -38,7 +38,7 @@ std::vector<double> costs(const config::Experiment& experiment, const config::La
   const config::Clients& clients = experiment.clients;
   const auto seed = static_cast<std::uint64_t>(experiment.seed);
   const bool is_by_class = std::ranges::any_of(clients.classes, [&](const auto& device) { return of_class(device).has_value(); });
-  if (!is_by_class && law.law == config::LawKind::constant) return {law.value};
+  if (!is_by_class && law.law == LawKind::constant) return {law.value};
   const auto classes = classes_of(clients, seed);
   std::vector<double> all(classes.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) {

@@ -19,24 +19,24 @@
 namespace rubato {
 
 Law law_of(const config::Law& law) {
-  using Kind = config::LawKind;
+  using Kind = LawKind;
   switch (law.law) {
     case Kind::constant:
       return Law::constant(law.value);
     case Kind::exponential:
-      return {.kind = Law::Kind::exponential, .first = law.mean};
+      return {.kind = law.law, .first = law.mean};
     case Kind::uniform:
-      return {.kind = Law::Kind::uniform, .first = law.low, .second = law.high};
+      return {.kind = Kind::uniform, .first = law.low, .second = law.high};
     case Kind::lognormal:
-      return {.kind = Law::Kind::lognormal, .first = law.mean, .second = law.sigma};
+      return {.kind = Kind::lognormal, .first = law.mean, .second = law.sigma};
     case Kind::beta:
-      return {.kind = Law::Kind::beta, .first = law.a, .second = law.b};
+      return {.kind = Kind::beta, .first = law.a, .second = law.b};
     case Kind::gamma:
-      return {.kind = Law::Kind::gamma, .first = law.shape, .second = law.rate};
-    case Kind::shifted_exp:
-      return {.kind = Law::Kind::shifted_exponential, .first = law.min, .second = law.rate};
+      return {.kind = Kind::gamma, .first = law.shape, .second = law.rate};
+    case Kind::shifted_exponential:
+      return {.kind = Kind::shifted_exponential, .first = law.min, .second = law.rate};
     case Kind::list:
-      return {.kind = Law::Kind::list, .values = law.values};
+      return {.kind = Kind::list, .values = law.values};
   }
   return {};
 }
@@ -138,16 +138,13 @@ std::vector<TimerLaw> to_timers(const config::TimerLaw& law, std::uint64_t seed,
 UnificationPlan to_plan(const config::Unification& unification) {
   UnificationPlan plan;
   if (unification.period) plan.period = from_seconds(*unification.period);
-  plan.policy = static_cast<HubPolicy>(unification.hub);
+  plan.policy = unification.hub;
   plan.fixed = ClientId{static_cast<std::uint32_t>(unification.client)};
   for (const std::int64_t hub : unification.hubs) plan.table.push_back(ClientId{static_cast<std::uint32_t>(hub)});
   plan.via_transport = unification.via == config::UnifyVia::transport;
   plan.clears_mailbox = unification.clears_mailbox;
   return plan;
 }
-
-static_assert(static_cast<int>(config::HubKind::best_channel) == static_cast<int>(HubPolicy::best_channel) &&
-              static_cast<int>(config::HubKind::fixed) == static_cast<int>(HubPolicy::fixed));
 
 // A number for every directed link from what is known of its ends.
 template <class Weight>
@@ -211,7 +208,7 @@ std::string sum_fault(const MixingMatrix& matrix, Weights weights) {
 
 MixingMatrix make_weights(config::MixingKind kind, const DenseMatrix& given, Weights weights, const char* key, const Graph& graph) {
   MixingOptions options;
-  options.kind = std::string(kind == config::MixingKind::auto_ ? usual_rule(weights) : config::name_of(kind));
+  options.kind = std::string(kind == config::MixingKind::auto_ ? usual_rule(weights) : word_of(kind));
   options.weights = given;
   MixingMatrix matrix = make_mixing(options, graph);
   if (const std::string fault = sum_fault(matrix, weights); !fault.empty())
@@ -230,7 +227,7 @@ MailboxLimits to_limits(const config::Mailbox& mailbox) {
 TopologyOptions to_options(const Experiment& experiment) {
   const config::Topology& topology = experiment.topology;
   TopologyOptions options;
-  options.kind = std::string(config::name_of(topology.kind));
+  options.kind = std::string(word_of(topology.kind));
   if (topology.kind == config::TopologyKind::random_geometric) options.kind = "rgg";
   options.rows = static_cast<std::size_t>(topology.rows);
   options.columns = static_cast<std::size_t>(topology.columns);
@@ -239,7 +236,7 @@ TopologyOptions to_options(const Experiment& experiment) {
   options.step = static_cast<std::size_t>(topology.step);
   options.probability = topology.probability;
   options.radius = topology.radius;
-  options.symmetrise = std::string(config::name_of(topology.symmetrise));
+  options.symmetrise = topology.symmetrise;
   options.file = topology.file.string();
   options.is_directed = topology.directed;
   if (topology.points == config::PointsKind::channel) options.points = connected_places(experiment, options);
@@ -318,8 +315,7 @@ std::vector<Graph> graphs_of_edges(const config::Topology& topology, std::size_t
 }
 
 GraphChange to_change(const config::Topology& topology) {
-  static_assert(static_cast<int>(config::ChangeKind::file) == static_cast<int>(GraphChange::Kind::file));
-  return {static_cast<GraphChange::Kind>(topology.change), topology.activation, static_cast<std::size_t>(topology.graphs)};
+  return {topology.change, topology.activation, static_cast<std::size_t>(topology.graphs)};
 }
 
 }  // namespace
@@ -327,7 +323,7 @@ GraphChange to_change(const config::Topology& topology) {
 namespace {
 
 bool follows_wanderers(const config::Topology& topology) {
-  return topology.change == config::ChangeKind::redraw && topology.points == config::PointsKind::channel;
+  return topology.change == ChangeKind::redraw && topology.points == config::PointsKind::channel;
 }
 
 // Of those who are near each other at each change; after the end of the run the first one would come again.
@@ -369,22 +365,15 @@ std::vector<Graph> make_graphs(const Experiment& experiment) {
 Graph make_graph(const Experiment& experiment) { return whole_of(make_graphs(experiment)); }
 
 ResolvedAlgorithm resolve_algorithm(const Experiment& experiment) {
-  using Kind = config::ProtocolKind;
   const CatalogueEntry& entry = catalogue_entry(experiment.algorithm.name);
-  static constexpr std::pair<Kind, ProtocolKind> words[] = {{Kind::push, ProtocolKind::push},
-                                                            {Kind::rounds, ProtocolKind::rounds},
-                                                            {Kind::server, ProtocolKind::server},
-                                                            {Kind::token, ProtocolKind::token},
-                                                            {Kind::pull, ProtocolKind::pull}};
-  ProtocolKind protocol = entry.usual;
-  for (const auto& [kind, runs] : words)
-    if (kind == experiment.protocol.kind) protocol = runs;
+  const ProtocolKind protocol = experiment.protocol.kind.value_or(entry.usual);
   if (!entry.runs_under(protocol)) {
     std::string known;
-    for (const auto& [kind, runs] : words)
-      if (entry.runs_under(runs)) known += (known.empty() ? "" : ", ") + std::string(name_of(runs));
+    for (const ProtocolKind kind :
+         {ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::server, ProtocolKind::token, ProtocolKind::pull})
+      if (entry.runs_under(kind)) known += (known.empty() ? "" : ", ") + std::string(word_of(kind));
     throw std::invalid_argument("algorithm.name = \"" + experiment.algorithm.name + "\" does not run under protocol.kind = \"" +
-                                std::string(name_of(protocol)) + "\"; it runs under: " + known);
+                                std::string(word_of(protocol)) + "\"; it runs under: " + known);
   }
   return {entry.needs(experiment.algorithm.options), entry.merge, entry.share, protocol, &entry};
 }
@@ -434,7 +423,7 @@ void Timing::configure_weights(const Experiment& experiment, const ResolvedAlgor
 void Timing::configure_changing_weights(const Experiment& experiment, const ResolvedAlgorithm& resolved,
                                         std::span<const Graph> graphs) {
   if (protocol_ != ProtocolKind::rounds && protocol_ != ProtocolKind::push)
-    throw std::invalid_argument("topology.change: protocol.kind = \"" + std::string(name_of(protocol_)) +
+    throw std::invalid_argument("topology.change: protocol.kind = \"" + std::string(word_of(protocol_)) +
                                 "\" needs a graph that stays; \"push\" and \"rounds\" do not");
   if (protocol_ == ProtocolKind::rounds && follows_wanderers(experiment.topology))
     throw std::invalid_argument(
@@ -545,7 +534,7 @@ Timing::Timing(std::span<const Graph> graphs, const Experiment& experiment, cons
 void Timing::configure_churn(const Experiment& experiment, const ResolvedAlgorithm& resolved, std::ostream& notes) {
   churn = make_churn_plan(experiment);
   if (churn.is_empty()) return;
-  const std::string kind = "protocol.kind = \"" + std::string(name_of(protocol_)) + "\"";
+  const std::string kind = "protocol.kind = \"" + std::string(word_of(protocol_)) + "\"";
   if (protocol_ != ProtocolKind::push && protocol_ != ProtocolKind::pull)
     throw std::invalid_argument("churn: " + kind + " holds everybody together; use \"push\" or \"pull\"");
   if (protocol_ == ProtocolKind::pull && conductor.retransmits)
@@ -569,7 +558,7 @@ void Timing::configure_fading(const Experiment& experiment, const ResolvedAlgori
     throw std::invalid_argument("protocol.missing = \"wait\" waits for ever on a link that is down for its round; use \"drop\"");
   if (!mixes) return;
   if (settings.merge_weights.size() > 1)
-    throw std::invalid_argument("channel.kind = \"" + std::string(name_of(experiment.channel.kind)) +
+    throw std::invalid_argument("channel.kind = \"" + std::string(word_of(experiment.channel.kind)) +
                                 "\": its links come and go, so topology.change and topology.cycle must not");
   fading = std::make_unique<FadingLinks>(graph, fading_of(experiment));
   settings.fading = fading.get();
@@ -612,9 +601,9 @@ void Timing::configure_centred(const Experiment& experiment) {
   conductor.retransmits = !experiment.mailbox.deadline;
   if (conductor.retransmits) check_waiting(experiment.channel);
   if (experiment.mailbox.cap)
-    throw std::invalid_argument("mailbox.cap: protocol.kind = \"" + std::string(name_of(protocol_)) + "\" has no reception cap");
+    throw std::invalid_argument("mailbox.cap: protocol.kind = \"" + std::string(word_of(protocol_)) + "\" has no reception cap");
   if (experiment.unification.period)
-    throw std::invalid_argument("unification.period: protocol.kind = \"" + std::string(name_of(protocol_)) + "\" is not unified");
+    throw std::invalid_argument("unification.period: protocol.kind = \"" + std::string(word_of(protocol_)) + "\" is not unified");
 }
 
 // In rounds a period counts rounds: one round stands for one second of its paper.
@@ -662,7 +651,7 @@ bool Timing::misses_nothing() const {
 void Timing::require_intervals() const {
   const TimerLaw& law = settings.compute.front();
   if (law.ticks_by_itself() && law.kind != TimerLaw::Kind::table) return;
-  throw std::invalid_argument("clients.compute: protocol.kind = \"" + std::string(name_of(protocol_)) +
+  throw std::invalid_argument("clients.compute: protocol.kind = \"" + std::string(word_of(protocol_)) +
                               "\" needs a law of intervals: poisson, fixed, shifted_exp, gamma or lognormal");
 }
 

@@ -12,7 +12,6 @@
 
 #include "experiment/experiment.hpp"
 #include "experiment/file/keys.hpp"
-#include "experiment/words.hpp"
 
 namespace rubato::config {
 
@@ -129,6 +128,7 @@ struct Convert {
   }
   template <class Member>
   static void read(const Value& value, std::optional<Member>& field) {
+    if constexpr (std::is_enum_v<Member>) return void(field = choice_of<std::optional<Member>>(*value.as<std::string>()));
     field.reset();
     if (!value.is_text("none")) read(value, field.emplace());
   }
@@ -167,6 +167,7 @@ struct Convert {
   static Value write(const std::pair<std::int64_t, std::int64_t>& edge) { return {List{write(edge.first), write(edge.second)}}; }
   template <class Member>
   static Value write(const std::optional<Member>& field) {
+    if constexpr (std::is_enum_v<Member>) return {std::string(word_of(field))};
     return field ? write(*field) : Value{std::string("none")};
   }
   template <class Member>
@@ -242,7 +243,7 @@ Field<Struct> required(std::string_view name, Member Struct::*member, Range rang
   field.element = ElementOf<Member>::name();
   field.meaning = meaning;
   field.range = range;
-  if constexpr (std::is_enum_v<Member>) field.choices = words<Member>;
+  if constexpr (TypeOf<Member>::value == Type::choice) field.choices = word_list(Member{});
   field.read = [member](const Value& value, Struct& object) { Convert::read(value, object.*member); };
   field.write = [member](const Struct& object) { return Convert::write(object.*member); };
   return field;

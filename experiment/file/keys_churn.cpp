@@ -32,7 +32,7 @@ Fields<ChurnEvent> rows_of(const ChurnEvent*) {
 Fields<Absence> rows_of(const Absence*) {
   return {
       key("clients", &Absence::clients, count_from_0, "who; []: all whom nothing else in [churn] names"),
-      key("away", &Absence::away, "how they go"),
+      key("away", &Absence::away, "how they go").one_of("leave|crash|pause"),
       key("from", &Absence::from, "what they come back with").with("away=leave|crash"),
       key("kind", &Absence::kind, "drawn: seconds there and away follow laws; trace: they are read"),
       required("up", &Absence::up, not_negative, "seconds there, drawn each time").with("kind=drawn"),

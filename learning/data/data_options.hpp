@@ -6,13 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace rubato {
+#include "learning/choices.hpp"
 
-/// Of features, with the numbers of the training part. `usual`: what the set is commonly given, which the list of named
-/// sets says; of other files, images become 0 to 1 and all else stays. `none`: as it stands in the file. `unit`: from 0
-/// to 1 (images whose file has bytes: a byte / 255). `standard`: mean 0 and deviation 1 (images: for each channel).
-/// What is constant becomes 0.
-enum class Normalise { usual, none, unit, standard };
+namespace rubato {
 
 struct DataOptions {
   Normalise normalise = Normalise::usual;
@@ -26,12 +22,6 @@ struct DataOptions {
   /// poker-hand: a column for every suit and rank of a card, instead of the two numbers.
   bool one_hot = true;
 };
-
-/// What the first line of a csv file is: column names, a sample, or something to be passed over. `automatic`: names, if
-/// it has the label's name, or another field that is neither a number nor a missing one (nothing, ? or NaN).
-enum class FirstLine { automatic, names, sample, skipped };
-
-enum class FileFormat { by_name, csv, libsvm, npy, npz, idx, cifar };
 
 /// Own files. Empty paths: not there.
 struct DataFiles {

@@ -5,14 +5,11 @@
 #include <vector>
 
 #include "learning/activation.hpp"
+#include "learning/choices.hpp"
 #include "learning/model.hpp"
 #include "learning/models/loss.hpp"
 
 namespace rubato {
-
-/// Where training starts: weights 0, or normal with variance 2 / inputs (he) or 2 / (inputs + outputs) (xavier) of
-/// their layer; biases are 0.
-enum class Start { zero, he, xavier };
 
 struct DenseForm {
   Index inputs = 0;

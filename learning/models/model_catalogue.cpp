@@ -25,6 +25,8 @@ void require_classes(const ModelOptions& options, std::uint32_t classes) {
                               "\", which tells classes apart; for data with numbers to learn, allowed are linear, mlp");
 }
 
+Start start_of(const ModelOptions& options, Start usual) { return options.start == Start::usual ? usual : options.start; }
+
 DenseForm dense_form(const ModelOptions& options, Index inputs, std::uint32_t classes) {
   return {.inputs = inputs,
           .classes = classes,
@@ -32,7 +34,7 @@ DenseForm dense_form(const ModelOptions& options, Index inputs, std::uint32_t cl
           .dropout = options.dropout,
           .l2 = options.l2,
           .label_smoothing = options.label_smoothing,
-          .start = options.start.value_or(Start::zero)};
+          .start = start_of(options, Start::zero)};
 }
 
 DenseForm linear_form(const ModelOptions& options, Index inputs, std::uint32_t classes) {
@@ -49,7 +51,7 @@ DenseForm perceptron_form(const ModelOptions& options, Index inputs, std::uint32
   DenseForm form = dense_form(options, inputs, classes);
   form.hidden = options.name == "decefl_dnn" ? decefl_hidden : options.hidden;
   if (classes == 0) form.loss = Loss::squared;
-  form.start = options.start.value_or(options.activation == Activation::relu ? Start::he : Start::xavier);
+  form.start = start_of(options, options.activation == Activation::relu ? Start::he : Start::xavier);
   return form;
 }
 

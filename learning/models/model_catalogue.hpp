@@ -28,7 +28,7 @@ struct ModelOptions {
   std::vector<std::string> layers{};
   std::filesystem::path module{};
   Normalisation normalisation = Normalisation::group;
-  std::optional<Start> start{};  ///< none: what suits the model
+  Start start = Start::usual;
 };
 
 struct KnownModel {

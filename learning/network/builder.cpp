@@ -10,6 +10,7 @@
 #include "learning/network/layer_words.hpp"
 #include "learning/network/normalisation.hpp"
 #include "learning/network/pooling.hpp"
+#include "runtime/words.hpp"
 
 namespace rubato {
 
@@ -71,10 +72,7 @@ class Builder {
     if (layer.word == "norm") return norm(shape_, takes_next("relu"));
     if (layer.word == "residual") return residual(layer);
     if (layer.word == "flatten") return;
-    const Activation kind = layer.word == "relu"      ? Activation::relu
-                            : layer.word == "sigmoid" ? Activation::sigmoid
-                                                      : Activation::tanh;
-    append(make_activation<Real>(kind, shape_.size()), shape_);
+    append(make_activation<Real>(choice_of<Activation>(layer.word), shape_.size()), shape_);
   }
 
   bool is_next(const std::string& word, std::size_t ahead = 1) const {

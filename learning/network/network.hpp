@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "learning/choices.hpp"
 #include "learning/model.hpp"
 #include "learning/shape.hpp"
 
@@ -12,8 +13,6 @@ namespace rubato {
 
 /// What `norm` stands for in a list of layers: over groups of channels of each sample (its groups are 8, or as many as
 /// divide the channels), or over the batch, with running statistics among the parameters.
-enum class Normalisation { group, batch };
-
 /// A network from a sample's shape to the classes. A layer is a word with its numbers:
 ///   conv OUTPUTS KERNEL [stride S] [pad P | same]     maxpool SIZE [stride S] [pad P]     meanpool
 ///   dense OUTPUTS     relu     sigmoid     tanh       dropout CHANCE     norm             flatten

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/choices.hpp"
 #include "runtime/world/graph.hpp"
 #include "runtime/world/mixing.hpp"
 #include "runtime/world/topology.hpp"
@@ -15,14 +16,7 @@
 namespace rubato {
 
 struct GraphChange {
-  enum class Kind : std::uint8_t {
-    none,
-    edges,    ///< each edge is there with a chance of its own
-    clients,  ///< each client is, and with it its edges to others that are
-    redraw,   ///< a random kind is drawn anew, connected or not
-    steps,    ///< one_peer_exponential: the next step of its sequence
-    file      ///< the third number of a line says in which graph the edge is
-  };
+  using Kind = ChangeKind;
   Kind kind = Kind::none;
   double chance = 0.5;       ///< edges, clients: in (0, 1]
   std::size_t graphs = 100;  ///< edges, clients, redraw: after so many the first one comes again

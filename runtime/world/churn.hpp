@@ -6,22 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "runtime/choices.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/law.hpp"
 #include "runtime/time.hpp"
 
 namespace rubato {
 
-/// What a client begins a life with.
-enum class Origin : std::uint8_t {
-  neighbour,   ///< its first state with the model of a neighbour who is there; its own where there is none
-  start,       ///< its first state
-  checkpoint,  ///< the state that was saved last; its first one if nothing was saved
-};
-
 /// One line of a script.
 struct ChurnLine {
-  enum class What : std::uint8_t { join, leave, crash, restart, pause, go_on, partition, heal };
+  using What = ChurnKind;
   Time at{};
   What what = What::leave;
   std::vector<ClientId> clients{};              ///< not of partition and heal

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "runtime/random.hpp"
+#include "runtime/words.hpp"
 #include "runtime/world/edge_list.hpp"
 
 namespace rubato {
@@ -129,13 +130,6 @@ Graph star_of(const TopologyOptions& options, std::size_t clients) {
   return topologies::star(clients, id(options.center));
 }
 
-topologies::Symmetrise symmetrise_of(const TopologyOptions& options) {
-  if (options.symmetrise == "none") return topologies::Symmetrise::none;
-  if (options.symmetrise == "union") return topologies::Symmetrise::either;
-  if (options.symmetrise == "mutual") return topologies::Symmetrise::both;
-  refuse("symmetrise", '"' + options.symmetrise + '"', "allowed are \"none\", \"union\" and \"mutual\"");
-}
-
 void check_points(const TopologyOptions& options, std::size_t clients) {
   if (options.points.empty()) return;
   if (options.points.size() != clients)
@@ -164,7 +158,7 @@ Graph draw_connected(const TopologyOptions& options, const std::function<Graph()
   }
   refuse("kind", '"' + options.kind + '"',
          "with " + settings + " none of " + std::to_string(most_draws) + " draws was " +
-             (options.symmetrise == "none" && options.kind == "knn" ? "strongly " : "") + "connected; " + advice);
+             (options.symmetrise == Symmetrise::none && options.kind == "knn" ? "strongly " : "") + "connected; " + advice);
 }
 
 Graph draw_erdos_renyi(const TopologyOptions& options, std::size_t clients, Stream& stream) {
@@ -187,7 +181,7 @@ Graph draw_random_geometric(const TopologyOptions& options, std::size_t clients,
 }
 
 Graph draw_nearest_neighbours(const TopologyOptions& options, std::size_t clients, Stream& stream) {
-  const auto symmetrise = symmetrise_of(options);
+  const Symmetrise symmetrise = options.symmetrise;
   if (options.k == 0 || options.k >= clients)
     refuse("k", options.k, "allowed are 1 .. " + std::to_string(clients - 1) + ", the number of other clients");
   check_points(options, clients);
@@ -195,8 +189,8 @@ Graph draw_nearest_neighbours(const TopologyOptions& options, std::size_t client
   if (!options.points.empty()) return topologies::nearest_neighbours(options.points, options.k, symmetrise);
   return draw_connected(
       options, [&] { return topologies::nearest_neighbours(draw_points(clients, stream), options.k, symmetrise); },
-      std::to_string(clients) + " clients, k " + std::to_string(options.k) + " and symmetrise " + options.symmetrise,
-      options.symmetrise == "union" ? "raise topology.k" : "raise topology.k or set topology.symmetrise to \"union\"");
+      std::to_string(clients) + " clients, k " + std::to_string(options.k) + " and symmetrise " + std::string(word_of(symmetrise)),
+      symmetrise == Symmetrise::either ? "raise topology.k" : "raise topology.k or set topology.symmetrise to \"union\"");
 }
 
 std::optional<Graph> draw_random(const TopologyOptions& options, std::size_t clients, Stream stream) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/choices.hpp"
 #include "runtime/world/graph.hpp"
 #include "runtime/world/points.hpp"
 
@@ -19,14 +20,14 @@ struct TopologyOptions {
   std::string kind = "ring";
   /// grid, torus. 0: follows from the other; both 0: the most square shape.
   std::size_t rows = 0, columns = 0;
-  std::size_t center = 0;            ///< star
-  std::size_t k = 3;                 ///< knn: neighbours of each client, 1 .. clients - 1
-  std::size_t step = 0;              ///< one_peer_exponential: which graph of the sequence
-  double probability = 0;            ///< erdos_renyi: of each edge, in (0, 1]
-  double radius = 0;                 ///< rgg: in the unit of the points, > 0
-  std::string symmetrise = "union";  ///< knn: none, union, mutual
-  std::string file;                  ///< file: the path of an edge list
-  bool is_directed = false;          ///< file: what its edges mean
+  std::size_t center = 0;                      ///< star
+  std::size_t k = 3;                           ///< knn: neighbours of each client, 1 .. clients - 1
+  std::size_t step = 0;                        ///< one_peer_exponential: which graph of the sequence
+  double probability = 0;                      ///< erdos_renyi: of each edge, in (0, 1]
+  double radius = 0;                           ///< rgg: in the unit of the points, > 0
+  Symmetrise symmetrise = Symmetrise::either;  ///< knn
+  std::string file;                            ///< file: the path of an edge list
+  bool is_directed = false;                    ///< file: what its edges mean
   /// rgg, knn: a place for each client; empty: drawn in the unit square.
   std::vector<Point> points;
   /// Random kinds: take the first graph drawn. Others are made as they are; see require_connected.
@@ -84,7 +85,6 @@ Graph erdos_renyi(std::size_t clients, double probability, const Uniforms& unifo
 /// An edge where the distance is at most the radius.
 Graph random_geometric(std::span<const Point> points, double radius);
 
-enum class Symmetrise { none, either, both };
 /// Each client sends to its k nearest, ties by lower number. `none` stays directed; `either` (union) and `both`
 /// (mutual) make an undirected edge where one or both have chosen the other.
 Graph nearest_neighbours(std::span<const Point> points, std::size_t k, Symmetrise symmetrise);

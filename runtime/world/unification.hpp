@@ -4,13 +4,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/choices.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/time.hpp"
 #include "runtime/world/graph.hpp"
 
 namespace rubato {
-
-enum class HubPolicy : std::uint8_t { round_robin, fixed, random, max_degree, table, best_channel };
 
 struct UnificationPlan {
   Duration period{};  ///< 0: never

@@ -7,18 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "runtime/choices.hpp"
 #include "runtime/world/channel.hpp"
 #include "runtime/world/places.hpp"
 #include "runtime/world/radio.hpp"
 
 namespace rubato {
-
-/// Who disturbs a receiver, among those nearer to it than the interference radius.
-enum class Interferers : std::uint8_t {
-  active,  ///< who transmits when the message leaves
-  all,     ///< everybody
-  none,
-};
 
 struct WirelessSettings {
   Radio radio;

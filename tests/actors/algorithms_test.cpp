@@ -66,7 +66,7 @@ TEST_CASE(
   }
   for (const CatalogueEntry* entry : catalogue()) {
     CAPTURE(entry->name);
-    const bool is_for_rounds_alone = entry->runs == static_cast<std::uint8_t>(ProtocolKind::rounds);
+    const bool is_for_rounds_alone = entry->runs == only(ProtocolKind::rounds);
     if (is_for_rounds_alone) continue;
     REQUIRE(accuracy.contains(std::string(entry->name)));
     if (entry->name != "local_only") CHECK(accuracy[std::string(entry->name)] >= accuracy["local_only"] + 0.10);
@@ -99,9 +99,9 @@ TEST_CASE("every algorithm runs under every protocol it knows, watched, with equ
       if (!entry->runs_under(protocol)) continue;
       if (entry->name == "kdpdfl") continue;  // needs classes: in the examples
       CAPTURE(entry->name);
-      CAPTURE(name_of(protocol));
+      CAPTURE(word_of(protocol));
       const config::Experiment same =
-          few(std::string(entry->name), {"protocol.kind=" + std::string(name_of(protocol)), "precision=float64"});
+          few(std::string(entry->name), {"protocol.kind=" + std::string(word_of(protocol)), "precision=float64"});
       RunOptions watched = on_threads(1);
       watched.checks = true;
       const RunResult result = run(same, watched);

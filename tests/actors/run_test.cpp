@@ -85,7 +85,7 @@ TEST_CASE("the models are those of a plain loop that performs the steps one afte
   };
   for (const auto& overrides : {std::vector<std::string>{"precision=float64"}, digits_instead()}) {
     const config::Experiment same = experiment(overrides);
-    const bool is_double = same.precision == config::Precision::float64;
+    const bool is_double = same.precision == Scalar::float64;
     const auto task = is_double ? make_task<double>(same, {}, {}) : make_task<float>(same, {}, {});
     std::ostringstream notes;
     Timing timing(same, resolve_algorithm(same), notes);

@@ -145,11 +145,11 @@ void each_variant(Visit visit) {
          {ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::server, ProtocolKind::token, ProtocolKind::pull}) {
       if (!variant.runs_under(protocol)) continue;
       for (const char* precision : {"float32", "float64"}) {
-        const std::vector<std::string> overrides = {"protocol.kind=" + std::string(name_of(protocol)),
+        const std::vector<std::string> overrides = {"protocol.kind=" + std::string(word_of(protocol)),
                                                     std::string("precision=") + precision};
         CAPTURE(variant.name);
         CAPTURE(variant.options);
-        CAPTURE(name_of(protocol));
+        CAPTURE(word_of(protocol));
         CAPTURE(precision);
         visit(of(variant.name, overrides + links_of(protocol) + variant.options));
       }

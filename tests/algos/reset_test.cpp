@@ -41,7 +41,7 @@ config::Experiment of(const std::string& algorithm, ProtocolKind protocol, std::
                       const std::vector<std::string>& more = {}) {
   std::string text = six_clients;
   text.replace(text.find("NAME"), 4, algorithm);
-  std::vector<std::string> overrides = {"protocol.kind=" + std::string(name_of(protocol)), "seed=" + std::to_string(seed)};
+  std::vector<std::string> overrides = {"protocol.kind=" + std::string(word_of(protocol)), "seed=" + std::to_string(seed)};
   if (protocol == ProtocolKind::push)
     overrides = overrides + std::vector<std::string>{"channel.kind=random",   "channel.loss=0.2",
                                                      "channel.duplicate=0.1", "channel.delay={law=\"exponential\",mean=0.1}",
@@ -161,7 +161,7 @@ TEST_CASE(
       const std::string name(entry->name);
       if (!entry->runs_under(protocol) || !keeps_mass(name, protocol)) continue;
       CAPTURE(name);
-      CAPTURE(name_of(protocol));
+      CAPTURE(word_of(protocol));
       ++tried;
       for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         CAPTURE(seed);

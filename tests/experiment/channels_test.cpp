@@ -42,7 +42,7 @@ TEST_CASE("every kind of channel has an example, which learns") {
   for (const auto& file : example_files()) {
     CAPTURE(file);
     const config::Experiment experiment = example(file);
-    kinds.emplace_back(name_of(experiment.channel.kind));
+    kinds.emplace_back(word_of(experiment.channel.kind));
     const RunResult result = run(experiment, on_threads(2));
     CHECK(result.samples.back().accuracy_mean > result.samples.front().accuracy_mean + 0.2);
     CHECK(result.messages.kept > 100);

@@ -11,7 +11,6 @@
 
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/file/keys.hpp"
-#include "experiment/words.hpp"
 #include "runtime/random.hpp"
 
 using namespace rubato;
@@ -430,7 +429,7 @@ TEST_CASE("--set lays values over the file: TOML, or one bare word as a text") {
   CHECK(e.model.l2 == 1e-3);
   CHECK(e.record.kind == Record::Kind::off);
   CHECK(e.clients.compute.rate.values.size() == 4);
-  CHECK(e.precision == Precision::float64);
+  CHECK(e.precision == Scalar::float64);
 }
 
 TEST_CASE("none takes away what the file sets") {
@@ -721,7 +720,7 @@ TEST_CASE("what is written reads back as the same experiment, whatever it holds"
     REQUIRE(write_experiment(read(written).experiment) == written);
     seen.insert(experiment.topology.kind);
   }
-  CHECK(seen.size() == words_of(words<TopologyKind>).size());
+  CHECK(seen.size() == words_of(word_list(TopologyKind{})).size());
 }
 
 TEST_CASE("a written file says everything: no key of the table is missing") {

@@ -182,7 +182,7 @@ class ExperimentRun final : public StepSink {
   }
 
   static std::unique_ptr<Task> task_of(const config::Experiment& experiment) {
-    if (experiment.precision == config::Precision::float64) return make_task<double>(experiment, {}, {});
+    if (experiment.precision == Scalar::float64) return make_task<double>(experiment, {}, {});
     return make_task<float>(experiment, {}, {});
   }
 

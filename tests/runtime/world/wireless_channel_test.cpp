@@ -199,7 +199,7 @@ TEST_CASE("the fates of a whole run are those that all pairs give, by the second
     WirelessSettings settings;
     settings.radio.interference_radius = 60;
     settings.longest = 400ms;
-    World world(topologies::nearest_neighbours(points, 5, topologies::Symmetrise::either), seed);
+    World world(topologies::nearest_neighbours(points, 5, Symmetrise::either), seed);
     auto wireless = std::make_unique<WirelessChannel>(seed, settings, Places(points, {}, {}, seed));
     wireless->set_sizes({.update = cnn_bytes, .model = cnn_bytes});
     world.channel = std::move(wireless);

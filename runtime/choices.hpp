@@ -1,0 +1,55 @@
+// What an experiment chooses from in the modelled world, with the file's words (words.hpp).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace rubato {
+
+/// Of the numbers of a tensor; models are of the first two.
+enum class Scalar : std::uint8_t { float32, float64, uint32 };
+constexpr std::string_view word_list(Scalar) { return "float32|float64"; }
+
+enum class LawKind : std::uint8_t { constant, exponential, uniform, lognormal, beta, gamma, shifted_exponential, list };
+constexpr std::string_view word_list(LawKind) { return "constant|exponential|uniform|lognormal|beta|gamma|shifted_exp|list"; }
+
+/// Whether each client's choice of its nearest keeps its direction, makes an edge, or does so where both have chosen.
+enum class Symmetrise : std::uint8_t { none, either, both };
+constexpr std::string_view word_list(Symmetrise) { return "none|union|mutual"; }
+
+/// How a graph changes.
+enum class ChangeKind : std::uint8_t {
+  none,
+  edges,    ///< each edge is there with a chance of its own
+  clients,  ///< each client is, and with it its edges to others that are
+  redraw,   ///< a random kind is drawn anew, connected or not
+  steps,    ///< one_peer_exponential: the next step of its sequence
+  file      ///< the third number of a line says in which graph the edge is
+};
+constexpr std::string_view word_list(ChangeKind) { return "none|edges|clients|redraw|steps|file"; }
+
+/// Who disturbs a receiver, among those nearer to it than the interference radius.
+enum class Interferers : std::uint8_t {
+  active,  ///< who transmits when the message leaves
+  all,     ///< everybody
+  none,
+};
+constexpr std::string_view word_list(Interferers) { return "active|all_in_radius|none"; }
+
+/// Whose model all take.
+enum class HubPolicy : std::uint8_t { round_robin, fixed, random, max_degree, table, best_channel };
+constexpr std::string_view word_list(HubPolicy) { return "round_robin|fixed|random|max_degree|table|best_channel"; }
+
+/// What happens to clients, or to the links between them.
+enum class ChurnKind : std::uint8_t { join, leave, crash, restart, pause, go_on, partition, heal };
+constexpr std::string_view word_list(ChurnKind) { return "join|leave|crash|restart|pause|go_on|partition|heal"; }
+
+/// What a client begins a life with.
+enum class Origin : std::uint8_t {
+  neighbour,   ///< its first state with the model of a neighbour who is there; its own where there is none
+  start,       ///< its first state
+  checkpoint,  ///< the state that was saved last; its first one if nothing was saved
+};
+constexpr std::string_view word_list(Origin) { return "neighbour|start|checkpoint"; }
+
+}  // namespace rubato
