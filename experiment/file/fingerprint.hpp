@@ -8,7 +8,7 @@
 namespace rubato {
 
 /// What all hosts of a run must have in common, as a fingerprint: the experiment without addresses, limits and folders;
-/// of the files that the timing follows the content, of data name and size.
+/// of every key that is a file the content, of those of [data] and [model] name and size.
 std::string fingerprint(const config::Experiment& experiment);
 
 }  // namespace rubato

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "experiment/file/experiment_file.hpp"
+#include "experiment/file/fingerprint.hpp"
 #include "experiment/file/keys.hpp"
 #include "runtime/random.hpp"
 
@@ -250,6 +251,24 @@ TEST_CASE("a churn file brings its lines into the experiment, and its faults are
         std::string::npos);
   CHECK(faults_of(with("", "[churn]\nfile = \"nowhere.toml\"")).find("churn.file = \"nowhere.toml\": there is no file") !=
         std::string::npos);
+}
+
+TEST_CASE("files that the timing follows belong to the fingerprint, data only by name and size") {
+  const Folder folder;
+  const std::string file = folder.write("some.txt", "").string();
+  const auto differs = [&](const std::string& tables) {
+    const Experiment experiment = read(with("", tables)).experiment;
+    folder.write("some.txt", "0,1,0,0.5,0");
+    const std::string one = fingerprint(experiment);
+    folder.write("some.txt", "0,1,0,0.7,0");
+    return fingerprint(experiment) != one;
+  };
+  CHECK(differs("[channel]\nkind = \"trace\"\nfile = \"" + file + "\""));
+  CHECK(differs("[channel]\nkind = \"wireless\"\npositions = \"" + file + "\""));
+  CHECK(differs("[[churn.random]]\nkind = \"trace\"\nfile = \"" + file + "\""));
+  CHECK(differs("[topology]\nkind = \"file\"\nfile = \"" + file + "\""));
+  CHECK(differs("[clients.compute]\nlaw = \"trace\"\nfile = \"" + file + "\""));
+  CHECK_FALSE(differs("init_from = \"" + file + "\""));  // of [model]
 }
 
 TEST_CASE("an event of churn has the keys of what happens") {
