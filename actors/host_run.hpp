@@ -12,11 +12,12 @@
 
 namespace rubato {
 
+/// What a host of a run is told beside the experiment.
 struct HostOptions {
   std::uint64_t life = 0;         ///< grows with every start of this host
   std::filesystem::path folder;   ///< real time: where its checkpoints are kept; empty: nowhere
   bool has_earlier_life = false;  ///< real time: goes on with the record, and with a checkpoint if there is one
-  /// Hears about once a second who is missing at the start.
+  /// Called about once a second with the hosts that are missing at the start, on the thread that called run_host().
   std::function<void(const std::vector<std::string>& names)> on_missing;
 };
 

@@ -15,10 +15,11 @@ namespace rubato {
 RunResult run(const config::Experiment& experiment, const RunOptions& options = {});
 
 /// Performs the steps of a run once more, in this process, and returns the digests they lead to. A run in real time
-/// over several hosts has a record at each; the digests leave out who was `absent` at its end. Throws RunFailed where
+/// over several hosts has a record at each; the digests leave out the clients that were `absent` at its end. Throws RunFailed where
 /// the records cannot be read or played.
 RunResult replay(const config::Experiment& experiment, const std::vector<std::filesystem::path>& records,
                  const std::vector<ClientId>& absent, const RunOptions& options);
+/// The same for a run with one record in which no client was absent at the end.
 inline RunResult replay(const config::Experiment& experiment, const std::filesystem::path& record, const RunOptions& options) {
   return replay(experiment, std::vector{record}, {}, options);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -21,17 +22,17 @@ namespace rubato {
 
 /// Where a client stands among the others. What the spans show outlives the algorithms.
 struct ClientView {
-  ClientId client;
-  std::span<const ClientId> senders;       ///< who it hears, ascending
-  std::span<const ClientId> receivers;     ///< who hears it, ascending
+  ClientId client;                         ///< which client it is
+  std::span<const ClientId> senders;       ///< clients that can send to it, ascending
+  std::span<const ClientId> receivers;     ///< clients that it can send to, ascending
   std::span<const std::uint32_t> samples;  ///< of every client; its size is the number of clients
   double compute_chance = 1;               ///< of a gradient in a computation
-  ClientId centre{};                       ///< who gathers and scatters, where the protocol has a centre
-  bool in_rounds = false;                  ///< barriers hold everybody together
+  ClientId centre{};                       ///< the client that gathers and scatters, where the protocol has a centre
+  bool in_rounds = false;                  ///< barriers hold all clients together
   bool keeps_balance = false;              ///< count what balance() needs, at some cost
 };
 
-/// The place of a client in an ascending list, such as the receivers of a seat. It must be in it.
+/// The place of a client in an ascending list, such as the receivers of a ClientView. It must be in it.
 std::size_t place_of(std::span<const ClientId> ascending, ClientId client);
 
 /// Choices that are given instead of drawn, of one client.
@@ -45,8 +46,8 @@ struct ChoiceTable {
 /// A client's own chance: which samples go into which mini-batch, and the like. Drawn by address, so that no choice
 /// depends on another; batches with replacement.
 struct BatchPlan {
-  std::uint64_t seed = 0;
-  ClientId client;
+  std::uint64_t seed = 0;              ///< of the run
+  ClientId client;                     ///< whose chance it is
   std::uint32_t size = 0;              ///< samples in a batch; 0: every batch is the full data
   const ChoiceTable* table = nullptr;  ///< where choices are given; must outlive the plan
 };
@@ -56,6 +57,7 @@ struct BatchPlan {
 template <class Real>
 class Work {
  public:
+  /// All of them outlive it.
   Work(const Learner<Real>& client_learner, const BatchPlan& batches, Scratch<Real>& thread_scratch, TensorPool& run_pool)
       : learner{client_learner}, scratch{thread_scratch}, pool{run_pool}, batches_{batches} {}
 
@@ -71,9 +73,9 @@ class Work {
   /// `count` normal numbers with this standard deviation; nothing is drawn for 0.
   VectorRef<Real> noise(std::uint64_t number, Index count, double deviation) const;
 
-  const Learner<Real>& learner;
-  Scratch<Real>& scratch;
-  TensorPool& pool;
+  const Learner<Real>& learner;  ///< the client's task
+  Scratch<Real>& scratch;        ///< of this thread
+  TensorPool& pool;              ///< where the tensors of payloads come from
 
  private:
   const BatchPlan& batches_;
@@ -82,12 +84,12 @@ class Work {
 /// One message of a window.
 template <class Real>
 struct Received {
-  ClientId sender;
-  Sequence sequence;
-  double weight;
-  Duration age;
-  const Payload& payload;
-  std::uint32_t place;  ///< of this receiver among the receivers of the message
+  ClientId sender;         ///< the client that published it
+  Sequence sequence;       ///< counted by the sender
+  double weight;           ///< in this merge: of the link, or as the algorithm's options say
+  Duration age;            ///< from departure to this merge
+  const Payload& payload;  ///< valid during the call
+  std::uint32_t place;     ///< of this receiver among the receivers of the message
 
   /// The i-th tensor that the sender shared with all receivers.
   template <class Number = Real>
@@ -97,6 +99,7 @@ struct Received {
   }
   /// The i-th of the tensors that are this receiver's own.
   const Tensor& own_tensor(std::size_t i = 0) const { return payload.own[place * payload.own_each + i]; }
+  /// The same as a vector.
   template <class Number = Real>
   ConstVectorRef<Number> own(std::size_t i = 0) const {
     const Tensor& tensor = own_tensor(i);
@@ -108,6 +111,7 @@ struct Received {
 class Probe {
  public:
   virtual ~Probe() = default;
+  /// Called for each of them; what the views show is valid during the call.
   virtual void vector(std::string_view name, std::span<const double> values) = 0;
 };
 
@@ -124,6 +128,7 @@ class Algorithm {
   virtual void compute(Work<Real>& work, const Step& step) = 0;
   /// `step.entries` are the receivers with their shares, ascending; those included whose links lose the message.
   virtual Payload publish(Work<Real>& work, const Step& step) = 0;
+  /// Absorbs the messages of a closed window, in the order of `step.entries`; each sender once unless needs keep all.
   virtual void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) = 0;
   /// Whether merge() with such a step can take this payload: its tensors are there, and as large as they must be.
   /// `place`: of this client among the receivers. Asked of what other machines send. Unless it is overridden one
@@ -139,13 +144,14 @@ class Algorithm {
   /// A new epoch: what was received is given back, what was sent is taken back, and this client's own contribution is
   /// all that its sums hold. Algorithms that pass no mass on have nothing to do.
   virtual void reset(Work<Real>& work);
-  /// Writes the whole state, or takes it from an archive that another of the same algorithm and seat has written.
+  /// Writes the whole state, or takes it from an archive that another of the same algorithm and client has written.
   virtual void archive(Archive& archive);
 
   /// The model as it is exchanged by unification and evaluated.
   virtual ConstVectorRef<Real> model() const = 0;
   /// A copy of the model as it is evaluated, where that takes more than looking at it.
   virtual Tensor snapshot(Work<Real>& work) const;
+  /// Shows the state by name, the model first; for traces, checks and tests.
   virtual void inspect(Probe& probe) const = 0;
   /// This client's part of quantities whose sum over all clients is zero at every instant, by name. Only what is in
   /// force now: nothing where loss or delay may break it.
@@ -154,16 +160,21 @@ class Algorithm {
   virtual void round_balance(Probe& probe) const;
 };
 
+/// Makes one client's algorithm, which starts from the given model.
+template <class Real>
+using AlgorithmFactory =
+    std::function<std::unique_ptr<Algorithm<Real>>(const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)>;
+
 /// A tensor with the same numbers.
 template <class Real>
 Tensor copy_of(ConstVectorRef<Real> vector, TensorPool& pool);
 
-/// So many numbers of this kind.
+/// Whether a tensor is there and has so many numbers of this kind.
 template <class Number>
 bool holds(const Tensor& tensor, std::size_t count) {
   return tensor && tensor.scalar() == scalar_of<Number> && tensor.count() == count;
 }
-/// Coordinates of a vector with so many numbers, as many as there are values.
+/// Whether a tensor lists coordinates of a vector with so many numbers, as many as there are values.
 template <class Real>
 bool are_coordinates(const Tensor& coordinates, const Tensor& values, std::size_t numbers);
 
@@ -171,11 +182,13 @@ bool are_coordinates(const Tensor& coordinates, const Tensor& values, std::size_
 template <class Real>
 Tensor zeros(std::size_t count, TensorPool& pool);
 
+/// The numbers of a tensor, to be filled before it is published. It is not empty and holds such numbers, as below.
 template <class Real>
 VectorRef<Real> numbers_of(Tensor& tensor) {
   return {tensor.writable<Real>(), static_cast<Index>(tensor.count())};
 }
 
+/// The numbers of a tensor, valid while a handle holds them.
 template <class Real>
 ConstVectorRef<Real> numbers_of(const Tensor& tensor) {
   return {tensor.data<Real>(), static_cast<Index>(tensor.count())};

@@ -18,11 +18,6 @@
 
 namespace rubato {
 
-/// Makes one client's algorithm, which starts from the given model.
-template <class Real>
-using AlgorithmFactory =
-    std::function<std::unique_ptr<Algorithm<Real>>(const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)>;
-
 /// What an algorithm may want to warn of before it starts.
 struct RunFacts {
   double compute_rate = 0;        ///< mean computations per second and client
@@ -45,15 +40,6 @@ struct OptionSpec {
   std::string_view choices{};  ///< of a word: "a|b"
 };
 
-/// What the weights of messages must satisfy, and what they are unless the file says otherwise.
-enum class Weights : std::uint8_t {
-  none,        ///< every message weighs 1
-  neighbours,  ///< rows sum to one over senders, without self: draco_row
-  row,         ///< rows sum to one: uniform_row
-  column,      ///< columns sum to one: uniform_column
-  doubly,      ///< symmetric, both: metropolis
-  averaging,   ///< 1/m everywhere: a complete graph
-};
 
 /// The graphs an algorithm can use.
 enum class Graphs : std::uint8_t {

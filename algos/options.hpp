@@ -10,21 +10,28 @@
 
 namespace rubato {
 
+/// Named values: what [algorithm] says besides the name. Reading one never changes it; any thread may read.
 class AlgorithmOptions {
  public:
   /// A list has a number for each client.
   using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<double>>;
 
+  /// Replaces a value of that name. The name is checked when a run is built.
   void set(const std::string& name, Value value) { values_[name] = std::move(value); }
+  /// Whether it has been set.
   bool has(const std::string& name) const { return values_.contains(name); }
+  /// All that has been set, by name.
   const std::map<std::string, Value>& all() const { return values_; }
 
   /// The named option, or the fallback where it is not set. Throws std::invalid_argument if its type is another.
   double number(const std::string& name, double fallback) const;
+  /// The same for a whole number.
   std::int64_t whole(const std::string& name, std::int64_t fallback) const;
+  /// The same for true or false.
   bool flag(const std::string& name, bool fallback) const;
+  /// The same for a word.
   std::string word(const std::string& name, const std::string& fallback) const;
-  /// One number for everybody, or one for each client.
+  /// One number for all clients, or one for each.
   std::vector<double> numbers(const std::string& name, double fallback) const;
 
   bool operator==(const AlgorithmOptions&) const = default;
@@ -35,14 +42,19 @@ class AlgorithmOptions {
 
 /// Throws std::invalid_argument: "algorithm.eta = 0: must be greater than 0".
 [[noreturn]] void refuse_option(const std::string& name, const std::string& value, const std::string& condition);
+/// The same for a number.
 [[noreturn]] void refuse_option(const std::string& name, double value, const std::string& condition);
 
 /// A number that differs from client to client, or not.
 class PerClientNumber {
  public:
+  /// 0 for all clients.
   PerClientNumber() = default;
+  /// One number for all clients, or one for each; not empty.
   PerClientNumber(std::vector<double> values) : values_{std::move(values)} {}
+  /// That of the client.
   double of(std::size_t client) const { return values_.size() == 1 ? values_[0] : values_.at(client); }
+  /// Over all clients.
   double greatest() const { return *std::max_element(values_.begin(), values_.end()); }
 
  private:
@@ -52,9 +64,11 @@ class PerClientNumber {
 /// eta, or eta / (k + offset) with step = "diminishing"; k counts from 0.
 class StepSize {
  public:
+  /// 0 for all clients and steps.
   StepSize() = default;
   /// Reads `name` (a number or one per client, greater than 0), step and step_offset.
   StepSize(const AlgorithmOptions& options, const std::string& name, double fallback);
+  /// The k-th step of the client.
   double at(std::size_t client, std::uint64_t k) const {
     const double eta = eta_.of(client);
     return offset_ > 0 ? eta / (static_cast<double>(k) + offset_) : eta;

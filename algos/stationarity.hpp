@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "algos/penalty.hpp"
+#include "learning/metrics.hpp"
 #include "learning/types.hpp"
 
 namespace rubato {
@@ -14,14 +15,6 @@ namespace rubato {
 /// ||G(x)||^2 at a model x, given grad F(x).
 template <class Real>
 double squared_prox_gradient(const Penalty& penalty, double alpha, ConstVectorRef<Real> x, const Vector<double>& gradient);
-
-/// The three sums of s, and s / m.
-struct Stationarity {
-  double prox_gradient = 0;
-  double consensus = 0;  ///< without L^2
-  double tracking = 0;
-  double per_client = 0;
-};
 
 /// Takes the clients one after the other, in client order.
 class StationaritySum {

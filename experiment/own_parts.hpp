@@ -4,8 +4,9 @@
 #include <functional>
 #include <memory>
 
-#include "algos/catalogue.hpp"
+#include "algos/algorithm.hpp"
 #include "learning/learner.hpp"
+#include "runtime/protocols/needs.hpp"
 
 namespace rubato {
 
@@ -18,9 +19,9 @@ struct OwnParts {
   bool shared_test = false;
   /// The algorithm of a client, and what it needs from its protocol. With it [algorithm] is not looked at.
   AlgorithmFactory<Real> algorithm;
-  Needs needs;
-  Weights merge = Weights::neighbours;
-  Weights share = Weights::none;
+  Needs needs;                          ///< with `algorithm`
+  Weights merge = Weights::neighbours;  ///< with `algorithm`: what merge steps carry
+  Weights share = Weights::none;        ///< with `algorithm`: what publish steps carry
 };
 
 }  // namespace rubato

@@ -9,9 +9,9 @@ namespace rubato {
 
 /// The `number`-th gradient of a client. Equal addresses give equal numbers, whoever draws them and when.
 struct Chance {
-  std::uint64_t seed = 0;
-  ClientId client{};
-  std::uint64_t number = 0;
+  std::uint64_t seed = 0;    ///< of the run
+  ClientId client{};         ///< whose gradient it is
+  std::uint64_t number = 0;  ///< of the gradient, counted by its client
   /// Where many samples are taken block by block: which block this is.
   std::uint32_t block = 0;
 

@@ -42,6 +42,7 @@ class Learner {
  public:
   virtual ~Learner() = default;
 
+  /// Numbers of the model; at least 1.
   virtual Index dimension() const = 0;
 
   /// At least 1. A loss without samples has one.
@@ -64,7 +65,7 @@ class Learner {
   virtual Score score(ConstVectorRef<Real> x, Part part, Scratch<Real>& scratch) const;
 
   /// Writes the class probabilities of the picked samples: out has a row per pick (or per sample) and classes()
-  /// columns. Called only if classes() > 0; whoever overrides classes() overrides it too. The default throws
+  /// columns. Called only if classes() > 0; a learner that overrides one of them overrides both. The default throws
   /// std::logic_error.
   virtual void predict(ConstVectorRef<Real> x, Picks picks, MatrixRef<Real> out, Scratch<Real>& scratch) const;
 };

@@ -1,5 +1,5 @@
-// Scratch: working memory of a thread, lent to whoever computes on it, so that a client owns its model and nothing
-// else.
+// Scratch: working memory of a thread, lent to the client that computes on it, so that a client owns its model and
+// nothing else.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,7 @@ class Scratch {
   /// Everything taken while a frame lives becomes invalid when it ends. Frames nest.
   class Frame {
    public:
+    /// Begins where the scratch is now; it must outlive the frame.
     explicit Frame(Scratch& scratch) : scratch_{scratch}, block_{scratch.block_}, used_{scratch.used_} { ++scratch.frames_; }
     ~Frame() { scratch_.give_back(block_, used_); }
     Frame(const Frame&) = delete;
@@ -39,7 +40,9 @@ class Scratch {
 
   /// Uninitialised, 64-byte aligned, valid until the innermost frame ends. Take them only while a frame lives.
   VectorRef<Real> vector(Index size) { return {take<Real>(size), size}; }
+  /// The same as a matrix.
   MatrixRef<Real> matrix(Index rows, Index columns) { return {take<Real>(rows * columns), rows, columns}; }
+  /// The same as whole numbers.
   std::span<std::uint32_t> indices(Index size) { return {take<std::uint32_t>(size), static_cast<std::size_t>(size)}; }
 
   /// Bytes held now.

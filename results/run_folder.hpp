@@ -12,6 +12,9 @@
 
 namespace rubato {
 
+class Graph;
+
+/// A folder that is being filled. One process at a time has it: the folder is locked. Used on one thread at a time.
 class RunFolder {
  public:
   /// Prepares `place` beside `place`.partial. An earlier run at `place` is left alone until this one is complete.
@@ -31,14 +34,17 @@ class RunFolder {
 
   /// An earlier life has left its record, and perhaps checkpoints.
   bool has_earlier_life() const { return has_earlier_life_; }
+  /// Where checkpoints of the run are to be written.
   std::filesystem::path checkpoints() const { return partial_ / "checkpoint"; }
   /// Where the record of the run is to be written.
   std::filesystem::path record() const { return partial_ / "timeline.rbt"; }
+  /// Where samples are to be written, a row each.
   std::filesystem::path metrics() const { return partial_ / "metrics.csv"; }
   /// Writes a file of the folder, as a whole or not at all. Throws RunFailed if the disk does not take it.
   void write(const std::string& name, const std::string& text);
   /// Adds to a file of the folder.
   void append(const std::string& name, const std::string& text);
+  /// What is written so far lies here until complete().
   const std::filesystem::path& contents() const { return partial_; }
 
   /// Puts the folder in its place; an earlier run there becomes `place`.previous.
@@ -63,6 +69,7 @@ enum class Remains {
   stopped,      ///< one that was ended early, with its results so far
   interrupted,  ///< a .partial folder: its process has died, or is at work
 };
+/// Looks at the folder and those beside it; changes nothing.
 Remains remains_at(const std::filesystem::path& place);
 /// The experiment of what remains there.
 std::filesystem::path experiment_of_remains(const std::filesystem::path& place);
@@ -74,11 +81,15 @@ void append_model(RunFolder& folder, const FinalModel& model);
 /// is written while the run goes on.
 void write_results(RunFolder& folder, const config::Experiment& experiment, const RunResult& result);
 
-/// metrics.csv line by line, so that a long run does not keep its samples in memory.
+/// The first line of metrics.csv. The file is written line by line, so that a long run does not keep its samples in memory.
 std::string metrics_csv_head();
+/// Its line for this sample.
 std::string metrics_csv_row(const Sample& sample);
+/// The whole of clients.csv; docs/run-folder.md explains its columns, like those of the next two.
 std::string clients_csv(const RunResult& result);
+/// The whole of partition.csv.
 std::string partition_csv(const RunResult& result);
+/// The whole of links.csv; the graph is the run's, and its links were counted.
 std::string links_csv(const Graph& graph, const RunResult& result);
 
 }  // namespace rubato

@@ -11,26 +11,27 @@
 
 #include "learning/types.hpp"
 #include "results/sample.hpp"
-#include "runtime/engine/conductor.hpp"
+#include "runtime/counts.hpp"
 
 namespace rubato {
 
 /// The model of a client at the end of a run; valid while it is looked at.
 struct FinalModel {
-  std::size_t clients;
-  std::size_t dimension;
-  std::size_t scalar_bytes;
-  ClientId client;
-  std::span<const std::byte> bytes;
+  std::size_t clients;               ///< of the run
+  std::size_t dimension;             ///< numbers of a model
+  std::size_t scalar_bytes;          ///< of one number: 4 or 8
+  ClientId client;                   ///< whose model it is
+  std::span<const std::byte> bytes;  ///< dimension numbers
 };
 
 /// How many training rows of a class a client has.
 struct ClassCount {
-  ClientId client;
-  Label label;
-  std::uint32_t rows;
+  ClientId client;     ///< the client
+  Label label;         ///< the class
+  std::uint32_t rows;  ///< at least 1
 };
 
+/// What two runs must agree in to be the same run; docs/architecture.md says when they do.
 struct Digests {
   std::string model;     ///< SHA-256 of all final models in client order; empty after a dry run
   std::string timeline;  ///< SHA-256 of the clients' step hashes in client order
@@ -38,49 +39,50 @@ struct Digests {
 
 /// How fast a client was asked to compute, and how fast it was, per second of the experiment.
 struct Pace {
-  double requested = 0;
-  double achieved = 0;
+  double requested = 0;       ///< computations a second, by its compute timer
+  double achieved = 0;        ///< computations a second
   std::uint64_t skipped = 0;  ///< ticks that found the computation before unfinished
 };
 
+/// What a run has led to: its digests, samples, counts and times.
 struct RunResult {
-  Digests digests;
-  std::string arithmetic;
-  unsigned threads = 1;
-  std::size_t clients = 0;
-  std::size_t dimension = 0;
-  std::size_t scalar_bytes = 4;
-  bool was_stopped = false;
-  double virtual_seconds = 0;
-  double wall_seconds = 0;  ///< of the run itself, without reading data
-  double math_seconds = 0;
-  double evaluation_seconds = 0;
-  std::uint64_t events = 0;
-  std::uint64_t steps = 0;
-  std::uint64_t peak_rss_bytes = 0;
-  std::uint64_t peak_payload_bytes = 0;  ///< of messages published and not yet absorbed by all receivers
-  MessageCounts messages;
-  Traffic traffic;                 ///< of all clients
-  double cumulated_delay = 0;      ///< of rounds whose links and computations have chances
-  std::optional<Energy> energy{};  ///< of all clients, where anything costs anything
-  std::uint64_t model_messages = 0;
-  std::uint64_t unifications = 0;
-  std::uint64_t under_way = 0;  ///< messages on their way at the end
-  double staleness_mean = 0;    ///< seconds from sending to absorbing
-  double staleness_p95 = 0;
-  std::vector<Sample> samples;  ///< in order; numbers per client only in the last
-  std::vector<MessageCounts> by_client;
+  Digests digests;                             ///< of the whole run
+  std::string arithmetic;                      ///< instruction set and libraries: model digests are equal only where it is
+  unsigned threads = 1;                        ///< that computed
+  std::size_t clients = 0;                     ///< of the run
+  std::size_t dimension = 0;                   ///< numbers of a model
+  std::size_t scalar_bytes = 4;                ///< of one number: 4 or 8
+  bool was_stopped = false;                    ///< before experiment.until
+  double virtual_seconds = 0;                  ///< of the experiment, at the end
+  double wall_seconds = 0;                     ///< of the run itself, without reading data
+  double math_seconds = 0;                     ///< of all threads: compute, merge, publish, adopt
+  double evaluation_seconds = 0;               ///< of all threads: samples
+  std::uint64_t events = 0;                    ///< of the timing
+  std::uint64_t steps = 0;                     ///< of all clients
+  std::uint64_t peak_rss_bytes = 0;            ///< of the process, so far
+  std::uint64_t peak_payload_bytes = 0;        ///< of messages published and not yet absorbed by all receivers
+  MessageCounts messages;                      ///< of all clients
+  Traffic traffic;                             ///< of all clients
+  double cumulated_delay = 0;                  ///< of rounds whose links and computations have chances
+  std::optional<Energy> energy{};              ///< of all clients, where anything costs anything
+  std::uint64_t model_messages = 0;            ///< models of unifications and joins, a receiver each
+  std::uint64_t unifications = 0;              ///< that have taken place
+  std::uint64_t under_way = 0;                 ///< messages on their way at the end
+  double staleness_mean = 0;                   ///< seconds from sending to absorbing
+  double staleness_p95 = 0;                    ///< 95 % of messages stay below
+  std::vector<Sample> samples;                 ///< in order; numbers per client only in the last
+  std::vector<MessageCounts> by_client;        ///< in client order
   std::vector<std::size_t> samples_by_client;  ///< training samples
   std::vector<ClassCount> class_counts;        ///< of these, by client and class; empty where there are no classes
-  std::vector<LinkCounts> by_link;
-  std::vector<std::string> notes;
+  std::vector<LinkCounts> by_link;             ///< by link index, only if asked for
+  std::vector<std::string> notes;              ///< sentences, as handed to RunOptions::on_note
   std::vector<std::vector<std::byte>> models;  ///< final models, only if asked for
   std::vector<Pace> paces;                     ///< by client, of a run in real time
-  std::vector<ClientId> absent;                ///< not there at the end: the digests leave them out
+  std::vector<ClientId> absent;                ///< clients that were away at the end: the digests leave them out
   std::optional<ChurnCounts> churn;            ///< where clients come and go
   std::vector<std::string> hosts;              ///< of a run over several: sentences about each
   std::string gathered_by;                     ///< the host whose result covers all clients; empty: this one, or there are no hosts
-  bool record_was_cut = false;
+  bool record_was_cut = false;                 ///< at RunOptions::record_bytes
 
   /// math_seconds per second of every thread, evaluation excluded from both.
   double efficiency() const {

@@ -7,19 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "algos/algorithm.hpp"
-#include "algos/stationarity.hpp"
+#include "learning/metrics.hpp"
 #include "runtime/engine/sample_header.hpp"
+#include "runtime/ids.hpp"
 
 namespace rubato {
 
 /// What a client has sent and computed so far.
 struct Traffic {
-  std::uint64_t messages = 0;
-  std::uint64_t bytes = 0;  ///< of payloads, without frames
-  double paper_bits = 0;    ///< as the papers count
-  std::uint64_t gradients = 0;
+  std::uint64_t messages = 0;   ///< a receiver each
+  std::uint64_t bytes = 0;      ///< of payloads, without frames
+  double paper_bits = 0;        ///< as the papers count
+  std::uint64_t gradients = 0;  ///< that were computed
 
+  /// Adds the traffic of another client.
   Traffic& operator+=(const Traffic& other) {
     messages += other.messages;
     bytes += other.bytes;
@@ -33,7 +34,7 @@ struct Traffic {
       *count = static_cast<std::uint64_t>(static_cast<double>(*count) * factor);
     paper_bits *= factor;
   }
-  /// Also into the head of a parcel.
+  /// Writes all of it, or reads it back.
   template <class Archive>
   void archive(Archive& archive) {
     for (std::uint64_t* count : {&messages, &bytes, &gradients}) archive(*count);
@@ -49,30 +50,33 @@ struct Defect {
   std::size_t place = 0;  ///< which of its numbers
   ClientId client{};      ///< with the largest part
 
+  /// Writes all of it, or reads it back; throws BadArchive.
   void archive(Archive& archive) { archive(size), archive(scale), archive(name), archive(place), archive(client); }
 };
 
+/// What was measured. Accuracies are shares in [0, 1]; losses are of the data alone, without l2.
 struct Sample {
-  SampleHeader header;
-  Traffic traffic;  ///< of the clients that were measured
-  Defect defect;
-  bool is_classified = false;  ///< else accuracies and F1 mean nothing
-  double accuracy_mean = 0;
-  double accuracy_deviation = 0;  ///< of the population of clients
-  double accuracy_mean_model = 0;
-  double accuracy_min = 0;
-  std::optional<ClientId> worst;  ///< whose accuracy_min is
-  double f1_macro = 0;            ///< mean over clients
-  double f1_macro_mean_model = 0;
-  double loss_mean = 0;
-  double loss_mean_model = 0;
+  SampleHeader header;                       ///< when, and of how many models
+  Traffic traffic;                           ///< of the clients that were measured
+  Defect defect;                             ///< the worst broken balance
+  bool is_classified = false;                ///< else accuracies and F1 mean nothing
+  double accuracy_mean = 0;                  ///< over clients
+  double accuracy_deviation = 0;             ///< of the population of clients
+  double accuracy_mean_model = 0;            ///< of the mean of all models
+  double accuracy_min = 0;                   ///< over clients
+  std::optional<ClientId> worst;             ///< whose accuracy_min is
+  double f1_macro = 0;                       ///< mean over clients
+  double f1_macro_mean_model = 0;            ///< of the mean of all models
+  double loss_mean = 0;                      ///< mean over clients
+  double loss_mean_model = 0;                ///< of the mean of all models
   double consensus = 0;                      ///< sum over clients of the squared distance to the mean model
   double consensus_mean = 0;                 ///< the same divided by the clients
   std::optional<Stationarity> stationarity;  ///< where it is measured
   std::vector<double> accuracies;            ///< of the measured clients, in their order
-  std::vector<double> losses;
-  std::optional<ClientId> different;  ///< after a unification: a client whose model is not the first one's
+  std::vector<double> losses;                ///< likewise
+  std::optional<ClientId> different;         ///< after a unification: a client whose model is not the first one's
 
+  /// Writes all of it, or reads it back; throws BadArchive.
   void archive(Archive& archive) {
     header.archive(archive), traffic.archive(archive), defect.archive(archive);
     archive(is_classified);

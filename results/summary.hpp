@@ -18,14 +18,15 @@ std::uint64_t wire_bytes(const Traffic& traffic);
 /// The version of this library.
 std::string version();
 
+/// The text of summary.json; docs/run-folder.md explains its keys.
 std::string summary_json(const config::Experiment& experiment, const RunResult& result);
 
 /// What a summary that was written earlier says of the run's end.
 struct RecordedEnd {
-  Digests digests;
-  std::vector<ClientId> absent;
-  bool was_stopped = false;  ///< before it was meant to
-  std::string gathered_by;   ///< the host whose summary covers all clients; empty: this one's does
+  Digests digests;               ///< of the whole run
+  std::vector<ClientId> absent;  ///< clients that were away at the end
+  bool was_stopped = false;      ///< before it was meant to
+  std::string gathered_by;       ///< the host whose summary covers all clients; empty: this one
 };
 
 /// Throws std::runtime_error if the text says nothing of an end.

@@ -36,8 +36,9 @@ class Archive {
 
   /// An empty one, to be written.
   Archive() = default;
-  /// The same, but whole tensors are not copied into its bytes: they are handed out beside them.
+  /// Chooses that whole tensors are not copied into the bytes: they are handed out beside them.
   struct Beside {};
+  /// An empty one, to be written, with tensors beside its bytes.
   explicit Archive(Beside) : is_beside_{true} {}
   /// To be read; the bytes outlive it. Tensors come from the pool.
   Archive(std::span<const std::byte> bytes, TensorPool& pool) : is_reading_{true}, given_{bytes}, pool_{&pool} {}
@@ -45,10 +46,15 @@ class Archive {
   explicit Archive(std::span<const std::byte> bytes, std::vector<Tensor> beside = {})
       : is_reading_{true}, is_beside_{true}, given_{bytes}, beside_{std::move(beside)} {}
 
+  /// True if it was made from bytes.
   bool is_reading() const { return is_reading_; }
+  /// What has been written so far; valid until the next call.
   const std::vector<std::byte>& bytes() const { return written_; }
+  /// What has been written; the archive is empty afterwards.
   std::vector<std::byte> take() { return std::move(written_); }
+  /// The tensors that lie beside the bytes; none are left.
   std::vector<Tensor> take_tensors() { return std::move(beside_); }
+  /// What has not been read yet.
   std::size_t bytes_left() const { return given_.size() - position_; }
   /// Nothing may be left when a state was read to its end: throws BadArchive otherwise.
   void expect_end() const {
@@ -59,6 +65,7 @@ class Archive {
   void require(bool is_right, const char* fault = "it holds what cannot be") const {
     if (is_reading_ && !is_right) throw BadArchive(fault);
   }
+  /// Reading refuses a time beyond `longest`, either way.
   void require_moderate(Duration value) const { require(value >= -longest && value <= longest, "a time beyond all bounds"); }
 
   /// A number, an enumerator or a plain structure without gaps.
@@ -81,6 +88,7 @@ class Archive {
     ((*this)(more), ...);
   }
 
+  /// Whether it is there, and then the value.
   template <class T>
   void operator()(std::optional<T>& value) {
     bool is_there = value.has_value();
@@ -89,6 +97,7 @@ class Archive {
     if (value) (*this)(*value);
   }
 
+  /// One byte; reading refuses any but 0 and 1.
   void operator()(bool& value) {
     auto byte = static_cast<std::uint8_t>(value);
     (*this)(byte);
@@ -155,6 +164,7 @@ class Archive {
   /// As many of them as there are now.
   void optional(std::vector<Tensor>& tensors, Scalar scalar, std::size_t count);
 
+  /// So many bytes as they lie in memory, without their number.
   void raw(void* data, std::size_t size) {
     if (size == 0) return;
     if (!is_reading()) {

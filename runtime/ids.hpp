@@ -8,7 +8,7 @@ namespace rubato {
 
 /// A client, counted from 0.
 struct ClientId {
-  std::uint32_t value = 0;
+  std::uint32_t value = 0;  ///< below the number of clients of the run
   constexpr auto operator<=>(const ClientId&) const = default;
 };
 
@@ -17,7 +17,7 @@ inline constexpr ClientId no_client{0xFFFF'FFFF};
 
 /// A host of a run, counted from 0 in the order of the roster.
 struct HostId {
-  std::uint32_t value = 0;
+  std::uint32_t value = 0;  ///< below the number of hosts of the run
   constexpr auto operator<=>(const HostId&) const = default;
 };
 
@@ -26,9 +26,9 @@ using Sequence = std::uint32_t;
 
 /// One published message. The incarnation counts the restarts of its sender.
 struct MessageId {
-  ClientId sender;
-  std::uint32_t incarnation = 0;
-  Sequence sequence = 0;
+  ClientId sender;                ///< the client that published it
+  std::uint32_t incarnation = 0;  ///< counts the lives of the sender, from 0
+  Sequence sequence = 0;          ///< counts the messages of the sender, across its lives
   constexpr auto operator<=>(const MessageId&) const = default;
 };
 

@@ -15,13 +15,18 @@
 
 namespace rubato {
 
+
+/// The Scalar that a C++ type stands for.
 template <class Number>
 inline constexpr Scalar scalar_of = Scalar::float32;
+/// That of double.
 template <>
 inline constexpr Scalar scalar_of<double> = Scalar::float64;
+/// That of whole numbers.
 template <>
 inline constexpr Scalar scalar_of<std::uint32_t> = Scalar::uint32;
 
+/// Bytes of one number.
 constexpr std::size_t size_of(Scalar scalar) { return scalar == Scalar::float64 ? 8 : 4; }
 
 class TensorPool;
@@ -40,24 +45,34 @@ struct alignas(64) TensorBlock {
 };
 }  // namespace detail
 
-/// A counted handle of one dense block of numbers. Whoever fills it holds it alone; afterwards nobody writes.
-/// Handles may be copied and dropped on any thread.
+/// A counted handle of one dense block of numbers. It is filled while a single handle holds it and never written
+/// afterwards. Handles may be copied and dropped on any thread.
 class Tensor {
  public:
+  /// An empty handle.
   Tensor() = default;
+  /// Shares the block.
   Tensor(const Tensor& other) : block_{other.block_} { hold(); }
+  /// Takes the block over; `other` is empty afterwards.
   Tensor(Tensor&& other) noexcept : block_{std::exchange(other.block_, nullptr)} {}
+  /// Lets go of the block that it held.
   Tensor& operator=(Tensor other) noexcept {
     std::swap(block_, other.block_);
     return *this;
   }
+  /// The last handle gives the block back to its pool.
   ~Tensor() { drop(); }
 
+  /// False for an empty handle.
   explicit operator bool() const { return block_ != nullptr; }
+  /// Not of an empty handle, like the next.
   Scalar scalar() const { return block_->scalar; }
+  /// Numbers, not bytes.
   std::size_t count() const { return block_->count; }
+  /// Of all its numbers; 0 for an empty handle.
   std::size_t bytes() const { return block_ ? block_->count * size_of(block_->scalar) : 0; }
 
+  /// 64-byte aligned, valid while a handle holds the block. `Number` is the scalar's type; the handle is not empty.
   template <class Number>
   const Number* data() const {
     return reinterpret_cast<const Number*>(block_ + 1);
@@ -127,6 +142,7 @@ class TensorPool {
   Tensor make(std::size_t count) {
     return make(scalar_of<Number>, count);
   }
+  /// The same, of a scalar that is known when the program runs.
   Tensor make(Scalar scalar, std::size_t count) { return Tensor{core_.take(scalar, count)}; }
 
   /// Bytes asked from the system so far.
@@ -140,27 +156,31 @@ inline void Tensor::drop() {
   if (block_ && block_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) block_->pool->give_back(block_);
 }
 
-/// Tensors in a row; takes one pointer's room while there are none.
+/// Tensors in a row, as in a std::vector; takes one pointer's room while there are none.
 class TensorList {
  public:
+  /// No tensors.
   TensorList() = default;
+  /// `other` is empty afterwards.
   TensorList(TensorList&&) = default;
+  /// The same handles; their numbers are shared.
   TensorList(const TensorList& other) : list_{other.list_ ? std::make_unique<std::vector<Tensor>>(*other.list_) : nullptr} {}
+  /// Lets go of the tensors that it held.
   TensorList& operator=(TensorList other) noexcept {
     list_ = std::move(other.list_);
     return *this;
   }
 
-  std::size_t size() const { return list_ ? list_->size() : 0; }
-  bool empty() const { return size() == 0; }
-  void reserve(std::size_t count) { list().reserve(count); }
-  void resize(std::size_t count) { list().resize(count); }
-  void push_back(Tensor tensor) { list().push_back(std::move(tensor)); }
-  Tensor& operator[](std::size_t i) { return (*list_)[i]; }
-  const Tensor& operator[](std::size_t i) const { return (*list_)[i]; }
-  const Tensor& at(std::size_t i) const { return list_->at(i); }
-  const Tensor* begin() const { return list_ ? list_->data() : nullptr; }
-  const Tensor* end() const { return begin() + size(); }
+  std::size_t size() const { return list_ ? list_->size() : 0; }           ///< handles, empty ones included
+  bool empty() const { return size() == 0; }                               ///< true without handles
+  void reserve(std::size_t count) { list().reserve(count); }               ///< room for so many
+  void resize(std::size_t count) { list().resize(count); }                 ///< new handles are empty
+  void push_back(Tensor tensor) { list().push_back(std::move(tensor)); }   ///< at the end
+  Tensor& operator[](std::size_t i) { return (*list_)[i]; }                ///< i < size()
+  const Tensor& operator[](std::size_t i) const { return (*list_)[i]; }    ///< i < size()
+  const Tensor& at(std::size_t i) const { return list_->at(i); }           ///< throws std::out_of_range; not if empty()
+  const Tensor* begin() const { return list_ ? list_->data() : nullptr; }  ///< valid until the list changes
+  const Tensor* end() const { return begin() + size(); }                   ///< likewise
 
  private:
   std::vector<Tensor>& list() {
@@ -174,15 +194,17 @@ class TensorList {
 /// What one publish step hands out: a few tensors shared by all receivers and, where an algorithm needs them, tensors
 /// of each receiver's own, in the order of the step's entries.
 struct Payload {
-  static constexpr std::size_t most_tensors = 3;
-  std::array<Tensor, most_tensors> common;
-  TensorList own;         ///< receiver k has those from k * own_each on
-  double paper_bits = 0;  ///< what a paper would count for one message; 0: 64 a number
-  std::uint8_t own_each = 1;
+  static constexpr std::size_t most_tensors = 3;  ///< that all receivers share
+  std::array<Tensor, most_tensors> common;        ///< shared by all receivers; what is not used is empty
+  TensorList own;                                 ///< receiver k has those from k * own_each on
+  double paper_bits = 0;                          ///< what a paper would count for one message; 0: 64 a number
+  std::uint8_t own_each = 1;                      ///< tensors of each receiver's own, where there are any
 
   /// Of one message on the wire, as if all receivers' own tensors were as large as the first's.
   std::size_t message_bytes() const;
+  /// Of one message, as a paper would count: paper_bits, or 64 for each number.
   double message_paper_bits() const;
+  /// Of all tensors, each once.
   std::size_t bytes() const;
 };
 

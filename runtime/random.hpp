@@ -37,8 +37,8 @@ enum class Purpose : std::uint32_t {
 
 /// Two words of 64 independent uniform bits.
 struct DrawnPair {
-  std::uint64_t first;
-  std::uint64_t second;
+  std::uint64_t first;   ///< the word of an even position of a stream
+  std::uint64_t second;  ///< the word of the odd position behind it
 };
 
 /// Philox4x32-10 (docs/references.md#chance). `index` counts the draws of a purpose; `detail` is a further address, say a
@@ -60,12 +60,17 @@ double normal(std::uint64_t bits);
 /// The draws of one (seed, client, purpose, detail), read one after the other from a position that can be set.
 class Stream {
  public:
+  /// Begins at position 0.
   Stream(std::uint64_t seed, ClientId client, Purpose purpose, std::uint32_t detail = 0)
       : seed_{seed}, client_{client}, purpose_{purpose}, detail_{detail} {}
 
+  /// 64 uniform bits: one draw, like the next three.
   std::uint64_t next();
+  /// Uniform in [0, 1).
   double uniform() { return uniform01(next()); }
+  /// Exponential with mean 1.
   double exponential() { return rubato::exponential(next()); }
+  /// Standard normal.
   double normal() { return rubato::normal(next()); }
 
   /// Gamma with this shape (> 0) and rate 1 (Marsaglia and Tsang's method; a varying number of draws).
@@ -77,6 +82,7 @@ class Stream {
 
   /// The number of draws made so far; setting it back repeats them.
   std::uint64_t position() const { return position_; }
+  /// The next draw is the one of this position.
   void seek(std::uint64_t position);
 
  private:

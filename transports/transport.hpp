@@ -25,6 +25,7 @@ enum class ParcelKind : std::uint8_t {
   notice = 10,   ///< how a host is doing: starting, stopped, leaving
   result = 11,   ///< nobody sends it; the number stays taken
 };
+/// The greatest number of a ParcelKind.
 inline constexpr std::uint8_t last_parcel_kind = 11;
 
 /// What becomes of a parcel when the queue to its host is full.
@@ -36,12 +37,13 @@ enum class WhenFull : std::uint8_t {
 
 /// `head` says what it is, in bytes; `tensors` travel without being copied on this side.
 struct Parcel {
-  ParcelKind kind = ParcelKind::notice;
-  WhenFull when_full = WhenFull::wait;
-  bool is_spoilt = false;  ///< arrives damaged: its receiver must notice (only impaired transports set it)
-  std::vector<std::byte> head;
-  std::vector<Tensor> tensors;
+  ParcelKind kind = ParcelKind::notice;  ///< what it is about
+  WhenFull when_full = WhenFull::wait;   ///< what becomes of it when the queue is full
+  bool is_spoilt = false;                ///< arrives damaged: its receiver must notice (only impaired transports set it)
+  std::vector<std::byte> head;           ///< what its kind says, before the tensors
+  std::vector<Tensor> tensors;           ///< none is empty
 
+  /// Of head and tensors.
   std::size_t bytes() const {
     std::size_t sum = head.size();
     for (const Tensor& tensor : tensors) sum += tensor.bytes();
@@ -59,10 +61,10 @@ class ParcelSink {
 
 /// What happened to parcels. Those of one host arrive in the order in which they were sent, each at most once.
 struct TransportCounts {
-  std::uint64_t sent = 0;      ///< taken to be sent
-  std::uint64_t received = 0;  ///< handed to the sink
-  std::uint64_t sent_bytes = 0;
-  std::uint64_t received_bytes = 0;
+  std::uint64_t sent = 0;             ///< taken to be sent
+  std::uint64_t received = 0;         ///< handed to the sink
+  std::uint64_t sent_bytes = 0;       ///< of parcels that were taken to be sent
+  std::uint64_t received_bytes = 0;   ///< of parcels that were handed to the sink
   std::uint64_t dropped_states = 0;   ///< made room for newer ones
   std::uint64_t refused = 0;          ///< not taken, or without a known receiver
   std::uint64_t malformed = 0;        ///< received and thrown away: no frame, or a broken one
@@ -79,6 +81,7 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
+  /// Which host of the roster this is.
   virtual HostId self() const = 0;
   /// From now on parcels go to the sink, which must live until stop() has returned.
   virtual void start(ParcelSink& sink) = 0;
@@ -86,6 +89,7 @@ class Transport {
   virtual bool send(HostId to, Parcel parcel) = 0;
   /// Gives what is queued `linger` to leave, then ends. Nothing is handed to the sink afterwards.
   virtual void stop(Duration linger) = 0;
+  /// So far; any thread may ask.
   virtual TransportCounts counts() const = 0;
 };
 

@@ -15,14 +15,15 @@ namespace rubato {
 
 /// How far a run has come.
 struct Progress {
-  double virtual_seconds = 0;
-  double wall_seconds = 0;
-  std::uint64_t events = 0;
+  double virtual_seconds = 0;      ///< of the experiment
+  double wall_seconds = 0;         ///< since the run began
+  std::uint64_t events = 0;        ///< of the experiment, so far
   std::optional<double> accuracy;  ///< mean over clients, of the newest finished sample
 };
 
+/// How to carry a run out. Nothing in here changes the digests but own parts.
 struct RunOptions {
-  unsigned threads = 1;
+  unsigned threads = 1;            ///< that compute; at least 1
   std::filesystem::path data_dir;  ///< where data sets lie; empty: $RUBATO_DATA, then ./data
   bool dry_run = false;            ///< walk the timing only
   bool checks = false;             ///< watch the invariants; a broken one ends the run (RunFailed)
@@ -30,23 +31,23 @@ struct RunOptions {
   std::uint64_t record_bytes = 0;  ///< stop recording after about this many bytes; 0: never
   /// Virtual time: the folder for a checkpoint every experiment.checkpoint_every; empty: none are written.
   std::filesystem::path checkpoints;
-  /// Virtual time: the checkpoint to go on from (run_checkpoint.hpp); empty: from the beginning. What is handed out
+  /// Virtual time: the checkpoint to go on from (one of the files in `checkpoints`); empty: from the beginning. What is handed out
   /// then begins there; the record has everything.
   std::filesystem::path resume_from;
-  std::filesystem::path samples_file;  ///< what on_sample appends to, if anything: checkpoints note how far it was
-  bool counts_links = false;
+  std::filesystem::path samples_file;       ///< what on_sample appends to, if anything: checkpoints note how far it was
+  bool counts_links = false;                ///< RunResult::by_link is filled
   bool keeps_samples = true;                ///< all samples in the result; else only the last, and on_sample sees the others
   bool keeps_models = false;                ///< hand out the final models with the result
   const std::atomic<bool>* stop = nullptr;  ///< becomes true: the run ends early with its results so far
 
   /// All are called on the thread that called run(). Notes are said before the first client runs.
   std::function<void(const std::string&)> on_note;
-  std::function<void(const Progress&)> on_progress;
-  std::function<void(const Sample&)> on_sample;
-  std::function<void(const FinalModel&)> on_model;  ///< of all clients in their order, unless they are too large to keep
+  std::function<void(const Progress&)> on_progress;  ///< some times a second
+  std::function<void(const Sample&)> on_sample;      ///< in the order of the samples
+  std::function<void(const FinalModel&)> on_model;   ///< of all clients in their order, unless they are too large to keep
 
-  OwnParts<float> own_float;  ///< looked at with precision = "float32"
-  OwnParts<double> own_double;
+  OwnParts<float> own_float;    ///< looked at with precision = "float32"
+  OwnParts<double> own_double;  ///< looked at with precision = "float64"
 
   /// Makes the clients in another order, with other things in between, so that their memory lies elsewhere. Changes
   /// nothing else: for tests.

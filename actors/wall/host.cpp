@@ -392,7 +392,7 @@ void WallHost::receive_message(HostId from, Parcel parcel, Duration arrived) {
 
 void WallHost::measured(ClientId client, std::uint64_t sample, const MessageCounts& counts) {
   const std::lock_guard lock(mutex_);
-  open_headers_.at(sample).add(client, counts, timing_.conductor.energy);
+  open_headers_.at(sample).add(counts, timing_.conductor.energy.of(client, counts));
 }
 
 void WallHost::saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) {

@@ -12,6 +12,7 @@
 
 namespace rubato::config {
 
+/// Longer files are refused.
 inline constexpr std::size_t max_experiment_bytes = 16u << 20;
 
 /// Reads the file and lays the overrides ("key=value") over it. Notes are sentences, one a line,

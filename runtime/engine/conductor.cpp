@@ -452,7 +452,8 @@ void Conductor::sample(bool after_unification) {
   if (attendance_) choose_measured(last_measured_);
   if (last_measured_ == 0) return;
   SampleHeader header{.number = samples_++, .at = now_, .clients = last_measured_, .events = events_};
-  for (std::uint32_t i = 0; i < protocols_.size(); ++i) header.add({i}, protocols_[i]->counts(), settings_.energy);
+  for (std::uint32_t i = 0; i < protocols_.size(); ++i)
+    header.add(protocols_[i]->counts(), settings_.energy.of({i}, protocols_[i]->counts()));
   header.model_messages = model_messages_;
   if (settings_.cumulated_delay) header.cumulated_delay = *settings_.cumulated_delay;
   header.after_unification = after_unification;

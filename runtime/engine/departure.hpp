@@ -6,16 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "runtime/protocols/protocol.hpp"
+#include "runtime/counts.hpp"
 #include "runtime/step.hpp"
 #include "runtime/world/channel.hpp"
 #include "runtime/world/graph.hpp"
 
 namespace rubato {
-
-struct LinkCounts {
-  std::uint32_t sent = 0, lost = 0, kept = 0, refused = 0;
-};
 
 /// `fate_of(entry)` decides about each receiver of the publish step, in order; `take(place, fate)` hears of it once it
 /// is in the entry and counted. `links`: by directed link, or empty. Returns how long the sender was on air.

@@ -3,25 +3,10 @@
 
 #include <vector>
 
+#include "runtime/counts.hpp"
 #include "runtime/ids.hpp"
-#include "runtime/protocols/protocol.hpp"
 
 namespace rubato {
-
-/// In joules, and the seconds on the air that they were spent in.
-struct Energy {
-  double transmitting = 0;
-  double computing = 0;
-  double airtime = 0;
-
-  double joules() const { return transmitting + computing; }
-  Energy& operator+=(const Energy& other) {
-    transmitting += other.transmitting;
-    computing += other.computing;
-    airtime += other.airtime;
-    return *this;
-  }
-};
 
 /// Power times airtime, and so much a computation. A broadcast is on the air once.
 struct EnergyModel {

@@ -6,32 +6,35 @@
 #include <vector>
 
 #include "runtime/archive.hpp"
-#include "runtime/engine/energy.hpp"
-#include "runtime/protocols/protocol.hpp"
+#include "runtime/counts.hpp"
+#include "runtime/ids.hpp"
 #include "runtime/time.hpp"
 
 namespace rubato {
 
+/// When a sample is taken, of which clients, and what had happened until then.
 struct SampleHeader {
-  std::uint64_t number = 0;
-  Time at{};
-  std::uint32_t clients = 0;  ///< how many models it has
-  std::uint64_t events = 0;
-  MessageCounts counts{};
-  Energy energy{};  ///< that all clients have spent so far
-  std::uint64_t model_messages = 0;
+  std::uint64_t number = 0;                                 ///< counts samples, from 0
+  Time at{};                                                ///< when it is taken
+  std::uint32_t clients = 0;                                ///< how many models it has
+  std::uint64_t events = 0;                                 ///< of the timing, before it
+  MessageCounts counts{};                                   ///< of all clients, so far
+  Energy energy{};                                          ///< that all clients have spent so far
+  std::uint64_t model_messages = 0;                         ///< models of unifications and joins, so far
   double cumulated_delay = 0;                               ///< of the rounds so far, where links and computations have chances
   bool after_unification = false;                           ///< all models must be equal
   std::shared_ptr<const std::vector<ClientId>> measured{};  ///< whose models, ascending; null: of the first ones
   bool covers_all = false;                                  ///< fewer than all clients, but all that are there
-  bool mass_is_whole = true;                                ///< what must sum to zero over all who are there does
+  bool mass_is_whole = true;                                ///< what must sum to zero over all clients that are there does
 
   /// A client's part of the sums.
-  void add(ClientId client, const MessageCounts& done, const EnergyModel& model) {
+  void add(const MessageCounts& done, const Energy& spent) {
     counts += done;
-    energy += model.of(client, done);
+    energy += spent;
   }
+  /// The client whose model is the `place`-th of the sample.
   ClientId client(std::size_t place) const { return measured ? measured->at(place) : ClientId{static_cast<std::uint32_t>(place)}; }
+  /// Writes all of it, or reads it back; throws BadArchive.
   void archive(Archive& archive) {
     archive(number), archive(at), archive(clients), archive(events), archive(counts);
     for (double* part : {&energy.transmitting, &energy.computing, &energy.airtime, &cumulated_delay}) archive(*part);

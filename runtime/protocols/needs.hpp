@@ -15,6 +15,17 @@ enum class Keep : std::uint8_t {
   newest_ever,  ///< the same, and nothing older than what was handed over before: cumulative counters
 };
 
+/// What the weights of messages must satisfy, and what they are unless the file says otherwise.
+enum class Weights : std::uint8_t {
+  none,        ///< every message weighs 1
+  neighbours,  ///< rows sum to one over senders, without self: draco_row
+  row,         ///< rows sum to one: uniform_row
+  column,      ///< columns sum to one: uniform_column
+  doubly,      ///< symmetric, both: metropolis
+  averaging,   ///< 1/m everywhere: a complete graph
+};
+
+/// When an algorithm merges what has arrived.
 enum class AbsorbAt : std::uint8_t {
   window,   ///< at the close of the superposition window
   compute,  ///< right before a computation: the newest of each sender since the last time
@@ -26,22 +37,24 @@ struct Sporadic {
   bool links = false;     ///< a link is used in an exchange with its own chance
 };
 
+/// What all clients do in one part of a round.
 enum class PhaseKind : std::uint8_t {
-  begin,     ///< everybody fixes the model that the coming computation starts from
-  compute,   ///< everybody computes, `repeat` times; the slowest sets the pace
-  exchange,  ///< everybody publishes, all messages arrive, everybody merges
+  begin,     ///< each client fixes the model that its coming computation starts from
+  compute,   ///< each client computes, `repeat` times; the slowest sets the pace
+  exchange,  ///< each client publishes, all messages arrive, each client merges
 };
 
 /// One part of a round. It happens in the rounds r >= first with offset <= r % every < offset + span.
 struct Phase {
-  PhaseKind kind = PhaseKind::compute;
-  std::uint8_t number = 0;  ///< handed to the algorithm with every step of the phase
-  std::uint32_t repeat = 1;
-  std::uint32_t every = 1;
-  std::uint32_t offset = 0;
-  std::uint64_t first = 0;
-  std::uint32_t span = 1;
+  PhaseKind kind = PhaseKind::compute;  ///< what happens in it
+  std::uint8_t number = 0;              ///< handed to the algorithm with every step of the phase
+  std::uint32_t repeat = 1;             ///< computations; at least 1
+  std::uint32_t every = 1;              ///< the length of its cycle in rounds; at least 1
+  std::uint32_t offset = 0;             ///< the first round of a cycle that has it; below every
+  std::uint64_t first = 0;              ///< the first round that may have it
+  std::uint32_t span = 1;               ///< so many rounds of a cycle, one after the other, have it
 
+  /// Whether this round, counted from 0, has the phase.
   constexpr bool happens_in(std::uint64_t round) const {
     return round >= first && round % every >= offset && round % every - offset < span;
   }
@@ -50,13 +63,18 @@ struct Phase {
 /// A few phases, one after the other.
 class PhaseList {
  public:
-  static constexpr std::size_t most = 40;
+  static constexpr std::size_t most = 40;  ///< phases
+  /// No phases.
   constexpr PhaseList() = default;
+  /// These, in their order; at most `most`.
   template <class... More>
   constexpr PhaseList(Phase first, More... more) : phases_{first, more...}, count_{1 + sizeof...(more)} {}
 
+  /// How many there are.
   constexpr std::size_t size() const { return count_; }
+  /// The i-th, i < size().
   constexpr const Phase& operator[](std::size_t i) const { return phases_[i]; }
+  /// One more at the end; there are fewer than `most`.
   constexpr void add(const Phase& phase) { phases_[count_++] = phase; }
 
  private:
@@ -64,41 +82,43 @@ class PhaseList {
   std::size_t count_ = 0;
 };
 
-/// A synchronous algorithm: what everybody does once at the start, and in every round.
+/// A synchronous algorithm: what each client does once at the start, and in every round.
 struct RoundProgram {
-  PhaseList opening{};
-  PhaseList round{Phase{PhaseKind::compute}, Phase{PhaseKind::exchange}};
+  PhaseList opening{};                                                     ///< once, before the first round
+  PhaseList round{Phase{PhaseKind::compute}, Phase{PhaseKind::exchange}};  ///< in every round
 };
 
 /// The links of an exchange that are used, where it is not simply all of them.
 struct Fanout {
-  double share = 1;  ///< of a client's neighbours, rounded up
-  bool chosen_by_receiver = false;
+  double share = 1;                 ///< of a client's neighbours, rounded up
+  bool chosen_by_receiver = false;  ///< a receiver draws whom it hears; else a sender draws whom it tells
 };
 
 /// A number k of each client: listed, or drawn once between two bounds.
 struct Every {
-  std::vector<std::uint32_t> list{};
-  std::uint32_t low = 1, high = 1;
+  std::vector<std::uint32_t> list{};  ///< one for each client; empty: drawn
+  std::uint32_t low = 1;              ///< the smallest that is drawn; at least 1
+  std::uint32_t high = 1;             ///< the greatest that is drawn
 };
 
+/// All that an algorithm asks of its protocol; the defaults are those of gossip.
 struct Needs {
-  bool sends = true;                   ///< false: the algorithm has nothing to say to anybody
+  bool sends = true;                   ///< false: the algorithm publishes nothing
   bool opens_with_compute = false;     ///< a first computation at the very start, before any tick
   bool send_only_if_computed = false;  ///< a transmit tick without a computation since the last one sends nothing
   std::uint32_t send_every = 1;        ///< coupled transmissions: after every this many computations,
   std::uint32_t send_times = 1;        ///< this many times
   bool asks_before_sending = false;    ///< the client decides at every transmit tick whether it sends (state dependent)
-  Keep keep = Keep::all;
-  AbsorbAt absorb = AbsorbAt::window;
-  Every asks_every{};                 ///< absorbs at every k-th computation, or asks its senders in every k-th round
-  bool in_order = false;              ///< messages of a link only in their order; on a gap the sender resends its state
-  bool fixes_model_at_start = false;  ///< a begin step precedes each computation (snapshot at_start)
-  bool acknowledgements = false;      ///< what nobody has acknowledged by the deadline is reclaimed
-  bool weights_by_batch = false;      ///< a message weighs 1 / (messages in the window), whatever its link
-  Sporadic sporadic{};
-  Fanout fanout{};
-  RoundProgram program{};
+  Keep keep = Keep::all;               ///< which messages of a window are merged
+  AbsorbAt absorb = AbsorbAt::window;  ///< when they are merged
+  Every asks_every{};                  ///< absorbs at every k-th computation, or asks its senders in every k-th round
+  bool in_order = false;               ///< messages of a link only in their order; on a gap the sender resends its state
+  bool fixes_model_at_start = false;   ///< a begin step precedes each computation (snapshot at_start)
+  bool acknowledgements = false;       ///< what no receiver has acknowledged by the deadline is reclaimed
+  bool weights_by_batch = false;       ///< a message weighs 1 / (messages in the window), whatever its link
+  Sporadic sporadic{};                 ///< what happens by chance
+  Fanout fanout{};                     ///< which links of an exchange are used
+  RoundProgram program{};              ///< what happens in a round; push does not look at it
 };
 
 }  // namespace rubato

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/archive.hpp"
+#include "runtime/counts.hpp"
 #include "runtime/event_queue.hpp"
 #include "runtime/mailbox.hpp"
 #include "runtime/step.hpp"
@@ -100,32 +101,6 @@ class Effects {
   std::vector<Repetition> repetitions_;
   std::optional<std::uint64_t> finished_round_;
 };
-
-/// What became of the messages of one client, as a receiver (kept, late, ...) and as a sender (sent, lost). Archives take
-/// it as a whole.
-struct MessageCounts {
-  std::uint64_t sent = 0;
-  std::uint64_t lost = 0;
-  std::uint64_t kept = 0;
-  std::uint64_t late = 0;
-  std::uint64_t capped = 0;
-  std::uint64_t superseded = 0;
-  std::uint64_t duplicates = 0;  ///< seen before and dropped
-  std::uint64_t resyncs = 0;     ///< whole states sent because a receiver had missed something
-  std::uint64_t stale = 0;       ///< of an earlier life of the sender, or an older epoch
-  std::uint64_t computations = 0;
-  std::uint64_t publications = 0;
-  Duration airtime{};  ///< as a sender: how long it transmitted
-
-  MessageCounts& operator+=(const MessageCounts& other) {
-    sent += other.sent, lost += other.lost, kept += other.kept, late += other.late, capped += other.capped;
-    superseded += other.superseded, duplicates += other.duplicates, resyncs += other.resyncs, stale += other.stale;
-    computations += other.computations, publications += other.publications, airtime += other.airtime;
-    return *this;
-  }
-  bool operator==(const MessageCounts&) const = default;
-};
-static_assert(sizeof(MessageCounts) == 12 * sizeof(std::uint64_t), "operator+= adds every counter");
 
 /// One client's automaton. Calls come in the order of events; `now` never decreases. It does no input or output.
 class Protocol {

@@ -2,12 +2,6 @@
 
 namespace rubato {
 
-ChurnCounts& ChurnCounts::operator+=(const ChurnCounts& other) {
-  joins += other.joins, leaves += other.leaves, crashes += other.crashes, restarts += other.restarts;
-  pauses += other.pauses, partitions += other.partitions, epochs += other.epochs, lost += other.lost;
-  return *this;
-}
-
 Attendance::Attendance(const ChurnPlan& plan) : plan_{plan}, all_(plan.clients()) {
   for (std::uint32_t i = 0; i < all_.size(); ++i) {
     all_[i].is_here = plan.begins_here({i});

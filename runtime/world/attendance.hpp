@@ -5,26 +5,13 @@
 #include <span>
 #include <vector>
 
+#include "runtime/counts.hpp"
 #include "runtime/epoch.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/time.hpp"
 #include "runtime/world/churn.hpp"
 
 namespace rubato {
-
-/// What has happened so far.
-struct ChurnCounts {
-  std::uint64_t joins = 0;  ///< first lives that began late, and returns of who had left
-  std::uint64_t leaves = 0;
-  std::uint64_t crashes = 0;
-  std::uint64_t restarts = 0;  ///< returns of who had crashed
-  std::uint64_t pauses = 0;
-  std::uint64_t partitions = 0;
-  std::uint64_t epochs = 0;  ///< begun
-  std::uint64_t lost = 0;    ///< messages that reached nobody: the receiver had gone, or was cut off
-
-  ChurnCounts& operator+=(const ChurnCounts& other);
-};
 
 class Attendance {
  public:

@@ -1,0 +1,82 @@
+// Counts: what clients and links have done in a run so far, as plain numbers that add up.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/time.hpp"
+
+namespace rubato {
+
+/// What became of the messages of one client, as a receiver (kept, late, ...) and as a sender (sent, lost). Archives take
+/// it as a whole.
+struct MessageCounts {
+  std::uint64_t sent = 0;          ///< one for each receiver
+  std::uint64_t lost = 0;          ///< of those sent: by the modelled link, or because the receiver was absent
+  std::uint64_t kept = 0;          ///< taken into the mailbox
+  std::uint64_t late = 0;          ///< refused: older than the deadline
+  std::uint64_t capped = 0;        ///< refused: beyond the cap of the period
+  std::uint64_t superseded = 0;    ///< not merged: a newer one of the same sender was there, or the round had gone on
+  std::uint64_t duplicates = 0;    ///< seen before and dropped
+  std::uint64_t resyncs = 0;       ///< whole states sent because a receiver had missed something
+  std::uint64_t stale = 0;         ///< of an earlier life of the sender, or an older epoch
+  std::uint64_t computations = 0;  ///< compute steps
+  std::uint64_t publications = 0;  ///< publish steps, each with any number of receivers
+  Duration airtime{};              ///< as a sender: how long it transmitted
+
+  /// Adds the numbers of another client.
+  MessageCounts& operator+=(const MessageCounts& other) {
+    sent += other.sent, lost += other.lost, kept += other.kept, late += other.late, capped += other.capped;
+    superseded += other.superseded, duplicates += other.duplicates, resyncs += other.resyncs, stale += other.stale;
+    computations += other.computations, publications += other.publications, airtime += other.airtime;
+    return *this;
+  }
+  /// Every counter is the same.
+  bool operator==(const MessageCounts&) const = default;
+};
+static_assert(sizeof(MessageCounts) == 12 * sizeof(std::uint64_t), "operator+= adds every counter");
+
+/// What became of the messages of one directed link.
+struct LinkCounts {
+  std::uint32_t sent = 0;     ///< departures
+  std::uint32_t lost = 0;     ///< by the link, or because the receiver was absent
+  std::uint32_t kept = 0;     ///< taken into the receiver's mailbox
+  std::uint32_t refused = 0;  ///< arrived and not taken: late, capped, seen before, of an earlier life
+};
+
+/// How often clients have come and gone.
+struct ChurnCounts {
+  std::uint64_t joins = 0;       ///< first lives that began late, and returns of clients that had left
+  std::uint64_t leaves = 0;      ///< departures that were announced
+  std::uint64_t crashes = 0;     ///< departures that were not
+  std::uint64_t restarts = 0;    ///< returns of clients that had crashed
+  std::uint64_t pauses = 0;      ///< times that a client's timers were stopped
+  std::uint64_t partitions = 0;  ///< times that the clients were split into groups
+  std::uint64_t epochs = 0;      ///< begun
+  std::uint64_t lost = 0;        ///< messages whose receiver was absent or in another group
+
+  /// Adds the numbers of another part of the run.
+  ChurnCounts& operator+=(const ChurnCounts& other) {
+    joins += other.joins, leaves += other.leaves, crashes += other.crashes, restarts += other.restarts;
+    pauses += other.pauses, partitions += other.partitions, epochs += other.epochs, lost += other.lost;
+    return *this;
+  }
+};
+
+/// What clients have spent.
+struct Energy {
+  double transmitting = 0;  ///< joules
+  double computing = 0;     ///< joules
+  double airtime = 0;       ///< seconds on the air
+
+  /// All of it.
+  double joules() const { return transmitting + computing; }
+  /// Adds what another client has spent.
+  Energy& operator+=(const Energy& other) {
+    transmitting += other.transmitting;
+    computing += other.computing;
+    airtime += other.airtime;
+    return *this;
+  }
+};
+
+}  // namespace rubato
