@@ -36,10 +36,12 @@ foreach(room IN LISTS rooms)
   endforeach()
 
   install(TARGETS rubato_${room} EXPORT rubato-targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-  get_target_property(folder rubato_${room} SOURCE_DIR)
-  file(RELATIVE_PATH path "${PROJECT_SOURCE_DIR}" "${folder}")
-  install(DIRECTORY "${folder}/" DESTINATION "include/rubato/${path}" FILES_MATCHING PATTERN "*.hpp")
 endforeach()
+
+set(public_headers "${CMAKE_CURRENT_BINARY_DIR}/public_headers/rubato")
+install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" -D \"SOURCE=${PROJECT_SOURCE_DIR}\"
+  -D \"DESTINATION=${public_headers}\" -P \"${PROJECT_SOURCE_DIR}/cmake/public_headers.cmake\" COMMAND_ERROR_IS_FATAL ANY)")
+install(DIRECTORY "${public_headers}" DESTINATION include)
 
 list(REMOVE_DUPLICATES packages)
 list(TRANSFORM packages PREPEND "find_dependency(")

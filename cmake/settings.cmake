@@ -55,7 +55,8 @@ function(rubato_reuse_precompiled TARGET FROM)
   target_precompile_headers(${TARGET} REUSE_FROM ${FROM})
 endfunction()
 
-# Public headers are included as <rubato/room/file.hpp>, in this tree as in an installed one.
+# Public headers are included as <rubato/room/file.hpp>, in this tree as in an installed one; cmake/public_headers.cmake
+# lists them. <rubato/run.hpp> lies in the source tree under that name.
 file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/include")
 file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/include/rubato" SYMBOLIC)
 
@@ -67,7 +68,7 @@ function(rubato_room NAME)
   target_compile_features(rubato_${NAME} PUBLIC cxx_std_20)
   target_include_directories(rubato_${NAME} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
-    $<INSTALL_INTERFACE:include> $<INSTALL_INTERFACE:include/rubato>)
+    $<INSTALL_INTERFACE:include>)
   target_link_libraries(rubato_${NAME} PUBLIC ${ROOM_DOORS})
   target_link_libraries(rubato_${NAME} PRIVATE $<BUILD_INTERFACE:rubato_settings> ${ROOM_PRIVATE_DOORS})
   set_property(GLOBAL APPEND PROPERTY RUBATO_ROOMS ${NAME})

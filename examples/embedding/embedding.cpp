@@ -1,6 +1,6 @@
 // Rubato inside a program of your own: eight clients, each with a secret number, find the mean of all of them. The task
 // is a Learner written here; when clients compute and talk is the library's business.
-#include <rubato/actors/run.hpp>
+#include <rubato/run.hpp>
 
 #include <cstdio>
 

@@ -8,7 +8,7 @@
 //
 // The algorithm says what happens to models and never when: the timers, links and mailboxes are those of any
 // experiment.
-#include <rubato/actors/run.hpp>
+#include <rubato/run.hpp>
 
 #include <cstdio>
 

@@ -1,7 +1,7 @@
 // A model that Rubato does not have: Poisson regression. Ten shops count their customers, a number for each hour with
 // its three circumstances; none shows its counts to the others, and together they learn what the circumstances are
 // worth.
-#include <rubato/actors/run.hpp>
+#include <rubato/run.hpp>
 
 #include <cmath>
 #include <cstdio>

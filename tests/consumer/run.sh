@@ -23,10 +23,14 @@ if grep -rF -e "$work/first" -e "$build_tree" "$prefix" --include='*.cmake'; the
 fi
 
 cmake -S "$here/project" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" \
-  -DCMAKE_BUILD_TYPE="$build_type" -DCMAKE_CXX_FLAGS="${sanitizers:+-fsanitize=$sanitizers}" > "$work/log" || {
+  -DEXAMPLES="$here/../../examples" -DCMAKE_BUILD_TYPE="$build_type" -DCMAKE_CXX_FLAGS="${sanitizers:+-fsanitize=$sanitizers}" > "$work/log" || {
   cat "$work/log"
   exit 1
 }
 cmake --build "$work/build"
-"$work/build/consumer" > "$work/output"
+"$work/build/consumer" "$work" > "$work/output"
 diff -u "$here/expected_output.txt" "$work/output"
+for example in embedding own_algorithm own_model; do
+  "$work/build/$example" > "$work/output"
+  diff -u "$here/../../examples/$example/expected_output.txt" "$work/output"
+done

@@ -5,7 +5,7 @@ set -eu
 tree=$(cd "$1" && pwd -P)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for room in runtime learning algos transports experiment results actors app web examples bench tests; do mkdir "$work/$room"; done
+for room in runtime learning algos transports experiment results actors app web rubato examples bench tests; do mkdir "$work/$room"; done
 cp -r "$tree/tools" "$tree/.clang-format" "$work/"
 cp "$tree/runtime/time.hpp" "$work/runtime/"
 "$work/tools/format" --check > "$work/answer" || { cat "$work/answer" >&2; echo "a tree in the style is refused" >&2; exit 1; }

@@ -40,7 +40,7 @@ std::vector<File> files(const std::vector<std::string>& folders, const std::vect
 }
 
 const std::vector<std::string> rooms_with_code{"runtime", "learning", "algos", "transports", "experiment", "results",
-                                               "actors",  "app",      "web",   "examples",   "bench"};
+                                               "actors",  "app",      "web",   "rubato",     "examples",   "bench"};
 
 std::string joined(const Faults& faults) {
   std::string all;
@@ -129,6 +129,8 @@ TEST_CASE("a closed door is answered with a sentence") {
         one("learning/model.hpp includes types.hpp; begin with the room, as in \"runtime/time.hpp\""));
   CHECK(door_faults("examples/first.cpp", "#include \"runtime/time.hpp\"") ==
         one("examples/first.cpp includes runtime/time.hpp; a user writes <rubato/runtime/time.hpp>"));
+  CHECK(door_faults("rubato/run.hpp", "#include \"results/summary.hpp\"") ==
+        one("rubato/run.hpp includes results/summary.hpp; rubato may include actors and experiment/file"));
 }
 
 TEST_CASE("a library is named only in its own place") {
@@ -158,6 +160,7 @@ TEST_CASE("an open door is open") {
                     "#include <vector>\n#include \"actors/core/caf.hpp\"\n#include \"algos/catalogue.hpp\"\n"
                     "#include \"experiment/build/timing.hpp\"\n#include <rubato/runtime/time.hpp>\n// #include <CLI/CLI.hpp>\n")
             .empty());
+  CHECK(door_faults("examples/first.cpp", "#include <rubato/run.hpp>\n#include <rubato/results/summary.hpp>\n").empty());
   CHECK(door_faults("tests/algos/draco_test.cpp", "#include \"transports/frame.hpp\"\n#include <caf/all.hpp>").empty());
 }
 
