@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "tests/house/doors.hpp"
+#include "tests/house/pages.hpp"
 
 namespace fs = std::filesystem;
 using namespace rubato::house;
@@ -111,6 +112,14 @@ TEST_CASE("the link line of every room is its list of doors") {
   CHECK(rooms_seen >= 2);
 }
 
+TEST_CASE("every path and every link of the documentation leads somewhere") {
+  auto pages = files({"docs", "examples", "bench"}, {".md"});
+  pages.push_back({"README.md", text_of(fs::path{RUBATO_SOURCE_DIR} / "README.md")});
+  REQUIRE(pages.size() > 10);
+  require_none(faults_in(
+      pages, [](const std::string& path, const std::string& text) { return page_faults(RUBATO_SOURCE_DIR, path, text); }));
+}
+
 TEST_CASE("a closed door is answered with a sentence") {
   CHECK(door_faults("algos/draco.cpp", "#include \"transports/frame.hpp\"\n") ==
         one("algos/draco.cpp includes transports/frame.hpp; algos may include learning, runtime, runtime/protocols and "
@@ -186,6 +195,18 @@ TEST_CASE("a header without its guard, a note without its end and a paper nobody
         one("runtime/time.cpp:2 says " + note.substr(3) + " without what would settle it"));
   CHECK(word_faults("runtime/time.cpp", note + ": gone when CAF can pin a worker to a core").empty());
   CHECK(word_faults("runtime/mailbox.hpp", "// algorithms.md 2.4").size() == 1);
+}
+
+TEST_CASE("a path that is not there is found") {
+  const auto faults = [](std::string_view text) { return page_faults(RUBATO_SOURCE_DIR, "docs/a.md", text); };
+  CHECK(faults("`runtime/mailbox`, `runtime/mailbox.hpp`, `runtime/world/`, `tools/test -R x`, `algos/NAME.cpp`, `runs/a`\n"
+               "[references](references.md#draco) [house](../tests/house/doors.cpp) [elsewhere](https://a.b/c)\n"
+               "```\n`runtime/nothing`\n```\n")
+            .empty());
+  CHECK(faults("one\n`runtime/mailbocks`\n") == one("docs/a.md:2 names runtime/mailbocks, which does not exist"));
+  CHECK(faults("`runtime/mailbox.cpp2`").size() == 1);
+  CHECK(faults("`runtime/wurld/`").size() == 1);
+  CHECK(faults("[here](nothing.md#there)") == one("docs/a.md:1 names nothing.md, which does not exist"));
 }
 
 TEST_CASE("a link line that differs from the doors is answered with a sentence") {
