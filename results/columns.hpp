@@ -14,6 +14,7 @@
 
 #include "learning/metrics.hpp"
 #include "results/run_result.hpp"
+#include "runtime/world/graph.hpp"
 
 namespace rubato {
 
