@@ -40,7 +40,6 @@ struct OptionSpec {
   std::string_view choices{};  ///< of a word: "a|b"
 };
 
-
 /// The graphs an algorithm can use.
 enum class Graphs : std::uint8_t {
   connected,   ///< from everybody to everybody there is a path

@@ -170,7 +170,7 @@ struct Topology {
   double probability = 0;                                    ///< erdos_renyi
   double radius = 0;                                         ///< random_geometric, unit square
   std::int64_t k = 3;                                        ///< knn
-  Symmetrise symmetrise = Symmetrise::either;  ///< knn
+  Symmetrise symmetrise = Symmetrise::either;                ///< knn
   PointsKind points = PointsKind::unit_square;               ///< random_geometric, knn: where clients are
   std::filesystem::path file;                                ///< file: one edge "source target" a line; absolute
   std::vector<std::pair<std::int64_t, std::int64_t>> edges;  ///< edges: [source, target]
@@ -199,36 +199,36 @@ struct Link {
 
 /// [channel]: when messages arrive, and which are lost.
 struct Channel {
-  ChannelKind kind = ChannelKind::ideal;                     ///< the model in force
-  Law delay = Law::constant(1e-6);                           ///< ideal: constant; random: any law; table: every link names its own
-  double loss = 0;                                           ///< random: probability in [0, 1)
-  double duplicate = 0;                                      ///< random: chance that a message arrives twice
-  std::vector<Link> links;                                   ///< random, table; no link twice
-  AreaKind area = AreaKind::disk;                            ///< wireless, like the next ones
-  double radius = 500;                                       ///< metres; half the side of a square
-  std::optional<std::filesystem::path> positions;            ///< "x y" a line; absolute; absent: drawn in the area
-  double speed_low = 0;                                      ///< metres a second; 0: all stand still
-  double speed_high = 0;                                     ///< likewise
-  double pause = 0;                                          ///< seconds
-  Law power_dbm = Law::constant(30);                         ///< per client
-  double path_loss = 4;                                      ///< exponent
-  double bandwidth = 1e7;                                    ///< hertz
-  BandwidthUse bandwidth_use = BandwidthUse::each;           ///< whether receivers share it
-  double noise_dbm = -174;                                   ///< of one hertz
-  Interferers interference = Interferers::active;  ///< which transmitters disturb a message
-  double interference_share = 0.1;                           ///< of the radius
-  std::optional<double> message_bytes;                       ///< wireless, bandwidth; absent: as large as the payload
-  double threshold = 0.5;                                    ///< rayleigh_threshold, aircomp: of the gain of a link that is up
-  ThresholdOf threshold_of = ThresholdOf::amplitude;         ///< likewise
-  UpWhen up_when = UpWhen::gain;                             ///< rayleigh_threshold, like the next two
-  double completion_mean = 1;                                ///< seconds
-  double coherence = 1;                                      ///< seconds, outside rounds
-  double power_cap = 1;                                      ///< aircomp, like the next two: per symbol
-  double noise = 0.1;                                        ///< standard deviation
-  double slot = 0.01;                                        ///< seconds
-  Law up = Law::constant(1e7);                               ///< bandwidth: bits per second, per client
-  Law down = Law::constant(1e7);                             ///< likewise
-  std::filesystem::path file;                                ///< trace: source, target, time, delay, loss; absolute
+  ChannelKind kind = ChannelKind::ideal;              ///< the model in force
+  Law delay = Law::constant(1e-6);                    ///< ideal: constant; random: any law; table: every link names its own
+  double loss = 0;                                    ///< random: probability in [0, 1)
+  double duplicate = 0;                               ///< random: chance that a message arrives twice
+  std::vector<Link> links;                            ///< random, table; no link twice
+  AreaKind area = AreaKind::disk;                     ///< wireless, like the next ones
+  double radius = 500;                                ///< metres; half the side of a square
+  std::optional<std::filesystem::path> positions;     ///< "x y" a line; absolute; absent: drawn in the area
+  double speed_low = 0;                               ///< metres a second; 0: all stand still
+  double speed_high = 0;                              ///< likewise
+  double pause = 0;                                   ///< seconds
+  Law power_dbm = Law::constant(30);                  ///< per client
+  double path_loss = 4;                               ///< exponent
+  double bandwidth = 1e7;                             ///< hertz
+  BandwidthUse bandwidth_use = BandwidthUse::each;    ///< whether receivers share it
+  double noise_dbm = -174;                            ///< of one hertz
+  Interferers interference = Interferers::active;     ///< which transmitters disturb a message
+  double interference_share = 0.1;                    ///< of the radius
+  std::optional<double> message_bytes;                ///< wireless, bandwidth; absent: as large as the payload
+  double threshold = 0.5;                             ///< rayleigh_threshold, aircomp: of the gain of a link that is up
+  ThresholdOf threshold_of = ThresholdOf::amplitude;  ///< likewise
+  UpWhen up_when = UpWhen::gain;                      ///< rayleigh_threshold, like the next two
+  double completion_mean = 1;                         ///< seconds
+  double coherence = 1;                               ///< seconds, outside rounds
+  double power_cap = 1;                               ///< aircomp, like the next two: per symbol
+  double noise = 0.1;                                 ///< standard deviation
+  double slot = 0.01;                                 ///< seconds
+  Law up = Law::constant(1e7);                        ///< bandwidth: bits per second, per client
+  Law down = Law::constant(1e7);                      ///< likewise
+  std::filesystem::path file;                         ///< trace: source, target, time, delay, loss; absolute
   bool operator==(const Channel&) const = default;
 };
 
@@ -238,20 +238,20 @@ struct ChurnEvent {
   ChurnKind what = ChurnKind::leave;              ///< the kind of event
   std::vector<std::int64_t> clients;              ///< not of partition and heal
   std::vector<std::vector<std::int64_t>> groups;  ///< partition
-  Origin from = Origin::neighbour;  ///< join, restart
+  Origin from = Origin::neighbour;                ///< join, restart
   bool operator==(const ChurnEvent&) const = default;
 };
 
 /// Clients that are there and away in turn.
 struct Absence {
-  std::vector<std::int64_t> clients;        ///< empty: all that nothing else in [churn] names
-  ChurnKind away = ChurnKind::pause;  ///< how they go
-  Origin from = Origin::neighbour;  ///< leave, crash
-  AbsenceKind kind = AbsenceKind::drawn;    ///< where the intervals are from
-  Law up;                                   ///< drawn: seconds that a client is there
-  Law down;                                 ///< drawn: seconds that it is away
-  std::filesystem::path file;               ///< trace: one line per client, ascending seconds; absolute
-  std::optional<double> until;              ///< seconds; absent: the end of the run
+  std::vector<std::int64_t> clients;      ///< empty: all that nothing else in [churn] names
+  ChurnKind away = ChurnKind::pause;      ///< how they go
+  Origin from = Origin::neighbour;        ///< leave, crash
+  AbsenceKind kind = AbsenceKind::drawn;  ///< where the intervals are from
+  Law up;                                 ///< drawn: seconds that a client is there
+  Law down;                               ///< drawn: seconds that it is away
+  std::filesystem::path file;             ///< trace: one line per client, ascending seconds; absolute
+  std::optional<double> until;            ///< seconds; absent: the end of the run
   bool operator==(const Absence&) const = default;
 };
 
@@ -278,18 +278,18 @@ struct Mailbox {
 
 /// [unification]: how often all clients take the model of one.
 struct Unification {
-  std::optional<double> period;        ///< seconds; absent: never
+  std::optional<double> period;            ///< seconds; absent: never
   HubPolicy hub = HubPolicy::round_robin;  ///< whose model is taken
-  std::int64_t client = 0;             ///< fixed
-  std::vector<std::int64_t> hubs;      ///< table: of the 1st, 2nd, ... unification, from the start again at the end
-  UnifyVia via = UnifyVia::ideal;      ///< at once, or in messages over the links
-  bool clears_mailbox = false;         ///< open windows are emptied
+  std::int64_t client = 0;                 ///< fixed
+  std::vector<std::int64_t> hubs;          ///< table: of the 1st, 2nd, ... unification, from the start again at the end
+  UnifyVia via = UnifyVia::ideal;          ///< at once, or in messages over the links
+  bool clears_mailbox = false;             ///< open windows are emptied
   bool operator==(const Unification&) const = default;
 };
 
 /// [protocol]: what decides when clients meet.
 struct Protocol {
-  std::optional<ProtocolKind> kind;  ///< auto: what suits the algorithm
+  std::optional<ProtocolKind> kind;         ///< auto: what suits the algorithm
   MissingRule missing = MissingRule::wait;  ///< rounds
   double send_probability = 1;              ///< rounds: a client sends in a round with this probability
   std::optional<double> compute_phase;      ///< rounds: seconds; absent: the round waits for all
@@ -328,20 +328,20 @@ struct Data {
   std::int64_t dimension = 0;                           ///< quadratic, pame_regression, pame_logistic
   double support = 0.01;                                ///< pame_*: share of the solution that is not 0
   double noise = 0.5;                                   ///< pame_regression
-  FileFormat format = FileFormat::by_name;  ///< files, like the next nine
+  FileFormat format = FileFormat::by_name;              ///< files, like the next nine
   std::filesystem::path train;                          ///< absolute, like the next three
   std::optional<std::filesystem::path> train_labels;    ///< absent: beside the features
   std::optional<std::filesystem::path> test;            ///< absent: test_share of the training rows
   std::optional<std::filesystem::path> test_labels;     ///< absent: beside the features
   std::string label = "last";                           ///< csv: a column's name or number, last
-  FirstLine header = FirstLine::automatic;  ///< csv
+  FirstLine header = FirstLine::automatic;              ///< csv
   std::optional<std::vector<std::string>> label_order;  ///< absent: words in alphabetical order
   LearnKind learn = LearnKind::classes;                 ///< what the label is
   std::int64_t features = 0;                            ///< libsvm; 0: the largest index
   std::vector<std::int64_t> shape;                      ///< channels, height, width; empty: as the file says
   std::int64_t classes = 0;                             ///< files, cwru; 0: those of the training part, 10
   bool one_hot = true;                                  ///< poker-hand
-  Normalise normalise = Normalise::usual;  ///< of features
+  Normalise normalise = Normalise::usual;               ///< of features
   double test_share = 0.2;                              ///< where there is no test part
   bool shuffle = true;                                  ///< likewise: drawn, not the last rows
   std::int64_t samples_per_client = 0;                  ///< 0: all that the partition deals
@@ -352,21 +352,21 @@ struct Data {
 
 /// [model]: what is trained, and how its loss is regularised.
 struct Model {
-  std::string name;                                            ///< `rubato list models` shows them
-  std::vector<std::int64_t> hidden;                            ///< may be empty
-  std::vector<std::string> layers;                             ///< of a free network
-  std::filesystem::path module;                                ///< absolute; torchscript
-  Activation activation = Activation::relu;  ///< of hidden layers
+  std::string name;                                    ///< `rubato list models` shows them
+  std::vector<std::int64_t> hidden;                    ///< may be empty
+  std::vector<std::string> layers;                     ///< of a free network
+  std::filesystem::path module;                        ///< absolute; torchscript
+  Activation activation = Activation::relu;            ///< of hidden layers
   Normalisation normalisation = Normalisation::group;  ///< what the layer "norm" stands for
-  HingeKind hinge = HingeKind::plain;                          ///< svm
-  double dropout = 0;                                          ///< of hidden layers
-  double label_smoothing = 0;                                  ///< of the cross-entropy
-  std::int64_t batch = 0;                                      ///< 0: all rows
-  double l2 = 0;                                               ///< the loss has l2/2 |x|^2 more
-  double weight_decay = 0;                                     ///< the gradient has weight_decay x more, the loss has not
-  double clip = 0;                                             ///< 0: none
-  Start init = Start::usual;  ///< how the start is drawn
-  std::optional<std::filesystem::path> init_from;              ///< absolute; instead of init
+  HingeKind hinge = HingeKind::plain;                  ///< svm
+  double dropout = 0;                                  ///< of hidden layers
+  double label_smoothing = 0;                          ///< of the cross-entropy
+  std::int64_t batch = 0;                              ///< 0: all rows
+  double l2 = 0;                                       ///< the loss has l2/2 |x|^2 more
+  double weight_decay = 0;                             ///< the gradient has weight_decay x more, the loss has not
+  double clip = 0;                                     ///< 0: none
+  Start init = Start::usual;                           ///< how the start is drawn
+  std::optional<std::filesystem::path> init_from;      ///< absolute; instead of init
   bool operator==(const Model&) const = default;
 };
 
@@ -451,7 +451,7 @@ struct Experiment {
   ClockKind clock = ClockKind::virtual_time;  ///< simulated time, or the machine's
   double time_scale = 1;                      ///< wall
   bool saturate = false;                      ///< wall
-  Scalar precision = Scalar::float32;  ///< of models
+  Scalar precision = Scalar::float32;         ///< of models
   double until = 0;                           ///< seconds of the experiment's own time, > 0
   std::string isa = "auto";                   ///< instruction set that the arithmetic must use; auto: what the build uses
   Record record;                              ///< of all steps, for replays

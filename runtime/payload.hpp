@@ -15,7 +15,6 @@
 
 namespace rubato {
 
-
 /// The Scalar that a C++ type stands for.
 template <class Number>
 inline constexpr Scalar scalar_of = Scalar::float32;

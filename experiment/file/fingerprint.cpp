@@ -37,7 +37,8 @@ void compare_files(config::Table& table, const std::string& path) {
     if (!key) continue;  // an option that no algorithm has
     if (key->type == config::Type::table) compare_files(*value.as<config::Table>(), config::dotted(path, name));
     if (key->type == config::Type::tables)
-      for (config::Value& element : *value.as<config::List>()) compare_files(*element.as<config::Table>(), std::string(key->element));
+      for (config::Value& element : *value.as<config::List>())
+        compare_files(*element.as<config::Table>(), std::string(key->element));
     if (key->type != config::Type::file || value.is_text("none") || value.is_text("")) continue;
     const std::string file = *value.as<std::string>();
     value = {path == "data" || path == "model" ? name_and_size_of(file) : content_of(file)};
