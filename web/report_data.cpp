@@ -236,7 +236,8 @@ bool has_record(const fs::path& folder) {
 }
 
 std::optional<Duration> known_window(const config::Experiment& experiment) {
-  if (experiment.protocol.kind != ProtocolKind::push) return {};
+  const ResolvedAlgorithm resolved = resolve_algorithm(experiment);
+  if (resolved.protocol != ProtocolKind::push || resolved.needs.absorb != AbsorbAt::window) return {};
   return from_seconds(experiment.mailbox.window);
 }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "tests/web/support.hpp"
+#include "web/report_data.hpp"
 
 using namespace rubato;
 using namespace rubato::web;
@@ -52,6 +53,18 @@ TEST_CASE("a window opens no earlier than its oldest message departed") {
   const Step merge{.kind = StepKind::merge, .at = Time{2s}, .entries = {&message, 1}};
   CHECK(opening_of(merge, 200ms) == Time{1800ms});
   CHECK(opening_of(merge, 800ms) == Time{1500ms});
+}
+
+TEST_CASE("windows are known where the file leaves the protocol to its algorithm") {
+  Experiment experiment;
+  experiment.mailbox.window = 0.5;
+  const auto window_under = [&](const char* algorithm) {
+    experiment.algorithm.name = algorithm;
+    return known_window(experiment);
+  };
+  CHECK(window_under("draco") == Duration{500'000'000});
+  CHECK_FALSE(window_under("dsgt"));  // rounds
+  CHECK_FALSE(window_under("fedavg"));
 }
 
 TEST_CASE("without a known window none is shown") {
