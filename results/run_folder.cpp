@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "experiment/build/devices.hpp"
-#include "experiment/build/timing.hpp"
+#include "experiment/build/graphs.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "results/columns.hpp"
 #include "results/npy.hpp"

@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "experiment/build/timing.hpp"
+#include "experiment/build/graphs.hpp"
+#include "experiment/build/resolved_algorithm.hpp"
 #include "web/report.hpp"
 #include "web/run_files.hpp"
 #include "web/timeline.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiment/build/per_client.hpp"
-#include "experiment/build/timing.hpp"
+#include "experiment/build/timers.hpp"
 
 namespace rubato {
 

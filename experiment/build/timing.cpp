@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -11,129 +9,15 @@
 #include "experiment/build/churn_plan.hpp"
 #include "experiment/build/devices.hpp"
 #include "experiment/build/per_client.hpp"
+#include "experiment/build/timers.hpp"
+#include "experiment/build/weights.hpp"
 #include "runtime/protocols/gather_by_message.hpp"
-#include "runtime/world/changing.hpp"
-#include "runtime/world/mixing.hpp"
-#include "runtime/world/topology.hpp"
 
 namespace rubato {
-
-Law law_of(const config::Law& law) {
-  using Kind = LawKind;
-  switch (law.law) {
-    case Kind::constant:
-      return Law::constant(law.value);
-    case Kind::exponential:
-      return {.kind = law.law, .first = law.mean};
-    case Kind::uniform:
-      return {.kind = Kind::uniform, .first = law.low, .second = law.high};
-    case Kind::lognormal:
-      return {.kind = Kind::lognormal, .first = law.mean, .second = law.sigma};
-    case Kind::beta:
-      return {.kind = Kind::beta, .first = law.a, .second = law.b};
-    case Kind::gamma:
-      return {.kind = Kind::gamma, .first = law.shape, .second = law.rate};
-    case Kind::shifted_exponential:
-      return {.kind = Kind::shifted_exponential, .first = law.min, .second = law.rate};
-    case Kind::list:
-      return {.kind = Kind::list, .values = law.values};
-  }
-  return {};
-}
-
-std::vector<std::vector<Time>> read_trace(const std::string& file, std::size_t clients) {
-  std::ifstream lines(file);
-  if (!lines) throw std::invalid_argument("cannot read the trace " + file);
-  std::vector<std::vector<Time>> ticks;
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.empty() && line.front() == '#') continue;
-    std::istringstream numbers(line);
-    std::vector<Time> row;
-    for (double seconds; numbers >> seconds;) {
-      const Time tick{from_seconds(seconds)};
-      if (seconds < 0 || (!row.empty() && tick <= row.back()))
-        throw std::invalid_argument(file + ": line " + std::to_string(ticks.size() + 1) + " must ascend from 0");
-      row.push_back(tick);
-    }
-    if (!numbers.eof())
-      throw std::invalid_argument(file + ": line " + std::to_string(ticks.size() + 1) + " holds something that is no number");
-    ticks.push_back(std::move(row));
-  }
-  if (ticks.size() == clients) return ticks;
-  throw std::invalid_argument(file + " has " + std::to_string(ticks.size()) +
-                              " lines, must have one per client: " + std::to_string(clients));
-}
 
 namespace {
 
 using config::Experiment;
-
-double above_zero(double value, ClientId client, const char* what) {
-  if (value > 0 && std::isfinite(value)) return value;
-  throw std::invalid_argument(std::string(what) + " of client " + std::to_string(client.value) + " is " + std::to_string(value) +
-                              ": must be greater than 0");
-}
-
-std::vector<TimerLaw> tabled(std::vector<std::vector<Time>> ticks) {
-  std::vector<TimerLaw> laws;
-  for (auto& row : ticks) laws.push_back(TimerLaw::table(std::move(row)));
-  return laws;
-}
-
-std::vector<std::vector<Time>> to_ticks(const std::vector<std::vector<double>>& table) {
-  std::vector<std::vector<Time>> ticks;
-  for (const auto& row : table) {
-    ticks.emplace_back();
-    for (const double seconds : row) ticks.back().push_back(Time{from_seconds(seconds)});
-  }
-  return ticks;
-}
-
-// One law for all clients where its numbers are the same for all, else a law each.
-template <class Make>
-std::vector<TimerLaw> spread(const config::Law& first, const config::Law& second, std::uint64_t seed, std::uint32_t stream,
-                             std::size_t clients, Make make) {
-  const PerClient one(first, seed, stream), other(second, seed, stream + 1);
-  if (one.is_same_for_all() && other.is_same_for_all()) return {make(one.of({0}), other.of({0}), ClientId{0})};
-  std::vector<TimerLaw> laws;
-  for (std::uint32_t i = 0; i < clients; ++i) laws.push_back(make(one.of({i}), other.of({i}), ClientId{i}));
-  return laws;
-}
-
-std::vector<TimerLaw> to_timers(const config::TimerLaw& law, std::uint64_t seed, std::uint32_t stream, std::size_t clients) {
-  using Kind = config::TimerKind;
-  static const config::Law none;
-  switch (law.law) {
-    case Kind::poisson:
-      return spread(law.rate, none, seed, stream, clients,
-                    [](double rate, double, ClientId client) { return TimerLaw::poisson(above_zero(rate, client, "the rate")); });
-    case Kind::fixed:
-      return spread(law.period, law.phase, seed, stream, clients, [](double period, double phase, ClientId client) {
-        return TimerLaw::fixed(above_zero(period, client, "the period"), phase);
-      });
-    case Kind::shifted_exp:
-      return spread(law.min, law.rate, seed, stream, clients, [](double minimum, double rate, ClientId client) {
-        return TimerLaw::shifted_exponential(minimum, above_zero(rate, client, "the rate"));
-      });
-    case Kind::gamma:
-      return spread(law.shape, law.rate, seed, stream, clients, [](double shape, double rate, ClientId client) {
-        return TimerLaw::gamma(above_zero(shape, client, "the shape"), above_zero(rate, client, "the rate"));
-      });
-    case Kind::lognormal:
-      return spread(law.mean, law.sigma, seed, stream, clients, [](double mean, double sigma, ClientId client) {
-        return TimerLaw::lognormal(above_zero(mean, client, "the mean interval"), sigma);
-      });
-    case Kind::trace:
-      return tabled(read_trace(law.file.string(), clients));
-    case Kind::table:
-      return tabled(to_ticks(law.ticks));
-    case Kind::coupled:
-      return {TimerLaw::coupled(static_cast<std::uint32_t>(law.every), static_cast<std::uint32_t>(law.repeat))};
-    case Kind::off:
-      break;
-  }
-  return {TimerLaw::off()};
-}
 
 UnificationPlan to_plan(const config::Unification& unification) {
   UnificationPlan plan;
@@ -146,76 +30,6 @@ UnificationPlan to_plan(const config::Unification& unification) {
   return plan;
 }
 
-// A number for every directed link from what is known of its ends.
-template <class Weight>
-std::vector<double> weigh_links(const Graph& graph, Weight weight) {
-  std::vector<double> weights(graph.links());
-  for (std::uint32_t i = 0; i < graph.clients(); ++i) {
-    const auto receivers = graph.receivers_of(ClientId{i});
-    for (std::uint32_t k = 0; k < receivers.size(); ++k)
-      weights[graph.first_link(ClientId{i}) + k] = weight(ClientId{i}, receivers[k]);
-  }
-  return weights;
-}
-
-std::vector<double> draco_weights(const config::Algorithm& algorithm, const Graph& graph) {
-  const auto inverse = [](std::size_t degree) { return 1.0 / static_cast<double>(degree); };
-  switch (algorithm.q) {
-    case config::WeightKind::receiver_static:
-      return weigh_links(graph, [&](ClientId, ClientId receiver) { return inverse(graph.in_degree(receiver)); });
-    case config::WeightKind::sender_static:
-      return weigh_links(graph, [&](ClientId sender, ClientId) { return inverse(graph.out_degree(sender)); });
-    case config::WeightKind::explicit_:
-      return weigh_links(graph,
-                         [&](ClientId sender, ClientId receiver) { return algorithm.q_matrix[receiver.value][sender.value]; });
-    case config::WeightKind::batch:
-      break;
-  }
-  return {};
-}
-
-std::string_view usual_rule(Weights weights) {
-  switch (weights) {
-    case Weights::row:
-      return "uniform_row";
-    case Weights::column:
-      return "uniform_col";
-    case Weights::doubly:
-      return "metropolis";
-    case Weights::averaging:
-      return "averaging";
-    case Weights::neighbours:
-      return "draco_row";
-    case Weights::none:
-      break;
-  }
-  return "";
-}
-
-// What is wrong with the sums of a matrix that must be of this kind; empty if nothing is.
-std::string sum_fault(const MixingMatrix& matrix, Weights weights) {
-  std::ostringstream text;
-  const auto say = [&](const char* what, double defect) {
-    if (defect > sum_tolerance) text << what << " do not sum to one: they are off by up to " << defect;
-  };
-  const bool needs_rows = weights == Weights::row || weights == Weights::doubly || weights == Weights::averaging;
-  if (needs_rows) say("its rows", row_defect(matrix));
-  if (text.str().empty() && (weights == Weights::column || weights == Weights::doubly)) say("its columns", column_defect(matrix));
-  if (text.str().empty() && weights == Weights::doubly && symmetry_defect(matrix) > sum_tolerance) text << "it is not symmetric";
-  if (text.str().empty() && smallest_weight(matrix) < 0) text << "it has a negative weight";
-  return text.str();
-}
-
-MixingMatrix make_weights(config::MixingKind kind, const DenseMatrix& given, Weights weights, const char* key, const Graph& graph) {
-  MixingOptions options;
-  options.kind = std::string(kind == config::MixingKind::auto_ ? usual_rule(weights) : word_of(kind));
-  options.weights = given;
-  MixingMatrix matrix = make_mixing(options, graph);
-  if (const std::string fault = sum_fault(matrix, weights); !fault.empty())
-    throw std::invalid_argument("topology." + std::string(key) + " = \"" + options.kind + "\": " + fault);
-  return matrix;
-}
-
 MailboxLimits to_limits(const config::Mailbox& mailbox) {
   MailboxLimits limits;
   limits.window = from_seconds(mailbox.window);
@@ -223,29 +37,6 @@ MailboxLimits to_limits(const config::Mailbox& mailbox) {
   if (mailbox.cap) limits.cap = static_cast<std::uint32_t>(*mailbox.cap);
   return limits;
 }
-
-TopologyOptions to_options(const Experiment& experiment) {
-  const config::Topology& topology = experiment.topology;
-  TopologyOptions options;
-  options.kind = std::string(word_of(topology.kind));
-  if (topology.kind == config::TopologyKind::random_geometric) options.kind = "rgg";
-  options.rows = static_cast<std::size_t>(topology.rows);
-  options.columns = static_cast<std::size_t>(topology.columns);
-  options.center = static_cast<std::size_t>(topology.center);
-  options.k = static_cast<std::size_t>(topology.k);
-  options.step = static_cast<std::size_t>(topology.step);
-  options.probability = topology.probability;
-  options.radius = topology.radius;
-  options.symmetrise = topology.symmetrise;
-  options.file = topology.file.string();
-  options.is_directed = topology.directed;
-  if (topology.points == config::PointsKind::channel) options.points = connected_places(experiment, options);
-  return options;
-}
-
-}  // namespace
-
-namespace {
 
 // A period in rounds.
 std::uint64_t whole_rounds(const std::optional<double>& period, const char* key) {
@@ -284,100 +75,6 @@ bool retains_on_loss(const Experiment& experiment, ProtocolKind protocol) {
 
 }  // namespace
 
-namespace {
-
-Graph graph_of(const std::vector<std::pair<std::int64_t, std::int64_t>>& edges, bool is_directed, std::size_t clients) {
-  std::vector<Edge> all;
-  for (const auto& [source, target] : edges)
-    all.push_back({ClientId{static_cast<std::uint32_t>(source)}, ClientId{static_cast<std::uint32_t>(target)}});
-  return Graph(clients, is_directed, std::move(all));
-}
-
-Graph whole_of(std::span<const Graph> graphs) { return graphs.size() > 1 ? joined(graphs) : graphs.front(); }
-
-// A graph of the cycle may only have edges of the whole one, and each stays as long as it says.
-std::vector<Graph> graphs_of_edges(const config::Topology& topology, std::size_t clients) {
-  const Graph whole = graph_of(topology.edges, topology.directed, clients);
-  if (topology.cycle.empty()) return {whole};
-  if (!topology.cycle_rounds.empty() && topology.cycle_rounds.size() != topology.cycle.size())
-    throw std::invalid_argument("topology.cycle_rounds has " + std::to_string(topology.cycle_rounds.size()) +
-                                " numbers, must have one for each of the " + std::to_string(topology.cycle.size()) + " graphs");
-  std::vector<Graph> graphs;
-  for (std::size_t k = 0; k < topology.cycle.size(); ++k) {
-    const Graph part = graph_of(topology.cycle[k], topology.directed, clients);
-    for (LinkIndex link = 0; link < part.links(); ++link)
-      if (const Edge ends = part.ends_of(link); !whole.find_link(ends.source, ends.target))
-        throw std::invalid_argument("topology.cycle[" + std::to_string(k) + "]: topology.edges has no edge from " +
-                                    std::to_string(ends.source.value) + " to " + std::to_string(ends.target.value));
-    graphs.insert(graphs.end(), topology.cycle_rounds.empty() ? 1 : static_cast<std::size_t>(topology.cycle_rounds[k]), part);
-  }
-  return graphs;
-}
-
-GraphChange to_change(const config::Topology& topology) {
-  return {topology.change, topology.activation, static_cast<std::size_t>(topology.graphs)};
-}
-
-}  // namespace
-
-namespace {
-
-bool follows_wanderers(const config::Topology& topology) {
-  return topology.change == ChangeKind::redraw && topology.points == config::PointsKind::channel;
-}
-
-// Of those who are near each other at each change; after the end of the run the first one would come again.
-std::vector<Graph> graphs_of_wanderers(const Experiment& experiment) {
-  const config::Topology& topology = experiment.topology;
-  TopologyOptions options = to_options(experiment);
-  const Places places = wanderers(experiment, options.points);
-  if (places.is_still())
-    throw std::invalid_argument(
-        "topology.change = \"redraw\" with topology.points = \"channel\": clients stay where they are; set "
-        "channel.speed_high");
-  const double changes = experiment.until / topology.change_every;
-  if (changes > 1e6) throw std::invalid_argument("topology.change_every: a million changes in the course of a run are too many");
-  options.allow_disconnected = true;
-  std::vector<Graph> graphs;
-  for (std::int64_t k = 0; static_cast<double>(k) <= changes; ++k) {
-    const Time at{from_seconds(static_cast<double>(k) * topology.change_every)};
-    for (std::uint32_t i = 0; i < options.points.size(); ++i) options.points[i] = places.of({i}, at);
-    graphs.push_back(make_topology(options, options.points.size(), static_cast<std::uint64_t>(experiment.seed)));
-  }
-  return graphs;
-}
-
-}  // namespace
-
-std::vector<Point> places_of(const Experiment& experiment) {
-  if (experiment.topology.points == config::PointsKind::channel) return to_options(experiment).points;
-  return usual_places(experiment);
-}
-
-std::vector<Graph> make_graphs(const Experiment& experiment) {
-  const auto clients = static_cast<std::size_t>(experiment.clients.count);
-  const config::Topology& topology = experiment.topology;
-  if (topology.kind == config::TopologyKind::edges) return graphs_of_edges(topology, clients);
-  if (follows_wanderers(topology)) return graphs_of_wanderers(experiment);
-  return make_changing(to_options(experiment), to_change(topology), clients, static_cast<std::uint64_t>(experiment.seed));
-}
-
-Graph make_graph(const Experiment& experiment) { return whole_of(make_graphs(experiment)); }
-
-ResolvedAlgorithm resolve_algorithm(const Experiment& experiment) {
-  const CatalogueEntry& entry = catalogue_entry(experiment.algorithm.name);
-  const ProtocolKind protocol = experiment.protocol.kind.value_or(entry.usual);
-  if (!entry.runs_under(protocol)) {
-    std::string known;
-    for (const ProtocolKind kind :
-         {ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::server, ProtocolKind::token, ProtocolKind::pull})
-      if (entry.runs_under(kind)) known += (known.empty() ? "" : ", ") + std::string(word_of(kind));
-    throw std::invalid_argument("algorithm.name = \"" + experiment.algorithm.name + "\" does not run under protocol.kind = \"" +
-                                std::string(word_of(protocol)) + "\"; it runs under: " + known);
-  }
-  return {entry.needs(experiment.algorithm.options), entry.merge, entry.share, protocol, &entry};
-}
-
 Timing::Timing(Graph given_graph, std::unique_ptr<Channel> given_channel, ProtocolKind protocol)
     : graph{std::move(given_graph)}, channel{std::move(given_channel)}, protocol_{protocol} {
   settings.graph = &graph;
@@ -388,35 +85,11 @@ Timing::Timing(Graph given_graph, std::unique_ptr<Channel> given_channel, Protoc
   conductor.channel = channel.get();
 }
 
-// What every link of the whole graph weighs while this part of it is there; links that are not weigh nothing.
-std::vector<double> Timing::weights_of(const Graph& part, const Experiment& experiment, const ResolvedAlgorithm& resolved,
-                                       bool is_share) const {
-  const config::Topology& topology = experiment.topology;
-  const Weights rule = is_share ? resolved.share : resolved.merge;
-  const auto on_whole = [&](auto weight) {
-    return weigh_links(graph, [&](ClientId sender, ClientId receiver) {
-      return part.find_link(sender, receiver) ? weight(sender, receiver) : 0.0;
-    });
-  };
-  if (rule == Weights::none) return on_whole([](ClientId, ClientId) { return 1.0; });
-  if (rule == Weights::neighbours) {
-    const std::vector<double> weights = draco_weights(experiment.algorithm, part);
-    return on_whole(
-        [&](ClientId sender, ClientId receiver) { return weights.empty() ? 1.0 : weights[*part.find_link(sender, receiver)]; });
-  }
-  const bool is_one_matrix = resolved.share == resolved.merge && topology.shares == config::MixingKind::auto_;
-  const MixingMatrix matrix = is_share && !is_one_matrix
-                                  ? make_weights(topology.shares, topology.shares_matrix, rule, "shares", part)
-                                  : make_weights(topology.mixing, topology.mixing_matrix, rule, "mixing", part);
-  if (part.links() == graph.links()) return {matrix.link_weights().begin(), matrix.link_weights().end()};
-  return on_whole([&](ClientId sender, ClientId receiver) { return matrix.at(receiver, sender); });
-}
-
 // The weights of merge and publish steps, from the rules of the file or those the algorithm is made for.
 void Timing::configure_weights(const Experiment& experiment, const ResolvedAlgorithm& resolved) {
   if (resolved.merge != Weights::none && !(resolved.merge == Weights::neighbours && settings.needs.weights_by_batch))
-    settings.merge_weights = {weights_of(graph, experiment, resolved, false)};
-  if (resolved.share != Weights::none) settings.share_weights = {weights_of(graph, experiment, resolved, true)};
+    settings.merge_weights = {weights_of(graph, graph, experiment, resolved, false)};
+  if (resolved.share != Weights::none) settings.share_weights = {weights_of(graph, graph, experiment, resolved, true)};
 }
 
 // A row of weights for every graph of the sequence; who has no link in a graph keeps its model meanwhile.
@@ -438,9 +111,9 @@ void Timing::configure_changing_weights(const Experiment& experiment, const Reso
   if (protocol_ == ProtocolKind::push) settings.change_every = from_seconds(every);
   settings.weighs_as_sent = resolved.merge == Weights::none || resolved.merge == Weights::neighbours;
   for (const Graph& part : graphs) {
-    settings.merge_weights.insert(settings.merge_weights.end(), repeats, weights_of(part, experiment, resolved, false));
+    settings.merge_weights.insert(settings.merge_weights.end(), repeats, weights_of(part, graph, experiment, resolved, false));
     if (resolved.share != Weights::none)
-      settings.share_weights.insert(settings.share_weights.end(), repeats, weights_of(part, experiment, resolved, true));
+      settings.share_weights.insert(settings.share_weights.end(), repeats, weights_of(part, graph, experiment, resolved, true));
   }
 }
 

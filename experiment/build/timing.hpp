@@ -9,6 +9,8 @@
 
 #include "algos/catalogue.hpp"
 #include "experiment/build/client_views.hpp"
+#include "experiment/build/graphs.hpp"
+#include "experiment/build/resolved_algorithm.hpp"
 #include "experiment/experiment.hpp"
 #include "runtime/engine/conductor.hpp"
 #include "runtime/protocols/gather_first.hpp"
@@ -26,30 +28,6 @@
 #include "runtime/world/points.hpp"
 
 namespace rubato {
-
-/// The graphs of an experiment in their order, each as long as topology.change_every says; a single one if it stays.
-/// Throws std::invalid_argument if they cannot be made.
-std::vector<Graph> make_graphs(const config::Experiment& experiment);
-/// All links that are there at some time.
-Graph make_graph(const config::Experiment& experiment);
-
-/// Where the clients of a wireless channel are at the start, in metres.
-std::vector<Point> places_of(const config::Experiment& experiment);
-
-/// A line of ascending seconds for each client. Throws std::invalid_argument.
-std::vector<std::vector<Time>> read_trace(const std::string& file, std::size_t clients);
-
-/// What an algorithm asks of the timing, and what it is called if it comes from the catalogue.
-struct ResolvedAlgorithm {
-  Needs needs;
-  Weights merge = Weights::none;
-  Weights share = Weights::none;
-  ProtocolKind protocol = ProtocolKind::push;
-  const CatalogueEntry* entry = nullptr;
-};
-
-/// The manner of the file's algorithm under the file's protocol. Throws std::invalid_argument where they do not fit.
-ResolvedAlgorithm resolve_algorithm(const config::Experiment& experiment);
 
 /// Lives as long as the protocols and the conductor made from it; stays where it is.
 class Timing {
@@ -97,8 +75,6 @@ class Timing {
   void configure_weights(const config::Experiment& experiment, const ResolvedAlgorithm& resolved);
   void configure_changing_weights(const config::Experiment& experiment, const ResolvedAlgorithm& resolved,
                                   std::span<const Graph> graphs);
-  std::vector<double> weights_of(const Graph& part, const config::Experiment& experiment, const ResolvedAlgorithm& resolved,
-                                 bool is_share) const;
   void configure_chances(const config::Experiment& experiment);
   void configure_centred(const config::Experiment& experiment);
   void configure_fading(const config::Experiment& experiment, const ResolvedAlgorithm& resolved);
