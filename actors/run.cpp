@@ -13,6 +13,7 @@
 #include "actors/virtual/virtual_run.hpp"
 #include "actors/wall/run.hpp"
 #include "algos/arithmetic.hpp"
+#include "experiment/build/learners.hpp"
 #include "experiment/digest.hpp"
 #include "runtime/engine/scripted.hpp"
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "experiment/build/class_count.hpp"
 #include "learning/types.hpp"
 #include "results/sample.hpp"
 #include "runtime/counts.hpp"
@@ -22,13 +23,6 @@ struct FinalModel {
   std::size_t scalar_bytes;          ///< of one number: 4 or 8
   ClientId client;                   ///< whose model it is
   std::span<const std::byte> bytes;  ///< dimension numbers
-};
-
-/// How many training rows of a class a client has.
-struct ClassCount {
-  ClientId client;     ///< the client
-  Label label;         ///< the class
-  std::uint32_t rows;  ///< at least 1
 };
 
 /// What two runs must agree in to be the same run; docs/architecture.md says when they do.

@@ -44,7 +44,4 @@ template <class Real>
 std::unique_ptr<Task> make_task(const config::Experiment& experiment, const std::filesystem::path& data_dir,
                                 const OwnParts<Real>& own);
 
-/// How many numbers the file's model has: for the forecast of a dry run.
-std::size_t dimension_of(const config::Experiment& experiment, const std::filesystem::path& data_dir);
-
 }  // namespace rubato

@@ -7,6 +7,7 @@
 
 #include "experiment/file/experiment_file.hpp"
 #include "runtime/record.hpp"
+#include "runtime/world/churn.hpp"
 #include "tests/actors/hosts.hpp"
 
 using namespace rubato;

@@ -1,0 +1,37 @@
+// From the experiment to what its clients learn: data, model, a learner a client.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiment/build/class_count.hpp"
+#include "experiment/experiment.hpp"
+#include "experiment/own_parts.hpp"
+#include "learning/data/dataset.hpp"
+#include "learning/learner.hpp"
+
+namespace rubato {
+
+/// The learners of a run in client order, and what is known of their data.
+template <class Real>
+struct ClientLearners {
+  std::vector<std::unique_ptr<Learner<Real>>> learners;
+  bool share_test = true;                        ///< all learners test on the same rows
+  std::shared_ptr<const Dataset<Real>> dataset;  ///< null where problems are made up, or the program's own
+  std::vector<ClassCount> class_counts;          ///< those above 0, by client and class; empty where there are no classes
+  Vector<Real> start;                            ///< the model that all clients begin with
+  std::vector<std::string> notes;                ///< sentences about the data that the run should say
+};
+
+/// Reads the data and deals it. Throws std::invalid_argument where the experiment and the data do not fit.
+template <class Real>
+ClientLearners<Real> make_learners(const config::Experiment& experiment, const std::filesystem::path& data_dir,
+                                   const OwnParts<Real>& own);
+
+/// How many numbers the file's model has: for the forecast of a dry run.
+std::size_t dimension_of(const config::Experiment& experiment, const std::filesystem::path& data_dir);
+
+}  // namespace rubato
