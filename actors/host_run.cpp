@@ -41,8 +41,9 @@ Membership::Settings assembly_of(const config::Experiment& experiment, const Run
 
 }  // namespace
 
-RunResult run_host(const config::Experiment& experiment, const RunOptions& options, const HostOptions& host, Transport& transport) {
+RunResult run_host(const config::Experiment& given, const RunOptions& options, const HostOptions& host, Transport& transport) {
   if (options.threads == 0) throw std::invalid_argument("threads must be at least 1");
+  const config::Experiment experiment = validate(given, options);
   if (options.dry_run) throw std::invalid_argument("a dry run needs no other hosts: use rubato run --dry-run");
   if (experiment.clock == config::ClockKind::virtual_time && experiment.checkpoint_every > 0)
     throw std::invalid_argument(

@@ -41,9 +41,8 @@ class RecordOnly final : public StepSink {
 
 std::size_t forecast_dimension(const Experiment& experiment, const RunOptions& options) {
   const bool is_double = experiment.precision == Scalar::float64;
-  if (is_double && options.own_double.learner)
-    return static_cast<std::size_t>(options.own_double.learner(ClientId{0})->dimension());
-  if (!is_double && options.own_float.learner) return static_cast<std::size_t>(options.own_float.learner(ClientId{0})->dimension());
+  if (is_double && options.own_double.learner) return static_cast<std::size_t>(own_learner(options.own_double, {0})->dimension());
+  if (!is_double && options.own_float.learner) return static_cast<std::size_t>(own_learner(options.own_float, {0})->dimension());
   return dimension_of(experiment, options.data_dir);
 }
 
@@ -107,8 +106,9 @@ RunResult perform_timing(Preparation& parts, const Experiment& experiment, const
 
 }  // namespace
 
-RunResult run(const Experiment& experiment, const RunOptions& options) {
+RunResult run(const Experiment& given, const RunOptions& options) {
   if (options.threads == 0) throw std::invalid_argument("threads must be at least 1");
+  const Experiment experiment = validate(given, options);
   Preparation parts(experiment, options);
   if (options.dry_run) {
     parts.result.dimension = forecast_dimension(experiment, options);
@@ -122,8 +122,9 @@ RunResult run(const Experiment& experiment, const RunOptions& options) {
   return perform_timing(parts, experiment, watched);
 }
 
-RunResult replay(const Experiment& experiment, const std::vector<std::filesystem::path>& records,
-                 const std::vector<ClientId>& absent, const RunOptions& options) {
+RunResult replay(const Experiment& given, const std::vector<std::filesystem::path>& records, const std::vector<ClientId>& absent,
+                 const RunOptions& options) {
+  const Experiment experiment = validate(given, options);
   fix_eigen_blocking();
   const bool is_virtual = experiment.clock == config::ClockKind::virtual_time;
   if (is_virtual && records.size() != 1)

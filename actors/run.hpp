@@ -10,8 +10,8 @@
 
 namespace rubato {
 
-/// Runs the experiment in virtual time. Throws std::invalid_argument for what is wrong with the experiment, before any
-/// client runs, and RunFailed for what goes wrong later.
+/// Runs the experiment. Throws std::invalid_argument for what is wrong with it, before any client runs - BadExperiment, with
+/// all that is wrong by itself, in the sentences that a file gets - and RunFailed for what goes wrong later.
 RunResult run(const config::Experiment& experiment, const RunOptions& options = {});
 
 /// Performs the steps of a run once more, in this process, and returns the digests they lead to. A run in real time

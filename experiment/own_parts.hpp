@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <stdexcept>
+#include <string>
 
 #include "algos/algorithm.hpp"
 #include "learning/learner.hpp"
@@ -23,5 +25,14 @@ struct OwnParts {
   Weights merge = Weights::neighbours;  ///< with `algorithm`: what merge steps carry
   Weights share = Weights::none;        ///< with `algorithm`: what publish steps carry
 };
+
+/// The program's learner of a client. Throws std::invalid_argument where it is none.
+template <class Real>
+std::unique_ptr<Learner<Real>> own_learner(const OwnParts<Real>& own, ClientId client) {
+  std::unique_ptr<Learner<Real>> learner = own.learner(client);
+  if (learner) return learner;
+  throw std::invalid_argument("OwnParts::learner gives nothing for client " + std::to_string(client.value) +
+                              ": must give every client a learner");
+}
 
 }  // namespace rubato

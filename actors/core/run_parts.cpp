@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "algos/arithmetic.hpp"
+#include "experiment/file/experiment_file.hpp"
+#include "experiment/file/relations.hpp"
 #include "runtime/world/spectrum.hpp"
 
 namespace rubato {
@@ -76,6 +78,14 @@ bool rows_sum_to_one(Weights weights) {
 
 }  // namespace
 
+config::Experiment validate(const Experiment& experiment, const RunOptions& options) {
+  const bool is_double = experiment.precision == Scalar::float64;
+  std::vector<std::string_view> own;
+  if (is_double ? !!options.own_double.learner : !!options.own_float.learner) own = {"data", "model"};
+  if (is_double ? !!options.own_double.algorithm : !!options.own_float.algorithm) own.push_back("algorithm");
+  return config::validate(experiment, own);
+}
+
 void refuse_other_arithmetic(const Experiment& experiment) {
   if (experiment.isa == "auto" || experiment.isa == instruction_set()) return;
   throw std::invalid_argument("isa = \"" + experiment.isa + "\": this build computes with " + instruction_set() +
@@ -103,6 +113,7 @@ Preparation::Preparation(const Experiment& experiment, const RunOptions& options
   if (options.checks && experiment.metrics.clients > 0)
     throw std::invalid_argument("metrics.clients: what must sum to zero is watched over all clients; leave it out to check");
   std::ostringstream notes;
+  config::warn(experiment, notes);
   timing = std::make_unique<Timing>(experiment, resolved, notes);
   timing->conductor.counts_links = options.counts_links;
   timing->conductor.samples_unifications = options.checks;

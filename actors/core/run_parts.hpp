@@ -19,6 +19,9 @@ namespace rubato {
 /// Throws std::invalid_argument if this build computes with other instructions than the experiment asks for.
 void refuse_other_arithmetic(const config::Experiment& experiment);
 
+/// The experiment as it is run (config::validate); what the options bring along is not judged.
+config::Experiment validate(const config::Experiment& experiment, const RunOptions& options);
+
 /// What the algorithm asks of its protocol: the program's own word, or the catalogue's.
 ResolvedAlgorithm resolve_algorithm_of_run(const config::Experiment& experiment, const RunOptions& options);
 

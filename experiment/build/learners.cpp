@@ -118,7 +118,7 @@ class LearnerMaker {
  private:
   void use_own_learners(const OwnParts<Real>& own, std::uint32_t clients) {
     for (std::uint32_t i = 0; i < clients; ++i) {
-      made_.learners.push_back(own.learner(ClientId{i}));
+      made_.learners.push_back(own_learner(own, ClientId{i}));
       if (made_.learners.back()->dimension() != made_.learners.front()->dimension())
         throw std::invalid_argument("the learner of client " + std::to_string(i) + " has dimension " +
                                     std::to_string(made_.learners.back()->dimension()) + ", that of client 0 has " +

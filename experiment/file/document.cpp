@@ -21,30 +21,30 @@ std::string in_rows(const Value& value) {
   return text + "]";
 }
 
-Value pruned(const Value& value, const Key& key);
+Value chosen(const Value& value, const Key& key, std::string_view path);
 
-Table pruned_table(const Table& table, std::string_view spec, bool is_element) {
+Table chosen_in(const Table& table, std::string_view path, bool is_element) {
   Table kept;
-  for (const Key* key : keys_of(spec)) {
+  for (const Key* key : keys_of(path)) {
     const Value* value = table.find(key->name);
-    const bool is_absent = !value || (is_element && value->is_text("none"));
-    if (!is_absent && belongs(spec, *key, table) == Belongs::yes)
-      kept.entries.push_back({std::string(key->name), pruned(*value, *key)});
+    const bool is_absent = !value || (is_element && value->is_text("none")) || (!key->fallback && value->is_text(""));
+    if (!is_absent && !kept.find(key->name) && belongs(path, *key, kept) == Belongs::yes)
+      kept.entries.push_back({std::string(key->name), chosen(*value, *key, path)});
   }
   return kept;
 }
 
-Value pruned(const Value& value, const Key& key) {
+Value chosen(const Value& value, const Key& key, std::string_view path) {
   const bool is_law = key.type == Type::law || key.type == Type::per_client;
-  if (is_law && value.as<Table>()) return {pruned_table(*value.as<Table>(), "law", false)};
+  if (is_law && value.as<Table>()) return {chosen_in(*value.as<Table>(), "law", false)};
+  if (key.type == Type::table) return {chosen_in(*value.as<Table>(), dotted(path, key.name), false)};
   if (key.type != Type::tables) return value;
   List kept;
-  for (const Value& element : *value.as<List>()) kept.push_back({pruned_table(*element.as<Table>(), key.element, true)});
+  for (const Value& element : *value.as<List>()) kept.push_back({chosen_in(*element.as<Table>(), key.element, true)});
   return {std::move(kept)};
 }
 
-void write_table(const Table& all_fields, const std::string& path, std::string& out) {
-  const Table table = pruned_table(all_fields, path, false);
+void write_table(const Table& table, const std::string& path, std::string& out) {
   if (!path.empty()) out += "\n[" + path + "]\n";
   for (const Entry& entry : table.entries)
     if (find_key(path, entry.name)->type != Type::table) out += entry.name + " = " + in_rows(entry.value) + '\n';
@@ -202,9 +202,11 @@ new choice needs beyond its defaults must be set. A run folder holds the complet
 
 }  // namespace
 
+Table chosen_in(const Table& root) { return chosen_in(root, "", false); }
+
 std::string to_document(const Table& root) {
   std::string out;
-  write_table(root, "", out);
+  write_table(chosen_in(root), "", out);
   return out;
 }
 

@@ -7,7 +7,10 @@
 
 namespace rubato::config {
 
-/// The whole tree as TOML, in the order of the table of keys and without what other choices own.
+/// The tree in the order of the table of keys, without what other choices own and without empty texts that must be set.
+Table chosen_in(const Table& root);
+
+/// chosen_in as TOML.
 std::string to_document(const Table& root);
 
 }  // namespace rubato::config

@@ -1,5 +1,6 @@
 #include "experiment/file/experiment_file.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <ostream>
 #include <system_error>
@@ -72,9 +73,35 @@ Experiment parse_experiment(std::string_view text, const std::filesystem::path& 
   absorb_churn_file(root, folder);
   check_experiment(root, folder, faults);
   if (!faults.none()) throw BadExperiment(faults.sorted());
-  Experiment experiment = experiment_of(root);
-  warn(experiment, notes);
-  return experiment;
+  return experiment_of(root);
+}
+
+Experiment validate(const Experiment& experiment, std::span<const std::string_view> own) {
+  const auto is_own = [&](std::string_view table) { return std::ranges::find(own, table) != own.end(); };
+  Experiment judged = experiment;
+  if (is_own("algorithm")) judged.algorithm = {};
+  if (is_own("data")) judged.data = {};
+  if (is_own("model")) judged.model = {};
+  const Table all = tree_of(judged);
+  Table root = chosen_in(all);
+  if (is_own("model")) root.find("model")->as<Table>()->set("batch", {experiment.model.batch});
+  Table& algorithm = *root.find("algorithm")->as<Table>();
+  for (const Entry& entry : all.find("algorithm")->as<Table>()->entries)  // an option is there because it was set
+    if (judged.algorithm.options.has(entry.name) && !algorithm.find(entry.name)) algorithm.entries.push_back(entry);
+  const std::filesystem::path folder = std::filesystem::current_path();
+  absorb_churn_file(root, folder);
+  Faults found("experiment");
+  check_experiment(root, folder, found);
+  std::vector<Fault> faults = found.sorted();
+  std::erase_if(faults, [&](const Fault& fault) {
+    return fault.key != "model.batch" && is_own(std::string_view(fault.key).substr(0, fault.key.find('.')));
+  });
+  if (!faults.empty()) throw BadExperiment(std::move(faults));
+  Experiment complete = experiment_of(root);
+  if (is_own("algorithm")) complete.algorithm = experiment.algorithm;
+  if (is_own("data")) complete.data = experiment.data;
+  if (is_own("model")) complete.model = experiment.model;
+  return complete;
 }
 
 Experiment read_experiment(const std::filesystem::path& file, std::span<const std::string> overrides, std::ostream& notes) {

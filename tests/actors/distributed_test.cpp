@@ -380,6 +380,13 @@ TEST_CASE("hosts with different experiments refuse each other with a sentence th
   CHECK(contains(outcomes[1].complaint, "host \"a\" has another experiment"));
 }
 
+TEST_CASE("a program's experiment is judged whole before a host meets the others") {
+  config::Experiment wrong = over_hosts(experiment(), 2);
+  wrong.until = -1;
+  for (const HostOutcome& outcome : run_hosts(std::vector<HostStart>(2, HostStart{wrong, {}, {}})))
+    CHECK(outcome.complaint == "experiment: until = -1.0: must be at least 1e-09 and at most 9000000000");
+}
+
 TEST_CASE("limits, records and addresses may differ from host to host") {
   config::Experiment other = over_hosts(experiment({"limits.outstanding_steps=40", "record=off"}), 2);
   other.roster[0].address = "tcp://10.0.0.1:7001";

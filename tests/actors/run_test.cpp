@@ -1,6 +1,7 @@
 // Whole runs: what two runs share, what may not matter, how a run ends.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -410,6 +411,41 @@ TEST_CASE("a learner from outside takes the place of data and model") {
   CHECK(numbers[0] < 5.5);
   options.threads = 1;
   CHECK(digests(run(own, options)) == digests(result));
+}
+
+TEST_CASE("a learner that is not there is refused before anybody runs, in a dry run too") {
+  RunOptions options;
+  options.own_float.learner = [](ClientId client) -> std::unique_ptr<Learner<float>> {
+    if (client.value % 8 == 3) return nullptr;
+    return std::make_unique<WatchedLearner<float>>(3, 0.0f, nothing, nothing);
+  };
+  CHECK(complaint<std::invalid_argument>([&] { run(experiment(), options); }) ==
+        "OwnParts::learner gives nothing for client 3: must give every client a learner");
+  options.own_float.learner = [](ClientId) { return nullptr; };
+  options.dry_run = true;
+  CHECK(complaint<std::invalid_argument>([&] { run(experiment(), options); }) ==
+        "OwnParts::learner gives nothing for client 0: must give every client a learner");
+}
+
+TEST_CASE("an experiment filled in by a program is judged whole before anybody runs or replays") {
+  config::Experiment wrong = experiment();
+  wrong.until = -1;
+  wrong.metrics.every_events = -5;
+  const std::string faults =
+      "experiment: until = -1.0: must be at least 1e-09 and at most 9000000000\n"
+      "experiment: metrics.every_events = -5: must be at least 0 and at most 1000000000000";
+  CHECK(complaint<BadExperiment>([&] { run(wrong); }) == faults);
+  CHECK(complaint<BadExperiment>([&] { replay(wrong, "nowhere.rec", {}); }) == faults);
+}
+
+TEST_CASE("what is unwise is noted of a program's experiment, too") {
+  config::Experiment unwise = experiment({"mailbox.cap=none", "unification.period=none"});
+  unwise.mailbox.cap_period = 2;
+  RunOptions options;
+  std::vector<std::string> said;
+  options.on_note = [&](const std::string& note) { said.push_back(note); };
+  run(unwise, options);
+  CHECK(std::ranges::count(said, "mailbox.cap_period is not used: there is no mailbox.cap") == 1);
 }
 
 TEST_CASE("learners of different dimensions are refused by client and size before anybody runs") {

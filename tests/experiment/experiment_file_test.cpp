@@ -12,6 +12,7 @@
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/file/fingerprint.hpp"
 #include "experiment/file/keys.hpp"
+#include "experiment/file/relations.hpp"
 #include "runtime/random.hpp"
 
 using namespace rubato;
@@ -45,6 +46,22 @@ Read read(const std::string& text, const std::vector<std::string>& overrides = {
 std::string faults_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
   try {
     read(text, overrides);
+  } catch (const BadExperiment& bad) {
+    return bad.what();
+  }
+  return "";
+}
+
+std::string warnings_of(const std::vector<std::string>& overrides) {
+  std::ostringstream notes;
+  warn(read(smallest, overrides).experiment, notes);
+  return notes.str();
+}
+
+// What is wrong with the values of a program; empty where nothing is.
+std::string faults_of(const Experiment& experiment, const std::vector<std::string_view>& own = {}) {
+  try {
+    validate(experiment, own);
   } catch (const BadExperiment& bad) {
     return bad.what();
   }
@@ -518,14 +535,73 @@ TEST_CASE("an invalid choice by --set drops nothing and is one fault") {
 }
 
 TEST_CASE("an end that falls on a unification is noted") {
-  CHECK(read(smallest, {"unification.period=0.5"}).notes.find("falls on a unification") != std::string::npos);
-  CHECK(read(smallest, {"unification.period=1"}).notes == "");
+  CHECK(warnings_of({"unification.period=0.5"}).find("falls on a unification") != std::string::npos);
+  CHECK(warnings_of({"unification.period=1"}) == "");
 }
 
 TEST_CASE("the cap counts per unification period unless the file says otherwise") {
   CHECK(read(smallest, {"mailbox.cap=3", "unification.period=7"}).experiment.mailbox.cap_period == 7.0);
   CHECK(read(smallest, {"mailbox.cap=3", "mailbox.cap_period=2", "unification.period=7"}).experiment.mailbox.cap_period == 2.0);
-  CHECK(read(smallest, {"mailbox.cap_period=2"}).notes == "mailbox.cap_period is not used: there is no mailbox.cap\n");
+  CHECK(warnings_of({"mailbox.cap_period=2"}) == "mailbox.cap_period is not used: there is no mailbox.cap\n");
+}
+
+TEST_CASE("the values of a program get the sentences of a file, all at once") {
+  Experiment experiment = read(smallest).experiment;
+  CHECK(faults_of(experiment) == "");
+  experiment.until = -1;
+  experiment.clock = ClockKind::wall_time, experiment.time_scale = 0;
+  experiment.clients.count = 2;
+  experiment.clients.transmit.law = TimerKind::table, experiment.clients.transmit.ticks = {{1, 3, 2}, {1}};
+  experiment.channel.kind = ChannelKind::random, experiment.channel.loss = 2;
+  experiment.mailbox.cap = 3;
+  experiment.algorithm.options.set("etta", 0.1);
+  experiment.algorithm.options.set("xi", 0.1);
+  experiment.data.name = "";
+  CHECK(faults_of(experiment) ==
+        "experiment: time_scale = 0.0: must be greater than 0\n"
+        "experiment: until = -1.0: must be at least 1e-09 and at most 9000000000\n"
+        "experiment: clients.transmit.ticks[0] = [1.0, 3.0, 2.0]: must ascend\n"
+        "experiment: channel.loss = 2.0: must be at least 0 and less than 1\n"
+        "experiment: algorithm.xi = 0.1: is not a key of name = \"draco\"; it belongs to async_dsgd, dpsgd, sync_barrier_dsgd, "
+        "sync_dsgd\n"
+        "experiment: algorithm.etta = 0.1: is not a key of algorithm; did you mean eta?\n"
+        "experiment: data.name: must be set: a data set that `rubato list datasets` shows; files: your own; "
+        "quadratic: f_i = 1/2 ||x - c_i||^2 with random c_i; pame_regression, pame_logistic: random samples around a sparse "
+        "solution\n"
+        "experiment: mailbox.cap_period: must be set: mailbox.cap counts per cap_period, and there is no unification.period");
+}
+
+TEST_CASE("an option of another algorithm is refused in a program, and a key of another choice is not looked at") {
+  Experiment experiment = read(smallest).experiment;
+  experiment.topology.rows = -3, experiment.time_scale = 0;
+  CHECK(faults_of(experiment) == "");
+  CHECK(validate(experiment).topology.rows == 0);
+  experiment.algorithm.name = "dpsgd";
+  CHECK(faults_of(experiment)
+            .find("experiment: algorithm.outbox = \"accumulate\": is not a key of name = \"dpsgd\"; it belongs to ") !=
+        std::string::npos);
+}
+
+TEST_CASE("what follows from other keys is filled in for a program as for a file") {
+  Experiment experiment = read(smallest).experiment;
+  experiment.mailbox.cap = 3, experiment.unification.period = 7;
+  experiment.algorithm.options = {};
+  const Experiment complete = validate(experiment);
+  CHECK(complete.mailbox.cap_period == 7.0);
+  CHECK(complete.algorithm.options == draco_defaults());
+  CHECK(validate(complete) == complete);
+}
+
+TEST_CASE("what a program brings along is not judged in its table, but for the size of batches") {
+  Experiment experiment = read(smallest).experiment;
+  experiment.data = {}, experiment.model = {}, experiment.algorithm = {};
+  experiment.model.batch = 5;
+  CHECK(faults_of(experiment, {"data", "model", "algorithm"}) == "");
+  CHECK(validate(experiment, std::vector<std::string_view>{"data", "model", "algorithm"}) == experiment);
+  experiment.model.batch = -1;
+  CHECK(faults_of(experiment, {"data", "model"}) ==
+        "experiment: algorithm.name: must be set: the algorithm\n"
+        "experiment: model.batch = -1: must be at least 0 and at most 1000000000000");
 }
 
 namespace {
