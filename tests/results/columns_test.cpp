@@ -44,7 +44,7 @@ TEST_CASE("the worst client is the first with the lowest accuracy among those th
   sample.header.measured = std::make_shared<const std::vector<ClientId>>(std::vector<ClientId>{{1}, {4}, {7}});
   sample.accuracies = {0.75, 0.25, 0.25};
   sample.losses = {1, 2, 3};
-  add_scores(sample, sample.accuracies, Score{.classes = 2});
+  add_scores(sample, sample.accuracies, empty_score(2));
   CHECK(sample.accuracy_min == 0.25);
   CHECK(sample.worst == ClientId{4});
   CHECK(metrics_csv_row(sample).ends_with(",0.25,4\n"));
