@@ -46,6 +46,12 @@ struct Stationarity {
   double consensus = 0;      ///< sum over clients of the squared distance to the mean model
   double tracking = 0;       ///< clients times the squared distance of the mean gradient and the mean tracker
   double per_client = 0;     ///< prox_gradient + L^2 consensus + tracking, divided by the clients; L: metrics.smoothness
+
+  /// Writes all of it, or reads it back.
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(prox_gradient, consensus, tracking, per_client);
+  }
 };
 
 /// An empty score of so many classes.

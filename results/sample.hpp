@@ -34,12 +34,8 @@ struct Traffic {
       *count = static_cast<std::uint64_t>(static_cast<double>(*count) * factor);
     paper_bits *= factor;
   }
-  /// Writes all of it, or reads it back.
-  template <class Archive>
-  void archive(Archive& archive) {
-    for (std::uint64_t* count : {&messages, &bytes, &gradients}) archive(*count);
-    archive(paper_bits);
-  }
+  /// Writes all of it, or reads it back; throws BadArchive.
+  void archive(Archive& archive) { archive(messages, bytes, gradients, paper_bits); }
 };
 
 /// The largest sum over all clients that should be zero and is not.
@@ -51,7 +47,7 @@ struct Defect {
   ClientId client{};      ///< with the largest part
 
   /// Writes all of it, or reads it back; throws BadArchive.
-  void archive(Archive& archive) { archive(size), archive(scale), archive(name), archive(place), archive(client); }
+  void archive(Archive& archive) { archive(size, scale, name, place, client); }
 };
 
 /// What was measured. Accuracies are shares in [0, 1]; losses are of the data alone, without l2.
@@ -78,17 +74,9 @@ struct Sample {
 
   /// Writes all of it, or reads it back; throws BadArchive.
   void archive(Archive& archive) {
-    header.archive(archive), traffic.archive(archive), defect.archive(archive);
-    archive(is_classified);
-    for (double* number : {&accuracy_mean, &accuracy_deviation, &accuracy_mean_model, &accuracy_min, &f1_macro,
-                           &f1_macro_mean_model, &loss_mean, &loss_mean_model, &consensus, &consensus_mean})
-      archive(*number);
-    archive.optional(stationarity, [&](Stationarity& part) {
-      for (double* number : {&part.prox_gradient, &part.consensus, &part.tracking, &part.per_client}) archive(*number);
-    });
-    archive(accuracies), archive(losses);
-    for (std::optional<ClientId>* client : {&different, &worst})
-      archive.optional(*client, [&](ClientId& named) { archive(named); });
+    archive(header, traffic, defect, is_classified);
+    archive(accuracy_mean, accuracy_deviation, accuracy_mean_model, accuracy_min, f1_macro, f1_macro_mean_model);
+    archive(loss_mean, loss_mean_model, consensus, consensus_mean, stationarity, accuracies, losses, different, worst);
   }
 };
 

@@ -130,16 +130,6 @@ class Archive {
     for (std::size_t i = 0; i < count; ++i) each(*this, values.emplace_back());
   }
 
-  /// Nothing, or a thing that `each` archives.
-  template <class T, class Each>
-  void optional(std::optional<T>& value, Each each) {
-    bool is_there = value.has_value();
-    (*this)(is_there);
-    if (!is_there) return value.reset();
-    if (!value) value.emplace();
-    each(*value);
-  }
-
   /// Empty handles stay empty.
   void operator()(Tensor& tensor);
 

@@ -77,6 +77,11 @@ struct Energy {
     airtime += other.airtime;
     return *this;
   }
+  /// Writes all of it, or reads it back.
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(transmitting, computing, airtime);
+  }
 };
 
 }  // namespace rubato

@@ -15,13 +15,9 @@ namespace fs = std::filesystem;
 void RunIdentity::archive(Archive& archive) { archive(rubato, arithmetic, data, is_checked); }
 
 void RunCheckpoint::archive(Archive& archive) {
-  identity.archive(archive);
-  archive(number), archive(at), archive(steps), archive(events), archive(timeline);
-  answers.archive(archive);
-  archive(wall_seconds), archive(math_seconds), archive(evaluation_seconds), archive(peak_payload_bytes);
-  archive(samples_bytes), archive(samples_digest);
-  archive.optional(last_sample, [&](Sample& sample) { sample.archive(archive); });
-  archive(clients), archive(payloads);
+  archive(identity, number, at, steps, events, timeline, answers);
+  archive(wall_seconds, math_seconds, evaluation_seconds, peak_payload_bytes);
+  archive(samples_bytes, samples_digest, last_sample, clients, payloads);
 }
 
 void RunCheckpointFile::write_head(SealedWriter& writer, RunCheckpoint& head) {

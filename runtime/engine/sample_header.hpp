@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "runtime/archive.hpp"
@@ -36,15 +38,11 @@ struct SampleHeader {
   ClientId client(std::size_t place) const { return measured ? measured->at(place) : ClientId{static_cast<std::uint32_t>(place)}; }
   /// Writes all of it, or reads it back; throws BadArchive.
   void archive(Archive& archive) {
-    archive(number), archive(at), archive(clients), archive(events), archive(counts);
-    for (double* part : {&energy.transmitting, &energy.computing, &energy.airtime, &cumulated_delay}) archive(*part);
-    archive(model_messages), archive(after_unification), archive(covers_all), archive(mass_is_whole);
-    bool names_clients = measured != nullptr;
-    archive(names_clients);
-    if (!names_clients) return measured.reset();
-    auto named = measured ? *measured : std::vector<ClientId>{};
+    archive(number, at, clients, events, counts, energy, cumulated_delay);
+    archive(model_messages, after_unification, covers_all, mass_is_whole);
+    auto named = measured ? std::optional(*measured) : std::nullopt;
     archive(named);
-    measured = std::make_shared<const std::vector<ClientId>>(std::move(named));
+    measured = named ? std::make_shared<const std::vector<ClientId>>(std::move(*named)) : nullptr;
   }
 };
 
