@@ -27,19 +27,19 @@ std::uint32_t read_number(FileStream& file) {
   return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 | std::uint32_t{bytes[2]} << 8 | bytes[3];
 }
 
-struct Header {
+struct IdxHeader {
   std::uint64_t count;
   std::vector<std::uint64_t> sizes;  // of one item
   std::uint64_t item = 1;            // their product
 };
 
-Header read_header(FileStream& file, std::uint32_t fewest_dimensions, std::uint32_t most_dimensions) {
+IdxHeader read_idx_header(FileStream& file, std::uint32_t fewest_dimensions, std::uint32_t most_dimensions) {
   const std::uint32_t magic = read_number(file), dimensions = magic - bytes_of_one_dimension + 1;
   if (magic < bytes_of_one_dimension || dimensions < fewest_dimensions || dimensions > most_dimensions) {
     file.fail("starts with " + hexadecimal(magic) + "; an IDX file of " + (most_dimensions > 1 ? "images" : "labels") +
               " starts with " + hexadecimal(bytes_of_one_dimension + fewest_dimensions - 1));
   }
-  Header header{read_number(file), {}};
+  IdxHeader header{read_number(file), {}};
   for (std::uint32_t d = 1; d < dimensions; ++d) {
     header.sizes.push_back(read_number(file));
     header.item *= header.sizes.back();
@@ -49,7 +49,7 @@ Header read_header(FileStream& file, std::uint32_t fewest_dimensions, std::uint3
   return header;
 }
 
-std::vector<std::uint8_t> read_items(FileStream& file, const Header& header) {
+std::vector<std::uint8_t> read_items(FileStream& file, const IdxHeader& header) {
   std::vector<std::uint8_t> items;
   const std::size_t got = file.append(items, header.count * header.item);
   const std::string promised =
@@ -71,7 +71,7 @@ Shape shape_of(const std::vector<std::uint64_t>& sizes) {
 template <class Real>
 Table<Real> read_idx(const std::filesystem::path& images, const std::filesystem::path& labels, std::size_t limit) {
   FileStream image_file(images), label_file(labels);
-  const Header of_images = read_header(image_file, 3, 4), of_labels = read_header(label_file, 1, 1);
+  const IdxHeader of_images = read_idx_header(image_file, 3, 4), of_labels = read_idx_header(label_file, 1, 1);
   if (of_images.count != of_labels.count) {
     label_file.fail("has " + std::to_string(of_labels.count) + " labels, but " + image_file.name() + " has " +
                     std::to_string(of_images.count) + " images");
@@ -88,7 +88,7 @@ Table<Real> read_idx(const std::filesystem::path& images, const std::filesystem:
 
 std::size_t count_idx(const std::filesystem::path& images) {
   FileStream file(images);
-  return read_header(file, 3, 4).count;
+  return read_idx_header(file, 3, 4).count;
 }
 
 template Table<float> read_idx(const std::filesystem::path&, const std::filesystem::path&, std::size_t);

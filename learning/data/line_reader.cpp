@@ -10,7 +10,7 @@ namespace rubato {
 namespace {
 
 constexpr std::size_t longest_line = std::size_t{4} << 20;
-constexpr std::size_t piece_size = 64 * 1024;
+constexpr std::size_t line_piece_size = 64 * 1024;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 }  // namespace
@@ -23,8 +23,8 @@ bool LineReader::fill() {
     fail("is longer than the allowed 4 MiB");
   }
   const std::size_t before = buffer_.size();
-  buffer_.resize(before + piece_size);
-  const std::size_t got = file_.read({reinterpret_cast<unsigned char*>(buffer_.data()) + before, piece_size});
+  buffer_.resize(before + line_piece_size);
+  const std::size_t got = file_.read({reinterpret_cast<unsigned char*>(buffer_.data()) + before, line_piece_size});
   buffer_.resize(before + got);
   return got > 0;
 }

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t longest_header = 64 * 1024;
 constexpr std::string_view magic = "\x93NUMPY";
 
-struct Header {
+struct NpyHeader {
   std::string type;  // such as "f4"
   std::vector<std::uint64_t> sizes;
 
@@ -58,7 +58,7 @@ std::vector<std::uint64_t> sizes_of(const FileStream& file, std::string_view tex
   return sizes;
 }
 
-Header read_header(FileStream& file) {
+NpyHeader read_npy_header(FileStream& file) {
   if (read_text(file, magic.size()) != magic) file.fail("is not a .npy array: it does not start with \\x93NUMPY");
   const std::string version = read_text(file, 2);
   const bool is_first = version[0] == 1;
@@ -81,7 +81,7 @@ Header read_header(FileStream& file) {
   return {std::string(type.substr(1)), sizes_of(file, value_of(file, text, "shape", ")"))};
 }
 
-[[noreturn]] void fail_short(const FileStream& file, const Header& header, std::uint64_t got) {
+[[noreturn]] void fail_short(const FileStream& file, const NpyHeader& header, std::uint64_t got) {
   file.fail("is cut short: its array has " + std::to_string(header.rows()) + " rows, the file " + std::to_string(got));
 }
 
@@ -93,7 +93,7 @@ double number_at(const unsigned char* bytes) {
 }
 
 using Converter = double (*)(const unsigned char*);
-Converter converter_of(const Header& header) {
+Converter converter_of(const NpyHeader& header) {
   if (header.type == "f4") return number_at<float>;
   if (header.type == "f8") return number_at<double>;
   if (header.type == "i4") return number_at<std::int32_t>;
@@ -105,7 +105,7 @@ void check_end(FileStream& file) {
 }
 
 template <class Number>
-std::vector<Number> read_numbers(FileStream& file, const Header& header, std::uint64_t row) {
+std::vector<Number> read_numbers(FileStream& file, const NpyHeader& header, std::uint64_t row) {
   constexpr std::size_t at_once = 64 * 1024;
   // The old memory, which is there beside the new, is to be small.
   constexpr std::size_t first = (std::size_t{64} << 20) / sizeof(Number), growth = 8;
@@ -131,7 +131,7 @@ std::vector<Number> read_numbers(FileStream& file, const Header& header, std::ui
   return numbers;
 }
 
-Shape shape_of(const FileStream& file, const Header& header) {
+Shape shape_of(const FileStream& file, const NpyHeader& header) {
   constexpr std::uint64_t most = std::uint64_t{1} << 32;
   std::array<std::uint64_t, 3> sizes{1, 1, 1};
   const std::size_t dimensions = header.sizes.size();
@@ -152,7 +152,7 @@ Shape shape_of(const FileStream& file, const Header& header) {
 
 template <class Real>
 FeatureArray<Real> read_npy_features(FileStream file, std::size_t limit) {
-  const Header header = read_header(file);
+  const NpyHeader header = read_npy_header(file);
   const Shape shape = shape_of(file, header);
   const auto row = static_cast<std::uint64_t>(shape.size());
   check_stored(file, header.rows(), row * (header.type == "u1" ? 1 : sizeof(Real)), limit);
@@ -165,7 +165,7 @@ FeatureArray<Real> read_npy_features(FileStream file, std::size_t limit) {
 }
 
 LabelColumn read_npy_labels(FileStream file, std::size_t limit) {
-  const Header header = read_header(file);
+  const NpyHeader header = read_npy_header(file);
   const bool is_column = header.sizes.size() == 2 && header.sizes[1] == 1;
   if (header.sizes.size() != 1 && !is_column) {
     file.fail("has an array of " + std::to_string(header.sizes.size()) +
@@ -176,7 +176,7 @@ LabelColumn read_npy_labels(FileStream file, std::size_t limit) {
 }
 
 std::vector<double> read_npy_vector(FileStream file, std::size_t limit) {
-  const Header header = read_header(file);
+  const NpyHeader header = read_npy_header(file);
   const auto is_one = [](std::uint64_t size) { return size == 1; };
   if (header.sizes.empty() ||
       std::count_if(header.sizes.begin(), header.sizes.end(), is_one) + 1 < static_cast<std::ptrdiff_t>(header.sizes.size())) {

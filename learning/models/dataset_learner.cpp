@@ -11,7 +11,7 @@ namespace rubato {
 namespace {
 
 // Samples that are scored at once. Fixed, because it decides how sums are split.
-constexpr Index scored_rows = 1024;
+constexpr Index rows_at_once = 1024;
 
 // Sample first + i is row row_of(first + i).
 template <class Real, class RowOf>
@@ -37,9 +37,9 @@ Score score_rows(const Model<Real>& model, ConstVectorRef<Real> x, const Samples
                  const RowOf& row_of, Scratch<Real>& scratch) {
   const Index count = static_cast<Index>(rows);
   Score score = empty_score(model.classes());
-  for (Index first = 0; first < count; first += scored_rows) {
+  for (Index first = 0; first < count; first += rows_at_once) {
     typename Scratch<Real>::Frame frame(scratch);
-    const Batch<Real> batch = gather_samples(samples, first, std::min(scored_rows, count - first), row_of, scratch);
+    const Batch<Real> batch = gather_samples(samples, first, std::min(rows_at_once, count - first), row_of, scratch);
     score += model.score(x, batch, scratch);
   }
   return score;

@@ -64,8 +64,8 @@ std::string end_of(const RunResult& result) {
 }
 
 std::vector<fs::path> example_files() {
-  std::vector<fs::path> files;
-  for (const char* folder : {"algorithms", "channels", "churn"})
+  std::vector<fs::path> files = example_algorithms();
+  for (const char* folder : {"channels", "churn"})
     for (const auto& entry : fs::directory_iterator(fs::path(RUBATO_SOURCE_DIR "/examples") / folder))
       if (entry.path().extension() == ".toml") files.push_back(entry.path());
   std::sort(files.begin(), files.end());

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -79,11 +80,38 @@ inline std::vector<std::string> operator+(std::vector<std::string> some, const s
 }
 
 /// One experiment for each algorithm that a file of its own shows.
-inline std::vector<std::filesystem::path> example_algorithms() {
+inline std::vector<std::filesystem::path> all_example_algorithms() {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(RUBATO_SOURCE_DIR "/examples/algorithms"))
     files.push_back(entry.path());
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// True in the tests that ctest labels nightly.
+inline bool is_nightly() { return std::getenv("RUBATO_NIGHTLY") != nullptr; }
+
+/// One cheap example for each thing that an algorithm may need of its protocol; nightly, all examples.
+inline std::vector<std::filesystem::path> example_algorithms() {
+  if (is_nightly()) return all_example_algorithms();
+  std::vector<std::filesystem::path> files;
+  for (const char* name : {
+           "draco",            // push of increments
+           "decefl",           // push of states
+           "sgp",              // push of counters, the newest ever
+           "choco",            // messages in order
+           "event_triggered",  // decides whether to send
+           "async_dsgd",       // fixes its model at the start of a computation
+           "kgt",              // several computations a message, and an opening
+           "spodgt",           // gradients and links that are used by chance
+           "pame",             // absorbs right before a computation
+           "kdpdfl",           // pull, and rounds of several phases
+           "fedavg",           // a server
+           "swarm",            // leaders that gather
+           "digest",           // tokens
+           "local_only",       // sends nothing
+       })
+    files.push_back(std::filesystem::path(RUBATO_SOURCE_DIR "/examples/algorithms") / (std::string(name) + ".toml"));
   return files;
 }
 
