@@ -100,6 +100,9 @@ Fields<Algorithm> rows_of(const Algorithm*) {
 
 Value Convert::write(const Algorithm& algorithm) {
   Value value = write_struct(algorithm);
+  for (const CatalogueEntry* entry : catalogue())  // a program may leave options at their defaults
+    for (const OptionSpec& spec : entry->name == algorithm.name ? entry->options : std::span<const OptionSpec>{})
+      value.as<Table>()->set(spec.name, std::get<Value>(parse_value(spec.fallback, Value::by_default)));
   for (const auto& [name, option] : algorithm.options.all())
     value.as<Table>()->set(name, std::visit([](const auto& content) { return write(content); }, option));
   return value;

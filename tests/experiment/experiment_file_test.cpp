@@ -881,6 +881,20 @@ TEST_CASE("docs/experiment-file.md is what the table of keys says (RUBATO_WRITE_
   CHECK(contents_of(file) == experiment_file_document());
 }
 
+TEST_CASE("what a program leaves at its default stands in the written file, options of the algorithm too") {
+  Experiment experiment;
+  experiment.until = 5;
+  experiment.clients.count = 4;
+  experiment.algorithm.name = "draco";
+  experiment.algorithm.options.set("self_apply", true);
+  experiment.data.name = experiment.model.name = "quadratic";
+  const std::string text = write_experiment(experiment);
+  CHECK(text.find("self_apply = true") != std::string::npos);
+  CHECK(text.find("eta = ") != std::string::npos);
+  std::ostringstream notes;
+  CHECK(write_experiment(parse_experiment(text, "again.toml", {}, notes)) == text);
+}
+
 TEST_CASE("the examples of docs/experiment-file.md and docs/many-hosts.md are complete experiments") {
   const std::string many_hosts = contents_of(std::filesystem::path(RUBATO_SOURCE_DIR) / "docs/many-hosts.md");
   for (const std::string& text : {experiment_file_document(), many_hosts}) {

@@ -63,7 +63,7 @@ TEST_CASE("windows are known where the file leaves the protocol to its algorithm
     return known_window(experiment);
   };
   CHECK(window_under("draco") == Duration{500'000'000});
-  CHECK_FALSE(window_under("dsgt"));  // rounds
+  CHECK_FALSE(window_under("nids"));  // rounds
   CHECK_FALSE(window_under("fedavg"));
 }
 

@@ -40,7 +40,7 @@ int main(int, char** arguments) {
   write_results(folder, experiment, two);
   folder.complete();
   std::ostringstream notes;
-  const bool is_same = read_experiment(place / "experiment.toml", {}, notes) == experiment;
+  const bool is_same = write_experiment(read_experiment(place / "experiment.toml", {}, notes)) == write_experiment(experiment);
   std::ifstream stream(place / "summary.json");
   std::ostringstream summary;
   summary << stream.rdbuf();
