@@ -94,7 +94,9 @@ Experiment validate(const Experiment& experiment, std::span<const std::string_vi
   check_experiment(root, folder, found);
   std::vector<Fault> faults = found.sorted();
   std::erase_if(faults, [&](const Fault& fault) {
-    return fault.key != "model.batch" && is_own(std::string_view(fault.key).substr(0, fault.key.find('.')));
+    const bool is_of_transport =
+        fault.key.starts_with("roster[") && (fault.key.ends_with("].address") || fault.key.ends_with("].bind"));
+    return is_of_transport || (fault.key != "model.batch" && is_own(std::string_view(fault.key).substr(0, fault.key.find('.'))));
   });
   if (!faults.empty()) throw BadExperiment(std::move(faults));
   Experiment complete = experiment_of(root);

@@ -26,7 +26,8 @@ Experiment parse_experiment(std::string_view text, const std::filesystem::path& 
 /// An experiment that a program has filled in, judged as a file is: throws BadExperiment with all faults at once, which
 /// begin with "experiment: ". Keys that the choices in force do not know are not judged and get their defaults; what follows
 /// from other keys is filled in, and paths are made absolute. The tables in `own` ("algorithm", "data", "model") are the
-/// program's own business and stay as they are, but for model.batch, which is judged.
+/// program's own business and stay as they are, but for model.batch, which is judged. Addresses of the roster are judged
+/// by the transport that carries them.
 Experiment validate(const Experiment& experiment, std::span<const std::string_view> own = {});
 
 /// The complete file, defaults filled in and paths absolute: parse_experiment gives an equal Experiment back.
