@@ -86,6 +86,11 @@ class HandedActor : public caf::event_based_actor {
  public:
   using caf::event_based_actor::event_based_actor;
 
+  /// May run before there is a message.
+  void initialize() override {
+    caf::event_based_actor::initialize();
+    give_turn(this);
+  }
   caf::invoke_message_result consume(caf::mailbox_element& message) override {
     take_turn(this);
     const auto result = caf::event_based_actor::consume(message);
