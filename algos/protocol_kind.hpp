@@ -7,6 +7,7 @@
 
 namespace rubato {
 
+/// What decides when clients act; runtime/protocols has one automaton for each.
 enum class ProtocolKind : std::uint8_t { push, rounds, server, token, pull };
 constexpr std::string_view word_list(ProtocolKind) { return "push|rounds|server|token|pull"; }
 /// Nothing: what suits the algorithm.
@@ -14,7 +15,9 @@ constexpr std::string_view word_list(std::optional<ProtocolKind>) { return "auto
 
 /// The protocols under which an algorithm makes sense; bits.
 constexpr std::uint8_t only(ProtocolKind protocol) { return static_cast<std::uint8_t>(1u << static_cast<unsigned>(protocol)); }
+/// Either of them.
 constexpr std::uint8_t operator|(ProtocolKind a, ProtocolKind b) { return static_cast<std::uint8_t>(only(a) | only(b)); }
+/// One more.
 constexpr std::uint8_t operator|(std::uint8_t a, ProtocolKind b) { return static_cast<std::uint8_t>(a | only(b)); }
 
 }  // namespace rubato

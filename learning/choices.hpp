@@ -30,6 +30,7 @@ constexpr std::string_view word_list(Normalise) { return "default|none|unit|stan
 enum class FirstLine { automatic, names, sample, skipped };
 constexpr std::string_view word_list(FirstLine) { return "auto|names|none"; }
 
+/// How a data file is read. `by_name`: as its name's ending says.
 enum class FileFormat { by_name, csv, libsvm, npy, npz, idx, cifar };
 constexpr std::string_view word_list(FileFormat) { return "auto|csv|libsvm|npy|npz|idx|cifar"; }
 

@@ -10,6 +10,7 @@ namespace rubato {
 enum class Scalar : std::uint8_t { float32, float64, uint32 };
 constexpr std::string_view word_list(Scalar) { return "float32|float64"; }
 
+/// How a number is drawn; docs/experiment-file.md lists the parameters of each law.
 enum class LawKind : std::uint8_t { constant, exponential, uniform, lognormal, beta, gamma, shifted_exponential, list };
 constexpr std::string_view word_list(LawKind) { return "constant|exponential|uniform|lognormal|beta|gamma|shifted_exp|list"; }
 

@@ -16,10 +16,12 @@ constexpr std::string_view word_at(std::string_view words, std::size_t place) {
   return words.substr(0, words.find('|'));
 }
 
+/// The file's word for a choice.
 template <class Choice>
 constexpr std::string_view word_of(Choice choice) {
   return word_at(word_list(choice), static_cast<std::size_t>(choice));
 }
+/// The same for a choice that may be left to the program.
 template <class Choice>
 constexpr std::string_view word_of(std::optional<Choice> choice) {
   return word_at(word_list(choice), choice ? 1 + static_cast<std::size_t>(*choice) : 0);
