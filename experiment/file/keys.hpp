@@ -58,14 +58,14 @@ struct Key {
   std::string_view name{};
   Type type = Type::text;
   std::string_view element{};       // tables: where the keys of one stand, "link"
-  std::optional<Value> fallback{};  // absent: must be set; the text "none": may be absent
+  std::optional<Value> fallback{};  // absent: must be set; the text "none": may be absent, but for a choice
   std::string_view meaning{};
   std::string when{};  // "kind=torus|grid" or "name!=quadratic": the choices that know the key; empty: all
   Range range{};
   std::string choices{};   // choice: "ring|star"
   bool is_option = false;  // of an algorithm: from the catalogue
 
-  bool is_optional() const { return fallback && fallback->is_text("none"); }
+  bool is_optional() const { return type != Type::choice && fallback && fallback->is_text("none"); }
 };
 
 /// In the order of the documentation; a key stands behind the choices it depends on.

@@ -100,15 +100,13 @@ Fields<Algorithm> rows_of(const Algorithm*) {
 
 Value Convert::write(const Algorithm& algorithm) {
   Value value = write_struct(algorithm);
-  for (const CatalogueEntry* entry : catalogue())  // a program may leave options at their defaults
-    for (const OptionSpec& spec : entry->name == algorithm.name ? entry->options : std::span<const OptionSpec>{}) {
-      Value fallback = std::get<Value>(parse_value(spec.fallback, Value::by_default));
-      if (const auto* whole = fallback.as<std::int64_t>(); whole && type_of(spec.type) == Type::number)
-        fallback = {static_cast<double>(*whole)};
-      value.as<Table>()->set(spec.name, std::move(fallback));
-    }
-  for (const auto& [name, option] : algorithm.options.all())
+  const auto put = [&](std::string_view name, const AlgorithmOptions::Value& option) {
     value.as<Table>()->set(name, std::visit([](const auto& content) { return write(content); }, option));
+  };
+  for (const CatalogueEntry* entry : catalogue())  // a program may leave options at their defaults
+    for (const OptionSpec& spec : entry->name == algorithm.name ? entry->options : std::span<const OptionSpec>{})
+      put(spec.name, option_of(std::get<Value>(parse_value(spec.fallback, Value::by_default)), type_of(spec.type)));
+  for (const auto& [name, option] : algorithm.options.all()) put(name, option);
   return value;
 }
 

@@ -592,6 +592,14 @@ TEST_CASE("what follows from other keys is filled in for a program as for a file
   CHECK(validate(complete) == complete);
 }
 
+TEST_CASE("addresses of hosts are for the transport of a program to judge, names are not") {
+  Experiment experiment = read(smallest).experiment;
+  experiment.roster = {{"a", "inproc://a", {}, {}, {}}, {"b", "inproc://b", {}, {}, {}}};
+  CHECK(validate(experiment) == experiment);
+  experiment.roster[1].name = "a";
+  CHECK(faults_of(experiment) == "experiment: roster[1].name = \"a\": is the name of two hosts");
+}
+
 TEST_CASE("what a program brings along is not judged in its table, but for the size of batches") {
   Experiment experiment = read(smallest).experiment;
   experiment.data = {}, experiment.model = {}, experiment.algorithm = {};
@@ -888,6 +896,7 @@ TEST_CASE("what a program leaves at its default stands in the written file, opti
   experiment.algorithm.name = "draco";
   experiment.algorithm.options.set("self_apply", true);
   experiment.data.name = experiment.model.name = "quadratic";
+  experiment.data.dimension = 5;
   const std::string text = write_experiment(experiment);
   CHECK(text.find("self_apply = true") != std::string::npos);
   CHECK(text.find("eta = ") != std::string::npos);
