@@ -1,5 +1,7 @@
 #include "transports/zmq_transport.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -304,7 +306,12 @@ void ZmqTransport::Engine::start(ParcelSink& sink) {
       throw std::invalid_argument("host " + in_quotes(options_.hosts[host].name) + " has no address");
     outgoing_[host]->connect(options_.hosts[host].address);
   }
+  // Any call of ZeroMQ that a signal breaks off throws. The thread begins with all signals blocked: others take them.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 bool ZmqTransport::Engine::send(HostId to, Parcel parcel) {
