@@ -61,7 +61,7 @@ ComparisonOptions options_for(const CompareArguments& arguments, StatusLine& lin
   ComparisonOptions options;
   options.threads = arguments.threads > 0 ? arguments.threads : all_threads();
   options.data_dir = arguments.data;
-  options.stop = &watch_signals();
+  options.stop = &watch_signals(arguments.quiet);
   options.on_note = [&line](const std::string& note) { line.say("note: " + note); };
   options.on_progress = [&line](const ComparisonProgress& progress) { show(line, progress); };
   return options;

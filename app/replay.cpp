@@ -70,7 +70,7 @@ int replay(const ReplayArguments& arguments) {
   RunOptions options;
   options.threads = arguments.threads > 0 ? arguments.threads : all_threads();
   options.data_dir = arguments.data;
-  options.stop = &watch_signals();
+  options.stop = &watch_signals(false);
   std::vector<std::filesystem::path> records;
   for (const std::filesystem::path& folder : arguments.folders) {
     if (experiment.clock == config::ClockKind::virtual_time && !records.empty()) break;  // each is that of all hosts

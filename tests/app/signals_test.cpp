@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "tests/app/command.hpp"
@@ -26,8 +27,8 @@ bool has_samples(const fs::path& out) { return lines_in(text_of(out.string() + "
 
 }  // namespace
 
-TEST_CASE("Ctrl-C and SIGTERM end a run with its results so far") {
-  for (const int signal : {SIGINT, SIGTERM}) {
+TEST_CASE("Ctrl-C, SIGTERM and a lost terminal end a run with its results so far") {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     CAPTURE(signal);
     const Folder home;
     Command command(endless(home / "run"));
@@ -84,16 +85,20 @@ TEST_CASE("a replay that is stopped says so, and does not call the record wrong"
   CHECK_FALSE(contains(ended.out, "differs"));
 }
 
-TEST_CASE("a second Ctrl-C ends at once, and leaves nothing under the final name") {
+TEST_CASE("another Ctrl-C within two seconds changes nothing, a later one ends at once and leaves nothing under the final name") {
   const Folder home;
-  // One computation takes longer than anybody waits: the first Ctrl-C is heard, the step is not done.
+  // One computation takes longer than any test waits: the first Ctrl-C is heard, the step is not done.
   Command command({"run", quickstart(), "--set", "algorithm.local_batches=1000000", "--set", "model.batch=0", "--set", "until=1e6",
                    "--out", home / "run"});
   REQUIRE(becomes_true([&] { return command.catches(SIGINT); }));
   command.send(SIGINT);
-  REQUIRE(becomes_true([&] { return !command.catches(SIGINT); }));  // heard; the next one is the kernel's
-  CHECK(command.is_running());
+  REQUIRE(becomes_true([&] { return contains(command.err(), "stopping, with the results so far"); }));
   command.send(SIGINT);
+  CHECK(command.catches(SIGINT));  // taken as an echo of the first
+  CHECK(becomes_true([&] {
+    command.send(SIGINT);
+    return !command.is_running();
+  }));
   const Ended ended = command.wait();
   CHECK(ended.by_signal);
   CHECK(ended.code == 128 + SIGINT);
@@ -118,4 +123,44 @@ TEST_CASE("a pipe gets progress as plain lines, and with --quiet nothing at all"
   CHECK_FALSE(contains(of_loud.err, "\x1b"));
   CHECK_FALSE(contains(of_loud.out, "events/s"));
   CHECK(of_quiet.err.empty());
+}
+
+TEST_CASE("timeout(1), which signals its program and then all of its group, leaves complete folders") {
+  const Folder home;
+  for (const std::string name : {"a", "b", "c"}) {
+    const std::string command = "timeout 0.3 " RUBATO_COMMAND " run " + quickstart() +
+                                " --set until=100000005.0 --quiet --threads 1 --out " + (home / name).string() + " > /dev/null";
+    CAPTURE(command);
+    CHECK(WEXITSTATUS(std::system(command.c_str())) == 124);
+    CHECK(json::parse(text_of(home / name / "summary.json")).at("stopped_early") == true);
+  }
+}
+
+TEST_CASE("a program under nohup goes on when its terminal is lost") {
+  const Folder home;
+  write_text(home / "script", "trap '' HUP\n" RUBATO_COMMAND " run " + small_experiment(home) +
+                                  " --set until=100000000.5 --quiet --out " + (home / "run").string() + R"( > /dev/null &
+until [ -e $2.partial/metrics.csv ]; do kill -0 $! || exit 1; done
+kill -HUP $!
+kill -TERM $!
+wait $!
+exit $(($? + $(grep -c '"stopped_early": true' $2/summary.json)))
+)");
+  CHECK(WEXITSTATUS(std::system(("bash " + (home / "script").string() + " - " + (home / "run").string()).c_str())) == 131);
+}
+
+TEST_CASE("a reader that closes its pipe does not end a run") {
+  const Folder home;
+  const std::string command = "bash -c '" RUBATO_COMMAND " run " + small_experiment(home) + " --set until=300.5 --out " +
+                              (home / "run").string() + " 2>&1 | head -c 1 > /dev/null'";
+  std::system(command.c_str());
+  CHECK(fs::exists(home / "run/summary.json"));
+}
+
+TEST_CASE("a file beyond the limit of the shell is a disk that takes no more, with a sentence") {
+  const Folder home;
+  const std::string command = "bash -c 'ulimit -f 16; exec " RUBATO_COMMAND " run " + quickstart() + " --quiet --out " +
+                              (home / "run").string() + "' > /dev/null 2> " + (home / "said").string();
+  CHECK(WEXITSTATUS(std::system(command.c_str())) == 3);
+  CHECK(contains(text_of(home / "said"), "cannot write"));
 }
