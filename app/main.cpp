@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 
 #include "actors/run.hpp"
@@ -10,6 +11,7 @@
 #include "experiment/experiment.hpp"
 #include "experiment/file/check.hpp"
 #include "results/summary.hpp"
+#include "runtime/limits.hpp"
 
 namespace {
 
@@ -61,7 +63,7 @@ void add_node(CLI::App& rubato, app::NodeArguments& arguments, int& code) {
   node->add_option("--set", arguments.run.set, "key=value: another value than the file's; the same on every host")
       ->allow_extra_args(false);
   node->add_option("--out", arguments.run.out, "folder for this host's results, record and checkpoints");
-  node->add_flag("--anew", arguments.starts_anew, "do not go on with an earlier life in --out");
+  node->add_flag("--anew", arguments.starts_anew, "begin again, whatever an earlier life has left in --out");
   node->add_option("--data", arguments.run.data, "folder of the data sets; default: $RUBATO_DATA, then ./data");
   node->add_flag("--json", arguments.run.json, "print summary.json, alone, on standard output");
   node->add_flag("--quiet", arguments.run.quiet, "no progress");
@@ -242,8 +244,11 @@ int main(int argc, char** argv) {
   } catch (const RunFailed& error) {
     std::cerr << "rubato: " << error.what() << "\n";
     return std::string(error.what()).starts_with("cannot") ? app::cannot_write : app::failed;
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::cerr << "rubato: " << error.path1().string() << ": " << error.code().message() << "\n";
+    return app::bad_input;
   } catch (const std::exception& error) {
-    std::cerr << "rubato: " << error.what() << "\n";
+    std::cerr << "rubato: " << rubato::sentence_of(error) << "\n";
     return app::failed;
   }
 }

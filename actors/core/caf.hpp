@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/limits.hpp"
+
 #if defined(__SANITIZE_THREAD__)
 extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
@@ -24,6 +26,7 @@ class ActorSystem {
   explicit ActorSystem(unsigned threads) {
     config_.set("scheduler.policy", caf::atom("sharing"));
     config_.set("scheduler.max-threads", static_cast<std::size_t>(threads));
+    require_threads(threads + own_threads);
     system_.emplace(config_);
   }
   /// Waits for the last handler. By then nobody knows the run's actors any more.
@@ -38,6 +41,8 @@ class ActorSystem {
   caf::actor_system& operator*() { return *system_; }
 
  private:
+  static constexpr unsigned own_threads = 4;  // CAF's clock, printer and the like: it ends the process where it gets none
+
   // At the end CAF hands an actor of its own to another thread, in code that is not instrumented. None of ours runs on
   // this thread meanwhile.
   static void look_away() {

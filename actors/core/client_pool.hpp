@@ -12,6 +12,7 @@
 
 #include "actors/core/performer.hpp"
 #include "actors/core/step_batch.hpp"
+#include "runtime/limits.hpp"
 #include "runtime/payload.hpp"
 #include "runtime/step.hpp"
 #include "transports/in_process.hpp"
@@ -143,7 +144,7 @@ class ClientPool {
     try {
       act();
     } catch (const std::exception& error) {
-      fail(step, error.what());
+      fail(step, sentence_of(error));
     } catch (...) {
       fail(step, "something that is no std::exception");
     }

@@ -212,3 +212,29 @@ TEST_CASE("a corrupt or truncated gzip file is refused with its name") {
     mnist.refuses(file, "");
   }
 }
+
+TEST_CASE("a folder that the file system cannot name is a mistake of the command line") {
+  const Folder home;
+  const Ended ended = run_rubato({"run", small_experiment(home), "--quiet", "--out", home / std::string(300, 'a')});
+  CHECK(ended.code == 2);
+  CHECK(contains(ended.err, "File name too long"));
+}
+
+TEST_CASE("a process without memory or threads says which limit it met") {
+  const Folder home;
+  const auto limited = [&](const std::string& limit, const std::string& arguments) {
+    const std::string command =
+        "bash -c 'ulimit " + limit + "; exec " RUBATO_COMMAND " run " + arguments + "' > /dev/null 2> " + (home / "said").string();
+    const int status = std::system(command.c_str());
+    return std::pair{WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(home / "said")};
+  };
+  const auto [code, said] = limited("-v 400000", quickstart() + " --threads 1 --set model.batch=4294967295 --set until=5.5");
+  CAPTURE(said);
+  CHECK(code == 1);
+  CHECK(contains(said, "out of memory: the limit of this process is 390 MiB (ulimit -v)"));
+  // ulimit -u is not for root, who may have threads without end: there the address space stands for it, 8 MiB a stack.
+  const auto [without_threads, why] = limited("-v 500000", small_experiment(home) + " --threads 1000");
+  CAPTURE(why);
+  CHECK(without_threads == 1);
+  CHECK(contains(why, "cannot start 1004 threads: the system gave "));
+}
