@@ -88,7 +88,6 @@ int node(const NodeArguments& arguments) {
   config::Experiment experiment = config::read_experiment(arguments.run.file, overrides_of(arguments.run), std::cerr);
   const HostId self = select_host(arguments, experiment);
   const bool is_wall = experiment.clock == config::ClockKind::wall_time;
-  TransportOptions options = transport_options(arguments, experiment, self);
   const auto is_same = [&](const std::filesystem::path& file) {
     if (!is_wall || arguments.starts_anew) return false;
     try {
@@ -98,7 +97,11 @@ int node(const NodeArguments& arguments) {
       return false;
     }
   };
-  const auto folder = arguments.run.out.empty() ? nullptr : std::make_unique<RunFolder>(arguments.run.out, is_same);
+  const std::filesystem::path& out = arguments.run.out;
+  if (!out.empty() && remains_at(out) == Remains::finished && is_same(out / "experiment.toml"))
+    return say_finished(out, arguments.run.json);
+  TransportOptions options = transport_options(arguments, experiment, self);
+  const auto folder = out.empty() ? nullptr : std::make_unique<RunFolder>(out, is_same);
   const std::uint64_t life = options.life = new_life(folder.get());
   TensorPool pool;
   const OpenTransport sockets = open_transport(options, pool);

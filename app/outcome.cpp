@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <iostream>
 
 #include "app/signals.hpp"
@@ -62,7 +63,7 @@ RunOptions options_for(const RunArguments& arguments, const config::Experiment& 
   options.data_dir = arguments.data;
   options.dry_run = arguments.dry_run;
   options.checks = arguments.checks;
-  options.stop = &watch_signals();
+  options.stop = &watch_signals(arguments.quiet);
   options.on_note = [](const std::string& note) { std::cerr << "note: " << note << "\n"; };
   options.on_progress = [&line](const Progress& progress) { line.show(progress); };
   options.keeps_samples = false;
@@ -78,6 +79,14 @@ RunOptions options_for(const RunArguments& arguments, const config::Experiment& 
   if (experiment.record.kind == config::Record::Kind::limited)
     options.record_bytes = static_cast<std::uint64_t>(experiment.record.bytes);
   return options;
+}
+
+int say_finished(const std::filesystem::path& place, bool json) {
+  if (json)
+    std::cout << std::ifstream(place / "summary.json").rdbuf() << std::flush;
+  else
+    std::cout << "the run in " << place.string() << " is complete: there is nothing to do\n";
+  return ok;
 }
 
 int leave(const RunArguments& arguments, const config::Experiment& experiment, const RunResult& result, RunFolder* folder) {

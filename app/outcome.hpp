@@ -18,6 +18,9 @@ std::vector<std::string> overrides_of(const RunArguments& arguments);
 /// `folder` may be null; folder and line outlive the run.
 RunOptions options_for(const RunArguments& arguments, const config::Experiment& experiment, RunFolder* folder, ProgressLine& line);
 
+/// Says that the run at this place is complete, or prints its summary; the exit code of a success.
+int say_finished(const std::filesystem::path& place, bool json);
+
 /// Completes the folder, prints the result, and returns the exit code.
 int leave(const RunArguments& arguments, const config::Experiment& experiment, const RunResult& result, RunFolder* folder);
 

@@ -21,14 +21,6 @@ fs::path place_of(fs::path folder) {
   return folder.extension() == ".partial" ? folder.replace_extension() : folder;
 }
 
-int say_finished(const fs::path& place, bool json) {
-  if (json)
-    std::cout << std::ifstream(place / "summary.json").rdbuf() << std::flush;
-  else
-    std::cout << "the run in " << place.string() << " is complete: there is nothing to do\n";
-  return ok;
-}
-
 void refuse_real_time(const config::Experiment& experiment, const fs::path& place) {
   if (experiment.clock == config::ClockKind::virtual_time) return;
   throw std::invalid_argument(place.string() +

@@ -115,6 +115,11 @@ TEST_CASE("three processes started in any order learn to the end, and their reco
     CHECK_FALSE(contains(first.out, "gathered by"));
     CHECK(second.out.starts_with("gathered by a; what follows is of this host's own 2 clients\n"));
     check_replays(party);
+    party.start("b");  // alone, as a supervisor does after its machine went down: there is nothing to do
+    const Ended again = party.wait("b");
+    CHECK(again.code == 0);
+    CHECK(contains(again.out, "is complete: there is nothing to do"));
+    CHECK_FALSE(fs::exists(party.home() / "b.previous"));
     return accuracy(summary) > 0.75 && merged_from(party.folder("a") / "timeline.rbt", clients_of_b, 0) > 0;
   });
   CHECK(is_learnt);
