@@ -1,13 +1,16 @@
-// The kinds of golden cases that can be answered, each from its input to the values of "expect".
+// What all golden cases share: how their JSON is read and written, and the tables of the kinds that can be answered.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "learning/types.hpp"
+#include "runtime/ids.hpp"
+#include "runtime/time.hpp"
 #include "runtime/world/graph.hpp"
 
 namespace rubato::golden {
@@ -15,35 +18,44 @@ namespace rubato::golden {
 using Json = nlohmann::json;
 
 /// A whole number from 0 to below the bound. Throws std::out_of_range.
-inline std::uint32_t number_below(std::size_t bound, const Json& json) {
-  const auto number = json.get<std::int64_t>();
-  if (number < 0 || static_cast<std::uint64_t>(number) >= bound)
-    throw std::out_of_range(json.dump() + " is not from 0 to " + std::to_string(bound) + ", itself left out");
-  return static_cast<std::uint32_t>(number);
-}
-
-/// The same of a list.
-inline std::vector<std::uint32_t> numbers_below(std::size_t bound, const Json& list) {
-  std::vector<std::uint32_t> numbers;
-  for (const Json& number : list) numbers.push_back(number_below(bound, number));
-  return numbers;
-}
-
-inline Vector<double> to_vector(const Json& json) {
-  const auto numbers = json.get<std::vector<double>>();
-  return Eigen::Map<const Vector<double>>(numbers.data(), static_cast<Index>(numbers.size()));
-}
+std::uint32_t number_below(std::size_t bound, const Json& json);
+/// The same of a list, and of a list of clients.
+std::vector<std::uint32_t> numbers_below(std::size_t bound, const Json& list);
+std::vector<ClientId> clients_below(std::size_t bound, const Json& list);
 
 /// A 1 or a true of a table.
 inline bool is_set(const Json& json) { return json.is_boolean() ? json.get<bool>() : json.get<double>() != 0; }
 
-/// More clients than any case has.
-inline constexpr std::size_t most_clients = 100'000;
-/// More classes than any case has.
-inline constexpr std::size_t most_classes = 100'000;
+/// A value, or nothing where the case says null or says nothing.
+const Json* given(const Json& object, const char* key);
+/// The value takes the place of the member's where one is given; whether it is.
+template <class Member>
+bool read(const Json& object, const char* key, Member& member) {
+  const Json* value = given(object, key);
+  if (value) member = value->get<Member>();
+  return value != nullptr;
+}
 
-/// More rounds than any case has.
-inline constexpr std::size_t most_rounds = 1'000'000;
+/// [f(0), f(1), ..., f(count - 1)]
+template <class F>
+Json list_of(std::size_t count, F f) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < count; ++i) list.push_back(f(i));
+  return list;
+}
+/// [f(a), f(b), ...] of the elements of a range
+template <class F, class Range>
+Json list_from(const Range& range, F f) {
+  Json list = Json::array();
+  for (const auto& element : range) list.push_back(f(element));
+  return list;
+}
+
+/// More clients, classes and rounds than any case has.
+inline constexpr std::size_t most_clients = 100'000, most_classes = 100'000, most_rounds = 1'000'000;
+
+/// {"m", "directed", "edges"} as a graph.
+Graph to_graph(const Json& json);
 
 /// Marks an answer that the harness computed by itself: it says that the case can be computed twice, not that the engine
 /// does it.
@@ -51,64 +63,83 @@ Json by_formula(Json answer);
 /// Takes the mark off; whether it was there.
 bool take_formula_mark(Json& answer);
 
+/// How the cases of an algorithm are answered.
+struct CaseKind {
+  std::string algorithm;
+  std::string kind;  ///< "sync" or "events" where cases of both are answered; empty: any
+  std::function<Json(const Json& golden_case)> answer;
+};
+
+/// Graphs, matrices and partitions; penalties, partial means, compressors; radio.
+std::vector<CaseKind> world_kinds();
+std::vector<CaseKind> function_kinds();
+std::vector<CaseKind> metrics_kinds();
+std::vector<CaseKind> wireless_kinds();
+/// In rounds, with a centre, with tokens: through the protocol of their form.
+std::vector<CaseKind> round_kinds();
+std::vector<CaseKind> server_kinds();
+/// In continuous time, through conductor, push protocol, client actors and algorithm.
+std::vector<CaseKind> event_kinds();
+
 /// An answer has the keys of "expect", or is null if this kind is not supported yet. Throws for damaged cases.
 Json answer(const Json& golden_case);
-
-Json answer_mixing(const Json& golden_case);
-Json answer_topology(const Json& golden_case);
-Json answer_partition(const Json& golden_case);
-
-/// Mailbox cases and DRACO in continuous time, through conductor, push protocol, client actors and algorithm.
-Json answer_window(const Json& golden_case);
-Json answer_draco(const Json& golden_case);
-/// DRACO in rounds, through the rounds protocol.
-Json answer_draco_rounds(const Json& golden_case);
-
-/// The others, through the protocol of their form.
-Json answer_dpsgd(Json golden_case);
-Json answer_local_only(const Json& golden_case);
-Json answer_decefl(const Json& golden_case);
-Json answer_dsgt(const Json& golden_case);
-Json answer_dfedsam(const Json& golden_case);
-Json answer_nids(const Json& golden_case);
-Json answer_depositum(const Json& golden_case);
-Json answer_kgt(const Json& golden_case);
-Json answer_choco(const Json& golden_case);
-Json answer_beer(const Json& golden_case);
-Json answer_anq_nids(const Json& golden_case);
-Json answer_pushpull(const Json& golden_case);
-Json answer_spodgt(const Json& golden_case);
-Json answer_sgp(const Json& golden_case);
-Json answer_pame(const Json& golden_case);
-Json answer_async_dsgd(const Json& golden_case);
-Json answer_metrics(const Json& golden_case);
-Json answer_prox(const Json& golden_case);
-Json answer_pme(const Json& golden_case);
-Json answer_pme_expectation(const Json& golden_case);
-Json answer_compressors(const Json& golden_case);
-Json answer_decefl_weights(const Json& golden_case);
-Json answer_channel(const Json& golden_case);
-Json answer_chapter2(const Json& golden_case);
-Json answer_aircomp(const Json& golden_case);
-Json answer_slot_schedule(const Json& golden_case);
-/// {"m", "directed", "edges"} as a graph.
-Graph to_graph(const Json& json);
-Json answer_fedavg(const Json& golden_case);
-Json answer_centralised(const Json& golden_case);
-Json answer_fedmid(const Json& golden_case);
-Json answer_feddr(const Json& golden_case);
-Json answer_fedadmm(const Json& golden_case);
-Json answer_swarm(const Json& golden_case);
-Json answer_fedavg_plus(Json golden_case);
-Json answer_digest(const Json& golden_case);
-Json answer_kdpdfl(const Json& golden_case);
-Json answer_gossip(const Json& golden_case);
-Json answer_spodgt_events(const Json& golden_case);
-Json answer_depositum_events(const Json& golden_case);
-Json answer_sgp_events(const Json& golden_case);
-Json answer_pame_events(const Json& golden_case);
 
 /// Empty if ours satisfies the golden value within abs + rel |golden|; else where and how it differs.
 std::string difference(const Json& golden, const Json& ours, double abs, double rel, const std::string& where);
 
 }  // namespace rubato::golden
+
+namespace nlohmann {
+
+template <>
+struct adl_serializer<rubato::Vector<double>> {
+  static void to_json(json& list, const rubato::Vector<double>& vector) {
+    list = std::vector<double>(vector.data(), vector.data() + vector.size());
+  }
+  static void from_json(const json& list, rubato::Vector<double>& vector) {
+    const auto numbers = list.get<std::vector<double>>();
+    vector = Eigen::Map<const rubato::Vector<double>>(numbers.data(), static_cast<rubato::Index>(numbers.size()));
+  }
+};
+
+template <>
+struct adl_serializer<rubato::Matrix<double>> {
+  static void to_json(json& rows, const rubato::Matrix<double>& matrix) {
+    rows = json::array();
+    for (rubato::Index i = 0; i < matrix.rows(); ++i) rows.push_back(rubato::Vector<double>(matrix.row(i)));
+  }
+  static void from_json(const json& list, rubato::Matrix<double>& matrix) {
+    const auto rows = list.get<std::vector<rubato::Vector<double>>>();
+    matrix.resize(static_cast<rubato::Index>(rows.size()), rows.empty() ? 0 : rows[0].size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].size() != rows[0].size()) throw std::invalid_argument("the rows of a matrix are not of one length");
+      matrix.row(static_cast<rubato::Index>(i)) = rows[i];
+    }
+  }
+};
+
+template <>
+struct adl_serializer<rubato::ClientId> {
+  static void to_json(json& number, rubato::ClientId client) { number = client.value; }
+  static void from_json(const json& number, rubato::ClientId& client) {
+    client.value = rubato::golden::number_below(rubato::golden::most_clients, number);
+  }
+};
+
+/// In seconds, at least 0.
+template <>
+struct adl_serializer<rubato::Duration> {
+  static void from_json(const json& seconds, rubato::Duration& duration) {
+    if (!(seconds.get<double>() >= 0))
+      throw std::invalid_argument("a time or a delay is " + seconds.dump() + ": must be at least 0");
+    duration = rubato::from_seconds(seconds.get<double>());
+  }
+};
+
+template <>
+struct adl_serializer<rubato::Time> {
+  static void to_json(json& seconds, rubato::Time time) { seconds = rubato::to_seconds(time); }
+  static void from_json(const json& seconds, rubato::Time& time) { time = rubato::Time{seconds.get<rubato::Duration>()}; }
+};
+
+}  // namespace nlohmann

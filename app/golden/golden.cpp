@@ -11,6 +11,30 @@ namespace rubato {
 
 namespace golden {
 
+std::uint32_t number_below(std::size_t bound, const Json& json) {
+  const auto number = json.get<std::int64_t>();
+  if (number < 0 || static_cast<std::uint64_t>(number) >= bound)
+    throw std::out_of_range(json.dump() + " is not from 0 to " + std::to_string(bound) + ", itself left out");
+  return static_cast<std::uint32_t>(number);
+}
+
+std::vector<std::uint32_t> numbers_below(std::size_t bound, const Json& list) {
+  std::vector<std::uint32_t> numbers;
+  for (const Json& number : list) numbers.push_back(number_below(bound, number));
+  return numbers;
+}
+
+std::vector<ClientId> clients_below(std::size_t bound, const Json& list) {
+  std::vector<ClientId> clients;
+  for (const std::uint32_t number : numbers_below(bound, list)) clients.push_back(ClientId{number});
+  return clients;
+}
+
+const Json* given(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
 namespace {
 
 std::string shown(const Json& value) {
@@ -56,65 +80,6 @@ std::string difference(const Json& golden, const Json& ours, double abs, double 
 
 namespace {
 
-struct Answerer {
-  std::string_view algorithm;
-  std::string_view kind;  // empty: any
-  Json (*answer)(const Json&);
-};
-
-constexpr Answerer answerers[] = {
-    {"mixing", "", answer_mixing},
-    {"topology", "", answer_topology},
-    {"partition", "", answer_partition},
-    {"window", "", answer_window},
-    {"draco", "", answer_draco},
-    {"draco_rounds", "", answer_draco_rounds},
-    {"metrics", "", answer_metrics},
-    {"prox", "", answer_prox},
-    {"pme", "", answer_pme},
-    {"pme_expectation", "", answer_pme_expectation},
-    {"compressors", "", answer_compressors},
-    {"decefl_weights", "", answer_decefl_weights},
-    {"channel", "", answer_channel},
-    {"chapter2", "", answer_chapter2},
-    {"aircomp", "", answer_aircomp},
-    {"slot_schedule", "", answer_slot_schedule},
-    {"dpsgd", "", [](const Json& golden_case) { return answer_dpsgd(golden_case); }},
-    {"local_only", "", answer_local_only},
-    {"decefl", "sync", answer_decefl},
-    {"dsgt", "", answer_dsgt},
-    {"dfedsam", "", answer_dfedsam},
-    {"nids", "", answer_nids},
-    {"anq_nids", "", answer_anq_nids},
-    {"choco", "", answer_choco},
-    {"beer", "", answer_beer},
-    {"kgt", "", answer_kgt},
-    {"pushpull", "", answer_pushpull},
-    {"async_dsgd", "", answer_async_dsgd},
-    {"gossip", "", answer_gossip},
-    {"fedavg", "", answer_fedavg},
-    {"centralised", "", answer_centralised},
-    {"fedmid", "", answer_fedmid},
-    {"feddr", "", answer_feddr},
-    {"fedadmm", "", answer_fedadmm},
-    {"swarm", "", answer_swarm},
-    {"fedavg_plus", "", [](const Json& golden_case) { return answer_fedavg_plus(golden_case); }},
-    {"digest", "", answer_digest},
-    {"kdpdfl", "", answer_kdpdfl},
-    {"depositum", "events", answer_depositum_events},
-    {"depositum", "sync", answer_depositum},
-    {"pame", "events", answer_pame_events},
-    {"pame", "sync", answer_pame},
-    {"sgp", "events", answer_sgp_events},
-    {"sgp", "sync", answer_sgp},
-    {"spodgt", "events", answer_spodgt_events},
-    {"spodgt", "sync", answer_spodgt},
-};
-
-}  // namespace
-
-namespace {
-
 constexpr const char* formula_mark = "computed by a formula";
 
 }  // namespace
@@ -129,8 +94,9 @@ bool take_formula_mark(Json& answer) { return answer.is_object() && answer.erase
 Json answer(const Json& golden_case) {
   const auto algorithm = golden_case.at("algorithm").get<std::string>();
   const std::string kind = golden_case.value("kind", "");
-  for (const Answerer& each : answerers)
-    if (each.algorithm == algorithm && (each.kind.empty() || each.kind == kind)) return each.answer(golden_case);
+  for (const auto& table : {world_kinds, function_kinds, metrics_kinds, wireless_kinds, round_kinds, server_kinds, event_kinds})
+    for (const CaseKind& each : table())
+      if (each.algorithm == algorithm && (each.kind.empty() || kind.empty() || each.kind == kind)) return each.answer(golden_case);
   return nullptr;
 }
 

@@ -12,12 +12,6 @@ namespace rubato::golden {
 
 namespace {
 
-std::vector<Vector<double>> to_vectors(const Json& json) {
-  std::vector<Vector<double>> vectors;
-  for (const Json& vector : json) vectors.push_back(to_vector(vector));
-  return vectors;
-}
-
 void add_scores(const Json& golden_case, Json& answer) {
   const std::uint32_t classes = number_below(most_classes, golden_case.at("classes"));
   const auto labels = numbers_below(classes, golden_case.at("labels"));
@@ -30,12 +24,6 @@ void add_scores(const Json& golden_case, Json& answer) {
   const auto accuracies = golden_case.at("client_accuracy").get<std::vector<double>>();
   answer["mean_accuracy"] = mean(accuracies);
   answer["std_accuracy_population"] = population_deviation(accuracies);
-}
-
-ConsensusSum consensus_of(const std::vector<Vector<double>>& models) {
-  ConsensusSum sum;
-  for (const Vector<double>& model : models) sum.add(view(model));
-  return sum;
 }
 
 // What an iteration pays in which v and vhat say who computed and which links were up, with the chances p and phat.
@@ -58,14 +46,19 @@ void add_delays(const Json& golden_case, Json& answer) {
 }
 
 void add_bits(const Json& golden_case, Json& answer) {
-  answer["pame_bits"] = Json::array();
-  for (const Json& message : golden_case.at("pame_messages"))
-    answer["pame_bits"].push_back(
-        static_cast<std::int64_t>(pme_message_bits(message.at("n").get<Index>(), message.at("s").get<Index>(), 64)));
+  answer["pame_bits"] = list_from(golden_case.at("pame_messages"), [](const Json& message) {
+    return static_cast<std::int64_t>(pme_message_bits(message.at("n").get<Index>(), message.at("s").get<Index>(), 64));
+  });
   TensorPool pool;
   Payload dense;
   dense.common[0] = copy_of<double>(view(Vector<double>(Vector<double>::Zero(1000))), pool);
   answer["dense_bits_1000"] = static_cast<std::int64_t>(dense.message_paper_bits());
+}
+
+ConsensusSum consensus_of(const std::vector<Vector<double>>& models) {
+  ConsensusSum sum;
+  for (const Vector<double>& model : models) sum.add(view(model));
+  return sum;
 }
 
 // The parameters of a penalty are those that the case gives under its name; where it names it alone, the ones that the
@@ -74,40 +67,28 @@ Penalty penalty_named(const std::string& name, const Json& golden_case) {
   Json penalty{{"type", name}, {"lam", 0.3}, {"theta", 4.0}};
   for (const char* list : {"penalties", "h"})
     if (golden_case.contains(list) && golden_case.at(list).contains(name)) penalty.update(golden_case.at(list).at(name));
-  AlgorithmOptions options;
-  set_penalty_of(penalty, options);
-  return Penalty(options);
+  return Penalty(to_options({{"h", penalty}}, penalty_options));
 }
 
-struct LocalLosses {
-  std::vector<std::unique_ptr<Learner<double>>> learners;
-  mutable Scratch<double> scratch;
-
-  explicit LocalLosses(const Json& problem) : learners{to_learners(problem)} {}
-  Vector<double> gradient(std::size_t client, const Vector<double>& x) const {
+Json stationarity_of(const Json& golden_case, const std::vector<Vector<double>>& models, const Penalty& penalty) {
+  const auto learners = to_learners(golden_case.at("problem"));
+  const auto tracker = golden_case.at("nubar").get<Vector<double>>();
+  Scratch<double> scratch;
+  const auto gradient = [&](std::size_t client, const Vector<double>& x) {
     Vector<double> g(x.size());
     learners.at(client)->gradient(view(x), {}, view(g), scratch);
     return g;
-  }
-  Vector<double> global_gradient(const Vector<double>& x) const {
-    Vector<double> sum = Vector<double>::Zero(x.size());
-    for (std::size_t i = 0; i < learners.size(); ++i) sum += gradient(i, x);
-    return sum / static_cast<double>(learners.size());
-  }
-};
-
-Json stationarity_of(const Json& golden_case, const Penalty& penalty) {
-  const LocalLosses losses(golden_case.at("problem"));
-  const std::vector<Vector<double>> models = to_vectors(golden_case.at("models"));
-  const Vector<double> tracker = to_vector(golden_case.at("nubar"));
-  for (const Vector<double>& model : models)
-    if (model.size() != losses.learners.at(0)->dimension() || model.size() != tracker.size())
-      throw std::invalid_argument("a model or nubar is not of the size of the problem");
+  };
   StationaritySum sum;
-  for (std::size_t i = 0; i < models.size(); ++i)
-    sum.add(
-        squared_prox_gradient(penalty, golden_case.at("alpha").get<double>(), view(models[i]), losses.global_gradient(models[i])),
-        losses.gradient(i, models[i]), tracker);
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const Vector<double>& x = models[i];
+    if (x.size() != learners.at(0)->dimension() || x.size() != tracker.size())
+      throw std::invalid_argument("a model or nubar is not of the size of the problem");
+    Vector<double> of_all = Vector<double>::Zero(x.size());
+    for (std::size_t k = 0; k < learners.size(); ++k) of_all += gradient(k, x);
+    of_all /= static_cast<double>(learners.size());
+    sum.add(squared_prox_gradient(penalty, golden_case.at("alpha").get<double>(), view(x), of_all), gradient(i, x), tracker);
+  }
   const Stationarity result = sum.finish(consensus_of(models).squared_sum(), golden_case.at("L").get<double>());
   return {{"prox_grad_sq", result.prox_gradient},
           {"consensus_sq", result.consensus},
@@ -115,19 +96,22 @@ Json stationarity_of(const Json& golden_case, const Penalty& penalty) {
           {"s_over_m", result.per_client}};
 }
 
-}  // namespace
-
 Json answer_metrics(const Json& golden_case) {
   Json answer = Json::object();
   add_scores(golden_case, answer);
-  const ConsensusSum consensus = consensus_of(to_vectors(golden_case.at("models")));
+  const auto models = golden_case.at("models").get<std::vector<Vector<double>>>();
+  const ConsensusSum consensus = consensus_of(models);
   answer["consensus_sq_sum"] = consensus.squared_sum();
   answer["consensus_mean_sq"] = consensus.squared_mean();
   add_delays(golden_case, answer);
   add_bits(golden_case, answer);
   for (const auto& [name, golden] : golden_case.at("expect").at("stationarity").items())
-    answer["stationarity"][name] = stationarity_of(golden_case, penalty_named(name, golden_case));
+    answer["stationarity"][name] = stationarity_of(golden_case, models, penalty_named(name, golden_case));
   return answer;
 }
+
+}  // namespace
+
+std::vector<CaseKind> metrics_kinds() { return {{"metrics", "", answer_metrics}}; }
 
 }  // namespace rubato::golden

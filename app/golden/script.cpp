@@ -4,31 +4,23 @@
 #include <stdexcept>
 
 #include "actors/virtual/virtual_run.hpp"
-#include "algos/catalogue.hpp"
+#include "app/golden/options.hpp"
 #include "learning/models/problems.hpp"
 
 namespace rubato::golden {
 
 namespace {
 
-Matrix<double> to_matrix(const Json& json) {
-  const auto rows = json.get<std::vector<std::vector<double>>>();
-  Matrix<double> matrix(static_cast<Index>(rows.size()), rows.empty() ? 0 : static_cast<Index>(rows[0].size()));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].size() != rows[0].size()) throw std::invalid_argument("the rows of a matrix are not of one length");
-    for (std::size_t k = 0; k < rows[i].size(); ++k) matrix(static_cast<Index>(i), static_cast<Index>(k)) = rows[i][k];
-  }
-  return matrix;
-}
-
 std::unique_ptr<Learner<double>> to_learner(const Json& problem, std::size_t client) {
   const auto kind = problem.at("kind").get<std::string>();
   if (kind == "quadratic")
-    return make_quadratic<double>(to_matrix(problem.at("A").at(client)), to_vector(problem.at("c").at(client)));
-  const Matrix<double> inputs = to_matrix(problem.at("X").at(client));
+    return make_quadratic<double>(problem.at("A").at(client).get<Matrix<double>>(),
+                                  problem.at("c").at(client).get<Vector<double>>());
+  const auto inputs = problem.at("X").at(client).get<Matrix<double>>();
   const double l2 = problem.value("lam", 0.0);
-  if (kind == "least_squares") return make_least_squares<double>(inputs, to_vector(problem.at("b").at(client)), l2);
-  if (kind == "logistic") return make_logistic<double>(inputs, to_vector(problem.at("b").at(client)), l2);
+  const auto targets = [&] { return problem.at("b").at(client).get<Vector<double>>(); };
+  if (kind == "least_squares") return make_least_squares<double>(inputs, targets(), l2);
+  if (kind == "logistic") return make_logistic<double>(inputs, targets(), l2);
   if (kind == "softmax")
     return make_softmax_problem<double>(inputs, problem.at("y").at(client).get<std::vector<Label>>(),
                                         problem.at("classes").get<std::uint32_t>(), l2);
@@ -39,7 +31,7 @@ class VectorProbe final : public Probe {
  public:
   explicit VectorProbe(Vectors& vectors) : vectors_{vectors} {}
   void vector(std::string_view name, std::span<const double> values) override {
-    vectors_[std::string(name)].assign(values.begin(), values.end());
+    vectors_[std::string(name)] = Eigen::Map<const Vector<double>>(values.data(), static_cast<Index>(values.size()));
   }
 
  private:
@@ -48,14 +40,15 @@ class VectorProbe final : public Probe {
 
 class ScriptedTask final : public Task {
  public:
-  explicit ScriptedTask(const ScriptedNumbers& numbers)
+  ScriptedTask(const ScriptedNumbers& numbers, std::size_t clients)
       : numbers_{numbers},
         factory_{make_algorithm<double>(catalogue_entry(numbers.algorithm), numbers.options)},
         evaluation_{numbers.learners, false} {
+    numbers.require(clients);
     for (const auto& learner : numbers.learners) samples_.push_back(learner->samples());
   }
 
-  std::size_t dimension() const override { return numbers_.start.front().size(); }
+  std::size_t dimension() const override { return static_cast<std::size_t>(numbers_.start.front().size()); }
   std::size_t scalar_bytes() const override { return sizeof(double); }
   const Evaluation& evaluation() const override { return evaluation_; }
   const std::vector<std::string>& notes() const override { return notes_; }
@@ -63,13 +56,9 @@ class ScriptedTask final : public Task {
 
   std::unique_ptr<Performer> make_performer(const ClientView& client_view, TensorPool& pool) const override {
     const ClientId client = client_view.client;
-    const std::vector<double>& numbers = numbers_.start[client.value];
-    const Vector<double> start = Eigen::Map<const Vector<double>>(numbers.data(), static_cast<Index>(numbers.size()));
-    BatchPlan plan;
-    plan.client = client;
-    if (!numbers_.choices.empty()) plan.table = &numbers_.choices[client.value];
-    return std::make_unique<PerformerOf<double>>(factory_(client_view, view(start), pool), *numbers_.learners[client.value], plan,
-                                                 pool);
+    const BatchPlan plan{.client = client, .table = &numbers_.choices[client.value]};
+    return std::make_unique<PerformerOf<double>>(factory_(client_view, view(numbers_.start[client.value]), pool),
+                                                 *numbers_.learners[client.value], plan, pool);
   }
 
  private:
@@ -88,24 +77,42 @@ void require_below(std::size_t bound, const Rows& picked, const char* what) {
 
 }  // namespace
 
-void check(const ScriptedNumbers& numbers, std::size_t clients) {
-  const auto known = catalogue_entry(numbers.algorithm).options;
-  if (numbers.options.has("step") &&
-      std::none_of(known.begin(), known.end(), [](const OptionSpec& option) { return option.name == "step"; }))
-    throw std::invalid_argument(numbers.algorithm + " has no step size that diminishes");
-  if (numbers.learners.size() != clients || numbers.start.size() != clients)
-    throw std::invalid_argument("the problem or its start is not for " + std::to_string(clients) + " clients");
-  for (const std::vector<double>& start : numbers.start)
-    if (start.size() != numbers.start.front().size()) throw std::invalid_argument("the models are not of one size");
+ScriptedNumbers::ScriptedNumbers(const Json& problem, const Json& parameters, const std::string& of_catalogue)
+    : learners{to_learners(problem)},
+      start{to_start(parameters.at(parameters.contains("x0") ? "x0" : "theta0"), learners.size())},
+      choices(learners.size()),
+      algorithm{of_catalogue},
+      options{to_options(parameters, catalogue_entry(of_catalogue).options)} {}
+
+ScriptedNumbers::ScriptedNumbers(std::size_t clients)
+    : start(clients, Vector<double>::Zero(1)), choices(clients), algorithm{"draco"} {
   for (std::size_t i = 0; i < clients; ++i)
-    if (static_cast<Index>(numbers.start[i].size()) != numbers.learners[i]->dimension())
+    learners.push_back(make_quadratic<double>(Matrix<double>::Zero(1, 1), Vector<double>::Zero(1)));
+}
+
+Needs ScriptedNumbers::needs() const { return catalogue_entry(algorithm).needs(options); }
+
+void ScriptedNumbers::require(std::size_t clients) const {
+  if (options.has("step") &&
+      std::ranges::find(catalogue_entry(algorithm).options, "step", &OptionSpec::name) == catalogue_entry(algorithm).options.end())
+    throw std::invalid_argument(algorithm + " has no step size that diminishes");
+  if (learners.size() != clients || start.size() != clients)
+    throw std::invalid_argument("the problem or its start is not for " + std::to_string(clients) + " clients");
+  for (std::size_t i = 0; i < clients; ++i) {
+    const Learner<double>& learner = *learners[i];
+    if (start[i].size() != start[0].size()) throw std::invalid_argument("the models are not of one size");
+    if (start[i].size() != learner.dimension())
       throw std::invalid_argument("the start of client " + std::to_string(i) + " has not the dimension of its problem");
-  for (std::size_t i = 0; i < numbers.choices.size() && i < clients; ++i) {
-    const Learner<double>& learner = *numbers.learners[i];
-    for (const Rows& batch : numbers.choices[i].batches) require_below(learner.samples(), batch, "samples");
-    for (const auto& [address, coordinates] : numbers.choices[i].coordinates)
+    for (const Rows& batch : choices[i].batches) require_below(learner.samples(), batch, "samples");
+    for (const auto& [address, coordinates] : choices[i].coordinates)
       require_below(static_cast<std::size_t>(learner.dimension()), coordinates, "coordinates");
   }
+}
+
+Json in_shape(const Vector<double>& vector, Shape shape) {
+  if (shape == Shape::vector) return vector;
+  if (vector.size() == 0) throw std::out_of_range("there is no number to be shown");
+  return shape == Shape::whole ? Json(static_cast<std::int64_t>(vector[0])) : Json(vector[0]);
 }
 
 std::vector<std::unique_ptr<Learner<double>>> to_learners(const Json& problem) {
@@ -115,9 +122,9 @@ std::vector<std::unique_ptr<Learner<double>>> to_learners(const Json& problem) {
   return learners;
 }
 
-std::vector<std::vector<double>> to_start(const Json& x0, std::size_t clients) {
-  if (x0.at(0).is_array()) return x0.get<std::vector<std::vector<double>>>();
-  return std::vector<std::vector<double>>(clients, x0.get<std::vector<double>>());
+std::vector<Vector<double>> to_start(const Json& x0, std::size_t clients) {
+  if (x0.at(0).is_array()) return x0.get<std::vector<Vector<double>>>();
+  return std::vector(clients, x0.get<Vector<double>>());
 }
 
 void ProbeTable::on_measure(const Step& step, const Performer& performer, ThreadMemory& memory) {
@@ -131,45 +138,67 @@ void ProbeTable::on_measure(const Step& step, const Performer& performer, Thread
   traffic_[step.client] = performer.traffic();
 }
 
-std::vector<Traffic> ProbeTable::last_traffic() const {
-  std::vector<Traffic> all;
-  for (const auto& [client, traffic] : traffic_) all.push_back(traffic);
-  return all;
+double ProbeTable::paper_bits() const {
+  double bits = 0;
+  for (const auto& [client, traffic] : traffic_) bits += traffic.paper_bits;
+  return bits;
 }
 
-void perform_script(Timing& timing, const ScriptedNumbers& numbers, ScriptObserver& observer, ProbeTable& table) {
-  check(numbers, timing.graph.clients());
-  const ScriptedTask task(numbers);
+namespace {
+
+RunOptions on_two_threads() {
   RunOptions options;
   options.threads = 2;
-  VirtualRun virtual_run(task, options, timing.views(true), &table);
-  StepDispatcher dispatcher(virtual_run.control(), nullptr);
+  return options;
+}
+
+// The clients at work for as long as it lives.
+struct Scene {
+  Scene(const ScriptedNumbers& numbers, const ClientViews& views, ProbeTable& table)
+      : clients{views.clients()}, task{numbers, clients}, run{task, options, views, &table} {}
+
+  void perform(StepSource& source) {
+    run.perform(source, dispatcher, Credit::automatic(clients, task.dimension() * sizeof(double), 0, 0));
+    if (const auto failure = run.client_pool().failure()) throw std::runtime_error(to_string(*failure));
+  }
+
+  const std::size_t clients;
+  const RunOptions options = on_two_threads();
+  ScriptedTask task;
+  VirtualRun run;
+  StepDispatcher dispatcher{run.control(), nullptr};
+};
+
+}  // namespace
+
+void perform_script(Timing& timing, const ScriptedNumbers& numbers, ScriptObserver& observer, ProbeTable& table) {
+  Scene scene(numbers, timing.views(true), table);
   std::uint64_t next_probe = std::uint64_t{1} << 32;  // far from the numbers of samples
   observer.probe = [&](ClientId client, Time at) {
-    dispatcher.perform({.kind = StepKind::measure, .client = client, .index = next_probe, .at = at, .entries = {}});
+    scene.dispatcher.perform({.kind = StepKind::measure, .client = client, .index = next_probe, .at = at, .entries = {}});
     return next_probe++;
   };
   timing.conductor.samples_last_state = true;
   bool stops = false;
   observer.stop = [&] { stops = true; };
-  Conductor conductor(timing.conductor, timing.make_protocols(), dispatcher, &observer);
+  Conductor conductor(timing.conductor, timing.make_protocols(), scene.dispatcher, &observer);
   observer.on_start();
   observer.stop = [&] { conductor.stop(); };
   if (stops) conductor.stop();
-  virtual_run.perform(conductor, dispatcher, Credit::automatic(timing.graph.clients(), task.dimension() * sizeof(double), 0, 0));
-  if (const auto failure = virtual_run.client_pool().failure()) throw std::runtime_error(to_string(*failure));
+  scene.perform(conductor);
   observer.on_end(conductor);
 }
 
 namespace {
 
-class StepList final : public StepSource {
+// All steps in one walk.
+class PlayedSteps final : public StepSource {
  public:
-  StepList(const std::vector<ListedStep>& steps, std::size_t clients, StepSink& sink)
-      : steps_{steps}, sink_{sink}, hashes_(clients) {}
+  PlayedSteps(const std::function<void(StepSink&)>& play, std::size_t clients, StepSink& sink)
+      : play_{play}, sink_{sink}, hashes_(clients) {}
 
   bool walk(std::uint64_t) override {
-    for (const ListedStep& listed : steps_) hand_out(listed);
+    play_(sink_);
     is_over_ = true;
     return false;
   }
@@ -180,40 +209,19 @@ class StepList final : public StepSource {
   const std::vector<StepHash>& hashes() const override { return hashes_; }
 
  private:
-  void hand_out(const ListedStep& listed) {
-    Step step = listed.step;
-    std::vector<StepEntry> entries = listed.entries;
-    if (listed.looks) step.kind = StepKind::measure;
-    if (step.kind == StepKind::publish && !entries.empty()) {
-      const SlotIndex slot = sink_.open_slot(static_cast<std::uint32_t>(entries.size()));
-      for (StepEntry& entry : entries) entry.slot = slot;
-      slots_[{step.client, entries.front().sequence}] = slot;
-    }
-    if (step.kind == StepKind::merge)
-      for (StepEntry& entry : entries) entry.slot = slots_.at({entry.peer, entry.sequence});
-    step.entries = entries;
-    sink_.perform(step);
-  }
-
-  const std::vector<ListedStep>& steps_;
+  const std::function<void(StepSink&)>& play_;
   StepSink& sink_;
   std::vector<StepHash> hashes_;
-  std::map<std::pair<ClientId, Sequence>, SlotIndex> slots_;
   bool is_over_ = false;
 };
 
 }  // namespace
 
-void perform_list(const std::vector<ListedStep>& steps, const Graph& graph, const ScriptedNumbers& numbers, ProbeTable& table) {
-  check(numbers, graph.clients());
-  const ScriptedTask task(numbers);
-  RunOptions options;
-  options.threads = 2;
-  VirtualRun virtual_run(task, options, {graph}, &table);
-  StepDispatcher dispatcher(virtual_run.control(), nullptr);
-  StepList list(steps, graph.clients(), dispatcher);
-  virtual_run.perform(list, dispatcher, Credit::automatic(graph.clients(), task.dimension() * sizeof(double), 0, 0));
-  if (const auto failure = virtual_run.client_pool().failure()) throw std::runtime_error(to_string(*failure));
+void perform_steps(const std::function<void(StepSink&)>& play, const Graph& graph, const ScriptedNumbers& numbers,
+                   ProbeTable& table) {
+  Scene scene(numbers, {graph}, table);
+  PlayedSteps steps(play, graph.clients(), scene.dispatcher);
+  scene.perform(steps);
 }
 
 }  // namespace rubato::golden

@@ -17,38 +17,48 @@
 
 namespace rubato::golden {
 
-/// The numbers of a case: its problem, start models and batches.
-struct ScriptedNumbers {
-  std::vector<std::unique_ptr<Learner<double>>> learners;
-  std::vector<std::vector<double>> start;  ///< one per client
-  std::vector<ChoiceTable> choices;        ///< one per client; empty: full gradients, and nothing is drawn
-  std::string algorithm;                   ///< of the catalogue
-  AlgorithmOptions options;
-};
-
-/// Throws std::invalid_argument or std::out_of_range where they do not belong together, or are not for so many clients.
-void check(const ScriptedNumbers& numbers, std::size_t clients);
-
-/// A scripted round: half a second of computing, a quarter on the way.
-inline constexpr Duration round_computing = std::chrono::milliseconds(500);
-inline constexpr Duration round_on_the_way = std::chrono::milliseconds(250);
-
 /// The local losses of a case, one per client.
 std::vector<std::unique_ptr<Learner<double>>> to_learners(const Json& problem);
 
 /// One vector for all clients, or one for each.
-std::vector<std::vector<double>> to_start(const Json& x0, std::size_t clients);
+std::vector<Vector<double>> to_start(const Json& x0, std::size_t clients);
+
+/// The numbers of a case: its problem, start models and batches.
+struct ScriptedNumbers {
+  std::vector<std::unique_ptr<Learner<double>>> learners;
+  std::vector<Vector<double>> start;  ///< one per client
+  std::vector<ChoiceTable> choices;   ///< one per client; without batches: full gradients
+  std::string algorithm;              ///< of the catalogue
+  AlgorithmOptions options;
+
+  /// Problem and start of the case, with the options among its parameters.
+  ScriptedNumbers(const Json& problem, const Json& parameters, const std::string& of_catalogue);
+  /// DRACO with one number a client and nothing to learn: for the mailbox alone.
+  explicit ScriptedNumbers(std::size_t clients);
+
+  Needs needs() const;
+  /// Throws std::invalid_argument or std::out_of_range where they do not belong together, or are not for so many clients.
+  void require(std::size_t clients) const;
+};
 
 /// Vectors of one client by name, as the algorithm shows them to a probe.
-using Vectors = std::map<std::string, std::vector<double>>;
+using Vectors = std::map<std::string, Vector<double>>;
+
+/// How an answer shows a vector.
+enum class Shape : std::uint8_t {
+  vector,
+  number,  ///< the first, and only, one
+  whole,   ///< likewise, of a count
+};
+Json in_shape(const Vector<double>& vector, Shape shape);
 
 /// What the algorithm of a client looked like at a probe, filled while the run goes on.
 class ProbeTable final : public SnapshotSink {
  public:
   void on_measure(const Step& step, const Performer& performer, ThreadMemory& memory) override;
   const Vectors& at(std::uint64_t number, ClientId client) const { return seen_.at({number, client}); }
-  /// Of every client, as it was when the client was looked at last.
-  std::vector<Traffic> last_traffic() const;
+  /// As papers count them: what all clients had sent when they were looked at last.
+  double paper_bits() const;
 
  private:
   std::mutex mutex_;
@@ -69,15 +79,9 @@ class ScriptObserver : public EventObserver {
   virtual void on_end(const Conductor&) {}
 };
 
-/// A step that is given as it is; with `looks` the client is looked at instead, under the step's index.
-struct ListedStep {
-  Step step;
-  std::vector<StepEntry> entries{};
-  bool looks = false;
-};
-
-/// Performs a list of steps by client actors; payloads pass by (sender, sequence). For cases without timing.
-void perform_list(const std::vector<ListedStep>& steps, const Graph& graph, const ScriptedNumbers& numbers, ProbeTable& table);
+/// Performs the steps that `play` gives to the sink. For cases without timing.
+void perform_steps(const std::function<void(StepSink&)>& play, const Graph& graph, const ScriptedNumbers& numbers,
+                   ProbeTable& table);
 
 /// Performs everything; afterwards the table is complete. Sample 0 is the last state.
 void perform_script(Timing& timing, const ScriptedNumbers& numbers, ScriptObserver& observer, ProbeTable& table);

@@ -60,47 +60,32 @@ struct Cell {
 
 // The first `rounds` rounds of a client: in how many earlier ones its gradient began, null for a straggler.
 Json staleness(const Json& times, Duration phase, std::size_t rounds) {
-  Json row = Json::array();
   Job job;
   std::size_t next = 0, begun = 0;
-  for (std::size_t round = 0; round < rounds; ++round) {
+  return list_of(rounds, [&](std::size_t round) {
     if (!job.is_begun()) {
       job.begin(from_seconds(times.at(next++).get<double>()));
       begun = round;
     }
-    row.push_back(job.work(phase) ? Json(round - begun) : Json());
-  }
-  return row;
+    return job.work(phase) ? Json(round - begun) : Json();
+  });
 }
-
-struct Slot {
-  std::vector<std::string> names;
-  std::vector<AirLeaf> leaves;
-};
-
-double norm_squared(const std::vector<double>& numbers) {
-  double sum = 0;
-  for (const double x : numbers) sum += x * x;
-  return sum;
-}
-
-}  // namespace
 
 Json answer_channel(const Json& golden_case) {
   const Cell cell(golden_case);
   const std::size_t clients = cell.points.size();
   const double bits = 8 * golden_case.at("message_bytes").get<double>();
-  Json sinr(clients, Json(clients, Json())), rate = sinr, delay = sinr;
-  for (std::size_t j = 0; j < clients; ++j) {
-    for (std::size_t i = 0; i < clients; ++i) {
-      if (i == j) continue;
-      const double found = cell.sinr(j, i);
-      sinr[j][i] = found;
-      rate[j][i] = cell.radio.bits_per_second(found);
-      delay[j][i] = cell.radio.seconds(bits, found, distance(cell.points[j], cell.points[i]));
-    }
-  }
-  return by_formula({{"noise_w", cell.radio.noise_watts()}, {"sinr", sinr}, {"rate_bps", rate}, {"delay_s", delay}});
+  const auto of_links = [&](auto value) {
+    return list_of(clients, [&](std::size_t j) {
+      return list_of(clients, [&](std::size_t i) { return i == j ? Json() : Json(value(j, i, cell.sinr(j, i))); });
+    });
+  };
+  return by_formula({{"noise_w", cell.radio.noise_watts()},
+                     {"sinr", of_links([](auto, auto, double sinr) { return sinr; })},
+                     {"rate_bps", of_links([&](auto, auto, double sinr) { return cell.radio.bits_per_second(sinr); })},
+                     {"delay_s", of_links([&](std::size_t j, std::size_t i, double sinr) {
+                        return cell.radio.seconds(bits, sinr, distance(cell.points[j], cell.points[i]));
+                      })}});
 }
 
 Json answer_chapter2(const Json& golden_case) {
@@ -108,65 +93,56 @@ Json answer_chapter2(const Json& golden_case) {
   const auto rounds = golden_case.at("rounds").get<std::size_t>();
   if (rounds > most_rounds) throw std::out_of_range("too many rounds");
   const Json& times = golden_case.at("times");
-  std::vector<Json> by_client;
-  for (const Json& row : times) by_client.push_back(staleness(row, from_seconds(phase), rounds));
-  Json tau = Json::array();
-  for (std::size_t r = 0; r < rounds; ++r) {
-    tau.push_back(Json::array());
-    for (const Json& row : by_client) tau.back().push_back(row.at(r));
-  }
+  const Json by_client = list_from(times, [&](const Json& row) { return staleness(row, from_seconds(phase), rounds); });
+  const Json tau = list_of(rounds, [&](std::size_t r) { return list_from(by_client, [&](const Json& row) { return row.at(r); }); });
   const bool is_of_power = golden_case.contains("h_min_power");
   const FadingThreshold threshold{golden_case.at(is_of_power ? "h_min_power" : "h_min_amplitude").get<double>(), is_of_power};
   const auto gains = golden_case.at("power_gain").get<DenseMatrix>();
   std::vector<Edge> edges;
-  Json links = Json::array();
-  for (std::uint32_t i = 0; i < gains.size(); ++i) {
-    for (std::uint32_t j = i + 1; j < gains.size(); ++j) {
-      if (!threshold.is_up(gains.at(i).at(j))) continue;
-      edges.push_back({ClientId{i}, ClientId{j}});
-      links.push_back({i, j});
-    }
-  }
+  for (std::uint32_t i = 0; i < gains.size(); ++i)
+    for (std::uint32_t j = i + 1; j < gains.size(); ++j)
+      if (threshold.is_up(gains.at(i).at(j))) edges.push_back({ClientId{i}, ClientId{j}});
   const Graph up(gains.size(), false, edges);
   return {{"tau", tau},
-          {"links", links},
+          {"links", list_from(edges,
+                              [](const Edge& edge) {
+                                return Json{edge.source, edge.target};
+                              })},
           {"p_link", threshold.chance()},
           {"p_straggler_fresh", straggler_chance(phase, golden_case.value("t_min", 0.25), golden_case.value("rate", 1.0))},
           {"metropolis", weights::metropolis(up).dense()}};
 }
 
 Json answer_aircomp(const Json& golden_case) {
-  const Json& theta = golden_case.at("theta");
-  const auto model_of = [&](const std::string& name) { return theta.at(name).get<std::vector<double>>(); };
+  const auto model_of = [&](const std::string& name) { return golden_case.at("theta").at(name).get<Vector<double>>(); };
   const double cap = golden_case.at("p_tx").get<double>();
-  const std::vector<double> own = model_of(std::to_string(golden_case.at("star").get<std::uint32_t>()));
+  const Vector<double> own = model_of(std::to_string(golden_case.at("star").get<std::uint32_t>()));
   const auto numbers = static_cast<double>(own.size());
-  Slot slot;
+  const auto noise_of = [&](const Json& noise) {
+    const auto z = noise.get<Vector<double>>();
+    if (z.size() != own.size()) throw std::invalid_argument("the noise is not of the size of a model");
+    return z;
+  };
+  std::vector<std::string> names;
+  std::vector<AirLeaf> leaves;
   for (const Json& neighbour : golden_case.at("neighbors")) {
-    const std::string name = std::to_string(neighbour.get<std::uint32_t>());
-    slot.names.push_back(name);
-    slot.leaves.push_back(
-        {golden_case.at("w").at(name).get<double>(), golden_case.at("h").at(name).get<double>(), norm_squared(model_of(name))});
-    if (model_of(name).size() != own.size()) throw std::invalid_argument("the models are not of one size");
+    const std::string& name = names.emplace_back(std::to_string(neighbour.get<std::uint32_t>()));
+    const Vector<double> model = model_of(name);
+    leaves.push_back({golden_case.at("w").at(name).get<double>(), golden_case.at("h").at(name).get<double>(), model.squaredNorm()});
+    if (model.size() != own.size()) throw std::invalid_argument("the models are not of one size");
   }
-  const double c = star_scale(slot.leaves, cap, numbers), a = broadcast_scale(norm_squared(own), cap, numbers);
+  const double c = star_scale(leaves, cap, numbers), a = broadcast_scale(own.squaredNorm(), cap, numbers);
   Json sent = Json::object(), power = Json::object(), heard = Json::object(), noise = Json::object();
-  auto estimate = golden_case.at("z_star").get<std::vector<double>>();
-  for (double& z : estimate) z /= std::sqrt(c);
-  for (std::size_t k = 0; k < slot.leaves.size(); ++k) {
-    const AirLeaf& leaf = slot.leaves[k];
-    const std::vector<double> model = model_of(slot.names[k]);
-    const auto z = golden_case.at("z_leaf").at(slot.names[k]).get<std::vector<double>>();
-    std::vector<double> symbols(own.size()), received(own.size());
-    for (std::size_t n = 0; n < own.size(); ++n) {
-      symbols[n] = leaf_gain(leaf, c) * model[n];
-      estimate.at(n) += leaf.weight * model[n];
-      received[n] = leaf.weight * (own[n] + z.at(n) / (std::sqrt(a) * leaf.amplitude));
-    }
-    sent[slot.names[k]] = symbols;
-    power[slot.names[k]] = norm_squared(symbols) / numbers;
-    heard[slot.names[k]] = received;
-    noise[slot.names[k]] = broadcast_noise(leaf, a);
+  Vector<double> estimate = noise_of(golden_case.at("z_star")) / std::sqrt(c);
+  for (std::size_t k = 0; k < leaves.size(); ++k) {
+    const AirLeaf& leaf = leaves[k];
+    const Vector<double> model = model_of(names[k]), symbols = leaf_gain(leaf, c) * model;
+    const Vector<double> z = noise_of(golden_case.at("z_leaf").at(names[k]));
+    estimate += leaf.weight * model;
+    sent[names[k]] = symbols;
+    power[names[k]] = symbols.squaredNorm() / numbers;
+    heard[names[k]] = Vector<double>(leaf.weight * (own + z / (std::sqrt(a) * leaf.amplitude)));
+    noise[names[k]] = broadcast_noise(leaf, a);
   }
   return {{"c", c},
           {"a", a},
@@ -180,19 +156,20 @@ Json answer_aircomp(const Json& golden_case) {
 
 Json answer_slot_schedule(const Json& golden_case) {
   Json answer = Json::object();
-  for (const auto& [name, graph] : golden_case.at("graphs").items()) {
-    answer[name] = Json::array();
-    for (const std::vector<Star>& pair : schedule_slots(to_graph(graph))) {
-      Json stars = Json::array();
-      for (const Star& star : pair) {
-        Json leaves = Json::array();
-        for (const ClientId leaf : star.leaves) leaves.push_back(leaf.value);
-        stars.push_back({{"center", star.centre.value}, {"leaves", leaves}});
-      }
-      answer[name].push_back(stars);
-    }
-  }
+  for (const auto& [name, graph] : golden_case.at("graphs").items())
+    answer[name] = list_from(schedule_slots(to_graph(graph)), [](const std::vector<Star>& pair) {
+      return list_from(pair, [](const Star& star) -> Json { return {{"center", star.centre}, {"leaves", star.leaves}}; });
+    });
   return answer;
+}
+
+}  // namespace
+
+std::vector<CaseKind> wireless_kinds() {
+  return {{"channel", "", answer_channel},
+          {"chapter2", "", answer_chapter2},
+          {"aircomp", "", answer_aircomp},
+          {"slot_schedule", "", answer_slot_schedule}};
 }
 
 }  // namespace rubato::golden

@@ -5,6 +5,7 @@
 
 #include "app/golden/cases.hpp"
 #include "learning/data/partition.hpp"
+#include "runtime/choices.hpp"
 #include "runtime/world/mixing.hpp"
 #include "runtime/world/spectrum.hpp"
 #include "runtime/world/topology.hpp"
@@ -13,17 +14,16 @@ namespace rubato::golden {
 
 Graph to_graph(const Json& json) {
   std::vector<Edge> edges;
-  for (const Json& edge : json.at("edges"))
-    edges.push_back({ClientId{edge.at(0).get<std::uint32_t>()}, ClientId{edge.at(1).get<std::uint32_t>()}});
+  for (const Json& edge : json.at("edges")) edges.push_back({edge.at(0).get<ClientId>(), edge.at(1).get<ClientId>()});
   return Graph(number_below(most_clients, json.at("m")), json.at("directed").get<bool>(), std::move(edges));
 }
 
 namespace {
 
-Json to_json(const Graph& graph) {
-  Json edges = Json::array();
-  for (const Edge& edge : graph.edges()) edges.push_back({edge.source.value, edge.target.value});
-  return {{"m", graph.clients()}, {"directed", graph.is_directed()}, {"edges", edges}};
+Json shown(const Graph& graph) {
+  return {{"m", graph.clients()}, {"directed", graph.is_directed()}, {"edges", list_from(graph.edges(), [](const Edge& edge) {
+                                                                        return Json{edge.source, edge.target};
+                                                                      })}};
 }
 
 double greatest_degree(const Graph& graph) {
@@ -103,10 +103,8 @@ Json answer_sequence(const Call& call) {  // one_peer_exponential(8,t=0..3)
   const std::string& range = call.arguments.at(1);
   const std::size_t dots = range.find("..");
   const std::size_t first = std::stoul(range), last = std::stoul(range.substr(dots + 2));
-  Json graphs = Json::array();
-  for (std::size_t step = first; step <= last; ++step)
-    graphs.push_back(to_json(topologies::one_peer_exponential(call.whole(0), step)));
-  return graphs;
+  return list_of(std::max(last + 1, first) - first,
+                 [&](std::size_t k) { return shown(topologies::one_peer_exponential(call.whole(0), first + k)); });
 }
 
 Graph random_graph(const Call& call, const Json& golden_case) {
@@ -139,20 +137,14 @@ Graph generate(const Call& call, const Json& golden_case) {
   return random_graph(call, golden_case);
 }
 
-Json to_json(const Partition& partition) { return partition.rows; }
-
 Json answer_table3(std::size_t training_rows, const Json& golden) {
   Json answer = Json::object();
   for (const auto& [clients, counts] : golden.items()) {
-    Json rows = Json::array();
-    for (const PositiveNegative& count : decefl_table3_counts(static_cast<std::uint32_t>(std::stoul(clients)), training_rows))
-      rows.push_back({count.positive, count.negative});
-    answer[clients] = rows;
+    const auto of_clients = decefl_table3_counts(static_cast<std::uint32_t>(std::stoul(clients)), training_rows);
+    answer[clients] = list_from(of_clients, [](const PositiveNegative& count) { return Json{count.positive, count.negative}; });
   }
   return answer;
 }
-
-}  // namespace
 
 Json answer_mixing(const Json& golden_case) {
   Json answer = Json::object();
@@ -166,7 +158,7 @@ Json answer_topology(const Json& golden_case) {
   Json answer = Json::object();
   for (const auto& [text, golden] : golden_case.at("expect").items()) {
     const Call call = parse_call(text);
-    answer[text] = golden.is_array() ? answer_sequence(call) : to_json(generate(call, golden_case));
+    answer[text] = golden.is_array() ? answer_sequence(call) : shown(generate(call, golden_case));
   }
   return answer;
 }
@@ -180,16 +172,21 @@ Json answer_partition(const Json& golden_case) {
   Json answer = Json::object();
   for (const auto& [key, golden] : golden_case.at("expect").items()) {
     const std::string table3 = "decefl_table3_counts_train";
-    if (key == "iid") answer[key] = to_json(deal_iid(deck, clients));
+    if (key == "iid") answer[key] = deal_iid(deck, clients).rows;
     if (key == "by_class") {
       const auto held = std::min(classes, golden_case.at("classes_per_client").get<std::uint32_t>());
-      answer[key] = to_json(deal_by_class(deck, rotating_classes(clients, classes, held)));
+      answer[key] = deal_by_class(deck, rotating_classes(clients, classes, held)).rows;
     }
-    if (key == "dirichlet_by_class")
-      answer[key] = to_json(deal_by_class_shares(deck, golden_case.at("dirichlet_rows").get<Shares>()));
+    if (key == "dirichlet_by_class") answer[key] = deal_by_class_shares(deck, golden_case.at("dirichlet_rows").get<Shares>()).rows;
     if (key.starts_with(table3)) answer[key] = answer_table3(std::stoul(key.substr(table3.size())), golden);
   }
   return answer;
+}
+
+}  // namespace
+
+std::vector<CaseKind> world_kinds() {
+  return {{"mixing", "", answer_mixing}, {"topology", "", answer_topology}, {"partition", "", answer_partition}};
 }
 
 }  // namespace rubato::golden
