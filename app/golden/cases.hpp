@@ -12,6 +12,7 @@
 #include "runtime/ids.hpp"
 #include "runtime/time.hpp"
 #include "runtime/world/graph.hpp"
+#include "runtime/world/points.hpp"
 
 namespace rubato::golden {
 
@@ -57,17 +58,13 @@ inline constexpr std::size_t most_clients = 100'000, most_classes = 100'000, mos
 /// {"m", "directed", "edges"} as a graph.
 Graph to_graph(const Json& json);
 
-/// Marks an answer that the harness computed by itself: it says that the case can be computed twice, not that the engine
-/// does it.
-Json by_formula(Json answer);
-/// Takes the mark off; whether it was there.
-bool take_formula_mark(Json& answer);
-
 /// How the cases of an algorithm are answered.
 struct CaseKind {
   std::string algorithm;
   std::string kind;  ///< "sync" or "events" where cases of both are answered; empty: any
+  /// To the keys of "expect". Throws for damaged cases.
   std::function<Json(const Json& golden_case)> answer;
+  bool is_formula = false;  ///< the harness computes it by itself: the case can be computed twice, but not by the engine
 };
 
 /// Graphs, matrices and partitions; penalties, partial means, compressors; radio.
@@ -80,9 +77,6 @@ std::vector<CaseKind> round_kinds();
 std::vector<CaseKind> server_kinds();
 /// In continuous time, through conductor, push protocol, client actors and algorithm.
 std::vector<CaseKind> event_kinds();
-
-/// An answer has the keys of "expect", or is null if this kind is not supported yet. Throws for damaged cases.
-Json answer(const Json& golden_case);
 
 /// Empty if ours satisfies the golden value within abs + rel |golden|; else where and how it differs.
 std::string difference(const Json& golden, const Json& ours, double abs, double rel, const std::string& where);
@@ -140,6 +134,11 @@ template <>
 struct adl_serializer<rubato::Time> {
   static void to_json(json& seconds, rubato::Time time) { seconds = rubato::to_seconds(time); }
   static void from_json(const json& seconds, rubato::Time& time) { time = rubato::Time{seconds.get<rubato::Duration>()}; }
+};
+
+template <>
+struct adl_serializer<rubato::Point> {
+  static void from_json(const json& pair, rubato::Point& point) { point = {pair.at(0), pair.at(1)}; }
 };
 
 }  // namespace nlohmann

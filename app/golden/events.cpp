@@ -73,6 +73,14 @@ void set_weights(const Json& config, Timing& timing) {
   timing.settings.merge_weights = {std::move(weights)};
 }
 
+std::vector<std::uint32_t> absorb_periods(const Json& config, std::size_t clients) {
+  const Json& kappa = config.at("kappa");
+  std::vector<std::uint32_t> periods;
+  for (std::size_t i = 0; i < clients; ++i)  // 0 is refused by the algorithm
+    periods.push_back(std::max(number_below(most_rounds, kappa.is_array() ? kappa.at(i) : kappa), std::uint32_t{1}));
+  return periods;
+}
+
 void set_hubs(const Json& hubs, Timing& timing) {
   UnificationPlan& plan = timing.conductor.unification;
   plan.policy = HubPolicy::table;

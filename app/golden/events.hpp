@@ -16,6 +16,8 @@ std::unique_ptr<Timing> make_timing(const Json& golden_case);
 
 /// DRACO's: Q, or what q_norm says.
 void set_weights(const Json& config, Timing& timing);
+/// PaME's kappa, by client.
+std::vector<std::uint32_t> absorb_periods(const Json& config, std::size_t clients);
 /// The hubs of unifications, from the first on.
 void set_hubs(const Json& hubs, Timing& timing);
 

@@ -6,7 +6,7 @@
 #include "algos/penalty.hpp"
 #include "algos/pme.hpp"
 #include "app/golden/cases.hpp"
-#include "app/golden/options.hpp"
+#include "app/golden/script.hpp"
 #include "learning/models/problems.hpp"
 
 namespace rubato::golden {
@@ -195,7 +195,7 @@ Json answer_decefl_weights(const Json& golden_case) {
     power = power * product;
     return (power.array() == 0).count();
   });
-  return by_formula(std::move(answer));
+  return answer;
 }
 
 }  // namespace
@@ -205,7 +205,7 @@ std::vector<CaseKind> function_kinds() {
           {"pme", "", answer_pme},
           {"pme_expectation", "", answer_pme_expectation},
           {"compressors", "", answer_compressors},
-          {"decefl_weights", "", answer_decefl_weights}};
+          {"decefl_weights", "", answer_decefl_weights, true}};
 }
 
 }  // namespace rubato::golden

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 
 #include "app/golden/cases.hpp"
@@ -46,58 +47,26 @@ std::string differs(const std::string& where, const Json& golden, const Json& ou
   return where + ": golden " + shown(golden) + ", ours " + shown(ours);
 }
 
-std::string list_difference(const Json& golden, const Json& ours, double abs, double rel, const std::string& where) {
-  if (!ours.is_array() || golden.size() != ours.size()) return differs(where, golden, ours);
-  for (std::size_t i = 0; i < golden.size(); ++i) {
-    std::string found = difference(golden[i], ours[i], abs, rel, where + "[" + std::to_string(i) + "]");
-    if (!found.empty()) return found;
-  }
-  return {};
-}
-
-std::string object_difference(const Json& golden, const Json& ours, double abs, double rel, const std::string& where) {
-  if (!ours.is_object()) return differs(where, golden, ours);
-  for (const auto& [key, value] : golden.items()) {
-    if (!ours.contains(key)) return where + "." + key + ": missing";
-    std::string found = difference(value, ours[key], abs, rel, where + "." + key);
-    if (!found.empty()) return found;
-  }
-  return {};
-}
-
 }  // namespace
 
 std::string difference(const Json& golden, const Json& ours, double abs, double rel, const std::string& where) {
-  if (golden.is_array()) return list_difference(golden, ours, abs, rel, where);
-  if (golden.is_object()) return object_difference(golden, ours, abs, rel, where);
+  if (golden.is_structured()) {
+    const bool is_list = golden.is_array();
+    if (golden.type() != ours.type() || (is_list && golden.size() != ours.size())) return differs(where, golden, ours);
+    for (const auto& [key, value] : golden.items()) {
+      const std::string place = is_list ? where + "[" + key + "]" : where + "." + key;
+      if (!is_list && !ours.contains(key)) return place + ": missing";
+      std::string found = difference(value, is_list ? ours[std::stoul(key)] : ours[key], abs, rel, place);
+      if (!found.empty()) return found;
+    }
+    return {};
+  }
   if (golden.is_number_float() && ours.is_number()) {
     const double expected = golden.get<double>();
     const double distance = std::abs(expected - ours.get<double>());
     return distance <= abs + rel * std::abs(expected) ? "" : differs(where, golden, ours);
   }
   return golden == ours ? "" : differs(where, golden, ours);
-}
-
-namespace {
-
-constexpr const char* formula_mark = "computed by a formula";
-
-}  // namespace
-
-Json by_formula(Json answer) {
-  answer[formula_mark] = true;
-  return answer;
-}
-
-bool take_formula_mark(Json& answer) { return answer.is_object() && answer.erase(formula_mark) > 0; }
-
-Json answer(const Json& golden_case) {
-  const auto algorithm = golden_case.at("algorithm").get<std::string>();
-  const std::string kind = golden_case.value("kind", "");
-  for (const auto& table : {world_kinds, function_kinds, metrics_kinds, wireless_kinds, round_kinds, server_kinds, event_kinds})
-    for (const CaseKind& each : table())
-      if (each.algorithm == algorithm && (each.kind.empty() || kind.empty() || each.kind == kind)) return each.answer(golden_case);
-  return nullptr;
 }
 
 }  // namespace golden
@@ -112,13 +81,24 @@ Json read_case(const std::filesystem::path& file) {
   return Json::parse(stream);
 }
 
+std::optional<golden::CaseKind> kind_of(const Json& golden_case) {
+  using namespace golden;
+  const auto algorithm = golden_case.at("algorithm").get<std::string>();
+  const std::string kind = golden_case.value("kind", "");
+  for (const auto& table : {world_kinds, function_kinds, metrics_kinds, wireless_kinds, round_kinds, server_kinds, event_kinds})
+    for (CaseKind& each : table())
+      if (each.algorithm == algorithm && (each.kind.empty() || kind.empty() || each.kind == kind)) return std::move(each);
+  return std::nullopt;
+}
+
 void judge(const Json& golden_case, GoldenVerdict& verdict) {
-  Json answer = golden::answer(golden_case);
-  verdict.is_formula = golden::take_formula_mark(answer);
-  if (answer.is_null()) {
+  const auto kind = kind_of(golden_case);
+  if (!kind) {
     verdict.outcome = GoldenOutcome::unsupported;
     return;
   }
+  const Json answer = kind->answer(golden_case);
+  verdict.is_formula = kind->is_formula;
   const Json& tolerance = golden_case.at("tolerance");
   verdict.answer = Json{{"id", verdict.id}, {"expect", answer}}.dump(1) + "\n";
   verdict.detail = golden::difference(golden_case.at("expect"), answer, tolerance.at("abs").get<double>(),

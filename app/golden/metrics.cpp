@@ -3,7 +3,6 @@
 #include "algos/pme.hpp"
 #include "algos/stationarity.hpp"
 #include "app/golden/cases.hpp"
-#include "app/golden/options.hpp"
 #include "app/golden/script.hpp"
 #include "runtime/payload.hpp"
 #include "runtime/protocols/round_delay.hpp"

@@ -270,17 +270,13 @@ void count_bits_of_levels(RoundsCase&, Json& answer) {
 // The links of sel[k][receiver] -> senders in every kappa-th round of the receiver, with the coordinates T.
 void read_selected(RoundsCase& run) {
   run.read_batches();
-  const Json& kappa = run.parameters.at("kappa");
-  const auto period = [&](std::size_t client) {
-    const std::uint32_t every = number_below(most_rounds, kappa.is_array() ? kappa.at(client) : kappa);
-    return std::max(every, std::uint32_t{1});  // 0 is refused by the algorithm
-  };
+  const std::vector<std::uint32_t> periods = absorb_periods(run.parameters, run.clients);
   const Json& chosen = run.schedule.at("sel");
   ActiveLinks links(run.clients);
   for (std::size_t k = 0; k < chosen.size(); ++k) {
     for (auto& of_sender : links) of_sender.emplace_back();
     for (std::uint32_t i = 0; i < run.clients; ++i)
-      for (const Json& sender : k % period(i) == 0 ? chosen.at(k).at(i) : Json::array()) {
+      for (const Json& sender : k % periods[i] == 0 ? chosen.at(k).at(i) : Json::array()) {
         const std::uint32_t from = number_below(run.clients, sender);
         links[from].back().push_back(ClientId{i});
         run.numbers.choices[from].coordinates[{k, i}] = run.schedule.at("T").at(k).at(i).at(sender.dump()).get<Rows>();
@@ -347,7 +343,6 @@ void read_draco_rounds(RoundsCase& run) {
   read(run.parameters, "Psi", timing.settings.limits.cap);
   if (read(run.parameters, "P", timing.board.unify_every)) timing.board.refill_every = timing.board.unify_every;
   if (const Json* hubs = given(run.schedule, "hub"); hubs && !hubs->empty()) set_hubs(*hubs, timing);
-  run.numbers.options.set("local_batches", run.parameters.at("B").get<std::int64_t>());
 }
 
 }  // namespace

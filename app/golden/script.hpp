@@ -10,12 +10,17 @@
 #include <vector>
 
 #include "actors/core/task.hpp"
-#include "algos/options.hpp"
+#include "algos/catalogue.hpp"
 #include "app/golden/cases.hpp"
 #include "experiment/build/timing.hpp"
 #include "learning/learner.hpp"
 
 namespace rubato::golden {
+
+/// The options among the parameters. A number may be {delta, Gamma}, a step size that diminishes; one of 0 that
+/// experiments are refused becomes one that moves nothing. A penalty is {type, lam, theta, a}, a compressor
+/// {type, k, unbiased, bits}; local_batches is B.
+AlgorithmOptions to_options(const Json& parameters, std::span<const OptionSpec> known);
 
 /// The local losses of a case, one per client.
 std::vector<std::unique_ptr<Learner<double>>> to_learners(const Json& problem);

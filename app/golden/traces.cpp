@@ -258,11 +258,6 @@ Json counters(const States& states, const std::string& kind, Index size) {
   });
 }
 
-void prepare_draco(EventsCase& run) {
-  set_weights(run.config, *run.timing);
-  run.numbers.options.set("local_batches", run.config.at("B").get<std::int64_t>());
-}
-
 // The outbox before a transmission is what is sent; "latest" is replaced by a computation, else it is added to.
 void add_outbox(Json& record, const EventsCase& run, const Vectors& before, const Vectors& now) {
   const Vector<double>& outbox = before.at("outbox");
@@ -336,10 +331,7 @@ void balance_sgp(Json& record, const EventsCase& run, const States& now) {
 // Coordinates of each message; kappa of each client.
 void read_parts(EventsCase& run) {
   const std::size_t clients = run.timing->graph.clients();
-  const Json& kappa = run.config.at("kappa");
-  for (std::size_t i = 0; i < clients; ++i)  // 0 is refused by the algorithm
-    run.timing->settings.absorb_every.push_back(
-        std::max(number_below(most_rounds, kappa.is_array() ? kappa.at(i) : kappa), std::uint32_t{1}));
+  run.timing->settings.absorb_every = absorb_periods(run.config, clients);
   std::vector<std::uint64_t> turns(clients);
   for (const Json& event : sorted_events(run.golden_case)) {
     if (event.at("type") != "transmit") continue;
@@ -372,7 +364,7 @@ std::vector<CaseKind> event_kinds() {
                           .last = {{"theta"}, {"outbox"}},
                           .model = "theta",
                           .shows_weights = true,
-                          .prepare = prepare_draco,
+                          .prepare = [](EventsCase& run) { set_weights(run.config, *run.timing); },
                           .more = add_outbox,
                           .finish = finish_draco}),
       in_events("gossip",

@@ -5,7 +5,7 @@
 
 #include "app/golden/cases.hpp"
 #include "learning/data/partition.hpp"
-#include "runtime/choices.hpp"
+#include "runtime/words.hpp"
 #include "runtime/world/mixing.hpp"
 #include "runtime/world/spectrum.hpp"
 #include "runtime/world/topology.hpp"
@@ -93,48 +93,36 @@ Call parse_call(const std::string& text) {
   return call;
 }
 
-std::vector<Point> to_points(const Json& golden_case) {
-  std::vector<Point> points;
-  for (const Json& point : golden_case.at("points")) points.push_back({point.at(0), point.at(1)});
-  return points;
-}
-
-Json answer_sequence(const Call& call) {  // one_peer_exponential(8,t=0..3)
-  const std::string& range = call.arguments.at(1);
-  const std::size_t dots = range.find("..");
-  const std::size_t first = std::stoul(range), last = std::stoul(range.substr(dots + 2));
-  return list_of(std::max(last + 1, first) - first,
-                 [&](std::size_t k) { return shown(topologies::one_peer_exponential(call.whole(0), first + k)); });
-}
-
-Graph random_graph(const Call& call, const Json& golden_case) {
+// By the engine's own generators; what erdos_renyi draws is given by the case.
+Graph generate(const Call& call, const Json& golden_case) {
   if (call.name == "erdos_renyi") {
     const auto uniforms = golden_case.at("uniforms").get<std::vector<double>>();
     std::size_t next = 0;
     return topologies::erdos_renyi(call.whole(0), call.number(1), [&] { return uniforms.at(next++); });
   }
-  const std::vector<Point> points = to_points(golden_case);
-  if (call.name == "rgg") return topologies::random_geometric(points, call.number(1));
-  if (call.name == "knn")
-    return topologies::nearest_neighbours(points, call.whole(1),
-                                          choice_of<Symmetrise>(call.arguments.size() > 2 ? call.arguments[2] : "union"));
-  throw std::invalid_argument("no generator " + call.name);
+  TopologyOptions options{.kind = call.name, .file = {}, .points = {}, .allow_disconnected = true};
+  const std::size_t second = call.arguments.size() > 1 && call.name != "rgg" ? call.whole(1) : 0;
+  if (call.name == "grid" || call.name == "torus") {
+    options.rows = call.whole(0);
+    options.columns = second;
+    return make_topology(options, options.rows * options.columns, 0);
+  }
+  if (call.name == "rgg" || call.name == "knn") {
+    options.points = golden_case.at("points").get<std::vector<Point>>();
+    options.k = second;
+    if (call.name == "rgg") options.radius = call.number(1);
+    if (call.arguments.size() > 2) options.symmetrise = choice_of<Symmetrise>(call.arguments[2]);
+    return make_topology(options, options.points.size(), 0);
+  }
+  options.center = options.step = second;
+  return make_topology(options, call.whole(0), 0);
 }
 
-Graph generate(const Call& call, const Json& golden_case) {
-  const auto m = [&] { return call.whole(0); };
-  if (call.name == "ring" || call.name == "cycle") return topologies::ring(m());
-  if (call.name == "directed_ring") return topologies::directed_ring(m());
-  if (call.name == "complete" || call.name == "mesh") return topologies::complete(m());
-  if (call.name == "star")
-    return topologies::star(m(), ClientId{static_cast<std::uint32_t>(call.arguments.size() > 1 ? call.whole(1) : 0)});
-  if (call.name == "path") return topologies::path(m());
-  if (call.name == "bipartite") return topologies::bipartite(m());
-  if (call.name == "exponential") return topologies::exponential(m());
-  if (call.name == "one_peer_exponential") return topologies::one_peer_exponential(m(), call.whole(1));
-  if (call.name == "grid") return topologies::grid(m(), call.whole(1));
-  if (call.name == "torus") return topologies::torus(m(), call.whole(1));
-  return random_graph(call, golden_case);
+Json answer_sequence(const Call& call) {  // one_peer_exponential(8,t=0..3)
+  const std::string& range = call.arguments.at(1);
+  const std::size_t first = std::stoul(range), last = std::stoul(range.substr(range.find("..") + 2));
+  return list_of(std::max(last + 1, first) - first,
+                 [&](std::size_t k) { return shown(topologies::one_peer_exponential(call.whole(0), first + k)); });
 }
 
 Json answer_table3(std::size_t training_rows, const Json& golden) {
