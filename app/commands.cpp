@@ -1,11 +1,13 @@
 #include "app/commands.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <iostream>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <stdexcept>
 
 #include "algos/catalogue.hpp"
@@ -17,43 +19,36 @@
 #include "runtime/world/changing.hpp"
 #include "runtime/world/report.hpp"
 #include "runtime/world/topology.hpp"
+#include "transports/zmq_identity.hpp"
+#include "web/report.hpp"
 
 namespace rubato::app {
 
 namespace {
 
-void row(std::string_view name, std::string_view meaning) {
-  std::printf("  %-22.*s %.*s\n", static_cast<int>(name.size()), name.data(), static_cast<int>(meaning.size()), meaning.data());
-}
-
-void list_algorithms() {
-  for (const CatalogueEntry* entry : catalogue()) row(entry->name, entry->summary);
-}
+void row(std::string_view name, std::string_view meaning) { std::cout << fmt::format("  {:<22} {}\n", name, meaning); }
 
 // "650 on digits; 7850 on mnist, fashion-mnist": what a model has on the sets that it fits.
 std::string sizes_of(const KnownModel& model) {
-  std::vector<std::pair<Index, std::string>> sizes;
+  std::vector<std::pair<Index, std::vector<std::string>>> sizes;
   for (const std::string& name : dataset_names()) {
     const DatasetFacts facts = usual_facts(name);
     const std::optional<Index> size = parameters_of(model, facts.shape, facts.classes);
     if (!size) continue;
-    const auto same = std::find_if(sizes.begin(), sizes.end(), [&](const auto& entry) { return entry.first == *size; });
-    if (same == sizes.end())
-      sizes.push_back({*size, name});
-    else
-      same->second += ", " + name;
+    auto same = std::ranges::find(sizes, *size, [](const auto& entry) { return entry.first; });
+    if (same == sizes.end()) same = sizes.insert(same, {*size, {}});
+    same->second.push_back(name);
   }
-  std::string text;
-  for (const auto& [size, names] : sizes) text += (text.empty() ? "" : "; ") + std::to_string(size) + " on " + names;
-  return text;
+  std::vector<std::string> texts;
+  for (const auto& [size, names] : sizes) texts.push_back(fmt::format("{} on {}", size, fmt::join(names, ", ")));
+  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 // What a model is measured with where its size is the user's choice.
 std::string example_of(const KnownModel& model) {
-  std::string text;
-  for (const Index width : model.hidden) text += (text.empty() ? "hidden = [" : ", ") + std::to_string(width);
-  for (const std::string& layer : model.layers) text += (text.empty() ? "layers = [\"" : "\", \"") + layer;
-  return text + (text.empty() ? "" : model.hidden.empty() ? "\"]" : "]");
+  if (!model.hidden.empty()) return fmt::format("hidden = [{}]", fmt::join(model.hidden, ", "));
+  if (!model.layers.empty()) return fmt::format("layers = [\"{}\"]", fmt::join(model.layers, "\", \""));
+  return {};
 }
 
 void list_models() {
@@ -69,21 +64,19 @@ void list_models() {
       "goes logistic, also without");
 }
 
-std::string shown(const Shape& shape) {
-  if (shape.height == 1 && shape.channels == 1) return std::to_string(shape.width);
-  return std::to_string(shape.channels) + " x " + std::to_string(shape.height) + " x " + std::to_string(shape.width);
+std::string inputs_of(const DatasetFacts& facts) {
+  const auto& [height, width, channels] = std::tie(facts.shape.height, facts.shape.width, facts.shape.channels);
+  const bool is_row = height == 1 && channels == 1;
+  const std::string inputs = is_row ? std::to_string(width) : fmt::format("{} x {} x {}", channels, height, width);
+  return fmt::format("{} inputs, {} classes; ", inputs, facts.classes);
 }
 
 std::string about_dataset(const std::string& name) {
-  const auto inputs_of = [](const DatasetFacts& facts) {
-    return shown(facts.shape) + " inputs, " + std::to_string(facts.classes) + " classes; ";
-  };
   const auto folder = find_dataset(name);
   if (folder.empty()) return inputs_of(usual_facts(name)) + "not found here";
   try {
     const DatasetFacts facts = facts_of(name);
-    return std::to_string(facts.train_rows) + " + " + std::to_string(facts.test_rows) + " rows, " + inputs_of(facts) + "found in " +
-           folder.string();
+    return fmt::format("{} + {} rows, {}found in {}", facts.train_rows, facts.test_rows, inputs_of(facts), folder.string());
   } catch (const std::invalid_argument& fault) {
     return inputs_of(usual_facts(name)) + "cannot be read: " + fault.what();
   }
@@ -102,6 +95,10 @@ void list_topologies() {
   for (const TopologyKind& kind : topology_kinds())
     if (kind.name != "cycle" && kind.name != "mesh") row(kind.name == "rgg" ? "random_geometric" : kind.name, kind.meaning);
   row("edges", "topology.edges = [[source, target], ...]");
+}
+
+void list_algorithms() {
+  for (const CatalogueEntry* entry : catalogue()) row(entry->name, entry->summary);
 }
 
 void list_channels() {
@@ -132,6 +129,24 @@ const std::map<std::string, std::function<void()>>& lists() {
 
 }  // namespace
 
+int report(const std::vector<std::filesystem::path>& folders) {
+  for (const std::filesystem::path& folder : folders) {
+    web::write_report(folder);
+    std::cout << "the report is " << (std::filesystem::absolute(folder) / "report.html").lexically_normal().string() << "\n";
+  }
+  return ok;
+}
+
+int keygen(const std::string& name, const std::filesystem::path& out) {
+  const Identity identity = make_identity();
+  const IdentityFiles files = write_identity(identity, out.empty() ? "." : out, name);
+  std::cout << fmt::format(
+      "# {0} stays on this host. What follows goes into the experiment file, on every host.\n"
+      "[[roster]]\nname = \"{1}\"\naddress = \"tcp://{1}:7001\"\npublic_key = \"{2}\"\n",
+      files.secret.string(), name, identity.public_key);
+  return ok;
+}
+
 int topology(const std::filesystem::path& file, const std::vector<std::string>& set) {
   const config::Experiment experiment = config::read_experiment(file, set, std::cerr);
   const std::vector<Graph> graphs = make_graphs(experiment);
@@ -151,14 +166,12 @@ int list(const std::string& what, bool keys) {
     std::cout << config::describe_keys() << std::flush;
     return ok;
   }
-  if (!what.empty() && !lists().contains(what)) {
-    std::string known;
-    for (const auto& [name, print] : lists()) known += (known.empty() ? "" : ", ") + name;
-    throw std::invalid_argument("there is no list \"" + what + "\"; there are: " + known + "; and --keys");
-  }
+  if (!what.empty() && !lists().contains(what))
+    throw std::invalid_argument(
+        fmt::format("there is no list \"{}\"; there are: {}; and --keys", what, fmt::join(std::views::keys(lists()), ", ")));
   for (const auto& [name, print] : lists()) {
     if (!what.empty() && what != name) continue;
-    std::printf("%s\n", name.c_str());
+    std::cout << name << "\n";
     print();
   }
   return ok;

@@ -62,43 +62,20 @@ struct CompareArguments {
 /// Every setting with every seed; the table on standard output.
 int compare(const CompareArguments& arguments);
 
-/// A run that was interrupted or stopped.
-struct ResumeArguments {
-  std::filesystem::path folder;
-  unsigned threads = 0;  // 0: as many as there are
-  std::filesystem::path data;
-  bool json = false;
-  bool quiet = false;
-  bool checks = false;
-};
+/// Goes on with a run that was interrupted or stopped; `out` is its folder. Seed and keys are as it had them.
+int resume(RunArguments arguments);
 
-int resume(const ResumeArguments& arguments);
-
-struct ReplayArguments {
-  std::vector<std::filesystem::path> folders;  // one, or those of all hosts
-  unsigned threads = 0;
-  std::filesystem::path data;
-};
-
-int replay(const ReplayArguments& arguments);
+/// Of one folder, or of those of all hosts. No threads: as many as there are.
+int replay(const std::vector<std::filesystem::path>& folders, unsigned threads, const std::filesystem::path& data);
 
 /// Makes report.html and trace.json of runs once more, from the files in their folders.
 int report(const std::vector<std::filesystem::path>& folders);
 
-struct GoldenArguments {
-  std::vector<std::filesystem::path> paths;
-  std::filesystem::path answers;
-};
+/// Answers go to a folder, if one is named.
+int golden(const std::vector<std::filesystem::path>& paths, const std::filesystem::path& answers);
 
-int golden(const GoldenArguments& arguments);
-
-struct KeygenArguments {
-  std::string name;
-  std::filesystem::path out;  // empty: here
-};
-
-/// Makes the keys by which the hosts of a run know this one.
-int keygen(const KeygenArguments& arguments);
+/// Makes the keys by which the hosts of a run know this one. No folder: here.
+int keygen(const std::string& name, const std::filesystem::path& out);
 
 int topology(const std::filesystem::path& file, const std::vector<std::string>& set);
 

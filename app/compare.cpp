@@ -1,6 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -51,10 +52,8 @@ void write_all(const fs::path& folder, const Comparison& comparison, std::span<c
 void show(StatusLine& line, const ComparisonProgress& progress) {
   if (!line.is_due()) return;
   const double left = progress.share > 0 ? progress.wall_seconds * (1 - progress.share) / progress.share : 0;
-  char text[120];
-  std::snprintf(text, sizeof text, "%zu of %zu runs finished, %.0f %%, %.0f s left", progress.finished, progress.runs,
-                100 * progress.share, left);
-  line.show(progress.share, text);
+  line.show(progress.share, fmt::format("{} of {} runs finished, {:.0f} %, {:.0f} s left", progress.finished, progress.runs,
+                                        100 * progress.share, left));
 }
 
 ComparisonOptions options_for(const CompareArguments& arguments, StatusLine& line) {
@@ -74,12 +73,12 @@ ComparisonPlan plan_for(const CompareArguments& arguments) {
 }
 
 const SampleColumn& axis_of(const std::string& name) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const SampleColumn& axis : columns_as(Role::axis)) {
     if (axis.curve.name == name) return axis;
-    names += (names.empty() ? "" : ", ") + std::string(axis.curve.name);
+    names.push_back(axis.curve.name);
   }
-  throw std::invalid_argument("--axis " + name + ": must be one of " + names);
+  throw std::invalid_argument(fmt::format("--axis {}: must be one of {}", name, fmt::join(names, ", ")));
 }
 
 std::size_t failures_of(const Comparison& comparison) {
@@ -105,10 +104,7 @@ int compare(const CompareArguments& arguments) {
   line.finish();
   const std::size_t failures = failures_of(comparison);
   if (!arguments.out.empty()) write_all(arguments.out, comparison, targets, axis);
-  if (arguments.json)
-    std::cout << table_json(comparison, targets, axis) << std::flush;
-  else
-    std::cout << table_text(comparison, targets, axis) << std::flush;
+  std::cout << (arguments.json ? table_json : table_text)(comparison, targets, axis) << std::flush;
   if (!arguments.json && !arguments.out.empty())
     std::cout << "\nthe comparison is in " << fs::absolute(arguments.out).lexically_normal().string() << "\n";
   if (comparison.was_stopped) return stopped;

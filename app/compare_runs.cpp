@@ -87,7 +87,7 @@ class RunPool {
     };
     options.on_progress = [&](const Progress& progress) {
       if (is_ending()) stop = true;
-      show(job, share_of(progress, newest, experiment));
+      update([&] { shares_[job] = share_of(progress, newest, experiment); });
     };
     try {
       const RunResult result = rubato::run(experiment, options);
@@ -95,9 +95,18 @@ class RunPool {
       const bool is_whole = !result.was_stopped || run.has_spent;
       if (run.has_spent && run.curve.empty())
         say(setting, "the budget is spent before the first sample: measure more often, or allow more");
-      finish(setting, job, is_whole, std::move(run));
+      update([&] {
+        finish(job);
+        if (is_whole)
+          comparison_.outcomes[setting].runs.push_back(std::move(run));
+        else
+          comparison_.was_stopped = true;
+      });
     } catch (const RunFailed& failure) {
-      fail(setting, job, "seed " + std::to_string(experiment.seed) + ": " + failure.what());
+      update([&] {
+        finish(job);
+        comparison_.outcomes[setting].failures.push_back("seed " + std::to_string(experiment.seed) + ": " + failure.what());
+      });
     } catch (const std::invalid_argument& fault) {
       throw std::invalid_argument(plan_.settings[setting].label + ": " + fault.what());
     }
@@ -109,39 +118,21 @@ class RunPool {
     if (said_.insert(text).second && options_.on_note) options_.on_note(text);
   }
 
-  void show(std::size_t job, double share) {
+  // Changes what is known of the runs, and says how far they are.
+  template <class Change>
+  void update(Change change) {
     const std::lock_guard lock(mutex_);
-    shares_[job] = share;
-    report();
-  }
-
-  void finish(std::size_t setting, std::size_t job, bool is_whole, ComparedRun run) {
-    const std::lock_guard lock(mutex_);
-    if (is_whole)
-      comparison_.outcomes[setting].runs.push_back(std::move(run));
-    else
-      comparison_.was_stopped = true;
-    count(job);
-  }
-
-  void fail(std::size_t setting, std::size_t job, std::string sentence) {
-    const std::lock_guard lock(mutex_);
-    comparison_.outcomes[setting].failures.push_back(std::move(sentence));
-    count(job);
-  }
-
-  void count(std::size_t job) {
-    shares_[job] = 1;
-    ++finished_;
-    report();
-  }
-
-  void report() const {
+    change();
     if (!options_.on_progress) return;
     ComparisonProgress progress{shares_.size(), finished_, 0, 0};
     for (const double share : shares_) progress.share += share / static_cast<double>(shares_.size());
     progress.wall_seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     options_.on_progress(progress);
+  }
+
+  void finish(std::size_t job) {
+    shares_[job] = 1;
+    ++finished_;
   }
 
   const ComparisonPlan& plan_;

@@ -24,13 +24,13 @@ bool write_answer(const std::filesystem::path& folder, const std::string& name, 
 
 }  // namespace
 
-int golden(const GoldenArguments& arguments) {
+int golden(const std::vector<std::filesystem::path>& paths, const std::filesystem::path& answers) {
   std::size_t passed = 0, wrong = 0, formulas = 0;
   std::map<std::string, std::size_t> unsupported;
   bool is_written = true;
-  for (const auto& file : find_golden(arguments.paths)) {
+  for (const auto& file : find_golden(paths)) {
     const GoldenVerdict verdict = check_golden(file);
-    is_written = write_answer(arguments.answers, file.stem().string(), verdict) && is_written;
+    is_written = write_answer(answers, file.stem().string(), verdict) && is_written;
     if (verdict.outcome == GoldenOutcome::unsupported) {
       ++unsupported[verdict.algorithm];
       continue;

@@ -11,16 +11,19 @@
 
 #include "actors/host_run.hpp"
 #include "app/outcome.hpp"
-#include "app/place.hpp"
 #include "experiment/build/per_client.hpp"
 #include "experiment/build/timing.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/file/fingerprint.hpp"
+#include "experiment/launcher.hpp"
 #include "experiment/roster.hpp"
 #include "transports/impaired.hpp"
 #include "transports/open.hpp"
+#include "transports/zmq_identity.hpp"
 
 namespace rubato::app {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -29,6 +32,48 @@ constexpr const char* life_file = "checkpoint/life";
 void say_in_red(const std::string& sentence) {
   const bool is_terminal = isatty(STDERR_FILENO) != 0;
   std::cerr << (is_terminal ? "\033[1;31m" : "") << "warning: " << sentence << (is_terminal ? "\033[0m" : "") << "\n";
+}
+
+std::string line_of(const fs::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  if (!std::getline(stream, line)) throw std::invalid_argument(file.string() + ": there is no public key to be read");
+  return line;
+}
+
+// NAME.secret: in the folder of keys, or beside the experiment file.
+fs::path usual_key(const NodeArguments& arguments, const std::string& name) {
+  return (arguments.keys.empty() ? arguments.run.file.parent_path() : arguments.keys) / (name + ".secret");
+}
+
+// The host that the command line names, or else the launcher. Fills in what the experiment file leaves to others: the
+// roster from the launcher, public keys from the folder of keys.
+HostId select_host(const NodeArguments& arguments, config::Experiment& experiment) {
+  std::string name = arguments.host;
+  if (name.empty() || experiment.roster.empty())
+    if (const auto launch = launch_of(own_environment(), arguments.port)) {
+      const std::string launched = join_roster(experiment, *launch);
+      if (name.empty()) name = launched;
+    }
+  if (experiment.roster.empty())
+    throw std::invalid_argument(arguments.run.file.string() +
+                                ": there is no roster; name the hosts in [[roster]], or use rubato run");
+  if (name.empty()) throw std::invalid_argument("--host: no launcher says which host of the roster this is; name it");
+  const HostId self = host_named(experiment, name);
+  if (arguments.keys.empty()) return self;
+  for (config::Host& host : experiment.roster)
+    if (!host.public_key) host.public_key = line_of(arguments.keys / (host.name + ".public"));
+  return self;
+}
+
+// The secret key of that host; none if it has no public one.
+SecretKey secret_of(const NodeArguments& arguments, const config::Host& host) {
+  if (!host.public_key && arguments.key.empty()) return {};
+  const fs::path file = arguments.key.empty() ? usual_key(arguments, host.name) : arguments.key;
+  SecretKey secret = read_secret_key(file);
+  if (host.public_key && secret.public_key() != *host.public_key)
+    throw std::invalid_argument(file.string() + " is not the other half of the public key of \"" + host.name + "\"");
+  return secret;
 }
 
 TransportOptions transport_options(const NodeArguments& arguments, const config::Experiment& experiment, HostId self) {
@@ -88,7 +133,7 @@ int node(const NodeArguments& arguments) {
   config::Experiment experiment = config::read_experiment(arguments.run.file, overrides_of(arguments.run), std::cerr);
   const HostId self = select_host(arguments, experiment);
   const bool is_wall = experiment.clock == config::ClockKind::wall_time;
-  const auto is_same = [&](const std::filesystem::path& file) {
+  const auto is_same = [&](const fs::path& file) {
     if (!is_wall || arguments.starts_anew) return false;
     try {
       std::ostringstream notes;
@@ -97,7 +142,7 @@ int node(const NodeArguments& arguments) {
       return false;
     }
   };
-  const std::filesystem::path& out = arguments.run.out;
+  const fs::path& out = arguments.run.out;
   if (!out.empty() && remains_at(out) == Remains::finished && is_same(out / "experiment.toml"))
     return say_finished(out, arguments.run.json);
   TransportOptions options = transport_options(arguments, experiment, self);

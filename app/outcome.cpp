@@ -1,7 +1,8 @@
 #include "app/outcome.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <iostream>
 
@@ -15,41 +16,49 @@ namespace {
 
 void print_result(const config::Experiment& experiment, const RunResult& result, bool dry_run) {
   if (!result.gathered_by.empty())
-    std::printf("gathered by %s; what follows is of this host's own %zu clients\n", result.gathered_by.c_str(),
-                result.clients - std::min(result.absent.size(), result.clients));
-  std::printf("%s: %zu clients, %.6g virtual seconds in %.3g s, %llu events (%.3g a second), %llu steps\n", experiment.name.c_str(),
-              result.clients, result.virtual_seconds, result.wall_seconds, static_cast<unsigned long long>(result.events),
-              static_cast<double>(result.events) / std::max(result.wall_seconds, 1e-9),
-              static_cast<unsigned long long>(result.steps));
+    std::cout << fmt::format("gathered by {}; what follows is of this host's own {} clients\n", result.gathered_by,
+                             result.clients - std::min(result.absent.size(), result.clients));
+  const double rate = static_cast<double>(result.events) / std::max(result.wall_seconds, 1e-9);
+  std::cout << fmt::format("{}: {} clients, {:.6g} virtual seconds in {:.3g} s, {} events ({:.3g} a second), {} steps\n",
+                           experiment.name, result.clients, result.virtual_seconds, result.wall_seconds, result.events, rate,
+                           result.steps);
   const MessageCounts& counts = result.messages;
-  std::printf("messages: %llu sent, %llu delivered, %llu lost, %llu late, %llu capped; staleness %.3g s mean\n",
-              static_cast<unsigned long long>(counts.sent), static_cast<unsigned long long>(counts.kept),
-              static_cast<unsigned long long>(counts.lost), static_cast<unsigned long long>(counts.late),
-              static_cast<unsigned long long>(counts.capped), result.staleness_mean);
+  std::cout << fmt::format("messages: {} sent, {} delivered, {} lost, {} late, {} capped; staleness {:.3g} s mean\n", counts.sent,
+                           counts.kept, counts.lost, counts.late, counts.capped, result.staleness_mean);
   if (!dry_run && !result.samples.empty()) {
     const Sample& last = result.samples.back();
     if (last.is_classified)
-      std::printf("accuracy: mean of clients %.4f (std %.4f), mean model %.4f, macro F1 %.4f\n", last.accuracy_mean,
-                  last.accuracy_deviation, last.accuracy_mean_model, last.f1_macro);
-    std::printf("loss: mean of clients %.4g, mean model %.4g; consensus %.4g\n", last.loss_mean, last.loss_mean_model,
-                last.consensus);
+      std::cout << fmt::format("accuracy: mean of clients {:.4f} (std {:.4f}), mean model {:.4f}, macro F1 {:.4f}\n",
+                               last.accuracy_mean, last.accuracy_deviation, last.accuracy_mean_model, last.f1_macro);
+    std::cout << fmt::format("loss: mean of clients {:.4g}, mean model {:.4g}; consensus {:.4g}\n", last.loss_mean,
+                             last.loss_mean_model, last.consensus);
   }
-  if (!result.digests.model.empty()) std::printf("model_digest    %s\n", result.digests.model.c_str());
-  std::printf("timeline_digest %s\n", result.digests.timeline.c_str());
+  if (!result.digests.model.empty()) std::cout << "model_digest    " << result.digests.model << "\n";
+  std::cout << "timeline_digest " << result.digests.timeline << "\n";
 }
 
 // What a full run of these steps would need: vectors of the clients, payloads under way at the end, record.
 void print_forecast(const RunResult& result, std::uintmax_t record_bytes) {
   const double model = static_cast<double>(result.dimension * result.scalar_bytes);
-  const double payloads = static_cast<double>(result.messages.publications) * model;
-  std::printf("forecast: %.3g MB of model state, %.3g MB published in all, %.3g MB on the wire",
-              2 * model * static_cast<double>(result.clients) / 1e6, payloads / 1e6,
-              static_cast<double>(result.messages.sent + result.model_messages) * (model + 64) / 1e6);
-  if (record_bytes > 0) std::printf(", %.3g MB of record", static_cast<double>(record_bytes) / 1e6);
-  std::printf("\n");
+  std::cout << fmt::format("forecast: {:.3g} MB of model state, {:.3g} MB published in all, {:.3g} MB on the wire",
+                           2 * model * static_cast<double>(result.clients) / 1e6,
+                           static_cast<double>(result.messages.publications) * model / 1e6,
+                           static_cast<double>(result.messages.sent + result.model_messages) * (model + 64) / 1e6);
+  if (record_bytes > 0) std::cout << fmt::format(", {:.3g} MB of record", static_cast<double>(record_bytes) / 1e6);
+  std::cout << "\n";
 }
 
 }  // namespace
+
+void ProgressLine::show(const Progress& progress) {
+  if (!line_.is_due()) return;
+  const double share = std::clamp(progress.virtual_seconds / until_, 0.0, 1.0);
+  const double left = share > 0 ? progress.wall_seconds * (1 - share) / share : 0;
+  const double rate = progress.wall_seconds > 0 ? static_cast<double>(progress.events) / progress.wall_seconds : 0;
+  const std::string accuracy = progress.accuracy ? fmt::format("  accuracy {:.3f}", *progress.accuracy) : "";
+  line_.show(share, fmt::format("{:.1f} of {:.1f} s  {:.3g} events/s{}  {:.0f} s left", progress.virtual_seconds, until_, rate,
+                                accuracy, left));
+}
 
 std::vector<std::string> overrides_of(const RunArguments& arguments) {
   std::vector<std::string> overrides = arguments.set;
@@ -103,10 +112,9 @@ int leave(const RunArguments& arguments, const config::Experiment& experiment, c
   } else {
     print_result(experiment, result, arguments.dry_run);
     if (arguments.dry_run) print_forecast(result, record_bytes);
-    if (folder)
-      std::printf("the run is in %s\n", std::filesystem::absolute(arguments.out).lexically_normal().c_str());
-    else
-      std::printf("nothing was kept: --out DIR keeps the results, the record and a report\n");
+    std::cout << (folder ? "the run is in " + std::filesystem::absolute(arguments.out).lexically_normal().string()
+                         : "nothing was kept: --out DIR keeps the results, the record and a report")
+              << "\n";
   }
   return result.was_stopped ? stopped : ok;
 }

@@ -7,10 +7,23 @@
 
 #include "actors/run.hpp"
 #include "app/commands.hpp"
-#include "app/progress_line.hpp"
+#include "app/status_line.hpp"
 #include "results/run_folder.hpp"
 
 namespace rubato::app {
+
+/// How far a run has come, on standard error.
+class ProgressLine {
+ public:
+  ProgressLine(double until_seconds, bool is_quiet) : until_{until_seconds}, line_{is_quiet} {}
+  void show(const Progress& progress);
+  /// Clears the terminal's line.
+  void finish() { line_.finish(); }
+
+ private:
+  double until_;
+  StatusLine line_;
+};
 
 /// --set and --seed.
 std::vector<std::string> overrides_of(const RunArguments& arguments);

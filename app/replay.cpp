@@ -1,4 +1,5 @@
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -35,13 +36,9 @@ void refuse_missing(const std::filesystem::path& folder) {
 
 bool agrees(const char* name, const std::string& recorded, const std::string& replayed) {
   const bool same = recorded == replayed;
-  std::printf("%-15s %s %s\n", name, replayed.c_str(), same ? "agrees" : ("differs from " + recorded).c_str());
+  std::cout << fmt::format("{:<15} {} {}\n", name, replayed, same ? "agrees" : "differs from " + recorded);
   return same;
 }
-
-}  // namespace
-
-namespace {
 
 // Of several hosts' folders: the end that covers all clients. A host that was killed has left no summary.
 RecordedEnd end_of_run(const std::vector<std::filesystem::path>& folders) {
@@ -62,17 +59,17 @@ RecordedEnd end_of_run(const std::vector<std::filesystem::path>& folders) {
 
 }  // namespace
 
-int replay(const ReplayArguments& arguments) {
-  for (const std::filesystem::path& folder : arguments.folders) refuse_missing(folder);
-  const RecordedEnd recorded = end_of_run(arguments.folders);
+int replay(const std::vector<std::filesystem::path>& folders, unsigned threads, const std::filesystem::path& data) {
+  for (const std::filesystem::path& folder : folders) refuse_missing(folder);
+  const RecordedEnd recorded = end_of_run(folders);
   if (recorded.digests.model.empty()) throw std::invalid_argument("this was a dry run: it has no models to replay");
-  const config::Experiment experiment = config::read_experiment(arguments.folders.front() / "experiment.toml", {}, std::cerr);
+  const config::Experiment experiment = config::read_experiment(folders.front() / "experiment.toml", {}, std::cerr);
   RunOptions options;
-  options.threads = arguments.threads > 0 ? arguments.threads : all_threads();
-  options.data_dir = arguments.data;
+  options.threads = threads > 0 ? threads : all_threads();
+  options.data_dir = data;
   options.stop = &watch_signals(false);
   std::vector<std::filesystem::path> records;
-  for (const std::filesystem::path& folder : arguments.folders) {
+  for (const std::filesystem::path& folder : folders) {
     if (experiment.clock == config::ClockKind::virtual_time && !records.empty()) break;  // each is that of all hosts
     records.push_back(folder / "timeline.rbt");
     if (!std::filesystem::exists(records.back()))
@@ -80,7 +77,7 @@ int replay(const ReplayArguments& arguments) {
   }
   const RunResult again = rubato::replay(experiment, records, recorded.absent, options);
   if (options.stop->load()) {
-    std::printf("stopped before the end of the record: nothing was compared\n");
+    std::cout << "stopped before the end of the record: nothing was compared\n";
     return stopped;
   }
   const bool same_timeline = agrees("timeline_digest", recorded.digests.timeline, again.digests.timeline);

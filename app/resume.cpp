@@ -43,26 +43,18 @@ void begin_again(RunFolder& folder) {
 
 }  // namespace
 
-int resume(const ResumeArguments& arguments) {
-  const fs::path place = place_of(arguments.folder);
+int resume(RunArguments arguments) {
+  const fs::path place = place_of(arguments.out);
   const Remains remains = remains_at(place);
   if (remains == Remains::nothing)
-    throw std::invalid_argument(arguments.folder.string() + " is not the folder of a run, and no run was interrupted there");
+    throw std::invalid_argument(arguments.out.string() + " is not the folder of a run, and no run was interrupted there");
   if (remains == Remains::finished) return say_finished(place, arguments.json);
   const config::Experiment experiment = config::read_experiment(experiment_of_remains(place), {}, std::cerr);
   refuse_real_time(experiment, place);
   const auto folder = RunFolder::reopen(place);
-  const RunArguments as_run{.file = {},
-                            .threads = arguments.threads,
-                            .seed = {},
-                            .set = {},
-                            .out = place,
-                            .data = arguments.data,
-                            .json = arguments.json,
-                            .quiet = arguments.quiet,
-                            .checks = arguments.checks};
+  arguments.out = place;
   ProgressLine line(experiment.until, arguments.quiet);
-  RunOptions options = options_for(as_run, experiment, folder.get(), line);
+  RunOptions options = options_for(arguments, experiment, folder.get(), line);
   const FoundCheckpoint<RunCheckpointFile> found = find_run_checkpoint(folder->checkpoints(), folder->metrics());
   for (const std::string& note : found.notes) std::cerr << "note: " << note << "\n";
   if (found.newest)
@@ -71,7 +63,7 @@ int resume(const ResumeArguments& arguments) {
     begin_again(*folder);
   const RunResult result = rubato::run(experiment, options);
   line.finish();
-  return leave(as_run, experiment, result, folder.get());
+  return leave(arguments, experiment, result, folder.get());
 }
 
 }  // namespace rubato::app
