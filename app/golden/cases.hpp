@@ -120,6 +120,14 @@ struct adl_serializer<rubato::ClientId> {
   }
 };
 
+template <>
+struct adl_serializer<rubato::Edge> {
+  static void to_json(json& pair, const rubato::Edge& edge) { pair = {edge.source, edge.target}; }
+  static void from_json(const json& pair, rubato::Edge& edge) {
+    edge = {pair.at(0).get<rubato::ClientId>(), pair.at(1).get<rubato::ClientId>()};
+  }
+};
+
 /// In seconds, at least 0.
 template <>
 struct adl_serializer<rubato::Duration> {

@@ -104,10 +104,7 @@ Json answer_chapter2(const Json& golden_case) {
       if (threshold.is_up(gains.at(i).at(j))) edges.push_back({ClientId{i}, ClientId{j}});
   const Graph up(gains.size(), false, edges);
   return {{"tau", tau},
-          {"links", list_from(edges,
-                              [](const Edge& edge) {
-                                return Json{edge.source, edge.target};
-                              })},
+          {"links", edges},
           {"p_link", threshold.chance()},
           {"p_straggler_fresh", straggler_chance(phase, golden_case.value("t_min", 0.25), golden_case.value("rate", 1.0))},
           {"metropolis", weights::metropolis(up).dense()}};

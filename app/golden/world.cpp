@@ -13,18 +13,13 @@
 namespace rubato::golden {
 
 Graph to_graph(const Json& json) {
-  std::vector<Edge> edges;
-  for (const Json& edge : json.at("edges")) edges.push_back({edge.at(0).get<ClientId>(), edge.at(1).get<ClientId>()});
-  return Graph(number_below(most_clients, json.at("m")), json.at("directed").get<bool>(), std::move(edges));
+  return Graph(number_below(most_clients, json.at("m")), json.at("directed").get<bool>(),
+               json.at("edges").get<std::vector<Edge>>());
 }
 
 namespace {
 
-Json shown(const Graph& graph) {
-  return {{"m", graph.clients()}, {"directed", graph.is_directed()}, {"edges", list_from(graph.edges(), [](const Edge& edge) {
-                                                                        return Json{edge.source, edge.target};
-                                                                      })}};
-}
+Json shown(const Graph& graph) { return {{"m", graph.clients()}, {"directed", graph.is_directed()}, {"edges", graph.edges()}}; }
 
 double greatest_degree(const Graph& graph) {
   std::size_t greatest = 0;

@@ -151,6 +151,15 @@ TEST_CASE("a case of an algorithm we do not have yet is unsupported, not passed"
   CHECK(verdict.answer.empty());
 }
 
+TEST_CASE("gradients that overlap are refused: no protocol has such jobs") {
+  const Folder folder;
+  json overlapping = case_named("async_dsgd_barrier");
+  overlapping["schedule"]["tau"] = {{0, 0}, {1, 0}};  // of client 0 the second begins before the first has ended
+  const GoldenVerdict verdict = verdict_on(folder, overlapping);
+  CHECK(verdict.outcome == GoldenOutcome::failed);
+  CHECK(verdict.detail == "tau: jobs of a client overlap, or some carry on and others do not");
+}
+
 TEST_CASE("a file that is no case is a failed verdict with a reason") {
   const Folder folder;
   for (const std::string text : {"", "{", "[]", "null", "42", "{}", "{\"algorithm\": 7}", "{\"algorithm\": \"draco\"}", "\xff\xfe",
