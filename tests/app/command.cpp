@@ -42,7 +42,7 @@ Command::Command(const Arguments& arguments, const Where& where) {
     close(until_exec[0]);
     return;
   }
-  for (const int signal : {SIGINT, SIGTERM, SIGSEGV, SIGABRT, SIGFPE, SIGILL}) std::signal(signal, SIG_DFL);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGABRT, SIGFPE, SIGILL}) std::signal(signal, SIG_DFL);
   const int to_out = open(out.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   const int to_err = open(err.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   const int from = open("/dev/null", O_RDONLY);
