@@ -47,25 +47,25 @@ struct ThreadMemory {
   }
 };
 
+/// What a step gives back.
+struct StepResult {
+  Payload published{};  ///< by a publish step
+  bool is_yes = false;  ///< the answer to a decide step
+};
+
 class Performer {
  public:
   virtual ~Performer() = default;
 
-  virtual void begin(ThreadMemory& memory) = 0;
-  virtual void compute(const Step& step, ThreadMemory& memory) = 0;
-  virtual Payload publish(const Step& step, ThreadMemory& memory) = 0;
-  /// The payloads of the step's entries, in their order.
-  virtual void merge(const Step& step, std::span<const Payload* const> payloads, ThreadMemory& memory) = 0;
+  /// The step's arithmetic; nothing where it has none. `payloads`: those of the step's entries, in their order, if it needs
+  /// them.
+  virtual StepResult perform(const Step& step, std::span<const Payload* const> payloads, ThreadMemory& memory) = 0;
   /// Whether such a step can take this payload, the model of an adopt step included.
   virtual bool fits(const Payload& payload, const Step& step, std::uint32_t place) const = 0;
-  /// From now on merge() throws std::runtime_error where a payload does not fit.
+  /// From now on merge steps throw std::runtime_error where a payload does not fit.
   virtual void validate_payloads() = 0;
   /// From now on models are heard with the noise of the air. It outlives the performer.
   virtual void set_air(const Air& air, ClientId self) = 0;
-  virtual void adopt(const Payload& payload) = 0;
-  virtual bool decide(const Step& step, ThreadMemory& memory) = 0;
-  virtual void reclaim(const Payload& payload, ThreadMemory& memory) = 0;
-  virtual void reset(ThreadMemory& memory) = 0;
   /// Writes all that later steps depend on, or takes it from an archive of the same client. Throws BadArchive; then the
   /// client is in no state at all until a load succeeds.
   virtual void archive(Archive& archive) = 0;
@@ -79,21 +79,26 @@ class Performer {
   virtual const Traffic& traffic() const = 0;
 };
 
-/// What a step gives back.
-struct StepResult {
-  Payload published{};  ///< by a publish step
-  bool is_yes = false;  ///< the answer to a decide step
-};
-
 /// The entries of such a step name messages whose payloads it needs; those of others name none, or what is let go of.
 constexpr bool needs_payloads(StepKind kind) {
   return kind == StepKind::merge || kind == StepKind::adopt || kind == StepKind::reclaim;
 }
 
-/// The one place where steps are performed, in either clock. `payloads`: those of the step's entries, if it needs them.
-/// save puts a state among the saved ones, load goes back to one of them; discard and measure change nothing.
-StepResult perform(Performer& performer, SavedStates& saved, const Step& step, std::span<const Payload* const> payloads,
-                   ThreadMemory& memory, TensorPool& pool);
+/// The one place where steps are performed, in either clock: save puts a state among the saved ones, load goes back to one
+/// of them, and the others are the performer's.
+inline StepResult perform(Performer& performer, SavedStates& saved, const Step& step, std::span<const Payload* const> payloads,
+                          ThreadMemory& memory, TensorPool& pool) {
+  if (step.kind == StepKind::save) {
+    Archive archive;
+    performer.archive(archive);
+    saved.keep(step.index, archive.take());
+  } else if (step.kind == StepKind::load) {
+    Archive archive(saved.at(step.index), pool);
+    performer.archive(archive);
+    archive.expect_end();
+  }
+  return performer.perform(step, payloads, memory);
+}
 
 template <class Real>
 class PerformerOf final : public Performer {
@@ -102,40 +107,39 @@ class PerformerOf final : public Performer {
   PerformerOf(std::unique_ptr<Algorithm<Real>> algorithm, const Learner<Real>& learner, const BatchPlan& batches, TensorPool& pool)
       : algorithm_{std::move(algorithm)}, learner_{learner}, batches_{batches}, pool_{pool} {}
 
-  void begin(ThreadMemory& memory) override {
+  StepResult perform(const Step& step, std::span<const Payload* const> payloads, ThreadMemory& memory) override {
     Work<Real> work = work_with(memory);
-    algorithm_->begin(work);
-  }
-
-  void compute(const Step& step, ThreadMemory& memory) override {
-    Work<Real> work = work_with(memory);
-    algorithm_->compute(work, step);
-    traffic_.gradients += step.with_gradient;
-  }
-
-  Payload publish(const Step& step, ThreadMemory& memory) override {
-    Work<Real> work = work_with(memory);
-    Payload payload = step.message == MessageKind::model ? model_payload() : algorithm_->publish(work, step);
-    const std::size_t receivers = step.entries.size();
-    traffic_.messages += receivers;
-    traffic_.bytes += receivers * payload.message_bytes();
-    traffic_.paper_bits += static_cast<double>(receivers) * payload.message_paper_bits();
-    return payload;
-  }
-
-  void merge(const Step& step, std::span<const Payload* const> payloads, ThreadMemory& memory) override {
-    Work<Real> work = work_with(memory);
-    const std::vector<Payload> heard = ears_ ? ears_->hear<Real>(step, payloads, pool_) : std::vector<Payload>{};
-    std::vector<Received<Real>>& window = memory.window<Real>();
-    window.clear();
-    for (std::size_t i = 0; i < payloads.size(); ++i) {
-      const StepEntry& entry = step.entries[i];
-      if (validates_payloads_ && !fits(*payloads[i], step, entry.place))
-        throw std::runtime_error("message " + std::to_string(entry.sequence) + " of client " + std::to_string(entry.peer.value) +
-                                 " has not the form of one");
-      window.push_back({entry.peer, entry.sequence, entry.weight, entry.age, ears_ ? heard[i] : *payloads[i], entry.place});
+    switch (step.kind) {
+      case StepKind::begin:
+        algorithm_->begin(work);
+        break;
+      case StepKind::compute:
+        algorithm_->compute(work, step);
+        traffic_.gradients += step.with_gradient;
+        break;
+      case StepKind::publish:
+        return {publish(work, step)};
+      case StepKind::merge:
+        merge(work, step, payloads, memory.window<Real>());
+        break;
+      case StepKind::adopt:
+        algorithm_->adopt(numbers_of<Real>(payloads.front()->common[0]));
+        break;
+      case StepKind::reclaim:
+        algorithm_->reclaim(work, *payloads.front());
+        break;
+      case StepKind::decide:
+        return {{}, algorithm_->decide(work, step)};
+      case StepKind::reset:
+        algorithm_->reset(work);
+        break;
+      case StepKind::discard:
+      case StepKind::measure:
+      case StepKind::save:
+      case StepKind::load:
+        break;
     }
-    algorithm_->merge(work, step, window);
+    return {};
   }
 
   bool fits(const Payload& payload, const Step& step, std::uint32_t place) const override {
@@ -146,29 +150,12 @@ class PerformerOf final : public Performer {
 
   void validate_payloads() override { validates_payloads_ = true; }
 
-  void set_air(const Air& air, ClientId self) override { ears_ = std::make_unique<AirNoise>(air, self); }
-
-  void adopt(const Payload& payload) override { algorithm_->adopt(numbers_of<Real>(payload.common[0])); }
-
-  bool decide(const Step& step, ThreadMemory& memory) override {
-    Work<Real> work = work_with(memory);
-    return algorithm_->decide(work, step);
-  }
-
-  void reclaim(const Payload& payload, ThreadMemory& memory) override {
-    Work<Real> work = work_with(memory);
-    algorithm_->reclaim(work, payload);
-  }
-
-  void reset(ThreadMemory& memory) override {
-    Work<Real> work = work_with(memory);
-    algorithm_->reset(work);
-  }
+  void set_air(const Air& air, ClientId self) override { air_ = std::make_unique<AirNoise>(air, self); }
 
   void archive(Archive& archive) override {
     algorithm_->archive(archive);
     traffic_.archive(archive);
-    if (ears_) ears_->archive(archive);
+    if (air_) air_->archive(archive);
   }
 
   Tensor snapshot(ThreadMemory& memory) const override {
@@ -186,10 +173,31 @@ class PerformerOf final : public Performer {
 
  private:
   Work<Real> work_with(ThreadMemory& memory) const { return Work<Real>(learner_, batches_, memory.scratch<Real>(), pool_); }
-  Payload model_payload() const {
+
+  Payload publish(Work<Real>& work, const Step& step) {
     Payload payload;
-    payload.common[0] = copy_of<Real>(algorithm_->model(), pool_);
+    if (step.message == MessageKind::model)
+      payload.common[0] = copy_of<Real>(algorithm_->model(), pool_);
+    else
+      payload = algorithm_->publish(work, step);
+    const std::size_t receivers = step.entries.size();
+    traffic_.messages += receivers;
+    traffic_.bytes += receivers * payload.message_bytes();
+    traffic_.paper_bits += static_cast<double>(receivers) * payload.message_paper_bits();
     return payload;
+  }
+
+  void merge(Work<Real>& work, const Step& step, std::span<const Payload* const> payloads, std::vector<Received<Real>>& window) {
+    const std::vector<Payload> heard = air_ ? air_->hear<Real>(step, payloads, pool_) : std::vector<Payload>{};
+    window.clear();
+    for (std::size_t i = 0; i < payloads.size(); ++i) {
+      const StepEntry& entry = step.entries[i];
+      if (validates_payloads_ && !fits(*payloads[i], step, entry.place))
+        throw std::runtime_error("message " + std::to_string(entry.sequence) + " of client " + std::to_string(entry.peer.value) +
+                                 " has not the form of one");
+      window.push_back({entry.peer, entry.sequence, entry.weight, entry.age, air_ ? heard[i] : *payloads[i], entry.place});
+    }
+    algorithm_->merge(work, step, window);
   }
 
   std::unique_ptr<Algorithm<Real>> algorithm_;
@@ -197,7 +205,7 @@ class PerformerOf final : public Performer {
   BatchPlan batches_;
   TensorPool& pool_;
   Traffic traffic_;
-  std::unique_ptr<AirNoise> ears_;
+  std::unique_ptr<AirNoise> air_;
   bool validates_payloads_ = false;
 };
 

@@ -62,16 +62,13 @@ TEST_CASE("the models are those of a plain loop that performs the steps one afte
     SlotIndex open_slot(std::uint32_t receivers) override { return slots_.open(receivers); }
     void perform(const Step& step) override {
       Performer& client = *performers_[step.client.value];
-      if (step.kind == StepKind::compute) client.compute(step, memory_);
-      if (step.kind == StepKind::merge) {
-        std::vector<const Payload*> payloads;
+      std::vector<const Payload*> payloads;
+      if (needs_payloads(step.kind))
         for (const StepEntry& entry : step.entries) payloads.push_back(&slots_.payload(entry.slot));
-        client.merge(step, payloads, memory_);
-      }
-      if (step.kind == StepKind::adopt) client.adopt(slots_.payload(step.entries.front().slot));
+      StepResult result = client.perform(step, payloads, memory_);
       if (step.kind == StepKind::measure) return;
       if (step.kind == StepKind::publish) {
-        if (!step.entries.empty()) slots_.fill(step.entries.front().slot, client.publish(step, memory_));
+        if (!step.entries.empty()) slots_.fill(step.entries.front().slot, std::move(result.published));
         return;
       }
       for (const StepEntry& entry : step.entries) slots_.release(entry.slot);

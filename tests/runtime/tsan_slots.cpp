@@ -26,32 +26,27 @@ class Mixer final : public Performer {
  public:
   Mixer(std::uint32_t self, TensorPool& pool) : x_(numbers, self + 1.0), pool_{pool} {}
 
-  void begin(ThreadMemory&) override { start_ = x_; }
-  void compute(const Step& step, ThreadMemory&) override {
-    for (std::size_t i = 0; i < numbers; ++i) x_[i] = 0.75 * x_[i] + 0.001 * static_cast<double>(step.index + i);
-  }
-  Payload publish(const Step&, ThreadMemory& memory) override {
-    Payload payload;
-    payload.common[0] = snapshot(memory);
-    return payload;
-  }
-  void merge(const Step& step, std::span<const Payload* const> payloads, ThreadMemory&) override {
-    for (std::size_t i = 0; i < payloads.size(); ++i) absorb(*payloads[i], 0.25 * step.entries[i].weight);
+  StepResult perform(const Step& step, std::span<const Payload* const> payloads, ThreadMemory& memory) override {
+    StepResult result{.published = {}, .is_yes = true};
+    if (step.kind == StepKind::compute)
+      for (std::size_t i = 0; i < numbers; ++i) x_[i] = 0.75 * x_[i] + 0.001 * static_cast<double>(step.index + i);
+    if (step.kind == StepKind::publish) result.published.common[0] = snapshot(memory);
+    if (step.kind == StepKind::merge)
+      for (std::size_t i = 0; i < payloads.size(); ++i) absorb(*payloads[i], 0.25 * step.entries[i].weight);
+    if (step.kind == StepKind::adopt) adopt(*payloads.front());
+    return result;
   }
   void absorb(const Payload& payload, double weight) {
     const double* const other = payload.common[0].data<double>();
     for (std::size_t i = 0; i < numbers; ++i) x_[i] += weight * (other[i] - x_[i]);
   }
-  bool fits(const Payload&, const Step&, std::uint32_t) const override { return true; }
-  void validate_payloads() override {}
-  void set_air(const Air&, ClientId) override {}
-  void adopt(const Payload& payload) override {
+  void adopt(const Payload& payload) {
     const double* const other = payload.common[0].data<double>();
     x_.assign(other, other + numbers);
   }
-  bool decide(const Step&, ThreadMemory&) override { return true; }
-  void reclaim(const Payload&, ThreadMemory&) override {}
-  void reset(ThreadMemory&) override {}
+  bool fits(const Payload&, const Step&, std::uint32_t) const override { return true; }
+  void validate_payloads() override {}
+  void set_air(const Air&, ClientId) override {}
   void archive(Archive& archive) override { archive.fixed(x_); }
   Tensor snapshot(ThreadMemory&) const override {
     Tensor tensor = pool_.make<double>(numbers);
@@ -65,7 +60,7 @@ class Mixer final : public Performer {
   const Traffic& traffic() const override { return traffic_; }
 
  private:
-  std::vector<double> x_, start_;
+  std::vector<double> x_;
   TensorPool& pool_;
   Traffic traffic_;
 };
@@ -110,12 +105,12 @@ class AtOnce final : public StepSink {
   }
   void perform(const Step& step) override {
     Mixer& mixer = *mixers_[step.client.value];
-    if (step.kind == StepKind::compute) mixer.compute(step, memory_);
+    std::vector<const Payload*> payloads;
+    if (needs_payloads(step.kind))
+      for (const StepEntry& entry : step.entries) payloads.push_back(&payloads_[entry.slot]);
+    StepResult result = mixer.perform(step, payloads, memory_);
     if (step.kind == StepKind::publish && !step.entries.empty())
-      payloads_[step.entries.front().slot] = mixer.publish(step, memory_);
-    if (step.kind == StepKind::adopt) mixer.adopt(payloads_[step.entries.front().slot]);
-    if (step.kind == StepKind::merge)
-      for (const StepEntry& entry : step.entries) mixer.absorb(payloads_[entry.slot], 0.25 * entry.weight);
+      payloads_[step.entries.front().slot] = std::move(result.published);
   }
   Models models() const {
     Models all;

@@ -280,8 +280,11 @@ void algorithm_contract_of(const CatalogueEntry& entry, const AlgorithmOptions& 
     PerformerOf<Real> performer(make_algorithm<Real>(entry, options)(seated.client_view(), view(std::as_const(start)), pool),
                                 *learner, {}, pool);
     ThreadMemory memory;
-    if (seated.needs().fixes_model_at_start) performer.begin(memory);
-    performer.compute({.kind = StepKind::compute}, memory);
+    const auto compute = [&](std::uint64_t index) {
+      if (seated.needs().fixes_model_at_start) performer.perform({.kind = StepKind::begin}, {}, memory);
+      performer.perform({.kind = StepKind::compute, .index = index}, {}, memory);
+    };
+    compute(0);
     const auto model_of = [&] {
       const auto bytes = performer.model_bytes();
       return std::vector<std::byte>(bytes.begin(), bytes.end());
@@ -297,10 +300,10 @@ void algorithm_contract_of(const CatalogueEntry& entry, const AlgorithmOptions& 
     if (entry.may_be_unified) {
       Payload model;
       model.common[0] = copy_of<Real>(view(another), pool);
-      performer.adopt(model);
+      const Payload* const adopted = &model;
+      performer.perform({.kind = StepKind::adopt}, {&adopted, 1}, memory);
     }
-    if (seated.needs().fixes_model_at_start) performer.begin(memory);
-    performer.compute({.kind = StepKind::compute, .index = 1}, memory);
+    compute(1);
     CHECK(same_bits<Real>(numbers_of<Real>(snapshot), taken));
   }
   SUBCASE("what is conserved is conserved, messages under way or not") {

@@ -84,35 +84,9 @@ class ExperimentRun final : public StepSink {
 
   /// A step of this performer; returns what it publishes. The payloads are those of the step's entries.
   Payload perform(Performer& performer, const Step& step, std::span<const Payload* const> payloads) {
-    switch (step.kind) {
-      case StepKind::begin:
-        performer.begin(memory_);
-        break;
-      case StepKind::compute:
-        performer.compute(step, memory_);
-        break;
-      case StepKind::publish:
-        return performer.publish(step, memory_);
-      case StepKind::merge:
-        performer.merge(step, payloads, memory_);
-        break;
-      case StepKind::adopt:
-        performer.adopt(*payloads.front());
-        break;
-      case StepKind::reclaim:
-        performer.reclaim(*payloads.front(), memory_);
-        break;
-      case StepKind::decide:
-        answer_ = performer.decide(step, memory_);
-        break;
-      case StepKind::reset:
-      case StepKind::discard:
-      case StepKind::measure:
-      case StepKind::save:
-      case StepKind::load:
-        break;
-    }
-    return {};
+    StepResult result = performer.perform(step, payloads, memory_);
+    if (step.kind == StepKind::decide) answer_ = result.is_yes;
+    return std::move(result.published);
   }
 
   SlotIndex open_slot(std::uint32_t) override {
@@ -140,7 +114,7 @@ class ExperimentRun final : public StepSink {
   /// Everybody begins a new epoch: what is under way belongs to the old one and is never taken.
   void reset_all() {
     for (std::uint32_t i = 0; i < clients(); ++i)
-      if (!is_dead({i})) performers_[i]->reset(memory_);
+      if (!is_dead({i})) performers_[i]->perform({.kind = StepKind::reset}, {}, memory_);
     first_of_epoch_ = static_cast<SlotIndex>(messages_.size());
   }
 
