@@ -99,17 +99,10 @@ void ClientPool::take_back(ThreadMemory& memory) {
   at_home_.push_back(&memory);
 }
 
-double ClientPool::math_seconds() const {
+double ClientPool::seconds_of(std::int64_t ThreadMemory::*nanoseconds) const {
   const std::lock_guard lock(mutex_);
   std::int64_t sum = 0;
-  for (const auto& memory : memories_) sum += memory->math_nanoseconds;
-  return static_cast<double>(sum) * 1e-9;
-}
-
-double ClientPool::evaluation_seconds() const {
-  const std::lock_guard lock(mutex_);
-  std::int64_t sum = 0;
-  for (const auto& memory : memories_) sum += memory->evaluation_nanoseconds;
+  for (const auto& memory : memories_) sum += (*memory).*nanoseconds;
   return static_cast<double>(sum) * 1e-9;
 }
 

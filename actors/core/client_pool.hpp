@@ -138,16 +138,18 @@ class ClientPool {
 
   /// Notes the first failure (by time, then client); from now on steps are passed over, not performed.
   void fail(const Step& step, std::string what);
-  /// What `act` throws is a failure of this step, as it is then.
+  /// What `act` throws is a failure of this step, as it is then. False if it has thrown.
   template <class Act>
-  void guard(const Step& step, Act act) {
+  bool guard(const Step& step, Act act) {
     try {
       act();
+      return true;
     } catch (const std::exception& error) {
       fail(step, sentence_of(error));
     } catch (...) {
       fail(step, "something that is no std::exception");
     }
+    return false;
   }
   bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
   std::optional<RunFailure> failure() const;
@@ -168,9 +170,9 @@ class ClientPool {
 
   /// Thread CPU seconds spent in steps so far; complete when nothing is outstanding. With small models a monotonic
   /// clock stands in, because asking for CPU time would cost more than the step.
-  double math_seconds() const;
+  double math_seconds() const { return seconds_of(&ThreadMemory::math_nanoseconds); }
   /// The same for copying and scoring samples.
-  double evaluation_seconds() const;
+  double evaluation_seconds() const { return seconds_of(&ThreadMemory::evaluation_nanoseconds); }
 
   /// A clock for differences, in nanoseconds.
   std::int64_t math_clock() const;
@@ -178,6 +180,7 @@ class ClientPool {
  private:
   ThreadMemory& lend();
   void take_back(ThreadMemory& memory);
+  double seconds_of(std::int64_t ThreadMemory::*nanoseconds) const;
 
   SnapshotSink& snapshots_;
   bool exact_time_;

@@ -38,23 +38,19 @@ void Snapshot::archive(Archive& archive, TensorPool* pool) {
   if (has_tracker) archive_as_tensor(archive, tracker, pool);
 }
 
-std::optional<Sample> SampleGatherer::add(std::uint64_t number, ClientId client, Snapshot snapshot, Score score,
-                                          StationarityPart part, ThreadMemory& memory) {
+std::optional<Sample> SampleGatherer::add(std::uint64_t number, ClientId client, Snapshot snapshot, Scores scores,
+                                          ThreadMemory& memory) {
   InProgress& progress = open_.at(number);
-  progress.early.emplace(client, Scored{std::move(snapshot), std::move(score), std::move(part)});
-  while (!progress.early.empty() && is_next(progress, progress.early.begin()->first)) {
-    count(progress, progress.early.begin()->first, progress.early.begin()->second);
-    progress.early.erase(progress.early.begin());
+  progress.early.emplace(client, std::pair{std::move(snapshot), std::move(scores)});
+  while (!progress.early.empty() && progress.early.begin()->first == progress.sample.header.client(progress.next)) {
+    const auto first = progress.early.extract(progress.early.begin());
+    count(progress, first.key(), first.mapped().first, first.mapped().second);
     ++progress.next;
   }
   if (progress.next < progress.sample.header.clients) return std::nullopt;
   Sample sample = finish(progress, memory);
   open_.erase(number);
   return sample;
-}
-
-bool SampleGatherer::is_next(const InProgress& progress, ClientId client) {
-  return client == progress.sample.header.client(progress.next);
 }
 
 void SampleGatherer::balance(InProgress& progress, ClientId client, const Snapshot& snapshot) {
@@ -97,20 +93,20 @@ Defect SampleGatherer::defect_of(const InProgress& progress) {
   return worst;
 }
 
-void SampleGatherer::count(InProgress& progress, ClientId client, const Scored& scored) {
-  evaluation_.add(progress.consensus, scored.snapshot.model);
-  progress.sample.traffic += scored.snapshot.traffic;
-  balance(progress, client, scored.snapshot);
-  if (evaluation_.composite()) progress.stationarity.add(scored.part.prox_gradient, scored.part.gradient, scored.snapshot.tracker);
+void SampleGatherer::count(InProgress& progress, ClientId client, const Snapshot& snapshot, const Scores& scores) {
+  const Tensor& model = snapshot.model;
+  evaluation_.add(progress.consensus, model);
+  progress.sample.traffic += snapshot.traffic;
+  balance(progress, client, snapshot);
+  if (evaluation_.composite()) progress.stationarity.add(scores.part.prox_gradient, scores.part.gradient, snapshot.tracker);
   if (progress.sample.header.after_unification) {
-    const Tensor& model = scored.snapshot.model;
     if (!progress.first) progress.first = model;
     const bool is_equal = std::memcmp(progress.first.data<std::byte>(), model.data<std::byte>(), model.bytes()) == 0;
     if (!is_equal && !progress.different) progress.different = client;
   }
-  progress.sample.accuracies.push_back(scored.score.accuracy());
-  progress.sample.losses.push_back(scored.score.mean_loss());
-  progress.f1.push_back(scored.score.macro_f1());
+  progress.sample.accuracies.push_back(scores.score.accuracy());
+  progress.sample.losses.push_back(scores.score.mean_loss());
+  progress.f1.push_back(scores.score.macro_f1());
 }
 
 Sample SampleGatherer::finish(InProgress& progress, ThreadMemory& memory) {

@@ -49,6 +49,12 @@ struct StationarityPart {
   Vector<double> gradient{};  ///< of its own loss
 };
 
+/// What is found out about the model of a client.
+struct Scores {
+  Score score;
+  StationarityPart part{};  ///< where stationarity is measured
+};
+
 /// What the learner of this client threw while a model of all clients, or of another one, was scored with its samples.
 struct LearnerFailed : std::runtime_error {
   LearnerFailed(ClientId whose, const char* what) : std::runtime_error(what), client{whose} {}
@@ -69,6 +75,13 @@ class Evaluation {
   virtual const std::optional<Composite>& composite() const = 0;
   /// Costs a full gradient of every client. Only where there is a composite(). Throws LearnerFailed.
   virtual StationarityPart stationarity(ClientId client, const Tensor& model, ThreadMemory& memory) const = 0;
+
+  /// All that a sample asks of a client's model.
+  Scores scores(ClientId client, const Tensor& model, ThreadMemory& memory) const {
+    Scores scores{score(client, model, memory)};
+    if (composite()) scores.part = stationarity(client, model, memory);
+    return scores;
+  }
 };
 
 template <class Real>
@@ -135,15 +148,9 @@ class SampleGatherer {
   void open(const SampleHeader& header) { open_[header.number].sample.header = header; }
 
   /// The finished sample, if this was its last model.
-  std::optional<Sample> add(std::uint64_t number, ClientId client, Snapshot snapshot, Score score, StationarityPart part,
-                            ThreadMemory& memory);
+  std::optional<Sample> add(std::uint64_t number, ClientId client, Snapshot snapshot, Scores scores, ThreadMemory& memory);
 
  private:
-  struct Scored {
-    Snapshot snapshot;
-    Score score;
-    StationarityPart part;
-  };
   struct Sum {
     std::string name;
     std::vector<double> values, sizes;
@@ -159,12 +166,11 @@ class SampleGatherer {
     StationaritySum stationarity;
     Tensor first;                       // model of the first client
     std::optional<ClientId> different;  // the first whose model is not the first client's
-    std::map<ClientId, Scored> early;
+    std::map<ClientId, std::pair<Snapshot, Scores>> early;
     std::uint32_t next = 0;
   };
 
-  static bool is_next(const InProgress& progress, ClientId client);
-  void count(InProgress& progress, ClientId client, const Scored& scored);
+  void count(InProgress& progress, ClientId client, const Snapshot& snapshot, const Scores& scores);
   static void balance(InProgress& progress, ClientId client, const Snapshot& snapshot);
   static Defect defect_of(const InProgress& progress);
   Sample finish(InProgress& progress, ThreadMemory& memory);

@@ -5,57 +5,64 @@ namespace rubato {
 namespace {
 
 // What a learner throws while it is scored is a failure of its client, like any other, also with the model of another.
-template <class Work, class Do>
-void guarded(RunControl& control, const Work& work, Do&& act) {
-  const auto fail = [&](const char* what, ClientId client) {
-    control.client_pool.fail({.kind = StepKind::measure, .client = client, .index = work.sample, .at = work.at}, what);
-    control.close_model(false);
-  };
-  try {
-    act();
-  } catch (const LearnerFailed& failed) {
-    fail(failed.what(), failed.client);
-  } catch (const std::exception& error) {
-    fail(error.what(), work.client);
-  } catch (...) {
-    fail("something that is no std::exception", work.client);
+template <class Act>
+void guarded(RunControl& control, const ModelToScore& work, Act act) {
+  Step step{.kind = StepKind::measure, .client = work.client, .index = work.sample, .at = work.at};
+  const bool is_done = control.client_pool.guard(step, [&] {
+    try {
+      act();
+    } catch (const LearnerFailed& failed) {
+      step.client = failed.client;
+      throw;
+    }
+  });
+  if (!is_done) control.close_model(false);
+}
+
+class EvaluatorActor final : public HandedActor {
+ public:
+  EvaluatorActor(caf::actor_config& config, RunControl& control) : HandedActor(config), control_{control} {}
+  caf::behavior make_behavior() override {
+    return {[this](const ModelToScore& work) { guarded(control_, work, [&] { score(work); }); }};
   }
-}
 
-}  // namespace
+ private:
+  void score(const ModelToScore& work) {
+    const BusyWorker busy(control_);
+    if (control_.is_closed.load()) return;
+    ClientPool::Lease memory(control_.client_pool);
+    const std::int64_t since = control_.client_pool.math_clock();
+    Scores scores = control_.evaluation.scores(work.client, work.snapshot.model, *memory);
+    (*memory).evaluation_nanoseconds += control_.client_pool.math_clock() - since;
+    hand(control_.gatherer, ScoredModel{work, std::move(scores)});
+  }
 
-caf::behavior EvaluatorActor::make_behavior() {
-  return {[this](const ModelToScore& work) { guarded(control_, work, [&] { score(work); }); }};
-}
+  RunControl& control_;
+};
 
-void EvaluatorActor::score(const ModelToScore& work) {
-  const BusyWorker busy(control_);
-  if (control_.is_closed.load()) return;
-  ClientPool::Lease memory(control_.client_pool);
-  const std::int64_t since = control_.client_pool.math_clock();
-  Score score = control_.evaluation.score(work.client, work.snapshot.model, *memory);
-  StationarityPart part;
-  if (control_.evaluation.composite()) part = control_.evaluation.stationarity(work.client, work.snapshot.model, *memory);
-  (*memory).evaluation_nanoseconds += control_.client_pool.math_clock() - since;
-  hand(control_.gatherer, ScoredModel{work.sample, work.client, work.at, work.snapshot, std::move(score), std::move(part)});
-}
+class GathererActor final : public HandedActor {
+ public:
+  GathererActor(caf::actor_config& config, RunControl& control, std::function<void(const Sample&)> on_sample)
+      : HandedActor(config), control_{control}, gatherer_{control.evaluation}, on_sample_{std::move(on_sample)} {}
+  caf::behavior make_behavior() override {
+    return {
+        [this](const SampleOpens& opens) { gatherer_.open(opens.header); },
+        [this](ScoredModel& scored) { guarded(control_, scored.model, [&] { gather(scored.model, scored.scores); }); },
+    };
+  }
 
-caf::behavior GathererActor::make_behavior() {
-  return {
-      [this](const SampleOpens& opens) { gatherer_.open(opens.header); },
-      [this](ScoredModel& scored) { guarded(control_, scored, [&] { gather(scored); }); },
-  };
-}
+ private:
+  void gather(ModelToScore& model, Scores& scores) {
+    ClientPool::Lease memory(control_.client_pool);
+    const auto sample = gatherer_.add(model.sample, model.client, std::move(model.snapshot), std::move(scores), *memory);
+    if (sample) on_sample_(*sample);
+    control_.close_model(sample.has_value());
+  }
 
-void GathererActor::gather(ScoredModel& scored) {
-  ClientPool::Lease memory(control_.client_pool);
-  const auto sample = gatherer_.add(scored.sample, scored.client, std::move(scored.snapshot), std::move(scored.score),
-                                    std::move(scored.part), *memory);
-  if (sample) on_sample_(*sample);
-  control_.close_model(sample.has_value());
-}
-
-namespace {
+  RunControl& control_;
+  SampleGatherer gatherer_;
+  std::function<void(const Sample&)> on_sample_;
+};
 
 class BalanceProbe final : public Probe {
  public:
@@ -83,6 +90,13 @@ class TrackerProbe final : public Probe {
 
 }  // namespace
 
+void spawn_evaluators(caf::actor_system& system, RunControl& control, std::function<void(const Sample&)> on_sample) {
+  constexpr auto quiet = caf::hidden + caf::lazy_init;
+  for (int i = 0; i < control.workers; ++i)
+    control.evaluators.push_back(system.spawn<EvaluatorActor, quiet>(std::ref(control)));
+  control.gatherer = system.spawn<GathererActor, quiet>(std::ref(control), std::move(on_sample));
+}
+
 Snapshot take_snapshot(const Step& step, const Performer& performer, const Evaluation& evaluation, ThreadMemory& memory) {
   Snapshot snapshot{performer.snapshot(memory), performer.traffic(), {}, {}};
   BalanceProbe probe(snapshot.balance);
@@ -98,8 +112,7 @@ Snapshot take_snapshot(const Step& step, const Performer& performer, const Evalu
 void SnapshotSender::on_measure(const Step& step, const Performer& performer, ThreadMemory& memory) {
   Snapshot snapshot = take_snapshot(step, performer, control_->evaluation, memory);
   control_->client_pool.outstanding.fetch_add(1);  // until it is gathered: models to score are bounded like steps
-  const caf::actor& evaluator = control_->evaluators[step.client.value % control_->evaluators.size()];
-  hand(evaluator, ModelToScore{step.index, step.client, step.at, std::move(snapshot)});
+  control_->evaluate({step.index, step.client, step.at, std::move(snapshot)});
 }
 
 }  // namespace rubato

@@ -7,32 +7,9 @@
 
 namespace rubato {
 
-/// Scores one model after the other.
-class EvaluatorActor final : public HandedActor {
- public:
-  EvaluatorActor(caf::actor_config& config, RunControl& control) : HandedActor(config), control_{control} {}
-  caf::behavior make_behavior() override;
-
- private:
-  void score(const ModelToScore& work);
-
-  RunControl& control_;
-};
-
-/// Adds scored models up and hands finished samples to `on_sample`, in the gatherer's thread of the moment.
-class GathererActor final : public HandedActor {
- public:
-  GathererActor(caf::actor_config& config, RunControl& control, std::function<void(const Sample&)> on_sample)
-      : HandedActor(config), control_{control}, gatherer_{control.evaluation}, on_sample_{std::move(on_sample)} {}
-  caf::behavior make_behavior() override;
-
- private:
-  void gather(ScoredModel& scored);
-
-  RunControl& control_;
-  SampleGatherer gatherer_;
-  std::function<void(const Sample&)> on_sample_;
-};
+/// Adds evaluators, which score one model after the other, and the gatherer of their scores to the run. The gatherer hands
+/// finished samples to `on_sample`, in its thread of the moment.
+void spawn_evaluators(caf::actor_system& system, RunControl& control, std::function<void(const Sample&)> on_sample);
 
 /// What a measure step asks for.
 Snapshot take_snapshot(const Step& step, const Performer& performer, const Evaluation& evaluation, ThreadMemory& memory);

@@ -35,12 +35,8 @@ struct ModelToScore {
 };
 
 struct ScoredModel {
-  std::uint64_t sample;
-  ClientId client;
-  Time at;
-  Snapshot snapshot;
-  Score score;
-  StationarityPart part;
+  ModelToScore model;
+  Scores scores;
 };
 
 /// To the gatherer: a sample begins; models of so many clients will come.
@@ -54,7 +50,7 @@ struct RunControl {
 
   ClientPool& client_pool;
   const Evaluation& evaluation;
-  std::vector<caf::actor> clients;
+  std::vector<caf::actor> clients;  ///< by client; null: at another host
   std::vector<caf::actor> evaluators;
   caf::actor gatherer;
   caf::actor conductor;
@@ -79,6 +75,10 @@ struct RunControl {
   bool is_done = false;
   bool is_paused = false;  ///< guarded: nothing moves until the thread that called for the run has said go_on()
 
+  void evaluate(ModelToScore model) {
+    const caf::actor& evaluator = evaluators[model.client.value % evaluators.size()];
+    hand(evaluator, std::move(model));
+  }
   /// A model of a sample is dealt with, for better or worse.
   void close_model(bool ends_sample) {
     if (ends_sample) --open_samples;
@@ -109,6 +109,12 @@ struct RunControl {
   void close() {
     is_closed.store(true);
     while (busy.load() > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  /// Actors must not outlive the run: an idle one ends when nothing refers to it any more.
+  void let_go() {
+    clients.clear();
+    evaluators.clear();
+    gatherer = conductor = nullptr;
   }
 };
 

@@ -177,8 +177,7 @@ void HostProgress::put_snapshot(const Step& measured, std::optional<Snapshot> sn
   const std::shared_lock lock(stage_mutex_);
   if (!control_) return;
   if (!snapshot) return control_->close_model(false);
-  const caf::actor& evaluator = control_->evaluators[measured.client.value % control_->evaluators.size()];
-  hand(evaluator, ModelToScore{measured.index, measured.client, measured.at, std::move(*snapshot)});
+  control_->evaluate({measured.index, measured.client, measured.at, std::move(*snapshot)});
 }
 
 void HostProgress::on_notice(HostId from, const Parcel& parcel) {

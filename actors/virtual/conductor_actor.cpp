@@ -123,16 +123,15 @@ std::uint64_t ConductorActor::slice() const {
 // nobody waits for ever.
 template <class Act>
 void ConductorActor::guarded(Act act) {
-  const auto fail = [&](const char* what) {
-    control_.client_pool.fail({.client = no_client, .at = source_.now(), .entries = {}}, what);
-  };
-  try {
-    act();
-  } catch (const std::exception& error) {
-    fail(error.what());
-  } catch (...) {
-    fail("something that is no std::exception");
-  }
+  Step step{.client = no_client, .entries = {}};
+  control_.client_pool.guard(step, [&] {
+    try {
+      act();
+    } catch (...) {
+      step.at = source_.now();
+      throw;
+    }
+  });
 }
 
 void ConductorActor::walk_a_slice() {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "actors/core/caf.hpp"
-#include "actors/virtual/client_actor.hpp"
 
 namespace rubato {
 
@@ -15,7 +14,42 @@ constexpr std::size_t block_bytes = 960;
 constexpr std::size_t small_block_bytes = 360;
 constexpr std::size_t small_payload = 4096;  // bytes; room for one is made per client before the run
 
-constexpr auto quiet = caf::hidden + caf::lazy_init;
+/// One client as an actor: performs its steps in order, waits for payloads, never for anything else. A neighbour that
+/// publishes what it waits for runs it on the spot, unless another thread is free: a message saved, and its memory is
+/// still warm.
+class ClientActor final : public HandedActor {
+ public:
+  ClientActor(caf::actor_config& config, RunControl& control, std::uint32_t client)
+      : HandedActor(config), control_{control}, me_{*control.client_pool.clients[client]} {}
+
+  caf::behavior make_behavior() override {
+    return {
+        [this](StepsForYou) {
+          if (me_.enter()) run();  // else a neighbour runs it at this moment and will look again
+        },
+        [this](YourTurn) { run(); },
+    };
+  }
+
+ private:
+  void run() {
+    const BusyWorker busy(control_);
+    ClientPool::Lease memory(control_.client_pool);
+    const auto give_away = [this](Client& woken) {
+      if (!control_.has_idle_worker()) return false;
+      hand(control_.clients[woken.id().value], YourTurn{});
+      return true;
+    };
+    run_with_neighbours(me_, control_.client_pool, *memory, give_away, [this](std::int64_t performed) {
+      const std::int64_t left = control_.client_pool.outstanding.fetch_sub(performed) - performed;
+      const bool is_awaited = left <= control_.wake_at.load() || control_.client_pool.answer.load() >= 0;
+      if (control_.conductor_sleeps.load() && is_awaited) control_.wake_conductor();
+    });
+  }
+
+  RunControl& control_;
+  Client& me_;
+};
 
 }  // namespace
 
@@ -48,7 +82,7 @@ void VirtualRun::perform(StepSource& source, StepDispatcher& dispatcher, const C
     Peers* peers;
     ~End() {
       if (peers) peers->detach();
-      virtual_run.let_go();
+      virtual_run.control_.let_go();
     }
   } end{*this, peers};
   spawn_all(*system, source, dispatcher, credit, peers);
@@ -79,32 +113,12 @@ void VirtualRun::make_clients(const Task& task, const ClientViews& views, const 
 
 void VirtualRun::spawn_all(caf::actor_system& system, StepSource& source, StepDispatcher& dispatcher, const Credit& credit,
                            Peers* peers) {
-  control_.clients.reserve(client_pool_.clients.size());
-  for (std::uint32_t i = 0; i < client_pool_.clients.size(); ++i)
-    control_.clients.push_back(client_pool_.clients[i] ? spawn_client(system, i) : caf::actor{});
-  if (evaluates_) spawn_evaluators(system);
-  control_.conductor =
-      system.spawn<ConductorActor, quiet>(std::ref(control_), std::ref(source), std::ref(dispatcher), credit, peers);
-}
-
-// Ready before the start.
-caf::actor VirtualRun::spawn_client(caf::actor_system& system, std::uint32_t client) {
-  return system.spawn<ClientActor, caf::hidden>(std::ref(control_), client);
-}
-
-void VirtualRun::spawn_evaluators(caf::actor_system& system) {
-  for (unsigned i = 0; i < options_.threads; ++i)
-    control_.evaluators.push_back(system.spawn<EvaluatorActor, quiet>(std::ref(control_)));
-  control_.gatherer =
-      system.spawn<GathererActor, quiet>(std::ref(control_), [this](const Sample& sample) { reporter_->take(sample); });
-}
-
-// Actors must not outlive the run: an idle one ends when nobody knows it any more.
-void VirtualRun::let_go() {
-  control_.clients.clear();
-  control_.evaluators.clear();
-  control_.gatherer = nullptr;
-  control_.conductor = nullptr;
+  control_.clients.resize(client_pool_.clients.size());
+  for (std::uint32_t i = 0; i < client_pool_.clients.size(); ++i)  // ready before the start
+    if (client_pool_.clients[i]) control_.clients[i] = system.spawn<ClientActor, caf::hidden>(std::ref(control_), i);
+  if (evaluates_) spawn_evaluators(system, control_, [this](const Sample& sample) { reporter_->take(sample); });
+  control_.conductor = system.spawn<ConductorActor, caf::hidden + caf::lazy_init>(std::ref(control_), std::ref(source),
+                                                                                 std::ref(dispatcher), credit, peers);
 }
 
 }  // namespace rubato

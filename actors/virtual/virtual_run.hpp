@@ -17,8 +17,8 @@ namespace rubato {
 
 class VirtualRun {
  public:
-  /// Measure steps go to `probe` if there is one, else to the evaluators. `cast`: who is played here, by client; empty:
-  /// everybody. Task, options and probe outlive the play.
+  /// Measure steps go to `probe` if there is one, else to the evaluators. `cast`: which clients are performed here; empty:
+  /// all of them. Task, options and probe outlive the run.
   VirtualRun(const Task& task, const RunOptions& options, const ClientViews& views, SnapshotSink* probe = nullptr,
              const std::vector<bool>& cast = {});
 
@@ -38,9 +38,6 @@ class VirtualRun {
   void make_clients(const Task& task, const ClientViews& views, const std::vector<bool>& cast);
   void make_room(const Task& task, std::size_t clients);
   void spawn_all(caf::actor_system& system, StepSource& source, StepDispatcher& dispatcher, const Credit& credit, Peers* peers);
-  caf::actor spawn_client(caf::actor_system& system, std::uint32_t client);
-  void spawn_evaluators(caf::actor_system& system);
-  void let_go();
 
   const RunOptions& options_;
   SnapshotSender sender_;

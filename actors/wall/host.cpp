@@ -124,26 +124,20 @@ void WallHost::perform(bool is_late, const std::function<void(const WallCheckpoi
 }
 
 void WallHost::spawn_all(caf::actor_system& system) {
-  actors_.resize(by_client_.size());
+  control_.clients.resize(by_client_.size());
   for (auto& client : clients_)
-    actors_[client->id().value] =
+    control_.clients[client->id().value] =
         system.spawn<WallActor, caf::hidden>(std::ref(control_), std::ref(*client), [this] { handled(); });
-  for (unsigned i = 0; i < options_.threads; ++i)
-    control_.evaluators.push_back(system.spawn<EvaluatorActor, caf::hidden + caf::lazy_init>(std::ref(control_)));
-  control_.gatherer = system.spawn<GathererActor, caf::hidden + caf::lazy_init>(
-      std::ref(control_), [this](const Sample& sample) { close_sample(sample); });
+  spawn_evaluators(system, control_, [this](const Sample& sample) { close_sample(sample); });
 }
 
-// Actors must not outlive the run: an idle one ends when nobody knows it any more.
 void WallHost::let_go() {
   {
     const std::lock_guard lock(door_);
     is_open_ = false;
   }
   control_.close();  // after a failure, or when the drain took too long, some are still at work
-  actors_.clear();
-  control_.evaluators.clear();
-  control_.gatherer = nullptr;
+  control_.let_go();
 }
 
 void WallHost::every(Duration period, std::uint64_t number, std::function<void(std::uint64_t)> act) {
@@ -304,7 +298,7 @@ void WallHost::post_if_own(ClientId client, WallEvent event) {
 
 void WallHost::post(ClientId client, WallEvent event) {
   open_work_.fetch_add(1, std::memory_order_relaxed);
-  hand(actors_[client.value], std::move(event));
+  hand(control_.clients[client.value], std::move(event));
 }
 
 void WallHost::post_to_all(const WallEvent& event) {

@@ -84,7 +84,7 @@ class WallHost final : public ClientNetwork {
   void saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) override;
 
  private:
-  enum class Phase { running, draining, measuring, over };
+  enum class Phase { running, draining, over };
 
   struct Presence {
     bool is_here = true;
@@ -137,7 +137,6 @@ class WallHost final : public ClientNetwork {
   Reporter reporter_;
   std::vector<std::unique_ptr<WallClient>> clients_;  // of this host, ascending
   std::vector<WallClient*> by_client_;                // null: elsewhere
-  std::vector<caf::actor> actors_;                    // by client
   std::shared_ptr<std::vector<ClientId>> measured_;
   bool is_state_ = false;  // what clients send says all of it: a newer letter makes an older one needless, if nobody waits for that
 

@@ -33,10 +33,8 @@ void sample_last(const std::vector<FinalClient>& last, const Task& task, WallHos
   ClientPool::Lease memory(host.client_pool());
   for (const FinalClient& client : last) {
     if (!client.is_here) continue;
-    Score score = task.evaluation().score(client.client, client.snapshot.model, *memory);
-    StationarityPart part;
-    if (task.evaluation().composite()) part = task.evaluation().stationarity(client.client, client.snapshot.model, *memory);
-    if (const auto sample = gatherer.add(header.number, client.client, client.snapshot, std::move(score), std::move(part), *memory))
+    Scores scores = task.evaluation().scores(client.client, client.snapshot.model, *memory);
+    if (const auto sample = gatherer.add(header.number, client.client, client.snapshot, std::move(scores), *memory))
       host.close_sample(*sample);
   }
 }
