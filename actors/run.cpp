@@ -40,10 +40,9 @@ class RecordOnly final : public StepSink {
 };
 
 std::size_t forecast_dimension(const Experiment& experiment, const RunOptions& options) {
-  const bool is_double = experiment.precision == Scalar::float64;
-  if (is_double && options.own_double.learner) return static_cast<std::size_t>(own_learner(options.own_double, {0})->dimension());
-  if (!is_double && options.own_float.learner) return static_cast<std::size_t>(own_learner(options.own_float, {0})->dimension());
-  return dimension_of(experiment, options.data_dir);
+  return with_own_parts(experiment, options, [&](const auto& own) {
+    return own.learner ? static_cast<std::size_t>(own_learner(own, {0})->dimension()) : dimension_of(experiment, options.data_dir);
+  });
 }
 
 RunResult walk_timing(Timing& timing, const RunOptions& options, RunResult result) {

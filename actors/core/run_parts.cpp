@@ -18,12 +18,6 @@ using config::Experiment;
 
 constexpr std::size_t most_kept_bytes = std::size_t{1} << 29;  // of final models, in the result and in models.npy
 
-template <class Real>
-ResolvedAlgorithm resolve_own_algorithm(const OwnParts<Real>& own, const Experiment& experiment) {
-  const bool in_rounds = experiment.protocol.kind == ProtocolKind::rounds;
-  return {own.needs, own.merge, own.share, in_rounds ? ProtocolKind::rounds : ProtocolKind::push, nullptr};
-}
-
 // The lowest eigenvalue of the neighbour average: exact on undirected regular graphs, else its bound -1.
 double lowest_eigenvalue(const Graph& graph) {
   constexpr std::size_t few = 2000;
@@ -76,33 +70,34 @@ bool rows_sum_to_one(Weights weights) {
   return weights == Weights::row || weights == Weights::doubly || weights == Weights::averaging;
 }
 
-}  // namespace
-
-config::Experiment validate(const Experiment& experiment, const RunOptions& options) {
-  const bool is_double = experiment.precision == Scalar::float64;
-  std::vector<std::string_view> own;
-  if (is_double ? !!options.own_double.learner : !!options.own_float.learner) own = {"data", "model"};
-  if (is_double ? !!options.own_double.algorithm : !!options.own_float.algorithm) own.push_back("algorithm");
-  return config::validate(experiment, own);
-}
-
+// Throws std::invalid_argument if this build computes with other instructions than the experiment asks for.
 void refuse_other_arithmetic(const Experiment& experiment) {
   if (experiment.isa == "auto" || experiment.isa == instruction_set()) return;
   throw std::invalid_argument("isa = \"" + experiment.isa + "\": this build computes with " + instruction_set() +
                               "; build for the other, or write isa = \"auto\"");
 }
 
-// What the algorithm asks of its protocol: the program's own word, or the catalogue's.
+}  // namespace
+
+config::Experiment validate(const Experiment& experiment, const RunOptions& options) {
+  return with_own_parts(experiment, options, [&](const auto& own) {
+    std::vector<std::string_view> brought;
+    if (own.learner) brought = {"data", "model"};
+    if (own.algorithm) brought.push_back("algorithm");
+    return config::validate(experiment, brought);
+  });
+}
+
 ResolvedAlgorithm resolve_algorithm_of_run(const Experiment& experiment, const RunOptions& options) {
-  const bool is_double = experiment.precision == Scalar::float64;
-  if (is_double && options.own_double.algorithm) return resolve_own_algorithm(options.own_double, experiment);
-  if (!is_double && options.own_float.algorithm) return resolve_own_algorithm(options.own_float, experiment);
-  return resolve_algorithm(experiment);
+  const bool in_rounds = experiment.protocol.kind == ProtocolKind::rounds;
+  return with_own_parts(experiment, options, [&](const auto& own) -> ResolvedAlgorithm {
+    if (!own.algorithm) return resolve_algorithm(experiment);
+    return {own.needs, own.merge, own.share, in_rounds ? ProtocolKind::rounds : ProtocolKind::push, nullptr};
+  });
 }
 
 std::unique_ptr<Task> make_task(const Experiment& experiment, const RunOptions& options) {
-  if (experiment.precision == Scalar::float64) return make_task<double>(experiment, options.data_dir, options.own_double);
-  return make_task<float>(experiment, options.data_dir, options.own_float);
+  return with_own_parts(experiment, options, [&](const auto& own) { return make_task(experiment, options.data_dir, own); });
 }
 
 Preparation::Preparation(const Experiment& experiment, const RunOptions& options)

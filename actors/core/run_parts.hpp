@@ -16,8 +16,11 @@
 
 namespace rubato {
 
-/// Throws std::invalid_argument if this build computes with other instructions than the experiment asks for.
-void refuse_other_arithmetic(const config::Experiment& experiment);
+/// What `use` makes of the parts that the options bring along for the experiment's precision.
+template <class Use>
+auto with_own_parts(const config::Experiment& experiment, const RunOptions& options, Use use) {
+  return experiment.precision == Scalar::float64 ? use(options.own_double) : use(options.own_float);
+}
 
 /// The experiment as it is run (config::validate); what the options bring along is not judged.
 config::Experiment validate(const config::Experiment& experiment, const RunOptions& options);
@@ -58,9 +61,9 @@ bool is_among(const std::vector<ClientId>& ascending, ClientId client);
 std::string timeline_of(const std::vector<StepHash>& hashes, const std::vector<ClientId>& absent);
 
 void describe_timing(const Timing& timing, const Conductor& conductor, RunResult& result);
-/// Times and memory.
 /// What the clients have spent, from the counts of each.
 void describe_energy(const Timing& timing, RunResult& result);
+/// Times and memory.
 void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& result);
 /// Of this process, so far.
 std::uint64_t peak_rss_bytes();

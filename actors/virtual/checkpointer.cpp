@@ -15,15 +15,29 @@ namespace rubato {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-constexpr std::uint64_t walked_slice = 1 << 18;
-
-RunIdentity identity_of(const config::Experiment& experiment, const RunOptions& options, const Task& task) {
-  return {version(), fingerprint(experiment), arithmetic(), task.data_digest(), options.checks};
+SlotIndex ResumingDispatcher::open_slot(std::uint32_t receivers) {
+  const SlotIndex slot = dispatcher_.open_slot(receivers);
+  if (slot >= names_.size()) names_.resize(std::max<std::size_t>(slot + 1, 2 * names_.size()));
+  names_[slot] = ++publications_;
+  return slot;
 }
 
-}  // namespace
+void ResumingDispatcher::perform(const Step& step) {
+  if (!passes_over_) return dispatcher_.perform(step);
+  dispatcher_.record(step);
+  client_pool_.settle(step, {});
+}
+
+void ResumingDispatcher::open_sample(const SampleHeader& header) {
+  if (!passes_over_) dispatcher_.open_sample(header);
+}
+
+std::vector<ResumingDispatcher::Named> ResumingDispatcher::payloads() const {
+  std::vector<Named> payloads;
+  client_pool_.slots.visit_in_use([&](SlotIndex slot) { payloads.push_back({names_[slot], slot}); });
+  std::ranges::sort(payloads);
+  return payloads;
+}
 
 bool Checkpointer::is_asked_for(const config::Experiment& experiment, const RunOptions& options) {
   return !options.resume_from.empty() || (!options.checkpoints.empty() && experiment.checkpoint_every > 0);
@@ -35,7 +49,7 @@ Checkpointer::Checkpointer(const config::Experiment& experiment, const RunOption
       virtual_run_{virtual_run},
       client_pool_{virtual_run.client_pool()},
       dispatcher_{dispatcher, virtual_run.client_pool(), !options.resume_from.empty()},
-      identity_{identity_of(experiment, options, task)},
+      identity_{version(), fingerprint(experiment), arithmetic(), task.data_digest(), options.checks},
       until_{Time{from_seconds(experiment.until)}},
       every_{options.checkpoints.empty() || experiment.checkpoint_every == 0
                  ? Duration::zero()
@@ -75,17 +89,18 @@ void Checkpointer::refuse_other(const fs::path& file) const {
   compare("build or machine", theirs.arithmetic, identity_.arithmetic);
   compare("experiment", theirs.experiment, identity_.experiment);
   compare("data set", theirs.data, identity_.data);
+  const std::string check = theirs.is_checked ? "with --check" : "without --check";
   if (theirs.is_checked != identity_.is_checked)
-    throw std::invalid_argument(file.string() + " is of a run " + (theirs.is_checked ? "with" : "without") +
-                                " --check: resume it " + (theirs.is_checked ? "with" : "without") + " --check");
+    throw std::invalid_argument(file.string() + " is of a run " + check + ": resume it " + check);
 }
 
 void Checkpointer::walk_again(const fs::path& file) {
+  constexpr std::uint64_t slice = 1 << 18;
   Conductor& conductor = *conductor_;
   const Answers& answers = earlier_.answers;
   std::size_t answered = 0;
   conductor.pause_after(earlier_.at);
-  while (conductor.walk(walked_slice) && !conductor.is_paused()) {
+  while (conductor.walk(slice) && !conductor.is_paused()) {
     if (conductor.awaits_answer()) {
       if (answered == answers.size()) break;
       conductor.answer(answers[answered++]);
@@ -141,13 +156,11 @@ void Checkpointer::set_next_mark(Time next_event) {
 }
 
 void Checkpointer::on_pause() {
-  if (!client_pool_.has_failed()) {
-    try {
+  if (!client_pool_.has_failed()) try {
       write();
     } catch (const std::system_error& error) {
       throw RunFailed(error.what());
     }
-  }
   set_next_mark(conductor_->next_event());
 }
 

@@ -12,8 +12,6 @@ namespace rubato {
 
 namespace fs = std::filesystem;
 
-void RunIdentity::archive(Archive& archive) { archive(rubato, arithmetic, data, is_checked); }
-
 void RunCheckpoint::archive(Archive& archive) {
   archive(identity, number, at, steps, events, timeline, answers);
   archive(wall_seconds, math_seconds, evaluation_seconds, peak_payload_bytes);

@@ -9,7 +9,7 @@
 
 #include "actors/core/evaluation.hpp"
 #include "actors/core/sealed_file.hpp"
-#include "actors/virtual/answers.hpp"
+#include "runtime/archive.hpp"
 #include "runtime/payload.hpp"
 #include "runtime/time.hpp"
 
@@ -23,7 +23,28 @@ struct RunIdentity {
   std::string data;         ///< digest of samples and start model
   bool is_checked = false;  ///< takes the samples of --check
 
-  void archive(Archive& archive);
+  void archive(Archive& archive) { archive(rubato, arithmetic, data, is_checked); }
+};
+
+/// What the clients of a run have answered to the questions of its timing, one bit each.
+class Answers {
+ public:
+  std::size_t size() const { return count_; }
+  void add(bool yes) {
+    if (count_ % 8 == 0) bits_.push_back(0);
+    if (yes) bits_.back() = static_cast<std::uint8_t>(bits_.back() | 1u << count_ % 8);
+    ++count_;
+  }
+  bool operator[](std::size_t i) const { return bits_[i / 8] >> i % 8 & 1; }
+
+  void archive(Archive& archive) {
+    archive(count_, bits_);
+    if (bits_.size() != count_ / 8 + (count_ % 8 > 0)) throw BadArchive("the answers are not as many as they should be");
+  }
+
+ private:
+  std::uint64_t count_ = 0;
+  std::vector<std::uint8_t> bits_;
 };
 
 /// What a checkpoint says before the states of the clients and the payloads under way.
