@@ -8,6 +8,9 @@
 
 #include "actors/core/run_parts.hpp"
 #include "actors/core/timing_check.hpp"
+#include "actors/host_run.hpp"
+#include "actors/hosts/membership.hpp"
+#include "actors/hosts/virtual_host.hpp"
 #include "actors/virtual/checkpointer.hpp"
 #include "actors/virtual/conductor_actor.hpp"
 #include "actors/virtual/virtual_run.hpp"
@@ -15,6 +18,9 @@
 #include "algos/arithmetic.hpp"
 #include "experiment/build/learners.hpp"
 #include "experiment/digest.hpp"
+#include "experiment/file/fingerprint.hpp"
+#include "experiment/roster.hpp"
+#include "results/summary.hpp"
 #include "runtime/engine/scripted.hpp"
 
 namespace rubato {
@@ -103,6 +109,16 @@ RunResult perform_timing(Preparation& parts, const Experiment& experiment, const
   return result;
 }
 
+// A host that watches the invariants takes more samples: all do or none.
+std::string shared_run(const Experiment& experiment, const RunOptions& options) {
+  const std::string own = fingerprint(experiment);
+  if (!options.checks) return own;
+  const std::string checked = own + " checked";
+  Sha256 sum;
+  sum.add(std::as_bytes(std::span{checked}));
+  return sum.hex();
+}
+
 }  // namespace
 
 RunResult run(const Experiment& given, const RunOptions& options) {
@@ -159,6 +175,24 @@ RunResult replay(const Experiment& given, const std::vector<std::filesystem::pat
     if (!is_among(absent, {i})) models.add(virtual_run.client_pool().clients[i]->performer().model_bytes());
   result.digests = {models.hex(), timeline_of(script->hashes(), absent)};
   return result;
+}
+
+RunResult run_host(const Experiment& given, const RunOptions& options, const HostOptions& host, Transport& transport) {
+  if (options.threads == 0) throw std::invalid_argument("threads must be at least 1");
+  const Experiment experiment = validate(given, options);
+  if (options.dry_run) throw std::invalid_argument("a dry run needs no other hosts: use rubato run --dry-run");
+  if (experiment.clock == config::ClockKind::virtual_time && experiment.checkpoint_every > 0)
+    throw std::invalid_argument(
+        "checkpoint_every: a virtual run over several hosts writes no checkpoints; leave it out, "
+        "or use rubato run");
+  Preparation parts(experiment, options);
+  const bool is_virtual = experiment.clock == config::ClockKind::virtual_time;
+  const HostInfo self{shared_run(experiment, options), arithmetic(), version(), host.life, is_virtual, std::nullopt};
+  Membership membership(
+      transport, {.names = host_names(experiment), .self = self, .lost_after = from_seconds(experiment.hosts.lost_after)});
+  if (is_virtual) return perform_virtual_host(experiment, std::move(parts), options, membership, transport, host.on_missing);
+  parts.read_data(experiment, options);
+  return perform_wall_host(parts, experiment, options, membership, transport, host);
 }
 
 }  // namespace rubato

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "experiment/own_parts.hpp"
 #include "results/run_result.hpp"
@@ -52,6 +53,15 @@ struct RunOptions {
   /// Makes the clients in another order, with other things in between, so that their memory lies elsewhere. Changes
   /// nothing else: for tests.
   std::uint64_t shuffle_memory = 0;
+};
+
+/// What a host of a run is told beside the experiment.
+struct HostOptions {
+  std::uint64_t life = 0;         ///< grows with every start of this host
+  std::filesystem::path folder;   ///< real time: where its checkpoints are kept; empty: nowhere
+  bool has_earlier_life = false;  ///< real time: goes on with the record, and with a checkpoint if there is one
+  /// Called about once a second with the hosts that are missing at the start, on the thread that called run_host().
+  std::function<void(const std::vector<std::string>& names)> on_missing;
 };
 
 }  // namespace rubato

@@ -12,8 +12,8 @@ namespace {
 
 std::uint32_t deliveries(const StepEntry& entry) { return entry.lost ? 0 : 1u + entry.copies; }
 
-GoodsName snapshot_name(const Step& step, std::size_t clients) {
-  return {GoodsKind::snapshot, step.index * clients + step.client.value};
+ItemName snapshot_name(const Step& step, std::size_t clients) {
+  return {ItemKind::snapshot, step.index * clients + step.client.value};
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ void HostDispatcher::publish_own(const Step& step, Message& message) {
     remote->left += deliveries(entry);
   }
   if (hosts.empty()) return;
-  items_.promise({GoodsKind::payload, message.number}, std::move(hosts));
+  items_.promise({ItemKind::payload, message.number}, std::move(hosts));
   const std::lock_guard lock(mutex_);
   to_come_.emplace(step.entries.front().slot, Published{message.number, std::move(by_place)});
 }
@@ -85,11 +85,11 @@ void HostDispatcher::on_published(const Step& step, const Payload& payload) {
     published = std::move(promised->second);
     to_come_.erase(promised);
   }
-  items_.deliver({GoodsKind::payload, published.number}, [payload, hosts = std::move(published.by_place)](HostId to) {
+  items_.deliver({ItemKind::payload, published.number}, [payload, hosts = std::move(published.by_place)](HostId to) {
     std::vector<std::uint32_t> places;
     for (std::uint32_t place = 0; place < hosts.size(); ++place)
       if (hosts[place] == to) places.push_back(place);
-    return goods_of(payload, places);
+    return packed_payload(payload, places);
   });
 }
 
@@ -98,13 +98,13 @@ void HostDispatcher::fetch(const StepEntry& entry, Message& message) {
   if (message.owner == run_.self() || message.is_wanted) return;
   message.is_wanted = true;
   run_.count_empty_slots(-1);
-  const auto receive = [this, slot = entry.slot, is_model = message.is_model](std::optional<Item> goods) {
-    std::optional<Payload> payload = goods ? payload_of(std::move(*goods), run_.owners().size()) : Payload{};
-    if (!payload || (goods && is_model && !this->is_model(payload->common[0]))) return false;
+  const auto receive = [this, slot = entry.slot, is_model = message.is_model](std::optional<Item> item) {
+    std::optional<Payload> payload = item ? payload_of(std::move(*item), run_.owners().size()) : Payload{};
+    if (!payload || (item && is_model && !this->is_model(payload->common[0]))) return false;
     run_.put(slot, std::move(*payload));
     return true;
   };
-  items_.want({GoodsKind::payload, message.number}, message.owner, receive);
+  items_.want({ItemKind::payload, message.number}, message.owner, receive);
 }
 
 // One receiver of the message is done with it, as far as the timing goes.
@@ -130,22 +130,22 @@ void HostDispatcher::note_abroad(Message& message, HostId host, bool is_needed) 
   for (Abroad& remote : message.remote) {
     if (remote.host != host) continue;
     remote.is_needed = remote.is_needed || is_needed;
-    if (--remote.left == 0 && !remote.is_needed) items_.let_go({GoodsKind::payload, message.number}, host);
+    if (--remote.left == 0 && !remote.is_needed) items_.let_go({ItemKind::payload, message.number}, host);
   }
 }
 
 // ---- questions and samples -----------------------------------------------------------------------------------------
 
 void HostDispatcher::ask(const Step& step) {
-  const GoodsName name{GoodsKind::answer, questions_++};
+  const ItemName name{ItemKind::answer, questions_++};
   if (run_.is_own(step.client)) {
     if (!run_.others().empty()) items_.promise(name, run_.others());
     return run_.on_own_question(name.number);
   }
-  items_.want(name, run_.owner(step.client), [this](std::optional<Item> goods) {
-    if (!goods) return true;
-    if (goods->head.size() != 1) return false;
-    run_.put_answer(goods->head.front() != std::byte{0});
+  items_.want(name, run_.owner(step.client), [this](std::optional<Item> item) {
+    if (!item) return true;
+    if (item->head.size() != 1) return false;
+    run_.put_answer(item->head.front() != std::byte{0});
     return true;
   });
 }
@@ -156,7 +156,7 @@ void HostDispatcher::open_sample(const SampleHeader& header) {
 }
 
 void HostDispatcher::measure(const Step& step) {
-  const GoodsName name = snapshot_name(step, run_.owners().size());
+  const ItemName name = snapshot_name(step, run_.owners().size());
   if (run_.is_own(step.client)) {
     if (!run_.is_first()) items_.promise(name, {run_.first()});
     dispatcher_.perform(step);
@@ -165,14 +165,14 @@ void HostDispatcher::measure(const Step& step) {
   }
 }
 
-void HostDispatcher::fetch_snapshot(const Step& step, GoodsName name) {
+void HostDispatcher::fetch_snapshot(const Step& step, ItemName name) {
   control_.client_pool.outstanding.fetch_add(1);  // until it is gathered, like one of this host
-  items_.want(name, run_.owner(step.client), [this, step](std::optional<Item> goods) {
+  items_.want(name, run_.owner(step.client), [this, step](std::optional<Item> item) {
     std::optional<Snapshot> snapshot;
-    if (goods) snapshot = read_item<Snapshot>(goods->head, std::move(goods->tensors));
-    if (goods && (!snapshot || !is_model(snapshot->model))) return false;
+    if (item) snapshot = read_item<Snapshot>(item->head, std::move(item->tensors));
+    if (item && (!snapshot || !is_model(snapshot->model))) return false;
     const std::size_t tracked = control_.evaluation.composite() ? shape_.count : 0;
-    if (goods && static_cast<std::size_t>(snapshot->tracker.size()) != tracked) return false;
+    if (item && static_cast<std::size_t>(snapshot->tracker.size()) != tracked) return false;
     run_.put_snapshot(step, std::move(snapshot));
     return true;
   });
@@ -180,7 +180,7 @@ void HostDispatcher::fetch_snapshot(const Step& step, GoodsName name) {
 
 void SnapshotKeeper::on_measure(const Step& step, const Performer& performer, ThreadMemory& memory) {
   const Snapshot snapshot = take_snapshot(step, performer, evaluation_, memory);
-  items_.deliver(snapshot_name(step, clients_), [goods = item_of(snapshot, pool_)](HostId) { return goods; });
+  items_.deliver(snapshot_name(step, clients_), [item = item_of(snapshot, pool_)](HostId) { return item; });
 }
 
 }  // namespace rubato

@@ -64,7 +64,7 @@ class HostDispatcher final : public StepSink, public PublicationSink {
   void note_abroad(Message& message, HostId host, bool is_needed);
   void ask(const Step& step);
   void measure(const Step& step);
-  void fetch_snapshot(const Step& step, GoodsName name);
+  void fetch_snapshot(const Step& step, ItemName name);
 
   StepDispatcher& dispatcher_;
   RunControl& control_;

@@ -118,7 +118,7 @@ void HostProgress::on_walked() {
 
 void HostProgress::on_answer(bool yes) {
   if (!question_) return;  // it was another host's
-  items_.deliver({GoodsKind::answer, *question_}, [yes](HostId) { return Item{{std::byte{yes}}, {}}; });
+  items_.deliver({ItemKind::answer, *question_}, [yes](HostId) { return Item{{std::byte{yes}}, {}}; });
   question_.reset();
 }
 

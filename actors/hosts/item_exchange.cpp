@@ -12,10 +12,10 @@ namespace {
 constexpr Duration short_pause = std::chrono::milliseconds(50);  // before wants are repeated, if nothing comes
 constexpr Duration long_pause = std::chrono::seconds(1);
 constexpr Duration longest_wait = std::chrono::milliseconds(500);   // for a want that may be lost, while others are met
-constexpr Duration shortest_doubt = std::chrono::milliseconds(20);  // before asking whether goods have arrived
+constexpr Duration shortest_doubt = std::chrono::milliseconds(20);  // before asking whether an item has arrived
 constexpr Duration longest_doubt = std::chrono::seconds(2);
 constexpr std::size_t most_names = 1024;       // in a parcel
-constexpr std::size_t most_early = 1 << 16;    // wants that are remembered before their goods are promised
+constexpr std::size_t most_early = 1 << 16;    // wants that are remembered before their items are promised
 constexpr std::size_t most_part_tensors = 48;  // in a parcel
 constexpr std::uint32_t most_parts = 1 << 16;
 constexpr std::size_t part_head_bytes = 17;
@@ -27,9 +27,9 @@ Tensor copy_of(const Tensor& tensor, TensorPool& pool) {
   return copy;
 }
 
-std::size_t bytes_of(const Item& goods) {
+std::size_t bytes_of(const Item& item) {
   const auto add = [](std::size_t sum, const Tensor& tensor) { return sum + tensor.bytes(); };
-  return std::accumulate(goods.tensors.begin(), goods.tensors.end(), std::size_t{0}, add);
+  return std::accumulate(item.tensors.begin(), item.tensors.end(), std::size_t{0}, add);
 }
 
 // Where each part of these tensors begins, and their end.
@@ -50,26 +50,26 @@ std::vector<std::size_t> cut(const std::vector<Tensor>& tensors, std::size_t par
 
 }  // namespace
 
-void GoodsName::archive(Archive& archive) {
+void ItemName::archive(Archive& archive) {
   archive(kind, number);
-  archive.require(static_cast<std::uint8_t>(kind) >= 1 && static_cast<std::uint8_t>(kind) <= last_goods_kind);
+  archive.require(static_cast<std::uint8_t>(kind) >= 1 && static_cast<std::uint8_t>(kind) <= last_item_kind);
 }
 
-// Wants: `flag` says that they stand for goods that did not arrive. Receipts: `flag` makes them questions.
+// Wants: `flag` says that they stand for items that did not arrive. Receipts: `flag` makes them questions.
 struct ItemExchange::Names {
   bool flag = false;
-  std::vector<GoodsName> names;
+  std::vector<ItemName> names;
 
   void archive(Archive& archive) {
     archive(flag);
-    archive.list(names, [](Archive& part, GoodsName& name) { part(name); });
+    archive.list(names, [](Archive& part, ItemName& name) { part(name); });
     archive.require(names.size() <= most_names);
   }
 };
 
-// Before the goods' own head, which comes with the first part.
+// Before the item's own head, which comes with the first part.
 struct ItemExchange::PartHead {
-  GoodsName name;
+  ItemName name;
   std::uint32_t part = 0, parts = 1;
 
   void archive(Archive& archive) {
@@ -82,7 +82,7 @@ ItemExchange::ItemExchange(Membership& membership, Transport& transport, TensorP
     : membership_{membership}, transport_{transport}, pool_{pool}, parcel_bytes_{parcel_bytes}, peers_(membership.hosts()) {
   for (Peer& peer : peers_) peer.pause = short_pause;
   membership_.handle(ParcelKind::want, [this](HostId from, const Parcel& parcel, Duration) { on_want(from, parcel); });
-  membership_.handle(ParcelKind::payload, [this](HostId from, Parcel parcel, Duration) { on_goods(from, std::move(parcel)); });
+  membership_.handle(ParcelKind::payload, [this](HostId from, Parcel parcel, Duration) { on_item(from, std::move(parcel)); });
   membership_.handle(ParcelKind::have, [this](HostId from, const Parcel& parcel, Duration) { on_have(from, parcel); });
   thread_ = std::thread([this] { run(); });
 }
@@ -118,7 +118,7 @@ void ItemExchange::forget_earlier_life(HostId host) {
 
 // ---- what this host has --------------------------------------------------------------------------------------------
 
-void ItemExchange::promise(GoodsName name, std::vector<HostId> hosts) {
+void ItemExchange::promise(ItemName name, std::vector<HostId> hosts) {
   const std::lock_guard lock(mutex_);
   for (const HostId host : hosts) look_at_life(host);
   Kept& kept = kept_[name];
@@ -131,7 +131,7 @@ void ItemExchange::promise(GoodsName name, std::vector<HostId> hosts) {
   early_.erase(early);
 }
 
-void ItemExchange::deliver(GoodsName name, Pack pack) {
+void ItemExchange::deliver(ItemName name, Pack pack) {
   std::vector<HostId> askers;
   {
     const std::lock_guard lock(mutex_);
@@ -145,7 +145,7 @@ void ItemExchange::deliver(GoodsName name, Pack pack) {
   for (const HostId host : askers) ship(name, pack, host);
 }
 
-bool ItemExchange::drop(GoodsName name, HostId host) {
+bool ItemExchange::drop(ItemName name, HostId host) {
   const auto kept = kept_.find(name);
   if (kept == kept_.end()) return false;
   std::erase_if(kept->second.holds, [&](const Hold& hold) { return hold.host == host; });
@@ -154,7 +154,7 @@ bool ItemExchange::drop(GoodsName name, HostId host) {
   return true;
 }
 
-void ItemExchange::let_go(GoodsName name, HostId host) {
+void ItemExchange::let_go(ItemName name, HostId host) {
   bool is_less = false;
   {
     const std::lock_guard lock(mutex_);
@@ -168,7 +168,7 @@ std::size_t ItemExchange::kept() const {
   return kept_.size();
 }
 
-bool ItemExchange::keeps(GoodsName name) const {
+bool ItemExchange::keeps(ItemName name) const {
   const std::lock_guard lock(mutex_);
   return kept_.contains(name);
 }
@@ -178,7 +178,7 @@ std::uint64_t ItemExchange::refused() const {
   return refused_;
 }
 
-ItemExchange::Hold* ItemExchange::find_hold(GoodsName name, HostId host) {
+ItemExchange::Hold* ItemExchange::find_hold(ItemName name, HostId host) {
   const auto kept = kept_.find(name);
   if (kept == kept_.end()) return nullptr;
   const auto hold =
@@ -186,9 +186,9 @@ ItemExchange::Hold* ItemExchange::find_hold(GoodsName name, HostId host) {
   return hold == kept->second.holds.end() ? nullptr : &*hold;
 }
 
-void ItemExchange::ship(GoodsName name, const Pack& pack, HostId to) {
-  Item goods = pack(to);
-  const std::vector<std::size_t> cuts = cut(goods.tensors, parcel_bytes_);
+void ItemExchange::ship(ItemName name, const Pack& pack, HostId to) {
+  Item item = pack(to);
+  const std::vector<std::size_t> cuts = cut(item.tensors, parcel_bytes_);
   const auto parts = static_cast<std::uint32_t>(cuts.size() - 1);
   std::uint32_t part = 0;
   {
@@ -202,8 +202,8 @@ void ItemExchange::ship(GoodsName name, const Pack& pack, HostId to) {
   }
   for (; part < parts; ++part) {
     Parcel parcel{ParcelKind::payload, WhenFull::refuse, false, item_of(PartHead{name, part, parts}).head, {}};
-    if (part == 0) parcel.head.insert(parcel.head.end(), goods.head.begin(), goods.head.end());
-    for (std::size_t i = cuts[part]; i < cuts[part + 1]; ++i) parcel.tensors.push_back(goods.tensors[i]);
+    if (part == 0) parcel.head.insert(parcel.head.end(), item.head.begin(), item.head.end());
+    for (std::size_t i = cuts[part]; i < cuts[part + 1]; ++i) parcel.tensors.push_back(item.tensors[i]);
     if (transport_.send(to, std::move(parcel))) continue;
     const std::lock_guard lock(mutex_);
     if (Hold* hold = find_hold(name, to)) {
@@ -218,13 +218,13 @@ void ItemExchange::ship(GoodsName name, const Pack& pack, HostId to) {
 
 // As far as the queue takes it.
 void ItemExchange::ship_refused(HostId to) {
-  std::deque<GoodsName> names;
+  std::deque<ItemName> names;
   {
     const std::lock_guard lock(mutex_);
     names.swap(peers_[to.value].refused);
   }
   while (!names.empty()) {
-    const GoodsName name = names.front();
+    const ItemName name = names.front();
     names.pop_front();
     Pack pack;
     {
@@ -235,7 +235,7 @@ void ItemExchange::ship_refused(HostId to) {
     }
     ship(name, pack, to);
     const std::lock_guard lock(mutex_);
-    std::deque<GoodsName>& refused = peers_[to.value].refused;
+    std::deque<ItemName>& refused = peers_[to.value].refused;
     if (refused.empty()) continue;
     refused.insert(refused.end(), names.begin(), names.end());
     return;
@@ -245,11 +245,11 @@ void ItemExchange::ship_refused(HostId to) {
 void ItemExchange::on_want(HostId from, const Parcel& parcel) {
   const std::optional<Names> wants = read_item<Names>(parcel.head);
   if (!wants) return refuse();
-  std::vector<std::pair<GoodsName, Pack>> to_ship;
+  std::vector<std::pair<ItemName, Pack>> to_ship;
   {
     const std::lock_guard lock(mutex_);
     look_at_life(from);
-    for (const GoodsName& name : wants->names) {
+    for (const ItemName& name : wants->names) {
       const auto kept = kept_.find(name);
       if (kept == kept_.end()) {
         remember_early(name, from);
@@ -266,7 +266,7 @@ void ItemExchange::on_want(HostId from, const Parcel& parcel) {
 }
 
 // What was promised and is not kept any more is with everybody who needed it: that want was late.
-void ItemExchange::remember_early(GoodsName name, HostId host) {
+void ItemExchange::remember_early(ItemName name, HostId host) {
   if (name.number < promised_[static_cast<std::size_t>(name.kind)] || early_.size() >= most_early) return;
   std::vector<HostId>& askers = early_[name];
   if (std::find(askers.begin(), askers.end(), host) == askers.end()) askers.push_back(host);
@@ -278,13 +278,13 @@ void ItemExchange::on_have(HostId from, const Parcel& parcel) {
   have->flag ? on_questions(from, have->names) : on_receipts(from, have->names);
 }
 
-void ItemExchange::on_receipts(HostId from, const std::vector<GoodsName>& names) {
+void ItemExchange::on_receipts(HostId from, const std::vector<ItemName>& names) {
   bool is_less = false;
   {
     const std::lock_guard lock(mutex_);
     const Duration now = monotonic_now();
     look_at_life(from);
-    for (const GoodsName& name : names) {
+    for (const ItemName& name : names) {
       confirm(peers_[from.value], name, now);
       const Hold* hold = find_hold(name, from);
       const bool is_meant = hold && (hold->is_sent || hold->is_refused);  // and not what was sent to an earlier life
@@ -294,7 +294,7 @@ void ItemExchange::on_receipts(HostId from, const std::vector<GoodsName>& names)
   if (is_less && on_less_) on_less_();
 }
 
-void ItemExchange::confirm(Peer& peer, const GoodsName& name, Duration now) {
+void ItemExchange::confirm(Peer& peer, const ItemName& name, Duration now) {
   const auto sent =
       std::find_if(peer.unconfirmed.begin(), peer.unconfirmed.end(), [&](const Sent& one) { return one.name == name; });
   if (sent == peer.unconfirmed.end()) return;
@@ -303,10 +303,10 @@ void ItemExchange::confirm(Peer& peer, const GoodsName& name, Duration now) {
 }
 
 // Parcels come in order: what was sent before the question and is still wanted has been lost.
-void ItemExchange::on_questions(HostId from, const std::vector<GoodsName>& names) {
+void ItemExchange::on_questions(HostId from, const std::vector<ItemName>& names) {
   const std::lock_guard lock(mutex_);
   Peer& peer = peers_[from.value];
-  for (const GoodsName& name : names) {
+  for (const ItemName& name : names) {
     const auto wanted = wanted_.find(name);
     const bool is_missing = wanted != wanted_.end() && wanted->second.owner == from;
     (is_missing ? peer.repeats : peer.receipts).push_back(name);
@@ -322,7 +322,7 @@ void ItemExchange::allow(std::size_t bytes) {
   most_bytes_ = bytes;
 }
 
-void ItemExchange::want(GoodsName name, HostId owner, Receive receive) {
+void ItemExchange::want(ItemName name, HostId owner, Receive receive) {
   {
     const std::lock_guard lock(mutex_);
     if (!has_given_up_) {
@@ -347,7 +347,7 @@ void ItemExchange::give_up() {
   for (const Receive& receive : waiting) receive(std::nullopt);
 }
 
-void ItemExchange::on_goods(HostId from, Parcel parcel) {
+void ItemExchange::on_item(HostId from, Parcel parcel) {
   const std::size_t head_size = std::min(part_head_bytes, parcel.head.size());
   const std::optional<PartHead> head = read_item<PartHead>(std::span{parcel.head}.first(head_size));
   if (!head) return refuse();
@@ -355,7 +355,7 @@ void ItemExchange::on_goods(HostId from, Parcel parcel) {
   Item part{{parcel.head.begin() + static_cast<std::ptrdiff_t>(head_size), parcel.head.end()}, {}};
   for (const Tensor& tensor : parcel.tensors) part.tensors.push_back(copy_of(tensor, pool_));
   Receive receive;
-  std::optional<Item> goods;
+  std::optional<Item> item;
   {
     const std::lock_guard lock(mutex_);
     const auto wanted = wanted_.find(head->name);
@@ -365,13 +365,13 @@ void ItemExchange::on_goods(HostId from, Parcel parcel) {
       ++refused_;
       return;
     }
-    goods = add_part(wanted->second, *head, std::move(part));
-    if (!goods) return;
+    item = add_part(wanted->second, *head, std::move(part));
+    if (!item) return;
     receive = std::move(wanted->second.receive);
     wanted_.erase(wanted);
     ++receiving_;
   }
-  const bool is_good = receive(std::move(goods));
+  const bool is_good = receive(std::move(item));
   const std::lock_guard lock(mutex_);
   --receiving_;
   if (is_good) {
@@ -403,17 +403,17 @@ bool ItemExchange::is_wanted(const PartHead& head, HostId from) {
 
 std::size_t ItemExchange::Wanted::bytes() const {
   return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
-                         [](std::size_t sum, const Part& part) { return sum + bytes_of(part.goods); });
+                         [](std::size_t sum, const Part& part) { return sum + bytes_of(part.item); });
 }
 
-// The goods, once all their parts are there.
-std::optional<Item> ItemExchange::add_part(Wanted& wanted, const PartHead& head, Item goods) {
+// The item, once all its parts are there.
+std::optional<Item> ItemExchange::add_part(Wanted& wanted, const PartHead& head, Item item) {
   if (wanted.parts.size() != head.parts) wanted.parts.assign(head.parts, {});
-  wanted.parts[head.part] = {true, std::move(goods)};
+  wanted.parts[head.part] = {true, std::move(item)};
   if (!std::all_of(wanted.parts.begin(), wanted.parts.end(), [](const Part& part) { return part.is_there; })) return {};
-  Item whole = std::move(wanted.parts.front().goods);
+  Item whole = std::move(wanted.parts.front().item);
   for (std::size_t i = 1; i < wanted.parts.size(); ++i)
-    std::move(wanted.parts[i].goods.tensors.begin(), wanted.parts[i].goods.tensors.end(), std::back_inserter(whole.tensors));
+    std::move(wanted.parts[i].item.tensors.begin(), wanted.parts[i].item.tensors.end(), std::back_inserter(whole.tensors));
   return whole;
 }
 
@@ -424,7 +424,7 @@ void ItemExchange::refuse() {
 
 // ---- what the thread says ------------------------------------------------------------------------------------------
 
-void ItemExchange::say(ParcelKind kind, HostId to, std::vector<GoodsName> names, bool flag) {
+void ItemExchange::say(ParcelKind kind, HostId to, std::vector<ItemName> names, bool flag) {
   for (std::size_t first = 0; first < names.size(); first += most_names) {
     const std::size_t last = std::min(first + most_names, names.size());
     const auto begin = names.begin();

@@ -20,7 +20,7 @@
 
 namespace rubato {
 
-enum class GoodsKind : std::uint8_t {
+enum class ItemKind : std::uint8_t {
   payload = 1,  ///< of the so-and-so-manieth publication of the run
   snapshot,     ///< of a client in a sample
   answer,       ///< to the so-and-so-manieth decide step of the run
@@ -28,13 +28,13 @@ enum class GoodsKind : std::uint8_t {
   result,       ///< of a host at the end
   end,          ///< of the run: from the first host to all
 };
-inline constexpr std::uint8_t last_goods_kind = 6;
+inline constexpr std::uint8_t last_item_kind = 6;
 
 /// Names the same thing on every host. Of each kind a host promises ascending numbers.
-struct GoodsName {
-  GoodsKind kind{};
+struct ItemName {
+  ItemKind kind{};
   std::uint64_t number = 0;
-  bool operator==(const GoodsName&) const = default;
+  bool operator==(const ItemName&) const = default;
   void archive(Archive& archive);
 };
 
@@ -46,8 +46,8 @@ class ItemExchange {
  public:
   /// What goes to this host; it may be asked again after a loss, on any thread.
   using Pack = std::function<Item(HostId)>;
-  /// The goods, or nothing if they will not come any more. Called once, on a thread of the transport or of the one who
-  /// gives up; must not block. False: they cannot be what they should be.
+  /// The item, or nothing if it will not come any more. Called once, on a thread of the transport or of the one who
+  /// gives up; must not block. False: it cannot be what it should be.
   using Receive = std::function<bool(std::optional<Item>)>;
 
   static constexpr std::size_t usual_parcel_bytes = std::size_t{8} << 20;
@@ -62,16 +62,16 @@ class ItemExchange {
   ItemExchange& operator=(const ItemExchange&) = delete;
 
   /// It is going to be here, for these hosts; there is at least one.
-  void promise(GoodsName name, std::vector<HostId> hosts);
+  void promise(ItemName name, std::vector<HostId> hosts);
   /// Here it is: whoever has asked gets it now, the others when they ask. Nothing happens if nobody needs it any more.
-  void deliver(GoodsName name, Pack pack);
+  void deliver(ItemName name, Pack pack);
   /// That host will never ask.
-  void let_go(GoodsName name, HostId host);
+  void let_go(ItemName name, HostId host);
 
-  /// No goods have tensors with more bytes than this. What is longer is refused, also while it is coming.
+  /// No item has tensors with more bytes than this. What is longer is refused, also while it is coming.
   void allow(std::size_t bytes);
   /// Asks the owner until it comes.
-  void want(GoodsName name, HostId owner, Receive receive);
+  void want(ItemName name, HostId owner, Receive receive);
   /// All that has been received so far is receipted when this returns: before a host goes. Not to be called by a
   /// receiver.
   void settle();
@@ -81,7 +81,7 @@ class ItemExchange {
   /// Things promised and not yet with everybody.
   std::size_t kept() const;
   /// Somebody does not have this one yet.
-  bool keeps(GoodsName name) const;
+  bool keeps(ItemName name) const;
   /// Called, on any thread, whenever there is less to keep than before. Set it while nothing is kept.
   void on_less(std::function<void()> heard) { on_less_ = std::move(heard); }
   /// What arrived and could not be used.
@@ -89,7 +89,7 @@ class ItemExchange {
 
  private:
   struct HashName {
-    std::size_t operator()(const GoodsName& name) const {
+    std::size_t operator()(const ItemName& name) const {
       return std::hash<std::uint64_t>{}(name.number * 8 + static_cast<std::uint64_t>(name.kind));
     }
   };
@@ -106,7 +106,7 @@ class ItemExchange {
   };
   struct Part {
     bool is_there = false;
-    Item goods;
+    Item item;
   };
   struct Wanted {
     HostId owner;
@@ -115,16 +115,16 @@ class ItemExchange {
     std::size_t bytes() const;
   };
   struct Sent {
-    GoodsName name;
+    ItemName name;
     Duration at{};
   };
   struct Peer {
     std::uint64_t life = 0;                             // the newest that was heard of
-    std::vector<GoodsName> wants, receipts, questions;  // to be said soon
-    std::vector<GoodsName> repeats;                     // wants that stand for goods that were lost
+    std::vector<ItemName> wants, receipts, questions;  // to be said soon
+    std::vector<ItemName> repeats;                     // wants that stand for items that were lost
     std::deque<Sent> unconfirmed;                       // in order
-    std::deque<GoodsName> refused;                      // by a full queue, to be sent again
-    Duration round_trip{};                              // of goods: from sending to receipt
+    std::deque<ItemName> refused;                      // by a full queue, to be sent again
+    Duration round_trip{};                              // of items: from sending to receipt
     Duration last_repeat{}, next_repeat{};
     Duration pause{};     // between repetitions
     bool is_due = false;  // its wants are repeated now
@@ -136,23 +136,23 @@ class ItemExchange {
   void forget_earlier_life(HostId host);
   void refuse();
   void on_want(HostId from, const Parcel& parcel);
-  void on_goods(HostId from, Parcel parcel);
+  void on_item(HostId from, Parcel parcel);
   void on_have(HostId from, const Parcel& parcel);
-  void on_receipts(HostId from, const std::vector<GoodsName>& names);
-  void on_questions(HostId from, const std::vector<GoodsName>& names);
-  void remember_early(GoodsName name, HostId host);
-  bool drop(GoodsName name, HostId host);
-  void ship(GoodsName name, const Pack& pack, HostId to);
-  Hold* find_hold(GoodsName name, HostId host);
+  void on_receipts(HostId from, const std::vector<ItemName>& names);
+  void on_questions(HostId from, const std::vector<ItemName>& names);
+  void remember_early(ItemName name, HostId host);
+  bool drop(ItemName name, HostId host);
+  void ship(ItemName name, const Pack& pack, HostId to);
+  Hold* find_hold(ItemName name, HostId host);
   bool is_wanted(const PartHead& head, HostId from);
-  std::optional<Item> add_part(Wanted& wanted, const PartHead& head, Item goods);
+  std::optional<Item> add_part(Wanted& wanted, const PartHead& head, Item item);
   void ship_refused(HostId to);
-  void confirm(Peer& peer, const GoodsName& name, Duration now);
+  void confirm(Peer& peer, const ItemName& name, Duration now);
   void run();
   void speak(std::unique_lock<std::mutex>& lock);
   void repeat_wants(Duration now);
   void ask_about_unconfirmed(Duration now);
-  void say(ParcelKind kind, HostId to, std::vector<GoodsName> names, bool flag);
+  void say(ParcelKind kind, HostId to, std::vector<ItemName> names, bool flag);
 
   Membership& membership_;
   Transport& transport_;
@@ -162,13 +162,13 @@ class ItemExchange {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::vector<Peer> peers_;  // by host
-  std::unordered_map<GoodsName, Kept, HashName> kept_;
-  std::unordered_map<GoodsName, std::vector<HostId>, HashName> early_;  // asked for before they were promised
-  std::uint64_t promised_[last_goods_kind + 1] = {};                    // by kind: the next number that may be promised
-  std::unordered_map<GoodsName, Wanted, HashName> wanted_;
+  std::unordered_map<ItemName, Kept, HashName> kept_;
+  std::unordered_map<ItemName, std::vector<HostId>, HashName> early_;  // asked for before they were promised
+  std::uint64_t promised_[last_item_kind + 1] = {};                    // by kind: the next number that may be promised
+  std::unordered_map<ItemName, Wanted, HashName> wanted_;
   std::size_t most_bytes_ = std::numeric_limits<std::size_t>::max();
   std::uint64_t refused_ = 0;
-  int receiving_ = 0;  // goods in the hands of their receivers
+  int receiving_ = 0;  // items in the hands of their receivers
   int speaking_ = 0;   // threads that send words
   bool has_given_up_ = false;
   bool has_words_ = false;

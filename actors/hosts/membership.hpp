@@ -62,8 +62,8 @@ class Membership final : public ParcelSink {
     std::function<Duration()> now = monotonic_now;
 
     /// On the assembly's thread. A host that was never there is not lost; `life` differs if it was started again.
-    std::function<void(HostId)> on_lost;
-    std::function<void(HostId, std::uint64_t life)> on_back;
+    std::function<void(HostId)> on_lost{};
+    std::function<void(HostId, std::uint64_t life)> on_back{};
   };
 
   Membership(Transport& transport, Settings settings);

@@ -20,14 +20,14 @@ struct PlacedPayload {
 
 }  // namespace
 
-Item goods_of(const Payload& payload, std::span<const std::uint32_t> places) {
+Item packed_payload(const Payload& payload, std::span<const std::uint32_t> places) {
   PlacedPayload placed{payload, {}};
   if (!payload.own.empty()) placed.places.assign(places.begin(), places.end());
   return item_of(std::move(placed), std::size_t{0});
 }
 
-std::optional<Payload> payload_of(Item goods, std::size_t places) {
-  auto placed = read_item<PlacedPayload>(goods.head, std::move(goods.tensors), places);
+std::optional<Payload> payload_of(Item item, std::size_t places) {
+  auto placed = read_item<PlacedPayload>(item.head, std::move(item.tensors), places);
   if (!placed) return std::nullopt;
   return std::move(placed->payload);
 }

@@ -11,9 +11,9 @@
 namespace rubato {
 
 /// The common tensors, and the own tensors of the receivers at these places of the publish step.
-Item goods_of(const Payload& payload, std::span<const std::uint32_t> places);
+Item packed_payload(const Payload& payload, std::span<const std::uint32_t> places);
 /// With every own tensor at its place; places of other hosts are empty. Nothing if it is no payload, or has a place
 /// that is not below `places`.
-std::optional<Payload> payload_of(Item goods, std::size_t places);
+std::optional<Payload> payload_of(Item item, std::size_t places);
 
 }  // namespace rubato

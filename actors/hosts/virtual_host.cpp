@@ -21,7 +21,7 @@ using config::Experiment;
 
 constexpr Duration glance_at_run = std::chrono::milliseconds(20);  // between two looks at whether the run has failed
 constexpr Duration farewell = std::chrono::seconds(2);             // at most, for the last words of others
-constexpr GoodsName end_of_run{GoodsKind::end, 0};
+constexpr ItemName end_of_run{ItemKind::end, 0};
 
 // What a host reports when its clients are done.
 struct HostResult {
@@ -261,9 +261,9 @@ void VirtualHost::wait_for_receipts() {
 
 void VirtualHost::gather_results() {
   for (const HostId host : shared_.others())
-    items_.want({GoodsKind::result, host.value}, host, [this, host](std::optional<Item> goods) {
-      const auto report = goods ? read_item<HostResult>(goods->head) : std::nullopt;
-      if (goods && !report) return false;
+    items_.want({ItemKind::result, host.value}, host, [this, host](std::optional<Item> item) {
+      const auto report = item ? read_item<HostResult>(item->head) : std::nullopt;
+      if (item && !report) return false;
       const std::lock_guard lock(mutex_);
       if (report) results_[host] = *report;
       changed_.notify_all();
@@ -283,9 +283,9 @@ void VirtualHost::gather_results() {
 void VirtualHost::want_final_state(ClientId client) {
   const HostId owner = shared_.owner(client);
   if (owner == membership_.self()) return;
-  items_.want({GoodsKind::model, client.value}, owner, [this, client](std::optional<Item> goods) {
-    auto state = goods ? read_item<FinalState>(goods->head, std::move(goods->tensors)) : std::nullopt;
-    if (goods && !(state && shared_desk_->is_model(state->model))) return false;
+  items_.want({ItemKind::model, client.value}, owner, [this, client](std::optional<Item> item) {
+    auto state = item ? read_item<FinalState>(item->head, std::move(item->tensors)) : std::nullopt;
+    if (item && !(state && shared_desk_->is_model(state->model))) return false;
     const std::lock_guard lock(mutex_);
     if (state) states_[client] = std::move(*state);
     changed_.notify_all();
@@ -306,19 +306,19 @@ FinalState VirtualHost::own_final_state(ClientId id) {
 }
 
 std::string VirtualHost::hand_over() {
-  const GoodsName name{GoodsKind::result, membership_.self().value};
+  const ItemName name{ItemKind::result, membership_.self().value};
   const HostResult report{result().digests.timeline, result().math_seconds, result().evaluation_seconds, options_.threads};
   items_.promise(name, {shared_.first()});
   items_.deliver(name, [report](HostId) { return item_of(report); });
   for (std::uint32_t i = 0; i < owners_.size(); ++i) {
     if (!shared_.is_own({i})) continue;
     result().traffic += client({i}).performer().traffic();
-    items_.promise({GoodsKind::model, i}, {shared_.first()});
-    items_.deliver({GoodsKind::model, i}, [this, i](HostId) { return item_of(own_final_state({i})); });
+    items_.promise({ItemKind::model, i}, {shared_.first()});
+    items_.deliver({ItemKind::model, i}, [this, i](HostId) { return item_of(own_final_state({i})); });
   }
-  items_.want(end_of_run, shared_.first(), [this](std::optional<Item> goods) {
-    const auto end = goods ? read_item<EndOfRun>(goods->head) : std::nullopt;
-    if (goods && !end) return false;
+  items_.want(end_of_run, shared_.first(), [this](std::optional<Item> item) {
+    const auto end = item ? read_item<EndOfRun>(item->head) : std::nullopt;
+    if (item && !end) return false;
     const std::lock_guard lock(mutex_);
     if (end) announced_ = end->model_digest;
     changed_.notify_all();

@@ -1,8 +1,11 @@
 #include "actors/wall/gathering.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <utility>
+
+#include "actors/core/evaluator_actor.hpp"
 
 namespace rubato {
 
@@ -11,6 +14,33 @@ namespace {
 constexpr Duration glance = std::chrono::milliseconds(20);
 
 }  // namespace
+
+FinalClient final_of(const WallClient& client, Time end, const Evaluation& evaluation, TensorPool& pool, ThreadMemory& memory) {
+  FinalClient last;
+  const WallTally& tally = client.tally();
+  last.client = client.id();
+  last.hash = client.hash();
+  last.counts = client.protocol().counts();
+  last.steps = tally.steps, last.skipped = tally.skipped, last.misshapen = tally.misshapen;
+  last.is_here = client.is_here(), last.unheard = tally.unheard;
+  last.seconds = to_seconds(end - tally.first);
+  last.staleness_count = tally.staleness.count();
+  last.staleness_sum = tally.staleness.mean_seconds() * static_cast<double>(last.staleness_count);
+  last.snapshot =
+      take_snapshot({.kind = StepKind::measure, .client = client.id(), .at = end}, client.performer(), evaluation, memory);
+  const auto bytes = client.performer().model_bytes();
+  last.model = pool.make(last.snapshot.model.scalar(), bytes.size() / size_of(last.snapshot.model.scalar()));
+  std::memcpy(last.model.writable<std::byte>(), bytes.data(), bytes.size());
+  return last;
+}
+
+void FinalClient::archive(Archive& archive, TensorPool* pool) {
+  std::uint64_t low = hash.low(), high = hash.high();
+  archive(client, is_here, low, high, counts, steps, skipped, unheard, misshapen, seconds, staleness_sum, staleness_count);
+  hash = StepHash(low, high);
+  snapshot.archive(archive, pool);
+  archive(model);
+}
 
 std::optional<std::vector<FinalClient>> WallGathering::gather(const std::vector<FinalClient>& mine, Duration limit,
                                                               HostId& gatherer) {
@@ -23,8 +53,8 @@ std::optional<std::vector<FinalClient>> WallGathering::gather(const std::vector<
   }
 }
 
-GoodsName WallGathering::name_of(ClientId client, HostId gatherer) {
-  return {GoodsKind::result, std::uint64_t{gatherer.value} << 32 | client.value};
+ItemName WallGathering::name_of(ClientId client, HostId gatherer) {
+  return {ItemKind::result, std::uint64_t{gatherer.value} << 32 | client.value};
 }
 
 // False: the other has gone before it had them.
@@ -44,9 +74,9 @@ bool WallGathering::give(const std::vector<FinalClient>& mine, HostId to, Durati
   return true;
 }
 
-bool WallGathering::take(ClientId client, std::optional<Item> goods) {
-  if (!goods) return true;
-  auto state = read_item<FinalClient>(goods->head, std::move(goods->tensors));
+bool WallGathering::take(ClientId client, std::optional<Item> item) {
+  if (!item) return true;
+  auto state = read_item<FinalClient>(item->head, std::move(item->tensors));
   const auto is_model = [&](const Tensor& tensor) { return tensor && tensor.scalar() == scalar_ && tensor.count() == numbers_; };
   if (!state || state->client != client || !is_model(state->snapshot.model) || !is_model(state->model)) return false;
   const std::lock_guard lock(mutex_);
@@ -61,7 +91,7 @@ std::vector<FinalClient> WallGathering::take_all(const std::vector<FinalClient>&
     if (host_of_[i] == membership_.self() || !membership_.is_alive(host_of_[i])) continue;
     asked.push_back({i});
     items_.want(name_of({i}, membership_.self()), host_of_[i],
-                [this, client = ClientId{i}](std::optional<Item> goods) { return take(client, std::move(goods)); });
+                [this, client = ClientId{i}](std::optional<Item> item) { return take(client, std::move(item)); });
   }
   std::unique_lock lock(mutex_);
   const auto is_done = [&](ClientId client) { return taken_.contains(client) || !membership_.is_alive(host_of_[client.value]); };

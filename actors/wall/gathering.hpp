@@ -2,16 +2,41 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <vector>
 
+#include "actors/core/evaluation.hpp"
 #include "actors/hosts/item_exchange.hpp"
 #include "actors/hosts/membership.hpp"
-#include "actors/wall/final_client.hpp"
+#include "actors/wall/client.hpp"
 
 namespace rubato {
+
+/// All that is known of one client at the end of a run in real time, as it is gathered from the hosts.
+struct FinalClient {
+  ClientId client{};
+  StepHash hash;
+  bool is_here = true;  ///< in the plan of who comes and goes
+  MessageCounts counts;
+  std::uint64_t steps = 0;
+  std::uint64_t skipped = 0;
+  std::uint64_t unheard = 0;
+  std::uint64_t misshapen = 0;
+  double seconds = 0;        ///< of the experiment, since its timers began
+  double staleness_sum = 0;  ///< seconds
+  std::uint64_t staleness_count = 0;
+  Snapshot snapshot;
+  Tensor model;  ///< the exact model, as it is exchanged; the digest is made of it
+
+  /// `pool`: to be written.
+  void archive(Archive& archive, TensorPool* pool = nullptr);
+};
+
+/// The state of a client that nobody plays any more.
+FinalClient final_of(const WallClient& client, Time end, const Evaluation& evaluation, TensorPool& pool, ThreadMemory& memory);
 
 class WallGathering {
  public:
@@ -28,8 +53,8 @@ class WallGathering {
  private:
   bool give(const std::vector<FinalClient>& mine, HostId to, Duration until);
   std::vector<FinalClient> take_all(const std::vector<FinalClient>& mine, Duration until);
-  bool take(ClientId client, std::optional<Item> goods);
-  static GoodsName name_of(ClientId client, HostId gatherer);
+  bool take(ClientId client, std::optional<Item> item);
+  static ItemName name_of(ClientId client, HostId gatherer);
 
   Membership& membership_;
   ItemExchange& items_;

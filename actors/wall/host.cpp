@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "actors/core/caf.hpp"
-#include "actors/wall/wall_actor.hpp"
 
 namespace rubato {
 
@@ -19,6 +18,29 @@ const Channel* modelled(const config::Channel& channel, const Timing& timing) {
   const bool is_at_once = channel.kind == config::ChannelKind::ideal && channel.delay.value <= 1e-6;
   return is_at_once ? nullptr : timing.channel.get();
 }
+
+// A client as an actor. Its mailbox puts the events of several threads in a row; nothing else is added.
+class WallActor final : public HandedActor {
+ public:
+  /// `on_handled` is called after every event.
+  WallActor(caf::actor_config& config, RunControl& control, WallClient& client, std::function<void()> on_handled)
+      : HandedActor(config), control_{control}, client_{client}, on_handled_{std::move(on_handled)} {}
+
+  caf::behavior make_behavior() override {
+    return {[this](const WallEvent& event) {
+      const BusyWorker busy(control_);
+      if (control_.is_closed.load()) return;
+      ClientPool::Lease memory(control_.client_pool);
+      client_.handle(event, *memory);
+      on_handled_();
+    }};
+  }
+
+ private:
+  RunControl& control_;
+  WallClient& client_;
+  std::function<void()> on_handled_;
+};
 
 }  // namespace
 

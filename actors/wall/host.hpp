@@ -17,10 +17,11 @@
 #include "actors/hosts/membership.hpp"
 #include "actors/wall/checkpoint.hpp"
 #include "actors/wall/client.hpp"
-#include "actors/wall/inbound_quota.hpp"
 #include "experiment/build/timing.hpp"
 #include "runtime/world/attendance.hpp"
 #include "transports/transport.hpp"
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(rubato::WallEvent)
 
 namespace rubato {
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "actors/wall/checkpoint.hpp"
-#include "actors/wall/final_client.hpp"
 #include "actors/wall/gathering.hpp"
 #include "experiment/file/fingerprint.hpp"
 #include "experiment/roster.hpp"
@@ -276,10 +275,10 @@ std::string sentence_about(const TransportCounts& counts, const NetworkCounts& n
   return text;
 }
 
-std::filesystem::path run_file(const HostHome& home) { return home.checkpoints / "run"; }
+std::filesystem::path run_file(const HostOptions& home) { return home.folder / "run"; }
 
 // Which run an earlier life of this host took part in; 0 if it left nothing.
-std::uint64_t run_of(const HostHome& home) {
+std::uint64_t run_of(const HostOptions& home) {
   std::ifstream file(run_file(home));
   std::uint64_t run = 0;
   file >> run;
@@ -287,11 +286,11 @@ std::uint64_t run_of(const HostHome& home) {
 }
 
 // Whole or not at all: a host that finds nothing begins anew.
-void keep_run(const HostHome& home, std::uint64_t run) {
-  if (home.checkpoints.empty()) return;
-  const std::filesystem::path file = run_file(home), unfinished = home.checkpoints / "run.part";
+void keep_run(const HostOptions& home, std::uint64_t run) {
+  if (home.folder.empty()) return;
+  const std::filesystem::path file = run_file(home), unfinished = home.folder / "run.part";
   std::error_code error;
-  std::filesystem::create_directories(home.checkpoints, error);
+  std::filesystem::create_directories(home.folder, error);
   std::ofstream stream(unfinished);
   stream << run << "\n";
   stream.close();
@@ -299,17 +298,17 @@ void keep_run(const HostHome& home, std::uint64_t run) {
   if (!stream || error) throw RunFailed("cannot write " + file.string());
 }
 
-void require_same_run(const HostHome& home, std::uint64_t earlier, std::uint64_t run) {
+void require_same_run(const HostOptions& home, std::uint64_t earlier, std::uint64_t run) {
   if (earlier == 0 || earlier == run) return;
   throw std::invalid_argument(
-      home.checkpoints.parent_path().string() +
+      home.folder.parent_path().string() +
       " holds an earlier life of this host in another run than the one the others are in; start with --anew, "
       "or choose another --out");
 }
 
-void go_on(const HostHome& home, const std::string& run, WallHost& host, RunResult& result) {
+void go_on(const HostOptions& home, const std::string& run, WallHost& host, RunResult& result) {
   FoundCheckpoint<WallCheckpoint> found;
-  if (!home.checkpoints.empty()) found = WallCheckpoint::find(home.checkpoints, run);
+  if (!home.folder.empty()) found = WallCheckpoint::find(home.folder, run);
   result.notes.insert(result.notes.end(), found.notes.begin(), found.notes.end());
   if (!found.newest) {
     result.notes.push_back("an earlier life of this host left no checkpoint: its clients begin again with their first models");
@@ -322,7 +321,7 @@ void go_on(const HostHome& home, const std::string& run, WallHost& host, RunResu
 }  // namespace
 
 RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, const RunOptions& options, Membership& membership,
-                            Transport& transport, const HostHome& home, const OnMissing& on_missing) {
+                            Transport& transport, const HostOptions& home) {
   require_wall_can_run(experiment, *parts.timing);
   RunResult result = std::move(parts.result);
   const std::size_t clients = parts.timing->graph.clients();
@@ -340,7 +339,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
     ~Parting() { membership.stop(std::chrono::seconds(2)); }
   } parting{membership};
   membership.start();
-  membership.meet(from_seconds(experiment.hosts.wait), on_missing, options.stop);
+  membership.meet(from_seconds(experiment.hosts.wait), home.on_missing, options.stop);
   const Beginning own{past.last > Time{} ? host.clock().unscaled(past.last - Time{}) : Duration{},
                       earlier_run > 0 ? earlier_run : membership.host_info(membership.self())->life};
   const Duration longest_wait = std::chrono::seconds(5) + membership.self().value * own_turn;  // not all at one instant
@@ -360,8 +359,8 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   }
   const bool is_late = earlier_run > 0 || host.clock().now() > Time{};
   host.perform(
-      is_late, home.checkpoints.empty() ? std::function<void(const WallCheckpoint&)>{} : [&](const WallCheckpoint& checkpoint) {
-        checkpoint.write(home.checkpoints, fingerprint(experiment));
+      is_late, home.folder.empty() ? std::function<void(const WallCheckpoint&)>{} : [&](const WallCheckpoint& checkpoint) {
+        checkpoint.write(home.folder, fingerprint(experiment));
       });
   if (const auto failure = host.client_pool().failure()) throw RunFailed(to_string(*failure));
   std::vector<FinalClient> last = last_states(host, *parts.task, experiment.until);

@@ -1,8 +1,6 @@
 // WallRun: an experiment in real time, in this process alone or as one host among others.
 #pragma once
 
-#include <filesystem>
-
 #include "actors/core/run_options.hpp"
 #include "actors/core/run_parts.hpp"
 #include "actors/hosts/membership.hpp"
@@ -16,15 +14,9 @@ void require_wall_can_run(const config::Experiment& experiment, const Timing& ti
 /// All clients in this process. Throws RunFailed.
 RunResult perform_wall(Preparation& parts, const config::Experiment& experiment, const RunOptions& options);
 
-/// What an earlier life of this host has left, and where this one leaves the same.
-struct HostHome {
-  std::filesystem::path checkpoints;  ///< a folder; empty: none are kept
-  bool has_earlier_life = false;      ///< the record, and perhaps checkpoints, are to be gone on with
-};
-
 /// As one host among others. The assembly is started here and stopped at the end. The result of the first host alive at
 /// the end is that of all clients who are there; those of the others name it. Throws RunFailed.
 RunResult perform_wall_host(Preparation& parts, const config::Experiment& experiment, const RunOptions& options,
-                            Membership& membership, Transport& transport, const HostHome& home, const OnMissing& on_missing);
+                            Membership& membership, Transport& transport, const HostOptions& home);
 
 }  // namespace rubato

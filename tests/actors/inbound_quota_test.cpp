@@ -1,6 +1,4 @@
 // What a peer may have waiting is bounded, and the bound is its own.
-#include "actors/wall/inbound_quota.hpp"
-
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -8,6 +6,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "actors/wall/message.hpp"
 
 using namespace rubato;
 

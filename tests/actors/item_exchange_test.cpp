@@ -112,10 +112,10 @@ class Pair {
 class Shelf {
  public:
   ItemExchange::Receive receive(std::uint64_t number) {
-    return [this, number](std::optional<Item> goods) {
+    return [this, number](std::optional<Item> item) {
       const std::lock_guard lock(mutex_);
       ++calls_;
-      if (goods) goods_[number] = std::move(*goods);
+      if (item) goods_[number] = std::move(*item);
       changed_.notify_all();
       return true;
     };
@@ -143,7 +143,7 @@ class Shelf {
 
 const HostId a{0}, b{1};
 
-GoodsName payload(std::uint64_t number) { return {GoodsKind::payload, number}; }
+ItemName payload(std::uint64_t number) { return {ItemKind::payload, number}; }
 
 Item marked(std::uint64_t number) { return {std::vector<std::byte>(3, static_cast<std::byte>(number)), {}}; }
 
@@ -165,7 +165,7 @@ Tensor tensor(TensorPool& pool, std::size_t count, float first) {
 
 }  // namespace
 
-TEST_CASE("goods come whether they were asked for before they were promised, before they were there, or after") {
+TEST_CASE("items come whether they were asked for before they were promised, before they were there, or after") {
   Pair pair;
   Shelf shelf;
   pair.receiver().want(payload(0), a, shelf.receive(0));
@@ -192,7 +192,7 @@ TEST_CASE("ten thousand things come, each once, over links that lose, double and
   CHECK(shelf.calls() == many);
 }
 
-TEST_CASE("goods larger than the queue and than a parcel come whole, in their order") {
+TEST_CASE("items larger than the queue and than a parcel come whole, in their order") {
   constexpr std::size_t tensors = 500, numbers = 10'000;  // 20 MB
   TensorPool pool;
   Pair pair({}, std::size_t{1} << 20);
@@ -223,7 +223,7 @@ TEST_CASE("what nobody will ask for is let go of, and who keeps less hears of it
   CHECK(pair.owner().kept() == 0);
 }
 
-TEST_CASE("goods that cannot be what they should be are asked for again") {
+TEST_CASE("items that cannot be what they should be are asked for again") {
   Pair pair;
   std::atomic<int> calls{0};
   pair.receiver().want(payload(0), a, [&](std::optional<Item>) { return ++calls == 3; });
@@ -274,7 +274,7 @@ TEST_CASE("who settles waits for words that are on their way to the links") {
 TEST_CASE("a host that is started again gets what it asks for, whatever its earlier life has asked for") {
   Pair pair;
   Shelf before, after;
-  const GoodsName first{GoodsKind::snapshot, 0}, second{GoodsKind::snapshot, 1};
+  const ItemName first{ItemKind::snapshot, 0}, second{ItemKind::snapshot, 1};
   pair.receiver().want(payload(0), a, before.receive(0));
   pair.receiver().want(first, a, before.receive(1));
   pair.owner().promise(first, {b});
@@ -296,8 +296,8 @@ TEST_CASE("a host that is started again gets what it asks for, whatever its earl
 TEST_CASE("who gives up tells all who wait that nothing will come, then and later") {
   Pair pair;
   std::atomic<int> nothing{0};
-  const auto receive = [&](const std::optional<Item>& goods) {
-    nothing += goods ? 100 : 1;
+  const auto receive = [&](const std::optional<Item>& item) {
+    nothing += item ? 100 : 1;
     return true;
   };
   pair.receiver().want(payload(0), a, receive);
@@ -309,7 +309,7 @@ TEST_CASE("who gives up tells all who wait that nothing will come, then and late
   CHECK(nothing == 3);
 }
 
-TEST_CASE("goods that are longer than any can be are refused while they come, and what they should be is still awaited") {
+TEST_CASE("items that are longer than any can be are refused while they come, and what they should be is still awaited") {
   Pair pair({}, std::size_t{1} << 20);
   Shelf shelf;
   TensorPool pool;
@@ -318,9 +318,9 @@ TEST_CASE("goods that are longer than any can be are refused while they come, an
   pair.owner().promise(payload(0), {b});
   std::atomic<bool> is_honest{false};
   pair.owner().deliver(payload(0), [&](HostId) {
-    Item goods;
-    for (int part = 0; part < (is_honest ? 3 : 12); ++part) goods.tensors.push_back(tensor(pool, 50'000, 1));  // 200 KB each
-    return goods;
+    Item item;
+    for (int part = 0; part < (is_honest ? 3 : 12); ++part) item.tensors.push_back(tensor(pool, 50'000, 1));  // 200 KB each
+    return item;
   });
   const Duration until = monotonic_now() + long_enough;
   while (pair.receiver().refused() == 0 && monotonic_now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -331,7 +331,7 @@ TEST_CASE("goods that are longer than any can be are refused while they come, an
   CHECK(shelf.at(0).tensors.size() == 3);
 }
 
-TEST_CASE("noise in the place of wants, goods and receipts changes nothing") {
+TEST_CASE("noise in the place of wants, items and receipts changes nothing") {
   Pair pair;
   Shelf shelf;
   pair.owner().promise(payload(0), {b});
@@ -348,7 +348,7 @@ TEST_CASE("noise in the place of wants, goods and receipts changes nothing") {
   CHECK(shelf.has(1));
 }
 
-// ---- payloads and snapshots as goods -------------------------------------------------------------------------------
+// ---- payloads and snapshots as items -------------------------------------------------------------------------------
 
 TEST_CASE("a payload arrives with what is common and what belongs to the receivers there, at their places") {
   TensorPool pool;
@@ -358,7 +358,7 @@ TEST_CASE("a payload arrives with what is common and what belongs to the receive
   sent.own_each = 2;
   for (int i = 0; i < 6; ++i) sent.own.push_back(i == 5 ? Tensor{} : tensor(pool, 3, static_cast<float>(100 * i)));
   const std::vector<std::uint32_t> places = {2, 0};
-  const std::optional<Payload> got = payload_of(goods_of(sent, places), 3);
+  const std::optional<Payload> got = payload_of(packed_payload(sent, places), 3);
   REQUIRE(got);
   CHECK_FALSE(got->common[0]);
   CHECK(got->common[1].data<float>()[3] == 13);
@@ -377,15 +377,15 @@ TEST_CASE("a payload with a place that no receiver has, or with other tensors th
   Payload sent;
   sent.own.push_back(tensor(pool, 3, 0));
   const std::vector<std::uint32_t> place = {0};
-  CHECK_FALSE(payload_of(goods_of(sent, place), 0));
-  Item fewer = goods_of(sent, place);
+  CHECK_FALSE(payload_of(packed_payload(sent, place), 0));
+  Item fewer = packed_payload(sent, place);
   fewer.tensors.clear();
   CHECK_FALSE(payload_of(fewer, 1));
-  Item longer = goods_of(sent, place);
+  Item longer = packed_payload(sent, place);
   longer.head.push_back(std::byte{0});
   CHECK_FALSE(payload_of(longer, 1));
   for (std::size_t size = 0; size + 1 < longer.head.size(); ++size) {
-    Item shorter = goods_of(sent, place);
+    Item shorter = packed_payload(sent, place);
     shorter.head.resize(size);
     CHECK_FALSE(payload_of(shorter, 1));
   }

@@ -1,7 +1,7 @@
 // Letters between hosts: what is sent arrives, and what is no letter is none.
 #include <doctest/doctest.h>
 
-#include "actors/wall/final_client.hpp"
+#include "actors/wall/gathering.hpp"
 #include "actors/wall/message.hpp"
 #include "runtime/random.hpp"
 
