@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "actors/core/evaluator_actor.hpp"
-#include "actors/hosts/remote_payloads.hpp"
 
 namespace rubato {
 
@@ -62,7 +61,7 @@ void HostDispatcher::publish_own(const Step& step, Message& message) {
     const HostId host = run_.owner(entry.peer);
     by_place.push_back(host);
     if (host == run_.self() || deliveries(entry) == 0) continue;
-    auto remote = std::find_if(message.remote.begin(), message.remote.end(), [&](const Abroad& one) { return one.host == host; });
+    auto remote = std::ranges::find(message.remote, host, &Abroad::host);
     if (remote == message.remote.end()) {
       hosts.push_back(host);
       remote = message.remote.insert(remote, {host, 0, false});
@@ -89,7 +88,7 @@ void HostDispatcher::on_published(const Step& step, const Payload& payload) {
     std::vector<std::uint32_t> places;
     for (std::uint32_t place = 0; place < hosts.size(); ++place)
       if (hosts[place] == to) places.push_back(place);
-    return packed_payload(payload, places);
+    return packed_payload(payload, std::move(places));
   });
 }
 
@@ -167,14 +166,12 @@ void HostDispatcher::measure(const Step& step) {
 
 void HostDispatcher::fetch_snapshot(const Step& step, ItemName name) {
   control_.client_pool.outstanding.fetch_add(1);  // until it is gathered, like one of this host
-  items_.want(name, run_.owner(step.client), [this, step](std::optional<Item> item) {
-    std::optional<Snapshot> snapshot;
-    if (item) snapshot = read_item<Snapshot>(item->head, std::move(item->tensors));
-    if (item && (!snapshot || !is_model(snapshot->model))) return false;
+  items_.want_thing<Snapshot>(name, run_.owner(step.client), [this, step](std::optional<Snapshot> snapshot) {
     const std::size_t tracked = control_.evaluation.composite() ? shape_.count : 0;
-    if (item && static_cast<std::size_t>(snapshot->tracker.size()) != tracked) return false;
-    run_.put_snapshot(step, std::move(snapshot));
-    return true;
+    const bool is_good =
+        !snapshot || (is_model(snapshot->model) && static_cast<std::size_t>(snapshot->tracker.size()) == tracked);
+    if (is_good) run_.put_snapshot(step, std::move(snapshot));
+    return is_good;
   });
 }
 

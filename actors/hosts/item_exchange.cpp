@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
-#include <numeric>
 
 namespace rubato {
 
@@ -28,8 +27,9 @@ Tensor copy_of(const Tensor& tensor, TensorPool& pool) {
 }
 
 std::size_t bytes_of(const Item& item) {
-  const auto add = [](std::size_t sum, const Tensor& tensor) { return sum + tensor.bytes(); };
-  return std::accumulate(item.tensors.begin(), item.tensors.end(), std::size_t{0}, add);
+  std::size_t sum = 0;
+  for (const Tensor& tensor : item.tensors) sum += tensor.bytes();
+  return sum;
 }
 
 // Where each part of these tensors begins, and their end.
@@ -84,16 +84,7 @@ ItemExchange::ItemExchange(Membership& membership, Transport& transport, TensorP
   membership_.handle(ParcelKind::want, [this](HostId from, const Parcel& parcel, Duration) { on_want(from, parcel); });
   membership_.handle(ParcelKind::payload, [this](HostId from, Parcel parcel, Duration) { on_item(from, std::move(parcel)); });
   membership_.handle(ParcelKind::have, [this](HostId from, const Parcel& parcel, Duration) { on_have(from, parcel); });
-  thread_ = std::thread([this] { run(); });
-}
-
-ItemExchange::~ItemExchange() {
-  {
-    const std::lock_guard lock(mutex_);
-    is_stopping_ = true;
-    changed_.notify_all();
-  }
-  thread_.join();
+  thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
 }
 
 // ---- who is there
@@ -126,8 +117,7 @@ void ItemExchange::promise(ItemName name, std::vector<HostId> hosts) {
   promised_[static_cast<std::size_t>(name.kind)] = name.number + 1;
   const auto early = early_.find(name);
   if (early == early_.end()) return;
-  for (Hold& hold : kept.holds)
-    hold.has_asked = std::find(early->second.begin(), early->second.end(), hold.host) != early->second.end();
+  for (Hold& hold : kept.holds) hold.has_asked = std::ranges::find(early->second, hold.host) != early->second.end();
   early_.erase(early);
 }
 
@@ -155,11 +145,9 @@ bool ItemExchange::drop(ItemName name, HostId host) {
 }
 
 void ItemExchange::let_go(ItemName name, HostId host) {
-  bool is_less = false;
-  {
-    const std::lock_guard lock(mutex_);
-    is_less = drop(name, host);
-  }
+  std::unique_lock lock(mutex_);
+  const bool is_less = drop(name, host);
+  lock.unlock();
   if (is_less && on_less_) on_less_();
 }
 
@@ -173,16 +161,10 @@ bool ItemExchange::keeps(ItemName name) const {
   return kept_.contains(name);
 }
 
-std::uint64_t ItemExchange::refused() const {
-  const std::lock_guard lock(mutex_);
-  return refused_;
-}
-
 ItemExchange::Hold* ItemExchange::find_hold(ItemName name, HostId host) {
   const auto kept = kept_.find(name);
   if (kept == kept_.end()) return nullptr;
-  const auto hold =
-      std::find_if(kept->second.holds.begin(), kept->second.holds.end(), [&](const Hold& one) { return one.host == host; });
+  const auto hold = std::ranges::find(kept->second.holds, host, &Hold::host);
   return hold == kept->second.holds.end() ? nullptr : &*hold;
 }
 
@@ -244,7 +226,7 @@ void ItemExchange::ship_refused(HostId to) {
 
 void ItemExchange::on_want(HostId from, const Parcel& parcel) {
   const std::optional<Names> wants = read_item<Names>(parcel.head);
-  if (!wants) return refuse();
+  if (!wants) return void(++refused_);
   std::vector<std::pair<ItemName, Pack>> to_ship;
   {
     const std::lock_guard lock(mutex_);
@@ -269,34 +251,32 @@ void ItemExchange::on_want(HostId from, const Parcel& parcel) {
 void ItemExchange::remember_early(ItemName name, HostId host) {
   if (name.number < promised_[static_cast<std::size_t>(name.kind)] || early_.size() >= most_early) return;
   std::vector<HostId>& askers = early_[name];
-  if (std::find(askers.begin(), askers.end(), host) == askers.end()) askers.push_back(host);
+  if (std::ranges::find(askers, host) == askers.end()) askers.push_back(host);
 }
 
 void ItemExchange::on_have(HostId from, const Parcel& parcel) {
   const std::optional<Names> have = read_item<Names>(parcel.head);
-  if (!have) return refuse();
+  if (!have) return void(++refused_);
   have->flag ? on_questions(from, have->names) : on_receipts(from, have->names);
 }
 
 void ItemExchange::on_receipts(HostId from, const std::vector<ItemName>& names) {
   bool is_less = false;
-  {
-    const std::lock_guard lock(mutex_);
-    const Duration now = monotonic_now();
-    look_at_life(from);
-    for (const ItemName& name : names) {
-      confirm(peers_[from.value], name, now);
-      const Hold* hold = find_hold(name, from);
-      const bool is_meant = hold && (hold->is_sent || hold->is_refused);  // and not what was sent to an earlier life
-      if (is_meant) is_less = drop(name, from) || is_less;
-    }
+  std::unique_lock lock(mutex_);
+  const Duration now = monotonic_now();
+  look_at_life(from);
+  for (const ItemName& name : names) {
+    confirm(peers_[from.value], name, now);
+    const Hold* hold = find_hold(name, from);
+    const bool is_meant = hold && (hold->is_sent || hold->is_refused);  // and not what was sent to an earlier life
+    if (is_meant) is_less = drop(name, from) || is_less;
   }
+  lock.unlock();
   if (is_less && on_less_) on_less_();
 }
 
 void ItemExchange::confirm(Peer& peer, const ItemName& name, Duration now) {
-  const auto sent =
-      std::find_if(peer.unconfirmed.begin(), peer.unconfirmed.end(), [&](const Sent& one) { return one.name == name; });
+  const auto sent = std::ranges::find(peer.unconfirmed, name, &Sent::name);
   if (sent == peer.unconfirmed.end()) return;
   peer.round_trip += (now - sent->at - peer.round_trip) / 8;
   peer.unconfirmed.erase(sent);
@@ -311,8 +291,7 @@ void ItemExchange::on_questions(HostId from, const std::vector<ItemName>& names)
     const bool is_missing = wanted != wanted_.end() && wanted->second.owner == from;
     (is_missing ? peer.repeats : peer.receipts).push_back(name);
   }
-  has_words_ = true;
-  changed_.notify_all();
+  wake_speaker();
 }
 
 // ---- what this host wants ------------------------------------------------------------------------------------------
@@ -328,9 +307,7 @@ void ItemExchange::want(ItemName name, HostId owner, Receive receive) {
     if (!has_given_up_) {
       wanted_.insert_or_assign(name, Wanted{owner, std::move(receive)});
       peers_[owner.value].wants.push_back(name);
-      has_words_ = true;
-      changed_.notify_all();
-      return;
+      return wake_speaker();
     }
   }
   receive(std::nullopt);
@@ -338,19 +315,18 @@ void ItemExchange::want(ItemName name, HostId owner, Receive receive) {
 
 void ItemExchange::give_up() {
   std::vector<Receive> waiting;
-  {
-    const std::lock_guard lock(mutex_);
-    has_given_up_ = true;
-    for (auto& [name, wanted] : wanted_) waiting.push_back(std::move(wanted.receive));
-    wanted_.clear();
-  }
+  std::unique_lock lock(mutex_);
+  has_given_up_ = true;
+  for (auto& [name, wanted] : wanted_) waiting.push_back(std::move(wanted.receive));
+  wanted_.clear();
+  lock.unlock();
   for (const Receive& receive : waiting) receive(std::nullopt);
 }
 
 void ItemExchange::on_item(HostId from, Parcel parcel) {
   const std::size_t head_size = std::min(part_head_bytes, parcel.head.size());
   const std::optional<PartHead> head = read_item<PartHead>(std::span{parcel.head}.first(head_size));
-  if (!head) return refuse();
+  if (!head) return void(++refused_);
   if (!is_wanted(*head, from)) return;
   Item part{{parcel.head.begin() + static_cast<std::ptrdiff_t>(head_size), parcel.head.end()}, {}};
   for (const Tensor& tensor : parcel.tensors) part.tensors.push_back(copy_of(tensor, pool_));
@@ -380,8 +356,7 @@ void ItemExchange::on_item(HostId from, Parcel parcel) {
     ++refused_;
     wanted_.insert_or_assign(head->name, Wanted{from, std::move(receive)});
   }
-  has_words_ = true;
-  changed_.notify_all();
+  wake_speaker();
 }
 
 // What has come a second time: the receipt of the first may be lost.
@@ -392,8 +367,7 @@ bool ItemExchange::is_wanted(const PartHead& head, HostId from) {
   const auto wanted = wanted_.find(head.name);
   if (wanted == wanted_.end() || wanted->second.owner != from) {
     peer.receipts.push_back(head.name);
-    has_words_ = true;
-    changed_.notify_all();
+    wake_speaker();
     return false;
   }
   peer.pause = short_pause;
@@ -402,34 +376,28 @@ bool ItemExchange::is_wanted(const PartHead& head, HostId from) {
 }
 
 std::size_t ItemExchange::Wanted::bytes() const {
-  return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
-                         [](std::size_t sum, const Part& part) { return sum + bytes_of(part.item); });
+  std::size_t sum = 0;
+  for (const Part& part : parts) sum += bytes_of(part.item);
+  return sum;
 }
 
 // The item, once all its parts are there.
 std::optional<Item> ItemExchange::add_part(Wanted& wanted, const PartHead& head, Item item) {
   if (wanted.parts.size() != head.parts) wanted.parts.assign(head.parts, {});
   wanted.parts[head.part] = {true, std::move(item)};
-  if (!std::all_of(wanted.parts.begin(), wanted.parts.end(), [](const Part& part) { return part.is_there; })) return {};
+  if (!std::ranges::all_of(wanted.parts, &Part::is_there)) return {};
   Item whole = std::move(wanted.parts.front().item);
   for (std::size_t i = 1; i < wanted.parts.size(); ++i)
-    std::move(wanted.parts[i].item.tensors.begin(), wanted.parts[i].item.tensors.end(), std::back_inserter(whole.tensors));
+    std::ranges::move(wanted.parts[i].item.tensors, std::back_inserter(whole.tensors));
   return whole;
-}
-
-void ItemExchange::refuse() {
-  const std::lock_guard lock(mutex_);
-  ++refused_;
 }
 
 // ---- what the thread says ------------------------------------------------------------------------------------------
 
-void ItemExchange::say(ParcelKind kind, HostId to, std::vector<ItemName> names, bool flag) {
-  for (std::size_t first = 0; first < names.size(); first += most_names) {
-    const std::size_t last = std::min(first + most_names, names.size());
-    const auto begin = names.begin();
-    transport_.send(
-        to, parcel_of(kind, Names{flag, {begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(last)}}));
+void ItemExchange::say(ParcelKind kind, HostId to, std::span<const ItemName> names, bool flag) {
+  for (; !names.empty(); names = names.subspan(std::min(most_names, names.size()))) {
+    const auto some = names.first(std::min(most_names, names.size()));
+    transport_.send(to, parcel_of(kind, Names{flag, {some.begin(), some.end()}}));
   }
 }
 
@@ -453,9 +421,8 @@ void ItemExchange::ask_about_unconfirmed(Duration now) {
     Peer& peer = peers_[host];
     const Duration doubt = std::clamp(4 * peer.round_trip, shortest_doubt, longest_doubt);
     const auto is_settled = [&](const Sent& sent) {
-      const auto kept = kept_.find(sent.name);
-      return kept == kept_.end() || std::none_of(kept->second.holds.begin(), kept->second.holds.end(),
-                                                 [&](const Hold& hold) { return hold.host == HostId{host} && hold.is_sent; });
+      const Hold* hold = find_hold(sent.name, {host});
+      return !hold || !hold->is_sent;
     };
     while (!peer.unconfirmed.empty() && is_settled(peer.unconfirmed.front())) peer.unconfirmed.pop_front();
     for (Sent& sent : peer.unconfirmed) {
@@ -464,6 +431,12 @@ void ItemExchange::ask_about_unconfirmed(Duration now) {
       sent.at = now;
     }
   }
+}
+
+// With the lock.
+void ItemExchange::wake_speaker() {
+  has_words_ = true;
+  changed_.notify_all();
 }
 
 // Many words go in one parcel: whoever has something to say leaves it to the thread.
@@ -493,11 +466,11 @@ void ItemExchange::settle() {
   changed_.wait(lock, [this] { return speaking_ == 0; });  // the thread may have words in its hands that it has not sent
 }
 
-void ItemExchange::run() {
+void ItemExchange::run(std::stop_token stop) {
   constexpr Duration tick = std::chrono::milliseconds(5);
   std::unique_lock lock(mutex_);
-  while (!is_stopping_) {
-    changed_.wait_for(lock, tick, [this] { return is_stopping_ || has_words_; });
+  while (!stop.stop_requested()) {
+    changed_.wait_for(lock, stop, tick, [this] { return has_words_; });
     has_words_ = false;
     const Duration now = monotonic_now();
     repeat_wants(now);

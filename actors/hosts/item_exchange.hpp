@@ -2,6 +2,7 @@
 // for by name until they come, so a lost parcel or connection only means asking again.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -9,6 +10,8 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -57,7 +60,6 @@ class ItemExchange {
   /// copied into the pool: a transport bounds the memory of what it hands out, and algorithms keep tensors for as long
   /// as they like.
   ItemExchange(Membership& membership, Transport& transport, TensorPool& pool, std::size_t parcel_bytes = usual_parcel_bytes);
-  ~ItemExchange();
   ItemExchange(const ItemExchange&) = delete;
   ItemExchange& operator=(const ItemExchange&) = delete;
 
@@ -72,6 +74,15 @@ class ItemExchange {
   void allow(std::size_t bytes);
   /// Asks the owner until it comes.
   void want(ItemName name, HostId owner, Receive receive);
+  /// The same for an item that is a thing: `receive` is given the thing, or nothing if it will not come any more.
+  template <class Thing, class ReceiveThing>
+  void want_thing(ItemName name, HostId owner, ReceiveThing receive) {
+    want(name, owner, [receive](std::optional<Item> item) {
+      if (!item) return receive(std::nullopt);
+      auto thing = read_item<Thing>(item->head, std::move(item->tensors));
+      return thing && receive(std::move(thing));
+    });
+  }
   /// All that has been received so far is receipted when this returns: before a host goes. Not to be called by a
   /// receiver.
   void settle();
@@ -85,7 +96,7 @@ class ItemExchange {
   /// Called, on any thread, whenever there is less to keep than before. Set it while nothing is kept.
   void on_less(std::function<void()> heard) { on_less_ = std::move(heard); }
   /// What arrived and could not be used.
-  std::uint64_t refused() const;
+  std::uint64_t refused() const { return refused_; }
 
  private:
   struct HashName {
@@ -134,7 +145,6 @@ class ItemExchange {
 
   void look_at_life(HostId host);
   void forget_earlier_life(HostId host);
-  void refuse();
   void on_want(HostId from, const Parcel& parcel);
   void on_item(HostId from, Parcel parcel);
   void on_have(HostId from, const Parcel& parcel);
@@ -148,32 +158,32 @@ class ItemExchange {
   std::optional<Item> add_part(Wanted& wanted, const PartHead& head, Item item);
   void ship_refused(HostId to);
   void confirm(Peer& peer, const ItemName& name, Duration now);
-  void run();
+  void run(std::stop_token stop);
   void speak(std::unique_lock<std::mutex>& lock);
   void repeat_wants(Duration now);
   void ask_about_unconfirmed(Duration now);
-  void say(ParcelKind kind, HostId to, std::vector<ItemName> names, bool flag);
+  void wake_speaker();
+  void say(ParcelKind kind, HostId to, std::span<const ItemName> names, bool flag);
 
   Membership& membership_;
   Transport& transport_;
   TensorPool& pool_;
   const std::size_t parcel_bytes_;
   std::function<void()> on_less_;
+  std::atomic<std::uint64_t> refused_{0};
   mutable std::mutex mutex_;  // guards what follows
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::vector<Peer> peers_;  // by host
   std::unordered_map<ItemName, Kept, HashName> kept_;
   std::unordered_map<ItemName, std::vector<HostId>, HashName> early_;  // asked for before they were promised
   std::uint64_t promised_[last_item_kind + 1] = {};                    // by kind: the next number that may be promised
   std::unordered_map<ItemName, Wanted, HashName> wanted_;
   std::size_t most_bytes_ = std::numeric_limits<std::size_t>::max();
-  std::uint64_t refused_ = 0;
   int receiving_ = 0;  // items in the hands of their receivers
   int speaking_ = 0;   // threads that send words
   bool has_given_up_ = false;
   bool has_words_ = false;
-  bool is_stopping_ = false;
-  std::thread thread_;
+  std::jthread thread_;  // last: it ends before what it uses
 };
 
 }  // namespace rubato

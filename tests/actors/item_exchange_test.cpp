@@ -8,7 +8,6 @@
 
 #include "actors/core/evaluation.hpp"
 #include "actors/hosts/item_exchange.hpp"
-#include "actors/hosts/remote_payloads.hpp"
 #include "tests/actors/hosts.hpp"
 
 using namespace rubato;
