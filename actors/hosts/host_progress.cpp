@@ -15,21 +15,10 @@ constexpr std::uint64_t at_the_end = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
-// Everything a host has to say, again and again.
-struct HostProgress::HostState {
-  std::uint64_t position = 0;
-  bool is_halting = false;
-  std::optional<Duration> halted_at;  // goes no further until all have agreed where to end
-  std::optional<Duration> end_at;     // from the first host: where all end
-  Mark mark;
-  std::optional<std::string> failure;
-  bool has_ended = false;
-
-  void archive(Archive& archive) {
-    archive(position, is_halting, halted_at, end_at, mark, failure, has_ended);
-    for (const auto& instant : {halted_at, end_at}) archive.require_moderate(instant.value_or(Duration{}));
-  }
-};
+void HostProgress::HostState::archive(Archive& archive) {
+  archive(position, is_halting, halted_at, end_at, mark, failure, has_ended);
+  for (const auto& instant : {halted_at, end_at}) archive.require_moderate(instant.value_or(Duration{}));
+}
 
 HostProgress::HostProgress(Membership& membership, Transport& transport, ItemExchange& items, std::vector<HostId> owners)
     : membership_{membership}, transport_{transport}, items_{items}, owners_{std::move(owners)}, peers_(membership.hosts()) {
@@ -37,26 +26,7 @@ HostProgress::HostProgress(Membership& membership, Transport& transport, ItemExc
     if (HostId{host} != self()) others_.push_back({host});
   membership_.handle(ParcelKind::notice, [this](HostId from, const Parcel& parcel, Duration) { on_notice(from, parcel); });
   items_.on_less([this] { wake(); });
-  thread_ = std::thread([this] { run(); });
-}
-
-HostProgress::~HostProgress() {
-  {
-    const std::lock_guard lock(mutex_);
-    is_stopping_ = true;
-    changed_.notify_all();
-  }
-  thread_.join();
-}
-
-void HostProgress::begin() {
-  const std::lock_guard lock(mutex_);
-  has_begun_ = true;
-}
-
-bool HostProgress::has_begun() const {
-  const std::lock_guard lock(mutex_);
-  return has_begun_;
+  thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
 }
 
 void HostProgress::attach(RunControl& control, Conductor& conductor, Lead lead) {
@@ -79,26 +49,26 @@ void HostProgress::detach() {
 
 void HostProgress::on_stop_wanted() {
   const std::lock_guard lock(mutex_);
-  is_halting_ = true;
+  mine_.is_halting = true;
 }
 
 // True: this host stands still until all know where to end.
 bool HostProgress::waits_for_end() {
-  const bool stands_still = is_halting_ && !end_at_;
-  if (!stands_still || halted_at_) return stands_still;
-  halted_at_ = conductor_->now().time_since_epoch();
+  const bool stands_still = mine_.is_halting && !mine_.end_at;
+  if (!stands_still || mine_.halted_at) return stands_still;
+  mine_.halted_at = conductor_->now().time_since_epoch();
   settle_end();
-  return !end_at_;
+  return !mine_.end_at;
 }
 
 bool HostProgress::may_advance() {
   const std::size_t kept = items_.kept();
   const std::lock_guard lock(mutex_);
-  if (failure_) return true;  // to its end
+  if (mine_.failure) return true;  // to its end
   if (waits_for_end()) return false;
-  if (end_at_) conductor_->end_at(Time{*end_at_});
+  if (mine_.end_at) conductor_->end_at(Time{*mine_.end_at});
   std::uint64_t slowest = at_the_end;
-  for (const HostId host : others()) slowest = std::min(slowest, peers_[host.value].position);
+  for (const HostId host : others()) slowest = std::min(slowest, peers_[host.value].said.position);
   if (position_ <= slowest) return true;
   return position_ - slowest <= lead_.steps && kept < lead_.payloads;
 }
@@ -109,9 +79,9 @@ void HostProgress::on_walked() {
   {
     const std::lock_guard lock(mutex_);
     const std::uint64_t reached = conductor_->is_over() ? at_the_end : position_;
-    if (reached == told_position_) return;
-    told_position_ = reached;
-    if (conductor_->is_over() && !halted_at_) halted_at_ = conductor_->now().time_since_epoch();
+    if (reached == mine_.position) return;
+    mine_.position = reached;
+    if (conductor_->is_over() && !mine_.halted_at) mine_.halted_at = conductor_->now().time_since_epoch();
   }
   tell();
 }
@@ -131,9 +101,10 @@ void HostProgress::on_sample(std::uint64_t number) {
   std::vector<std::pair<HostId, Mark>> theirs;
   {
     const std::lock_guard lock(mutex_);
+    mine_.mark = mark;
     marks_.push_back(mark);
     if (marks_.size() > most_marks) marks_.pop_front();
-    for (const HostId host : others()) theirs.emplace_back(host, peers_[host.value].mark);
+    for (const HostId host : others()) theirs.emplace_back(host, peers_[host.value].said.mark);
   }
   for (const auto& [host, other] : theirs) compare(host, other);
 }
@@ -142,8 +113,7 @@ void HostProgress::on_sample(std::uint64_t number) {
 void HostProgress::compare(HostId other, const Mark& theirs) {
   {
     const std::lock_guard lock(mutex_);
-    const auto same = [&](const Mark& mark) { return mark.sample == theirs.sample; };
-    const auto ours = std::find_if(marks_.begin(), marks_.end(), same);
+    const auto ours = std::ranges::find(marks_, theirs.sample, &Mark::sample);
     const bool was_told = theirs.low != 0 || theirs.high != 0;
     if (!was_told || ours == marks_.end() || (ours->low == theirs.low && ours->high == theirs.high)) return;
   }
@@ -186,14 +156,14 @@ void HostProgress::on_notice(HostId from, const Parcel& parcel) {
   bool is_news = false;
   {
     const std::lock_guard lock(mutex_);
-    Peer& peer = peers_[from.value];
-    is_news = state->position > peer.position || (state->is_halting && !is_halting_) || (state->end_at && !end_at_);
-    peer.position = std::max(peer.position, state->position);
-    if (state->halted_at) peer.halted_at = state->halted_at;
-    if (state->mark.sample >= peer.mark.sample) peer.mark = state->mark;
-    peer.has_ended = peer.has_ended || state->has_ended;
-    is_halting_ = is_halting_ || state->is_halting;
-    if (from == first() && state->end_at && !end_at_) end_at_ = state->end_at;
+    HostState& said = peers_[from.value].said;
+    is_news = state->position > said.position || (state->is_halting && !mine_.is_halting) || (state->end_at && !mine_.end_at);
+    said.position = std::max(said.position, state->position);
+    if (state->halted_at) said.halted_at = state->halted_at;
+    if (state->mark.sample >= said.mark.sample) said.mark = state->mark;
+    said.has_ended = said.has_ended || state->has_ended;
+    mine_.is_halting = mine_.is_halting || state->is_halting;
+    if (from == first() && state->end_at && !mine_.end_at) mine_.end_at = state->end_at;
     settle_end();
     changed_.notify_all();
   }
@@ -204,13 +174,14 @@ void HostProgress::on_notice(HostId from, const Parcel& parcel) {
 
 // Everybody stands still somewhere: the run ends where the foremost stands.
 void HostProgress::settle_end() {
-  if (!is_first() || !is_halting_ || end_at_ || !halted_at_) return;
-  Duration last = *halted_at_;
+  if (!is_first() || !mine_.is_halting || mine_.end_at || !mine_.halted_at) return;
+  Duration last = *mine_.halted_at;
   for (const HostId host : others()) {
-    if (!peers_[host.value].halted_at) return;
-    last = std::max(last, *peers_[host.value].halted_at);
+    const auto& halted_at = peers_[host.value].said.halted_at;
+    if (!halted_at) return;
+    last = std::max(last, *halted_at);
   }
-  end_at_ = last;
+  mine_.end_at = last;
 }
 
 // ---- failing and ending --------------------------------------------------------------------------------------------
@@ -218,8 +189,8 @@ void HostProgress::settle_end() {
 void HostProgress::fail(const std::string& sentence) {
   {
     const std::lock_guard lock(mutex_);
-    if (failure_) return;
-    failure_ = sentence;
+    if (mine_.failure) return;
+    mine_.failure = sentence;
   }
   {
     const std::shared_lock lock(stage_mutex_);
@@ -232,7 +203,7 @@ void HostProgress::fail(const std::string& sentence) {
 
 std::optional<std::string> HostProgress::failure() const {
   const std::lock_guard lock(mutex_);
-  return failure_;
+  return mine_.failure;
 }
 
 void HostProgress::fail_if_a_client_did() {
@@ -241,7 +212,7 @@ void HostProgress::fail_if_a_client_did() {
     const std::shared_lock lock(stage_mutex_);
     if (control_) failed = control_->client_pool.failure();
   }
-  if (failed) fail("host \"" + membership_.name(self()) + "\": " + to_string(*failed));
+  if (failed) fail_here(to_string(*failed));
 }
 
 // Before the run has begun somebody else waits for the hosts.
@@ -250,7 +221,7 @@ void HostProgress::fail_if_a_host_is_gone() {
     {
       const std::lock_guard lock(mutex_);
       Peer& peer = peers_[host.value];
-      const auto host_info = has_begun_ && !peer.has_ended ? membership_.host_info(host) : std::nullopt;
+      const auto host_info = has_begun_ && !peer.said.has_ended ? membership_.host_info(host) : std::nullopt;
       if (!host_info) continue;
       const bool is_same_life = peer.life.value_or(host_info->life) == host_info->life;
       peer.life = host_info->life;
@@ -262,22 +233,20 @@ void HostProgress::fail_if_a_host_is_gone() {
 
 std::optional<Time> HostProgress::end() const {
   const std::lock_guard lock(mutex_);
-  return end_at_ ? std::optional(Time{*end_at_}) : std::nullopt;
+  return mine_.end_at ? std::optional(Time{*mine_.end_at}) : std::nullopt;
 }
 
 void HostProgress::part(Duration limit) {
   constexpr int last_words = 3;
   {
     const std::lock_guard lock(mutex_);
-    has_ended_ = true;
+    mine_.has_ended = true;
   }
   tell();
   {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, limit, [this] {
-      for (const HostId host : others())
-        if (!peers_[host.value].has_ended) return false;
-      return true;
+      return std::ranges::all_of(others_, [this](HostId host) { return peers_[host.value].said.has_ended; });
     });
   }
   for (int i = 0; i < last_words; ++i) tell();
@@ -285,14 +254,9 @@ void HostProgress::part(Duration limit) {
 
 HostProgress::HostState HostProgress::state() const {
   const std::lock_guard lock(mutex_);
-  HostState state;
-  state.position = told_position_;
-  state.is_halting = is_halting_;
-  if (is_halting_) state.halted_at = halted_at_;
-  if (is_first()) state.end_at = end_at_;
-  if (!marks_.empty()) state.mark = marks_.back();
-  state.failure = failure_;
-  state.has_ended = has_ended_;
+  HostState state = mine_;
+  if (!state.is_halting) state.halted_at.reset();
+  if (!is_first()) state.end_at.reset();
   return state;
 }
 
@@ -306,10 +270,10 @@ void HostProgress::wake() {
   if (control_) control_->wake_conductor();
 }
 
-void HostProgress::run() {
+void HostProgress::run(std::stop_token stop) {
   std::unique_lock lock(mutex_);
-  while (!is_stopping_) {
-    changed_.wait_for(lock, tell_every, [this] { return is_stopping_; });
+  while (!stop.stop_requested()) {
+    changed_.wait_for(lock, stop, tell_every, [] { return false; });
     lock.unlock();
     fail_if_a_client_did();
     fail_if_a_host_is_gone();

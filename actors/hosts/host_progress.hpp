@@ -2,6 +2,7 @@
 // stop, and why.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,7 +35,6 @@ class HostProgress final : public Peers {
 
   /// `owners`: by client. Takes over the assembly's notices: make it before the assembly starts.
   HostProgress(Membership& membership, Transport& transport, ItemExchange& items, std::vector<HostId> owners);
-  ~HostProgress() override;
   HostProgress(const HostProgress&) = delete;
   HostProgress& operator=(const HostProgress&) = delete;
 
@@ -47,8 +48,8 @@ class HostProgress final : public Peers {
   const std::vector<HostId>& others() const { return others_; }
 
   /// All hosts are there: from now on who goes ends the run.
-  void begin();
-  bool has_begun() const;
+  void begin() { has_begun_ = true; }
+  bool has_begun() const { return has_begun_; }
   /// The conductor is about to walk.
   void attach(RunControl& control, Conductor& conductor, Lead lead);
 
@@ -78,6 +79,8 @@ class HostProgress final : public Peers {
 
   /// The run cannot go on, here and everywhere. The first sentence counts.
   void fail(const std::string& sentence);
+  /// The same with the name of this host before it.
+  void fail_here(const std::string& what) { fail("host \"" + membership_.name(self()) + "\": " + what); }
   std::optional<std::string> failure() const;
   /// A client of this host has failed: its sentence is everybody's.
   void fail_if_a_client_did();
@@ -88,17 +91,25 @@ class HostProgress final : public Peers {
   void part(Duration limit);
 
  private:
-  struct HostState;
   struct Mark {
     std::uint64_t sample = 0;
     std::uint64_t low = 0, high = 0;  // of the hashes of all steps before it
   };
+  // Everything that a host tells the others, again and again.
+  struct HostState {
+    std::uint64_t position = 0;
+    bool is_halting = false;
+    std::optional<Duration> halted_at;  // goes no further until all have agreed where to end
+    std::optional<Duration> end_at;     // from the first host: where all end
+    Mark mark;                          // of the newest sample
+    std::optional<std::string> failure;
+    bool has_ended = false;
+
+    void archive(Archive& archive);
+  };
   struct Peer {
     std::optional<std::uint64_t> life;  // seen since the beginning
-    std::uint64_t position = 0;
-    std::optional<Duration> halted_at;
-    Mark mark;
-    bool has_ended = false;
+    HostState said;                     // but for its failure
   };
 
   void on_notice(HostId from, const Parcel& parcel);
@@ -109,7 +120,7 @@ class HostProgress final : public Peers {
   void settle_end();
   bool waits_for_end();
   void wake();
-  void run();
+  void run(std::stop_token stop);
 
   Membership& membership_;
   Transport& transport_;
@@ -117,6 +128,7 @@ class HostProgress final : public Peers {
   const std::vector<HostId> owners_;
   std::vector<HostId> others_;
   Lead lead_;
+  std::atomic<bool> has_begun_{false};
 
   // The conductor's.
   Conductor* conductor_ = nullptr;
@@ -129,19 +141,11 @@ class HostProgress final : public Peers {
   RunControl* control_ = nullptr;
 
   mutable std::mutex mutex_;  // guards what follows
-  std::condition_variable changed_;
-  bool has_begun_ = false;
-  std::uint64_t told_position_ = 0;
+  std::condition_variable_any changed_;
   std::vector<Peer> peers_;  // by host
   std::deque<Mark> marks_;   // of our newest samples
-  bool is_halting_ = false;
-  bool is_over_ = false;
-  std::optional<Duration> halted_at_;
-  std::optional<Duration> end_at_;
-  std::optional<std::string> failure_;
-  bool has_ended_ = false;
-  bool is_stopping_ = false;
-  std::thread thread_;
+  HostState mine_;
+  std::jthread thread_;  // last: it ends before what it uses
 };
 
 }  // namespace rubato

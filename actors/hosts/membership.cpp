@@ -88,10 +88,7 @@ void Membership::on_parcel(HostId from, Parcel parcel, Duration arrived) {
   {
     const std::lock_guard lock(mutex_);
     const bool is_one_of_us = !is_stranger && peers_[from.value].host_info && peers_[from.value].refusal.empty();
-    if (!is_one_of_us) {
-      ++ignored_;
-      return;
-    }
+    if (!is_one_of_us) return void(++ignored_);
     note_life(from, arrived);
   }
   if (parcel.kind == ParcelKind::clock_ask) return on_ask(from, parcel, arrived);
@@ -129,10 +126,7 @@ void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
     const std::lock_guard lock(mutex_);
     Peer& peer = peers_[from.value];
     const bool is_stale = hello && peer.host_info && hello->self.life < peer.host_info->life;
-    if (!hello || is_stale) {
-      ++ignored_;
-      return;
-    }
+    if (!hello || is_stale) return void(++ignored_);
     const bool is_another_life = peer.host_info && hello->self.life != peer.host_info->life;
     if (is_another_life) {
       const std::uint32_t lives = peer.lives;
@@ -154,26 +148,21 @@ void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
 
 void Membership::on_ask(HostId from, const Parcel& parcel, Duration arrived) {
   const std::optional<ClockAsk> ask = read_item<ClockAsk>(parcel.head);
-  if (!ask) return ignore();
+  if (!ask) return void(++ignored_);
   transport_.send(from, parcel_of(ParcelKind::clock_answer, ClockAnswer{ask->sent, arrived, settings_.now()}));
 }
 
 void Membership::on_answer(HostId from, const Parcel& parcel, Duration arrived) {
   const std::optional<ClockAnswer> answer = read_item<ClockAnswer>(parcel.head);
-  if (!answer) return ignore();
+  if (!answer) return void(++ignored_);
   const Duration round_trip = (arrived - answer->asked) - (answer->answered - answer->arrived);
   const Duration offset = ((answer->arrived - answer->asked) + (answer->answered - arrived)) / 2;
-  if (round_trip < Duration::zero() || arrived < answer->asked) return ignore();  // no honest clocks say this
+  if (round_trip < Duration::zero() || arrived < answer->asked) return void(++ignored_);  // no honest clocks say this
   const std::lock_guard lock(mutex_);
   std::deque<Exchange>& exchanges = peers_[from.value].exchanges;
   exchanges.push_back({round_trip, offset});
   if (exchanges.size() > window) exchanges.pop_front();
   changed_.notify_all();
-}
-
-void Membership::ignore() {
-  const std::lock_guard lock(mutex_);
-  ++ignored_;
 }
 
 // ---- what the thread says ------------------------------------------------------------------------------------------
@@ -242,17 +231,13 @@ void Membership::run() {
 
 // ---- what others ask -----------------------------------------------------------------------------------------------
 
-bool Membership::is_running(const Peer& peer) {
-  return peer.host_info && peer.host_info->running_since && peer.knows_us && !peer.exchanges.empty();
-}
+// Both know each other, and its clock is known.
+bool Membership::is_met(const Peer& peer) { return peer.host_info && peer.knows_us && !peer.exchanges.empty(); }
 
-std::vector<HostId> Membership::missing() const {
+std::vector<HostId> Membership::hosts_that(bool are_there) const {
   std::vector<HostId> hosts;
-  for (std::uint32_t host = 0; host < peers_.size(); ++host) {
-    const Peer& peer = peers_[host];
-    const bool is_there = HostId{host} == self() || (peer.host_info && peer.knows_us && !peer.exchanges.empty());
-    if (!is_there) hosts.push_back({host});
-  }
+  for (std::uint32_t host = 0; host < peers_.size(); ++host)
+    if ((HostId{host} == self() || is_met(peers_[host])) == are_there) hosts.push_back({host});
   return hosts;
 }
 
@@ -269,8 +254,9 @@ std::vector<HostId> Membership::meet(Duration limit, const OnMissing& on_missing
       send_hello({host});  // so that it learns why, too
       throw std::invalid_argument(refusal);
     }
-    const std::vector<HostId> absent = missing();
+    const std::vector<HostId> absent = hosts_that(false);
     const Duration now = settings_.now();
+    const auto is_running = [](const Peer& peer) { return is_met(peer) && peer.host_info->running_since; };
     if (!is_under_way && std::ranges::any_of(peers_, is_running)) {
       is_under_way = true;
       until = std::min(until, now + for_stragglers);
@@ -286,11 +272,7 @@ std::vector<HostId> Membership::meet(Duration limit, const OnMissing& on_missing
     if (now >= next_word) next_word = now + say_every;
     changed_.wait_for(lock, std::min<Duration>(std::chrono::milliseconds(50), until - now));
   }
-  const std::vector<HostId> absent = missing();
-  std::vector<HostId> there;
-  for (std::uint32_t host = 0; host < peers_.size(); ++host)
-    if (std::find(absent.begin(), absent.end(), HostId{host}) == absent.end()) there.push_back({host});
-  return there;
+  return hosts_that(true);
 }
 
 std::uint32_t Membership::known_lives() const {
@@ -343,21 +325,8 @@ std::optional<ClockOffset> Membership::offset(HostId host) const {
   const std::lock_guard lock(mutex_);
   const std::deque<Exchange>& exchanges = peers_.at(host.value).exchanges;
   if (exchanges.empty()) return std::nullopt;
-  const auto shortest = std::min_element(exchanges.begin(), exchanges.end(),
-                                         [](const Exchange& a, const Exchange& b) { return a.round_trip < b.round_trip; });
+  const auto shortest = std::ranges::min_element(exchanges, {}, &Exchange::round_trip);
   return ClockOffset{shortest->offset, (shortest->round_trip + Duration{1}) / 2};
-}
-
-std::optional<Duration> Membership::silence(HostId host) const {
-  const std::lock_guard lock(mutex_);
-  const Peer& peer = peers_.at(host.value);
-  if (!peer.host_info) return std::nullopt;
-  return settings_.now() - peer.heard;
-}
-
-std::uint64_t Membership::ignored() const {
-  const std::lock_guard lock(mutex_);
-  return ignored_;
 }
 
 }  // namespace rubato

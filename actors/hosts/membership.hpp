@@ -101,10 +101,8 @@ class Membership final : public ParcelSink {
   std::uint64_t life(HostId host) const;
   /// Nothing if its clock was never heard; zero for itself.
   std::optional<ClockOffset> offset(HostId host) const;
-  /// Since its last parcel; nothing if it was never there.
-  std::optional<Duration> silence(HostId host) const;
   /// Heads that could not be read, and parcels of hosts that are not known or run something else.
-  std::uint64_t ignored() const;
+  std::uint64_t ignored() const { return ignored_; }
 
   void on_parcel(HostId from, Parcel parcel, Duration arrived) override;
 
@@ -141,7 +139,6 @@ class Membership final : public ParcelSink {
   void on_hello(HostId from, const Parcel& parcel, Duration arrived);
   void on_ask(HostId from, const Parcel& parcel, Duration arrived);
   void on_answer(HostId from, const Parcel& parcel, Duration arrived);
-  void ignore();
   void note_life(HostId from, Duration arrived);
   std::string refusal_of(HostId host, const HostInfo& theirs) const;
   void send_hello(HostId to);
@@ -149,20 +146,20 @@ class Membership final : public ParcelSink {
   void speak(HostId host, Duration now);
   void look_for_lost(Duration now);
   Duration pause_between_asks() const;
-  static bool is_running(const Peer& peer);
-  std::vector<HostId> missing() const;
+  static bool is_met(const Peer& peer);
+  std::vector<HostId> hosts_that(bool are_there) const;
   bool is_alive(const Peer& peer) const;
 
   Transport& transport_;
   const Settings settings_;
   std::array<Handler, last_parcel_kind + 1> handlers_;
+  std::atomic<std::uint64_t> ignored_{0};
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   HostInfo mine_;
   std::uint32_t edition_ = 0;  // of our introduction
   std::vector<Peer> peers_;    // by host; our own place is unused
   std::vector<News> news_;     // for the thread to tell
-  std::uint64_t ignored_ = 0;
   bool is_stopping_ = false;
   bool has_started_ = false;
   std::thread thread_;

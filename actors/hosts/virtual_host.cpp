@@ -95,6 +95,8 @@ class VirtualHost {
   void want_final_state(ClientId client);
   FinalState take_final_state(ClientId client);
   FinalState own_final_state(ClientId client);
+  template <class Thing, class Keep>
+  void want(ItemName name, HostId owner, Keep keep);
   template <class Condition>
   void wait_until(Condition condition);
   void wait_for_receipts();
@@ -111,7 +113,7 @@ class VirtualHost {
   std::optional<VirtualRun> virtual_run_;  // its tensors are in the depot's and the transport's hands until the end
   std::unique_ptr<Recorder> recorder_;
   std::optional<StepDispatcher> dispatcher_;
-  std::optional<HostDispatcher> shared_desk_;
+  std::optional<HostDispatcher> host_dispatcher_;
   std::optional<TimingCheck> check_;
   std::optional<Conductor> conductor_;
 
@@ -137,7 +139,7 @@ VirtualHost::VirtualHost(const Experiment& experiment, Preparation parts, const 
 
 RunResult VirtualHost::perform(const OnMissing& on_missing) {
   const auto tell = [this](const std::string& what) {
-    shared_.fail("host \"" + membership_.name(membership_.self()) + "\": " + what);  // unless all know already
+    shared_.fail_here(what);  // unless all know already
     if (shared_.has_begun()) shared_.part(farewell);
   };
   try {
@@ -169,8 +171,7 @@ void VirtualHost::meet(const OnMissing& on_missing) {
   const std::vector<HostId> there = membership_.meet(from_seconds(experiment_.hosts.wait), on_missing, options_.stop);
   std::string absent;
   for (std::uint32_t host = 0; host < membership_.hosts(); ++host)
-    if (std::find(there.begin(), there.end(), HostId{host}) == there.end())
-      absent += (absent.empty() ? "" : ", ") + membership_.name({host});
+    if (std::ranges::find(there, HostId{host}) == there.end()) absent += (absent.empty() ? "" : ", ") + membership_.name({host});
   if (!absent.empty()) throw RunFailed("these hosts are missing, and a virtual run needs all of them: " + absent);
   shared_.begin();
 }
@@ -190,10 +191,10 @@ void VirtualHost::prepare() {
   // The common tensors of a payload, and two for each receiver; a snapshot has less.
   const auto own = static_cast<std::size_t>(std::ranges::count(owners_, membership_.self()));
   items_.allow((16 + 2 * own) * (result().dimension + 1) * sizeof(double));
-  shared_desk_.emplace(*dispatcher_, virtual_run_->control(), shared_, items_,
+  host_dispatcher_.emplace(*dispatcher_, virtual_run_->control(), shared_, items_,
                        HostDispatcher::ModelShape{scalar(), result().dimension});
   if (options_.checks) check_.emplace(timing_check(parts_));
-  conductor_.emplace(timing.conductor, timing.make_protocols(), *shared_desk_, check_ ? &*check_ : nullptr);
+  conductor_.emplace(timing.conductor, timing.make_protocols(), *host_dispatcher_, check_ ? &*check_ : nullptr);
 }
 
 void VirtualHost::perform_steps() {
@@ -205,8 +206,7 @@ void VirtualHost::perform_steps() {
       static_cast<std::size_t>(std::max<std::int64_t>(credit.payload_bytes / credit.bytes_per_payload, 1))};
   shared_.attach(virtual_run_->control(), *conductor_, lead);
   virtual_run_->perform(*conductor_, *dispatcher_, credit, &shared_);
-  if (const auto failure = virtual_run_->client_pool().failure())
-    shared_.fail("host \"" + membership_.name(membership_.self()) + "\": " + to_string(*failure));
+  if (const auto failure = virtual_run_->client_pool().failure()) shared_.fail_here(to_string(*failure));
   fail_if_one_did();
   finish_record(recorder_.get(), result());
   describe_timing(*parts_.timing, *conductor_, result());
@@ -220,6 +220,16 @@ void VirtualHost::fail_if_one_did() {
 }
 
 // ---- the end: the first host has all models, and then everybody has their digest -----------------------------------
+
+// `keep` puts the thing where it belongs, under the lock, and says whether it is what it should be.
+template <class Thing, class Keep>
+void VirtualHost::want(ItemName name, HostId owner, Keep keep) {
+  items_.want_thing<Thing>(name, owner, [this, keep](std::optional<Thing> thing) {
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+    return !thing || keep(*thing);
+  });
+}
 
 template <class Condition>
 void VirtualHost::wait_until(Condition condition) {
@@ -261,12 +271,8 @@ void VirtualHost::wait_for_receipts() {
 
 void VirtualHost::gather_results() {
   for (const HostId host : shared_.others())
-    items_.want({ItemKind::result, host.value}, host, [this, host](std::optional<Item> item) {
-      const auto report = item ? read_item<HostResult>(item->head) : std::nullopt;
-      if (item && !report) return false;
-      const std::lock_guard lock(mutex_);
-      if (report) results_[host] = *report;
-      changed_.notify_all();
+    want<HostResult>({ItemKind::result, host.value}, host, [this, host](HostResult& report) {
+      results_[host] = report;
       return true;
     });
   wait_until([this] { return results_.size() == shared_.others().size(); });
@@ -283,13 +289,10 @@ void VirtualHost::gather_results() {
 void VirtualHost::want_final_state(ClientId client) {
   const HostId owner = shared_.owner(client);
   if (owner == membership_.self()) return;
-  items_.want({ItemKind::model, client.value}, owner, [this, client](std::optional<Item> item) {
-    auto state = item ? read_item<FinalState>(item->head, std::move(item->tensors)) : std::nullopt;
-    if (item && !(state && shared_desk_->is_model(state->model))) return false;
-    const std::lock_guard lock(mutex_);
-    if (state) states_[client] = std::move(*state);
-    changed_.notify_all();
-    return true;
+  want<FinalState>({ItemKind::model, client.value}, owner, [this, client](FinalState& state) {
+    const bool is_model = host_dispatcher_->is_model(state.model);
+    if (is_model) states_[client] = std::move(state);
+    return is_model;
   });
 }
 
@@ -316,12 +319,8 @@ std::string VirtualHost::hand_over() {
     items_.promise({ItemKind::model, i}, {shared_.first()});
     items_.deliver({ItemKind::model, i}, [this, i](HostId) { return item_of(own_final_state({i})); });
   }
-  items_.want(end_of_run, shared_.first(), [this](std::optional<Item> item) {
-    const auto end = item ? read_item<EndOfRun>(item->head) : std::nullopt;
-    if (item && !end) return false;
-    const std::lock_guard lock(mutex_);
-    if (end) announced_ = end->model_digest;
-    changed_.notify_all();
+  want<EndOfRun>(end_of_run, shared_.first(), [this](EndOfRun& end) {
+    announced_ = end.model_digest;
     return true;
   });
   wait_until([this] { return announced_.has_value(); });
