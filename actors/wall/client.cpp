@@ -8,64 +8,53 @@
 namespace rubato {
 
 void WallClient::handle(const WallEvent& event, ThreadMemory& memory) {
-  if (!world_.client_pool.has_failed()) world_.client_pool.guard(performed_, [&] { answer(event, memory); });
+  if (world_.client_pool.has_failed()) return;
+  world_.client_pool.guard(performed_, [&] {
+    performed_.at = now_ = std::max(now_, event.at);  // of two threads that stamp events the slower one may come second
+    close_windows_before(now_, memory);
+    answer(event, memory);
+    take_over(memory);
+  });
 }
 
 void WallClient::answer(const WallEvent& event, ThreadMemory& memory) {
-  performed_.at = now_ = std::max(now_, event.at);  // of two threads that stamp events the slower one may come second
-  close_windows_before(now_, memory);
   using Kind = WallEvent::Kind;
   switch (event.kind) {
     case Kind::start:
       tally_.first = now_;
-      if (event.number == 0)
-        protocol_->start(effects_);
-      else if (!is_paused_)
-        protocol_->resume(now_, effects_);
-      break;
+      if (event.number == 0) return protocol_->start(effects_);
+      if (!is_paused_) protocol_->resume(now_, effects_);
+      return;
     case Kind::tick:
-      tick(event, memory);
-      break;
+      return tick(event);
     case Kind::close:
       if (protocol_->mailbox().open_until() == event.at) protocol_->on_window_close(event.at, effects_);
-      break;
+      return;
     case Kind::deadline:
-      protocol_->on_deadline(now_, event.wake.detail, effects_);
-      break;
+      return protocol_->on_deadline(now_, event.wake.detail, effects_);
     case Kind::message:
-      is_control(event.message->kind) ? take_control(*event.message) : receive(event, memory);
-      break;
+      return is_control(event.message->kind) ? take_control(*event.message) : receive(event, memory);
     case Kind::unify:
-      unify(event, memory);
-      break;
+      return unify(event, memory);
     case Kind::refill:
-      protocol_->on_refill();
-      break;
+      return protocol_->on_refill();
     case Kind::presence:
-      protocol_->on_presence(event.client, event.number == 1, now_, effects_);
-      break;
+      return protocol_->on_presence(event.client, event.number == 1, now_, effects_);
     case Kind::reset:
-      enter_epoch(Epoch::unpacked(event.number), memory);
-      break;
+      return enter_epoch(Epoch::unpacked(event.number), memory);
     case Kind::churn:
-      churn(event.churn, memory);
-      break;
+      return churn(event.churn, memory);
     case Kind::hand:
       if (is_here_ && !is_stopped_) hand_model(event.client, event.number);
-      break;
+      return;
     case Kind::measure:
       world_.network.measured(self_, event.number, protocol_->counts());
-      world_.client_pool.snapshots().on_measure({.kind = StepKind::measure, .client = self_, .index = event.number, .at = now_},
-                                                *performer_, memory);
-      break;
+      return world_.client_pool.snapshots().on_measure(step_of(StepKind::measure, event.number), *performer_, memory);
     case Kind::save:
-      save(event.number, memory);
-      break;
+      return save(event.number, memory);
     case Kind::stop:
-      stop(event.at);
-      break;
+      return stop(event.at);
   }
-  take_over(memory);
 }
 
 // What was stamped after the end of a window does not belong to it, even if the alarm comes later.
@@ -76,7 +65,7 @@ void WallClient::close_windows_before(Time now, ThreadMemory& memory) {
   }
 }
 
-void WallClient::tick(const WallEvent& event, ThreadMemory&) {
+void WallClient::tick(const WallEvent& event) {
   if (is_stopped_ || !is_here_ || is_paused_ || event.number != timers_) return;
   ++world_.events;
   if (event.wake.priority == Priority::transmit) return protocol_->on_transmit(now_, event.wake.detail, effects_);
@@ -130,10 +119,7 @@ void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
   const Message& message = *event.message;
   if (is_unheard(event)) return;
   ++world_.events;
-  if (!fits(event)) {
-    ++tally_.misshapen;
-    return;
-  }
+  if (!fits(event)) return void(++tally_.misshapen);
   const bool is_alive = knows_life_of(message);
   if (is_alive && world_.passes_mass_on && message.epoch > epoch_) enter_epoch(message.epoch, memory);
   const bool is_current = is_alive && (!world_.passes_mass_on || message.epoch == epoch_ || message.kind == MessageKind::model);
@@ -202,8 +188,7 @@ void WallClient::enter_epoch(Epoch epoch, ThreadMemory& memory) {
 
 void WallClient::save(std::uint64_t number, ThreadMemory& memory) {
   take_over(memory);
-  Step step{.kind = StepKind::save, .client = self_, .incarnation = incarnation(), .index = number, .at = now_};
-  control(step);
+  control(step_of(StepKind::save, number));
   Archive archive;
   std::uint64_t epoch = epoch_.packed();
   archive(epoch), archive(adopted_);
@@ -216,32 +201,27 @@ void WallClient::churn(const ChurnEvent& event, ThreadMemory& memory) {
   using Kind = ChurnEvent::Kind;
   switch (event.kind) {
     case Kind::save:
-      if (is_here_)
-        perform({.kind = StepKind::save, .client = self_, .incarnation = incarnation(), .index = event.number, .at = now_}, memory);
-      break;
+      if (is_here_) perform(step_of(StepKind::save, event.number), memory);
+      return;
     case Kind::leave:
     case Kind::crash:
-      leave();
-      break;
+      return leave();
     case Kind::come:
-      come(event, memory);
-      break;
+      return come(event, memory);
     case Kind::pause:
       is_paused_ = true;
       ++timers_;
-      break;
+      return;
     case Kind::go_on:
       is_paused_ = false;
       if (!is_stopped_) protocol_->resume(now_, effects_);
-      break;
+      return;
     case Kind::partition:
-      partition_ = event.number;
-      break;
     case Kind::heal:
-      partition_ = all_links;
-      break;
+      partition_ = event.kind == Kind::heal ? all_links : event.number;
+      return;
     case Kind::notice:
-      break;
+      return;
   }
 }
 
@@ -259,7 +239,7 @@ void WallClient::come(const ChurnEvent& event, ThreadMemory& memory) {
   if (life_ == 0) tally_.first = now_;
   if (life_ > 0) {
     const std::uint64_t number = saved_.has(event.number) ? event.number : 0;  // a host that starts again has forgotten others
-    perform({.kind = StepKind::load, .client = self_, .incarnation = incarnation(), .index = number, .at = now_}, memory);
+    perform(step_of(StepKind::load, number), memory);
   }
   if (event.from == Origin::neighbour && world_.may_adopt) fetched_ = fetched_model(event);
   if (is_stopped_) return;
@@ -290,11 +270,9 @@ bool WallClient::is_unheard(const WallEvent& event) {
 }
 
 void WallClient::mark_first_state(bool is_earlier_life) {
-  control({.kind = is_earlier_life ? StepKind::load : StepKind::save,
-           .client = self_,
-           .incarnation = incarnation(),
-           .index = 0,
-           .at = std::max(world_.clock.now(), Time{})});
+  Step step = step_of(is_earlier_life ? StepKind::load : StepKind::save, 0);
+  step.at = std::max(world_.clock.now(), Time{});
+  control(step);
 }
 
 void WallClient::keep_first_state() {
@@ -310,7 +288,7 @@ void WallClient::load(std::span<const std::byte> state, std::uint64_t number) {
   performer_->archive(archive);
   if (archive.bytes_left() > 0) throw BadArchive("is longer than a client's state");
   now_ = world_.clock.now();
-  control({.kind = StepKind::load, .client = self_, .incarnation = incarnation(), .index = number, .at = now_});
+  control(step_of(StepKind::load, number));
   epoch_ = Epoch::unpacked(saved_epoch);
 }
 
@@ -339,7 +317,7 @@ void WallClient::take_over(ThreadMemory& memory) {
     if (due_.empty()) return;
     const Wake wake = due_.front();
     due_.erase(due_.begin());
-    tick({.at = wake.at, .wake = wake, .number = timers_}, memory);
+    tick({.at = wake.at, .wake = wake, .number = timers_});
   }
 }
 

@@ -169,6 +169,9 @@ class WallClient {
 
  private:
   std::uint32_t incarnation() const { return world_.incarnation + life_; }
+  Step step_of(StepKind kind, std::uint64_t index) const {
+    return {.kind = kind, .client = self_, .incarnation = incarnation(), .index = index, .at = now_};
+  }
   void churn(const ChurnEvent& event, ThreadMemory& memory);
   void leave();
   void come(const ChurnEvent& event, ThreadMemory& memory);
@@ -178,7 +181,7 @@ class WallClient {
   }
   bool is_unheard(const WallEvent& event);
   void answer(const WallEvent& event, ThreadMemory& memory);
-  void tick(const WallEvent& event, ThreadMemory& memory);
+  void tick(const WallEvent& event);
   void receive(const WallEvent& event, ThreadMemory& memory);
   bool is_of_hub(const Message& message) const;
   void take_control(const Message& message);

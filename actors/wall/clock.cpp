@@ -7,10 +7,10 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cmath>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace rubato {
 
@@ -24,20 +24,11 @@ constexpr std::int64_t not_started = -1;
 }  // namespace
 
 struct WallClock::Io {
-  struct Alarm {
-    Time when;
-    std::uint64_t number;
-    std::function<void()> ring;
-  };
-  // The heap's front is the alarm that rings first.
-  static bool rings_later(const Alarm& a, const Alarm& b) { return a.when != b.when ? a.when > b.when : a.number > b.number; }
-
   asio::io_context context{1};
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
   asio::steady_timer timer{context};
   std::mutex mutex;
-  std::vector<Alarm> alarms;  // a heap
-  std::uint64_t set = 0;
+  std::multimap<Time, std::function<void()>> alarms;  // of one instant: in the order in which they were set
   bool is_stopped = false;
   Time armed_for = never;
   std::atomic<std::int64_t> base{not_started};  // the machine's nanoseconds at the experiment's time 0
@@ -47,8 +38,6 @@ struct WallClock::Io {
 WallClock::WallClock(double scale) : scale_{scale}, io_{std::make_unique<Io>()} {}
 
 WallClock::~WallClock() { stop(); }
-
-Duration WallClock::machine_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 Duration WallClock::scaled(Duration real) const {
   constexpr double longest = 2e18;  // other hosts have a say in it
@@ -61,23 +50,17 @@ Time WallClock::at(Duration machine) const {
   return base == not_started ? Time{} : Time{} + scaled(machine - Duration{base});
 }
 
-Time WallClock::now() const { return at(machine_now()); }
-
-namespace {
+Time WallClock::now() const { return at(monotonic_now()); }
 
 // Rounded up, so that no alarm rings before its time.
-Duration real_for(Duration experiment, double scale) {
-  const double real = std::ceil(static_cast<double>(experiment.count()) / scale);
+Duration WallClock::unscaled(Duration experiment) const {
+  const double real = std::ceil(static_cast<double>(experiment.count()) / scale_);
   return real >= 9e18 ? Duration::max() / 2 : Duration{static_cast<std::int64_t>(real)};
 }
 
-}  // namespace
-
-Duration WallClock::unscaled(Duration experiment) const { return real_for(experiment, scale_); }
-
 void WallClock::start(Time now, Duration at) {
   Io& io = *io_;
-  io.base.store((at - real_for(now.time_since_epoch(), scale_)).count(), std::memory_order_release);
+  io.base.store((at - unscaled(now.time_since_epoch())).count(), std::memory_order_release);
   io.thread = std::thread([&io] { io.context.run(); });
   alarm(Time{}, [] {});  // whatever was set before the start is looked at now
 }
@@ -87,8 +70,7 @@ void WallClock::alarm(Time when, std::function<void()> ring) {
   {
     const std::lock_guard lock(io.mutex);
     if (io.is_stopped) return;
-    io.alarms.push_back({when, io.set++, std::move(ring)});
-    std::push_heap(io.alarms.begin(), io.alarms.end(), Io::rings_later);
+    io.alarms.emplace(when, std::move(ring));
     if (when >= io.armed_for || io.base.load() == not_started) return;
     io.armed_for = when;
   }
@@ -99,9 +81,9 @@ void WallClock::alarm(Time when, std::function<void()> ring) {
       ring_what_is_due(mine);
       const std::lock_guard lock(mine.mutex);
       if (mine.is_stopped) return;
-      mine.armed_for = mine.alarms.empty() ? never : mine.alarms.front().when;
-      if (mine.alarms.empty() || mine.armed_for == never) return;
-      const Duration rings_at = Duration{mine.base.load()} + real_for(mine.armed_for.time_since_epoch(), clock.scale_);
+      mine.armed_for = mine.alarms.empty() ? never : mine.alarms.begin()->first;
+      if (mine.armed_for == never) return;
+      const Duration rings_at = Duration{mine.base.load()} + clock.unscaled(mine.armed_for.time_since_epoch());
       mine.timer.expires_at(SteadyTime{rings_at});  // cancels the wait before
       mine.timer.async_wait([this_arm = *this](const boost::system::error_code& error) {
         if (!error) this_arm();
@@ -112,10 +94,8 @@ void WallClock::alarm(Time when, std::function<void()> ring) {
         std::function<void()> due;
         {
           const std::lock_guard lock(mine.mutex);
-          if (mine.is_stopped || mine.alarms.empty() || mine.alarms.front().when > clock.now()) return;
-          std::pop_heap(mine.alarms.begin(), mine.alarms.end(), Io::rings_later);
-          due = std::move(mine.alarms.back().ring);
-          mine.alarms.pop_back();
+          if (mine.is_stopped || mine.alarms.empty() || mine.alarms.begin()->first > clock.now()) return;
+          due = std::move(mine.alarms.extract(mine.alarms.begin()).mapped());
         }
         due();
       }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "runtime/time.hpp"
+#include "transports/transport.hpp"
 
 namespace rubato {
 
@@ -21,7 +22,7 @@ class WallClock {
   /// The experiment's time is `now` at the instant `at` of the machine's monotonic clock; alarms ring from here on.
   /// Called once.
   void start(Time now, Duration at);
-  void start() { start(Time{}, machine_now()); }
+  void start() { start(Time{}, monotonic_now()); }
 
   /// Before the start: 0. Never decreases.
   Time now() const;
@@ -38,8 +39,6 @@ class WallClock {
 
   /// Waits for the alarm that is ringing; the others are dropped.
   void stop();
-
-  static Duration machine_now();
 
  private:
   struct Io;

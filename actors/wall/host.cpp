@@ -380,7 +380,7 @@ Duration WallHost::behind(HostId host) const {
   const auto theirs = network_->membership.host_info(host);
   const auto offset = network_->membership.offset(host);
   if (!theirs || !theirs->running_since || !offset) return {};
-  const Duration now = WallClock::machine_now();
+  const Duration now = monotonic_now();
   return clock_.scaled(now + offset->nanoseconds - *theirs->running_since) - (clock_.at(now) - Time{});
 }
 
@@ -431,7 +431,7 @@ void WallHost::look(const std::function<void(const WallCheckpoint&)>& on_checkpo
 
 void WallHost::begin_to_drain() {
   phase_ = Phase::draining;
-  draining_since_ = WallClock::machine_now();
+  draining_since_ = monotonic_now();
   if (!is_until_over_.load()) post_to_all({.kind = WallEvent::Kind::stop, .at = clock_.now()});
   if (!network_) return;
   for (std::uint32_t host = 0; host < hosts_.size(); ++host)
@@ -439,7 +439,7 @@ void WallHost::begin_to_drain() {
 }
 
 bool WallHost::is_drained() {
-  const Duration now = WallClock::machine_now();
+  const Duration now = monotonic_now();
   if (now - draining_since_ > from_seconds(experiment_.hosts.drain)) return true;
   if (open_work_.load(std::memory_order_acquire) > 0) return false;
   if (!network_) return true;

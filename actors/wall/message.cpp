@@ -2,17 +2,15 @@
 
 #include <utility>
 
-#include "runtime/archive.hpp"
+#include "actors/hosts/parcel_head.hpp"
 
 namespace rubato {
 
-namespace {
-
-// Everything of a message, to these receivers; nothing that is read is trusted.
-void archive_message(Archive& archive, Message& message, std::vector<Delivery>& deliveries, std::uint32_t clients) {
-  archive(message.kind, message.id, message.tag, message.epoch, message.sent);
-  archive.require(message.kind <= MessageKind::resync && message.id.sender.value < clients);
-  archive.require_moderate(message.sent.time_since_epoch());
+// Nothing that is read is trusted.
+void ArrivedMessage::archive(Archive& archive, std::uint32_t clients) {
+  archive(message->kind, message->id, message->tag, message->epoch, message->sent);
+  archive.require(message->kind <= MessageKind::resync && message->id.sender.value < clients);
+  archive.require_moderate(message->sent.time_since_epoch());
   std::vector<std::uint32_t> places;
   for (const Delivery& delivery : deliveries) places.push_back(delivery.place);
   archive.list(deliveries, [&](Archive& part, Delivery& delivery) {
@@ -24,32 +22,18 @@ void archive_message(Archive& archive, Message& message, std::vector<Delivery>& 
     }
     if (part.is_reading()) places.push_back(delivery.place);
   });
-  archive.payload(message.payload, places);
+  archive.payload(message->payload, places);
 }
-
-}  // namespace
 
 Parcel to_parcel(const Message& message, const std::vector<Delivery>& deliveries, bool is_state) {
-  Parcel parcel;
-  parcel.kind = is_control(message.kind) ? ParcelKind::control : ParcelKind::message;
-  if (parcel.kind == ParcelKind::message) parcel.when_full = is_state ? WhenFull::drop_oldest : WhenFull::refuse;
-  Message copy = message;
-  std::vector<Delivery> listed = deliveries;
-  Archive archive(Archive::Beside{});
-  archive_message(archive, copy, listed, 0);
-  parcel.head = archive.take();
-  parcel.tensors = archive.take_tensors();
-  return parcel;
+  const bool is_note = is_control(message.kind);
+  const WhenFull when_full = is_note ? WhenFull::wait : is_state ? WhenFull::drop_oldest : WhenFull::refuse;
+  Item item = item_of(ArrivedMessage{std::make_shared<Message>(message), deliveries}, 0u);
+  return {is_note ? ParcelKind::control : ParcelKind::message, when_full, false, std::move(item.head), std::move(item.tensors)};
 }
 
-std::optional<ArrivedMessage> to_message(Parcel parcel, std::uint32_t clients) try {
-  Archive archive(parcel.head, std::move(parcel.tensors));
-  ArrivedMessage arrived{std::make_shared<Message>(), {}};
-  archive_message(archive, *arrived.message, arrived.deliveries, clients);
-  archive.expect_end();
-  return arrived;
-} catch (const BadArchive&) {
-  return std::nullopt;
+std::optional<ArrivedMessage> to_message(Parcel parcel, std::uint32_t clients) {
+  return read_item<ArrivedMessage>(parcel.head, std::move(parcel.tensors), clients);
 }
 
 }  // namespace rubato

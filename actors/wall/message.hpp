@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/archive.hpp"
 #include "runtime/message_head.hpp"
 #include "runtime/payload.hpp"
 #include "transports/transport.hpp"
@@ -32,8 +33,11 @@ struct Delivery {
 Parcel to_parcel(const Message& message, const std::vector<Delivery>& deliveries, bool is_state);
 
 struct ArrivedMessage {
-  std::shared_ptr<Message> message;
+  std::shared_ptr<Message> message = std::make_shared<Message>();
   std::vector<Delivery> deliveries;
+
+  /// Everything of the message, to these receivers.
+  void archive(Archive& archive, std::uint32_t clients);
 };
 
 /// None: the parcel is no message among so many clients. Nothing in it is trusted.

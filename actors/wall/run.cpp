@@ -163,7 +163,7 @@ RunResult perform_wall(Preparation& parts, const Experiment& experiment, const R
   RunResult result = std::move(parts.result);
   WallRecord record(make_recorder(options, parts.timing->graph.clients()));
   WallHost host(experiment, *parts.task, *parts.timing, options, record, nullptr);
-  host.begin(WallClock::machine_now(), 0);
+  host.begin(monotonic_now(), 0);
   host.perform(false, {});
   if (const auto failure = host.client_pool().failure()) throw RunFailed(to_string(*failure));
   finish_record(record.recorder(), result);
@@ -234,12 +234,12 @@ std::optional<Beginning> begun_by_others(const Membership& membership) {
 // The first of those who are there says when the run begins, unless it has begun. A run that everybody has left goes on
 // where the record of this host ends.
 Beginning agree_on_start(const Membership& membership, const Beginning& own, Duration limit, const std::atomic<bool>* stop) {
-  const Duration until = WallClock::machine_now() + limit;
+  const Duration until = monotonic_now() + limit;
   while (true) {
     if (const auto begun = begun_by_others(membership)) return *begun;
     const bool decides = membership.first_alive() == membership.self();
-    if (decides || WallClock::machine_now() > until || (stop && stop->load()))
-      return {WallClock::machine_now() + head_start - own.since, own.run};
+    if (decides || monotonic_now() > until || (stop && stop->load()))
+      return {monotonic_now() + head_start - own.since, own.run};
     std::this_thread::sleep_for(glance_at_others);
   }
 }

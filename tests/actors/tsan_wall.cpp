@@ -353,7 +353,7 @@ void run_host(Transport& transport, const config::Experiment& experiment, Meetin
     WallHost host(experiment, task, *timing, options, record, &network);
     membership.start();
     expect(membership.meet(60s).size() == 2, "the hosts find each other");
-    const Duration since = WallClock::machine_now() + 100ms;
+    const Duration since = monotonic_now() + 100ms;
     membership.set_running(since);
     host.begin(since, 0);
     host.mark_first_states(false);
