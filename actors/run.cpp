@@ -188,8 +188,8 @@ RunResult run_host(const Experiment& given, const RunOptions& options, const Hos
   Preparation parts(experiment, options);
   const bool is_virtual = experiment.clock == config::ClockKind::virtual_time;
   const HostInfo self{shared_run(experiment, options), arithmetic(), version(), host.life, is_virtual, std::nullopt};
-  Membership membership(
-      transport, {.names = host_names(experiment), .self = self, .lost_after = from_seconds(experiment.hosts.lost_after)});
+  Membership membership(transport,
+                        {.names = host_names(experiment), .self = self, .lost_after = from_seconds(experiment.hosts.lost_after)});
   if (is_virtual) return perform_virtual_host(experiment, std::move(parts), options, membership, transport, host.on_missing);
   parts.read_data(experiment, options);
   return perform_wall_host(parts, experiment, options, membership, transport, host);

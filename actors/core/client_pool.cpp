@@ -70,7 +70,7 @@ Waiter* Client::perform(const Step& step, ClientPool& client_pool, ThreadMemory&
     result = rubato::perform(*performer_, saved_, step, memory.payloads, memory, client_pool.pool);
   });
   if (step.kind == StepKind::decide) client_pool.answer.store(result.is_yes ? 1 : 0);  // after a failure too: the conductor waits
-  if (step.kind == StepKind::publish && client_pool.remote) client_pool.remote->on_published(step, result.published);
+  if (step.kind == StepKind::publish && client_pool.on_published) client_pool.on_published(step, result.published);
   return client_pool.settle(step, std::move(result.published));
 }
 
@@ -86,12 +86,12 @@ std::optional<RunFailure> ClientPool::failure() const {
   return failure_;
 }
 
-ThreadMemory& ClientPool::lend() {
+std::unique_ptr<ThreadMemory, ClientPool::TakeBack> ClientPool::lend() {
   const std::lock_guard lock(mutex_);
-  if (at_home_.empty()) return *memories_.emplace_back(std::make_unique<ThreadMemory>());
-  ThreadMemory& memory = *at_home_.back();
+  if (at_home_.empty()) at_home_.push_back(memories_.emplace_back(std::make_unique<ThreadMemory>()).get());
+  ThreadMemory* const memory = at_home_.back();
   at_home_.pop_back();
-  return memory;
+  return {memory, TakeBack{this}};
 }
 
 void ClientPool::take_back(ThreadMemory& memory) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,13 +25,6 @@ class SnapshotSink {
  public:
   virtual ~SnapshotSink() = default;
   virtual void on_measure(const Step& step, const Performer& performer, ThreadMemory& memory) = 0;
-};
-
-/// Hears of payloads that other hosts need. Called on the thread that performs the client's steps.
-class PublicationSink {
- public:
-  virtual ~PublicationSink() = default;
-  virtual void on_published(const Step& step, const Payload& payload) = 0;
 };
 
 /// Why a run could not go on: what a client threw, where and when.
@@ -95,13 +89,6 @@ class Client : public Waiter {
   StepBatch* last_ = nullptr;
 };
 
-/// Runs a client that was entered, and then everybody it wakes, on this thread: what a neighbour waits for is still
-/// warm. `give_away` may take a woken client (entered already) to another thread: it returns true if it did.
-/// `on_performed` hears of every few steps, so that the conductor's credit comes back in time.
-template <class GiveAway, class OnPerformed>
-void run_with_neighbours(Client& entered, ClientPool& client_pool, ThreadMemory& memory, GiveAway give_away,
-                         OnPerformed on_performed);
-
 /// Numbers of a model; below, asking for thread CPU time costs more than a step.
 inline constexpr std::size_t small_model = 1024;
 
@@ -130,8 +117,8 @@ class ClientPool {
     return nullptr;
   }
 
-  /// Null in one process.
-  PublicationSink* remote = nullptr;
+  /// Hears of payloads that other hosts may need, on the thread that performs the client's steps. Empty in one process.
+  std::function<void(const Step& step, const Payload& payload)> on_published;
 
   /// The answer to the decide step that was handed out last; below 0: there is none yet.
   std::atomic<int> answer{-1};
@@ -154,19 +141,12 @@ class ClientPool {
   bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
   std::optional<RunFailure> failure() const;
 
-  /// Memory of a thread for as long as the lease lives.
-  class Lease {
-   public:
-    explicit Lease(ClientPool& client_pool) : client_pool_{client_pool}, memory_{client_pool.lend()} {}
-    ~Lease() { client_pool_.take_back(memory_); }
-    Lease(const Lease&) = delete;
-    Lease& operator=(const Lease&) = delete;
-    ThreadMemory& operator*() { return memory_; }
-
-   private:
-    ClientPool& client_pool_;
-    ThreadMemory& memory_;
+  struct TakeBack {
+    ClientPool* client_pool;
+    void operator()(ThreadMemory* memory) const { client_pool->take_back(*memory); }
   };
+  /// Memory of a thread for as long as it is held.
+  std::unique_ptr<ThreadMemory, TakeBack> lend();
 
   /// Thread CPU seconds spent in steps so far; complete when nothing is outstanding. With small models a monotonic
   /// clock stands in, because asking for CPU time would cost more than the step.
@@ -178,7 +158,6 @@ class ClientPool {
   std::int64_t math_clock() const;
 
  private:
-  ThreadMemory& lend();
   void take_back(ThreadMemory& memory);
   double seconds_of(std::int64_t ThreadMemory::*nanoseconds) const;
 
@@ -232,6 +211,9 @@ std::int64_t Client::perform_all(ClientPool& client_pool, ThreadMemory& memory, 
   return performed;
 }
 
+/// Runs a client that was entered, and then everybody it wakes, on this thread: what a neighbour waits for is still
+/// warm. `give_away` may take a woken client (entered already) to another thread: it returns true if it did.
+/// `on_performed` hears of every few steps, so that the conductor's credit comes back in time.
 template <class GiveAway, class OnPerformed>
 void run_with_neighbours(Client& entered, ClientPool& client_pool, ThreadMemory& memory, GiveAway give_away,
                          OnPerformed on_performed) {

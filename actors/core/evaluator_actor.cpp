@@ -30,10 +30,10 @@ class EvaluatorActor final : public HandedActor {
   void score(const ModelToScore& work) {
     const BusyWorker busy(control_);
     if (control_.is_closed.load()) return;
-    ClientPool::Lease memory(control_.client_pool);
+    const auto memory = control_.client_pool.lend();
     const std::int64_t since = control_.client_pool.math_clock();
     Scores scores = control_.evaluation.scores(work.client, work.snapshot.model, *memory);
-    (*memory).evaluation_nanoseconds += control_.client_pool.math_clock() - since;
+    memory->evaluation_nanoseconds += control_.client_pool.math_clock() - since;
     hand(control_.gatherer, ScoredModel{work, std::move(scores)});
   }
 
@@ -53,7 +53,7 @@ class GathererActor final : public HandedActor {
 
  private:
   void gather(ModelToScore& model, Scores& scores) {
-    ClientPool::Lease memory(control_.client_pool);
+    const auto memory = control_.client_pool.lend();
     const auto sample = gatherer_.add(model.sample, model.client, std::move(model.snapshot), std::move(scores), *memory);
     if (sample) on_sample_(*sample);
     control_.close_model(sample.has_value());
@@ -64,48 +64,36 @@ class GathererActor final : public HandedActor {
   std::function<void(const Sample&)> on_sample_;
 };
 
-class BalanceProbe final : public Probe {
+// Hands each vector that an algorithm shows to `see`.
+template <class See>
+class VectorProbe final : public Probe {
  public:
-  explicit BalanceProbe(std::vector<NamedVector>& parts) : parts_{parts} {}
-  void vector(std::string_view name, std::span<const double> values) override {
-    parts_.push_back({std::string(name), {values.begin(), values.end()}});
-  }
+  explicit VectorProbe(See see) : see_{std::move(see)} {}
+  void vector(std::string_view name, std::span<const double> values) override { see_(name, values); }
 
  private:
-  std::vector<NamedVector>& parts_;
-};
-
-// The tracker among what an algorithm shows.
-class TrackerProbe final : public Probe {
- public:
-  explicit TrackerProbe(Vector<double>& tracker) : tracker_{tracker} {}
-  void vector(std::string_view name, std::span<const double> values) override {
-    if (name != "nu") return;
-    tracker_ = Eigen::Map<const Vector<double>>(values.data(), static_cast<Index>(values.size()));
-  }
-
- private:
-  Vector<double>& tracker_;
+  See see_;
 };
 
 }  // namespace
 
 void spawn_evaluators(caf::actor_system& system, RunControl& control, std::function<void(const Sample&)> on_sample) {
   constexpr auto quiet = caf::hidden + caf::lazy_init;
-  for (int i = 0; i < control.workers; ++i)
-    control.evaluators.push_back(system.spawn<EvaluatorActor, quiet>(std::ref(control)));
+  for (int i = 0; i < control.workers; ++i) control.evaluators.push_back(system.spawn<EvaluatorActor, quiet>(std::ref(control)));
   control.gatherer = system.spawn<GathererActor, quiet>(std::ref(control), std::move(on_sample));
 }
 
 Snapshot take_snapshot(const Step& step, const Performer& performer, const Evaluation& evaluation, ThreadMemory& memory) {
   Snapshot snapshot{performer.snapshot(memory), performer.traffic(), {}, {}};
-  BalanceProbe probe(snapshot.balance);
-  performer.balance(probe);
-  if (step.phase == after_round) performer.round_balance(probe);
-  if (evaluation.composite()) {
-    TrackerProbe trackers(snapshot.tracker);
-    performer.inspect(trackers);
-  }
+  VectorProbe parts([&](std::string_view name, std::span<const double> values) {
+    snapshot.balance.push_back({std::string(name), {values.begin(), values.end()}});
+  });
+  performer.balance(parts);
+  if (step.phase == after_round) performer.round_balance(parts);
+  VectorProbe tracker([&](std::string_view name, std::span<const double> values) {
+    if (name == "nu") snapshot.tracker = Eigen::Map<const Vector<double>>(values.data(), static_cast<Index>(values.size()));
+  });
+  if (evaluation.composite()) performer.inspect(tracker);
   return snapshot;
 }
 

@@ -29,14 +29,9 @@ constexpr std::string_view name_before = "checkpoint-", name_after = ".rbc", unf
   throw std::system_error(errno, std::generic_category(), std::string("cannot ") + what + " " + path.string());
 }
 
-int open_file(const fs::path& path, int flags) {
-  const int file = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
-  if (file < 0) fail_with(path, "open");
-  return file;
-}
-
 void sync(const fs::path& path, int flags) {
-  const int file = open_file(path, flags);
+  const int file = ::open(path.c_str(), flags | O_CLOEXEC);
+  if (file < 0) fail_with(path, "open");
   const int result = ::fsync(file);
   const int fault = errno;
   ::close(file);
@@ -50,16 +45,17 @@ void sync_file(const fs::path& file) { sync(file, O_WRONLY); }
 
 // ---- writing
 
-SealedWriter::SealedWriter(const fs::path& file) : path_{file}, file_{open_file(file, O_WRONLY | O_CREAT | O_TRUNC)} {}
+SealedWriter::SealedWriter(const fs::path& file) : path_{file}, file_{std::fopen(file.c_str(), "wbe")} {
+  if (!file_) fail_with(path_, "open");
+}
 
-SealedWriter::~SealedWriter() { ::close(file_); }
-
-void SealedWriter::fail(const char* what) const { fail_with(path_, what); }
+void SealedWriter::write(std::span<const std::byte> bytes) {
+  if (!bytes.empty() && std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) fail_with(path_, "write");
+}
 
 void SealedWriter::add(std::span<const std::byte> bytes) {
   digest_.add(bytes);
-  waiting_.insert(waiting_.end(), bytes.begin(), bytes.end());
-  if (waiting_.size() >= piece_bytes) flush();
+  write(bytes);
 }
 
 void SealedWriter::add_list(std::span<const std::byte> bytes) {
@@ -68,22 +64,10 @@ void SealedWriter::add_list(std::span<const std::byte> bytes) {
   add(bytes);
 }
 
-void SealedWriter::flush() {
-  for (std::span<const std::byte> rest = waiting_; !rest.empty();) {
-    const ssize_t written = ::write(file_, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("write");
-    rest = rest.subspan(static_cast<std::size_t>(written));
-  }
-  waiting_.clear();
-}
-
 void SealedWriter::seal() {
   const std::string digest = digest_.hex();
-  const auto bytes = std::as_bytes(std::span{digest});
-  waiting_.insert(waiting_.end(), bytes.begin(), bytes.end());
-  flush();
-  if (::fsync(file_) != 0) fail("write");
+  write(std::as_bytes(std::span{digest}));
+  if (std::fflush(file_.get()) != 0 || ::fsync(::fileno(file_.get())) != 0) fail_with(path_, "write");
 }
 
 // ---- reading
@@ -92,7 +76,7 @@ SealedReader::SealedReader(const fs::path& file) : path_{file} {
   if (!fs::is_regular_file(file)) throw BadArchive("it is no file");
   const std::uint64_t size = fs::file_size(file);
   if (size < digest_bytes) throw BadArchive("it ends too early");
-  file_.reset(std::fopen(file.c_str(), "rb"));
+  file_.reset(std::fopen(file.c_str(), "rbe"));
   if (!file_) throw BadArchive(std::string("it cannot be read: ") + std::strerror(errno));
   Sha256 digest;
   left_ = size - digest_bytes;
@@ -140,7 +124,7 @@ std::vector<std::uint64_t> SealedSeries::numbers() const {
     const auto [end, fault] = std::from_chars(first, last, number);
     if (fault == std::errc{} && end == last) numbers.push_back(number);
   }
-  std::sort(numbers.rbegin(), numbers.rend());
+  std::ranges::sort(numbers, std::greater{});
   return numbers;
 }
 

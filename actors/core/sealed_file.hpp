@@ -22,14 +22,16 @@ namespace rubato {
 /// Asks the disk to keep what was written to a file. Throws std::system_error.
 void sync_file(const std::filesystem::path& file);
 
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
+
 /// Takes a file's bytes piece by piece; memory does not grow with the file. Throws std::system_error where the disk
 /// does not take them.
 class SealedWriter {
  public:
   explicit SealedWriter(const std::filesystem::path& file);
-  ~SealedWriter();
-  SealedWriter(const SealedWriter&) = delete;
-  SealedWriter& operator=(const SealedWriter&) = delete;
 
   void add(std::span<const std::byte> bytes);
   /// Bytes behind their length.
@@ -38,12 +40,10 @@ class SealedWriter {
   void seal();
 
  private:
-  void flush();
-  [[noreturn]] void fail(const char* what) const;
+  void write(std::span<const std::byte> bytes);
 
   std::filesystem::path path_;
-  int file_;
-  std::vector<std::byte> waiting_;
+  OpenFile file_;
   Sha256 digest_;
 };
 
@@ -64,11 +64,8 @@ class SealedReader {
  private:
   void read(std::byte* to, std::size_t count);
 
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
   std::filesystem::path path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  OpenFile file_;
   std::uint64_t left_ = 0;
   std::vector<std::byte> piece_;
 };

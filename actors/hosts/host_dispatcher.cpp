@@ -20,7 +20,7 @@ ItemName snapshot_name(const Step& step, std::size_t clients) {
 HostDispatcher::HostDispatcher(StepDispatcher& dispatcher, RunControl& control, HostProgress& run, ItemExchange& items,
                                ModelShape shape)
     : dispatcher_{dispatcher}, control_{control}, run_{run}, items_{items}, shape_{shape} {
-  control_.client_pool.remote = this;
+  control_.client_pool.on_published = [this](const Step& step, const Payload& payload) { on_published(step, payload); };
 }
 
 HostDispatcher::Message& HostDispatcher::message(SlotIndex slot) {
@@ -74,6 +74,7 @@ void HostDispatcher::publish_own(const Step& step, Message& message) {
   to_come_.emplace(step.entries.front().slot, Published{message.number, std::move(by_place)});
 }
 
+// On the thread of the client that has published.
 void HostDispatcher::on_published(const Step& step, const Payload& payload) {
   if (step.entries.empty() || control_.client_pool.has_failed()) return;
   Published published;
@@ -168,8 +169,7 @@ void HostDispatcher::fetch_snapshot(const Step& step, ItemName name) {
   control_.client_pool.outstanding.fetch_add(1);  // until it is gathered, like one of this host
   items_.want_thing<Snapshot>(name, run_.owner(step.client), [this, step](std::optional<Snapshot> snapshot) {
     const std::size_t tracked = control_.evaluation.composite() ? shape_.count : 0;
-    const bool is_good =
-        !snapshot || (is_model(snapshot->model) && static_cast<std::size_t>(snapshot->tracker.size()) == tracked);
+    const bool is_good = !snapshot || (is_model(snapshot->model) && static_cast<std::size_t>(snapshot->tracker.size()) == tracked);
     if (is_good) run_.put_snapshot(step, std::move(snapshot));
     return is_good;
   });

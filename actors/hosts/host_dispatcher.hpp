@@ -15,7 +15,7 @@ namespace rubato {
 /// Slots stand for all messages on their way, those between two other hosts included, because the conductor names
 /// messages by slots. A slot of another host's message is filled when a client of this host is to merge or adopt it,
 /// and from the network; if none does it closes empty.
-class HostDispatcher final : public StepSink, public PublicationSink {
+class HostDispatcher final : public StepSink {
  public:
   /// What a model looks like: nothing else is taken for one.
   struct ModelShape {
@@ -28,9 +28,6 @@ class HostDispatcher final : public StepSink, public PublicationSink {
   SlotIndex open_slot(std::uint32_t receivers) override { return dispatcher_.open_slot(receivers); }
   void perform(const Step& step) override;
   void open_sample(const SampleHeader& header) override;
-
-  /// A client of this host has published: on its thread.
-  void on_published(const Step& step, const Payload& payload) override;
 
   bool is_model(const Tensor& tensor) const { return tensor && tensor.scalar() == shape_.scalar && tensor.count() == shape_.count; }
 
@@ -58,6 +55,7 @@ class HostDispatcher final : public StepSink, public PublicationSink {
   Message& message(SlotIndex slot);
   void publish(const Step& step);
   void publish_own(const Step& step, Message& message);
+  void on_published(const Step& step, const Payload& payload);
   void end_of_message(const Step& step, const StepEntry& entry);
   void fetch(const StepEntry& entry, Message& message);
   void pass(Message& message, SlotIndex slot);

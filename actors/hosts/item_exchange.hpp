@@ -130,12 +130,12 @@ class ItemExchange {
     Duration at{};
   };
   struct Peer {
-    std::uint64_t life = 0;                             // the newest that was heard of
+    std::uint64_t life = 0;                            // the newest that was heard of
     std::vector<ItemName> wants, receipts, questions;  // to be said soon
     std::vector<ItemName> repeats;                     // wants that stand for items that were lost
-    std::deque<Sent> unconfirmed;                       // in order
+    std::deque<Sent> unconfirmed;                      // in order
     std::deque<ItemName> refused;                      // by a full queue, to be sent again
-    Duration round_trip{};                              // of items: from sending to receipt
+    Duration round_trip{};                             // of items: from sending to receipt
     Duration last_repeat{}, next_repeat{};
     Duration pause{};     // between repetitions
     bool is_due = false;  // its wants are repeated now

@@ -192,7 +192,7 @@ void VirtualHost::prepare() {
   const auto own = static_cast<std::size_t>(std::ranges::count(owners_, membership_.self()));
   items_.allow((16 + 2 * own) * (result().dimension + 1) * sizeof(double));
   host_dispatcher_.emplace(*dispatcher_, virtual_run_->control(), shared_, items_,
-                       HostDispatcher::ModelShape{scalar(), result().dimension});
+                           HostDispatcher::ModelShape{scalar(), result().dimension});
   if (options_.checks) check_.emplace(timing_check(parts_));
   conductor_.emplace(timing.conductor, timing.make_protocols(), *host_dispatcher_, check_ ? &*check_ : nullptr);
 }

@@ -93,11 +93,17 @@ bool ConductorActor::has_credit() const {
   return outstanding < credit_.outstanding_steps && payloads() * credit_.bytes_per_payload < credit_.payload_bytes;
 }
 
-bool ConductorActor::sleep_until(std::int64_t outstanding) {
-  control_.wake_at.store(outstanding);
+// False if what it waits for is true already, and nothing has woken it meanwhile.
+template <class Condition>
+bool ConductorActor::falls_asleep(std::int64_t wake_at, Condition is_reached) {
+  control_.wake_at.store(wake_at);
   control_.conductor_sleeps.store(true);
-  const bool is_reached = control_.client_pool.outstanding.load() <= outstanding && control_.open_samples.load() <= 2;
-  return !(is_reached && control_.conductor_sleeps.exchange(false));
+  return !(is_reached() && control_.conductor_sleeps.exchange(false));
+}
+
+bool ConductorActor::sleep_until(std::int64_t outstanding) {
+  return falls_asleep(outstanding,
+                      [&] { return control_.client_pool.outstanding.load() <= outstanding && control_.open_samples.load() <= 2; });
 }
 
 // After a failure samples stay open for ever: then only the steps are waited for.
@@ -107,9 +113,7 @@ bool ConductorActor::is_quiet() const {
 
 // Somebody will wake us as long as it is not.
 void ConductorActor::when_quiet(void (RunControl::*act)()) {
-  control_.wake_at.store(0);
-  control_.conductor_sleeps.store(true);
-  if (is_quiet() && control_.conductor_sleeps.exchange(false)) (control_.*act)();
+  if (!falls_asleep(0, [this] { return is_quiet(); })) (control_.*act)();
 }
 
 // As many steps as the credit for payloads allows: each of them may be a publication.
@@ -143,11 +147,7 @@ void ConductorActor::walk_a_slice() {
 
 bool ConductorActor::hand_in_answer() {
   std::atomic<int>& answer = control_.client_pool.answer;
-  if (answer.load() < 0) {
-    control_.wake_at.store(-1);
-    control_.conductor_sleeps.store(true);
-    if (answer.load() < 0 || !control_.conductor_sleeps.exchange(false)) return false;
-  }
+  if (answer.load() < 0 && falls_asleep(-1, [&] { return answer.load() >= 0; })) return false;
   const bool is_yes = answer.exchange(-1) == 1;
   if (peers_) peers_->on_answer(is_yes);
   guarded([&] { source_.answer(is_yes); });
@@ -155,10 +155,7 @@ bool ConductorActor::hand_in_answer() {
 }
 
 bool ConductorActor::has_company() {
-  if (!peers_ || peers_->may_advance()) return true;
-  control_.wake_at.store(-1);
-  control_.conductor_sleeps.store(true);
-  return peers_->may_advance() && control_.conductor_sleeps.exchange(false);
+  return !peers_ || peers_->may_advance() || !falls_asleep(-1, [this] { return peers_->may_advance(); });
 }
 
 void ConductorActor::go_on() {

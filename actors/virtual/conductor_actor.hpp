@@ -89,6 +89,8 @@ class ConductorActor final : public HandedActor {
   bool measures_in_portions() const;
   std::int64_t portion() const;
   std::int64_t outstanding_to_wait_for() const;
+  template <class Condition>
+  bool falls_asleep(std::int64_t wake_at, Condition is_reached);
   /// True: a client will wake us. False: there is no reason to sleep any more.
   bool sleep_until(std::int64_t outstanding);
 

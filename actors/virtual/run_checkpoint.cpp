@@ -35,8 +35,7 @@ RunCheckpoint RunCheckpointFile::read_head(SealedReader& reader) {
 }
 
 std::string digest_of_start(const fs::path& file, std::uint64_t bytes) {
-  const auto close = [](std::FILE* stream) { std::fclose(stream); };
-  const std::unique_ptr<std::FILE, decltype(close)> stream(std::fopen(file.c_str(), "rb"), close);
+  const OpenFile stream(std::fopen(file.c_str(), "rbe"));
   if (!stream) throw BadArchive(file.string() + " cannot be read");
   Sha256 digest;
   std::vector<std::byte> piece(std::size_t{1} << 16);

@@ -34,7 +34,7 @@ class ClientActor final : public HandedActor {
  private:
   void run() {
     const BusyWorker busy(control_);
-    ClientPool::Lease memory(control_.client_pool);
+    const auto memory = control_.client_pool.lend();
     const auto give_away = [this](Client& woken) {
       if (!control_.has_idle_worker()) return false;
       hand(control_.clients[woken.id().value], YourTurn{});
@@ -118,7 +118,7 @@ void VirtualRun::spawn_all(caf::actor_system& system, StepSource& source, StepDi
     if (client_pool_.clients[i]) control_.clients[i] = system.spawn<ClientActor, caf::hidden>(std::ref(control_), i);
   if (evaluates_) spawn_evaluators(system, control_, [this](const Sample& sample) { reporter_->take(sample); });
   control_.conductor = system.spawn<ConductorActor, caf::hidden + caf::lazy_init>(std::ref(control_), std::ref(source),
-                                                                                 std::ref(dispatcher), credit, peers);
+                                                                                  std::ref(dispatcher), credit, peers);
 }
 
 }  // namespace rubato

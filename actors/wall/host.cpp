@@ -30,7 +30,7 @@ class WallActor final : public HandedActor {
     return {[this](const WallEvent& event) {
       const BusyWorker busy(control_);
       if (control_.is_closed.load()) return;
-      ClientPool::Lease memory(control_.client_pool);
+      const auto memory = control_.client_pool.lend();
       client_.handle(event, *memory);
       on_handled_();
     }};

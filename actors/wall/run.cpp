@@ -29,7 +29,7 @@ void sample_last(const std::vector<FinalClient>& last, const Task& task, WallHos
   const SampleHeader header = host.open_sample(std::move(here));
   gatherer.open(header);
   for (const FinalClient& client : last) host.measured(client.client, header.number, client.counts);
-  ClientPool::Lease memory(host.client_pool());
+  const auto memory = host.client_pool().lend();
   for (const FinalClient& client : last) {
     if (!client.is_here) continue;
     Scores scores = task.evaluation().scores(client.client, client.snapshot.model, *memory);
@@ -112,7 +112,7 @@ void say_slow_clients(const Experiment& experiment, RunResult& result) {
 
 std::vector<FinalClient> last_states(WallHost& host, const Task& task, double until) {
   std::vector<FinalClient> last;
-  ClientPool::Lease memory(host.client_pool());
+  const auto memory = host.client_pool().lend();
   const Time end = std::min(host.clock().now(), Time{from_seconds(until)});
   for (const auto& client : host.clients())
     last.push_back(final_of(*client, end, task.evaluation(), host.client_pool().pool, *memory));
@@ -238,8 +238,7 @@ Beginning agree_on_start(const Membership& membership, const Beginning& own, Dur
   while (true) {
     if (const auto begun = begun_by_others(membership)) return *begun;
     const bool decides = membership.first_alive() == membership.self();
-    if (decides || monotonic_now() > until || (stop && stop->load()))
-      return {monotonic_now() + head_start - own.since, own.run};
+    if (decides || monotonic_now() > until || (stop && stop->load())) return {monotonic_now() + head_start - own.since, own.run};
     std::this_thread::sleep_for(glance_at_others);
   }
 }

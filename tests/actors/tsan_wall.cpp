@@ -196,7 +196,7 @@ class PlainNetwork final : public ClientNetwork {
 
   /// Until nothing is open and `is_over`.
   void play(std::vector<std::unique_ptr<WallClient>>& played, ClientPool& client_pool, const std::atomic<bool>& is_over) {
-    ClientPool::Lease memory(client_pool);
+    const auto memory = client_pool.lend();
     while (!is_over || open_ > 0) {
       bool has_played = false;
       for (std::uint32_t i = 0; i < clients; ++i)

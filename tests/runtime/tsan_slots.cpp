@@ -109,8 +109,7 @@ class AtOnce final : public StepSink {
     if (needs_payloads(step.kind))
       for (const StepEntry& entry : step.entries) payloads.push_back(&payloads_[entry.slot]);
     StepResult result = mixer.perform(step, payloads, memory_);
-    if (step.kind == StepKind::publish && !step.entries.empty())
-      payloads_[step.entries.front().slot] = std::move(result.published);
+    if (step.kind == StepKind::publish && !step.entries.empty()) payloads_[step.entries.front().slot] = std::move(result.published);
   }
   Models models() const {
     Models all;
