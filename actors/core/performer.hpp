@@ -10,11 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "actors/core/air_noise.hpp"
 #include "actors/core/saved_states.hpp"
 #include "algos/algorithm.hpp"
 #include "results/sample.hpp"
+#include "runtime/archive.hpp"
 #include "runtime/payload.hpp"
+#include "runtime/random.hpp"
+#include "runtime/world/air.hpp"
 
 namespace rubato {
 
@@ -72,6 +74,8 @@ class Performer {
 
   /// A copy of the model as it is evaluated.
   virtual Tensor snapshot(ThreadMemory& memory) const = 0;
+  /// A copy of the model as it is.
+  virtual Tensor model() const = 0;
   virtual std::span<const std::byte> model_bytes() const = 0;
   virtual void inspect(Probe& probe) const = 0;
   virtual void balance(Probe& probe) const = 0;
@@ -99,6 +103,53 @@ inline StepResult perform(Performer& performer, SavedStates& saved, const Step& 
   }
   return performer.perform(step, payloads, memory);
 }
+
+/// How a client hears models that are sent over the air: with noise.
+class AirNoise {
+ public:
+  /// The air outlives it.
+  AirNoise(const Air& air, ClientId self) : air_{air}, self_{self} {}
+
+  /// The messages of the next round's merge step as they are heard: copies of their models, each with the noise that
+  /// the power of them all leaves.
+  template <class Real>
+  std::vector<Payload> hear(const Step& step, std::span<const Payload* const> payloads, TensorPool& pool) {
+    const std::uint64_t round = rounds_++;
+    std::vector<Air::Heard> messages;
+    for (std::size_t k = 0; k < payloads.size(); ++k)
+      messages.push_back({step.entries[k].peer, step.entries[k].weight, norm_squared<Real>(payloads[k]->common[0])});
+    const double numbers = payloads.empty() ? 0 : static_cast<double>(payloads[0]->common[0].count());
+    const std::vector<double> deviations = air_.deviations(self_, round, messages, numbers);
+    std::vector<Payload> heard(payloads.size());
+    for (std::size_t k = 0; k < payloads.size(); ++k)
+      heard[k].common[0] = with_noise<Real>(payloads[k]->common[0], deviations[k], round, messages[k].sender, pool);
+    return heard;
+  }
+
+  void archive(Archive& archive) { archive(rounds_); }
+
+ private:
+  template <class Real>
+  static double norm_squared(const Tensor& model) {
+    double sum = 0;
+    for (const Real x : numbers_of<Real>(model)) sum += static_cast<double>(x) * static_cast<double>(x);
+    return sum;
+  }
+
+  template <class Real>
+  Tensor with_noise(const Tensor& model, double deviation, std::uint64_t round, ClientId sender, TensorPool& pool) const {
+    if (!(deviation > 0)) return model;
+    Tensor heard = copy_of<Real>(numbers_of<Real>(model), pool);
+    Stream chance(air_.settings().seed, self_, Purpose::noise, sender.value + 1);
+    chance.seek(round * model.count());
+    for (Real& x : numbers_of<Real>(heard)) x += static_cast<Real>(deviation * chance.normal());
+    return heard;
+  }
+
+  const Air& air_;
+  ClientId self_;
+  std::uint64_t rounds_ = 0;
+};
 
 template <class Real>
 class PerformerOf final : public Performer {
@@ -162,6 +213,7 @@ class PerformerOf final : public Performer {
     Work<Real> work = work_with(memory);
     return algorithm_->snapshot(work);
   }
+  Tensor model() const override { return copy_of<Real>(algorithm_->model(), pool_); }
   std::span<const std::byte> model_bytes() const override {
     const ConstVectorRef<Real> model = algorithm_->model();
     return std::as_bytes(std::span{model.data(), static_cast<std::size_t>(model.size())});
@@ -177,7 +229,7 @@ class PerformerOf final : public Performer {
   Payload publish(Work<Real>& work, const Step& step) {
     Payload payload;
     if (step.message == MessageKind::model)
-      payload.common[0] = copy_of<Real>(algorithm_->model(), pool_);
+      payload.common[0] = model();
     else
       payload = algorithm_->publish(work, step);
     const std::size_t receivers = step.entries.size();

@@ -62,8 +62,6 @@ void Reporter::keep(Sample sample) {
   if (options_.on_sample) options_.on_sample(samples_.back());
 }
 
-double Reporter::wall_seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
 Progress Reporter::progress() const {
   Progress progress{static_cast<double>(control_.now_nanoseconds.load()) * 1e-9, wall_seconds(), control_.events.load(),
                     std::nullopt};

@@ -34,7 +34,7 @@ class Reporter {
   void report();
 
   std::vector<Sample>& samples() { return samples_; }
-  double wall_seconds() const;
+  double wall_seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -75,7 +75,8 @@ class FinalModels {
   /// Options and result outlive it.
   FinalModels(std::size_t clients, const RunOptions& options, RunResult& result);
   /// Of who is not there at the end the digest knows nothing.
-  void add(std::span<const std::byte> model, bool is_there = true);
+  void add(std::span<const std::byte> model, bool is_there);
+  void add(const Tensor& model, bool is_there) { add({model.data<std::byte>(), model.bytes()}, is_there); }
   /// After the last, once.
   std::string digest() { return sum_.hex(); }
 

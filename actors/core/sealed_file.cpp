@@ -59,8 +59,7 @@ void SealedWriter::add(std::span<const std::byte> bytes) {
 }
 
 void SealedWriter::add_list(std::span<const std::byte> bytes) {
-  const std::uint64_t length = bytes.size();
-  add(std::as_bytes(std::span{&length, 1}));
+  add_value(std::uint64_t{bytes.size()});
   add(bytes);
 }
 

@@ -34,6 +34,11 @@ class SealedWriter {
   explicit SealedWriter(const std::filesystem::path& file);
 
   void add(std::span<const std::byte> bytes);
+  /// A number as it lies in memory.
+  template <class Number>
+  void add_value(Number number) {
+    add(std::as_bytes(std::span{&number, 1}));
+  }
   /// Bytes behind their length.
   void add_list(std::span<const std::byte> bytes);
   /// Once, at the end: the digest, and the disk is asked to keep it all.

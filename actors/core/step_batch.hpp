@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <memory>
 #include <new>
 #include <vector>
 
@@ -75,7 +72,7 @@ class StepBatchPool {
 
   /// Any thread.
   void give_back(StepBatch& block) {
-    if (block.capacity_ > block_bytes_) return drop_wide(block);
+    if (block.capacity_ > block_bytes_) return ::operator delete(&block);
     StepBatch* head = returned_.load(std::memory_order_relaxed);
     do {
       block.next = head;
@@ -88,7 +85,6 @@ class StepBatchPool {
     if (capacity == block_bytes_) all_.push_back(block);
     return *block;
   }
-  static void drop_wide(StepBatch& block) { ::operator delete(&block); }
 
   std::size_t block_bytes_;
   StepBatch* free_ = nullptr;

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <memory>
-#include <ostream>
 #include <string>
 #include <vector>
 

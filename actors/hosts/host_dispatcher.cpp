@@ -100,7 +100,7 @@ void HostDispatcher::fetch(const StepEntry& entry, Message& message) {
   run_.count_empty_slots(-1);
   const auto receive = [this, slot = entry.slot, is_model = message.is_model](std::optional<Item> item) {
     std::optional<Payload> payload = item ? payload_of(std::move(*item), run_.owners().size()) : Payload{};
-    if (!payload || (item && is_model && !this->is_model(payload->common[0]))) return false;
+    if (!payload || (item && is_model && !shape_.fits(payload->common[0]))) return false;
     run_.put(slot, std::move(*payload));
     return true;
   };
@@ -169,7 +169,8 @@ void HostDispatcher::fetch_snapshot(const Step& step, ItemName name) {
   control_.client_pool.outstanding.fetch_add(1);  // until it is gathered, like one of this host
   items_.want_thing<Snapshot>(name, run_.owner(step.client), [this, step](std::optional<Snapshot> snapshot) {
     const std::size_t tracked = control_.evaluation.composite() ? shape_.count : 0;
-    const bool is_good = !snapshot || (is_model(snapshot->model) && static_cast<std::size_t>(snapshot->tracker.size()) == tracked);
+    const bool is_good =
+        !snapshot || (shape_.fits(snapshot->model) && static_cast<std::size_t>(snapshot->tracker.size()) == tracked);
     if (is_good) run_.put_snapshot(step, std::move(snapshot));
     return is_good;
   });

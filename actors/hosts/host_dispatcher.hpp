@@ -17,19 +17,11 @@ namespace rubato {
 /// and from the network; if none does it closes empty.
 class HostDispatcher final : public StepSink {
  public:
-  /// What a model looks like: nothing else is taken for one.
-  struct ModelShape {
-    Scalar scalar = Scalar::float32;
-    std::size_t count = 0;
-  };
-
   HostDispatcher(StepDispatcher& dispatcher, RunControl& control, HostProgress& run, ItemExchange& items, ModelShape shape);
 
   SlotIndex open_slot(std::uint32_t receivers) override { return dispatcher_.open_slot(receivers); }
   void perform(const Step& step) override;
   void open_sample(const SampleHeader& header) override;
-
-  bool is_model(const Tensor& tensor) const { return tensor && tensor.scalar() == shape_.scalar && tensor.count() == shape_.count; }
 
  private:
   /// Another host with receivers of a message.

@@ -9,7 +9,6 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
-#include <span>
 #include <stop_token>
 #include <string>
 #include <thread>

@@ -12,7 +12,6 @@
 #include <optional>
 #include <span>
 #include <stop_token>
-#include <string>
 #include <thread>
 #include <unordered_map>
 #include <utility>

@@ -45,6 +45,14 @@ Parcel parcel_of(ParcelKind kind, Thing thing, WhenFull when_full = WhenFull::wa
   return {kind, when_full, false, item_of(std::move(thing)).head, {}};
 }
 
+/// What a model looks like: nothing else is taken for one.
+struct ModelShape {
+  Scalar scalar = Scalar::float32;
+  std::size_t count = 0;
+
+  bool fits(const Tensor& tensor) const { return tensor && tensor.scalar() == scalar && tensor.count() == count; }
+};
+
 /// A payload on its way to another host.
 struct PlacedPayload {
   Payload payload;

@@ -62,14 +62,6 @@ void require_room(const Experiment& experiment, std::size_t dimension) {
   require("hosts.largest_bytes", experiment.hosts.largest_bytes);
 }
 
-Tensor tensor_of(std::span<const std::byte> model, Scalar scalar, TensorPool& pool) {
-  Tensor tensor = pool.make(scalar, model.size() / size_of(scalar));
-  std::copy(model.begin(), model.end(), tensor.writable<std::byte>());
-  return tensor;
-}
-
-std::span<const std::byte> bytes_of(const Tensor& tensor) { return {tensor.data<std::byte>(), tensor.bytes()}; }
-
 class VirtualHost {
  public:
   VirtualHost(const Experiment& experiment, Preparation parts, const RunOptions& options, Membership& membership,
@@ -100,7 +92,7 @@ class VirtualHost {
   template <class Condition>
   void wait_until(Condition condition);
   void wait_for_receipts();
-  Scalar scalar() const { return experiment_.precision; }
+  ModelShape shape() { return {experiment_.precision, result().dimension}; }
   const Client& client(ClientId id) { return *virtual_run_->client_pool().clients[id.value]; }
 
   const Experiment& experiment_;
@@ -191,8 +183,7 @@ void VirtualHost::prepare() {
   // The common tensors of a payload, and two for each receiver; a snapshot has less.
   const auto own = static_cast<std::size_t>(std::ranges::count(owners_, membership_.self()));
   items_.allow((16 + 2 * own) * (result().dimension + 1) * sizeof(double));
-  host_dispatcher_.emplace(*dispatcher_, virtual_run_->control(), shared_, items_,
-                           HostDispatcher::ModelShape{scalar(), result().dimension});
+  host_dispatcher_.emplace(*dispatcher_, virtual_run_->control(), shared_, items_, shape());
   if (options_.checks) check_.emplace(timing_check(parts_));
   conductor_.emplace(timing.conductor, timing.make_protocols(), *host_dispatcher_, check_ ? &*check_ : nullptr);
 }
@@ -252,7 +243,7 @@ std::string VirtualHost::gather() {
   for (std::uint32_t i = 0; i < owners_.size(); ++i) {
     for (; asked < owners_.size() && asked <= i + ahead; ++asked) want_final_state({asked});
     const FinalState state = take_final_state({i});
-    models.add(bytes_of(state.model), !is_among(result().absent, {i}));
+    models.add(state.model, !is_among(result().absent, {i}));
     result().traffic += state.traffic;
   }
   const std::string digest = models.digest();
@@ -290,7 +281,7 @@ void VirtualHost::want_final_state(ClientId client) {
   const HostId owner = shared_.owner(client);
   if (owner == membership_.self()) return;
   want<FinalState>({ItemKind::model, client.value}, owner, [this, client](FinalState& state) {
-    const bool is_model = host_dispatcher_->is_model(state.model);
+    const bool is_model = shape().fits(state.model);
     if (is_model) states_[client] = std::move(state);
     return is_model;
   });
@@ -305,7 +296,7 @@ FinalState VirtualHost::take_final_state(ClientId client) {
 
 FinalState VirtualHost::own_final_state(ClientId id) {
   const Performer& performer = client(id).performer();
-  return {tensor_of(performer.model_bytes(), scalar(), virtual_run_->client_pool().pool), performer.traffic()};
+  return {performer.model(), performer.traffic()};
 }
 
 std::string VirtualHost::hand_over() {

@@ -61,15 +61,11 @@ VirtualRun::VirtualRun(const Task& task, const RunOptions& options, const Client
                    task.dimension() >= small_model},
       control_{client_pool_, task.evaluation(), static_cast<int>(options.threads)} {
   make_clients(task, views, cast);
-  if (task.dimension() * task.scalar_bytes() <= small_payload) make_room(task, views.clients());
-}
-
-// A message for every client to come: afterwards the pool hardly grows, so a long run needs no more than a short one.
-void VirtualRun::make_room(const Task& task, std::size_t clients) {
-  std::vector<Tensor> room(clients);
-  for (Tensor& tensor : room)
-    tensor = task.scalar_bytes() == sizeof(float) ? client_pool_.pool.make<float>(task.dimension())
-                                                  : client_pool_.pool.make<double>(task.dimension());
+  if (task.dimension() * task.scalar_bytes() > small_payload) return;
+  // A message for every client to come: afterwards the pool hardly grows, so a long run needs no more than a short one.
+  std::vector<Tensor> room(views.clients());
+  const Scalar scalar = task.scalar_bytes() == sizeof(float) ? Scalar::float32 : Scalar::float64;
+  for (Tensor& tensor : room) tensor = client_pool_.pool.make(scalar, task.dimension());
 }
 
 void VirtualRun::perform(StepSource& source, StepDispatcher& dispatcher, const Credit& credit, Peers* peers,

@@ -1,7 +1,6 @@
 // The actors of one run, from the first message to the last.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -36,7 +35,6 @@ class VirtualRun {
 
  private:
   void make_clients(const Task& task, const ClientViews& views, const std::vector<bool>& cast);
-  void make_room(const Task& task, std::size_t clients);
   void spawn_all(caf::actor_system& system, StepSource& source, StepDispatcher& dispatcher, const Credit& credit, Peers* peers);
 
   const RunOptions& options_;

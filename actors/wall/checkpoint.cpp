@@ -1,6 +1,5 @@
 #include "actors/wall/checkpoint.hpp"
 
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -10,11 +9,6 @@ namespace rubato {
 namespace fs = std::filesystem;
 
 namespace {
-
-template <class Number>
-void add(SealedWriter& file, Number number) {
-  file.add(std::as_bytes(std::span{&number, 1}));
-}
 
 WallCheckpoint read(SealedReader& reader, std::string_view experiment) {
   const std::string theirs = read_checkpoint_head(reader, RunClock::real_time);
@@ -36,10 +30,10 @@ WallCheckpoint read(SealedReader& reader, std::string_view experiment) {
 void WallCheckpoint::write(const fs::path& folder, std::string_view experiment) const {
   SealedSeries(folder).write(number, [&](SealedWriter& file) {
     write_checkpoint_head(file, RunClock::real_time, experiment);
-    add(file, number);
-    add(file, std::uint64_t{states.size()});
+    file.add_value(number);
+    file.add_value(std::uint64_t{states.size()});
     for (const auto& [client, state] : states) {
-      add(file, client.value);
+      file.add_value(client.value);
       file.add_list(state);
     }
   });

@@ -1,7 +1,6 @@
 // WallClock: real time as the experiment counts it, and alarms in it, on one io thread.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 

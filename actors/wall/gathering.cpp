@@ -1,21 +1,15 @@
 #include "actors/wall/gathering.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <utility>
 
 #include "actors/core/evaluator_actor.hpp"
 
 namespace rubato {
 
-namespace {
+static constexpr Duration glance = std::chrono::milliseconds(20);
 
-constexpr Duration glance = std::chrono::milliseconds(20);
-
-}  // namespace
-
-FinalClient final_of(const WallClient& client, Time end, const Evaluation& evaluation, TensorPool& pool, ThreadMemory& memory) {
+FinalClient final_of(const WallClient& client, Time end, const Evaluation& evaluation, ThreadMemory& memory) {
   FinalClient last;
   const WallTally& tally = client.tally();
   last.client = client.id();
@@ -28,9 +22,7 @@ FinalClient final_of(const WallClient& client, Time end, const Evaluation& evalu
   last.staleness_sum = tally.staleness.mean_seconds() * static_cast<double>(last.staleness_count);
   last.snapshot =
       take_snapshot({.kind = StepKind::measure, .client = client.id(), .at = end}, client.performer(), evaluation, memory);
-  const auto bytes = client.performer().model_bytes();
-  last.model = pool.make(last.snapshot.model.scalar(), bytes.size() / size_of(last.snapshot.model.scalar()));
-  std::memcpy(last.model.writable<std::byte>(), bytes.data(), bytes.size());
+  last.model = client.performer().model();
   return last;
 }
 
@@ -48,8 +40,7 @@ std::optional<std::vector<FinalClient>> WallGathering::gather(const std::vector<
   while (true) {
     gatherer = membership_.first_alive();
     if (gatherer == membership_.self()) return take_all(mine, until);
-    if (give(mine, gatherer, until)) return std::nullopt;
-    if (monotonic_now() >= until) return std::nullopt;
+    if (give(mine, gatherer, until) || monotonic_now() >= until) return std::nullopt;
   }
 }
 
@@ -74,11 +65,9 @@ bool WallGathering::give(const std::vector<FinalClient>& mine, HostId to, Durati
   return true;
 }
 
-bool WallGathering::take(ClientId client, std::optional<Item> item) {
-  if (!item) return true;
-  auto state = read_item<FinalClient>(item->head, std::move(item->tensors));
-  const auto is_model = [&](const Tensor& tensor) { return tensor && tensor.scalar() == scalar_ && tensor.count() == numbers_; };
-  if (!state || state->client != client || !is_model(state->snapshot.model) || !is_model(state->model)) return false;
+bool WallGathering::take(ClientId client, std::optional<FinalClient> state) {
+  if (!state) return true;
+  if (state->client != client || !shape_.fits(state->snapshot.model) || !shape_.fits(state->model)) return false;
   const std::lock_guard lock(mutex_);
   taken_[client] = std::move(*state);
   changed_.notify_all();
@@ -90,19 +79,20 @@ std::vector<FinalClient> WallGathering::take_all(const std::vector<FinalClient>&
   for (std::uint32_t i = 0; i < host_of_.size(); ++i) {
     if (host_of_[i] == membership_.self() || !membership_.is_alive(host_of_[i])) continue;
     asked.push_back({i});
-    items_.want(name_of({i}, membership_.self()), host_of_[i],
-                [this, client = ClientId{i}](std::optional<Item> item) { return take(client, std::move(item)); });
+    items_.want_thing<FinalClient>(
+        name_of({i}, membership_.self()), host_of_[i],
+        [this, client = ClientId{i}](std::optional<FinalClient> state) { return take(client, std::move(state)); });
   }
   std::unique_lock lock(mutex_);
   const auto is_done = [&](ClientId client) { return taken_.contains(client) || !membership_.is_alive(host_of_[client.value]); };
-  while (!std::all_of(asked.begin(), asked.end(), is_done) && monotonic_now() < until) changed_.wait_for(lock, glance);
+  while (!std::ranges::all_of(asked, is_done) && monotonic_now() < until) changed_.wait_for(lock, glance);
   lock.unlock();
   items_.settle();
   items_.give_up();
   std::vector<FinalClient> all = mine;
   lock.lock();  // what comes now comes too late, but it may come
   for (auto& [client, state] : taken_) all.push_back(std::move(state));
-  std::sort(all.begin(), all.end(), [](const FinalClient& a, const FinalClient& b) { return a.client < b.client; });
+  std::ranges::sort(all, {}, &FinalClient::client);
   return all;
 }
 

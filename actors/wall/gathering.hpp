@@ -36,14 +36,14 @@ struct FinalClient {
 };
 
 /// The state of a client that nobody plays any more.
-FinalClient final_of(const WallClient& client, Time end, const Evaluation& evaluation, TensorPool& pool, ThreadMemory& memory);
+FinalClient final_of(const WallClient& client, Time end, const Evaluation& evaluation, ThreadMemory& memory);
 
 class WallGathering {
  public:
   /// Everything given by reference outlives it. `host_of`: by client.
-  WallGathering(Membership& membership, ItemExchange& items, const std::vector<HostId>& host_of, TensorPool& pool, Scalar scalar,
-                std::size_t numbers)
-      : membership_{membership}, items_{items}, host_of_{host_of}, pool_{pool}, scalar_{scalar}, numbers_{numbers} {}
+  WallGathering(Membership& membership, ItemExchange& items, const std::vector<HostId>& host_of, TensorPool& pool,
+                const ModelShape& shape)
+      : membership_{membership}, items_{items}, host_of_{host_of}, pool_{pool}, shape_{shape} {}
 
   /// At the host that finds itself the first one alive: its own last states and those of everybody who is there, in
   /// client order. At the others nothing, once the first one has theirs. Nobody waits longer than `limit` for a host
@@ -53,15 +53,14 @@ class WallGathering {
  private:
   bool give(const std::vector<FinalClient>& mine, HostId to, Duration until);
   std::vector<FinalClient> take_all(const std::vector<FinalClient>& mine, Duration until);
-  bool take(ClientId client, std::optional<Item> item);
+  bool take(ClientId client, std::optional<FinalClient> state);
   static ItemName name_of(ClientId client, HostId gatherer);
 
   Membership& membership_;
   ItemExchange& items_;
   const std::vector<HostId>& host_of_;
   TensorPool& pool_;
-  Scalar scalar_;  // of models
-  std::size_t numbers_;
+  const ModelShape shape_;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

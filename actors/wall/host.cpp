@@ -104,8 +104,6 @@ void WallHost::make_clients(const Task& task, Timing& timing) {
   }
 }
 
-NetworkCounts WallHost::counts() const { return {malformed_.load(), flooded_.load()}; }
-
 void WallHost::load(ClientId client, std::uint64_t number, std::span<const std::byte> state) {
   if (!is_here(client))
     throw std::invalid_argument("a checkpoint of client " + std::to_string(client.value) + ", which is on another host");
@@ -129,7 +127,8 @@ void WallHost::perform(bool is_late, const std::function<void(const WallCheckpoi
   } end{*this};
   join_plan(is_late);
   spawn_all(*system);
-  if (attendance_) tell_of_absent();
+  if (attendance_)
+    for (const ClientId client : attendance_->absent()) tell_all(client, false);
   look_at_hosts();  // who is not here
   set_end();        // before any tick can ring
   const WallEvent start{.kind = WallEvent::Kind::start, .at = is_late ? clock_.now() : Time{}, .number = is_late};
@@ -264,10 +263,6 @@ void WallHost::join_plan(bool is_late) {
     if (is_needed || network_) client->keep_first_state();
     if (is_needed && !network_) client->mark_first_state(false);  // hosts that can be gone on with have done so
   }
-}
-
-void WallHost::tell_of_absent() {
-  for (const ClientId client : attendance_->absent()) tell_all(client, false);
 }
 
 void WallHost::await_churn() {

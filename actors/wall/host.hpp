@@ -47,13 +47,12 @@ class WallHost final : public ClientNetwork {
   ~WallHost() override;
 
   const std::vector<std::unique_ptr<WallClient>>& clients() const { return clients_; }
-  WallClient& client(ClientId client) { return *by_client_[client.value]; }
   ClientPool& client_pool() { return client_pool_; }
   WallClock& clock() { return clock_; }
   const WallWorld& world() const { return world_; }
   std::vector<Sample>& samples() { return reporter_.samples(); }
   double wall_seconds() const { return wall_seconds_; }
-  NetworkCounts counts() const;
+  NetworkCounts counts() const { return {malformed_.load(), flooded_.load()}; }
   std::uint64_t samples_left_out() const { return samples_left_out_; }
   /// After perform(): what has happened of the plan; none where nobody comes and goes.
   std::optional<ChurnCounts> churn_counts() const { return attendance_ ? std::optional(attendance_->counts()) : std::nullopt; }
@@ -111,7 +110,6 @@ class WallHost final : public ClientNetwork {
 
   // Of the plan of who comes and goes.
   void join_plan(bool is_late);
-  void tell_of_absent();
   void await_churn();
   void carry_out(const ChurnEvent& event);
   void begin_epoch(const ChurnEvent& event);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <limits>
 #include <thread>
 #include <utility>
 
@@ -52,7 +51,7 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
   for (const FinalClient& client : last) {
     const std::uint32_t i = client.client.value;
     is_there[i] = client.is_here;
-    models.add({client.model.data<std::byte>(), client.model.bytes()}, client.is_here);
+    models.add(client.model, client.is_here);
     if (client.is_here) hashes.push_back(client.hash);
     unheard += client.unheard;
     result.messages += client.counts;
@@ -114,8 +113,7 @@ std::vector<FinalClient> last_states(WallHost& host, const Task& task, double un
   std::vector<FinalClient> last;
   const auto memory = host.client_pool().lend();
   const Time end = std::min(host.clock().now(), Time{from_seconds(until)});
-  for (const auto& client : host.clients())
-    last.push_back(final_of(*client, end, task.evaluation(), host.client_pool().pool, *memory));
+  for (const auto& client : host.clients()) last.push_back(final_of(*client, end, task.evaluation(), *memory));
   return last;
 }
 
@@ -331,8 +329,8 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   WallHost host(experiment, *parts.task, *parts.timing, options, record, &network);
   ItemExchange items(membership, transport, host.client_pool().pool);
   items.allow(most_tensors * (parts.task->dimension() + 1) * sizeof(double));
-  WallGathering gathering(membership, items, network.host_of, host.client_pool().pool, experiment.precision,
-                          parts.task->dimension());
+  WallGathering gathering(membership, items, network.host_of, host.client_pool().pool,
+                          {experiment.precision, parts.task->dimension()});
   struct Parting {  // before what hears the assembly goes
     Membership& membership;
     ~Parting() { membership.stop(std::chrono::seconds(2)); }
