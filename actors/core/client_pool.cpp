@@ -1,5 +1,6 @@
 #include "actors/core/client_pool.hpp"
 
+#include <fmt/format.h>
 #include <time.h>
 
 #include <tuple>
@@ -8,9 +9,10 @@
 namespace rubato {
 
 std::string to_string(const RunFailure& failure) {
-  if (failure.client == no_client) return "the timing failed at " + std::to_string(to_seconds(failure.at)) + " s: " + failure.what;
-  return "client " + std::to_string(failure.client.value) + " failed in " + std::string(name_of(failure.step)) + " " +
-         std::to_string(failure.index) + " at " + std::to_string(to_seconds(failure.at)) + " s: " + failure.what;
+  const double at = to_seconds(failure.at);
+  if (failure.client == no_client) return fmt::format("the timing failed at {:f} s: {}", at, failure.what);
+  return fmt::format("client {} failed in {} {} at {:f} s: {}", failure.client.value, name_of(failure.step), failure.index, at,
+                     failure.what);
 }
 
 void Client::add(StepBatch& first) {

@@ -1,6 +1,7 @@
 #include "actors/core/sealed_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <charconv>
 #include <cstring>
 #include <stdexcept>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -107,9 +107,7 @@ std::span<const std::byte> SealedReader::take_list() {
 
 // ---- the series
 
-fs::path SealedSeries::file(std::uint64_t number) const {
-  return folder_ / (std::string(name_before) + std::to_string(number) + std::string(name_after));
-}
+fs::path SealedSeries::file(std::uint64_t number) const { return folder_ / fmt::format("{}{}{}", name_before, number, name_after); }
 
 std::vector<std::uint64_t> SealedSeries::numbers() const {
   std::vector<std::uint64_t> numbers;
@@ -167,14 +165,14 @@ std::string read_checkpoint_head(SealedReader& reader, RunClock clock) {
   Archive(reader.take(sizeof mark + sizeof format))(mark, format);
   if (mark != checkpoint_mark) throw BadArchive("it is no checkpoint");
   if (format != checkpoint_format)
-    throw std::invalid_argument(reader.path().string() + " was written by another version of Rubato (format " +
-                                std::to_string(format) + ", this one knows " + std::to_string(checkpoint_format) + ")");
+    throw std::invalid_argument(fmt::format("{} was written by another version of Rubato (format {}, this one knows {})",
+                                            reader.path().string(), format, checkpoint_format));
   RunClock found{};
   Archive(reader.take(sizeof found))(found);
+  const auto name = [](RunClock one) { return one == RunClock::real_time ? "real time" : "virtual time"; };
   if (found != clock)
-    throw std::invalid_argument(reader.path().string() + (clock == RunClock::real_time
-                                                              ? " is of a run in virtual time, and this one is in real time"
-                                                              : " is of a run in real time, and this one is in virtual time"));
+    throw std::invalid_argument(
+        fmt::format("{} is of a run in {}, and this one is in {}", reader.path().string(), name(found), name(clock)));
   const auto experiment = reader.take_list();
   return {reinterpret_cast<const char*>(experiment.data()), experiment.size()};
 }

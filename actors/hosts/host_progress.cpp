@@ -1,5 +1,7 @@
 #include "actors/hosts/host_progress.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -117,9 +119,10 @@ void HostProgress::compare(HostId other, const Mark& theirs) {
     const bool was_told = theirs.low != 0 || theirs.high != 0;
     if (!was_told || ours == marks_.end() || (ours->low == theirs.low && ours->high == theirs.high)) return;
   }
-  fail("host \"" + membership_.name(self()) + "\" and host \"" + membership_.name(other) +
-       "\" disagree about the steps before sample " + std::to_string(theirs.sample) +
-       ": they walk different timings; use the same build and files everywhere");
+  fail(
+      fmt::format("host \"{}\" and host \"{}\" disagree about the steps before sample {}: they walk different timings; "
+                  "use the same build and files everywhere",
+                  membership_.name(self()), membership_.name(other), theirs.sample));
 }
 
 // ---- what comes from others ----------------------------------------------------------------------------------------

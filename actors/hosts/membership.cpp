@@ -1,5 +1,7 @@
 #include "actors/hosts/membership.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
@@ -108,7 +110,7 @@ void Membership::note_life(HostId from, Duration arrived) {
 
 std::string Membership::refusal_of(HostId host, const HostInfo& theirs) const {
   const auto differs = [&](const std::string& what, const std::string& there, const std::string& here) {
-    return "host \"" + name(host) + "\" has another " + what + " (" + there + ") than host \"" + name(self()) + "\" (" + here + ")";
+    return fmt::format("host \"{}\" has another {} ({}) than host \"{}\" ({})", name(host), what, there, name(self()), here);
   };
   if (theirs.version != mine_.version) return differs("version of rubato", theirs.version, mine_.version);
   if (theirs.run != mine_.run)

@@ -65,35 +65,213 @@ void require_room(const Experiment& experiment, std::size_t dimension) {
 class VirtualHost {
  public:
   VirtualHost(const Experiment& experiment, Preparation parts, const RunOptions& options, Membership& membership,
-              Transport& transport);
+              Transport& transport)
+      : experiment_{experiment},
+        parts_{std::move(parts)},
+        options_{options},
+        membership_{membership},
+        owners_{hosts_of_clients(experiment)},
+        items_{membership, transport, arrived_, parcel_bytes(experiment)},
+        shared_{membership, transport, items_, owners_} {}
   /// Ends the assembly first: afterwards nobody calls back.
   ~VirtualHost() { membership_.stop(farewell); }
   VirtualHost(const VirtualHost&) = delete;
   VirtualHost& operator=(const VirtualHost&) = delete;
 
-  RunResult perform(const OnMissing& on_missing);
+  RunResult perform(const OnMissing& on_missing) {
+    const auto tell = [this](const std::string& what) {
+      shared_.fail_here(what);  // unless all know already
+      if (shared_.has_begun()) shared_.part(farewell);
+    };
+    try {
+      return perform_all(on_missing);
+    } catch (const std::exception& error) {
+      tell(error.what());
+      throw;
+    } catch (...) {
+      tell("something that is no std::exception");
+      throw;
+    }
+  }
 
  private:
-  RunResult perform_all(const OnMissing& on_missing);
-  void meet(const OnMissing& on_missing);
-  void prepare();
-  void perform_steps();
-  void fail_if_one_did();
+  RunResult perform_all(const OnMissing& on_missing) {
+    meet(on_missing);
+    parts_.read_data(experiment_, options_);
+    require_room(experiment_, result().dimension);
+    prepare();
+    perform_steps();
+    result().digests.model = model_digest();
+    items_.settle();
+    shared_.part(farewell);
+    result().was_stopped = shared_.end().has_value() && *shared_.end() < Time{from_seconds(experiment_.until)};
+    return std::move(result());
+  }
+
   RunResult& result() { return parts_.result; }
-  std::string model_digest();
-  std::string gather();
-  std::string hand_over();
-  void gather_results();
-  void want_final_state(ClientId client);
-  FinalState take_final_state(ClientId client);
-  FinalState own_final_state(ClientId client);
-  template <class Thing, class Keep>
-  void want(ItemName name, HostId owner, Keep keep);
-  template <class Condition>
-  void wait_until(Condition condition);
-  void wait_for_receipts();
   ModelShape shape() { return {experiment_.precision, result().dimension}; }
   const Client& client(ClientId id) { return *virtual_run_->client_pool().clients[id.value]; }
+
+  void meet(const OnMissing& on_missing) {
+    membership_.start();
+    const std::vector<HostId> there = membership_.meet(from_seconds(experiment_.hosts.wait), on_missing, options_.stop);
+    std::string absent;
+    for (std::uint32_t host = 0; host < membership_.hosts(); ++host)
+      if (std::ranges::find(there, HostId{host}) == there.end()) absent += (absent.empty() ? "" : ", ") + membership_.name({host});
+    if (!absent.empty()) throw RunFailed("these hosts are missing, and a virtual run needs all of them: " + absent);
+    shared_.begin();
+  }
+
+  void prepare() {
+    const Task& task = *parts_.task;
+    Timing& timing = *parts_.timing;
+    const std::size_t clients = timing.graph.clients();
+    if (options_.checks) options_ = checking(options_, result().scalar_bytes);
+    std::vector<bool> cast;
+    for (const HostId owner : owners_) cast.push_back(owner == membership_.self());
+    keeper_.emplace(items_, task.evaluation(), clients);
+    virtual_run_.emplace(task, options_, timing.views(options_.checks), shared_.is_first() ? nullptr : &*keeper_, cast);
+    keeper_->use(virtual_run_->client_pool().pool);
+    recorder_ = make_recorder(options_, clients);
+    dispatcher_.emplace(virtual_run_->control(), recorder_.get());
+    // The common tensors of a payload, and two for each receiver; a snapshot has less.
+    const auto own = static_cast<std::size_t>(std::ranges::count(owners_, membership_.self()));
+    items_.allow((16 + 2 * own) * (result().dimension + 1) * sizeof(double));
+    host_dispatcher_.emplace(*dispatcher_, virtual_run_->control(), shared_, items_, shape());
+    if (options_.checks) check_.emplace(timing_check(parts_));
+    conductor_.emplace(timing.conductor, timing.make_protocols(), *host_dispatcher_, check_ ? &*check_ : nullptr);
+  }
+
+  void perform_steps() {
+    const Credit credit = Credit::automatic(owners_.size(), result().dimension * result().scalar_bytes,
+                                            experiment_.limits.outstanding_steps, experiment_.limits.payload_bytes);
+    constexpr std::int64_t least_steps = 256;
+    const HostProgress::Lead lead{
+        static_cast<std::uint64_t>(std::max(2 * credit.outstanding_steps, least_steps)),
+        static_cast<std::size_t>(std::max<std::int64_t>(credit.payload_bytes / credit.bytes_per_payload, 1))};
+    shared_.attach(virtual_run_->control(), *conductor_, lead);
+    virtual_run_->perform(*conductor_, *dispatcher_, credit, &shared_);
+    if (const auto failure = virtual_run_->client_pool().failure()) shared_.fail_here(to_string(*failure));
+    fail_if_one_did();
+    finish_record(recorder_.get(), result());
+    describe_timing(*parts_.timing, *conductor_, result());
+    describe_work(virtual_run_->wall_seconds(), virtual_run_->client_pool(), result());
+    result().peak_payload_bytes = shared_.peak_payloads() * result().dimension * result().scalar_bytes;
+    if (shared_.is_first()) result().samples = std::move(virtual_run_->samples());
+  }
+
+  void fail_if_one_did() {
+    if (const auto sentence = shared_.failure()) throw RunFailed(*sentence);
+  }
+
+  // ---- the end: the first host has all models, and then everybody has their digest -----------------------------------
+
+  // `keep` puts the thing where it belongs, under the lock, and says whether it is what it should be.
+  template <class Thing, class Keep>
+  void want(ItemName name, HostId owner, Keep keep) {
+    items_.want_thing<Thing>(name, owner, [this, keep](std::optional<Thing> thing) {
+      const std::lock_guard lock(mutex_);
+      changed_.notify_all();
+      return !thing || keep(*thing);
+    });
+  }
+
+  template <class Condition>
+  void wait_until(Condition condition) {
+    std::unique_lock lock(mutex_);
+    while (!condition()) {
+      changed_.wait_for(lock, glance_at_run);
+      lock.unlock();
+      fail_if_one_did();
+      lock.lock();
+    }
+  }
+
+  std::string model_digest() { return shared_.is_first() ? gather() : hand_over(); }
+
+  std::string gather() {
+    constexpr std::uint32_t ahead = 64;  // states asked for before they are needed
+    gather_results();
+    FinalModels models(owners_.size(), options_, result());
+    std::uint32_t asked = 0;
+    for (std::uint32_t i = 0; i < owners_.size(); ++i) {
+      for (; asked < owners_.size() && asked <= i + ahead; ++asked) want_final_state({asked});
+      const FinalState state = take_final_state({i});
+      models.add(state.model, !is_among(result().absent, {i}));
+      result().traffic += state.traffic;
+    }
+    const std::string digest = models.digest();
+    if (shared_.others().empty()) return digest;
+    items_.promise(end_of_run, shared_.others());
+    items_.deliver(end_of_run, [digest](HostId) { return item_of(EndOfRun{digest}); });
+    wait_for_receipts();
+    return digest;
+  }
+
+  void wait_for_receipts() {
+    const Duration until = monotonic_now() + farewell;
+    std::unique_lock lock(mutex_);
+    while (items_.keeps(end_of_run) && monotonic_now() < until) changed_.wait_for(lock, glance_at_run);
+  }
+
+  void gather_results() {
+    for (const HostId host : shared_.others())
+      want<HostResult>({ItemKind::result, host.value}, host, [this, host](HostResult& report) {
+        results_[host] = report;
+        return true;
+      });
+    wait_until([this] { return results_.size() == shared_.others().size(); });
+    for (const auto& [host, report] : results_) {
+      if (report.timeline != result().digests.timeline)
+        throw RunFailed("host \"" + membership_.name(host) + "\" and host \"" + membership_.name(membership_.self()) +
+                        "\" have walked different timings; use the same build and files everywhere");
+      result().math_seconds += report.math_seconds;
+      result().evaluation_seconds += report.evaluation_seconds;
+      result().threads += report.threads;
+    }
+  }
+
+  void want_final_state(ClientId client) {
+    const HostId owner = shared_.owner(client);
+    if (owner == membership_.self()) return;
+    want<FinalState>({ItemKind::model, client.value}, owner, [this, client](FinalState& state) {
+      const bool is_model = shape().fits(state.model);
+      if (is_model) states_[client] = std::move(state);
+      return is_model;
+    });
+  }
+
+  FinalState take_final_state(ClientId client) {
+    if (shared_.is_own(client)) return own_final_state(client);
+    wait_until([&] { return states_.contains(client); });
+    const std::lock_guard lock(mutex_);
+    return std::move(states_.extract(client).mapped());
+  }
+
+  FinalState own_final_state(ClientId id) {
+    const Performer& performer = client(id).performer();
+    return {performer.model(), performer.traffic()};
+  }
+
+  std::string hand_over() {
+    const ItemName name{ItemKind::result, membership_.self().value};
+    const HostResult report{result().digests.timeline, result().math_seconds, result().evaluation_seconds, options_.threads};
+    items_.promise(name, {shared_.first()});
+    items_.deliver(name, [report](HostId) { return item_of(report); });
+    for (std::uint32_t i = 0; i < owners_.size(); ++i) {
+      if (!shared_.is_own({i})) continue;
+      result().traffic += client({i}).performer().traffic();
+      items_.promise({ItemKind::model, i}, {shared_.first()});
+      items_.deliver({ItemKind::model, i}, [this, i](HostId) { return item_of(own_final_state({i})); });
+    }
+    want<EndOfRun>(end_of_run, shared_.first(), [this](EndOfRun& end) {
+      announced_ = end.model_digest;
+      return true;
+    });
+    wait_until([this] { return announced_.has_value(); });
+    result().notes.push_back("what was measured is with host \"" + membership_.name(shared_.first()) + "\"");
+    return *announced_;
+  }
 
   const Experiment& experiment_;
   Preparation parts_;
@@ -118,206 +296,6 @@ class VirtualHost {
   ItemExchange items_;  // last, like the next: what their threads call back goes after they have ended
   HostProgress shared_;
 };
-
-VirtualHost::VirtualHost(const Experiment& experiment, Preparation parts, const RunOptions& options, Membership& membership,
-                         Transport& transport)
-    : experiment_{experiment},
-      parts_{std::move(parts)},
-      options_{options},
-      membership_{membership},
-      owners_{hosts_of_clients(experiment)},
-      items_{membership, transport, arrived_, parcel_bytes(experiment)},
-      shared_{membership, transport, items_, owners_} {}
-
-RunResult VirtualHost::perform(const OnMissing& on_missing) {
-  const auto tell = [this](const std::string& what) {
-    shared_.fail_here(what);  // unless all know already
-    if (shared_.has_begun()) shared_.part(farewell);
-  };
-  try {
-    return perform_all(on_missing);
-  } catch (const std::exception& error) {
-    tell(error.what());
-    throw;
-  } catch (...) {
-    tell("something that is no std::exception");
-    throw;
-  }
-}
-
-RunResult VirtualHost::perform_all(const OnMissing& on_missing) {
-  meet(on_missing);
-  parts_.read_data(experiment_, options_);
-  require_room(experiment_, result().dimension);
-  prepare();
-  perform_steps();
-  result().digests.model = model_digest();
-  items_.settle();
-  shared_.part(farewell);
-  result().was_stopped = shared_.end().has_value() && *shared_.end() < Time{from_seconds(experiment_.until)};
-  return std::move(result());
-}
-
-void VirtualHost::meet(const OnMissing& on_missing) {
-  membership_.start();
-  const std::vector<HostId> there = membership_.meet(from_seconds(experiment_.hosts.wait), on_missing, options_.stop);
-  std::string absent;
-  for (std::uint32_t host = 0; host < membership_.hosts(); ++host)
-    if (std::ranges::find(there, HostId{host}) == there.end()) absent += (absent.empty() ? "" : ", ") + membership_.name({host});
-  if (!absent.empty()) throw RunFailed("these hosts are missing, and a virtual run needs all of them: " + absent);
-  shared_.begin();
-}
-
-void VirtualHost::prepare() {
-  const Task& task = *parts_.task;
-  Timing& timing = *parts_.timing;
-  const std::size_t clients = timing.graph.clients();
-  if (options_.checks) options_ = checking(options_, result().scalar_bytes);
-  std::vector<bool> cast;
-  for (const HostId owner : owners_) cast.push_back(owner == membership_.self());
-  keeper_.emplace(items_, task.evaluation(), clients);
-  virtual_run_.emplace(task, options_, timing.views(options_.checks), shared_.is_first() ? nullptr : &*keeper_, cast);
-  keeper_->use(virtual_run_->client_pool().pool);
-  recorder_ = make_recorder(options_, clients);
-  dispatcher_.emplace(virtual_run_->control(), recorder_.get());
-  // The common tensors of a payload, and two for each receiver; a snapshot has less.
-  const auto own = static_cast<std::size_t>(std::ranges::count(owners_, membership_.self()));
-  items_.allow((16 + 2 * own) * (result().dimension + 1) * sizeof(double));
-  host_dispatcher_.emplace(*dispatcher_, virtual_run_->control(), shared_, items_, shape());
-  if (options_.checks) check_.emplace(timing_check(parts_));
-  conductor_.emplace(timing.conductor, timing.make_protocols(), *host_dispatcher_, check_ ? &*check_ : nullptr);
-}
-
-void VirtualHost::perform_steps() {
-  const Credit credit = Credit::automatic(owners_.size(), result().dimension * result().scalar_bytes,
-                                          experiment_.limits.outstanding_steps, experiment_.limits.payload_bytes);
-  constexpr std::int64_t least_steps = 256;
-  const HostProgress::Lead lead{
-      static_cast<std::uint64_t>(std::max(2 * credit.outstanding_steps, least_steps)),
-      static_cast<std::size_t>(std::max<std::int64_t>(credit.payload_bytes / credit.bytes_per_payload, 1))};
-  shared_.attach(virtual_run_->control(), *conductor_, lead);
-  virtual_run_->perform(*conductor_, *dispatcher_, credit, &shared_);
-  if (const auto failure = virtual_run_->client_pool().failure()) shared_.fail_here(to_string(*failure));
-  fail_if_one_did();
-  finish_record(recorder_.get(), result());
-  describe_timing(*parts_.timing, *conductor_, result());
-  describe_work(virtual_run_->wall_seconds(), virtual_run_->client_pool(), result());
-  result().peak_payload_bytes = shared_.peak_payloads() * result().dimension * result().scalar_bytes;
-  if (shared_.is_first()) result().samples = std::move(virtual_run_->samples());
-}
-
-void VirtualHost::fail_if_one_did() {
-  if (const auto sentence = shared_.failure()) throw RunFailed(*sentence);
-}
-
-// ---- the end: the first host has all models, and then everybody has their digest -----------------------------------
-
-// `keep` puts the thing where it belongs, under the lock, and says whether it is what it should be.
-template <class Thing, class Keep>
-void VirtualHost::want(ItemName name, HostId owner, Keep keep) {
-  items_.want_thing<Thing>(name, owner, [this, keep](std::optional<Thing> thing) {
-    const std::lock_guard lock(mutex_);
-    changed_.notify_all();
-    return !thing || keep(*thing);
-  });
-}
-
-template <class Condition>
-void VirtualHost::wait_until(Condition condition) {
-  std::unique_lock lock(mutex_);
-  while (!condition()) {
-    changed_.wait_for(lock, glance_at_run);
-    lock.unlock();
-    fail_if_one_did();
-    lock.lock();
-  }
-}
-
-std::string VirtualHost::model_digest() { return shared_.is_first() ? gather() : hand_over(); }
-
-std::string VirtualHost::gather() {
-  constexpr std::uint32_t ahead = 64;  // states asked for before they are needed
-  gather_results();
-  FinalModels models(owners_.size(), options_, result());
-  std::uint32_t asked = 0;
-  for (std::uint32_t i = 0; i < owners_.size(); ++i) {
-    for (; asked < owners_.size() && asked <= i + ahead; ++asked) want_final_state({asked});
-    const FinalState state = take_final_state({i});
-    models.add(state.model, !is_among(result().absent, {i}));
-    result().traffic += state.traffic;
-  }
-  const std::string digest = models.digest();
-  if (shared_.others().empty()) return digest;
-  items_.promise(end_of_run, shared_.others());
-  items_.deliver(end_of_run, [digest](HostId) { return item_of(EndOfRun{digest}); });
-  wait_for_receipts();
-  return digest;
-}
-
-void VirtualHost::wait_for_receipts() {
-  const Duration until = monotonic_now() + farewell;
-  std::unique_lock lock(mutex_);
-  while (items_.keeps(end_of_run) && monotonic_now() < until) changed_.wait_for(lock, glance_at_run);
-}
-
-void VirtualHost::gather_results() {
-  for (const HostId host : shared_.others())
-    want<HostResult>({ItemKind::result, host.value}, host, [this, host](HostResult& report) {
-      results_[host] = report;
-      return true;
-    });
-  wait_until([this] { return results_.size() == shared_.others().size(); });
-  for (const auto& [host, report] : results_) {
-    if (report.timeline != result().digests.timeline)
-      throw RunFailed("host \"" + membership_.name(host) + "\" and host \"" + membership_.name(membership_.self()) +
-                      "\" have walked different timings; use the same build and files everywhere");
-    result().math_seconds += report.math_seconds;
-    result().evaluation_seconds += report.evaluation_seconds;
-    result().threads += report.threads;
-  }
-}
-
-void VirtualHost::want_final_state(ClientId client) {
-  const HostId owner = shared_.owner(client);
-  if (owner == membership_.self()) return;
-  want<FinalState>({ItemKind::model, client.value}, owner, [this, client](FinalState& state) {
-    const bool is_model = shape().fits(state.model);
-    if (is_model) states_[client] = std::move(state);
-    return is_model;
-  });
-}
-
-FinalState VirtualHost::take_final_state(ClientId client) {
-  if (shared_.is_own(client)) return own_final_state(client);
-  wait_until([&] { return states_.contains(client); });
-  const std::lock_guard lock(mutex_);
-  return std::move(states_.extract(client).mapped());
-}
-
-FinalState VirtualHost::own_final_state(ClientId id) {
-  const Performer& performer = client(id).performer();
-  return {performer.model(), performer.traffic()};
-}
-
-std::string VirtualHost::hand_over() {
-  const ItemName name{ItemKind::result, membership_.self().value};
-  const HostResult report{result().digests.timeline, result().math_seconds, result().evaluation_seconds, options_.threads};
-  items_.promise(name, {shared_.first()});
-  items_.deliver(name, [report](HostId) { return item_of(report); });
-  for (std::uint32_t i = 0; i < owners_.size(); ++i) {
-    if (!shared_.is_own({i})) continue;
-    result().traffic += client({i}).performer().traffic();
-    items_.promise({ItemKind::model, i}, {shared_.first()});
-    items_.deliver({ItemKind::model, i}, [this, i](HostId) { return item_of(own_final_state({i})); });
-  }
-  want<EndOfRun>(end_of_run, shared_.first(), [this](EndOfRun& end) {
-    announced_ = end.model_digest;
-    return true;
-  });
-  wait_until([this] { return announced_.has_value(); });
-  result().notes.push_back("what was measured is with host \"" + membership_.name(shared_.first()) + "\"");
-  return *announced_;
-}
 
 }  // namespace
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "experiment/digest.hpp"
-#include "runtime/archive.hpp"
 
 namespace rubato {
 

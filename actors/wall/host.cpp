@@ -241,8 +241,7 @@ void WallHost::close_sample(Sample sample) {
   reporter_.take(sample);
 }
 
-// ---- the plan of who comes and goes: each host carries it out for its own clients, and knows of the others
-// -------------
+// ---- the plan of who comes and goes: each host carries it out for its own clients, and knows of the others -----------
 
 bool WallHost::is_there(ClientId client) const {
   const std::lock_guard lock(mutex_);

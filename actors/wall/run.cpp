@@ -1,7 +1,8 @@
 #include "actors/wall/run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <thread>
 #include <utility>
@@ -72,9 +73,8 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
   result.digests = {models.digest(), timeline_digest(hashes)};
   result.staleness_mean = absorbed > 0 ? staleness / static_cast<double>(absorbed) : 0;
   if (stale > 0)
-    result.notes.push_back(std::to_string(stale) + " messages were of an older epoch or an earlier life, and were not used");
-  if (misshapen > 0)
-    result.notes.push_back(std::to_string(misshapen) + " messages did not fit this run's models, and were not used");
+    result.notes.push_back(fmt::format("{} messages were of an older epoch or an earlier life, and were not used", stale));
+  if (misshapen > 0) result.notes.push_back(fmt::format("{} messages did not fit this run's models, and were not used", misshapen));
 }
 
 void describe_host(WallHost& host, RunResult& result) {
@@ -86,8 +86,8 @@ void describe_host(WallHost& host, RunResult& result) {
   result.by_link = host.world().link_counts;
   describe_work(host.wall_seconds(), host.client_pool(), result);
   if (host.samples_left_out() > 0)
-    result.notes.push_back(std::to_string(host.samples_left_out()) +
-                           " samples were left out: models were not scored as fast as they were measured");
+    result.notes.push_back(
+        fmt::format("{} samples were left out: models were not scored as fast as they were measured", host.samples_left_out()));
 }
 
 void say_slow_clients(const Experiment& experiment, RunResult& result) {
@@ -100,13 +100,11 @@ void say_slow_clients(const Experiment& experiment, RunResult& result) {
     slow += result.paces[i].skipped * 20 > result.by_client[i].computations + result.paces[i].skipped;
   }
   if (slow == 0) return;
-  char text[200];
-  std::snprintf(text, sizeof text,
-                "this machine does not keep the pace: %zu clients computed at less than 95 %% of their ticks, %.1f %% "
-                "of all ticks "
-                "were skipped; lower time_scale or the rates",
-                slow, 100.0 * static_cast<double>(skipped) / static_cast<double>(std::max<std::uint64_t>(done + skipped, 1)));
-  result.notes.push_back(text);
+  const double skipped_part = static_cast<double>(skipped) / static_cast<double>(std::max<std::uint64_t>(done + skipped, 1));
+  result.notes.push_back(fmt::format(
+      "this machine does not keep the pace: {} clients computed at less than 95 % of their ticks, {:.1f} % of all ticks "
+      "were skipped; lower time_scale or the rates",
+      slow, 100 * skipped_part));
 }
 
 std::vector<FinalClient> last_states(WallHost& host, const Task& task, double until) {
@@ -150,8 +148,9 @@ void require_wall_can_run(const Experiment& experiment, const Timing& timing) {
   const bool waits = timing.protocol() == ProtocolKind::server || timing.protocol() == ProtocolKind::token ||
                      timing.protocol() == ProtocolKind::pull;
   if (waits && !experiment.mailbox.deadline && !experiment.roster.empty())
-    throw std::invalid_argument("mailbox.deadline: protocol.kind = \"" + std::string(word_of(timing.protocol())) +
-                                "\" needs it in real time on several hosts, which may lose a message for good");
+    throw std::invalid_argument(fmt::format(
+        "mailbox.deadline: protocol.kind = \"{}\" needs it in real time on several hosts, which may lose a message for good",
+        word_of(timing.protocol())));
   if (experiment.metrics.stationarity && !experiment.roster.empty())
     throw std::invalid_argument("metrics.stationarity: over several hosts it is measured in virtual time only");
 }
@@ -246,17 +245,14 @@ std::string sentence_about(const Membership& membership, HostId host) {
   if (host == membership.self()) return text + "this one";
   if (!membership.host_info(host)) return text + "was never there";
   text += membership.is_alive(host) ? "there" : "gone";
-  if (const auto offset = membership.offset(host)) {
-    char clock[120];
-    std::snprintf(clock, sizeof clock, ", its clock %+.3f ms, give or take %.3f ms", to_seconds(offset->nanoseconds) * 1e3,
-                  to_seconds(offset->error) * 1e3);
-    text += clock;
-  }
+  if (const auto offset = membership.offset(host))
+    text += fmt::format(", its clock {:+.3f} ms, give or take {:.3f} ms", to_seconds(offset->nanoseconds) * 1e3,
+                        to_seconds(offset->error) * 1e3);
   return text;
 }
 
 std::string sentence_about(const TransportCounts& counts, const NetworkCounts& network) {
-  std::string text = "parcels: " + std::to_string(counts.sent) + " sent, " + std::to_string(counts.received) + " received";
+  std::string text = fmt::format("parcels: {} sent, {} received", counts.sent, counts.received);
   const std::pair<std::uint64_t, const char*> others[] = {{counts.dropped_states, " made room for newer ones"},
                                                           {counts.refused, " refused"},
                                                           {counts.malformed, " malformed"},
@@ -268,7 +264,7 @@ std::string sentence_about(const TransportCounts& counts, const NetworkCounts& n
                                                           {counts.flooded + network.flooded, " beyond what may wait"},
                                                           {network.malformed, " no letters of this run"}};
   for (const auto& [count, what] : others)
-    if (count > 0) text += ", " + std::to_string(count) + what;
+    if (count > 0) text += fmt::format(", {}{}", count, what);
   return text;
 }
 
