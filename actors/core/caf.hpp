@@ -29,11 +29,19 @@ class ActorSystem {
     require_threads(threads + own_threads);
     system_.emplace(config_);
   }
-  /// Waits for the last handler. By then nobody knows the run's actors any more.
+  /// Waits for the last handler. By then nothing refers to the run's actors any more.
   ~ActorSystem() {
-    look_away();
+#if defined(__SANITIZE_THREAD__)
+    // At the end CAF hands an actor of its own to another thread, in code that is not instrumented. None of ours runs on
+    // this thread meanwhile.
+    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+#endif
     system_.reset();
-    look_again();
+#if defined(__SANITIZE_THREAD__)
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+#endif
   }
   ActorSystem(const ActorSystem&) = delete;
   ActorSystem& operator=(const ActorSystem&) = delete;
@@ -42,21 +50,6 @@ class ActorSystem {
 
  private:
   static constexpr unsigned own_threads = 4;  // CAF's clock, printer and the like: it ends the process where it gets none
-
-  // At the end CAF hands an actor of its own to another thread, in code that is not instrumented. None of ours runs on
-  // this thread meanwhile.
-  static void look_away() {
-#if defined(__SANITIZE_THREAD__)
-    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
-    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
-#endif
-  }
-  static void look_again() {
-#if defined(__SANITIZE_THREAD__)
-    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
-    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
-#endif
-  }
 
   caf::actor_system_config config_;
   std::optional<caf::actor_system> system_;

@@ -55,39 +55,35 @@ std::optional<Sample> SampleGatherer::add(std::uint64_t number, ClientId client,
 
 void SampleGatherer::balance(InProgress& progress, ClientId client, const Snapshot& snapshot) {
   if (progress.sums.empty())
-    for (const NamedVector& part : snapshot.balance) {
-      const std::size_t count = part.values.size();
-      progress.sums.push_back({part.name, std::vector<double>(count), std::vector<double>(count), std::vector<double>(count),
-                               std::vector<ClientId>(count)});
-    }
+    for (const NamedVector& part : snapshot.balance) progress.sums.push_back({part.name, std::vector<Number>(part.values.size())});
   const auto is_summed = [](const NamedVector& part, const Sum& sum) {
-    return part.name == sum.name && part.values.size() == sum.values.size();
+    return part.name == sum.name && part.values.size() == sum.numbers.size();
   };
   if (!std::ranges::equal(snapshot.balance, progress.sums, is_summed)) {  // another host has made it up
     progress.has_foreign_sums = true;
     return;
   }
-  for (std::size_t k = 0; k < snapshot.balance.size(); ++k) {
-    Sum& sum = progress.sums[k];
-    for (std::size_t i = 0; i < sum.values.size(); ++i) {
-      const double part = snapshot.balance[k].values[i];
-      sum.values[i] += part;
-      sum.sizes[i] += std::abs(part);
-      if (std::abs(part) < sum.largest[i]) continue;
-      sum.largest[i] = std::abs(part);
-      sum.of[i] = client;
+  for (std::size_t k = 0; k < snapshot.balance.size(); ++k)
+    for (std::size_t i = 0; i < snapshot.balance[k].values.size(); ++i) {
+      const double part = snapshot.balance[k].values[i], size = std::abs(part);
+      Number& number = progress.sums[k].numbers[i];
+      number.value += part;
+      number.size += size;
+      if (size < number.largest) continue;
+      number.largest = size;
+      number.of = client;
     }
-  }
 }
 
 Defect SampleGatherer::defect_of(const InProgress& progress) {
   Defect worst;
   double worst_excess = 0;  // beyond what rounding explains
   for (const Sum& sum : progress.sums)
-    for (std::size_t i = 0; i < sum.values.size(); ++i) {
-      const double size = std::abs(sum.values[i]), excess = size / std::max(1.0, sum.sizes[i]);
+    for (std::size_t i = 0; i < sum.numbers.size(); ++i) {
+      const Number& number = sum.numbers[i];
+      const double size = std::abs(number.value), excess = size / std::max(1.0, number.size);
       if (!worst.name.empty() && (std::isnan(worst_excess) || excess <= worst_excess)) continue;
-      worst = {size, sum.sizes[i], sum.name, i, sum.of[i]};
+      worst = {size, number.size, sum.name, i, number.of};
       worst_excess = excess;
     }
   return worst;

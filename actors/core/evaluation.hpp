@@ -150,11 +150,14 @@ class SampleGatherer {
   std::optional<Sample> add(std::uint64_t number, ClientId client, Snapshot snapshot, Scores scores, ThreadMemory& memory);
 
  private:
+  struct Number {
+    double value = 0, size = 0;  // summed over the clients, and so are the absolute values
+    double largest = 0;          // of these
+    ClientId of{};
+  };
   struct Sum {
     std::string name;
-    std::vector<double> values, sizes;
-    std::vector<double> largest;
-    std::vector<ClientId> of;
+    std::vector<Number> numbers;
   };
   struct InProgress {
     Sample sample;

@@ -7,6 +7,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,10 +25,8 @@ class Client;
 
 /// Memory of a worker thread; lent to whichever client it runs.
 struct ThreadMemory {
-  Scratch<float> floats;
-  Scratch<double> doubles;
-  std::vector<Received<float>> float_window;
-  std::vector<Received<double>> double_window;
+  std::tuple<Scratch<float>, Scratch<double>> scratches;
+  std::tuple<std::vector<Received<float>>, std::vector<Received<double>>> windows;
   std::vector<const Payload*> payloads;     ///< of the merge step that is performed
   std::vector<Client*> woken;               ///< clients that this thread is about to run
   std::int64_t math_nanoseconds = 0;        ///< spent in steps, samples left out
@@ -35,17 +34,11 @@ struct ThreadMemory {
 
   template <class Real>
   Scratch<Real>& scratch() {
-    if constexpr (std::is_same_v<Real, float>)
-      return floats;
-    else
-      return doubles;
+    return std::get<Scratch<Real>>(scratches);
   }
   template <class Real>
   std::vector<Received<Real>>& window() {
-    if constexpr (std::is_same_v<Real, float>)
-      return float_window;
-    else
-      return double_window;
+    return std::get<std::vector<Received<Real>>>(windows);
   }
 };
 

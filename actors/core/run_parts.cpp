@@ -1,5 +1,6 @@
 #include "actors/core/run_parts.hpp"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -44,26 +45,18 @@ void check_sample(const Sample& sample, std::size_t scalar_bytes) {
   const Defect& defect = sample.defect;
   const bool is_rounded = defect.name.starts_with("mean of") && scalar_bytes < sizeof(double);
   const double tolerance = is_rounded ? 1e-4 : 1e-9;
-  std::ostringstream text;
-  text << "broken invariant at " << to_seconds(sample.header.at) << " s: ";
-  if (sample.different) {
-    text << "client " << sample.different->value << " has another model than client 0 right after a unification";
-    throw RunFailed(text.str());
-  }
+  const std::string broken = fmt::format("broken invariant at {:g} s: ", to_seconds(sample.header.at));
+  if (sample.different)
+    throw RunFailed(broken +
+                    fmt::format("client {} has another model than client 0 right after a unification", sample.different->value));
   if (defect.name.empty() || defect.size <= tolerance * std::max(1.0, defect.scale)) return;  // not a number is broken
-  text << "the sum of \"" << defect.name << "\" over all clients is off by " << defect.size << " at number " << defect.place
-       << "; client " << defect.client.value << " has the largest part";
-  throw RunFailed(text.str());
+  throw RunFailed(broken +
+                  fmt::format("the sum of \"{}\" over all clients is off by {:g} at number {}; client {} has the largest part",
+                              defect.name, defect.size, defect.place, defect.client.value));
 }
 
 void say(const std::vector<std::string>& notes, const RunOptions& options) {
-  if (options.on_note)
-    for (const std::string& note : notes) options.on_note(note);
-}
-
-void split_notes(const std::ostringstream& notes, std::vector<std::string>& lines) {
-  std::istringstream text(notes.str());
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  if (options.on_note) std::ranges::for_each(notes, options.on_note);
 }
 
 bool rows_sum_to_one(Weights weights) {
@@ -73,8 +66,8 @@ bool rows_sum_to_one(Weights weights) {
 // Throws std::invalid_argument if this build computes with other instructions than the experiment asks for.
 void refuse_other_arithmetic(const Experiment& experiment) {
   if (experiment.isa == "auto" || experiment.isa == instruction_set()) return;
-  throw std::invalid_argument("isa = \"" + experiment.isa + "\": this build computes with " + instruction_set() +
-                              "; build for the other, or write isa = \"auto\"");
+  throw std::invalid_argument(fmt::format("isa = \"{}\": this build computes with {}; build for the other, or write isa = \"auto\"",
+                                          experiment.isa, instruction_set()));
 }
 
 }  // namespace
@@ -107,13 +100,13 @@ Preparation::Preparation(const Experiment& experiment, const RunOptions& options
   result.threads = options.threads;
   if (options.checks && experiment.metrics.clients > 0)
     throw std::invalid_argument("metrics.clients: what must sum to zero is watched over all clients; leave it out to check");
-  std::ostringstream notes;
+  std::stringstream notes;
   config::warn(experiment, notes);
   timing = std::make_unique<Timing>(experiment, resolved, notes);
   timing->conductor.counts_links = options.counts_links;
   timing->conductor.samples_unifications = options.checks;
   timing->conductor.samples_rounds = options.checks && timing->misses_nothing();
-  split_notes(notes, result.notes);
+  for (std::string line; std::getline(notes, line);) result.notes.push_back(line);
   const bool brings_algorithm = options.own_float.algorithm || options.own_double.algorithm;
   if (const std::string warning = brings_algorithm ? "" : warning_of(experiment, *timing); !warning.empty())
     result.notes.push_back(warning);
@@ -218,7 +211,7 @@ FinalModels::FinalModels(std::size_t clients, const RunOptions& options, RunResu
   is_wanted_ = options.keeps_models || options.on_model;
   if (!is_wanted_ || bytes <= most_kept_bytes) return;
   is_wanted_ = false;
-  result.notes.push_back("the final models are not kept: " + std::to_string(bytes >> 20) + " MB");
+  result.notes.push_back(fmt::format("the final models are not kept: {} MB", bytes >> 20));
 }
 
 void FinalModels::add(std::span<const std::byte> model, bool is_there) {

@@ -1,7 +1,8 @@
 #include "actors/core/timing_check.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <sstream>
 #include <stdexcept>
 
 namespace rubato {
@@ -10,12 +11,8 @@ namespace {
 
 constexpr double tolerance = 1e-9;
 
-template <class... Words>
-[[noreturn]] void broken(ClientId client, Time at, const Words&... words) {
-  std::ostringstream text;
-  text << "broken invariant: client " << client.value << " at " << to_seconds(at) << " s ";
-  (text << ... << words);
-  throw std::logic_error(text.str());
+[[noreturn]] void broken(ClientId client, Time at, const std::string& what) {
+  throw std::logic_error(fmt::format("broken invariant: client {} at {:g} s {}", client.value, to_seconds(at), what));
 }
 
 }  // namespace
@@ -30,21 +27,23 @@ void TimingCheck::on_arrival(const Arrival& arrival, ClientId receiver, Offer of
   const Duration age = arrival.arrived - arrival.sent;
   const bool is_late = age > limits.deadline;
   if (offer == Offer::kept && is_late)
-    broken(receiver, arrival.arrived, "keeps a message ", to_seconds(age - limits.deadline), " s beyond the deadline");
+    broken(receiver, arrival.arrived, fmt::format("keeps a message {:g} s beyond the deadline", to_seconds(age - limits.deadline)));
   if (!has_windows_ || limits.cap == MailboxLimits::unlimited) return;
   if (offer == Offer::kept && ++kept_[receiver.value] > limits.cap)
-    broken(receiver, arrival.arrived, "keeps ", kept_[receiver.value], " messages in a period, the cap is ", limits.cap);
+    broken(receiver, arrival.arrived,
+           fmt::format("keeps {} messages in a period, the cap is {}", kept_[receiver.value], limits.cap));
   if (offer == Offer::capped && tokens_left > 0)
-    broken(receiver, arrival.arrived, "refuses a message with ", tokens_left, " tokens left");
+    broken(receiver, arrival.arrived, fmt::format("refuses a message with {} tokens left", tokens_left));
 }
 
 void TimingCheck::on_window_close(Time at, ClientId client, std::span<const Arrival> batch, std::span<const StepEntry> used) {
   if (has_windows_ && !batch.empty() && at - batch.front().arrived != settings_.limits.window)
-    broken(client, at, "closes a window of ", to_seconds(at - batch.front().arrived), " s instead of ",
-           to_seconds(settings_.limits.window), " s");
+    broken(client, at,
+           fmt::format("closes a window of {:g} s instead of {:g} s", to_seconds(at - batch.front().arrived),
+                       to_seconds(settings_.limits.window)));
   std::vector<std::pair<ClientId, double>> weights;
   for (const StepEntry& entry : used) {
-    if (entry.weight < 0) broken(client, at, "gives the weight ", entry.weight, " to a message");
+    if (entry.weight < 0) broken(client, at, fmt::format("gives the weight {:g} to a message", entry.weight));
     weights.emplace_back(entry.peer, entry.weight);
   }
   if (!weights_sum_) return;
@@ -53,7 +52,7 @@ void TimingCheck::on_window_close(Time at, ClientId client, std::span<const Arri
                 weights.end());
   double sum = 0;
   for (const auto& [sender, weight] : weights) sum += weight;
-  if (sum > 1 + tolerance) broken(client, at, "gives weights that exceed one by ", sum - 1);
+  if (sum > 1 + tolerance) broken(client, at, fmt::format("gives weights that exceed one by {:g}", sum - 1));
 }
 
 }  // namespace rubato

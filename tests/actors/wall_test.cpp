@@ -282,7 +282,7 @@ TEST_CASE("a host whose run breaks off ends its clock and its actors first, what
   other.start();
   membership.start();
   REQUIRE(membership.meet(std::chrono::seconds(60)).size() == 2);
-  host.begin(WallClock::machine_now(), 0);
+  host.begin(monotonic_now(), 0);
   is_to_break = true;  // where perform() first asks who is there, its actors are
   CHECK(complaint<std::runtime_error>([&] { host.perform(false, {}); }) == "what time is it?");
   is_to_break = false;
@@ -297,7 +297,7 @@ TEST_CASE("after a checkpoint that cannot be written none is tried any more") {
   parts.read_data(wall, options);
   WallRecord record(nullptr);
   WallHost host(wall, *parts.task, *parts.timing, options, record, nullptr);
-  host.begin(WallClock::machine_now(), 0);
+  host.begin(monotonic_now(), 0);
   int tries = 0;
   host.perform(false, [&](const WallCheckpoint&) {
     ++tries;
