@@ -11,6 +11,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "actors/core/task.hpp"
 #include "actors/run.hpp"
 #include "bench/command.hpp"
 #include "experiment/build/timing.hpp"
@@ -44,7 +45,7 @@ Json of_state(const Experiment& experiment, const bench::Command& command) {
   performers.reserve(static_cast<std::size_t>(experiment.clients.count));
   for (std::uint32_t i = 0; i < performers.capacity(); ++i) {
     performers.push_back(task->make_performer(views.of(ClientId{i}, task->samples()), pool));
-    performers.back()->compute({.client = ClientId{i}, .entries = {}}, memory);
+    performers.back()->perform({.kind = StepKind::compute, .client = ClientId{i}, .entries = {}}, {}, memory);
   }
   return {{"clients", performers.size()},
           {"bytes", resident_bytes() - before},
