@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -113,10 +112,11 @@ class Conductor final : public StepSource {
  private:
   void handle(EventQueue::Kind kind);
   void handle_wake();
+  /// What happens every so often, after this time; 0: never.
+  void repeat(const Wake& wake, Duration period);
   void handle_flight();
   void handle_model(const Flight& flight);
   void handle_closing();
-  void send_requests();
   void send_control(MessageKind kind, ClientId from, ClientId to, std::uint64_t turn, std::uint32_t tag, Sequence sequence);
   void refuse(ClientId sender, ClientId receiver);
   void tick(const Wake& wake);

@@ -98,6 +98,36 @@ class Absentees {
   std::vector<ClientId> clients_;  // ascending
 };
 
+/// Remembers which messages of one link have been seen, as far back as a duplicate can reasonably come.
+class DuplicateFilter {
+ public:
+  static constexpr std::uint32_t window = 1024;
+
+  enum class Verdict : std::uint8_t { fresh, seen, too_old };
+
+  /// Notes the sequence. One that lies more than `window` below the highest cannot be told from a duplicate: too old.
+  Verdict add(Sequence sequence) {
+    if (sequence + 1 > next_) {
+      const std::uint64_t skipped = std::min<std::uint64_t>(sequence + std::uint64_t{1} - next_, window);
+      for (std::uint64_t i = 0; i < skipped; ++i) clear(static_cast<std::uint32_t>(sequence - i));
+      next_ = sequence + std::uint64_t{1};
+    } else if (next_ - sequence > window) {
+      return Verdict::too_old;
+    }
+    std::uint64_t& word = bits_[sequence % window / 64];
+    const std::uint64_t bit = std::uint64_t{1} << (sequence % 64);
+    const bool is_seen = word & bit;
+    word |= bit;
+    return is_seen ? Verdict::seen : Verdict::fresh;
+  }
+
+ private:
+  void clear(std::uint32_t sequence) { bits_[sequence % window / 64] &= ~(std::uint64_t{1} << (sequence % 64)); }
+
+  std::uint64_t next_ = 0;  // one above the highest
+  std::array<std::uint64_t, window / 64> bits_{};
+};
+
 /// The entry of a merge step for a message in the mailbox.
 StepEntry merge_entry(const Arrival& arrival, Time now, double weight);
 
@@ -126,14 +156,14 @@ class ClientProtocol : public Protocol {
   }
   /// The next computation, with a gradient or without.
   Step& compute(Time now, Effects& effects);
-  /// The next message, to neighbours.
+  /// The next message, to neighbours; its sequence number is its turn as well.
   void publish(std::uint8_t phase, std::span<const ClientId> receivers, std::uint32_t tag, Time now, Effects& effects);
   /// One receiver of the publish step just begun; `row` of the weights is in force.
   void send_to(ClientId receiver, LinkIndex link, std::uint64_t row, Effects& effects) const {
     effects.entry({.peer = receiver, .sequence = sequence_, .weight = settings_.share_weight(link, row), .place = link});
   }
-  /// Counts what becomes of the message, which is discarded unless it is kept.
-  bool is_kept(Offer offer, const Arrival& arrival, Effects& effects) {
+  /// Counts what becomes of the message; true if it is kept, else it is discarded.
+  [[nodiscard]] bool admit(Offer offer, const Arrival& arrival, Effects& effects) {
     // In the order of Offer.
     static constexpr std::array counters{&MessageCounts::kept, &MessageCounts::late, &MessageCounts::capped,
                                          &MessageCounts::duplicates, &MessageCounts::superseded};
@@ -158,7 +188,8 @@ class ClientProtocol : public Protocol {
     counts_.superseded += discard_if(arrived, is, now, effects);
   }
   void give_up(std::vector<Arrival>& arrived, Time now, Effects& effects) {
-    give_up_if(arrived, [](const Arrival&) { return true; }, now, effects);
+    const auto all = [](const Arrival&) { return true; };
+    give_up_if(arrived, all, now, effects);
   }
 
   const ClientSettings& settings_;

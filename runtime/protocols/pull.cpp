@@ -6,11 +6,7 @@
 
 namespace rubato {
 
-namespace {
-
 constexpr std::uint8_t answering = 0, announcing = 1;  // phases
-
-}  // namespace
 
 bool PullSettings::announces() const {
   const PhaseList& round = push->needs.program.round;
@@ -92,8 +88,7 @@ bool Pull::ask(Time now, Effects& effects) {
   awaits_ = true;
   is_cut_ = false;
   for (const ClientId neighbour : asked_) effects.request(self_, neighbour, pull);
-  if (has_deadline())
-    effects.wake({later(now, settings_.limits.deadline), Priority::deadline, self_, pull});
+  if (has_deadline()) effects.wake({later(now, settings_.limits.deadline), Priority::deadline, self_, pull});
   return true;
 }
 
@@ -113,7 +108,7 @@ Offer Pull::judge(const Arrival& arrival) const {
 
 Offer Pull::on_arrival(const Arrival& arrival, Effects& effects) {
   const Offer offer = judge(arrival);
-  if (!is_kept(offer, arrival, effects)) return offer;
+  if (!admit(offer, arrival, effects)) return offer;
   const bool is_news = arrival.tag % 2 == announcing;
   (is_news ? news_ : answers_).push_back(arrival);
   if (is_news || answers_.size() == enough_) effects.close_window(arrival.arrived, self_);

@@ -1,27 +1,16 @@
 #include "runtime/protocols/rounds.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace rubato {
 
-namespace {
-
 // What a wake-up at the priority of deadlines is about.
 constexpr Sequence phase_begins = 0, phase_ends = 1;
 
-}  // namespace
-
-Rounds::Rounds(RoundBoard& board, ClientId self) : RoundClient(board, self), board_{board} {
-  board_.paces.resize(clients());
-}
+Rounds::Rounds(RoundBoard& board, ClientId self) : RoundClient(board, self), board_{board} { board_.paces.resize(clients()); }
 
 void Rounds::start(Effects& effects) {
   if (++board_.started == board_.paces.size()) enter_phase({}, effects);  // the last to come rings the bell
-}
-
-void Rounds::wake_everyone(Time at, Priority priority, Effects& effects) const {
-  for (std::uint32_t i = 0; i < clients(); ++i) effects.wake({at, priority, ClientId{i}});
 }
 
 void Rounds::enter_phase(Time now, Effects& effects) {
@@ -38,7 +27,8 @@ void Rounds::enter_phase(Time now, Effects& effects) {
     const Phase& phase = board_.phase();
     if (phase.kind == PhaseKind::exchange) {
       board_.transmitting = clients();
-      return wake_everyone(now, Priority::transmit, effects);
+      for (std::uint32_t i = 0; i < clients(); ++i) effects.wake({now, Priority::transmit, ClientId{i}});
+      return;
     }
     if (phase.kind == PhaseKind::compute) return compute_all(now, effects);
     for (std::uint32_t i = 0; i < clients(); ++i) board_.paces[i].begin(ClientId{i}, now, effects);
@@ -130,7 +120,7 @@ void Rounds::combine_if_complete(Time now, Effects& effects) {
 Offer Rounds::on_arrival(const Arrival& arrival, Effects& effects) {
   --board_.under_way;
   const Offer offer = is_too_old(arrival) ? Offer::late : Offer::kept;  // until the exchange is absorbed and tokens run out
-  if (is_kept(offer, arrival, effects)) arrived_.push_back(arrival);
+  if (admit(offer, arrival, effects)) arrived_.push_back(arrival);
   combine_if_complete(arrival.arrived, effects);
   return offer;
 }
