@@ -1,22 +1,20 @@
 #include "experiment/file/check.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <numeric>
 #include <system_error>
 #include <utility>
-
-#include "experiment/file/relations.hpp"
 
 namespace rubato::config {
 
 namespace {
 
-std::string listed(std::string_view choices) {
-  std::string text;
-  for (std::string_view word : words_of(choices)) text += (text.empty() ? "" : ", ") + std::string(word);
-  return text;
-}
+std::string listed(std::string_view choices) { return fmt::format("{}", fmt::join(words_of(choices), ", ")); }
 
 // Edits (insert, delete, replace, swap neighbours) from one word to the other.
 std::size_t edits(std::string_view a, std::string_view b) {
@@ -51,33 +49,37 @@ class Checker {
   void value(Value& value, const Key& key, const std::string& path);
 
   bool is_number(const Value& value, const Range& range, const std::string& path, std::string_view or_else = {});
-  bool is_integer(const Value& value, const Range& range, const std::string& path, std::string_view or_else = {});
+  void integer(const Value& value, const Range& range, const std::string& path, std::string_view or_else = {});
+  void text(const Value& value, const std::string& path, bool may_be_empty);
   void choice(const Value& value, const Key& key, const std::string& path);
   void file(Value& value, const std::string& path);
-  void size(const Value& value, const Key& key, const std::string& path);
   void client(const Value& value, const std::string& path);
-  void numbers(const Value& list, const Range& range, const std::string& path);
-  void edge(const Value& value, const std::string& path);
-  void matrix(const Value& value, const Range& range, const std::string& path);
-  void ticks(const Value& value, const Range& range, const std::string& path);
+  void clients(Value& value, const std::string& path);
+  void edge(Value& value, const std::string& path);
+  void edges(Value& value, const std::string& path, bool may_be_empty);
+  void numbers(Value& value, const Range& range, const std::string& path, bool may_be_empty = false);
+  void ticks(Value& value, const Range& range, const std::string& path);
   void tables(Value& value, std::string_view spec, const std::string& path);
   void law(Value& value, const Key& key, const std::string& path);
   void law_table(Table& law, const Key& key, const std::string& path, int line);
-  void one_per_client(const Value& list, std::string_view what, const std::string& path);
-  void wrong(const Value& value, const std::string& path, std::string allowed) { faults_.add(value, path, std::move(allowed)); }
+  void one_per_client(const Value& value, std::string_view what, const std::string& path);
+  void wrong(const Value& value, const std::string& path, std::string allowed) {
+    add_fault(faults_, value, path, std::move(allowed));
+  }
 
-  // The elements of a list, or nothing and a fault.
-  std::vector<Value>* elements(Value& value, const std::string& path, std::string_view of, bool may_be_empty = false);
-  const std::vector<Value>* elements(const Value& value, const std::string& path, std::string_view of) {
-    return elements(const_cast<Value&>(value), path, of);
+  // Looks at the elements of a list with their paths; a fault where it is none, or is empty and must not be.
+  template <class Look>
+  void each(Value& value, const std::string& path, std::string_view of, bool may_be_empty, Look look) {
+    auto* list = value.as<List>();
+    if (!list) return wrong(value, path, fmt::format("must be a list of {}", of));
+    if (list->empty() && !may_be_empty) return wrong(value, path, "must not be empty");
+    for (std::size_t i = 0; i < list->size(); ++i) look((*list)[i], fmt::format("{}[{}]", path, i));
   }
 
   const std::filesystem::path& folder_;
   std::optional<std::int64_t> clients_;  // nothing where the file does not say it properly
   Faults& faults_;
 };
-
-std::string place(const std::string& path, std::size_t index) { return path + '[' + std::to_string(index) + ']'; }
 
 void Checker::table(Table& table, std::string_view spec, const std::string& path, int line) {
   for (const Key* known : keys_of(spec)) key(table, *known, spec, path, line);
@@ -109,8 +111,9 @@ void Checker::stranger(const Value& value, const Key& key, std::string_view spec
   const Key& selector = *find_key(spec, condition.selector);
   const Value* given = table.find(condition.selector);
   const std::string chosen = to_toml(given ? *given : *selector.fallback);
-  const std::string owners = (condition.is_negated ? "every other than " : "") + listed(condition.choices);
-  faults_.add(value, path, "is not a key of " + std::string(condition.selector) + " = " + chosen + "; it belongs to " + owners);
+  add_fault(faults_, value, path,
+            fmt::format("is not a key of {} = {}; it belongs to {}{}", condition.selector, chosen,
+                        condition.is_negated ? "every other than " : "", listed(condition.choices)));
 }
 
 // Looks for the word here first, then in every table: a key may stand in the wrong place.
@@ -126,7 +129,7 @@ std::string meant_instead(std::string_view name, std::string_view spec) {
 void Checker::unknown(const Entry& entry, std::string_view spec, const std::string& path) {
   if (faults_.is_full()) return faults_.add(0, "", "", "");
   const std::string where = path.empty() ? "the experiment file" : path;
-  faults_.add(entry.value, dotted(path, entry.name), "is not a key of " + where, meant_instead(entry.name, spec));
+  add_fault(faults_, entry.value, dotted(path, entry.name), "is not a key of " + where, meant_instead(entry.name, spec));
 }
 
 void Checker::value(Value& value, const Key& key, const std::string& path) {
@@ -137,13 +140,13 @@ void Checker::value(Value& value, const Key& key, const std::string& path) {
       if (!value.as<bool>()) wrong(value, path, "must be true or false");
       break;
     case Type::integer:
-      is_integer(value, key.range, path, or_none);
+      integer(value, key.range, path, or_none);
       break;
     case Type::number:
       is_number(value, key.range, path, or_none);
       break;
     case Type::text:
-      if (!value.as<std::string>() || value.is_text("")) wrong(value, path, "must be a text in quotes");
+      text(value, path, false);
       break;
     case Type::choice:
       choice(value, key, path);
@@ -152,36 +155,34 @@ void Checker::value(Value& value, const Key& key, const std::string& path) {
       file(value, path);
       break;
     case Type::size:
-      size(value, key, path);
+      if (const auto* bytes = value.as<std::int64_t>();
+          !value.is_text("full") && !value.is_text("off") && (!bytes || !key.range.contains(static_cast<double>(*bytes))))
+        wrong(value, path, "must be \"full\", \"off\" or a number of bytes, at least 1");
       break;
     case Type::integers:
-      if (auto* list = elements(value, path, "whole numbers", true))
-        for (std::size_t i = 0; i < list->size(); ++i) is_integer((*list)[i], key.range, place(path, i));
+      each(value, path, "whole numbers", true, [&](Value& one, const std::string& at) { integer(one, key.range, at); });
       break;
     case Type::texts:
-      if (auto* list = elements(value, path, "texts"))
-        for (std::size_t i = 0; i < list->size(); ++i)
-          if (!(*list)[i].as<std::string>()) wrong((*list)[i], place(path, i), "must be a text in quotes");
+      each(value, path, "texts", false, [&](Value& one, const std::string& at) { text(one, at, true); });
       break;
     case Type::client:
       client(value, path);
       break;
     case Type::clients:
-      if (auto* list = elements(value, path, "clients"))
-        for (std::size_t i = 0; i < list->size(); ++i) client((*list)[i], place(path, i));
+      clients(value, path);
       break;
     case Type::edges:
-      if (auto* list = elements(value, path, "[source, target]"))
-        for (std::size_t i = 0; i < list->size(); ++i) edge((*list)[i], place(path, i));
+      edges(value, path, false);
       break;
     case Type::edge_lists:
-      if (auto* lists = elements(value, path, "lists of edges", true))
-        for (std::size_t k = 0; k < lists->size(); ++k)
-          if (auto* list = elements((*lists)[k], place(path, k), "[source, target]", true))
-            for (std::size_t i = 0; i < list->size(); ++i) edge((*list)[i], place(place(path, k), i));
+      each(value, path, "lists of edges", true, [&](Value& list, const std::string& at) { edges(list, at, true); });
       break;
     case Type::matrix:
-      matrix(value, key.range, path);
+      one_per_client(value, "rows", path);
+      each(value, path, "rows", false, [&](Value& row, const std::string& at) {
+        one_per_client(row, "numbers", at);
+        numbers(row, key.range, at);
+      });
       break;
     case Type::ticks:
       ticks(value, key.range, path);
@@ -190,56 +191,58 @@ void Checker::value(Value& value, const Key& key, const std::string& path) {
       tables(value, key.element, path);
       break;
     case Type::groups:
-      if (auto* lists = elements(value, path, "lists of clients"))
-        for (std::size_t k = 0; k < lists->size(); ++k)
-          if (auto* list = elements((*lists)[k], place(path, k), "clients"))
-            for (std::size_t i = 0; i < list->size(); ++i) client((*list)[i], place(place(path, k), i));
+      each(value, path, "lists of clients", false, [&](Value& group, const std::string& at) { clients(group, at); });
       break;
     case Type::law:
     case Type::per_client:
       law(value, key, path);
       break;
     case Type::numbers_or_one:
-      if (!value.as<List>()) {
-        is_number(value, key.range, path, value.as<std::string>() ? ", or a list with one for each client" : "");
-      } else if (elements(value, path, "numbers")) {
-        one_per_client(value, "values", path);
-        numbers(value, key.range, path);
-      }
+      if (!value.as<List>())
+        return void(is_number(value, key.range, path, value.as<std::string>() ? ", or a list with one for each client" : ""));
+      one_per_client(value, "values", path);
+      numbers(value, key.range, path);
       break;
     case Type::numbers:
-      if (elements(value, path, "numbers")) numbers(value, key.range, path);
+      numbers(value, key.range, path);
       break;
     case Type::table:
       if (auto* inner = value.as<Table>())
         table(*inner, *table_at(path), path, value.line);
       else
-        wrong(value, path, "must be a table, such as [" + path + "]");
+        wrong(value, path, fmt::format("must be a table, such as [{}]", path));
       break;
   }
 }
 
-bool Checker::is_number(const Value& value, const Range& range, const std::string& path, std::string_view or_else) {
+double number_in(const Value& value) {
   const auto* whole = value.as<std::int64_t>();
   const auto* real = value.as<double>();
-  const double number = whole ? static_cast<double>(*whole) : real ? *real : 0;
-  const bool is_fine = (whole || real) && std::isfinite(number) && range.contains(number);
-  const bool is_finite_number = (whole || real) && std::isfinite(number);
-  if (!is_fine) wrong(value, path, (is_finite_number ? range.sentence() : "must be a finite number") + std::string(or_else));
-  return is_fine;
+  return whole ? static_cast<double>(*whole) : real ? *real : std::numeric_limits<double>::quiet_NaN();
 }
 
-bool Checker::is_integer(const Value& value, const Range& range, const std::string& path, std::string_view or_else) {
+bool Checker::is_number(const Value& value, const Range& range, const std::string& path, std::string_view or_else) {
+  const double number = number_in(value);
+  if (range.contains(number) && std::isfinite(number)) return true;
+  wrong(value, path, fmt::format("{}{}", std::isfinite(number) ? range.sentence() : "must be a finite number", or_else));
+  return false;
+}
+
+void Checker::integer(const Value& value, const Range& range, const std::string& path, std::string_view or_else) {
   const auto* number = value.as<std::int64_t>();
-  const bool is_fine = number && range.contains(static_cast<double>(*number));
-  if (!is_fine) wrong(value, path, (number ? range.sentence() : "must be a whole number") + std::string(or_else));
-  return is_fine;
+  if (number && range.contains(static_cast<double>(*number))) return;
+  wrong(value, path, fmt::format("{}{}", number ? range.sentence() : "must be a whole number", or_else));
+}
+
+void Checker::text(const Value& value, const std::string& path, bool may_be_empty) {
+  if (!value.as<std::string>() || (!may_be_empty && value.is_text(""))) wrong(value, path, "must be a text in quotes");
 }
 
 void Checker::choice(const Value& value, const Key& key, const std::string& path) {
   const auto* word = value.as<std::string>();
   if (word && is_word_of(key.choices, *word)) return;
-  faults_.add(value, path, "must be one of " + listed(key.choices), word ? nearest(*word, words_of(key.choices)) : "");
+  const std::string meant = word ? nearest(*word, words_of(key.choices)) : "";
+  add_fault(faults_, value, path, fmt::format("must be one of {}", listed(key.choices)), meant);
 }
 
 void Checker::file(Value& value, const std::string& path) {
@@ -249,112 +252,80 @@ void Checker::file(Value& value, const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(absolute, error);
   if (!std::filesystem::exists(status))
-    wrong(value, path, "there is no file " + absolute.string());
+    wrong(value, path, fmt::format("there is no file {}", absolute.string()));
   else if (std::filesystem::is_directory(status))
     wrong(value, path, "is a folder, not a file");
   *name = absolute.string();
 }
 
-void Checker::size(const Value& value, const Key& key, const std::string& path) {
-  if (value.is_text("full") || value.is_text("off")) return;
-  const auto* bytes = value.as<std::int64_t>();
-  if (!bytes || !key.range.contains(static_cast<double>(*bytes)))
-    wrong(value, path, "must be \"full\", \"off\" or a number of bytes, at least 1");
-}
-
 void Checker::client(const Value& value, const std::string& path) {
   Range range{0};
   if (clients_) range.high = static_cast<double>(*clients_ - 1);
-  if (!value.as<std::int64_t>()) return wrong(value, path, "must be the number of a client, from 0");
-  if (!range.contains(static_cast<double>(*value.as<std::int64_t>())))
-    wrong(value, path, "must be a client: " + range.sentence().substr(8));
+  const auto* number = value.as<std::int64_t>();
+  if (!number) return wrong(value, path, "must be the number of a client, from 0");
+  if (!range.contains(static_cast<double>(*number)))
+    wrong(value, path, fmt::format("must be a client: {}", range.sentence().substr(8)));
 }
 
-List* Checker::elements(Value& value, const std::string& path, std::string_view of, bool may_be_empty) {
-  auto* list = value.as<List>();
-  if (!list)
-    wrong(value, path, "must be a list of " + std::string(of));
-  else if (list->empty() && !may_be_empty)
-    wrong(value, path, "must not be empty");
-  return list && (may_be_empty || !list->empty()) ? list : nullptr;
+void Checker::clients(Value& value, const std::string& path) {
+  each(value, path, "clients", false, [&](Value& one, const std::string& at) { client(one, at); });
 }
 
-void Checker::numbers(const Value& value, const Range& range, const std::string& path) {
-  const auto& list = *value.as<List>();
-  for (std::size_t i = 0; i < list.size(); ++i) is_number(list[i], range, place(path, i));
+void Checker::numbers(Value& value, const Range& range, const std::string& path, bool may_be_empty) {
+  each(value, path, may_be_empty ? "seconds" : "numbers", may_be_empty,
+       [&](Value& one, const std::string& at) { is_number(one, range, at); });
 }
 
+// What is no list, or is empty, gets its fault from `each`.
 void Checker::one_per_client(const Value& value, std::string_view what, const std::string& path) {
-  const std::size_t length = value.as<List>()->size();
-  if (!clients_ || length == static_cast<std::size_t>(*clients_)) return;
-  wrong(value, path,
-        "has " + std::to_string(length) + ' ' + std::string(what) + ", must have one for each of the " + std::to_string(*clients_) +
-            " clients");
+  const auto* list = value.as<List>();
+  if (!clients_ || !list || list->empty() || list->size() == static_cast<std::size_t>(*clients_)) return;
+  wrong(value, path, fmt::format("has {} {}, must have one for each of the {} clients", list->size(), what, *clients_));
 }
 
-void Checker::edge(const Value& value, const std::string& path) {
+void Checker::edge(Value& value, const std::string& path) {
   const auto* ends = value.as<List>();
   if (!ends || ends->size() != 2) return wrong(value, path, "must be [source, target]");
-  for (std::size_t i = 0; i < 2; ++i) client((*ends)[i], place(path, i));
+  clients(value, path);
   const auto *source = (*ends)[0].as<std::int64_t>(), *target = (*ends)[1].as<std::int64_t>();
   if (source && target && *source == *target) wrong(value, path, "must join two different clients");
 }
 
-void Checker::matrix(const Value& value, const Range& range, const std::string& path) {
-  const auto* rows = elements(value, path, "rows");
-  if (!rows) return;
-  one_per_client(value, "rows", path);
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    if (!elements((*rows)[i], place(path, i), "numbers")) continue;
-    one_per_client((*rows)[i], "numbers", place(path, i));
-    numbers((*rows)[i], range, place(path, i));
-  }
+void Checker::edges(Value& value, const std::string& path, bool may_be_empty) {
+  each(value, path, "[source, target]", may_be_empty, [&](Value& one, const std::string& at) { edge(one, at); });
 }
 
-double number_in(const Value& value) {
-  const auto* whole = value.as<std::int64_t>();
-  return whole ? static_cast<double>(*whole) : value.as<double>() ? *value.as<double>() : 0;
-}
-
-bool descends(const Value& earlier, const Value& later) { return number_in(later) < number_in(earlier); }
-
-void Checker::ticks(const Value& value, const Range& range, const std::string& path) {
-  const auto* lists = elements(value, path, "lists of seconds");
-  if (!lists) return;
+void Checker::ticks(Value& value, const Range& range, const std::string& path) {
   one_per_client(value, "lists", path);
-  for (std::size_t i = 0; i < lists->size(); ++i) {
-    const auto* list = elements(const_cast<Value&>((*lists)[i]), place(path, i), "seconds", true);
-    if (!list) continue;
-    numbers((*lists)[i], range, place(path, i));
-    if (std::adjacent_find(list->begin(), list->end(), descends) != list->end()) wrong((*lists)[i], place(path, i), "must ascend");
-  }
+  each(value, path, "lists of seconds", false, [&](Value& list, const std::string& at) {
+    numbers(list, range, at, true);
+    if (list.as<List>() && std::ranges::adjacent_find(*list.as<List>(), std::greater{}, number_in) != list.as<List>()->end())
+      wrong(list, at, "must ascend");
+  });
 }
 
 // "source and target": what an element needs where nothing is chosen.
 std::string needed_in(std::string_view spec) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const Key* key : keys_of(spec))
-    if (!key->fallback && belongs(spec, *key, {}) == Belongs::yes) names += (names.empty() ? "" : " and ") + std::string(key->name);
-  return names;
+    if (!key->fallback && belongs(spec, *key, {}) == Belongs::yes) names.push_back(key->name);
+  return fmt::format("{}", fmt::join(names, " and "));
 }
 
 void Checker::tables(Value& value, std::string_view spec, const std::string& path) {
-  const std::string with = needed_in(spec);
-  auto* list = elements(value, path, "tables with " + with, true);
-  if (!list) return;
-  for (std::size_t i = 0; i < list->size(); ++i) {
-    if (auto* element = (*list)[i].as<Table>())
-      table(*element, std::string(spec), place(path, i), (*list)[i].line);
+  const std::string kind = "tables with " + needed_in(spec);
+  each(value, path, kind, true, [&](Value& element, const std::string& at) {
+    if (auto* inner = element.as<Table>())
+      table(*inner, spec, at, element.line);
     else
-      wrong((*list)[i], place(path, i), "must be a table with " + with);
-  }
+      wrong(element, at, fmt::format("must be a table with {}", needed_in(spec)));
+  });
 }
 
 void Checker::law(Value& value, const Key& key, const std::string& path) {
   const std::string_view or_else = key.is_optional() ? ", a law, or \"none\"" : ", a list or a law";
   if (auto* inner = value.as<Table>()) return law_table(*inner, key, path, value.line);
   if (!value.as<List>()) return void(is_number(value, key.range, path, value.as<std::string>() ? or_else : ""));
-  if (!elements(value, path, "numbers")) return;
   if (key.type == Type::per_client) one_per_client(value, "values", path);
   numbers(value, key.range, path);
 }
@@ -367,16 +338,17 @@ void Checker::law_table(Table& law, const Key& key, const std::string& path, int
   };
   inside("value", key.range);
   for (std::string_view end : {"low", "high", "min"}) inside(end, key.range.closed());
-  const Value *low = law.find("low"), *high = law.find("high"), *values = law.find("values");
+  const Value *low = law.find("low"), *high = law.find("high");
   if (low && high && number_in(*high) < number_in(*low)) wrong(*high, dotted(path, "high"), "must be at least low");
-  if (!values || !values->as<List>() || values->as<List>()->empty()) return;
-  if (key.type == Type::per_client) one_per_client(*values, "values", dotted(path, "values"));
-  if (!faults_.has(dotted(path, "values"))) numbers(*values, key.range, dotted(path, "values"));
+  Value* values = law.find("values");
+  const std::string of_values = dotted(path, "values");
+  if (!values || faults_.has(of_values)) return;
+  if (key.type == Type::per_client) one_per_client(*values, "values", of_values);
+  numbers(*values, key.range, of_values);
 }
 
-std::optional<std::int64_t> client_count(const Table& root) {
-  const Value* clients = root.find("clients");
-  const Value* count = clients && clients->as<Table>() ? clients->as<Table>()->find("count") : nullptr;
+std::optional<std::int64_t> client_count(Table& root) {
+  const Value* count = place_of(root, "clients.count").value;
   const auto* number = count ? count->as<std::int64_t>() : nullptr;
   const bool is_usable = number && find_key("clients", "count")->range.contains(static_cast<double>(*number));
   return is_usable ? std::optional(*number) : std::nullopt;
@@ -384,34 +356,19 @@ std::optional<std::int64_t> client_count(const Table& root) {
 
 }  // namespace
 
-void Faults::add(int line, std::string key, std::string value, std::string allowed, std::string suggestion) {
-  if (is_full()) return void(++dropped_);
-  const bool is_command = line == Value::by_command;
-  faults_.push_back({is_command ? "--set" : file_, is_command ? 0 : line, std::move(key), std::move(value), std::move(allowed),
-                     std::move(suggestion)});
+void add_fault(Faults& faults, const Value& value, std::string key, std::string allowed, std::string suggestion) {
+  faults.add(value.line, std::move(key), to_shown(value), std::move(allowed), std::move(suggestion));
 }
 
-void Faults::add(const Value& value, std::string key, std::string allowed, std::string suggestion) {
-  add(value.line, std::move(key), to_shown(value), std::move(allowed), std::move(suggestion));
-}
-
-bool Faults::has(std::string_view key) const {
-  return std::any_of(faults_.begin(), faults_.end(), [&](const Fault& fault) {
-    if (fault.key.compare(0, key.size(), key) != 0) return false;
-    return fault.key.size() == key.size() || fault.key[key.size()] == '.' || fault.key[key.size()] == '[';
-  });
-}
-
-std::vector<Fault> Faults::sorted() const {
-  std::vector<Fault> sorted = faults_;
-  const auto rank = [](const Fault& fault) { return static_cast<unsigned>(fault.line) - 1; };  // no line: the largest
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const Fault& a, const Fault& b) { return rank(a) < rank(b); });
-  if (dropped_ > 0) sorted.push_back({file_, 0, "", "", "and " + std::to_string(dropped_) + " more faults", ""});
-  return sorted;
+int line_of(Table& root, std::string_view path) {
+  const Value* value = place_of(root, path).value;
+  if (value && value->line != Value::by_default) return value->line;
+  const std::size_t cut = path.find_last_of(".[");
+  return cut == path.npos ? Value::by_default : line_of(root, path.substr(0, cut));
 }
 
 std::string dotted(std::string_view path, std::string_view name) {
-  return path.empty() ? std::string(name) : std::string(path) + '.' + std::string(name);
+  return path.empty() ? std::string(name) : fmt::format("{}.{}", path, name);
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string_view>& known) {
@@ -425,16 +382,15 @@ std::string nearest(std::string_view word, const std::vector<std::string_view>& 
   return std::string(best);
 }
 
-void check_churn_file(Table& lines, const Table& experiment, const std::filesystem::path& folder, Faults& faults) {
+void check_churn_file(Table& lines, Table& experiment, const std::filesystem::path& folder, Faults& faults) {
   for (const Entry& entry : lines.entries)
     if (entry.name != "events" && entry.name != "random")
-      faults.add(entry.value, entry.name, "is not a key of a churn file; it may have events and random");
+      add_fault(faults, entry.value, entry.name, "is not a key of a churn file; it may have events and random");
   Checker(folder, client_count(experiment), faults).table(lines, "churn", "", 0);
 }
 
 void check_experiment(Table& root, const std::filesystem::path& folder, Faults& faults) {
   Checker(folder, client_count(root), faults).table(root, "", "", 0);
-  check_relations(root, faults);
 }
 
 }  // namespace rubato::config

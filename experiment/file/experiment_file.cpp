@@ -5,8 +5,8 @@
 #include <ostream>
 #include <system_error>
 
-#include "experiment/file/check.hpp"
 #include "experiment/file/document.hpp"
+#include "experiment/file/draft.hpp"
 #include "experiment/file/keys.hpp"
 #include "experiment/file/override.hpp"
 #include "experiment/file/parse.hpp"
@@ -42,72 +42,95 @@ Table parsed(std::string_view text, const std::filesystem::path& file) {
 
 // The events and absences of the file that [churn] names become those of the experiment.
 void absorb_churn_file(Table& root, const std::filesystem::path& folder) {
-  Value* churn = root.find("churn");
-  Table* table = churn ? churn->as<Table>() : nullptr;
-  Value* name = table ? table->find("file") : nullptr;
+  const auto [table, key, name] = place_of(root, "churn.file");
   if (!name || !name->as<std::string>() || name->is_text("none") || name->is_text("")) return;
   const std::filesystem::path file = (folder / *name->as<std::string>()).lexically_normal();
   if (!std::filesystem::is_regular_file(file)) return;  // said with the other faults
   Table lines = parsed(contents_of(file), file);
   Faults faults(file.string());
   check_churn_file(lines, root, file.parent_path(), faults);
-  if (!faults.none()) throw BadExperiment(faults.sorted());
-  for (const std::string_view key : {"events", "random"}) {
-    if (!table->find(key)) table->set(key, {List{}});
-    List* all = table->find(key)->as<List>();
+  faults.throw_if_any();
+  for (const std::string_view part : {"events", "random"}) {
+    if (!table->find(part)) table->set(part, {List{}});
+    List* all = table->find(part)->as<List>();
     if (!all) continue;  // a fault of its own
-    const List& more = *lines.find(key)->as<List>();
+    const List& more = *lines.find(part)->as<List>();
     all->insert(all->end(), more.begin(), more.end());
   }
   *table->find("file") = {std::string("none")};
 }
 
-}  // namespace
-
-Experiment parse_experiment(std::string_view text, const std::filesystem::path& file, std::span<const std::string> overrides,
-                            std::ostream& notes) {
-  Table root = parsed(text, file);
-  Faults faults(file.string());
-  apply_overrides(root, overrides, faults, notes);
-  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-  absorb_churn_file(root, folder);
-  check_experiment(root, folder, faults);
-  if (!faults.none()) throw BadExperiment(faults.sorted());
-  return experiment_of(root);
+// What has a fault is taken out of the tree: the entry of the innermost table on the way to it.
+Table without_faults(Table root, const Faults& faults) {
+  for (const Fault& fault : faults.all()) {
+    const Place place = place_of(root, fault.key);
+    std::erase_if(place.table->entries, [&](const Entry& entry) { return entry.name == place.name; });
+  }
+  return root;
 }
 
-Experiment validate(const Experiment& experiment, std::span<const std::string_view> own) {
+void judge(Draft& draft, const std::filesystem::path& folder) {
+  absorb_churn_file(draft.root, folder);
+  check_experiment(draft.root, folder, draft.faults);
+  if (draft.faults.is_full()) return;  // what is beyond is not known, and could not be taken out
+  draft.experiment = experiment_of(without_faults(draft.root, draft.faults));
+  check_relations(draft.experiment, draft.root, draft.faults);
+}
+
+Experiment finished(Draft draft) {
+  draft.faults.throw_if_any();
+  return std::move(draft.experiment);
+}
+
+}  // namespace
+
+Draft drafted(std::string_view text, const std::filesystem::path& file, std::span<const std::string> overrides,
+              std::ostream& notes) {
+  Draft draft{parsed(text, file), Faults(file.string()), {}};
+  apply_overrides(draft.root, overrides, draft.faults, notes);
+  judge(draft, std::filesystem::absolute(file).parent_path());
+  return draft;
+}
+
+Draft drafted(const Experiment& experiment, std::span<const std::string_view> own) {
   const auto is_own = [&](std::string_view table) { return std::ranges::find(own, table) != own.end(); };
   Experiment judged = experiment;
   if (is_own("algorithm")) judged.algorithm = {};
   if (is_own("data")) judged.data = {};
   if (is_own("model")) judged.model = {};
   const Table all = tree_of(judged);
-  Table root = chosen_in(all);
-  if (is_own("model")) root.find("model")->as<Table>()->set("batch", {experiment.model.batch});
-  Table& algorithm = *root.find("algorithm")->as<Table>();
+  Draft draft{chosen_in(all), Faults("experiment"), {}};
+  if (is_own("model")) draft.root.find("model")->as<Table>()->set("batch", {experiment.model.batch});
+  Table& algorithm = *draft.root.find("algorithm")->as<Table>();
   for (const Entry& entry : all.find("algorithm")->as<Table>()->entries)  // an option is there because it was set
     if (judged.algorithm.options.has(entry.name) && !algorithm.find(entry.name)) algorithm.entries.push_back(entry);
-  const std::filesystem::path folder = std::filesystem::current_path();
-  absorb_churn_file(root, folder);
-  Faults found("experiment");
-  check_experiment(root, folder, found);
-  std::vector<Fault> faults = found.sorted();
-  std::erase_if(faults, [&](const Fault& fault) {
+  judge(draft, std::filesystem::current_path());
+  draft.faults.drop_if([&](const Fault& fault) {
     const bool is_of_transport =
         fault.key.starts_with("roster[") && (fault.key.ends_with("].address") || fault.key.ends_with("].bind"));
     return is_of_transport || (fault.key != "model.batch" && is_own(std::string_view(fault.key).substr(0, fault.key.find('.'))));
   });
-  if (!faults.empty()) throw BadExperiment(std::move(faults));
-  Experiment complete = experiment_of(root);
-  if (is_own("algorithm")) complete.algorithm = experiment.algorithm;
-  if (is_own("data")) complete.data = experiment.data;
-  if (is_own("model")) complete.model = experiment.model;
-  return complete;
+  if (is_own("algorithm")) draft.experiment.algorithm = experiment.algorithm;
+  if (is_own("data")) draft.experiment.data = experiment.data;
+  if (is_own("model")) draft.experiment.model = experiment.model;
+  return draft;
+}
+
+Experiment parse_experiment(std::string_view text, const std::filesystem::path& file, std::span<const std::string> overrides,
+                            std::ostream& notes) {
+  return finished(drafted(text, file, overrides, notes));
+}
+
+Experiment validate(const Experiment& experiment, std::span<const std::string_view> own) {
+  return finished(drafted(experiment, own));
+}
+
+Draft drafted(const std::filesystem::path& file, std::span<const std::string> overrides, std::ostream& notes) {
+  return drafted(contents_of(file), file, overrides, notes);
 }
 
 Experiment read_experiment(const std::filesystem::path& file, std::span<const std::string> overrides, std::ostream& notes) {
-  return parse_experiment(contents_of(file), file, overrides, notes);
+  return finished(drafted(file, overrides, notes));
 }
 
 std::string write_experiment(const Experiment& experiment) { return to_document(tree_of(experiment)); }

@@ -70,7 +70,8 @@ Table* table_for(const Override& given, Table& root, Faults& faults, std::ostrea
     if (!next) next = &table->set(name, {Table{}, Value::by_command});
     table = next->as<Table>();
     if (!table)
-      return faults.add(given.value, given.key(), "cannot be set: " + so_far + " is " + to_shown(*next) + ", not a table"), nullptr;
+      return add_fault(faults, given.value, given.key(), "cannot be set: " + so_far + " is " + to_shown(*next) + ", not a table"),
+             nullptr;
   }
   return table;
 }

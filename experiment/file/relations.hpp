@@ -8,8 +8,8 @@
 namespace rubato::config {
 
 /// Adds a fault for every relation that is broken among keys without faults; fills mailbox.cap_period from the
-/// unification period where a cap needs it.
-void check_relations(Table& root, Faults& faults);
+/// unification period where a cap needs it. `root` is the tree of the experiment, with faulty keys as they are written.
+void check_relations(Experiment& experiment, Table& root, Faults& faults);
 
 /// Sentences about what is allowed but looks unwise.
 void warn(const Experiment& experiment, std::ostream& notes);

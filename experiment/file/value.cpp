@@ -66,6 +66,21 @@ bool Value::is_text(std::string_view text) const {
   return own && *own == text;
 }
 
+Place place_of(Table& root, std::string_view path) {
+  const std::string_view name = path.substr(0, path.find_first_of(".["));
+  Value* value = root.find(name);
+  std::string_view rest = path.substr(name.size());
+  while (value && rest.starts_with('[')) {
+    auto* list = value->as<List>();
+    std::size_t index = 0;
+    const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), index);
+    value = list && error == std::errc{} && index < list->size() ? &(*list)[index] : nullptr;
+    rest.remove_prefix(std::min(rest.size(), static_cast<std::size_t>(end - rest.data()) + 1));
+  }
+  auto* inner = value && !rest.empty() ? value->as<Table>() : nullptr;
+  return inner ? place_of(*inner, rest.substr(1)) : Place{&root, name, rest.empty() ? value : nullptr};
+}
+
 std::string to_toml(double number) {
   if (std::isnan(number)) return "nan";
   if (std::isinf(number)) return number > 0 ? "inf" : "-inf";

@@ -51,6 +51,14 @@ struct Entry {
   Value value;
 };
 
+/// What a path like "roster[1].name" leads to: the innermost table on the way, the name in it, and the value at its end.
+struct Place {
+  Table* table = nullptr;
+  std::string_view name{};
+  Value* value = nullptr;  ///< null where there is none
+};
+Place place_of(Table& root, std::string_view path);
+
 /// TOML on one line: shortest digits that read back as the same number, tables as { a = 1 }.
 std::string to_toml(const Value& value);
 std::string to_toml(double number);
