@@ -10,5 +10,7 @@ namespace rubato {
 /// afterwards; what it delivers lives no longer than it. Throws std::invalid_argument where hosts do not run the same
 /// experiment, and RunFailed for what goes wrong later, on all hosts in virtual time.
 RunResult run_host(const config::Experiment& experiment, const RunOptions& options, const HostOptions& host, Transport& transport);
+/// The same of one that is resolved already, as a file is by `resolve`; once.
+RunResult run_host(ResolvedExperiment& experiment, const RunOptions& options, const HostOptions& host, Transport& transport);
 
 }  // namespace rubato

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "actors/core/run_parts.hpp"
@@ -122,9 +121,14 @@ std::string shared_run(const Experiment& experiment, const RunOptions& options) 
 }  // namespace
 
 RunResult run(const Experiment& given, const RunOptions& options) {
+  ResolvedExperiment resolved = resolve(given, options);
+  return run(resolved, options);
+}
+
+RunResult run(ResolvedExperiment& given, const RunOptions& options) {
   if (options.threads == 0) throw std::invalid_argument("threads must be at least 1");
-  const Experiment experiment = validate(given, options);
-  Preparation parts(experiment, options);
+  const Experiment& experiment = given.experiment;
+  Preparation parts(given, options);
   if (options.dry_run) {
     parts.result.dimension = forecast_dimension(experiment, options);
     parts.result.scalar_bytes = experiment.precision == Scalar::float64 ? 8 : 4;
@@ -139,16 +143,15 @@ RunResult run(const Experiment& given, const RunOptions& options) {
 
 RunResult replay(const Experiment& given, const std::vector<std::filesystem::path>& records, const std::vector<ClientId>& absent,
                  const RunOptions& options) {
-  const Experiment experiment = validate(given, options);
+  const ResolvedExperiment resolved = resolve(given, options);
+  const Experiment& experiment = resolved.experiment;
   fix_eigen_blocking();
   const bool is_virtual = experiment.clock == config::ClockKind::virtual_time;
   if (is_virtual && records.size() != 1)
     throw std::invalid_argument("a virtual run has one record, of all its clients: name one folder");
   const auto clients = static_cast<std::uint32_t>(experiment.clients.count);
   const std::unique_ptr<Task> task = make_task(experiment, options);
-  std::ostringstream notes;
-  const Timing timing(experiment, resolve_algorithm_of_run(experiment, options), notes);
-  VirtualRun virtual_run(*task, options, timing.views(!is_virtual));
+  VirtualRun virtual_run(*task, options, resolved.timing->views(!is_virtual));
   StepDispatcher dispatcher(virtual_run.control(), nullptr);
   std::unique_ptr<Scripted> script;
   try {
@@ -178,14 +181,19 @@ RunResult replay(const Experiment& given, const std::vector<std::filesystem::pat
 }
 
 RunResult run_host(const Experiment& given, const RunOptions& options, const HostOptions& host, Transport& transport) {
+  ResolvedExperiment resolved = resolve(given, options);
+  return run_host(resolved, options, host, transport);
+}
+
+RunResult run_host(ResolvedExperiment& given, const RunOptions& options, const HostOptions& host, Transport& transport) {
   if (options.threads == 0) throw std::invalid_argument("threads must be at least 1");
-  const Experiment experiment = validate(given, options);
+  const Experiment& experiment = given.experiment;
   if (options.dry_run) throw std::invalid_argument("a dry run needs no other hosts: use rubato run --dry-run");
   if (experiment.clock == config::ClockKind::virtual_time && experiment.checkpoint_every > 0)
     throw std::invalid_argument(
         "checkpoint_every: a virtual run over several hosts writes no checkpoints; leave it out, "
         "or use rubato run");
-  Preparation parts(experiment, options);
+  Preparation parts(given, options);
   const bool is_virtual = experiment.clock == config::ClockKind::virtual_time;
   const HostInfo self{shared_run(experiment, options), arithmetic(), version(), host.life, is_virtual, std::nullopt};
   Membership membership(transport,

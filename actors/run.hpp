@@ -10,9 +10,13 @@
 
 namespace rubato {
 
+struct ResolvedExperiment;
+
 /// Runs the experiment. Throws std::invalid_argument for what is wrong with it, before any client runs - BadExperiment, with
 /// all that is wrong by itself, in the sentences that a file gets - and RunFailed for what goes wrong later.
 RunResult run(const config::Experiment& experiment, const RunOptions& options = {});
+/// The same of one that is resolved already, as a file is by `resolve`; once.
+RunResult run(ResolvedExperiment& experiment, const RunOptions& options);
 
 /// Performs the steps of a run once more, in this process, and returns the digests they lead to. A run in real time
 /// over several hosts has a record at each; the digests leave out the clients that were `absent` at its end. Throws RunFailed where

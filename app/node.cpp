@@ -12,7 +12,6 @@
 #include "actors/host_run.hpp"
 #include "app/outcome.hpp"
 #include "experiment/build/per_client.hpp"
-#include "experiment/build/timing.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/file/fingerprint.hpp"
 #include "experiment/launcher.hpp"
@@ -130,8 +129,11 @@ std::uint64_t new_life(const RunFolder* folder) {
 }  // namespace
 
 int node(const NodeArguments& arguments) {
-  config::Experiment experiment = config::read_experiment(arguments.run.file, overrides_of(arguments.run), std::cerr);
-  const HostId self = select_host(arguments, experiment);
+  ResolvedExperiment resolved = resolve(arguments.run.file, overrides_of(arguments.run), std::cerr);
+  const bool is_alone = resolved.experiment.roster.empty();
+  const HostId self = select_host(arguments, resolved.experiment);
+  if (is_alone) resolved = resolve(resolved.experiment, OwnParts<float>{});  // with the launcher's hosts
+  const config::Experiment& experiment = resolved.experiment;
   const bool is_wall = experiment.clock == config::ClockKind::wall_time;
   const auto is_same = [&](const fs::path& file) {
     if (!is_wall || arguments.starts_anew) return false;
@@ -156,10 +158,10 @@ int node(const NodeArguments& arguments) {
   if (folder && !folder->has_earlier_life()) folder->write("experiment.toml", config::write_experiment(experiment));
   ProgressLine line(experiment.until, arguments.run.quiet);
   const RunResult result =
-      run_host(experiment, options_for(arguments.run, experiment, folder.get(), line), host_options(life, folder.get()), transport);
+      run_host(resolved, options_for(arguments.run, experiment, folder.get(), line), host_options(life, folder.get()), transport);
   line.finish();
   for (const std::string& sentence : result.hosts) std::cerr << "host " << sentence << "\n";
-  return leave(arguments.run, experiment, result, folder.get());
+  return leave(arguments.run, resolved, result, folder.get());
 }
 
 }  // namespace rubato::app

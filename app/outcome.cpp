@@ -98,13 +98,14 @@ int say_finished(const std::filesystem::path& place, bool json) {
   return ok;
 }
 
-int leave(const RunArguments& arguments, const config::Experiment& experiment, const RunResult& result, RunFolder* folder) {
+int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, const RunResult& result, RunFolder* folder) {
+  const config::Experiment& experiment = resolved.experiment;
   std::uintmax_t record_bytes = 0;
   if (folder) {
     std::error_code none;
     record_bytes = std::filesystem::file_size(folder->record(), none);
     write_results(*folder, experiment, result);
-    web::write_report(folder->contents());
+    web::write_report(folder->contents(), resolved);
     folder->complete();
   }
   if (arguments.json) {

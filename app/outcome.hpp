@@ -8,6 +8,7 @@
 #include "actors/run.hpp"
 #include "app/commands.hpp"
 #include "app/status_line.hpp"
+#include "experiment/file/resolve.hpp"
 #include "results/run_folder.hpp"
 
 namespace rubato::app {
@@ -35,6 +36,6 @@ RunOptions options_for(const RunArguments& arguments, const config::Experiment& 
 int say_finished(const std::filesystem::path& place, bool json);
 
 /// Completes the folder, prints the result, and returns the exit code.
-int leave(const RunArguments& arguments, const config::Experiment& experiment, const RunResult& result, RunFolder* folder);
+int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, const RunResult& result, RunFolder* folder);
 
 }  // namespace rubato::app

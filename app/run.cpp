@@ -47,7 +47,8 @@ void begin_again(RunFolder& folder) {
 unsigned all_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
 
 int run(const RunArguments& arguments) {
-  const config::Experiment experiment = config::read_experiment(arguments.file, overrides_of(arguments), std::cerr);
+  ResolvedExperiment resolved = resolve(arguments.file, overrides_of(arguments), std::cerr);
+  const config::Experiment& experiment = resolved.experiment;
   const bool was_interrupted = !arguments.out.empty() && remains_at(arguments.out) == Remains::interrupted;
   const auto folder = arguments.out.empty() ? nullptr : std::make_unique<RunFolder>(arguments.out);
   if (was_interrupted)
@@ -56,9 +57,9 @@ int run(const RunArguments& arguments) {
   if (folder && !arguments.dry_run) folder->write("experiment.toml", config::write_experiment(experiment));
   if (!folder && experiment.checkpoint_every > 0) std::cerr << "note: checkpoint_every: without --out no checkpoints are written\n";
   ProgressLine line(experiment.until, arguments.quiet);
-  const RunResult result = rubato::run(experiment, options_for(arguments, experiment, folder.get(), line));
+  const RunResult result = rubato::run(resolved, options_for(arguments, experiment, folder.get(), line));
   line.finish();
-  return leave(arguments, experiment, result, folder.get());
+  return leave(arguments, resolved, result, folder.get());
 }
 
 int resume(RunArguments arguments) {
@@ -67,7 +68,8 @@ int resume(RunArguments arguments) {
   if (remains == Remains::nothing)
     throw std::invalid_argument(arguments.out.string() + " is not the folder of a run, and no run was interrupted there");
   if (remains == Remains::finished) return say_finished(place, arguments.json);
-  const config::Experiment experiment = config::read_experiment(experiment_of_remains(place), {}, std::cerr);
+  ResolvedExperiment resolved = resolve(experiment_of_remains(place), {}, std::cerr);
+  const config::Experiment& experiment = resolved.experiment;
   refuse_real_time(experiment, place);
   const auto folder = RunFolder::reopen(place);
   arguments.out = place;
@@ -79,9 +81,9 @@ int resume(RunArguments arguments) {
     go_on_from(*found.newest, *folder, options);
   else
     begin_again(*folder);
-  const RunResult result = rubato::run(experiment, options);
+  const RunResult result = rubato::run(resolved, options);
   line.finish();
-  return leave(arguments, experiment, result, folder.get());
+  return leave(arguments, resolved, result, folder.get());
 }
 
 }  // namespace rubato::app

@@ -12,7 +12,6 @@
 #include <system_error>
 
 #include "experiment/build/devices.hpp"
-#include "experiment/build/graphs.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "results/columns.hpp"
 #include "results/npy.hpp"
@@ -265,10 +264,10 @@ std::string classes_csv(const config::Experiment& experiment) {
   return text;
 }
 
-std::string links_csv(const Graph& graph, const RunResult& result) {
+std::string links_csv(const RunResult& result) {
   std::string text = csv_head(link_columns());
   for (std::uint32_t link = 0; link < result.by_link.size(); ++link)
-    text += csv_line(link_columns(), LinkRow{graph.ends_of(link), result.by_link[link]});
+    text += csv_line(link_columns(), LinkRow{result.graph->ends_of(link), result.by_link[link]});
   return text;
 }
 
@@ -283,7 +282,7 @@ void write_results(RunFolder& folder, const config::Experiment& experiment, cons
   folder.write("clients.csv", clients_csv(result));
   if (!experiment.clients.classes.empty()) folder.write("classes.csv", classes_csv(experiment));
   if (!result.class_counts.empty()) folder.write("partition.csv", partition_csv(result));
-  if (!result.by_link.empty()) folder.write("links.csv", links_csv(make_graph(experiment), result));
+  if (!result.by_link.empty()) folder.write("links.csv", links_csv(result));
   if (!result.models.empty()) folder.write("models/models.npy", models_npy(result));
   folder.write("summary.json", summary_json(experiment, result));
 }

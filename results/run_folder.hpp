@@ -90,6 +90,6 @@ std::string clients_csv(const RunResult& result);
 /// The whole of partition.csv.
 std::string partition_csv(const RunResult& result);
 /// The whole of links.csv; the graph is the run's, and its links were counted.
-std::string links_csv(const Graph& graph, const RunResult& result);
+std::string links_csv(const RunResult& result);
 
 }  // namespace rubato

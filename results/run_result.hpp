@@ -13,6 +13,7 @@
 #include "learning/types.hpp"
 #include "results/sample.hpp"
 #include "runtime/counts.hpp"
+#include "runtime/world/graph.hpp"
 
 namespace rubato {
 
@@ -68,6 +69,7 @@ struct RunResult {
   std::vector<MessageCounts> by_client;        ///< in client order
   std::vector<std::size_t> samples_by_client;  ///< training samples
   std::vector<ClassCount> class_counts;        ///< of these, by client and class; empty where there are no classes
+  std::optional<Graph> graph{};                ///< whose links by_link counts; nothing of a replay
   std::vector<LinkCounts> by_link;             ///< by link index, only if asked for
   std::vector<std::string> notes;              ///< sentences, as handed to RunOptions::on_note
   std::vector<std::vector<std::byte>> models;  ///< final models, only if asked for

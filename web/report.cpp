@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "experiment/experiment.hpp"
-#include "experiment/file/experiment_file.hpp"
 #include "web/report_data.hpp"
 #include "web/report_page.hpp"
 #include "web/run_files.hpp"
@@ -31,10 +29,11 @@ std::string_view escape_of(char letter) {
   }
 }
 
-TraceSettings trace_settings(const config::Experiment& experiment) {
+TraceSettings trace_settings(const ResolvedExperiment& resolved) {
+  const config::Experiment& experiment = resolved.experiment;
   TraceSettings settings;
   settings.experiment = experiment.name;
-  settings.window = known_window(experiment);
+  settings.window = resolved.window();
   if (experiment.mailbox.deadline) settings.deadline = from_seconds(*experiment.mailbox.deadline);
   return settings;
 }
@@ -72,16 +71,19 @@ std::string filled(std::string_view page, std::initializer_list<Filling> filling
 
 void write_report(const std::filesystem::path& folder) {
   std::ostringstream notes;  // the run has said them already
+  write_report(folder, resolve(folder / "experiment.toml", {}, notes));
+}
+
+void write_report(const std::filesystem::path& folder, const ResolvedExperiment& resolved) {
   const std::string text = text_of(folder / "experiment.toml");
-  const config::Experiment experiment = config::parse_experiment(text, folder / "experiment.toml", {}, notes);
-  const std::string data = report_data(folder, experiment);
+  const std::string data = report_data(folder, resolved);
   const std::string script = std::string(plot_script) + std::string(page_script);
-  const std::string page = filled(page_html, {{"title", escaped(experiment.name)},
+  const std::string page = filled(page_html, {{"title", escaped(resolved.experiment.name)},
                                               {"experiment", escaped(text)},
                                               {"style", page_style},
                                               {"data", data},
                                               {"script", script}});
-  if (has_record(folder)) write_trace(folder / "timeline.rbt", folder / "trace.json", trace_settings(experiment));
+  if (has_record(folder)) write_trace(folder / "timeline.rbt", folder / "trace.json", trace_settings(resolved));
   write_text(folder / "report.html", page);
 }
 

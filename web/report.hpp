@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "experiment/file/resolve.hpp"
+
 namespace rubato::web {
 
 /// Makes both files from the others in the folder, and puts them there; a run without a record gets no trace.json.
@@ -13,6 +15,8 @@ namespace rubato::web {
 /// RunFailed if the disk does not take the report. The torn end of a record is no fault: the page says that it ends
 /// early.
 void write_report(const std::filesystem::path& folder);
+/// The same of a run whose experiment is at hand.
+void write_report(const std::filesystem::path& folder, const ResolvedExperiment& resolved);
 
 /// A text as it may stand in HTML, inside a quoted attribute as well.
 std::string escaped(std::string_view text);

@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "experiment/build/graphs.hpp"
-#include "experiment/build/resolved_algorithm.hpp"
 #include "web/report.hpp"
 #include "web/run_files.hpp"
 #include "web/timeline.hpp"
@@ -201,10 +199,10 @@ Json course_of(const Timeline& timeline, double seconds) {
   return course;
 }
 
-Json timeline_of(const fs::path& record, const config::Experiment& experiment, double seconds) {
+Json timeline_of(const fs::path& record, std::optional<Duration> window, double seconds) {
   TimelineLimits limits;
   limits.seconds = seconds;
-  limits.window = known_window(experiment);
+  limits.window = window;
   const Timeline timeline = read_timeline(record, limits);
   return {{"clients", timeline.clients},
           {"end", timeline.end},
@@ -236,23 +234,17 @@ bool has_record(const fs::path& folder) {
   return !none && bytes > 0;
 }
 
-std::optional<Duration> known_window(const config::Experiment& experiment) {
-  const ResolvedAlgorithm resolved = resolve_algorithm(experiment);
-  if (resolved.protocol != ProtocolKind::push || resolved.needs.absorb != AbsorbAt::window) return {};
-  return from_seconds(experiment.mailbox.window);
-}
-
-std::string report_data(const fs::path& folder, const config::Experiment& experiment) {
+std::string report_data(const fs::path& folder, const ResolvedExperiment& resolved) {
   Json data = {{"summary", summary_of(folder / "summary.json")}, {"samples", samples_of(Table(folder / "metrics.csv"))}};
   const Table clients(folder / "clients.csv");
   std::optional<Table> links;
   if (fs::exists(folder / "links.csv")) links.emplace(folder / "links.csv");
   data["clients"] = clients_of(clients, links ? &*links : nullptr);
   data["graph"] = links ? graph_of({links->columns().size(), links->values()}, clients.rows())
-                        : graph_in(make_graph(experiment), clients.rows());
-  data["graph"]["kind"] = std::string(word_of(experiment.topology.kind));
+                        : graph_in(resolved.timing->graph, clients.rows());
+  data["graph"]["kind"] = std::string(word_of(resolved.experiment.topology.kind));
   if (fs::exists(folder / "partition.csv")) data["partition"] = partition_of(Table(folder / "partition.csv"), clients.rows());
-  if (has_record(folder)) data["timeline"] = timeline_of(folder / "timeline.rbt", experiment, seconds_of(data["summary"]));
+  if (has_record(folder)) data["timeline"] = timeline_of(folder / "timeline.rbt", resolved.window(), seconds_of(data["summary"]));
   return in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 

@@ -3,11 +3,9 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <optional>
 #include <string>
 
-#include "experiment/experiment.hpp"
-#include "runtime/time.hpp"
+#include "experiment/file/resolve.hpp"
 
 namespace rubato::web {
 
@@ -20,12 +18,9 @@ inline constexpr std::size_t most_bars = 100;
 
 /// Safe inside a script element. Numbers that JSON cannot hold become the words "nan", "inf" and "-inf".
 /// Throws std::invalid_argument where a file is missing or damaged.
-std::string report_data(const std::filesystem::path& folder, const config::Experiment& experiment);
+std::string report_data(const std::filesystem::path& folder, const ResolvedExperiment& resolved);
 
 /// Whether the run left steps behind: record = "off" leaves an empty file or none.
 bool has_record(const std::filesystem::path& folder);
-
-/// How long windows stay open, if the protocol lets one tell; see web/timeline.hpp.
-std::optional<Duration> known_window(const config::Experiment& experiment);
 
 }  // namespace rubato::web

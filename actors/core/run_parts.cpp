@@ -7,8 +7,6 @@
 #include <sstream>
 
 #include "algos/arithmetic.hpp"
-#include "experiment/file/experiment_file.hpp"
-#include "experiment/file/relations.hpp"
 #include "runtime/world/spectrum.hpp"
 
 namespace rubato {
@@ -72,41 +70,28 @@ void refuse_other_arithmetic(const Experiment& experiment) {
 
 }  // namespace
 
-config::Experiment validate(const Experiment& experiment, const RunOptions& options) {
-  return with_own_parts(experiment, options, [&](const auto& own) {
-    std::vector<std::string_view> brought;
-    if (own.learner) brought = {"data", "model"};
-    if (own.algorithm) brought.push_back("algorithm");
-    return config::validate(experiment, brought);
-  });
-}
-
-ResolvedAlgorithm resolve_algorithm_of_run(const Experiment& experiment, const RunOptions& options) {
-  const bool in_rounds = experiment.protocol.kind == ProtocolKind::rounds;
-  return with_own_parts(experiment, options, [&](const auto& own) -> ResolvedAlgorithm {
-    if (!own.algorithm) return resolve_algorithm(experiment);
-    return {own.needs, own.merge, own.share, in_rounds ? ProtocolKind::rounds : ProtocolKind::push, nullptr};
-  });
+ResolvedExperiment resolve(const Experiment& experiment, const RunOptions& options) {
+  return with_own_parts(experiment, options, [&](const auto& own) { return resolve(experiment, own); });
 }
 
 std::unique_ptr<Task> make_task(const Experiment& experiment, const RunOptions& options) {
   return with_own_parts(experiment, options, [&](const auto& own) { return make_task(experiment, options.data_dir, own); });
 }
 
-Preparation::Preparation(const Experiment& experiment, const RunOptions& options)
-    : resolved{(refuse_other_arithmetic(experiment), resolve_algorithm_of_run(experiment, options))} {
+Preparation::Preparation(ResolvedExperiment& given, const RunOptions& options)
+    : resolved{given.algorithm}, timing{given.timing.get()} {
+  const Experiment& experiment = given.experiment;
+  refuse_other_arithmetic(experiment);
   fix_eigen_blocking();
   result.arithmetic = arithmetic();
   result.threads = options.threads;
   if (options.checks && experiment.metrics.clients > 0)
     throw std::invalid_argument("metrics.clients: what must sum to zero is watched over all clients; leave it out to check");
-  std::stringstream notes;
-  config::warn(experiment, notes);
-  timing = std::make_unique<Timing>(experiment, resolved, notes);
+  result.graph = timing->graph;
+  result.notes = given.notes;
   timing->conductor.counts_links = options.counts_links;
   timing->conductor.samples_unifications = options.checks;
   timing->conductor.samples_rounds = options.checks && timing->misses_nothing();
-  for (std::string line; std::getline(notes, line);) result.notes.push_back(line);
   const bool brings_algorithm = options.own_float.algorithm || options.own_double.algorithm;
   if (const std::string warning = brings_algorithm ? "" : warning_of(experiment, *timing); !warning.empty())
     result.notes.push_back(warning);

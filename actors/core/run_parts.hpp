@@ -10,8 +10,8 @@
 #include "actors/core/run_options.hpp"
 #include "actors/core/task.hpp"
 #include "actors/core/timing_check.hpp"
-#include "experiment/build/timing.hpp"
 #include "experiment/digest.hpp"
+#include "experiment/file/resolve.hpp"
 #include "runtime/record.hpp"
 
 namespace rubato {
@@ -22,21 +22,18 @@ auto with_own_parts(const config::Experiment& experiment, const RunOptions& opti
   return experiment.precision == Scalar::float64 ? use(options.own_double) : use(options.own_float);
 }
 
-/// The experiment as it is run (config::validate); what the options bring along is not judged.
-config::Experiment validate(const config::Experiment& experiment, const RunOptions& options);
-
-/// What the algorithm asks of its protocol: the program's own word, or the catalogue's.
-ResolvedAlgorithm resolve_algorithm_of_run(const config::Experiment& experiment, const RunOptions& options);
+/// The experiment as it is run; what the options bring along is not judged.
+ResolvedExperiment resolve(const config::Experiment& experiment, const RunOptions& options);
 
 /// When and what of a run, ready to begin.
 struct Preparation {
-  /// The timing; reads nothing but the experiment. Throws std::invalid_argument for what is wrong with it.
-  Preparation(const config::Experiment& experiment, const RunOptions& options);
+  /// The experiment outlives it. Throws std::invalid_argument where it and the options do not fit.
+  Preparation(ResolvedExperiment& experiment, const RunOptions& options);
   /// The task.
   void read_data(const config::Experiment& experiment, const RunOptions& options);
 
   ResolvedAlgorithm resolved;
-  std::unique_ptr<Timing> timing;
+  Timing* timing;
   std::unique_ptr<Task> task;
   RunResult result;  ///< what is known of it so far
 };

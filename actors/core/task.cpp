@@ -1,7 +1,5 @@
 #include "actors/core/task.hpp"
 
-#include <stdexcept>
-
 #include "algos/catalogue.hpp"
 #include "experiment/build/learners.hpp"
 #include "experiment/digest.hpp"
@@ -15,16 +13,6 @@ using config::Experiment;
 // What stationarity is measured with, where it is.
 std::optional<Composite> composite_of(const Experiment& experiment) {
   if (!experiment.metrics.stationarity) return std::nullopt;
-  if (experiment.algorithm.name != "depositum")
-    throw std::invalid_argument("metrics.stationarity is true; algorithm.name is \"" + experiment.algorithm.name +
-                                "\", and only depositum has the tracker that it compares");
-  if (experiment.metrics.clients > 0)
-    throw std::invalid_argument("metrics.stationarity is true, which needs all clients; leave metrics.clients out");
-  const config::Model& model = experiment.model;
-  if (model.clip > 0 || model.weight_decay > 0 || model.normalisation == Normalisation::batch)
-    throw std::invalid_argument(
-        "metrics.stationarity is true, which needs the gradients of the loss alone; leave "
-        "model.clip, model.weight_decay and batch normalisation out");
   const AlgorithmOptions& options = experiment.algorithm.options;
   return Composite{Penalty(options), options.number("alpha", 0.05), experiment.metrics.smoothness};
 }

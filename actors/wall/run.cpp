@@ -129,34 +129,9 @@ void finish(const std::vector<FinalClient>& last, const Experiment& experiment, 
   result.was_stopped = options.stop && options.stop->load();
 }
 
-// What needs somebody who knows of everybody.
-void require_local_rounds(const Timing& timing, const std::string& in_real_time) {
-  if (timing.conductor.loses_both_ways)
-    throw std::invalid_argument(in_real_time +
-                                "nobody knows what a link has lost the other way: protocol.missing = \"symmetric_drop\" "
-                                "needs clock = \"virtual\"; use \"wait\" or \"drop\"");
-  if (timing.air)
-    throw std::invalid_argument(
-        in_real_time + "nobody sends in the same slot as the others: channel.kind = \"aircomp\" needs clock = \"virtual\"");
-}
-
 }  // namespace
 
-void require_wall_can_run(const Experiment& experiment, const Timing& timing) {
-  const std::string in_real_time = "clock = \"wall\": in real time ";
-  if (timing.protocol() == ProtocolKind::rounds) require_local_rounds(timing, in_real_time);
-  const bool waits = timing.protocol() == ProtocolKind::server || timing.protocol() == ProtocolKind::token ||
-                     timing.protocol() == ProtocolKind::pull;
-  if (waits && !experiment.mailbox.deadline && !experiment.roster.empty())
-    throw std::invalid_argument(fmt::format(
-        "mailbox.deadline: protocol.kind = \"{}\" needs it in real time on several hosts, which may lose a message for good",
-        word_of(timing.protocol())));
-  if (experiment.metrics.stationarity && !experiment.roster.empty())
-    throw std::invalid_argument("metrics.stationarity: over several hosts it is measured in virtual time only");
-}
-
 RunResult perform_wall(Preparation& parts, const Experiment& experiment, const RunOptions& options) {
-  require_wall_can_run(experiment, *parts.timing);
   RunResult result = std::move(parts.result);
   WallRecord record(make_recorder(options, parts.timing->graph.clients()));
   WallHost host(experiment, *parts.task, *parts.timing, options, record, nullptr);
@@ -315,7 +290,6 @@ void go_on(const HostOptions& home, const std::string& run, WallHost& host, RunR
 
 RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, const RunOptions& options, Membership& membership,
                             Transport& transport, const HostOptions& home) {
-  require_wall_can_run(experiment, *parts.timing);
   RunResult result = std::move(parts.result);
   const std::size_t clients = parts.timing->graph.clients();
   const std::uint64_t earlier_run = home.has_earlier_life ? run_of(home) : 0;  // 0: it ended before it had begun

@@ -8,9 +8,6 @@
 
 namespace rubato {
 
-/// Throws std::invalid_argument for what cannot run in real time.
-void require_wall_can_run(const config::Experiment& experiment, const Timing& timing);
-
 /// All clients in this process. Throws RunFailed.
 RunResult perform_wall(Preparation& parts, const config::Experiment& experiment, const RunOptions& options);
 

@@ -40,14 +40,9 @@ GradientRules rules_of(const config::Model& model, std::vector<Range> exempt) {
   return {.clip = model.clip, .weight_decay = model.weight_decay, .exempt = std::move(exempt)};
 }
 
-// Of data that are made up, the one model that they are made for; nothing of others.
-std::string_view model_of(const config::Data& data) {
-  if (data.name == "quadratic") return "quadratic";
-  if (data.name == "pame_regression") return "least_squares";
-  return data.name == "pame_logistic" ? "logistic" : "";
+bool is_made_up(const config::Data& data) {
+  return data.name == "quadratic" || data.name == "pame_regression" || data.name == "pame_logistic";
 }
-
-bool is_made_up(const config::Data& data) { return !model_of(data).empty(); }
 
 DataFiles files_of(const config::Data& data) {
   return {.format = data.format,
@@ -129,9 +124,6 @@ class LearnerMaker {
 
   // Problems that are made up from the seed, each client's own.
   void make_synthetic(const Experiment& experiment, std::uint32_t clients) {
-    if (experiment.model.name != model_of(experiment.data))
-      throw std::invalid_argument("data.name = \"" + experiment.data.name + "\" needs model.name = \"" +
-                                  std::string(model_of(experiment.data)) + '"');
     const auto rules = std::make_shared<const GradientRules>(rules_of(experiment.model, {}));
     const auto problem_of = problems(experiment.data, static_cast<Real>(experiment.model.l2), clients);
     for (std::uint32_t i = 0; i < clients; ++i) made_.learners.push_back(with_rules<Real>(problem_of(ClientId{i}), rules));
@@ -240,6 +232,18 @@ class LearnerMaker {
 template <class Real>
 ClientLearners<Real> make_learners(const Experiment& experiment, const std::filesystem::path& data_dir, const OwnParts<Real>& own) {
   return LearnerMaker<Real>(experiment, data_dir, own).take();
+}
+
+void judge_data(const Experiment& experiment, config::Faults& faults) {
+  const config::Data& data = experiment.data;
+  if (is_made_up(data)) return;
+  const DataOptions options = options_of(data, static_cast<std::uint64_t>(experiment.seed));
+  if (data.name == "files") return faults.attempt({"data"}, [&] { check_request(files_of(data), options); });
+  DatasetFacts facts;
+  faults.attempt({"data"}, [&] { facts = usual_facts(data.name); });
+  const bool is_as_usual = data.classes == 0 && data.one_hot;  // else shape and classes are others
+  if (is_as_usual && experiment.model.name != "torchscript")
+    faults.attempt({"model", "data"}, [&] { make_model<float>(options_of(experiment.model), facts.shape, facts.classes); });
 }
 
 std::size_t dimension_of(const Experiment& experiment, const std::filesystem::path& data_dir) {

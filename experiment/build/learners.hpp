@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiment/build/class_count.hpp"
-#include "experiment/experiment.hpp"
+#include "experiment/faults.hpp"
 #include "experiment/own_parts.hpp"
 #include "learning/data/dataset.hpp"
 #include "learning/learner.hpp"
@@ -30,6 +30,10 @@ struct ClientLearners {
 template <class Real>
 ClientLearners<Real> make_learners(const config::Experiment& experiment, const std::filesystem::path& data_dir,
                                    const OwnParts<Real>& own);
+
+/// What can be told of data and model without reading data: whether the set is known, its files can be asked for so, and
+/// the model fits a set whose shape is known.
+void judge_data(const config::Experiment& experiment, config::Faults& faults);
 
 /// How many numbers the file's model has: for the forecast of a dry run.
 std::size_t dimension_of(const config::Experiment& experiment, const std::filesystem::path& data_dir);

@@ -1,9 +1,12 @@
 #include "experiment/build/timing.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "experiment/build/channels.hpp"
 #include "experiment/build/churn_plan.hpp"
@@ -41,16 +44,8 @@ MailboxLimits to_limits(const config::Mailbox& mailbox) {
 // A period in rounds.
 std::uint64_t whole_rounds(const std::optional<double>& period, const char* key) {
   const double rounds = period.value_or(0);
-  if (rounds != std::floor(rounds))
-    throw std::invalid_argument(std::string(key) + " = " + std::to_string(rounds) +
-                                ": in rounds it counts rounds and must be whole");
-  return static_cast<std::uint64_t>(rounds);
-}
-
-void check_waiting(const config::Channel& channel) {
-  for (const config::Link& link : channel.links)
-    if (link.loss.value_or(channel.loss) >= 1)
-      throw std::invalid_argument("protocol.missing = \"wait\" waits for ever on a link with loss 1");
+  if (rounds == std::floor(rounds)) return static_cast<std::uint64_t>(rounds);
+  throw std::invalid_argument(std::string(key) + " = " + std::to_string(rounds) + ": in rounds it counts rounds and must be whole");
 }
 
 // Whether every round has one exchange, and nothing is exchanged before the first.
@@ -64,13 +59,354 @@ bool exchanges_once(const RoundProgram& program) {
   return exchanges == 1;
 }
 
-bool retains_on_loss(const Experiment& experiment, ProtocolKind protocol) {
-  if (!experiment.algorithm.retain_on_loss) return false;
-  if (protocol != ProtocolKind::push)
-    throw std::invalid_argument("algorithm.retain_on_loss = true: rounds have no acknowledgements; use protocol.kind = \"push\"");
-  if (!experiment.mailbox.deadline)
-    throw std::invalid_argument("algorithm.retain_on_loss = true needs mailbox.deadline: that is when a message counts as lost");
-  return true;
+// Fills in a timing, part by part. A part is made where the keys that it follows are in order; what it finds wrong is a
+// fault, and the others are judged nonetheless.
+class Builder {
+ public:
+  Builder(Timing& timing, const Experiment& experiment, const ResolvedAlgorithm& resolved, config::Faults& faults,
+          std::ostream& notes)
+      : made_{timing},
+        is_{experiment},
+        resolved_{resolved},
+        protocol_{resolved.protocol},
+        kind_{fmt::format("protocol.kind = \"{}\"", word_of(resolved.protocol))},
+        name_{fmt::format("algorithm.name = \"{}\"", experiment.algorithm.name)},
+        faults_{faults},
+        notes_{notes} {}
+
+  void build() {
+    make_world();
+    make_timers();
+    set_plans();
+    faults_.attempt({"topology", "algorithm", "protocol.kind"}, [&] { set_weights(); });
+    faults_.attempt({"topology", "algorithm", "protocol", "clients"}, [&] { set_chances(); });
+    faults_.attempt({"channel", "topology", "algorithm", "protocol", "mailbox.deadline"}, [&] { set_fading(); });
+    faults_.attempt({"algorithm.name", "protocol", "mailbox", "unification"}, [&] { judge_algorithm(); });
+    if (protocol_ == ProtocolKind::rounds) set_rounds();
+    if (protocol_ != ProtocolKind::push && protocol_ != ProtocolKind::rounds) set_centred();
+    set_churn();
+    if (is_.clock == config::ClockKind::wall_time)
+      faults_.attempt({"clock", "algorithm.name", "protocol", "mailbox.deadline"}, [&] { judge_real_time(); });
+    faults_.attempt({"topology", "algorithm", "protocol"}, [&] {
+      if (resolved_.entry) require_graph(*resolved_.entry, is_.algorithm.options, made_.graph, made_.centre);
+    });
+  }
+
+ private:
+  template <class... Parts>
+  void refuse(fmt::format_string<Parts...> sentence, Parts&&... parts) {
+    faults_.refuse(fmt::format(sentence, std::forward<Parts>(parts)...));
+  }
+  bool is_doubly_mixing() const {
+    const config::MixingKind mixing = is_.topology.mixing;
+    return resolved_.merge == Weights::doubly && (mixing == config::MixingKind::auto_ || mixing == config::MixingKind::metropolis);
+  }
+  void make_world();
+  void make_timers();
+  void set_plans();
+  void set_weights();
+  void set_changing_weights();
+  void set_chances();
+  void set_fading();
+  void set_air();
+  void judge_algorithm();
+  void set_rounds();
+  void judge_rounds();
+  void set_centred();
+  void require_intervals();
+  void require_no_dead_links();
+  void set_churn();
+  void judge_real_time();
+
+  Timing& made_;
+  const Experiment& is_;
+  const ResolvedAlgorithm& resolved_;
+  const ProtocolKind protocol_;
+  const std::string kind_, name_;  // for sentences
+  config::Faults& faults_;
+  std::ostream& notes_;
+  std::vector<Graph> graphs_;
+};
+
+// The graph, and the links between its clients; whichever says where clients are comes first.
+void Builder::make_world() {
+  const bool is_placed = is_.topology.points == config::PointsKind::channel;
+  faults_.attempt({"topology", "clients.count", is_placed ? "channel" : "topology"}, [&] {
+    graphs_ = make_graphs(is_);
+    made_.graph = whole_of(graphs_);
+  });
+  faults_.attempt({"channel", "clients.count", "clients.classes", "mailbox.deadline", is_placed ? "topology" : "channel"}, [&] {
+    made_.channel = make_channel(is_, places_of(is_), protocol_ == ProtocolKind::rounds);
+    made_.conductor.channel = made_.channel.get();
+  });
+  faults_.attempt({"topology", "channel"}, [&] { check_links(is_.channel, made_.channel.get(), made_.graph); });
+  const bool is_one_step = is_.topology.kind == config::TopologyKind::one_peer_exponential && graphs_.size() == 1;
+  faults_.attempt({"topology", "clients.count"}, [&] {
+    if (!is_one_step) require_connected(made_.graph);
+  });
+  made_.centre = ClientId{static_cast<std::uint32_t>(is_.protocol.center)};
+}
+
+void Builder::make_timers() {
+  const config::Clients& clients = is_.clients;
+  const auto count = static_cast<std::size_t>(clients.count);
+  const auto seed = made_.settings.seed = static_cast<std::uint64_t>(is_.seed);
+  faults_.attempt({"clients.compute", "clients.count", "clients.classes"}, [&] {
+    made_.settings.compute = with_class_rates(to_timers(clients.compute, seed, 0, count), clients, seed, false);
+  });
+  faults_.attempt({"clients.transmit", "clients.count", "clients.classes"}, [&] {
+    made_.settings.transmit = with_class_rates(to_timers(clients.transmit, seed, 2, count), clients, seed, true);
+  });
+  made_.settings.transmit_per_link = clients.transmit.per_link;
+}
+
+void Builder::set_plans() {
+  ClientSettings& settings = made_.settings;
+  settings.limits = to_limits(is_.mailbox);
+  settings.needs = resolved_.needs;
+  settings.needs.fixes_model_at_start |= is_.algorithm.snapshot == config::SnapshotAt::at_start;
+  settings.needs.weights_by_batch |= resolved_.merge == Weights::neighbours && is_.algorithm.q == config::WeightKind::batch;
+  settings.needs.acknowledgements |= is_.algorithm.retain_on_loss;
+  settings.may_duplicate = is_.channel.duplicate > 0;
+  settings.shares_out_weights = resolved_.merge == Weights::neighbours;
+  ConductorSettings& conductor = made_.conductor;
+  conductor.acknowledges = settings.needs.acknowledgements;
+  conductor.seed = settings.seed;
+  conductor.until = Time{from_seconds(is_.until)};
+  conductor.unification = to_plan(is_.unification);
+  if (is_.mailbox.cap_period) conductor.cap_period = from_seconds(*is_.mailbox.cap_period);
+  conductor.sample_every_events = static_cast<std::uint64_t>(is_.metrics.every_events);
+  conductor.sample_every = from_seconds(is_.metrics.every_seconds);
+  conductor.sampled_clients = static_cast<std::uint32_t>(is_.metrics.clients);
+  faults_.attempt({"unification", "channel.kind"}, [&] {
+    if (is_.unification.period) require_hub(is_);
+  });
+}
+
+void Builder::judge_algorithm() {
+  if (resolved_.entry && is_.unification.period && !resolved_.entry->may_be_unified)
+    refuse("unification.period: {} must not be unified, because overwriting a model breaks what it conserves", name_);
+  if (!is_.algorithm.retain_on_loss) return;
+  if (protocol_ != ProtocolKind::push)
+    refuse("algorithm.retain_on_loss = true: rounds have no acknowledgements; use protocol.kind = \"push\"");
+  if (!is_.mailbox.deadline)
+    refuse("algorithm.retain_on_loss = true needs mailbox.deadline: that is when a message counts as lost");
+}
+
+// The weights of merge and publish steps, from the rules of the file or those the algorithm is made for.
+void Builder::set_weights() {
+  if (graphs_.size() > 1) return set_changing_weights();
+  ClientSettings& settings = made_.settings;
+  const Graph& graph = made_.graph;
+  if (resolved_.merge != Weights::none && !(resolved_.merge == Weights::neighbours && settings.needs.weights_by_batch))
+    settings.merge_weights = {weights_of(graph, graph, is_, resolved_, false)};
+  if (resolved_.share != Weights::none) settings.share_weights = {weights_of(graph, graph, is_, resolved_, true)};
+}
+
+// A row of weights for every graph of the sequence; a client without links in a graph keeps its model meanwhile.
+void Builder::set_changing_weights() {
+  const bool in_rounds = protocol_ == ProtocolKind::rounds;
+  ClientSettings& settings = made_.settings;
+  if (!in_rounds && protocol_ != ProtocolKind::push)
+    return refuse("topology.change: {} needs a graph that stays; \"push\" and \"rounds\" do not", kind_);
+  if (in_rounds && follows_wanderers(is_.topology))
+    return refuse(
+        "topology.points = \"channel\" with topology.change = \"redraw\": clients move by the clock, rounds do not; "
+        "use protocol.kind = \"push\"");
+  const double every = is_.topology.change_every;
+  const std::uint64_t repeats = in_rounds ? whole_rounds(every, "topology.change_every") : 1;
+  const std::size_t links = made_.graph.links();
+  constexpr std::size_t most = std::size_t{1} << 27;
+  if (graphs_.size() * repeats > most / std::max<std::size_t>(links, 1))
+    throw std::invalid_argument(fmt::format("{} graphs of {} links are more than memory should hold; lower topology.graphs",
+                                            graphs_.size() * repeats, links));
+  if (!in_rounds) settings.change_every = from_seconds(every);
+  settings.weighs_as_sent = resolved_.merge == Weights::none || resolved_.merge == Weights::neighbours;
+  for (const Graph& part : graphs_) {
+    const auto add = [&](std::vector<std::vector<double>>& all, bool is_share) {
+      all.insert(all.end(), repeats, weights_of(part, made_.graph, is_, resolved_, is_share));
+    };
+    add(settings.merge_weights, false);
+    if (resolved_.share != Weights::none) add(settings.share_weights, true);
+  }
+}
+
+void Builder::set_chances() {
+  const Graph& graph = made_.graph;
+  ClientSettings& settings = made_.settings;
+  constexpr double least = 0.01;  // drawn chances below it are clipped: their inverse is a delay
+  if (is_.protocol.compute_chance) {
+    const PerClient chance(*is_.protocol.compute_chance, settings.seed, 8);
+    for (std::uint32_t i = 0; i < graph.clients(); ++i) settings.chances.computes.push_back(std::clamp(chance.of({i}), least, 1.0));
+  }
+  if (is_.protocol.link_chance) {
+    const Law law = law_of(*is_.protocol.link_chance);
+    for (LinkIndex link = 0; link < graph.links(); ++link) {
+      const Edge ends = graph.ends_of(link);
+      Stream stream(settings.seed, ends.source, Purpose::rate, 16 + ends.target.value);
+      settings.chances.links.push_back(std::clamp(sample(law, stream, ends.source), least, 1.0));
+    }
+  }
+  const Needs& needs = settings.needs;
+  const Every& every = needs.asks_every;
+  const std::size_t listed = every.list.size();
+  if (listed > 1 && listed != graph.clients())
+    throw std::invalid_argument(fmt::format("the algorithm lists {} periods for {} clients", listed, graph.clients()));
+  for (std::uint32_t i = 0; i < graph.clients() && (every.high > 1 || listed > 0); ++i) {
+    Stream stream(settings.seed, ClientId{i}, Purpose::neighbours, 2);
+    const auto drawn = static_cast<std::uint32_t>(stream.below(every.high - every.low + 1));
+    settings.absorb_every.push_back(listed == 0 ? every.low + drawn : every.list[listed > 1 ? i : 0]);
+  }
+  Fanout fanout = needs.fanout;
+  if (protocol_ != ProtocolKind::rounds) fanout.chosen_by_receiver = false;
+  settings.links =
+      LinkChoice(graph, settings.seed, fanout, fanout.chosen_by_receiver ? settings.absorb_every : std::vector<std::uint32_t>{},
+                 needs.sporadic.links ? settings.chances.links : std::vector<double>{});
+  if (settings.transmit_per_link && !settings.links.is_all())
+    refuse("clients.transmit.per_link: every link has its own ticks, so none can be chosen or left to chance");
+}
+
+// Mixing weights of the links that are up, block by block. Where an algorithm has no such weights messages are lost
+// instead.
+void Builder::set_fading() {
+  const config::ChannelKind kind = is_.channel.kind;
+  const bool is_on_air = kind == config::ChannelKind::aircomp;
+  if (!is_on_air && kind != config::ChannelKind::rayleigh_threshold) return;
+  const bool mixes = is_doubly_mixing();
+  if (!mixes && protocol_ == ProtocolKind::rounds && is_.protocol.missing == config::MissingRule::wait)
+    refuse("protocol.missing = \"wait\" waits for ever on a link that is down for its round; use \"drop\"");
+  ClientSettings& settings = made_.settings;
+  if (mixes && settings.merge_weights.size() > 1)
+    return refuse("channel.kind = \"{}\": its links come and go, so topology.change and topology.cycle must not", word_of(kind));
+  if (mixes) {
+    made_.fading = std::make_unique<FadingLinks>(made_.graph, fading_of(is_));
+    settings.fading = made_.fading.get();
+    settings.weighs_as_sent = true;
+    if (protocol_ != ProtocolKind::rounds) settings.change_every = from_seconds(is_.channel.coherence);
+  }
+  if (is_on_air) set_air();
+}
+
+void Builder::set_air() {
+  constexpr const char* on_air = "channel.kind = \"aircomp\"";
+  if (protocol_ != ProtocolKind::rounds) return refuse("{} has slots for rounds: use protocol.kind = \"rounds\"", on_air);
+  const bool sends_models = resolved_.entry && !resolved_.entry->message_bytes && made_.fading;
+  if (is_.unification.period && is_.unification.via == config::UnifyVia::transport)
+    refuse("{} has no slots for unification.via = \"transport\"; use \"ideal\"", on_air);
+  if (!sends_models || !exchanges_once(made_.settings.needs.program))
+    return refuse("{} adds models up with metropolis weights, once a round: {} does not; dpsgd, decefl and async_dsgd do", on_air,
+                  name_);
+  const Air::Settings power{is_.channel.power_cap, is_.channel.noise, from_seconds(is_.channel.slot), made_.settings.seed};
+  made_.air = std::make_unique<Air>(*made_.fading, power);
+  made_.channel = std::make_unique<AirChannel>(*made_.air, made_.fading->fading());
+  made_.conductor.channel = made_.channel.get();
+}
+
+void Builder::require_no_dead_links() {
+  for (const config::Link& link : is_.channel.links)
+    if (link.loss.value_or(is_.channel.loss) >= 1)
+      return refuse("protocol.missing = \"wait\" waits for ever on a link with loss 1");
+}
+
+void Builder::require_intervals() {
+  faults_.attempt({"clients.compute", "clients.classes", "protocol.kind", "algorithm.name"}, [&] {
+    const TimerLaw& law = made_.settings.compute.front();
+    if (!law.ticks_by_itself() || law.kind == TimerLaw::Kind::table)
+      refuse("clients.compute: {} needs a law of intervals: poisson, fixed, shifted_exp, gamma or lognormal", kind_);
+  });
+}
+
+// What only some protocols can do, and what they need: without a deadline a lost message would never be given up.
+void Builder::set_centred() {
+  made_.server.centre = made_.gather.settings.first_leader = made_.centre;
+  made_.server.share = is_.protocol.selected;
+  made_.conductor.retransmits = !is_.mailbox.deadline;
+  if (protocol_ == ProtocolKind::server) require_intervals();
+  faults_.attempt({"algorithm.name", "protocol.kind"}, [&] {
+    if (made_.conductor.retransmits && !faults_.has("channel") && !faults_.has("mailbox.deadline")) require_no_dead_links();
+    if (is_.mailbox.cap) refuse("mailbox.cap: {} has no reception cap", kind_);
+    if (is_.unification.period) refuse("unification.period: {} is not unified", kind_);
+  });
+}
+
+// In rounds a period counts rounds: one round stands for one second of its paper.
+void Builder::set_rounds() {
+  const config::Protocol& protocol = is_.protocol;
+  ConductorSettings& conductor = made_.conductor;
+  RoundBoard& board = made_.board;
+  conductor.cumulated_delay = &board.delay;
+  board.send_probability = protocol.send_probability;
+  faults_.attempt({"unification.period", "algorithm.name", "protocol.kind"},
+                  [&] { board.unify_every = whole_rounds(is_.unification.period, "unification.period"); });
+  faults_.attempt({"mailbox.cap_period", "algorithm.name", "protocol.kind"},
+                  [&] { board.refill_every = whole_rounds(is_.mailbox.cap_period, "mailbox.cap_period"); });
+  if (protocol.compute_phase) board.jobs.phase = from_seconds(*protocol.compute_phase);
+  board.jobs.carries_on = protocol.late_work == config::LateWork::carry_on;
+  board.unification = &conductor.unification;
+  if (protocol.missing == config::MissingRule::drop) board.patience = made_.settings.limits.deadline;
+  board.ask_after = from_seconds(std::clamp(0.25 * is_.time_scale, 1e-3, 1e6));  // a quarter of a real second
+  conductor.refuses_at_close = true;
+  conductor.retransmits = protocol.missing == config::MissingRule::wait;
+  conductor.loses_both_ways = protocol.missing == config::MissingRule::symmetric_drop;
+  conductor.unification.period = {};
+  conductor.cap_period = {};
+  require_intervals();
+  faults_.attempt({"algorithm.name", "protocol", "mailbox", "channel", "topology"}, [&] { judge_rounds(); });
+  if (board.unify_every > 0 || board.refill_every > 0)
+    notes_ << "in rounds unification.period and mailbox.cap_period count rounds: every " << board.unify_every << " and "
+           << board.refill_every << " (0: never)\n";
+}
+
+void Builder::judge_rounds() {
+  const ConductorSettings& conductor = made_.conductor;
+  const ClientSettings& settings = made_.settings;
+  if (conductor.retransmits) require_no_dead_links();
+  if (conductor.loses_both_ways && (is_.mailbox.deadline || is_.mailbox.cap))
+    refuse("protocol.missing = \"symmetric_drop\" goes by what the links lose: leave out mailbox.deadline and mailbox.cap");
+  if (made_.board.jobs.is_in_force() && resolved_.entry && !resolved_.entry->may_begin)
+    refuse("protocol.compute_phase: {} cannot go on with a computation that began in an earlier round", name_);
+  const bool is_exact = resolved_.entry && !resolved_.entry->allows_missing;
+  if (is_exact && (!made_.misses_nothing() || settings.merge_weights.size() > 1 || settings.fading))
+    refuse(
+        "{} is exact only where no message is missing and the graph stays: use protocol.missing = \"wait\", and no "
+        "mailbox.deadline, mailbox.cap, protocol.send_probability, topology.cycle or links that fade",
+        name_);
+}
+
+void Builder::set_churn() {
+  faults_.attempt({"churn", "clients.count", "until"}, [&] { made_.churn = make_churn_plan(is_); });
+  if (made_.churn.is_empty() && !faults_.has("churn")) return;
+  ConductorSettings& conductor = made_.conductor;
+  faults_.attempt({"protocol.kind", "algorithm.name", "mailbox.deadline"}, [&] {
+    if (protocol_ != ProtocolKind::push && protocol_ != ProtocolKind::pull)
+      refuse("churn: {} holds everybody together; use \"push\" or \"pull\"", kind_);
+    if (protocol_ == ProtocolKind::pull && conductor.retransmits)
+      refuse("churn: {} needs mailbox.deadline, because who has gone answers nobody", kind_);
+  });
+  conductor.churn = &made_.churn;
+  conductor.passes_mass_on = !made_.settings.share_weights.empty() || made_.settings.needs.in_order;
+  conductor.may_adopt = !resolved_.entry || resolved_.entry->may_be_unified;
+  if (!conductor.may_adopt)
+    notes_ << "churn: who joins begins with its own first model, because that of \"" << is_.algorithm.name
+           << "\" must not be overwritten\n";
+}
+
+// What needs something that knows of all clients.
+void Builder::judge_real_time() {
+  constexpr const char* in_real_time = "clock = \"wall\": in real time";
+  const bool in_rounds = protocol_ == ProtocolKind::rounds;
+  if (made_.conductor.loses_both_ways)
+    refuse(
+        "{} nobody knows what a link has lost the other way: protocol.missing = \"symmetric_drop\" needs clock = \"virtual\"; "
+        "use \"wait\" or \"drop\"",
+        in_real_time);
+  if (in_rounds && is_.channel.kind == config::ChannelKind::aircomp)
+    refuse("{} nobody sends in the same slot as the others: channel.kind = \"aircomp\" needs clock = \"virtual\"", in_real_time);
+  const bool waits = protocol_ != ProtocolKind::push && !in_rounds;
+  if (waits && !is_.mailbox.deadline && !is_.roster.empty())
+    refuse("mailbox.deadline: {} needs it in real time on several hosts, which may lose a message for good", kind_);
+  if (is_.metrics.stationarity && !is_.roster.empty())
+    refuse("metrics.stationarity: over several hosts it is measured in virtual time only");
 }
 
 }  // namespace
@@ -85,175 +421,16 @@ Timing::Timing(Graph given_graph, std::unique_ptr<Channel> given_channel, Protoc
   conductor.channel = channel.get();
 }
 
-// The weights of merge and publish steps, from the rules of the file or those the algorithm is made for.
-void Timing::configure_weights(const Experiment& experiment, const ResolvedAlgorithm& resolved) {
-  if (resolved.merge != Weights::none && !(resolved.merge == Weights::neighbours && settings.needs.weights_by_batch))
-    settings.merge_weights = {weights_of(graph, graph, experiment, resolved, false)};
-  if (resolved.share != Weights::none) settings.share_weights = {weights_of(graph, graph, experiment, resolved, true)};
-}
-
-// A row of weights for every graph of the sequence; who has no link in a graph keeps its model meanwhile.
-void Timing::configure_changing_weights(const Experiment& experiment, const ResolvedAlgorithm& resolved,
-                                        std::span<const Graph> graphs) {
-  if (protocol_ != ProtocolKind::rounds && protocol_ != ProtocolKind::push)
-    throw std::invalid_argument("topology.change: protocol.kind = \"" + std::string(word_of(protocol_)) +
-                                "\" needs a graph that stays; \"push\" and \"rounds\" do not");
-  if (protocol_ == ProtocolKind::rounds && follows_wanderers(experiment.topology))
-    throw std::invalid_argument(
-        "topology.points = \"channel\" with topology.change = \"redraw\": clients move by the clock, rounds do not; "
-        "use protocol.kind = \"push\"");
-  const double every = experiment.topology.change_every;
-  const std::uint64_t repeats = protocol_ == ProtocolKind::rounds ? whole_rounds(every, "topology.change_every") : 1;
-  constexpr std::size_t most = std::size_t{1} << 27;
-  if (graphs.size() * repeats > most / std::max<std::size_t>(graph.links(), 1))
-    throw std::invalid_argument(std::to_string(graphs.size() * repeats) + " graphs of " + std::to_string(graph.links()) +
-                                " links are more than memory should hold; lower topology.graphs");
-  if (protocol_ == ProtocolKind::push) settings.change_every = from_seconds(every);
-  settings.weighs_as_sent = resolved.merge == Weights::none || resolved.merge == Weights::neighbours;
-  for (const Graph& part : graphs) {
-    settings.merge_weights.insert(settings.merge_weights.end(), repeats, weights_of(part, graph, experiment, resolved, false));
-    if (resolved.share != Weights::none)
-      settings.share_weights.insert(settings.share_weights.end(), repeats, weights_of(part, graph, experiment, resolved, true));
-  }
-}
-
-void Timing::configure_chances(const Experiment& experiment) {
-  const config::Protocol& protocol = experiment.protocol;
-  constexpr double least = 0.01;  // drawn chances below it are clipped: their inverse is a delay
-  if (protocol.compute_chance) {
-    const PerClient chance(*protocol.compute_chance, settings.seed, 8);
-    for (std::uint32_t i = 0; i < graph.clients(); ++i) settings.chances.computes.push_back(std::clamp(chance.of({i}), least, 1.0));
-  }
-  if (protocol.link_chance) {
-    const Law law = law_of(*protocol.link_chance);
-    for (LinkIndex link = 0; link < graph.links(); ++link) {
-      const Edge ends = graph.ends_of(link);
-      Stream stream(settings.seed, ends.source, Purpose::rate, 16 + ends.target.value);
-      settings.chances.links.push_back(std::clamp(sample(law, stream, ends.source), least, 1.0));
-    }
-  }
-  const Needs& needs = settings.needs;
-  const Every& every = needs.asks_every;
-  if (!every.list.empty() && every.list.size() != graph.clients() && every.list.size() != 1)
-    throw std::invalid_argument("the algorithm lists " + std::to_string(every.list.size()) + " periods for " +
-                                std::to_string(graph.clients()) + " clients");
-  for (std::uint32_t i = 0; i < graph.clients() && (every.high > 1 || !every.list.empty()); ++i) {
-    Stream stream(settings.seed, ClientId{i}, Purpose::neighbours, 2);
-    const auto drawn = static_cast<std::uint32_t>(stream.below(every.high - every.low + 1));
-    settings.absorb_every.push_back(every.list.empty() ? every.low + drawn : every.list[every.list.size() > 1 ? i : 0]);
-  }
-  Fanout fanout = needs.fanout;
-  if (protocol_ != ProtocolKind::rounds) fanout.chosen_by_receiver = false;
-  settings.links =
-      LinkChoice(graph, settings.seed, fanout, fanout.chosen_by_receiver ? settings.absorb_every : std::vector<std::uint32_t>{},
-                 needs.sporadic.links ? settings.chances.links : std::vector<double>{});
-  if (settings.transmit_per_link && !settings.links.is_all())
-    throw std::invalid_argument("clients.transmit.per_link: every link has its own ticks, so none can be chosen or left to chance");
+Timing::Timing(const Experiment& experiment, const ResolvedAlgorithm& resolved, config::Faults& faults, std::ostream& notes)
+    : Timing(Graph(1, false, {}), nullptr, resolved.protocol) {
+  Builder(*this, experiment, resolved, faults, notes).build();
 }
 
 Timing::Timing(const Experiment& experiment, const ResolvedAlgorithm& resolved, std::ostream& notes)
-    : Timing(make_graphs(experiment), experiment, resolved, notes) {}
-
-Timing::Timing(std::span<const Graph> graphs, const Experiment& experiment, const ResolvedAlgorithm& resolved, std::ostream& notes)
-    : Timing(whole_of(graphs), make_channel(experiment, places_of(experiment), resolved.protocol == ProtocolKind::rounds),
-             resolved.protocol) {
-  const bool is_one_step = experiment.topology.kind == config::TopologyKind::one_peer_exponential && graphs.size() == 1;
-  if (!is_one_step) require_connected(graph);
-  check_links(experiment.channel, channel.get(), graph);
-  centre = ClientId{static_cast<std::uint32_t>(experiment.protocol.center)};
-  if (resolved.entry) require_graph(*resolved.entry, experiment.algorithm.options, graph, centre);
-  const auto seed = static_cast<std::uint64_t>(experiment.seed);
-  const std::size_t clients = graph.clients();
-  settings.seed = seed;
-  settings.compute = with_class_rates(to_timers(experiment.clients.compute, seed, 0, clients), experiment.clients, seed, false);
-  settings.transmit = with_class_rates(to_timers(experiment.clients.transmit, seed, 2, clients), experiment.clients, seed, true);
-  settings.transmit_per_link = experiment.clients.transmit.per_link;
-  settings.limits = to_limits(experiment.mailbox);
-  settings.needs = resolved.needs;
-  settings.needs.fixes_model_at_start |= experiment.algorithm.snapshot == config::SnapshotAt::at_start;
-  settings.needs.weights_by_batch |= resolved.merge == Weights::neighbours && experiment.algorithm.q == config::WeightKind::batch;
-  settings.needs.acknowledgements |= retains_on_loss(experiment, protocol_);
-  settings.may_duplicate = experiment.channel.duplicate > 0;
-  settings.shares_out_weights = resolved.merge == Weights::neighbours;
-  conductor.acknowledges = settings.needs.acknowledgements;
-  if (graphs.size() > 1)
-    configure_changing_weights(experiment, resolved, graphs);
-  else
-    configure_weights(experiment, resolved);
-  configure_chances(experiment);
-  const config::ChannelKind kind = experiment.channel.kind;
-  const bool is_on_air = kind == config::ChannelKind::aircomp;
-  if (is_on_air || kind == config::ChannelKind::rayleigh_threshold) configure_fading(experiment, resolved);
-  if (is_on_air) configure_aircomp(experiment, resolved);
-
-  conductor.seed = seed;
-  conductor.until = Time{from_seconds(experiment.until)};
-  conductor.unification = to_plan(experiment.unification);
-  if (conductor.unification.period > Duration::zero()) require_hub(experiment);
-  if (resolved.entry && conductor.unification.period > Duration::zero() && !resolved.entry->may_be_unified)
-    throw std::invalid_argument("unification.period: algorithm.name = \"" + experiment.algorithm.name +
-                                "\" must not be unified, because overwriting a model breaks what it conserves");
-  if (experiment.mailbox.cap_period) conductor.cap_period = from_seconds(*experiment.mailbox.cap_period);
-  conductor.sample_every_events = static_cast<std::uint64_t>(experiment.metrics.every_events);
-  conductor.sample_every = from_seconds(experiment.metrics.every_seconds);
-  conductor.sampled_clients = static_cast<std::uint32_t>(experiment.metrics.clients);
-  if (protocol_ == ProtocolKind::rounds) configure_rounds(experiment, resolved, notes);
-  if (protocol_ == ProtocolKind::server) require_intervals();
-  if (protocol_ == ProtocolKind::server || protocol_ == ProtocolKind::token || protocol_ == ProtocolKind::pull)
-    configure_centred(experiment);
-  configure_churn(experiment, resolved, notes);
-}
-
-void Timing::configure_churn(const Experiment& experiment, const ResolvedAlgorithm& resolved, std::ostream& notes) {
-  churn = make_churn_plan(experiment);
-  if (churn.is_empty()) return;
-  const std::string kind = "protocol.kind = \"" + std::string(word_of(protocol_)) + "\"";
-  if (protocol_ != ProtocolKind::push && protocol_ != ProtocolKind::pull)
-    throw std::invalid_argument("churn: " + kind + " holds everybody together; use \"push\" or \"pull\"");
-  if (protocol_ == ProtocolKind::pull && conductor.retransmits)
-    throw std::invalid_argument("churn: " + kind + " needs mailbox.deadline, because who has gone answers nobody");
-  conductor.churn = &churn;
-  conductor.passes_mass_on = !settings.share_weights.empty() || settings.needs.in_order;
-  conductor.may_adopt = !resolved.entry || resolved.entry->may_be_unified;
-  if (!conductor.may_adopt)
-    notes << "churn: who joins begins with its own first model, because that of \"" << experiment.algorithm.name
-          << "\" must not be overwritten\n";
-}
-
-// Mixing weights of the links that are up, block by block. Where an algorithm has no such weights messages are lost
-// instead.
-void Timing::configure_fading(const Experiment& experiment, const ResolvedAlgorithm& resolved) {
-  const config::MixingKind mixing = experiment.topology.mixing;
-  const bool mixes =
-      resolved.merge == Weights::doubly && (mixing == config::MixingKind::auto_ || mixing == config::MixingKind::metropolis);
-  const bool may_wait = protocol_ == ProtocolKind::rounds && experiment.protocol.missing == config::MissingRule::wait;
-  if (!mixes && may_wait)
-    throw std::invalid_argument("protocol.missing = \"wait\" waits for ever on a link that is down for its round; use \"drop\"");
-  if (!mixes) return;
-  if (settings.merge_weights.size() > 1)
-    throw std::invalid_argument("channel.kind = \"" + std::string(word_of(experiment.channel.kind)) +
-                                "\": its links come and go, so topology.change and topology.cycle must not");
-  fading = std::make_unique<FadingLinks>(graph, fading_of(experiment));
-  settings.fading = fading.get();
-  settings.weighs_as_sent = true;
-  if (protocol_ != ProtocolKind::rounds) settings.change_every = from_seconds(experiment.channel.coherence);
-}
-
-void Timing::configure_aircomp(const Experiment& experiment, const ResolvedAlgorithm& resolved) {
-  const std::string on_air = "channel.kind = \"aircomp\" ";
-  if (protocol_ != ProtocolKind::rounds)
-    throw std::invalid_argument(on_air + "has slots for rounds: use protocol.kind = \"rounds\"");
-  const bool sends_models = resolved.entry && !resolved.entry->message_bytes && fading;
-  if (!sends_models || !exchanges_once(settings.needs.program))
-    throw std::invalid_argument(on_air + "adds models up with metropolis weights, once a round: algorithm.name = \"" +
-                                experiment.algorithm.name + "\" does not; dpsgd, decefl and async_dsgd do");
-  if (experiment.unification.period && experiment.unification.via == config::UnifyVia::transport)
-    throw std::invalid_argument(on_air + "has no slots for unification.via = \"transport\"; use \"ideal\"");
-  const Air::Settings power{experiment.channel.power_cap, experiment.channel.noise, from_seconds(experiment.channel.slot),
-                            static_cast<std::uint64_t>(experiment.seed)};
-  air = std::make_unique<Air>(*fading, power);
-  channel = std::make_unique<AirChannel>(*air, fading->fading());
-  conductor.channel = channel.get();
+    : Timing(Graph(1, false, {}), nullptr, resolved.protocol) {
+  config::Faults faults("experiment");
+  Builder(*this, experiment, resolved, faults, notes).build();
+  faults.throw_if_any();
 }
 
 void Timing::size_messages(const Experiment& experiment, const ResolvedAlgorithm& resolved, std::size_t numbers,
@@ -267,65 +444,9 @@ void Timing::size_messages(const Experiment& experiment, const ResolvedAlgorithm
   conductor.energy = energy_model(experiment, sizes.update);
 }
 
-// What only some protocols can do, and what they need: without a deadline nobody would ever give up a lost message.
-void Timing::configure_centred(const Experiment& experiment) {
-  server.centre = gather.settings.first_leader = centre;
-  server.share = experiment.protocol.selected;
-  conductor.retransmits = !experiment.mailbox.deadline;
-  if (conductor.retransmits) check_waiting(experiment.channel);
-  if (experiment.mailbox.cap)
-    throw std::invalid_argument("mailbox.cap: protocol.kind = \"" + std::string(word_of(protocol_)) + "\" has no reception cap");
-  if (experiment.unification.period)
-    throw std::invalid_argument("unification.period: protocol.kind = \"" + std::string(word_of(protocol_)) + "\" is not unified");
-}
-
-// In rounds a period counts rounds: one round stands for one second of its paper.
-void Timing::configure_rounds(const Experiment& experiment, const ResolvedAlgorithm& resolved, std::ostream& notes) {
-  conductor.cumulated_delay = &board.delay;
-  board.send_probability = experiment.protocol.send_probability;
-  board.unify_every = whole_rounds(experiment.unification.period, "unification.period");
-  board.refill_every = whole_rounds(experiment.mailbox.cap_period, "mailbox.cap_period");
-  if (experiment.protocol.compute_phase) board.jobs.phase = from_seconds(*experiment.protocol.compute_phase);
-  board.jobs.carries_on = experiment.protocol.late_work == config::LateWork::carry_on;
-  board.unification = &conductor.unification;
-  if (experiment.protocol.missing == config::MissingRule::drop) board.patience = settings.limits.deadline;
-  board.ask_after = from_seconds(std::clamp(0.25 * experiment.time_scale, 1e-3, 1e6));  // a quarter of a real second
-  conductor.refuses_at_close = true;
-  conductor.retransmits = experiment.protocol.missing == config::MissingRule::wait;
-  conductor.loses_both_ways = experiment.protocol.missing == config::MissingRule::symmetric_drop;
-  if (conductor.retransmits) check_waiting(experiment.channel);
-  conductor.unification.period = {};
-  conductor.cap_period = {};
-  require_intervals();
-  const std::string name = "algorithm.name = \"" + experiment.algorithm.name + "\"";
-  const bool is_exact = resolved.entry && !resolved.entry->allows_missing;
-  if (is_exact && (!misses_nothing() || settings.merge_weights.size() > 1 || settings.fading))
-    throw std::invalid_argument(
-        name +
-        " is exact only where no message is missing and the graph stays: use protocol.missing = \"wait\", "
-        "and no mailbox.deadline, mailbox.cap, protocol.send_probability, topology.cycle or links that fade");
-  if (conductor.loses_both_ways && (experiment.mailbox.deadline || experiment.mailbox.cap))
-    throw std::invalid_argument(
-        "protocol.missing = \"symmetric_drop\" goes by what the links lose: leave out mailbox.deadline and "
-        "mailbox.cap");
-  if (board.jobs.is_in_force() && resolved.entry && !resolved.entry->may_begin)
-    throw std::invalid_argument("protocol.compute_phase: " + name +
-                                " cannot go on with a computation that began in an earlier round");
-  if (board.unify_every > 0 || board.refill_every > 0)
-    notes << "in rounds unification.period and mailbox.cap_period count rounds: every " << board.unify_every << " and "
-          << board.refill_every << " (0: never)\n";
-}
-
 bool Timing::misses_nothing() const {
   return protocol_ == ProtocolKind::rounds && conductor.retransmits && settings.limits.deadline == Duration::max() &&
          settings.limits.cap == MailboxLimits::unlimited && board.send_probability >= 1;
-}
-
-void Timing::require_intervals() const {
-  const TimerLaw& law = settings.compute.front();
-  if (law.ticks_by_itself() && law.kind != TimerLaw::Kind::table) return;
-  throw std::invalid_argument("clients.compute: protocol.kind = \"" + std::string(word_of(protocol_)) +
-                              "\" needs a law of intervals: poisson, fixed, shifted_exp, gamma or lognormal");
 }
 
 std::vector<std::unique_ptr<Protocol>> Timing::make_protocols(bool in_real_time) {

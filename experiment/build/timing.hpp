@@ -3,15 +3,13 @@
 
 #include <memory>
 #include <ostream>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "algos/catalogue.hpp"
 #include "experiment/build/client_views.hpp"
 #include "experiment/build/graphs.hpp"
 #include "experiment/build/resolved_algorithm.hpp"
-#include "experiment/experiment.hpp"
+#include "experiment/faults.hpp"
 #include "runtime/engine/conductor.hpp"
 #include "runtime/protocols/gather_first.hpp"
 #include "runtime/protocols/local_rounds.hpp"
@@ -32,6 +30,9 @@ namespace rubato {
 /// Lives as long as the protocols and the conductor made from it; stays where it is.
 class Timing {
  public:
+  /// What is wrong with the experiment is added to the faults, all of it; with any the timing is of no use.
+  Timing(const config::Experiment& experiment, const ResolvedAlgorithm& resolved, config::Faults& faults, std::ostream& notes);
+  /// Throws BadExperiment with all that is wrong.
   Timing(const config::Experiment& experiment, const ResolvedAlgorithm& resolved, std::ostream& notes);
   /// Graph and links as they are given; everything else is still to be filled in.
   Timing(Graph graph, std::unique_ptr<Channel> channel, ProtocolKind protocol);
@@ -70,19 +71,7 @@ class Timing {
   ClientId centre{};
 
  private:
-  Timing(std::span<const Graph> graphs, const config::Experiment& experiment, const ResolvedAlgorithm& resolved,
-         std::ostream& notes);
-  void configure_weights(const config::Experiment& experiment, const ResolvedAlgorithm& resolved);
-  void configure_changing_weights(const config::Experiment& experiment, const ResolvedAlgorithm& resolved,
-                                  std::span<const Graph> graphs);
-  void configure_chances(const config::Experiment& experiment);
-  void configure_centred(const config::Experiment& experiment);
-  void configure_fading(const config::Experiment& experiment, const ResolvedAlgorithm& resolved);
-  void configure_aircomp(const config::Experiment& experiment, const ResolvedAlgorithm& resolved);
   std::unique_ptr<Protocol> make_protocol(ClientId client, bool in_real_time);
-  void configure_rounds(const config::Experiment& experiment, const ResolvedAlgorithm& resolved, std::ostream& notes);
-  void configure_churn(const config::Experiment& experiment, const ResolvedAlgorithm& resolved, std::ostream& notes);
-  void require_intervals() const;
 
   ProtocolKind protocol_;
 };

@@ -1,20 +1,33 @@
 #include "experiment/file/experiment_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <ostream>
+#include <sstream>
 #include <system_error>
 
+#include "experiment/build/learners.hpp"
+#include "experiment/file/check.hpp"
 #include "experiment/file/document.hpp"
-#include "experiment/file/draft.hpp"
 #include "experiment/file/keys.hpp"
 #include "experiment/file/override.hpp"
 #include "experiment/file/parse.hpp"
 #include "experiment/file/relations.hpp"
+#include "experiment/file/resolve.hpp"
 
 namespace rubato::config {
 
 namespace {
+
+// An experiment that has been judged key by key and key against key.
+struct Draft {
+  Table root;  // with defaults filled in
+  Faults faults;
+  Experiment experiment{};    // its values: those in order, others as declared
+  bool has_own_data = false;  // that a program brings along
+};
 
 [[noreturn]] void refuse(const std::filesystem::path& file, int line, std::string reason) {
   throw BadExperiment({{file.string(), line, "", "", std::move(reason), ""}});
@@ -60,6 +73,20 @@ void absorb_churn_file(Table& root, const std::filesystem::path& folder) {
   *table->find("file") = {std::string("none")};
 }
 
+// What stationarity is measured with is the tracker and the gradients of depositum, of all clients.
+void judge_stationarity(const Experiment& experiment, Faults& faults) {
+  if (!experiment.metrics.stationarity) return;
+  const std::string key = "metrics.stationarity is true";
+  if (experiment.algorithm.name != "depositum")
+    faults.refuse(fmt::format("{}; algorithm.name is \"{}\", and only depositum has the tracker that it compares", key,
+                              experiment.algorithm.name));
+  if (experiment.metrics.clients > 0) faults.refuse(key + ", which needs all clients; leave metrics.clients out");
+  const Model& model = experiment.model;
+  if (model.clip > 0 || model.weight_decay > 0 || model.normalisation == Normalisation::batch)
+    faults.refuse(
+        key + ", which needs the gradients of the loss alone; leave model.clip, model.weight_decay and batch normalisation out");
+}
+
 // What has a fault is taken out of the tree: the entry of the innermost table on the way to it.
 Table without_faults(Table root, const Faults& faults) {
   for (const Fault& fault : faults.all()) {
@@ -82,11 +109,9 @@ Experiment finished(Draft draft) {
   return std::move(draft.experiment);
 }
 
-}  // namespace
-
 Draft drafted(std::string_view text, const std::filesystem::path& file, std::span<const std::string> overrides,
               std::ostream& notes) {
-  Draft draft{parsed(text, file), Faults(file.string()), {}};
+  Draft draft{parsed(text, file), Faults(file.string())};
   apply_overrides(draft.root, overrides, draft.faults, notes);
   judge(draft, std::filesystem::absolute(file).parent_path());
   return draft;
@@ -99,7 +124,7 @@ Draft drafted(const Experiment& experiment, std::span<const std::string_view> ow
   if (is_own("data")) judged.data = {};
   if (is_own("model")) judged.model = {};
   const Table all = tree_of(judged);
-  Draft draft{chosen_in(all), Faults("experiment"), {}};
+  Draft draft{chosen_in(all), Faults("experiment")};
   if (is_own("model")) draft.root.find("model")->as<Table>()->set("batch", {experiment.model.batch});
   Table& algorithm = *draft.root.find("algorithm")->as<Table>();
   for (const Entry& entry : all.find("algorithm")->as<Table>()->entries)  // an option is there because it was set
@@ -110,11 +135,38 @@ Draft drafted(const Experiment& experiment, std::span<const std::string_view> ow
         fault.key.starts_with("roster[") && (fault.key.ends_with("].address") || fault.key.ends_with("].bind"));
     return is_of_transport || (fault.key != "model.batch" && is_own(std::string_view(fault.key).substr(0, fault.key.find('.'))));
   });
+  draft.has_own_data = is_own("data");
   if (is_own("algorithm")) draft.experiment.algorithm = experiment.algorithm;
   if (is_own("data")) draft.experiment.data = experiment.data;
   if (is_own("model")) draft.experiment.model = experiment.model;
   return draft;
 }
+
+Draft drafted(const std::filesystem::path& file, std::span<const std::string> overrides, std::ostream& notes) {
+  return drafted(contents_of(file), file, overrides, notes);
+}
+
+// Of a program's own algorithm, or of the file's.
+ResolvedExperiment resolved(Draft draft, const std::optional<ResolvedAlgorithm>& own) {
+  const Experiment& experiment = draft.experiment;
+  Faults& faults = draft.faults;
+  if (faults.is_full()) faults.throw_if_any();
+  faults.locate([&](std::string_view key) { return line_of(draft.root, key); });
+  ResolvedAlgorithm algorithm = own.value_or(ResolvedAlgorithm{});
+  if (!own) faults.attempt({"algorithm.name", "protocol.kind"}, [&] { algorithm = resolve_algorithm(experiment); });
+  std::ostringstream notes;
+  warn(experiment, notes);
+  auto timing = std::make_unique<Timing>(experiment, algorithm, faults, notes);
+  judge_stationarity(experiment, faults);
+  if (!draft.has_own_data) judge_data(experiment, faults);
+  faults.throw_if_any();
+  ResolvedExperiment made{std::move(draft.experiment), algorithm, std::move(timing)};
+  std::istringstream lines(notes.str());
+  for (std::string line; std::getline(lines, line);) made.notes.push_back(line);
+  return made;
+}
+
+}  // namespace
 
 Experiment parse_experiment(std::string_view text, const std::filesystem::path& file, std::span<const std::string> overrides,
                             std::ostream& notes) {
@@ -125,10 +177,6 @@ Experiment validate(const Experiment& experiment, std::span<const std::string_vi
   return finished(drafted(experiment, own));
 }
 
-Draft drafted(const std::filesystem::path& file, std::span<const std::string> overrides, std::ostream& notes) {
-  return drafted(contents_of(file), file, overrides, notes);
-}
-
 Experiment read_experiment(const std::filesystem::path& file, std::span<const std::string> overrides, std::ostream& notes) {
   return finished(drafted(file, overrides, notes));
 }
@@ -136,3 +184,32 @@ Experiment read_experiment(const std::filesystem::path& file, std::span<const st
 std::string write_experiment(const Experiment& experiment) { return to_document(tree_of(experiment)); }
 
 }  // namespace rubato::config
+
+namespace rubato {
+
+std::optional<Duration> ResolvedExperiment::window() const {
+  if (algorithm.protocol != ProtocolKind::push || algorithm.needs.absorb != AbsorbAt::window) return {};
+  return from_seconds(experiment.mailbox.window);
+}
+
+ResolvedExperiment resolve(const std::filesystem::path& file, std::span<const std::string> overrides, std::ostream& notes) {
+  return config::resolved(config::drafted(file, overrides, notes), {});
+}
+
+template <class Real>
+ResolvedExperiment resolve(const config::Experiment& experiment, const OwnParts<Real>& own) {
+  std::vector<std::string_view> tables;
+  if (own.learner) tables = {"data", "model"};
+  std::optional<ResolvedAlgorithm> algorithm;
+  if (own.algorithm) {
+    tables.push_back("algorithm");
+    const bool in_rounds = experiment.protocol.kind == ProtocolKind::rounds;
+    algorithm = {own.needs, own.merge, own.share, in_rounds ? ProtocolKind::rounds : ProtocolKind::push, nullptr};
+  }
+  return config::resolved(config::drafted(experiment, tables), algorithm);
+}
+
+template ResolvedExperiment resolve(const config::Experiment&, const OwnParts<float>&);
+template ResolvedExperiment resolve(const config::Experiment&, const OwnParts<double>&);
+
+}  // namespace rubato

@@ -58,8 +58,10 @@ FileFormat format_of(const DataFiles& files, const fs::path& file) {
   return files.format == FileFormat::by_name ? format_of(file) : files.format;
 }
 
-// A key that nobody would read is a fault.
-void check_keys(const DataFiles& files, const DataOptions& options) {
+}  // namespace
+
+// A key that nothing would read is a fault.
+void check_request(const DataFiles& files, const DataOptions& options) {
   const auto refuse = [](bool is_set, const char* key, const char* reason) {
     if (is_set) throw std::invalid_argument(std::string("data.") + key + " is set, but nothing reads it: " + reason);
   };
@@ -73,6 +75,8 @@ void check_keys(const DataFiles& files, const DataOptions& options) {
   refuse(files.are_targets && options.classes > 0, "classes", "data.learn is \"number\"");
   refuse(files.are_targets && !files.order.empty(), "label_order", "data.learn is \"number\"");
 }
+
+namespace {
 
 void need(bool is_there, const char* key, const char* format, bool is_needed) {
   if (is_there == is_needed) return;
@@ -207,7 +211,7 @@ Table<Real> read_test(const DataFiles& files, FileFormat format, std::size_t fea
 template <class Real>
 std::shared_ptr<const Dataset<Real>> load_files(const DataFiles& files, const DataOptions& options) {
   const FileFormat format = format_of(files, files.train);
-  check_keys(files, options);
+  check_request(files, options);
   Table<Real> train = read_part<Real>(files, format, {files.train, files.train_labels, false}, files.features);
   check_sizes(train, files.train);
   Table<Real> test = read_test<Real>(files, format, static_cast<std::size_t>(train.features.cols()));

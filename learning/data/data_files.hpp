@@ -8,6 +8,9 @@
 
 namespace rubato {
 
+/// What can be told of a request without opening its files. Throws std::invalid_argument as load_files() does.
+void check_request(const DataFiles& files, const DataOptions& options);
+
 /// By name, a format is that of the name's ending (.csv, .tsv, .data; .libsvm, .svm; .npy; .npz; ubyte, .idx; .bin)
 /// with or without .gz or .xz. Where there is no test file, an .npz archive may hold a test part, else one is split
 /// off. Throws std::invalid_argument with a sentence naming file or key.

@@ -105,7 +105,7 @@ TEST_CASE("every algorithm runs under every protocol it knows, watched, with equ
 
 TEST_CASE("a protocol that an algorithm does not know is refused with those it knows") {
   CHECK(complaint<std::invalid_argument>([] { run(few("fedavg", {"protocol.kind=push"})); }) ==
-        "algorithm.name = \"fedavg\" does not run under protocol.kind = \"push\"; it runs under: server");
+        "experiment: algorithm.name = \"fedavg\" does not run under protocol.kind = \"push\"; it runs under: server");
   CHECK(contains(complaint<std::invalid_argument>([] { run(few("beer", {"protocol.kind=push"})); }), "it runs under: rounds"));
 }
 

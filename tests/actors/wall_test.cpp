@@ -266,7 +266,8 @@ TEST_CASE("a host whose run breaks off ends its clock and its actors first, what
     return monotonic_now();
   };
   Membership membership(*one, settings);
-  Preparation parts(wall, options);
+  ResolvedExperiment resolved = resolve(wall, options);
+  Preparation parts(resolved, options);
   parts.read_data(wall, options);
   WallRecord record(nullptr);
   WallNetwork network{*one, membership, {}};
@@ -293,7 +294,8 @@ TEST_CASE("a host whose run breaks off ends its clock and its actors first, what
 TEST_CASE("after a checkpoint that cannot be written none is tried any more") {
   const config::Experiment wall = experiment(in_a_second + std::vector<std::string>{"checkpoint_every=0.2"});
   const RunOptions options = on_threads(2);
-  Preparation parts(wall, options);
+  ResolvedExperiment resolved = resolve(wall, options);
+  Preparation parts(resolved, options);
   parts.read_data(wall, options);
   WallRecord record(nullptr);
   WallHost host(wall, *parts.task, *parts.timing, options, record, nullptr);

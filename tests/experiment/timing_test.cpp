@@ -3,9 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 #include "actors/virtual/virtual_run.hpp"
+#include "experiment/file/resolve.hpp"
 #include "tests/actors/support.hpp"
 
 using namespace rubato;
@@ -79,4 +82,108 @@ TEST_CASE("links that the graph does not have, and tables that do not name every
 TEST_CASE("rounds refuse periods that are no whole number of rounds, and links that always lose when they wait") {
   CHECK(contains(refusal({"protocol.kind=rounds", "unification.period=2.5"}), "must be whole"));
   CHECK(contains(refusal({"protocol.kind=rounds", "channel.links=[{source=0,target=1,loss=1.0}]"}), "for ever"));
+}
+
+namespace {
+
+// Faults of keys and of all that is built from them.
+const std::string full_of_faults = R"(until = 20.0
+[clients]
+count = 6
+[clients.compute]
+law = "table"
+ticks = [[1.0], [1.0], [1.0], [1.0], [1.0], [1.0]]
+[topology]
+kind = "edges"
+edges = [[0, 1], [1, 2], [3, 4]]
+[channel]
+kind = "random"
+links = [{ source = 0, target = 5, loss = 0.5 }]
+[mailbox]
+cap = 3
+cap_period = 1.5
+[churn]
+events = [{ at = 1.0, what = "leave", clients = [0] }, { at = 2.0, what = "leave", clients = [0] }]
+[unification]
+period = 7.25
+hub = "best_channel"
+[protocol]
+kind = "rounds"
+[algorithm]
+name = "nids"
+[data]
+name = "digits"
+[model]
+name = "softmax"
+batch = -3
+)";
+
+// Of the text as a file, without its folder.
+std::string faults_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  const Folder folder;
+  const std::string file = (folder.path() / "all.toml").string();
+  std::ofstream(file) << text;
+  std::ostringstream notes;
+  std::string faults = complaint<BadExperiment>([&] { static_cast<void>(resolve(file, overrides, notes)); });
+  for (std::size_t at = faults.find(file); at != faults.npos; at = faults.find(file)) faults.replace(at, file.size(), "all.toml");
+  return faults;
+}
+
+}  // namespace
+
+TEST_CASE("what is wrong with keys, graph, links, timers and churn is told at once, with its lines") {
+  CHECK(
+      faults_of(full_of_faults) ==
+      "all.toml:4: clients.compute: protocol.kind = \"rounds\" needs a law of intervals: poisson, fixed, shifted_exp, gamma or "
+      "lognormal\n"
+      "all.toml:7: topology: the graph falls into 3 parts; no path leads from client 0 to clients 3, 4, 5; every client must have "
+      "a path to every other\n"
+      "all.toml:12: channel.links: the graph has no link from 0 to 5\n"
+      "all.toml:15: mailbox.cap_period = 1.500000: in rounds it counts rounds and must be whole\n"
+      "all.toml:16: churn: protocol.kind = \"rounds\" holds everybody together; use \"push\" or \"pull\"\n"
+      "all.toml:17: churn.events[1] (leave at 2 s): client 0 is not there\n"
+      "all.toml:19: unification.period = 7.250000: in rounds it counts rounds and must be whole\n"
+      "all.toml:20: unification.hub = \"best_channel\": channel.kind = \"random\" knows no SINR; it needs \"wireless\"\n"
+      "all.toml:29: model.batch = -3: must be at least 0 and at most 1000000000000");
+}
+
+TEST_CASE("what follows from a faulty key is not told") {
+  const std::string faults = faults_of(full_of_faults, {"topology.kind=rong", "protocol.kind=runds"});
+  CHECK(contains(faults, "did you mean ring?"));
+  CHECK(contains(faults, "did you mean rounds?"));
+  CHECK(contains(faults, "churn.events[1]"));  // has nothing to do with either
+  for (const char* consequence : {"falls into", "has no link", "needs a law of intervals", "counts rounds", "holds everybody"})
+    CHECK_FALSE(contains(faults, consequence));
+}
+
+TEST_CASE("a program is told what its experiment cannot be built of with what is wrong with its values") {
+  config::Experiment wrong = experiment({"protocol.kind=rounds", "unification.period=2.5"});
+  wrong.channel.links = {{.source = 0, .target = 4, .delay = {}, .loss = 0.5}};
+  wrong.mailbox.window = -1;
+  CHECK(complaint<BadExperiment>([&] { run(wrong); }) ==
+        "experiment: mailbox.window = -1.0: must be at least 0 and at most 9000000000\n"
+        "experiment: channel.links: the graph has no link from 0 to 4\n"
+        "experiment: unification.period = 2.500000: in rounds it counts rounds and must be whole");
+}
+
+TEST_CASE("what cannot be in real time is told before data are read") {
+  CHECK(contains(refusal({"clock=wall", "protocol.kind=rounds", "unification.period=2.0", "protocol.missing=symmetric_drop",
+                          "mailbox.deadline=none", "mailbox.cap=none", "data.name=mnist", "model.name=softmax"}),
+                 "clock = \"wall\": in real time nobody knows what a link has lost the other way"));
+}
+
+TEST_CASE("what can be told of data without reading them is told with the rest, and not of a program's own") {
+  config::Experiment wrong =
+      experiment(digits_instead() + std::vector<std::string>{"data.name=digitz", "channel.kind=table",
+                                                             "channel.links=[{source=0,target=1,delay=0.5}]"});
+  const std::string faults = complaint<BadExperiment>([&] { run(wrong); });
+  CHECK(contains(faults, "experiment: data.name is \"digitz\"; allowed are mnist"));
+  CHECK(
+      contains(faults, "experiment: channel.kind = \"table\": channel.links names 1 of the 16 links of the graph, must name all"));
+  wrong =
+      experiment(digits_instead() + std::vector<std::string>{"model.name=cnn", "model.layers=[\"dense 3\"]", "model.init=zero"});
+  CHECK(contains(complaint<BadExperiment>([&] { run(wrong); }), "experiment: model.init = \"zero\" is for linear models"));
+  OwnParts<float> own;
+  own.learner = [](ClientId) -> std::unique_ptr<Learner<float>> { return nullptr; };
+  CHECK_NOTHROW(resolve(wrong, own));
 }

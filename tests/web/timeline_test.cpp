@@ -57,10 +57,13 @@ TEST_CASE("a window opens no earlier than its oldest message departed") {
 
 TEST_CASE("windows are known where the file leaves the protocol to its algorithm") {
   Experiment experiment;
+  experiment.until = 1, experiment.clients.count = 4;
+  experiment.data = {.name = "quadratic", .dimension = 2}, experiment.model.name = "quadratic";
+  experiment.topology.kind = config::TopologyKind::complete;
   experiment.mailbox.window = 0.5;
   const auto window_under = [&](const char* algorithm) {
     experiment.algorithm.name = algorithm;
-    return known_window(experiment);
+    return resolve(experiment, OwnParts<float>{}).window();
   };
   CHECK(window_under("draco") == Duration{500'000'000});
   CHECK_FALSE(window_under("nids"));  // rounds
