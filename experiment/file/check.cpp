@@ -367,10 +367,6 @@ int line_of(Table& root, std::string_view path) {
   return cut == path.npos ? Value::by_default : line_of(root, path.substr(0, cut));
 }
 
-std::string dotted(std::string_view path, std::string_view name) {
-  return path.empty() ? std::string(name) : fmt::format("{}.{}", path, name);
-}
-
 std::string nearest(std::string_view word, const std::vector<std::string_view>& known) {
   if (word.size() > 64) return {};
   std::size_t fewest = std::max<std::size_t>(2, (word.size() + 2) / 3) + 1;

@@ -24,9 +24,6 @@ void check_experiment(Table& root, const std::filesystem::path& folder, Faults& 
 /// The same of a file that holds keys of [churn].
 void check_churn_file(Table& lines, Table& experiment, const std::filesystem::path& folder, Faults& faults);
 
-/// "" or "algorithm": "algorithm.eta".
-std::string dotted(std::string_view path, std::string_view name);
-
 /// The word that was probably meant; empty where none is near.
 std::string nearest(std::string_view word, const std::vector<std::string_view>& known);
 

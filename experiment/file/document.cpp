@@ -1,5 +1,7 @@
 #include "experiment/file/document.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "experiment/experiment.hpp"
@@ -52,40 +54,20 @@ void write_table(const Table& table, const std::string& path, std::string& out) 
     if (find_key(path, entry.name)->type == Type::table) write_table(*entry.value.as<Table>(), dotted(path, entry.name), out);
 }
 
-std::string choices_text(const Key& key, std::string_view quote) {
-  std::string text;
-  for (std::string_view word : words_of(key.choices))
-    text += (text.empty() ? "" : ", ") + std::string(quote) + std::string(word) + std::string(quote);
-  return text;
+// "a, b", each in quotes of this kind.
+std::string listed(std::string_view choices, std::string_view quote) {
+  return choices.empty() ? "" : fmt::format("{0}{1}{0}", quote, fmt::join(words_of(choices), fmt::format("{0}, {0}", quote)));
 }
 
 // In the order of Type.
-constexpr std::array type_words = std::to_array<std::string_view>({"true or false",
-                                                                   "whole number",
-                                                                   "number",
-                                                                   "text",
-                                                                   "choice",
-                                                                   "file",
-                                                                   "full, off or bytes",
-                                                                   "list of whole numbers",
-                                                                   "list of texts",
-                                                                   "client",
-                                                                   "list of clients",
-                                                                   "list of [source, target]",
-                                                                   "lists of edges",
-                                                                   "list of rows",
-                                                                   "lists of seconds",
-                                                                   "list of tables",
-                                                                   "lists of clients",
-                                                                   "number or law",
-                                                                   "number, list or law",
-                                                                   "table",
-                                                                   "list of numbers",
-                                                                   "number, or list"});
+constexpr std::string_view type_words =
+    "true or false|whole number|number|text|choice|file|full, off or bytes|list of whole numbers|list of texts|client|"
+    "list of clients|list of [source, target]|lists of edges|list of rows|lists of seconds|list of tables|lists of clients|"
+    "number or law|number, list or law|table|list of numbers|number, or list";
 
 std::string type_text(const Key& key) {
-  if (key.type != Type::tables) return std::string(type_words[static_cast<std::size_t>(key.type)]);
-  return "list of " + (key.element == "device" ? "classe" : std::string(key.element)) + "s";
+  if (key.type != Type::tables) return std::string(words_of(type_words)[static_cast<std::size_t>(key.type)]);
+  return fmt::format("list of {}s", key.element == "device" ? "classe" : key.element);
 }
 
 std::string fallback_text(const Key& key) {
@@ -93,22 +75,16 @@ std::string fallback_text(const Key& key) {
   return key.fallback ? to_toml(*key.fallback) : "must be set";
 }
 
-bool has_range(const Key& key) { return key.range.sentence() != Range{}.sentence(); }
-
 // "one of a, b", "must be at least 1", for `law = gamma`; whatever applies.
 std::string rule_text(const Key& key, std::string_view quote) {
   std::string text;
-  if (key.type == Type::choice) text += "; one of " + choices_text(key, quote);
-  if (has_range(key)) text += "; " + key.range.sentence();
-  const Condition condition = condition_of(key);
-  if (!key.when.empty()) text += "; only with " + std::string(condition.selector) + (condition.is_negated ? " other than" : "");
-  std::string_view separator = " ";
-  for (std::string_view word : words_of(condition.choices))
-    text += std::string(separator) + std::string(quote) + std::string(word) + std::string(quote), separator = ", ";
-  return text;
+  if (key.type == Type::choice) text += "; one of " + listed(key.choices, quote);
+  if (key.range.sentence() != Range{}.sentence()) text += "; " + key.range.sentence();
+  const Condition only = condition_of(key);
+  if (key.when.empty()) return text;
+  return fmt::format("{}; only with {}{} {}", text, only.selector, only.is_negated ? " other than" : "",
+                     listed(only.choices, quote));
 }
-
-std::string padded(std::string text, std::size_t width) { return text.append(width > text.size() ? width - text.size() : 1, ' '); }
 
 struct Section {
   std::string_view table;
@@ -157,14 +133,14 @@ constexpr std::array sections{
 };
 
 std::string key_line(const Key& key) {
-  const std::string name = padded("  " + dotted(key.table, key.name), 30);
-  return name + padded(type_text(key), 22) + padded(fallback_text(key), 19) + std::string(key.meaning) + rule_text(key, "") + '\n';
+  return fmt::format("{:<29} {:<21} {:<18} {}{}\n", "  " + dotted(key.table, key.name), type_text(key), fallback_text(key),
+                     key.meaning, rule_text(key, ""));
 }
 
 std::string key_row(const Key& key) {
-  const std::string fallback = !key.fallback || key.type == Type::table ? fallback_text(key) : '`' + fallback_text(key) + '`';
-  return "| `" + std::string(key.name) + "` | " + type_text(key) + " | " + fallback + " | " + std::string(key.meaning) +
-         rule_text(key, "`") + " |\n";
+  const std::string_view quote = !key.fallback || key.type == Type::table ? "" : "`";
+  return fmt::format("| `{}` | {} | {}{}{} | {}{} |\n", key.name, type_text(key), quote, fallback_text(key), quote, key.meaning,
+                     rule_text(key, "`"));
 }
 
 constexpr std::string_view host_info = R"(# The experiment file
@@ -224,7 +200,7 @@ std::string describe_keys() {
 std::string experiment_file_document() {
   std::string text(host_info);
   for (const Section& section : sections) {
-    text += "\n## " + std::string(section.title) + "\n\n" + std::string(section.words) + "\n\n";
+    text += fmt::format("\n## {}\n\n{}\n\n", section.title, section.words);
     text += "| key | type | default | meaning |\n| --- | --- | --- | --- |\n";
     for (const Key& key : all_keys())
       if (key.table == section.table) text += key_row(key);

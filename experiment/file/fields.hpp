@@ -35,34 +35,15 @@ struct Field : Key {
 template <class Struct>
 using Fields = std::vector<Field<Struct>>;
 
-// The table of each struct ("timer", "law" and what stands in lists: of several paths), and its rows in the order of the
-// documentation; a key stands behind the choices it depends on.
-constexpr std::string_view table_of(const Experiment*) { return ""; }
-constexpr std::string_view table_of(const Clients*) { return "clients"; }
-constexpr std::string_view table_of(const DeviceClass*) { return "device"; }
-constexpr std::string_view table_of(const TimerLaw*) { return "timer"; }
-constexpr std::string_view table_of(const Topology*) { return "topology"; }
-constexpr std::string_view table_of(const Channel*) { return "channel"; }
-constexpr std::string_view table_of(const Link*) { return "link"; }
-constexpr std::string_view table_of(const Churn*) { return "churn"; }
-constexpr std::string_view table_of(const ChurnEvent*) { return "event"; }
-constexpr std::string_view table_of(const Absence*) { return "absence"; }
-constexpr std::string_view table_of(const Mailbox*) { return "mailbox"; }
-constexpr std::string_view table_of(const Unification*) { return "unification"; }
-constexpr std::string_view table_of(const Protocol*) { return "protocol"; }
-constexpr std::string_view table_of(const Algorithm*) { return "algorithm"; }
-constexpr std::string_view table_of(const Data*) { return "data"; }
-constexpr std::string_view table_of(const Partition*) { return "data.partition"; }
-constexpr std::string_view table_of(const Model*) { return "model"; }
-constexpr std::string_view table_of(const Metrics*) { return "metrics"; }
-constexpr std::string_view table_of(const Budget*) { return "budget"; }
-constexpr std::string_view table_of(const Energy*) { return "energy"; }
-constexpr std::string_view table_of(const Limits*) { return "limits"; }
-constexpr std::string_view table_of(const Host*) { return "host"; }
-constexpr std::string_view table_of(const Hosts*) { return "hosts"; }
-constexpr std::string_view table_of(const Impaired*) { return "impaired"; }
-constexpr std::string_view table_of(const Law*) { return "law"; }
+/// The rows of a struct under the name of its table: "timer", "law" and what stands in lists serve several paths.
+template <class Struct>
+Fields<Struct> table(std::string_view name, Fields<Struct> rows) {
+  for (Field<Struct>& row : rows)
+    if (row.table.empty()) row.table = name;
+  return rows;
+}
 
+// In the order of the documentation; a key stands behind the choices it depends on.
 Fields<Experiment> rows_of(const Experiment*);
 Fields<Clients> rows_of(const Clients*);
 Fields<DeviceClass> rows_of(const DeviceClass*);
@@ -91,13 +72,7 @@ Fields<Law> rows_of(const Law*);
 
 template <class Struct>
 const Fields<Struct>& fields() {
-  static const Fields<Struct> rows = [] {
-    constexpr const Struct* of = nullptr;
-    Fields<Struct> made = rows_of(of);
-    for (Field<Struct>& row : made)
-      if (row.table.empty()) row.table = table_of(of);
-    return made;
-  }();
+  static const Fields<Struct> rows = rows_of(static_cast<const Struct*>(nullptr));
   return rows;
 }
 
@@ -222,25 +197,13 @@ template <> struct TypeOf<std::vector<std::vector<double>>> : Is<Type::matrix> {
 template <> struct TypeOf<std::vector<std::vector<std::int64_t>>> : Is<Type::groups> {};
 // clang-format on
 
-template <class Member>
-struct ElementOf {
-  static std::string_view name() { return {}; }
-};
-template <class Struct>
-requires(TypeOf<std::vector<Struct>>::value == Type::tables) struct ElementOf<std::vector<Struct>> {
-  static std::string_view name() {
-    constexpr const Struct* of = nullptr;
-    return table_of(of);
-  }
-};
-
 /// A row of a key that must be set.
 template <class Struct, class Member>
 Field<Struct> required(std::string_view name, Member Struct::*member, Range range, std::string_view meaning) {
   Field<Struct> field;
   field.name = name;
   field.type = TypeOf<Member>::value;
-  field.element = ElementOf<Member>::name();
+  if constexpr (TypeOf<Member>::value == Type::tables) field.element = fields<typename Member::value_type>().front().table;
   field.meaning = meaning;
   field.range = range;
   if constexpr (TypeOf<Member>::value == Type::choice) field.choices = word_list(Member{});

@@ -1,5 +1,7 @@
 #include "experiment/file/keys.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,21 +11,12 @@ namespace rubato::config {
 
 namespace {
 
-// A key without its member.
-template <class Struct>
-void append(std::vector<Key>& keys) {
-  keys.insert(keys.end(), fields<Struct>().begin(), fields<Struct>().end());
-}
-
+// Keys without their members.
 template <class... Structs>
 std::vector<Key> keys_of_structs() {
   std::vector<Key> keys;
-  (append<Structs>(keys), ...);
+  (keys.insert(keys.end(), fields<Structs>().begin(), fields<Structs>().end()), ...);
   return keys;
-}
-
-std::string joined(std::string_view path, std::string_view name) {
-  return path.empty() ? std::string(name) : std::string(path) + '.' + std::string(name);
 }
 
 bool serves(const Key& key, std::string_view path) {
@@ -55,11 +48,14 @@ bool Range::contains(double value) const {
 }
 
 std::string Range::sentence() const {
-  const std::string from = (low_is_out ? "greater than " : "at least ") + plain(low);
-  const std::string to = (high_is_out ? "less than " : "at most ") + plain(high);
-  if (low == -infinity && high == infinity) return "must be a finite number";
-  if (low == -infinity) return "must be " + to;
+  const std::string from = fmt::format("{} {}", low_is_out ? "greater than" : "at least", plain(low));
+  const std::string to = fmt::format("{} {}", high_is_out ? "less than" : "at most", plain(high));
+  if (low == -infinity) return high == infinity ? "must be a finite number" : "must be " + to;
   return "must be " + from + (high == infinity ? "" : " and " + to);
+}
+
+std::string dotted(std::string_view path, std::string_view name) {
+  return path.empty() ? std::string(name) : fmt::format("{}.{}", path, name);
 }
 
 std::span<const Key> all_keys() {
@@ -78,9 +74,8 @@ std::vector<const Key*> keys_of(std::string_view path) {
 }
 
 const Key* find_key(std::string_view path, std::string_view name) {
-  const std::span<const Key> keys = all_keys();
-  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name && serves(key, path); });
-  return found == keys.end() ? nullptr : &*found;
+  const auto found = std::ranges::find_if(all_keys(), [&](const Key& key) { return key.name == name && serves(key, path); });
+  return found == all_keys().end() ? nullptr : &*found;
 }
 
 std::optional<std::string> table_at(std::string_view path) {
@@ -89,15 +84,14 @@ std::optional<std::string> table_at(std::string_view path) {
   const auto parent = dot == path.npos ? std::string() : table_at(path.substr(0, dot));
   const Key* key = parent ? find_key(*parent, path.substr(dot + 1)) : nullptr;
   if (!key) return std::nullopt;
-  if (key->type == Type::table) return joined(*parent, key->name);
+  if (key->type == Type::table) return dotted(*parent, key->name);
   if (key->type == Type::law || key->type == Type::per_client) return "law";
   return std::nullopt;
 }
 
 bool is_selector(std::string_view path, std::string_view name) {
-  const std::span<const Key> keys = all_keys();
-  return std::any_of(keys.begin(), keys.end(),
-                     [&](const Key& key) { return serves(key, path) && !key.when.empty() && condition_of(key).selector == name; });
+  return std::ranges::any_of(
+      all_keys(), [&](const Key& key) { return serves(key, path) && !key.when.empty() && condition_of(key).selector == name; });
 }
 
 std::vector<std::string_view> words_of(std::string_view choices) {
@@ -109,10 +103,7 @@ std::vector<std::string_view> words_of(std::string_view choices) {
   return words;
 }
 
-bool is_word_of(std::string_view choices, std::string_view word) {
-  const auto all_words = words_of(choices);
-  return std::find(all_words.begin(), all_words.end(), word) != all_words.end();
-}
+bool is_word_of(std::string_view choices, std::string_view word) { return std::ranges::count(words_of(choices), word) > 0; }
 
 Condition condition_of(const Key& key) {
   const std::size_t equals = key.when.find('=');

@@ -85,6 +85,9 @@ std::optional<std::string> table_at(std::string_view path);
 /// Whether other keys of its table depend on the value of this one.
 bool is_selector(std::string_view path, std::string_view name);
 
+/// "" or "algorithm": "algorithm.eta".
+std::string dotted(std::string_view path, std::string_view name);
+
 /// "a|b|c" taken apart.
 std::vector<std::string_view> words_of(std::string_view choices);
 bool is_word_of(std::string_view choices, std::string_view word);

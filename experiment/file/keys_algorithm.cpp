@@ -86,16 +86,20 @@ Fields<Algorithm> with_options(Fields<Algorithm> rows) {
 }  // namespace
 
 Fields<Algorithm> rows_of(const Algorithm*) {
-  return with_options({
-      required("name", &Algorithm::name, "the algorithm").as(Type::choice).one_of(all_names()),
-      key("q", &Algorithm::q, "weights: 1/in-degree of the receiver, 1/out-degree of the sender, 1/size of the batch, or q_matrix")
-          .with("name=draco"),
-      required("q_matrix", &Algorithm::q_matrix, "weights [receiver][sender]").with("q=explicit"),
-      key("snapshot", &Algorithm::snapshot, "the model a computation starts from: held when its tick fires, or at the tick before")
-          .with("name=draco"),
-      key("retain_on_loss", &Algorithm::retain_on_loss, "an increment that was not acknowledged goes back to the outbox")
-          .with("name=draco"),
-  });
+  return table<Algorithm>(
+      "algorithm",
+      with_options({
+          required("name", &Algorithm::name, "the algorithm").as(Type::choice).one_of(all_names()),
+          key("q", &Algorithm::q,
+              "weights: 1/in-degree of the receiver, 1/out-degree of the sender, 1/size of the batch, or q_matrix")
+              .with("name=draco"),
+          required("q_matrix", &Algorithm::q_matrix, "weights [receiver][sender]").with("q=explicit"),
+          key("snapshot", &Algorithm::snapshot,
+              "the model a computation starts from: held when its tick fires, or at the tick before")
+              .with("name=draco"),
+          key("retain_on_loss", &Algorithm::retain_on_loss, "an increment that was not acknowledged goes back to the outbox")
+              .with("name=draco"),
+      }));
 }
 
 Value Convert::write(const Algorithm& algorithm) {

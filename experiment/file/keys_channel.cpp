@@ -4,78 +4,83 @@
 namespace rubato::config {
 
 Fields<Channel> rows_of(const Channel*) {
-  return {
-      key("kind", &Channel::kind,
-          "ideal loses nothing and has one constant delay; random draws; table lists every link; wireless has path loss, "
-          "fading and interference; rayleigh_threshold has links that are up or down; aircomp adds models up in the air; "
-          "bandwidth is shared; trace reads a file"),
-      key("delay", &Channel::delay, delays,
-          "seconds from sending to arrival; drawn for every message; bandwidth: on top of the transfer; trace: of links that "
-          "the file does not name")
-          .with("kind=ideal|random|rayleigh_threshold|bandwidth|trace"),
-      key("loss", &Channel::loss, chance_not_sure, "chance that a message is lost").with("kind=random"),
-      key("duplicate", &Channel::duplicate, chance, "chance that a message that is not lost arrives twice").with("kind=random"),
-      key("links", &Channel::links, "links that differ; for table every link of the graph").with("kind=random|table"),
-      key("area", &Channel::area, "where clients are, uniformly: a disk, or the square that just holds it").with("kind=wireless"),
-      key("radius", &Channel::radius, positive, "of the disk, in metres").with("kind=wireless"),
-      key("positions", &Channel::positions, "text file with the place of each client, \"x y\" in metres a line; none: drawn")
-          .with("kind=wireless"),
-      key("speed_low", &Channel::speed_low, not_negative,
-          "clients go straight to points drawn in the area, one after the other, at a speed drawn between speed_low and "
-          "speed_high, in metres per second")
-          .with("kind=wireless"),
-      key("speed_high", &Channel::speed_high, not_negative, "as speed_low; 0: nobody moves").with("kind=wireless"),
-      key("pause", &Channel::pause, seconds, "seconds of rest at each point").with("kind=wireless"),
-      key("power_dbm", &Channel::power_dbm, {-200, 200}, "of a transmitter; 30 dBm are 1 W")
-          .as(Type::per_client)
-          .with("kind=wireless"),
-      key("path_loss", &Channel::path_loss, {0, 10}, "exponent of the distance, which counts as at least 1 m")
-          .with("kind=wireless"),
-      key("bandwidth", &Channel::bandwidth, positive, "hertz").with("kind=wireless"),
-      key("bandwidth_use", &Channel::bandwidth_use, "every client has the bandwidth, or an equal part of it").with("kind=wireless"),
-      key("noise_dbm", &Channel::noise_dbm, {-300, 200}, "of one hertz").with("kind=wireless"),
-      key("interference", &Channel::interference,
-          "whoever transmits within interference_share * radius of a receiver disturbs it; or everybody there; or nobody")
-          .with("kind=wireless"),
-      key("interference_share", &Channel::interference_share, {0, 10, true}, "of the radius").with("kind=wireless"),
-      key("message_bytes", &Channel::message_bytes, positive, "of a message that carries models; none: as large as it is")
-          .with("kind=wireless|bandwidth"),
-      key("threshold", &Channel::threshold, not_negative,
-          "a link is up while its gain, which fades with mean power 1, is at least this")
-          .with("kind=rayleigh_threshold|aircomp"),
-      key("threshold_of", &Channel::threshold_of, "of which gain").with("kind=rayleigh_threshold|aircomp"),
-      key("up_when", &Channel::up_when,
-          "a link is up when its gain is large enough, or when its time, drawn anew for every block, is within "
-          "mailbox.deadline")
-          .with("kind=rayleigh_threshold"),
-      key("completion_mean", &Channel::completion_mean, some_seconds,
-          "seconds; with up_when = \"time\" a message takes an exponential time")
-          .with("kind=rayleigh_threshold"),
-      key("coherence", &Channel::coherence, some_seconds,
-          "seconds that the fading of a link lasts, outside rounds; in rounds: a round")
-          .with("kind=rayleigh_threshold"),
-      key("power_cap", &Channel::power_cap, positive, "greatest mean power of a symbol").with("kind=aircomp"),
-      key("noise", &Channel::noise, not_negative, "standard deviation of the noise in a received symbol").with("kind=aircomp"),
-      key("slot", &Channel::slot, some_seconds, "seconds of a slot; every round has so many pairs of slots as its stars need")
-          .with("kind=aircomp"),
-      key("up", &Channel::up, positive, "bits per second that a client can send").as(Type::per_client).with("kind=bandwidth"),
-      key("down", &Channel::down, positive, "bits per second that a client can receive")
-          .as(Type::per_client)
-          .with("kind=bandwidth"),
-      required("file", &Channel::file,
-               "text file, \"source,target,time,delay,loss\" a line; a row is in force from its time on, the first one before "
-               "it, too")
-          .with("kind=trace"),
-  };
+  return table<Channel>(
+      "channel",
+      {
+          key("kind", &Channel::kind,
+              "ideal loses nothing and has one constant delay; random draws; table lists every link; wireless has path loss, "
+              "fading and interference; rayleigh_threshold has links that are up or down; aircomp adds models up in the air; "
+              "bandwidth is shared; trace reads a file"),
+          key("delay", &Channel::delay, delays,
+              "seconds from sending to arrival; drawn for every message; bandwidth: on top of the transfer; trace: of links that "
+              "the file does not name")
+              .with("kind=ideal|random|rayleigh_threshold|bandwidth|trace"),
+          key("loss", &Channel::loss, chance_not_sure, "chance that a message is lost").with("kind=random"),
+          key("duplicate", &Channel::duplicate, chance, "chance that a message that is not lost arrives twice").with("kind=random"),
+          key("links", &Channel::links, "links that differ; for table every link of the graph").with("kind=random|table"),
+          key("area", &Channel::area, "where clients are, uniformly: a disk, or the square that just holds it")
+              .with("kind=wireless"),
+          key("radius", &Channel::radius, positive, "of the disk, in metres").with("kind=wireless"),
+          key("positions", &Channel::positions, "text file with the place of each client, \"x y\" in metres a line; none: drawn")
+              .with("kind=wireless"),
+          key("speed_low", &Channel::speed_low, not_negative,
+              "clients go straight to points drawn in the area, one after the other, at a speed drawn between speed_low and "
+              "speed_high, in metres per second")
+              .with("kind=wireless"),
+          key("speed_high", &Channel::speed_high, not_negative, "as speed_low; 0: nobody moves").with("kind=wireless"),
+          key("pause", &Channel::pause, seconds, "seconds of rest at each point").with("kind=wireless"),
+          key("power_dbm", &Channel::power_dbm, {-200, 200}, "of a transmitter; 30 dBm are 1 W")
+              .as(Type::per_client)
+              .with("kind=wireless"),
+          key("path_loss", &Channel::path_loss, {0, 10}, "exponent of the distance, which counts as at least 1 m")
+              .with("kind=wireless"),
+          key("bandwidth", &Channel::bandwidth, positive, "hertz").with("kind=wireless"),
+          key("bandwidth_use", &Channel::bandwidth_use, "every client has the bandwidth, or an equal part of it")
+              .with("kind=wireless"),
+          key("noise_dbm", &Channel::noise_dbm, {-300, 200}, "of one hertz").with("kind=wireless"),
+          key("interference", &Channel::interference,
+              "whoever transmits within interference_share * radius of a receiver disturbs it; or everybody there; or nobody")
+              .with("kind=wireless"),
+          key("interference_share", &Channel::interference_share, {0, 10, true}, "of the radius").with("kind=wireless"),
+          key("message_bytes", &Channel::message_bytes, positive, "of a message that carries models; none: as large as it is")
+              .with("kind=wireless|bandwidth"),
+          key("threshold", &Channel::threshold, not_negative,
+              "a link is up while its gain, which fades with mean power 1, is at least this")
+              .with("kind=rayleigh_threshold|aircomp"),
+          key("threshold_of", &Channel::threshold_of, "of which gain").with("kind=rayleigh_threshold|aircomp"),
+          key("up_when", &Channel::up_when,
+              "a link is up when its gain is large enough, or when its time, drawn anew for every block, is within "
+              "mailbox.deadline")
+              .with("kind=rayleigh_threshold"),
+          key("completion_mean", &Channel::completion_mean, some_seconds,
+              "seconds; with up_when = \"time\" a message takes an exponential time")
+              .with("kind=rayleigh_threshold"),
+          key("coherence", &Channel::coherence, some_seconds,
+              "seconds that the fading of a link lasts, outside rounds; in rounds: a round")
+              .with("kind=rayleigh_threshold"),
+          key("power_cap", &Channel::power_cap, positive, "greatest mean power of a symbol").with("kind=aircomp"),
+          key("noise", &Channel::noise, not_negative, "standard deviation of the noise in a received symbol").with("kind=aircomp"),
+          key("slot", &Channel::slot, some_seconds, "seconds of a slot; every round has so many pairs of slots as its stars need")
+              .with("kind=aircomp"),
+          key("up", &Channel::up, positive, "bits per second that a client can send").as(Type::per_client).with("kind=bandwidth"),
+          key("down", &Channel::down, positive, "bits per second that a client can receive")
+              .as(Type::per_client)
+              .with("kind=bandwidth"),
+          required("file", &Channel::file,
+                   "text file, \"source,target,time,delay,loss\" a line; a row is in force from its time on, the first one before "
+                   "it, too")
+              .with("kind=trace"),
+      });
 }
 
 Fields<Link> rows_of(const Link*) {
-  return {
-      required("source", &Link::source, "the sender").as(Type::client),
-      required("target", &Link::target, "the receiver").as(Type::client),
-      key("delay", &Link::delay, delays, "as in the channel; none: the channel's (for table it must be set)"),
-      key("loss", &Link::loss, chance, "as in the channel; none: the channel's (0 for table)"),
-  };
+  return table<Link>("link",
+                     {
+                         required("source", &Link::source, "the sender").as(Type::client),
+                         required("target", &Link::target, "the receiver").as(Type::client),
+                         key("delay", &Link::delay, delays, "as in the channel; none: the channel's (for table it must be set)"),
+                         key("loss", &Link::loss, chance, "as in the channel; none: the channel's (0 for table)"),
+                     });
 }
 
 }  // namespace rubato::config

@@ -1,5 +1,7 @@
 #include "experiment/file/value.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -11,46 +13,37 @@ namespace {
 
 constexpr std::size_t longest_shown = 72;
 
-struct InToml {
-  std::string operator()(bool value) const { return value ? "true" : "false"; }
-  std::string operator()(std::int64_t value) const { return std::to_string(value); }
-  std::string operator()(double value) const { return to_toml(value); }
-  std::string operator()(const Odd& value) const { return value.text; }
-  std::string operator()(const std::string& text) const;
-  std::string operator()(const List& list) const;
-  std::string operator()(const Table& table) const;
-};
-
 std::string escaped(char c) {
-  constexpr std::string_view digits = "0123456789abcdef";
   if (c == '"' || c == '\\') return {'\\', c};
   const auto code = static_cast<unsigned char>(c);
   if (code >= 0x20 && code != 0x7f) return {c};
-  return std::string("\\u00") + digits[code >> 4] + digits[code & 15];
+  return fmt::format("\\u{:04x}", code);
 }
 
-std::string InToml::operator()(const std::string& text) const {
+std::string in_toml(bool value) { return value ? "true" : "false"; }
+std::string in_toml(std::int64_t value) { return std::to_string(value); }
+std::string in_toml(double value) { return to_toml(value); }
+std::string in_toml(const Odd& value) { return value.text; }
+std::string in_toml(const std::string& text) {
   std::string out = "\"";
   for (char c : text) out += escaped(c);
   return out + '"';
 }
-
-std::string InToml::operator()(const List& list) const {
-  std::string out = "[";
-  for (const Value& value : list) out += (out.size() > 1 ? ", " : "") + to_toml(value);
-  return out + "]";
-}
-
-std::string InToml::operator()(const Table& table) const {
+std::string in_toml(const List& list) {
   std::string out;
-  for (const Entry& entry : table.entries) out += (out.empty() ? "" : ", ") + entry.name + " = " + to_toml(entry.value);
-  return out.empty() ? "{}" : "{ " + out + " }";
+  for (const Value& value : list) out += (out.empty() ? "" : ", ") + to_toml(value);
+  return fmt::format("[{}]", out);
+}
+std::string in_toml(const Table& table) {
+  std::string out;
+  for (const auto& [name, value] : table.entries) out += fmt::format("{} {} = {}", out.empty() ? "" : ",", name, to_toml(value));
+  return out.empty() ? "{}" : fmt::format("{{{} }}", out);
 }
 
 }  // namespace
 
 const Value* Table::find(std::string_view name) const {
-  const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.name == name; });
+  const auto found = std::ranges::find(entries, name, &Entry::name);
   return found == entries.end() ? nullptr : &found->value;
 }
 
@@ -89,7 +82,9 @@ std::string to_toml(double number) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-std::string to_toml(const Value& value) { return std::visit(InToml{}, value.content); }
+std::string to_toml(const Value& value) {
+  return std::visit([](const auto& content) { return in_toml(content); }, value.content);
+}
 
 std::string to_shown(const Value& value) {
   std::string text = to_toml(value);
