@@ -11,7 +11,7 @@
 
 #include "actors/host_run.hpp"
 #include "app/outcome.hpp"
-#include "experiment/build/per_client.hpp"
+#include "experiment/build/timers.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/file/fingerprint.hpp"
 #include "experiment/launcher.hpp"

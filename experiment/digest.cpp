@@ -1,5 +1,6 @@
 #include "experiment/digest.hpp"
 
+#include <fmt/format.h>
 #include <sodium.h>
 
 #include <array>
@@ -23,13 +24,7 @@ void Sha256::add(std::span<const std::byte> bytes) {
 std::string Sha256::hex() {
   std::array<unsigned char, crypto_hash_sha256_BYTES> hash{};
   crypto_hash_sha256_final(&state_->sodium, hash.data());
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : hash) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
+  return fmt::format("{:02x}", fmt::join(hash, ""));
 }
 
 std::string timeline_digest(const std::vector<StepHash>& hashes) {

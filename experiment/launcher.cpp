@@ -1,5 +1,7 @@
 #include "experiment/launcher.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -15,7 +17,7 @@ std::uint32_t number_of(std::string_view text, const std::string& what) {
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size())
-    throw std::invalid_argument(what + " = \"" + std::string(text) + "\" is no number");
+    throw std::invalid_argument(fmt::format("{} = \"{}\" is no number", what, text));
   return number;
 }
 
@@ -46,11 +48,6 @@ std::vector<std::string_view> pieces_of(std::string_view list) {
   return pieces;
 }
 
-std::string padded(std::uint32_t number, std::size_t width) {
-  const std::string digits = std::to_string(number);
-  return std::string(width > digits.size() ? width - digits.size() : 0, '0') + digits;
-}
-
 // "01-03,7" as 01, 02, 03, 7.
 std::vector<std::string> numbers_in(std::string_view ranges) {
   std::vector<std::string> numbers;
@@ -58,10 +55,9 @@ std::vector<std::string> numbers_in(std::string_view ranges) {
     const std::size_t dash = range.find('-');
     const std::string_view first = range.substr(0, dash), last = dash == range.npos ? first : range.substr(dash + 1);
     const std::uint32_t low = number_of(first, "a range of hosts"), high = number_of(last, "a range of hosts");
-    if (high < low) throw std::invalid_argument("the range of hosts \"" + std::string(range) + "\" runs backwards");
+    if (high < low) throw std::invalid_argument(fmt::format("the range of hosts \"{}\" runs backwards", range));
     require_few(numbers.size() + (high - low));
-    for (std::uint64_t number = low; number <= high; ++number)
-      numbers.push_back(padded(static_cast<std::uint32_t>(number), first.size()));
+    for (std::uint64_t number = low; number <= high; ++number) numbers.push_back(fmt::format("{:0{}}", number, first.size()));
   }
   return numbers;
 }
@@ -82,12 +78,8 @@ std::vector<std::uint32_t> tasks_in(const std::string& text) {
 }
 
 config::Host host_at(const std::string& name, const std::string& machine, std::uint32_t port) {
-  if (port > 65535) throw std::invalid_argument("there are not enough ports for all hosts on " + machine);
-  config::Host host;
-  host.name = name;
-  host.address = "tcp://" + machine + ":" + std::to_string(port);
-  host.bind = "tcp://*:" + std::to_string(port);
-  return host;
+  if (port > 65535) throw std::invalid_argument(fmt::format("there are not enough ports for all hosts on {}", machine));
+  return {name, fmt::format("tcp://{}:{}", machine, port), fmt::format("tcp://*:{}", port), {}, {}};
 }
 
 std::vector<config::Host> slurm_hosts(const Environment& environment, std::uint16_t port) {
@@ -97,16 +89,16 @@ std::vector<config::Host> slurm_hosts(const Environment& environment, std::uint1
   const auto per_machine = first_of(environment, {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"});
   std::vector<std::uint32_t> tasks = per_machine ? tasks_in(*per_machine) : std::vector<std::uint32_t>(machines.size(), 1);
   if (tasks.size() != machines.size())
-    throw std::invalid_argument("Slurm names " + std::to_string(machines.size()) + " machines and the tasks of " +
-                                std::to_string(tasks.size()));
+    throw std::invalid_argument(fmt::format("Slurm names {} machines and the tasks of {}", machines.size(), tasks.size()));
   const std::string dealt = environment("SLURM_DISTRIBUTION").value_or("block");
   if (!dealt.starts_with("block") && *std::max_element(tasks.begin(), tasks.end()) > 1)
-    throw std::invalid_argument("SLURM_DISTRIBUTION = \"" + dealt + "\": with several tasks on a machine it must be block");
+    throw std::invalid_argument(
+        fmt::format("SLURM_DISTRIBUTION = \"{}\": with several tasks on a machine it must be block", dealt));
   std::vector<config::Host> hosts;
   for (std::size_t i = 0; i < machines.size(); ++i)
     for (std::uint32_t task = 0; task < tasks[i]; ++task) {
       require_few(hosts.size());
-      hosts.push_back(host_at(tasks[i] == 1 ? machines[i] : machines[i] + "-" + std::to_string(task), machines[i], port + task));
+      hosts.push_back(host_at(tasks[i] == 1 ? machines[i] : fmt::format("{}-{}", machines[i], task), machines[i], port + task));
     }
   return hosts;
 }
@@ -142,7 +134,7 @@ std::vector<std::string> names_in(std::string_view list) {
   for (const std::string_view piece : pieces_of(list)) {
     const std::size_t open = piece.find('['), close = piece.find(']');
     if (piece.empty() || (open == piece.npos) != (close == piece.npos) || (open != piece.npos && close < open))
-      throw std::invalid_argument("\"" + std::string(list) + "\" is no list of hosts");
+      throw std::invalid_argument(fmt::format("\"{}\" is no list of hosts", list));
     if (open == piece.npos) {
       names.emplace_back(piece);
       continue;
@@ -168,11 +160,11 @@ std::optional<Launch> launch_of(const Environment& environment, std::uint16_t po
 std::string join_roster(config::Experiment& experiment, const Launch& launch) {
   if (experiment.roster.empty()) experiment.roster = launch.hosts;
   if (experiment.roster.empty())
-    throw std::invalid_argument(launch.launcher +
-                                " says which host this is, but not where the others are: name them in [[roster]]");
+    throw std::invalid_argument(
+        fmt::format("{} says which host this is, but not where the others are: name them in [[roster]]", launch.launcher));
   if (launch.rank >= experiment.roster.size())
-    throw std::invalid_argument(launch.launcher + " has started host " + std::to_string(launch.rank) +
-                                " (counted from 0), and the roster has " + std::to_string(experiment.roster.size()));
+    throw std::invalid_argument(fmt::format("{} has started host {} (counted from 0), and the roster has {}", launch.launcher,
+                                            launch.rank, experiment.roster.size()));
   return experiment.roster[launch.rank].name;
 }
 

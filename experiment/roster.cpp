@@ -22,19 +22,9 @@ std::vector<HostId> hosts_of_clients(const config::Experiment& experiment) {
   if (roster.empty()) throw std::invalid_argument("roster: there are no hosts; name at least one");
   if (std::none_of(roster.begin(), roster.end(), [](const config::Host& host) { return host.clients.has_value(); }))
     return equal_shares(clients, roster.size());
-  constexpr HostId nobody{0xFFFF'FFFF};
-  std::vector<HostId> owners(clients, nobody);
+  std::vector<HostId> owners(clients);
   for (std::uint32_t host = 0; host < roster.size(); ++host)
-    for (const std::int64_t client : roster[host].clients.value_or(std::vector<std::int64_t>{})) {
-      const bool is_free =
-          client >= 0 && static_cast<std::size_t>(client) < clients && owners[static_cast<std::size_t>(client)] == nobody;
-      if (!is_free)
-        throw std::invalid_argument("roster: client " + std::to_string(client) + " of host \"" + roster[host].name +
-                                    "\" is not there or has another host");
-      owners[static_cast<std::size_t>(client)] = HostId{host};
-    }
-  const auto left = std::find(owners.begin(), owners.end(), nobody);
-  if (left != owners.end()) throw std::invalid_argument("roster: client " + std::to_string(left - owners.begin()) + " has no host");
+    for (const std::int64_t client : *roster[host].clients) owners[static_cast<std::size_t>(client)] = HostId{host};
   return owners;
 }
 

@@ -1,5 +1,7 @@
 #include "experiment/build/channels.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -7,7 +9,7 @@
 #include <string>
 
 #include "experiment/build/devices.hpp"
-#include "experiment/build/per_client.hpp"
+#include "experiment/build/timers.hpp"
 #include "runtime/world/bandwidth_channel.hpp"
 #include "runtime/world/places.hpp"
 #include "runtime/world/radio.hpp"
@@ -42,22 +44,13 @@ std::unique_ptr<Channel> make_random(const config::Channel& channel, std::uint64
                                          std::move(exceptions));
 }
 
-// Each client's: its class's, else drawn by the law of all. One number where it is the same for everybody.
 std::vector<double> capacities_of(const config::Law& law, std::optional<config::Law> config::DeviceClass::*of_class,
                                   std::uint32_t number, const Experiment& experiment) {
-  const PerClient bits(law, seed_of(experiment), number);
-  const std::vector<config::DeviceClass>& devices = experiment.clients.classes;
-  const bool is_by_class = std::ranges::any_of(devices, [&](const auto& device) { return (device.*of_class).has_value(); });
-  const auto classes = classes_of(experiment.clients, seed_of(experiment));
-  std::vector<double> capacities;
-  for (std::uint32_t i = 0; i < (bits.is_same_for_all() && !is_by_class ? 1 : clients_of(experiment)); ++i) {
-    const config::Law* own = classes[i] && devices[*classes[i]].*of_class ? &*(devices[*classes[i]].*of_class) : nullptr;
-    capacities.push_back(own ? PerClient(*own, seed_of(experiment), number).of({i}) : bits.of({i}));
-    if (!(capacities.back() > 0))
-      throw std::invalid_argument("the bits per second of client " + std::to_string(i) + " are " +
-                                  std::to_string(capacities.back()) + ": must be greater than 0");
-  }
-  return capacities;
+  std::vector<double> all = numbers_of(experiment, law, number, [=](const auto& device) { return device.*of_class; });
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (!(all[i] > 0))
+      throw std::invalid_argument(fmt::format("the bits per second of client {} are {:f}: must be greater than 0", i, all[i]));
+  return all;
 }
 
 std::unique_ptr<Channel> make_bandwidth(const Experiment& experiment) {
@@ -82,14 +75,6 @@ std::unique_ptr<Channel> make_trace(const Experiment& experiment) {
                                         std::max(from_seconds(channel.delay.value), Duration{1}));
 }
 
-std::vector<double> powers_of(const Experiment& experiment) {
-  const PerClient dbm(experiment.channel.power_dbm, seed_of(experiment), power_number);
-  std::vector<double> watts;
-  for (std::uint32_t i = 0; i < (dbm.is_same_for_all() ? 1 : clients_of(experiment)); ++i)
-    watts.push_back(watts_of_dbm(dbm.of({i})));
-  return watts;
-}
-
 std::unique_ptr<Channel> make_wireless(const Experiment& experiment, std::vector<Point> places) {
   const config::Channel& channel = experiment.channel;
   WirelessSettings settings;
@@ -99,7 +84,8 @@ std::unique_ptr<Channel> make_wireless(const Experiment& experiment, std::vector
     settings.radio.bandwidth /= static_cast<double>(experiment.clients.count);
   settings.radio.noise_dbm_per_hertz = channel.noise_dbm;
   settings.radio.interference_radius = channel.interference_share * channel.radius;
-  settings.power = powers_of(experiment);
+  settings.power = numbers_of(experiment, channel.power_dbm, power_number, [](const auto&) { return std::nullopt; });
+  std::ranges::transform(settings.power, settings.power.begin(), watts_of_dbm);
   settings.interferers = channel.interference;
   if (experiment.mailbox.deadline) settings.longest = from_seconds(*experiment.mailbox.deadline);
   return std::make_unique<WirelessChannel>(seed_of(experiment), std::move(settings), wanderers(experiment, std::move(places)));
@@ -141,22 +127,20 @@ Fading fading_of(const Experiment& experiment) {
 }
 
 void check_links(const config::Channel& channel, const Channel* made, const Graph& graph) {
-  std::size_t named = 0;
+  const std::size_t named = channel.links.size();
   for (const config::Link& link : channel.links) {
     const ClientId source{static_cast<std::uint32_t>(link.source)}, target{static_cast<std::uint32_t>(link.target)};
     if (!graph.find_link(source, target))
-      throw std::invalid_argument("channel.links: the graph has no link from " + std::to_string(link.source) + " to " +
-                                  std::to_string(link.target));
-    ++named;
+      throw std::invalid_argument(fmt::format("channel.links: the graph has no link from {} to {}", link.source, link.target));
   }
   if (const auto* trace = dynamic_cast<const TraceChannel*>(made))
     for (LinkIndex link = 0; link < graph.links(); ++link)
       if (const Edge ends = graph.ends_of(link); !trace->knows(ends.source, ends.target))
-        throw std::invalid_argument("channel.file = \"" + channel.file.string() + "\" has no row for the link from " +
-                                    std::to_string(ends.source.value) + " to " + std::to_string(ends.target.value));
+        throw std::invalid_argument(fmt::format("channel.file = \"{}\" has no row for the link from {} to {}",
+                                                channel.file.string(), ends.source.value, ends.target.value));
   if (channel.kind == ChannelKind::table && named < graph.links())
-    throw std::invalid_argument("channel.kind = \"table\": channel.links names " + std::to_string(named) + " of the " +
-                                std::to_string(graph.links()) + " links of the graph, must name all");
+    throw std::invalid_argument(fmt::format(
+        "channel.kind = \"table\": channel.links names {} of the {} links of the graph, must name all", named, graph.links()));
 }
 
 void require_hub(const Experiment& experiment) {

@@ -1,12 +1,13 @@
 #include "experiment/build/churn_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "experiment/build/per_client.hpp"
 #include "experiment/build/timers.hpp"
 
 namespace rubato {
@@ -26,7 +27,7 @@ ChurnLine to_line(const config::ChurnEvent& event, std::size_t place) {
   line.clients = to_clients(event.clients);
   for (const auto& group : event.groups) line.groups.push_back(to_clients(group));
   line.from = event.from;
-  line.name = "churn.events[" + std::to_string(place) + "]";
+  line.name = fmt::format("churn.events[{}]", place);
   return line;
 }
 
@@ -53,10 +54,10 @@ AbsenceLaw to_law(const config::Absence& absence, const Named& named, std::int64
   AbsenceLaw law;
   law.name = std::move(name);
   for (const std::int64_t client : absence.clients) {
-    if (client >= clients) throw std::invalid_argument(law.name + ".clients: there is no client " + std::to_string(client));
+    if (client >= clients) throw std::invalid_argument(fmt::format("{}.clients: there is no client {}", law.name, client));
     if (named.are_scripted(client))
-      throw std::invalid_argument(law.name + ".clients: client " + std::to_string(client) +
-                                  " is named in churn.events, too; what happens to it must be said in one place");
+      throw std::invalid_argument(fmt::format(
+          "{}.clients: client {} is named in churn.events, too; what happens to it must be said in one place", law.name, client));
   }
   law.clients = absence.clients.empty() ? named.others(clients) : to_clients(absence.clients);
   law.away = absence.away;
@@ -81,7 +82,7 @@ ChurnPlan make_churn_plan(const config::Experiment& experiment) {
   const Named named(churn);
   const double after_the_end = experiment.until + 1;  // whom nobody calls back stays away
   for (std::uint32_t i = 0; i < churn.random.size(); ++i) {
-    const std::string name = "churn.random[" + std::to_string(i) + "]";
+    const std::string name = fmt::format("churn.random[{}]", i);
     const AbsenceLaw law = to_law(churn.random[i], named, experiment.clients.count, after_the_end, name);
     for (ChurnLine& line : draw_absences(law, static_cast<std::uint64_t>(experiment.seed), i)) lines.push_back(std::move(line));
   }

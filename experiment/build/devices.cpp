@@ -1,5 +1,7 @@
 #include "experiment/build/devices.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -7,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "experiment/build/per_client.hpp"
+#include "experiment/build/timers.hpp"
 #include "runtime/random.hpp"
 
 namespace rubato {
@@ -24,31 +26,15 @@ std::vector<std::uint32_t> shuffled(std::size_t clients, std::uint64_t seed) {
   return order;
 }
 
-double positive_rate(const config::Law& law, std::uint64_t seed, ClientId client, const std::string& key, std::uint32_t which) {
-  Stream stream(seed, client, Purpose::rate, drawing + which);
-  const double rate = sample(law_of(law), stream, client);
-  if (rate > 0 && std::isfinite(rate)) return rate;
-  throw std::invalid_argument(key + " of client " + std::to_string(client.value) + " is " + std::to_string(rate) +
-                              ": must be greater than 0");
-}
-
-// A cost of each client: its class's, else drawn by the law of all. One number where it is the same for everybody.
-template <class OfClass>
-std::vector<double> costs(const config::Experiment& experiment, const config::Law& law, std::uint32_t which, OfClass of_class) {
-  const config::Clients& clients = experiment.clients;
-  const auto seed = static_cast<std::uint64_t>(experiment.seed);
-  const bool is_by_class = std::ranges::any_of(clients.classes, [&](const auto& device) { return of_class(device).has_value(); });
-  if (!is_by_class && law.law == LawKind::constant) return {law.value};
-  const auto classes = classes_of(clients, seed);
-  std::vector<double> all(classes.size());
-  for (std::uint32_t i = 0; i < all.size(); ++i) {
-    Stream stream(seed, ClientId{i}, Purpose::rate, drawing + which);
-    const std::optional<double> own = classes[i] ? of_class(clients.classes[*classes[i]]) : std::nullopt;
-    all[i] = own.value_or(sample(law_of(law), stream, {i}));
+std::vector<double> costs(const config::Experiment& experiment, const config::Law& law, std::uint32_t which,
+                          std::optional<double> config::DeviceClass::*cost) {
+  const auto of_class = [=](const config::DeviceClass& device) {
+    return device.*cost ? std::optional(config::Law::constant(*(device.*cost))) : std::nullopt;
+  };
+  std::vector<double> all = numbers_of(experiment, law, drawing + which, of_class);
+  for (std::size_t i = 0; i < all.size(); ++i)
     if (!(all[i] >= 0) || !std::isfinite(all[i]))
-      throw std::invalid_argument("[energy]: a cost of client " + std::to_string(i) + " is " + std::to_string(all[i]) +
-                                  ": must be at least 0");
-  }
+      throw std::invalid_argument(fmt::format("[energy]: a cost of client {} is {:f}: must be at least 0", i, all[i]));
   return all;
 }
 
@@ -56,9 +42,25 @@ std::vector<double> costs(const config::Experiment& experiment, const config::La
 
 EnergyModel energy_model(const config::Experiment& experiment, double message_bytes) {
   const config::Energy& energy = experiment.energy;
-  return {costs(experiment, energy.transmit_watts, 2, [](const config::DeviceClass& device) { return device.transmit_watts; }),
-          costs(experiment, energy.compute_joules, 3, [](const config::DeviceClass& device) { return device.compute_joules; }),
+  return {costs(experiment, energy.transmit_watts, 2, &config::DeviceClass::transmit_watts),
+          costs(experiment, energy.compute_joules, 3, &config::DeviceClass::compute_joules),
           8 * message_bytes / energy.bits_per_second};
+}
+
+std::vector<double> numbers_of(const config::Experiment& experiment, const config::Law& law, std::uint32_t which,
+                               const OfClass& of_class) {
+  const config::Clients& clients = experiment.clients;
+  const auto seed = static_cast<std::uint64_t>(experiment.seed);
+  const PerClient usual(law, seed, which);
+  const bool is_by_class = std::ranges::any_of(clients.classes, [&](const auto& device) { return of_class(device).has_value(); });
+  if (!is_by_class && usual.is_same_for_all()) return {usual.of({0})};
+  const auto classes = classes_of(clients, seed);
+  std::vector<double> all;
+  for (std::uint32_t i = 0; i < classes.size(); ++i) {
+    const std::optional<config::Law> own = classes[i] ? of_class(clients.classes[*classes[i]]) : std::nullopt;
+    all.push_back(own ? PerClient(*own, seed, which).of({i}) : usual.of({i}));
+  }
+  return all;
 }
 
 std::vector<std::optional<std::size_t>> classes_of(const config::Clients& clients, std::uint64_t seed) {
@@ -112,8 +114,8 @@ std::vector<TimerLaw> with_class_rates(std::vector<TimerLaw> laws, const config:
     all[i] = laws[laws.size() > 1 ? i : 0];
     if (!classes[i]) continue;
     const std::optional<config::Law> rate = rate_of(clients.classes[*classes[i]]);
-    const std::string key = "clients.classes[" + std::to_string(*classes[i]) + "]." + (is_transmit ? "transmit_rate" : "rate");
-    if (rate) all[i] = with_rate(all[i], positive_rate(*rate, seed, {i}, key, is_transmit));
+    const std::string key = fmt::format("clients.classes[{}].{}", *classes[i], is_transmit ? "transmit_rate" : "rate");
+    if (rate) all[i] = with_rate(all[i], above_zero(PerClient(*rate, seed, drawing + is_transmit).of({i}), {i}, key));
   }
   return all;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "experiment/experiment.hpp"
@@ -24,6 +24,14 @@ TimerLaw with_rate(const TimerLaw& law, double rate);
 /// The timers of all clients, one for each, with the rates of their classes where those have some.
 std::vector<TimerLaw> with_class_rates(std::vector<TimerLaw> laws, const config::Clients& clients, std::uint64_t seed,
                                        bool is_transmit);
+
+/// What a class has of its own; nothing: what all have.
+using OfClass = std::function<std::optional<config::Law>(const config::DeviceClass& device)>;
+
+/// A number of each client, by its class or else drawn by the law of all; a single one where it is the same for all.
+/// `which` as in PerClient.
+std::vector<double> numbers_of(const config::Experiment& experiment, const config::Law& law, std::uint32_t which,
+                               const OfClass& of_class);
 
 /// What each client spends, by [energy] and its class; a message is so many bytes.
 EnergyModel energy_model(const config::Experiment& experiment, double message_bytes);

@@ -1,5 +1,7 @@
 #include "experiment/build/graphs.hpp"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -45,15 +47,15 @@ std::vector<Graph> graphs_of_edges(const config::Topology& topology, std::size_t
   const Graph whole = graph_of(topology.edges, topology.directed, clients);
   if (topology.cycle.empty()) return {whole};
   if (!topology.cycle_rounds.empty() && topology.cycle_rounds.size() != topology.cycle.size())
-    throw std::invalid_argument("topology.cycle_rounds has " + std::to_string(topology.cycle_rounds.size()) +
-                                " numbers, must have one for each of the " + std::to_string(topology.cycle.size()) + " graphs");
+    throw std::invalid_argument(fmt::format("topology.cycle_rounds has {} numbers, must have one for each of the {} graphs",
+                                            topology.cycle_rounds.size(), topology.cycle.size()));
   std::vector<Graph> graphs;
   for (std::size_t k = 0; k < topology.cycle.size(); ++k) {
     const Graph part = graph_of(topology.cycle[k], topology.directed, clients);
     for (LinkIndex link = 0; link < part.links(); ++link)
       if (const Edge ends = part.ends_of(link); !whole.find_link(ends.source, ends.target))
-        throw std::invalid_argument("topology.cycle[" + std::to_string(k) + "]: topology.edges has no edge from " +
-                                    std::to_string(ends.source.value) + " to " + std::to_string(ends.target.value));
+        throw std::invalid_argument(
+            fmt::format("topology.cycle[{}]: topology.edges has no edge from {} to {}", k, ends.source.value, ends.target.value));
     graphs.insert(graphs.end(), topology.cycle_rounds.empty() ? 1 : static_cast<std::size_t>(topology.cycle_rounds[k]), part);
   }
   return graphs;

@@ -1,8 +1,11 @@
 #include "experiment/build/learners.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -115,9 +118,8 @@ class LearnerMaker {
     for (std::uint32_t i = 0; i < clients; ++i) {
       made_.learners.push_back(own_learner(own, ClientId{i}));
       if (made_.learners.back()->dimension() != made_.learners.front()->dimension())
-        throw std::invalid_argument("the learner of client " + std::to_string(i) + " has dimension " +
-                                    std::to_string(made_.learners.back()->dimension()) + ", that of client 0 has " +
-                                    std::to_string(made_.learners.front()->dimension()));
+        throw std::invalid_argument(fmt::format("the learner of client {} has dimension {}, that of client 0 has {}", i,
+                                                made_.learners.back()->dimension(), made_.learners.front()->dimension()));
     }
     made_.share_test = own.shared_test;
   }
@@ -191,7 +193,7 @@ class LearnerMaker {
   static std::shared_ptr<const Rows> first_test_rows(std::size_t available, std::int64_t wanted) {
     if (wanted <= 0 || static_cast<std::size_t>(wanted) >= available) return nullptr;
     Rows rows(static_cast<std::size_t>(wanted));
-    for (std::uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
+    std::iota(rows.begin(), rows.end(), 0u);
     return std::make_shared<const Rows>(std::move(rows));
   }
 
@@ -212,13 +214,13 @@ class LearnerMaker {
   void start_from(const std::filesystem::path& file) {
     const std::vector<double> numbers = read_npy_vector(FileStream(file));
     if (numbers.size() != static_cast<std::size_t>(made_.start.size()))
-      throw std::invalid_argument("model.init_from: " + file.string() + " has " + std::to_string(numbers.size()) +
-                                  " numbers; the model has " + std::to_string(made_.start.size()));
+      throw std::invalid_argument(
+          fmt::format("model.init_from: {} has {} numbers; the model has {}", file.string(), numbers.size(), made_.start.size()));
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const auto number = static_cast<Real>(numbers[i]);
       if (!std::isfinite(number))
-        throw std::invalid_argument("model.init_from: number " + std::to_string(i) + " of " + file.string() +
-                                    " is too large for the precision of the experiment");
+        throw std::invalid_argument(
+            fmt::format("model.init_from: number {} of {} is too large for the precision of the experiment", i, file.string()));
       made_.start[static_cast<Index>(i)] = number;
     }
   }

@@ -1,22 +1,122 @@
 #include "experiment/build/resolved_algorithm.hpp"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/world/mixing.hpp"
 
 namespace rubato {
+
+namespace {
+
+// A number for every directed link from what is known of its ends.
+template <class Weight>
+std::vector<double> weigh_links(const Graph& graph, Weight weight) {
+  std::vector<double> weights(graph.links());
+  for (std::uint32_t i = 0; i < graph.clients(); ++i) {
+    const auto receivers = graph.receivers_of(ClientId{i});
+    for (std::uint32_t k = 0; k < receivers.size(); ++k)
+      weights[graph.first_link(ClientId{i}) + k] = weight(ClientId{i}, receivers[k]);
+  }
+  return weights;
+}
+
+std::vector<double> draco_weights(const config::Algorithm& algorithm, const Graph& graph) {
+  const auto inverse = [](std::size_t degree) { return 1.0 / static_cast<double>(degree); };
+  switch (algorithm.q) {
+    case config::WeightKind::receiver_static:
+      return weigh_links(graph, [&](ClientId, ClientId receiver) { return inverse(graph.in_degree(receiver)); });
+    case config::WeightKind::sender_static:
+      return weigh_links(graph, [&](ClientId sender, ClientId) { return inverse(graph.out_degree(sender)); });
+    case config::WeightKind::explicit_:
+      return weigh_links(graph,
+                         [&](ClientId sender, ClientId receiver) { return algorithm.q_matrix[receiver.value][sender.value]; });
+    case config::WeightKind::batch:
+      break;
+  }
+  return {};
+}
+
+std::string_view usual_rule(Weights weights) {
+  switch (weights) {
+    case Weights::row:
+      return "uniform_row";
+    case Weights::column:
+      return "uniform_col";
+    case Weights::doubly:
+      return "metropolis";
+    case Weights::averaging:
+      return "averaging";
+    case Weights::neighbours:
+      return "draco_row";
+    case Weights::none:
+      break;
+  }
+  return "";
+}
+
+// What is wrong with the sums of a matrix that must be of this kind; empty if nothing is.
+std::string sum_fault(const MixingMatrix& matrix, Weights weights) {
+  const bool is_doubly = weights == Weights::doubly;
+  const bool needs_rows = weights == Weights::row || is_doubly || weights == Weights::averaging;
+  const double rows = needs_rows ? row_defect(matrix) : 0;
+  const double columns = weights == Weights::column || is_doubly ? column_defect(matrix) : 0;
+  constexpr const char* sentence = "{} do not sum to one: they are off by up to {:g}";
+  if (rows > sum_tolerance) return fmt::format(fmt::runtime(sentence), "its rows", rows);
+  if (columns > sum_tolerance) return fmt::format(fmt::runtime(sentence), "its columns", columns);
+  if (is_doubly && symmetry_defect(matrix) > sum_tolerance) return "it is not symmetric";
+  return smallest_weight(matrix) < 0 ? "it has a negative weight" : "";
+}
+
+MixingMatrix make_weights(config::MixingKind kind, const DenseMatrix& given, Weights weights, const char* key, const Graph& graph) {
+  MixingOptions options;
+  options.kind = std::string(kind == config::MixingKind::auto_ ? usual_rule(weights) : word_of(kind));
+  options.weights = given;
+  MixingMatrix matrix = make_mixing(options, graph);
+  if (const std::string fault = sum_fault(matrix, weights); !fault.empty())
+    throw std::invalid_argument(fmt::format("topology.{} = \"{}\": {}", key, options.kind, fault));
+  return matrix;
+}
+
+}  // namespace
 
 ResolvedAlgorithm resolve_algorithm(const config::Experiment& experiment) {
   const CatalogueEntry& entry = catalogue_entry(experiment.algorithm.name);
   const ProtocolKind protocol = experiment.protocol.kind.value_or(entry.usual);
-  if (!entry.runs_under(protocol)) {
-    std::string known;
-    for (const ProtocolKind kind :
-         {ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::server, ProtocolKind::token, ProtocolKind::pull})
-      if (entry.runs_under(kind)) known += (known.empty() ? "" : ", ") + std::string(word_of(kind));
-    throw std::invalid_argument("algorithm.name = \"" + experiment.algorithm.name + "\" does not run under protocol.kind = \"" +
-                                std::string(word_of(protocol)) + "\"; it runs under: " + known);
+  if (entry.runs_under(protocol)) return {entry.needs(experiment.algorithm.options), entry.merge, entry.share, protocol, &entry};
+  std::vector<std::string_view> known;
+  for (const ProtocolKind kind :
+       {ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::server, ProtocolKind::token, ProtocolKind::pull})
+    if (entry.runs_under(kind)) known.push_back(word_of(kind));
+  throw std::invalid_argument(fmt::format("algorithm.name = \"{}\" does not run under protocol.kind = \"{}\"; it runs under: {}",
+                                          experiment.algorithm.name, word_of(protocol), fmt::join(known, ", ")));
+}
+
+std::vector<double> weights_of(const Graph& part, const Graph& graph, const config::Experiment& experiment,
+                               const ResolvedAlgorithm& resolved, bool is_share) {
+  const config::Topology& topology = experiment.topology;
+  const Weights rule = is_share ? resolved.share : resolved.merge;
+  const auto on_whole = [&](auto weight) {
+    return weigh_links(graph, [&](ClientId sender, ClientId receiver) {
+      return part.find_link(sender, receiver) ? weight(sender, receiver) : 0.0;
+    });
+  };
+  if (rule == Weights::none) return on_whole([](ClientId, ClientId) { return 1.0; });
+  if (rule == Weights::neighbours) {
+    const std::vector<double> weights = draco_weights(experiment.algorithm, part);
+    return on_whole(
+        [&](ClientId sender, ClientId receiver) { return weights.empty() ? 1.0 : weights[*part.find_link(sender, receiver)]; });
   }
-  return {entry.needs(experiment.algorithm.options), entry.merge, entry.share, protocol, &entry};
+  const bool is_one_matrix = resolved.share == resolved.merge && topology.shares == config::MixingKind::auto_;
+  const MixingMatrix matrix = is_share && !is_one_matrix
+                                  ? make_weights(topology.shares, topology.shares_matrix, rule, "shares", part)
+                                  : make_weights(topology.mixing, topology.mixing_matrix, rule, "mixing", part);
+  if (part.links() == graph.links()) return {matrix.link_weights().begin(), matrix.link_weights().end()};
+  return on_whole([&](ClientId sender, ClientId receiver) { return matrix.at(receiver, sender); });
 }
 
 }  // namespace rubato

@@ -1,8 +1,11 @@
-// ResolvedAlgorithm: the algorithm of an experiment and the protocol that it runs under.
+// ResolvedAlgorithm: the algorithm of an experiment, the protocol that it runs under, and the weights it takes.
 #pragma once
+
+#include <vector>
 
 #include "algos/catalogue.hpp"
 #include "experiment/experiment.hpp"
+#include "runtime/world/graph.hpp"
 
 namespace rubato {
 
@@ -17,5 +20,10 @@ struct ResolvedAlgorithm {
 
 /// The file's algorithm under the file's protocol, or the one that suits it. Throws std::invalid_argument where they do not fit.
 ResolvedAlgorithm resolve_algorithm(const config::Experiment& experiment);
+
+/// What every link of the whole graph weighs while this part of it is there, in publish steps (`is_share`) or in merges;
+/// links that are not there weigh nothing. Throws std::invalid_argument where a rule does not suit the graph.
+std::vector<double> weights_of(const Graph& part, const Graph& graph, const config::Experiment& experiment,
+                               const ResolvedAlgorithm& resolved, bool is_share);
 
 }  // namespace rubato

@@ -1,11 +1,11 @@
 #include "experiment/build/timers.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
-
-#include "experiment/build/per_client.hpp"
 
 namespace rubato {
 
@@ -36,32 +36,31 @@ std::vector<std::vector<Time>> read_trace(const std::string& file, std::size_t c
   std::ifstream lines(file);
   if (!lines) throw std::invalid_argument("cannot read the trace " + file);
   std::vector<std::vector<Time>> ticks;
+  const auto refuse = [&](const char* why) {
+    throw std::invalid_argument(fmt::format("{}: line {} {}", file, ticks.size() + 1, why));
+  };
   for (std::string line; std::getline(lines, line);) {
     if (!line.empty() && line.front() == '#') continue;
     std::istringstream numbers(line);
     std::vector<Time> row;
     for (double seconds; numbers >> seconds;) {
       const Time tick{from_seconds(seconds)};
-      if (seconds < 0 || (!row.empty() && tick <= row.back()))
-        throw std::invalid_argument(file + ": line " + std::to_string(ticks.size() + 1) + " must ascend from 0");
+      if (seconds < 0 || (!row.empty() && tick <= row.back())) refuse("must ascend from 0");
       row.push_back(tick);
     }
-    if (!numbers.eof())
-      throw std::invalid_argument(file + ": line " + std::to_string(ticks.size() + 1) + " holds something that is no number");
+    if (!numbers.eof()) refuse("holds something that is no number");
     ticks.push_back(std::move(row));
   }
   if (ticks.size() == clients) return ticks;
-  throw std::invalid_argument(file + " has " + std::to_string(ticks.size()) +
-                              " lines, must have one per client: " + std::to_string(clients));
+  throw std::invalid_argument(fmt::format("{} has {} lines, must have one per client: {}", file, ticks.size(), clients));
+}
+
+double above_zero(double value, ClientId client, std::string_view what) {
+  if (value > 0 && std::isfinite(value)) return value;
+  throw std::invalid_argument(fmt::format("{} of client {} is {:f}: must be greater than 0", what, client.value, value));
 }
 
 namespace {
-
-double above_zero(double value, ClientId client, const char* what) {
-  if (value > 0 && std::isfinite(value)) return value;
-  throw std::invalid_argument(std::string(what) + " of client " + std::to_string(client.value) + " is " + std::to_string(value) +
-                              ": must be greater than 0");
-}
 
 std::vector<TimerLaw> tabled(std::vector<std::vector<Time>> ticks) {
   std::vector<TimerLaw> laws;

@@ -11,9 +11,7 @@
 #include "experiment/build/channels.hpp"
 #include "experiment/build/churn_plan.hpp"
 #include "experiment/build/devices.hpp"
-#include "experiment/build/per_client.hpp"
 #include "experiment/build/timers.hpp"
-#include "experiment/build/weights.hpp"
 #include "runtime/protocols/gather_by_message.hpp"
 
 namespace rubato {
@@ -45,7 +43,7 @@ MailboxLimits to_limits(const config::Mailbox& mailbox) {
 std::uint64_t whole_rounds(const std::optional<double>& period, const char* key) {
   const double rounds = period.value_or(0);
   if (rounds == std::floor(rounds)) return static_cast<std::uint64_t>(rounds);
-  throw std::invalid_argument(std::string(key) + " = " + std::to_string(rounds) + ": in rounds it counts rounds and must be whole");
+  throw std::invalid_argument(fmt::format("{} = {:f}: in rounds it counts rounds and must be whole", key, rounds));
 }
 
 // Whether every round has one exchange, and nothing is exchanged before the first.
@@ -97,26 +95,290 @@ class Builder {
   void refuse(fmt::format_string<Parts...> sentence, Parts&&... parts) {
     faults_.refuse(fmt::format(sentence, std::forward<Parts>(parts)...));
   }
-  bool is_doubly_mixing() const {
-    const config::MixingKind mixing = is_.topology.mixing;
-    return resolved_.merge == Weights::doubly && (mixing == config::MixingKind::auto_ || mixing == config::MixingKind::metropolis);
+
+  // The graph, and the links between its clients; whichever says where clients are comes first.
+  void make_world() {
+    const bool is_placed = is_.topology.points == config::PointsKind::channel;
+    faults_.attempt({"topology", "clients.count", is_placed ? "channel" : "topology"}, [&] {
+      graphs_ = make_graphs(is_);
+      made_.graph = whole_of(graphs_);
+    });
+    faults_.attempt({"channel", "clients.count", "clients.classes", "mailbox.deadline", is_placed ? "topology" : "channel"}, [&] {
+      made_.channel = make_channel(is_, places_of(is_), protocol_ == ProtocolKind::rounds);
+      made_.conductor.channel = made_.channel.get();
+    });
+    faults_.attempt({"topology", "channel"}, [&] { check_links(is_.channel, made_.channel.get(), made_.graph); });
+    const bool is_one_step = is_.topology.kind == config::TopologyKind::one_peer_exponential && graphs_.size() == 1;
+    faults_.attempt({"topology", "clients.count"}, [&] {
+      if (!is_one_step) require_connected(made_.graph);
+    });
+    made_.centre = ClientId{static_cast<std::uint32_t>(is_.protocol.center)};
   }
-  void make_world();
-  void make_timers();
-  void set_plans();
-  void set_weights();
-  void set_changing_weights();
-  void set_chances();
-  void set_fading();
-  void set_air();
-  void judge_algorithm();
-  void set_rounds();
-  void judge_rounds();
-  void set_centred();
-  void require_intervals();
-  void require_no_dead_links();
-  void set_churn();
-  void judge_real_time();
+
+  void make_timers() {
+    const config::Clients& clients = is_.clients;
+    const auto count = static_cast<std::size_t>(clients.count);
+    const auto seed = made_.settings.seed = static_cast<std::uint64_t>(is_.seed);
+    faults_.attempt({"clients.compute", "clients.count", "clients.classes"}, [&] {
+      made_.settings.compute = with_class_rates(to_timers(clients.compute, seed, 0, count), clients, seed, false);
+    });
+    faults_.attempt({"clients.transmit", "clients.count", "clients.classes"}, [&] {
+      made_.settings.transmit = with_class_rates(to_timers(clients.transmit, seed, 2, count), clients, seed, true);
+    });
+    made_.settings.transmit_per_link = clients.transmit.per_link;
+  }
+
+  void set_plans() {
+    ClientSettings& settings = made_.settings;
+    settings.limits = to_limits(is_.mailbox);
+    settings.needs = resolved_.needs;
+    settings.needs.fixes_model_at_start |= is_.algorithm.snapshot == config::SnapshotAt::at_start;
+    settings.needs.weights_by_batch |= resolved_.merge == Weights::neighbours && is_.algorithm.q == config::WeightKind::batch;
+    settings.needs.acknowledgements |= is_.algorithm.retain_on_loss;
+    settings.may_duplicate = is_.channel.duplicate > 0;
+    settings.shares_out_weights = resolved_.merge == Weights::neighbours;
+    ConductorSettings& conductor = made_.conductor;
+    conductor.acknowledges = settings.needs.acknowledgements;
+    conductor.seed = settings.seed;
+    conductor.until = Time{from_seconds(is_.until)};
+    conductor.unification = to_plan(is_.unification);
+    if (is_.mailbox.cap_period) conductor.cap_period = from_seconds(*is_.mailbox.cap_period);
+    conductor.sample_every_events = static_cast<std::uint64_t>(is_.metrics.every_events);
+    conductor.sample_every = from_seconds(is_.metrics.every_seconds);
+    conductor.sampled_clients = static_cast<std::uint32_t>(is_.metrics.clients);
+    faults_.attempt({"unification", "channel.kind"}, [&] {
+      if (is_.unification.period) require_hub(is_);
+    });
+  }
+
+  void judge_algorithm() {
+    if (resolved_.entry && is_.unification.period && !resolved_.entry->may_be_unified)
+      refuse("unification.period: {} must not be unified, because overwriting a model breaks what it conserves", name_);
+    if (!is_.algorithm.retain_on_loss) return;
+    if (protocol_ != ProtocolKind::push)
+      refuse("algorithm.retain_on_loss = true: rounds have no acknowledgements; use protocol.kind = \"push\"");
+    if (!is_.mailbox.deadline)
+      refuse("algorithm.retain_on_loss = true needs mailbox.deadline: that is when a message counts as lost");
+  }
+
+  // The weights of merge and publish steps, from the rules of the file or those the algorithm is made for.
+  void set_weights() {
+    if (graphs_.size() > 1) return set_changing_weights();
+    ClientSettings& settings = made_.settings;
+    const Graph& graph = made_.graph;
+    if (resolved_.merge != Weights::none && !(resolved_.merge == Weights::neighbours && settings.needs.weights_by_batch))
+      settings.merge_weights = {weights_of(graph, graph, is_, resolved_, false)};
+    if (resolved_.share != Weights::none) settings.share_weights = {weights_of(graph, graph, is_, resolved_, true)};
+  }
+
+  // A row of weights for every graph of the sequence; a client without links in a graph keeps its model meanwhile.
+  void set_changing_weights() {
+    const bool in_rounds = protocol_ == ProtocolKind::rounds;
+    ClientSettings& settings = made_.settings;
+    if (!in_rounds && protocol_ != ProtocolKind::push)
+      return refuse("topology.change: {} needs a graph that stays; \"push\" and \"rounds\" do not", kind_);
+    if (in_rounds && follows_wanderers(is_.topology))
+      return refuse(
+          "topology.points = \"channel\" with topology.change = \"redraw\": clients move by the clock, rounds do not; "
+          "use protocol.kind = \"push\"");
+    const double every = is_.topology.change_every;
+    const std::uint64_t repeats = in_rounds ? whole_rounds(every, "topology.change_every") : 1;
+    const std::size_t links = made_.graph.links();
+    constexpr std::size_t most = std::size_t{1} << 27;
+    if (graphs_.size() * repeats > most / std::max<std::size_t>(links, 1))
+      throw std::invalid_argument(fmt::format("{} graphs of {} links are more than memory should hold; lower topology.graphs",
+                                              graphs_.size() * repeats, links));
+    if (!in_rounds) settings.change_every = from_seconds(every);
+    settings.weighs_as_sent = resolved_.merge == Weights::none || resolved_.merge == Weights::neighbours;
+    for (const Graph& part : graphs_) {
+      const auto add = [&](std::vector<std::vector<double>>& all, bool is_share) {
+        all.insert(all.end(), repeats, weights_of(part, made_.graph, is_, resolved_, is_share));
+      };
+      add(settings.merge_weights, false);
+      if (resolved_.share != Weights::none) add(settings.share_weights, true);
+    }
+  }
+
+  void set_chances() {
+    const Graph& graph = made_.graph;
+    ClientSettings& settings = made_.settings;
+    constexpr double least = 0.01;  // drawn chances below it are clipped: their inverse is a delay
+    if (is_.protocol.compute_chance) {
+      const PerClient chance(*is_.protocol.compute_chance, settings.seed, 8);
+      for (std::uint32_t i = 0; i < graph.clients(); ++i)
+        settings.chances.computes.push_back(std::clamp(chance.of({i}), least, 1.0));
+    }
+    if (is_.protocol.link_chance) {
+      const Law law = law_of(*is_.protocol.link_chance);
+      for (LinkIndex link = 0; link < graph.links(); ++link) {
+        const Edge ends = graph.ends_of(link);
+        Stream stream(settings.seed, ends.source, Purpose::rate, 16 + ends.target.value);
+        settings.chances.links.push_back(std::clamp(sample(law, stream, ends.source), least, 1.0));
+      }
+    }
+    const Needs& needs = settings.needs;
+    const Every& every = needs.asks_every;
+    const std::size_t listed = every.list.size();
+    if (listed > 1 && listed != graph.clients())
+      throw std::invalid_argument(fmt::format("the algorithm lists {} periods for {} clients", listed, graph.clients()));
+    for (std::uint32_t i = 0; i < graph.clients() && (every.high > 1 || listed > 0); ++i) {
+      Stream stream(settings.seed, ClientId{i}, Purpose::neighbours, 2);
+      const auto drawn = static_cast<std::uint32_t>(stream.below(every.high - every.low + 1));
+      settings.absorb_every.push_back(listed == 0 ? every.low + drawn : every.list[listed > 1 ? i : 0]);
+    }
+    Fanout fanout = needs.fanout;
+    if (protocol_ != ProtocolKind::rounds) fanout.chosen_by_receiver = false;
+    settings.links =
+        LinkChoice(graph, settings.seed, fanout, fanout.chosen_by_receiver ? settings.absorb_every : std::vector<std::uint32_t>{},
+                   needs.sporadic.links ? settings.chances.links : std::vector<double>{});
+    if (settings.transmit_per_link && !settings.links.is_all())
+      refuse("clients.transmit.per_link: every link has its own ticks, so none can be chosen or left to chance");
+  }
+
+  // Mixing weights of the links that are up, block by block. Where an algorithm has no such weights messages are lost
+  // instead.
+  void set_fading() {
+    const config::ChannelKind kind = is_.channel.kind;
+    const bool is_on_air = kind == config::ChannelKind::aircomp;
+    if (!is_on_air && kind != config::ChannelKind::rayleigh_threshold) return;
+    const config::MixingKind mixing = is_.topology.mixing;
+    const bool mixes =
+        resolved_.merge == Weights::doubly && (mixing == config::MixingKind::auto_ || mixing == config::MixingKind::metropolis);
+    if (!mixes && protocol_ == ProtocolKind::rounds && is_.protocol.missing == config::MissingRule::wait)
+      refuse("protocol.missing = \"wait\" waits for ever on a link that is down for its round; use \"drop\"");
+    ClientSettings& settings = made_.settings;
+    if (mixes && settings.merge_weights.size() > 1)
+      return refuse("channel.kind = \"{}\": its links come and go, so topology.change and topology.cycle must not", word_of(kind));
+    if (mixes) {
+      made_.fading = std::make_unique<FadingLinks>(made_.graph, fading_of(is_));
+      settings.fading = made_.fading.get();
+      settings.weighs_as_sent = true;
+      if (protocol_ != ProtocolKind::rounds) settings.change_every = from_seconds(is_.channel.coherence);
+    }
+    if (is_on_air) set_air();
+  }
+
+  void set_air() {
+    constexpr const char* on_air = "channel.kind = \"aircomp\"";
+    if (protocol_ != ProtocolKind::rounds) return refuse("{} has slots for rounds: use protocol.kind = \"rounds\"", on_air);
+    const bool sends_models = resolved_.entry && !resolved_.entry->message_bytes && made_.fading;
+    if (is_.unification.period && is_.unification.via == config::UnifyVia::transport)
+      refuse("{} has no slots for unification.via = \"transport\"; use \"ideal\"", on_air);
+    if (!sends_models || !exchanges_once(made_.settings.needs.program))
+      return refuse("{} adds models up with metropolis weights, once a round: {} does not; dpsgd, decefl and async_dsgd do", on_air,
+                    name_);
+    const Air::Settings power{is_.channel.power_cap, is_.channel.noise, from_seconds(is_.channel.slot), made_.settings.seed};
+    made_.air = std::make_unique<Air>(*made_.fading, power);
+    made_.channel = std::make_unique<AirChannel>(*made_.air, made_.fading->fading());
+    made_.conductor.channel = made_.channel.get();
+  }
+
+  void require_no_dead_links() {
+    for (const config::Link& link : is_.channel.links)
+      if (link.loss.value_or(is_.channel.loss) >= 1)
+        return refuse("protocol.missing = \"wait\" waits for ever on a link with loss 1");
+  }
+
+  void require_intervals() {
+    faults_.attempt({"clients.compute", "clients.classes", "protocol.kind", "algorithm.name"}, [&] {
+      const TimerLaw& law = made_.settings.compute.front();
+      if (!law.ticks_by_itself() || law.kind == TimerLaw::Kind::table)
+        refuse("clients.compute: {} needs a law of intervals: poisson, fixed, shifted_exp, gamma or lognormal", kind_);
+    });
+  }
+
+  // What only some protocols can do, and what they need: without a deadline a lost message would never be given up.
+  void set_centred() {
+    made_.server.centre = made_.gather.settings.first_leader = made_.centre;
+    made_.server.share = is_.protocol.selected;
+    made_.conductor.retransmits = !is_.mailbox.deadline;
+    if (protocol_ == ProtocolKind::server) require_intervals();
+    faults_.attempt({"algorithm.name", "protocol.kind"}, [&] {
+      if (made_.conductor.retransmits && !faults_.has("channel") && !faults_.has("mailbox.deadline")) require_no_dead_links();
+      if (is_.mailbox.cap) refuse("mailbox.cap: {} has no reception cap", kind_);
+      if (is_.unification.period) refuse("unification.period: {} is not unified", kind_);
+    });
+  }
+
+  // In rounds a period counts rounds: one round stands for one second of its paper.
+  void set_rounds() {
+    const config::Protocol& protocol = is_.protocol;
+    ConductorSettings& conductor = made_.conductor;
+    RoundBoard& board = made_.board;
+    conductor.cumulated_delay = &board.delay;
+    board.send_probability = protocol.send_probability;
+    faults_.attempt({"unification.period", "algorithm.name", "protocol.kind"},
+                    [&] { board.unify_every = whole_rounds(is_.unification.period, "unification.period"); });
+    faults_.attempt({"mailbox.cap_period", "algorithm.name", "protocol.kind"},
+                    [&] { board.refill_every = whole_rounds(is_.mailbox.cap_period, "mailbox.cap_period"); });
+    if (protocol.compute_phase) board.jobs.phase = from_seconds(*protocol.compute_phase);
+    board.jobs.carries_on = protocol.late_work == config::LateWork::carry_on;
+    board.unification = &conductor.unification;
+    if (protocol.missing == config::MissingRule::drop) board.patience = made_.settings.limits.deadline;
+    board.ask_after = from_seconds(std::clamp(0.25 * is_.time_scale, 1e-3, 1e6));  // a quarter of a real second
+    conductor.refuses_at_close = true;
+    conductor.retransmits = protocol.missing == config::MissingRule::wait;
+    conductor.loses_both_ways = protocol.missing == config::MissingRule::symmetric_drop;
+    conductor.unification.period = {};
+    conductor.cap_period = {};
+    require_intervals();
+    faults_.attempt({"algorithm.name", "protocol", "mailbox", "channel", "topology"}, [&] { judge_rounds(); });
+    if (board.unify_every > 0 || board.refill_every > 0)
+      notes_ << "in rounds unification.period and mailbox.cap_period count rounds: every " << board.unify_every << " and "
+             << board.refill_every << " (0: never)\n";
+  }
+
+  void judge_rounds() {
+    const ConductorSettings& conductor = made_.conductor;
+    const ClientSettings& settings = made_.settings;
+    if (conductor.retransmits) require_no_dead_links();
+    if (conductor.loses_both_ways && (is_.mailbox.deadline || is_.mailbox.cap))
+      refuse("protocol.missing = \"symmetric_drop\" goes by what the links lose: leave out mailbox.deadline and mailbox.cap");
+    if (made_.board.jobs.is_in_force() && resolved_.entry && !resolved_.entry->may_begin)
+      refuse("protocol.compute_phase: {} cannot go on with a computation that began in an earlier round", name_);
+    const bool is_exact = resolved_.entry && !resolved_.entry->allows_missing;
+    if (is_exact && (!made_.misses_nothing() || settings.merge_weights.size() > 1 || settings.fading))
+      refuse(
+          "{} is exact only where no message is missing and the graph stays: use protocol.missing = \"wait\", and no "
+          "mailbox.deadline, mailbox.cap, protocol.send_probability, topology.cycle or links that fade",
+          name_);
+  }
+
+  void set_churn() {
+    faults_.attempt({"churn", "clients.count", "until"}, [&] { made_.churn = make_churn_plan(is_); });
+    if (made_.churn.is_empty() && !faults_.has("churn")) return;
+    ConductorSettings& conductor = made_.conductor;
+    faults_.attempt({"protocol.kind", "algorithm.name", "mailbox.deadline"}, [&] {
+      if (protocol_ != ProtocolKind::push && protocol_ != ProtocolKind::pull)
+        refuse("churn: {} holds everybody together; use \"push\" or \"pull\"", kind_);
+      if (protocol_ == ProtocolKind::pull && conductor.retransmits)
+        refuse("churn: {} needs mailbox.deadline, because who has gone answers nobody", kind_);
+    });
+    conductor.churn = &made_.churn;
+    conductor.passes_mass_on = !made_.settings.share_weights.empty() || made_.settings.needs.in_order;
+    conductor.may_adopt = !resolved_.entry || resolved_.entry->may_be_unified;
+    if (!conductor.may_adopt)
+      notes_ << "churn: who joins begins with its own first model, because that of \"" << is_.algorithm.name
+             << "\" must not be overwritten\n";
+  }
+
+  // What needs something that knows of all clients.
+  void judge_real_time() {
+    constexpr const char* in_real_time = "clock = \"wall\": in real time";
+    const bool in_rounds = protocol_ == ProtocolKind::rounds;
+    if (made_.conductor.loses_both_ways)
+      refuse(
+          "{} nobody knows what a link has lost the other way: protocol.missing = \"symmetric_drop\" needs clock = \"virtual\"; "
+          "use \"wait\" or \"drop\"",
+          in_real_time);
+    if (in_rounds && is_.channel.kind == config::ChannelKind::aircomp)
+      refuse("{} nobody sends in the same slot as the others: channel.kind = \"aircomp\" needs clock = \"virtual\"", in_real_time);
+    const bool waits = protocol_ != ProtocolKind::push && !in_rounds;
+    if (waits && !is_.mailbox.deadline && !is_.roster.empty())
+      refuse("mailbox.deadline: {} needs it in real time on several hosts, which may lose a message for good", kind_);
+    if (is_.metrics.stationarity && !is_.roster.empty())
+      refuse("metrics.stationarity: over several hosts it is measured in virtual time only");
+  }
 
   Timing& made_;
   const Experiment& is_;
@@ -127,287 +389,6 @@ class Builder {
   std::ostream& notes_;
   std::vector<Graph> graphs_;
 };
-
-// The graph, and the links between its clients; whichever says where clients are comes first.
-void Builder::make_world() {
-  const bool is_placed = is_.topology.points == config::PointsKind::channel;
-  faults_.attempt({"topology", "clients.count", is_placed ? "channel" : "topology"}, [&] {
-    graphs_ = make_graphs(is_);
-    made_.graph = whole_of(graphs_);
-  });
-  faults_.attempt({"channel", "clients.count", "clients.classes", "mailbox.deadline", is_placed ? "topology" : "channel"}, [&] {
-    made_.channel = make_channel(is_, places_of(is_), protocol_ == ProtocolKind::rounds);
-    made_.conductor.channel = made_.channel.get();
-  });
-  faults_.attempt({"topology", "channel"}, [&] { check_links(is_.channel, made_.channel.get(), made_.graph); });
-  const bool is_one_step = is_.topology.kind == config::TopologyKind::one_peer_exponential && graphs_.size() == 1;
-  faults_.attempt({"topology", "clients.count"}, [&] {
-    if (!is_one_step) require_connected(made_.graph);
-  });
-  made_.centre = ClientId{static_cast<std::uint32_t>(is_.protocol.center)};
-}
-
-void Builder::make_timers() {
-  const config::Clients& clients = is_.clients;
-  const auto count = static_cast<std::size_t>(clients.count);
-  const auto seed = made_.settings.seed = static_cast<std::uint64_t>(is_.seed);
-  faults_.attempt({"clients.compute", "clients.count", "clients.classes"}, [&] {
-    made_.settings.compute = with_class_rates(to_timers(clients.compute, seed, 0, count), clients, seed, false);
-  });
-  faults_.attempt({"clients.transmit", "clients.count", "clients.classes"}, [&] {
-    made_.settings.transmit = with_class_rates(to_timers(clients.transmit, seed, 2, count), clients, seed, true);
-  });
-  made_.settings.transmit_per_link = clients.transmit.per_link;
-}
-
-void Builder::set_plans() {
-  ClientSettings& settings = made_.settings;
-  settings.limits = to_limits(is_.mailbox);
-  settings.needs = resolved_.needs;
-  settings.needs.fixes_model_at_start |= is_.algorithm.snapshot == config::SnapshotAt::at_start;
-  settings.needs.weights_by_batch |= resolved_.merge == Weights::neighbours && is_.algorithm.q == config::WeightKind::batch;
-  settings.needs.acknowledgements |= is_.algorithm.retain_on_loss;
-  settings.may_duplicate = is_.channel.duplicate > 0;
-  settings.shares_out_weights = resolved_.merge == Weights::neighbours;
-  ConductorSettings& conductor = made_.conductor;
-  conductor.acknowledges = settings.needs.acknowledgements;
-  conductor.seed = settings.seed;
-  conductor.until = Time{from_seconds(is_.until)};
-  conductor.unification = to_plan(is_.unification);
-  if (is_.mailbox.cap_period) conductor.cap_period = from_seconds(*is_.mailbox.cap_period);
-  conductor.sample_every_events = static_cast<std::uint64_t>(is_.metrics.every_events);
-  conductor.sample_every = from_seconds(is_.metrics.every_seconds);
-  conductor.sampled_clients = static_cast<std::uint32_t>(is_.metrics.clients);
-  faults_.attempt({"unification", "channel.kind"}, [&] {
-    if (is_.unification.period) require_hub(is_);
-  });
-}
-
-void Builder::judge_algorithm() {
-  if (resolved_.entry && is_.unification.period && !resolved_.entry->may_be_unified)
-    refuse("unification.period: {} must not be unified, because overwriting a model breaks what it conserves", name_);
-  if (!is_.algorithm.retain_on_loss) return;
-  if (protocol_ != ProtocolKind::push)
-    refuse("algorithm.retain_on_loss = true: rounds have no acknowledgements; use protocol.kind = \"push\"");
-  if (!is_.mailbox.deadline)
-    refuse("algorithm.retain_on_loss = true needs mailbox.deadline: that is when a message counts as lost");
-}
-
-// The weights of merge and publish steps, from the rules of the file or those the algorithm is made for.
-void Builder::set_weights() {
-  if (graphs_.size() > 1) return set_changing_weights();
-  ClientSettings& settings = made_.settings;
-  const Graph& graph = made_.graph;
-  if (resolved_.merge != Weights::none && !(resolved_.merge == Weights::neighbours && settings.needs.weights_by_batch))
-    settings.merge_weights = {weights_of(graph, graph, is_, resolved_, false)};
-  if (resolved_.share != Weights::none) settings.share_weights = {weights_of(graph, graph, is_, resolved_, true)};
-}
-
-// A row of weights for every graph of the sequence; a client without links in a graph keeps its model meanwhile.
-void Builder::set_changing_weights() {
-  const bool in_rounds = protocol_ == ProtocolKind::rounds;
-  ClientSettings& settings = made_.settings;
-  if (!in_rounds && protocol_ != ProtocolKind::push)
-    return refuse("topology.change: {} needs a graph that stays; \"push\" and \"rounds\" do not", kind_);
-  if (in_rounds && follows_wanderers(is_.topology))
-    return refuse(
-        "topology.points = \"channel\" with topology.change = \"redraw\": clients move by the clock, rounds do not; "
-        "use protocol.kind = \"push\"");
-  const double every = is_.topology.change_every;
-  const std::uint64_t repeats = in_rounds ? whole_rounds(every, "topology.change_every") : 1;
-  const std::size_t links = made_.graph.links();
-  constexpr std::size_t most = std::size_t{1} << 27;
-  if (graphs_.size() * repeats > most / std::max<std::size_t>(links, 1))
-    throw std::invalid_argument(fmt::format("{} graphs of {} links are more than memory should hold; lower topology.graphs",
-                                            graphs_.size() * repeats, links));
-  if (!in_rounds) settings.change_every = from_seconds(every);
-  settings.weighs_as_sent = resolved_.merge == Weights::none || resolved_.merge == Weights::neighbours;
-  for (const Graph& part : graphs_) {
-    const auto add = [&](std::vector<std::vector<double>>& all, bool is_share) {
-      all.insert(all.end(), repeats, weights_of(part, made_.graph, is_, resolved_, is_share));
-    };
-    add(settings.merge_weights, false);
-    if (resolved_.share != Weights::none) add(settings.share_weights, true);
-  }
-}
-
-void Builder::set_chances() {
-  const Graph& graph = made_.graph;
-  ClientSettings& settings = made_.settings;
-  constexpr double least = 0.01;  // drawn chances below it are clipped: their inverse is a delay
-  if (is_.protocol.compute_chance) {
-    const PerClient chance(*is_.protocol.compute_chance, settings.seed, 8);
-    for (std::uint32_t i = 0; i < graph.clients(); ++i) settings.chances.computes.push_back(std::clamp(chance.of({i}), least, 1.0));
-  }
-  if (is_.protocol.link_chance) {
-    const Law law = law_of(*is_.protocol.link_chance);
-    for (LinkIndex link = 0; link < graph.links(); ++link) {
-      const Edge ends = graph.ends_of(link);
-      Stream stream(settings.seed, ends.source, Purpose::rate, 16 + ends.target.value);
-      settings.chances.links.push_back(std::clamp(sample(law, stream, ends.source), least, 1.0));
-    }
-  }
-  const Needs& needs = settings.needs;
-  const Every& every = needs.asks_every;
-  const std::size_t listed = every.list.size();
-  if (listed > 1 && listed != graph.clients())
-    throw std::invalid_argument(fmt::format("the algorithm lists {} periods for {} clients", listed, graph.clients()));
-  for (std::uint32_t i = 0; i < graph.clients() && (every.high > 1 || listed > 0); ++i) {
-    Stream stream(settings.seed, ClientId{i}, Purpose::neighbours, 2);
-    const auto drawn = static_cast<std::uint32_t>(stream.below(every.high - every.low + 1));
-    settings.absorb_every.push_back(listed == 0 ? every.low + drawn : every.list[listed > 1 ? i : 0]);
-  }
-  Fanout fanout = needs.fanout;
-  if (protocol_ != ProtocolKind::rounds) fanout.chosen_by_receiver = false;
-  settings.links =
-      LinkChoice(graph, settings.seed, fanout, fanout.chosen_by_receiver ? settings.absorb_every : std::vector<std::uint32_t>{},
-                 needs.sporadic.links ? settings.chances.links : std::vector<double>{});
-  if (settings.transmit_per_link && !settings.links.is_all())
-    refuse("clients.transmit.per_link: every link has its own ticks, so none can be chosen or left to chance");
-}
-
-// Mixing weights of the links that are up, block by block. Where an algorithm has no such weights messages are lost
-// instead.
-void Builder::set_fading() {
-  const config::ChannelKind kind = is_.channel.kind;
-  const bool is_on_air = kind == config::ChannelKind::aircomp;
-  if (!is_on_air && kind != config::ChannelKind::rayleigh_threshold) return;
-  const bool mixes = is_doubly_mixing();
-  if (!mixes && protocol_ == ProtocolKind::rounds && is_.protocol.missing == config::MissingRule::wait)
-    refuse("protocol.missing = \"wait\" waits for ever on a link that is down for its round; use \"drop\"");
-  ClientSettings& settings = made_.settings;
-  if (mixes && settings.merge_weights.size() > 1)
-    return refuse("channel.kind = \"{}\": its links come and go, so topology.change and topology.cycle must not", word_of(kind));
-  if (mixes) {
-    made_.fading = std::make_unique<FadingLinks>(made_.graph, fading_of(is_));
-    settings.fading = made_.fading.get();
-    settings.weighs_as_sent = true;
-    if (protocol_ != ProtocolKind::rounds) settings.change_every = from_seconds(is_.channel.coherence);
-  }
-  if (is_on_air) set_air();
-}
-
-void Builder::set_air() {
-  constexpr const char* on_air = "channel.kind = \"aircomp\"";
-  if (protocol_ != ProtocolKind::rounds) return refuse("{} has slots for rounds: use protocol.kind = \"rounds\"", on_air);
-  const bool sends_models = resolved_.entry && !resolved_.entry->message_bytes && made_.fading;
-  if (is_.unification.period && is_.unification.via == config::UnifyVia::transport)
-    refuse("{} has no slots for unification.via = \"transport\"; use \"ideal\"", on_air);
-  if (!sends_models || !exchanges_once(made_.settings.needs.program))
-    return refuse("{} adds models up with metropolis weights, once a round: {} does not; dpsgd, decefl and async_dsgd do", on_air,
-                  name_);
-  const Air::Settings power{is_.channel.power_cap, is_.channel.noise, from_seconds(is_.channel.slot), made_.settings.seed};
-  made_.air = std::make_unique<Air>(*made_.fading, power);
-  made_.channel = std::make_unique<AirChannel>(*made_.air, made_.fading->fading());
-  made_.conductor.channel = made_.channel.get();
-}
-
-void Builder::require_no_dead_links() {
-  for (const config::Link& link : is_.channel.links)
-    if (link.loss.value_or(is_.channel.loss) >= 1)
-      return refuse("protocol.missing = \"wait\" waits for ever on a link with loss 1");
-}
-
-void Builder::require_intervals() {
-  faults_.attempt({"clients.compute", "clients.classes", "protocol.kind", "algorithm.name"}, [&] {
-    const TimerLaw& law = made_.settings.compute.front();
-    if (!law.ticks_by_itself() || law.kind == TimerLaw::Kind::table)
-      refuse("clients.compute: {} needs a law of intervals: poisson, fixed, shifted_exp, gamma or lognormal", kind_);
-  });
-}
-
-// What only some protocols can do, and what they need: without a deadline a lost message would never be given up.
-void Builder::set_centred() {
-  made_.server.centre = made_.gather.settings.first_leader = made_.centre;
-  made_.server.share = is_.protocol.selected;
-  made_.conductor.retransmits = !is_.mailbox.deadline;
-  if (protocol_ == ProtocolKind::server) require_intervals();
-  faults_.attempt({"algorithm.name", "protocol.kind"}, [&] {
-    if (made_.conductor.retransmits && !faults_.has("channel") && !faults_.has("mailbox.deadline")) require_no_dead_links();
-    if (is_.mailbox.cap) refuse("mailbox.cap: {} has no reception cap", kind_);
-    if (is_.unification.period) refuse("unification.period: {} is not unified", kind_);
-  });
-}
-
-// In rounds a period counts rounds: one round stands for one second of its paper.
-void Builder::set_rounds() {
-  const config::Protocol& protocol = is_.protocol;
-  ConductorSettings& conductor = made_.conductor;
-  RoundBoard& board = made_.board;
-  conductor.cumulated_delay = &board.delay;
-  board.send_probability = protocol.send_probability;
-  faults_.attempt({"unification.period", "algorithm.name", "protocol.kind"},
-                  [&] { board.unify_every = whole_rounds(is_.unification.period, "unification.period"); });
-  faults_.attempt({"mailbox.cap_period", "algorithm.name", "protocol.kind"},
-                  [&] { board.refill_every = whole_rounds(is_.mailbox.cap_period, "mailbox.cap_period"); });
-  if (protocol.compute_phase) board.jobs.phase = from_seconds(*protocol.compute_phase);
-  board.jobs.carries_on = protocol.late_work == config::LateWork::carry_on;
-  board.unification = &conductor.unification;
-  if (protocol.missing == config::MissingRule::drop) board.patience = made_.settings.limits.deadline;
-  board.ask_after = from_seconds(std::clamp(0.25 * is_.time_scale, 1e-3, 1e6));  // a quarter of a real second
-  conductor.refuses_at_close = true;
-  conductor.retransmits = protocol.missing == config::MissingRule::wait;
-  conductor.loses_both_ways = protocol.missing == config::MissingRule::symmetric_drop;
-  conductor.unification.period = {};
-  conductor.cap_period = {};
-  require_intervals();
-  faults_.attempt({"algorithm.name", "protocol", "mailbox", "channel", "topology"}, [&] { judge_rounds(); });
-  if (board.unify_every > 0 || board.refill_every > 0)
-    notes_ << "in rounds unification.period and mailbox.cap_period count rounds: every " << board.unify_every << " and "
-           << board.refill_every << " (0: never)\n";
-}
-
-void Builder::judge_rounds() {
-  const ConductorSettings& conductor = made_.conductor;
-  const ClientSettings& settings = made_.settings;
-  if (conductor.retransmits) require_no_dead_links();
-  if (conductor.loses_both_ways && (is_.mailbox.deadline || is_.mailbox.cap))
-    refuse("protocol.missing = \"symmetric_drop\" goes by what the links lose: leave out mailbox.deadline and mailbox.cap");
-  if (made_.board.jobs.is_in_force() && resolved_.entry && !resolved_.entry->may_begin)
-    refuse("protocol.compute_phase: {} cannot go on with a computation that began in an earlier round", name_);
-  const bool is_exact = resolved_.entry && !resolved_.entry->allows_missing;
-  if (is_exact && (!made_.misses_nothing() || settings.merge_weights.size() > 1 || settings.fading))
-    refuse(
-        "{} is exact only where no message is missing and the graph stays: use protocol.missing = \"wait\", and no "
-        "mailbox.deadline, mailbox.cap, protocol.send_probability, topology.cycle or links that fade",
-        name_);
-}
-
-void Builder::set_churn() {
-  faults_.attempt({"churn", "clients.count", "until"}, [&] { made_.churn = make_churn_plan(is_); });
-  if (made_.churn.is_empty() && !faults_.has("churn")) return;
-  ConductorSettings& conductor = made_.conductor;
-  faults_.attempt({"protocol.kind", "algorithm.name", "mailbox.deadline"}, [&] {
-    if (protocol_ != ProtocolKind::push && protocol_ != ProtocolKind::pull)
-      refuse("churn: {} holds everybody together; use \"push\" or \"pull\"", kind_);
-    if (protocol_ == ProtocolKind::pull && conductor.retransmits)
-      refuse("churn: {} needs mailbox.deadline, because who has gone answers nobody", kind_);
-  });
-  conductor.churn = &made_.churn;
-  conductor.passes_mass_on = !made_.settings.share_weights.empty() || made_.settings.needs.in_order;
-  conductor.may_adopt = !resolved_.entry || resolved_.entry->may_be_unified;
-  if (!conductor.may_adopt)
-    notes_ << "churn: who joins begins with its own first model, because that of \"" << is_.algorithm.name
-           << "\" must not be overwritten\n";
-}
-
-// What needs something that knows of all clients.
-void Builder::judge_real_time() {
-  constexpr const char* in_real_time = "clock = \"wall\": in real time";
-  const bool in_rounds = protocol_ == ProtocolKind::rounds;
-  if (made_.conductor.loses_both_ways)
-    refuse(
-        "{} nobody knows what a link has lost the other way: protocol.missing = \"symmetric_drop\" needs clock = \"virtual\"; "
-        "use \"wait\" or \"drop\"",
-        in_real_time);
-  if (in_rounds && is_.channel.kind == config::ChannelKind::aircomp)
-    refuse("{} nobody sends in the same slot as the others: channel.kind = \"aircomp\" needs clock = \"virtual\"", in_real_time);
-  const bool waits = protocol_ != ProtocolKind::push && !in_rounds;
-  if (waits && !is_.mailbox.deadline && !is_.roster.empty())
-    refuse("mailbox.deadline: {} needs it in real time on several hosts, which may lose a message for good", kind_);
-  if (is_.metrics.stationarity && !is_.roster.empty())
-    refuse("metrics.stationarity: over several hosts it is measured in virtual time only");
-}
 
 }  // namespace
 

@@ -32,6 +32,37 @@ std::size_t edits(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+// Looks for the word here first, then in every table: a key may stand in the wrong place.
+std::string meant_instead(std::string_view name, std::string_view spec) {
+  std::vector<std::string_view> here;
+  for (const Key* key : keys_of(spec)) here.push_back(key->name);
+  if (std::string near = nearest(name, here); !near.empty()) return near;
+  for (const Key& key : all_keys())
+    if (key.name == name && table_at(key.table)) return dotted(key.table, name);
+  return {};
+}
+
+double number_in(const Value& value) {
+  const auto* whole = value.as<std::int64_t>();
+  const auto* real = value.as<double>();
+  return whole ? static_cast<double>(*whole) : real ? *real : std::numeric_limits<double>::quiet_NaN();
+}
+
+// "source and target": what an element needs where nothing is chosen.
+std::string needed_in(std::string_view spec) {
+  std::vector<std::string_view> names;
+  for (const Key* key : keys_of(spec))
+    if (!key->fallback && belongs(spec, *key, {}) == Belongs::yes) names.push_back(key->name);
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+std::optional<std::int64_t> client_count(Table& root) {
+  const Value* count = place_of(root, "clients.count").value;
+  const auto* number = count ? count->as<std::int64_t>() : nullptr;
+  const bool is_usable = number && find_key("clients", "count")->range.contains(static_cast<double>(*number));
+  return is_usable ? std::optional(*number) : std::nullopt;
+}
+
 // The walk over one experiment: the tree, the faults so far, and what lengths are measured with.
 class Checker {
  public:
@@ -39,30 +70,13 @@ class Checker {
       : folder_{folder}, clients_{clients}, faults_{faults} {}
 
   /// `spec` is the path in the table of keys, `path` the one in the file: "law" and "channel.delay".
-  void table(Table& table, std::string_view spec, const std::string& path, int line);
+  void table(Table& table, std::string_view spec, const std::string& path, int line) {
+    for (const Key* known : keys_of(spec)) key(table, *known, spec, path, line);
+    for (const Entry& entry : table.entries)
+      if (!find_key(spec, entry.name)) unknown(entry, spec, path);
+  }
 
  private:
-  void unknown(const Entry& entry, std::string_view spec, const std::string& path);
-  void key(Table& table, const Key& key, std::string_view spec, const std::string& path, int line);
-  void absent(Table& table, const Key& key, const std::string& path, int line);
-  void stranger(const Value& value, const Key& key, std::string_view spec, const Table& table, const std::string& path);
-  void value(Value& value, const Key& key, const std::string& path);
-
-  bool is_number(const Value& value, const Range& range, const std::string& path, std::string_view or_else = {});
-  void integer(const Value& value, const Range& range, const std::string& path, std::string_view or_else = {});
-  void text(const Value& value, const std::string& path, bool may_be_empty);
-  void choice(const Value& value, const Key& key, const std::string& path);
-  void file(Value& value, const std::string& path);
-  void client(const Value& value, const std::string& path);
-  void clients(Value& value, const std::string& path);
-  void edge(Value& value, const std::string& path);
-  void edges(Value& value, const std::string& path, bool may_be_empty);
-  void numbers(Value& value, const Range& range, const std::string& path, bool may_be_empty = false);
-  void ticks(Value& value, const Range& range, const std::string& path);
-  void tables(Value& value, std::string_view spec, const std::string& path);
-  void law(Value& value, const Key& key, const std::string& path);
-  void law_table(Table& law, const Key& key, const std::string& path, int line);
-  void one_per_client(const Value& value, std::string_view what, const std::string& path);
   void wrong(const Value& value, const std::string& path, std::string allowed) {
     add_fault(faults_, value, path, std::move(allowed));
   }
@@ -76,283 +90,247 @@ class Checker {
     for (std::size_t i = 0; i < list->size(); ++i) look((*list)[i], fmt::format("{}[{}]", path, i));
   }
 
+  void key(Table& table, const Key& key, std::string_view spec, const std::string& path, int line) {
+    const Belongs known = belongs(spec, key, table);
+    Value* given = table.find(key.name);
+    const std::string own_path = dotted(path, key.name);
+    if (!given && known == Belongs::yes) return absent(table, key, path, line);
+    if (!given) return;
+    if (known == Belongs::no && &key != find_key(spec, key.name, table)) return;  // another key of this name is meant
+    if (known == Belongs::no) return stranger(*given, key, spec, table, own_path);
+    value(*given, key, own_path);
+  }
+
+  void absent(Table& table, const Key& key, const std::string& path, int line) {
+    if (key.is_optional()) return;
+    const std::string own_path = dotted(path, key.name);
+    if (!key.fallback) return faults_.add(line, own_path, "", "must be set: " + std::string(key.meaning));
+    Value& filled = table.set(key.name, *key.fallback);
+    if (key.type == Type::table) value(filled, key, own_path);
+  }
+
+  void stranger(const Value& value, const Key& key, std::string_view spec, const Table& table, const std::string& path) {
+    const Condition condition = condition_of(key);
+    const Key& selector = *find_key(spec, condition.selector);
+    const Value* given = table.find(condition.selector);
+    const std::string chosen = to_toml(given ? *given : *selector.fallback);
+    add_fault(faults_, value, path,
+              fmt::format("is not a key of {} = {}; it belongs to {}{}", condition.selector, chosen,
+                          condition.is_negated ? "every other than " : "", listed(condition.choices)));
+  }
+
+  void unknown(const Entry& entry, std::string_view spec, const std::string& path) {
+    if (faults_.is_full()) return faults_.add(0, "", "", "");
+    const std::string where = path.empty() ? "the experiment file" : path;
+    add_fault(faults_, entry.value, dotted(path, entry.name), "is not a key of " + where, meant_instead(entry.name, spec));
+  }
+
+  void value(Value& value, const Key& key, const std::string& path) {
+    if (key.is_optional() && value.is_text("none")) return;
+    const std::string_view or_none = key.is_optional() ? ", or \"none\"" : "";
+    switch (key.type) {
+      case Type::boolean:
+        if (!value.as<bool>()) wrong(value, path, "must be true or false");
+        break;
+      case Type::integer:
+        integer(value, key.range, path, or_none);
+        break;
+      case Type::number:
+        is_number(value, key.range, path, or_none);
+        break;
+      case Type::text:
+        text(value, path, false);
+        break;
+      case Type::choice:
+        choice(value, key, path);
+        break;
+      case Type::file:
+        file(value, path);
+        break;
+      case Type::size:
+        if (const auto* bytes = value.as<std::int64_t>();
+            !value.is_text("full") && !value.is_text("off") && (!bytes || !key.range.contains(static_cast<double>(*bytes))))
+          wrong(value, path, "must be \"full\", \"off\" or a number of bytes, at least 1");
+        break;
+      case Type::integers:
+        each(value, path, "whole numbers", true, [&](Value& one, const std::string& at) { integer(one, key.range, at); });
+        break;
+      case Type::texts:
+        each(value, path, "texts", false, [&](Value& one, const std::string& at) { text(one, at, true); });
+        break;
+      case Type::client:
+        client(value, path);
+        break;
+      case Type::clients:
+        clients(value, path);
+        break;
+      case Type::edges:
+        edges(value, path, false);
+        break;
+      case Type::edge_lists:
+        each(value, path, "lists of edges", true, [&](Value& list, const std::string& at) { edges(list, at, true); });
+        break;
+      case Type::matrix:
+        one_per_client(value, "rows", path);
+        each(value, path, "rows", false, [&](Value& row, const std::string& at) {
+          one_per_client(row, "numbers", at);
+          numbers(row, key.range, at);
+        });
+        break;
+      case Type::ticks:
+        ticks(value, key.range, path);
+        break;
+      case Type::tables:
+        tables(value, key.element, path);
+        break;
+      case Type::groups:
+        each(value, path, "lists of clients", false, [&](Value& group, const std::string& at) { clients(group, at); });
+        break;
+      case Type::law:
+      case Type::per_client:
+        law(value, key, path);
+        break;
+      case Type::numbers_or_one:
+        if (!value.as<List>())
+          return void(is_number(value, key.range, path, value.as<std::string>() ? ", or a list with one for each client" : ""));
+        one_per_client(value, "values", path);
+        numbers(value, key.range, path);
+        break;
+      case Type::numbers:
+        numbers(value, key.range, path);
+        break;
+      case Type::table:
+        if (auto* inner = value.as<Table>())
+          table(*inner, *table_at(path), path, value.line);
+        else
+          wrong(value, path, fmt::format("must be a table, such as [{}]", path));
+        break;
+    }
+  }
+
+  bool is_number(const Value& value, const Range& range, const std::string& path, std::string_view or_else = {}) {
+    const double number = number_in(value);
+    if (range.contains(number) && std::isfinite(number)) return true;
+    wrong(value, path, fmt::format("{}{}", std::isfinite(number) ? range.sentence() : "must be a finite number", or_else));
+    return false;
+  }
+
+  void integer(const Value& value, const Range& range, const std::string& path, std::string_view or_else = {}) {
+    const auto* number = value.as<std::int64_t>();
+    if (number && range.contains(static_cast<double>(*number))) return;
+    wrong(value, path, fmt::format("{}{}", number ? range.sentence() : "must be a whole number", or_else));
+  }
+
+  void text(const Value& value, const std::string& path, bool may_be_empty) {
+    if (!value.as<std::string>() || (!may_be_empty && value.is_text(""))) wrong(value, path, "must be a text in quotes");
+  }
+
+  void choice(const Value& value, const Key& key, const std::string& path) {
+    const auto* word = value.as<std::string>();
+    if (word && is_word_of(key.choices, *word)) return;
+    const std::string meant = word ? nearest(*word, words_of(key.choices)) : "";
+    add_fault(faults_, value, path, fmt::format("must be one of {}", listed(key.choices)), meant);
+  }
+
+  void file(Value& value, const std::string& path) {
+    auto* name = value.as<std::string>();
+    if (!name || name->empty() || name->find('\0') != name->npos)
+      return wrong(value, path, "must be the name of a file, in quotes");
+    const auto absolute = (folder_ / *name).lexically_normal();
+    std::error_code error;
+    const auto status = std::filesystem::status(absolute, error);
+    if (!std::filesystem::exists(status))
+      wrong(value, path, fmt::format("there is no file {}", absolute.string()));
+    else if (std::filesystem::is_directory(status))
+      wrong(value, path, "is a folder, not a file");
+    *name = absolute.string();
+  }
+
+  void client(const Value& value, const std::string& path) {
+    Range range{0};
+    if (clients_) range.high = static_cast<double>(*clients_ - 1);
+    const auto* number = value.as<std::int64_t>();
+    if (!number) return wrong(value, path, "must be the number of a client, from 0");
+    if (!range.contains(static_cast<double>(*number)))
+      wrong(value, path, fmt::format("must be a client: {}", range.sentence().substr(8)));
+  }
+
+  void clients(Value& value, const std::string& path) {
+    each(value, path, "clients", false, [&](Value& one, const std::string& at) { client(one, at); });
+  }
+
+  void numbers(Value& value, const Range& range, const std::string& path, bool may_be_empty = false) {
+    each(value, path, may_be_empty ? "seconds" : "numbers", may_be_empty,
+         [&](Value& one, const std::string& at) { is_number(one, range, at); });
+  }
+
+  // What is no list, or is empty, gets its fault from `each`.
+  void one_per_client(const Value& value, std::string_view what, const std::string& path) {
+    const auto* list = value.as<List>();
+    if (!clients_ || !list || list->empty() || list->size() == static_cast<std::size_t>(*clients_)) return;
+    wrong(value, path, fmt::format("has {} {}, must have one for each of the {} clients", list->size(), what, *clients_));
+  }
+
+  void edge(Value& value, const std::string& path) {
+    const auto* ends = value.as<List>();
+    if (!ends || ends->size() != 2) return wrong(value, path, "must be [source, target]");
+    clients(value, path);
+    const auto *source = (*ends)[0].as<std::int64_t>(), *target = (*ends)[1].as<std::int64_t>();
+    if (source && target && *source == *target) wrong(value, path, "must join two different clients");
+  }
+
+  void edges(Value& value, const std::string& path, bool may_be_empty) {
+    each(value, path, "[source, target]", may_be_empty, [&](Value& one, const std::string& at) { edge(one, at); });
+  }
+
+  void ticks(Value& value, const Range& range, const std::string& path) {
+    one_per_client(value, "lists", path);
+    each(value, path, "lists of seconds", false, [&](Value& list, const std::string& at) {
+      numbers(list, range, at, true);
+      if (list.as<List>() && std::ranges::adjacent_find(*list.as<List>(), std::greater{}, number_in) != list.as<List>()->end())
+        wrong(list, at, "must ascend");
+    });
+  }
+
+  void tables(Value& value, std::string_view spec, const std::string& path) {
+    const std::string kind = "tables with " + needed_in(spec);
+    each(value, path, kind, true, [&](Value& element, const std::string& at) {
+      if (auto* inner = element.as<Table>())
+        table(*inner, spec, at, element.line);
+      else
+        wrong(element, at, fmt::format("must be a table with {}", needed_in(spec)));
+    });
+  }
+
+  void law(Value& value, const Key& key, const std::string& path) {
+    const std::string_view or_else = key.is_optional() ? ", a law, or \"none\"" : ", a list or a law";
+    if (auto* inner = value.as<Table>()) return law_table(*inner, key, path, value.line);
+    if (!value.as<List>()) return void(is_number(value, key.range, path, value.as<std::string>() ? or_else : ""));
+    if (key.type == Type::per_client) one_per_client(value, "values", path);
+    numbers(value, key.range, path);
+  }
+
+  void law_table(Table& law, const Key& key, const std::string& path, int line) {
+    table(law, "law", path, line);
+    const auto inside = [&](std::string_view name, const Range& range) {
+      const Value* given = law.find(name);
+      if (given && !faults_.has(dotted(path, name))) is_number(*given, range, dotted(path, name));
+    };
+    inside("value", key.range);
+    for (std::string_view end : {"low", "high", "min"}) inside(end, key.range.closed());
+    const Value *low = law.find("low"), *high = law.find("high");
+    if (low && high && number_in(*high) < number_in(*low)) wrong(*high, dotted(path, "high"), "must be at least low");
+    Value* values = law.find("values");
+    const std::string of_values = dotted(path, "values");
+    if (!values || faults_.has(of_values)) return;
+    if (key.type == Type::per_client) one_per_client(*values, "values", of_values);
+    numbers(*values, key.range, of_values);
+  }
+
   const std::filesystem::path& folder_;
   std::optional<std::int64_t> clients_;  // nothing where the file does not say it properly
   Faults& faults_;
 };
-
-void Checker::table(Table& table, std::string_view spec, const std::string& path, int line) {
-  for (const Key* known : keys_of(spec)) key(table, *known, spec, path, line);
-  for (const Entry& entry : table.entries)
-    if (!find_key(spec, entry.name)) unknown(entry, spec, path);
-}
-
-void Checker::key(Table& table, const Key& key, std::string_view spec, const std::string& path, int line) {
-  const Belongs known = belongs(spec, key, table);
-  Value* given = table.find(key.name);
-  const std::string own_path = dotted(path, key.name);
-  if (!given && known == Belongs::yes) return absent(table, key, path, line);
-  if (!given) return;
-  if (known == Belongs::no && &key != find_key(spec, key.name, table)) return;  // another key of this name is meant
-  if (known == Belongs::no) return stranger(*given, key, spec, table, own_path);
-  value(*given, key, own_path);
-}
-
-void Checker::absent(Table& table, const Key& key, const std::string& path, int line) {
-  if (key.is_optional()) return;
-  const std::string own_path = dotted(path, key.name);
-  if (!key.fallback) return faults_.add(line, own_path, "", "must be set: " + std::string(key.meaning));
-  Value& filled = table.set(key.name, *key.fallback);
-  if (key.type == Type::table) value(filled, key, own_path);
-}
-
-void Checker::stranger(const Value& value, const Key& key, std::string_view spec, const Table& table, const std::string& path) {
-  const Condition condition = condition_of(key);
-  const Key& selector = *find_key(spec, condition.selector);
-  const Value* given = table.find(condition.selector);
-  const std::string chosen = to_toml(given ? *given : *selector.fallback);
-  add_fault(faults_, value, path,
-            fmt::format("is not a key of {} = {}; it belongs to {}{}", condition.selector, chosen,
-                        condition.is_negated ? "every other than " : "", listed(condition.choices)));
-}
-
-// Looks for the word here first, then in every table: a key may stand in the wrong place.
-std::string meant_instead(std::string_view name, std::string_view spec) {
-  std::vector<std::string_view> here;
-  for (const Key* key : keys_of(spec)) here.push_back(key->name);
-  if (std::string near = nearest(name, here); !near.empty()) return near;
-  for (const Key& key : all_keys())
-    if (key.name == name && table_at(key.table)) return dotted(key.table, name);
-  return {};
-}
-
-void Checker::unknown(const Entry& entry, std::string_view spec, const std::string& path) {
-  if (faults_.is_full()) return faults_.add(0, "", "", "");
-  const std::string where = path.empty() ? "the experiment file" : path;
-  add_fault(faults_, entry.value, dotted(path, entry.name), "is not a key of " + where, meant_instead(entry.name, spec));
-}
-
-void Checker::value(Value& value, const Key& key, const std::string& path) {
-  if (key.is_optional() && value.is_text("none")) return;
-  const std::string_view or_none = key.is_optional() ? ", or \"none\"" : "";
-  switch (key.type) {
-    case Type::boolean:
-      if (!value.as<bool>()) wrong(value, path, "must be true or false");
-      break;
-    case Type::integer:
-      integer(value, key.range, path, or_none);
-      break;
-    case Type::number:
-      is_number(value, key.range, path, or_none);
-      break;
-    case Type::text:
-      text(value, path, false);
-      break;
-    case Type::choice:
-      choice(value, key, path);
-      break;
-    case Type::file:
-      file(value, path);
-      break;
-    case Type::size:
-      if (const auto* bytes = value.as<std::int64_t>();
-          !value.is_text("full") && !value.is_text("off") && (!bytes || !key.range.contains(static_cast<double>(*bytes))))
-        wrong(value, path, "must be \"full\", \"off\" or a number of bytes, at least 1");
-      break;
-    case Type::integers:
-      each(value, path, "whole numbers", true, [&](Value& one, const std::string& at) { integer(one, key.range, at); });
-      break;
-    case Type::texts:
-      each(value, path, "texts", false, [&](Value& one, const std::string& at) { text(one, at, true); });
-      break;
-    case Type::client:
-      client(value, path);
-      break;
-    case Type::clients:
-      clients(value, path);
-      break;
-    case Type::edges:
-      edges(value, path, false);
-      break;
-    case Type::edge_lists:
-      each(value, path, "lists of edges", true, [&](Value& list, const std::string& at) { edges(list, at, true); });
-      break;
-    case Type::matrix:
-      one_per_client(value, "rows", path);
-      each(value, path, "rows", false, [&](Value& row, const std::string& at) {
-        one_per_client(row, "numbers", at);
-        numbers(row, key.range, at);
-      });
-      break;
-    case Type::ticks:
-      ticks(value, key.range, path);
-      break;
-    case Type::tables:
-      tables(value, key.element, path);
-      break;
-    case Type::groups:
-      each(value, path, "lists of clients", false, [&](Value& group, const std::string& at) { clients(group, at); });
-      break;
-    case Type::law:
-    case Type::per_client:
-      law(value, key, path);
-      break;
-    case Type::numbers_or_one:
-      if (!value.as<List>())
-        return void(is_number(value, key.range, path, value.as<std::string>() ? ", or a list with one for each client" : ""));
-      one_per_client(value, "values", path);
-      numbers(value, key.range, path);
-      break;
-    case Type::numbers:
-      numbers(value, key.range, path);
-      break;
-    case Type::table:
-      if (auto* inner = value.as<Table>())
-        table(*inner, *table_at(path), path, value.line);
-      else
-        wrong(value, path, fmt::format("must be a table, such as [{}]", path));
-      break;
-  }
-}
-
-double number_in(const Value& value) {
-  const auto* whole = value.as<std::int64_t>();
-  const auto* real = value.as<double>();
-  return whole ? static_cast<double>(*whole) : real ? *real : std::numeric_limits<double>::quiet_NaN();
-}
-
-bool Checker::is_number(const Value& value, const Range& range, const std::string& path, std::string_view or_else) {
-  const double number = number_in(value);
-  if (range.contains(number) && std::isfinite(number)) return true;
-  wrong(value, path, fmt::format("{}{}", std::isfinite(number) ? range.sentence() : "must be a finite number", or_else));
-  return false;
-}
-
-void Checker::integer(const Value& value, const Range& range, const std::string& path, std::string_view or_else) {
-  const auto* number = value.as<std::int64_t>();
-  if (number && range.contains(static_cast<double>(*number))) return;
-  wrong(value, path, fmt::format("{}{}", number ? range.sentence() : "must be a whole number", or_else));
-}
-
-void Checker::text(const Value& value, const std::string& path, bool may_be_empty) {
-  if (!value.as<std::string>() || (!may_be_empty && value.is_text(""))) wrong(value, path, "must be a text in quotes");
-}
-
-void Checker::choice(const Value& value, const Key& key, const std::string& path) {
-  const auto* word = value.as<std::string>();
-  if (word && is_word_of(key.choices, *word)) return;
-  const std::string meant = word ? nearest(*word, words_of(key.choices)) : "";
-  add_fault(faults_, value, path, fmt::format("must be one of {}", listed(key.choices)), meant);
-}
-
-void Checker::file(Value& value, const std::string& path) {
-  auto* name = value.as<std::string>();
-  if (!name || name->empty() || name->find('\0') != name->npos) return wrong(value, path, "must be the name of a file, in quotes");
-  const auto absolute = (folder_ / *name).lexically_normal();
-  std::error_code error;
-  const auto status = std::filesystem::status(absolute, error);
-  if (!std::filesystem::exists(status))
-    wrong(value, path, fmt::format("there is no file {}", absolute.string()));
-  else if (std::filesystem::is_directory(status))
-    wrong(value, path, "is a folder, not a file");
-  *name = absolute.string();
-}
-
-void Checker::client(const Value& value, const std::string& path) {
-  Range range{0};
-  if (clients_) range.high = static_cast<double>(*clients_ - 1);
-  const auto* number = value.as<std::int64_t>();
-  if (!number) return wrong(value, path, "must be the number of a client, from 0");
-  if (!range.contains(static_cast<double>(*number)))
-    wrong(value, path, fmt::format("must be a client: {}", range.sentence().substr(8)));
-}
-
-void Checker::clients(Value& value, const std::string& path) {
-  each(value, path, "clients", false, [&](Value& one, const std::string& at) { client(one, at); });
-}
-
-void Checker::numbers(Value& value, const Range& range, const std::string& path, bool may_be_empty) {
-  each(value, path, may_be_empty ? "seconds" : "numbers", may_be_empty,
-       [&](Value& one, const std::string& at) { is_number(one, range, at); });
-}
-
-// What is no list, or is empty, gets its fault from `each`.
-void Checker::one_per_client(const Value& value, std::string_view what, const std::string& path) {
-  const auto* list = value.as<List>();
-  if (!clients_ || !list || list->empty() || list->size() == static_cast<std::size_t>(*clients_)) return;
-  wrong(value, path, fmt::format("has {} {}, must have one for each of the {} clients", list->size(), what, *clients_));
-}
-
-void Checker::edge(Value& value, const std::string& path) {
-  const auto* ends = value.as<List>();
-  if (!ends || ends->size() != 2) return wrong(value, path, "must be [source, target]");
-  clients(value, path);
-  const auto *source = (*ends)[0].as<std::int64_t>(), *target = (*ends)[1].as<std::int64_t>();
-  if (source && target && *source == *target) wrong(value, path, "must join two different clients");
-}
-
-void Checker::edges(Value& value, const std::string& path, bool may_be_empty) {
-  each(value, path, "[source, target]", may_be_empty, [&](Value& one, const std::string& at) { edge(one, at); });
-}
-
-void Checker::ticks(Value& value, const Range& range, const std::string& path) {
-  one_per_client(value, "lists", path);
-  each(value, path, "lists of seconds", false, [&](Value& list, const std::string& at) {
-    numbers(list, range, at, true);
-    if (list.as<List>() && std::ranges::adjacent_find(*list.as<List>(), std::greater{}, number_in) != list.as<List>()->end())
-      wrong(list, at, "must ascend");
-  });
-}
-
-// "source and target": what an element needs where nothing is chosen.
-std::string needed_in(std::string_view spec) {
-  std::vector<std::string_view> names;
-  for (const Key* key : keys_of(spec))
-    if (!key->fallback && belongs(spec, *key, {}) == Belongs::yes) names.push_back(key->name);
-  return fmt::format("{}", fmt::join(names, " and "));
-}
-
-void Checker::tables(Value& value, std::string_view spec, const std::string& path) {
-  const std::string kind = "tables with " + needed_in(spec);
-  each(value, path, kind, true, [&](Value& element, const std::string& at) {
-    if (auto* inner = element.as<Table>())
-      table(*inner, spec, at, element.line);
-    else
-      wrong(element, at, fmt::format("must be a table with {}", needed_in(spec)));
-  });
-}
-
-void Checker::law(Value& value, const Key& key, const std::string& path) {
-  const std::string_view or_else = key.is_optional() ? ", a law, or \"none\"" : ", a list or a law";
-  if (auto* inner = value.as<Table>()) return law_table(*inner, key, path, value.line);
-  if (!value.as<List>()) return void(is_number(value, key.range, path, value.as<std::string>() ? or_else : ""));
-  if (key.type == Type::per_client) one_per_client(value, "values", path);
-  numbers(value, key.range, path);
-}
-
-void Checker::law_table(Table& law, const Key& key, const std::string& path, int line) {
-  table(law, "law", path, line);
-  const auto inside = [&](std::string_view name, const Range& range) {
-    const Value* given = law.find(name);
-    if (given && !faults_.has(dotted(path, name))) is_number(*given, range, dotted(path, name));
-  };
-  inside("value", key.range);
-  for (std::string_view end : {"low", "high", "min"}) inside(end, key.range.closed());
-  const Value *low = law.find("low"), *high = law.find("high");
-  if (low && high && number_in(*high) < number_in(*low)) wrong(*high, dotted(path, "high"), "must be at least low");
-  Value* values = law.find("values");
-  const std::string of_values = dotted(path, "values");
-  if (!values || faults_.has(of_values)) return;
-  if (key.type == Type::per_client) one_per_client(*values, "values", of_values);
-  numbers(*values, key.range, of_values);
-}
-
-std::optional<std::int64_t> client_count(Table& root) {
-  const Value* count = place_of(root, "clients.count").value;
-  const auto* number = count ? count->as<std::int64_t>() : nullptr;
-  const bool is_usable = number && find_key("clients", "count")->range.contains(static_cast<double>(*number));
-  return is_usable ? std::optional(*number) : std::nullopt;
-}
 
 }  // namespace
 

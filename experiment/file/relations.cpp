@@ -15,17 +15,21 @@ namespace rubato::config {
 
 namespace {
 
+std::string path_of_host(std::size_t number, std::string_view key) { return fmt::format("roster[{}].{}", number, key); }
+
 class Relations {
  public:
   Relations(Experiment& experiment, Table& root, Faults& faults) : is_{experiment}, root_{root}, faults_{faults} {}
 
-  void of_clients() const;
-  void of_classes() const;
-  void of_channel() const;
-  void of_links() const;
-  void of_roster() const;
-  void of_mailbox() const;
-  void of_data() const;
+  void judge() const {
+    of_clients();
+    of_channel();
+    of_links();
+    of_classes();
+    of_roster();
+    of_mailbox();
+    of_data();
+  }
 
  private:
   // Whether the choices in force know these keys, and none has a fault of its own: what has is not judged again.
@@ -39,202 +43,188 @@ class Relations {
   void missing(const std::string& key, std::string_view from, std::string allowed) const {
     faults_.add(line_of(root_, from), key, "", std::move(allowed));
   }
-  void at_most_clients(const std::string& key, std::int64_t number, std::int64_t fewer) const;
-  template <class TextOf, class FaultOf>
-  void texts_of_hosts(std::string_view key, TextOf text_of, FaultOf fault_of, const char* twice) const;
-  void keys_of_hosts() const;
-  void clients_of_hosts() const;
   bool in_real_time() const { return is_.clock == ClockKind::wall_time && may_judge({"clock"}); }
+
+  void at_most_clients(const std::string& key, std::int64_t number, std::int64_t fewer) const {
+    const std::int64_t count = is_.clients.count;
+    if (!may_judge({key, "clients.count"}) || number <= count - fewer) return;
+    wrong(key, fmt::format("must be {} clients.count = {}", fewer ? "less than" : "at most", count));
+  }
+
+  void of_clients() const {
+    const Topology& topology = is_.topology;
+    const std::int64_t count = is_.clients.count, places = topology.rows * topology.columns;
+    if (may_judge({"topology.rows", "topology.columns", "clients.count"}) && places != count)
+      wrong("topology.rows", fmt::format("rows * columns is {}, must be clients.count = {}", places, count));
+    at_most_clients("topology.k", topology.k, 1);
+    at_most_clients("metrics.clients", is_.metrics.clients, 0);
+    const bool has_table = count == 4 || count == 8 || count == 16;
+    if (may_judge({"data.partition.kind"}) && is_.data.partition.kind == PartitionKind::decefl_table3 && !has_table &&
+        !faults_.has("clients.count"))
+      wrong("data.partition.kind", "needs clients.count = 4, 8 or 16");
+  }
+
+  // Classes are told apart, and there are no more than all clients.
+  void of_classes() const {
+    if (!may_judge({"clients.classes"})) return;
+    std::set<std::string> names;
+    double shares = 0;
+    for (std::size_t i = 0; i < is_.clients.classes.size(); ++i) {
+      const DeviceClass& device = is_.clients.classes[i];
+      const std::string path = fmt::format("clients.classes[{}].", i);
+      if (!names.insert(device.name).second) wrong(path + "name", "is the name of two classes");
+      const bool has_capacities = is_.channel.kind == ChannelKind::bandwidth && may_judge({"channel.kind"});
+      if (device.up && !has_capacities) wrong(path + "up", "needs channel.kind = \"bandwidth\"");
+      if (device.down && !has_capacities) wrong(path + "down", "needs channel.kind = \"bandwidth\"");
+      shares += device.share;
+    }
+    if (shares > 1 + 1e-9) wrong("clients.classes", "has shares of more than 1 together");
+  }
+
+  void of_channel() const {
+    const Channel& channel = is_.channel;
+    if (!may_judge({"channel.kind"})) return;
+    if (channel.kind == ChannelKind::ideal && may_judge({"channel.delay"}) && channel.delay.law != LawKind::constant)
+      wrong("channel.delay", "must be one number for kind = \"ideal\"; kind = \"random\" draws from a law");
+    // A client that wanders does so at a speed, and not below it.
+    if (may_judge({"channel.speed_low", "channel.speed_high"})) {
+      if (channel.speed_high < channel.speed_low)
+        wrong("channel.speed_high", "must be at least speed_low");
+      else if (channel.speed_high > 0 && channel.speed_low <= 0)
+        wrong("channel.speed_low", "must be greater than 0: a way at speed 0 never ends");
+    }
+    // In real time it is not known who else transmits, and places would have to be asked for by several threads.
+    if (!in_real_time()) return;
+    if (channel.kind == ChannelKind::bandwidth)
+      wrong("channel.kind", "in real time nobody knows what else is under way: \"bandwidth\" needs clock = \"virtual\"");
+    if (channel.kind != ChannelKind::wireless) return;
+    if (channel.interference != Interferers::none || faults_.has("channel.interference"))
+      wrong("channel.kind", "in real time nobody knows who else transmits: needs interference = \"none\", or clock = \"virtual\"");
+    else if (may_judge({"channel.speed_high"}) && channel.speed_high > 0)
+      wrong("channel.speed_high", "must be 0 with clock = \"wall\"");
+  }
+
+  void of_links() const {
+    if (!may_judge({"channel.links"})) return;
+    const std::vector<Link>& links = is_.channel.links;
+    const bool is_table = is_.channel.kind == ChannelKind::table;
+    if (is_table && links.empty()) wrong("channel.links", "must list every link for kind = \"table\"");
+    std::set<std::pair<std::int64_t, std::int64_t>> seen;
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      const std::string path = fmt::format("channel.links[{}]", i);
+      if (links[i].source == links[i].target)
+        wrong(path, "must join two different clients");
+      else if (!seen.insert({links[i].source, links[i].target}).second)
+        wrong(path, "is the second entry of this link");
+      if (is_table && !links[i].delay) missing(path + ".delay", path, "must be set for kind = \"table\"");
+    }
+  }
+
+  // A text of every host that says it: it must be in order by itself and, if `twice` says what it would be, not another
+  // host's.
+  template <class TextOf, class FaultOf>
+  void texts_of_hosts(std::string_view key, TextOf text_of, FaultOf fault_of, const char* twice) const {
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < is_.roster.size(); ++i) {
+      const std::string path = path_of_host(i, key);
+      const std::optional<std::string> text = text_of(is_.roster[i]);
+      if (!text || !may_judge({path})) continue;
+      const std::string fault = fault_of(*text);
+      const bool is_new = seen.insert(*text).second;
+      if (!fault.empty())
+        wrong(path, fault);
+      else if (!is_new && twice)
+        wrong(path, twice);
+    }
+  }
+
+  // Plain text is for all hosts or for none.
+  void keys_of_hosts() const {
+    const auto is_named = [&](std::size_t i) { return is_.roster[i].public_key || faults_.has(path_of_host(i, "public_key")); };
+    bool any = false;
+    for (std::size_t i = 0; i < is_.roster.size(); ++i) any |= is_named(i);
+    for (std::size_t i = 0; any && i < is_.roster.size(); ++i)
+      if (!is_named(i))
+        missing(path_of_host(i, "public_key"), fmt::format("roster[{}]", i),
+                "must be set: other hosts have one; name those of all, or of none");
+  }
+
+  // Clients are named by every host or by none, each once.
+  void clients_of_hosts() const {
+    const std::int64_t count = is_.clients.count;
+    std::set<std::int64_t> dealt;
+    std::size_t naming = 0;
+    if (!may_judge({"clients.count"})) return;
+    for (std::size_t i = 0; i < is_.roster.size(); ++i) {
+      const std::string path = path_of_host(i, "clients");
+      if (faults_.has(path)) return;
+      if (!is_.roster[i].clients) continue;
+      ++naming;
+      for (std::size_t k = 0; k < is_.roster[i].clients->size(); ++k) {
+        const std::int64_t client = (*is_.roster[i].clients)[k];
+        const Value& value = *place_of(root_, fmt::format("{}[{}]", path, k)).value;
+        if (client >= count)
+          add_fault(faults_, value, path, fmt::format("must be clients, 0 to {}", count - 1));
+        else if (!dealt.insert(client).second)
+          add_fault(faults_, value, path, "is a client of two hosts");
+      }
+      if (faults_.has(path)) return;
+    }
+    const auto left = count - static_cast<std::int64_t>(dealt.size());
+    if (naming == 0) return;
+    if (naming < is_.roster.size())
+      missing("roster", "roster[0]", "names clients of some hosts only; name those of all, or of none");
+    else if (left > 0)
+      missing("roster", "roster[0]", fmt::format("has no host for {} of the {} clients", left, count));
+  }
+
+  // Hosts are told apart by name, address and key.
+  void of_roster() const {
+    const auto any = [](const std::string&) { return ""; };
+    const auto fault_at = [](bool is_bound) {
+      return [=](const std::string& address) { return address_fault(address, is_bound); };
+    };
+    texts_of_hosts(
+        "name", [](const Host& host) { return host.name; }, any, "is the name of two hosts");
+    texts_of_hosts(
+        "address", [](const Host& host) { return host.address; }, fault_at(false), "is the address of two hosts");
+    texts_of_hosts(
+        "bind", [](const Host& host) { return host.bind; }, fault_at(true), nullptr);
+    texts_of_hosts(
+        "public_key", [](const Host& host) { return host.public_key; }, public_key_fault, "is the key of two hosts");
+    keys_of_hosts();
+    clients_of_hosts();
+  }
+
+  void of_mailbox() const {
+    if (faults_.has("mailbox") || faults_.has("unification.period") || !is_.mailbox.cap || is_.mailbox.cap_period) return;
+    is_.mailbox.cap_period = is_.unification.period;
+    if (!is_.mailbox.cap_period)
+      missing("mailbox.cap_period", "mailbox.cap",
+              "must be set: mailbox.cap counts per cap_period, and there is no unification.period");
+  }
+
+  // Data that are made up have one model each; quadratic and least_squares are for nothing else.
+  void of_data() const {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 3> pairs{
+        {{"quadratic", "quadratic"}, {"pame_regression", "least_squares"}, {"pame_logistic", "logistic"}}};
+    if (!may_judge({"data.name", "model.name"})) return;
+    const std::string name = fmt::format("data.name = {}", to_shown({is_.data.name}));
+    const auto made_for = std::ranges::find(pairs, is_.data.name, [](const auto& pair) { return pair.first; });
+    if (made_for != pairs.end() && is_.model.name != made_for->second)
+      wrong("model.name", fmt::format("{} needs the model {}", name, made_for->second));
+    if (made_for == pairs.end() && (is_.model.name == "quadratic" || is_.model.name == "least_squares"))
+      wrong("model.name", fmt::format("{} needs another model: {} has no rows", name, is_.model.name));
+  }
 
   Experiment& is_;
   Table& root_;
   Faults& faults_;
 };
 
-void Relations::at_most_clients(const std::string& key, std::int64_t number, std::int64_t fewer) const {
-  const std::int64_t count = is_.clients.count;
-  if (!may_judge({key, "clients.count"}) || number <= count - fewer) return;
-  wrong(key, fmt::format("must be {} clients.count = {}", fewer ? "less than" : "at most", count));
-}
-
-void Relations::of_clients() const {
-  const Topology& topology = is_.topology;
-  const std::int64_t count = is_.clients.count, places = topology.rows * topology.columns;
-  if (may_judge({"topology.rows", "topology.columns", "clients.count"}) && places != count)
-    wrong("topology.rows", fmt::format("rows * columns is {}, must be clients.count = {}", places, count));
-  at_most_clients("topology.k", topology.k, 1);
-  at_most_clients("metrics.clients", is_.metrics.clients, 0);
-  const bool has_table = count == 4 || count == 8 || count == 16;
-  if (may_judge({"data.partition.kind"}) && is_.data.partition.kind == PartitionKind::decefl_table3 && !has_table &&
-      !faults_.has("clients.count"))
-    wrong("data.partition.kind", "needs clients.count = 4, 8 or 16");
-}
-
-// Classes are told apart, and there are no more than all clients.
-void Relations::of_classes() const {
-  if (!may_judge({"clients.classes"})) return;
-  std::set<std::string> names;
-  double shares = 0;
-  for (std::size_t i = 0; i < is_.clients.classes.size(); ++i) {
-    const DeviceClass& device = is_.clients.classes[i];
-    const std::string path = fmt::format("clients.classes[{}].", i);
-    if (!names.insert(device.name).second) wrong(path + "name", "is the name of two classes");
-    const bool has_capacities = is_.channel.kind == ChannelKind::bandwidth && may_judge({"channel.kind"});
-    if (device.up && !has_capacities) wrong(path + "up", "needs channel.kind = \"bandwidth\"");
-    if (device.down && !has_capacities) wrong(path + "down", "needs channel.kind = \"bandwidth\"");
-    shares += device.share;
-  }
-  if (shares > 1 + 1e-9) wrong("clients.classes", "has shares of more than 1 together");
-}
-
-void Relations::of_channel() const {
-  const Channel& channel = is_.channel;
-  if (!may_judge({"channel.kind"})) return;
-  if (channel.kind == ChannelKind::ideal && may_judge({"channel.delay"}) && channel.delay.law != LawKind::constant)
-    wrong("channel.delay", "must be one number for kind = \"ideal\"; kind = \"random\" draws from a law");
-  // A client that wanders does so at a speed, and not below it.
-  if (may_judge({"channel.speed_low", "channel.speed_high"})) {
-    if (channel.speed_high < channel.speed_low)
-      wrong("channel.speed_high", "must be at least speed_low");
-    else if (channel.speed_high > 0 && channel.speed_low <= 0)
-      wrong("channel.speed_low", "must be greater than 0: a way at speed 0 never ends");
-  }
-  // In real time it is not known who else transmits, and places would have to be asked for by several threads.
-  if (!in_real_time()) return;
-  if (channel.kind == ChannelKind::bandwidth)
-    wrong("channel.kind", "in real time nobody knows what else is under way: \"bandwidth\" needs clock = \"virtual\"");
-  if (channel.kind != ChannelKind::wireless) return;
-  if (channel.interference != Interferers::none || faults_.has("channel.interference"))
-    wrong("channel.kind", "in real time nobody knows who else transmits: needs interference = \"none\", or clock = \"virtual\"");
-  else if (may_judge({"channel.speed_high"}) && channel.speed_high > 0)
-    wrong("channel.speed_high", "must be 0 with clock = \"wall\"");
-}
-
-void Relations::of_links() const {
-  if (!may_judge({"channel.links"})) return;
-  const std::vector<Link>& links = is_.channel.links;
-  const bool is_table = is_.channel.kind == ChannelKind::table;
-  if (is_table && links.empty()) wrong("channel.links", "must list every link for kind = \"table\"");
-  std::set<std::pair<std::int64_t, std::int64_t>> seen;
-  for (std::size_t i = 0; i < links.size(); ++i) {
-    const std::string path = fmt::format("channel.links[{}]", i);
-    if (links[i].source == links[i].target)
-      wrong(path, "must join two different clients");
-    else if (!seen.insert({links[i].source, links[i].target}).second)
-      wrong(path, "is the second entry of this link");
-    if (is_table && !links[i].delay) missing(path + ".delay", path, "must be set for kind = \"table\"");
-  }
-}
-
-std::string path_of_host(std::size_t number, std::string_view key) { return fmt::format("roster[{}].{}", number, key); }
-
-// A text of every host that says it: it must be in order by itself and, if `twice` says what it would be, not another
-// host's.
-template <class TextOf, class FaultOf>
-void Relations::texts_of_hosts(std::string_view key, TextOf text_of, FaultOf fault_of, const char* twice) const {
-  std::set<std::string> seen;
-  for (std::size_t i = 0; i < is_.roster.size(); ++i) {
-    const std::string path = path_of_host(i, key);
-    const std::optional<std::string> text = text_of(is_.roster[i]);
-    if (!text || !may_judge({path})) continue;
-    const std::string fault = fault_of(*text);
-    const bool is_new = seen.insert(*text).second;
-    if (!fault.empty())
-      wrong(path, fault);
-    else if (!is_new && twice)
-      wrong(path, twice);
-  }
-}
-
-// Plain text is for all hosts or for none.
-void Relations::keys_of_hosts() const {
-  const auto is_named = [&](std::size_t i) { return is_.roster[i].public_key || faults_.has(path_of_host(i, "public_key")); };
-  bool any = false;
-  for (std::size_t i = 0; i < is_.roster.size(); ++i) any |= is_named(i);
-  for (std::size_t i = 0; any && i < is_.roster.size(); ++i)
-    if (!is_named(i))
-      missing(path_of_host(i, "public_key"), fmt::format("roster[{}]", i),
-              "must be set: other hosts have one; name those of all, or of none");
-}
-
-// Clients are named by every host or by none, each once.
-void Relations::clients_of_hosts() const {
-  const std::int64_t count = is_.clients.count;
-  std::set<std::int64_t> dealt;
-  std::size_t naming = 0;
-  if (!may_judge({"clients.count"})) return;
-  for (std::size_t i = 0; i < is_.roster.size(); ++i) {
-    const std::string path = path_of_host(i, "clients");
-    if (faults_.has(path)) return;
-    if (!is_.roster[i].clients) continue;
-    ++naming;
-    for (std::size_t k = 0; k < is_.roster[i].clients->size(); ++k) {
-      const std::int64_t client = (*is_.roster[i].clients)[k];
-      const Value& value = *place_of(root_, fmt::format("{}[{}]", path, k)).value;
-      if (client >= count)
-        add_fault(faults_, value, path, fmt::format("must be clients, 0 to {}", count - 1));
-      else if (!dealt.insert(client).second)
-        add_fault(faults_, value, path, "is a client of two hosts");
-    }
-    if (faults_.has(path)) return;
-  }
-  const auto left = count - static_cast<std::int64_t>(dealt.size());
-  if (naming == 0) return;
-  if (naming < is_.roster.size())
-    missing("roster", "roster[0]", "names clients of some hosts only; name those of all, or of none");
-  else if (left > 0)
-    missing("roster", "roster[0]", fmt::format("has no host for {} of the {} clients", left, count));
-}
-
-// Hosts are told apart by name, address and key.
-void Relations::of_roster() const {
-  const auto any = [](const std::string&) { return ""; };
-  const auto fault_at = [](bool is_bound) { return [=](const std::string& address) { return address_fault(address, is_bound); }; };
-  texts_of_hosts(
-      "name", [](const Host& host) { return host.name; }, any, "is the name of two hosts");
-  texts_of_hosts(
-      "address", [](const Host& host) { return host.address; }, fault_at(false), "is the address of two hosts");
-  texts_of_hosts(
-      "bind", [](const Host& host) { return host.bind; }, fault_at(true), nullptr);
-  texts_of_hosts(
-      "public_key", [](const Host& host) { return host.public_key; }, public_key_fault, "is the key of two hosts");
-  keys_of_hosts();
-  clients_of_hosts();
-}
-
-void Relations::of_mailbox() const {
-  if (faults_.has("mailbox") || faults_.has("unification.period") || !is_.mailbox.cap || is_.mailbox.cap_period) return;
-  is_.mailbox.cap_period = is_.unification.period;
-  if (!is_.mailbox.cap_period)
-    missing("mailbox.cap_period", "mailbox.cap",
-            "must be set: mailbox.cap counts per cap_period, and there is no unification.period");
-}
-
-// Data that are made up have one model each; quadratic and least_squares are for nothing else.
-void Relations::of_data() const {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> pairs{
-      {{"quadratic", "quadratic"}, {"pame_regression", "least_squares"}, {"pame_logistic", "logistic"}}};
-  if (!may_judge({"data.name", "model.name"})) return;
-  const std::string name = fmt::format("data.name = {}", to_shown({is_.data.name}));
-  const auto made_for = std::ranges::find(pairs, is_.data.name, [](const auto& pair) { return pair.first; });
-  if (made_for != pairs.end() && is_.model.name != made_for->second)
-    wrong("model.name", fmt::format("{} needs the model {}", name, made_for->second));
-  if (made_for == pairs.end() && (is_.model.name == "quadratic" || is_.model.name == "least_squares"))
-    wrong("model.name", fmt::format("{} needs another model: {} has no rows", name, is_.model.name));
-}
-
 }  // namespace
 
-void check_relations(Experiment& experiment, Table& root, Faults& faults) {
-  const Relations relations(experiment, root, faults);
-  relations.of_clients();
-  relations.of_channel();
-  relations.of_links();
-  relations.of_classes();
-  relations.of_roster();
-  relations.of_mailbox();
-  relations.of_data();
-}
+void check_relations(Experiment& experiment, Table& root, Faults& faults) { Relations(experiment, root, faults).judge(); }
 
 void warn(const Experiment& experiment, std::ostream& notes) {
   const auto& period = experiment.unification.period;
