@@ -10,13 +10,15 @@
 //             theta <- theta + d   only with self_apply
 //   publish   send Delta to every receiver;  Delta <- 0
 //   merge     theta <- theta + sum_j q_j Delta_j      every message counts: they are increments
+//             q_j 2^(-age_j / h) in place of q_j        only with age_half_life = h
 //   adopt     theta <- theta of the hub
 //   reclaim   Delta <- Delta + the increment that nobody acknowledged       only with retain_on_loss
 //
 // Where we differ from the printed algorithm: what has been sent is sent once (DR-4), and the weights of one receiver sum
 // to one over its senders (DR-2). Algorithm 3 never applies a client's own increment to its own model (DR-1): literal by
-// default, and then clients of a ring drift apart between unifications; self_apply mends it. Decisions:
-// docs/references.md#draco-decisions.
+// default, and then clients of a ring drift apart between unifications; self_apply mends it. Weights by age are Rubato's
+// own (DR-16). Decisions: docs/references.md#draco-decisions.
+#include <numbers>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -24,6 +26,7 @@
 #include "algos/algorithm.hpp"
 #include "algos/entries.hpp"
 #include "algos/gossip.hpp"
+#include "runtime/elementary.hpp"
 
 namespace rubato {
 
@@ -34,6 +37,11 @@ struct DracoSettings {
   std::uint64_t local_batches;
   bool accumulates;
   bool applies_own;
+  double age_half_life;  // seconds; 0: every age weighs the same
+
+  double weight_at(Duration age) const {
+    return age_half_life > 0 ? elementary::exp(-std::numbers::ln2 * to_seconds(age) / age_half_life) : 1;
+  }
 };
 
 template <class Real>
@@ -66,7 +74,8 @@ class Draco final : public Algorithm<Real> {
   }
 
   void merge(Work<Real>&, const Step&, std::span<const Received<Real>> window) override {
-    for (const Received<Real>& message : window) theta() += static_cast<Real>(message.weight) * message.common();
+    for (const Received<Real>& message : window)
+      theta() += static_cast<Real>(message.weight * settings_->weight_at(message.age)) * message.common();
   }
 
   void reclaim(Work<Real>& work, const Payload& payload) override {
@@ -117,7 +126,7 @@ DracoSettings read(const AlgorithmOptions& options) {
   if (local_batches < 1)
     throw std::invalid_argument("algorithm.local_batches = " + std::to_string(local_batches) + ": must be at least 1");
   return {StepSize(options, "eta", 0.05), static_cast<std::uint64_t>(local_batches), outbox == "accumulate",
-          options.flag("self_apply", false)};
+          options.flag("self_apply", false), not_negative(options, "age_half_life", 0)};
 }
 
 Needs needs(const AlgorithmOptions&) { return {.send_only_if_computed = true}; }
@@ -156,6 +165,8 @@ constexpr OptionSpec options[] = {
      .choices = "accumulate|latest"},
     {"self_apply", OptionType::flag, "false",
      "a client adds its own increment to its model; without it a ring diverges between unifications"},
+    {"age_half_life", OptionType::number, "0",
+     "seconds after which an increment weighs half as much when it is merged; 0: it weighs the same at any age", 0, 9e9},
 };
 
 }  // namespace
