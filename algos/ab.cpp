@@ -10,22 +10,15 @@
 
 namespace rubato {
 
-namespace {
-
-Needs needs(const AlgorithmOptions&) { return spodgt_needs({}); }
-
-}  // namespace
-
 constinit const CatalogueEntry entries::ab{
     .name = "ab",
     .summary = "gradient tracking on digraphs, all links and gradients in every round: AB, Push-Pull",
     .options = spodgt_step_options,
     .merge = Weights::row,
     .share = Weights::column,
-    .needs = needs,
+    .needs = [](const AlgorithmOptions&) { return spodgt_needs({}); },
     .message_bytes = model_and_mass_bytes,
-    .make_float = make_spodgt<float>,
-    .make_double = make_spodgt<double>,
+    .make = spodgt_maker,
 };
 
 }  // namespace rubato

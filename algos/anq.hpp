@@ -2,6 +2,9 @@
 // (docs/references.md#anq-nids).
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace rubato {
@@ -17,10 +20,18 @@ class Anq {
   static constexpr std::int32_t most_level = 1 << 30;
 
   /// eta > 0, 0 <= omega < 1.
-  Anq(double eta, double omega);
+  Anq(double eta, double omega) : eta_{eta}, omega_{omega}, log_ratio_{std::log1p(omega) - std::log1p(-omega)} {}
 
-  std::int32_t level(double x) const;
-  double value(std::int32_t level) const;
+  std::int32_t level(double x) const {
+    const double size = std::abs(x) / eta_;
+    const double least = omega_ > 0 ? (std::log1p(omega_ * size) + std::log1p(-omega_)) / log_ratio_ : (size - 1) / 2;
+    const double level = std::min(std::ceil(least), static_cast<double>(most_level));
+    return level > 0 ? static_cast<std::int32_t>(std::copysign(level, x)) : 0;
+  }
+  double value(std::int32_t level) const {
+    if (omega_ == 0) return 2 * eta_ * level;
+    return std::copysign(eta_ / omega_ * std::expm1(log_ratio_ * std::abs(level)), level);
+  }
 
  private:
   double eta_;
@@ -37,6 +48,8 @@ constexpr std::int32_t level_of_zigzag(std::uint32_t code) {
 }
 
 /// The length of the Elias gamma code of code + 1.
-std::uint32_t elias_gamma_bits(std::uint32_t code);
+constexpr std::uint32_t elias_gamma_bits(std::uint32_t code) {
+  return 2 * static_cast<std::uint32_t>(std::bit_width(static_cast<std::uint64_t>(code) + 1)) - 1;
+}
 
 }  // namespace rubato

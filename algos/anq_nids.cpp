@@ -41,22 +41,19 @@ struct AnqNidsSettings {
 };
 
 template <class Real>
-class AnqNids final : public LocalModel<Real> {
+class AnqNids final : public LocalModel<Real, AnqNidsSettings> {
+  using Base = LocalModel<Real, AnqNidsSettings>;
+
  public:
-  AnqNids(std::shared_ptr<const AnqNidsSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
-          TensorPool& pool)
-      : LocalModel<Real>(start, pool),
-        settings_{std::move(settings)},
-        client_{client_view.client},
-        chat_{zeros<Real>(static_cast<std::size_t>(start.size()), pool)},
-        heard_{zeros<Real>(static_cast<std::size_t>(start.size()), pool)} {}
+  explicit AnqNids(const Setup<Real, AnqNidsSettings>& setup)
+      : Base(setup), chat_{zeros<Real>(this->count(), setup.pool)}, heard_{zeros<Real>(this->count(), setup.pool)} {}
 
   void compute(Work<Real>& work, const Step& step) override {
-    step_.advance(work, step.index, settings_->eta.at(client_.value, step.index), this->x());
+    step_.advance(work, step.index, this->settings().eta.at(this->client(), step.index), this->x());
   }
 
   Payload publish(Work<Real>& work, const Step&) override {
-    const Anq quantiser = settings_->quantiser(++exchanges_);
+    const Anq quantiser = this->settings().quantiser(++exchanges_);
     levels_ = work.pool.template make<std::uint32_t>(chat_.count());
     std::uint32_t* code = levels_.writable<std::uint32_t>();
     double bits = 0;
@@ -73,7 +70,7 @@ class AnqNids final : public LocalModel<Real> {
   }
 
   void merge(Work<Real>&, const Step&, std::span<const Received<Real>> window) override {
-    const Anq quantiser = settings_->quantiser(std::max<std::uint64_t>(exchanges_, 1));
+    const Anq quantiser = this->settings().quantiser(std::max<std::uint64_t>(exchanges_, 1));
     VectorRef<Real> heard = numbers_of<Real>(heard_);
     double sum = 0;
     for (const Received<Real>& message : window) {
@@ -92,7 +89,7 @@ class AnqNids final : public LocalModel<Real> {
   void round_balance(Probe& probe) const override { step_.show_balance(probe, this->model()); }
 
   void adopt(ConstVectorRef<Real> model) override {
-    LocalModel<Real>::adopt(model);
+    Base::adopt(model);
     step_.restart();
   }
 
@@ -104,7 +101,7 @@ class AnqNids final : public LocalModel<Real> {
   }
 
   void archive(Archive& archive) override {
-    LocalModel<Real>::archive(archive);
+    Base::archive(archive);
     step_.archive(archive, chat_.count());
     archive.fixed(chat_);
     archive.fixed(heard_);
@@ -113,7 +110,7 @@ class AnqNids final : public LocalModel<Real> {
   }
 
   void inspect(Probe& probe) const override {
-    LocalModel<Real>::inspect(probe);
+    Base::inspect(probe);
     show(probe, "chat", numbers_of<Real>(chat_));
     if (!levels_) return;
     std::vector<double> levels(levels_.count());
@@ -124,8 +121,6 @@ class AnqNids final : public LocalModel<Real> {
  private:
   VectorRef<Real> chat() { return numbers_of<Real>(chat_); }
 
-  std::shared_ptr<const AnqNidsSettings> settings_;
-  ClientId client_;
   NidsStep<Real> step_;
   Tensor chat_;
   Tensor heard_;   // sum_j w_ij chat_j
@@ -133,35 +128,16 @@ class AnqNids final : public LocalModel<Real> {
   std::uint64_t exchanges_ = 0;
 };
 
-AnqNidsSettings read(const AlgorithmOptions& options) {
-  const double omega = options.number("q_omega", 0.2);
-  if (!(omega >= 0 && omega < 1)) refuse_option("q_omega", omega, "must be at least 0 and less than 1");
-  return {StepSize(options, "eta", 0.05), positive(options, "q_eta0", 0.2), proper_share(options, "q_decay", 0.95), omega};
-}
-
-Needs needs(const AlgorithmOptions&) {
-  Needs needs;
-  needs.program.round = {Phase{PhaseKind::compute}, Phase{.kind = PhaseKind::exchange, .first = 1}};
-  return needs;
-}
-
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<AnqNids, Real>(read(options));
-}
-
-constexpr OptionSpec options[] = {
-    shared_option::eta,
-    shared_option::step,
-    shared_option::step_offset,
+constexpr OptionSpec own[] = {
     {"q_eta0", OptionType::number, "0.2", "absolute error of the quantiser in the first exchange", 0, 1e9, true},
     {"q_decay", OptionType::number, "0.95", "what it is multiplied by from exchange to exchange", 0, 1, true},
     {"q_omega", OptionType::number, "0.2", "relative error of the quantiser", 0, 1, false, true},
 };
+constexpr auto table = combined(step_options(), own);
 
-}  // namespace
-
-namespace {
+AnqNidsSettings read(const OptionReader& options) {
+  return {StepSize(options), options.number("q_eta0"), options.number("q_decay"), options.number("q_omega")};
+}
 
 double level_bytes(const AlgorithmOptions&, std::size_t numbers, std::size_t) {
   return static_cast<double>(numbers * sizeof(std::uint32_t));
@@ -172,16 +148,14 @@ double level_bytes(const AlgorithmOptions&, std::size_t numbers, std::size_t) {
 constinit const CatalogueEntry entries::anq_nids{
     .name = "anq_nids",
     .summary = "NIDS with quantised messages",
-    .options = options,
-    .runs = only(ProtocolKind::rounds),
-    .usual = ProtocolKind::rounds,
+    .options = table,
+    .runs = {ProtocolKind::rounds},
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .allows_missing = false,
-    .needs = needs,
+    .needs = [](const AlgorithmOptions&) { return Needs{.program = nids_program}; },
     .message_bytes = level_bytes,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = made_by<AnqNids, read, table>,
 };
 
 }  // namespace rubato

@@ -16,9 +16,6 @@
 // equalise divides the step of a client by its chance to be in time, eta_i = eta min_j(1 - nu_j) / (1 - nu_i), so that
 // all go equally far in the mean. The noise is added to the consensus term: what is sent in the AirComp phase is
 // equation 2.3 (C2-3, docs/references.md#asynchronous-dsgd-decisions).
-#include <algorithm>
-#include <utility>
-
 #include "algos/entries.hpp"
 #include "algos/gossip.hpp"
 
@@ -34,60 +31,52 @@ struct AsyncDsgdSettings {
 };
 
 template <class Real>
-class AsyncDsgd final : public Gossip<Real> {
+class AsyncDsgd final : public Gossip<Real, AsyncDsgdSettings> {
+  using Base = Gossip<Real, AsyncDsgdSettings>;
+
  public:
-  AsyncDsgd(std::shared_ptr<const AsyncDsgdSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
-            TensorPool& pool)
-      : Gossip<Real>(start, pool, settings->xi),
-        settings_{std::move(settings)},
-        client_{client_view.client.value},
-        in_rounds_{client_view.in_rounds} {}
+  explicit AsyncDsgd(const Setup<Real, AsyncDsgdSettings>& setup) : Base(setup, setup.settings->xi) {}
 
   void compute(Work<Real>& work, const Step& step) override { this->descend(work, step, eta(step)); }
 
   Payload publish(Work<Real>& work, const Step& step) override {
-    Payload payload = Gossip<Real>::publish(work, step);
-    if (in_rounds_) half_ = payload.common[0];
+    Payload payload = Base::publish(work, step);
+    if (this->in_rounds()) half_ = payload.common[0];
     return payload;
   }
 
   void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
     const typename Scratch<Real>::Frame frame(work.scratch);
-    Gossip<Real>::merge(work, step, window);
-    this->x() += static_cast<Real>(settings_->xi) * work.noise(exchanges_++, this->x().size(), settings_->noise);
+    Base::merge(work, step, window);
+    const AsyncDsgdSettings& settings = this->settings();
+    this->x() += static_cast<Real>(settings.xi) * work.noise(exchanges_++, this->x().size(), settings.noise);
   }
 
   void archive(Archive& archive) override {
-    Gossip<Real>::archive(archive);
+    Base::archive(archive);
     archive(exchanges_);
-    archive.optional(half_, scalar_of<Real>, static_cast<std::size_t>(this->model().size()));
+    archive.optional(half_, scalar_of<Real>, this->count());
   }
 
   void inspect(Probe& probe) const override {
-    Gossip<Real>::inspect(probe);
+    Base::inspect(probe);
     if (half_) show(probe, "half", numbers_of<Real>(half_));
   }
 
  private:
   // A straggler's steps go on with the rounds, not with its own computations.
   double eta(const Step& step) const {
-    return settings_->eta.at(client_, in_rounds_ ? exchanges_ : step.index) * settings_->part.of(client_);
+    const std::uint64_t number = this->in_rounds() ? exchanges_ : step.index;
+    return this->settings().eta.at(this->client(), number) * this->settings().part.of(this->client());
   }
 
-  std::shared_ptr<const AsyncDsgdSettings> settings_;
-  std::size_t client_;
-  bool in_rounds_;
   std::uint64_t exchanges_ = 0;
   Tensor half_;  // the model right before the exchange of this round
 };
 
 // min_j(1 - nu_j) / (1 - nu_i), for steps of so many clients.
 std::vector<double> equalising(std::size_t steps, const std::vector<double>& nu) {
-  double least = 1;
-  for (const double chance : nu) {
-    if (!(chance >= 0 && chance < 1)) refuse_option("nu", chance, "must be at least 0 and less than 1");
-    least = std::min(least, 1 - chance);
-  }
+  const double least = 1 - *std::ranges::max_element(nu);
   if (steps > 1 && nu.size() > 1 && steps != nu.size())
     refuse_option("nu", std::to_string(nu.size()) + " numbers", "must be as many as in eta");
   std::vector<double> parts;
@@ -95,71 +84,57 @@ std::vector<double> equalising(std::size_t steps, const std::vector<double>& nu)
   return parts;
 }
 
-AsyncDsgdSettings read(const AlgorithmOptions& options) {
-  StepSize eta(options, "eta", 0.05);
-  std::vector<double> part{1.0};
-  if (options.flag("equalise", false)) part = equalising(options.numbers("eta", 0.05).size(), options.numbers("nu", 0));
-  return {std::move(eta), std::move(part), proper_share(options, "xi", 1), not_negative(options, "noise", 0)};
-}
-
-Needs asynchronous(const AlgorithmOptions&) { return {.keep = Keep::newest, .fixes_model_at_start = true}; }
-Needs synchronous(const AlgorithmOptions&) { return {.keep = Keep::newest}; }
-
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<AsyncDsgd, Real>(read(options));
-}
-
-constexpr OptionSpec options[] = {
-    shared_option::eta,
-    shared_option::step,
-    shared_option::step_offset,
+constexpr OptionSpec own[] = {
     {"xi", OptionType::number, "1", "consensus step", 0, 1, true},
     {"noise", OptionType::number, "0", "standard deviation of what a consensus step adds to a coordinate", 0, 1e9},
     {"equalise", OptionType::flag, "false", "larger steps for clients that straggle more often"},
     {"nu", OptionType::number, "0", "chance that a client is not done in time, for all or a list", 0, 1, false, true},
 };
+constexpr auto table = combined(step_options(), own);
+
+AsyncDsgdSettings read(const OptionReader& options) {
+  std::vector<double> part{1.0};
+  if (options.flag("equalise")) part = equalising(options.numbers("eta").size(), options.numbers("nu"));
+  return {StepSize(options), std::move(part), options.number("xi"), options.number("noise")};
+}
+
+Needs synchronous(const AlgorithmOptions&) { return {.keep = Keep::newest}; }
 
 }  // namespace
 
 constinit const CatalogueEntry entries::async_dsgd{
     .name = "async_dsgd",
     .summary = "stale gradients, unreliable links, a consensus step",
-    .options = options,
+    .options = table,
     .merge = Weights::doubly,
     .may_be_unified = true,
     .may_begin = true,
-    .needs = asynchronous,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .needs = [](const AlgorithmOptions&) { return Needs{.keep = Keep::newest, .fixes_model_at_start = true}; },
+    .make = made_by<AsyncDsgd, read, table>,
 };
 
 constinit const CatalogueEntry entries::sync_dsgd{
     .name = "sync_dsgd",
     .summary = "async_dsgd that waits for the slowest client",
-    .options = options,
-    .runs = only(ProtocolKind::rounds),
-    .usual = ProtocolKind::rounds,
+    .options = table,
+    .runs = {ProtocolKind::rounds},
     .merge = Weights::doubly,
     .may_be_unified = true,
     .may_begin = true,
     .needs = synchronous,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = made_by<AsyncDsgd, read, table>,
 };
 
 constinit const CatalogueEntry entries::sync_barrier_dsgd{
     .name = "sync_barrier_dsgd",
     .summary = "async_dsgd without the work that is late",
-    .options = options,
-    .runs = only(ProtocolKind::rounds),
-    .usual = ProtocolKind::rounds,
+    .options = table,
+    .runs = {ProtocolKind::rounds},
     .merge = Weights::doubly,
     .may_be_unified = true,
     .may_begin = true,
     .needs = synchronous,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = made_by<AsyncDsgd, read, table>,
 };
 
 }  // namespace rubato

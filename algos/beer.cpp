@@ -13,8 +13,6 @@
 //
 // Rounds only: the mean of v is the mean gradient because all meet at once. One vector stands for all copies of
 // neighbours, sum_j w_ij h_j, another for sum_j w_ij gh_j.
-#include <utility>
-
 #include "algos/compressor.hpp"
 #include "algos/entries.hpp"
 #include "algos/gossip.hpp"
@@ -51,17 +49,17 @@ struct Believed {
 };
 
 template <class Real>
-class Beer final : public LocalModel<Real> {
+class Beer final : public LocalModel<Real, BeerSettings> {
+  using Base = LocalModel<Real, BeerSettings>;
+
  public:
-  Beer(std::shared_ptr<const BeerSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
-      : LocalModel<Real>(start, pool),
-        settings_{std::move(settings)},
-        client_{client_view.client},
-        v_{zeros<Real>(static_cast<std::size_t>(start.size()), pool)},
-        g_{zeros<Real>(static_cast<std::size_t>(start.size()), pool)},
-        h_{Believed::nothing<Real>(static_cast<std::size_t>(start.size()), pool)},
-        gh_{Believed::nothing<Real>(static_cast<std::size_t>(start.size()), pool)} {
-    settings_->compressor.require_dimension(start.size());
+  explicit Beer(const Setup<Real, BeerSettings>& setup)
+      : Base(setup),
+        v_{zeros<Real>(this->count(), setup.pool)},
+        g_{zeros<Real>(this->count(), setup.pool)},
+        h_{Believed::nothing<Real>(this->count(), setup.pool)},
+        gh_{Believed::nothing<Real>(this->count(), setup.pool)} {
+    this->settings().compressor.require_dimension(setup.start.size());
   }
 
   void compute(Work<Real>& work, const Step& step) override {
@@ -78,7 +76,7 @@ class Beer final : public LocalModel<Real> {
     if (step.phase == 1) return tell(work, step, v(), gh_);
     approach(this->x(), h_);
     const std::uint64_t round = step.index / 2;  // two messages a round
-    this->x() -= static_cast<Real>(settings_->eta.at(client_.value, round)) * v();
+    this->x() -= static_cast<Real>(this->settings().eta.at(this->client(), round)) * v();
     return tell(work, step, this->x(), h_);
   }
 
@@ -102,7 +100,7 @@ class Beer final : public LocalModel<Real> {
   }
 
   void archive(Archive& archive) override {
-    LocalModel<Real>::archive(archive);
+    Base::archive(archive);
     archive.fixed(v_);
     archive.fixed(g_);
     h_.archive(archive);
@@ -113,7 +111,7 @@ class Beer final : public LocalModel<Real> {
   void round_balance(Probe& probe) const override { show(probe, "mean of v", numbers_of<Real>(v_) - numbers_of<Real>(g_)); }
 
   void inspect(Probe& probe) const override {
-    LocalModel<Real>::inspect(probe);
+    Base::inspect(probe);
     show(probe, "v", numbers_of<Real>(v_));
     show(probe, "h", numbers_of<Real>(h_.own));
     show(probe, "g", numbers_of<Real>(gh_.own));
@@ -124,33 +122,27 @@ class Beer final : public LocalModel<Real> {
 
   // z <- z + gamma sum_j w_ij (believed_j - believed)
   void approach(VectorRef<Real> z, const Believed& believed) const {
-    z += static_cast<Real>(settings_->gamma) *
+    z += static_cast<Real>(this->settings().gamma) *
          (numbers_of<Real>(believed.heard) - static_cast<Real>(heard_weight_) * numbers_of<Real>(believed.own));
   }
 
   Payload tell(Work<Real>& work, const Step& step, VectorRef<Real> z, Believed& believed) {
-    const typename Scratch<Real>::Frame frame(work.scratch);
-    VectorRef<Real> difference = work.scratch.vector(z.size());
-    difference = z - numbers_of<Real>(believed.own);
-    Compressed q = settings_->compressor.compress(work, step.index, client_, read_only(difference));
-    add_compressed<Real>(q.values, q.coordinates, 1, numbers_of<Real>(believed.own));
-    Payload payload;
-    payload.common = {std::move(q.values), std::move(q.coordinates)};
-    payload.paper_bits = q.paper_bits;
-    return payload;
+    return compressed_difference<Real>(this->settings().compressor, work, step.index, this->client_id(), read_only(z),
+                                       numbers_of<Real>(believed.own));
   }
 
-  std::shared_ptr<const BeerSettings> settings_;
-  ClientId client_;
   Tensor v_;
   Tensor g_;  // the gradient that v knows of
   Believed h_, gh_;
   double heard_weight_ = 0;  // sum_j w_ij
 };
 
-BeerSettings read(const AlgorithmOptions& options) {
-  return {StepSize(options, "eta", 0.05), proper_share(options, "gamma", 0.3), Compressor(options)};
-}
+constexpr OptionSpec own[] = {
+    {"gamma", OptionType::number, "0.3", "consensus step", 0, 1, true},
+};
+constexpr auto table = combined(step_options(), own, compressor_options);
+
+BeerSettings read(const OptionReader& options) { return {StepSize(options), options.number("gamma"), Compressor(options.given())}; }
 
 Needs needs(const AlgorithmOptions&) {
   Needs needs;
@@ -160,37 +152,19 @@ Needs needs(const AlgorithmOptions&) {
   return needs;
 }
 
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<Beer, Real>(read(options));
-}
-
-constexpr OptionSpec options[] = {
-    shared_option::eta,
-    shared_option::step,
-    shared_option::step_offset,
-    {"gamma", OptionType::number, "0.3", "consensus step", 0, 1, true},
-    compressor_option::compressor,
-    compressor_option::k,
-    compressor_option::unbiased,
-    compressor_option::bits,
-};
-
 }  // namespace
 
 constinit const CatalogueEntry entries::beer{
     .name = "beer",
     .summary = "gradient tracking with compressed differences",
-    .options = options,
-    .runs = only(ProtocolKind::rounds),
-    .usual = ProtocolKind::rounds,
+    .options = table,
+    .runs = {ProtocolKind::rounds},
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .allows_missing = false,
     .needs = needs,
     .message_bytes = compressed_bytes,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = made_by<Beer, read, table>,
 };
 
 }  // namespace rubato

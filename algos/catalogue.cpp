@@ -1,9 +1,11 @@
 #include "algos/catalogue.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
 #include "algos/entries.hpp"
+#include "learning/joined.hpp"
 
 namespace rubato {
 
@@ -63,12 +65,10 @@ bool is_symmetric(const Graph& graph) {
 std::span<const CatalogueEntry* const> catalogue() { return all; }
 
 const CatalogueEntry& catalogue_entry(std::string_view name) {
-  std::string known;
-  for (const CatalogueEntry* entry : all) {
-    if (entry->name == name) return *entry;
-    known += (known.empty() ? "" : ", ") + std::string(entry->name);
-  }
-  throw std::invalid_argument("algorithm.name = \"" + std::string(name) + "\" is not known; known are: " + known);
+  const auto found = std::ranges::find(all, name, &CatalogueEntry::name);
+  if (found != all.end()) return **found;
+  throw std::invalid_argument("algorithm.name = \"" + std::string(name) +
+                              "\" is not known; known are: " + joined(all, &CatalogueEntry::name));
 }
 
 double model_and_mass_bytes(const AlgorithmOptions&, std::size_t numbers, std::size_t scalar_bytes) {

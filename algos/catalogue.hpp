@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,7 +10,7 @@
 #include <utility>
 
 #include "algos/algorithm.hpp"
-#include "algos/options.hpp"
+#include "algos/option_table.hpp"
 #include "algos/protocol_kind.hpp"
 #include "runtime/protocols/needs.hpp"
 #include "runtime/world/graph.hpp"
@@ -25,21 +24,6 @@ struct RunFacts {
   double lowest_eigenvalue = -1;  ///< of the neighbour average without self; -1 where it is not known
 };
 
-enum class OptionType : std::uint8_t { number, whole, flag, word };
-
-/// One key of [algorithm].
-struct OptionSpec {
-  std::string_view name;
-  OptionType type = OptionType::number;
-  std::string_view fallback;  ///< as in the file: 0.05, true, "accumulate"
-  std::string_view meaning;
-  double low = -std::numeric_limits<double>::infinity();
-  double high = std::numeric_limits<double>::infinity();
-  bool low_is_out = false;  ///< low itself is refused
-  bool high_is_out = false;
-  std::string_view choices{};  ///< of a word: "a|b"
-};
-
 /// The graphs an algorithm can use.
 enum class Graphs : std::uint8_t {
   connected,   ///< from everybody to everybody there is a path
@@ -48,29 +32,31 @@ enum class Graphs : std::uint8_t {
   centred,  ///< the centre is linked with everybody, both ways
 };
 
+/// Makes factories, one for each precision.
+struct AlgorithmMaker {
+  AlgorithmFactory<float> (*of_float)(const AlgorithmOptions&) = nullptr;
+  AlgorithmFactory<double> (*of_double)(const AlgorithmOptions&) = nullptr;
+};
+
 struct CatalogueEntry {
   std::string_view name;
   std::string_view summary;
   std::span<const OptionSpec> options{};
-  std::uint8_t runs = ProtocolKind::push | ProtocolKind::rounds;
-  ProtocolKind usual = ProtocolKind::push;  ///< the protocol unless the file says otherwise
+  Protocols runs{ProtocolKind::push, ProtocolKind::rounds};
   Graphs graphs = Graphs::connected;
   Weights merge = Weights::none;  ///< W[receiver][sender] that merge steps carry
   Weights share = Weights::none;  ///< W[receiver][sender] that publish steps carry
   bool may_be_unified = false;
   bool may_begin = false;      ///< a computation may have begun at an earlier model
   bool allows_missing = true;  ///< rounds may go on without messages that were lost
-  Needs (*needs)(const AlgorithmOptions&) = nullptr;
+  Needs (*needs)(const AlgorithmOptions&) = [](const AlgorithmOptions&) { return Needs{}; };
   /// Bytes of one message, for a model of so many numbers of so many bytes each; null: those of the model.
   double (*message_bytes)(const AlgorithmOptions&, std::size_t numbers, std::size_t scalar_bytes) = nullptr;
-  AlgorithmFactory<float> (*make_float)(const AlgorithmOptions&) = nullptr;
-  AlgorithmFactory<double> (*make_double)(const AlgorithmOptions&) = nullptr;
+  AlgorithmMaker make{};
   /// Throws std::invalid_argument with the condition that fails, where options and graph do not go together.
   void (*check)(const AlgorithmOptions&, const Graph&) = nullptr;
   /// A sentence about what is likely to go wrong, or nothing.
   std::string (*warning)(const AlgorithmOptions&, const RunFacts&) = nullptr;
-
-  bool runs_under(ProtocolKind protocol) const { return (runs & only(protocol)) != 0; }
 };
 
 /// Bytes of one message that is a model and a counter of the mass that goes with it, which is float64 in every
@@ -89,18 +75,36 @@ void require_graph(const CatalogueEntry& entry, const AlgorithmOptions& options,
 template <class Real>
 AlgorithmFactory<Real> make_algorithm(const CatalogueEntry& entry, const AlgorithmOptions& options) {
   if constexpr (std::is_same_v<Real, float>)
-    return entry.make_float(options);
+    return entry.make.of_float(options);
   else
-    return entry.make_double(options);
+    return entry.make.of_double(options);
 }
 
-/// A factory of Kind<Real>(shared settings, seat, start, pool).
+/// What one client's algorithm is set up with.
+template <class Real, class Settings>
+struct Setup {
+  std::shared_ptr<const Settings> settings;  ///< shared by all clients
+  const ClientView& client_view;
+  ConstVectorRef<Real> start;  ///< the first model
+  TensorPool& pool;
+};
+
+/// A factory of Kind<Real>(setup).
 template <template <class> class Kind, class Real, class Settings>
 AlgorithmFactory<Real> factory_of(Settings settings) {
   const auto shared = std::make_shared<const Settings>(std::move(settings));
   return [shared](const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool) -> std::unique_ptr<Algorithm<Real>> {
-    return std::make_unique<Kind<Real>>(shared, client_view, start, pool);
+    return std::make_unique<Kind<Real>>(Setup<Real, Settings>{shared, client_view, start, pool});
   };
 }
+
+/// Makes Kind with the settings that `read` finds in the options of `table`.
+template <template <class> class Kind, auto read, const auto& table>
+inline constexpr AlgorithmMaker made_by{[](const AlgorithmOptions& given) {
+                                          return factory_of<Kind, float>(read({given, table}));
+                                        },
+                                        [](const AlgorithmOptions& given) {
+                                          return factory_of<Kind, double>(read({given, table}));
+                                        }};
 
 }  // namespace rubato

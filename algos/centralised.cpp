@@ -6,8 +6,6 @@
 //
 //   compute   answer g_i(x; batch)
 //   combine   x <- x - eta sum_{i in S} p_i g_i
-#include <utility>
-
 #include "algos/entries.hpp"
 #include "algos/global_model.hpp"
 
@@ -21,11 +19,9 @@ struct CentralisedSettings {
 };
 
 template <class Real>
-class Centralised final : public GlobalModel<Real> {
+class Centralised final : public GlobalModel<Real, CentralisedSettings> {
  public:
-  Centralised(std::shared_ptr<const CentralisedSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
-              TensorPool& pool)
-      : GlobalModel<Real>(client_view, start, pool), settings_{std::move(settings)} {}
+  using GlobalModel<Real, CentralisedSettings>::GlobalModel;
 
   void compute(Work<Real>& work, const Step& step) override {
     const typename Scratch<Real>::Frame frame(work.scratch);
@@ -36,56 +32,29 @@ class Centralised final : public GlobalModel<Real> {
 
  private:
   void combine(Work<Real>& work, std::span<const Received<Real>> window) override {
-    const auto weight = [&](ClientId client) { return settings_->weighting(this->client_view(), client); };
+    const auto weight = [&](ClientId client) { return this->settings().weighting(this->client_view(), client); };
     Tensor x = this->mean_answer(window, work.pool, weight);
     if (!x) return;
-    const double eta = settings_->eta.at(this->client_view().client.value, this->round());
+    const double eta = this->settings().eta.at(this->client_view().client.value, this->round());
     VectorRef<Real> numbers = numbers_of<Real>(x);  // from the mean gradient to the next model
     numbers = this->model() - static_cast<Real>(eta) * numbers;
     this->set_model(std::move(x));
   }
-
-  std::shared_ptr<const CentralisedSettings> settings_;
 };
 
-CentralisedSettings read(const AlgorithmOptions& options) {
-  return {StepSize(options, "eta", 0.05), Weighting(options, "uniform")};
-}
+constexpr auto table = combined(step_options("eta", "0.05", "step size", round_law), weighting_options("uniform"));
 
-Needs needs(const AlgorithmOptions&) { return {}; }
-
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<Centralised, Real>(read(options));
-}
-
-constexpr OptionSpec options[] = {
-    {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
-    {.name = "step",
-     .type = OptionType::word,
-     .fallback = "\"constant\"",
-     .meaning = "constant, or diminishing: eta / (round + step_offset)",
-     .choices = "constant|diminishing"},
-    {"step_offset", OptionType::number, "1", "offset of the diminishing step", 0, 1e9, true},
-    {.name = "weighting",
-     .type = OptionType::word,
-     .fallback = "\"uniform\"",
-     .meaning = "how much a client counts: as much as its samples, or as much as any other",
-     .choices = "samples|uniform"},
-};
+CentralisedSettings read(const OptionReader& options) { return {StepSize(options), Weighting(options)}; }
 
 }  // namespace
 
 constinit const CatalogueEntry entries::centralised{
     .name = "centralised",
     .summary = "gradient descent at a server that has everybody's gradients",
-    .options = options,
-    .runs = only(ProtocolKind::server),
-    .usual = ProtocolKind::server,
+    .options = table,
+    .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = made_by<Centralised, read, table>,
 };
 
 }  // namespace rubato

@@ -32,53 +32,43 @@ struct ChocoSettings {
 };
 
 template <class Real>
-class Choco final : public LocalModel<Real> {
+class Choco final : public LocalModel<Real, ChocoSettings> {
+  using Base = LocalModel<Real, ChocoSettings>;
+
  public:
-  Choco(std::shared_ptr<const ChocoSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
-      : LocalModel<Real>(start, pool),
-        settings_{std::move(settings)},
-        seat_{client_view},
-        xhat_{zeros<Real>(static_cast<std::size_t>(start.size()), pool)} {
-    settings_->compressor.require_dimension(start.size());
-    if (client_view.in_rounds)
-      heard_ = zeros<Real>(static_cast<std::size_t>(start.size()), pool);
+  explicit Choco(const Setup<Real, ChocoSettings>& setup)
+      : Base(setup), client_view_{setup.client_view}, xhat_{zeros<Real>(this->count(), setup.pool)} {
+    this->settings().compressor.require_dimension(setup.start.size());
+    if (this->in_rounds())
+      heard_ = zeros<Real>(this->count(), setup.pool);
     else
-      copies_.resize(client_view.senders.size());
+      copies_.resize(setup.client_view.senders.size());
   }
 
-  void compute(Work<Real>& work, const Step& step) override {
-    this->descend(work, step, settings_->eta.at(seat_.client.value, step.index));
-  }
+  void compute(Work<Real>& work, const Step& step) override { this->descend(work, step); }
 
   Payload publish(Work<Real>& work, const Step& step) override {
-    Payload payload;
     if (step.message == MessageKind::resync) {
+      Payload payload;
       payload.common[0] = copy_of<Real>(numbers_of<Real>(std::as_const(xhat_)), work.pool);
       return payload;
     }
-    const typename Scratch<Real>::Frame frame(work.scratch);
-    VectorRef<Real> difference = work.scratch.vector(this->x().size());
-    difference = this->x() - xhat();
-    Compressed q = settings_->compressor.compress(work, step.index, seat_.client, read_only(difference));
-    add_compressed<Real>(q.values, q.coordinates, 1, xhat());
-    if (seat_.keeps_balance && seat_.in_rounds) before_ = copy_of<Real>(this->model(), work.pool);
-    payload.common = {std::move(q.values), std::move(q.coordinates)};
-    payload.paper_bits = q.paper_bits;
-    return payload;
+    if (client_view_.keeps_balance && this->in_rounds()) before_ = copy_of<Real>(this->model(), work.pool);
+    return compressed_difference<Real>(this->settings().compressor, work, step.index, this->client_id(), this->model(), xhat());
   }
 
   void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
     if (window.empty()) return;
     if (step.message == MessageKind::resync)
       replace(work, window);
-    else if (seat_.in_rounds)
+    else if (this->in_rounds())
       meet_all(window);
     else
       meet(work, window);
   }
 
   bool fits(const Payload& payload, const Step& step, std::uint32_t place) const override {
-    if (step.message == MessageKind::resync) return LocalModel<Real>::fits(payload, step, place);
+    if (step.message == MessageKind::resync) return Base::fits(payload, step, place);
     return fits_compressed<Real>(payload.common[0], payload.common[1], xhat_.count());
   }
 
@@ -90,7 +80,7 @@ class Choco final : public LocalModel<Real> {
   }
 
   void archive(Archive& archive) override {
-    LocalModel<Real>::archive(archive);
+    Base::archive(archive);
     archive.fixed(xhat_);
     if (heard_) archive.fixed(heard_);
     archive.optional(copies_, scalar_of<Real>, xhat_.count());
@@ -102,7 +92,7 @@ class Choco final : public LocalModel<Real> {
   }
 
   void inspect(Probe& probe) const override {
-    LocalModel<Real>::inspect(probe);
+    Base::inspect(probe);
     show(probe, "xhat", numbers_of<Real>(xhat_));
   }
 
@@ -115,7 +105,7 @@ class Choco final : public LocalModel<Real> {
       add_compressed<Real>(q.payload.common[0], q.payload.common[1], q.weight, numbers_of<Real>(heard_));
       sum += q.weight;
     }
-    this->x() += static_cast<Real>(settings_->gamma) * (numbers_of<Real>(heard_) - static_cast<Real>(sum) * xhat());
+    this->x() += static_cast<Real>(this->settings().gamma) * (numbers_of<Real>(heard_) - static_cast<Real>(sum) * xhat());
   }
 
   void meet(Work<Real>& work, std::span<const Received<Real>> window) {
@@ -124,7 +114,7 @@ class Choco final : public LocalModel<Real> {
       const VectorRef<Real> xhat_j = copy(work, q.sender);
       add_compressed<Real>(q.payload.common[0], q.payload.common[1], 1, xhat_j);
       if (!is_among(q.sender, window.subspan(i + 1)))
-        this->x() += static_cast<Real>(settings_->gamma * q.weight) * (xhat_j - xhat());
+        this->x() += static_cast<Real>(this->settings().gamma * q.weight) * (xhat_j - xhat());
     }
   }
 
@@ -133,59 +123,43 @@ class Choco final : public LocalModel<Real> {
   }
 
   static bool is_among(ClientId sender, std::span<const Received<Real>> messages) {
-    return std::any_of(messages.begin(), messages.end(),
-                       [sender](const Received<Real>& message) { return message.sender == sender; });
+    return std::ranges::find(messages, sender, &Received<Real>::sender) != messages.end();
   }
 
   VectorRef<Real> copy(Work<Real>& work, ClientId sender) {
-    Tensor& tensor = copies_[place_of(seat_.senders, sender)];
+    Tensor& tensor = copies_[place_of(client_view_.senders, sender)];
     if (!tensor) tensor = zeros<Real>(xhat_.count(), work.pool);
     return numbers_of<Real>(tensor);
   }
 
-  std::shared_ptr<const ChocoSettings> settings_;
-  ClientView seat_;
+  ClientView client_view_;
   Tensor xhat_;
   Tensor before_;               // x before the exchange; empty where nobody asks for the balance
   Tensor heard_;                // in rounds: sum_j w_ij xhat_j
   std::vector<Tensor> copies_;  // in continuous time: xhat_j by the place of j among the senders; empty: 0
 };
 
-ChocoSettings read(const AlgorithmOptions& options) {
-  return {StepSize(options, "eta", 0.05), proper_share(options, "gamma", 0.3), Compressor(options)};
-}
-
-Needs needs(const AlgorithmOptions&) { return {.in_order = true}; }
-
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<Choco, Real>(read(options));
-}
-
-constexpr OptionSpec options[] = {
-    shared_option::eta,
-    shared_option::step,
-    shared_option::step_offset,
+constexpr OptionSpec own[] = {
     {"gamma", OptionType::number, "0.3", "consensus step", 0, 1, true},
-    compressor_option::compressor,
-    compressor_option::k,
-    compressor_option::unbiased,
-    compressor_option::bits,
 };
+constexpr auto table = combined(step_options(), own, compressor_options);
+
+ChocoSettings read(const OptionReader& options) {
+  return {StepSize(options), options.number("gamma"), Compressor(options.given())};
+}
 
 }  // namespace
 
 constinit const CatalogueEntry entries::choco{
     .name = "choco",
     .summary = "gossip of compressed differences",
-    .options = options,
+    .options = table,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .allows_missing = false,
-    .needs = needs,
+    .needs = [](const AlgorithmOptions&) { return Needs{.in_order = true}; },
     .message_bytes = compressed_bytes,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = made_by<Choco, read, table>,
 };
 
 }  // namespace rubato

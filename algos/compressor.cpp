@@ -31,24 +31,12 @@ Real kth_largest(ConstVectorRef<Real> x, Index k, Scratch<Real>& scratch) {
 
 }  // namespace
 
-Compressor::Compressor(const AlgorithmOptions& options) {
-  const std::string kind = options.word("compressor", "top");
-  if (kind == "identity")
-    kind_ = Kind::identity;
-  else if (kind == "top")
-    kind_ = Kind::top;
-  else if (kind == "rand")
-    kind_ = Kind::rand;
-  else if (kind == "gsgd")
-    kind_ = Kind::gsgd;
-  else
-    refuse_option("compressor", '"' + kind + '"', "must be \"identity\", \"top\", \"rand\" or \"gsgd\"");
-  k_ = static_cast<Index>(options.whole("k", 1));
-  if (k_ < 1) refuse_option("k", std::to_string(k_), "must be at least 1");
-  is_unbiased_ = options.flag("unbiased", false);
-  const std::int64_t bits = options.whole("bits", 4);
-  if (bits < 1 || bits > 32) refuse_option("bits", std::to_string(bits), "must be from 1 to 32");
-  bits_ = static_cast<std::uint32_t>(bits);
+Compressor::Compressor(const AlgorithmOptions& given) {
+  const OptionReader options(given, compressor_options);
+  kind_ = options.choice<Kind>("compressor");
+  k_ = static_cast<Index>(options.whole("k"));
+  is_unbiased_ = options.flag("unbiased");
+  bits_ = static_cast<std::uint32_t>(options.whole("bits"));
 }
 
 void Compressor::require_dimension(Index dimension) const {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "algos/algorithm.hpp"
 #include "algos/catalogue.hpp"
-#include "algos/options.hpp"
 
 namespace rubato {
 
@@ -15,6 +15,9 @@ struct Compressed {
   Tensor coordinates;     ///< where the values belong, ascending, uint32; empty: a value for each coordinate
   double paper_bits = 0;  ///< as papers count them, 64 for a number
 };
+
+enum class CompressorKind : std::uint8_t { identity, top, rand, gsgd };
+constexpr std::string_view word_list(CompressorKind) { return "identity|top|rand|gsgd"; }
 
 /// Immutable. x: the vector, n: its size, b: bits.
 ///   identity   x
@@ -36,7 +39,7 @@ class Compressor {
   Compressed compress(Work<Real>& work, std::uint64_t number, ClientId self, ConstVectorRef<Real> x) const;
 
  private:
-  enum class Kind : std::uint8_t { identity, top, rand, gsgd };
+  using Kind = CompressorKind;
 
   template <class Real>
   Compressed top(Work<Real>& work, ConstVectorRef<Real> x) const;
@@ -46,15 +49,31 @@ class Compressor {
   Compressed gsgd(Work<Real>& work, std::uint64_t number, ConstVectorRef<Real> x) const;
   double sparse_bits(Index dimension) const;
 
-  Kind kind_ = Kind::identity;
-  Index k_ = 1;
-  bool is_unbiased_ = false;
-  std::uint32_t bits_ = 4;
+  Kind kind_;
+  Index k_;
+  bool is_unbiased_;
+  std::uint32_t bits_;
 };
 
 /// target <- target + weight x, x from its values and coordinates.
 template <class Real>
 void add_compressed(const Tensor& values, const Tensor& coordinates, double weight, VectorRef<Real> target);
+
+/// A message with the compressed difference of a vector and what the receivers believe it to be, which then knows of it.
+/// `number` and `self` as for Compressor::compress.
+template <class Real>
+Payload compressed_difference(const Compressor& compressor, Work<Real>& work, std::uint64_t number, ClientId self,
+                              ConstVectorRef<Real> x, VectorRef<Real> believed) {
+  const typename Scratch<Real>::Frame frame(work.scratch);
+  VectorRef<Real> difference = work.scratch.vector(x.size());
+  difference = x - believed;
+  Compressed q = compressor.compress(work, number, self, read_only(difference));
+  add_compressed<Real>(q.values, q.coordinates, 1, believed);
+  Payload payload;
+  payload.common = {std::move(q.values), std::move(q.coordinates)};
+  payload.paper_bits = q.paper_bits;
+  return payload;
+}
 
 /// Whether they can be added to a vector with so many numbers.
 template <class Real>
@@ -66,17 +85,11 @@ bool fits_compressed(const Tensor& values, const Tensor& coordinates, std::size_
 double compressed_bytes(const AlgorithmOptions& options, std::size_t numbers, std::size_t scalar_bytes);
 
 /// The options that a compressor reads.
-namespace compressor_option {
-
-inline constexpr OptionSpec compressor{.name = "compressor",
-                                       .type = OptionType::word,
-                                       .fallback = "\"top\"",
-                                       .meaning = "what is left of a message",
-                                       .choices = "identity|top|rand|gsgd"};
-inline constexpr OptionSpec k{"k", OptionType::whole, "1", "coordinates that top and rand keep", 1, 4294967295.0};
-inline constexpr OptionSpec unbiased{"unbiased", OptionType::flag, "false", "rand multiplies what it keeps by n/k"};
-inline constexpr OptionSpec bits{"bits", OptionType::whole, "4", "of a number with gsgd", 1, 32};
-
-}  // namespace compressor_option
+inline constexpr std::array compressor_options{
+    word_option("compressor", "top", "what is left of a message", word_list(CompressorKind{})),
+    OptionSpec{"k", OptionType::whole, "1", "coordinates that top and rand keep", 1, 4294967295.0},
+    OptionSpec{"unbiased", OptionType::flag, "false", "rand multiplies what it keeps by n/k"},
+    OptionSpec{"bits", OptionType::whole, "4", "of a number with gsgd", 1, 32},
+};
 
 }  // namespace rubato

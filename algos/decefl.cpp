@@ -18,9 +18,7 @@
 // The text weighs all clients the same, its supplement by their share m_i / m_tot of the data (DC-2): data_weight says
 // none, size, or size_norm = m m_i / m_tot, which is none for equal shares. mu is 0.1 in the text and 1 in its released
 // code (DC-3). Decisions: docs/references.md#decefl-decisions.
-#include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "algos/entries.hpp"
 #include "algos/gossip.hpp"
@@ -50,86 +48,46 @@ double data_weight(const DeceflSettings& settings, const ClientView& client_view
 }
 
 template <class Real>
-class Decefl final : public Gossip<Real> {
+class Decefl final : public Gossip<Real, DeceflSettings> {
  public:
-  Decefl(std::shared_ptr<const DeceflSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
-         TensorPool& pool)
-      : Gossip<Real>(start, pool),
-        settings_{std::move(settings)},
-        client_{client_view.client},
-        data_weight_{data_weight(*settings_, client_view)} {}
+  explicit Decefl(const Setup<Real, DeceflSettings>& setup)
+      : Gossip<Real, DeceflSettings>(setup), data_weight_{data_weight(*setup.settings, setup.client_view)} {}
 
   void compute(Work<Real>& work, const Step& step) override {
-    if (settings_->is_pseudo)
-      this->displace(work, step, settings_->mu, [&](VectorRef<Real> u) { train(work, step.index, u); });
+    if (this->settings().is_pseudo)
+      this->displace(work, step, this->settings().mu, [&](VectorRef<Real> u) { train(work, step.index, u); });
     else
-      this->descend(work, step, settings_->eta.at(client_.value, step.index) * data_weight_);
+      this->descend(work, step, this->settings().eta.at(this->client(), step.index) * data_weight_);
   }
 
  private:
   void train(Work<Real>& work, std::uint64_t computation, VectorRef<Real> u) {
+    const DeceflSettings& settings = this->settings();
     const VectorRef<Real> g = work.scratch.vector(u.size());
-    double lr = settings_->local_lr;
-    for (std::uint64_t s = 0; s < settings_->local_steps; ++s) {
+    double lr = settings.local_lr;
+    for (std::uint64_t s = 0; s < settings.local_steps; ++s) {
       const typename Scratch<Real>::Frame frame(work.scratch);
-      if (settings_->lr_every > 0 && s > 0 && s % settings_->lr_every == 0) lr *= settings_->lr_decay;
-      work.learner.gradient(read_only(u), work.batch(computation * settings_->local_steps + s), g, work.scratch);
+      if (settings.lr_every > 0 && s > 0 && s % settings.lr_every == 0) lr *= settings.lr_decay;
+      work.learner.gradient(read_only(u), work.batch(computation * settings.local_steps + s), g, work.scratch);
       clip(g);
-      u -= static_cast<Real>(lr) * (g + static_cast<Real>(settings_->weight_decay) * u);
+      u -= static_cast<Real>(lr) * (g + static_cast<Real>(settings.weight_decay) * u);
     }
   }
 
   void clip(VectorRef<Real> g) const {
-    if (settings_->clip == 0) return;
+    const double longest = this->settings().clip;
+    if (longest == 0) return;
     const double norm = static_cast<double>(g.norm());
-    if (norm > settings_->clip) g *= static_cast<Real>(settings_->clip / norm);
+    if (norm > longest) g *= static_cast<Real>(longest / norm);
   }
 
-  std::shared_ptr<const DeceflSettings> settings_;
-  ClientId client_;
   double data_weight_;
 };
 
-DeceflSettings read(const AlgorithmOptions& options) {
-  const std::string form = options.word("form", "gradient");
-  if (form != "gradient" && form != "pseudo") refuse_option("form", '"' + form + '"', "must be \"gradient\" or \"pseudo\"");
-  const std::string weight = options.word("data_weight", "none");
-  if (weight != "none" && weight != "size" && weight != "size_norm")
-    refuse_option("data_weight", '"' + weight + '"', "must be \"none\", \"size\" or \"size_norm\"");
-  return {form == "pseudo",
-          StepSize(options, "eta", 0.05),
-          weight,
-          positive(options, "local_lr", 0.01),
-          whole_from(options, "local_steps", 1, 1),
-          positive(options, "mu", 0.1),
-          not_negative(options, "weight_decay", 0),
-          proper_share(options, "lr_decay", 1),
-          whole_from(options, "lr_every", 0, 0),
-          not_negative(options, "clip", 0)};
-}
-
-Needs needs(const AlgorithmOptions&) { return {.keep = Keep::newest, .program = combine_then_adapt}; }
-
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<Decefl, Real>(read(options));
-}
-
-constexpr OptionSpec options[] = {
-    shared_option::eta,
-    shared_option::step,
-    shared_option::step_offset,
-    {.name = "data_weight",
-     .type = OptionType::word,
-     .fallback = "\"none\"",
-     .meaning = "of a client's gradient: its share of all samples, or m times that",
-     .choices = "none|size|size_norm"},
-    {.name = "form",
-     .type = OptionType::word,
-     .fallback = "\"gradient\"",
-     .meaning = "gradient descends with eta, pseudo by what local training changed",
-     .choices = "gradient|pseudo"},
-    shared_option::local_steps,
+constexpr OptionSpec own[] = {
+    word_option("data_weight", "none", "of a client's gradient: its share of all samples, or m times that", "none|size|size_norm"),
+    word_option("form", "gradient", "gradient descends with eta, pseudo by what local training changed", "gradient|pseudo"),
+    local_steps_option,
     {"local_lr", OptionType::number, "0.01", "learning rate of the local steps of form pseudo", 0, 1e9, true},
     {"mu", OptionType::number, "0.1", "how much of the local change is applied", 0, 1e9, true},
     {"weight_decay", OptionType::number, "0", "of the local steps", 0, 1e9},
@@ -137,19 +95,25 @@ constexpr OptionSpec options[] = {
     {"lr_every", OptionType::whole, "0", "... after every so many local steps; 0: never", 0, 1e9},
     {"clip", OptionType::number, "0", "largest norm of a local gradient; 0: any", 0, 1e9},
 };
+constexpr auto table = combined(step_options(), own);
+
+DeceflSettings read(const OptionReader& options) {
+  return {options.is("form", "pseudo"), StepSize(options),     options.word("data_weight"),    options.number("local_lr"),
+          options.whole("local_steps"), options.number("mu"),  options.number("weight_decay"), options.number("lr_decay"),
+          options.whole("lr_every"),    options.number("clip")};
+}
 
 }  // namespace
 
 constinit const CatalogueEntry entries::decefl{
     .name = "decefl",
     .summary = "averages with the neighbours, gradients of the model before",
-    .options = options,
+    .options = table,
     .merge = Weights::doubly,
     .may_be_unified = true,
     .may_begin = true,
-    .needs = needs,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .needs = [](const AlgorithmOptions&) { return Needs{.keep = Keep::newest, .program = combine_then_adapt}; },
+    .make = made_by<Decefl, read, table>,
 };
 
 }  // namespace rubato

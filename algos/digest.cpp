@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "algos/algorithm.hpp"
 #include "algos/entries.hpp"
 #include "algos/local_solver.hpp"
+#include "algos/one_model.hpp"
 
 namespace rubato {
 
@@ -27,19 +27,16 @@ struct DigestSettings {
 };
 
 template <class Real>
-class Digest final : public Algorithm<Real> {
+class Digest final : public OneModel<Real, DigestSettings> {
  public:
-  Digest(std::shared_ptr<const DigestSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
-         TensorPool& pool)
-      : settings_{std::move(settings)},
-        client_{client_view.client},
-        clients_{static_cast<double>(client_view.samples.size())},
-        x_{copy_of<Real>(start, pool)},
-        visited_{copy_of<Real>(start, pool)},
-        streams_(settings_->streams, visited_) {}
+  explicit Digest(const Setup<Real, DigestSettings>& setup)
+      : OneModel<Real, DigestSettings>(setup),
+        clients_{static_cast<double>(setup.client_view.samples.size())},
+        visited_{copy_of<Real>(setup.start, setup.pool)},
+        streams_(this->settings().streams, visited_) {}
 
   void compute(Work<Real>& work, const Step& step) override {
-    descend_locally(work, numbers_of<Real>(x_), step.index, 1, settings_->eta.at(client_.value, step.index));
+    descend_locally(work, this->x(), step.index, 1, this->settings().eta.at(this->client(), step.index));
   }
 
   Payload publish(Work<Real>&, const Step& step) override {
@@ -50,82 +47,59 @@ class Digest final : public Algorithm<Real> {
 
   void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
     const Tensor token = window.empty() ? streams_.at(step.phase) : window.back().payload.common[0];
-    Tensor next = work.pool.template make<Real>(x_.count());
-    VectorRef<Real> x = numbers_of<Real>(x_);
+    Tensor next = work.pool.template make<Real>(this->count());
     numbers_of<Real>(next) =
-        numbers_of<Real>(token) + static_cast<Real>(1 / clients_) * (x - numbers_of<Real>(std::as_const(visited_)));
-    x = numbers_of<Real>(std::as_const(next));
+        numbers_of<Real>(token) + static_cast<Real>(1 / clients_) * (this->x() - numbers_of<Real>(std::as_const(visited_)));
+    this->x() = numbers_of<Real>(std::as_const(next));
     visited_ = streams_[step.phase] = std::move(next);
   }
 
-  void adopt(ConstVectorRef<Real> model) override { numbers_of<Real>(x_) = model; }
-
   void archive(Archive& archive) override {
-    archive.fixed(x_);
+    OneModel<Real, DigestSettings>::archive(archive);
     archive.fixed(visited_);
     for (Tensor& stream : streams_) archive.fixed(stream);
   }
 
-  ConstVectorRef<Real> model() const override { return numbers_of<Real>(x_); }
-
   void inspect(Probe& probe) const override {
-    show(probe, "x", model());
+    OneModel<Real, DigestSettings>::inspect(probe);
     show(probe, "a", numbers_of<Real>(visited_));
     for (std::size_t stream = 0; stream < streams_.size(); ++stream)
       show(probe, "global" + std::to_string(stream), numbers_of<Real>(streams_[stream]));
   }
 
  private:
-  std::shared_ptr<const DigestSettings> settings_;
-  ClientId client_;
   double clients_;
-  Tensor x_;
   Tensor visited_;               // a
   std::vector<Tensor> streams_;  // G_s as it left here last; immutable, so tokens are handed out as they are
 };
 
-DigestSettings read(const AlgorithmOptions& options) {
-  const std::uint64_t streams = positive_whole(options, "streams", 1);
-  if (streams >= PhaseList::most) refuse_option("streams", std::to_string(streams), "must be less than 40");
-  return {StepSize(options, "eta", 0.05), static_cast<std::uint32_t>(streams)};
+constexpr OptionSpec own[] = {
+    {"streams", OptionType::whole, "1", "tokens that walk through the network", 1, PhaseList::most - 1},
+};
+constexpr auto table = combined(step_options(), own);
+
+DigestSettings read(const OptionReader& options) {
+  return {StepSize(options), static_cast<std::uint32_t>(options.whole("streams"))};
 }
 
 // One exchange for each stream.
-Needs needs(const AlgorithmOptions& options) {
+Needs needs(const AlgorithmOptions& given) {
   Needs needs{.program = {.round = {Phase{.kind = PhaseKind::compute}}}};
-  for (std::uint32_t stream = 0; stream < read(options).streams; ++stream)
+  for (std::uint32_t stream = 0; stream < read({given, table}).streams; ++stream)
     needs.program.round.add({.kind = PhaseKind::exchange, .number = static_cast<std::uint8_t>(stream)});
   return needs;
 }
-
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<Digest, Real>(read(options));
-}
-
-constexpr OptionSpec options[] = {
-    {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
-    {.name = "step",
-     .type = OptionType::word,
-     .fallback = "\"constant\"",
-     .meaning = "constant, or diminishing: eta / (k + step_offset) at a client's k-th computation",
-     .choices = "constant|diminishing"},
-    {"step_offset", OptionType::number, "1", "offset of the diminishing step", 0, 1e9, true},
-    {"streams", OptionType::whole, "1", "tokens that walk through the network", 1, 39},
-};
 
 }  // namespace
 
 constinit const CatalogueEntry entries::digest{
     .name = "digest",
     .summary = "local training, and tokens that walk and carry the mean of what was learnt",
-    .options = options,
-    .runs = only(ProtocolKind::token),
-    .usual = ProtocolKind::token,
+    .options = table,
+    .runs = {ProtocolKind::token},
     .graphs = Graphs::undirected,
     .needs = needs,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = made_by<Digest, read, table>,
 };
 
 }  // namespace rubato

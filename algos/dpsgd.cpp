@@ -11,8 +11,6 @@
 //
 // With xi = 1 a round of variant atc (adapt, then combine) is compute, exchange: X+ = W (X - eta G(X)).
 // A round of variant cta (combine, then adapt; the original) is begin, exchange, compute: X+ = W X - eta G(X).
-#include <utility>
-
 #include "algos/entries.hpp"
 #include "algos/gossip.hpp"
 
@@ -26,62 +24,39 @@ struct DpsgdSettings {
 };
 
 template <class Real>
-class Dpsgd final : public Gossip<Real> {
+class Dpsgd final : public Gossip<Real, DpsgdSettings> {
  public:
-  Dpsgd(std::shared_ptr<const DpsgdSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
-      : Gossip<Real>(start, pool, settings->xi), settings_{std::move(settings)}, client_{client_view.client} {}
-
-  void compute(Work<Real>& work, const Step& step) override {
-    this->descend(work, step, settings_->eta.at(client_.value, step.index));
-  }
-
- private:
-  std::shared_ptr<const DpsgdSettings> settings_;
-  ClientId client_;
+  explicit Dpsgd(const Setup<Real, DpsgdSettings>& setup) : Gossip<Real, DpsgdSettings>(setup, setup.settings->xi) {}
 };
 
-bool combines_first(const AlgorithmOptions& options) {
-  const std::string variant = options.word("variant", "atc");
-  if (variant != "atc" && variant != "cta") refuse_option("variant", '"' + variant + '"', "must be \"atc\" or \"cta\"");
-  return variant == "cta";
+constexpr OptionSpec own[] = {
+    {"xi", OptionType::number, "1", "consensus step", 0, 1, true},
+    word_option("variant", "atc", "of a round: adapt then combine, or combine then adapt", "atc|cta"),
+};
+constexpr auto table = combined(step_options(), own);
+
+DpsgdSettings read(const OptionReader& options) {
+  options.word("variant");
+  return {StepSize(options), options.number("xi")};
 }
 
-Needs needs(const AlgorithmOptions& options) {
+Needs needs(const AlgorithmOptions& given) {
   Needs needs{.keep = Keep::newest};
-  if (combines_first(options)) needs.program = combine_then_adapt;
+  if (OptionReader(given, table).is("variant", "cta")) needs.program = combine_then_adapt;
   return needs;
 }
-
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  combines_first(options);
-  return factory_of<Dpsgd, Real>(DpsgdSettings{StepSize(options, "eta", 0.05), proper_share(options, "xi", 1)});
-}
-
-constexpr OptionSpec options[] = {
-    shared_option::eta,
-    shared_option::step,
-    shared_option::step_offset,
-    {"xi", OptionType::number, "1", "consensus step", 0, 1, true},
-    {.name = "variant",
-     .type = OptionType::word,
-     .fallback = "\"atc\"",
-     .meaning = "of a round: adapt then combine, or combine then adapt",
-     .choices = "atc|cta"},
-};
 
 }  // namespace
 
 constinit const CatalogueEntry entries::dpsgd{
     .name = "dpsgd",
     .summary = "gradient steps and averages with the neighbours",
-    .options = options,
+    .options = table,
     .merge = Weights::doubly,
     .may_be_unified = true,
     .may_begin = true,
     .needs = needs,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = made_by<Dpsgd, read, table>,
 };
 
 }  // namespace rubato

@@ -10,20 +10,21 @@
 //             theta <- theta + d   only with self_apply
 //   publish   send Delta to every receiver;  Delta <- 0
 //   merge     theta <- theta + sum_j q_j Delta_j      every message counts: they are increments
+//             q_j 2^(-age_j / h) in place of q_j        only with age_half_life = h
 //   adopt     theta <- theta of the hub
 //   reclaim   Delta <- Delta + the increment that nobody acknowledged       only with retain_on_loss
 //
 // Where we differ from the printed algorithm: what has been sent is sent once (DR-4), and the weights of one receiver sum
 // to one over its senders (DR-2). Algorithm 3 never applies a client's own increment to its own model (DR-1): literal by
-// default, and then clients of a ring drift apart between unifications; self_apply mends it. Decisions:
-// docs/references.md#draco-decisions.
+// default, and then clients of a ring drift apart between unifications; self_apply mends it. Weights by age are Rubato's
+// own (DR-16). Decisions: docs/references.md#draco-decisions.
+#include <numbers>
 #include <sstream>
-#include <stdexcept>
 #include <utility>
 
-#include "algos/algorithm.hpp"
 #include "algos/entries.hpp"
 #include "algos/gossip.hpp"
+#include "runtime/elementary.hpp"
 
 namespace rubato {
 
@@ -34,66 +35,64 @@ struct DracoSettings {
   std::uint64_t local_batches;
   bool accumulates;
   bool applies_own;
+  double age_half_life;  // seconds; 0: every age weighs the same
+
+  double weight_at(Duration age) const {
+    return age_half_life > 0 ? elementary::exp(-std::numbers::ln2 * to_seconds(age) / age_half_life) : 1;
+  }
 };
 
 template <class Real>
-class Draco final : public Algorithm<Real> {
- public:
-  Draco(std::shared_ptr<const DracoSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
-      : settings_{std::move(settings)}, client_{client_view.client}, theta_{copy_of<Real>(start, pool)} {}
+class Draco final : public LocalModel<Real, DracoSettings> {
+  using Base = LocalModel<Real, DracoSettings>;
 
-  void begin(Work<Real>& work) override { start_ = copy_of<Real>(model(), work.pool); }
+ public:
+  using Base::Base;
 
   void compute(Work<Real>& work, const Step& step) override {
     const typename Scratch<Real>::Frame frame(work.scratch);
-    const ConstVectorRef<Real> start = start_ ? numbers_of<Real>(std::as_const(start_)) : model();
-    Tensor increment = copy_of<Real>(start, work.pool);  // made where the message will lie: usually it becomes the outbox
+    const DracoSettings& settings = this->settings();
+    Tensor increment = copy_of<Real>(this->origin(), work.pool);  // made where the message will lie: usually it becomes the outbox
     VectorRef<Real> y = numbers_of<Real>(increment);
-    const auto eta = static_cast<Real>(settings_->eta.at(client_.value, step.index));
-    const std::uint64_t first = step.index * settings_->local_batches;
-    for (std::uint64_t b = 0; b < settings_->local_batches; ++b) work.learner.descend(y, work.batch(first + b), eta, work.scratch);
-    y -= start;  // from here on y is the increment d
-    if (settings_->applies_own) theta() += y;
-    if (!settings_->accumulates) outbox_ = {};
+    const auto eta = static_cast<Real>(settings.eta.at(this->client(), step.index));
+    const std::uint64_t first = step.index * settings.local_batches;
+    for (std::uint64_t b = 0; b < settings.local_batches; ++b) work.learner.descend(y, work.batch(first + b), eta, work.scratch);
+    y -= this->origin();  // from here on y is the increment d
+    if (settings.applies_own) this->x() += y;
+    if (!settings.accumulates) outbox_ = {};
     add(std::move(increment));
   }
 
   Payload publish(Work<Real>& work, const Step&) override {
     Payload payload;
-    if (!outbox_) outbox_ = zeros<Real>(theta_.count(), work.pool);
+    if (!outbox_) outbox_ = zeros<Real>(this->count(), work.pool);
     payload.common[0] = std::exchange(outbox_, {});
     return payload;
   }
 
   void merge(Work<Real>&, const Step&, std::span<const Received<Real>> window) override {
-    for (const Received<Real>& message : window) theta() += static_cast<Real>(message.weight) * message.common();
+    for (const Received<Real>& message : window)
+      this->x() += static_cast<Real>(message.weight * this->settings().weight_at(message.age)) * message.common();
   }
 
   void reclaim(Work<Real>& work, const Payload& payload) override {
     add(copy_of<Real>(numbers_of<Real>(payload.common[0]), work.pool));
   }
 
-  void adopt(ConstVectorRef<Real> model) override { theta() = model; }
-
   void archive(Archive& archive) override {
-    archive.fixed(theta_);
-    archive.optional(outbox_, scalar_of<Real>, theta_.count());
-    archive.optional(start_, scalar_of<Real>, theta_.count());
+    Base::archive(archive);
+    archive.optional(outbox_, scalar_of<Real>, this->count());
   }
 
-  ConstVectorRef<Real> model() const override { return numbers_of<Real>(theta_); }
-
   void inspect(Probe& probe) const override {
-    const Vector<double> theta = model().template cast<double>();
-    Vector<double> outbox = Vector<double>::Zero(theta.size());
-    if (outbox_) outbox = numbers_of<Real>(std::as_const(outbox_)).template cast<double>();
-    probe.vector("theta", {theta.data(), theta_.count()});
-    probe.vector("outbox", {outbox.data(), theta_.count()});
+    show(probe, "theta", this->model());
+    if (outbox_)
+      show(probe, "outbox", numbers_of<Real>(outbox_));
+    else
+      show(probe, "outbox", Vector<double>::Zero(this->model().size()));
   }
 
  private:
-  VectorRef<Real> theta() { return numbers_of<Real>(theta_); }
-
   // The outbox is the payload to come: an empty one takes the first increment as it is.
   void add(Tensor increment) {
     if (outbox_)
@@ -102,34 +101,28 @@ class Draco final : public Algorithm<Real> {
       outbox_ = std::move(increment);
   }
 
-  std::shared_ptr<const DracoSettings> settings_;
-  ClientId client_;
-  Tensor theta_;
   Tensor outbox_;  // empty: Delta = 0
-  Tensor start_;   // empty: computations start at theta
 };
 
-DracoSettings read(const AlgorithmOptions& options) {
-  const std::string outbox = options.word("outbox", "accumulate");
-  if (outbox != "accumulate" && outbox != "latest")
-    throw std::invalid_argument("algorithm.outbox = \"" + outbox + "\": must be \"accumulate\" or \"latest\"");
-  const std::int64_t local_batches = options.whole("local_batches", 1);
-  if (local_batches < 1)
-    throw std::invalid_argument("algorithm.local_batches = " + std::to_string(local_batches) + ": must be at least 1");
-  return {StepSize(options, "eta", 0.05), static_cast<std::uint64_t>(local_batches), outbox == "accumulate",
-          options.flag("self_apply", false)};
-}
+constexpr OptionSpec own[] = {
+    {"local_batches", OptionType::whole, "1", "steps of one computation", 1, 1e6},
+    word_option("outbox", "accumulate", "accumulate sends all increments since the last transmission, latest the newest one",
+                "accumulate|latest"),
+    {"self_apply", OptionType::flag, "false",
+     "a client adds its own increment to its model; without it a ring diverges between unifications"},
+    {"age_half_life", OptionType::number, "0",
+     "seconds after which an increment weighs half as much when it is merged; 0: it weighs the same at any age", 0, 9e9},
+};
+constexpr auto table = combined(step_options(), own);
 
-Needs needs(const AlgorithmOptions&) { return {.send_only_if_computed = true}; }
-
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<Draco, Real>(read(options));
+DracoSettings read(const OptionReader& options) {
+  return {StepSize(options), options.whole("local_batches"), options.is("outbox", "accumulate"), options.flag("self_apply"),
+          options.number("age_half_life")};
 }
 
 // Without a client's own increments disagreement grows at rate lambda B eta L |mu| between unifications; L = 1 if unknown.
-std::string warning(const AlgorithmOptions& options, const RunFacts& facts) {
-  const DracoSettings settings = read(options);
+std::string warning(const AlgorithmOptions& given, const RunFacts& facts) {
+  const DracoSettings settings = read({given, table});
   if (settings.applies_own) return {};
   const double growth =
       facts.compute_rate * static_cast<double>(settings.local_batches) * settings.eta.greatest() * -facts.lowest_eigenvalue;
@@ -144,32 +137,17 @@ std::string warning(const AlgorithmOptions& options, const RunFacts& facts) {
   return text.str();
 }
 
-constexpr OptionSpec options[] = {
-    shared_option::eta,
-    shared_option::step,
-    shared_option::step_offset,
-    {"local_batches", OptionType::whole, "1", "steps of one computation", 1, 1e6},
-    {.name = "outbox",
-     .type = OptionType::word,
-     .fallback = "\"accumulate\"",
-     .meaning = "accumulate sends all increments since the last transmission, latest the newest one",
-     .choices = "accumulate|latest"},
-    {"self_apply", OptionType::flag, "false",
-     "a client adds its own increment to its model; without it a ring diverges between unifications"},
-};
-
 }  // namespace
 
 constinit const CatalogueEntry entries::draco{
     .name = "draco",
     .summary = "increments over a row-stochastic graph, window, deadline, reception cap, unification",
-    .options = options,
+    .options = table,
     .merge = Weights::neighbours,
     .may_be_unified = true,
     .may_begin = true,
-    .needs = needs,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .needs = [](const AlgorithmOptions&) { return Needs{.send_only_if_computed = true}; },
+    .make = made_by<Draco, read, table>,
     .warning = warning,
 };
 

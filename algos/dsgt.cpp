@@ -12,45 +12,35 @@ namespace rubato {
 
 namespace {
 
-PushPullSettings read(const AlgorithmOptions& options) {
-  return {.eta = StepSize(options, "alpha", 0.05), .tracks_before_mixing = adapts_first(options, "y_mix", "atc")};
-}
+constexpr OptionSpec own[] = {
+    word_option("y_mix", "atc", "in rounds, trackers take the gradient before (atc) or after (cta) they are mixed", "cta|atc"),
+};
+constexpr auto table = combined(step_options("alpha", "0.05", "step size", "diminishing: alpha / (k + step_offset)"), own);
 
-Needs needs(const AlgorithmOptions& options) { return pushpull_needs(read(options)); }
+PushPullSettings read(const OptionReader& options) {
+  return {.eta = StepSize(options, "alpha"), .tracks_before_mixing = options.is("y_mix", "atc")};
+}
 
 template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return make_pushpull<Real>(read(options));
+AlgorithmFactory<Real> make(const AlgorithmOptions& given) {
+  return make_pushpull<Real>(read({given, table}));
 }
-
-constexpr OptionSpec options[] = {
-    {"alpha", OptionType::number, "0.05", "step size", 0, 1e9, true},
-    {.name = "step",
-     .type = OptionType::word,
-     .fallback = "\"constant\"",
-     .meaning = "diminishing: alpha / (k + step_offset)",
-     .choices = "constant|diminishing"},
-    {"step_offset", OptionType::number, "1", "of a diminishing step", 0, 1e9, true},
-    {.name = "y_mix",
-     .type = OptionType::word,
-     .fallback = "\"atc\"",
-     .meaning = "in rounds, trackers take the gradient before (atc) or after (cta) they are mixed",
-     .choices = "cta|atc"},
-};
 
 }  // namespace
 
 constinit const CatalogueEntry entries::dsgt{
     .name = "dsgt",
     .summary = "gradient tracking with doubly stochastic weights",
-    .options = options,
+    .options = table,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .share = Weights::doubly,
-    .needs = needs,
+    .needs =
+        [](const AlgorithmOptions& given) {
+          return pushpull_needs(read({given, table}));
+        },
     .message_bytes = model_and_mass_bytes,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = {make<float>, make<double>},
 };
 
 }  // namespace rubato

@@ -8,8 +8,6 @@
 //   decide    send if |x - sent| > threshold
 //   publish   sent <- x;  send x to every receiver
 //   merge     x <- x + sum_j w_ij (x_j - x)
-#include <utility>
-
 #include "algos/entries.hpp"
 #include "algos/gossip.hpp"
 
@@ -23,69 +21,55 @@ struct EventTriggeredSettings {
 };
 
 template <class Real>
-class EventTriggered final : public Gossip<Real> {
- public:
-  EventTriggered(std::shared_ptr<const EventTriggeredSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
-                 TensorPool& pool)
-      : Gossip<Real>(start, pool), settings_{std::move(settings)}, client_{client_view.client}, sent_{copy_of<Real>(start, pool)} {}
+class EventTriggered final : public Gossip<Real, EventTriggeredSettings> {
+  using Base = Gossip<Real, EventTriggeredSettings>;
 
-  void compute(Work<Real>& work, const Step& step) override {
-    this->descend(work, step, settings_->eta.at(client_.value, step.index));
-  }
+ public:
+  explicit EventTriggered(const Setup<Real, EventTriggeredSettings>& setup)
+      : Base(setup), sent_{copy_of<Real>(setup.start, setup.pool)} {}
 
   bool decide(Work<Real>&, const Step&) override {
     const Real distance = (this->model() - numbers_of<Real>(std::as_const(sent_))).norm();
-    return static_cast<double>(distance) > settings_->threshold;
+    return static_cast<double>(distance) > this->settings().threshold;
   }
 
   Payload publish(Work<Real>& work, const Step& step) override {
-    Payload payload = Gossip<Real>::publish(work, step);
+    Payload payload = Base::publish(work, step);
     sent_ = payload.common[0];
     return payload;
   }
 
   void archive(Archive& archive) override {
-    Gossip<Real>::archive(archive);
+    Base::archive(archive);
     archive.fixed(sent_);
   }
 
   void inspect(Probe& probe) const override {
-    Gossip<Real>::inspect(probe);
+    Base::inspect(probe);
     show(probe, "sent", numbers_of<Real>(sent_));
   }
 
  private:
-  std::shared_ptr<const EventTriggeredSettings> settings_;
-  ClientId client_;
   Tensor sent_;
 };
 
-Needs needs(const AlgorithmOptions&) { return {.asks_before_sending = true, .keep = Keep::newest}; }
-
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<EventTriggered, Real>(
-      EventTriggeredSettings{StepSize(options, "eta", 0.05), not_negative(options, "threshold", 0.1)});
-}
-
-constexpr OptionSpec options[] = {
-    shared_option::eta,
-    shared_option::step,
-    shared_option::step_offset,
+constexpr OptionSpec own[] = {
     {"threshold", OptionType::number, "0.1", "a model that has moved no farther than this is not sent", 0, 1e9},
 };
+constexpr auto table = combined(step_options(), own);
+
+EventTriggeredSettings read(const OptionReader& options) { return {StepSize(options), options.number("threshold")}; }
 
 }  // namespace
 
 constinit const CatalogueEntry entries::event_triggered{
     .name = "event_triggered",
     .summary = "gossip of models that have moved since they were last sent",
-    .options = options,
-    .runs = only(ProtocolKind::push),
+    .options = table,
+    .runs = {ProtocolKind::push},
     .merge = Weights::doubly,
-    .needs = needs,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .needs = [](const AlgorithmOptions&) { return Needs{.asks_before_sending = true, .keep = Keep::newest}; },
+    .make = made_by<EventTriggered, read, table>,
 };
 
 }  // namespace rubato

@@ -11,11 +11,9 @@
 //
 // Start: x_i = xhat_i = xbar, z_i = 0. The local problem is a proximal step of f_i at xbar - eta z_i. The same iterates
 // as FedDR with alpha = 1 and init = "plain".
-#include <utility>
-
 #include "algos/entries.hpp"
+#include "algos/global_model.hpp"
 #include "algos/local_solver.hpp"
-#include "algos/stored_answers.hpp"
 
 namespace rubato {
 
@@ -28,21 +26,19 @@ struct FedAdmmSettings {
 };
 
 template <class Real>
-class FedAdmm final : public StoredAnswers<Real> {
+class FedAdmm final : public StoredAnswers<Real, FedAdmmSettings> {
+  using Base = StoredAnswers<Real, FedAdmmSettings>;
+
  public:
-  FedAdmm(std::shared_ptr<const FedAdmmSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
-          TensorPool& pool)
-      : StoredAnswers<Real>(client_view, start, pool),
-        settings_{std::move(settings)},
-        x_{copy_of<Real>(start, pool)},
-        z_{zeros<Real>(x_.count(), pool)} {}
+  explicit FedAdmm(const Setup<Real, FedAdmmSettings>& setup)
+      : Base(setup), x_{copy_of<Real>(setup.start, setup.pool)}, z_{zeros<Real>(x_.count(), setup.pool)} {}
 
   void compute(Work<Real>& work, const Step& step) override {
     const typename Scratch<Real>::Frame frame(work.scratch);
-    const Real eta = static_cast<Real>(settings_->eta);
+    const Real eta = static_cast<Real>(this->settings().eta);
     VectorRef<Real> x = numbers_of<Real>(x_), z = numbers_of<Real>(z_), centre = work.scratch.vector(x.size());
     centre = this->model() - eta * z;
-    settings_->solver(work, step.index, x, read_only(centre), settings_->eta);
+    this->settings().solver(work, step.index, x, read_only(centre), this->settings().eta);
     z += (x - this->model()) / eta;
     Tensor xhat = work.pool.template make<Real>(x_.count());
     numbers_of<Real>(xhat) = x + eta * z;
@@ -50,7 +46,7 @@ class FedAdmm final : public StoredAnswers<Real> {
   }
 
   void archive(Archive& archive) override {
-    StoredAnswers<Real>::archive(archive);
+    Base::archive(archive);
     archive.fixed(x_);
     archive.fixed(z_);
   }
@@ -62,50 +58,30 @@ class FedAdmm final : public StoredAnswers<Real> {
   }
 
  private:
-  const Penalty& penalty() const override { return settings_->penalty; }
-  double eta() const override { return settings_->eta; }
-
-  std::shared_ptr<const FedAdmmSettings> settings_;
   Tensor x_, z_;
 };
 
-FedAdmmSettings read(const AlgorithmOptions& options) {
+constexpr OptionSpec own[] = {
+    {"eta", OptionType::number, "0.5", "proximal step", 0, 1e9, true},
+};
+constexpr auto table = combined(own, solver_options, penalty_options);
+
+FedAdmmSettings read(const OptionReader& options) {
   const FedAdmmSettings settings{
-      .eta = positive_number(options, "eta", 0.5), .solver = ProximalSolver(options), .penalty = Penalty(options)};
+      .eta = options.number("eta"), .solver = ProximalSolver(options), .penalty = Penalty(options.given())};
   settings.penalty.require_step("eta", settings.eta);
   return settings;
 }
-
-Needs needs(const AlgorithmOptions&) { return {}; }
-
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<FedAdmm, Real>(read(options));
-}
-
-constexpr OptionSpec options[] = {
-    {"eta", OptionType::number, "0.5", "proximal step", 0, 1e9, true},
-    solver_options[0],
-    solver_options[1],
-    solver_options[2],
-    penalty_options[0],
-    penalty_options[1],
-    penalty_options[2],
-    penalty_options[3],
-};
 
 }  // namespace
 
 constinit const CatalogueEntry entries::fedadmm{
     .name = "fedadmm",
     .summary = "alternating directions between clients and a server with a penalty",
-    .options = options,
-    .runs = only(ProtocolKind::server),
-    .usual = ProtocolKind::server,
+    .options = table,
+    .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = made_by<FedAdmm, read, table>,
 };
 
 }  // namespace rubato

@@ -14,8 +14,6 @@
 //
 // KD-PDFL's text does not define the fine-tuning (BA-3, docs/references.md#baseline-decisions). It is done on a copy,
 // for evaluation alone, with the batches 0 to q - 1.
-#include <utility>
-
 #include "algos/entries.hpp"
 #include "algos/global_model.hpp"
 #include "algos/local_solver.hpp"
@@ -40,14 +38,12 @@ struct FedAvgPlusSettings {
 };
 
 template <class Real>
-class FedAvgPlus final : public GlobalModel<Real> {
+class FedAvgPlus final : public GlobalModel<Real, FedAvgPlusSettings> {
  public:
-  FedAvgPlus(std::shared_ptr<const FedAvgPlusSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
-             TensorPool& pool)
-      : GlobalModel<Real>(client_view, start, pool), settings_{std::move(settings)} {}
+  using GlobalModel<Real, FedAvgPlusSettings>::GlobalModel;
 
   void compute(Work<Real>& work, const Step&) override {
-    const Steps& steps = settings_->is_reptile(this->round()) ? settings_->inner : settings_->usual;
+    const Steps& steps = this->settings().is_reptile(this->round()) ? this->settings().inner : this->settings().usual;
     Tensor mine = copy_of<Real>(this->model(), work.pool);
     descend_locally(work, numbers_of<Real>(mine), batches_, steps.count, steps.eta);
     batches_ += steps.count;
@@ -55,54 +51,34 @@ class FedAvgPlus final : public GlobalModel<Real> {
   }
 
   void archive(Archive& archive) override {
-    GlobalModel<Real>::archive(archive);
+    GlobalModel<Real, FedAvgPlusSettings>::archive(archive);
     archive(batches_);
   }
 
   Tensor snapshot(Work<Real>& work) const override {
     Tensor personal = copy_of<Real>(this->model(), work.pool);
-    descend_locally(work, numbers_of<Real>(personal), 0, settings_->fine.count, settings_->fine.eta);
+    descend_locally(work, numbers_of<Real>(personal), 0, this->settings().fine.count, this->settings().fine.eta);
     return personal;
   }
 
  private:
   void combine(Work<Real>& work, std::span<const Received<Real>> window) override {
-    const bool is_reptile = settings_->is_reptile(this->round());
-    const auto weight = [&](ClientId client) { return is_reptile ? 1 : settings_->weighting(this->client_view(), client); };
+    const bool is_reptile = this->settings().is_reptile(this->round());
+    const auto weight = [&](ClientId client) { return is_reptile ? 1 : this->settings().weighting(this->client_view(), client); };
     Tensor mean = this->mean_answer(window, work.pool, weight);
     if (!mean) return;
     if (is_reptile) {
-      const Real epsilon = static_cast<Real>(settings_->epsilon);
+      const Real epsilon = static_cast<Real>(this->settings().epsilon);
       VectorRef<Real> theta = numbers_of<Real>(mean);
       theta = this->model() + epsilon * (theta - this->model());
     }
     this->set_model(std::move(mean));
   }
 
-  std::shared_ptr<const FedAvgPlusSettings> settings_;
   std::uint64_t batches_ = 0;  // used so far: the number of local steps changes once
 };
 
-FedAvgPlusSettings read(const AlgorithmOptions& options) {
-  const double eta = positive_number(options, "eta", 0.05);
-  const std::int64_t first = options.whole("switch", 150);
-  if (first < 0) refuse_option("switch", std::to_string(first), "must be at least 0");
-  return {.usual = {eta, positive_whole(options, "local_steps", 1)},
-          .inner = {positive_number(options, "inner_lr", eta), positive_whole(options, "inner_steps", 5)},
-          .fine = {positive_number(options, "ft_lr", eta), positive_whole(options, "ft_steps", 5)},
-          .first_reptile_round = static_cast<std::uint64_t>(first),
-          .epsilon = positive_number(options, "epsilon", 0.5),
-          .weighting = Weighting(options, "samples")};
-}
-
-Needs needs(const AlgorithmOptions&) { return {}; }
-
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<FedAvgPlus, Real>(read(options));
-}
-
-constexpr OptionSpec options[] = {
+constexpr OptionSpec own[] = {
     {"eta", OptionType::number, "0.05", "step size of the local steps before the switch", 0, 1e9, true},
     {"local_steps", OptionType::whole, "1", "steps of one computation before the switch", 1, 1e6},
     {"switch", OptionType::whole, "150", "the first round of Reptile", 0, 1e15},
@@ -111,25 +87,30 @@ constexpr OptionSpec options[] = {
     {"epsilon", OptionType::number, "0.5", "how far the server goes towards the mean", 0, 1e9, true},
     {"ft_lr", OptionType::number, "0.05", "step size of the fine-tuning; eta unless given", 0, 1e9, true},
     {"ft_steps", OptionType::whole, "5", "steps of the fine-tuning", 1, 1e6},
-    {.name = "weighting",
-     .type = OptionType::word,
-     .fallback = "\"samples\"",
-     .meaning = "how much a client counts before the switch: as much as its samples, or as much as any other",
-     .choices = "samples|uniform"},
 };
+constexpr auto table = combined(
+    own,
+    weighting_options("samples", "how much a client counts before the switch: as much as its samples, or as much as any other"));
+
+FedAvgPlusSettings read(const OptionReader& options) {
+  const double eta = options.number("eta");
+  return {.usual = {eta, options.whole("local_steps")},
+          .inner = {options.number("inner_lr", eta), options.whole("inner_steps")},
+          .fine = {options.number("ft_lr", eta), options.whole("ft_steps")},
+          .first_reptile_round = options.whole("switch"),
+          .epsilon = options.number("epsilon"),
+          .weighting = Weighting(options)};
+}
 
 }  // namespace
 
 constinit const CatalogueEntry entries::fedavg_plus{
     .name = "fedavg_plus",
     .summary = "FedAvg, then Reptile; scored after a few personal steps",
-    .options = options,
-    .runs = only(ProtocolKind::server),
-    .usual = ProtocolKind::server,
+    .options = table,
+    .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
-    .needs = needs,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = made_by<FedAvgPlus, read, table>,
 };
 
 }  // namespace rubato

@@ -10,11 +10,9 @@
 //
 // Start: x_i = y_i = xhat_i = xbar. With init = "prox" a round of everybody comes first: it leaves y_i as it is and
 // sets x_i, xhat_i and xbar by their formulas. With init = "plain" there is none.
-#include <utility>
-
 #include "algos/entries.hpp"
+#include "algos/global_model.hpp"
 #include "algos/local_solver.hpp"
-#include "algos/stored_answers.hpp"
 
 namespace rubato {
 
@@ -22,31 +20,29 @@ namespace {
 
 struct FedDrSettings {
   double eta, alpha;
-  bool opens_with_prox;
   ProximalSolver solver;
   Penalty penalty;
 };
 
 template <class Real>
-class FedDr final : public StoredAnswers<Real> {
+class FedDr final : public StoredAnswers<Real, FedDrSettings> {
+  using Base = StoredAnswers<Real, FedDrSettings>;
+
  public:
-  FedDr(std::shared_ptr<const FedDrSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
-      : StoredAnswers<Real>(client_view, start, pool),
-        settings_{std::move(settings)},
-        x_{copy_of<Real>(start, pool)},
-        y_{copy_of<Real>(start, pool)} {}
+  explicit FedDr(const Setup<Real, FedDrSettings>& setup)
+      : Base(setup), x_{copy_of<Real>(setup.start, setup.pool)}, y_{copy_of<Real>(setup.start, setup.pool)} {}
 
   void compute(Work<Real>& work, const Step& step) override {
     VectorRef<Real> x = numbers_of<Real>(x_), y = numbers_of<Real>(y_);
-    y += static_cast<Real>(settings_->alpha) * (this->model() - x);
-    settings_->solver(work, step.index, x, read_only(y), settings_->eta);
+    y += static_cast<Real>(this->settings().alpha) * (this->model() - x);
+    this->settings().solver(work, step.index, x, read_only(y), this->settings().eta);
     Tensor xhat = work.pool.template make<Real>(x_.count());
     numbers_of<Real>(xhat) = 2 * x - y;
     this->set_answer(std::move(xhat));
   }
 
   void archive(Archive& archive) override {
-    StoredAnswers<Real>::archive(archive);
+    Base::archive(archive);
     archive.fixed(x_);
     archive.fixed(y_);
   }
@@ -58,65 +54,39 @@ class FedDr final : public StoredAnswers<Real> {
   }
 
  private:
-  const Penalty& penalty() const override { return settings_->penalty; }
-  double eta() const override { return settings_->eta; }
-
-  std::shared_ptr<const FedDrSettings> settings_;
   Tensor x_, y_;
 };
 
-FedDrSettings read(const AlgorithmOptions& options) {
-  const std::string init = options.word("init", "prox");
-  if (init != "prox" && init != "plain") refuse_option("init", '"' + init + '"', "must be \"prox\" or \"plain\"");
-  const FedDrSettings settings{.eta = positive_number(options, "eta", 0.5),
-                               .alpha = options.number("alpha", 0.9),
-                               .opens_with_prox = init == "prox",
-                               .solver = ProximalSolver(options),
-                               .penalty = Penalty(options)};
-  if (!(settings.alpha > 0 && settings.alpha < 2)) refuse_option("alpha", settings.alpha, "must be greater than 0 and less than 2");
+constexpr OptionSpec own[] = {
+    {"eta", OptionType::number, "0.5", "proximal step", 0, 1e9, true},
+    {"alpha", OptionType::number, "0.9", "relaxation", 0, 2, true, true},
+    word_option("init", "prox", "prox starts from everybody's proximal step at the start model, plain from the start model",
+                "prox|plain"),
+};
+constexpr auto table = combined(own, solver_options, penalty_options);
+
+FedDrSettings read(const OptionReader& options) {
+  options.word("init");
+  const FedDrSettings settings{options.number("eta"), options.number("alpha"), ProximalSolver(options), Penalty(options.given())};
   settings.penalty.require_step("eta", settings.eta);
   return settings;
 }
 
-Needs needs(const AlgorithmOptions& options) {
-  if (!read(options).opens_with_prox) return {};
+Needs needs(const AlgorithmOptions& given) {
+  if (OptionReader(given, table).is("init", "plain")) return {};
   return {.program = {.opening = {Phase{PhaseKind::compute}}}};
 }
-
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<FedDr, Real>(read(options));
-}
-
-constexpr OptionSpec options[] = {
-    {"eta", OptionType::number, "0.5", "proximal step", 0, 1e9, true},
-    {"alpha", OptionType::number, "0.9", "relaxation", 0, 2, true, true},
-    {.name = "init",
-     .type = OptionType::word,
-     .fallback = "\"prox\"",
-     .meaning = "prox starts from everybody's proximal step at the start model, plain from the start model",
-     .choices = "prox|plain"},
-    solver_options[0],
-    solver_options[1],
-    solver_options[2],
-    penalty_options[0],
-    penalty_options[1],
-    penalty_options[2],
-    penalty_options[3],
-};
 
 }  // namespace
 
 constinit const CatalogueEntry entries::feddr{
     .name = "feddr",
     .summary = "Douglas-Rachford splitting between clients and a server with a penalty",
-    .options = options,
-    .runs = only(ProtocolKind::server),
-    .usual = ProtocolKind::server,
+    .options = table,
+    .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
     .needs = needs,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = made_by<FedDr, read, table>,
 };
 
 }  // namespace rubato

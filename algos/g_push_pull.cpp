@@ -12,22 +12,15 @@
 
 namespace rubato {
 
-namespace {
-
-Needs needs(const AlgorithmOptions&) { return spodgt_needs({.links = true}); }
-
-}  // namespace
-
 constinit const CatalogueEntry entries::g_push_pull{
     .name = "g_push_pull",
     .summary = "gradient tracking on digraphs with sporadic links: G-Push-Pull",
     .options = spodgt_step_options,
     .merge = Weights::row,
     .share = Weights::column,
-    .needs = needs,
+    .needs = [](const AlgorithmOptions&) { return spodgt_needs({.links = true}); },
     .message_bytes = model_and_mass_bytes,
-    .make_float = make_spodgt<float>,
-    .make_double = make_spodgt<double>,
+    .make = spodgt_maker,
 };
 
 }  // namespace rubato

@@ -3,24 +3,32 @@
 #pragma once
 
 #include <span>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "algos/algorithm.hpp"
 #include "algos/catalogue.hpp"
-#include "algos/options.hpp"
+#include "algos/penalty.hpp"
 
 namespace rubato {
 
 /// The phases of a server round.
 inline constexpr std::uint8_t to_clients = 0, to_centre = 1;
 
+/// Of a step size that the server's rounds diminish.
+inline constexpr std::string_view round_law = "diminishing: eta / (round + step_offset)";
+
 /// An algorithm around a model that only the centre changes. Who derives from it says how a client answers a model and
 /// what the centre makes of the answers.
-template <class Real>
+template <class Real, class Settings>
 class GlobalModel : public Algorithm<Real> {
  public:
+  explicit GlobalModel(const Setup<Real, Settings>& setup)
+      : settings_{setup.settings},
+        client_view_{setup.client_view},
+        pool_{setup.pool},
+        model_{copy_of<Real>(setup.start, setup.pool)} {}
+
   Payload publish(Work<Real>&, const Step& step) override {
     Payload payload;
     payload.common[0] = step.phase == to_clients || !answer_ ? model_ : std::exchange(answer_, {});
@@ -50,14 +58,12 @@ class GlobalModel : public Algorithm<Real> {
   }
 
  protected:
-  GlobalModel(const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
-      : seat_{client_view}, pool_{pool}, model_{copy_of<Real>(start, pool)} {}
-
   /// The centre's step: `window` holds the others' answers, senders ascending; the centre's own is with each_answer().
   virtual void combine(Work<Real>& work, std::span<const Received<Real>> window) = 0;
 
-  const ClientView& client_view() const { return seat_; }
-  bool is_centre() const { return seat_.client == seat_.centre; }
+  const Settings& settings() const { return *settings_; }
+  const ClientView& client_view() const { return client_view_; }
+  bool is_centre() const { return client_view_.client == client_view_.centre; }
   /// The round that the model belongs to, from 0.
   std::uint64_t round() const { return round_; }
 
@@ -71,13 +77,13 @@ class GlobalModel : public Algorithm<Real> {
   void each_answer(std::span<const Received<Real>> window, Visit visit) const {
     bool is_mine_due = static_cast<bool>(answer_);
     for (const Received<Real>& message : window) {
-      if (is_mine_due && seat_.client < message.sender) {
-        visit(seat_.client, answer_);
+      if (is_mine_due && client_view_.client < message.sender) {
+        visit(client_view_.client, answer_);
         is_mine_due = false;
       }
       visit(message.sender, message.payload.common[0]);
     }
-    if (is_mine_due) visit(seat_.client, answer_);
+    if (is_mine_due) visit(client_view_.client, answer_);
   }
 
   /// The mean of the answers, each with the weight of its client; empty if there are none.
@@ -94,22 +100,54 @@ class GlobalModel : public Algorithm<Real> {
   }
 
  private:
-  ClientView seat_;
+  std::shared_ptr<const Settings> settings_;
+  ClientView client_view_;
   TensorPool& pool_;
   Tensor model_;   // immutable: it is handed out as it is, and kept as it came
   Tensor answer_;  // empty: nothing computed since the last answer
   std::uint64_t round_ = 0;
 };
 
-/// How much an answer counts: samples | uniform.
+/// xbar <- prox_{eta h}(mean_i xhat_i), where xhat_i is what client i answered last, at first the start model; eta and
+/// the penalty h are in the settings.
+template <class Real, class Settings>
+class StoredAnswers : public GlobalModel<Real, Settings> {
+ public:
+  explicit StoredAnswers(const Setup<Real, Settings>& setup) : GlobalModel<Real, Settings>(setup) {
+    if (this->is_centre()) stored_.assign(setup.client_view.samples.size(), this->model_tensor());
+  }
+
+  void archive(Archive& archive) override {
+    GlobalModel<Real, Settings>::archive(archive);
+    for (Tensor& xhat : stored_) archive.fixed(xhat);
+  }
+
+ private:
+  void combine(Work<Real>& work, std::span<const Received<Real>> window) final {
+    this->each_answer(window, [&](ClientId client, const Tensor& answer) { stored_[client.value] = answer; });
+    Tensor xbar = zeros<Real>(this->model_tensor().count(), work.pool);
+    VectorRef<Real> numbers = numbers_of<Real>(xbar);
+    for (const Tensor& xhat : stored_) numbers += numbers_of<Real>(xhat);
+    numbers /= static_cast<Real>(stored_.size());
+    this->settings().penalty.prox(numbers, this->settings().eta);
+    this->set_model(std::move(xbar));
+  }
+
+  std::vector<Tensor> stored_;  // by client; at the centre alone
+};
+
+/// What Weighting reads.
+constexpr std::array<OptionSpec, 1> weighting_options(
+    std::string_view fallback,
+    std::string_view meaning = "how much a client counts: as much as its samples, or as much as any other") {
+  return {word_option("weighting", fallback, meaning, "samples|uniform")};
+}
+
+/// How much an answer counts.
 class Weighting {
  public:
-  Weighting() = default;
-  Weighting(const AlgorithmOptions& options, const std::string& fallback) {
-    const std::string word = options.word("weighting", fallback);
-    if (word != "samples" && word != "uniform") refuse_option("weighting", '"' + word + '"', "must be \"samples\" or \"uniform\"");
-    by_samples_ = word == "samples";
-    if (options.has("weights")) given_ = options.numbers("weights", 1);
+  explicit Weighting(const OptionReader& options) : by_samples_{options.is("weighting", "samples")} {
+    if (options.given().has("weights")) given_ = options.given().numbers("weights", 1);
   }
   double operator()(const ClientView& client_view, ClientId client) const {
     if (!given_.empty()) return given_.at(client.value);
@@ -119,7 +157,7 @@ class Weighting {
   bool is_given() const { return !given_.empty(); }
 
  private:
-  bool by_samples_ = false;
+  bool by_samples_;
   std::vector<double> given_;  // instead of both
 };
 

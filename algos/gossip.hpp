@@ -3,12 +3,8 @@
 
 #include <algorithm>
 #include <span>
-#include <string>
-#include <utility>
 
-#include "algos/algorithm.hpp"
-#include "algos/catalogue.hpp"
-#include "algos/options.hpp"
+#include "algos/one_model.hpp"
 
 namespace rubato {
 
@@ -30,25 +26,22 @@ void mix(VectorRef<Real> x, double xi, std::span<const Received<Real>> window) {
 
 /// An algorithm with one model x and local computations. Who derives from it says what a computation is and how models
 /// meet.
-template <class Real>
-class LocalModel : public Algorithm<Real> {
+template <class Real, class Settings>
+class LocalModel : public OneModel<Real, Settings> {
  public:
-  void begin(Work<Real>& work) override { begun_ = copy_of<Real>(model(), work.pool); }
-  void adopt(ConstVectorRef<Real> model) override { x() = model; }
-  ConstVectorRef<Real> model() const override { return numbers_of<Real>(x_); }
-  void inspect(Probe& probe) const override { show(probe, "x", model()); }
+  using OneModel<Real, Settings>::OneModel;
+
+  void begin(Work<Real>& work) override { begun_ = copy_of<Real>(this->model(), work.pool); }
   void archive(Archive& archive) override {
-    archive.fixed(x_);
-    archive.optional(begun_, scalar_of<Real>, x_.count());
+    OneModel<Real, Settings>::archive(archive);
+    archive.optional(begun_, scalar_of<Real>, this->count());
   }
 
  protected:
-  LocalModel(ConstVectorRef<Real> start, TensorPool& pool) : x_{copy_of<Real>(start, pool)} {}
-
-  VectorRef<Real> x() { return numbers_of<Real>(x_); }
-
   /// Where computations start: at the model that begin fixed, else at the one of now.
-  ConstVectorRef<Real> origin() const { return begun_ ? numbers_of<Real>(begun_) : model(); }
+  ConstVectorRef<Real> origin() const { return begun_ ? numbers_of<Real>(begun_) : this->model(); }
+  /// The next computation has a start of its own.
+  void forget_origin() { begun_ = {}; }
 
   /// x <- x - eta g(origin). Without a gradient nothing happens, and the origin stays.
   void descend(Work<Real>& work, const Step& step, double eta) {
@@ -56,14 +49,16 @@ class LocalModel : public Algorithm<Real> {
     const typename Scratch<Real>::Frame frame(work.scratch);
     const Picks picks = work.batch(step.index);
     if (begun_) {
-      const VectorRef<Real> g = work.scratch.vector(x().size());
+      const VectorRef<Real> g = work.scratch.vector(this->x().size());
       work.learner.gradient(origin(), picks, g, work.scratch);
-      x() -= static_cast<Real>(eta) * g;
+      this->x() -= static_cast<Real>(eta) * g;
     } else {
-      work.learner.descend(x(), picks, static_cast<Real>(eta), work.scratch);
+      work.learner.descend(this->x(), picks, static_cast<Real>(eta), work.scratch);
     }
-    begun_ = {};
+    forget_origin();
   }
+  /// The same with the step size `eta` of the settings.
+  void descend(Work<Real>& work, const Step& step) { descend(work, step, this->settings().eta.at(this->client(), step.index)); }
 
   /// x <- x + mu (u - origin), where u starts at the origin and `local_steps` changes it. Without a gradient nothing
   /// happens, and the origin stays.
@@ -71,81 +66,40 @@ class LocalModel : public Algorithm<Real> {
   void displace(Work<Real>& work, const Step& step, double mu, LocalSteps local_steps) {
     if (!step.with_gradient) return;
     const typename Scratch<Real>::Frame frame(work.scratch);
-    VectorRef<Real> u = work.scratch.vector(x().size());
+    VectorRef<Real> u = work.scratch.vector(this->x().size());
     u = origin();
     local_steps(u);
-    x() += static_cast<Real>(mu) * (u - origin());
-    begun_ = {};
+    this->x() += static_cast<Real>(mu) * (u - origin());
+    forget_origin();
   }
 
  private:
-  Tensor x_;
   Tensor begun_;  // empty: computations start at x
 };
 
-/// Its messages are models. Who derives from it says what a computation is.
-template <class Real>
-class Gossip : public LocalModel<Real> {
+/// Its messages are models, and a computation is a step of the settings' eta unless who derives from it says otherwise.
+template <class Real, class Settings>
+class Gossip : public LocalModel<Real, Settings> {
  public:
-  Payload publish(Work<Real>& work, const Step&) override {
-    Payload payload;
-    payload.common[0] = copy_of<Real>(this->model(), work.pool);
-    return payload;
-  }
-  void merge(Work<Real>&, const Step&, std::span<const Received<Real>> window) override { mix(this->x(), xi_, window); }
+  explicit Gossip(const Setup<Real, Settings>& setup, double xi = 1) : LocalModel<Real, Settings>(setup), xi_{xi} {}
 
- protected:
-  Gossip(ConstVectorRef<Real> start, TensorPool& pool, double xi = 1) : LocalModel<Real>(start, pool), xi_{xi} {}
+  void compute(Work<Real>& work, const Step& step) override { this->descend(work, step); }
+  Payload publish(Work<Real>& work, const Step&) override { return this->model_message(work); }
+  void merge(Work<Real>&, const Step&, std::span<const Received<Real>> window) override { mix(this->x(), xi_, window); }
 
  private:
   double xi_;
 };
 
+/// The settings of an algorithm that has a step size alone.
+struct OnlyStepSize {
+  StepSize eta;
+};
+inline constexpr auto only_step_options = step_options();
+inline OnlyStepSize read_step_size(const OptionReader& options) { return {StepSize(options)}; }
+
 /// A round whose gradients belong to models that have not met yet: combine, then adapt.
 inline constexpr RoundProgram combine_then_adapt{
     .round = {Phase{PhaseKind::begin}, Phase{PhaseKind::exchange}, Phase{PhaseKind::compute}}};
-
-/// Options that many algorithms have.
-namespace shared_option {
-
-inline constexpr OptionSpec eta{"eta", OptionType::number, "0.05", "step size, for all or a list", 0, 1e9, true};
-inline constexpr OptionSpec step{.name = "step",
-                                 .type = OptionType::word,
-                                 .fallback = "\"constant\"",
-                                 .meaning = "diminishing: eta / (k + step_offset) in computation k = 0, 1, ...",
-                                 .choices = "constant|diminishing"};
-inline constexpr OptionSpec step_offset{"step_offset", OptionType::number, "1", "of a diminishing step", 0, 1e12, true};
-inline constexpr OptionSpec local_steps{"local_steps", OptionType::whole, "1", "steps of one computation", 1, 1e6};
-
-}  // namespace shared_option
-
-/// A whole number that is at least `least`. Throws std::invalid_argument otherwise.
-inline std::uint64_t whole_from(const AlgorithmOptions& options, const std::string& name, std::int64_t fallback,
-                                std::int64_t least) {
-  const std::int64_t value = options.whole(name, fallback);
-  if (value < least) refuse_option(name, std::to_string(value), "must be at least " + std::to_string(least));
-  return static_cast<std::uint64_t>(value);
-}
-
-/// A number greater than 0. Throws std::invalid_argument otherwise.
-inline double positive(const AlgorithmOptions& options, const std::string& name, double fallback) {
-  const double value = options.number(name, fallback);
-  if (!(value > 0)) refuse_option(name, value, "must be greater than 0");
-  return value;
-}
-
-/// A number greater than 0 and at most 1. Throws std::invalid_argument otherwise.
-inline double proper_share(const AlgorithmOptions& options, const std::string& name, double fallback) {
-  const double value = options.number(name, fallback);
-  if (!(value > 0 && value <= 1)) refuse_option(name, value, "must be greater than 0 and at most 1");
-  return value;
-}
-
-/// A number of at least 0. Throws std::invalid_argument otherwise.
-inline double not_negative(const AlgorithmOptions& options, const std::string& name, double fallback) {
-  const double value = options.number(name, fallback);
-  if (!(value >= 0)) refuse_option(name, value, "must be at least 0");
-  return value;
-}
 
 }  // namespace rubato

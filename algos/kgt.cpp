@@ -20,9 +20,8 @@
 // for K steps.
 #include <utility>
 
-#include "algos/algorithm.hpp"
 #include "algos/entries.hpp"
-#include "algos/gossip.hpp"
+#include "algos/one_model.hpp"
 #include "algos/tracking_mass.hpp"
 
 namespace rubato {
@@ -41,36 +40,36 @@ struct KgtSettings {
 };
 
 template <class Real>
-class Kgt final : public Algorithm<Real> {
+class Kgt final : public OneModel<Real, KgtSettings> {
+  using Base = OneModel<Real, KgtSettings>;
+
  public:
-  Kgt(std::shared_ptr<const KgtSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
-      : settings_{std::move(settings)},
-        client_{client_view.client.value},
-        counters_{client_view},
-        x_{copy_of<Real>(start, pool)},
-        anchor_{copy_of<Real>(start, pool)},
-        c_{zeros<double>(x_.count(), pool)},
-        z_{zeros<double>(x_.count(), pool)} {
-    if (settings_->starts_corrected && !client_view.in_rounds) refuse_option("c0", "\"paper\"", "is possible in rounds only");
-    if (!settings_->corrections.empty()) start_from_given(client_view.samples.size());
+  explicit Kgt(const Setup<Real, KgtSettings>& setup)
+      : Base(setup),
+        counters_{setup.client_view},
+        anchor_{copy_of<Real>(setup.start, setup.pool)},
+        c_{zeros<double>(this->count(), setup.pool)},
+        z_{zeros<double>(this->count(), setup.pool)} {
+    if (this->settings().starts_corrected && !setup.client_view.in_rounds)
+      refuse_option("c0", "\"paper\"", "is possible in rounds only");
+    if (!this->settings().corrections.empty()) start_from_given(setup.client_view.samples.size());
   }
 
   void compute(Work<Real>& work, const Step& step) override {
     if (!step.with_gradient) return;
     const typename Scratch<Real>::Frame frame(work.scratch);
-    VectorRef<Real> g = work.scratch.vector(x().size());
-    work.learner.gradient(model(), work.batch(step.index), g, work.scratch);
+    VectorRef<Real> g = work.scratch.vector(this->x().size());
+    work.learner.gradient(this->model(), work.batch(step.index), g, work.scratch);
     if (step.phase == correcting) {
       owe() += g.template cast<double>();
       return;
     }
-    x() -= (eta_c() * (g.template cast<double>() + c())).template cast<Real>();
-    if (++steps_ == settings_->local_steps) end_local_steps();
+    this->x() -= (eta_c() * (g.template cast<double>() + c())).template cast<Real>();
+    if (++steps_ == this->settings().local_steps) end_local_steps();
   }
 
   Payload publish(Work<Real>& work, const Step& step) override {
-    Payload payload;
-    payload.common[0] = copy_of<Real>(model(), work.pool);
+    Payload payload = this->model_message(work);
     const double shares = counters_.assign(read_only(owe()), step, work.pool, payload);
     c() -= shares * z();
     is_owed_ = false;
@@ -81,10 +80,10 @@ class Kgt final : public Algorithm<Real> {
     for (const Received<Real>& message : window) counters_.absorb(message, c());
     if (step.phase == correcting) return;
     const typename Scratch<Real>::Frame frame(work.scratch);
-    VectorRef<Real> d = work.scratch.vector(x().size());
+    VectorRef<Real> d = work.scratch.vector(this->x().size());
     d.setZero();
     for (const Received<Real>& message : window) d += static_cast<Real>(message.weight) * (message.common() - anchor());
-    x() += d;
+    this->x() += d;
     anchor() += d;
   }
 
@@ -98,7 +97,7 @@ class Kgt final : public Algorithm<Real> {
   }
 
   void archive(Archive& archive) override {
-    archive.fixed(x_);
+    Base::archive(archive);
     archive.fixed(anchor_);
     archive.fixed(c_);
     archive.fixed(z_);
@@ -108,10 +107,8 @@ class Kgt final : public Algorithm<Real> {
     counters_.archive(archive, c_.count());
   }
 
-  ConstVectorRef<Real> model() const override { return numbers_of<Real>(x_); }
-
   void inspect(Probe& probe) const override {
-    show(probe, "x", model());
+    Base::inspect(probe);
     show(probe, "anchor", numbers_of<Real>(anchor_));
     show(probe, "c", numbers_of<double>(c_));
     show(probe, "z", numbers_of<double>(z_));
@@ -125,19 +122,18 @@ class Kgt final : public Algorithm<Real> {
   }
 
  private:
-  VectorRef<Real> x() { return numbers_of<Real>(x_); }
   VectorRef<Real> anchor() { return numbers_of<Real>(anchor_); }
   VectorRef<double> c() { return numbers_of<double>(c_); }
   VectorRef<double> z() { return numbers_of<double>(z_); }
 
   void start_from_given(std::size_t clients) {
-    const std::vector<double>& all = settings_->corrections;
-    if (all.size() != clients * x_.count())
+    const std::vector<double>& all = this->settings().corrections;
+    if (all.size() != clients * this->count())
       refuse_option("corrections", std::to_string(all.size()) + " numbers", "must be those of every client's model");
-    c() = Eigen::Map<const Vector<double>>(all.data() + client_ * x_.count(), c().size());
+    c() = Eigen::Map<const Vector<double>>(all.data() + this->client() * this->count(), c().size());
   }
 
-  double eta_c() const { return settings_->eta_c.at(client_, exchanges_); }
+  double eta_c() const { return this->settings().eta_c.at(this->client(), exchanges_); }
 
   // z of the message to come: empty after each message.
   VectorRef<double> owe() {
@@ -146,35 +142,39 @@ class Kgt final : public Algorithm<Real> {
   }
 
   void end_local_steps() {
-    const double k_eta_c = settings_->local_steps * eta_c();
-    owe() += (anchor() - x()).template cast<double>() / k_eta_c;
-    anchor() += static_cast<Real>(settings_->eta_s) * (x() - anchor());  // K eta_c z is anchor - x
-    x() = anchor();
+    const double k_eta_c = this->settings().local_steps * eta_c();
+    owe() += (anchor() - this->x()).template cast<double>() / k_eta_c;
+    anchor() += static_cast<Real>(this->settings().eta_s) * (this->x() - anchor());  // K eta_c z is anchor - x
+    this->x() = anchor();
     steps_ = 0;
     ++exchanges_;
   }
 
-  std::shared_ptr<const KgtSettings> settings_;
-  std::size_t client_;
   TrackingMass counters_;
   std::uint32_t steps_ = 0;      // since the anchor
   std::uint64_t exchanges_ = 0;  // K steps each: the k of eta_c
   bool is_owed_ = false;         // z is not sent yet
-  Tensor x_, anchor_;
+  Tensor anchor_;
   Tensor c_, z_;
 };
 
-KgtSettings read(const AlgorithmOptions& options) {
-  const std::int64_t k = options.whole("local_steps", 5);
-  if (k < 1 || k > 1'000'000) refuse_option("local_steps", std::to_string(k), "must be from 1 to 1000000");
-  const std::string start = options.word("c0", "zero");
-  if (start != "zero" && start != "paper") refuse_option("c0", '"' + start + '"', "must be \"zero\" or \"paper\"");
-  return {StepSize(options, "eta_c", 0.05), positive(options, "eta_s", 1), static_cast<std::uint32_t>(k), start == "paper",
-          options.has("corrections") ? options.numbers("corrections", 0) : std::vector<double>()};
+constexpr OptionSpec own[] = {
+    {"eta_s", OptionType::number, "1", "how much of K local steps is kept", 0, 1e9, true},
+    {"local_steps", OptionType::whole, "5", "K: computations from one exchange to the next", 1, 1e6},
+    word_option("c0", "zero", "corrections at the start: zero, or mean gradient - own gradient (paper)", "zero|paper"),
+};
+constexpr auto table = combined(
+    step_options("eta_c", "0.05", "step size of a local step", "diminishing: eta_c / (k + step_offset), where k counts exchanges"),
+    own);
+
+KgtSettings read(const OptionReader& options) {
+  const AlgorithmOptions& given = options.given();
+  return {StepSize(options, "eta_c"), options.number("eta_s"), static_cast<std::uint32_t>(options.whole("local_steps")),
+          options.is("c0", "paper"), given.has("corrections") ? given.numbers("corrections", 0) : std::vector<double>()};
 }
 
-Needs needs(const AlgorithmOptions& options) {
-  const KgtSettings settings = read(options);
+Needs needs(const AlgorithmOptions& given) {
+  const KgtSettings settings = read({given, table});
   Needs needs{.send_every = settings.local_steps, .keep = Keep::newest_ever};
   if (settings.starts_corrected)
     needs.program.opening = {Phase{.kind = PhaseKind::compute, .number = correcting},
@@ -183,46 +183,23 @@ Needs needs(const AlgorithmOptions& options) {
   return needs;
 }
 
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<Kgt, Real>(read(options));
-}
-
-void check(const AlgorithmOptions& options, const Graph& graph) {
-  if (read(options).starts_corrected && graph.links() != graph.clients() * (graph.clients() - 1))
+void check(const AlgorithmOptions& given, const Graph& graph) {
+  if (read({given, table}).starts_corrected && graph.links() != graph.clients() * (graph.clients() - 1))
     refuse_option("c0", "\"paper\"", "needs a complete graph, for the mean gradient of all clients");
 }
-
-constexpr OptionSpec options[] = {
-    {"eta_c", OptionType::number, "0.05", "step size of a local step", 0, 1e9, true},
-    {.name = "step",
-     .type = OptionType::word,
-     .fallback = "\"constant\"",
-     .meaning = "diminishing: eta_c / (k + step_offset), where k counts exchanges",
-     .choices = "constant|diminishing"},
-    shared_option::step_offset,
-    {"eta_s", OptionType::number, "1", "how much of K local steps is kept", 0, 1e9, true},
-    {"local_steps", OptionType::whole, "5", "K: computations from one exchange to the next", 1, 1e6},
-    {.name = "c0",
-     .type = OptionType::word,
-     .fallback = "\"zero\"",
-     .meaning = "corrections at the start: zero, or mean gradient - own gradient (paper)",
-     .choices = "zero|paper"},
-};
 
 }  // namespace
 
 constinit const CatalogueEntry entries::kgt{
     .name = "kgt",
     .summary = "gradient tracking with K local steps and doubly stochastic weights",
-    .options = options,
+    .options = table,
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .share = Weights::doubly,
     .needs = needs,
     .message_bytes = model_and_mass_bytes,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = made_by<Kgt, read, table>,
     .check = check,
 };
 

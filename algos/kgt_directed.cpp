@@ -13,14 +13,13 @@ namespace rubato {
 
 namespace {
 
-std::uint32_t local_steps(const AlgorithmOptions& options) {
-  const std::int64_t k = options.whole("local_steps", 5);
-  if (k < 1 || k > 1'000'000) refuse_option("local_steps", std::to_string(k), "must be from 1 to 1000000");
-  return static_cast<std::uint32_t>(k);
-}
+constexpr OptionSpec own[] = {
+    {"local_steps", OptionType::whole, "5", "K: rounds, or computations, from one exchange to the next", 1, 1e6},
+};
+constexpr auto table = combined(spodgt_step_options, own);
 
-Needs needs(const AlgorithmOptions& options) {
-  const std::uint32_t k = local_steps(options);
+Needs needs(const AlgorithmOptions& given) {
+  const auto k = static_cast<std::uint32_t>(OptionReader(given, table).whole("local_steps"));
   Needs needs = spodgt_needs({});
   needs.send_every = k;
   needs.program.round = {Phase{.kind = PhaseKind::exchange, .every = k, .offset = k - 1}, Phase{PhaseKind::compute}};
@@ -28,30 +27,22 @@ Needs needs(const AlgorithmOptions& options) {
 }
 
 template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  local_steps(options);
-  return make_spodgt<Real>(options);
+AlgorithmFactory<Real> make(const AlgorithmOptions& given) {
+  needs(given);  // refuses what it cannot be
+  return make_spodgt<Real>(given);
 }
-
-constexpr OptionSpec options[] = {
-    spodgt_step_options[0],
-    spodgt_step_options[1],
-    spodgt_step_options[2],
-    {"local_steps", OptionType::whole, "5", "K: rounds, or computations, from one exchange to the next", 1, 1e6},
-};
 
 }  // namespace
 
 constinit const CatalogueEntry entries::kgt_directed{
     .name = "kgt_directed",
     .summary = "gradient tracking on digraphs that exchanges after every K computations",
-    .options = options,
+    .options = table,
     .merge = Weights::row,
     .share = Weights::column,
     .needs = needs,
     .message_bytes = model_and_mass_bytes,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = {make<float>, make<double>},
 };
 
 }  // namespace rubato

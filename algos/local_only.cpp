@@ -5,8 +5,6 @@
 // x: model   g: gradient   eta: step size
 //
 //   compute   x <- x - eta g(x; batch)
-#include <utility>
-
 #include "algos/entries.hpp"
 #include "algos/gossip.hpp"
 
@@ -14,48 +12,22 @@ namespace rubato {
 
 namespace {
 
-struct LocalOnlySettings {
-  StepSize eta;
-};
-
 template <class Real>
-class LocalOnly final : public Gossip<Real> {
+class LocalOnly final : public Gossip<Real, OnlyStepSize> {
  public:
-  LocalOnly(std::shared_ptr<const LocalOnlySettings> settings, const ClientView& client_view, ConstVectorRef<Real> start,
-            TensorPool& pool)
-      : Gossip<Real>(start, pool), settings_{std::move(settings)}, client_{client_view.client} {}
-
-  void compute(Work<Real>& work, const Step& step) override {
-    this->descend(work, step, settings_->eta.at(client_.value, step.index));
-  }
+  using Gossip<Real, OnlyStepSize>::Gossip;
 
   void merge(Work<Real>&, const Step&, std::span<const Received<Real>>) override {}
-
- private:
-  std::shared_ptr<const LocalOnlySettings> settings_;
-  ClientId client_;
 };
-
-LocalOnlySettings read(const AlgorithmOptions& options) { return {StepSize(options, "eta", 0.05)}; }
-
-Needs needs(const AlgorithmOptions&) { return {.sends = false, .program = {.round = {Phase{PhaseKind::compute}}}}; }
-
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<LocalOnly, Real>(read(options));
-}
-
-constexpr OptionSpec options[] = {shared_option::eta, shared_option::step, shared_option::step_offset};
 
 }  // namespace
 
 constinit const CatalogueEntry entries::local_only{
     .name = "local_only",
     .summary = "every client trains alone",
-    .options = options,
-    .needs = needs,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .options = only_step_options,
+    .needs = [](const AlgorithmOptions&) { return Needs{.sends = false, .program = {.round = {Phase{PhaseKind::compute}}}}; },
+    .make = made_by<LocalOnly, read_step_size, only_step_options>,
 };
 
 }  // namespace rubato

@@ -5,11 +5,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <string>
 
-#include "algos/algorithm.hpp"
 #include "algos/catalogue.hpp"
-#include "algos/options.hpp"
 
 namespace rubato {
 
@@ -22,30 +19,18 @@ void descend_locally(const Work<Real>& work, VectorRef<Real> x, std::uint64_t fi
   }
 }
 
-/// A whole number of at least 1, such as a number of local steps.
-inline std::uint64_t positive_whole(const AlgorithmOptions& options, const std::string& name, std::int64_t fallback) {
-  const std::int64_t value = options.whole(name, fallback);
-  if (value < 1) refuse_option(name, std::to_string(value), "must be at least 1");
-  return static_cast<std::uint64_t>(value);
-}
-
-inline double positive_number(const AlgorithmOptions& options, const std::string& name, double fallback) {
-  const double value = options.number(name, fallback);
-  if (!(value > 0)) refuse_option(name, value, "must be greater than 0");
-  return value;
-}
+/// The keys of [algorithm] that ProximalSolver reads.
+inline constexpr std::array solver_options{
+    word_option("local", "gd", "gd takes local_steps steps; exact solves the local problem (quadratic losses)", "gd|exact"),
+    OptionSpec{"local_steps", OptionType::whole, "10", "steps of one computation", 1, 1e6},
+    OptionSpec{"local_lr", OptionType::number, "0.05", "step size of the local steps", 0, 1e9, true},
+};
 
 /// x <- argmin f(x) + |x - v|^2 / (2 eta), from the x that is given; f is this client's loss.
 class ProximalSolver {
  public:
-  ProximalSolver() = default;
-  /// Reads local, local_steps and local_lr.
-  explicit ProximalSolver(const AlgorithmOptions& options)
-      : steps_{positive_whole(options, "local_steps", 10)}, rate_{positive_number(options, "local_lr", 0.05)} {
-    const std::string local = options.word("local", "gd");
-    if (local != "gd" && local != "exact") refuse_option("local", '"' + local + '"', "must be \"gd\" or \"exact\"");
-    is_exact_ = local == "exact";
-  }
+  explicit ProximalSolver(const OptionReader& options)
+      : is_exact_{options.is("local", "exact")}, steps_{options.whole("local_steps")}, rate_{options.number("local_lr")} {}
 
   /// `number` counts the calls of this client: it names the batches.
   template <class Real>
@@ -96,20 +81,9 @@ class ProximalSolver {
     }
   }
 
-  bool is_exact_ = false;
-  std::uint64_t steps_ = 10;
-  double rate_ = 0.05;
-};
-
-/// The keys of [algorithm] that ProximalSolver reads.
-inline constexpr OptionSpec solver_options[] = {
-    {.name = "local",
-     .type = OptionType::word,
-     .fallback = "\"gd\"",
-     .meaning = "gd takes local_steps steps; exact solves the local problem (quadratic losses)",
-     .choices = "gd|exact"},
-    {"local_steps", OptionType::whole, "10", "steps of one computation", 1, 1e6},
-    {"local_lr", OptionType::number, "0.05", "step size of the local steps", 0, 1e9, true},
+  bool is_exact_;
+  std::uint64_t steps_;
+  double rate_;
 };
 
 }  // namespace rubato

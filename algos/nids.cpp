@@ -18,8 +18,6 @@
 // Rounds only: the mean model follows the mean gradient exactly because all meet at once.
 #include "algos/nids.hpp"
 
-#include <utility>
-
 #include "algos/entries.hpp"
 #include "algos/gossip.hpp"
 
@@ -27,55 +25,33 @@ namespace rubato {
 
 namespace {
 
-struct NidsSettings {
-  StepSize eta;
-};
-
 template <class Real>
-class Nids final : public Gossip<Real> {
+class Nids final : public Gossip<Real, OnlyStepSize> {
+  using Base = Gossip<Real, OnlyStepSize>;
+
  public:
-  Nids(std::shared_ptr<const NidsSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
-      : Gossip<Real>(start, pool, 0.5), settings_{std::move(settings)}, client_{client_view.client} {}
+  explicit Nids(const Setup<Real, OnlyStepSize>& setup) : Base(setup, 0.5) {}
 
   void compute(Work<Real>& work, const Step& step) override {
-    step_.advance(work, step.index, settings_->eta.at(client_.value, step.index), this->x());
+    step_.advance(work, step.index, this->settings().eta.at(this->client(), step.index), this->x());
   }
 
   void round_balance(Probe& probe) const override { step_.show_balance(probe, this->model()); }
 
   void adopt(ConstVectorRef<Real> model) override {
-    Gossip<Real>::adopt(model);
+    Base::adopt(model);
     step_.restart();
   }
 
   void reset(Work<Real>&) override { step_.restart(); }
 
   void archive(Archive& archive) override {
-    Gossip<Real>::archive(archive);
-    step_.archive(archive, static_cast<std::size_t>(this->model().size()));
+    Base::archive(archive);
+    step_.archive(archive, this->count());
   }
 
  private:
-  std::shared_ptr<const NidsSettings> settings_;
-  ClientId client_;
   NidsStep<Real> step_;
-};
-
-Needs needs(const AlgorithmOptions&) {
-  Needs needs;
-  needs.program.round = {Phase{PhaseKind::compute}, Phase{.kind = PhaseKind::exchange, .first = 1}};
-  return needs;
-}
-
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<Nids, Real>(NidsSettings{StepSize(options, "eta", 0.05)});
-}
-
-constexpr OptionSpec options[] = {
-    shared_option::eta,
-    shared_option::step,
-    shared_option::step_offset,
 };
 
 }  // namespace
@@ -83,15 +59,13 @@ constexpr OptionSpec options[] = {
 constinit const CatalogueEntry entries::nids{
     .name = "nids",
     .summary = "exact descent with a step size that the network does not limit",
-    .options = options,
-    .runs = only(ProtocolKind::rounds),
-    .usual = ProtocolKind::rounds,
+    .options = only_step_options,
+    .runs = {ProtocolKind::rounds},
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .allows_missing = false,
-    .needs = needs,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .needs = [](const AlgorithmOptions&) { return Needs{.program = nids_program}; },
+    .make = made_by<Nids, read_step_size, only_step_options>,
 };
 
 }  // namespace rubato

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "algos/algorithm.hpp"
+#include "runtime/protocols/needs.hpp"
 
 namespace rubato {
 
@@ -38,5 +39,8 @@ class NidsStep {
  private:
   Tensor s_;  // empty before the first step
 };
+
+/// Compute, exchange; nothing is sent after the first computation.
+inline constexpr RoundProgram nids_program{.round = {Phase{PhaseKind::compute}, Phase{.kind = PhaseKind::exchange, .first = 1}}};
 
 }  // namespace rubato

@@ -54,15 +54,4 @@ void refuse_option(const std::string& name, double value, const std::string& con
   refuse_option(name, text.str(), condition);
 }
 
-StepSize::StepSize(const AlgorithmOptions& options, const std::string& name, double fallback)
-    : eta_{options.numbers(name, fallback)} {
-  for (const double eta : options.numbers(name, fallback))
-    if (!(eta > 0)) refuse_option(name, eta, "must be greater than 0");
-  const std::string law = options.word("step", "constant");
-  if (law == "constant") return;
-  if (law != "diminishing") refuse_option("step", '"' + law + '"', "must be \"constant\" or \"diminishing\"");
-  offset_ = options.number("step_offset", 1);
-  if (!(offset_ > 0)) refuse_option("step_offset", offset_, "must be greater than 0");
-}
-
 }  // namespace rubato

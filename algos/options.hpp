@@ -1,7 +1,6 @@
 // The options of an algorithm as they stand in the experiment file, by name.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -44,41 +43,5 @@ class AlgorithmOptions {
 [[noreturn]] void refuse_option(const std::string& name, const std::string& value, const std::string& condition);
 /// The same for a number.
 [[noreturn]] void refuse_option(const std::string& name, double value, const std::string& condition);
-
-/// A number that differs from client to client, or not.
-class PerClientNumber {
- public:
-  /// 0 for all clients.
-  PerClientNumber() = default;
-  /// One number for all clients, or one for each; not empty.
-  PerClientNumber(std::vector<double> values) : values_{std::move(values)} {}
-  /// That of the client.
-  double of(std::size_t client) const { return values_.size() == 1 ? values_[0] : values_.at(client); }
-  /// Over all clients.
-  double greatest() const { return *std::max_element(values_.begin(), values_.end()); }
-
- private:
-  std::vector<double> values_{0.0};
-};
-
-/// eta, or eta / (k + offset) with step = "diminishing"; k counts from 0.
-class StepSize {
- public:
-  /// 0 for all clients and steps.
-  StepSize() = default;
-  /// Reads `name` (a number or one per client, greater than 0), step and step_offset.
-  StepSize(const AlgorithmOptions& options, const std::string& name, double fallback);
-  /// The k-th step of the client.
-  double at(std::size_t client, std::uint64_t k) const {
-    const double eta = eta_.of(client);
-    return offset_ > 0 ? eta / (static_cast<double>(k) + offset_) : eta;
-  }
-  /// The first step of the client with the longest.
-  double greatest() const { return offset_ > 0 ? eta_.greatest() / offset_ : eta_.greatest(); }
-
- private:
-  PerClientNumber eta_;
-  double offset_ = 0;
-};
 
 }  // namespace rubato

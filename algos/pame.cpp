@@ -43,17 +43,16 @@ std::size_t chosen_of(std::size_t neighbours, double nu) {
 Index sent_of(std::size_t numbers, double share) { return std::max<Index>(1, std::lround(share * static_cast<double>(numbers))); }
 
 template <class Real>
-class Pame final : public LocalModel<Real> {
+class Pame final : public LocalModel<Real, PameSettings> {
+  using Base = LocalModel<Real, PameSettings>;
+
  public:
-  Pame(std::shared_ptr<const PameSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
-      : LocalModel<Real>(start, pool),
-        settings_{std::move(settings)},
-        client_{client_view.client},
-        v_{copy_of<Real>(start, pool)},
-        sent_count_{sent_of(static_cast<std::size_t>(start.size()), settings_->share)},
-        selected_{first_selected(client_view)},
-        sigma_{settings_->sigma0.of(client_.value)},
-        gamma_{settings_->gamma.of(client_.value)} {}
+  explicit Pame(const Setup<Real, PameSettings>& setup)
+      : Base(setup),
+        v_{copy_of<Real>(setup.start, setup.pool)},
+        sent_count_{sent_of(this->count(), this->settings().share)},
+        selected_{first_selected(setup.client_view)},
+        sigma_{this->settings().sigma0.of(this->client())} {}
 
   void compute(Work<Real>& work, const Step& step) override {
     const typename Scratch<Real>::Frame frame(work.scratch);
@@ -62,13 +61,13 @@ class Pame final : public LocalModel<Real> {
     if (!step.with_gradient) return;
     const double eta = 1 / (sigma_ * static_cast<double>(selected_));
     work.learner.descend(this->x(), work.batch(step.index), static_cast<Real>(eta), work.scratch);
-    sigma_ *= gamma_;
+    sigma_ *= this->settings().gamma.of(this->client());
   }
 
   Payload publish(Work<Real>& work, const Step& step) override {
     Payload payload;
-    if (settings_->shares_coordinates) {
-      auto [coordinates, values] = part_for(work, step, client_);
+    if (this->settings().shares_coordinates) {
+      auto [coordinates, values] = part_for(work, step, this->client_id());
       payload.paper_bits = bits_of(values);
       payload.common = {std::move(coordinates), std::move(values)};
       return payload;
@@ -89,7 +88,7 @@ class Pame final : public LocalModel<Real> {
     const typename Scratch<Real>::Frame frame(work.scratch);
     PartialMean<Real> pme(this->x().size(), work.scratch);
     for (const Received<Real>& message : window) {
-      const bool is_shared = settings_->shares_coordinates;
+      const bool is_shared = this->settings().shares_coordinates;
       const Tensor& coordinates = is_shared ? message.payload.common[0] : message.own_tensor(0);
       const Tensor& values = is_shared ? message.payload.common[1] : message.own_tensor(1);
       pme.add({coordinates.data<std::uint32_t>(), coordinates.count()}, numbers_of<Real>(values));
@@ -100,14 +99,14 @@ class Pame final : public LocalModel<Real> {
   }
 
   bool fits(const Payload& payload, const Step&, std::uint32_t place) const override {
-    if (settings_->shares_coordinates) return are_coordinates<Real>(payload.common[0], payload.common[1], v_.count());
+    if (this->settings().shares_coordinates) return are_coordinates<Real>(payload.common[0], payload.common[1], v_.count());
     const std::size_t first = std::size_t{2} * place;
     return payload.own_each == 2 && first + 1 < payload.own.size() &&
            are_coordinates<Real>(payload.own[first], payload.own[first + 1], v_.count());
   }
 
   void archive(Archive& archive) override {
-    LocalModel<Real>::archive(archive);
+    Base::archive(archive);
     archive.fixed(v_);
     archive(has_merged_);
     archive(selected_);
@@ -115,7 +114,7 @@ class Pame final : public LocalModel<Real> {
   }
 
   void inspect(Probe& probe) const override {
-    LocalModel<Real>::inspect(probe);
+    Base::inspect(probe);
     show(probe, "vbar", numbers_of<Real>(v_));
     show(probe, "sigma", sigma_);
     show(probe, "m_i", static_cast<double>(selected_));
@@ -125,12 +124,12 @@ class Pame final : public LocalModel<Real> {
   VectorRef<Real> v() { return numbers_of<Real>(v_); }
 
   std::size_t first_selected(const ClientView& client_view) const {
-    const double given = settings_->m0.of(client_.value);
-    return given > 0 ? static_cast<std::size_t>(given) : chosen_of(client_view.senders.size(), settings_->nu);
+    const double given = this->settings().m0.of(this->client());
+    return given > 0 ? static_cast<std::size_t>(given) : chosen_of(client_view.senders.size(), this->settings().nu);
   }
 
   double bits_of(const Tensor& values) const {
-    return pme_message_bits(this->model().size(), static_cast<Index>(values.count()), settings_->value_bits);
+    return pme_message_bits(this->model().size(), static_cast<Index>(values.count()), this->settings().value_bits);
   }
 
   std::pair<Tensor, Tensor> part_for(Work<Real>& work, const Step& step, ClientId receiver) const {
@@ -143,95 +142,14 @@ class Pame final : public LocalModel<Real> {
     return {std::move(coordinates), std::move(values)};
   }
 
-  std::shared_ptr<const PameSettings> settings_;
-  ClientId client_;
   Tensor v_;
   bool has_merged_ = false;  // v is newer than w
   Index sent_count_;         // s
   std::size_t selected_;     // m_sel
   double sigma_;
-  double gamma_;
 };
 
-PerClientNumber positives(const AlgorithmOptions& options, const std::string& name, double fallback, double least) {
-  std::vector<double> values = options.numbers(name, fallback);
-  for (const double value : values)
-    if (!(value > 0 && value >= least)) refuse_option(name, value, least > 0 ? "must be at least 1" : "must be greater than 0");
-  return {std::move(values)};
-}
-
-PerClientNumber counts(const AlgorithmOptions& options, const std::string& name) {
-  std::vector<double> values = options.numbers(name, 0);
-  for (const double value : values)
-    if (!(value >= 0 && value <= 1e6 && value == std::floor(value)))
-      refuse_option(name, value, "must be a whole number from 0 to 1000000");
-  return {std::move(values)};
-}
-
-PameSettings read(const AlgorithmOptions& options) {
-  const std::uint64_t value_bits = whole_from(options, "value_bits", 64, 1);
-  if (value_bits > 64) refuse_option("value_bits", std::to_string(value_bits), "must be at most 64");
-  return {proper_share(options, "nu", 0.2),
-          proper_share(options, "share", 0.2),
-          positives(options, "sigma0", 1, 0),
-          positives(options, "gamma", 1.005, 1),
-          counts(options, "m0"),
-          options.flag("shared_coords", false),
-          static_cast<std::uint32_t>(value_bits)};
-}
-
-Every periods(const AlgorithmOptions& options) {
-  constexpr double most = 1e6;
-  Every every;
-  for (const double kappa : options.numbers("kappa", 1)) {
-    if (!(kappa >= 1 && kappa <= most && kappa == std::floor(kappa)))
-      refuse_option("kappa", kappa, "must be a whole number from 1 to 1000000");
-    every.list.push_back(static_cast<std::uint32_t>(kappa));
-  }
-  const std::uint64_t high = whole_from(options, "kappa_high", 0, 0);
-  if (every.list.size() > 1 && high != 0) refuse_option("kappa_high", std::to_string(high), "must be 0 where kappa is a list");
-  if (every.list.size() > 1) return every;
-  every.low = every.list[0];
-  every.list.clear();
-  if (high != 0 && (high < every.low || high > static_cast<std::uint64_t>(most)))
-    refuse_option("kappa_high", std::to_string(high), "must be 0, or at least kappa and at most 1000000");
-  every.high = high == 0 ? every.low : static_cast<std::uint32_t>(high);
-  return every;
-}
-
-Needs needs(const AlgorithmOptions& options) {
-  return {
-      .keep = Keep::newest,
-      .absorb = AbsorbAt::compute,
-      .asks_every = periods(options),
-      .fanout = {.share = read(options).nu, .chosen_by_receiver = true},
-      .program = {.round = {Phase{PhaseKind::exchange}, Phase{PhaseKind::compute}}},
-  };
-}
-
-double part_bytes(const AlgorithmOptions& options, std::size_t numbers, std::size_t scalar_bytes) {
-  return static_cast<double>(sent_of(numbers, read(options).share)) * static_cast<double>(scalar_bytes + sizeof(std::uint32_t));
-}
-
-// Where everybody always takes all of its neighbours and has no weight itself, the two sides of a bipartite graph swap
-// their models for ever.
-void check(const AlgorithmOptions& options, const Graph& graph) {
-  const double nu = read(options).nu;
-  if (!graph.is_bipartite()) return;
-  for (std::uint32_t i = 0; i < graph.clients(); ++i)
-    if (chosen_of(graph.in_degree({i}), nu) < graph.in_degree({i})) return;
-  refuse_option("nu", nu,
-                "takes all neighbours of everybody, and the graph is bipartite: without a weight of their own its two "
-                "sides would swap models for ever; take fewer, or a graph with an odd cycle");
-}
-
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  periods(options);
-  return factory_of<Pame, Real>(read(options));
-}
-
-constexpr OptionSpec options[] = {
+constexpr OptionSpec table[] = {
     {"nu", OptionType::number, "0.2", "share of its neighbours that a client takes, rounded up", 0, 1, true},
     {"share", OptionType::number, "0.2", "share of the coordinates in a message: s/n", 0, 1, true},
     {"kappa", OptionType::number, "1", "a client takes messages in every kappa-th computation only, for all or a list", 1, 1e6},
@@ -244,18 +162,79 @@ constexpr OptionSpec options[] = {
     {"value_bits", OptionType::whole, "64", "of a number, where bits are counted as in the paper", 1, 64},
 };
 
+std::vector<double> whole_numbers(const OptionReader& options, const std::string& name) {
+  std::vector<double> values = options.numbers(name);
+  for (const double value : values)
+    if (value != std::floor(value)) refuse_option(name, value, "must be a whole number");
+  return values;
+}
+
+Every periods(const OptionReader& options) {
+  const std::vector<double> kappa = whole_numbers(options, "kappa");
+  const std::uint64_t high = options.whole("kappa_high");
+  Every every;
+  if (kappa.size() > 1) {
+    if (high != 0) refuse_option("kappa_high", std::to_string(high), "must be 0 where kappa is a list");
+    every.list.assign(kappa.begin(), kappa.end());
+    return every;
+  }
+  every.low = static_cast<std::uint32_t>(kappa[0]);
+  if (high != 0 && high < every.low)
+    refuse_option("kappa_high", std::to_string(high), "must be 0, or at least kappa and at most 1000000");
+  every.high = high == 0 ? every.low : static_cast<std::uint32_t>(high);
+  return every;
+}
+
+PameSettings read(const OptionReader& options) {
+  periods(options);
+  return {options.number("nu"),
+          options.number("share"),
+          options.numbers("sigma0"),
+          options.numbers("gamma"),
+          whole_numbers(options, "m0"),
+          options.flag("shared_coords"),
+          static_cast<std::uint32_t>(options.whole("value_bits"))};
+}
+
+Needs needs(const AlgorithmOptions& given) {
+  const OptionReader reader(given, table);
+  return {
+      .keep = Keep::newest,
+      .absorb = AbsorbAt::compute,
+      .asks_every = periods(reader),
+      .fanout = {.share = read(reader).nu, .chosen_by_receiver = true},
+      .program = {.round = {Phase{PhaseKind::exchange}, Phase{PhaseKind::compute}}},
+  };
+}
+
+double part_bytes(const AlgorithmOptions& given, std::size_t numbers, std::size_t scalar_bytes) {
+  return static_cast<double>(sent_of(numbers, read({given, table}).share)) *
+         static_cast<double>(scalar_bytes + sizeof(std::uint32_t));
+}
+
+// Where everybody always takes all of its neighbours and has no weight itself, the two sides of a bipartite graph swap
+// their models for ever.
+void check(const AlgorithmOptions& given, const Graph& graph) {
+  const double nu = read({given, table}).nu;
+  if (!graph.is_bipartite()) return;
+  for (std::uint32_t i = 0; i < graph.clients(); ++i)
+    if (chosen_of(graph.in_degree({i}), nu) < graph.in_degree({i})) return;
+  refuse_option("nu", nu,
+                "takes all neighbours of everybody, and the graph is bipartite: without a weight of their own its two "
+                "sides would swap models for ever; take fewer, or a graph with an odd cycle");
+}
+
 }  // namespace
 
 constinit const CatalogueEntry entries::pame{
     .name = "pame",
     .summary = "means of the coordinates that arrive, ever smaller steps",
-    .options = options,
-    .runs = ProtocolKind::push | ProtocolKind::rounds | ProtocolKind::pull,
+    .options = table,
+    .runs = {ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::pull},
     .may_be_unified = true,
     .needs = needs,
     .message_bytes = part_bytes,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = made_by<Pame, read, table>,
     .check = check,
 };
 

@@ -8,15 +8,6 @@ namespace rubato {
 
 namespace {
 
-PenaltyKind kind_named(const std::string& word) {
-  if (word == "none") return PenaltyKind::none;
-  if (word == "l1") return PenaltyKind::l1;
-  if (word == "l2sq") return PenaltyKind::l2sq;
-  if (word == "mcp") return PenaltyKind::mcp;
-  if (word == "scad") return PenaltyKind::scad;
-  refuse_option("h", '"' + word + '"', "must be \"none\", \"l1\", \"l2sq\", \"mcp\" or \"scad\"");
-}
-
 double soft(double x, double threshold) { return std::copysign(std::max(std::abs(x) - threshold, 0.0), x); }
 
 double mcp_value(double size, double lam, double theta) {
@@ -43,14 +34,12 @@ double scad_prox(double x, double alpha, double lam, double a) {
 
 }  // namespace
 
-Penalty::Penalty(const AlgorithmOptions& options)
-    : kind_{kind_named(options.word("h", "none"))},
-      lam_{options.number("h_lam", 1e-4)},
-      theta_{options.number("h_theta", 5)},
-      a_{options.number("h_a", 3.7)} {
-  if (!(lam_ >= 0)) refuse_option("h_lam", lam_, "must be at least 0");
-  if (!(theta_ > 0)) refuse_option("h_theta", theta_, "must be greater than 0");
-  if (!(a_ > 2)) refuse_option("h_a", a_, "must be greater than 2");
+Penalty::Penalty(const AlgorithmOptions& given) {
+  const OptionReader options(given, penalty_options);
+  kind_ = options.choice<PenaltyKind>("h");
+  lam_ = options.number("h_lam");
+  theta_ = options.number("h_theta");
+  a_ = options.number("h_a");
 }
 
 double Penalty::value(double x) const {

@@ -4,12 +4,12 @@
 #include <string>
 
 #include "algos/catalogue.hpp"
-#include "algos/options.hpp"
 #include "learning/types.hpp"
 
 namespace rubato {
 
 enum class PenaltyKind : std::uint8_t { none, l1, l2sq, mcp, scad };
+constexpr std::string_view word_list(PenaltyKind) { return "none|l1|l2sq|mcp|scad"; }
 
 /// h(x) = sum over coordinates of one of these (DE-7, docs/references.md#depositum-decisions):
 ///   l1     lam |x|
@@ -50,15 +50,11 @@ class Penalty {
 };
 
 /// The keys of [algorithm] that the constructor reads.
-inline constexpr OptionSpec penalty_options[] = {
-    {.name = "h",
-     .type = OptionType::word,
-     .fallback = "\"none\"",
-     .meaning = "penalty of the model",
-     .choices = "none|l1|l2sq|mcp|scad"},
-    {"h_lam", OptionType::number, "0.0001", "lambda of the penalty", 0, 1e9},
-    {"h_theta", OptionType::number, "5", "theta of mcp", 0, 1e9, true},
-    {"h_a", OptionType::number, "3.7", "a of scad", 2, 1e9, true},
+inline constexpr std::array penalty_options{
+    word_option("h", "none", "penalty of the model", word_list(PenaltyKind{})),
+    OptionSpec{"h_lam", OptionType::number, "0.0001", "lambda of the penalty", 0, 1e9},
+    OptionSpec{"h_theta", OptionType::number, "5", "theta of mcp", 0, 1e9, true},
+    OptionSpec{"h_a", OptionType::number, "3.7", "a of scad", 2, 1e9, true},
 };
 
 extern template double Penalty::value<float>(ConstVectorRef<float>) const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -13,11 +14,20 @@ constexpr std::string_view word_list(ProtocolKind) { return "push|rounds|server|
 /// Nothing: what suits the algorithm.
 constexpr std::string_view word_list(std::optional<ProtocolKind>) { return "auto|push|rounds|server|token|pull"; }
 
-/// The protocols under which an algorithm makes sense; bits.
-constexpr std::uint8_t only(ProtocolKind protocol) { return static_cast<std::uint8_t>(1u << static_cast<unsigned>(protocol)); }
-/// Either of them.
-constexpr std::uint8_t operator|(ProtocolKind a, ProtocolKind b) { return static_cast<std::uint8_t>(only(a) | only(b)); }
-/// One more.
-constexpr std::uint8_t operator|(std::uint8_t a, ProtocolKind b) { return static_cast<std::uint8_t>(a | only(b)); }
+/// The protocols under which an algorithm makes sense, the usual one first.
+class Protocols {
+ public:
+  /// At least one.
+  constexpr Protocols(std::initializer_list<ProtocolKind> protocols) : usual_{*protocols.begin()} {
+    for (const ProtocolKind protocol : protocols) bits_ |= 1u << static_cast<unsigned>(protocol);
+  }
+  constexpr bool has(ProtocolKind protocol) const { return (bits_ >> static_cast<unsigned>(protocol) & 1) != 0; }
+  constexpr ProtocolKind usual() const { return usual_; }
+  bool operator==(const Protocols&) const = default;
+
+ private:
+  ProtocolKind usual_;
+  unsigned bits_ = 0;
+};
 
 }  // namespace rubato

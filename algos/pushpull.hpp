@@ -1,9 +1,7 @@
 // Gradient tracking with one matrix that pulls models and one that pushes trackers: Push-Pull, AB, DSGT.
 #pragma once
 
-#include "algos/algorithm.hpp"
 #include "algos/catalogue.hpp"
-#include "algos/options.hpp"
 
 namespace rubato {
 
@@ -19,11 +17,5 @@ Needs pushpull_needs(const PushPullSettings& settings);
 
 template <class Real>
 AlgorithmFactory<Real> make_pushpull(PushPullSettings settings);
-
-extern template AlgorithmFactory<float> make_pushpull<float>(PushPullSettings);
-extern template AlgorithmFactory<double> make_pushpull<double>(PushPullSettings);
-
-/// Reads one of the words cta (combine, then adapt) and atc (adapt, then combine): is it atc?
-bool adapts_first(const AlgorithmOptions& options, const std::string& name, const std::string& fallback);
 
 }  // namespace rubato

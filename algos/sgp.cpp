@@ -17,7 +17,6 @@
 // weigh_step the step is eta w, so that z moves by eta g whatever w is; then clients count by their mean w.
 #include <utility>
 
-#include "algos/algorithm.hpp"
 #include "algos/entries.hpp"
 #include "algos/tracking_mass.hpp"
 
@@ -33,15 +32,15 @@ struct SgpSettings {
 template <class Real>
 class Sgp final : public Algorithm<Real> {
  public:
-  Sgp(std::shared_ptr<const SgpSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
-      : settings_{std::move(settings)},
-        client_{client_view.client.value},
-        counters_{client_view},
-        z_{copy_of<Real>(start, pool)},
-        mass_{pool.make<double>(z_.count() + 1)} {
-    x() = start.template cast<double>();
+  explicit Sgp(const Setup<Real, SgpSettings>& setup)
+      : settings_{setup.settings},
+        client_{setup.client_view.client.value},
+        counters_{setup.client_view},
+        z_{copy_of<Real>(setup.start, setup.pool)},
+        mass_{setup.pool.template make<double>(z_.count() + 1)} {
+    x() = setup.start.template cast<double>();
     w() = 1;
-    if (client_view.keeps_balance) own_ = start.template cast<double>();
+    if (setup.client_view.keeps_balance) own_ = setup.start.template cast<double>();
   }
 
   void compute(Work<Real>& work, const Step& step) override {
@@ -120,27 +119,12 @@ class Sgp final : public Algorithm<Real> {
   Vector<double> own_;  // x at the start or the last reset, and all own steps; empty where nobody asks for the balance
 };
 
-Needs needs(const AlgorithmOptions&) { return {.keep = Keep::newest_ever}; }
-
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<Sgp, Real>(SgpSettings{StepSize(options, "eta", 0.05), options.flag("weigh_step", false)});
-}
-
-constexpr OptionSpec options[] = {
-    {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
-    {.name = "step",
-     .type = OptionType::word,
-     .fallback = "\"constant\"",
-     .meaning = "diminishing: eta / (k + step_offset)",
-     .choices = "constant|diminishing"},
-    {"step_offset", OptionType::number, "1", "of a diminishing step", 0, 1e9, true},
+constexpr OptionSpec own[] = {
     {"weigh_step", OptionType::flag, "false", "steps of x are eta w, so that those of the model are eta"},
 };
+constexpr auto table = combined(step_options(), own);
 
-}  // namespace
-
-namespace {
+SgpSettings read(const OptionReader& options) { return {StepSize(options), options.flag("weigh_step")}; }
 
 // The model's mass and its weight.
 double mass_bytes(const AlgorithmOptions&, std::size_t numbers, std::size_t) {
@@ -152,12 +136,11 @@ double mass_bytes(const AlgorithmOptions&, std::size_t numbers, std::size_t) {
 constinit const CatalogueEntry entries::sgp{
     .name = "sgp",
     .summary = "push-sum SGD on digraphs",
-    .options = options,
+    .options = table,
     .share = Weights::column,
-    .needs = needs,
+    .needs = [](const AlgorithmOptions&) { return Needs{.keep = Keep::newest_ever}; },
     .message_bytes = mass_bytes,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = made_by<Sgp, read, table>,
 };
 
 }  // namespace rubato

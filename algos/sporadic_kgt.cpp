@@ -8,22 +8,15 @@
 
 namespace rubato {
 
-namespace {
-
-Needs needs(const AlgorithmOptions&) { return spodgt_needs({.computes = true}); }
-
-}  // namespace
-
 constinit const CatalogueEntry entries::sporadic_kgt{
     .name = "sporadic_kgt",
     .summary = "gradient tracking on digraphs with sporadic gradients, all links in every round",
     .options = spodgt_step_options,
     .merge = Weights::row,
     .share = Weights::column,
-    .needs = needs,
+    .needs = [](const AlgorithmOptions&) { return spodgt_needs({.computes = true}); },
     .message_bytes = model_and_mass_bytes,
-    .make_float = make_spodgt<float>,
-    .make_double = make_spodgt<double>,
+    .make = spodgt_maker,
 };
 
 }  // namespace rubato

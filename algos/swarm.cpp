@@ -32,15 +32,19 @@ struct SwarmSettings {
 template <class Real>
 class Swarm final : public Algorithm<Real> {
  public:
-  Swarm(std::shared_ptr<const SwarmSettings> settings, const ClientView& client_view, ConstVectorRef<Real> start, TensorPool& pool)
-      : settings_{std::move(settings)}, seat_{client_view}, pool_{pool}, w_{copy_of<Real>(start, pool)}, average_{w_} {}
+  explicit Swarm(const Setup<Real, SwarmSettings>& setup)
+      : settings_{setup.settings},
+        client_view_{setup.client_view},
+        pool_{setup.pool},
+        w_{copy_of<Real>(setup.start, setup.pool)},
+        average_{w_} {}
 
   void compute(Work<Real>& work, const Step& step) override {
     const typename Scratch<Real>::Frame frame(work.scratch);
     Tensor next = work.pool.template make<Real>(w_.count());
     VectorRef<Real> w = numbers_of<Real>(next);  // the gradient first
     work.learner.gradient(model(), work.batch(step.index), w, work.scratch);
-    const double eta = settings_->eta.at(seat_.client.value, step.index);
+    const double eta = settings_->eta.at(client_view_.client.value, step.index);
     w = numbers_of<Real>(std::as_const(average_)) - static_cast<Real>(eta) * w;
     average_ = w_ = std::move(next);
   }
@@ -68,24 +72,26 @@ class Swarm final : public Algorithm<Real> {
 
  private:
   void average(Work<Real>& work, std::span<const Received<Real>> window) {
-    const auto weight = [&](ClientId client) { return settings_->weighting(seat_, client); };
-    double total = weight(seat_.client);
+    const auto weight = [&](ClientId client) { return settings_->weighting(client_view_, client); };
+    double total = weight(client_view_.client);
     for (const Received<Real>& message : window) total += weight(message.sender);
     if (settings_->weighting.is_given()) total = 1;
     average_ = zeros<Real>(w_.count(), work.pool);
     VectorRef<Real> sum = numbers_of<Real>(average_);
-    sum = static_cast<Real>(weight(seat_.client) / total) * model();
+    sum = static_cast<Real>(weight(client_view_.client) / total) * model();
     for (const Received<Real>& message : window) sum += static_cast<Real>(weight(message.sender) / total) * message.common();
   }
 
   std::shared_ptr<const SwarmSettings> settings_;
-  ClientView seat_;
+  ClientView client_view_;
   TensorPool& pool_;
   Tensor w_;        // immutable, like the mean: both are handed out as they are
   Tensor average_;  // the client's own model where no mean is newer
 };
 
-SwarmSettings read(const AlgorithmOptions& options) { return {StepSize(options, "eta", 0.05), Weighting(options, "uniform")}; }
+constexpr auto table = combined(step_options(), weighting_options("uniform"));
+
+SwarmSettings read(const OptionReader& options) { return {StepSize(options), Weighting(options)}; }
 
 // The computation stands at the end: everybody hands in first.
 Needs needs(const AlgorithmOptions&) {
@@ -93,38 +99,16 @@ Needs needs(const AlgorithmOptions&) {
                                 Phase{.kind = PhaseKind::exchange, .number = scatter}, Phase{.kind = PhaseKind::compute}}}};
 }
 
-template <class Real>
-AlgorithmFactory<Real> make(const AlgorithmOptions& options) {
-  return factory_of<Swarm, Real>(read(options));
-}
-
-constexpr OptionSpec options[] = {
-    {"eta", OptionType::number, "0.05", "step size", 0, 1e9, true},
-    {.name = "step",
-     .type = OptionType::word,
-     .fallback = "\"constant\"",
-     .meaning = "constant, or diminishing: eta / (k + step_offset) at a client's k-th computation",
-     .choices = "constant|diminishing"},
-    {"step_offset", OptionType::number, "1", "offset of the diminishing step", 0, 1e9, true},
-    {.name = "weighting",
-     .type = OptionType::word,
-     .fallback = "\"uniform\"",
-     .meaning = "how much a client counts: as much as its samples, or as much as any other",
-     .choices = "samples|uniform"},
-};
-
 }  // namespace
 
 constinit const CatalogueEntry entries::swarm{
     .name = "swarm",
     .summary = "a changing leader gathers all models and scatters their mean",
-    .options = options,
-    .runs = only(ProtocolKind::server),
-    .usual = ProtocolKind::server,
+    .options = table,
+    .runs = {ProtocolKind::server},
     .graphs = Graphs::complete,
     .needs = needs,
-    .make_float = make<float>,
-    .make_double = make<double>,
+    .make = made_by<Swarm, read, table>,
 };
 
 }  // namespace rubato

@@ -110,6 +110,7 @@ void list_channels() {
   row("aircomp", "models that add up in the air, in slots, with noise");
   row("bandwidth", "capacities up and down, shared by what is under way");
   row("trace", "delay and loss of every link over time, from a file");
+  row("bursty", "links that are good and bad in turn, with losses of their own in each state");
 }
 
 void list_protocols() {

@@ -53,9 +53,9 @@ constexpr std::string_view word_list(TopologyKind) {
   return "ring|directed_ring|complete|star|path|bipartite|exponential|one_peer_exponential|torus|grid|erdos_renyi|random_geometric|"
          "knn|file|edges";
 }
-enum class ChannelKind { ideal, random, table, wireless, rayleigh_threshold, aircomp, bandwidth, trace };
+enum class ChannelKind { ideal, random, table, wireless, rayleigh_threshold, aircomp, bandwidth, trace, bursty };
 constexpr std::string_view word_list(ChannelKind) {
-  return "ideal|random|table|wireless|rayleigh_threshold|aircomp|bandwidth|trace";
+  return "ideal|random|table|wireless|rayleigh_threshold|aircomp|bandwidth|trace|bursty";
 }
 enum class AreaKind { disk, square };
 constexpr std::string_view word_list(AreaKind) { return "disk|square"; }
@@ -229,6 +229,10 @@ struct Channel {
   Law up = Law::constant(1e7);                        ///< bandwidth: bits per second, per client
   Law down = Law::constant(1e7);                      ///< likewise
   std::filesystem::path file;                         ///< trace: source, target, time, delay, loss; absolute
+  double good_mean = 10;                              ///< bursty, like the next three: seconds
+  double bad_mean = 1;                                ///< likewise
+  double good_loss = 0;                               ///< probability in [0, 1)
+  double bad_loss = 1;                                ///< probability in [0, 1]
   bool operator==(const Channel&) const = default;
 };
 

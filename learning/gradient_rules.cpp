@@ -47,15 +47,9 @@ class RuledLearner final : public Learner<Real> {
     for_each_part([&](Index first, Index count) { g.segment(first, count) *= factor; });
   }
 
-  // Calls act(first, count) for what lies between the exempt parameters.
   template <class Act>
   void for_each_part(const Act& act) const {
-    Index first = 0;
-    for (const Range& exempt : rules_->exempt) {
-      act(first, exempt.first - first);
-      first = exempt.first + exempt.count;
-    }
-    act(first, dimension() - first);
+    for_each_between(rules_->exempt, dimension(), act);
   }
 
   std::unique_ptr<Learner<Real>> learner_;

@@ -87,9 +87,7 @@ Vector<Real> MeanModel::mean_as() const {
 template <class Real>
 void ConsensusSum::add(ConstVectorRef<Real> model) {
   const double before = static_cast<double>(mean_.count());
-  if (before > 0) {
-    squares_ += (model.template cast<double>() - mean_.mean()).squaredNorm() * (before / (before + 1));
-  }
+  if (before > 0) squares_ += (model.template cast<double>() - mean_.mean()).squaredNorm() * (before / (before + 1));
   mean_.add(model);
 }
 

@@ -32,6 +32,29 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
+/// Calls act(first, count) for what lies between the exempt ranges, which ascend, of a vector with `dimension` numbers.
+template <class Act>
+void for_each_between(std::span<const Range> exempt, Index dimension, const Act& act) {
+  Index first = 0;
+  for (const Range& range : exempt) {
+    act(first, range.first - first);
+    first = range.first + range.count;
+  }
+  act(first, dimension - first);
+}
+
+/// l2/2 ||x||^2 of what is learned, all but `measured`; adds its gradient to g.
+template <class Real>
+Real add_penalty(Real l2, std::span<const Range> measured, ConstVectorRef<Real> x, VectorRef<Real> g) {
+  Real loss = 0;
+  if (l2 == 0) return loss;
+  for_each_between(measured, x.size(), [&](Index first, Index count) {
+    loss += l2 / 2 * x.segment(first, count).squaredNorm();
+    g.segment(first, count) += l2 * x.segment(first, count);
+  });
+  return loss;
+}
+
 /// Immutable; all threads may use one model at once, each with its own scratch.
 /// x is a parameter vector of dimension() numbers throughout. A batch is never empty and its labels are below
 /// classes(). Whoever writes a model must write dimension(), inputs(), classes(), gradient() and logits().

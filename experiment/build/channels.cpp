@@ -11,6 +11,7 @@
 #include "experiment/build/devices.hpp"
 #include "experiment/build/timers.hpp"
 #include "runtime/world/bandwidth_channel.hpp"
+#include "runtime/world/bursty_channel.hpp"
 #include "runtime/world/places.hpp"
 #include "runtime/world/radio.hpp"
 #include "runtime/world/rayleigh_channel.hpp"
@@ -111,6 +112,10 @@ std::unique_ptr<Channel> make_channel(const Experiment& experiment, std::vector<
       return make_bandwidth(experiment);
     case ChannelKind::trace:
       return make_trace(experiment);
+    case ChannelKind::bursty:
+      return std::make_unique<BurstyChannel>(seed_of(experiment), law_of(channel.delay),
+                                             BurstyChannel::State{channel.good_mean, channel.good_loss},
+                                             BurstyChannel::State{channel.bad_mean, channel.bad_loss});
   }
   return nullptr;
 }

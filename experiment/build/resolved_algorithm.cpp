@@ -86,12 +86,12 @@ MixingMatrix make_weights(config::MixingKind kind, const DenseMatrix& given, Wei
 
 ResolvedAlgorithm resolve_algorithm(const config::Experiment& experiment) {
   const CatalogueEntry& entry = catalogue_entry(experiment.algorithm.name);
-  const ProtocolKind protocol = experiment.protocol.kind.value_or(entry.usual);
-  if (entry.runs_under(protocol)) return {entry.needs(experiment.algorithm.options), entry.merge, entry.share, protocol, &entry};
+  const ProtocolKind protocol = experiment.protocol.kind.value_or(entry.runs.usual());
+  if (entry.runs.has(protocol)) return {entry.needs(experiment.algorithm.options), entry.merge, entry.share, protocol, &entry};
   std::vector<std::string_view> known;
   for (const ProtocolKind kind :
        {ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::server, ProtocolKind::token, ProtocolKind::pull})
-    if (entry.runs_under(kind)) known.push_back(word_of(kind));
+    if (entry.runs.has(kind)) known.push_back(word_of(kind));
   throw std::invalid_argument(fmt::format("algorithm.name = \"{}\" does not run under protocol.kind = \"{}\"; it runs under: {}",
                                           experiment.algorithm.name, word_of(protocol), fmt::join(known, ", ")));
 }

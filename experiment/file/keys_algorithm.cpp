@@ -40,11 +40,16 @@ AlgorithmOptions::Value option_of(const Value& value, Type type) {
   return numbers;
 }
 
+Value default_of(const OptionSpec& spec) {
+  if (spec.type == OptionType::word) return {std::string(spec.fallback)};
+  return std::get<Value>(parse_value(spec.fallback, Value::by_default));
+}
+
 Field<Algorithm> row_of(const OptionSpec& spec) {
   Field<Algorithm> row;
   row.name = spec.name;
   row.type = type_of(spec.type);
-  row.fallback = std::get<Value>(parse_value(spec.fallback, Value::by_default));
+  row.fallback = default_of(spec);
   row.meaning = spec.meaning;
   row.range = {spec.low, spec.high, spec.low_is_out, spec.high_is_out};
   row.choices = spec.choices;
@@ -109,7 +114,7 @@ Value Convert::write(const Algorithm& algorithm) {
   };
   for (const CatalogueEntry* entry : catalogue())  // a program may leave options at their defaults
     for (const OptionSpec& spec : entry->name == algorithm.name ? entry->options : std::span<const OptionSpec>{})
-      put(spec.name, option_of(std::get<Value>(parse_value(spec.fallback, Value::by_default)), type_of(spec.type)));
+      put(spec.name, option_of(default_of(spec), type_of(spec.type)));
   for (const auto& [name, option] : algorithm.options.all()) put(name, option);
   return value;
 }

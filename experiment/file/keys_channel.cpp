@@ -10,11 +10,11 @@ Fields<Channel> rows_of(const Channel*) {
           key("kind", &Channel::kind,
               "ideal loses nothing and has one constant delay; random draws; table lists every link; wireless has path loss, "
               "fading and interference; rayleigh_threshold has links that are up or down; aircomp adds models up in the air; "
-              "bandwidth is shared; trace reads a file"),
+              "bandwidth is shared; trace reads a file; bursty has links that are good and bad in turn"),
           key("delay", &Channel::delay, delays,
               "seconds from sending to arrival; drawn for every message; bandwidth: on top of the transfer; trace: of links that "
               "the file does not name")
-              .with("kind=ideal|random|rayleigh_threshold|bandwidth|trace"),
+              .with("kind=ideal|random|rayleigh_threshold|bandwidth|trace|bursty"),
           key("loss", &Channel::loss, chance_not_sure, "chance that a message is lost").with("kind=random"),
           key("duplicate", &Channel::duplicate, chance, "chance that a message that is not lost arrives twice").with("kind=random"),
           key("links", &Channel::links, "links that differ; for table every link of the graph").with("kind=random|table"),
@@ -70,6 +70,12 @@ Fields<Channel> rows_of(const Channel*) {
                    "text file, \"source,target,time,delay,loss\" a line; a row is in force from its time on, the first one before "
                    "it, too")
               .with("kind=trace"),
+          key("good_mean", &Channel::good_mean, some_seconds, "mean seconds that a link stays good, exponential")
+              .with("kind=bursty"),
+          key("bad_mean", &Channel::bad_mean, some_seconds, "the same of a link that is bad").with("kind=bursty"),
+          key("good_loss", &Channel::good_loss, chance_not_sure, "chance that a message sent over a good link is lost")
+              .with("kind=bursty"),
+          key("bad_loss", &Channel::bad_loss, chance, "the same over a bad link").with("kind=bursty"),
       });
 }
 

@@ -1,4 +1,4 @@
-#include "learning/data/cifar_reader.hpp"
+#include "learning/data/readers.hpp"
 
 #include <array>
 #include <cstdint>

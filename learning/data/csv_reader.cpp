@@ -1,4 +1,4 @@
-#include "learning/data/csv_reader.hpp"
+#include "learning/data/readers.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "learning/data/line_reader.hpp"
-#include "learning/data/number_table.hpp"
 
 namespace rubato {
 

@@ -8,14 +8,11 @@
 #include <string_view>
 #include <utility>
 
-#include "learning/data/cifar_reader.hpp"
-#include "learning/data/csv_reader.hpp"
-#include "learning/data/idx_reader.hpp"
 #include "learning/data/label_coding.hpp"
-#include "learning/data/libsvm_reader.hpp"
 #include "learning/data/line_reader.hpp"
 #include "learning/data/npy_reader.hpp"
 #include "learning/data/preparation.hpp"
+#include "learning/data/readers.hpp"
 
 namespace rubato {
 

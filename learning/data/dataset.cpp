@@ -13,10 +13,9 @@ void check_part(const Dataset<Real>& dataset, const Samples<Real>& samples, cons
   };
   const bool is_classified = dataset.classes > 0;
   const std::size_t known = is_classified ? samples.labels.size() : samples.targets.size();
-  if (known != samples.size()) {
+  if (known != samples.size())
     fail(std::to_string(samples.size()) + " rows of features for " + std::to_string(known) +
          (is_classified ? " labels" : " targets"));
-  }
   for (std::size_t i = 0; i < samples.labels.size(); ++i) {
     if (samples.labels[i] < dataset.classes) continue;
     fail("row " + std::to_string(i) + " has the label " + std::to_string(samples.labels[i]) + "; allowed are labels below " +

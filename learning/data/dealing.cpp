@@ -59,13 +59,11 @@ Partition finished(Partition partition, std::size_t training_rows) {
 }
 
 void check_order(const Deck& deck) {
-  if (deck.order.size() != deck.labels.size()) {
+  if (deck.order.size() != deck.labels.size())
     refuse("the order has " + std::to_string(deck.order.size()) + " rows and the labels " + std::to_string(deck.labels.size()));
-  }
   for (const std::uint32_t row : deck.order) {
-    if (row >= deck.labels.size()) {
+    if (row >= deck.labels.size())
       refuse("the order names row " + std::to_string(row) + " of " + std::to_string(deck.labels.size()));
-    }
   }
 }
 
@@ -80,9 +78,8 @@ void check_shares(const Shares& shares, std::size_t width, const std::string& wh
 
 void require_rows(const Partition& partition) {
   for (std::size_t client = 0; client < partition.rows.size(); ++client) {
-    if (partition.rows[client].empty()) {
+    if (partition.rows[client].empty())
       refuse("data.partition leaves client " + std::to_string(client) + " without rows; use fewer clients or more data");
-    }
   }
 }
 

@@ -1,4 +1,4 @@
-#include "learning/data/idx_reader.hpp"
+#include "learning/data/readers.hpp"
 
 #include <array>
 #include <cstdint>
@@ -72,10 +72,9 @@ template <class Real>
 Table<Real> read_idx(const std::filesystem::path& images, const std::filesystem::path& labels, std::size_t limit) {
   FileStream image_file(images), label_file(labels);
   const IdxHeader of_images = read_idx_header(image_file, 3, 4), of_labels = read_idx_header(label_file, 1, 1);
-  if (of_images.count != of_labels.count) {
+  if (of_images.count != of_labels.count)
     label_file.fail("has " + std::to_string(of_labels.count) + " labels, but " + image_file.name() + " has " +
                     std::to_string(of_images.count) + " images");
-  }
   check_stored(image_file, of_images.count, of_images.item, limit);
   check_stored(label_file, of_labels.count, 1 + sizeof(double), limit - of_images.count * of_images.item);
   Table<Real> table;

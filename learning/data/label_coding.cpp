@@ -23,10 +23,9 @@ std::string as_label(double number) {
 std::vector<double> different_numbers(std::vector<double> numbers, const std::string& file) {
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-  if (numbers.size() > most_classes) {
+  if (numbers.size() > most_classes)
     fail(file, "has " + std::to_string(numbers.size()) +
                    " different labels; allowed are 65536 classes (numbers are learned with data.learn = \"number\")");
-  }
   return numbers;
 }
 

@@ -1,4 +1,4 @@
-#include "learning/data/libsvm_reader.hpp"
+#include "learning/data/readers.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,6 @@
 #include <string>
 
 #include "learning/data/line_reader.hpp"
-#include "learning/data/number_table.hpp"
 
 namespace rubato {
 

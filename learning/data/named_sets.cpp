@@ -7,14 +7,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "learning/data/cifar_reader.hpp"
-#include "learning/data/csv_reader.hpp"
-#include "learning/data/idx_reader.hpp"
 #include "learning/data/label_coding.hpp"
-#include "learning/data/libsvm_reader.hpp"
 #include "learning/data/preparation.hpp"
-#include "learning/data/series_reader.hpp"
+#include "learning/data/readers.hpp"
 #include "learning/data/spectrum.hpp"
+#include "learning/joined.hpp"
 
 namespace rubato {
 
@@ -28,29 +25,27 @@ enum class Kind { idx, cifar, a9a, poker, iot, cwru, digits, breast_cancer };
 /// part, if there is one.
 struct FileNames {
   std::vector<std::string> names;
-  std::vector<std::string> more{};  // training files that may be missing
   std::string note{};               // what a run should say about this version
   bool is_transposed = false;       // images lie on their side, as in the official EMNIST files
+  std::vector<std::string> more{};  // training files that may be missing
 };
 
 struct NamedSet {
   std::string name;
   std::string folder;
   std::string home;  // where the official files come from
-  bool is_packaged;  // tools/fetch-data gets it
   Kind kind;
   Shape shape;
   std::uint32_t classes;
-  std::uint32_t first_label;
   std::vector<FileNames> versions;  // the first complete one is taken
+  std::uint32_t first_label = 0;
+  bool is_packaged = false;  // tools/fetch-data gets it
 };
 
 FileNames idx_names(const std::string& prefix, const std::string& test, const std::string& note = {}, bool is_transposed = false) {
   const std::string images = "-images-idx3-ubyte", labels = "-labels-idx1-ubyte";
-  return {{prefix + "train" + images, prefix + "train" + labels, prefix + test + images, prefix + test + labels},
-          {},
-          note,
-          is_transposed};
+  return {
+      {prefix + "train" + images, prefix + "train" + labels, prefix + test + images, prefix + test + labels}, note, is_transposed};
 }
 
 // Class 0 first. The first, second, fifth and eighth are the four classes of the small task.
@@ -67,110 +62,49 @@ std::vector<NamedSet> known_sets() {
   const std::string emnist_home = "https://www.nist.gov/itl/products-and-services/emnist-dataset";
   const std::string uci = "https://archive.ics.uci.edu/dataset/";
   const Shape digit{1, 28, 28};
+  const std::vector<FileNames> mnist{idx_names("", "t10k")};
+  const std::vector<FileNames> emnist{
+      idx_names("emnist-balanced-", "test", {}, true),
+      idx_names("emnist-47sub-", "t10k", "emnist: a subset of the official files, one third of the balanced split")};
+  const std::vector<FileNames> letters{
+      idx_names("emnist-letters-", "test", {}, true),
+      idx_names("emnist-letters-sub-", "t10k", "emnist-letters: a subset of the official files, one quarter of them")};
+  const std::vector<FileNames> cifar{{.names = {"data_batch_1.bin", "test_batch.bin"},
+                                      .more = {"data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"}}};
+  const std::vector<FileNames> poker{{{"poker-hand-training-true.data", "poker-hand-testing.data"}},
+                                     {{"poker-hand-training-true.data", "poker-hand-testing-first18488.data"},
+                                      "poker-hand: the test part is the first 18,488 of 1,000,000 official rows"}};
+  const std::vector<FileNames> bearings{{bearing_files(), "cwru: load 0 hp only; the test part is split off from it"}};
+  const std::string zalando = "https://github.com/zalandoresearch/fashion-mnist", lecun = "http://yann.lecun.com/exdb/mnist/";
+  const std::string libsvm = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html";
+  const std::string kaggle = "https://www.kaggle.com/datasets/fanbyprinciple/iot-device-identification";
+  const std::string toronto = "https://www.cs.toronto.edu/~kriz/cifar.html";
+  const std::string bearing_home =
+      "https://engineering.case.edu/bearingdatacenter, whose 12 kHz records at 0 hp are written as bare little-endian floats";
   return {
-      {"mnist", "mnist", "http://yann.lecun.com/exdb/mnist/", true, Kind::idx, digit, 10, 0, {idx_names("", "t10k")}},
-      {"fashion-mnist",
-       "fashion-mnist",
-       "https://github.com/zalandoresearch/fashion-mnist",
-       true,
-       Kind::idx,
-       digit,
-       10,
-       0,
-       {idx_names("", "t10k")}},
-      {"emnist",
-       "emnist",
-       emnist_home,
-       false,
-       Kind::idx,
-       digit,
-       47,
-       0,
-       {idx_names("emnist-balanced-", "test", {}, true),
-        idx_names("emnist-47sub-", "t10k", "emnist: a subset of the official files, one third of the balanced split")}},
-      {"emnist-letters",
-       "emnist",
-       emnist_home,
-       false,
-       Kind::idx,
-       digit,
-       26,
-       1,
-       {idx_names("emnist-letters-", "test", {}, true),
-        idx_names("emnist-letters-sub-", "t10k", "emnist-letters: a subset of the official files, one quarter of them")}},
-      {"cifar10",
-       "cifar10",
-       "https://www.cs.toronto.edu/~kriz/cifar.html",
-       true,
-       Kind::cifar,
-       {3, 32, 32},
-       10,
-       0,
-       {{{"data_batch_1.bin", "test_batch.bin"},
-         {"data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"}}}},
-      {"a9a",
-       "a9a",
-       "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html",
-       false,
-       Kind::a9a,
-       {1, 1, 123},
-       2,
-       0,
-       {{{"a9a", "a9a.t"}}}},
-      {"poker-hand",
-       "poker-hand",
-       uci + "158",
-       false,
-       Kind::poker,
-       {1, 1, 85},
-       10,
-       0,
-       {{{"poker-hand-training-true.data", "poker-hand-testing.data"}},
-        {{"poker-hand-training-true.data", "poker-hand-testing-first18488.data"},
-         {},
-         "poker-hand: the test part is the first 18,488 of 1,000,000 official rows"}}},
-      {"iot-device",
-       "iot-device",
-       "https://www.kaggle.com/datasets/fanbyprinciple/iot-device-identification",
-       false,
-       Kind::iot,
-       {1, 1, 297},
-       10,
-       0,
-       {{{"iot_device_train.csv", "iot_device_test.csv"}}}},
-      {"cwru",
-       "cwru",
-       "https://engineering.case.edu/bearingdatacenter, whose 12 kHz records at 0 hp are written as "
-       "bare little-endian floats",
-       false,
-       Kind::cwru,
-       {1, 1, 300},
-       10,
-       0,
-       {{bearing_files(), {}, "cwru: load 0 hp only; the test part is split off from it"}}},
-      {"digits", "digits", uci + "80", false, Kind::digits, {1, 8, 8}, 10, 0, {{{"optdigits.tra", "optdigits.tes"}}}},
+      {"mnist", "mnist", lecun, Kind::idx, digit, 10, mnist, 0, true},
+      {"fashion-mnist", "fashion-mnist", zalando, Kind::idx, digit, 10, mnist, 0, true},
+      {"emnist", "emnist", emnist_home, Kind::idx, digit, 47, emnist},
+      {"emnist-letters", "emnist", emnist_home, Kind::idx, digit, 26, letters, 1},
+      {"cifar10", "cifar10", toronto, Kind::cifar, {3, 32, 32}, 10, cifar, 0, true},
+      {"a9a", "a9a", libsvm, Kind::a9a, {1, 1, 123}, 2, {{{"a9a", "a9a.t"}}}},
+      {"poker-hand", "poker-hand", uci + "158", Kind::poker, {1, 1, 85}, 10, poker},
+      {"iot-device", "iot-device", kaggle, Kind::iot, {1, 1, 297}, 10, {{{"iot_device_train.csv", "iot_device_test.csv"}}}},
+      {"cwru", "cwru", bearing_home, Kind::cwru, {1, 1, 300}, 10, bearings},
+      {"digits", "digits", uci + "80", Kind::digits, {1, 8, 8}, 10, {{{"optdigits.tra", "optdigits.tes"}}}},
       {"breast-cancer",
        "breast-cancer",
        uci + "17, in the form that scikit-learn brings",
-       false,
        Kind::breast_cancer,
        {1, 1, 30},
        2,
-       0,
        {{{"breast_cancer.csv"}}}},
   };
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 NamedSet known_set(const std::string& name) {
-  for (NamedSet& set : known_sets()) {
+  for (NamedSet& set : known_sets())
     if (set.name == name) return std::move(set);
-  }
   throw std::invalid_argument("data.name is \"" + name + "\"; allowed are " + joined(dataset_names()));
 }
 
@@ -230,9 +164,8 @@ std::optional<Found> find_version(const fs::path& folder, const FileNames& versi
 
 std::optional<Found> find(const NamedSet& set, const fs::path& data_dir) {
   for (const fs::path& dir : data_dirs(data_dir)) {
-    for (const FileNames& version : set.versions) {
+    for (const FileNames& version : set.versions)
       if (std::optional<Found> found = find_version(dir / set.folder, version)) return found;
-    }
   }
   return std::nullopt;
 }
@@ -240,9 +173,8 @@ std::optional<Found> find(const NamedSet& set, const fs::path& data_dir) {
 [[noreturn]] void fail_missing(const NamedSet& set, const fs::path& data_dir) {
   const fs::path folder = fs::absolute(chosen_data_dir(data_dir) / set.folder);
   std::vector<std::string> missing;
-  for (const std::string& name : set.versions.front().names) {
+  for (const std::string& name : set.versions.front().names)
     if (!plain_or_compressed(folder / name)) missing.push_back(name + ".gz");
-  }
   throw std::invalid_argument("data set " + set.name + " is not complete in " + folder.string() + ": missing " + joined(missing) +
                               " (or the same without .gz, or with .xz). They come from " + set.home +
                               (set.is_packaged ? ", and tools/fetch-data " + set.name + " gets them" : "") +

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "learning/data/zip_directory.hpp"
+#include "learning/joined.hpp"
 
 namespace rubato {
 
@@ -72,10 +73,9 @@ NpyHeader read_npy_header(FileStream& file) {
   type = type.substr(std::min(type.find_first_not_of('\''), type.size()));
   type = type.substr(0, type.find('\''));
   const auto known = {"<f4", "<f8", "<i4", "<i8", "|u1"};
-  if (std::find(known.begin(), known.end(), type) == known.end()) {
+  if (std::find(known.begin(), known.end(), type) == known.end())
     file.fail("has an array of type \"" + std::string(type.substr(0, 20)) +
               "\"; allowed are <f4, <f8, <i4, <i8 and |u1, which numpy.ascontiguousarray(a).astype(...) makes");
-  }
   if (value_of(file, text, "fortran_order", ",}") != "False")
     file.fail("has an array in Fortran order; numpy.ascontiguousarray makes it one in C order");
   return {std::string(type.substr(1)), sizes_of(file, value_of(file, text, "shape", ")"))};
@@ -120,10 +120,9 @@ std::vector<Number> read_numbers(FileStream& file, const NpyHeader& header, std:
     const std::size_t got = file.read(std::span(piece).first(wanted * size)) / size;
     for (std::size_t i = 0; i < got; ++i) {
       numbers.push_back(static_cast<Number>(converted(piece.data() + i * size)));
-      if (!std::isfinite(numbers.back())) {
+      if (!std::isfinite(numbers.back()))
         file.fail("row " + std::to_string((numbers.size() - 1) / row) +
                   " has a number that is not finite or too large; it must be a finite number");
-      }
     }
     if (got < wanted) fail_short(file, header, numbers.size() / row);
   }
@@ -135,15 +134,13 @@ Shape shape_of(const FileStream& file, const NpyHeader& header) {
   constexpr std::uint64_t most = std::uint64_t{1} << 32;
   std::array<std::uint64_t, 3> sizes{1, 1, 1};
   const std::size_t dimensions = header.sizes.size();
-  if (dimensions < 2 || dimensions > 4) {
+  if (dimensions < 2 || dimensions > 4)
     file.fail("has an array of " + std::to_string(dimensions) +
               " dimensions; allowed are rows x features, rows x height x width and rows x channels x height x width");
-  }
   std::copy(header.sizes.begin() + 1, header.sizes.end(), sizes.end() - static_cast<std::ptrdiff_t>(dimensions - 1));
   std::uint64_t product = 1;
-  for (const std::uint64_t size : sizes) {
+  for (const std::uint64_t size : sizes)
     if (size > most || (product *= size) > most) file.fail("has rows of more than 2^32 numbers");
-  }
   if (header.rows() == 0 || product == 0) file.fail("has an array without any numbers");
   return {static_cast<Index>(sizes[0]), static_cast<Index>(sizes[1]), static_cast<Index>(sizes[2])};
 }
@@ -167,10 +164,9 @@ FeatureArray<Real> read_npy_features(FileStream file, std::size_t limit) {
 LabelColumn read_npy_labels(FileStream file, std::size_t limit) {
   const NpyHeader header = read_npy_header(file);
   const bool is_column = header.sizes.size() == 2 && header.sizes[1] == 1;
-  if (header.sizes.size() != 1 && !is_column) {
+  if (header.sizes.size() != 1 && !is_column)
     file.fail("has an array of " + std::to_string(header.sizes.size()) +
               " dimensions where labels belong; allowed is a number for each row");
-  }
   check_stored(file, header.rows(), sizeof(double), limit);
   return {read_numbers<double>(file, header, 1), {}};
 }
@@ -206,13 +202,7 @@ bool has_npz(const std::filesystem::path& archive, const std::vector<std::string
 FileStream open_npz(const std::filesystem::path& archive, const std::vector<std::string>& names) {
   const std::vector<ZipEntry> entries = read_zip_directory(archive);
   if (const ZipEntry* entry = find_entry(entries, names)) return {archive, section_of(archive, *entry)};
-  const auto joined = [](const auto& list, const auto& text) {
-    std::string all;
-    for (const auto& one : list) all += (all.empty() ? "" : ", ") + text(one);
-    return all;
-  };
-  throw std::invalid_argument(archive.string() + ": has the arrays " +
-                              joined(entries, [](const ZipEntry& entry) { return entry.name; }) + "; one of " +
+  throw std::invalid_argument(archive.string() + ": has the arrays " + joined(entries, &ZipEntry::name) + "; one of " +
                               joined(names, [](const std::string& name) { return name + ".npy"; }) + " is needed");
 }
 

@@ -1,4 +1,4 @@
-#include "learning/data/number_table.hpp"
+#include "learning/data/table.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -24,9 +24,8 @@ Partition deal_iid(const Deck& deck, std::uint32_t clients) {
   const Rows order(deck.order.begin(), deck.order.end());
   Partition partition;
   partition.rows.resize(clients);
-  for (std::size_t i = 0; i < clients; ++i) {
+  for (std::size_t i = 0; i < clients; ++i)
     append(partition.rows[i], order, block_begin(order.size(), clients, i), block_begin(order.size(), clients, i + 1));
-  }
   return finished(std::move(partition), order.size());
 }
 
@@ -38,9 +37,8 @@ std::vector<Rows> holders_by_class(const HeldClasses& held, std::uint32_t classe
     for (const Label label : held[client]) {
       if (label >= classes) refuse("client " + std::to_string(client) + " holds the unknown class " + std::to_string(label));
       Rows& of_class = holders[label];
-      if (!of_class.empty() && of_class.back() == client) {
+      if (!of_class.empty() && of_class.back() == client)
         refuse("client " + std::to_string(client) + " holds class " + std::to_string(label) + " twice");
-      }
       of_class.push_back(static_cast<std::uint32_t>(client));
     }
   }
@@ -48,10 +46,9 @@ std::vector<Rows> holders_by_class(const HeldClasses& held, std::uint32_t classe
 }
 
 void deal_class(Partition& partition, const Rows& pool, const Rows& holders) {
-  for (std::size_t i = 0; i < holders.size(); ++i) {
+  for (std::size_t i = 0; i < holders.size(); ++i)
     append(partition.rows[holders[i]], pool, block_begin(pool.size(), holders.size(), i),
            block_begin(pool.size(), holders.size(), i + 1));
-  }
 }
 
 }  // namespace

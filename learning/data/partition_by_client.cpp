@@ -14,12 +14,10 @@ namespace {
 
 // Shares over the classes that have rows; a client whose classes have none takes all others equally.
 std::vector<double> over_present_classes(std::vector<double> shares, const std::vector<Rows>& pools) {
-  for (std::size_t c = 0; c < pools.size(); ++c) {
+  for (std::size_t c = 0; c < pools.size(); ++c)
     if (pools[c].empty()) shares[c] = 0;
-  }
-  if (std::accumulate(shares.begin(), shares.end(), 0.0) == 0) {
+  if (std::accumulate(shares.begin(), shares.end(), 0.0) == 0)
     for (std::size_t c = 0; c < pools.size(); ++c) shares[c] = pools[c].empty() ? 0 : 1;
-  }
   const double total = std::accumulate(shares.begin(), shares.end(), 0.0);
   for (double& share : shares) share /= total;
   return shares;
@@ -64,13 +62,10 @@ std::vector<Rows> deal_part(const Deck& deck, Shares shares, std::vector<std::ui
   const std::size_t asked = total(counts);
   Demand demand = demand_of(shares, counts);
   for (double satisfiable = 0; (satisfiable = satisfiable_part(demand, pools)) < 1; demand = demand_of(shares, counts)) {
-    if (!scale_down(counts, satisfiable)) {
+    if (!scale_down(counts, satisfiable))
       refuse("dirichlet_by_client: " + std::to_string(counts.size()) + " clients are too many for the " + part + " data");
-    }
   }
-  if (total(counts) < asked) {
-    notes.push_back(scaled_down_note(asked, total(counts), part));
-  }
+  if (total(counts) < asked) notes.push_back(scaled_down_note(asked, total(counts), part));
   return deal_demand(demand, pools);
 }
 
@@ -80,9 +75,8 @@ Partition deal_by_client_shares(const Deck& train, const Deck& test, const Share
                                 const std::vector<std::uint32_t>& counts) {
   require_clients(shares.size());
   check_shares(shares, train.classes, "dirichlet_by_client");
-  if (counts.size() != shares.size() || std::count(counts.begin(), counts.end(), 0u) > 0) {
+  if (counts.size() != shares.size() || std::count(counts.begin(), counts.end(), 0u) > 0)
     refuse("dirichlet_by_client needs a count of at least 1 for each client");
-  }
   Partition partition;
   partition.rows = deal_part(train, shares, counts, "training", partition.notes);
   if (!test.labels.empty()) {

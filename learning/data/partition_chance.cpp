@@ -54,9 +54,8 @@ Rows draw_order(std::size_t size, Stream& stream) {
 HeldClasses rotating_classes(std::uint32_t clients, std::uint32_t classes, std::uint32_t per_client) {
   require_per_client(classes, per_client);
   HeldClasses held(clients);
-  for (std::uint32_t i = 0; i < clients; ++i) {
+  for (std::uint32_t i = 0; i < clients; ++i)
     for (std::uint32_t r = 0; r < per_client; ++r) held[i].push_back((i + r) % classes);
-  }
   return held;
 }
 
@@ -71,10 +70,9 @@ HeldClasses draw_classes(std::uint32_t clients, std::uint32_t classes, std::uint
 }
 
 std::vector<double> draw_dirichlet(double concentration, std::uint32_t size, Stream& stream) {
-  if (!(concentration > 0) || !std::isfinite(concentration)) {
+  if (!(concentration > 0) || !std::isfinite(concentration))
     throw std::invalid_argument("data.partition.alpha is " + std::to_string(concentration) +
                                 "; allowed are finite numbers above 0");
-  }
   std::vector<double> shares(size);
   for (double& share : shares) share = log_gamma_variate(concentration, stream);
   const double largest = *std::max_element(shares.begin(), shares.end());
@@ -121,10 +119,9 @@ Partition partition_dirichlet_by_class(const Labelled& train, std::uint32_t clie
 
 Partition partition_dirichlet_by_client(const Labelled& train, const Labelled& test, std::uint32_t clients, double concentration,
                                         std::uint32_t fewest, std::uint32_t most, std::uint64_t seed) {
-  if (fewest == 0 || most < fewest) {
+  if (fewest == 0 || most < fewest)
     throw std::invalid_argument("data.partition.samples is " + std::to_string(fewest) + " to " + std::to_string(most) +
                                 "; allowed are 1 <= fewest <= most");
-  }
   Stream stream = partition_stream(seed);
   const Rows train_order = draw_order(train.labels.size(), stream);
   const Rows test_order = draw_order(test.labels.size(), stream);

@@ -52,18 +52,16 @@ std::size_t total(const Demand& demand) {
 }
 
 void scale_down(Demand& demand, double part) {
-  for (std::vector<std::size_t>& of_client : demand) {
+  for (std::vector<std::size_t>& of_client : demand)
     for (std::size_t& rows : of_client) rows = static_cast<std::size_t>(part * static_cast<double>(rows));
-  }
 }
 
 }  // namespace
 
 Partition deal_decefl_table3(const Deck& deck, std::uint32_t clients) {
   check_order(deck);
-  if (deck.classes != 2) {
+  if (deck.classes != 2)
     refuse("the data have " + std::to_string(deck.classes) + " classes; decefl_table3 needs 2, label 1 is positive");
-  }
   Demand demand;
   for (const PositiveNegative& count : decefl_table3_counts(clients, deck.labels.size())) {
     demand.push_back({count.negative, count.positive});

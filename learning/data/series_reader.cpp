@@ -1,4 +1,4 @@
-#include "learning/data/series_reader.hpp"
+#include "learning/data/readers.hpp"
 
 #include <array>
 #include <bit>

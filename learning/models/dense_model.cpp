@@ -8,12 +8,11 @@
 #include "learning/models/dense_model.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <string>
 
-#include "learning/dropout.hpp"
 #include "learning/layer.hpp"
+#include "learning/network/operation.hpp"
 
 namespace rubato {
 
@@ -35,11 +34,9 @@ class DenseModel final : public Model<Real> {
   void initialise(VectorRef<Real> x, Stream& stream) const override {
     x.setZero();
     if (form_.start == Start::zero) return;
-    for (const Layer& layer : layers_) {
-      const Index fan = layer.inputs + (form_.start == Start::xavier ? layer.outputs : 0);
-      const double deviation = std::sqrt(2.0 / static_cast<double>(fan));
-      for (Index i = layer.offset; i < layer.bias(); ++i) x[i] = static_cast<Real>(deviation * stream.normal());
-    }
+    const StartLaw law = form_.start == Start::xavier ? StartLaw::xavier : StartLaw::he;
+    for (const Layer& layer : layers_)
+      start_weights(x.data() + layer.offset, layer.outputs * layer.inputs, layer.inputs, layer.outputs, law, stream);
   }
 
   Real gradient(ConstVectorRef<Real> x, const Batch<Real>& batch, VectorRef<Real> g, Scratch<Real>& scratch) const override {
@@ -145,10 +142,6 @@ class DenseModel final : public Model<Real> {
   Real l2_;
   std::vector<Layer> layers_;
 };
-
-}  // namespace
-
-namespace {
 
 void check_form(const DenseForm& form) {
   std::string faults;

@@ -43,9 +43,8 @@ class LeastSquares final : public Learner<Real> {
   VectorRef<Real> residual_of(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, Picks picks, Scratch<Real>& scratch) const {
     VectorRef<Real> residual = scratch.vector(inputs.rows());
     residual.noalias() = inputs * x;  // fresh scratch
-    for (Index i = 0; i < residual.size(); ++i) {
+    for (Index i = 0; i < residual.size(); ++i)
       residual[i] -= targets_[picks.empty() ? i : static_cast<Index>(picks[static_cast<std::size_t>(i)])];
-    }
     return residual;
   }
 
@@ -58,9 +57,8 @@ class LeastSquares final : public Learner<Real> {
 
 template <class Real>
 std::unique_ptr<Learner<Real>> make_least_squares(Matrix<Real> inputs, Vector<Real> targets, Real l2) {
-  if (inputs.rows() == targets.size() && inputs.size() > 0) {
+  if (inputs.rows() == targets.size() && inputs.size() > 0)
     return std::make_unique<LeastSquares<Real>>(std::move(inputs), std::move(targets), l2);
-  }
   throw std::invalid_argument("least_squares.X is " + std::to_string(inputs.rows()) + " x " + std::to_string(inputs.cols()) +
                               " and b has " + std::to_string(targets.size()) +
                               " numbers; b needs one for each row of X, and X at least one row and column");

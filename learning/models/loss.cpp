@@ -38,31 +38,17 @@ Real squared_row(const Batch<Real>& batch, Index row, Real share, Real* z, Index
   return squares / 2;
 }
 
-// The label's own column has no margin: it is put out of reach before the loop and takes its part after it.
-template <class Real>
-Real hinge_row(Label label, Real share, Real* z, Index columns) {
-  const Real part = share / static_cast<Real>(columns), own = z[label];
+// The label's own column has no margin: it is put out of reach before the loop and takes its part after it. `cost` and
+// `slope`: of a margin above 0, the slope times `part`.
+template <class Real, class Cost, class Slope>
+Real hinge_row(Label label, Real part, Real* z, Index columns, const Cost& cost, const Slope& slope) {
+  const Real own = z[label];
   z[label] = -std::numeric_limits<Real>::infinity();
   Real loss = 0, taken = 0;
   for (Index c = 0; c < columns; ++c) {
     const Real margin = std::max(1 - own + z[c], Real{0});
-    loss += margin;
-    z[c] = margin > 0 ? part : 0;
-    taken += z[c];
-  }
-  z[label] -= taken;
-  return loss / static_cast<Real>(columns);
-}
-
-template <class Real>
-Real squared_hinge_row(Label label, Real share, Real* z, Index columns) {
-  const Real part = 2 * share / static_cast<Real>(columns), own = z[label];
-  z[label] = -std::numeric_limits<Real>::infinity();
-  Real loss = 0, taken = 0;
-  for (Index c = 0; c < columns; ++c) {
-    const Real margin = std::max(1 - own + z[c], Real{0});
-    loss += margin * margin;
-    z[c] = part * margin;
+    loss += cost(margin);
+    z[c] = slope(margin, part);
     taken += z[c];
   }
   z[label] -= taken;
@@ -75,9 +61,13 @@ Real loss_of(Loss loss, const Batch<Real>& batch, Index row, Real share, Real* z
     case Loss::logistic:
       return logistic_row(batch, row, share, z);
     case Loss::hinge:
-      return hinge_row(label_of(batch, row), share, z, columns);
+      return hinge_row(
+          label_of(batch, row), share / static_cast<Real>(columns), z, columns, [](Real margin) { return margin; },
+          [](Real margin, Real part) { return margin > 0 ? part : 0; });
     case Loss::squared_hinge:
-      return squared_hinge_row(label_of(batch, row), share, z, columns);
+      return hinge_row(
+          label_of(batch, row), 2 * share / static_cast<Real>(columns), z, columns, [](Real margin) { return margin * margin; },
+          [](Real margin, Real part) { return part * margin; });
     case Loss::squared:
       return squared_row(batch, row, share, z, columns);
     case Loss::cross_entropy:

@@ -4,6 +4,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "learning/joined.hpp"
 #include "learning/models/torch_script.hpp"
 
 namespace rubato {
@@ -12,12 +13,6 @@ namespace {
 
 // The network of DeceFL's experiments on bearings.
 const std::vector<Index> decefl_hidden{256, 512, 512, 256, 256, 128, 128, 64};
-
-[[noreturn]] void fail_unknown(const std::string& name) {
-  std::string known;
-  for (const KnownModel& model : known_models()) known += (known.empty() ? "" : ", ") + std::string(model.name);
-  throw std::invalid_argument("model.name is \"" + name + "\"; allowed are " + known);
-}
 
 void require_classes(const ModelOptions& options, std::uint32_t classes) {
   if (classes > 0) return;
@@ -123,7 +118,7 @@ std::shared_ptr<const Model<Real>> make_model(const ModelOptions& options, const
     return make_torch_model<Real>({.module = options.module, .l2 = options.l2, .label_smoothing = options.label_smoothing}, shape,
                                   classes);
   }
-  fail_unknown(options.name);
+  throw std::invalid_argument("model.name is \"" + options.name + "\"; allowed are " + joined(known_models(), &KnownModel::name));
 }
 
 std::optional<Index> parameters_of(const KnownModel& model, const Shape& shape, std::uint32_t classes) {

@@ -68,9 +68,8 @@ Index whole_lines(Index numbers) {
 
 template <class Real>
 std::unique_ptr<Learner<Real>> make_quadratic(const Matrix<Real>& a, Vector<Real> centre) {
-  if (a.rows() == centre.size() && a.cols() == centre.size() && centre.size() > 0) {
+  if (a.rows() == centre.size() && a.cols() == centre.size() && centre.size() > 0)
     return std::make_unique<Quadratic<Real>>(a, std::move(centre));
-  }
   throw std::invalid_argument("quadratic.A is " + std::to_string(a.rows()) + " x " + std::to_string(a.cols()) + " and c has " +
                               std::to_string(centre.size()) + " numbers; A must be square and as large as c");
 }

@@ -128,7 +128,8 @@ class TorchModel final : public Model<Real> {
         torch::nn::functional::CrossEntropyFuncOptions().label_smoothing(spec_.label_smoothing));
     const std::vector<Tensor> learned = learned_of(copy->parts);
     write_gradients(torch::autograd::grad({loss}, learned, {}, false, false, true), copy->parts, x, g);
-    const Real value = static_cast<Real>(loss.template item<double>()) + penalise(copy->parts, x, g);
+    const Real value =
+        static_cast<Real>(loss.template item<double>()) + add_penalty<Real>(static_cast<Real>(spec_.l2), statistics(), x, g);
     give_back(std::move(copy));
     return value;
   }
@@ -254,22 +255,6 @@ class TorchModel final : public Model<Real> {
       g.segment(first, parts.buffers[i].numel()) /= static_cast<Real>(parts.momenta[i]);
       first += parts.buffers[i].numel();
     }
-  }
-
-  Real penalise(const Parts& parts, ConstVectorRef<Real> x, VectorRef<Real> g) const {
-    if (spec_.l2 == 0) return 0;
-    const Real l2 = static_cast<Real>(spec_.l2);
-    Real loss = 0;
-    Index first = 0;
-    for (const Tensor& parameter : parts.parameters) {
-      const Index count = parameter.numel();
-      if (parameter.requires_grad()) {
-        g.segment(first, count) += l2 * x.segment(first, count);
-        loss += l2 / 2 * x.segment(first, count).squaredNorm();
-      }
-      first += count;
-    }
-    return loss;
   }
 
   TorchSpec spec_;

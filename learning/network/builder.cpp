@@ -4,12 +4,8 @@
 #include <initializer_list>
 #include <stdexcept>
 
-#include "learning/network/convolution.hpp"
-#include "learning/network/dense.hpp"
-#include "learning/network/elementwise.hpp"
 #include "learning/network/layer_words.hpp"
-#include "learning/network/normalisation.hpp"
-#include "learning/network/pooling.hpp"
+#include "learning/network/operations.hpp"
 #include "runtime/words.hpp"
 
 namespace rubato {

@@ -1,4 +1,4 @@
-#include "learning/network/dense.hpp"
+#include "learning/network/operations.hpp"
 
 #include <algorithm>
 
@@ -35,10 +35,6 @@ class Dense final : public Operation<Real> {
 
  private:
   ConstVectorRef<Real> whole(const Pass<Real>& pass) const { return {pass.parameters, layer_.end()}; }
-
-  static void mask(const Real* __restrict out, Real* __restrict delta, Index count) {
-    for (Index i = 0; i < count; ++i) delta[i] = out[i] > 0 ? delta[i] : 0;
-  }
 
   Layer layer_;
   bool has_relu_;

@@ -1,8 +1,8 @@
-#include "learning/network/elementwise.hpp"
+#include "learning/network/operations.hpp"
 
 #include <algorithm>
-
-#include "learning/dropout.hpp"
+#include <utility>
+#include <vector>
 
 namespace rubato {
 
@@ -88,70 +88,34 @@ class ToPixels final : public Operation<Real> {
   Shape shape_;
 };
 
+// Pieces of an image in places of a larger one, or of a thinner one with more channels, which is 0 elsewhere.
 template <class Real>
-class Framing final : public Operation<Real> {
+class Placing final : public Operation<Real> {
  public:
-  Framing(const Shape& in, Index width)
-      : Operation<Real>(0), in_{in}, width_{width}, out_{in.channels, in.height + 2 * width, in.width + 2 * width} {}
+  struct Piece {
+    Index from, to;  // where it begins, in the numbers of one sample
+  };
+  Placing(Index in, Index out, Index length, std::vector<Piece> pieces)
+      : Operation<Real>(0), in_{in}, out_{out}, length_{length}, pieces_{std::move(pieces)} {}
 
   void forward(const Pass<Real>& pass, const Arrays<Real>& arrays) const override {
-    std::fill_n(arrays.out, pass.rows * out_.size(), Real{0});
-    each_line(pass.rows, [&](Index in, Index out, Index count) { std::copy_n(arrays.in + in, count, arrays.out + out); });
+    std::fill_n(arrays.out, pass.rows * out_, Real{0});
+    for (Index row = 0; row < pass.rows; ++row)
+      for (const Piece& piece : pieces_)
+        std::copy_n(arrays.in + row * in_ + piece.from, length_, arrays.out + row * out_ + piece.to);
   }
 
   void backward(const Pass<Real>& pass, const Arrays<Real>&, const Gradients<Real>& gradients) const override {
     if (!gradients.in) return;
-    each_line(pass.rows, [&](Index in, Index out, Index count) { std::copy_n(gradients.out + out, count, gradients.in + in); });
+    std::fill_n(gradients.in, pass.rows * in_, Real{0});
+    for (Index row = 0; row < pass.rows; ++row)
+      for (const Piece& piece : pieces_)
+        std::copy_n(gradients.out + row * out_ + piece.to, length_, gradients.in + row * in_ + piece.from);
   }
 
  private:
-  template <class Visit>
-  void each_line(Index rows, const Visit& visit) const {
-    const Index line = in_.width * in_.channels;
-    for (Index row = 0; row < rows; ++row)
-      for (Index y = 0; y < in_.height; ++y)
-        visit(row * in_.size() + y * line, row * out_.size() + ((y + width_) * out_.width + width_) * in_.channels, line);
-  }
-
-  Shape in_;
-  Index width_;
-  Shape out_;
-};
-
-template <class Real>
-class Thinning final : public Operation<Real> {
- public:
-  Thinning(const Shape& in, Index stride, Index channels)
-      : Operation<Real>(0),
-        in_{in},
-        stride_{stride},
-        out_{channels, (in.height + stride - 1) / stride, (in.width + stride - 1) / stride} {}
-
-  void forward(const Pass<Real>& pass, const Arrays<Real>& arrays) const override {
-    std::fill_n(arrays.out, pass.rows * out_.size(), Real{0});
-    each_pixel(pass.rows, [&](Index from, Index to) { std::copy_n(arrays.in + from, in_.channels, arrays.out + to); });
-  }
-
-  void backward(const Pass<Real>& pass, const Arrays<Real>&, const Gradients<Real>& gradients) const override {
-    if (!gradients.in) return;
-    std::fill_n(gradients.in, pass.rows * in_.size(), Real{0});
-    each_pixel(pass.rows, [&](Index from, Index to) { std::copy_n(gradients.out + to, in_.channels, gradients.in + from); });
-  }
-
- private:
-  template <class Visit>
-  void each_pixel(Index rows, const Visit& visit) const {
-    const Index front = (out_.channels - in_.channels) / 2;
-    for (Index row = 0; row < rows; ++row)
-      for (Index y = 0; y < out_.height; ++y)
-        for (Index x = 0; x < out_.width; ++x)
-          visit(row * in_.size() + (y * stride_ * in_.width + x * stride_) * in_.channels,
-                row * out_.size() + (y * out_.width + x) * out_.channels + front);
-  }
-
-  Shape in_;
-  Index stride_;
-  Shape out_;
+  Index in_, out_, length_;
+  std::vector<Piece> pieces_;
 };
 
 }  // namespace
@@ -173,12 +137,22 @@ OperationPtr<Real> make_to_pixels(const Shape& shape) {
 
 template <class Real>
 OperationPtr<Real> make_framing(const Shape& in, Index width) {
-  return std::make_unique<Framing<Real>>(in, width);
+  const Shape out{in.channels, in.height + 2 * width, in.width + 2 * width};
+  const Index line = in.width * in.channels;
+  std::vector<typename Placing<Real>::Piece> lines;
+  for (Index y = 0; y < in.height; ++y) lines.push_back({y * line, ((y + width) * out.width + width) * in.channels});
+  return std::make_unique<Placing<Real>>(in.size(), out.size(), line, std::move(lines));
 }
 
 template <class Real>
 OperationPtr<Real> make_thinning(const Shape& in, Index stride, Index channels) {
-  return std::make_unique<Thinning<Real>>(in, stride, channels);
+  const Shape out{channels, (in.height + stride - 1) / stride, (in.width + stride - 1) / stride};
+  const Index front = (channels - in.channels) / 2;
+  std::vector<typename Placing<Real>::Piece> pixels;
+  for (Index y = 0; y < out.height; ++y)
+    for (Index x = 0; x < out.width; ++x)
+      pixels.push_back({(y * in.width + x) * stride * in.channels, (y * out.width + x) * channels + front});
+  return std::make_unique<Placing<Real>>(in.size(), out.size(), in.channels, std::move(pixels));
 }
 
 #define RUBATO_INSTANTIATE(Real)                                          \

@@ -5,6 +5,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "learning/joined.hpp"
+
 namespace rubato {
 
 namespace {
@@ -32,16 +34,10 @@ const std::vector<Grammar>& grammars() {
   return all;
 }
 
-std::string known_words() {
-  std::string text;
-  for (const Grammar& grammar : grammars()) text += (text.empty() ? "" : ", ") + grammar.word;
-  return text;
-}
-
 const Grammar& grammar_of(const LayerWords& layer) {
   for (const Grammar& grammar : grammars())
     if (grammar.word == layer.word) return grammar;
-  layer.fail("there is no such layer; allowed are " + known_words());
+  layer.fail("there is no such layer; allowed are " + joined(grammars(), &Grammar::word));
 }
 
 std::optional<double> number_in(const std::string& text) {

@@ -55,7 +55,7 @@ class Network final : public Model<Real> {
       loss = cross_entropy_gradient<Real>({delta, pass.rows, static_cast<Index>(classes_)}, batch.labels,
                                           static_cast<Real>(spec_.label_smoothing));
     });
-    return loss + penalise(x, g);
+    return spec_.l2 == 0 ? loss : loss + add_penalty<Real>(static_cast<Real>(spec_.l2), statistics(), x, g);
   }
 
   Index block_rows() const override { return block_rows_; }
@@ -69,24 +69,6 @@ class Network final : public Model<Real> {
   }
 
  private:
-  // l2/2 ||x||^2 of what is learned.
-  Real penalise(ConstVectorRef<Real> x, VectorRef<Real> g) const {
-    const Real l2 = static_cast<Real>(spec_.l2);
-    if (l2 == 0) return 0;
-    Real loss = 0;
-    Index first = 0;
-    const auto penalise_to = [&](Index end) {
-      loss += l2 / 2 * x.segment(first, end - first).squaredNorm();
-      g.segment(first, end - first) += l2 * x.segment(first, end - first);
-    };
-    for (const Range& measured : statistics()) {
-      penalise_to(measured.first);
-      first = measured.first + measured.count;
-    }
-    penalise_to(dimension());
-    return loss;
-  }
-
   NetworkSpec spec_;
   Shape input_;
   std::uint32_t classes_;

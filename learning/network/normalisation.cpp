@@ -4,7 +4,7 @@
 //              dx = r (scale m - A - h B),  A and B the means of scale m and of scale m h over mean's numbers
 //              that is  p m + q x + t  with one p, q, t per channel (and sample)
 //   running    statistic <- statistic - step (statistic - batch's): its "gradient" is the bracket
-#include "learning/network/normalisation.hpp"
+#include "learning/network/operations.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -170,15 +170,11 @@ class NormalisationOf final : public Operation<Real> {
     const Index start = row * form_.shape.size();
     const Real* const mean = arrays.kept + row * kept();
     const Real* const spread = mean + channels_;
-    if (form_.has_relu) mask(arrays.out + start, gradients.out + start);
+    if (form_.has_relu) mask(arrays.out + start, gradients.out + start, form_.shape.size());
     if (gradients.other) std::copy_n(gradients.out + start, form_.shape.size(), gradients.other + start);
     std::fill_n(sums, 2 * channels_, Real{0});
     sum_deltas(arrays.in + start, gradients.out + start, mean, sums, sums + channels_);
     for (Index c = 0; c < channels_; ++c) sums[channels_ + c] *= spread[c];
-  }
-
-  void mask(const Real* __restrict out, Real* __restrict delta) const {
-    for (Index i = 0; i < form_.shape.size(); ++i) delta[i] = out[i] > 0 ? delta[i] : 0;
   }
 
   void sum_deltas(const Real* __restrict in, const Real* __restrict delta, const Real* __restrict mean, Real* __restrict plain,

@@ -7,7 +7,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
-#include "learning/network/convolution.hpp"
+#include "learning/network/operations.hpp"
 #include "learning/one_thread.hpp"
 
 namespace rubato {
@@ -212,10 +212,6 @@ class OnednnConvolution final : public Operation<float> {
   }
 
  private:
-  static void mask(const float* out, float* delta, Index count) {
-    for (Index i = 0; i < count; ++i) delta[i] = out[i] > 0 ? delta[i] : 0;
-  }
-
   std::shared_ptr<const Primitives> primitives(Index rows) const {
     {
       const std::shared_lock lock(guard_);

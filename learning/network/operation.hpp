@@ -75,6 +75,12 @@ class Operation {
 template <class Real>
 using OperationPtr = std::unique_ptr<const Operation<Real>>;
 
+/// What a ReLU that gave `out` lets flow back.
+template <class Real>
+void mask(const Real* __restrict out, Real* __restrict delta, Index count) {
+  for (Index i = 0; i < count; ++i) delta[i] = out[i] > 0 ? delta[i] : 0;
+}
+
 /// Writes `count` normal numbers of this law.
 template <class Real>
 void start_weights(Real* weights, Index count, Index inputs, Index outputs, StartLaw law, Stream& stream);

@@ -4,7 +4,7 @@
 //   came from
 #include <algorithm>
 
-#include "learning/network/convolution.hpp"
+#include "learning/network/operations.hpp"
 
 namespace rubato {
 

@@ -1,6 +1,6 @@
 // Pooling.  forward: y = max over a window (or mean over the image); backward: dy goes to the first place in the window
 // that holds the maximum (or in equal parts to all pixels). The place is found again by comparing, nothing is kept.
-#include "learning/network/pooling.hpp"
+#include "learning/network/operations.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -58,7 +58,7 @@ TEST_CASE(
   }
   for (const CatalogueEntry* entry : catalogue()) {
     CAPTURE(entry->name);
-    const bool is_for_rounds_alone = entry->runs == only(ProtocolKind::rounds);
+    const bool is_for_rounds_alone = entry->runs == Protocols{ProtocolKind::rounds};
     if (is_for_rounds_alone) continue;
     if (!is_nightly() && !accuracy.contains(std::string(entry->name))) continue;
     REQUIRE(accuracy.contains(std::string(entry->name)));
@@ -89,7 +89,7 @@ TEST_CASE("every algorithm runs under every protocol it knows, watched, with equ
   for (const CatalogueEntry* entry : catalogue())
     for (const ProtocolKind protocol :
          {ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::server, ProtocolKind::token, ProtocolKind::pull}) {
-      if (!entry->runs_under(protocol)) continue;
+      if (!entry->runs.has(protocol)) continue;
       if (entry->name == "kdpdfl") continue;  // needs classes: in the examples
       CAPTURE(entry->name);
       CAPTURE(word_of(protocol));

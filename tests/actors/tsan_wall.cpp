@@ -64,7 +64,7 @@ class SmallTask final : public Task {
     for (std::uint32_t i = 0; i < clients; ++i) learners_.push_back(std::make_unique<Quadratic>(ClientId{i}));
     AlgorithmOptions options;
     options.set("self_apply", true);
-    factory_ = entries::draco.make_double(options);
+    factory_ = entries::draco.make.of_double(options);
   }
   std::size_t dimension() const override { return static_cast<std::size_t>(start_.size()); }
   std::size_t scalar_bytes() const override { return sizeof(double); }

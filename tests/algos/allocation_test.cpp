@@ -117,7 +117,7 @@ class Pair {
 TEST_CASE("compute and merge of every algorithm allocate nothing, and publish only the row of its receivers' own tensors") {
   for (const CatalogueEntry* entry : catalogue())
     for (const bool in_rounds : {false, true}) {
-      if (!entry->runs_under(in_rounds ? ProtocolKind::rounds : ProtocolKind::push)) continue;
+      if (!entry->runs.has(in_rounds ? ProtocolKind::rounds : ProtocolKind::push)) continue;
       if (entry->name == "kdpdfl") continue;  // its exchange needs a learner with classes
       CAPTURE(entry->name);
       CAPTURE(in_rounds);

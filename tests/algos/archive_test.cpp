@@ -96,7 +96,7 @@ struct Variant {
   std::optional<ProtocolKind> only_under{};
 
   bool runs_under(ProtocolKind protocol) const {
-    return catalogue_entry(name).runs_under(protocol) && (!only_under || *only_under == protocol);
+    return catalogue_entry(name).runs.has(protocol) && (!only_under || *only_under == protocol);
   }
 };
 

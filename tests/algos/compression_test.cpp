@@ -428,7 +428,7 @@ TEST_CASE("options of the compressed family that cannot be are refused with the 
   CHECK(complaint(entries::choco, "compressor", Word("zip")) ==
         "algorithm.compressor = \"zip\": must be \"identity\", \"top\", \"rand\" or \"gsgd\"");
   CHECK(complaint(entries::choco, "k", Whole{0}) == "algorithm.k = 0: must be at least 1");
-  CHECK(complaint(entries::beer, "bits", Whole{33}) == "algorithm.bits = 33: must be from 1 to 32");
+  CHECK(complaint(entries::beer, "bits", Whole{33}) == "algorithm.bits = 33: must be at least 1 and at most 32");
   CHECK(complaint(entries::beer, "gamma", 1.5) == "algorithm.gamma = 1.5: must be greater than 0 and at most 1");
   CHECK(complaint(entries::nids, "eta", -1.0) == "algorithm.eta = -1: must be greater than 0");
   CHECK(complaint(entries::anq_nids, "q_omega", 1.0) == "algorithm.q_omega = 1: must be at least 0 and less than 1");

@@ -9,7 +9,7 @@ using namespace rubato::test;
 TEST_CASE("every algorithm that runs under push keeps the contract of algorithms") {
   std::size_t held = 0;
   for (const CatalogueEntry* entry : catalogue()) {
-    if (!entry->runs_under(ProtocolKind::push)) continue;
+    if (!entry->runs.has(ProtocolKind::push)) continue;
     ++held;
     SUBCASE(std::string(entry->name).c_str()) { algorithm_contract(entry->name); }
   }

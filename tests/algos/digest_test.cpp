@@ -132,6 +132,6 @@ TEST_CASE("digest says by its program how many streams there are, and refuses mo
     make_algorithm<float>(catalogue_entry("digest"), options_of(0.1, 40));
     FAIL("nothing was thrown");
   } catch (const std::invalid_argument& error) {
-    CHECK(std::string(error.what()) == "algorithm.streams = 40: must be less than 40");
+    CHECK(std::string(error.what()) == "algorithm.streams = 40: must be at least 1 and at most 39");
   }
 }

@@ -59,13 +59,18 @@ struct HandClient {
     last = algorithm->publish(work, {.kind = StepKind::publish});
     return numbers_of<double>(std::as_const(last.common[0]));
   }
-  void merge(std::initializer_list<std::pair<double, Vector<double>>> weighted) {
+  struct Weighted {
+    double weight;
+    Vector<double> numbers;
+    Duration age{};
+  };
+  void merge(std::initializer_list<Weighted> weighted) {
     std::vector<Payload> payloads(weighted.size());
     std::vector<Received<double>> window;
-    for (const auto& [weight, numbers] : weighted) {
+    for (const auto& [weight, numbers, age] : weighted) {
       Payload& payload = payloads[window.size()];
       payload.common[0] = copy_of<double>(view(numbers), pool);
-      window.push_back({{1}, 0, weight, Duration{}, payload, 0});
+      window.push_back({{1}, 0, weight, age, payload, 0});
     }
     Work<double> work(*learner, plan, scratch, pool);
     algorithm->merge(work, {.kind = StepKind::merge}, window);
@@ -96,6 +101,7 @@ TEST_CASE("draco keeps the contract of algorithms with every option the other wa
   AlgorithmOptions options = options_with(0.125, true);
   options.set("outbox", std::string("latest"));
   options.set("local_batches", std::int64_t{3});
+  options.set("age_half_life", 0.25);
   algorithm_contract("draco", options);
 }
 
@@ -229,6 +235,25 @@ TEST_CASE("a window adds every message with its weight, two of one sender as wel
   CHECK(client.theta() == vector({4, 5}));
 }
 
+TEST_CASE("with age_half_life every half-life that an increment was on its way halves its weight") {
+  AlgorithmOptions options;
+  options.set("age_half_life", 0.5);
+  HandClient client(options);
+  client.merge({{0.5, vector({2, 4}), from_seconds(0)}});  // as it is: + (1, 2)
+  CHECK(client.theta() == vector({4, 3}));
+  client.merge({{0.5, vector({8, 16}), from_seconds(0.5)}, {1, vector({-4, 8}), from_seconds(1)}});  // + (2, 4) + (-1, 2)
+  CHECK((client.theta() - vector({5, 9})).norm() < 1e-13);
+  client.merge({{1, vector({std::sqrt(2), 0}), from_seconds(0.25)}, {1, vector({0, 1024}), from_seconds(5)}});  // + (1, 1)
+  CHECK((client.theta() - vector({6, 10})).norm() < 1e-13);
+}
+
+TEST_CASE("without age_half_life an increment weighs the same at any age, to the bit") {
+  HandClient young({}), old({});
+  young.merge({{0.3, vector({0.1, 0.7})}});
+  old.merge({{0.3, vector({0.1, 0.7}), from_seconds(1000)}});
+  CHECK(same_bits<double>(young.theta(), old.theta()));
+}
+
 TEST_CASE("a reclaimed increment is back in the outbox, before or after the next computation") {
   HandClient client({});
   client.compute();
@@ -268,6 +293,8 @@ TEST_CASE("an option that cannot be is refused when the factory is made, with wh
   CHECK(complaint("self_apply", std::string("yes")) == "algorithm.self_apply must be true or false");
   CHECK(complaint("local_batches", 1.5) == "algorithm.local_batches must be a whole number");
   CHECK(complaint("local_batches", std::int64_t{0}) == "algorithm.local_batches = 0: must be at least 1");
+  CHECK(complaint("age_half_life", -1.0) == "algorithm.age_half_life = -1: must be at least 0");
+  CHECK(complaint("age_half_life", true) == "algorithm.age_half_life must be a number");
   CHECK(complaint("local_batches", std::int64_t{-1}) == "algorithm.local_batches = -1: must be at least 1");
 }
 
@@ -339,11 +366,13 @@ TEST_CASE("a model is its start plus every weighted increment it took and every 
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     CAPTURE(seed);
     const bool self_apply = seed % 2 == 0;
+    const double half_life = seed % 4 < 2 ? 0 : 0.2;  // messages are up to 0.7 s old
+    AlgorithmOptions options = options_with(0.05, self_apply);
+    options.set("age_half_life", half_life);
     const auto world = rough_world(seed);
     world->settings.unification.period = from_seconds(3);
     const auto starts = different_points(6, seed);
-    SerialRun<double> run(pulls_towards(different_points(6, seed + 500)), make_draco<double>(options_with(0.05, self_apply)),
-                          starts);
+    SerialRun<double> run(pulls_towards(different_points(6, seed + 500)), make_draco<double>(options), starts);
     std::vector<Vector<double>> replayed = starts;
     std::uint64_t merged = 0, adopted = 0;
     run.before = [&](const Step& step) {
@@ -352,7 +381,8 @@ TEST_CASE("a model is its start plus every weighted increment it took and every 
       if (step.kind == StepKind::compute && self_apply) mine -= 0.05 * (mine - different_points(6, seed + 500)[step.client.value]);
       for (const StepEntry& entry : step.entries) {
         if (step.kind == StepKind::merge) {
-          mine += entry.weight * numbers_of<double>(run.payload(entry.slot).common[0]);
+          const double halves = half_life > 0 ? to_seconds(entry.age) / half_life : 0;
+          mine += entry.weight * std::pow(0.5, halves) * numbers_of<double>(run.payload(entry.slot).common[0]);
           ++merged;
         }
         if (step.kind == StepKind::adopt) {

@@ -85,7 +85,7 @@ AlgorithmOptions with(const char* name, const char* word) {
 TEST_CASE("what a neighbour sends fits, and not when a tensor is missing, too short, or of another scalar") {
   std::size_t seen = 0;
   for (const CatalogueEntry* entry : catalogue()) {
-    if (!entry->runs_under(ProtocolKind::push)) continue;
+    if (!entry->runs.has(ProtocolKind::push)) continue;
     ++seen;
     check_fits(entry->name, {});
   }

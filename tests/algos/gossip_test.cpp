@@ -385,7 +385,7 @@ TEST_CASE("options of the gossip family that cannot be are refused with the cond
   CHECK(complaint(entries::decefl, "clip", -1.0) == "algorithm.clip = -1: must be at least 0");
   CHECK(complaint(entries::decefl, "lr_decay", 1.5) == "algorithm.lr_decay = 1.5: must be greater than 0 and at most 1");
   CHECK(complaint(entries::async_dsgd, "xi", 0.0) == "algorithm.xi = 0: must be greater than 0 and at most 1");
-  CHECK(complaint(entries::dfedsam, "gossip_steps", Whole{40}) == "algorithm.gossip_steps = 40: must be at most 39");
+  CHECK(complaint(entries::dfedsam, "gossip_steps", Whole{40}) == "algorithm.gossip_steps = 40: must be at least 1 and at most 39");
   CHECK(complaint(entries::event_triggered, "threshold", -1.0) == "algorithm.threshold = -1: must be at least 0");
   CHECK(complaint_about(entries::async_dsgd, options_of({{"equalise", true}, {"nu", std::vector<double>{0, 1}}})) ==
         "algorithm.nu = 1: must be at least 0 and less than 1");

@@ -280,10 +280,10 @@ TEST_CASE("options of PaME that cannot be are refused with the condition that fa
   CHECK(complaint("nu", 1.5) == "algorithm.nu = 1.5: must be greater than 0 and at most 1");
   CHECK(complaint("gamma", 0.9) == "algorithm.gamma = 0.9: must be at least 1");
   CHECK(complaint("sigma0", std::vector<double>{1, 0}) == "algorithm.sigma0 = 0: must be greater than 0");
-  CHECK(complaint("kappa", 1.5) == "algorithm.kappa = 1.5: must be a whole number from 1 to 1000000");
-  CHECK(complaint("kappa", std::vector<double>{2, 0}) == "algorithm.kappa = 0: must be a whole number from 1 to 1000000");
-  CHECK(complaint("m0", 0.5) == "algorithm.m0 = 0.5: must be a whole number from 0 to 1000000");
-  CHECK(complaint("value_bits", Whole{65}) == "algorithm.value_bits = 65: must be at most 64");
+  CHECK(complaint("kappa", 1.5) == "algorithm.kappa = 1.5: must be a whole number");
+  CHECK(complaint("kappa", std::vector<double>{2, 0}) == "algorithm.kappa = 0: must be at least 1");
+  CHECK(complaint("m0", 0.5) == "algorithm.m0 = 0.5: must be a whole number");
+  CHECK(complaint("value_bits", Whole{65}) == "algorithm.value_bits = 65: must be at least 1 and at most 64");
   CHECK(complaint_about(entries::pame, options_of({{"kappa", Whole{4}}, {"kappa_high", Whole{3}}})) ==
         "algorithm.kappa_high = 3: must be 0, or at least kappa and at most 1000000");
   CHECK(complaint_about(entries::pame, options_of({{"kappa", std::vector<double>{1, 2}}, {"kappa_high", Whole{3}}})) ==

@@ -159,7 +159,7 @@ TEST_CASE(
   for (const CatalogueEntry* entry : catalogue())
     for (const ProtocolKind protocol : {ProtocolKind::push, ProtocolKind::rounds}) {
       const std::string name(entry->name);
-      if (!entry->runs_under(protocol) || !keeps_mass(name, protocol)) continue;
+      if (!entry->runs.has(protocol) || !keeps_mass(name, protocol)) continue;
       CAPTURE(name);
       CAPTURE(word_of(protocol));
       ++tried;

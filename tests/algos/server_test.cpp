@@ -263,7 +263,7 @@ TEST_CASE("fedmid is the dense loop") {
 TEST_CASE("the exact local solver finds the minimiser of a quadratic, and the same from every start") {
   const Quadratics problem(1);
   const auto learner = make_quadratic<double>(problem.a[0], problem.c[0]);
-  const ProximalSolver solver(options_of({{"local", word("exact")}}));
+  const ProximalSolver solver({options_of({{"local", word("exact")}}), solver_options});
   const Vector<double> v = vector({3, -2, 5});
   TensorPool pool;
   Scratch<double> scratch;
@@ -281,7 +281,7 @@ TEST_CASE("the exact local solver comes close on a loss that is not quadratic") 
   Vector<double> labels(20);
   for (Index i = 0; i < 20; ++i) labels[i] = i % 3 == 0;
   const auto learner = make_logistic<double>(Eigen::Map<const Matrix<double>>(numbers.data(), 20, 2), labels, 0.01);
-  const ProximalSolver solver(options_of({{"local", word("exact")}}));
+  const ProximalSolver solver({options_of({{"local", word("exact")}}), solver_options});
   TensorPool pool;
   Scratch<double> scratch;
   const BatchPlan plan;

@@ -47,7 +47,7 @@ TEST_CASE("every kind of channel has an example, which learns") {
     CHECK(result.samples.back().accuracy_mean > result.samples.front().accuracy_mean + 0.2);
     CHECK(result.messages.kept > 100);
   }
-  for (const std::string kind : {"wireless", "rayleigh_threshold", "aircomp", "bandwidth", "trace"})
+  for (const std::string kind : {"wireless", "rayleigh_threshold", "aircomp", "bandwidth", "trace", "bursty"})
     CHECK(std::ranges::find(kinds, kind) != kinds.end());
 }
 
@@ -127,8 +127,8 @@ TEST_CASE("without noise sums over the air are the models themselves: those of t
   CHECK(model("aircomp", {"channel.slot=1e-9", "channel.noise=0.01"}) != without_air);
 }
 
-TEST_CASE("links that fade and links of a trace are laid over real time, too") {
-  for (const std::string name : {"rayleigh_threshold", "trace"}) {
+TEST_CASE("links that fade, links of a trace and bursts are laid over real time, too") {
+  for (const std::string name : {"rayleigh_threshold", "trace", "bursty"}) {
     CAPTURE(name);
     const config::Experiment wall = example(examples / (name + ".toml"), {"clock=wall", "time_scale=10.0", "until=1200.0",
                                                                           "protocol.kind=push", "metrics.every_seconds=1.0"});

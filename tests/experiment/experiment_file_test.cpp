@@ -79,6 +79,7 @@ AlgorithmOptions draco_defaults() {
   options.set("local_batches", std::int64_t{1});
   options.set("outbox", std::string("accumulate"));
   options.set("self_apply", false);
+  options.set("age_half_life", 0.0);
   return options;
 }
 

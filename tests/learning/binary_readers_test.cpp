@@ -3,9 +3,8 @@
 
 #include <cmath>
 
-#include "learning/data/cifar_reader.hpp"
 #include "learning/data/npy_reader.hpp"
-#include "learning/data/series_reader.hpp"
+#include "learning/data/readers.hpp"
 #include "tests/learning/support.hpp"
 
 using namespace rubato;

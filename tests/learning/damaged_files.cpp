@@ -11,12 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "learning/data/cifar_reader.hpp"
-#include "learning/data/csv_reader.hpp"
-#include "learning/data/idx_reader.hpp"
-#include "learning/data/libsvm_reader.hpp"
 #include "learning/data/npy_reader.hpp"
-#include "learning/data/series_reader.hpp"
+#include "learning/data/readers.hpp"
 #include "tests/learning/support.hpp"
 
 using namespace rubato;

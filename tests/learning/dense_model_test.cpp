@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "learning/dropout.hpp"
+#include "learning/activation.hpp"
 #include "tests/learning/support.hpp"
 
 using namespace rubato;

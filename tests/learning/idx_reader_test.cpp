@@ -1,4 +1,4 @@
-#include "learning/data/idx_reader.hpp"
+#include "learning/data/readers.hpp"
 
 #include <doctest/doctest.h>
 

@@ -7,9 +7,7 @@
 #include <cstring>
 #include <thread>
 
-#include "learning/network/convolution.hpp"
-#include "learning/network/normalisation.hpp"
-#include "learning/network/pooling.hpp"
+#include "learning/network/operations.hpp"
 #include "tests/learning/support.hpp"
 
 using namespace rubato;

@@ -1,8 +1,7 @@
 // Readers of text: CSV and LIBSVM.
 #include <doctest/doctest.h>
 
-#include "learning/data/csv_reader.hpp"
-#include "learning/data/libsvm_reader.hpp"
+#include "learning/data/readers.hpp"
 #include "tests/learning/support.hpp"
 
 using namespace rubato;

@@ -121,7 +121,7 @@ inline AlgorithmOptions options_of(std::initializer_list<std::pair<const char*, 
 inline std::string complaint_about(const CatalogueEntry& entry, const AlgorithmOptions& options) {
   try {
     entry.needs(options);
-    entry.make_float(options);
+    entry.make.of_float(options);
   } catch (const std::invalid_argument& error) {
     return error.what();
   }
