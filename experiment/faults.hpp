@@ -1,6 +1,7 @@
 // Faults: all that is wrong with one experiment, whether its file, its values or its parts have it.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <initializer_list>
 #include <span>
