@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <vector>
 
 #include "algos/entries.hpp"
 #include "learning/joined.hpp"
@@ -48,6 +49,11 @@ constexpr std::array all{
     &entries::sync_dsgd,
 };
 
+std::vector<const CatalogueEntry*>& known() {
+  static std::vector<const CatalogueEntry*> entries(all.begin(), all.end());
+  return entries;
+}
+
 [[noreturn]] void refuse(const CatalogueEntry& entry, const std::string& why) {
   throw std::invalid_argument("algorithm.name = \"" + std::string(entry.name) + "\" " + why);
 }
@@ -62,13 +68,22 @@ bool is_symmetric(const Graph& graph) {
 
 }  // namespace
 
-std::span<const CatalogueEntry* const> catalogue() { return all; }
+std::span<const CatalogueEntry* const> catalogue() { return known(); }
+
+void extend_catalogue(std::span<const CatalogueEntry* const> own) {
+  for (const CatalogueEntry* entry : own) {
+    if (std::ranges::find(known(), entry->name, &CatalogueEntry::name) != known().end())
+      refuse(*entry, "is in the catalogue already");
+    if (!entry->make.of_float || !entry->make.of_double) refuse(*entry, "cannot be made for both precisions");
+    known().push_back(entry);
+  }
+}
 
 const CatalogueEntry& catalogue_entry(std::string_view name) {
-  const auto found = std::ranges::find(all, name, &CatalogueEntry::name);
-  if (found != all.end()) return **found;
+  const auto found = std::ranges::find(known(), name, &CatalogueEntry::name);
+  if (found != known().end()) return **found;
   throw std::invalid_argument("algorithm.name = \"" + std::string(name) +
-                              "\" is not known; known are: " + joined(all, &CatalogueEntry::name));
+                              "\" is not known; known are: " + joined(known(), &CatalogueEntry::name));
 }
 
 double model_and_mass_bytes(const AlgorithmOptions&, std::size_t numbers, std::size_t scalar_bytes) {

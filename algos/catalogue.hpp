@@ -34,24 +34,27 @@ enum class Graphs : std::uint8_t {
 
 /// Makes factories, one for each precision.
 struct AlgorithmMaker {
-  AlgorithmFactory<float> (*of_float)(const AlgorithmOptions&) = nullptr;
-  AlgorithmFactory<double> (*of_double)(const AlgorithmOptions&) = nullptr;
+  AlgorithmFactory<float> (*of_float)(const AlgorithmOptions&) = nullptr;  ///< throws std::invalid_argument for options it refuses
+  AlgorithmFactory<double> (*of_double)(const AlgorithmOptions&) = nullptr;  ///< likewise
 };
 
+/// All that is known of one algorithm before a run.
 struct CatalogueEntry {
-  std::string_view name;
-  std::string_view summary;
-  std::span<const OptionSpec> options{};
-  Protocols runs{ProtocolKind::push, ProtocolKind::rounds};
-  Graphs graphs = Graphs::connected;
-  Weights merge = Weights::none;  ///< W[receiver][sender] that merge steps carry
-  Weights share = Weights::none;  ///< W[receiver][sender] that publish steps carry
-  bool may_be_unified = false;
-  bool may_begin = false;      ///< a computation may have begun at an earlier model
-  bool allows_missing = true;  ///< rounds may go on without messages that were lost
+  std::string_view name;                                     ///< as in algorithm.name
+  std::string_view summary;                                  ///< for `rubato list`
+  std::span<const OptionSpec> options{};                     ///< keys of [algorithm] besides the name
+  Protocols runs{ProtocolKind::push, ProtocolKind::rounds};  ///< where it makes sense
+  Graphs graphs = Graphs::connected;                         ///< what it needs
+  Weights merge = Weights::none;                             ///< W[receiver][sender] that merge steps carry
+  Weights share = Weights::none;                             ///< W[receiver][sender] that publish steps carry
+  bool may_be_unified = false;                               ///< [unification] may overwrite its model
+  bool may_begin = false;                                    ///< a computation may have begun at an earlier model
+  bool allows_missing = true;                                ///< rounds may go on without messages that were lost
+  /// What it asks of its protocol.
   Needs (*needs)(const AlgorithmOptions&) = [](const AlgorithmOptions&) { return Needs{}; };
   /// Bytes of one message, for a model of so many numbers of so many bytes each; null: those of the model.
   double (*message_bytes)(const AlgorithmOptions&, std::size_t numbers, std::size_t scalar_bytes) = nullptr;
+  /// See made_by.
   AlgorithmMaker make{};
   /// Throws std::invalid_argument with the condition that fails, where options and graph do not go together.
   void (*check)(const AlgorithmOptions&, const Graph&) = nullptr;
@@ -63,8 +66,12 @@ struct CatalogueEntry {
 /// precision.
 double model_and_mass_bytes(const AlgorithmOptions& options, std::size_t numbers, std::size_t scalar_bytes);
 
-/// All algorithms of the library, by name.
+/// All algorithms: those of the library by name, then those of extend_catalogue().
 std::span<const CatalogueEntry* const> catalogue();
+
+/// Adds a program's own algorithms, for experiment files and commands to name; they live as long as the program. To be
+/// called before anything else, on one thread. Throws std::invalid_argument if a name is taken or a precision is missing.
+void extend_catalogue(std::span<const CatalogueEntry* const> own);
 
 /// The entry of this name. Throws std::invalid_argument that lists the known ones.
 const CatalogueEntry& catalogue_entry(std::string_view name);
@@ -72,6 +79,7 @@ const CatalogueEntry& catalogue_entry(std::string_view name);
 /// Throws std::invalid_argument, with the reason, where the algorithm cannot use this graph.
 void require_graph(const CatalogueEntry& entry, const AlgorithmOptions& options, const Graph& graph, ClientId centre);
 
+/// Its factory for this precision.
 template <class Real>
 AlgorithmFactory<Real> make_algorithm(const CatalogueEntry& entry, const AlgorithmOptions& options) {
   if constexpr (std::is_same_v<Real, float>)
@@ -84,9 +92,9 @@ AlgorithmFactory<Real> make_algorithm(const CatalogueEntry& entry, const Algorit
 template <class Real, class Settings>
 struct Setup {
   std::shared_ptr<const Settings> settings;  ///< shared by all clients
-  const ClientView& client_view;
-  ConstVectorRef<Real> start;  ///< the first model
-  TensorPool& pool;
+  const ClientView& client_view;             ///< its place among the others
+  ConstVectorRef<Real> start;                ///< the first model
+  TensorPool& pool;                          ///< memory of payloads
 };
 
 /// A factory of Kind<Real>(setup).

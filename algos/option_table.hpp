@@ -17,19 +17,20 @@
 
 namespace rubato {
 
+/// What a value must be.
 enum class OptionType : std::uint8_t { number, whole, flag, word };
 
 /// One key of [algorithm].
 struct OptionSpec {
-  std::string_view name;
-  OptionType type = OptionType::number;
-  std::string_view fallback;  ///< as in the file, a word without its quotes: 0.05, true, accumulate
-  std::string_view meaning;
-  double low = -std::numeric_limits<double>::infinity();
-  double high = std::numeric_limits<double>::infinity();
-  bool low_is_out = false;  ///< low itself is refused
-  bool high_is_out = false;
-  std::string_view choices{};  ///< of a word: "a|b"
+  std::string_view name;                                  ///< of the key
+  OptionType type = OptionType::number;                   ///< of the value
+  std::string_view fallback;                              ///< as in the file, a word without its quotes: 0.05, true, accumulate
+  std::string_view meaning;                               ///< for lists of keys
+  double low = -std::numeric_limits<double>::infinity();  ///< less is refused
+  double high = std::numeric_limits<double>::infinity();  ///< more is refused
+  bool low_is_out = false;                                ///< low itself is refused
+  bool high_is_out = false;                               ///< high itself is refused
+  std::string_view choices{};                             ///< of a word: "a|b"
 };
 
 /// An option that is one of the words of "a|b".
@@ -41,6 +42,7 @@ constexpr OptionSpec word_option(std::string_view name, std::string_view fallbac
 /// How many rows a table of this type has.
 template <class Table>
 inline constexpr std::size_t row_count = std::tuple_size_v<Table>;
+/// The same for an array.
 template <std::size_t N>
 inline constexpr std::size_t row_count<OptionSpec[N]> = N;
 
@@ -64,6 +66,7 @@ constexpr std::array<OptionSpec, 3> step_options(std::string_view name = "eta", 
           OptionSpec{"step_offset", OptionType::number, "1", "of a diminishing step", 0, 1e12, true}};
 }
 
+/// How many steps a computation has.
 inline constexpr OptionSpec local_steps_option{"local_steps", OptionType::whole, "1", "steps of one computation", 1, 1e6};
 
 /// Reads options by their table: what is not set has its default. Every reading throws std::invalid_argument where the
@@ -76,13 +79,19 @@ class OptionReader {
   /// What stands in the file, with options that no table names.
   const AlgorithmOptions& given() const { return given_; }
 
+  /// A number.
   double number(const std::string& name) const { return checked(spec_of(name), given_.number(name, fallback_of(name))); }
   /// The same with a default of the caller's.
   double number(const std::string& name, double fallback) const { return checked(spec_of(name), given_.number(name, fallback)); }
+  /// One number for all clients, or one for each.
   std::vector<double> numbers(const std::string& name) const;
+  /// A whole number.
   std::uint64_t whole(const std::string& name) const;
+  /// True or false.
   bool flag(const std::string& name) const { return given_.flag(name, spec_of(name).fallback == "true"); }
+  /// A word.
   std::string word(const std::string& name) const;
+  /// Whether the word is this one.
   bool is(const std::string& name, std::string_view word) const { return this->word(name) == word; }
   /// A word of an enumeration with a word_list.
   template <class Choice>

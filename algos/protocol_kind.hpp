@@ -21,7 +21,9 @@ class Protocols {
   constexpr Protocols(std::initializer_list<ProtocolKind> protocols) : usual_{*protocols.begin()} {
     for (const ProtocolKind protocol : protocols) bits_ |= 1u << static_cast<unsigned>(protocol);
   }
+  /// Whether it is among them.
   constexpr bool has(ProtocolKind protocol) const { return (bits_ >> static_cast<unsigned>(protocol) & 1) != 0; }
+  /// That of a file that names none.
   constexpr ProtocolKind usual() const { return usual_; }
   bool operator==(const Protocols&) const = default;
 

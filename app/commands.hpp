@@ -71,6 +71,10 @@ int replay(const std::vector<std::filesystem::path>& folders, unsigned threads, 
 /// Makes report.html and trace.json of runs once more, from the files in their folders.
 int report(const std::vector<std::filesystem::path>& folders);
 
+/// The whole command line; the exit code. Without `golden` there is no command of that name.
+using Golden = int (*)(const std::vector<std::filesystem::path>& paths, const std::filesystem::path& answers);
+int command(int argc, char** argv, Golden golden);
+
 /// Answers go to a folder, if one is named.
 int golden(const std::vector<std::filesystem::path>& paths, const std::filesystem::path& answers);
 

@@ -20,7 +20,6 @@ set(package_of_nlohmann_json nlohmann_json)
 set(package_of_tomlplusplus tomlplusplus)
 
 get_property(rooms GLOBAL PROPERTY RUBATO_ROOMS)
-list(REMOVE_ITEM rooms app)  # nobody embeds the command
 set(packages "")
 foreach(room IN LISTS rooms)
   get_target_property(doors rubato_${room} LINK_LIBRARIES)

@@ -15,7 +15,8 @@ namespace rubato {
 
 /// source can send to target.
 struct Edge {
-  ClientId source, target;
+  ClientId source;  ///< sends
+  ClientId target;  ///< receives
   constexpr auto operator<=>(const Edge&) const = default;
 };
 
@@ -36,7 +37,9 @@ class Graph {
   /// Throws std::invalid_argument for a self loop, an edge listed twice, or a client that does not exist.
   Graph(std::size_t clients, bool is_directed, std::vector<Edge> edges);
 
+  /// How many there are.
   std::size_t clients() const { return table_->first_out.size() - 1; }
+  /// How many directed links there are.
   std::size_t links() const { return table_->receivers.size(); }
   /// As declared: a directed graph stays directed when every link happens to have its reverse.
   bool is_directed() const { return table_->is_directed; }
@@ -45,23 +48,31 @@ class Graph {
 
   /// Ascending; valid as long as any copy of this graph.
   std::span<const ClientId> receivers_of(ClientId source) const;
+  /// The other direction.
   std::span<const ClientId> senders_to(ClientId target) const;
+  /// How many clients hear it.
   std::size_t out_degree(ClientId source) const { return receivers_of(source).size(); }
+  /// How many clients it hears.
   std::size_t in_degree(ClientId target) const { return senders_to(target).size(); }
 
   /// The link to receivers_of(source)[k] is first_link(source) + k.
   LinkIndex first_link(ClientId source) const { return table_->first_out[source.value]; }
   /// The link from senders_to(target)[k].
   LinkIndex in_link(ClientId target, std::size_t k) const { return table_->in_links[table_->first_in[target.value] + k]; }
+  /// The link between these clients, if there is one.
   std::optional<LinkIndex> find_link(ClientId source, ClientId target) const;
+  /// Its sender and its receiver.
   Edge ends_of(LinkIndex link) const;
 
+  /// There is a path from every client to every other.
   bool is_strongly_connected() const;
-  /// Ascending: the clients that no path from `start` arrives at, and those from which no path leads to `goal`.
+  /// Ascending: the clients that no path from `start` arrives at.
   std::vector<ClientId> not_reachable_from(ClientId start) const;
+  /// Ascending: the clients from which no path leads to `goal`.
   std::vector<ClientId> not_reaching(ClientId goal) const;
-  /// Two queries of the graph without directions.
+  /// Of the graph without directions.
   std::size_t connected_components() const;
+  /// Whether the graph without directions has no cycle of odd length.
   bool is_bipartite() const;
 
  private:

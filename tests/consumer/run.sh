@@ -34,3 +34,16 @@ for example in embedding own_algorithm own_model; do
   "$work/build/$example" > "$work/output"
   diff -u "$here/../../examples/$example/expected_output.txt" "$work/output"
 done
+"$work/build/own_algorithm" list algorithms | grep -q '^  heavy_ball '
+cat > "$work/ball.toml" << 'EOF'
+until = 20
+precision = "float64"
+clients = { count = 6 }
+topology = { kind = "ring" }
+algorithm = { name = "heavy_ball", beta = 0.5 }
+data = { name = "quadratic", dimension = 8 }
+model = { name = "quadratic" }
+EOF
+"$work/build/own_algorithm" run "$work/ball.toml" --quiet --out "$work/ball" > "$work/output"
+"$work/build/own_algorithm" replay "$work/ball"
+"$work/build/own_algorithm" resume "$work/ball" | grep -q 'is complete'

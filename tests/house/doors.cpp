@@ -41,7 +41,7 @@ const std::array folders{
     Folder{"web", {"experiment/", "results", "runtime/"}},
     Folder{"app/golden", {"actors/", "algos", "experiment/", "learning/", "results", "runtime/"}},
     Folder{"app", {"actors/", "algos", "app/golden", "experiment/", "learning/", "results", "runtime/", "transports", "web"}},
-    Folder{"examples", {"actors/", "algos", "experiment/", "learning/", "results", "rubato", "runtime/", "transports"}},
+    Folder{"examples", {"actors/", "algos", "app", "experiment/", "learning/", "results", "rubato", "runtime/", "transports"}},
     Folder{"bench", {"actors/", "algos", "experiment/", "learning/", "results", "runtime/", "transports"}},
 };
 
@@ -62,7 +62,7 @@ const std::array rooms{
     Room{"actors", {"algos", "experiment", "learning", "results", "runtime", "transports"}, true},
     Room{"web", {"experiment", "results", "runtime"}, true},
     Room{"app", {"actors", "algos", "experiment", "learning", "results", "runtime", "transports", "web"}, false},
-    Room{"examples", {"actors", "algos", "experiment", "learning", "results", "runtime", "transports"}, false},
+    Room{"examples", {"actors", "algos", "app", "experiment", "learning", "results", "runtime", "transports"}, false},
     Room{"bench", {"actors", "algos", "experiment", "learning", "results", "runtime", "transports"}, false},
 };
 

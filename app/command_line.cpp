@@ -1,0 +1,250 @@
+// rubato: decentralised learning in free time, from the command line.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+
+#include "actors/run.hpp"
+#include "algos/arithmetic.hpp"
+#include "app/commands.hpp"
+#include "app/rubato_main.hpp"
+#include "experiment/experiment.hpp"
+#include "experiment/file/check.hpp"
+#include "results/summary.hpp"
+#include "runtime/limits.hpp"
+
+namespace rubato {
+
+namespace {
+
+constexpr const char* exit_codes =
+    "Exit codes: 0 done; 1 a case, a replay or a client failed; 2 the command line, the experiment or the data cannot "
+    "be\n"
+    "used; 3 the results cannot be written; 130 ended early by Ctrl-C or SIGTERM, with the results so far.";
+
+constexpr const char* node_help =
+    "Starts this host of the experiment's roster and waits for the others, in any order. In real time the others go "
+    "on\n"
+    "when a host is lost; started again with the same --out it goes on from its last checkpoint.";
+
+constexpr const char* compare_help =
+    "Runs every file with every point of the grid and every seed (seed, seed + 1, ... of the first file), each on one\n"
+    "thread and as many at a time as --threads says, under the same clocks, links, data and start. Files must agree "
+    "in\n"
+    "clients.count, [data], [model] and [budget]; other differences that matter are noted. A run ends at until, or "
+    "where\n"
+    "budget.bits or budget.gradients is spent, and its curve with it.";
+
+constexpr const char* resume_help =
+    "Goes on from the newest checkpoint that is intact (see checkpoint_every), or from the beginning if there is none, "
+    "and\n"
+    "ends with the digests of a run that nothing interrupted. The same build and the same data are needed.";
+
+constexpr const char* data_help = "folder of the data sets; default: $RUBATO_DATA, then ./data";
+
+// The commands and what they are given; one of them is carried out.
+class CommandLine {
+ public:
+  explicit CommandLine(app::Golden golden) {
+    rubato_.require_subcommand(1);
+    rubato_.set_version_flag("--version", version() + " (" + arithmetic() + ")");
+    rubato_.footer(exit_codes);
+    add_run();
+    add_node();
+    add_compare();
+    add_resume();
+    add_replay();
+    CLI::App& report = add("report", "make report.html and trace.json of a run once more", [this] { return app::report(paths_); });
+    report.add_option("DIR", paths_, "folders of runs")->required();
+    if (golden) add_golden(golden);
+    CLI::App& keygen =
+        add("keygen", "make the keys of a host: NAME.secret and NAME.public", [this] { return app::keygen(word_, run_.out); });
+    keygen.add_option("NAME", word_, "the host's name in the roster")->required();
+    keygen.add_option("--out", run_.out, "folder for the files, made if it is not there; default: this one");
+    CLI::App& topology = add("topology", "the graph of an experiment: degrees, connection, matrices",
+                             [this] { return app::topology(run_.file, run_.set); });
+    topology.add_option("FILE", run_.file, "the experiment file (TOML)")->required();
+    topology.add_option("--set", run_.set, "key=value")->allow_extra_args(false);
+    CLI::App& list = add("list", "what there is: algorithms, datasets, models, protocols, topologies",
+                         [this] { return app::list(word_, lists_keys_); });
+    list.add_option("WHAT", word_, "only this list");
+    list.add_flag("--keys", lists_keys_, "every key of the experiment file with type, default and meaning");
+    add("doctor", "check this machine and this build", app::doctor);
+    add_help();
+  }
+
+  /// The exit code.
+  int parse(int argc, char** argv) {
+    if (argc > 1 && argv[1][0] != '-') refuse_unknown(argv[1]);
+    try {
+      rubato_.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      return rubato_.exit(error) == 0 ? app::ok : app::bad_input;
+    }
+    return code_;
+  }
+
+ private:
+  CLI::App& add(const char* name, const char* meaning, std::function<int()> act, const char* footer = exit_codes) {
+    CLI::App& command = *rubato_.add_subcommand(name, meaning);
+    command.footer(footer);
+    command.callback([this, act = std::move(act)] { code_ = act(); });
+    return command;
+  }
+
+  static void add_threads(CLI::App& command, unsigned& threads) {
+    command.add_option("--threads", threads, "worker threads; default: all of the machine")->check(CLI::Range(1, 1024));
+  }
+
+  void add_run() {
+    CLI::App& run = add("run", "run an experiment in this process", [this] { return app::run(run_); });
+    run.add_option("FILE", run_.file, "the experiment file (TOML)")->required();
+    add_threads(run, run_.threads);
+    run.add_option("--seed", run_.seed, "another seed than the file's");
+    run.add_option("--set", run_.set, "key=value: another value than the file's; may be given again")->allow_extra_args(false);
+    run.add_option("--out", run_.out, "folder for results, record and report");
+    run.add_option("--data", run_.data, data_help);
+    run.add_flag("--json", run_.json, "print summary.json, alone, on standard output");
+    run.add_flag("--quiet", run_.quiet, "no progress");
+    run.add_flag("--check", run_.checks,
+                 "watch the invariants (masses, caps, windows, weights, unification); exit 1 if one breaks");
+    run.add_flag("--dry-run", run_.dry_run, "walk the timing only: same timeline_digest, forecast of size");
+  }
+
+  void add_node() {
+    CLI::App& node = add(
+        "node", "one host of a run over several, in virtual or in real time", [this] { return app::node(node_); }, node_help);
+    node.add_option("FILE", node_.run.file, "the experiment file (TOML), the same on every host")->required();
+    node.add_option("--host", node_.host, "this host's name in the roster; default: what Slurm, Open MPI or Kubernetes say");
+    node.add_option("--key", node_.key, "file with the secret key; default: NAME.secret in the folder of --keys, or beside FILE");
+    node.add_option("--keys", node_.keys, "folder with NAME.public of all hosts, where the roster does not name their public keys");
+    node.add_option("--port", node_.port, "where the hosts of a launcher's roster listen; default: 7001")
+        ->check(CLI::Range(1, 65535));
+    add_threads(node, node_.run.threads);
+    node.add_option("--seed", node_.run.seed, "another seed than the file's; the same on every host");
+    node.add_option("--set", node_.run.set, "key=value: another value than the file's; the same on every host")
+        ->allow_extra_args(false);
+    node.add_option("--out", node_.run.out, "folder for this host's results, record and checkpoints");
+    node.add_flag("--anew", node_.starts_anew, "begin again, whatever an earlier life has left in --out");
+    node.add_option("--data", node_.run.data, data_help);
+    node.add_flag("--json", node_.run.json, "print summary.json, alone, on standard output");
+    node.add_flag("--quiet", node_.run.quiet, "no progress");
+  }
+
+  void add_compare() {
+    CLI::App& compare = add(
+        "compare", "several experiments, settings and seeds side by side", [this] { return app::compare(compare_); }, compare_help);
+    compare.add_option("FILE", compare_.files, "the experiment files (TOML)")->required();
+    compare.add_option("--seeds", compare_.seeds, "runs of each setting; default: 5")->check(CLI::Range(1, 1000000));
+    compare
+        .add_option("--grid", compare_.grid,
+                    "key=a,b,c: all of these values; may be given again, then all with all. "
+                    "A file that does not know the key runs without it")
+        ->allow_extra_args(false);
+    compare.add_option("--set", compare_.set, "key=value in every file; may be given again")->allow_extra_args(false);
+    add_threads(compare, compare_.threads);
+    compare.add_option("--data", compare_.data, data_help);
+    compare.add_option("--out", compare_.out, "folder for table.csv, table.json, curves.csv and report.html");
+    compare.add_option("--target", compare_.targets, "accuracies 0.5,0.7: what it takes to reach them first");
+    compare.add_option("--axis", compare_.axis, "seconds, bits, gradients, delay or joules: what leads; default: seconds");
+    compare.add_flag("--json", compare_.json, "print table.json, alone, on standard output");
+    compare.add_flag("--quiet", compare_.quiet, "no progress");
+  }
+
+  void add_resume() {
+    CLI::App& resume = add(
+        "resume", "go on with a run in virtual time that was killed or stopped", [this] { return app::resume(run_); }, resume_help);
+    resume.add_option("DIR", run_.out, "what the run was given as --out")->required();
+    add_threads(resume, run_.threads);
+    resume.add_option("--data", run_.data, data_help);
+    resume.add_flag("--check", run_.checks, "as the run had it: watch the invariants");
+    resume.add_flag("--json", run_.json, "print summary.json, alone, on standard output");
+    resume.add_flag("--quiet", run_.quiet, "no progress");
+  }
+
+  void add_replay() {
+    CLI::App& replay = add("replay", "perform a record again; exit 0 only if the digests agree",
+                           [this] { return app::replay(paths_, run_.threads, run_.data); });
+    replay.add_option("DIR", paths_, "the folder of a run, or the folders of all its hosts (NAME.partial of one that was killed)")
+        ->required();
+    add_threads(replay, run_.threads);
+    replay.add_option("--data", run_.data, "folder of the data sets");
+  }
+
+  void add_golden(app::Golden act) {
+    CLI::App& golden = add("golden", "check the engine against golden cases", [this, act] { return act(paths_, run_.out); });
+    golden.add_option("PATH", paths_, "files or folders of cases")->required();
+    golden.add_option("--answers", run_.out, "folder for our answers, in the schema of the cases");
+  }
+
+  // Of one command, or of all. Their help is asked for before anything is parsed: afterwards it would be that of `help`.
+  void add_help() {
+    CLI::App& help = add("help", "this help, or that of a command", nullptr);
+    help.add_option("COMMAND", word_, "only this command's");
+    help.callback([this, whole = rubato_.help()] {
+      if (!word_.empty()) refuse_unknown(word_);
+      std::cout << (word_.empty() ? whole : rubato_.get_subcommand(word_)->help(rubato_.get_name()));
+    });
+  }
+
+  // A word where a command is wanted.
+  void refuse_unknown(const std::string& word) const {
+    std::vector<std::string> names;
+    for (const CLI::App* command : rubato_.get_subcommands([](const CLI::App*) { return true; }))
+      names.push_back(command->get_name());
+    if (std::ranges::find(names, word) != names.end()) return;
+    const std::string meant = config::nearest(word, {names.begin(), names.end()});
+    throw std::invalid_argument(
+        fmt::format("there is no command \"{}\"; ", word) +
+        (meant.empty() ? fmt::format("there are: {}", fmt::join(names, ", ")) : fmt::format("did you mean {}?", meant)));
+  }
+
+  CLI::App rubato_{"Decentralised learning without rounds and without a server.", "rubato"};
+  int code_ = app::ok;
+  app::RunArguments run_;
+  app::NodeArguments node_;
+  app::CompareArguments compare_;
+  std::vector<std::filesystem::path> paths_;
+  std::string word_;
+  bool lists_keys_ = false;
+};
+
+}  // namespace
+
+namespace app {
+
+int command(int argc, char** argv, Golden golden) {
+  try {
+    const int code = CommandLine(golden).parse(argc, argv);
+    if (std::cout.flush() && std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+    std::cerr << "rubato: cannot write to standard output\n";
+    return app::cannot_write;
+  } catch (const BadExperiment& error) {
+    std::cerr << error.what() << "\n";
+    return app::bad_input;
+  } catch (const std::invalid_argument& error) {
+    std::cerr << "rubato: " << error.what() << "\n";
+    return app::bad_input;
+  } catch (const RunFailed& error) {
+    std::cerr << "rubato: " << error.what() << "\n";
+    return std::string(error.what()).starts_with("cannot") ? app::cannot_write : app::failed;
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::cerr << "rubato: " << error.path1().string() << ": " << error.code().message() << "\n";
+    return app::bad_input;
+  } catch (const std::exception& error) {
+    std::cerr << "rubato: " << sentence_of(error) << "\n";
+    return app::failed;
+  }
+}
+
+}  // namespace app
+
+int rubato_main(int argc, char** argv, std::span<const CatalogueEntry* const> own) {
+  extend_catalogue(own);
+  return app::command(argc, argv, nullptr);
+}
+
+}  // namespace rubato

@@ -1,0 +1,15 @@
+// The command `rubato` for a program with algorithms of its own: its main() hands its arguments on.
+#pragma once
+
+#include <span>
+
+#include "algos/catalogue.hpp"
+
+namespace rubato {
+
+/// Everything that `rubato` does - run, node, compare, resume, replay, report, list and the rest - with experiment files
+/// that may name the algorithms in `own` besides the library's. The exit code is that of `rubato --help`; what is wrong is
+/// said on standard error.
+int rubato_main(int argc, char** argv, std::span<const CatalogueEntry* const> own = {});
+
+}  // namespace rubato
