@@ -12,9 +12,9 @@
 // In rounds this is x <- P (x - eta g), w <- P w, with P the matrix of the shares. At every instant the clients' w and
 // what is in flight sum to m, and x sums to its start and all steps, whatever is lost; w stays above 0, because a
 // client never gives all of it away.
-// Failure mode of the continuous form: the step of z is eta / w, and a client that happens to send several times before
-// it hears anything has little w left. With Poisson clocks that happens sooner or later, and z then overshoots. With
-// weigh_step the step is eta w, so that z moves by eta g whatever w is; then clients count by their mean w.
+// Failure mode of the literal continuous form: the step of z is eta / w, and a client that happens to send several times
+// before it hears anything has little w left. With Poisson clocks that happens sooner or later, and z then overshoots. So
+// outside rounds the step is eta w (weigh_step): z moves by eta g whatever w is, and clients count by their mean w.
 #include <utility>
 
 #include "algos/entries.hpp"
@@ -35,6 +35,7 @@ class Sgp final : public Algorithm<Real> {
   explicit Sgp(const Setup<Real, SgpSettings>& setup)
       : settings_{setup.settings},
         client_{setup.client_view.client.value},
+        weighs_step_{setup.settings->weighs_step && !setup.client_view.in_rounds},
         counters_{setup.client_view},
         z_{copy_of<Real>(setup.start, setup.pool)},
         mass_{setup.pool.template make<double>(z_.count() + 1)} {
@@ -48,7 +49,7 @@ class Sgp final : public Algorithm<Real> {
     const typename Scratch<Real>::Frame frame(work.scratch);
     VectorRef<Real> g = work.scratch.vector(z().size());
     work.learner.gradient(model(), work.batch(step.index), g, work.scratch);
-    const double eta = settings_->eta.at(client_, step.index) * (settings_->weighs_step ? w() : 1);
+    const double eta = settings_->eta.at(client_, step.index) * (weighs_step_ ? w() : 1);
     x() -= eta * g.template cast<double>();
     if (own_.size() > 0) own_ -= eta * g.template cast<double>();
     divide();
@@ -113,6 +114,7 @@ class Sgp final : public Algorithm<Real> {
 
   std::shared_ptr<const SgpSettings> settings_;
   std::size_t client_;
+  bool weighs_step_;
   TrackingMass counters_;
   Tensor z_;
   Tensor mass_;         // x, then w
@@ -120,7 +122,9 @@ class Sgp final : public Algorithm<Real> {
 };
 
 constexpr OptionSpec own[] = {
-    {"weigh_step", OptionType::flag, "false", "steps of x are eta w, so that those of the model are eta"},
+    {"weigh_step", OptionType::flag, "true",
+     "outside rounds steps of x are eta w, so that those of the model are eta; false is the literal form, whose weights may run to "
+     "0"},
 };
 constexpr auto table = combined(step_options(), own);
 

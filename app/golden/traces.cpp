@@ -281,6 +281,12 @@ void read_mode(Json& golden_case) {
   config["gradient_mode"] = is_transient ? "paper" : "memory";
 }
 
+// The cases play the literal equations.
+void leave_unweighed(Json& golden_case) {
+  Json& config = golden_case.at("config");
+  if (!given(config, "weigh_step")) config["weigh_step"] = false;
+}
+
 void read_gradients(EventsCase& run) {
   const Json* opening = given(run.config, "v0");
   auto& gradients = run.timing->settings.gradients;
@@ -393,6 +399,7 @@ std::vector<CaseKind> event_kinds() {
                         .fields = {{"x"}, {"w", any, Shape::number}},
                         .last = {{"x"}, {"w", any, Shape::number}, {"z"}},
                         .share = "P",
+                        .amend = leave_unweighed,
                         .balance = balance_sgp}),
       in_events("pame", {.algorithm = "pame",
                          .fields = {{"m_i", compute, Shape::whole}, {"vbar", compute}, {"x", compute}},

@@ -293,6 +293,10 @@ class Builder {
     made_.server.share = is_.protocol.selected;
     made_.conductor.retransmits = !is_.mailbox.deadline;
     if (protocol_ == ProtocolKind::server) require_intervals();
+    faults_.attempt({"algorithm.name", "protocol.kind", "mailbox.deadline"}, [&] {
+      if (is_.mailbox.deadline && !(*is_.mailbox.deadline > 0))
+        refuse("mailbox.deadline = 0: under {} all would be too late at once, again and again at the same instant", kind_);
+    });
     faults_.attempt({"algorithm.name", "protocol.kind"}, [&] {
       if (made_.conductor.retransmits && !faults_.has("channel") && !faults_.has("mailbox.deadline")) require_no_dead_links();
       if (is_.mailbox.cap) refuse("mailbox.cap: {} has no reception cap", kind_);

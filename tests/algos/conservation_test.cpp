@@ -180,7 +180,7 @@ TEST_CASE("push-sum without gradients keeps both masses after every event and br
 TEST_CASE("push-sum with a constant step stays in a neighbourhood of the optimum that halves with the step") {
   const Graph graph = topologies::exponential(6);
   const auto radius = [&](double eta) {
-    World world(graph, "sgp", with({{"eta", eta}}), 3000);
+    World world(graph, "sgp", with({{"eta", eta}, {"weigh_step", false}}), 3000);
     world.settings.compute.assign(graph.clients(), TimerLaw::poisson(1));
     world.settings.share_weights = {std::vector<double>(graph.links(), 0.1)};  // a client keeps most of its mass
     world.run(1000);

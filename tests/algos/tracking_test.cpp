@@ -888,7 +888,7 @@ TEST_CASE("kgt sends what its local steps found once: a second message adds noth
 // ---- push-sum -------------------------------------------------------------------------------------------------------
 
 TEST_CASE("sgp moves shares of model and weight alike, and its model is their quotient") {
-  HandClient client(entries::sgp, options({{"eta", 0.5}}));
+  HandClient client(entries::sgp, options({{"eta", 0.5}, {"weigh_step", false}}));
   client.compute();  // x = (3, 1) - (2, 2) / 2
   CHECK(client.shown("x") == vector({2, 0}));
   const Payload sent = client.publish(0.25, 0.25);
