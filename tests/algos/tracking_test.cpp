@@ -905,6 +905,14 @@ TEST_CASE("sgp moves shares of model and weight alike, and its model is their qu
   CHECK(client.shown("z") == vector({1, 0.5}));
 }
 
+TEST_CASE("outside rounds a step of sgp moves its model by eta g, whatever its weight is") {
+  HandClient client(entries::sgp, options({{"eta", 0.5}}));
+  client.publish(0.25, 0.25);
+  CHECK(client.shown("w") == vector({0.5}));
+  client.compute();  // z = (3, 1) - (2, 2) / 2
+  CHECK(client.shown("z") == vector({2, 0}));
+}
+
 TEST_CASE("sgp with doubly stochastic shares is gradient descent before averaging, and all weights stay one") {
   const Matrix<double> w = metropolis(undirected());
   const AlgorithmOptions chosen = options({{"eta", 0.1}});
