@@ -25,6 +25,15 @@ std::size_t size_of_class(std::size_t size_class) {
   return (std::size_t{4096} + (quarter + 1) * 1024) << doublings;
 }
 
+// Branchless, so that compilers make vector instructions of it.
+template <class Bits>
+bool none_has(std::span<const std::byte> numbers, Bits exponent) {
+  const auto* const first = reinterpret_cast<const Bits*>(numbers.data());
+  Bits has = 0;
+  for (std::size_t i = 0; i < numbers.size() / sizeof(Bits); ++i) has |= static_cast<Bits>((first[i] & exponent) == exponent);
+  return has == 0;
+}
+
 void free_block(detail::TensorBlock* block) { ::operator delete (block, std::align_val_t{line}); }
 
 }  // namespace
@@ -65,6 +74,7 @@ TensorBlock* PoolCore::take(Scalar scalar, std::size_t count) {
   block->holders.store(1, std::memory_order_relaxed);
   block->scalar = scalar;
   block->count = count;
+  block->finiteness.store(Finiteness::unknown, std::memory_order_relaxed);
   return block;
 }
 
@@ -103,6 +113,32 @@ void PoolCore::abandon() {
 }
 
 }  // namespace detail
+
+bool are_finite(std::span<const std::byte> numbers, Scalar scalar) {
+  if (scalar == Scalar::uint32) return true;
+  return scalar == Scalar::float64 ? none_has<std::uint64_t>(numbers, 0x7FF0'0000'0000'0000)
+                                   : none_has<std::uint32_t>(numbers, 0x7F80'0000);
+}
+
+bool Tensor::is_finite() const {
+  using detail::Finiteness;
+  if (!block_) return true;
+  Finiteness known = block_->finiteness.load(std::memory_order_relaxed);
+  if (known == Finiteness::unknown) {
+    known = are_finite({data<std::byte>(), bytes()}, scalar()) ? Finiteness::finite : Finiteness::not_finite;
+    block_->finiteness.store(known, std::memory_order_relaxed);
+  }
+  return known == Finiteness::finite;
+}
+
+bool Payload::is_finite(std::uint32_t place) const {
+  for (const Tensor& tensor : common)
+    if (!tensor.is_finite()) return false;
+  const std::size_t first = std::size_t{place} * own_each;
+  for (std::size_t i = first; i < first + own_each && i < own.size(); ++i)
+    if (!own[i].is_finite()) return false;
+  return true;
+}
 
 std::size_t Payload::message_bytes() const {
   std::size_t sum = 0;

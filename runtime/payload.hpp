@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -27,15 +28,22 @@ inline constexpr Scalar scalar_of<std::uint32_t> = Scalar::uint32;
 /// Bytes of one number.
 constexpr std::size_t size_of(Scalar scalar) { return scalar == Scalar::float64 ? 8 : 4; }
 
+/// No number is infinite or NaN. The bytes are whole numbers of this scalar.
+bool are_finite(std::span<const std::byte> numbers, Scalar scalar);
+
 class TensorPool;
 
 namespace detail {
 class PoolCore;
 
+/// What is known of all numbers of a tensor.
+enum class Finiteness : std::uint8_t { unknown, finite, not_finite };
+
 /// The head of a tensor's block; the numbers follow at the next multiple of 64.
 struct alignas(64) TensorBlock {
   std::atomic<std::uint32_t> holders;
   Scalar scalar;
+  std::atomic<Finiteness> finiteness;
   std::uint64_t count;       // numbers
   std::uint64_t block_size;  // bytes of the block, this head included
   PoolCore* pool;
@@ -70,6 +78,10 @@ class Tensor {
   /// Of all its numbers; 0 for an empty handle.
   std::size_t bytes() const { return block_ ? block_->count * size_of(block_->scalar) : 0; }
 
+  /// No number is infinite or NaN; true for an empty handle. Only of a published tensor: the first call reads all numbers,
+  /// later ones, of any handle and thread, know the answer.
+  bool is_finite() const;
+
   /// 64-byte aligned, valid while a handle holds the block. `Number` is the scalar's type; the handle is not empty.
   template <class Number>
   const Number* data() const {
@@ -78,6 +90,7 @@ class Tensor {
   /// Only before the tensor is published.
   template <class Number>
   Number* writable() {
+    block_->finiteness.store(detail::Finiteness::unknown, std::memory_order_relaxed);
     return reinterpret_cast<Number*>(block_ + 1);
   }
 
@@ -204,6 +217,8 @@ struct Payload {
   double message_paper_bits() const;
   /// Of all tensors, each once.
   std::size_t bytes() const;
+  /// Every number of the message to the receiver at this place is finite.
+  bool is_finite(std::uint32_t place) const;
 };
 
 }  // namespace rubato

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -131,4 +132,39 @@ TEST_CASE("tensors outlive their pool, on whichever thread they end") {
     CHECK(kept.data<double>()[299] == 300.);
     for (std::thread& holder : holders) holder.join();
   }
+}
+
+TEST_CASE("a message is finite if all tensors that its receiver gets are") {
+  TensorPool pool;
+  Payload payload;
+  payload.common[0] = filled<float>(pool, 33, 0);
+  payload.common[1] = filled<std::uint32_t>(pool, 5, 0x7FF0'0000);
+  payload.own_each = 2;
+  for (int i = 0; i < 4; ++i) payload.own.push_back(filled<double>(pool, 9, i));
+  CHECK(payload.is_finite(0));
+  CHECK(payload.is_finite(1));
+  CHECK(payload.is_finite(7));  // beyond its receivers
+  Tensor infinite = filled<double>(pool, 9, 0);
+  infinite.writable<double>()[8] = -std::numeric_limits<double>::infinity();
+  payload.own[3] = infinite;
+  CHECK(payload.is_finite(0));
+  CHECK_FALSE(payload.is_finite(1));
+  Tensor nan = filled<float>(pool, 33, 0);
+  nan.writable<float>()[32] = std::numeric_limits<float>::quiet_NaN();
+  payload.common[0] = nan;
+  CHECK_FALSE(payload.is_finite(0));
+}
+
+TEST_CASE("what was known of the numbers of a tensor is forgotten with them") {
+  TensorPool pool;
+  {
+    Tensor nan = filled<float>(pool, 8, 0);
+    nan.writable<float>()[3] = std::numeric_limits<float>::quiet_NaN();
+    CHECK_FALSE(nan.is_finite());
+    CHECK_FALSE(nan.is_finite());
+  }
+  Tensor again = filled<float>(pool, 8, 0);  // the same block
+  CHECK(again.is_finite());
+  again.writable<float>()[7] = std::numeric_limits<float>::infinity();
+  CHECK_FALSE(again.is_finite());
 }
