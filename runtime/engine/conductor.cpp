@@ -284,7 +284,7 @@ void Conductor::handle_flight() {
   queue_.pop_flight();
   if (attendance_ && !reaches(flight)) return;
   if (flight.kind == MessageKind::acknowledgement)  // a control message: no event of the experiment
-    return protocols_[flight.receiver.value]->on_acknowledged(flight.id.sequence);
+    return void(protocols_[flight.receiver.value]->on_acknowledged(flight.id.sequence, flight.id.sender));
   if (flight.kind == MessageKind::request) {
     protocols_[flight.receiver.value]->on_request(now_, flight.id.sender, flight.tag, effects_);
     return take_over();

@@ -121,8 +121,8 @@ class Protocol {
   /// The publish step just answered asked to keep its message: it lies in this slot until a reclaim or discard step of
   /// this client names it.
   virtual void on_retained(Sequence, SlotIndex) {}
-  /// A receiver has kept this client's message.
-  virtual void on_acknowledged(Sequence) {}
+  /// A client says that it has kept this client's message. False: it was not sent to that one.
+  virtual bool on_acknowledged(Sequence, ClientId /*by*/) { return false; }
   /// A neighbour asks for something.
   virtual void on_request(Time, ClientId /*from*/, std::uint32_t /*tag*/, Effects&) {}
   /// The client's answer to the decide step that this protocol has issued.

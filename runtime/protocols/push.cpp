@@ -156,21 +156,27 @@ void Push::send(Time now, std::uint32_t detail, Effects& effects) {
   effects.turn(turns_);
   if (settings_.needs.acknowledgements) effects.wake({later(now, settings_.limits.deadline), Priority::deadline, self_, sequence_});
   const std::uint64_t row = settings_.row_at(now);
-  each_receiver({now, Priority::transmit, self_, detail},
-                [&](ClientId receiver, LinkIndex link) { send_to(receiver, link, row, effects); });
+  sent_to_.clear();
+  each_receiver({now, Priority::transmit, self_, detail}, [&](ClientId receiver, LinkIndex link) {
+    if (settings_.needs.acknowledgements) sent_to_.push_back(receiver);
+    send_to(receiver, link, row, effects);
+  });
   ++sequence_;
   ++counts_.publications;
   has_news_ = false;
 }
 
-void Push::on_acknowledged(Sequence sequence) {
-  for (Retained& retained : retained_)
-    if (retained.sequence == sequence) retained.is_acknowledged = true;
+bool Push::on_acknowledged(Sequence sequence, ClientId by) {
+  const auto retained = std::ranges::find(retained_, sequence, &Retained::sequence);
+  if (retained == retained_.end()) return settings_.graph->find_link(self_, by).has_value();  // too late, by a neighbour
+  const bool is_receiver = std::ranges::find(retained->receivers, by) != retained->receivers.end();
+  retained->is_acknowledged = retained->is_acknowledged || is_receiver;
+  return is_receiver;
 }
 
 void Push::on_deadline(Time now, Sequence sequence, Effects& effects) {
   if (retained_.empty() || retained_.front().sequence != sequence) return;  // it had no receivers
-  const Retained oldest = retained_.front();                                // deadlines come in the order of departures
+  const Retained oldest = std::move(retained_.front());                     // deadlines come in the order of departures
   retained_.erase(retained_.begin());
   effects.step(oldest.is_acknowledged ? StepKind::discard : StepKind::reclaim, self_, now);
   effects.entry({.peer = self_, .sequence = oldest.sequence, .slot = oldest.slot});
@@ -180,7 +186,7 @@ void Push::on_deadline(Time now, Sequence sequence, Effects& effects) {
 // A receiver has missed something: it gets the whole state, as it is after what was sent last.
 void Push::on_request(Time now, ClientId from, std::uint32_t, Effects& effects) {
   const auto link = settings_.graph->find_link(self_, from);
-  if (!link) return;
+  if (!link || !settings_.needs.in_order) return;
   Step& step = effects.step(StepKind::publish, self_, now);
   step.message = MessageKind::resync;
   step.index = counts_.resyncs;

@@ -17,8 +17,8 @@ class Push final : public TickingProtocol {
   void on_compute(Time now, std::uint32_t detail, Effects& effects) override;
   void on_transmit(Time now, std::uint32_t detail, Effects& effects) override;
   std::optional<std::uint64_t> sends_at(const Wake& wake) const override;
-  void on_retained(Sequence sequence, SlotIndex slot) override { retained_.push_back({sequence, slot, false}); }
-  void on_acknowledged(Sequence sequence) override;
+  void on_retained(Sequence sequence, SlotIndex slot) override { retained_.push_back({sequence, slot, false, sent_to_}); }
+  bool on_acknowledged(Sequence sequence, ClientId by) override;
   void on_deadline(Time now, Sequence sequence, Effects& effects) override;
   void on_request(Time now, ClientId from, std::uint32_t tag, Effects& effects) override;
   void on_answer(Time now, bool sends, Effects& effects) override;
@@ -84,12 +84,14 @@ class Push final : public TickingProtocol {
     Sequence sequence;
     SlotIndex slot;
     bool is_acknowledged;
+    std::vector<ClientId> receivers;
   };
 
   bool has_news_ = false;  // computed since the last message
   std::vector<Timer> link_timers_;
   std::uint64_t turns_ = 0;
   std::uint32_t asked_detail_ = 0;  // of the transmit tick that waits for the client's answer
+  std::vector<ClientId> sent_to_;   // receivers of the newest message; empty without acknowledgements
   std::vector<Retained> retained_;  // by sequence; empty without acknowledgements
   Mailbox mailbox_;
   std::vector<Arrival> sorted_;  // a window of the newest; kept for its memory

@@ -4,6 +4,7 @@
 
 #include "runtime/protocols/gather_by_message.hpp"
 #include "runtime/protocols/pull.hpp"
+#include "runtime/protocols/push.hpp"
 #include "runtime/protocols/server.hpp"
 #include "runtime/world/topology.hpp"
 #include "tests/support/protocol_world.hpp"
@@ -80,4 +81,36 @@ TEST_CASE("of models for later turns a leader keeps the newest of each client, a
   CHECK(hands_in(0) == Offer::duplicate);
   CHECK(hands_in(2'147'483'646) == Offer::late);
   CHECK(leader.counts().kept - leader.counts().superseded == 2);
+}
+
+TEST_CASE("a whole state is handed out only where messages are in order, and to receivers alone") {
+  for (const bool in_order : {false, true}) {
+    Setting setting(topologies::path(3));
+    setting.world.push.needs.in_order = in_order;
+    Push client(setting.world.push, {0});
+    client.on_request(Time{1s}, {2}, 0, setting.effects);
+    CHECK(setting.effects.drafts().empty());
+    client.on_request(Time{1s}, {1}, 0, setting.effects);
+    CHECK(setting.effects.drafts().size() == (in_order ? 1 : 0));
+  }
+}
+
+TEST_CASE("only a client that a message was sent to can say that it is there") {
+  Setting setting(topologies::path(3));
+  setting.world.push.needs.acknowledgements = true;
+  setting.world.push.limits.deadline = 1s;
+  Push client(setting.world.push, {0});
+  const auto outcome = [&](Sequence message, ClientId by) {
+    setting.effects.clear();
+    client.on_compute(Time{1s}, 0, setting.effects);
+    client.on_transmit(Time{1s}, 0, setting.effects);
+    client.on_retained(message, 0);
+    const bool is_believed = client.on_acknowledged(message, by);
+    setting.effects.clear();
+    client.on_deadline(Time{2s}, message, setting.effects);
+    CHECK(is_believed == (setting.effects.drafts().front().step.kind == StepKind::discard));
+    return is_believed;
+  };
+  CHECK_FALSE(outcome(0, {2}));
+  CHECK(outcome(1, {1}));
 }
