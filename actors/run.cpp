@@ -74,8 +74,9 @@ RunResult walk_timing(Timing& timing, const RunOptions& options, RunResult resul
 void describe_models(const ClientPool& client_pool, const RunOptions& options, RunResult& result) {
   FinalModels models(client_pool.clients.size(), options, result);
   for (const auto& client : client_pool.clients) {
-    models.add(client->performer().model_bytes(), !is_among(result.absent, client->id()));
+    models.add(client->id(), client->performer().model_bytes(), !is_among(result.absent, client->id()));
     result.traffic += client->performer().traffic();
+    describe_screening(client->id(), client->performer().screening().by_sender(), result);
   }
   result.digests.model = models.digest();
 }
@@ -89,6 +90,7 @@ RunResult perform_timing(Preparation& parts, const Experiment& experiment, const
   VirtualRun virtual_run(task, options, timing.views(options.checks));
   const Credit credit = Credit::automatic(clients, task.dimension() * task.scalar_bytes(), experiment.limits.outstanding_steps,
                                           experiment.limits.payload_bytes);
+  virtual_run.control().stops_on_nan = experiment.metrics.stop_on_nan;
   StepDispatcher dispatcher(virtual_run.control(), recorder.get());
   TimingCheck check = timing_check(parts);
   std::optional<Checkpointer> checkpointer;
@@ -102,9 +104,10 @@ RunResult perform_timing(Preparation& parts, const Experiment& experiment, const
   describe_timing(timing, conductor, result);
   describe_work(virtual_run.wall_seconds(), virtual_run.client_pool(), result);
   describe_models(virtual_run.client_pool(), options, result);
+  describe_trouble(virtual_run.diverged(), options, result);
   result.samples = std::move(virtual_run.samples());
   if (checkpointer) checkpointer->complete(result);
-  result.was_stopped = options.stop && options.stop->load();
+  result.was_stopped = (options.stop && options.stop->load()) || virtual_run.control().is_stopping.load();
   return result;
 }
 

@@ -21,9 +21,9 @@ namespace rubato {
 namespace {
 
 constexpr const char* exit_codes =
-    "Exit codes: 0 done; 1 a case, a replay or a client failed; 2 the command line, the experiment or the data cannot "
-    "be\n"
-    "used; 3 the results cannot be written; 130 ended early by Ctrl-C or SIGTERM, with the results so far.";
+    "Exit codes: 0 done; 1 a case, a replay or a client failed, or no model is finite any more; 2 the command line, the\n"
+    "experiment or the data cannot be used; 3 the results cannot be written; 130 ended early by Ctrl-C or SIGTERM, with\n"
+    "the results so far.";
 
 constexpr const char* node_help =
     "Starts this host of the experiment's roster and waits for the others, in any order. In real time the others go "

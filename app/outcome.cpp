@@ -117,7 +117,8 @@ int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, con
                          : "nothing was kept: --out DIR keeps the results, the record and a report")
               << "\n";
   }
-  return result.was_stopped ? stopped : ok;
+  const bool is_useless = result.all_diverged || (experiment.metrics.stop_on_nan && !result.diverged.empty());
+  return is_useless ? failed : result.was_stopped ? stopped : ok;
 }
 
 }  // namespace rubato::app

@@ -277,6 +277,7 @@ struct Mailbox {
   std::optional<double> deadline;    ///< seconds; absent: none
   std::optional<std::int64_t> cap;   ///< accepted messages per receiver and cap_period; absent: none
   std::optional<double> cap_period;  ///< seconds; present whenever cap is (the unification period unless the file says)
+  double norm_limit = 0;             ///< longest message that is merged, in norms of the receiver's model; 0: any
   bool operator==(const Mailbox&) const = default;
 };
 
@@ -382,6 +383,7 @@ struct Metrics {
   std::int64_t clients = 0;         ///< how many clients are evaluated; 0: all
   bool stationarity = false;        ///< depositum only, of all clients
   double smoothness = 1;            ///< L of the losses, where stationarity is measured
+  bool stop_on_nan = false;         ///< the run ends at the first sample with a model that is not finite
   bool operator==(const Metrics&) const = default;
 };
 

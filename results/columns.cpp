@@ -115,6 +115,18 @@ constexpr Column<LinkRow> links[] = {
     {"lost", "those of them that it lost", of<&LinkRow::counts, &LinkCounts::lost>},
     {"kept", "that the receiver's mailbox kept", of<&LinkRow::counts, &LinkCounts::kept>},
     {"refused", "that it did not keep: late, capped, seen before, of an earlier life", of<&LinkRow::counts, &LinkCounts::refused>},
+    {"not_finite", "of `kept`: left out of the merge because a number was infinite or NaN",
+     of<&LinkRow::screened, &Screened::not_finite>},
+    {"beyond_norm", "of `kept`: left out because they were longer than `mailbox.norm_limit` allows",
+     of<&LinkRow::screened, &Screened::beyond_norm>},
+    {"unauthorised", "real time: models and acknowledgements that were not the sender's to send",
+     of<&LinkRow::screened, &Screened::unauthorised>},
+    {"unasked", "real time: requests that the protocol has no need of, or that came too soon after another",
+     of<&LinkRow::screened, &Screened::unasked>},
+    {"norm_mean", "with `mailbox.norm_limit`: mean norm of the messages; else nan",
+     [](const LinkRow& row) { return number(row.screened.mean_norm()); }},
+    {"cosine_mean", "likewise: mean cosine of a message and the receiver's own model",
+     [](const LinkRow& row) { return number(row.screened.mean_cosine()); }},
 };
 
 }  // namespace

@@ -66,6 +66,7 @@ struct ClientColumn : Column<ClientRow> {
 struct LinkRow {
   Edge ends;
   LinkCounts counts;
+  Screened screened;
 };
 
 /// In the order of the files. Scripts know the names and places of columns: new ones come last.

@@ -266,8 +266,13 @@ std::string classes_csv(const config::Experiment& experiment) {
 
 std::string links_csv(const RunResult& result) {
   std::string text = csv_head(link_columns());
-  for (std::uint32_t link = 0; link < result.by_link.size(); ++link)
-    text += csv_line(link_columns(), LinkRow{result.graph->ends_of(link), result.by_link[link]});
+  for (std::uint32_t link = 0; link < result.by_link.size(); ++link) {
+    const Edge ends = result.graph->ends_of(link);
+    const auto is_on_link = [&](const Screened& one) { return one.sender == ends.source && one.receiver == ends.target; };
+    const auto screened = std::ranges::find_if(result.screened, is_on_link);
+    text +=
+        csv_line(link_columns(), LinkRow{ends, result.by_link[link], screened == result.screened.end() ? Screened{} : *screened});
+  }
   return text;
 }
 

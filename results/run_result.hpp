@@ -12,6 +12,7 @@
 #include "experiment/build/class_count.hpp"
 #include "learning/types.hpp"
 #include "results/sample.hpp"
+#include "results/screened.hpp"
 #include "runtime/counts.hpp"
 #include "runtime/world/graph.hpp"
 
@@ -37,6 +38,12 @@ struct Pace {
   double requested = 0;       ///< computations a second, by its compute timer
   double achieved = 0;        ///< computations a second
   std::uint64_t skipped = 0;  ///< ticks that found the computation before unfinished
+};
+
+/// A client whose model is not finite any more.
+struct Divergence {
+  ClientId client{};   ///< whose model it is
+  double seconds = 0;  ///< of the experiment, when that was seen first
 };
 
 /// What a run has led to: its digests, samples, counts and times.
@@ -71,6 +78,9 @@ struct RunResult {
   std::vector<ClassCount> class_counts;        ///< of these, by client and class; empty where there are no classes
   std::optional<Graph> graph{};                ///< whose links by_link counts; nothing of a replay
   std::vector<LinkCounts> by_link;             ///< by link index, only if asked for
+  std::vector<Screened> screened;              ///< links with messages that were left out or compared, by receiver and sender
+  std::vector<Divergence> diverged;            ///< in the order of time
+  bool all_diverged = false;                   ///< no client that was there at the end has a finite model
   std::vector<std::string> notes;              ///< sentences, as handed to RunOptions::on_note
   std::vector<std::vector<std::byte>> models;  ///< final models, only if asked for
   std::vector<Pace> paces;                     ///< by client, of a run in real time

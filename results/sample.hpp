@@ -70,13 +70,14 @@ struct Sample {
   std::optional<Stationarity> stationarity;  ///< where it is measured
   std::vector<double> accuracies;            ///< of the measured clients, in their order
   std::vector<double> losses;                ///< likewise
+  std::vector<ClientId> diverged;            ///< of the measured clients: those whose model is not finite
   std::optional<ClientId> different;         ///< after a unification: a client whose model is not the first one's
 
   /// Writes all of it, or reads it back; throws BadArchive.
   void archive(Archive& archive) {
     archive(header, traffic, defect, is_classified);
     archive(accuracy_mean, accuracy_deviation, accuracy_mean_model, accuracy_min, f1_macro, f1_macro_mean_model);
-    archive(loss_mean, loss_mean_model, consensus, consensus_mean, stationarity, accuracies, losses, different, worst);
+    archive(loss_mean, loss_mean_model, consensus, consensus_mean, stationarity, accuracies, losses, diverged, different, worst);
   }
 };
 

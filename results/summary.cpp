@@ -14,6 +14,11 @@ namespace {
 
 ResultJson messages(const RunResult& result) {
   const MessageCounts& counts = result.messages;
+  const auto refused = [&](std::uint64_t Screened::*reason) {
+    std::uint64_t sum = 0;
+    for (const Screened& link : result.screened) sum += link.*reason;
+    return sum;
+  };
   return {{"sent", counts.sent},
           {"delivered", counts.kept},
           {"lost", counts.lost},
@@ -23,6 +28,10 @@ ResultJson messages(const RunResult& result) {
           {"duplicates", counts.duplicates},
           {"resyncs", counts.resyncs},
           {"stale", counts.stale},
+          {"not_finite", refused(&Screened::not_finite)},
+          {"beyond_norm", refused(&Screened::beyond_norm)},
+          {"unauthorised", refused(&Screened::unauthorised)},
+          {"unasked", refused(&Screened::unasked)},
           {"under_way", result.under_way},
           {"models", result.model_messages}};
 }
@@ -73,6 +82,17 @@ ResultJson energy(const RunResult& result) {
           {"transmit_joules", result.energy->transmitting},
           {"compute_joules", result.energy->computing},
           {"airtime_seconds", result.energy->airtime}};
+}
+
+ResultJson first_divergence(const RunResult& result) {
+  if (result.diverged.empty()) return nullptr;
+  return result.diverged.front().seconds;
+}
+
+ResultJson diverged(const RunResult& result) {
+  ResultJson list = ResultJson::array();
+  for (const Divergence& each : result.diverged) list.push_back({{"client", each.client.value}, {"seconds", each.seconds}});
+  return list;
 }
 
 ResultJson numbers_of(const std::vector<ClientId>& clients) {
@@ -133,6 +153,8 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
                      {"rates", rates(result)},
                      {"absent_clients", numbers_of(result.absent)},
                      {"churn", churn(result)},
+                     {"diverged_at", first_divergence(result)},
+                     {"diverged_clients", diverged(result)},
                      {"gathered_by", result.gathered_by},
                      {"hosts", result.hosts},
                      {"notes", result.notes}};

@@ -93,6 +93,7 @@ void SampleGatherer::count(InProgress& progress, ClientId client, const Snapshot
   const Tensor& model = snapshot.model;
   evaluation_.add(progress.consensus, model);
   progress.sample.traffic += snapshot.traffic;
+  if (!model.is_finite()) progress.sample.diverged.push_back(client);
   balance(progress, client, snapshot);
   if (evaluation_.composite()) progress.stationarity.add(scores.part.prox_gradient, scores.part.gradient, snapshot.tracker);
   if (progress.sample.header.after_unification) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "actors/core/saved_states.hpp"
+#include "actors/core/screening.hpp"
 #include "algos/algorithm.hpp"
 #include "results/sample.hpp"
 #include "runtime/archive.hpp"
@@ -74,6 +75,9 @@ class Performer {
   virtual void balance(Probe& probe) const = 0;
   virtual void round_balance(Probe& probe) const = 0;
   virtual const Traffic& traffic() const = 0;
+  /// What it has left out of merges and adoptions; in real time the client itself adds what it has refused before.
+  virtual Screening& screening() = 0;
+  virtual const Screening& screening() const = 0;
 };
 
 /// The entries of such a step name messages whose payloads it needs; those of others name none, or what is let go of.
@@ -148,8 +152,9 @@ template <class Real>
 class PerformerOf final : public Performer {
  public:
   /// The learner and the pool outlive the performer.
-  PerformerOf(std::unique_ptr<Algorithm<Real>> algorithm, const Learner<Real>& learner, const BatchPlan& batches, TensorPool& pool)
-      : algorithm_{std::move(algorithm)}, learner_{learner}, batches_{batches}, pool_{pool} {}
+  PerformerOf(std::unique_ptr<Algorithm<Real>> algorithm, const Learner<Real>& learner, const BatchPlan& batches, TensorPool& pool,
+              double norm_limit = 0)
+      : algorithm_{std::move(algorithm)}, learner_{learner}, batches_{batches}, pool_{pool}, screening_{norm_limit} {}
 
   StepResult perform(const Step& step, std::span<const Payload* const> payloads, ThreadMemory& memory) override {
     Work<Real> work = work_with(memory);
@@ -167,7 +172,7 @@ class PerformerOf final : public Performer {
         merge(work, step, payloads, memory.window<Real>());
         break;
       case StepKind::adopt:
-        algorithm_->adopt(numbers_of<Real>(payloads.front()->common[0]));
+        if (takes(step.entries.front(), *payloads.front())) algorithm_->adopt(numbers_of<Real>(payloads.front()->common[0]));
         break;
       case StepKind::reclaim:
         algorithm_->reclaim(work, *payloads.front());
@@ -199,6 +204,7 @@ class PerformerOf final : public Performer {
   void archive(Archive& archive) override {
     algorithm_->archive(archive);
     traffic_.archive(archive);
+    screening_.archive(archive);
     if (air_) air_->archive(archive);
   }
 
@@ -215,8 +221,14 @@ class PerformerOf final : public Performer {
   void balance(Probe& probe) const override { algorithm_->balance(probe); }
   void round_balance(Probe& probe) const override { algorithm_->round_balance(probe); }
   const Traffic& traffic() const override { return traffic_; }
+  Screening& screening() override { return screening_; }
+  const Screening& screening() const override { return screening_; }
 
  private:
+  bool takes(const StepEntry& message, const Payload& payload) {
+    return screening_.takes<Real>(message.peer, payload, message.place, algorithm_->model());
+  }
+
   Work<Real> work_with(ThreadMemory& memory) const { return Work<Real>(learner_, batches_, memory.scratch<Real>(), pool_); }
 
   Payload publish(Work<Real>& work, const Step& step) {
@@ -233,6 +245,23 @@ class PerformerOf final : public Performer {
   }
 
   void merge(Work<Real>& work, const Step& step, std::span<const Payload* const> payloads, std::vector<Received<Real>>& window) {
+    std::vector<std::size_t> refused;  // takes no memory where there is none
+    for (std::size_t i = 0; i < payloads.size(); ++i)
+      if (!takes(step.entries[i], *payloads[i])) refused.push_back(i);
+    if (refused.empty()) return merge_all(work, step, payloads, window);
+    std::vector<StepEntry> entries(step.entries.begin(), step.entries.end());
+    std::vector<const Payload*> taken(payloads.begin(), payloads.end());
+    for (auto place = refused.rbegin(); place != refused.rend(); ++place) {
+      entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(*place));
+      taken.erase(taken.begin() + static_cast<std::ptrdiff_t>(*place));
+    }
+    Step rest = step;
+    rest.entries = entries;
+    merge_all(work, rest, taken, window);
+  }
+
+  void merge_all(Work<Real>& work, const Step& step, std::span<const Payload* const> payloads,
+                 std::vector<Received<Real>>& window) {
     const std::vector<Payload> heard = air_ ? air_->hear<Real>(step, payloads, pool_) : std::vector<Payload>{};
     window.clear();
     for (std::size_t i = 0; i < payloads.size(); ++i) {
@@ -250,6 +279,7 @@ class PerformerOf final : public Performer {
   BatchPlan batches_;
   TensorPool& pool_;
   Traffic traffic_;
+  Screening screening_;
   std::unique_ptr<AirNoise> air_;
   bool validates_payloads_ = false;
 };

@@ -1,10 +1,22 @@
 #include "actors/core/reporter.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 namespace rubato {
 
+std::string sentence_about(std::span<const Divergence> diverged) {
+  const Divergence& first = diverged.front();
+  if (diverged.size() == 1)
+    return fmt::format("at {:g} s the model of client {} is not finite any more", first.seconds, first.client.value);
+  return fmt::format("at {:g} s the models of client {} and of {} others are not finite any more", first.seconds,
+                     first.client.value, diverged.size() - 1);
+}
+
 void Reporter::take(const Sample& sample) {
+  if (control_.stops_on_nan && !sample.diverged.empty()) control_.is_stopping.store(true);
   const std::lock_guard lock(control_.mutex);
   fresh_.push_back(sample);
   control_.changed.notify_all();
@@ -58,8 +70,18 @@ void Reporter::keep(Sample sample) {
     samples_.back().losses = {};
     if (!options_.keeps_samples) samples_.clear();
   }
+  note_diverged(sample);
   samples_.push_back(std::move(sample));
   if (options_.on_sample) options_.on_sample(samples_.back());
+}
+
+void Reporter::note_diverged(const Sample& sample) {
+  std::vector<Divergence> fresh;
+  for (const ClientId client : sample.diverged)
+    if (std::ranges::find(diverged_, client, &Divergence::client) == diverged_.end())
+      fresh.push_back({client, to_seconds(sample.header.at)});
+  diverged_.insert(diverged_.end(), fresh.begin(), fresh.end());
+  if (options_.on_note && !fresh.empty()) options_.on_note(sentence_about(fresh));
 }
 
 Progress Reporter::progress() const {

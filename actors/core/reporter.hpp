@@ -5,12 +5,18 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "actors/core/run_control.hpp"
 #include "actors/core/run_options.hpp"
+#include "results/run_result.hpp"
 
 namespace rubato {
+
+/// Of clients that diverged at one instant; at least one.
+std::string sentence_about(std::span<const Divergence> diverged);
 
 class Reporter {
  public:
@@ -34,6 +40,8 @@ class Reporter {
   void report();
 
   std::vector<Sample>& samples() { return samples_; }
+  /// Clients whose models were not finite in a sample, in the order of time.
+  const std::vector<Divergence>& diverged() const { return diverged_; }
   double wall_seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
  private:
@@ -41,6 +49,7 @@ class Reporter {
 
   void guarded(const std::function<void()>& act);
   void keep(Sample sample);
+  void note_diverged(const Sample& sample);
   Progress progress() const;
 
   const RunOptions& options_;
@@ -48,6 +57,7 @@ class Reporter {
   Clock::time_point start_ = Clock::now();
   std::vector<Sample> fresh_;  // guarded by the stage's mutex
   std::vector<Sample> samples_;
+  std::vector<Divergence> diverged_;
   std::exception_ptr thrown_;  // by the caller's functions
 };
 

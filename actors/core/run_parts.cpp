@@ -4,8 +4,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
+#include "actors/core/reporter.hpp"
 #include "algos/arithmetic.hpp"
 #include "runtime/world/spectrum.hpp"
 
@@ -44,6 +46,8 @@ void check_sample(const Sample& sample, std::size_t scalar_bytes) {
   const bool is_rounded = defect.name.starts_with("mean of") && scalar_bytes < sizeof(double);
   const double tolerance = is_rounded ? 1e-4 : 1e-9;
   const std::string broken = fmt::format("broken invariant at {:g} s: ", to_seconds(sample.header.at));
+  if (!sample.diverged.empty())
+    throw RunFailed(broken + fmt::format("the model of client {} is not finite", sample.diverged.front().value));
   if (sample.different)
     throw RunFailed(broken +
                     fmt::format("client {} has another model than client 0 right after a unification", sample.different->value));
@@ -184,6 +188,42 @@ void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& resu
   result.peak_rss_bytes = peak_rss_bytes();
 }
 
+void describe_screening(ClientId receiver, const std::vector<Screened>& by_sender, RunResult& result) {
+  for (Screened link : by_sender) {
+    link.receiver = receiver;
+    result.screened.push_back(link);
+  }
+}
+
+void describe_trouble(const std::vector<Divergence>& sampled, const RunOptions& options, RunResult& result) {
+  for (auto first = sampled.begin(); first != sampled.end();) {  // said when it was seen
+    const auto last = std::find_if(first, sampled.end(), [&](const Divergence& one) { return one.seconds != first->seconds; });
+    result.notes.push_back(sentence_about({first, last}));
+    first = last;
+  }
+  std::vector<std::string> notes;
+  std::erase_if(result.diverged, [&](const Divergence& last) {
+    return std::ranges::find(sampled, last.client, &Divergence::client) != sampled.end();
+  });
+  if (!result.diverged.empty()) notes.push_back(sentence_about(result.diverged));
+  result.diverged.insert(result.diverged.begin(), sampled.begin(), sampled.end());
+
+  constexpr std::pair<std::uint64_t Screened::*, const char*> reasons[] = {
+      {&Screened::not_finite, "held numbers that are not finite"},
+      {&Screened::beyond_norm, "were longer than mailbox.norm_limit allows"},
+      {&Screened::unauthorised, "were not its to send"},
+      {&Screened::unasked, "asked for what the protocol does not give, or too often"}};
+  std::map<ClientId, Screened> by_sender;
+  for (const Screened& link : result.screened)
+    for (const auto& [reason, what] : reasons) by_sender[link.sender].*reason += link.*reason;
+  for (const auto& [sender, sum] : by_sender)
+    for (const auto& [reason, what] : reasons)
+      if (sum.*reason > 0)
+        notes.push_back(fmt::format("{} messages of client {} {}, and were left out", sum.*reason, sender.value, what));
+  say(notes, options);
+  result.notes.insert(result.notes.end(), notes.begin(), notes.end());
+}
+
 std::uint64_t peak_rss_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -199,12 +239,18 @@ FinalModels::FinalModels(std::size_t clients, const RunOptions& options, RunResu
   result.notes.push_back(fmt::format("the final models are not kept: {} MB", bytes >> 20));
 }
 
-void FinalModels::add(std::span<const std::byte> model, bool is_there) {
-  if (is_there) sum_.add(model);
-  const ClientId client{next_++};
+void FinalModels::add(ClientId client, std::span<const std::byte> model, bool is_there) {
+  if (is_there) {
+    sum_.add(model);
+    const bool is_finite = are_finite(model, result_.scalar_bytes == sizeof(float) ? Scalar::float32 : Scalar::float64);
+    finite_ += is_finite;
+    if (!is_finite) result_.diverged.push_back({client, result_.virtual_seconds});
+    result_.all_diverged = finite_ == 0;
+  }
+  const ClientId place{next_++};
   if (!is_wanted_) return;
   if (options_.keeps_models) result_.models.emplace_back(model.begin(), model.end());
-  if (options_.on_model) options_.on_model({clients_, result_.dimension, result_.scalar_bytes, client, model});
+  if (options_.on_model) options_.on_model({clients_, result_.dimension, result_.scalar_bytes, place, model});
 }
 
 }  // namespace rubato

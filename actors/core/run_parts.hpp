@@ -62,6 +62,10 @@ void describe_timing(const Timing& timing, const Conductor& conductor, RunResult
 void describe_energy(const Timing& timing, RunResult& result);
 /// Times and memory.
 void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& result);
+/// What a client has left out of what it was sent.
+void describe_screening(ClientId receiver, const std::vector<Screened>& by_sender, RunResult& result);
+/// After the samples and the final models: which models have diverged and whose messages were left out, in notes too.
+void describe_trouble(const std::vector<Divergence>& sampled, const RunOptions& options, RunResult& result);
 /// Of this process, so far.
 std::uint64_t peak_rss_bytes();
 
@@ -72,8 +76,8 @@ class FinalModels {
   /// Options and result outlive it.
   FinalModels(std::size_t clients, const RunOptions& options, RunResult& result);
   /// Of who is not there at the end the digest knows nothing.
-  void add(std::span<const std::byte> model, bool is_there);
-  void add(const Tensor& model, bool is_there) { add({model.data<std::byte>(), model.bytes()}, is_there); }
+  void add(ClientId client, std::span<const std::byte> model, bool is_there);
+  void add(ClientId client, const Tensor& model, bool is_there) { add(client, {model.data<std::byte>(), model.bytes()}, is_there); }
   /// After the last, once.
   std::string digest() { return sum_.hex(); }
 
@@ -82,6 +86,7 @@ class FinalModels {
   const RunOptions& options_;
   RunResult& result_;
   bool is_wanted_ = false;
+  std::size_t finite_ = 0;  // of those who are there
   std::uint32_t next_ = 0;
   Sha256 sum_;
 };

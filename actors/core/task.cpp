@@ -23,6 +23,7 @@ class TaskOf final : public Task {
   TaskOf(const Experiment& experiment, const std::filesystem::path& data_dir, const OwnParts<Real>& own)
       : seed_{static_cast<std::uint64_t>(experiment.seed)},
         batch_{static_cast<std::uint32_t>(experiment.model.batch)},
+        norm_limit_{experiment.mailbox.norm_limit},
         made_{make_learners(experiment, data_dir, own)} {
     factory_ = own.algorithm ? own.algorithm
                              : make_algorithm<Real>(catalogue_entry(experiment.algorithm.name), experiment.algorithm.options);
@@ -58,12 +59,13 @@ class TaskOf final : public Task {
   std::unique_ptr<Performer> make_performer(const ClientView& client_view, TensorPool& pool) const override {
     const Learner<Real>& learner = *made_.learners[client_view.client.value];
     return std::make_unique<PerformerOf<Real>>(factory_(client_view, view(made_.start), pool), learner,
-                                               BatchPlan{seed_, client_view.client, batch_, nullptr}, pool);
+                                               BatchPlan{seed_, client_view.client, batch_, nullptr}, pool, norm_limit_);
   }
 
  private:
   std::uint64_t seed_;
   std::uint32_t batch_;
+  double norm_limit_;
   ClientLearners<Real> made_;
   std::vector<std::uint32_t> samples_;
   AlgorithmFactory<Real> factory_;

@@ -36,7 +36,8 @@ struct HostResult {
 struct FinalState {
   Tensor model;
   Traffic traffic;
-  void archive(Archive& archive) { archive(model, traffic); }
+  std::vector<Screened> screened;
+  void archive(Archive& archive) { archive(model, traffic, screened); }
 };
 
 struct EndOfRun {
@@ -131,6 +132,7 @@ class VirtualHost {
     for (const HostId owner : owners_) cast.push_back(owner == membership_.self());
     keeper_.emplace(items_, task.evaluation(), clients);
     virtual_run_.emplace(task, options_, timing.views(options_.checks), shared_.is_first() ? nullptr : &*keeper_, cast);
+    virtual_run_->control().stops_on_nan = experiment_.metrics.stop_on_nan;
     keeper_->use(virtual_run_->client_pool().pool);
     recorder_ = make_recorder(options_, clients);
     dispatcher_.emplace(virtual_run_->control(), recorder_.get());
@@ -197,9 +199,11 @@ class VirtualHost {
     for (std::uint32_t i = 0; i < owners_.size(); ++i) {
       for (; asked < owners_.size() && asked <= i + ahead; ++asked) want_final_state({asked});
       const FinalState state = take_final_state({i});
-      models.add(state.model, !is_among(result().absent, {i}));
+      models.add({i}, state.model, !is_among(result().absent, {i}));
       result().traffic += state.traffic;
+      describe_screening({i}, state.screened, result());
     }
+    describe_trouble(virtual_run_->diverged(), options_, result());
     const std::string digest = models.digest();
     if (shared_.others().empty()) return digest;
     items_.promise(end_of_run, shared_.others());
@@ -250,7 +254,7 @@ class VirtualHost {
 
   FinalState own_final_state(ClientId id) {
     const Performer& performer = client(id).performer();
-    return {performer.model(), performer.traffic()};
+    return {performer.model(), performer.traffic(), performer.screening().by_sender()};
   }
 
   std::string hand_over() {

@@ -85,8 +85,11 @@ std::int64_t ConductorActor::outstanding_to_wait_for() const {
 // In slots, or on their way into one.
 std::int64_t ConductorActor::payloads() const { return control_.client_pool.slots.in_use() - (peers_ ? peers_->empty_slots() : 0); }
 
+// A run that may end at a sample does nothing before it is scored, but for measuring it.
+int ConductorActor::most_open_samples() const { return control_.stops_on_nan && source_.to_measure() == 0 ? 0 : 2; }
+
 bool ConductorActor::has_credit() const {
-  if (control_.open_samples.load() > 2) return false;
+  if (control_.open_samples.load() > most_open_samples()) return false;
   const std::int64_t outstanding = control_.client_pool.outstanding.load();
   if (outstanding == 0) return true;  // whatever the links hold: somebody has to go on
   if (measures_in_portions()) return is_measuring_ && outstanding <= portion() / 2;
@@ -102,8 +105,9 @@ bool ConductorActor::falls_asleep(std::int64_t wake_at, Condition is_reached) {
 }
 
 bool ConductorActor::sleep_until(std::int64_t outstanding) {
-  return falls_asleep(outstanding,
-                      [&] { return control_.client_pool.outstanding.load() <= outstanding && control_.open_samples.load() <= 2; });
+  return falls_asleep(outstanding, [&] {
+    return control_.client_pool.outstanding.load() <= outstanding && control_.open_samples.load() <= most_open_samples();
+  });
 }
 
 // After a failure samples stay open for ever: then only the steps are waited for.
@@ -158,14 +162,19 @@ bool ConductorActor::has_company() {
   return !peers_ || peers_->may_advance() || !falls_asleep(-1, [this] { return peers_->may_advance(); });
 }
 
-void ConductorActor::go_on() {
+void ConductorActor::stop_if_wanted() {
   if (control_.is_stopping.load()) peers_ ? peers_->on_stop_wanted() : source_.stop();
+}
+
+void ConductorActor::go_on() {
+  stop_if_wanted();
   if (source_.is_over() || control_.client_pool.has_failed()) return when_quiet(&RunControl::finish);
   if (source_.is_paused()) return when_quiet(&RunControl::pause);
   const BusyWorker busy(control_);
   if (!has_company()) return;
   if (source_.awaits_answer() && !hand_in_answer()) return;
   if (!has_credit() && sleep_until(outstanding_to_wait_for())) return;
+  if (control_.stops_on_nan) stop_if_wanted();  // the sample that says so may have come meanwhile
   walk_a_slice();
   if (peers_) peers_->on_walked();
   control_.now_nanoseconds.store(source_.now().time_since_epoch().count(), std::memory_order_relaxed);

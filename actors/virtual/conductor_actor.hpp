@@ -79,6 +79,8 @@ class ConductorActor final : public HandedActor {
   /// False: somebody will wake us when the others have gone on.
   bool has_company();
   bool has_credit() const;
+  int most_open_samples() const;
+  void stop_if_wanted();
   std::int64_t payloads() const;
   bool is_quiet() const;
   void when_quiet(void (RunControl::*act)());

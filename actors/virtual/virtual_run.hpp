@@ -32,6 +32,7 @@ class VirtualRun {
 
   double wall_seconds() const { return wall_seconds_; }
   std::vector<Sample>& samples() { return reporter_->samples(); }
+  const std::vector<Divergence>& diverged() const { return reporter_->diverged(); }
 
  private:
   void make_clients(const Task& task, const ClientViews& views, const std::vector<bool>& cast);

@@ -43,7 +43,7 @@ void WallClient::answer(const WallEvent& event, ThreadMemory& memory) {
     case Kind::reset:
       return enter_epoch(Epoch::unpacked(event.number), memory);
     case Kind::churn:
-      return churn(event.churn, memory);
+      return churn(event, memory);
     case Kind::hand:
       if (is_here_ && !is_stopped_) hand_model(event.client, event.number);
       return;
@@ -136,8 +136,10 @@ void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
   }
   if (message.kind == MessageKind::model) {
     const bool is_fetched = message.id.sequence >= first_fetched_model;
-    if (!is_fetched && protocol_->on_model(arrival, effects_)) return;
-    const bool is_news = is_fetched ? message.id.sequence == fetched_ : is_of_hub(message);
+    const bool is_its = is_fetched ? message.id.sender == giver_ : world_.network.is_hub(message.id.sender, message.id.sequence);
+    if (!is_its) performer_->screening().refuse(message.id.sender, &Screened::unauthorised);
+    if (is_its && !is_fetched && protocol_->on_model(arrival, effects_)) return;
+    const bool is_news = is_its && (is_fetched ? message.id.sequence == fetched_ : is_due(message));
     if (is_news) (is_fetched ? fetched_ : adopted_) = is_fetched ? 0 : message.id.sequence;
     return take_model(arrival, is_news, self_, now_, effects_);
   }
@@ -148,7 +150,7 @@ void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
 }
 
 // Of a unification that is due, or nearly, because hosts' clocks differ.
-bool WallClient::is_of_hub(const Message& message) const {
+bool WallClient::is_due(const Message& message) const {
   const Duration period = world_.unification_period;
   return period > Duration{} && message.id.sequence > adopted_ &&
          message.id.sequence <= static_cast<std::uint64_t>((now_ - Time{}) / period) + 2;
@@ -156,10 +158,22 @@ bool WallClient::is_of_hub(const Message& message) const {
 
 void WallClient::take_control(const Message& message) {
   if (!is_here_ || is_apart(message.id.sender)) return;
-  if (message.kind == MessageKind::acknowledgement)
-    protocol_->on_acknowledged(message.id.sequence);
-  else if (!is_stopped_)
-    protocol_->on_request(now_, message.id.sender, message.tag, effects_);
+  const ClientId sender = message.id.sender;
+  if (message.kind == MessageKind::acknowledgement) {
+    if (!protocol_->on_acknowledged(message.id.sequence, sender)) performer_->screening().refuse(sender, &Screened::unauthorised);
+  } else if (!is_stopped_ && answers(sender)) {
+    protocol_->on_request(now_, sender, message.tag, effects_);
+  }
+}
+
+// A whole state is much for a small question: only where gaps matter, and once a round trip.
+bool WallClient::answers(ClientId asker) {
+  if (!world_.pushes) return true;
+  const auto [answered, is_first] = answered_at_.try_emplace(asker, now_);
+  const bool is_early = !is_first && now_ < answered->second + world_.network.round_trip(asker);
+  if (!world_.is_in_order || is_early) return performer_->screening().refuse(asker, &Screened::unasked);
+  answered->second = now_;
+  return true;
 }
 
 void WallClient::unify(const WallEvent& event, ThreadMemory& memory) {
@@ -197,8 +211,9 @@ void WallClient::save(std::uint64_t number, ThreadMemory& memory) {
   world_.network.saved(self_, number, archive.take());
 }
 
-void WallClient::churn(const ChurnEvent& event, ThreadMemory& memory) {
+void WallClient::churn(const WallEvent& what, ThreadMemory& memory) {
   using Kind = ChurnEvent::Kind;
+  const ChurnEvent& event = what.churn;
   switch (event.kind) {
     case Kind::save:
       if (is_here_) perform(step_of(StepKind::save, event.number), memory);
@@ -207,7 +222,7 @@ void WallClient::churn(const ChurnEvent& event, ThreadMemory& memory) {
     case Kind::crash:
       return leave();
     case Kind::come:
-      return come(event, memory);
+      return come(event, what.client, memory);
     case Kind::pause:
       is_paused_ = true;
       ++timers_;
@@ -232,7 +247,7 @@ void WallClient::leave() {
   protocol_->on_leave(now_, effects_);
 }
 
-void WallClient::come(const ChurnEvent& event, ThreadMemory& memory) {
+void WallClient::come(const ChurnEvent& event, ClientId giver, ThreadMemory& memory) {
   is_here_ = true;
   since_ = now_;
   life_ = event.life;
@@ -241,12 +256,13 @@ void WallClient::come(const ChurnEvent& event, ThreadMemory& memory) {
     const std::uint64_t number = saved_.has(event.number) ? event.number : 0;  // a host that starts again has forgotten others
     perform(step_of(StepKind::load, number), memory);
   }
+  giver_ = giver;
   if (event.from == Origin::neighbour && world_.may_adopt) fetched_ = fetched_model(event);
   if (is_stopped_) return;
   protocol_->resume(now_, effects_);
   take_over(memory);
-  if (early_ && early_->message->id.sequence == fetched_) receive(*std::exchange(early_, std::nullopt), memory);
-  early_.reset();
+  const auto early = std::exchange(early_, {});
+  if (const auto given = early.find(giver_); given != early.end()) receive(given->second, memory);
 }
 
 // To one who begins a life.
@@ -261,7 +277,7 @@ bool WallClient::is_unheard(const WallEvent& event) {
   const Message& message = *event.message;
   const bool is_for_a_life = message.kind == MessageKind::model && message.id.sequence >= first_fetched_model;
   if (!is_here_ && is_for_a_life) {
-    early_ = event;
+    early_.insert_or_assign(message.id.sender, event);
     return true;
   }
   const bool is_unheard = !is_here_ || is_apart(message.id.sender) || (!is_for_a_life && message.sent < since_);

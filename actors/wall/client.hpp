@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -51,7 +52,7 @@ struct WallEvent {
   Time at{};
   Wake wake{};  ///< tick: from before a pause or another life if `number` says so
   std::uint64_t number = 0;
-  ClientId client{};
+  ClientId client{};  ///< churn: who hands its model to a client that comes; no_client: none does
   std::shared_ptr<const Message> message{};
   Delivery delivery{};
   ChurnEvent churn{};
@@ -70,6 +71,10 @@ class ClientNetwork {
   virtual void measured(ClientId client, std::uint64_t sample, const MessageCounts& counts) = 0;
   /// A client has written its part of a checkpoint.
   virtual void saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) = 0;
+  /// Whether the client is the hub of this unification, or behind it and all between are absent.
+  virtual bool is_hub(ClientId client, std::uint64_t number) const = 0;
+  /// How long a client that asks this host for something waits for the answer on the real links, and asks no second time.
+  virtual Duration round_trip(ClientId asker) const = 0;
 };
 
 /// The record of a host, written by many clients.
@@ -103,6 +108,8 @@ struct WallWorld {
   bool passes_mass_on = false;    ///< epochs matter
   bool may_adopt = false;         ///< who joins can take the model of a neighbour
   bool saturates = false;         ///< computes as fast as it can
+  bool pushes = false;            ///< a request is for a whole state
+  bool is_in_order = false;       ///< of what is pushed: only then may such requests come
   Duration unification_period{};  ///< 0: no hub sends its model by the clock
   Time end = never;               ///< of the run: ticks after it are none
   std::uint32_t incarnation = 0;  ///< of this host's clients
@@ -171,9 +178,9 @@ class WallClient {
   Step step_of(StepKind kind, std::uint64_t index) const {
     return {.kind = kind, .client = self_, .incarnation = incarnation(), .index = index, .at = now_};
   }
-  void churn(const ChurnEvent& event, ThreadMemory& memory);
+  void churn(const WallEvent& what, ThreadMemory& memory);
   void leave();
-  void come(const ChurnEvent& event, ThreadMemory& memory);
+  void come(const ChurnEvent& event, ClientId giver, ThreadMemory& memory);
   void hand_model(ClientId joiner, std::uint64_t number);
   bool is_apart(ClientId other) const {
     return partition_ != all_links && world_.churn.group(partition_, self_) != world_.churn.group(partition_, other);
@@ -182,7 +189,8 @@ class WallClient {
   void answer(const WallEvent& event, ThreadMemory& memory);
   void tick(const WallEvent& event);
   void receive(const WallEvent& event, ThreadMemory& memory);
-  bool is_of_hub(const Message& message) const;
+  bool is_due(const Message& message) const;
+  bool answers(ClientId asker);
   void take_control(const Message& message);
   void unify(const WallEvent& event, ThreadMemory& memory);
   void enter_epoch(Epoch epoch, ThreadMemory& memory);
@@ -233,8 +241,10 @@ class WallClient {
   Time since_ = Time::min();  // when it began
   std::uint64_t timers_ = 0;  // tells ticks that are due from those of before a pause or another life
   std::uint64_t partition_ = all_links;
-  std::uint64_t fetched_ = 0;       // the letter with a neighbour's model that this life waits for; 0: none
-  std::optional<WallEvent> early_;  // such a letter that came before the life began
+  std::uint64_t fetched_ = 0;             // the message with a neighbour's model that this life waits for; 0: none
+  ClientId giver_ = no_client;            // that neighbour
+  std::map<ClientId, WallEvent> early_;   // such messages that came before the life began, by sender
+  std::map<ClientId, Time> answered_at_;  // when the newest request of a client was answered
   SavedStates saved_;
   std::uint64_t adopted_ = 0;  // the newest unification it knows
   std::uint64_t requests_ = 0;

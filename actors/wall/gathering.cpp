@@ -23,12 +23,14 @@ FinalClient final_of(const WallClient& client, Time end, const Evaluation& evalu
   last.snapshot =
       take_snapshot({.kind = StepKind::measure, .client = client.id(), .at = end}, client.performer(), evaluation, memory);
   last.model = client.performer().model();
+  last.screened = client.performer().screening().by_sender();
   return last;
 }
 
 void FinalClient::archive(Archive& archive, TensorPool* pool) {
   std::uint64_t low = hash.low(), high = hash.high();
-  archive(client, is_here, low, high, counts, steps, skipped, unheard, misshapen, seconds, staleness_sum, staleness_count);
+  archive(client, is_here, low, high, counts, steps, skipped, unheard, misshapen, seconds, staleness_sum, staleness_count,
+          screened);
   hash = StepHash(low, high);
   snapshot.archive(archive, pool);
   archive(model);

@@ -61,6 +61,8 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
              .passes_mass_on = !timing.settings.share_weights.empty() || timing.settings.needs.in_order,
              .may_adopt = timing.conductor.may_adopt,
              .saturates = experiment.saturate,
+             .pushes = timing.protocol() == ProtocolKind::push,
+             .is_in_order = timing.settings.needs.in_order,
              .unification_period = timing.conductor.unification.period,
              .end = Time{from_seconds(experiment.until)},
              .clock = clock_,
@@ -70,6 +72,7 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
       reporter_{options, control_},
       is_state_{timing.settings.needs.keep != Keep::all && timing.protocol() != ProtocolKind::rounds} {
   if (options.counts_links) world_.link_counts.resize(timing.graph.links());
+  control_.stops_on_nan = experiment.metrics.stop_on_nan;
   sender_.use(control_);
   make_clients(task, timing);
   if (!network_) return;
@@ -195,14 +198,32 @@ void WallHost::set_alarms() {
   });
 }
 
-void WallHost::unify(std::uint64_t number) {
+// Or else the next client that is there.
+ClientId WallHost::hub(std::uint64_t number) const {
   ClientId hub = timing_.conductor.unification.hub(number, timing_.graph, static_cast<std::uint64_t>(experiment_.seed));
   const auto is_gone = [&](ClientId client) {
     return !is_there(client) || (network_ && !network_->membership.is_alive(network_->host_of[client.value]));
   };
-  for (std::size_t i = 0; i < by_client_.size() && is_gone(hub); ++i)  // the next one who is there
+  for (std::size_t i = 0; i < by_client_.size() && is_gone(hub); ++i)
     hub = ClientId{static_cast<std::uint32_t>((hub.value + 1) % by_client_.size())};
-  WallEvent event{.kind = WallEvent::Kind::unify, .at = clock_.now(), .number = number, .client = hub};
+  return hub;
+}
+
+bool WallHost::is_hub(ClientId client, std::uint64_t number) const {
+  // The client itself is there for its sender, even if this host does not know it yet.
+  const ClientId first = timing_.conductor.unification.hub(number, timing_.graph, static_cast<std::uint64_t>(experiment_.seed));
+  return client == first || client == hub(number);
+}
+
+Duration WallHost::round_trip(ClientId asker) const {
+  constexpr Duration unknown = std::chrono::milliseconds(100), least = std::chrono::milliseconds(1);
+  if (is_here(asker)) return {};
+  const auto offset = network_->membership.offset(network_->host_of[asker.value]);
+  return clock_.scaled(offset ? std::max(2 * offset->error, least) : unknown);
+}
+
+void WallHost::unify(std::uint64_t number) {
+  WallEvent event{.kind = WallEvent::Kind::unify, .at = clock_.now(), .number = number, .client = hub(number)};
   event.wake.detail = timing_.conductor.unification.clears_mailbox;
   post_to_all(event);
 }
@@ -280,12 +301,13 @@ void WallHost::await_churn() {
 
 // As in virtual time, but that each client hears by itself what the plan says of it, and a model is handed over as a message.
 void WallHost::carry_out(const ChurnEvent& event) {
-  const WallEvent own{.kind = WallEvent::Kind::churn, .at = event.at, .churn = event};
+  WallEvent own{.kind = WallEvent::Kind::churn, .at = event.at, .churn = event};
   if (event.is_of_links()) return post_to_all(own);
+  const ClientId giver = attendance_->giver_of(event, timing_.graph.senders_to(event.client));
+  own.client = giver;
   post_if_own(event.client, own);
   if (!event.is_announced()) return;
   tell_all(event.client, !attendance_->is_missed(event.client));
-  const ClientId giver = attendance_->giver_of(event, timing_.graph.senders_to(event.client));
   if (world_.may_adopt && giver != no_client)
     post_if_own(giver, {.kind = WallEvent::Kind::hand, .at = event.at, .number = fetched_model(event), .client = event.client});
   if (world_.passes_mass_on) begin_epoch(event);

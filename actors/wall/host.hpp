@@ -52,6 +52,7 @@ class WallHost final : public ClientNetwork {
   const WallWorld& world() const { return world_; }
   std::vector<Sample>& samples() { return reporter_.samples(); }
   double wall_seconds() const { return wall_seconds_; }
+  bool was_stopped() const { return control_.is_stopping.load(); }
   NetworkCounts counts() const { return {malformed_.load(), flooded_.load()}; }
   std::uint64_t samples_left_out() const { return samples_left_out_; }
   /// After perform(): what has happened of the plan; none where nobody comes and goes.
@@ -82,6 +83,8 @@ class WallHost final : public ClientNetwork {
   void later(Time when, ClientId client, WallEvent event, bool counts) override;
   void measured(ClientId client, std::uint64_t sample, const MessageCounts& counts) override;
   void saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) override;
+  bool is_hub(ClientId client, std::uint64_t number) const override;
+  Duration round_trip(ClientId asker) const override;
 
  private:
   enum class Phase { running, draining, over };
@@ -107,6 +110,7 @@ class WallHost final : public ClientNetwork {
 
   void sample();
   void unify(std::uint64_t number);
+  ClientId hub(std::uint64_t number) const;
 
   // Of the plan of who comes and goes.
   void join_plan(bool is_late);

@@ -52,7 +52,8 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
   for (const FinalClient& client : last) {
     const std::uint32_t i = client.client.value;
     is_there[i] = client.is_here;
-    models.add(client.model, client.is_here);
+    models.add(client.client, client.model, client.is_here);
+    describe_screening(client.client, client.screened, result);
     if (client.is_here) hashes.push_back(client.hash);
     unheard += client.unheard;
     result.messages += client.counts;
@@ -118,15 +119,16 @@ std::vector<FinalClient> last_states(WallHost& host, const Task& task, double un
 void finish(const std::vector<FinalClient>& last, const Experiment& experiment, const Preparation& parts, const RunOptions& options,
             WallHost& host, RunResult& result) {
   describe_host(host, result);
+  result.virtual_seconds = std::min(to_seconds(host.clock().now()), experiment.until);  // the links were drained after it
   result.churn = host.churn_counts();
   describe_clients(last, *parts.timing, experiment.until, options, result);
   say_slow_clients(experiment, result);
   sample_last(last, *parts.task, host);
   host.reporter().report();
   host.reporter().rethrow();
+  describe_trouble(host.reporter().diverged(), options, result);
   result.samples = std::move(host.samples());
-  result.virtual_seconds = std::min(to_seconds(host.clock().now()), experiment.until);  // the links were drained after it
-  result.was_stopped = options.stop && options.stop->load();
+  result.was_stopped = (options.stop && options.stop->load()) || host.was_stopped();
 }
 
 }  // namespace

@@ -10,6 +10,8 @@ Fields<Mailbox> rows_of(const Mailbox*) {
                             key("deadline", &Mailbox::deadline, seconds, "oldest accepted message in seconds"),
                             key("cap", &Mailbox::cap, {0, 4294967295.0}, "messages that a receiver accepts per cap_period"),
                             key("cap_period", &Mailbox::cap_period, some_seconds, "seconds; none: the unification period"),
+                            key("norm_limit", &Mailbox::norm_limit, not_negative,
+                                "messages longer than so many times the receiver's own model are left out of the merge; 0: none"),
                         });
 }
 

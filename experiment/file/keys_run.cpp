@@ -52,6 +52,8 @@ Fields<Metrics> rows_of(const Metrics*) {
               "of the loss with its penalty, for depositum; costs at every sample as many full gradients as there are pairs of "
               "clients"),
           key("smoothness", &Metrics::smoothness, positive, "L of the losses, which weighs the distance of models in stationarity"),
+          key("stop_on_nan", &Metrics::stop_on_nan,
+              "end the run, with exit code 1, at the first sample in which a model has a number that is not finite"),
       });
 }
 

@@ -39,6 +39,7 @@ bool Conductor::walk(std::uint64_t steps) {
       if (to_measure() > 0) break;
     } else if (next_measured_ < last_measured_) {
       measure_next();
+      if (to_measure() == 0) break;  // so that a run may end at a sample
     } else if (is_ending_) {
       is_over_ = true;
     } else {

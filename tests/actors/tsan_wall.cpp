@@ -193,6 +193,8 @@ class PlainNetwork final : public ClientNetwork {
     if (is_enough(counts, 1)) have_enough_ |= 1u << client.value;
   }
   void saved(ClientId, std::uint64_t, std::vector<std::byte> state) override { saved_bytes_ += state.size(); }
+  bool is_hub(ClientId client, std::uint64_t number) const override { return client.value == number % clients; }
+  Duration round_trip(ClientId) const override { return {}; }
 
   /// Until nothing is open and `is_over`.
   void play(std::vector<std::unique_ptr<WallClient>>& played, ClientPool& client_pool, const std::atomic<bool>& is_over) {

@@ -48,6 +48,20 @@ TEST_CASE("the quick start has the same digests on one thread and on two, and ot
   CHECK(other.at("seed") == 2);
 }
 
+TEST_CASE("a run whose models are not finite at the end keeps its results, says when, and fails") {
+  const Folder home;
+  const Arguments diverging = {"run", small_experiment(home), "--set", "algorithm.eta=1e30", "--out", home / "run"};
+  const Ended ended = run_rubato(diverging);
+  CHECK(ended.code == 1);
+  CHECK(contains(ended.err, "not finite any more"));
+  const json summary = json::parse(text_of(home / "run/summary.json"));
+  CHECK(summary.at("diverged_at") > 0);
+  CHECK(summary.at("virtual_seconds") == 30.5);
+  const Ended stopped = run_rubato(diverging + Arguments{"--set", "metrics.stop_on_nan=true"});
+  CHECK(stopped.code == 1);
+  CHECK(json::parse(text_of(home / "run/summary.json")).at("virtual_seconds") < 30.5);
+}
+
 TEST_CASE("with --json the summary is alone on standard output, and the same as in the folder") {
   const Folder home;
   const Ended ended = run_rubato({"run", small_experiment(home), "--json", "--out", home / "run"});
