@@ -11,8 +11,8 @@ std::string sentence_about(std::span<const Divergence> diverged) {
   const Divergence& first = diverged.front();
   if (diverged.size() == 1)
     return fmt::format("at {:g} s the model of client {} is not finite any more", first.seconds, first.client.value);
-  return fmt::format("at {:g} s the models of client {} and of {} others are not finite any more", first.seconds,
-                     first.client.value, diverged.size() - 1);
+  return fmt::format("at {:g} s the models of client {} and {} more are not finite any more", first.seconds, first.client.value,
+                     diverged.size() - 1);
 }
 
 void Reporter::take(const Sample& sample) {

@@ -208,18 +208,23 @@ void describe_trouble(const std::vector<Divergence>& sampled, const RunOptions& 
   if (!result.diverged.empty()) notes.push_back(sentence_about(result.diverged));
   result.diverged.insert(result.diverged.begin(), sampled.begin(), sampled.end());
 
+  constexpr std::size_t most_said = 10;
   constexpr std::pair<std::uint64_t Screened::*, const char*> reasons[] = {
       {&Screened::not_finite, "held numbers that are not finite"},
       {&Screened::beyond_norm, "were longer than mailbox.norm_limit allows"},
       {&Screened::unauthorised, "were not its to send"},
       {&Screened::unasked, "asked for what the protocol does not give, or too often"}};
-  std::map<ClientId, Screened> by_sender;
-  for (const Screened& link : result.screened)
-    for (const auto& [reason, what] : reasons) by_sender[link.sender].*reason += link.*reason;
-  for (const auto& [sender, sum] : by_sender)
-    for (const auto& [reason, what] : reasons)
-      if (sum.*reason > 0)
-        notes.push_back(fmt::format("{} messages of client {} {}, and were left out", sum.*reason, sender.value, what));
+  for (const auto& [reason, what] : reasons) {
+    std::map<ClientId, std::uint64_t> by_sender;
+    for (const Screened& link : result.screened)
+      if (link.*reason > 0) by_sender[link.sender] += link.*reason;
+    std::size_t said = 0;
+    for (const auto& [sender, messages] : by_sender)
+      if (said++ < most_said)
+        notes.push_back(fmt::format("{} messages of client {} {}, and were left out", messages, sender.value, what));
+    if (said > most_said)
+      notes.push_back(fmt::format("messages of {} more clients {}: links.csv counts them", said - most_said, what));
+  }
   say(notes, options);
   result.notes.insert(result.notes.end(), notes.begin(), notes.end());
 }
