@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "runtime/duplicate_filter.hpp"
-#include "runtime/protocols/absentees.hpp"
 #include "runtime/protocols/counted_phases.hpp"
 #include "runtime/protocols/round_client.hpp"
 
@@ -33,14 +32,12 @@ class LocalRounds final : public RoundClient {
   void start(Effects& effects) override { walk({}, effects); }
   void on_compute(Time now, std::uint32_t detail, Effects& effects) override;
   void on_transmit(Time now, std::uint32_t detail, Effects& effects) override;
-  void on_departed(std::size_t, Time, Effects&) override {}
   void on_lost(ClientId receiver, MessageKind kind, Effects& effects) override;
   void on_request(Time now, ClientId from, std::uint32_t tag, Effects& effects) override;
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_outdated(const Arrival& arrival, Effects& effects) override;
   std::uint8_t phase_of(std::uint32_t tag) const override { return phases_.phase(tag).number; }
   bool on_model(const Arrival& arrival, Effects& effects) override;
-  void on_window_close(Time, Effects&) override {}
   bool awaits_computations() const override { return true; }
   void resume(Time now, Effects& effects) override;
   void on_presence(ClientId neighbour, bool is_here, Time now, Effects& effects) override;

@@ -87,7 +87,7 @@ void Rounds::compute_all(Time now, Effects& effects) {
     RoundPace& pace = board_.paces[i];
     pace.left = board_.phase().repeat;
     const std::optional<Duration> length =
-        has_jobs ? pace.work(board_, client, board_.round, now, effects) : std::optional(pace.next_length(settings(), client));
+        has_jobs ? pace.work(board_, client, board_.round, now, effects) : std::optional(pace.next_length(settings_, client));
     if (!length) continue;  // a straggler
     effects.wake({later(now, *length), Priority::compute, client});
     ++board_.computing;
@@ -99,7 +99,7 @@ void Rounds::on_compute(Time now, std::uint32_t, Effects& effects) {
   if (compute(board_.phase().number, now, effects).with_gradient) add_computing_delay(self_);
   RoundPace& pace = board_.paces[self_.value];
   if (!board_.jobs.is_in_force() && --pace.left > 0)
-    return effects.wake({later(now, pace.next_length(settings(), self_)), Priority::compute, self_});
+    return effects.wake({later(now, pace.next_length(settings_, self_)), Priority::compute, self_});
   --board_.computing;
   if (board_.computing == 0 && !board_.jobs.is_in_force()) leave_phase(now, effects);
 }
@@ -107,7 +107,7 @@ void Rounds::on_compute(Time now, std::uint32_t, Effects& effects) {
 std::optional<std::uint64_t> Rounds::sends_at(const Wake& wake) const {
   if (wake.priority != Priority::transmit || !sends_in(board_.round)) return std::nullopt;
   bool is_heard = false;
-  board_.each_link_used(self_, board_.turn, board_.round, [&](std::uint32_t) { is_heard = true; });
+  settings_.each_link_used(self_, board_.turn, board_.round, [&](std::uint32_t) { is_heard = true; });
   return is_heard ? std::optional(board_.turn) : std::nullopt;
 }
 
@@ -133,16 +133,10 @@ void Rounds::combine_if_complete(Time now, Effects& effects) {
 
 Offer Rounds::on_arrival(const Arrival& arrival, Effects& effects) {
   --board_.under_way;
-  const bool is_late = arrival.arrived - arrival.sent > board_.settings->limits.deadline;
-  if (is_late) {
-    ++counts_.late;
-    discard(arrival, self_, arrival.arrived, effects);
-  } else {
-    ++counts_.kept;  // until the exchange is absorbed and tokens run out
-    arrived_.push_back(arrival);
-  }
+  const Offer offer = is_too_old(arrival) ? Offer::late : Offer::kept;  // until the exchange is absorbed and tokens run out
+  if (is_kept(offer, arrival, effects)) arrived_.push_back(arrival);
   combine_if_complete(arrival.arrived, effects);
-  return is_late ? Offer::late : Offer::kept;
+  return offer;
 }
 
 void Rounds::on_window_close(Time now, Effects& effects) {

@@ -43,7 +43,6 @@ class Rounds final : public RoundClient {
   void on_departed(std::size_t under_way, Time now, Effects& effects) override;
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_window_close(Time now, Effects& effects) override;
-  void on_unify(Time, bool, Effects&) override {}
 
  private:
   void enter_phase(Time now, Effects& effects);
