@@ -6,7 +6,7 @@
 #include "app/golden/options.hpp"
 #include "app/golden/script.hpp"
 #include "runtime/payload.hpp"
-#include "runtime/protocols/round_delay.hpp"
+#include "runtime/protocols/rounds.hpp"
 
 namespace rubato::golden {
 

@@ -47,9 +47,10 @@ bool Conductor::walk(std::uint64_t steps) {
     } else {
       const EventQueue::Kind kind = queue_.first();
       next_event_ = std::min(kind == EventQueue::Kind::none ? never : queue_.first_time(), next_churn_);
-      if (next_event_ == never || next_event_ > settings_.until)
-        finish();
-      else if (next_event_ > pause_after_)
+      if (next_event_ == never || next_event_ > settings_.until) {
+        now_ = settings_.until;
+        stop();
+      } else if (next_event_ > pause_after_)
         is_paused_ = true;
       else if (next_event_ == next_churn_)
         churn();
@@ -86,7 +87,7 @@ void Conductor::handle_wake() {
   switch (wake.priority) {
     case Priority::period:
       again(settings_.cap_period);
-      refill();
+      for (auto& protocol : protocols_) protocol->on_refill();
       if (observer_) observer_->on_period(now_, wake.detail);
       break;
     case Priority::unify:
@@ -143,15 +144,18 @@ void Conductor::take_over(std::size_t first_wake) {
 }
 
 void Conductor::send_requests() {
-  for (const Effects::Request& request : effects_.requests()) {
-    const Fate fate =
-        fate_of({request.from, request.to, outside_graph, MessageKind::request, requests_[request.from.value]++, 0, now_, round_});
-    protocols_[request.from.value]->counts().airtime += fate.airtime;
-    if (fate.lost) continue;
-    Flight flight{{{{request.from}, request.tag, {}, now_, MessageKind::request}}, request.to};
-    flight.arrived = later(now_, fate.delay);
-    queue_.push(flight);
-  }
+  for (const Effects::Request& request : effects_.requests())
+    send_control(MessageKind::request, request.from, request.to, requests_[request.from.value]++, request.tag, 0);
+}
+
+void Conductor::send_control(MessageKind kind, ClientId from, ClientId to, std::uint64_t turn, std::uint32_t tag,
+                             Sequence sequence) {
+  const Fate fate = fate_of({from, to, outside_graph, kind, turn, 0, now_, round_});
+  protocols_[from.value]->counts().airtime += fate.airtime;
+  if (fate.lost) return;
+  Flight flight{{{{from, 0, sequence}, tag, {}, now_, kind}}, to};
+  flight.arrived = later(now_, fate.delay);
+  queue_.push(flight);
 }
 
 void Conductor::answer(bool yes) {
@@ -294,7 +298,10 @@ void Conductor::handle_flight() {
   if (attendance_ && !reaches(flight)) return;
   if (flight.kind == MessageKind::acknowledgement)  // a control message: no event of the experiment
     return protocols_[flight.receiver.value]->on_acknowledged(flight.id.sequence);
-  if (flight.kind == MessageKind::request) return handle_request(flight);
+  if (flight.kind == MessageKind::request) {
+    protocols_[flight.receiver.value]->on_request(now_, flight.id.sender, flight.tag, effects_);
+    return take_over();
+  }
   count_event();
   if (flight.kind == MessageKind::model) return handle_model(flight);
   --under_way_;
@@ -304,26 +311,12 @@ void Conductor::handle_flight() {
     LinkCounts& counts = link_counts_[flight.link];
     ++(offer == Offer::kept ? counts.kept : counts.refused);
   }
-  if (settings_.acknowledges && offer == Offer::kept) acknowledge(flight);
+  if (settings_.acknowledges && offer == Offer::kept) {
+    const Sequence sequence = flight.id.sequence;
+    send_control(MessageKind::acknowledgement, flight.receiver, flight.id.sender, sequence, 0, sequence);
+  }
   if (observer_) observer_->on_arrival(flight, flight.receiver, offer, protocol.mailbox().tokens());
   take_over();
-}
-
-void Conductor::handle_request(const Flight& flight) {
-  protocols_[flight.receiver.value]->on_request(now_, flight.id.sender, flight.tag, effects_);
-  take_over();
-}
-
-void Conductor::acknowledge(const Flight& kept) {
-  const Fate fate =
-      fate_of({kept.receiver, kept.id.sender, outside_graph, MessageKind::acknowledgement, kept.id.sequence, 0, now_, round_});
-  protocols_[kept.receiver.value]->counts().airtime += fate.airtime;
-  if (fate.lost) return;
-  Flight flight = kept;
-  flight.arrived = later(now_, fate.delay);
-  std::swap(flight.receiver, flight.id.sender);
-  flight.kind = MessageKind::acknowledgement;
-  queue_.push(flight);
 }
 
 void Conductor::handle_model(const Flight& flight) {
@@ -364,10 +357,6 @@ void Conductor::refuse(ClientId sender, ClientId receiver) {
   ++counts.refused;
 }
 
-void Conductor::refill() {
-  for (auto& protocol : protocols_) protocol->on_refill();
-}
-
 ClientId Conductor::hub_of(std::uint64_t unification) const {
   if (settings_.unification.policy == HubPolicy::best_channel)
     if (const auto best = settings_.channel->best_sender(*settings_.graph, now_)) return *best;
@@ -400,13 +389,7 @@ void Conductor::unify_at_once(ClientId hub, std::uint64_t index) {
   model_messages_ += adopting_.size();
   const SlotIndex slot = sink_.open_slot(static_cast<std::uint32_t>(adopting_.size()));
   for (StepEntry& receiver : adopting_) receiver.slot = slot;
-  issue({.kind = StepKind::publish,
-         .message = MessageKind::model,
-         .client = hub,
-         .incarnation = life(hub),
-         .index = index,
-         .at = now_,
-         .entries = adopting_});
+  issue(StepKind::publish, hub, index, adopting_);
   adopting_hub_ = hub;
 }
 
@@ -417,13 +400,7 @@ void Conductor::adopt_next() {
                         .slot = receiver.slot,
                         .incarnation = receiver.incarnation,
                         .place = static_cast<std::uint32_t>(next_adoption_)};
-  issue({.kind = StepKind::adopt,
-         .message = MessageKind::model,
-         .client = receiver.peer,
-         .incarnation = life(receiver.peer),
-         .index = receiver.sequence,
-         .at = now_,
-         .entries = {&entry, 1}});
+  issue(StepKind::adopt, receiver.peer, receiver.sequence, {&entry, 1});
   if (++next_adoption_ < adopting_.size()) return;
   if (observer_) observer_->on_unify(now_, receiver.sequence, adopting_hub_);
   if (!settings_.samples_unifications || is_ending_ || (attendance_ && attendance_->is_cut())) return;
@@ -473,15 +450,20 @@ void Conductor::measure_next() {
                  .entries = {}});
 }
 
-void Conductor::finish() {
-  now_ = settings_.until;
-  stop();
-}
-
 void Conductor::stop() {
   if (is_ending_) return;
   is_ending_ = true;
   if (next_measured_ == last_measured_ && settings_.samples_last_state) sample();
+}
+
+void Conductor::issue(StepKind kind, ClientId client, std::uint64_t index, std::span<const StepEntry> model) {
+  issue({.kind = kind,
+         .message = model.empty() ? MessageKind::update : MessageKind::model,
+         .client = client,
+         .incarnation = life(client),
+         .index = index,
+         .at = now_,
+         .entries = model});
 }
 
 void Conductor::issue(const Step& step) {

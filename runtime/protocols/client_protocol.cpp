@@ -1,7 +1,5 @@
 #include "runtime/protocols/client_protocol.hpp"
 
-#include <cmath>
-
 #include "runtime/random.hpp"
 
 namespace rubato {
@@ -35,11 +33,6 @@ bool ClientSettings::has_gradient(ClientId client, std::uint64_t number) const {
   }
   if (!needs.sporadic.computes || chances.computes.empty()) return true;
   return uniform01(draw(seed, client, Purpose::indicator, number, 1).first) < chances.computes[client.value];
-}
-
-std::size_t share_of(double share, std::size_t all) {
-  const auto wanted = static_cast<std::size_t>(std::ceil(share * static_cast<double>(all) - 1e-9));
-  return std::min(all, std::max<std::size_t>(wanted, 1));
 }
 
 void keep_drawn(std::vector<ClientId>& clients, std::size_t count, Stream& draws) {

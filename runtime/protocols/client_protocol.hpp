@@ -107,9 +107,6 @@ void discard(const Arrival& arrival, ClientId self, Time now, Effects& effects);
 /// The one step that a model asks for: it is adopted if it is news.
 void take_model(const Arrival& model, bool is_news, ClientId self, Time now, Effects& effects);
 
-/// The number that this share of them is, rounded up: at least one, at most all.
-std::size_t share_of(double share, std::size_t all);
-
 /// So many of them stay, drawn and in ascending order.
 void keep_drawn(std::vector<ClientId>& clients, std::size_t count, Stream& draws);
 

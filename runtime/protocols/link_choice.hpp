@@ -13,6 +13,9 @@ namespace rubato {
 /// [client][turn] -> receivers, ascending.
 using ActiveLinks = std::vector<std::vector<std::vector<ClientId>>>;
 
+/// The number that this share of them is, rounded up: at least one, at most all.
+std::size_t share_of(double share, std::size_t all);
+
 /// A table, or some of the neighbours, or every link with a chance of its own; the last two together mean both. A pure
 /// function of (seed, client, turn); any thread may ask.
 class LinkChoice {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "runtime/protocols/round_delay.hpp"
-
 namespace rubato {
 
 namespace {
@@ -12,12 +10,10 @@ namespace {
 // What a wake-up at the priority of deadlines is about.
 constexpr Sequence phase_begins = 0, phase_ends = 1;
 
-std::uint32_t count_of(const RoundBoard& board) { return static_cast<std::uint32_t>(board.settings->graph->clients()); }
-
 }  // namespace
 
 Rounds::Rounds(RoundBoard& board, ClientId self) : RoundClient(board, self), board_{board} {
-  board_.paces.resize(board_.settings->graph->clients());
+  board_.paces.resize(clients());
 }
 
 void Rounds::start(Effects& effects) {
@@ -25,7 +21,7 @@ void Rounds::start(Effects& effects) {
 }
 
 void Rounds::wake_everyone(Time at, Priority priority, Effects& effects) const {
-  for (std::uint32_t i = 0; i < count_of(board_); ++i) effects.wake({at, priority, ClientId{i}});
+  for (std::uint32_t i = 0; i < clients(); ++i) effects.wake({at, priority, ClientId{i}});
 }
 
 void Rounds::enter_phase(Time now, Effects& effects) {
@@ -41,11 +37,11 @@ void Rounds::enter_phase(Time now, Effects& effects) {
     }
     const Phase& phase = board_.phase();
     if (phase.kind == PhaseKind::exchange) {
-      board_.transmitting = count_of(board_);
+      board_.transmitting = clients();
       return wake_everyone(now, Priority::transmit, effects);
     }
     if (phase.kind == PhaseKind::compute) return compute_all(now, effects);
-    for (std::uint32_t i = 0; i < count_of(board_); ++i) board_.paces[i].begin(ClientId{i}, now, effects);
+    for (std::uint32_t i = 0; i < clients(); ++i) board_.paces[i].begin(ClientId{i}, now, effects);
     ++board_.stage;
   }
 }
@@ -82,7 +78,7 @@ void Rounds::on_deadline(Time now, Sequence detail, Effects& effects) {
 void Rounds::compute_all(Time now, Effects& effects) {
   board_.computing = 0;
   const bool has_jobs = board_.jobs.is_in_force();
-  for (std::uint32_t i = 0; i < count_of(board_); ++i) {
+  for (std::uint32_t i = 0; i < clients(); ++i) {
     const ClientId client{i};
     RoundPace& pace = board_.paces[i];
     pace.left = board_.phase().repeat;
@@ -127,8 +123,8 @@ void Rounds::on_departed(std::size_t under_way, Time now, Effects& effects) {
 
 void Rounds::combine_if_complete(Time now, Effects& effects) {
   if (board_.transmitting > 0 || board_.under_way > 0) return;
-  board_.combining = count_of(board_);
-  for (std::uint32_t i = 0; i < count_of(board_); ++i) effects.close_window(now, ClientId{i});
+  board_.combining = clients();
+  for (std::uint32_t i = 0; i < clients(); ++i) effects.close_window(now, ClientId{i});
 }
 
 Offer Rounds::on_arrival(const Arrival& arrival, Effects& effects) {
@@ -153,15 +149,15 @@ bool Rounds::wake_every(std::uint64_t rounds, Priority what, Time now, Effects& 
 }
 
 void Rounds::add_computing_delay(ClientId client) {
-  const std::vector<double>& chances = board_.settings->chances.computes;
+  const std::vector<double>& chances = settings_.chances.computes;
   if (chances.empty() || board_.is_opening) return;
-  board_.delay += computing_delay(chances[client.value], count_of(board_));
+  board_.delay += computing_delay(chances[client.value], clients());
 }
 
 void Rounds::add_link_delay(ClientId receiver, LinkIndex link) {
-  const std::vector<double>& chances = board_.settings->chances.links;
+  const std::vector<double>& chances = settings_.chances.links;
   if (chances.empty() || board_.is_opening) return;
-  const LinkDelay delay = link_delay(*board_.settings->graph, {self_, receiver}, chances[link]);
+  const LinkDelay delay = link_delay(*settings_.graph, {self_, receiver}, chances[link]);
   board_.delay += delay.in + delay.out;
 }
 
