@@ -29,7 +29,8 @@ enum class StepKind : std::uint8_t {
 
 /// The word for it in records and traces: "begin", "compute", ...
 constexpr std::string_view name_of(StepKind kind) {
-  return word_at("begin|compute|publish|merge|adopt|reclaim|discard|reset|measure|save|load|decide", static_cast<std::size_t>(kind));
+  return word_at("begin|compute|publish|merge|adopt|reclaim|discard|reset|measure|save|load|decide",
+                 static_cast<std::size_t>(kind));
 }
 
 /// What a published message is.

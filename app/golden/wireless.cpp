@@ -12,7 +12,6 @@
 #include "runtime/world/mixing.hpp"
 #include "runtime/world/points.hpp"
 #include "runtime/world/radio.hpp"
-#include "runtime/world/slot_schedule.hpp"
 
 namespace rubato::golden {
 

@@ -25,12 +25,9 @@ Conductor::Conductor(const ConductorSettings& settings, std::vector<std::unique_
     protocols_[i]->start(effects_);
     take_over();
   }
-  if (settings_.cap_period > Duration::zero())
-    queue_.push(Wake{later(Time{}, settings_.cap_period), Priority::period, ClientId{0}, 1});
-  if (settings_.unification.period > Duration::zero())
-    queue_.push(Wake{later(Time{}, settings_.unification.period), Priority::unify, ClientId{0}, 1});
-  if (settings_.sample_every > Duration::zero())
-    queue_.push(Wake{later(Time{}, settings_.sample_every), Priority::evaluate, ClientId{0}, 1});
+  repeat({{}, Priority::period}, settings_.cap_period);
+  repeat({{}, Priority::unify}, settings_.unification.period);
+  repeat({{}, Priority::evaluate}, settings_.sample_every);
 }
 
 bool Conductor::walk(std::uint64_t steps) {
@@ -64,16 +61,13 @@ bool Conductor::walk(std::uint64_t steps) {
 
 void Conductor::handle(EventQueue::Kind kind) {
   now_ = queue_.first_time();
-  switch (kind) {
-    case EventQueue::Kind::wake:
-      return handle_wake();
-    case EventQueue::Kind::flight:
-      return handle_flight();
-    case EventQueue::Kind::closing:
-      return handle_closing();
-    case EventQueue::Kind::none:
-      break;
-  }
+  if (kind == EventQueue::Kind::wake) return handle_wake();
+  if (kind == EventQueue::Kind::flight) return handle_flight();
+  handle_closing();
+}
+
+void Conductor::repeat(const Wake& wake, Duration period) {
+  if (period > Duration::zero()) queue_.push(Wake{later(wake.at, period), wake.priority, wake.client, wake.detail + 1});
 }
 
 void Conductor::handle_wake() {
@@ -81,17 +75,14 @@ void Conductor::handle_wake() {
   if (wake.priority == Priority::compute || wake.priority == Priority::transmit) return tick(wake);
   queue_.pop_wake();
   if (wake.priority == Priority::arrival) return handle_transfers();
-  const auto again = [&](Duration period) {
-    if (period > Duration::zero()) queue_.push(Wake{later(wake.at, period), wake.priority, wake.client, wake.detail + 1});
-  };
   switch (wake.priority) {
     case Priority::period:
-      again(settings_.cap_period);
+      repeat(wake, settings_.cap_period);
       for (auto& protocol : protocols_) protocol->on_refill();
       if (observer_) observer_->on_period(now_, wake.detail);
       break;
     case Priority::unify:
-      again(settings_.unification.period);
+      repeat(wake, settings_.unification.period);
       unify(wake.detail);
       break;
     case Priority::deadline:
@@ -99,7 +90,7 @@ void Conductor::handle_wake() {
       take_over();
       break;
     case Priority::evaluate:
-      if (wake.client == ClientId{0}) again(settings_.sample_every);
+      if (wake.client == ClientId{0}) repeat(wake, settings_.sample_every);
       sample();
       break;
     default:

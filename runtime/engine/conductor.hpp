@@ -113,6 +113,8 @@ class Conductor final : public StepSource {
  private:
   void handle(EventQueue::Kind kind);
   void handle_wake();
+  /// What happens every so often, after this time; 0: never.
+  void repeat(const Wake& wake, Duration period);
   void handle_flight();
   void handle_model(const Flight& flight);
   void handle_closing();

@@ -158,7 +158,8 @@ class ClientProtocol : public Protocol {
     counts_.superseded += discard_if(arrived, is, now, effects);
   }
   void give_up(std::vector<Arrival>& arrived, Time now, Effects& effects) {
-    give_up_if(arrived, [](const Arrival&) { return true; }, now, effects);
+    give_up_if(
+        arrived, [](const Arrival&) { return true; }, now, effects);
   }
 
   const ClientSettings& settings_;

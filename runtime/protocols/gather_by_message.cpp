@@ -120,7 +120,8 @@ Offer GatherByMessage::on_arrival(const Arrival& arrival, Effects& effects) {
 
 // What waits here of turns that are over.
 void GatherByMessage::forget_older(Time now, Effects& effects) {
-  give_up_if(arrived_, [this](const Arrival& arrival) { return arrival.tag / 2 < turn_; }, now, effects);
+  give_up_if(
+      arrived_, [this](const Arrival& arrival) { return arrival.tag / 2 < turn_; }, now, effects);
 }
 
 // Of the models that one client has sent for later turns only the newest waits.

@@ -184,7 +184,8 @@ bool LocalRounds::will_send(ClientId neighbour, LinkIndex link, const Exchange& 
   if (!settings_.needs.sends || !rules_.sends_in(neighbour, exchange.round)) return false;
   bool is_used = false;
   const LinkIndex first = settings_.graph->first_link(neighbour);
-  settings_.each_link_used(neighbour, exchange.turn, exchange.round, [&](std::uint32_t place) { is_used |= first + place == link; });
+  settings_.each_link_used(neighbour, exchange.turn, exchange.round,
+                           [&](std::uint32_t place) { is_used |= first + place == link; });
   return is_used;
 }
 
@@ -249,7 +250,8 @@ ClientId LocalRounds::hub() const {
 // It has come to this one, or is past it: models of earlier ones are of no use.
 void LocalRounds::pass_unification(std::uint64_t number, Time now, Effects& effects) {
   unified_ = number;
-  discard_if(models_, [&](const Arrival& one) { return one.id.sequence < unified_; }, now, effects);
+  discard_if(
+      models_, [&](const Arrival& one) { return one.id.sequence < unified_; }, now, effects);
 }
 
 void LocalRounds::unify(Time now, Effects& effects) {
@@ -349,7 +351,8 @@ void LocalRounds::follow(Number number, std::uint64_t reach, Time now, Effects& 
   const bool is_near = phases_.exchanges_before(number) <= own_exchange() + (was_away_ ? 0 : reach);
   if (is_waited_for || is_near || number > furthest_jump) return;
   followed_ = static_cast<Number>(phases_.first_of(phases_.round_of(number)));
-  const std::size_t dropped = discard_if(heard_, [&](const Arrival& one) { return one.tag < followed_; }, now, effects);
+  const std::size_t dropped = discard_if(
+      heard_, [&](const Arrival& one) { return one.tag < followed_; }, now, effects);
   std::erase_if(unsaid_, [&](const auto& one) { return one.second % of_model < followed_; });
   counts_.kept -= dropped;
   counts_.late += dropped;

@@ -92,8 +92,7 @@ bool Pull::ask(Time now, Effects& effects) {
   awaits_ = true;
   is_cut_ = false;
   for (const ClientId neighbour : asked_) effects.request(self_, neighbour, pull);
-  if (has_deadline())
-    effects.wake({later(now, settings_.limits.deadline), Priority::deadline, self_, pull});
+  if (has_deadline()) effects.wake({later(now, settings_.limits.deadline), Priority::deadline, self_, pull});
   return true;
 }
 

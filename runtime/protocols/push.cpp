@@ -195,14 +195,9 @@ void Push::on_request(Time now, ClientId from, std::uint32_t, Effects& effects) 
 
 Offer Push::judge(const Arrival& arrival) {
   if (settings_.may_duplicate && arrival.kind == MessageKind::update) {
-    switch (memory_->filters[place_of(arrival.id.sender)].add(arrival.id.sequence)) {
-      case DuplicateFilter::Verdict::fresh:
-        break;
-      case DuplicateFilter::Verdict::seen:
-        return Offer::duplicate;
-      case DuplicateFilter::Verdict::too_old:
-        return Offer::late;
-    }
+    using Verdict = DuplicateFilter::Verdict;
+    const Verdict verdict = memory_->filters[place_of(arrival.id.sender)].add(arrival.id.sequence);
+    if (verdict != Verdict::fresh) return verdict == Verdict::seen ? Offer::duplicate : Offer::late;
   }
   return mailbox_.offer(arrival, settings_.limits);
 }

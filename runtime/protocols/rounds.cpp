@@ -12,16 +12,10 @@ constexpr Sequence phase_begins = 0, phase_ends = 1;
 
 }  // namespace
 
-Rounds::Rounds(RoundBoard& board, ClientId self) : RoundClient(board, self), board_{board} {
-  board_.paces.resize(clients());
-}
+Rounds::Rounds(RoundBoard& board, ClientId self) : RoundClient(board, self), board_{board} { board_.paces.resize(clients()); }
 
 void Rounds::start(Effects& effects) {
   if (++board_.started == board_.paces.size()) enter_phase({}, effects);  // the last to come rings the bell
-}
-
-void Rounds::wake_everyone(Time at, Priority priority, Effects& effects) const {
-  for (std::uint32_t i = 0; i < clients(); ++i) effects.wake({at, priority, ClientId{i}});
 }
 
 void Rounds::enter_phase(Time now, Effects& effects) {
@@ -38,7 +32,8 @@ void Rounds::enter_phase(Time now, Effects& effects) {
     const Phase& phase = board_.phase();
     if (phase.kind == PhaseKind::exchange) {
       board_.transmitting = clients();
-      return wake_everyone(now, Priority::transmit, effects);
+      for (std::uint32_t i = 0; i < clients(); ++i) effects.wake({now, Priority::transmit, ClientId{i}});
+      return;
     }
     if (phase.kind == PhaseKind::compute) return compute_all(now, effects);
     for (std::uint32_t i = 0; i < clients(); ++i) board_.paces[i].begin(ClientId{i}, now, effects);

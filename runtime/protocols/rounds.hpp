@@ -67,7 +67,6 @@ class Rounds final : public RoundClient {
   void leave_phase(Time now, Effects& effects);
   bool finish_list(Time now, Effects& effects);
   void compute_all(Time now, Effects& effects);
-  void wake_everyone(Time at, Priority priority, Effects& effects) const;
   void combine_if_complete(Time now, Effects& effects);
   bool wake_every(std::uint64_t rounds, Priority what, Time now, Effects& effects) const;
   Exchange exchange() const { return {board_.turn, board_.round, board_.phase().number}; }

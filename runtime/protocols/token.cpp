@@ -23,8 +23,7 @@ std::uint32_t Token::streams(const ClientSettings& settings) {
   return exchanges;
 }
 
-Token::Token(const ClientSettings& settings, ClientId self)
-    : TickingProtocol(settings, self), known_(streams(settings)) {
+Token::Token(const ClientSettings& settings, ClientId self) : TickingProtocol(settings, self), known_(streams(settings)) {
   if (settings.may_duplicate) filters_.resize(settings.graph->in_degree(self));
 }
 
@@ -168,8 +167,7 @@ void Token::see(std::uint32_t stream, std::uint32_t incarnation, Time now) { kno
 
 Offer Token::judge(const Arrival& arrival) {
   const Sequence sequence = arrival.id.sequence;
-  const bool is_fresh =
-      filters_.empty() || filters_[place_of(arrival.id.sender)].add(sequence) == DuplicateFilter::Verdict::fresh;
+  const bool is_fresh = filters_.empty() || filters_[place_of(arrival.id.sender)].add(sequence) == DuplicateFilter::Verdict::fresh;
   if (!is_fresh) return Offer::duplicate;
   if (is_too_old(arrival) || stream_of(arrival) >= known_.size()) return Offer::late;
   return incarnation_of(arrival) + 1 < known_[stream_of(arrival)].next ? Offer::superseded : Offer::kept;

@@ -1,6 +1,8 @@
 // Air: a round of sums over the air, who sends in which slot, how loud, and with how much noise it is heard.
 // Source of power control and noise: equations 2.3 to 2.8 of asynchronous DSGD (docs/references.md#asynchronous-dsgd),
-// which leave the scales open (C2-5, docs/references.md#asynchronous-dsgd-decisions).
+// which leave the scales open (C2-5, docs/references.md#asynchronous-dsgd-decisions). Source of the slots, in which stars of
+// the graph are served at the same time, so that each edge is served once: Xing, Simeone and Bi, "Federated Learning over
+// Wireless Device-to-Device Networks", with a greedy choice of stars of our own (docs/references.md#channel).
 #pragma once
 
 #include <array>
@@ -12,7 +14,6 @@
 
 #include "runtime/world/channel.hpp"
 #include "runtime/world/fading_links.hpp"
-#include "runtime/world/slot_schedule.hpp"
 
 namespace rubato {
 
@@ -35,6 +36,17 @@ double leaf_gain(const AirLeaf& leaf, double star_scale);
 
 /// Variance of the noise in the weighted broadcast that a leaf hears, for noise of variance 1.
 double broadcast_noise(const AirLeaf& leaf, double broadcast_scale);
+
+/// In the first slot of its pair the leaves send at once and the centre hears their sum; in the second the centre sends
+/// and every leaf hears it.
+struct Star {
+  ClientId centre;
+  std::vector<ClientId> leaves;  ///< ascending
+};
+
+/// Pairs of slots, each with stars that share no client. The graph must have a link back for every link.
+using SlotSchedule = std::vector<std::vector<Star>>;
+SlotSchedule schedule_slots(const Graph& graph);
 
 /// The slots of one round.
 class AirRound {

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "runtime/words.hpp"
+
 namespace rubato {
 
 namespace {
@@ -13,14 +15,8 @@ using What = ChurnLine::What;
 using Kind = ChurnEvent::Kind;
 
 What way_back(What away) {
-  switch (away) {
-    case What::leave:
-      return What::join;
-    case What::crash:
-      return What::restart;
-    default:
-      return What::go_on;
-  }
+  if (away == What::leave) return What::join;
+  return away == What::crash ? What::restart : What::go_on;
 }
 
 std::string in_words(Time at) {
@@ -172,9 +168,8 @@ class Census {
   }
 
   void complain(const ChurnLine& line, const std::string& sentence) {
-    static constexpr const char* words[] = {"join", "leave", "crash", "restart", "pause", "go_on", "partition", "heal"};
-    faults += (faults.empty() ? "" : "\n") + line.name + " (" + words[static_cast<std::size_t>(line.what)] + " at " +
-              in_words(line.at) + "): " + sentence;
+    faults += (faults.empty() ? "" : "\n") + line.name + " (" + std::string(word_of(line.what)) + " at " + in_words(line.at) +
+              "): " + sentence;
   }
 
   std::size_t clients_;
