@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdint>
 
 namespace rubato {
 

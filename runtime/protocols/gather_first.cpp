@@ -1,7 +1,5 @@
 #include "runtime/protocols/gather_first.hpp"
 
-#include <algorithm>
-
 #include "runtime/random.hpp"
 
 namespace rubato {

@@ -1,6 +1,5 @@
 #include "runtime/protocols/rounds.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace rubato {
