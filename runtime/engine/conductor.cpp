@@ -124,7 +124,8 @@ void Conductor::take_over(std::size_t first_wake) {
   for (std::size_t i = first_wake; i < effects_.wakes().size(); ++i) queue_.push(effects_.wakes()[i]);
   for (const Wake& closing : effects_.closings()) queue_.push_closing(closing);
   issue_drafts();
-  if (!effects_.requests().empty()) send_requests();
+  for (const auto& [from, to, tag, is_modelled] : effects_.requests())
+    send_control(MessageKind::request, from, to, requests_[from.value]++, tag, 0);
   const std::optional<std::uint64_t> round = effects_.finished_round();
   effects_.clear();
   if (round) round_ = *round;
@@ -132,11 +133,6 @@ void Conductor::take_over(std::size_t first_wake) {
   if (!round || *round == 0 || !settings_.samples_rounds) return;
   sample();
   sample_phase_ = after_round;
-}
-
-void Conductor::send_requests() {
-  for (const Effects::Request& request : effects_.requests())
-    send_control(MessageKind::request, request.from, request.to, requests_[request.from.value]++, request.tag, 0);
 }
 
 void Conductor::send_control(MessageKind kind, ClientId from, ClientId to, std::uint64_t turn, std::uint32_t tag,

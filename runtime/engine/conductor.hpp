@@ -117,7 +117,6 @@ class Conductor final : public StepSource {
   void handle_flight();
   void handle_model(const Flight& flight);
   void handle_closing();
-  void send_requests();
   void send_control(MessageKind kind, ClientId from, ClientId to, std::uint64_t turn, std::uint32_t tag, Sequence sequence);
   void refuse(ClientId sender, ClientId receiver);
   void tick(const Wake& wake);

@@ -5,14 +5,10 @@
 
 namespace rubato {
 
-namespace {
-
 constexpr std::uint8_t to_leader = GatherSettings::to_leader, to_all = GatherSettings::to_all;
 constexpr std::uint32_t furthest_turn = 1u << 29;  // nobody can be lured to the end of the numbers
 constexpr int leader_waits = 1,
               others_wait = 3;  // deadlines: for models; for the leader, who may have begun later, and its answer
-
-}  // namespace
 
 GatherByMessage::GatherByMessage(const GatherSettings& rules, ClientId self) : ClientProtocol(*rules.push, self), rules_{rules} {}
 

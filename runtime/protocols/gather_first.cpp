@@ -100,18 +100,10 @@ Offer GatherFirst::on_arrival(const Arrival& arrival, Effects& effects) {
   return offer;
 }
 
-void GatherFirst::merge_arrived(std::uint8_t phase, Time now, Effects& effects) {
-  merge(arrived_, phase, board_.round, now, effects).index = board_.round;
-}
-
 void GatherFirst::on_window_close(Time now, Effects& effects) {
-  if (is_leader()) {
-    merge_arrived(GatherSettings::to_leader, now, effects);
-    hand_out(now, effects);
-  } else {
-    merge_arrived(GatherSettings::to_all, now, effects);
-    begin_job(now, effects);
-  }
+  const std::uint8_t phase = is_leader() ? GatherSettings::to_leader : GatherSettings::to_all;
+  merge(arrived_, phase, board_.round, now, effects).index = board_.round;
+  is_leader() ? hand_out(now, effects) : begin_job(now, effects);
 }
 
 void GatherFirst::on_deadline(Time now, Sequence detail, Effects& effects) {

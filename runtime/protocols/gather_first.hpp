@@ -62,7 +62,6 @@ class GatherFirst final : public ClientProtocol {
 
   void enter_turn(Time now, Effects& effects);
   void hand_out(Time now, Effects& effects);
-  void merge_arrived(std::uint8_t phase, Time now, Effects& effects);
   void begin_job(Time now, Effects& effects);
   void await_until_deadline(std::uint8_t phase, Time now, Effects& effects);
   void end_round(Time now, Effects& effects);

@@ -46,8 +46,7 @@ LinkChoice::Memory& LinkChoice::memory(const Graph& graph) const {
 
 LinkChoice::LinkChoice(const Graph&, std::uint64_t seed, const Fanout& fanout, std::vector<std::uint32_t> every,
                        std::vector<double> chances)
-    : draws_{takes_some(fanout) || !chances.empty()},
-      seed_{seed},
+    : seed_{seed},
       fanout_{fanout},
       chances_{std::move(chances)},
       every_{std::move(every)},

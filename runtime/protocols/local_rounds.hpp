@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/duplicate_filter.hpp"
 #include "runtime/protocols/round_client.hpp"
 
 namespace rubato {

@@ -6,11 +6,7 @@
 
 namespace rubato {
 
-namespace {
-
 constexpr std::uint8_t answering = 0, announcing = 1;  // phases
-
-}  // namespace
 
 bool PullSettings::announces() const {
   const PhaseList& round = push->needs.program.round;

@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/duplicate_filter.hpp"
 #include "runtime/protocols/client_protocol.hpp"
 
 namespace rubato {

@@ -4,12 +4,8 @@
 
 namespace rubato {
 
-namespace {
-
 // What a wake-up at the priority of deadlines is about.
 constexpr Sequence phase_begins = 0, phase_ends = 1;
-
-}  // namespace
 
 Rounds::Rounds(RoundBoard& board, ClientId self) : RoundClient(board, self), board_{board} { board_.paces.resize(clients()); }
 

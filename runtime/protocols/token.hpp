@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/duplicate_filter.hpp"
 #include "runtime/protocols/client_protocol.hpp"
 
 namespace rubato {

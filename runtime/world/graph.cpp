@@ -50,6 +50,11 @@ std::vector<Edge> sorted_by(ClientId Edge::*end, const std::vector<Edge>& links,
   return sorted;
 }
 
+std::span<const ClientId> row_of(ClientId client, const std::vector<LinkIndex>& first, const std::vector<ClientId>& ends) {
+  assert(client.value + 1 < first.size() && "the client exists");
+  return {ends.data() + first[client.value], first[client.value + 1] - first[client.value]};
+}
+
 // Breadth first from one client, along whichever neighbours the caller names.
 template <class Neighbours>
 void visit_from(ClientId start, std::vector<bool>& seen, const Neighbours& for_each_neighbour) {
@@ -109,16 +114,10 @@ std::vector<Edge> Graph::edges() const {
 }
 
 std::span<const ClientId> Graph::receivers_of(ClientId source) const {
-  assert(source.value < clients() && "the client exists");
-  const LinkIndex first = table_->first_out[source.value];
-  return {table_->receivers.data() + first, table_->first_out[source.value + 1] - first};
+  return row_of(source, table_->first_out, table_->receivers);
 }
 
-std::span<const ClientId> Graph::senders_to(ClientId target) const {
-  assert(target.value < clients() && "the client exists");
-  const LinkIndex first = table_->first_in[target.value];
-  return {table_->senders.data() + first, table_->first_in[target.value + 1] - first};
-}
+std::span<const ClientId> Graph::senders_to(ClientId target) const { return row_of(target, table_->first_in, table_->senders); }
 
 std::optional<LinkIndex> Graph::find_link(ClientId source, ClientId target) const {
   const auto receivers = receivers_of(source);

@@ -61,10 +61,7 @@ Places::Places(std::vector<Point> start, const Area& area, const Wandering& wand
 }
 
 Places::Leg Places::leg_after(ClientId client, const Leg& last) const {
-  Leg next;
-  next.number = last.number + 1;
-  next.from = last.to;
-  next.begins = last.ends;
+  Leg next{.number = last.number + 1, .from = last.to, .to = {}, .begins = last.ends};
   Stream chance(seed_, client, Purpose::way, next.number);
   next.to = drawn_in(area_, chance);
   const double speed = wandering_.slowest + chance.uniform() * (wandering_.fastest - wandering_.slowest);
