@@ -15,7 +15,7 @@ namespace rubato {
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
-using File = std::unique_ptr<std::FILE, CloseFile>;
+using RecordFile = std::unique_ptr<std::FILE, CloseFile>;
 
 /// Writes steps to a file. Errors of the disk are kept and asked for, not thrown: they happen in the middle of a run.
 class Recorder {
@@ -42,7 +42,7 @@ class Recorder {
   void write_block();
   void write(const void* data, std::size_t size);
 
-  File file_;
+  RecordFile file_;
   std::string name_;
   std::vector<unsigned char> block_;
   std::uint64_t bytes_ = 0;
@@ -72,7 +72,7 @@ class RecordReader {
   std::uint64_t number();
   bool decode();
 
-  File file_;
+  RecordFile file_;
   std::uint32_t clients_ = 0;
   std::vector<unsigned char> block_;
   std::size_t position_ = 0;

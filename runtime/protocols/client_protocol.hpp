@@ -156,14 +156,14 @@ class ClientProtocol : public Protocol {
   }
   /// The next computation, with a gradient or without.
   Step& compute(Time now, Effects& effects);
-  /// The next message, to neighbours.
+  /// The next message, to neighbours; its sequence number is its turn as well.
   void publish(std::uint8_t phase, std::span<const ClientId> receivers, std::uint32_t tag, Time now, Effects& effects);
   /// One receiver of the publish step just begun; `row` of the weights is in force.
   void send_to(ClientId receiver, LinkIndex link, std::uint64_t row, Effects& effects) const {
     effects.entry({.peer = receiver, .sequence = sequence_, .weight = settings_.share_weight(link, row), .place = link});
   }
-  /// Counts what becomes of the message, which is discarded unless it is kept.
-  bool is_kept(Offer offer, const Arrival& arrival, Effects& effects) {
+  /// Counts what becomes of the message; true if it is kept, else it is discarded.
+  [[nodiscard]] bool admit(Offer offer, const Arrival& arrival, Effects& effects) {
     // In the order of Offer.
     static constexpr std::array counters{&MessageCounts::kept, &MessageCounts::late, &MessageCounts::capped,
                                          &MessageCounts::duplicates, &MessageCounts::superseded};
@@ -188,8 +188,8 @@ class ClientProtocol : public Protocol {
     counts_.superseded += discard_if(arrived, is, now, effects);
   }
   void give_up(std::vector<Arrival>& arrived, Time now, Effects& effects) {
-    give_up_if(
-        arrived, [](const Arrival&) { return true; }, now, effects);
+    const auto all = [](const Arrival&) { return true; };
+    give_up_if(arrived, all, now, effects);
   }
 
   const ClientSettings& settings_;

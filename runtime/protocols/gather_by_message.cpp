@@ -7,8 +7,8 @@ namespace rubato {
 
 constexpr std::uint8_t to_leader = GatherSettings::to_leader, to_all = GatherSettings::to_all;
 constexpr std::uint32_t furthest_turn = 1u << 29;  // nobody can be lured to the end of the numbers
-constexpr int leader_waits = 1,
-              others_wait = 3;  // deadlines: for models; for the leader, who may have begun later, and its answer
+constexpr int leader_waits = 1;                    // deadlines, for models
+constexpr int others_wait = 3;                     // for the leader, who may have begun later, and its answer
 
 GatherByMessage::GatherByMessage(const GatherSettings& rules, ClientId self) : ClientProtocol(*rules.push, self), rules_{rules} {}
 
@@ -101,8 +101,12 @@ Offer GatherByMessage::judge(const Arrival& arrival) const {
 
 Offer GatherByMessage::on_arrival(const Arrival& arrival, Effects& effects) {
   const Offer offer = judge(arrival);
-  if (!is_kept(offer, arrival, effects)) return offer;
-  forget_superseded(arrival, effects);
+  if (!admit(offer, arrival, effects)) return offer;
+  // Of the models that one client has sent for later turns only the newest waits.
+  const auto is_superseded = [&](const Arrival& one) {
+    return one.id.sender == arrival.id.sender && one.tag / 2 > turn_ && one.tag < arrival.tag;
+  };
+  give_up_if(arrived_, is_superseded, arrival.arrived, effects);
   arrived_.push_back(arrival);
   if (arrival.tag % 2 == to_all) {
     turn_ = arrival.tag / 2;
@@ -118,14 +122,6 @@ Offer GatherByMessage::on_arrival(const Arrival& arrival, Effects& effects) {
 void GatherByMessage::forget_older(Time now, Effects& effects) {
   give_up_if(
       arrived_, [this](const Arrival& arrival) { return arrival.tag / 2 < turn_; }, now, effects);
-}
-
-// Of the models that one client has sent for later turns only the newest waits.
-void GatherByMessage::forget_superseded(const Arrival& by, Effects& effects) {
-  const auto is_of_no_use = [&](const Arrival& one) {
-    return one.id.sender == by.id.sender && one.tag / 2 > turn_ && one.tag < by.tag;
-  };
-  give_up_if(arrived_, is_of_no_use, by.arrived, effects);
 }
 
 void GatherByMessage::on_window_close(Time now, Effects& effects) {

@@ -56,7 +56,6 @@ class GatherByMessage final : public ClientProtocol {
   void publish_to_all(Time now, Effects& effects);
   void merge_turn(std::uint8_t phase, Time now, Effects& effects);
   void forget_older(Time now, Effects& effects);
-  void forget_superseded(const Arrival& by, Effects& effects);
   Offer judge(const Arrival& arrival) const;
 
   const GatherSettings& rules_;

@@ -96,7 +96,7 @@ void GatherFirst::accept(const Arrival& arrival, std::uint8_t phase, Effects& ef
 Offer GatherFirst::on_arrival(const Arrival& arrival, Effects& effects) {
   const auto phase = static_cast<std::uint8_t>(arrival.tag % 2);
   const Offer offer = judge(arrival, phase);
-  if (is_kept(offer, arrival, effects)) accept(arrival, phase, effects);
+  if (admit(offer, arrival, effects)) accept(arrival, phase, effects);
   return offer;
 }
 

@@ -331,7 +331,7 @@ Offer LocalRounds::on_arrival(const Arrival& arrival, Effects& effects) {
   const bool can_be = filter(arrival.id.sender) && arrival.tag < most_phases && phases_.is_exchange(arrival.tag);
   if (can_be) follow(arrival.tag, reach_, arrival.arrived, effects);
   const Offer offer = can_be ? judge(arrival) : Offer::late;
-  if (is_kept(offer, arrival, effects)) {  // until the exchange is absorbed and tokens run out
+  if (admit(offer, arrival, effects)) {  // until the exchange is absorbed and tokens run out
     heard_.push_back(arrival);
     if (arrival.tag == here_) std::erase(awaited_, arrival.id.sender);
   }

@@ -108,7 +108,7 @@ Offer Pull::judge(const Arrival& arrival) const {
 
 Offer Pull::on_arrival(const Arrival& arrival, Effects& effects) {
   const Offer offer = judge(arrival);
-  if (!is_kept(offer, arrival, effects)) return offer;
+  if (!admit(offer, arrival, effects)) return offer;
   const bool is_news = arrival.tag % 2 == announcing;
   (is_news ? news_ : answers_).push_back(arrival);
   if (is_news || answers_.size() == enough_) effects.close_window(arrival.arrived, self_);

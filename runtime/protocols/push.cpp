@@ -205,7 +205,7 @@ Offer Push::judge(const Arrival& arrival) {
 Offer Push::on_arrival(const Arrival& arrival, Effects& effects) {
   const bool opens = mailbox_.batch().empty();
   const Offer offer = judge(arrival);
-  if (!is_kept(offer, arrival, effects)) return offer;
+  if (!admit(offer, arrival, effects)) return offer;
   if (settings_.needs.absorb == AbsorbAt::compute)
     store(effects);
   else if (opens)

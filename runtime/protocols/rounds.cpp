@@ -120,7 +120,7 @@ void Rounds::combine_if_complete(Time now, Effects& effects) {
 Offer Rounds::on_arrival(const Arrival& arrival, Effects& effects) {
   --board_.under_way;
   const Offer offer = is_too_old(arrival) ? Offer::late : Offer::kept;  // until the exchange is absorbed and tokens run out
-  if (is_kept(offer, arrival, effects)) arrived_.push_back(arrival);
+  if (admit(offer, arrival, effects)) arrived_.push_back(arrival);
   combine_if_complete(arrival.arrived, effects);
   return offer;
 }

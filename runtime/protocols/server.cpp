@@ -145,7 +145,7 @@ Offer Server::judge(const Arrival& arrival) const {
 
 Offer Server::on_arrival(const Arrival& arrival, Effects& effects) {
   const Offer offer = judge(arrival);
-  if (!is_kept(offer, arrival, effects)) return offer;
+  if (!admit(offer, arrival, effects)) return offer;
   if (!is_centre()) give_up(arrived_, arrival.arrived, effects);  // an older model, at the same instant
   arrived_.push_back(arrival);
   if (is_centre()) {

@@ -178,7 +178,7 @@ Offer Token::on_arrival(const Arrival& arrival, Effects& effects) {
   // Who brings an old incarnation may forget it as well.
   if (has_deadline() && offer != Offer::late && offer != Offer::duplicate)
     effects.request(self_, arrival.id.sender, arrival.id.sequence);
-  if (!is_kept(offer, arrival, effects)) return offer;
+  if (!admit(offer, arrival, effects)) return offer;
   const std::uint32_t stream = stream_of(arrival);
   see(stream, incarnation_of(arrival), arrival.arrived);
   std::erase_if(held_, [&](const Held& held) { return held.stream == stream; });

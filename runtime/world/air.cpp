@@ -107,7 +107,8 @@ std::vector<double> Air::deviations(ClientId receiver, std::uint64_t number, con
                                     double numbers) const {
   const std::shared_ptr<const AirRound> slots = round(number);
   const std::vector<AirRound::Hearing>& hearings = slots->heard_by(receiver);
-  std::map<std::uint32_t, std::pair<std::size_t, std::vector<AirLeaf>>> sums;  // by star: its first message, all leaves
+  std::map<std::uint32_t, std::vector<AirLeaf>> sums;  // by star
+  std::map<std::uint32_t, std::size_t> first_of;
   std::vector<double> deviations(messages.size());
   for (std::size_t k = 0; k < messages.size(); ++k) {
     const Heard& message = messages[k];
@@ -115,14 +116,15 @@ std::vector<double> Air::deviations(ClientId receiver, std::uint64_t number, con
                                           [](const AirRound::Hearing& a, ClientId peer) { return a.peer < peer; });
     const AirLeaf leaf{message.weight, amplitude(receiver, message.sender, number), message.norm_squared};
     if (hearing->is_sum) {
-      sums.try_emplace(hearing->star, k, std::vector<AirLeaf>{}).first->second.second.push_back(leaf);
+      sums[hearing->star].push_back(leaf);
+      first_of.try_emplace(hearing->star, k);
     } else {
       const double scale = broadcast_scale(message.norm_squared, settings_.power_cap, numbers);
       deviations[k] = settings_.noise / (std::sqrt(scale) * leaf.amplitude);
     }
   }
-  for (const auto& [star, sum] : sums) {
-    const auto& [k, leaves] = sum;
+  for (const auto& [star, leaves] : sums) {
+    const std::size_t k = first_of.at(star);
     deviations[k] = settings_.noise / (std::sqrt(star_scale(leaves, settings_.power_cap, numbers)) * messages[k].weight);
   }
   return deviations;
