@@ -4,23 +4,11 @@
 #include <cassert>
 #include <numeric>
 
+#include "runtime/words.hpp"
+
 namespace rubato {
 
-namespace {
-
-std::string in_words(Scalar scalar) {
-  switch (scalar) {
-    case Scalar::float32:
-      return "float32";
-    case Scalar::float64:
-      return "float64";
-    case Scalar::uint32:
-      return "uint32";
-  }
-  return "unknown";
-}
-
-}  // namespace
+std::string Archive::in_words(const Shape& shape) { return std::to_string(shape.count) + " " + std::string(word_of(shape.scalar)); }
 
 Archive::Shape Archive::shape_of(const Tensor& tensor) { return tensor ? Shape{false, tensor.scalar(), tensor.count()} : Shape{}; }
 
@@ -79,8 +67,8 @@ void Archive::payload(Payload& whole) {
 void Archive::tensor_of(Tensor& tensor, const Shape& expected, bool may_be_empty) {
   const Shape found = shape(tensor);
   if (found != expected && !(found.is_empty && may_be_empty))
-    throw BadArchive((found.is_empty ? "no tensor" : "a tensor of " + std::to_string(found.count) + " " + in_words(found.scalar)) +
-                     " where there must be one of " + std::to_string(expected.count) + " " + in_words(expected.scalar));
+    throw BadArchive((found.is_empty ? "no tensor" : "a tensor of " + in_words(found)) + " where there must be one of " +
+                     in_words(expected));
   numbers(tensor, found);
 }
 

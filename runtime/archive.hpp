@@ -188,6 +188,7 @@ class Archive {
     std::size_t count = 0;
     bool operator==(const Shape&) const = default;
   };
+  static std::string in_words(const Shape& shape);
   static Shape shape_of(const Tensor& tensor);
   Shape shape(const Tensor& tensor);
   void numbers(Tensor& tensor, const Shape& shape);

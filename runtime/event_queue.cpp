@@ -1,5 +1,6 @@
 #include "runtime/event_queue.hpp"
 
+#include <functional>
 #include <tuple>
 
 namespace rubato {
@@ -13,6 +14,15 @@ constexpr std::uint64_t detail_mask = (1u << client_shift) - 1;
 std::uint64_t rank_of(Priority priority, std::uint32_t client, std::uint32_t detail) {
   return static_cast<std::uint64_t>(priority) << priority_shift | static_cast<std::uint64_t>(client) << client_shift |
          (detail & detail_mask);
+}
+
+// Into a heap of four children a node.
+template <class Entry, class Before>
+void insert(std::vector<Entry>& heap, const Entry& entry, Before before) {
+  std::size_t hole = heap.size();
+  heap.push_back(entry);
+  for (; hole > 0 && before(entry, heap[(hole - 1) / 4]); hole = (hole - 1) / 4) heap[hole] = heap[(hole - 1) / 4];
+  heap[hole] = entry;
 }
 
 }  // namespace
@@ -54,15 +64,7 @@ EventQueue::Kind EventQueue::first() {
 }
 
 void EventQueue::push(const Wake& wake) {
-  if (wake.at == never) return;
-  const Packed packed = pack(wake);
-  std::size_t hole = wakes_.size();
-  wakes_.push_back(packed);
-  while (hole > 0 && packed < wakes_[(hole - 1) / 4]) {
-    wakes_[hole] = wakes_[(hole - 1) / 4];
-    hole = (hole - 1) / 4;
-  }
-  wakes_[hole] = packed;
+  if (wake.at != never) insert(wakes_, pack(wake), std::less<Packed>());
 }
 
 void EventQueue::sink_wake(Packed packed, std::size_t size) {
@@ -137,13 +139,7 @@ void EventQueue::push(const Flight& flight) {
     pool_[index] = flight;
   }
   const HeapFlight entry{flight.arrived.time_since_epoch().count(), flight.receiver.value, index};
-  std::size_t hole = heap_.size();
-  heap_.push_back(entry);
-  while (hole > 0 && flight_before(entry, heap_[(hole - 1) / 4])) {
-    heap_[hole] = heap_[(hole - 1) / 4];
-    hole = (hole - 1) / 4;
-  }
-  heap_[hole] = entry;
+  insert(heap_, entry, [this](const HeapFlight& a, const HeapFlight& b) { return flight_before(a, b); });
 }
 
 void EventQueue::pop_flight() {

@@ -1,12 +1,10 @@
 // Events in their one order: (time, priority, client, source, sequence).
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <vector>
 
 #include "runtime/mailbox.hpp"
-#include "runtime/step.hpp"
 #include "runtime/time.hpp"
 
 namespace rubato {

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "runtime/ids.hpp"
 #include "runtime/message_head.hpp"
 #include "runtime/step.hpp"
 #include "runtime/time.hpp"

@@ -1,14 +1,26 @@
 // MessageHead: what a message says of itself, wherever it is: under way, at its receiver, between hosts.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
-#include "runtime/epoch.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/step.hpp"
 #include "runtime/time.hpp"
 
 namespace rubato {
+
+/// Which count of the mass that clients pass on a message belongs to. Ordered; whoever hears of a higher one resets its sums
+/// first, and messages of lower ones do not count any more.
+struct Epoch {
+  std::uint32_t number = 0;
+  std::uint32_t initiator = 0;  ///< 1 + the host, or the client of a script, that began it; 0: nobody, the first
+  constexpr auto operator<=>(const Epoch&) const = default;
+  constexpr std::uint64_t packed() const { return std::uint64_t{number} << 32 | initiator; }
+  static constexpr Epoch unpacked(std::uint64_t word) {
+    return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word)};
+  }
+};
 
 struct MessageHead {
   MessageId id{};

@@ -52,14 +52,11 @@ Recorder::Recorder(const std::filesystem::path& file, std::uint32_t clients, std
   write(&clients, sizeof clients);
 }
 
-Recorder::~Recorder() {
-  flush();
-  if (file_) std::fclose(file_);
-}
+Recorder::~Recorder() { flush(); }
 
 void Recorder::write(const void* data, std::size_t size) {
   if (!error_.empty()) return;
-  if (std::fwrite(data, 1, size, file_) != size) error_ = "cannot write " + name_ + ": " + std::strerror(errno);
+  if (std::fwrite(data, 1, size, file_.get()) != size) error_ = "cannot write " + name_ + ": " + std::strerror(errno);
   bytes_ += size;
 }
 
@@ -76,7 +73,7 @@ void Recorder::write_block() {
 
 void Recorder::flush() {
   if (!block_.empty()) write_block();
-  if (error_.empty() && std::fflush(file_) != 0) error_ = "cannot write " + name_ + ": " + std::strerror(errno);
+  if (error_.empty() && std::fflush(file_.get()) != 0) error_ = "cannot write " + name_ + ": " + std::strerror(errno);
 }
 
 void Recorder::number(std::uint64_t value) {
@@ -126,28 +123,26 @@ void Recorder::add(const Step& step) {
 RecordReader::RecordReader(const std::filesystem::path& file) : file_{std::fopen(file.c_str(), "rb")} {
   if (!file_) throw std::runtime_error("cannot read " + file.string() + ": " + std::strerror(errno));
   char start[sizeof magic] = {};
-  const bool is_record = std::fread(start, 1, sizeof start, file_) == sizeof start &&
-                         std::memcmp(start, magic, sizeof magic) == 0 && std::fread(&clients_, sizeof clients_, 1, file_) == 1;
+  const bool is_record = std::fread(start, 1, sizeof start, file_.get()) == sizeof start &&
+                         std::memcmp(start, magic, sizeof magic) == 0 &&
+                         std::fread(&clients_, sizeof clients_, 1, file_.get()) == 1;
   intact_bytes_ = sizeof start + sizeof clients_;
   if (is_record) return;
-  std::fclose(file_);
   const bool is_older = std::memcmp(start, magic, sizeof magic - 1) == 0 && start[7] >= '0' && start[7] < magic[7];
   throw std::runtime_error(file.string() +
                            (is_older ? " was written by an earlier version of Rubato" : " is not a record of a run"));
 }
 
-RecordReader::~RecordReader() { std::fclose(file_); }
-
 bool RecordReader::read_block() {
   std::uint32_t size = 0;
   std::uint64_t sum = 0;
-  if (std::fread(&size, 1, 1, file_) != 1) return false;  // the end
-  const bool has_head =
-      std::fread(reinterpret_cast<char*>(&size) + 1, sizeof size - 1, 1, file_) == 1 && std::fread(&sum, sizeof sum, 1, file_) == 1;
+  if (std::fread(&size, 1, 1, file_.get()) != 1) return false;  // the end
+  const bool has_head = std::fread(reinterpret_cast<char*>(&size) + 1, sizeof size - 1, 1, file_.get()) == 1 &&
+                        std::fread(&sum, sizeof sum, 1, file_.get()) == 1;
   is_incomplete_ = !has_head || size == 0 || size > largest_block;
   if (is_incomplete_) return false;
   block_.resize(size);
-  is_incomplete_ = std::fread(block_.data(), 1, size, file_) != size || checksum(std::as_bytes(std::span{block_})) != sum;
+  is_incomplete_ = std::fread(block_.data(), 1, size, file_.get()) != size || checksum(std::as_bytes(std::span{block_})) != sum;
   position_ = 0;
   last_at_ = 0;
   last_weight_ = 1;

@@ -12,6 +12,11 @@
 
 namespace rubato {
 
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using RecordFile = std::unique_ptr<std::FILE, CloseFile>;
+
 /// Writes steps to a file. Errors of the disk are kept and asked for, not thrown: they happen in the middle of a run.
 class Recorder {
  public:
@@ -20,8 +25,6 @@ class Recorder {
   /// Goes on with a record whose first `intact` bytes are whole blocks; what follows them is cut off.
   static std::unique_ptr<Recorder> go_on(const std::filesystem::path& file, std::uint64_t intact, std::uint64_t most_bytes);
   ~Recorder();
-  Recorder(const Recorder&) = delete;
-  Recorder& operator=(const Recorder&) = delete;
 
   void add(const Step& step);
   /// Hands everything to the kernel.
@@ -39,7 +42,7 @@ class Recorder {
   void write_block();
   void write(const void* data, std::size_t size);
 
-  std::FILE* file_;
+  RecordFile file_;
   std::string name_;
   std::vector<unsigned char> block_;
   std::uint64_t bytes_ = 0;
@@ -55,9 +58,6 @@ class RecordReader {
  public:
   /// Throws std::runtime_error if the file cannot be read or is no record.
   explicit RecordReader(const std::filesystem::path& file);
-  ~RecordReader();
-  RecordReader(const RecordReader&) = delete;
-  RecordReader& operator=(const RecordReader&) = delete;
 
   std::uint32_t clients() const { return clients_; }
   /// The next step, valid until the next call; null at the end.
@@ -72,7 +72,7 @@ class RecordReader {
   std::uint64_t number();
   bool decode();
 
-  std::FILE* file_;
+  RecordFile file_;
   std::uint32_t clients_ = 0;
   std::vector<unsigned char> block_;
   std::size_t position_ = 0;

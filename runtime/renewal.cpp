@@ -39,28 +39,23 @@ std::uint64_t Timer::bits(std::uint64_t seed, ClientId client, Purpose purpose, 
 }
 
 Duration Timer::interval(const TimerLaw& law, std::uint64_t seed, ClientId client, Purpose purpose, std::uint32_t detail) {
-  const auto exponential_with = [&](double rate) { return exponential(bits(seed, client, purpose, detail)) / rate; };
-  double seconds = 0;
+  const auto bits = [&] { return this->bits(seed, client, purpose, detail); };
+  const auto from = [](double seconds) { return std::max(from_seconds(seconds), Duration{1}); };
   switch (law.kind) {
     case TimerLaw::Kind::poisson:
-      seconds = exponential_with(law.first);
-      break;
+      return from(exponential(bits()) / law.first);
     case TimerLaw::Kind::shifted_exponential:
-      seconds = law.first + exponential_with(law.second);
-      break;
+      return from(law.first + exponential(bits()) / law.second);
     case TimerLaw::Kind::fixed:
-      seconds = law.first;
-      break;
+      return from(law.first);
     case TimerLaw::Kind::lognormal:
-      seconds =
-          law.first * elementary::exp(law.second * normal(bits(seed, client, purpose, detail)) - 0.5 * law.second * law.second);
-      break;
+      return from(law.first * elementary::exp(law.second * normal(bits()) - 0.5 * law.second * law.second));
     case TimerLaw::Kind::gamma: {
       Stream stream(seed, client, purpose, detail);
       stream.seek(count_);
-      seconds = stream.gamma(law.first) / law.second;
+      const double seconds = stream.gamma(law.first) / law.second;
       count_ = stream.position() + stream.position() % 2;
-      break;
+      return from(seconds);
     }
     case TimerLaw::Kind::table: {
       const auto& ticks = *law.ticks;
@@ -70,9 +65,9 @@ Duration Timer::interval(const TimerLaw& law, std::uint64_t seed, ClientId clien
     }
     case TimerLaw::Kind::off:
     case TimerLaw::Kind::coupled:
-      return Duration::max();
+      break;
   }
-  return std::max(from_seconds(seconds), Duration{1});
+  return Duration::max();
 }
 
 void Timer::skip_to(Time now, const TimerLaw& law) {

@@ -54,11 +54,7 @@ class Timer {
   /// fixed period: where its own time line says).
   void skip_to(Time now, const TimerLaw& law);
 
-  void archive(Archive& archive) {
-    std::int64_t last = last_.time_since_epoch().count();
-    archive(last), archive(count_), archive(spare_);
-    last_ = Time{Duration{last}};
-  }
+  void archive(Archive& archive) { archive(last_, count_, spare_); }
 
   /// The last tick handed out; the start of the experiment before the first.
   Time last() const { return last_; }

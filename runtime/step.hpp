@@ -7,6 +7,7 @@
 
 #include "runtime/ids.hpp"
 #include "runtime/time.hpp"
+#include "runtime/words.hpp"
 
 namespace rubato {
 
@@ -27,7 +28,10 @@ enum class StepKind : std::uint8_t {
 };
 
 /// The word for it in records and traces: "begin", "compute", ...
-std::string_view name_of(StepKind kind);
+constexpr std::string_view name_of(StepKind kind) {
+  return word_at("begin|compute|publish|merge|adopt|reclaim|discard|reset|measure|save|load|decide",
+                 static_cast<std::size_t>(kind));
+}
 
 /// What a published message is.
 enum class MessageKind : std::uint8_t {

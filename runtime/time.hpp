@@ -2,7 +2,7 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
+#include <cmath>
 
 namespace rubato {
 
@@ -25,7 +25,11 @@ using Time = ExperimentClock::time_point;
 inline constexpr Time never = Time::max();
 
 /// Rounds to the nearest nanosecond. Saturates: what does not fit becomes the largest representable duration.
-Duration from_seconds(double seconds);
+inline Duration from_seconds(double seconds) {
+  const double nanoseconds = seconds * 1e9;
+  if (!(nanoseconds < 9.2e18)) return Duration::max();
+  return nanoseconds < -9.2e18 ? Duration::min() : Duration{std::llround(nanoseconds)};
+}
 
 /// Rounded to the nearest double.
 constexpr double to_seconds(Duration duration) { return static_cast<double>(duration.count()) / 1e9; }

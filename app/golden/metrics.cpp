@@ -5,7 +5,7 @@
 #include "app/golden/cases.hpp"
 #include "app/golden/script.hpp"
 #include "runtime/payload.hpp"
-#include "runtime/protocols/round_delay.hpp"
+#include "runtime/protocols/rounds.hpp"
 
 namespace rubato::golden {
 

@@ -6,14 +6,12 @@
 #include <set>
 
 #include "app/golden/cases.hpp"
-#include "runtime/protocols/job.hpp"
+#include "runtime/protocols/round_client.hpp"
 #include "runtime/time.hpp"
-#include "runtime/world/aircomp.hpp"
+#include "runtime/world/air.hpp"
 #include "runtime/world/mixing.hpp"
 #include "runtime/world/points.hpp"
 #include "runtime/world/radio.hpp"
-#include "runtime/world/rayleigh.hpp"
-#include "runtime/world/slot_schedule.hpp"
 
 namespace rubato::golden {
 

@@ -25,12 +25,9 @@ Conductor::Conductor(const ConductorSettings& settings, std::vector<std::unique_
     protocols_[i]->start(effects_);
     take_over();
   }
-  if (settings_.cap_period > Duration::zero())
-    queue_.push(Wake{later(Time{}, settings_.cap_period), Priority::period, ClientId{0}, 1});
-  if (settings_.unification.period > Duration::zero())
-    queue_.push(Wake{later(Time{}, settings_.unification.period), Priority::unify, ClientId{0}, 1});
-  if (settings_.sample_every > Duration::zero())
-    queue_.push(Wake{later(Time{}, settings_.sample_every), Priority::evaluate, ClientId{0}, 1});
+  repeat({{}, Priority::period}, settings_.cap_period);
+  repeat({{}, Priority::unify}, settings_.unification.period);
+  repeat({{}, Priority::evaluate}, settings_.sample_every);
 }
 
 bool Conductor::walk(std::uint64_t steps) {
@@ -47,9 +44,10 @@ bool Conductor::walk(std::uint64_t steps) {
     } else {
       const EventQueue::Kind kind = queue_.first();
       next_event_ = std::min(kind == EventQueue::Kind::none ? never : queue_.first_time(), next_churn_);
-      if (next_event_ == never || next_event_ > settings_.until)
-        finish();
-      else if (next_event_ > pause_after_)
+      if (next_event_ == never || next_event_ > settings_.until) {
+        now_ = settings_.until;
+        stop();
+      } else if (next_event_ > pause_after_)
         is_paused_ = true;
       else if (next_event_ == next_churn_)
         churn();
@@ -63,16 +61,13 @@ bool Conductor::walk(std::uint64_t steps) {
 
 void Conductor::handle(EventQueue::Kind kind) {
   now_ = queue_.first_time();
-  switch (kind) {
-    case EventQueue::Kind::wake:
-      return handle_wake();
-    case EventQueue::Kind::flight:
-      return handle_flight();
-    case EventQueue::Kind::closing:
-      return handle_closing();
-    case EventQueue::Kind::none:
-      break;
-  }
+  if (kind == EventQueue::Kind::wake) return handle_wake();
+  if (kind == EventQueue::Kind::flight) return handle_flight();
+  handle_closing();
+}
+
+void Conductor::repeat(const Wake& wake, Duration period) {
+  if (period > Duration::zero()) queue_.push(Wake{later(wake.at, period), wake.priority, wake.client, wake.detail + 1});
 }
 
 void Conductor::handle_wake() {
@@ -80,17 +75,14 @@ void Conductor::handle_wake() {
   if (wake.priority == Priority::compute || wake.priority == Priority::transmit) return tick(wake);
   queue_.pop_wake();
   if (wake.priority == Priority::arrival) return handle_transfers();
-  const auto again = [&](Duration period) {
-    if (period > Duration::zero()) queue_.push(Wake{later(wake.at, period), wake.priority, wake.client, wake.detail + 1});
-  };
   switch (wake.priority) {
     case Priority::period:
-      again(settings_.cap_period);
-      refill();
+      repeat(wake, settings_.cap_period);
+      for (auto& protocol : protocols_) protocol->on_refill();
       if (observer_) observer_->on_period(now_, wake.detail);
       break;
     case Priority::unify:
-      again(settings_.unification.period);
+      repeat(wake, settings_.unification.period);
       unify(wake.detail);
       break;
     case Priority::deadline:
@@ -98,7 +90,7 @@ void Conductor::handle_wake() {
       take_over();
       break;
     case Priority::evaluate:
-      if (wake.client == ClientId{0}) again(settings_.sample_every);
+      if (wake.client == ClientId{0}) repeat(wake, settings_.sample_every);
       sample();
       break;
     default:
@@ -132,7 +124,8 @@ void Conductor::take_over(std::size_t first_wake) {
   for (std::size_t i = first_wake; i < effects_.wakes().size(); ++i) queue_.push(effects_.wakes()[i]);
   for (const Wake& closing : effects_.closings()) queue_.push_closing(closing);
   issue_drafts();
-  if (!effects_.requests().empty()) send_requests();
+  for (const auto& [from, to, tag, is_modelled] : effects_.requests())
+    send_control(MessageKind::request, from, to, requests_[from.value]++, tag, 0);
   const std::optional<std::uint64_t> round = effects_.finished_round();
   effects_.clear();
   if (round) round_ = *round;
@@ -142,16 +135,14 @@ void Conductor::take_over(std::size_t first_wake) {
   sample_phase_ = after_round;
 }
 
-void Conductor::send_requests() {
-  for (const Effects::Request& request : effects_.requests()) {
-    const Fate fate =
-        fate_of({request.from, request.to, outside_graph, MessageKind::request, requests_[request.from.value]++, 0, now_, round_});
-    protocols_[request.from.value]->counts().airtime += fate.airtime;
-    if (fate.lost) continue;
-    Flight flight{{{{request.from}, request.tag, {}, now_, MessageKind::request}}, request.to};
-    flight.arrived = later(now_, fate.delay);
-    queue_.push(flight);
-  }
+void Conductor::send_control(MessageKind kind, ClientId from, ClientId to, std::uint64_t turn, std::uint32_t tag,
+                             Sequence sequence) {
+  const Fate fate = fate_of({from, to, outside_graph, kind, turn, 0, now_, round_});
+  protocols_[from.value]->counts().airtime += fate.airtime;
+  if (fate.lost) return;
+  Flight flight{{{{from, 0, sequence}, tag, {}, now_, kind}}, to};
+  flight.arrived = later(now_, fate.delay);
+  queue_.push(flight);
 }
 
 void Conductor::answer(bool yes) {
@@ -294,7 +285,10 @@ void Conductor::handle_flight() {
   if (attendance_ && !reaches(flight)) return;
   if (flight.kind == MessageKind::acknowledgement)  // a control message: no event of the experiment
     return protocols_[flight.receiver.value]->on_acknowledged(flight.id.sequence);
-  if (flight.kind == MessageKind::request) return handle_request(flight);
+  if (flight.kind == MessageKind::request) {
+    protocols_[flight.receiver.value]->on_request(now_, flight.id.sender, flight.tag, effects_);
+    return take_over();
+  }
   count_event();
   if (flight.kind == MessageKind::model) return handle_model(flight);
   --under_way_;
@@ -304,26 +298,12 @@ void Conductor::handle_flight() {
     LinkCounts& counts = link_counts_[flight.link];
     ++(offer == Offer::kept ? counts.kept : counts.refused);
   }
-  if (settings_.acknowledges && offer == Offer::kept) acknowledge(flight);
+  if (settings_.acknowledges && offer == Offer::kept) {
+    const Sequence sequence = flight.id.sequence;
+    send_control(MessageKind::acknowledgement, flight.receiver, flight.id.sender, sequence, 0, sequence);
+  }
   if (observer_) observer_->on_arrival(flight, flight.receiver, offer, protocol.mailbox().tokens());
   take_over();
-}
-
-void Conductor::handle_request(const Flight& flight) {
-  protocols_[flight.receiver.value]->on_request(now_, flight.id.sender, flight.tag, effects_);
-  take_over();
-}
-
-void Conductor::acknowledge(const Flight& kept) {
-  const Fate fate =
-      fate_of({kept.receiver, kept.id.sender, outside_graph, MessageKind::acknowledgement, kept.id.sequence, 0, now_, round_});
-  protocols_[kept.receiver.value]->counts().airtime += fate.airtime;
-  if (fate.lost) return;
-  Flight flight = kept;
-  flight.arrived = later(now_, fate.delay);
-  std::swap(flight.receiver, flight.id.sender);
-  flight.kind = MessageKind::acknowledgement;
-  queue_.push(flight);
 }
 
 void Conductor::handle_model(const Flight& flight) {
@@ -364,10 +344,6 @@ void Conductor::refuse(ClientId sender, ClientId receiver) {
   ++counts.refused;
 }
 
-void Conductor::refill() {
-  for (auto& protocol : protocols_) protocol->on_refill();
-}
-
 ClientId Conductor::hub_of(std::uint64_t unification) const {
   if (settings_.unification.policy == HubPolicy::best_channel)
     if (const auto best = settings_.channel->best_sender(*settings_.graph, now_)) return *best;
@@ -400,13 +376,7 @@ void Conductor::unify_at_once(ClientId hub, std::uint64_t index) {
   model_messages_ += adopting_.size();
   const SlotIndex slot = sink_.open_slot(static_cast<std::uint32_t>(adopting_.size()));
   for (StepEntry& receiver : adopting_) receiver.slot = slot;
-  issue({.kind = StepKind::publish,
-         .message = MessageKind::model,
-         .client = hub,
-         .incarnation = life(hub),
-         .index = index,
-         .at = now_,
-         .entries = adopting_});
+  issue(StepKind::publish, hub, index, adopting_);
   adopting_hub_ = hub;
 }
 
@@ -417,13 +387,7 @@ void Conductor::adopt_next() {
                         .slot = receiver.slot,
                         .incarnation = receiver.incarnation,
                         .place = static_cast<std::uint32_t>(next_adoption_)};
-  issue({.kind = StepKind::adopt,
-         .message = MessageKind::model,
-         .client = receiver.peer,
-         .incarnation = life(receiver.peer),
-         .index = receiver.sequence,
-         .at = now_,
-         .entries = {&entry, 1}});
+  issue(StepKind::adopt, receiver.peer, receiver.sequence, {&entry, 1});
   if (++next_adoption_ < adopting_.size()) return;
   if (observer_) observer_->on_unify(now_, receiver.sequence, adopting_hub_);
   if (!settings_.samples_unifications || is_ending_ || (attendance_ && attendance_->is_cut())) return;
@@ -473,15 +437,20 @@ void Conductor::measure_next() {
                  .entries = {}});
 }
 
-void Conductor::finish() {
-  now_ = settings_.until;
-  stop();
-}
-
 void Conductor::stop() {
   if (is_ending_) return;
   is_ending_ = true;
   if (next_measured_ == last_measured_ && settings_.samples_last_state) sample();
+}
+
+void Conductor::issue(StepKind kind, ClientId client, std::uint64_t index, std::span<const StepEntry> model) {
+  issue({.kind = kind,
+         .message = model.empty() ? MessageKind::update : MessageKind::model,
+         .client = client,
+         .incarnation = life(client),
+         .index = index,
+         .at = now_,
+         .entries = model});
 }
 
 void Conductor::issue(const Step& step) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -113,15 +112,14 @@ class Conductor final : public StepSource {
  private:
   void handle(EventQueue::Kind kind);
   void handle_wake();
+  /// What happens every so often, after this time; 0: never.
+  void repeat(const Wake& wake, Duration period);
   void handle_flight();
-  void acknowledge(const Flight& kept);
   void handle_model(const Flight& flight);
   void handle_closing();
-  void handle_request(const Flight& flight);
-  void send_requests();
+  void send_control(MessageKind kind, ClientId from, ClientId to, std::uint64_t turn, std::uint32_t tag, Sequence sequence);
   void refuse(ClientId sender, ClientId receiver);
   void tick(const Wake& wake);
-  void refill();
   ClientId hub_of(std::uint64_t unification) const;
   void unify(std::uint64_t index);
   void unify_at_once(ClientId hub, std::uint64_t index);
@@ -130,7 +128,6 @@ class Conductor final : public StepSource {
   void sample(bool after_unification = false);
   void choose_measured(std::uint32_t most);
   void measure_next();
-  void finish();
 
   void take_over(std::size_t first_wake = 0);
   void issue_drafts();
@@ -141,6 +138,8 @@ class Conductor final : public StepSource {
   void wake_at_next_transfer();
   void handle_transfers();
   void issue(const Step& step);
+  /// A step of the client's present life, now.
+  void issue(StepKind kind, ClientId client, std::uint64_t index, std::span<const StepEntry> model = {});
   void count_event();
 
   // With churn: conductor_churn.cpp.

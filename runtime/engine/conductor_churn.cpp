@@ -11,7 +11,7 @@ void Conductor::open_doors() {
   next_churn_ = attendance_->next();
   for (std::uint32_t i = 0; i < protocols_.size(); ++i) {
     if (!attendance_->is_here({i})) tell_neighbours({i});
-    if (settings_.churn->needs_first_state({i})) issue({.kind = StepKind::save, .client = ClientId{i}, .at = now_, .entries = {}});
+    if (settings_.churn->needs_first_state({i})) issue(StepKind::save, {i}, 0);
   }
 }
 
@@ -23,12 +23,7 @@ void Conductor::churn() {
   now_ = event.at;
   switch (event.kind) {
     case Kind::save:
-      issue({.kind = StepKind::save,
-             .client = event.client,
-             .incarnation = life(event.client),
-             .index = event.number,
-             .at = now_,
-             .entries = {}});
+      issue(StepKind::save, event.client, event.number);
       break;
     case Kind::leave:
     case Kind::crash:
@@ -74,12 +69,7 @@ void Conductor::begin_with(const ChurnEvent& event) {
   if (life(event.client) > 0) {
     for (const ClientId receiver : settings_.graph->receivers_of(event.client))
       protocols_[receiver.value]->on_new_life(event.client);
-    issue({.kind = StepKind::load,
-           .client = event.client,
-           .incarnation = life(event.client),
-           .index = event.number,
-           .at = now_,
-           .entries = {}});
+    issue(StepKind::load, event.client, event.number);
   }
   if (settings_.may_adopt) fetch_model(event);
 }
@@ -95,22 +85,10 @@ void Conductor::fetch_model(const ChurnEvent& event) {
                   .slot = sink_.open_slot(1),
                   .incarnation = static_cast<std::uint16_t>(life(giver)),
                   .place = outside_graph};
-  issue({.kind = StepKind::publish,
-         .message = MessageKind::model,
-         .client = giver,
-         .incarnation = life(giver),
-         .index = entry.sequence,
-         .at = now_,
-         .entries = {&entry, 1}});
+  issue(StepKind::publish, giver, entry.sequence, {&entry, 1});
   entry.peer = giver;
   entry.place = 0;
-  issue({.kind = StepKind::adopt,
-         .message = MessageKind::model,
-         .client = joiner,
-         .incarnation = life(joiner),
-         .index = entry.sequence,
-         .at = now_,
-         .entries = {&entry, 1}});
+  issue(StepKind::adopt, joiner, entry.sequence, {&entry, 1});
 }
 
 // Everybody knows who is there, whatever keeps their messages apart.
@@ -135,8 +113,7 @@ void Conductor::enter_epoch(ClientId client, Epoch epoch) {
   attendance_->enter(client, epoch);
   protocols_[client.value]->on_unify(now_, true, effects_);  // whatever waits in the mailbox is of an older epoch
   take_over();
-  issue(
-      {.kind = StepKind::reset, .client = client, .incarnation = life(client), .index = epoch.packed(), .at = now_, .entries = {}});
+  issue(StepKind::reset, client, epoch.packed());
 }
 
 // False: the message has come to nothing.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/engine/step_source.hpp"
@@ -37,15 +38,10 @@ class Scripted final : public StepSource {
   const std::string& fault() const { return fault_; }
 
  private:
-  struct Message {
-    std::uint64_t sender_and_kind;
-    std::uint64_t life_and_sequence;
-    bool operator==(const Message&) const = default;
-  };
+  using Message = std::pair<std::uint64_t, std::uint64_t>;  // sender and kind, life and sequence
   struct HashMessage {
     std::size_t operator()(const Message& message) const {
-      return static_cast<std::size_t>((message.sender_and_kind * 0x9E37'79B9'7F4A'7C15 ^ message.life_and_sequence) *
-                                      0xD6E8'FEB8'6659'FD93);
+      return static_cast<std::size_t>((message.first * 0x9E37'79B9'7F4A'7C15 ^ message.second) * 0xD6E8'FEB8'6659'FD93);
     }
   };
   struct UnderWay {

@@ -1,25 +1,19 @@
 #include "runtime/protocols/gather_by_message.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace rubato {
 
-namespace {
-
 constexpr std::uint8_t to_leader = GatherSettings::to_leader, to_all = GatherSettings::to_all;
 constexpr std::uint32_t furthest_turn = 1u << 29;  // nobody can be lured to the end of the numbers
-constexpr int leader_waits = 1,
-              others_wait = 3;  // deadlines: for models; for the leader, who may have begun later, and its answer
+constexpr int leader_waits = 1;                    // deadlines, for models
+constexpr int others_wait = 3;                     // for the leader, who may have begun later, and its answer
 
-}  // namespace
-
-GatherByMessage::GatherByMessage(const GatherSettings& settings, ClientId self)
-    : settings_{settings}, self_{self}, mailbox_{settings.push->limits, 0} {}
+GatherByMessage::GatherByMessage(const GatherSettings& rules, ClientId self) : ClientProtocol(*rules.push, self), rules_{rules} {}
 
 void GatherByMessage::on_leave(Time now, Effects& effects) {
-  for (const Arrival& arrival : arrived_) discard(arrival, self_, now, effects);
-  counts_.superseded += arrived_.size();
-  arrived_.clear();
+  give_up(arrived_, now, effects);
   stage_ = RunControl::away;
 }
 
@@ -27,7 +21,7 @@ void GatherByMessage::on_presence(ClientId neighbour, bool is_here, Time now, Ef
   absent_.set(neighbour, is_here);
   if (is_here || stage_ != RunControl::waiting) return;
   // Who has gone is not waited for.
-  if (settings_.leader_of(turn_) == neighbour) return enter_next(now, later(now, slowest_job()), effects);
+  if (rules_.leader_of(turn_) == neighbour) return enter_next(now, later(now, slowest_job()), effects);
   if (leads() && has_all()) close(now, effects);
 }
 
@@ -38,7 +32,7 @@ void GatherByMessage::archive(Archive& archive) {
 
 void GatherByMessage::enter(std::uint32_t turn, Time now, Time others_work_until, Effects& effects) {
   turn_ = turn;
-  for (std::uint32_t i = 0; i < clients() && !leads() && !is_here(settings_.leader_of(turn_)); ++i) ++turn_;
+  for (std::uint32_t i = 0; i < clients() && !leads() && !is_here(rules_.leader_of(turn_)); ++i) ++turn_;
   stage_ = RunControl::waiting;
   others_work_until_ = std::max(now, others_work_until);
   forget_older(now, effects);
@@ -59,16 +53,15 @@ void GatherByMessage::on_transmit(Time now, std::uint32_t turn, Effects& effects
     if (has_all()) close(now, effects);
     return;
   }
-  const ClientId leader = settings_.leader_of(turn_);
-  publish(to_leader, {&leader, 1}, now, effects);
+  const ClientId leader = rules_.leader_of(turn_);
+  publish(to_leader, {&leader, 1}, 2 * turn_ + to_leader, now, effects);
   await(to_all, others_wait, effects);
 }
 
 void GatherByMessage::await(std::uint8_t phase, int deadlines, Effects& effects) {
-  const Duration deadline = push().limits.deadline;
-  if (deadline == Duration::max()) return;
+  if (!has_deadline()) return;
   Time until = others_work_until_;
-  for (int i = 0; i < deadlines; ++i) until = later(until, deadline);
+  for (int i = 0; i < deadlines; ++i) until = later(until, settings_.limits.deadline);
   effects.wake({until, Priority::deadline, self_, 2 * turn_ + phase});
 }
 
@@ -92,10 +85,10 @@ void GatherByMessage::on_deadline(Time now, Sequence detail, Effects& effects) {
 
 Offer GatherByMessage::judge(const Arrival& arrival) const {
   const std::uint32_t turn = arrival.tag / 2;
-  const ClientId leader = settings_.leader_of(turn);
+  const ClientId leader = rules_.leader_of(turn);
   const bool is_answer = arrival.tag % 2 == to_all;
   if (leader != (is_answer ? arrival.id.sender : self_) || turn < turn_ || turn > furthest_turn) return Offer::late;
-  if (arrival.arrived - arrival.sent > push().limits.deadline) return Offer::late;
+  if (is_too_old(arrival)) return Offer::late;
   const bool is_over = stage_ == RunControl::closing || stage_ == RunControl::working;
   if (turn == turn_ && is_over) return is_answer ? Offer::duplicate : Offer::late;
   for (const Arrival& other : arrived_) {
@@ -108,13 +101,12 @@ Offer GatherByMessage::judge(const Arrival& arrival) const {
 
 Offer GatherByMessage::on_arrival(const Arrival& arrival, Effects& effects) {
   const Offer offer = judge(arrival);
-  if (offer != Offer::kept) {
-    ++(offer == Offer::late ? counts_.late : counts_.duplicates);
-    discard(arrival, self_, arrival.arrived, effects);
-    return offer;
-  }
-  ++counts_.kept;
-  forget_superseded(arrival, effects);
+  if (!admit(offer, arrival, effects)) return offer;
+  // Of the models that one client has sent for later turns only the newest waits.
+  const auto is_superseded = [&](const Arrival& one) {
+    return one.id.sender == arrival.id.sender && one.tag / 2 > turn_ && one.tag < arrival.tag;
+  };
+  give_up_if(arrived_, is_superseded, arrival.arrived, effects);
   arrived_.push_back(arrival);
   if (arrival.tag % 2 == to_all) {
     turn_ = arrival.tag / 2;
@@ -126,78 +118,46 @@ Offer GatherByMessage::on_arrival(const Arrival& arrival, Effects& effects) {
   return offer;
 }
 
-void GatherByMessage::forget(const std::function<bool(const Arrival&)>& is_of_no_use, Time now, Effects& effects) {
-  std::erase_if(arrived_, [&](const Arrival& arrival) {
-    if (!is_of_no_use(arrival)) return false;
-    discard(arrival, self_, now, effects);
-    ++counts_.superseded;
-    return true;
-  });
-}
-
 // What waits here of turns that are over.
 void GatherByMessage::forget_older(Time now, Effects& effects) {
-  forget([this](const Arrival& arrival) { return arrival.tag / 2 < turn_; }, now, effects);
-}
-
-// Of the models that one client has sent for later turns only the newest waits.
-void GatherByMessage::forget_superseded(const Arrival& by, Effects& effects) {
-  const auto is_of_no_use = [&](const Arrival& one) {
-    return one.id.sender == by.id.sender && one.tag / 2 > turn_ && one.tag < by.tag;
-  };
-  forget(is_of_no_use, by.arrived, effects);
+  give_up_if(
+      arrived_, [this](const Arrival& arrival) { return arrival.tag / 2 < turn_; }, now, effects);
 }
 
 void GatherByMessage::on_window_close(Time now, Effects& effects) {
   if (stage_ != RunControl::closing) return;  // two answers at one instant
-  merge(leads() ? to_leader : to_all, now, effects);
+  merge_turn(leads() ? to_leader : to_all, now, effects);
   if (leads()) publish_to_all(now, effects);
   stage_ = RunControl::working;
   began_ = now;
-  effects.wake({later(now, length_of_job(push(), self_, turn_)), Priority::compute, self_, turn_});
+  effects.wake({later(now, length_of_job(settings_, self_, turn_)), Priority::compute, self_, turn_});
 }
 
-void GatherByMessage::merge(std::uint8_t phase, Time now, Effects& effects) {
-  std::sort(arrived_.begin(), arrived_.end(), [](const Arrival& a, const Arrival& b) { return a.id < b.id; });
-  Step& step = effects.step(StepKind::merge, self_, now);
-  step.phase = phase;
-  step.index = turn_;
-  std::erase_if(arrived_, [&](const Arrival& arrival) {
-    if (arrival.tag != 2 * turn_ + phase) return false;
-    effects.entry(merge_entry(arrival, now, push().merge_weight(arrival.link, turn_)));
-    return true;
-  });
-}
-
-void GatherByMessage::publish(std::uint8_t phase, std::span<const ClientId> receivers, Time now, Effects& effects) {
-  Step& step = effects.step(StepKind::publish, self_, now);
-  step.index = sequence_;
-  step.phase = phase;
-  effects.turn(sequence_);
-  effects.tag(2 * turn_ + phase);
-  for (const ClientId receiver : receivers)
-    effects.entry({.peer = receiver, .sequence = sequence_, .place = *push().graph->find_link(self_, receiver)});
-  ++sequence_;
-  ++counts_.publications;
+void GatherByMessage::merge_turn(std::uint8_t phase, Time now, Effects& effects) {
+  const auto is_due = [&](const Arrival& arrival) { return arrival.tag == 2 * turn_ + phase; };
+  std::vector<Arrival> due;
+  std::ranges::copy_if(arrived_, std::back_inserter(due), is_due);
+  std::erase_if(arrived_, is_due);
+  merge(due, phase, turn_, now, effects).index = turn_;
 }
 
 void GatherByMessage::publish_to_all(Time now, Effects& effects) {
   others_.clear();
   for (std::uint32_t i = 0; i < clients(); ++i)
     if (ClientId{i} != self_ && is_here({i})) others_.push_back({i});
-  if (!others_.empty()) publish(to_all, others_, now, effects);
+  if (!others_.empty()) publish(to_all, others_, 2 * turn_ + to_all, now, effects);
 }
 
 Duration GatherByMessage::slowest_job() const {
   Duration slowest{};
   for (std::uint32_t i = 0; i < clients(); ++i)
-    if (is_here({i})) slowest = std::max(slowest, length_of_job(push(), {i}, turn_));
+    if (is_here({i})) slowest = std::max(slowest, length_of_job(settings_, {i}, turn_));
   return slowest;
 }
 
 void GatherByMessage::on_compute(Time now, std::uint32_t turn, Effects& effects) {
   if (stage_ != RunControl::working || turn != turn_) return;  // overtaken
-  effects.step(StepKind::compute, self_, now).index = counts_.computations++;
+  compute(now, effects);
   enter_next(now, later(began_, slowest_job()), effects);
 }
 

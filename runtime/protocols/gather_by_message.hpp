@@ -2,11 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <span>
 #include <vector>
 
-#include "runtime/protocols/absentees.hpp"
 #include "runtime/protocols/gather_first.hpp"
 
 namespace rubato {
@@ -21,16 +18,15 @@ namespace rubato {
 /// leader comes to it. Who hears no answer for two deadlines more than a leader waits takes that leader for failed, and
 /// hands in to the next one. Who is known not to be here is not waited for, and as a leader passed over. Messages of a
 /// turn that is over, or older than the deadline, are late. Without a deadline no message may be lost.
-class GatherByMessage final : public Protocol {
+class GatherByMessage final : public ClientProtocol {
  public:
-  /// The settings outlive it.
-  GatherByMessage(const GatherSettings& settings, ClientId self);
+  /// The rules outlive it.
+  GatherByMessage(const GatherSettings& rules, ClientId self);
 
   void start(Effects& effects) override { enter(0, {}, {}, effects); }
   void on_compute(Time now, std::uint32_t turn, Effects& effects) override;
   void on_transmit(Time now, std::uint32_t turn, Effects& effects) override;
   void on_deadline(Time now, Sequence detail, Effects& effects) override;
-  void on_departed(std::size_t, Time, Effects&) override {}
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_window_close(Time now, Effects& effects) override;
   bool awaits_computations() const override { return true; }
@@ -38,9 +34,6 @@ class GatherByMessage final : public Protocol {
   void on_leave(Time now, Effects& effects) override;
   void on_presence(ClientId neighbour, bool is_here, Time now, Effects& effects) override;
   void archive(Archive& archive) override;
-  void on_refill() override {}
-  void on_unify(Time, bool, Effects&) override {}
-  const Mailbox& mailbox() const override { return mailbox_; }
 
  private:
   // Of the client in its turn.
@@ -51,10 +44,8 @@ class GatherByMessage final : public Protocol {
     working,
   };
 
-  const ClientSettings& push() const { return *settings_.push; }
-  std::uint32_t clients() const { return static_cast<std::uint32_t>(push().graph->clients()); }
   bool is_here(ClientId client) const { return !absent_.has(client); }
-  bool leads() const { return settings_.leader_of(turn_) == self_; }
+  bool leads() const { return rules_.leader_of(turn_) == self_; }
 
   void enter(std::uint32_t turn, Time now, Time others_work_until, Effects& effects);
   void enter_next(Time now, Time others_work_until, Effects& effects);
@@ -62,17 +53,12 @@ class GatherByMessage final : public Protocol {
   bool has_all() const;
   void await(std::uint8_t phase, int deadlines, Effects& effects);
   void close(Time now, Effects& effects);
-  void publish(std::uint8_t phase, std::span<const ClientId> receivers, Time now, Effects& effects);
   void publish_to_all(Time now, Effects& effects);
-  void merge(std::uint8_t phase, Time now, Effects& effects);
-  void forget(const std::function<bool(const Arrival&)>& is_of_no_use, Time now, Effects& effects);
+  void merge_turn(std::uint8_t phase, Time now, Effects& effects);
   void forget_older(Time now, Effects& effects);
-  void forget_superseded(const Arrival& by, Effects& effects);
   Offer judge(const Arrival& arrival) const;
 
-  const GatherSettings& settings_;
-  ClientId self_;
-  Sequence sequence_ = 0;
+  const GatherSettings& rules_;
   std::uint32_t turn_ = 0;
   RunControl stage_ = RunControl::away;
   Time began_{};                  // when the work of this turn began
@@ -80,7 +66,6 @@ class GatherByMessage final : public Protocol {
   std::vector<Arrival> arrived_;  // of this turn, and models for later ones that this client leads
   std::vector<ClientId> others_;  // receivers of a publish step; kept for its memory
   Absentees absent_;
-  Mailbox mailbox_;
 };
 
 }  // namespace rubato

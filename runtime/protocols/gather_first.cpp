@@ -1,7 +1,5 @@
 #include "runtime/protocols/gather_first.hpp"
 
-#include <algorithm>
-
 #include "runtime/random.hpp"
 
 namespace rubato {
@@ -14,8 +12,7 @@ ClientId GatherSettings::leader_of(std::uint32_t turn) const {
   return {static_cast<std::uint32_t>(stream.below(clients))};
 }
 
-GatherFirst::GatherFirst(GatherBoard& board, ClientId self)
-    : board_{board}, self_{self}, mailbox_{board.settings.push->limits, 0} {}
+GatherFirst::GatherFirst(GatherBoard& board, ClientId self) : ClientProtocol(*board.settings.push, self), board_{board} {}
 
 void GatherFirst::start(Effects& effects) {
   if (++board_.started < clients()) return;  // the last to come rings the bell
@@ -33,7 +30,7 @@ void GatherFirst::enter_turn(Time now, Effects& effects) {
 }
 
 void GatherFirst::on_transmit(Time now, std::uint32_t, Effects& effects) {
-  if (!is_leader()) return publish(GatherSettings::to_leader, {&board_.leader, 1}, now, effects);
+  if (!is_leader()) return publish(GatherSettings::to_leader, {&board_.leader, 1}, tag_of(GatherSettings::to_leader), now, effects);
   if (board_.missing == 0) return effects.close_window(now, self_);
   await_until_deadline(GatherSettings::to_leader, now, effects);
 }
@@ -55,35 +52,22 @@ void GatherFirst::hand_out(Time now, Effects& effects) {
     board_.stage = GatherBoard::RunControl::working;
     return;
   }
-  publish(GatherSettings::to_all, others_, now, effects);
+  publish(GatherSettings::to_all, others_, tag_of(GatherSettings::to_all), now, effects);
   await_until_deadline(GatherSettings::to_all, now, effects);
 }
 
 void GatherFirst::await_until_deadline(std::uint8_t phase, Time now, Effects& effects) {
-  const Duration deadline = push().limits.deadline;
-  if (deadline != Duration::max()) effects.wake({later(now, deadline), Priority::deadline, self_, tag_of(phase)});
-}
-
-void GatherFirst::publish(std::uint8_t phase, std::span<const ClientId> receivers, Time now, Effects& effects) {
-  Step& step = effects.step(StepKind::publish, self_, now);
-  step.index = sequence_;
-  step.phase = phase;
-  effects.turn(sequence_);
-  effects.tag(tag_of(phase));
-  for (const ClientId receiver : receivers)
-    effects.entry({.peer = receiver, .sequence = sequence_, .place = *push().graph->find_link(self_, receiver)});
-  ++sequence_;
-  ++counts_.publications;
+  if (has_deadline()) effects.wake({later(now, settings_.limits.deadline), Priority::deadline, self_, tag_of(phase)});
 }
 
 void GatherFirst::begin_job(Time now, Effects& effects) {
   job_ = board_.turn;
-  effects.wake({later(now, length_of_job(push(), self_, board_.turn)), Priority::compute, self_, board_.turn});
+  effects.wake({later(now, length_of_job(settings_, self_, board_.turn)), Priority::compute, self_, board_.turn});
 }
 
 void GatherFirst::on_compute(Time now, std::uint32_t detail, Effects& effects) {
   if (job_ != detail) return;  // the turn is over
-  effects.step(StepKind::compute, self_, now).index = counts_.computations++;
+  compute(now, effects);
   job_.reset();
   --board_.computing;
   if (board_.computing == 0 && board_.stage == GatherBoard::RunControl::working) end_round(now, effects);
@@ -112,33 +96,14 @@ void GatherFirst::accept(const Arrival& arrival, std::uint8_t phase, Effects& ef
 Offer GatherFirst::on_arrival(const Arrival& arrival, Effects& effects) {
   const auto phase = static_cast<std::uint8_t>(arrival.tag % 2);
   const Offer offer = judge(arrival, phase);
-  if (offer == Offer::kept) {
-    ++counts_.kept;
-    accept(arrival, phase, effects);
-    return offer;
-  }
-  ++(offer == Offer::late ? counts_.late : counts_.duplicates);
-  discard(arrival, self_, arrival.arrived, effects);
+  if (admit(offer, arrival, effects)) accept(arrival, phase, effects);
   return offer;
 }
 
-void GatherFirst::merge(std::uint8_t phase, Time now, Effects& effects) {
-  std::sort(arrived_.begin(), arrived_.end(), [](const Arrival& a, const Arrival& b) { return a.id < b.id; });
-  Step& step = effects.step(StepKind::merge, self_, now);
-  step.phase = phase;
-  step.index = board_.round;
-  for (const Arrival& arrival : arrived_) effects.entry(merge_entry(arrival, now, push().merge_weight(arrival.link, board_.round)));
-  arrived_.clear();
-}
-
 void GatherFirst::on_window_close(Time now, Effects& effects) {
-  if (is_leader()) {
-    merge(GatherSettings::to_leader, now, effects);
-    hand_out(now, effects);
-  } else {
-    merge(GatherSettings::to_all, now, effects);
-    begin_job(now, effects);
-  }
+  const std::uint8_t phase = is_leader() ? GatherSettings::to_leader : GatherSettings::to_all;
+  merge(arrived_, phase, board_.round, now, effects).index = board_.round;
+  is_leader() ? hand_out(now, effects) : begin_job(now, effects);
 }
 
 void GatherFirst::on_deadline(Time now, Sequence detail, Effects& effects) {

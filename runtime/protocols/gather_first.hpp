@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "runtime/protocols/server.hpp"
@@ -45,7 +44,7 @@ struct GatherBoard {
 ///
 /// Merge steps carry the number of the round as their index. Messages of a stage that is over are late. Without a
 /// deadline the links must retransmit. There is no reception cap.
-class GatherFirst final : public Protocol {
+class GatherFirst final : public ClientProtocol {
  public:
   GatherFirst(GatherBoard& board, ClientId self);
 
@@ -54,23 +53,15 @@ class GatherFirst final : public Protocol {
   void on_transmit(Time now, std::uint32_t detail, Effects& effects) override;
   std::optional<std::uint64_t> sends_at(const Wake& wake) const override;
   void on_deadline(Time now, Sequence detail, Effects& effects) override;
-  void on_departed(std::size_t, Time, Effects&) override {}
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_window_close(Time now, Effects& effects) override;
-  void on_refill() override {}
-  void on_unify(Time, bool, Effects&) override {}
-  const Mailbox& mailbox() const override { return mailbox_; }
 
  private:
-  const ClientSettings& push() const { return *board_.settings.push; }
-  std::uint32_t clients() const { return static_cast<std::uint32_t>(push().graph->clients()); }
   bool is_leader() const { return self_ == board_.leader; }
   std::uint32_t tag_of(std::uint8_t phase) const { return 2 * board_.turn + phase; }
 
   void enter_turn(Time now, Effects& effects);
   void hand_out(Time now, Effects& effects);
-  void publish(std::uint8_t phase, std::span<const ClientId> receivers, Time now, Effects& effects);
-  void merge(std::uint8_t phase, Time now, Effects& effects);
   void begin_job(Time now, Effects& effects);
   void await_until_deadline(std::uint8_t phase, Time now, Effects& effects);
   void end_round(Time now, Effects& effects);
@@ -79,13 +70,10 @@ class GatherFirst final : public Protocol {
   void accept(const Arrival& arrival, std::uint8_t phase, Effects& effects);
 
   GatherBoard& board_;
-  ClientId self_;
-  Sequence sequence_ = 0;
   std::optional<std::uint32_t> job_;    // the turn that this client works for
   std::optional<std::uint32_t> heard_;  // the turn of the newest message of a leader
   std::vector<Arrival> arrived_;        // of this stage
   std::vector<ClientId> others_;        // receivers of a publish step; kept for its memory
-  Mailbox mailbox_;
 };
 
 }  // namespace rubato

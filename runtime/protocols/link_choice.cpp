@@ -21,6 +21,11 @@ bool takes_some(const Fanout& fanout) { return fanout.share < 1 || fanout.chosen
 
 }  // namespace
 
+std::size_t share_of(double share, std::size_t all) {
+  const auto wanted = static_cast<std::size_t>(std::ceil(share * static_cast<double>(all) - 1e-9));
+  return std::min(all, std::max<std::size_t>(wanted, 1));
+}
+
 struct LinkChoice::Memory {
   struct Picked {
     std::uint64_t turn = ~std::uint64_t{0};
@@ -41,8 +46,7 @@ LinkChoice::Memory& LinkChoice::memory(const Graph& graph) const {
 
 LinkChoice::LinkChoice(const Graph&, std::uint64_t seed, const Fanout& fanout, std::vector<std::uint32_t> every,
                        std::vector<double> chances)
-    : draws_{takes_some(fanout) || !chances.empty()},
-      seed_{seed},
+    : seed_{seed},
       fanout_{fanout},
       chances_{std::move(chances)},
       every_{std::move(every)},
@@ -60,8 +64,7 @@ const std::vector<ClientId>& LinkChoice::picked_by(const Graph& graph, ClientId 
     picked.neighbours.clear();
     return picked.neighbours;
   }
-  const auto wanted = static_cast<std::size_t>(std::ceil(fanout_.share * static_cast<double>(all.size()) - 1e-9));
-  const std::size_t count = std::min(all.size(), std::max<std::size_t>(wanted, 1));
+  const std::size_t count = share_of(fanout_.share, all.size());
   if (count < all.size()) {
     Stream stream(seed_, client, Purpose::neighbours, picking);
     stream.seek(turn * 2 * count);

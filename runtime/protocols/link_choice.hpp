@@ -13,6 +13,9 @@ namespace rubato {
 /// [client][turn] -> receivers, ascending.
 using ActiveLinks = std::vector<std::vector<std::vector<ClientId>>>;
 
+/// The number that this share of them is, rounded up: at least one, at most all.
+std::size_t share_of(double share, std::size_t all);
+
 /// A table, or some of the neighbours, or every link with a chance of its own; the last two together mean both. A pure
 /// function of (seed, client, turn); any thread may ask.
 class LinkChoice {
@@ -25,7 +28,7 @@ class LinkChoice {
   LinkChoice(const Graph& graph, std::uint64_t seed, const Fanout& fanout, std::vector<std::uint32_t> every,
              std::vector<double> chances);
 
-  bool is_all() const { return table_.empty() && !draws_; }
+  bool is_all() const { return table_.empty() && !picks_ && chances_.empty(); }
   /// The places among the sender's receivers, ascending; valid until this thread's next call.
   const std::vector<std::uint32_t>& choose(const Graph& graph, ClientId sender, std::uint64_t turn) const;
 
@@ -37,7 +40,6 @@ class LinkChoice {
   bool is_up(ClientId sender, ClientId receiver, LinkIndex link, std::uint64_t turn) const;
 
   ActiveLinks table_;
-  bool draws_ = false;
   std::uint64_t seed_ = 0;
   Fanout fanout_;
   std::vector<double> chances_;

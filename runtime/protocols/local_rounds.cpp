@@ -91,7 +91,7 @@ void LocalRounds::begin_to_compute(Time now, Effects& effects) {
   doing_ = Doing::computing;
   if (!rules_.jobs.is_in_force()) {
     if (pace_.left == 0) pace_.left = phase().repeat;  // else it was saved, or others were far ahead, before it was done
-    return effects.wake({later(now, pace_.next_length(settings(), self_)), Priority::compute, self_});
+    return effects.wake({later(now, pace_.next_length(settings_, self_)), Priority::compute, self_});
   }
   const std::optional<Duration> done = pace_.work(rules_, self_, round(), now, effects);
   is_working_ = done.has_value();
@@ -107,7 +107,7 @@ void LocalRounds::on_compute(Time now, std::uint32_t, Effects& effects) {
     is_working_ = false;
     if (now < due_) return;
   } else if (--pace_.left > 0) {
-    return effects.wake({later(now, pace_.next_length(settings(), self_)), Priority::compute, self_});
+    return effects.wake({later(now, pace_.next_length(settings_, self_)), Priority::compute, self_});
   }
   go_to(here_ + 1, effects);
   walk(now, effects);
@@ -135,7 +135,7 @@ void LocalRounds::begin_to_exchange(Time now, Effects& effects) {
   doing_ = Doing::waiting;
   const Exchange exchange = this->exchange();
   send(exchange, now, effects);
-  const Graph& graph = *settings().graph;
+  const Graph& graph = *settings_.graph;
   const auto senders = graph.senders_to(self_);
   awaited_.clear();
   for (std::size_t k = 0; k < senders.size(); ++k)
@@ -160,10 +160,10 @@ void LocalRounds::set_alarm(Time now, Effects& effects) {
 }
 
 void LocalRounds::send(const Exchange& exchange, Time now, Effects& effects) {
-  if (!settings().needs.sends || !rules_.sends_in(self_, exchange.round)) return;
-  const auto receivers = settings().graph->receivers_of(self_);
+  if (!settings_.needs.sends || !rules_.sends_in(self_, exchange.round)) return;
+  const auto receivers = settings_.graph->receivers_of(self_);
   if (!has_something_to_say()) {  // which its receivers cannot know
-    rules_.each_link_used(self_, exchange.turn, exchange.round, [&](std::uint32_t place) {
+    settings_.each_link_used(self_, exchange.turn, exchange.round, [&](std::uint32_t place) {
       if (!absent_.has(receivers[place])) effects.tell(self_, receivers[place], nothing_in(here_));
     });
     return;
@@ -181,10 +181,11 @@ void LocalRounds::send(const Exchange& exchange, Time now, Effects& effects) {
 }
 
 bool LocalRounds::will_send(ClientId neighbour, LinkIndex link, const Exchange& exchange) const {
-  if (!settings().needs.sends || !rules_.sends_in(neighbour, exchange.round)) return false;
+  if (!settings_.needs.sends || !rules_.sends_in(neighbour, exchange.round)) return false;
   bool is_used = false;
-  const LinkIndex first = settings().graph->first_link(neighbour);
-  rules_.each_link_used(neighbour, exchange.turn, exchange.round, [&](std::uint32_t place) { is_used |= first + place == link; });
+  const LinkIndex first = settings_.graph->first_link(neighbour);
+  settings_.each_link_used(neighbour, exchange.turn, exchange.round,
+                           [&](std::uint32_t place) { is_used |= first + place == link; });
   return is_used;
 }
 
@@ -240,8 +241,8 @@ bool LocalRounds::is_to_unify() const {
 }
 
 ClientId LocalRounds::hub() const {
-  const Graph& graph = *settings().graph;
-  ClientId hub = rules_.unification->hub(unified_, graph, settings().seed);
+  const Graph& graph = *settings_.graph;
+  ClientId hub = rules_.unification->hub(unified_, graph, settings_.seed);
   while (absent_.has(hub)) hub = ClientId{static_cast<std::uint32_t>((hub.value + 1) % graph.clients())};
   return hub;
 }
@@ -249,10 +250,8 @@ ClientId LocalRounds::hub() const {
 // It has come to this one, or is past it: models of earlier ones are of no use.
 void LocalRounds::pass_unification(std::uint64_t number, Time now, Effects& effects) {
   unified_ = number;
-  const auto is_old = [&](const Arrival& one) { return one.id.sequence < unified_; };
-  for (const Arrival& one : models_)
-    if (is_old(one)) discard(one, self_, now, effects);
-  std::erase_if(models_, is_old);
+  discard_if(
+      models_, [&](const Arrival& one) { return one.id.sequence < unified_; }, now, effects);
 }
 
 void LocalRounds::unify(Time now, Effects& effects) {
@@ -283,7 +282,7 @@ void LocalRounds::publish_model(Time now, Effects& effects) {
   effects.round(round());
   effects.keep_among(1);
   sent_model_ = {here_, static_cast<Sequence>(unified_), {}};
-  for (std::uint32_t i = 0; i < settings().graph->clients(); ++i) {
+  for (std::uint32_t i = 0; i < settings_.graph->clients(); ++i) {
     if (ClientId{i} == self_ || absent_.has({i})) continue;
     sent_model_.receivers.push_back({i});
     effects.entry({.peer = ClientId{i}, .sequence = sent_model_.sequence, .place = outside_graph});
@@ -306,9 +305,8 @@ bool LocalRounds::on_model(const Arrival& arrival, Effects& effects) {
 // ---- what comes in
 
 DuplicateFilter* LocalRounds::filter(ClientId sender) {
-  const auto senders = settings().graph->senders_to(self_);
-  const auto at = std::ranges::lower_bound(senders, sender);
-  return at != senders.end() && *at == sender ? &filters_[static_cast<std::size_t>(at - senders.begin())] : nullptr;
+  const std::size_t place = place_of(sender);
+  return place < filters_.size() && settings_.graph->senders_to(self_)[place] == sender ? &filters_[place] : nullptr;
 }
 
 // The exchange that it is in, or comes to next, counted from the first.
@@ -316,7 +314,7 @@ std::uint64_t LocalRounds::own_exchange() const { return phases_.exchanges_befor
 
 // More exchanges ahead than a neighbour can be, or than is kept for a slow client.
 bool LocalRounds::is_far_ahead(Number number) const {
-  return phases_.exchanges_before(number) > own_exchange() + settings().graph->clients() + many;
+  return phases_.exchanges_before(number) > own_exchange() + settings_.graph->clients() + many;
 }
 
 Offer LocalRounds::judge(const Arrival& arrival) {
@@ -325,22 +323,17 @@ Offer LocalRounds::judge(const Arrival& arrival) {
   // In another life it may say the same once more.
   const auto is_same = [&](const Arrival& one) { return one.id.sender == arrival.id.sender && one.tag == arrival.tag; };
   if (std::ranges::any_of(heard_, is_same)) return Offer::duplicate;
-  const bool is_too_old = arrival.arrived - arrival.sent > settings().limits.deadline;
-  if (is_too_old && arrival.tag >= here_) hear_nothing(arrival.id.sender, arrival.tag);
-  return is_too_old || arrival.tag < std::max(here_, followed_) ? Offer::late : Offer::kept;
+  if (is_too_old(arrival) && arrival.tag >= here_) hear_nothing(arrival.id.sender, arrival.tag);
+  return is_too_old(arrival) || arrival.tag < std::max(here_, followed_) ? Offer::late : Offer::kept;
 }
 
 Offer LocalRounds::on_arrival(const Arrival& arrival, Effects& effects) {
   const bool can_be = filter(arrival.id.sender) && arrival.tag < most_phases && phases_.is_exchange(arrival.tag);
   if (can_be) follow(arrival.tag, reach_, arrival.arrived, effects);
   const Offer offer = can_be ? judge(arrival) : Offer::late;
-  if (offer == Offer::kept) {
-    ++counts_.kept;  // until the exchange is absorbed and tokens run out
+  if (admit(offer, arrival, effects)) {  // until the exchange is absorbed and tokens run out
     heard_.push_back(arrival);
     if (arrival.tag == here_) std::erase(awaited_, arrival.id.sender);
-  } else {
-    ++(offer == Offer::late ? counts_.late : counts_.duplicates);
-    discard(arrival, self_, arrival.arrived, effects);
   }
   go_on_if_complete(arrival.arrived, effects);
   return offer;
@@ -358,9 +351,8 @@ void LocalRounds::follow(Number number, std::uint64_t reach, Time now, Effects& 
   const bool is_near = phases_.exchanges_before(number) <= own_exchange() + (was_away_ ? 0 : reach);
   if (is_waited_for || is_near || number > furthest_jump) return;
   followed_ = static_cast<Number>(phases_.first_of(phases_.round_of(number)));
-  for (const Arrival& old : heard_)
-    if (old.tag < followed_) discard(old, self_, now, effects);
-  const std::size_t dropped = std::erase_if(heard_, [&](const Arrival& one) { return one.tag < followed_; });
+  const std::size_t dropped = discard_if(
+      heard_, [&](const Arrival& one) { return one.tag < followed_; }, now, effects);
   std::erase_if(unsaid_, [&](const auto& one) { return one.second % of_model < followed_; });
   counts_.kept -= dropped;
   counts_.late += dropped;
@@ -380,7 +372,7 @@ void LocalRounds::on_request(Time now, ClientId from, std::uint32_t tag, Effects
 
 // This client may be the one that all others wait for.
 void LocalRounds::answer(ClientId asker, Number number, Time now, Effects& effects) {
-  if (!settings().graph->find_link(self_, asker)) return;
+  if (!settings_.graph->find_link(self_, asker)) return;
   follow(number, reach_, now, effects);
   const bool is_still_to_come = number > here_ || (number == here_ && doing_ != Doing::waiting);
   if (is_still_to_come) return;
@@ -392,7 +384,7 @@ void LocalRounds::answer(ClientId asker, Number number, Time now, Effects& effec
 
 void LocalRounds::answer_about_model(ClientId asker, Number number, Time now, Effects& effects) {
   if (rules_.unify_every == 0 || phases_.is_opening(number)) return;
-  follow(number, reach_ * settings().graph->clients(), now, effects);  // the asker may be far away, and so far ahead
+  follow(number, reach_ * settings_.graph->clients(), now, effects);  // the asker may be far away, and so far ahead
   const std::uint64_t unification = phases_.round_of(number) / rules_.unify_every;
   const bool is_still_to_come = unification > unified_ || (unification == unified_ && doing_ == Doing::unifying);
   if (is_still_to_come) return;
@@ -447,9 +439,7 @@ void LocalRounds::on_new_life(ClientId sender) {
 // A new epoch: what was sent before it is not used any more, here or elsewhere.
 void LocalRounds::on_unify(Time now, bool clears_mailbox, Effects& effects) {
   if (!clears_mailbox) return;
-  for (const Arrival& arrival : heard_) discard(arrival, self_, now, effects);
-  counts_.superseded += heard_.size();
-  heard_.clear();
+  give_up(heard_, now, effects);
   sent_.clear();
 }
 

@@ -1,17 +1,65 @@
 // local rounds: rounds for real time. Nobody knows when all have finished, so everybody waits for its neighbours only.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
-#include "runtime/duplicate_filter.hpp"
-#include "runtime/protocols/absentees.hpp"
-#include "runtime/protocols/counted_phases.hpp"
 #include "runtime/protocols/round_client.hpp"
 
 namespace rubato {
+
+/// The phases of a run in rounds, counted through from the first of the opening, so that one number says how far a client is.
+class CountedPhases {
+ public:
+  /// The program outlives it. Throws std::logic_error if no phase of a round ever happens.
+  explicit CountedPhases(const RoundProgram& program) : program_{program} {
+    for (std::size_t i = 0; i < each(); ++i)
+      if (program.round[i].offset < program.round[i].every) return;
+    throw std::logic_error("the program of a round has no phase that ever happens");
+  }
+
+  bool is_opening(std::uint64_t number) const { return number < opening(); }
+  std::uint64_t round_of(std::uint64_t number) const { return is_opening(number) ? 0 : (number - opening()) / each(); }
+  std::uint64_t first_of(std::uint64_t round) const { return opening() + round * each(); }
+  const Phase& phase(std::uint64_t number) const {
+    return is_opening(number) ? program_.opening[number] : program_.round[(number - opening()) % each()];
+  }
+  bool happens(std::uint64_t number) const { return phase(number).happens_in(round_of(number)); }
+  bool is_exchange(std::uint64_t number) const { return phase(number).kind == PhaseKind::exchange && happens(number); }
+
+  /// Exchanges before this phase.
+  std::uint64_t exchanges_before(std::uint64_t number) const {
+    std::uint64_t count = 0;
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(number, opening()); ++i) count += is_exchange(i);
+    if (is_opening(number)) return count;
+    const std::uint64_t round = round_of(number);
+    for (std::size_t i = 0; i < each(); ++i)
+      if (program_.round[i].kind == PhaseKind::exchange)
+        count += rounds_with(program_.round[i], round + (first_of(round) + i < number));
+    return count;
+  }
+
+ private:
+  std::size_t opening() const { return program_.opening.size(); }
+  std::size_t each() const { return program_.round.size(); }
+
+  // In how many of the rounds before this one the phase happens.
+  static std::uint64_t rounds_with(const Phase& phase, std::uint64_t rounds) {
+    if (phase.offset >= phase.every || rounds <= phase.first) return 0;
+    const std::uint64_t span = std::min<std::uint64_t>(phase.span, phase.every - phase.offset);
+    const auto before = [&](std::uint64_t round) {
+      const std::uint64_t rest = round % phase.every;
+      return round / phase.every * span + (rest > phase.offset ? std::min(rest - phase.offset, span) : 0);
+    };
+    return before(rounds) - before(phase.first);
+  }
+
+  const RoundProgram& program_;
+};
 
 /// Every client walks through the phases by itself. In an exchange it publishes, and waits for the messages of that
 /// exchange from those neighbours that send to it: who does is drawn from seed and round, so that it knows without
@@ -33,14 +81,12 @@ class LocalRounds final : public RoundClient {
   void start(Effects& effects) override { walk({}, effects); }
   void on_compute(Time now, std::uint32_t detail, Effects& effects) override;
   void on_transmit(Time now, std::uint32_t detail, Effects& effects) override;
-  void on_departed(std::size_t, Time, Effects&) override {}
   void on_lost(ClientId receiver, MessageKind kind, Effects& effects) override;
   void on_request(Time now, ClientId from, std::uint32_t tag, Effects& effects) override;
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_outdated(const Arrival& arrival, Effects& effects) override;
   std::uint8_t phase_of(std::uint32_t tag) const override { return phases_.phase(tag).number; }
   bool on_model(const Arrival& arrival, Effects& effects) override;
-  void on_window_close(Time, Effects&) override {}
   bool awaits_computations() const override { return true; }
   void resume(Time now, Effects& effects) override;
   void on_presence(ClientId neighbour, bool is_here, Time now, Effects& effects) override;

@@ -115,7 +115,7 @@ class Protocol {
   /// if it sends none or that cannot be known before.
   virtual std::optional<std::uint64_t> sends_at(const Wake&) const { return std::nullopt; }
   /// The publish step just answered has left; so many of its messages are on their way.
-  virtual void on_departed(std::size_t under_way, Time now, Effects& effects) = 0;
+  virtual void on_departed(std::size_t /*under_way*/, Time, Effects&) {}
   /// In real time: the modelled link to this receiver has lost the message of the publish step just answered.
   virtual void on_lost(ClientId /*receiver*/, MessageKind, Effects&) {}
   /// The publish step just answered asked to keep its message: it lies in this slot until a reclaim or discard step of
@@ -137,7 +137,7 @@ class Protocol {
   virtual std::uint8_t phase_of(std::uint32_t /*tag*/) const { return 0; }
   /// In real time: the model of a hub is here. False: it is taken at once, unless it is old.
   virtual bool on_model(const Arrival&, Effects&) { return false; }
-  virtual void on_window_close(Time now, Effects& effects) = 0;
+  virtual void on_window_close(Time, Effects&) {}
   /// The compute tick that is due is left out. Only the next tick follows.
   virtual void skip_compute(Effects&) {}
   /// True: no compute tick is ever left out, and what follows a computation waits until it is really finished.
@@ -158,11 +158,15 @@ class Protocol {
   /// What a restart needs; timers, mailbox and messages under way begin anew.
   virtual void archive(Archive& archive) { archive(counts_); }
   /// A new period of the reception cap begins.
-  virtual void on_refill() = 0;
+  virtual void on_refill() {}
   /// Everyone takes the hub's model now. With `clears_mailbox` the open window is thrown away.
-  virtual void on_unify(Time now, bool clears_mailbox, Effects& effects) = 0;
+  virtual void on_unify(Time, bool /*clears_mailbox*/, Effects&) {}
 
-  virtual const Mailbox& mailbox() const = 0;
+  /// Of a protocol that collects messages in a window; others have one that stays empty.
+  virtual const Mailbox& mailbox() const {
+    static const Mailbox none{{}, 0};
+    return none;
+  }
   MessageCounts& counts() { return counts_; }
   const MessageCounts& counts() const { return counts_; }
 

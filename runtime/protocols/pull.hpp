@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "runtime/protocols/protocol.hpp"
-#include "runtime/protocols/push.hpp"
+#include "runtime/protocols/client_protocol.hpp"
 
 namespace rubato {
 
@@ -36,7 +34,7 @@ struct PullSettings {
 /// transmit tick leaves computations alone; transmit ticks while it lasts are skipped. With announces() the merge is
 /// followed by a publish step (phase 1) to all receivers, and its arrivals are merge steps of phase 1. Without a
 /// deadline the links must retransmit. There is no reception cap.
-class Pull final : public Protocol {
+class Pull final : public TickingProtocol {
  public:
   Pull(const PullSettings& settings, ClientId self);
 
@@ -44,37 +42,24 @@ class Pull final : public Protocol {
   void on_compute(Time now, std::uint32_t detail, Effects& effects) override;
   void on_transmit(Time now, std::uint32_t detail, Effects& effects) override;
   void on_deadline(Time now, Sequence pull, Effects& effects) override;
-  void on_departed(std::size_t, Time, Effects&) override {}
   void on_request(Time now, ClientId from, std::uint32_t tag, Effects& effects) override;
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_window_close(Time now, Effects& effects) override;
-  void skip_compute(Effects& effects) override { wake_compute(effects); }
   void resume(Time now, Effects& effects) override;
   void on_leave(Time now, Effects& effects) override;
   void archive(Archive& archive) override;
-  void on_refill() override {}
-  void on_unify(Time, bool, Effects&) override {}
-  const Mailbox& mailbox() const override { return mailbox_; }
 
   /// Ticks at which nothing happened because a pull was under way.
   std::uint64_t skipped() const { return skipped_; }
 
  private:
-  const ClientSettings& push() const { return *settings_.push; }
-  void wake_compute(Effects& effects);
   bool ask(Time now, Effects& effects);
   void choose_asked();
-  void compute(Time now, Effects& effects);
+  void compute_once(Time now, Effects& effects);
   void finish(Time now, Effects& effects);
-  void publish(std::uint8_t phase, std::span<const ClientId> receivers, std::uint32_t tag, Time now, Effects& effects);
-  void merge(std::vector<Arrival>& arrived, std::uint8_t phase, Time now, Effects& effects);
   Offer judge(const Arrival& arrival) const;
 
-  const PullSettings& settings_;
-  ClientId self_;
-  Timer compute_timer_;
-  Timer transmit_timer_;
-  Sequence sequence_ = 0;
+  const PullSettings& rules_;
   std::uint32_t pulls_ = 0;  // begun; the number of the present or last one is one less
   bool awaits_ = false;
   bool is_cut_ = false;     // the last pull was ended by the deadline
@@ -83,7 +68,6 @@ class Pull final : public Protocol {
   std::vector<ClientId> asked_;
   std::vector<Arrival> answers_;
   std::vector<Arrival> news_;  // what others announced, at this instant
-  Mailbox mailbox_;
 };
 
 }  // namespace rubato

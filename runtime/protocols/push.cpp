@@ -6,39 +6,8 @@
 
 namespace rubato {
 
-StepEntry merge_entry(const Arrival& arrival, Time now, double weight) {
-  return {.peer = arrival.id.sender,
-          .sequence = arrival.id.sequence,
-          .slot = arrival.slot,
-          .incarnation = static_cast<std::uint16_t>(arrival.id.incarnation),
-          .weight = weight,
-          .age = now - arrival.sent,
-          .place = arrival.place};
-}
-
-void discard(const Arrival& arrival, ClientId self, Time now, Effects& effects) {
-  effects.step(StepKind::discard, self, now).message = arrival.kind;
-  effects.entry(merge_entry(arrival, now, 0));
-}
-
-void take_model(const Arrival& model, bool is_news, ClientId self, Time now, Effects& effects) {
-  Step& step = effects.step(is_news ? StepKind::adopt : StepKind::discard, self, now);
-  step.message = MessageKind::model;
-  step.index = model.id.sequence;
-  effects.entry(merge_entry(model, now, 1));
-}
-
-bool ClientSettings::has_gradient(ClientId client, std::uint64_t number) const {
-  if (!gradients.empty()) {
-    const auto& mine = gradients[client.value];
-    return number >= mine.size() || mine[number];
-  }
-  if (!needs.sporadic.computes || chances.computes.empty()) return true;
-  return uniform01(draw(seed, client, Purpose::indicator, number, 1).first) < chances.computes[client.value];
-}
-
 Push::Push(const ClientSettings& settings, ClientId self)
-    : settings_{settings}, self_{self}, mailbox_{settings.limits, settings.graph->in_degree(self)} {
+    : TickingProtocol(settings, self), mailbox_{settings.limits, settings.graph->in_degree(self)} {
   const Needs& needs = settings.needs;
   const std::size_t senders = settings.graph->in_degree(self);
   if (settings.transmit_per_link) link_timers_.resize(settings.graph->out_degree(self));
@@ -50,38 +19,28 @@ Push::Push(const ClientSettings& settings, ClientId self)
 }
 
 void Push::start(Effects& effects) {
-  if (settings_.needs.opens_with_compute) {
-    Step& step = effects.step(StepKind::compute, self_, {});
-    step.with_gradient = settings_.has_gradient(self_, 0);
-    step.index = counts_.computations++;
-  }
+  if (settings_.needs.opens_with_compute) compute({}, effects);
   wake_timers(effects);
   begin({}, effects);
 }
 
-void Push::wake_compute(Effects& effects) {
-  effects.wake(
-      {compute_timer_.next(settings_.compute_law(self_), settings_.seed, self_, Purpose::compute_timer), Priority::compute, self_});
-}
-
 void Push::wake_timers(Effects& effects) {
   wake_compute(effects);
-  const TimerLaw& law = settings_.transmit_law(self_);
-  if (!law.ticks_by_itself() || !settings_.needs.sends) return;
-  if (!settings_.transmit_per_link)
-    effects.wake({transmit_timer_.next(law, settings_.seed, self_, Purpose::transmit_timer), Priority::transmit, self_});
-  for (std::uint32_t link = 0; link < link_timers_.size(); ++link)
-    effects.wake(
-        {link_timers_[link].next(law, settings_.seed, self_, Purpose::transmit_timer, link + 1), Priority::transmit, self_, link});
+  if (!settings_.needs.sends) return;
+  if (!settings_.transmit_per_link) return wake_transmit(effects);
+  for (std::uint32_t link = 0; link < link_timers_.size(); ++link) wake_link(link, effects);
+}
+
+void Push::wake_link(std::uint32_t link, Effects& effects) {
+  if (!transmit_law().ticks_by_itself()) return;
+  const Time next = link_timers_[link].next(transmit_law(), settings_.seed, self_, Purpose::transmit_timer, link + 1);
+  effects.wake({next, Priority::transmit, self_, link});
 }
 
 void Push::resume(Time now, Effects& effects) {
-  compute_timer_.skip_to(now, settings_.compute_law(self_));
-  const TimerLaw& law = settings_.transmit_law(self_);
-  if (law.ticks_by_itself()) {
-    transmit_timer_.skip_to(now, law);
-    for (Timer& timer : link_timers_) timer.skip_to(now, law);
-  }
+  skip_timers_to(now);
+  if (transmit_law().ticks_by_itself())
+    for (Timer& timer : link_timers_) timer.skip_to(now, transmit_law());
   if (counts_.computations == 0) return start(effects);
   wake_timers(effects);
   begin(now, effects);
@@ -89,10 +48,7 @@ void Push::resume(Time now, Effects& effects) {
 
 void Push::on_leave(Time now, Effects& effects) {
   on_unify(now, true, effects);
-  if (memory_) {
-    for (const Arrival& arrival : memory_->stored) supersede(arrival, now, effects);
-    memory_->stored.clear();
-  }
+  if (memory_) give_up(memory_->stored, now, effects);
   for (const Retained& retained : retained_) {
     effects.step(StepKind::discard, self_, now);
     effects.entry({.peer = self_, .sequence = retained.sequence, .slot = retained.slot});
@@ -137,8 +93,7 @@ void Push::on_new_life(ClientId sender) {
 void Push::archive(Archive& archive) {
   Protocol::archive(archive);
   archive(has_news_), archive(turns_), archive(sequence_);
-  compute_timer_.archive(archive);
-  transmit_timer_.archive(archive);
+  archive_timers(archive);
   archive.list(link_timers_, [](Archive& each, Timer& timer) { timer.archive(each); });
 }
 
@@ -149,16 +104,14 @@ void Push::begin(Time now, Effects& effects) {
 void Push::on_compute(Time now, std::uint32_t, Effects& effects) {
   wake_compute(effects);
   absorb_stored(now, effects);
-  Step& step = effects.step(StepKind::compute, self_, now);
-  step.with_gradient = settings_.has_gradient(self_, counts_.computations);
-  step.index = counts_.computations++;
+  compute(now, effects);
   has_news_ = true;
   wake_coupled(now, effects);
   begin(now, effects);
 }
 
 bool Push::is_coupled_after(std::uint64_t computations) const {
-  const TimerLaw& law = settings_.transmit_law(self_);
+  const TimerLaw& law = transmit_law();
   const Needs& needs = settings_.needs;
   return law.kind == TimerLaw::Kind::coupled && needs.sends && computations % (law.every * needs.send_every) == 0;
 }
@@ -169,71 +122,42 @@ std::optional<std::uint64_t> Push::sends_at(const Wake& wake) const {
   const bool computes = wake.priority == Priority::compute;
   if (computes && !is_coupled_after(counts_.computations + 1)) return std::nullopt;
   if (!computes && needs.send_only_if_computed && !has_news_) return std::nullopt;
-  const Graph& graph = *settings_.graph;
-  const std::uint64_t row = settings_.row_at(wake.at);
-  const auto receivers = graph.receivers_of(self_);
-  const auto hears = [&](std::uint32_t place) {
-    return is_here(receivers[place]) && !settings_.is_idle(graph.first_link(self_) + place, row);
-  };
   bool is_heard = false;
-  if (settings_.transmit_per_link)
-    is_heard = hears(wake.detail);
-  else if (settings_.links.is_all())
-    for (std::uint32_t place = 0; place < receivers.size() && !is_heard; ++place) is_heard = hears(place);
-  else
-    for (const std::uint32_t place : settings_.links.choose(graph, self_, turns_)) is_heard = is_heard || hears(place);
+  each_receiver(wake, [&](ClientId, LinkIndex) { is_heard = true; });
   return is_heard ? std::optional(turns_) : std::nullopt;
 }
 
 void Push::wake_coupled(Time now, Effects& effects) {
   if (!is_coupled_after(counts_.computations)) return;
-  const std::uint32_t times = settings_.transmit_law(self_).repeat * settings_.needs.send_times;
+  const std::uint32_t times = transmit_law().repeat * settings_.needs.send_times;
   for (std::uint32_t i = 0; i < times; ++i) effects.wake({now, Priority::transmit, self_, i});
 }
 
 void Push::on_transmit(Time now, std::uint32_t detail, Effects& effects) {
-  const TimerLaw& law = settings_.transmit_law(self_);
-  if (law.ticks_by_itself()) {
-    Timer& timer = settings_.transmit_per_link ? link_timers_[detail] : transmit_timer_;
-    const std::uint32_t stream = settings_.transmit_per_link ? detail + 1 : 0;
-    effects.wake({timer.next(law, settings_.seed, self_, Purpose::transmit_timer, stream), Priority::transmit, self_, detail});
-  }
+  settings_.transmit_per_link ? wake_link(detail, effects) : wake_transmit(effects);
   if (settings_.needs.asks_before_sending) {
     effects.step(StepKind::decide, self_, now).index = turns_;
     asked_detail_ = detail;
     return;
   }
-  if (has_news_ || !settings_.needs.send_only_if_computed) publish(now, detail, effects);
+  if (has_news_ || !settings_.needs.send_only_if_computed) send(now, detail, effects);
   ++turns_;
 }
 
 void Push::on_answer(Time now, bool sends, Effects& effects) {
-  if (sends) publish(now, asked_detail_, effects);
+  if (sends) send(now, asked_detail_, effects);
   ++turns_;
 }
 
-void Push::publish(Time now, std::uint32_t detail, Effects& effects) {
-  const Graph& graph = *settings_.graph;
-  const auto receivers = graph.receivers_of(self_);
-  const LinkIndex first_link = graph.first_link(self_);
-  const std::uint64_t row = settings_.row_at(now);
-  const auto entry = [&](std::uint32_t place) {
-    const LinkIndex link = first_link + place;
-    if (!is_here(receivers[place]) || settings_.is_idle(link, row)) return;
-    effects.entry({.peer = receivers[place], .sequence = sequence_, .weight = settings_.share_weight(link, row), .place = link});
-  };
+void Push::send(Time now, std::uint32_t detail, Effects& effects) {
   Step& step = effects.step(StepKind::publish, self_, now);
   step.index = sequence_;
   step.keeps = settings_.needs.acknowledgements;
   effects.turn(turns_);
   if (settings_.needs.acknowledgements) effects.wake({later(now, settings_.limits.deadline), Priority::deadline, self_, sequence_});
-  if (settings_.transmit_per_link) {
-    entry(detail);
-  } else if (settings_.links.is_all()) {
-    for (std::uint32_t place = 0; place < receivers.size(); ++place) entry(place);
-  } else {
-    for (const std::uint32_t place : settings_.links.choose(graph, self_, turns_)) entry(place);
-  }
+  const std::uint64_t row = settings_.row_at(now);
+  each_receiver({now, Priority::transmit, self_, detail},
+                [&](ClientId receiver, LinkIndex link) { send_to(receiver, link, row, effects); });
   ++sequence_;
   ++counts_.publications;
   has_news_ = false;
@@ -269,21 +193,11 @@ void Push::on_request(Time now, ClientId from, std::uint32_t, Effects& effects) 
   ++counts_.resyncs;
 }
 
-std::size_t Push::place_of(ClientId sender) const {
-  const auto senders = settings_.graph->senders_to(self_);
-  return static_cast<std::size_t>(std::lower_bound(senders.begin(), senders.end(), sender) - senders.begin());
-}
-
 Offer Push::judge(const Arrival& arrival) {
   if (settings_.may_duplicate && arrival.kind == MessageKind::update) {
-    switch (memory_->filters[place_of(arrival.id.sender)].add(arrival.id.sequence)) {
-      case DuplicateFilter::Verdict::fresh:
-        break;
-      case DuplicateFilter::Verdict::seen:
-        return Offer::duplicate;
-      case DuplicateFilter::Verdict::too_old:
-        return Offer::late;
-    }
+    using Verdict = DuplicateFilter::Verdict;
+    const Verdict verdict = memory_->filters[place_of(arrival.id.sender)].add(arrival.id.sequence);
+    if (verdict != Verdict::fresh) return verdict == Verdict::seen ? Offer::duplicate : Offer::late;
   }
   return mailbox_.offer(arrival, settings_.limits);
 }
@@ -291,27 +205,11 @@ Offer Push::judge(const Arrival& arrival) {
 Offer Push::on_arrival(const Arrival& arrival, Effects& effects) {
   const bool opens = mailbox_.batch().empty();
   const Offer offer = judge(arrival);
-  switch (offer) {
-    case Offer::kept:
-      ++counts_.kept;
-      if (settings_.needs.absorb == AbsorbAt::compute)
-        store(effects);
-      else if (opens)
-        effects.close_window(mailbox_.open_until(), self_);
-      return offer;
-    case Offer::late:
-      ++counts_.late;
-      break;
-    case Offer::capped:
-      ++counts_.capped;
-      break;
-    case Offer::duplicate:
-      ++counts_.duplicates;
-      break;
-    case Offer::superseded:
-      break;
-  }
-  discard(arrival, self_, arrival.arrived, effects);
+  if (!admit(offer, arrival, effects)) return offer;
+  if (settings_.needs.absorb == AbsorbAt::compute)
+    store(effects);
+  else if (opens)
+    effects.close_window(mailbox_.open_until(), self_);
   return offer;
 }
 
@@ -319,9 +217,8 @@ Offer Push::on_arrival(const Arrival& arrival, Effects& effects) {
 void Push::store(Effects& effects) {
   const Arrival fresh = mailbox_.batch().front();
   mailbox_.clear();
-  const auto by_sender = [](const Arrival& a, const Arrival& b) { return a.id.sender < b.id.sender; };
   std::vector<Arrival>& stored = memory_->stored;
-  const auto at = std::lower_bound(stored.begin(), stored.end(), fresh, by_sender);
+  const auto at = std::ranges::lower_bound(stored, fresh.id.sender, {}, [](const Arrival& one) { return one.id.sender; });
   if (at == stored.end() || at->id.sender != fresh.id.sender) {
     stored.insert(at, fresh);
     return;
@@ -368,7 +265,7 @@ void Push::merge_all(Time now, Effects& effects) {
 
 void Push::merge_newest(Time now, Effects& effects) {
   sorted_.assign(mailbox_.batch().begin(), mailbox_.batch().end());
-  std::sort(sorted_.begin(), sorted_.end(), [](const Arrival& a, const Arrival& b) { return a.id < b.id; });
+  std::ranges::sort(sorted_, {}, &Arrival::id);
   const auto is_superseded = [&](std::size_t i) {
     if (i + 1 < sorted_.size() && sorted_[i].id.sender == sorted_[i + 1].id.sender) return true;
     return has_next() && sorted_[i].id.sequence < next_of(sorted_[i].id.sender);

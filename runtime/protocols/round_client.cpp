@@ -1,6 +1,7 @@
 #include "runtime/protocols/round_client.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/random.hpp"
 
@@ -43,40 +44,27 @@ std::optional<Duration> RoundPace::work(const RoundSettings& rules, ClientId cli
 }
 
 RoundClient::RoundClient(const RoundSettings& rules, ClientId self)
-    : rules_{rules}, self_{self}, mailbox_{rules.settings->limits, rules.settings->graph->in_degree(self)} {}
+    : ClientProtocol(*rules.settings, self), rules_{rules}, mailbox_{settings_.limits, settings_.graph->in_degree(self)} {}
 
 Step& RoundClient::compute(std::uint8_t phase, Time now, Effects& effects) {
-  Step& step = effects.step(StepKind::compute, self_, now);
+  Step& step = ClientProtocol::compute(now, effects);
   step.phase = phase;
-  step.with_gradient = settings().has_gradient(self_, counts_.computations);
-  step.index = counts_.computations++;
   has_news_ = true;
   return step;
 }
 
-// Whether a message was in time is known already.
-void RoundClient::spend_tokens(std::vector<Arrival>& arrived, Time now, Effects& effects) {
-  const MailboxLimits tokens{.cap = settings().limits.cap};
-  std::sort(arrived.begin(), arrived.end(), [](const Arrival& a, const Arrival& b) { return a.id < b.id; });
-  for (std::size_t i = 0; i < arrived.size(); ++i) {
-    const bool is_duplicate = i > 0 && arrived[i].id == arrived[i - 1].id;
-    if (!is_duplicate && mailbox_.offer(arrived[i], tokens) == Offer::kept) continue;
-    --counts_.kept;
-    ++(is_duplicate ? counts_.duplicates : counts_.capped);
-    discard(arrived[i], self_, now, effects);
-  }
-  arrived.clear();
-}
-
 void RoundClient::absorb(std::vector<Arrival>& arrived, const Exchange& exchange, Time now, Effects& effects) {
-  spend_tokens(arrived, now, effects);
-  const auto batch = mailbox_.batch();
-  effects.step(StepKind::merge, self_, now).phase = exchange.phase;
-  const double equal_share = 1.0 / static_cast<double>(std::max<std::size_t>(batch.size(), 1));
-  for (const Arrival& arrival : batch) {
-    const double by_link = settings().merge_weight(arrival.link, exchange.round);
-    effects.entry(merge_entry(arrival, now, settings().needs.weights_by_batch ? equal_share : by_link));
-  }
+  const MailboxLimits tokens{.cap = settings_.limits.cap};  // whether a message was in time is known already
+  std::ranges::sort(arrived, {}, &Arrival::id);
+  std::optional<MessageId> before;
+  const auto is_refused = [&](const Arrival& arrival) {
+    const bool is_duplicate = std::exchange(before, arrival.id) == arrival.id;
+    if (!is_duplicate && mailbox_.offer(arrival, tokens) == Offer::kept) return false;
+    ++(is_duplicate ? counts_.duplicates : counts_.capped);
+    return true;
+  };
+  counts_.kept -= discard_if(arrived, is_refused, now, effects);
+  merge(arrived, exchange.phase, exchange.round, now, effects);
   mailbox_.clear();
 }
 

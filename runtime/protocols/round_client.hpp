@@ -6,12 +6,43 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/protocols/job.hpp"
-#include "runtime/protocols/protocol.hpp"
-#include "runtime/protocols/push.hpp"
+#include "runtime/elementary.hpp"
+#include "runtime/protocols/client_protocol.hpp"
 #include "runtime/world/unification.hpp"
 
 namespace rubato {
+
+/// A computation that goes on only during phases of one length, and may need several of them.
+class Job {
+ public:
+  bool is_begun() const { return is_begun_; }
+  void begin(Duration length) {
+    is_begun_ = true;
+    left_ = length;
+  }
+  /// One more phase of work; how far into it the job is done, or nothing for a straggler.
+  std::optional<Duration> work(Duration phase) {
+    if (left_ <= phase) {
+      is_begun_ = false;
+      return left_;
+    }
+    left_ -= phase;
+    return std::nullopt;
+  }
+  /// What was not done in time is thrown away.
+  void drop() { is_begun_ = false; }
+
+  void archive(Archive& archive) { archive(is_begun_, left_); }
+
+ private:
+  bool is_begun_ = false;
+  Duration left_{};
+};
+
+/// The chance that a fresh job of minimum + Exp(rate) seconds takes longer than a phase.
+inline double straggler_chance(double phase, double minimum, double rate) {
+  return phase <= minimum ? 1 : elementary::exp(-(phase - minimum) * rate);
+}
 
 /// Computation phases of one fixed length (docs/references.md#asynchronous-dsgd): a client that has not finished by the
 /// end of a phase is a straggler.
@@ -39,19 +70,6 @@ struct RoundSettings {
 
   /// Whether the client sends in a round's exchanges what it has to say.
   bool sends_in(ClientId client, std::uint64_t round) const;
-  /// Calls use(place) for the links of the sender that an exchange uses, ascending. `turn`: exchanges before this one.
-  template <class Use>
-  void each_link_used(ClientId sender, std::uint64_t turn, std::uint64_t round, Use use) const {
-    const Graph& graph = *settings->graph;
-    const LinkIndex first = graph.first_link(sender);
-    const auto use_if_there = [&](std::uint32_t place) {
-      if (!settings->is_idle(first + place, round)) use(place);
-    };
-    if (settings->links.is_all())
-      for (std::uint32_t place = 0; place < graph.out_degree(sender); ++place) use_if_there(place);
-    else
-      for (const std::uint32_t place : settings->links.choose(graph, sender, turn)) use_if_there(place);
-  }
 };
 
 /// How far a client is with the computations of a phase.
@@ -77,37 +95,31 @@ struct Exchange {
   std::uint8_t phase = 0;  ///< what the algorithm calls it
 };
 
-class RoundClient : public Protocol {
+class RoundClient : public ClientProtocol {
  public:
   RoundClient(const RoundSettings& rules, ClientId self);
 
-  void on_refill() override { mailbox_.refill(rules_.settings->limits); }
+  void on_refill() override { mailbox_.refill(settings_.limits); }
   const Mailbox& mailbox() const override { return mailbox_; }
 
  protected:
-  const ClientSettings& settings() const { return *rules_.settings; }
-  bool has_something_to_say() const { return has_news_ || !settings().needs.send_only_if_computed; }
+  bool has_something_to_say() const { return has_news_ || !settings_.needs.send_only_if_computed; }
   bool sends_in(std::uint64_t round) const {
-    return settings().needs.sends && has_something_to_say() && rules_.sends_in(self_, round);
+    return settings_.needs.sends && has_something_to_say() && rules_.sends_in(self_, round);
   }
   Step& compute(std::uint8_t phase, Time now, Effects& effects);
   /// To the receivers for whom is_sent(receiver, link) answers yes, once for every link that the exchange uses.
   template <class IsSent>
   void publish(const Exchange& exchange, Time now, Effects& effects, IsSent is_sent) {
-    const auto receivers = settings().graph->receivers_of(self_);
-    const LinkIndex first = settings().graph->first_link(self_);
+    const auto receivers = settings_.graph->receivers_of(self_);
+    const LinkIndex first = settings_.graph->first_link(self_);
     Step& step = effects.step(StepKind::publish, self_, now);
     step.index = sequence_;
     step.phase = exchange.phase;
     effects.turn(exchange.turn);
     effects.round(exchange.round);
-    rules_.each_link_used(self_, exchange.turn, exchange.round, [&](std::uint32_t place) {
-      const LinkIndex link = first + place;
-      if (!is_sent(receivers[place], link)) return;
-      effects.entry({.peer = receivers[place],
-                     .sequence = sequence_,
-                     .weight = settings().share_weight(link, exchange.round),
-                     .place = link});
+    settings_.each_link_used(self_, exchange.turn, exchange.round, [&](std::uint32_t place) {
+      if (is_sent(receivers[place], first + place)) send_to(receivers[place], first + place, exchange.round, effects);
     });
     ++sequence_;
     ++counts_.publications;
@@ -117,13 +129,8 @@ class RoundClient : public Protocol {
   void absorb(std::vector<Arrival>& arrived, const Exchange& exchange, Time now, Effects& effects);
 
   const RoundSettings& rules_;
-  ClientId self_;
   bool has_news_ = false;  // computed since the last message
-  Sequence sequence_ = 0;
   Mailbox mailbox_;
-
- private:
-  void spend_tokens(std::vector<Arrival>& arrived, Time now, Effects& effects);
 };
 
 }  // namespace rubato

@@ -1,31 +1,16 @@
 #include "runtime/protocols/rounds.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
-#include "runtime/protocols/round_delay.hpp"
-
 namespace rubato {
-
-namespace {
 
 // What a wake-up at the priority of deadlines is about.
 constexpr Sequence phase_begins = 0, phase_ends = 1;
 
-std::uint32_t count_of(const RoundBoard& board) { return static_cast<std::uint32_t>(board.settings->graph->clients()); }
-
-}  // namespace
-
-Rounds::Rounds(RoundBoard& board, ClientId self) : RoundClient(board, self), board_{board} {
-  board_.paces.resize(board_.settings->graph->clients());
-}
+Rounds::Rounds(RoundBoard& board, ClientId self) : RoundClient(board, self), board_{board} { board_.paces.resize(clients()); }
 
 void Rounds::start(Effects& effects) {
   if (++board_.started == board_.paces.size()) enter_phase({}, effects);  // the last to come rings the bell
-}
-
-void Rounds::wake_everyone(Time at, Priority priority, Effects& effects) const {
-  for (std::uint32_t i = 0; i < count_of(board_); ++i) effects.wake({at, priority, ClientId{i}});
 }
 
 void Rounds::enter_phase(Time now, Effects& effects) {
@@ -41,11 +26,12 @@ void Rounds::enter_phase(Time now, Effects& effects) {
     }
     const Phase& phase = board_.phase();
     if (phase.kind == PhaseKind::exchange) {
-      board_.transmitting = count_of(board_);
-      return wake_everyone(now, Priority::transmit, effects);
+      board_.transmitting = clients();
+      for (std::uint32_t i = 0; i < clients(); ++i) effects.wake({now, Priority::transmit, ClientId{i}});
+      return;
     }
     if (phase.kind == PhaseKind::compute) return compute_all(now, effects);
-    for (std::uint32_t i = 0; i < count_of(board_); ++i) board_.paces[i].begin(ClientId{i}, now, effects);
+    for (std::uint32_t i = 0; i < clients(); ++i) board_.paces[i].begin(ClientId{i}, now, effects);
     ++board_.stage;
   }
 }
@@ -82,12 +68,12 @@ void Rounds::on_deadline(Time now, Sequence detail, Effects& effects) {
 void Rounds::compute_all(Time now, Effects& effects) {
   board_.computing = 0;
   const bool has_jobs = board_.jobs.is_in_force();
-  for (std::uint32_t i = 0; i < count_of(board_); ++i) {
+  for (std::uint32_t i = 0; i < clients(); ++i) {
     const ClientId client{i};
     RoundPace& pace = board_.paces[i];
     pace.left = board_.phase().repeat;
     const std::optional<Duration> length =
-        has_jobs ? pace.work(board_, client, board_.round, now, effects) : std::optional(pace.next_length(settings(), client));
+        has_jobs ? pace.work(board_, client, board_.round, now, effects) : std::optional(pace.next_length(settings_, client));
     if (!length) continue;  // a straggler
     effects.wake({later(now, *length), Priority::compute, client});
     ++board_.computing;
@@ -99,7 +85,7 @@ void Rounds::on_compute(Time now, std::uint32_t, Effects& effects) {
   if (compute(board_.phase().number, now, effects).with_gradient) add_computing_delay(self_);
   RoundPace& pace = board_.paces[self_.value];
   if (!board_.jobs.is_in_force() && --pace.left > 0)
-    return effects.wake({later(now, pace.next_length(settings(), self_)), Priority::compute, self_});
+    return effects.wake({later(now, pace.next_length(settings_, self_)), Priority::compute, self_});
   --board_.computing;
   if (board_.computing == 0 && !board_.jobs.is_in_force()) leave_phase(now, effects);
 }
@@ -107,7 +93,7 @@ void Rounds::on_compute(Time now, std::uint32_t, Effects& effects) {
 std::optional<std::uint64_t> Rounds::sends_at(const Wake& wake) const {
   if (wake.priority != Priority::transmit || !sends_in(board_.round)) return std::nullopt;
   bool is_heard = false;
-  board_.each_link_used(self_, board_.turn, board_.round, [&](std::uint32_t) { is_heard = true; });
+  settings_.each_link_used(self_, board_.turn, board_.round, [&](std::uint32_t) { is_heard = true; });
   return is_heard ? std::optional(board_.turn) : std::nullopt;
 }
 
@@ -127,22 +113,16 @@ void Rounds::on_departed(std::size_t under_way, Time now, Effects& effects) {
 
 void Rounds::combine_if_complete(Time now, Effects& effects) {
   if (board_.transmitting > 0 || board_.under_way > 0) return;
-  board_.combining = count_of(board_);
-  for (std::uint32_t i = 0; i < count_of(board_); ++i) effects.close_window(now, ClientId{i});
+  board_.combining = clients();
+  for (std::uint32_t i = 0; i < clients(); ++i) effects.close_window(now, ClientId{i});
 }
 
 Offer Rounds::on_arrival(const Arrival& arrival, Effects& effects) {
   --board_.under_way;
-  const bool is_late = arrival.arrived - arrival.sent > board_.settings->limits.deadline;
-  if (is_late) {
-    ++counts_.late;
-    discard(arrival, self_, arrival.arrived, effects);
-  } else {
-    ++counts_.kept;  // until the exchange is absorbed and tokens run out
-    arrived_.push_back(arrival);
-  }
+  const Offer offer = is_too_old(arrival) ? Offer::late : Offer::kept;  // until the exchange is absorbed and tokens run out
+  if (admit(offer, arrival, effects)) arrived_.push_back(arrival);
   combine_if_complete(arrival.arrived, effects);
-  return is_late ? Offer::late : Offer::kept;
+  return offer;
 }
 
 void Rounds::on_window_close(Time now, Effects& effects) {
@@ -159,15 +139,15 @@ bool Rounds::wake_every(std::uint64_t rounds, Priority what, Time now, Effects& 
 }
 
 void Rounds::add_computing_delay(ClientId client) {
-  const std::vector<double>& chances = board_.settings->chances.computes;
+  const std::vector<double>& chances = settings_.chances.computes;
   if (chances.empty() || board_.is_opening) return;
-  board_.delay += computing_delay(chances[client.value], count_of(board_));
+  board_.delay += computing_delay(chances[client.value], clients());
 }
 
 void Rounds::add_link_delay(ClientId receiver, LinkIndex link) {
-  const std::vector<double>& chances = board_.settings->chances.links;
+  const std::vector<double>& chances = settings_.chances.links;
   if (chances.empty() || board_.is_opening) return;
-  const LinkDelay delay = link_delay(*board_.settings->graph, {self_, receiver}, chances[link]);
+  const LinkDelay delay = link_delay(*settings_.graph, {self_, receiver}, chances[link]);
   board_.delay += delay.in + delay.out;
 }
 

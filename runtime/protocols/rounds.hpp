@@ -9,6 +9,24 @@
 
 namespace rubato {
 
+// What an iteration costs in expectation where computations and links happen by chance.
+
+/// Of one computation that happened with this chance among so many clients: its part of the mean of 1 / chance.
+inline double computing_delay(double chance, std::size_t clients) { return 1 / (chance * static_cast<double>(clients)); }
+
+/// Of one message over a link that was up with this chance: 1 / chance as a share of all that the receiver hears, and
+/// of all that the sender says.
+struct LinkDelay {
+  double in;
+  double out;
+};
+
+inline LinkDelay link_delay(const Graph& graph, const Edge& ends, double chance) {
+  const double part = chance * static_cast<double>(graph.clients());
+  return {1 / (part * static_cast<double>(graph.in_degree(ends.target))),
+          1 / (part * static_cast<double>(graph.out_degree(ends.source)))};
+}
+
 /// What the clients of a synchronous run share: the barrier, and the choices that are not drawn. Must outlive them.
 struct RoundBoard : RoundSettings {
   std::uint64_t round = 0;
@@ -43,14 +61,12 @@ class Rounds final : public RoundClient {
   void on_departed(std::size_t under_way, Time now, Effects& effects) override;
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_window_close(Time now, Effects& effects) override;
-  void on_unify(Time, bool, Effects&) override {}
 
  private:
   void enter_phase(Time now, Effects& effects);
   void leave_phase(Time now, Effects& effects);
   bool finish_list(Time now, Effects& effects);
   void compute_all(Time now, Effects& effects);
-  void wake_everyone(Time at, Priority priority, Effects& effects) const;
   void combine_if_complete(Time now, Effects& effects);
   bool wake_every(std::uint64_t rounds, Priority what, Time now, Effects& effects) const;
   Exchange exchange() const { return {board_.turn, board_.round, board_.phase().number}; }

@@ -3,12 +3,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
-#include "runtime/protocols/absentees.hpp"
-#include "runtime/protocols/protocol.hpp"
-#include "runtime/protocols/push.hpp"
+#include "runtime/protocols/client_protocol.hpp"
 
 namespace rubato {
 
@@ -40,16 +37,15 @@ Duration length_of_job(const ClientSettings& settings, ClientId client, std::uin
 ///
 /// Who is not here is not selected, and who goes is not waited for. Where the centre is gone nothing happens until it
 /// comes back: it then begins the round again in which it was saved.
-class Server final : public Protocol {
+class Server final : public ClientProtocol {
  public:
-  Server(const ServerSettings& settings, ClientId self);
+  Server(const ServerSettings& rules, ClientId self);
 
   void start(Effects& effects) override;
   void on_compute(Time now, std::uint32_t detail, Effects& effects) override;
   void on_transmit(Time now, std::uint32_t detail, Effects& effects) override;
   std::optional<std::uint64_t> sends_at(const Wake& wake) const override;
   void on_deadline(Time now, Sequence detail, Effects& effects) override;
-  void on_departed(std::size_t, Time, Effects&) override {}
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_window_close(Time now, Effects& effects) override;
   bool awaits_computations() const override { return true; }
@@ -58,9 +54,6 @@ class Server final : public Protocol {
   void on_presence(ClientId neighbour, bool is_here, Time now, Effects& effects) override;
   void on_new_life(ClientId sender) override;
   void archive(Archive& archive) override;
-  void on_refill() override {}
-  void on_unify(Time, bool, Effects&) override {}
-  const Mailbox& mailbox() const override { return mailbox_; }
 
  private:
   // Of the round that the centre leads.
@@ -73,31 +66,24 @@ class Server final : public Protocol {
     Absentees absent;
   };
 
-  const ClientSettings& push() const { return *settings_.push; }
-  std::uint32_t clients() const { return static_cast<std::uint32_t>(push().graph->clients()); }
-  bool is_centre() const { return self_ == settings_.centre; }
-  bool is_opening(std::uint32_t turn) const { return settings_.has_opening() && turn == 0; }
-  std::uint64_t round_of(std::uint32_t turn) const { return settings_.has_opening() && turn > 0 ? turn - 1 : turn; }
+  bool is_centre() const { return self_ == rules_.centre; }
+  bool is_opening(std::uint32_t turn) const { return rules_.has_opening() && turn == 0; }
+  std::uint64_t round_of(std::uint32_t turn) const { return rules_.has_opening() && turn > 0 ? turn - 1 : turn; }
 
   void begin_round(Time now, Effects& effects);
   void choose();
-  void publish(std::uint8_t phase, std::span<const ClientId> receivers, std::uint32_t turn, Time now, Effects& effects);
-  void merge(std::uint8_t phase, std::uint32_t turn, Time now, Effects& effects);
+  void merge_arrived(std::uint8_t phase, std::uint32_t turn, Time now, Effects& effects);
   void begin_job(std::uint32_t turn, Time now, Effects& effects);
   void count_answer(ClientId client, Time now, Effects& effects);
   void close_round(Time now, Effects& effects);
-  void give_up_arrived(Time now, Effects& effects);
   Offer judge(const Arrival& arrival) const;
 
-  const ServerSettings& settings_;
-  ClientId self_;
-  Sequence sequence_ = 0;
+  const ServerSettings& rules_;
   std::optional<std::uint32_t> job_;    // the turn that this client works for
   std::optional<std::uint32_t> heard_;  // the turn of the newest message of the centre
   std::vector<Arrival> arrived_;        // at the centre: answers; else: the model, at this instant
   std::vector<ClientId> others_;        // receivers of a publish step; kept for its memory
   Leading leading_;                     // at the centre alone
-  Mailbox mailbox_;
 };
 
 }  // namespace rubato

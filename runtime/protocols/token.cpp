@@ -23,20 +23,8 @@ std::uint32_t Token::streams(const ClientSettings& settings) {
   return exchanges;
 }
 
-Token::Token(const ClientSettings& settings, ClientId self)
-    : settings_{settings}, self_{self}, known_(streams(settings)), mailbox_{settings.limits, 0} {
+Token::Token(const ClientSettings& settings, ClientId self) : TickingProtocol(settings, self), known_(streams(settings)) {
   if (settings.may_duplicate) filters_.resize(settings.graph->in_degree(self));
-}
-
-void Token::wake_compute(Effects& effects) {
-  effects.wake(
-      {compute_timer_.next(settings_.compute_law(self_), settings_.seed, self_, Purpose::compute_timer), Priority::compute, self_});
-}
-
-void Token::wake_transmit(Effects& effects) {
-  const TimerLaw& law = settings_.transmit_law(self_);
-  if (law.ticks_by_itself())
-    effects.wake({transmit_timer_.next(law, settings_.seed, self_, Purpose::transmit_timer), Priority::transmit, self_});
 }
 
 void Token::start(Effects& effects) {
@@ -51,9 +39,7 @@ void Token::start(Effects& effects) {
 
 // Whatever it held may be elsewhere by now: it waits for the tokens to come.
 void Token::resume(Time now, Effects& effects) {
-  compute_timer_.skip_to(now, settings_.compute_law(self_));
-  const TimerLaw& law = settings_.transmit_law(self_);
-  if (law.ticks_by_itself()) transmit_timer_.skip_to(now, law);
+  skip_timers_to(now);
   may_be_gone_ = true;
   for (Known& known : known_) known.at = now, known.ticks = 0;
   wake_compute(effects);
@@ -61,9 +47,7 @@ void Token::resume(Time now, Effects& effects) {
 }
 
 void Token::on_leave(Time now, Effects& effects) {
-  for (const Arrival& arrival : arrived_) discard(arrival, self_, now, effects);
-  counts_.superseded += arrived_.size();
-  arrived_.clear();
+  give_up(arrived_, now, effects);
   held_.clear();
   pending_.clear();
 }
@@ -74,23 +58,20 @@ void Token::on_presence(ClientId neighbour, bool is_here, Time, Effects&) {
 }
 
 void Token::on_new_life(ClientId sender) {
-  if (filters_.empty()) return;
-  const auto senders = settings_.graph->senders_to(self_);
-  filters_[static_cast<std::size_t>(std::ranges::lower_bound(senders, sender) - senders.begin())] = {};
+  if (!filters_.empty()) filters_[place_of(sender)] = {};
 }
 
 void Token::archive(Archive& archive) {
   Protocol::archive(archive);
   archive(sequence_);
-  compute_timer_.archive(archive);
-  transmit_timer_.archive(archive);
+  archive_timers(archive);
   for (Known& known : known_) archive(known.next);
 }
 
 void Token::on_compute(Time now, std::uint32_t, Effects& effects) {
   wake_compute(effects);
-  effects.step(StepKind::compute, self_, now).index = counts_.computations++;
-  const TimerLaw& law = settings_.transmit_law(self_);
+  compute(now, effects);
+  const TimerLaw& law = transmit_law();
   if (law.kind == TimerLaw::Kind::coupled && counts_.computations % law.every == 0) effects.wake({now, Priority::transmit, self_});
 }
 
@@ -127,18 +108,11 @@ std::optional<ClientId> Token::next_holder() const {
 }
 
 void Token::send(std::uint32_t stream, std::uint32_t incarnation, ClientId receiver, Time now, Effects& effects) {
-  Step& step = effects.step(StepKind::publish, self_, now);
-  step.index = sequence_;
-  step.phase = static_cast<std::uint8_t>(stream);
-  effects.turn(sequence_);
-  effects.tag(tag_of(stream, incarnation));
-  effects.entry({.peer = receiver, .sequence = sequence_, .place = *settings_.graph->find_link(self_, receiver)});
   if (has_deadline()) {
     pending_.push_back({sequence_, stream, incarnation});
     effects.wake({later(now, settings_.limits.deadline), Priority::deadline, self_, sequence_});
   }
-  ++sequence_;
-  ++counts_.publications;
+  publish(static_cast<std::uint8_t>(stream), {&receiver, 1}, tag_of(stream, incarnation), now, effects);
 }
 
 void Token::on_request(Time, ClientId, std::uint32_t sequence, Effects&) {
@@ -191,16 +165,11 @@ void Token::recreate_silent(Time now) {
 
 void Token::see(std::uint32_t stream, std::uint32_t incarnation, Time now) { known_[stream] = {incarnation + 1, now, 0}; }
 
-bool Token::is_duplicate(const Arrival& arrival) {
-  if (filters_.empty()) return false;
-  const auto senders = settings_.graph->senders_to(self_);
-  const auto place = std::ranges::lower_bound(senders, arrival.id.sender) - senders.begin();
-  return filters_[static_cast<std::size_t>(place)].add(arrival.id.sequence) != DuplicateFilter::Verdict::fresh;
-}
-
 Offer Token::judge(const Arrival& arrival) {
-  if (is_duplicate(arrival)) return Offer::duplicate;
-  if (arrival.arrived - arrival.sent > settings_.limits.deadline || stream_of(arrival) >= known_.size()) return Offer::late;
+  const Sequence sequence = arrival.id.sequence;
+  const bool is_fresh = filters_.empty() || filters_[place_of(arrival.id.sender)].add(sequence) == DuplicateFilter::Verdict::fresh;
+  if (!is_fresh) return Offer::duplicate;
+  if (is_too_old(arrival) || stream_of(arrival) >= known_.size()) return Offer::late;
   return incarnation_of(arrival) + 1 < known_[stream_of(arrival)].next ? Offer::superseded : Offer::kept;
 }
 
@@ -209,20 +178,15 @@ Offer Token::on_arrival(const Arrival& arrival, Effects& effects) {
   // Who brings an old incarnation may forget it as well.
   if (has_deadline() && offer != Offer::late && offer != Offer::duplicate)
     effects.request(self_, arrival.id.sender, arrival.id.sequence);
-  if (offer == Offer::kept) {
-    ++counts_.kept;
-    const std::uint32_t stream = stream_of(arrival);
-    see(stream, incarnation_of(arrival), arrival.arrived);
-    std::erase_if(held_, [&](const Held& held) { return held.stream == stream; });
-    // What this client sent before lives on in this token, or in vain.
-    std::erase_if(pending_, [&](const Pending& pending) { return pending.stream == stream; });
-    held_.push_back({stream, incarnation_of(arrival), false});
-    arrived_.push_back(arrival);
-    effects.close_window(arrival.arrived, self_);
-    return offer;
-  }
-  ++(offer == Offer::late ? counts_.late : offer == Offer::duplicate ? counts_.duplicates : counts_.superseded);
-  discard(arrival, self_, arrival.arrived, effects);
+  if (!admit(offer, arrival, effects)) return offer;
+  const std::uint32_t stream = stream_of(arrival);
+  see(stream, incarnation_of(arrival), arrival.arrived);
+  std::erase_if(held_, [&](const Held& held) { return held.stream == stream; });
+  // What this client sent before lives on in this token, or in vain.
+  std::erase_if(pending_, [&](const Pending& pending) { return pending.stream == stream; });
+  held_.push_back({stream, incarnation_of(arrival), false});
+  arrived_.push_back(arrival);
+  effects.close_window(arrival.arrived, self_);
   return offer;
 }
 

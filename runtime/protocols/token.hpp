@@ -4,9 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/protocols/absentees.hpp"
-#include "runtime/protocols/protocol.hpp"
-#include "runtime/protocols/push.hpp"
+#include "runtime/protocols/client_protocol.hpp"
 
 namespace rubato {
 
@@ -24,7 +22,7 @@ namespace rubato {
 /// A client that goes takes the tokens that it holds along. Where somebody has gone, or begun a new life, the first
 /// client behind the start of a stream that is here creates its token again, from its own copy, when it has not seen
 /// it for very long. When the numbers of incarnations are used up no token is created any more.
-class Token final : public Protocol {
+class Token final : public TickingProtocol {
  public:
   static constexpr std::uint32_t most_streams = 64;
   static constexpr std::uint32_t most_incarnations = (std::uint64_t{1} << 32) / most_streams;
@@ -41,20 +39,15 @@ class Token final : public Protocol {
   void on_transmit(Time now, std::uint32_t detail, Effects& effects) override;
   std::optional<std::uint64_t> sends_at(const Wake& wake) const override;
   void on_deadline(Time now, Sequence sequence, Effects& effects) override;
-  void on_departed(std::size_t, Time, Effects&) override {}
   void on_request(Time now, ClientId from, std::uint32_t sequence, Effects& effects) override;
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_window_close(Time now, Effects& effects) override;
-  void skip_compute(Effects& effects) override { wake_compute(effects); }
   void on_stop() override { pending_.clear(); }
   void resume(Time now, Effects& effects) override;
   void on_leave(Time now, Effects& effects) override;
   void on_presence(ClientId neighbour, bool is_here, Time now, Effects& effects) override;
   void on_new_life(ClientId sender) override;
   void archive(Archive& archive) override;
-  void on_refill() override {}
-  void on_unify(Time, bool, Effects&) override {}
-  const Mailbox& mailbox() const override { return mailbox_; }
 
  private:
   // A token that lies here until the next transmit tick.
@@ -76,26 +69,16 @@ class Token final : public Protocol {
     std::uint64_t ticks = 0;  // and how many transmit ticks ago
   };
 
-  std::uint32_t clients() const { return static_cast<std::uint32_t>(settings_.graph->clients()); }
   ClientId first_holder(std::uint32_t stream) const { return {stream % clients()}; }
-  bool has_deadline() const { return settings_.limits.deadline != Duration::max(); }
   bool is_here(ClientId client) const { return !absent_.has(client); }
   bool watches(std::uint32_t stream) const;
-  void wake_compute(Effects& effects);
-  void wake_transmit(Effects& effects);
   std::optional<std::uint32_t> next_incarnation(std::uint32_t stream) const;
   void recreate_silent(Time now);
   std::optional<ClientId> next_holder() const;
   void see(std::uint32_t stream, std::uint32_t incarnation, Time now);
   void send(std::uint32_t stream, std::uint32_t incarnation, ClientId receiver, Time now, Effects& effects);
-  bool is_duplicate(const Arrival& arrival);
   Offer judge(const Arrival& arrival);
 
-  const ClientSettings& settings_;
-  ClientId self_;
-  Timer compute_timer_;
-  Timer transmit_timer_;
-  Sequence sequence_ = 0;
   std::vector<Known> known_;      // by stream
   std::vector<Held> held_;        // one of a stream, in order of arrival
   std::vector<Pending> pending_;  // by sequence
@@ -103,7 +86,6 @@ class Token final : public Protocol {
   Absentees absent_;
   bool may_be_gone_ = false;              // somebody has gone, and perhaps a token with it
   std::vector<DuplicateFilter> filters_;  // by sender, where links duplicate
-  Mailbox mailbox_;
 };
 
 }  // namespace rubato

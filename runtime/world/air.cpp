@@ -2,11 +2,76 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
-#include "runtime/world/aircomp.hpp"
-
 namespace rubato {
+
+namespace {
+
+using Remaining = std::vector<std::vector<ClientId>>;  // the neighbours of each client that are not served yet
+
+// Clients with most edges left come first, ties by number.
+std::vector<ClientId> scan_order(const Remaining& remaining) {
+  std::vector<ClientId> order;
+  for (std::uint32_t i = 0; i < remaining.size(); ++i)
+    if (!remaining[i].empty()) order.push_back({i});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](ClientId a, ClientId b) { return remaining[a.value].size() > remaining[b.value].size(); });
+  return order;
+}
+
+std::vector<Star> next_stars(const Remaining& remaining) {
+  std::vector<bool> is_used(remaining.size());
+  const auto uses = [&](ClientId client) { return static_cast<bool>(is_used[client.value]); };
+  std::vector<Star> stars;
+  for (const ClientId centre : scan_order(remaining)) {
+    const std::vector<ClientId>& leaves = remaining[centre.value];
+    if (uses(centre) || std::any_of(leaves.begin(), leaves.end(), uses)) continue;
+    is_used[centre.value] = true;
+    for (const ClientId leaf : leaves) is_used[leaf.value] = true;
+    stars.push_back({centre, leaves});
+  }
+  return stars;
+}
+
+}  // namespace
+
+SlotSchedule schedule_slots(const Graph& graph) {
+  Remaining remaining(graph.clients());
+  for (std::uint32_t i = 0; i < graph.clients(); ++i) {
+    const auto neighbours = graph.receivers_of(ClientId{i});
+    remaining[i].assign(neighbours.begin(), neighbours.end());
+  }
+  SlotSchedule schedule;
+  for (std::vector<Star> stars = next_stars(remaining); !stars.empty(); stars = next_stars(remaining)) {
+    for (const Star& star : stars) {
+      for (const ClientId leaf : star.leaves) std::erase(remaining[leaf.value], star.centre);
+      remaining[star.centre.value].clear();
+    }
+    schedule.push_back(std::move(stars));
+  }
+  return schedule;
+}
+
+double star_scale(std::span<const AirLeaf> leaves, double power_cap, double numbers) {
+  double scale = std::numeric_limits<double>::infinity();
+  for (const AirLeaf& leaf : leaves) {
+    const double needed = leaf.weight * leaf.weight * leaf.norm_squared;
+    if (needed > 0) scale = std::min(scale, power_cap * numbers * (leaf.amplitude * leaf.amplitude) / needed);
+  }
+  return scale;
+}
+
+double broadcast_scale(double norm_squared, double power_cap, double numbers) {
+  return norm_squared > 0 ? power_cap * numbers / norm_squared : std::numeric_limits<double>::infinity();
+}
+
+double leaf_gain(const AirLeaf& leaf, double star_scale) { return std::sqrt(star_scale) / leaf.amplitude * leaf.weight; }
+
+double broadcast_noise(const AirLeaf& leaf, double broadcast_scale) {
+  return leaf.weight * leaf.weight / (broadcast_scale * (leaf.amplitude * leaf.amplitude));
+}
 
 AirRound::AirRound(const Graph& up) : heard_(up.clients()), sent_(up.clients()) {
   const SlotSchedule schedule = schedule_slots(up);

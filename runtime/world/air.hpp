@@ -1,17 +1,52 @@
 // Air: a round of sums over the air, who sends in which slot, how loud, and with how much noise it is heard.
+// Source of power control and noise: equations 2.3 to 2.8 of asynchronous DSGD (docs/references.md#asynchronous-dsgd),
+// which leave the scales open (C2-5, docs/references.md#asynchronous-dsgd-decisions). Source of the slots, in which stars of
+// the graph are served at the same time, so that each edge is served once: Xing, Simeone and Bi, "Federated Learning over
+// Wireless Device-to-Device Networks", with a greedy choice of stars of our own (docs/references.md#channel).
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "runtime/world/channel.hpp"
 #include "runtime/world/fading_links.hpp"
-#include "runtime/world/slot_schedule.hpp"
 
 namespace rubato {
+
+/// What a leaf of a star brings to the slots; links fade equally in both directions.
+struct AirLeaf {
+  double weight = 0;        ///< of the leaf at the centre, and of the centre at the leaf
+  double amplitude = 1;     ///< of the link, > 0
+  double norm_squared = 0;  ///< of what the leaf sends
+};
+
+/// The scale c at which the leaves of a star can all send `numbers` symbols each below the power cap; infinite if
+/// nobody sends anything but zeros. The estimate of the sum then has noise of variance sigma^2 / c in every number.
+double star_scale(std::span<const AirLeaf> leaves, double power_cap, double numbers);
+
+/// The scale a at which the centre can send likewise.
+double broadcast_scale(double norm_squared, double power_cap, double numbers);
+
+/// By what leaf multiplies its numbers: sqrt(c) w / h.
+double leaf_gain(const AirLeaf& leaf, double star_scale);
+
+/// Variance of the noise in the weighted broadcast that a leaf hears, for noise of variance 1.
+double broadcast_noise(const AirLeaf& leaf, double broadcast_scale);
+
+/// In the first slot of its pair the leaves send at once and the centre hears their sum; in the second the centre sends
+/// and every leaf hears it.
+struct Star {
+  ClientId centre;
+  std::vector<ClientId> leaves;  ///< ascending
+};
+
+/// Pairs of slots, each with stars that share no client. The graph must have a link back for every link.
+using SlotSchedule = std::vector<std::vector<Star>>;
+SlotSchedule schedule_slots(const Graph& graph);
 
 /// The slots of one round.
 class AirRound {

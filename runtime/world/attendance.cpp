@@ -19,7 +19,10 @@ const ChurnEvent& Attendance::take() {
 
 void Attendance::note(const ChurnEvent& event) {
   using Kind = ChurnEvent::Kind;
+  One& one = all_[event.client.value];  // the first one where it is of the links
   switch (event.kind) {
+    case Kind::save:
+      return;
     case Kind::heal:
       is_cut_ = false;
       return;
@@ -28,11 +31,6 @@ void Attendance::note(const ChurnEvent& event) {
       ++counts_.partitions;
       for (std::uint32_t i = 0; i < all_.size(); ++i) all_[i].group = plan_.group(event.number, {i});
       return;
-    default:
-      break;
-  }
-  One& one = all_[event.client.value];
-  switch (event.kind) {
     case Kind::leave:
       ++counts_.leaves;
       one.is_missed = true;
@@ -41,8 +39,6 @@ void Attendance::note(const ChurnEvent& event) {
       ++counts_.crashes;
       one.has_crashed = true;
       return go(one);
-    case Kind::come:
-      return come(one, event);
     case Kind::notice:
       one.is_missed = true;
       return;
@@ -53,8 +49,8 @@ void Attendance::note(const ChurnEvent& event) {
     case Kind::go_on:
       one.is_paused = false;
       return;
-    default:
-      return;
+    case Kind::come:
+      return come(one, event);
   }
 }
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "runtime/counts.hpp"
-#include "runtime/epoch.hpp"
 #include "runtime/ids.hpp"
+#include "runtime/message_head.hpp"
 #include "runtime/time.hpp"
 #include "runtime/world/churn.hpp"
 

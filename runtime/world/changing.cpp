@@ -7,6 +7,7 @@
 
 #include "runtime/random.hpp"
 #include "runtime/world/edge_list.hpp"
+#include "runtime/world/sentence.hpp"
 #include "runtime/world/spectrum.hpp"
 
 namespace rubato {
@@ -32,8 +33,7 @@ std::vector<Graph> thinned(const Graph& whole, std::size_t graphs, IsThere is_th
 
 std::vector<Graph> steps_of(const TopologyOptions& options, std::size_t clients) {
   if (options.kind != "one_peer_exponential")
-    throw std::invalid_argument("topology.change = \"steps\": topology.kind = \"" + options.kind +
-                                "\" has no steps; only one_peer_exponential does");
+    refuse("topology.change = \"steps\": topology.kind = \"", options.kind, "\" has no steps; only one_peer_exponential does");
   std::vector<Graph> parts;
   for (std::size_t far = 1, k = 0; k == 0 || far < clients; far *= 2, ++k)
     parts.push_back(topologies::one_peer_exponential(clients, options.step + k));
@@ -56,7 +56,7 @@ bool is_connected(std::span<const Graph> graphs, std::size_t first, std::size_t 
 std::vector<Graph> make_changing(const TopologyOptions& options, const GraphChange& change, std::size_t clients,
                                  std::uint64_t seed) {
   using Kind = GraphChange::Kind;
-  if (change.graphs == 0) throw std::invalid_argument("topology.graphs = 0: must be at least 1");
+  if (change.graphs == 0) refuse("topology.graphs = 0: must be at least 1");
   switch (change.kind) {
     case Kind::none:
       return {make_topology(options, clients, seed)};

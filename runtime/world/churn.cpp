@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <set>
-#include <stdexcept>
 #include <tuple>
+
+#include "runtime/words.hpp"
+#include "runtime/world/sentence.hpp"
 
 namespace rubato {
 
@@ -13,14 +15,8 @@ using What = ChurnLine::What;
 using Kind = ChurnEvent::Kind;
 
 What way_back(What away) {
-  switch (away) {
-    case What::leave:
-      return What::join;
-    case What::crash:
-      return What::restart;
-    default:
-      return What::go_on;
-  }
+  if (away == What::leave) return What::join;
+  return away == What::crash ? What::restart : What::go_on;
 }
 
 std::string in_words(Time at) {
@@ -129,11 +125,11 @@ class Census {
     if (line.clients.empty()) return complain(line, "names no client");
     for (const ClientId client : line.clients) {
       if (client.value >= clients_) {
-        complain(line, "there is no client " + std::to_string(client.value));
+        complain(line, "there is no client ", client.value);
         continue;
       }
       if (std::string fault = all_[client.value].add(line, events); !fault.empty())
-        complain(line, "client " + std::to_string(client.value) + " " + fault);
+        complain(line, "client ", client.value, " ", fault);
     }
   }
 
@@ -154,8 +150,8 @@ class Census {
     std::set<ClientId> named;
     for (std::uint32_t k = 0; k < line.groups.size(); ++k)
       for (const ClientId client : line.groups[k]) {
-        if (client.value >= clients_) return complain(line, "there is no client " + std::to_string(client.value));
-        if (!named.insert(client).second) return complain(line, "client " + std::to_string(client.value) + " is in two groups");
+        if (client.value >= clients_) return complain(line, "there is no client ", client.value);
+        if (!named.insert(client).second) return complain(line, "client ", client.value, " is in two groups");
         group_of[client.value] = k + 1;
       }
     const bool separates = std::adjacent_find(group_of.begin(), group_of.end(), std::not_equal_to<>()) != group_of.end();
@@ -171,10 +167,10 @@ class Census {
     events.push_back({line.at, Kind::heal});
   }
 
-  void complain(const ChurnLine& line, const std::string& sentence) {
-    static constexpr const char* words[] = {"join", "leave", "crash", "restart", "pause", "go_on", "partition", "heal"};
-    faults += (faults.empty() ? "" : "\n") + line.name + " (" + words[static_cast<std::size_t>(line.what)] + " at " +
-              in_words(line.at) + "): " + sentence;
+  template <class... Why>
+  void complain(const ChurnLine& line, const Why&... why) {
+    faults +=
+        (faults.empty() ? "" : "\n") + sentence(line.name, " (", word_of(line.what), " at ", in_words(line.at), "): ", why...);
   }
 
   std::size_t clients_;
@@ -217,7 +213,7 @@ ChurnPlan::ChurnPlan(std::size_t clients, std::span<const ChurnLine> lines, cons
   std::stable_sort(in_order.begin(), in_order.end(), [](const ChurnLine* a, const ChurnLine* b) { return a->at < b->at; });
   Census census(clients, times);
   for (const ChurnLine* line : in_order) census.add(*line);
-  if (!census.faults.empty()) throw std::invalid_argument(census.faults);
+  if (!census.faults.empty()) refuse(census.faults);
   for (Biography& one : census.all()) {
     one.end(census.events);
     begins_here_.push_back(one.begins_here());
@@ -229,7 +225,7 @@ ChurnPlan::ChurnPlan(std::size_t clients, std::span<const ChurnLine> lines, cons
     return std::tie(a.at, a.kind, a.client, a.number) < std::tie(b.at, b.kind, b.client, b.number);
   });
   constexpr std::size_t most = 0xFFFF'FFFF / epochs_apart;
-  if (events_.size() > most) throw std::invalid_argument("churn: there are more than " + std::to_string(most) + " events");
+  if (events_.size() > most) refuse("churn: there are more than ", most, " events");
   std::uint32_t epoch = 0;
   for (ChurnEvent& event : events_)
     if (event.kind == Kind::leave || event.kind == Kind::notice || event.kind == Kind::come) event.epoch = epoch += epochs_apart;

@@ -4,8 +4,9 @@
 #include <charconv>
 #include <fstream>
 #include <sstream>
-#include <stdexcept>
 #include <utility>
+
+#include "runtime/world/sentence.hpp"
 
 namespace rubato {
 namespace {
@@ -15,8 +16,9 @@ struct Place {
   std::size_t line;
 };
 
-[[noreturn]] void refuse(Place place, const std::string& why) {
-  throw std::invalid_argument(place.file + ", line " + std::to_string(place.line) + ": " + why);
+template <class... Why>
+[[noreturn]] void refuse_line(Place place, const Why&... why) {
+  refuse(place.file, ", line ", place.line, ": ", why...);
 }
 
 // A line may be of any length; a sentence is not.
@@ -30,16 +32,18 @@ ClientId parse_client(const std::string& word, std::size_t clients, Place place)
   const char* const end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(word.data(), end, number);
   if (error != std::errc{} || stop != end || number >= clients)
-    refuse(place, quoted(word) + " is no client; allowed are 0 .. " + std::to_string(clients - 1));
+    refuse_line(place, quoted(word), " is no client; allowed are 0 .. ", clients - 1);
   return {number};
 }
 
 Edge parse_edge(const std::string& line, std::size_t clients, Place place) {
   std::istringstream words(line);
   std::string source, target, rest;
-  if (!(words >> source >> target) || words >> rest) refuse(place, quoted(line) + " is no edge; expected are two client numbers");
+  if (!(words >> source >> target) || words >> rest)
+    refuse_line(place, quoted(line) + " is no edge; expected are two client numbers");
   const Edge edge{parse_client(source, clients, place), parse_client(target, clients, place)};
-  if (edge.source == edge.target) refuse(place, "client " + source + " has an edge to itself; a client hears itself without one");
+  if (edge.source == edge.target)
+    refuse_line(place, "client " + source + " has an edge to itself; a client hears itself without one");
   return edge;
 }
 
@@ -54,10 +58,9 @@ void check_listed_once(const std::vector<Edge>& edges, const std::vector<std::si
   std::sort(listed.begin(), listed.end());
   const auto twice = std::ranges::adjacent_find(listed, {}, &std::pair<Edge, std::size_t>::first);
   if (twice == listed.end()) return;
-  refuse({name, std::next(twice)->second}, "the edge between " + std::to_string(twice->first.source.value) + " and " +
-                                               std::to_string(twice->first.target.value) + " stands on line " +
-                                               std::to_string(twice->second) + " already" +
-                                               (is_directed ? "" : "; an undirected edge is listed once"));
+  refuse_line(Place{name, std::next(twice)->second}, "the edge between ", twice->first.source.value, " and ",
+              twice->first.target.value, " stands on line ", twice->second, " already",
+              is_directed ? "" : "; an undirected edge is listed once");
 }
 
 std::ifstream opened(const std::string& path) {
@@ -89,7 +92,7 @@ void for_each_line(std::istream& lines, const std::string& name, Take take) {
   for (std::size_t number = 1; std::getline(lines, line); ++number) {
     line.resize(std::min(line.find('#'), line.size()));
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    if (++taken > Graph::max_links) refuse({name, number}, "more than " + std::to_string(Graph::max_links) + " edges are too many");
+    if (++taken > Graph::max_links) refuse_line(Place{name, number}, "more than ", Graph::max_links, " edges are too many");
     take(line, Place{name, number});
   }
   if (lines.bad()) throw std::invalid_argument(name + ": the file cannot be read to its end");
@@ -114,16 +117,16 @@ std::vector<Graph> read_edge_lists(std::istream& lines, const std::string& name,
     const char* const end = line.data() + last + 1;
     const auto [stop, error] = std::from_chars(line.data() + (gap == line.npos ? 0 : gap + 1), end, number);
     if (gap == line.npos || error != std::errc{} || stop != end || number > most_graphs)
-      refuse(place, quoted(line) + " is no edge of a graph; expected are two client numbers and the number of the graph, 0 .. " +
-                        std::to_string(most_graphs));
+      refuse_line(place, quoted(line), " is no edge of a graph; expected are two client numbers and the number of the graph, 0 .. ",
+                  most_graphs);
     if (number >= listed.size()) listed.resize(number + std::size_t{1});
     listed[number].edges.push_back(parse_edge(line.substr(0, gap), clients, place));
     listed[number].lines.push_back(place.line);
   });
-  if (listed.empty()) throw std::invalid_argument(name + ": there is no edge");
+  if (listed.empty()) refuse(name, ": there is no edge");
   std::vector<Graph> graphs;
   for (std::size_t k = 0; k < listed.size(); ++k) {
-    if (listed[k].edges.empty()) throw std::invalid_argument(name + ": graph " + std::to_string(k) + " has no edge");
+    if (listed[k].edges.empty()) refuse(name, ": graph ", k, " has no edge");
     graphs.push_back(listed[k].graph(name, clients, is_directed));
   }
   return graphs;

@@ -7,11 +7,22 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/elementary.hpp"
 #include "runtime/time.hpp"
 #include "runtime/world/graph.hpp"
-#include "runtime/world/rayleigh.hpp"
 
 namespace rubato {
+
+/// When a faded link is up: the power gain |h|^2 of Rayleigh fading is exponential with mean 1.
+struct FadingThreshold {
+  double least = 0;  ///< of the amplitude |h|, or of the power |h|^2
+  bool is_of_power = false;
+
+  double least_power() const { return is_of_power ? least : least * least; }
+  bool is_up(double power_gain) const { return power_gain >= least_power(); }
+  /// The chance that a link is up.
+  double chance() const { return elementary::exp(-least_power()); }
+};
 
 /// Fading is the same both ways, constant within a block and independent between blocks: drawn by (seed, the two ends,
 /// block). A pure function; any thread may ask.

@@ -2,31 +2,29 @@
 
 #include <algorithm>
 #include <cassert>
-#include <stdexcept>
-#include <string>
+
+#include "runtime/world/sentence.hpp"
 
 namespace rubato {
 namespace {
 
-std::string text(Edge edge) { return std::to_string(edge.source.value) + " -> " + std::to_string(edge.target.value); }
-
-[[noreturn]] void refuse(Edge edge, const std::string& why) { throw std::invalid_argument("edges: " + text(edge) + " " + why); }
+template <class... Why>
+[[noreturn]] void refuse_edge(Edge edge, const Why&... why) {
+  refuse("edges: ", edge.source.value, " -> ", edge.target.value, " ", why...);
+}
 
 void check_size(std::size_t clients, std::size_t links) {
-  if (clients == 0) throw std::invalid_argument("clients: 0 clients make no graph; allowed are 1 and more");
+  if (clients == 0) refuse("clients: 0 clients make no graph; allowed are 1 and more");
   if (clients >= no_client.value)
-    throw std::invalid_argument("clients: " + std::to_string(clients) + " are more than can be numbered; allowed are fewer than " +
-                                std::to_string(no_client.value));
-  if (links > Graph::max_links)
-    throw std::invalid_argument("edges: " + std::to_string(links) + " links are too many; at most " +
-                                std::to_string(Graph::max_links) + " are allowed");
+    refuse("clients: ", clients, " are more than can be numbered; allowed are fewer than ", no_client.value);
+  if (links > Graph::max_links) refuse("edges: ", links, " links are too many; at most ", Graph::max_links, " are allowed");
 }
 
 void check_edges(std::size_t clients, const std::vector<Edge>& edges) {
   for (const Edge& edge : edges) {
     if (std::max(edge.source, edge.target).value >= clients)
-      refuse(edge, "names a client that does not exist; clients are 0 .. " + std::to_string(clients - 1));
-    if (edge.source == edge.target) refuse(edge, "is a self loop; a client hears itself without one");
+      refuse_edge(edge, "names a client that does not exist; clients are 0 .. ", clients - 1);
+    if (edge.source == edge.target) refuse_edge(edge, "is a self loop; a client hears itself without one");
   }
 }
 
@@ -50,6 +48,11 @@ std::vector<Edge> sorted_by(ClientId Edge::*end, const std::vector<Edge>& links,
   std::vector<Edge> sorted(links.size());
   for (const Edge& link : links) sorted[next[(link.*end).value]++] = link;
   return sorted;
+}
+
+std::span<const ClientId> row_of(ClientId client, const std::vector<LinkIndex>& first, const std::vector<ClientId>& ends) {
+  assert(client.value + 1 < first.size() && "the client exists");
+  return {ends.data() + first[client.value], first[client.value + 1] - first[client.value]};
 }
 
 // Breadth first from one client, along whichever neighbours the caller names.
@@ -85,7 +88,8 @@ Graph::Table Graph::tabulate(std::size_t clients, bool is_directed, std::vector<
   Table table{is_directed, row_starts(clients, links, &Edge::source), row_starts(clients, links, &Edge::target), {}, {}, {}};
   links = sorted_by(&Edge::source, sorted_by(&Edge::target, links, table.first_in), table.first_out);
   const auto twice = std::adjacent_find(links.begin(), links.end());
-  if (twice != links.end()) refuse(*twice, is_directed ? "is listed twice" : "is listed twice; an undirected edge is listed once");
+  if (twice != links.end())
+    refuse_edge(*twice, is_directed ? "is listed twice" : "is listed twice; an undirected edge is listed once");
 
   std::vector<LinkIndex> next_in = table.first_in;
   table.receivers.resize(links.size());
@@ -110,16 +114,10 @@ std::vector<Edge> Graph::edges() const {
 }
 
 std::span<const ClientId> Graph::receivers_of(ClientId source) const {
-  assert(source.value < clients() && "the client exists");
-  const LinkIndex first = table_->first_out[source.value];
-  return {table_->receivers.data() + first, table_->first_out[source.value + 1] - first};
+  return row_of(source, table_->first_out, table_->receivers);
 }
 
-std::span<const ClientId> Graph::senders_to(ClientId target) const {
-  assert(target.value < clients() && "the client exists");
-  const LinkIndex first = table_->first_in[target.value];
-  return {table_->senders.data() + first, table_->first_in[target.value + 1] - first};
-}
+std::span<const ClientId> Graph::senders_to(ClientId target) const { return row_of(target, table_->first_in, table_->senders); }
 
 std::optional<LinkIndex> Graph::find_link(ClientId source, ClientId target) const {
   const auto receivers = receivers_of(source);

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <sstream>
-#include <stdexcept>
 
+#include "runtime/world/sentence.hpp"
 #include "runtime/world/spectrum.hpp"
 
 namespace rubato {
 namespace {
 
-constexpr std::array kinds{
+constexpr std::array mixing_table{
     MixingKind{"metropolis", "1/(1 + larger degree of both ends), the rest on itself; symmetric, undirected graphs"},
     MixingKind{"laplacian", "I - L/tau; symmetric, undirected graphs"},
     MixingKind{"max_degree", "laplacian with tau = largest degree + 1"},
@@ -22,14 +21,6 @@ constexpr std::array kinds{
     MixingKind{"averaging", "1/m everywhere; complete graphs"},
     MixingKind{"explicit", "the weights as given, [receiver][sender]"},
 };
-
-[[noreturn]] void refuse(const std::string& sentence) { throw std::invalid_argument("mixing." + sentence); }
-
-std::string written(double value) {
-  std::ostringstream out;
-  out << value;
-  return out.str();
-}
 
 double inverse(std::size_t count) { return 1.0 / static_cast<double>(count); }
 
@@ -64,7 +55,7 @@ MixingMatrix with_rest_on_itself(const Graph& graph, std::vector<double> links) 
 
 void require_undirected(const Graph& graph, std::string_view kind) {
   if (!graph.is_directed()) return;
-  refuse("kind = \"" + std::string(kind) + "\" needs an undirected graph, because its weights are symmetric; " +
+  refuse("mixing.kind = \"", kind, "\" needs an undirected graph, because its weights are symmetric; ",
          "a directed graph takes uniform_row or uniform_col");
 }
 
@@ -80,31 +71,30 @@ void check_tau(const Graph& graph, double tau) {
   if (tau > static_cast<double>(largest_degree(graph)) && std::isfinite(tau)) return;
   const double least = largest_laplacian_eigenvalue(graph) / 2;
   if (!(tau > least * (1 + 1e-9) && tau > 0 && std::isfinite(tau)))
-    refuse("tau = " + written(tau) + " is not possible; it must be greater than " + written(least) +
+    refuse("mixing.tau = ", tau, " is not possible; it must be greater than ", least,
            ", half the largest eigenvalue of this graph's Laplacian");
 }
 
 void check_shape(const Graph& graph, const DenseMatrix& dense) {
   const auto is_row = [&](const auto& row) { return row.size() == graph.clients(); };
   if (dense.size() == graph.clients() && std::ranges::all_of(dense, is_row)) return;
-  const std::string m = std::to_string(graph.clients());
-  refuse("weights have " + std::to_string(dense.size()) + " rows" +
-         (std::ranges::all_of(dense, is_row) ? "" : ", not all of length " + m) + "; needed are " + m + " rows of " + m +
+  const std::size_t m = graph.clients();
+  refuse("mixing.weights have ", dense.size(), " rows",
+         std::ranges::all_of(dense, is_row) ? "" : sentence(", not all of length ", m), "; needed are ", m, " rows of ", m,
          " numbers");
 }
 
 std::string entry(ClientId i, ClientId j, double weight) {
-  return "weights[" + std::to_string(i.value) + "][" + std::to_string(j.value) + "] = " + written(weight);
+  return sentence("mixing.weights[", i.value, "][", j.value, "] = ", weight);
 }
 
 void check_support(const Graph& graph, const DenseMatrix& dense) {
   for (ClientId i; i.value < graph.clients(); ++i.value)
     for (ClientId j; j.value < graph.clients(); ++j.value) {
       const double weight = dense[i.value][j.value];
-      if (!std::isfinite(weight)) refuse(entry(i, j, weight) + " is not possible; weights are finite numbers");
+      if (!std::isfinite(weight)) refuse(entry(i, j, weight), " is not possible; weights are finite numbers");
       if (weight != 0 && i != j && !graph.find_link(j, i))
-        refuse(entry(i, j, weight) + " needs a link " + std::to_string(j.value) + " -> " + std::to_string(i.value) +
-               ", which the graph does not have; it must be 0");
+        refuse(entry(i, j, weight), " needs a link ", j.value, " -> ", i.value, ", which the graph does not have; it must be 0");
     }
 }
 
@@ -114,22 +104,16 @@ double largest_distance_from_one(const std::vector<double>& sums) {
   return largest;
 }
 
-[[noreturn]] void refuse_unknown(const std::string& kind) {
-  std::string known;
-  for (const MixingKind& each : kinds) known += (known.empty() ? "" : ", ") + std::string(each.name);
-  refuse("kind = \"" + kind + "\" is not possible; allowed are " + known);
-}
-
 }  // namespace
 
 MixingMatrix::MixingMatrix(Graph graph, std::vector<double> own, std::vector<double> links)
     : graph_{std::move(graph)}, own_{std::move(own)}, links_{std::move(links)} {
   if (own_.size() != graph_.clients() || links_.size() != graph_.links())
-    refuse("weights: " + std::to_string(own_.size()) + " clients and " + std::to_string(links_.size()) +
-           " links are weighed; the graph has " + std::to_string(graph_.clients()) + " and " + std::to_string(graph_.links()));
+    refuse("mixing.weights: ", own_.size(), " clients and ", links_.size(), " links are weighed; the graph has ", graph_.clients(),
+           " and ", graph_.links());
   const auto is_finite = [](double weight) { return std::isfinite(weight); };
   if (!std::ranges::all_of(own_, is_finite) || !std::ranges::all_of(links_, is_finite))
-    refuse("weights: one of them is not finite; weights are finite numbers");
+    refuse("mixing.weights: one of them is not finite; weights are finite numbers");
 }
 
 double MixingMatrix::at(ClientId receiver, ClientId sender) const {
@@ -179,7 +163,7 @@ bool is_row_stochastic(const MixingMatrix& matrix) { return row_defect(matrix) <
 bool is_column_stochastic(const MixingMatrix& matrix) { return column_defect(matrix) <= sum_tolerance; }
 bool is_symmetric(const MixingMatrix& matrix) { return symmetry_defect(matrix) <= sum_tolerance; }
 
-std::span<const MixingKind> mixing_kinds() { return kinds; }
+std::span<const MixingKind> mixing_kinds() { return mixing_table; }
 
 MixingMatrix make_mixing(const MixingOptions& options, const Graph& graph) {
   const std::string& kind = options.kind;
@@ -191,7 +175,7 @@ MixingMatrix make_mixing(const MixingOptions& options, const Graph& graph) {
   if (kind == "draco_row" || kind == "pame_nbr") return weights::neighbours_only(graph);
   if (kind == "averaging") return weights::averaging(graph);
   if (kind == "explicit") return weights::from_dense(graph, options.weights);
-  refuse_unknown(kind);
+  refuse("mixing.kind = \"", kind, "\" is not possible; allowed are ", names_of(mixing_table));
 }
 
 namespace weights {
@@ -233,8 +217,8 @@ MixingMatrix neighbours_only(const Graph& graph) {
 MixingMatrix averaging(const Graph& graph) {
   for (ClientId i; i.value < graph.clients(); ++i.value)
     if (graph.in_degree(i) + 1 != graph.clients())
-      refuse("kind = \"averaging\" needs the complete graph; client " + std::to_string(i.value) + " hears only " +
-             std::to_string(graph.in_degree(i)) + " of " + std::to_string(graph.clients() - 1) + " others");
+      refuse("mixing.kind = \"averaging\" needs the complete graph; client ", i.value, " hears only ", graph.in_degree(i), " of ",
+             graph.clients() - 1, " others");
   const double share = inverse(graph.clients());
   return {graph, std::vector<double>(graph.clients(), share), std::vector<double>(graph.links(), share)};
 }

@@ -1,7 +1,6 @@
 // MixingMatrix: the weight W[receiver][sender] that each client gives to itself and to whom it hears.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>

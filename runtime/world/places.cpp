@@ -4,9 +4,9 @@
 #include <cmath>
 #include <fstream>
 #include <sstream>
-#include <stdexcept>
 
 #include "runtime/random.hpp"
+#include "runtime/world/sentence.hpp"
 
 namespace rubato {
 
@@ -35,7 +35,7 @@ std::vector<Point> draw_places(const Area& area, std::size_t clients, std::uint6
 
 std::vector<Point> read_places(const std::string& file, std::size_t clients) {
   std::ifstream lines(file);
-  if (!lines) throw std::invalid_argument("cannot read the places in " + file);
+  if (!lines) refuse("cannot read the places in ", file);
   std::vector<Point> places;
   std::size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -47,12 +47,11 @@ std::vector<Point> read_places(const std::string& file, std::size_t clients) {
     Point place;
     std::string more;
     if (!(numbers >> place.x >> place.y) || numbers >> more || !std::isfinite(place.x) || !std::isfinite(place.y))
-      throw std::invalid_argument(file + ": line " + std::to_string(number) + " must hold two numbers, x and y in metres");
+      refuse(file, ": line ", number, " must hold two numbers, x and y in metres");
     places.push_back(place);
   }
   if (places.size() == clients) return places;
-  throw std::invalid_argument(file + " has " + std::to_string(places.size()) +
-                              " places, must have one per client: " + std::to_string(clients));
+  refuse(file, " has ", places.size(), " places, must have one per client: ", clients);
 }
 
 Places::Places(std::vector<Point> start, const Area& area, const Wandering& wandering, std::uint64_t seed)
@@ -62,10 +61,7 @@ Places::Places(std::vector<Point> start, const Area& area, const Wandering& wand
 }
 
 Places::Leg Places::leg_after(ClientId client, const Leg& last) const {
-  Leg next;
-  next.number = last.number + 1;
-  next.from = last.to;
-  next.begins = last.ends;
+  Leg next{.number = last.number + 1, .from = last.to, .to = {}, .begins = last.ends};
   Stream chance(seed_, client, Purpose::way, next.number);
   next.to = drawn_in(area_, chance);
   const double speed = wandering_.slowest + chance.uniform() * (wandering_.fastest - wandering_.slowest);

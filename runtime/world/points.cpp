@@ -4,12 +4,9 @@
 #include <cmath>
 
 namespace rubato {
-namespace {
 
 // Cells are this much wider than asked for, so that rounding of a cell number cannot hide a neighbour.
 constexpr double slack = 1.0001;
-
-}  // namespace
 
 // Not std::hypot, whose last bit differs between libraries.
 double distance(Point a, Point b) {

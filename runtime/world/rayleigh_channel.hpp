@@ -1,6 +1,8 @@
 // RayleighChannel: links that are up or down for a block of time; who is up carries messages like a random channel.
 #pragma once
 
+#include <algorithm>
+
 #include "runtime/world/channel.hpp"
 #include "runtime/world/fading_links.hpp"
 
@@ -14,7 +16,17 @@ class RayleighChannel final : public Channel {
   RayleighChannel(std::uint64_t seed, const Fading& fading, Duration coherence, const Law& delay)
       : fading_{fading}, coherence_{coherence}, delays_{seed, {.delay = delay}, {}} {}
 
-  Fate carry(const LinkUse& use) const override;
+  Fate carry(const LinkUse& use) const override {
+    const std::uint64_t block = block_of(use);
+    Fate fate = delays_.carry(use);
+    fate.lost = !fading_.is_up(use.sender, use.receiver, block);
+    if (fading_.rule().is_by_time)
+      fate.delay = std::min(fading_.completion(use.sender, use.receiver, block), fading_.rule().longest);
+    fate.airtime = fate.delay;
+    const bool has_blocks = coherence_ > Duration::zero() && !fading_.rule().is_by_time;
+    if (fate.lost && has_blocks) fate.delay = coherence_ - (use.now.time_since_epoch() + use.waited) % coherence_;
+    return fate;
+  }
   std::uint64_t block_of(const LinkUse& use) const {
     return coherence_ > Duration::zero() ? static_cast<std::uint64_t>((use.now.time_since_epoch() + use.waited) / coherence_)
                                          : use.round;

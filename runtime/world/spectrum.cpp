@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -24,11 +24,7 @@ struct Tridiagonal {
   Values diagonal, beside;  // beside[k] joins k and k + 1
 };
 
-double dot(const Values& a, const Values& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
+double dot(const Values& a, const Values& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
 // a += factor * b
 void add(Values& a, double factor, const Values& b) {
@@ -117,32 +113,18 @@ SpectralValue largest_by_lanczos(const Product& multiply, std::size_t size) {
   return {found, false};
 }
 
-double mean_of(const Values& values) {
-  double sum = 0;
-  for (double x : values) sum += x;
-  return sum / static_cast<double>(values.size());
-}
+enum class Which : bool { itself, transposed };
 
-// out = (W - J) in
-void apply(const MixingMatrix& w, const Values& in, Values& out) {
-  const double mean = mean_of(in);
+// out = (W - J) in, or (W - J)' in
+void apply(const MixingMatrix& w, Which which, const Values& in, Values& out) {
+  const Graph& graph = w.graph();
+  const double mean = std::accumulate(in.begin(), in.end(), 0.0) / static_cast<double>(in.size());
   for (ClientId i; i.value < in.size(); ++i.value) {
-    const auto senders = w.graph().senders_to(i);
+    const auto others = which == Which::itself ? graph.senders_to(i) : graph.receivers_of(i);
     double mixed = w.own(i) * in[i.value];
-    for (std::size_t k = 0; k < senders.size(); ++k) mixed += w.link(w.graph().in_link(i, k)) * in[senders[k].value];
+    for (std::uint32_t k = 0; k < others.size(); ++k)
+      mixed += w.link(which == Which::itself ? graph.in_link(i, k) : graph.first_link(i) + k) * in[others[k].value];
     out[i.value] = mixed - mean;
-  }
-}
-
-// out = (W - J)' in
-void apply_transposed(const MixingMatrix& w, const Values& in, Values& out) {
-  const double mean = mean_of(in);
-  for (ClientId j; j.value < in.size(); ++j.value) {
-    const auto receivers = w.graph().receivers_of(j);
-    double mixed = w.own(j) * in[j.value];
-    for (std::size_t k = 0; k < receivers.size(); ++k)
-      mixed += w.link(w.graph().first_link(j) + static_cast<LinkIndex>(k)) * in[receivers[k].value];
-    out[j.value] = mixed - mean;
   }
 }
 
@@ -185,8 +167,8 @@ SpectralValue find_consensus_rate(const MixingMatrix& matrix) {
   Values mixed(m);
   return root(largest_by_lanczos(
       [&](const Values& in, Values& out) {
-        apply(matrix, in, mixed);
-        apply_transposed(matrix, mixed, out);
+        apply(matrix, Which::itself, in, mixed);
+        apply(matrix, Which::transposed, mixed, out);
       },
       m));
 }

@@ -4,12 +4,11 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <sstream>
-#include <stdexcept>
 
 #include "runtime/random.hpp"
 #include "runtime/words.hpp"
 #include "runtime/world/edge_list.hpp"
+#include "runtime/world/sentence.hpp"
 
 namespace rubato {
 namespace {
@@ -37,31 +36,16 @@ constexpr std::array kinds{
 
 ClientId id(std::size_t number) { return {static_cast<std::uint32_t>(number)}; }
 
-template <class Value>
-[[noreturn]] void refuse(std::string_view field, const Value& value, const std::string& allowed) {
-  std::ostringstream sentence;
-  sentence << "topology." << field << " = " << value << " is not possible; " << allowed;
-  throw std::invalid_argument(sentence.str());
-}
-
-std::string written(double value) {
-  std::ostringstream out;
-  out << value;
-  return out.str();
-}
-
-std::string written(Point p) {
-  std::ostringstream out;
-  out << "(" << p.x << ", " << p.y << ")";
-  return out.str();
+template <class Value, class... Allowed>
+[[noreturn]] void refuse_field(std::string_view field, const Value& value, const Allowed&... allowed) {
+  refuse("topology.", field, " = ", value, " is not possible; ", allowed...);
 }
 
 // Dense families ask before they allocate.
 void check_links(std::string_view kind, std::size_t clients, double links) {
   if (links > static_cast<double>(Graph::max_links))
-    refuse("kind", '"' + std::string(kind) + '"',
-           "with " + std::to_string(clients) + " clients it has more than " + std::to_string(Graph::max_links) +
-               " links; take fewer clients or a sparser kind");
+    refuse_field("kind", sentence('"', kind, '"'), "with ", clients, " clients it has more than ", Graph::max_links,
+                 " links; take fewer clients or a sparser kind");
 }
 
 // The edges of one line of clients, closed to a circle if asked: a circle of two is one edge, of one is none.
@@ -120,24 +104,23 @@ Shape shape_of(const TopologyOptions& options, std::size_t clients) {
   if (columns == 0) columns = clients / rows;
   // By division: a product of two large numbers may wrap around.
   if (rows == 0 || columns == 0 || clients % rows != 0 || clients / rows != columns)
-    refuse("rows x columns", std::to_string(options.rows) + " x " + std::to_string(options.columns),
-           "the product must be the number of clients, " + std::to_string(clients) + " (0: chosen for you)");
+    refuse_field("rows x columns", sentence(options.rows, " x ", options.columns), "the product must be the number of clients, ",
+                 clients, " (0: chosen for you)");
   return {rows, columns};
 }
 
 Graph star_of(const TopologyOptions& options, std::size_t clients) {
-  if (options.center >= clients) refuse("center", options.center, "allowed are 0 .. " + std::to_string(clients - 1));
+  if (options.center >= clients) refuse_field("center", options.center, "allowed are 0 .. ", clients - 1);
   return topologies::star(clients, id(options.center));
 }
 
 void check_points(const TopologyOptions& options, std::size_t clients) {
   if (options.points.empty()) return;
   if (options.points.size() != clients)
-    refuse("points", std::to_string(options.points.size()) + " points",
-           "one for each of the " + std::to_string(clients) + " clients");
+    refuse_field("points", sentence(options.points.size(), " points"), "one for each of the ", clients, " clients");
   for (Point p : options.points)
     if (!(std::abs(p.x) <= 1e100 && std::abs(p.y) <= 1e100))
-      refuse("points", written(p), "coordinates are numbers between -1e100 and 1e100");
+      refuse_field("points", sentence("(", p.x, ", ", p.y, ")"), "coordinates are numbers between -1e100 and 1e100");
 }
 
 std::vector<Point> draw_points(std::size_t clients, Stream& stream) {
@@ -156,40 +139,40 @@ Graph draw_connected(const TopologyOptions& options, const std::function<Graph()
     Graph graph = draw_graph();
     if (options.allow_disconnected || graph.is_strongly_connected()) return graph;
   }
-  refuse("kind", '"' + options.kind + '"',
-         "with " + settings + " none of " + std::to_string(most_draws) + " draws was " +
-             (options.symmetrise == Symmetrise::none && options.kind == "knn" ? "strongly " : "") + "connected; " + advice);
+  const char* const strongly = options.symmetrise == Symmetrise::none && options.kind == "knn" ? "strongly " : "";
+  refuse_field("kind", sentence('"', options.kind, '"'), "with ", settings, " none of ", most_draws, " draws was ", strongly,
+               "connected; ", advice);
 }
 
 Graph draw_erdos_renyi(const TopologyOptions& options, std::size_t clients, Stream& stream) {
   const double p = options.probability;
-  if (!(p > 0 && p <= 1)) refuse("probability", p, "allowed are numbers above 0 and up to 1");
+  if (!(p > 0 && p <= 1)) refuse_field("probability", p, "allowed are numbers above 0 and up to 1");
   check_links(options.kind, clients, p * static_cast<double>(clients) * static_cast<double>(clients - 1));
   return draw_connected(
       options, [&] { return topologies::erdos_renyi(clients, p, [&] { return stream.uniform(); }); },
-      std::to_string(clients) + " clients and probability " + written(p), "raise topology.probability");
+      sentence(clients, " clients and probability ", p), "raise topology.probability");
 }
 
 Graph draw_random_geometric(const TopologyOptions& options, std::size_t clients, Stream& stream) {
   const double radius = options.radius;
-  if (!(radius > 0)) refuse("radius", radius, "allowed are numbers above 0");
+  if (!(radius > 0)) refuse_field("radius", radius, "allowed are numbers above 0");
   check_points(options, clients);
   if (!options.points.empty()) return topologies::random_geometric(options.points, radius);
   return draw_connected(
       options, [&] { return topologies::random_geometric(draw_points(clients, stream), radius); },
-      std::to_string(clients) + " clients and radius " + written(radius), "raise topology.radius");
+      sentence(clients, " clients and radius ", radius), "raise topology.radius");
 }
 
 Graph draw_nearest_neighbours(const TopologyOptions& options, std::size_t clients, Stream& stream) {
   const Symmetrise symmetrise = options.symmetrise;
   if (options.k == 0 || options.k >= clients)
-    refuse("k", options.k, "allowed are 1 .. " + std::to_string(clients - 1) + ", the number of other clients");
+    refuse_field("k", options.k, "allowed are 1 .. ", clients - 1, ", the number of other clients");
   check_points(options, clients);
   check_links(options.kind, clients, 2.0 * static_cast<double>(clients) * static_cast<double>(options.k));
   if (!options.points.empty()) return topologies::nearest_neighbours(options.points, options.k, symmetrise);
   return draw_connected(
       options, [&] { return topologies::nearest_neighbours(draw_points(clients, stream), options.k, symmetrise); },
-      std::to_string(clients) + " clients, k " + std::to_string(options.k) + " and symmetrise " + std::string(word_of(symmetrise)),
+      sentence(clients, " clients, k ", options.k, " and symmetrise ", word_of(symmetrise)),
       symmetrise == Symmetrise::either ? "raise topology.k" : "raise topology.k or set topology.symmetrise to \"union\"");
 }
 
@@ -216,12 +199,6 @@ std::optional<Graph> make_regular(const TopologyOptions& options, std::size_t cl
   return std::nullopt;
 }
 
-[[noreturn]] void refuse_unknown(const std::string& kind) {
-  std::string known;
-  for (const TopologyKind& each : kinds) known += (known.empty() ? "" : ", ") + std::string(each.name);
-  refuse("kind", '"' + kind + '"', "allowed are " + known);
-}
-
 // The first few by name, the rest by number.
 std::string listing(const std::vector<ClientId>& clients) {
   constexpr std::size_t named = 8;
@@ -237,11 +214,10 @@ std::span<const TopologyKind> topology_kinds() { return kinds; }
 
 Graph make_topology(const TopologyOptions& options, std::size_t clients, std::uint64_t seed) {
   if (clients == 0 || clients >= no_client.value)
-    throw std::invalid_argument("clients.count = " + std::to_string(clients) + " is not possible; allowed are 1 .. " +
-                                std::to_string(no_client.value - 1));
+    refuse("clients.count = ", clients, " is not possible; allowed are 1 .. ", no_client.value - 1);
   if (auto graph = make_regular(options, clients)) return *graph;
   if (auto graph = draw_random(options, clients, Stream(seed, no_client, Purpose::topology))) return *graph;
-  refuse_unknown(options.kind);
+  refuse_field("kind", sentence('"', options.kind, '"'), "allowed are ", names_of(kinds));
 }
 
 std::vector<Graph> draw_topologies(const TopologyOptions& options, std::size_t clients, std::uint64_t seed, std::size_t graphs) {
@@ -251,8 +227,8 @@ std::vector<Graph> draw_topologies(const TopologyOptions& options, std::size_t c
   for (std::uint32_t k = 0; k < graphs; ++k) {
     auto graph = draw_random(any, clients, Stream(seed, no_client, Purpose::topology, k));
     if (!graph)
-      throw std::invalid_argument("topology.change = \"redraw\": topology.kind = \"" + options.kind +
-                                  "\" is not drawn; erdos_renyi, random_geometric and knn are");
+      refuse("topology.change = \"redraw\": topology.kind = \"", options.kind,
+             "\" is not drawn; erdos_renyi, random_geometric and knn are");
     drawn.push_back(std::move(*graph));
   }
   return drawn;
@@ -261,8 +237,8 @@ std::vector<Graph> draw_topologies(const TopologyOptions& options, std::size_t c
 std::optional<std::string> connection_fault(const Graph& graph) {
   if (const auto missing = graph.not_reachable_from({0}); !missing.empty()) {
     const std::size_t parts = graph.connected_components();
-    return (parts > 1 ? "the graph falls into " + std::to_string(parts) + " parts; " : "") + "no path leads from client 0 to " +
-           listing(missing);
+    const std::string whole = parts > 1 ? sentence("the graph falls into ", parts, " parts; ") : "";
+    return whole + "no path leads from client 0 to " + listing(missing);
   }
   if (const auto missing = graph.not_reaching({0}); !missing.empty()) return "no path leads to client 0 from " + listing(missing);
   return std::nullopt;

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <fstream>
 #include <sstream>
-#include <stdexcept>
 
 #include "runtime/random.hpp"
+#include "runtime/world/sentence.hpp"
 
 namespace rubato {
 
@@ -44,19 +44,16 @@ std::string fault_of(const Line& line, std::size_t clients) {
 
 LinkTraces read_link_traces(const std::string& file, std::size_t clients) {
   std::ifstream lines(file);
-  if (!lines) throw std::invalid_argument("cannot read the trace " + file);
+  if (!lines) refuse("cannot read the trace ", file);
   LinkTraces traces;
   std::size_t number = 0;
-  const auto refuse = [&](const std::string& why) {
-    throw std::invalid_argument(file + ": line " + std::to_string(number) + ": " + why);
-  };
   for (std::string text; std::getline(lines, text);) {
     ++number;
     if (text.find_first_not_of(" \t\r") == std::string::npos || text.front() == '#') continue;
     const std::optional<Line> line = numbers_of(text);
     if (!line && number == 1) continue;  // names of columns
-    if (!line) refuse("must hold source, target, time, delay and loss");
-    if (const std::string fault = fault_of(*line, clients); !fault.empty()) refuse(fault);
+    const std::string fault = line ? fault_of(*line, clients) : "must hold source, target, time, delay and loss";
+    if (!fault.empty()) refuse(file, ": line ", number, ": ", fault);
     const std::pair link{ClientId{static_cast<std::uint32_t>(line->source)}, ClientId{static_cast<std::uint32_t>(line->target)}};
     traces[link].push_back({Time{from_seconds(line->time)}, std::max(from_seconds(line->delay), Duration{1}), line->loss});
   }
@@ -65,8 +62,7 @@ LinkTraces read_link_traces(const std::string& file, std::size_t clients) {
     const auto twice =
         std::adjacent_find(rows.begin(), rows.end(), [](const TraceRow& a, const TraceRow& b) { return a.from == b.from; });
     if (twice != rows.end())
-      throw std::invalid_argument(file + ": the link from " + std::to_string(link.first.value) + " to " +
-                                  std::to_string(link.second.value) + " has two rows for one time");
+      refuse(file, ": the link from ", link.first.value, " to ", link.second.value, " has two rows for one time");
   }
   return traces;
 }

@@ -4,17 +4,6 @@
 
 namespace rubato {
 
-namespace {
-
-ClientId of_greatest_degree(const Graph& graph) {
-  ClientId best{0};
-  for (std::uint32_t i = 1; i < graph.clients(); ++i)
-    if (graph.out_degree(ClientId{i}) > graph.out_degree(best)) best = ClientId{i};
-  return best;
-}
-
-}  // namespace
-
 ClientId UnificationPlan::hub(std::uint64_t k, const Graph& graph, std::uint64_t seed) const {
   const auto clients = static_cast<std::uint32_t>(graph.clients());
   switch (policy) {
@@ -27,8 +16,12 @@ ClientId UnificationPlan::hub(std::uint64_t k, const Graph& graph, std::uint64_t
       Stream stream(seed, no_client, Purpose::hub, static_cast<std::uint32_t>(k));
       return ClientId{static_cast<std::uint32_t>(stream.below(clients))};
     }
-    case HubPolicy::max_degree:
-      return of_greatest_degree(graph);
+    case HubPolicy::max_degree: {
+      ClientId best{0};
+      for (std::uint32_t i = 1; i < clients; ++i)
+        if (graph.out_degree({i}) > graph.out_degree(best)) best = {i};
+      return best;
+    }
     case HubPolicy::table:
       return table[(k - 1) % table.size()];
   }

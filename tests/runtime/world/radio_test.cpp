@@ -5,10 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "runtime/protocols/job.hpp"
+#include "runtime/protocols/round_client.hpp"
 #include "runtime/random.hpp"
-#include "runtime/world/aircomp.hpp"
-#include "runtime/world/rayleigh.hpp"
+#include "runtime/world/air.hpp"
 
 using namespace rubato;
 using doctest::Approx;

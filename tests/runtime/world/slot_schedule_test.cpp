@@ -1,4 +1,4 @@
-#include "runtime/world/slot_schedule.hpp"
+#include "runtime/world/air.hpp"
 
 #include <doctest/doctest.h>
 
