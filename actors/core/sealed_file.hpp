@@ -16,15 +16,13 @@
 
 #include "experiment/digest.hpp"
 #include "runtime/archive.hpp"
+#include "runtime/record.hpp"
 
 namespace rubato {
 
 /// Asks the disk to keep what was written to a file. Throws std::system_error.
 void sync_file(const std::filesystem::path& file);
 
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
 using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
 
 /// Takes a file's bytes piece by piece; memory does not grow with the file. Throws std::system_error where the disk
