@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -17,6 +18,7 @@ constexpr std::uint32_t eager_asks = 8;  // until the first good estimate of a c
 constexpr Duration eager_pause = std::chrono::milliseconds(25);
 constexpr std::size_t window = 16;  // exchanges among which the shortest counts: clocks drift, so not for ever
 constexpr Duration say_every = std::chrono::seconds(1);
+constexpr std::size_t longest_head = std::size_t{64} << 10;   // of all but items, which bound their heads themselves
 constexpr Duration for_stragglers = std::chrono::seconds(2);  // of those who begin a run, before a late host goes in
 
 }  // namespace
@@ -56,7 +58,11 @@ struct Membership::ClockAnswer {
 };
 
 Membership::Membership(Transport& transport, Settings settings)
-    : transport_{transport}, settings_{std::move(settings)}, mine_{settings_.self}, peers_(settings_.names.size()) {
+    : transport_{transport},
+      settings_{std::move(settings)},
+      mine_{settings_.self},
+      peers_(settings_.names.size()),
+      unaffordable_(peers_.size()) {
   if (transport.self().value >= settings_.names.size()) throw std::invalid_argument("this host is not in the roster");
 }
 
@@ -84,8 +90,16 @@ void Membership::stop(Duration linger) {
 
 // ---- what arrives --------------------------------------------------------------------------------------------------
 
-void Membership::on_parcel(HostId from, Parcel parcel, Duration arrived) {
+void Membership::on_parcel(HostId from, Parcel parcel, Duration arrived) try {
+  hand_on(from, std::move(parcel), arrived);
+} catch (const std::bad_alloc&) {
+  const std::lock_guard lock(mutex_);
+  if (from.value < unaffordable_.size()) ++unaffordable_[from.value];
+}
+
+void Membership::hand_on(HostId from, Parcel parcel, Duration arrived) {
   const bool is_stranger = from.value >= peers_.size() || from == self();
+  if (parcel.kind != ParcelKind::payload && parcel.head.size() > longest_head) return void(++ignored_);
   if (!is_stranger && parcel.kind == ParcelKind::hello) return on_hello(from, parcel, arrived);
   {
     const std::lock_guard lock(mutex_);
@@ -275,6 +289,11 @@ std::vector<HostId> Membership::meet(Duration limit, const OnMissing& on_missing
     changed_.wait_for(lock, std::min<Duration>(std::chrono::milliseconds(50), until - now));
   }
   return hosts_that(true);
+}
+
+std::uint64_t Membership::unaffordable(HostId host) const {
+  const std::lock_guard lock(mutex_);
+  return unaffordable_[host.value];
 }
 
 std::uint32_t Membership::known_lives() const {

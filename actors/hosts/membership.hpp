@@ -103,6 +103,8 @@ class Membership final : public ParcelSink {
   std::optional<ClockOffset> offset(HostId host) const;
   /// Heads that could not be read, and parcels of hosts that are not known or run something else.
   std::uint64_t ignored() const { return ignored_; }
+  /// Parcels of this host that were given up because there was no memory for them.
+  std::uint64_t unaffordable(HostId host) const;
 
   void on_parcel(HostId from, Parcel parcel, Duration arrived) override;
 
@@ -136,6 +138,7 @@ class Membership final : public ParcelSink {
     std::uint64_t life;
   };
 
+  void hand_on(HostId from, Parcel parcel, Duration arrived);
   void on_hello(HostId from, const Parcel& parcel, Duration arrived);
   void on_ask(HostId from, const Parcel& parcel, Duration arrived);
   void on_answer(HostId from, const Parcel& parcel, Duration arrived);
@@ -157,9 +160,10 @@ class Membership final : public ParcelSink {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   HostInfo mine_;
-  std::uint32_t edition_ = 0;  // of our introduction
-  std::vector<Peer> peers_;    // by host; our own place is unused
-  std::vector<News> news_;     // for the thread to tell
+  std::uint32_t edition_ = 0;                // of our introduction
+  std::vector<Peer> peers_;                  // by host; our own place is unused
+  std::vector<std::uint64_t> unaffordable_;  // by host
+  std::vector<News> news_;                   // for the thread to tell
   bool is_stopping_ = false;
   bool has_started_ = false;
   std::thread thread_;

@@ -136,7 +136,7 @@ class VirtualHost {
     dispatcher_.emplace(virtual_run_->control(), recorder_.get());
     // The common tensors of a payload, and two for each receiver; a snapshot has less.
     const auto own = static_cast<std::size_t>(std::ranges::count(owners_, membership_.self()));
-    items_.allow((16 + 2 * own) * (result().dimension + 1) * sizeof(double));
+    items_.allow(16 + 2 * own, (result().dimension + 1) * sizeof(double));
     host_dispatcher_.emplace(*dispatcher_, virtual_run_->control(), shared_, items_, shape());
     if (options_.checks) check_.emplace(timing_check(parts_));
     conductor_.emplace(timing.conductor, timing.make_protocols(), *host_dispatcher_, check_ ? &*check_ : nullptr);

@@ -248,6 +248,8 @@ std::string sentence_about(const Membership& membership, HostId host) {
   if (const auto offset = membership.offset(host))
     text += fmt::format(", its clock {:+.3f} ms, give or take {:.3f} ms", to_seconds(offset->nanoseconds) * 1e3,
                         to_seconds(offset->error) * 1e3);
+  if (const std::uint64_t lost = membership.unaffordable(host))
+    text += fmt::format(", {} of its parcels given up for want of memory", lost);
   return text;
 }
 
@@ -324,7 +326,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   WallNetwork network{transport, membership, hosts_of_clients(experiment)};
   WallHost host(experiment, *parts.task, *parts.timing, options, record, &network);
   ItemExchange items(membership, transport, host.client_pool().pool);
-  items.allow(most_tensors * (parts.task->dimension() + 1) * sizeof(double));
+  items.allow(most_tensors, (parts.task->dimension() + 1) * sizeof(double));
   WallGathering gathering(membership, items, network.host_of, host.client_pool().pool,
                           {experiment.precision, parts.task->dimension()});
   struct Parting {  // before what hears the assembly goes

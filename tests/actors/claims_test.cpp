@@ -1,0 +1,160 @@
+// What a host of the run claims is believed within bounds: docs/trust.md has the list.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <new>
+
+#include "actors/hosts/item_exchange.hpp"
+#include "actors/hosts/membership.hpp"
+#include "tests/actors/hosts.hpp"
+
+using namespace rubato;
+using namespace rubato::test;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr Duration long_enough = std::chrono::seconds(60);  // for a machine that has other things to do
+const HostId a{0}, b{1};
+
+template <class Condition>
+bool comes_true(Condition condition) {
+  const Duration until = monotonic_now() + long_enough;
+  while (!condition() && monotonic_now() < until) std::this_thread::sleep_for(milliseconds(1));  // between two looks
+  return condition();
+}
+
+Parcel parcel_with(ParcelKind kind, std::vector<std::byte> head) { return {kind, WhenFull::wait, false, std::move(head), {}}; }
+
+Membership::Settings settings_of(std::vector<std::string> names, bool is_virtual = false) {
+  Membership::Settings settings;
+  settings.names = std::move(names);
+  settings.self = {.run = "run", .arithmetic = "sse", .version = "1.0", .life = 1, .is_virtual = is_virtual};
+  settings.hello_every = settings.ask_every = milliseconds(20);
+  return settings;
+}
+
+/// A hello, as docs/wire-format.md has its fields.
+struct Hello {
+  HostInfo self = settings_of({}).self;
+  std::uint32_t edition = 0;
+  std::uint64_t heard_life = 1;
+  std::uint32_t heard_edition = 0;
+  bool asks_for_answer = false;
+  std::uint32_t lives = 0;
+  void archive(Archive& archive) { archive(self, edition, heard_life, heard_edition, asks_for_answer, lives); }
+};
+
+/// Host a is ours; what the others say a test makes up.
+struct Scene {
+  explicit Scene(Membership::Settings settings = settings_of({"a", "b", "c"})) : membership{*end, std::move(settings)} {}
+  ~Scene() { membership.stop({}); }
+
+  void hear(HostId from, Parcel parcel) { membership.on_parcel(from, std::move(parcel), monotonic_now()); }
+  void introduce(HostId from, const Hello& hello = {}) { hear(from, parcel_of(ParcelKind::hello, hello)); }
+
+  Hub hub{3};
+  std::unique_ptr<Transport> end = hub.end(a);
+  Membership membership;
+};
+
+/// One part of payload 0.
+Parcel part_of_item(std::uint32_t part, std::uint32_t parts, std::size_t head_bytes, std::vector<Tensor> tensors = {}) {
+  std::vector<std::byte> head(17 + head_bytes);
+  const ItemKind kind = ItemKind::payload;
+  std::memcpy(head.data(), &kind, 1);
+  std::memcpy(head.data() + 9, &part, 4);
+  std::memcpy(head.data() + 13, &parts, 4);
+  return {ParcelKind::payload, WhenFull::refuse, false, std::move(head), std::move(tensors)};
+}
+
+/// Wants one item of b.
+struct Wanting : Scene {
+  Wanting() {
+    introduce(b);
+    items.allow(1, 1000);
+    items.want({ItemKind::payload, 0}, b, [this](std::optional<Item> item) {
+      if (runs_out) throw std::bad_alloc();
+      if (item) head_bytes = item->head.size(), is_there = true;
+      return true;
+    });
+  }
+  ~Wanting() { items.give_up(); }
+
+  TensorPool pool;
+  bool is_there = false, runs_out = false;
+  std::size_t head_bytes = 0;
+  ItemExchange items{membership, *end, pool};
+};
+
+}  // namespace
+
+TEST_CASE("the head of an item counts in what the item may take here") {
+  Wanting host;
+  host.hear(b, part_of_item(0, 2, 1 << 20));
+  CHECK(host.items.refused() == 1);
+  host.hear(b, part_of_item(0, 1, 40'000));
+  CHECK(host.is_there);
+  CHECK(host.head_bytes == 40'000);
+}
+
+TEST_CASE("only the first part of an item has a head of the item") {
+  Wanting host;
+  host.hear(b, part_of_item(0, 2, 8));
+  host.hear(b, part_of_item(1, 2, 8));
+  CHECK(host.items.refused() == 1);
+  CHECK_FALSE(host.is_there);
+}
+
+TEST_CASE("the number of an item's parts is what the first of them says") {
+  Wanting host;
+  host.hear(b, part_of_item(1, 2, 0));
+  host.hear(b, part_of_item(0, 65'536, 0));
+  CHECK(host.items.refused() == 1);
+  host.hear(b, part_of_item(1, 2, 0));
+  CHECK_FALSE(host.is_there);
+  host.hear(b, part_of_item(0, 2, 3));
+  CHECK(host.is_there);
+  CHECK(host.head_bytes == 3);
+}
+
+TEST_CASE("parts with nothing in them are bounded, too") {
+  Wanting host;
+  for (std::uint32_t part = 1; part < 2000 && host.items.refused() == 0; ++part) host.hear(b, part_of_item(part, 65'536, 0));
+  CHECK(host.items.refused() == 1);
+}
+
+TEST_CASE("lack of memory ends one parcel, is counted under its sender, and what was to come may still come") {
+  Wanting host;
+  host.runs_out = true;
+  host.hear(b, part_of_item(0, 1, 1));
+  CHECK(host.membership.unaffordable(b) == 1);
+  CHECK(host.membership.unaffordable({0}) == 0);
+  host.runs_out = false;
+  host.hear(b, part_of_item(0, 1, 1));
+  CHECK(host.is_there);
+  host.items.settle();
+}
+
+TEST_CASE("parcels whose heads are longer than any of their kind are ignored") {
+  Scene host;
+  int heard = 0;
+  for (const ParcelKind kind : {ParcelKind::message, ParcelKind::control, ParcelKind::want, ParcelKind::have, ParcelKind::notice})
+    host.membership.handle(kind, [&](HostId, const Parcel&, Duration) { ++heard; });
+  host.introduce(b);
+  for (const ParcelKind kind : {ParcelKind::message, ParcelKind::control, ParcelKind::want, ParcelKind::have, ParcelKind::notice}) {
+    host.hear(b, parcel_with(kind, std::vector<std::byte>(16 << 20)));
+    host.hear(b, parcel_with(kind, std::vector<std::byte>(8'000)));
+  }
+  CHECK(heard == 5);
+  CHECK(host.membership.ignored() == 5);
+}
+
+TEST_CASE("a payload has no more places than the run has clients") {
+  Payload payload;
+  TensorPool pool;
+  payload.own.push_back(pool.make<float>(1));
+  payload.own.push_back(pool.make<float>(1));
+  CHECK(payload_of(packed_payload(payload, {0, 1}), 2));
+  CHECK_FALSE(payload_of(packed_payload(payload, {0, 1, 0}), 2));
+}
