@@ -21,6 +21,7 @@ using config::Experiment;
 
 constexpr Duration glance_at_run = std::chrono::milliseconds(20);  // between two looks at whether the run has failed
 constexpr Duration farewell = std::chrono::seconds(2);             // at most, for the last words of others
+constexpr std::size_t most_free_bytes = std::size_t{512} << 20;    // kept for what arrives next
 constexpr ItemName end_of_run{ItemKind::end, 0};
 
 // What a host reports when its clients are done.
@@ -278,7 +279,7 @@ class VirtualHost {
   RunOptions options_;
   Membership& membership_;
   const std::vector<HostId> owners_;
-  TensorPool arrived_;  // what comes from others, and clients may keep
+  TensorPool arrived_{most_free_bytes};  // what comes from others, and clients may keep
   std::optional<SnapshotKeeper> keeper_;
   std::optional<VirtualRun> virtual_run_;  // its tensors are in the depot's and the transport's hands until the end
   std::unique_ptr<Recorder> recorder_;

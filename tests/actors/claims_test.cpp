@@ -1,6 +1,7 @@
 // What a host of the run claims is believed within bounds: docs/trust.md has the list.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstring>
 #include <new>
 
@@ -157,4 +158,34 @@ TEST_CASE("a payload has no more places than the run has clients") {
   payload.own.push_back(pool.make<float>(1));
   CHECK(payload_of(packed_payload(payload, {0, 1}), 2));
   CHECK_FALSE(payload_of(packed_payload(payload, {0, 1, 0}), 2));
+}
+
+TEST_CASE("a pool with a bound gives back to the system what comes back beyond it") {
+  constexpr std::size_t megabyte = 1 << 20;
+  TensorPool pool(10 * megabyte);
+  for (std::size_t size = 1; size <= 40; ++size) {
+    std::vector<Tensor> lent;
+    for (int i = 0; i < 4; ++i) lent.push_back(pool.make<float>(size * 30'000));
+  }
+  CHECK(pool.reserved_bytes() <= 10 * megabyte);
+  const Tensor used_again = pool.make<float>(30'000);
+  CHECK(pool.reserved_bytes() <= 10 * megabyte);
+}
+
+TEST_CASE("a host says how long the modelled link delays its messages, within what the link's law can give") {
+  config::Experiment wall = over_hosts(experiment({"clock=wall", "time_scale=30", "mailbox.deadline=30.0", "hosts.drain=1.0"}), 2);
+  std::vector<HostStart> starts(2, HostStart{wall, on_threads(1), {}});
+  starts[0].floods = 50;  // notes that wait for an hour
+  const std::vector<HostOutcome> outcomes = run_hosts(starts);
+  for (const HostOutcome& outcome : outcomes) CHECK(outcome.complaint == "");
+  CHECK(contains(outcomes[1].result.hosts.back(), " 50 no letters of this run"));
+}
+
+TEST_CASE("a law knows its largest number") {
+  CHECK(largest(Law::constant(3)) == 3);
+  CHECK(largest({.kind = LawKind::uniform, .first = 1, .second = 4}) == doctest::Approx(4));
+  CHECK(largest({.kind = LawKind::exponential, .first = 2}) < 80);
+  CHECK(largest({.kind = LawKind::exponential, .first = 2}) > 70);
+  CHECK(largest({.kind = LawKind::list, .values = {1, 5, 2}}) == 5);
+  CHECK(std::isinf(largest({.kind = LawKind::gamma, .first = 2, .second = 1})));
 }
