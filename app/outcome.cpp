@@ -116,7 +116,9 @@ int leave(const RunArguments& arguments, const config::Experiment& experiment, c
                          : "nothing was kept: --out DIR keeps the results, the record and a report")
               << "\n";
   }
-  return result.was_stopped ? stopped : ok;
+  if (result.was_stopped) return stopped;
+  const bool has_learnt = experiment.clock == config::ClockKind::virtual_time || result.messages.computations > 0;
+  return has_learnt ? ok : failed;
 }
 
 }  // namespace rubato::app

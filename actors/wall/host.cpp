@@ -509,7 +509,8 @@ void WallHost::look_at_hosts() {
 
 void WallHost::begin_epoch() {
   if (!world_.passes_mass_on) return;
-  const Epoch next{Epoch::unpacked(world_.epoch.load()).number + 1, network_->self().value + 1};
+  const std::uint32_t number = Epoch::unpacked(world_.epoch.load()).number;
+  const Epoch next{std::min(number, last_epoch - 1) + 1, network_->self().value + 1};
   post_to_all({.kind = WallEvent::Kind::reset, .at = clock_.now(), .number = next.packed()});
 }
 

@@ -7,6 +7,7 @@
 
 #include "actors/hosts/item_exchange.hpp"
 #include "actors/hosts/membership.hpp"
+#include "actors/wall/beginning.hpp"
 #include "tests/actors/hosts.hpp"
 
 using namespace rubato;
@@ -16,7 +17,7 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr Duration long_enough = std::chrono::seconds(60);  // for a machine that has other things to do
-const HostId a{0}, b{1};
+const HostId a{0}, b{1}, c{2};
 
 template <class Condition>
 bool comes_true(Condition condition) {
@@ -87,6 +88,15 @@ struct Wanting : Scene {
   std::size_t head_bytes = 0;
   ItemExchange items{membership, *end, pool};
 };
+
+/// A clock's answer to the question with this nonce.
+struct Answer {
+  std::uint64_t nonce = 0;
+  Duration arrived{}, answered{};
+  void archive(Archive& archive) { archive(nonce, arrived, answered); }
+};
+
+BeginningClaim began(Duration since, std::uint64_t run = 0) { return {{since, run}, milliseconds(1)}; }
 
 }  // namespace
 
@@ -188,4 +198,89 @@ TEST_CASE("a law knows its largest number") {
   CHECK(largest({.kind = LawKind::exponential, .first = 2}) > 70);
   CHECK(largest({.kind = LawKind::list, .values = {1, 5, 2}}) == 5);
   CHECK(std::isinf(largest({.kind = LawKind::gamma, .first = 2, .second = 1})));
+}
+
+TEST_CASE("a beginning that cannot be is not believed, and of several the middle one is") {
+  const Duration now = std::chrono::hours(10), longest = std::chrono::seconds(100);
+  const auto since = [&](std::vector<BeginningClaim> claims) {
+    const auto believed = believable(std::move(claims), now, longest);
+    return believed ? std::optional(believed->since - now) : std::nullopt;
+  };
+  using std::chrono::seconds;
+  CHECK_FALSE(since({}));
+  CHECK_FALSE(since({began(now - seconds(1'000'000))}));
+  CHECK_FALSE(since({began(now + seconds(100'000'000))}));
+  CHECK_FALSE(since({began(now + head_start + milliseconds(2))}));
+  CHECK(since({began(now + head_start)}) == head_start);
+  CHECK(since({began(now - seconds(99))}) == -seconds(99));
+  CHECK(since({began(now - seconds(99)), began(now - seconds(7)), began(now - seconds(8))}) == -seconds(8));
+  CHECK(since({began(now + seconds(9)), began(now - seconds(7)), began(now - seconds(8))}) == -seconds(8));
+}
+
+TEST_CASE("a clock's answer that was not asked for moves nothing") {
+  Scene host;
+  host.introduce(b);
+  const std::uint64_t before = host.membership.ignored();
+  const Duration now = monotonic_now();
+  for (std::uint64_t nonce = 0; nonce < 100; ++nonce) host.hear(b, parcel_of(ParcelKind::clock_answer, Answer{nonce, now, now}));
+  CHECK(host.membership.ignored() - before == 100);
+  CHECK_FALSE(host.membership.offset(b));
+}
+
+TEST_CASE("the number of a host's life is its record's, or what others know beyond it within reason") {
+  CHECK(next_life(3, 0) == 3);
+  CHECK(next_life(3, 5) == 5);
+  CHECK(next_life(3, 259) == 259);
+  CHECK(next_life(3, 260) == 3);
+  CHECK(next_life(3, 0xFFFF'FFFF) == 3);
+  CHECK(next_life(65'535, 0) == 65'535);
+  CHECK(contains(complaint<std::invalid_argument>([] { next_life(65'536, 0); }), "65,536 lives"));
+}
+
+TEST_CASE("a hello that numbers lives beyond the last is no hello") {
+  Scene host;
+  Hello hello;
+  hello.lives = 0xFFFF'FFFF;
+  host.introduce(b, hello);
+  hello = {};
+  hello.self.incarnation = 70'000;
+  host.introduce(b, hello);
+  CHECK(host.membership.ignored() == 2);
+  CHECK_FALSE(host.membership.host_info(b));
+}
+
+TEST_CASE("a message of a life beyond the last, or of the last epoch, is no message") {
+  const auto is_read = [](std::uint32_t life, std::uint32_t epoch) {
+    Message message;
+    message.id.incarnation = life;
+    message.epoch = {epoch, 1};
+    return to_message(to_parcel(message, {{.receiver = {1}}}, false), 2).has_value();
+  };
+  CHECK(is_read(65'535, 0));
+  CHECK_FALSE(is_read(65'536, 0));
+  CHECK_FALSE(is_read(65'537, 0));
+  CHECK(is_read(0, 0xFFFF'FFFE));
+  CHECK_FALSE(is_read(0, 0xFFFF'FFFF));
+}
+
+TEST_CASE("in real time one mistaken host is refused and named, and the others go on") {
+  Hub hub(3);
+  std::vector<std::unique_ptr<Transport>> ends;
+  std::vector<std::unique_ptr<Membership>> hosts;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    Membership::Settings settings = settings_of({"a", "b", "c"});
+    if (i == 2) settings.self.run = "another";
+    ends.push_back(hub.end(HostId{i}));
+    hosts.push_back(std::make_unique<Membership>(*ends.back(), settings));
+    hosts.back()->start();
+  }
+  CHECK(contains(complaint<std::invalid_argument>([&] { hosts[2]->meet(long_enough); }), "has another experiment"));
+  REQUIRE(comes_true([&] { return hosts[0]->offset(b) && hosts[1]->offset(a); }));
+  std::vector<std::string> named;
+  CHECK(hosts[0]->meet(std::chrono::seconds(5), [&](const auto& names) { named = names; }) == std::vector<HostId>{a, b});
+  CHECK(hosts[1]->meet(milliseconds(1)) == std::vector<HostId>{a, b});
+  REQUIRE(named.size() == 1);
+  CHECK(contains(named.front(), "c (host \"c\" has another experiment (another)"));
+  CHECK_FALSE(hosts[0]->is_alive(c));
+  for (auto& host : hosts) host->stop({});
 }
