@@ -308,6 +308,13 @@ void ItemExchange::want(ItemName name, HostId owner, Receive receive) {
   receive(std::nullopt);
 }
 
+std::optional<ItemExchange::Awaited> ItemExchange::longest_awaited() const {
+  const std::lock_guard lock(mutex_);
+  const auto oldest = std::ranges::min_element(wanted_, {}, [](const auto& each) { return each.second.since; });
+  if (oldest == wanted_.end()) return std::nullopt;
+  return Awaited{oldest->second.owner, oldest->second.since};
+}
+
 void ItemExchange::give_up() {
   std::vector<Receive> waiting;
   std::unique_lock lock(mutex_);

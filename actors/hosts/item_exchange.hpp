@@ -98,6 +98,12 @@ class ItemExchange {
   bool keeps(ItemName name) const;
   /// Called, on any thread, whenever there is less to keep than before. Set it while nothing is kept.
   void on_less(std::function<void()> heard) { on_less_ = std::move(heard); }
+  struct Awaited {
+    HostId owner;
+    Duration since{};
+  };
+  /// What has been wanted longest; nothing if nothing is.
+  std::optional<Awaited> longest_awaited() const;
   /// What arrived and could not be used.
   std::uint64_t refused() const { return refused_; }
 
@@ -126,6 +132,7 @@ class ItemExchange {
   struct Wanted {
     HostId owner;
     Receive receive;
+    Duration since = monotonic_now();
     Arriving arriving = {};
   };
   struct Sent {

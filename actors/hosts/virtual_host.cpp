@@ -20,6 +20,7 @@ namespace {
 using config::Experiment;
 
 constexpr Duration glance_at_run = std::chrono::milliseconds(20);  // between two looks at whether the run has failed
+constexpr int standstills_waited = 60;                             // times lost_after, for a host that is there and stands still
 constexpr Duration farewell = std::chrono::seconds(2);             // at most, for the last words of others
 constexpr std::size_t most_free_bytes = std::size_t{512} << 20;    // kept for what arrives next
 constexpr ItemName end_of_run{ItemKind::end, 0};
@@ -127,6 +128,10 @@ class VirtualHost {
     const Task& task = *parts_.task;
     Timing& timing = *parts_.timing;
     const std::size_t clients = timing.graph.clients();
+    options_.on_progress = [this, heard = options_.on_progress](const Progress& progress) {
+      look_for_standstill();
+      if (heard) heard(progress);
+    };
     if (options_.checks) options_ = checking(options_, result().scalar_bytes);
     std::vector<bool> cast;
     for (const HostId owner : owners_) cast.push_back(owner == membership_.self());
@@ -161,6 +166,11 @@ class VirtualHost {
     if (shared_.is_first()) result().samples = std::move(virtual_run_->samples());
   }
 
+  void look_for_standstill() {
+    const auto word = shared_.look_for_standstill(standstills_waited * from_seconds(experiment_.hosts.lost_after));
+    if (word && options_.on_note) options_.on_note(*word);
+  }
+
   void fail_if_one_did() {
     if (const auto sentence = shared_.failure()) throw RunFailed(*sentence);
   }
@@ -183,6 +193,7 @@ class VirtualHost {
     while (!condition()) {
       changed_.wait_for(lock, glance_at_run);
       lock.unlock();
+      look_for_standstill();
       fail_if_one_did();
       lock.lock();
     }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "actors/hosts/host_progress.hpp"
 #include "actors/hosts/item_exchange.hpp"
 #include "actors/hosts/membership.hpp"
 #include "actors/wall/beginning.hpp"
@@ -87,6 +88,40 @@ struct Wanting : Scene {
   bool is_there = false, runs_out = false;
   std::size_t head_bytes = 0;
   ItemExchange items{membership, *end, pool};
+};
+
+/// What a host of a virtual run tells of itself.
+struct Notice {
+  std::uint64_t position = 0;
+  bool is_halting = false;
+  std::optional<Duration> halted_at{}, end_at{};
+  std::uint64_t mark[3] = {};
+  std::optional<std::string> failure{};
+  bool has_ended = false;
+  void archive(Archive& archive) {
+    archive(position, is_halting, halted_at, end_at, mark[0], mark[1], mark[2], failure, has_ended);
+  }
+};
+
+/// Host a of a virtual run over three.
+struct Walking : Scene {
+  Walking() : Scene{settings_of({"a", "b", "c"}, true)} {
+    Hello hello;
+    hello.self.is_virtual = true;
+    introduce(b, hello);
+    introduce(c, hello);
+    progress.begin();
+    hear(b, parcel_of(ParcelKind::notice, Notice{.position = 40}));
+    hear(c, parcel_of(ParcelKind::notice, Notice{.position = 12}));
+  }
+  /// After so many seconds in which nothing was heard.
+  std::optional<std::string> look_after(int seconds) {
+    return progress.look_for_standstill(std::chrono::seconds(600), monotonic_now() + std::chrono::seconds(seconds));
+  }
+
+  TensorPool pool;
+  ItemExchange items{membership, *end, pool};
+  HostProgress progress{membership, *end, items, {a, b, c}};
 };
 
 /// A clock's answer to the question with this nonce.
@@ -261,6 +296,42 @@ TEST_CASE("a message of a life beyond the last, or of the last epoch, is no mess
   CHECK_FALSE(is_read(65'537, 0));
   CHECK(is_read(0, 0xFFFF'FFFE));
   CHECK_FALSE(is_read(0, 0xFFFF'FFFF));
+}
+
+TEST_CASE("a host of a virtual run that is there and stands still is named, and given up in the end") {
+  Walking host;
+  CHECK_FALSE(host.look_after(20));
+  CHECK(host.look_after(31) == "waiting for host \"c\", which stands at step 12 for 31 s");
+  CHECK_FALSE(host.look_after(40));
+  CHECK(host.look_after(62) == "waiting for host \"c\", which stands at step 12 for 62 s");
+  CHECK_FALSE(host.progress.failure());
+  host.look_after(601);
+  CHECK(host.progress.failure() == "the run does not go on without host \"c\", which stands at step 12 for 601 s");
+}
+
+TEST_CASE("a host of a virtual run that does not say where it stands does not keep others from stopping") {
+  Walking host;
+  host.progress.on_stop_wanted();
+  host.hear(b, parcel_of(ParcelKind::notice, Notice{.position = 40, .is_halting = true, .halted_at = std::chrono::seconds(4)}));
+  CHECK_FALSE(host.look_after(0));
+  CHECK_FALSE(host.progress.failure());
+  host.look_after(11);
+  CHECK(host.progress.failure() == "the run was stopped without waiting for host \"c\", which stands at step 12 for 11 s");
+}
+
+TEST_CASE("what other hosts say is shown without what steers a terminal, and not beyond a bound") {
+  Walking host;
+  host.hear(b, parcel_of(ParcelKind::notice, Notice{.failure = "host \"b\": \x1b[2J" + std::string(1900, 'x')}));
+  REQUIRE(host.progress.failure());
+  CHECK(contains(*host.progress.failure(), "host \"b\": \\x1b[2J"));
+  Walking other;
+  other.hear(b, parcel_of(ParcelKind::notice, Notice{.failure = std::string(5000, 'x')}));
+  CHECK_FALSE(other.progress.failure());
+  Scene meeting;
+  Hello hello;
+  hello.self.version = "\x1b]0;owned\a";
+  meeting.introduce(b, hello);
+  CHECK(contains(meeting.membership.refusal(b), "another version of rubato (\\x1b]0;owned\\x07)"));
 }
 
 TEST_CASE("in real time one mistaken host is refused and named, and the others go on") {
