@@ -118,7 +118,9 @@ int leave(const RunArguments& arguments, const config::Experiment& experiment, c
   }
   if (result.was_stopped) return stopped;
   const bool has_learnt = experiment.clock == config::ClockKind::virtual_time || result.messages.computations > 0;
-  return has_learnt ? ok : failed;
+  if (has_learnt) return ok;
+  std::cerr << "the run ended before any client computed: nothing was learnt\n";
+  return failed;
 }
 
 }  // namespace rubato::app

@@ -131,6 +131,25 @@ struct Answer {
   void archive(Archive& archive) { archive(nonce, arrived, answered); }
 };
 
+/// A host that says to the others that it runs for eleven days.
+class Backdating final : public Transport {
+ public:
+  explicit Backdating(Transport& inner) : inner_{inner} {}
+  HostId self() const override { return inner_.self(); }
+  void start(ParcelSink& sink) override { inner_.start(sink); }
+  bool send(HostId to, Parcel parcel) override {
+    if (parcel.kind != ParcelKind::hello) return inner_.send(to, std::move(parcel));
+    Hello hello = *read_item<Hello>(parcel.head);
+    hello.self.running_since = monotonic_now() - std::chrono::seconds(1'000'000);
+    return inner_.send(to, parcel_of(ParcelKind::hello, hello));
+  }
+  void stop(Duration linger) override { inner_.stop(linger); }
+  TransportCounts counts() const override { return inner_.counts(); }
+
+ private:
+  Transport& inner_;
+};
+
 BeginningClaim began(Duration since, std::uint64_t run = 0) { return {{since, run}, milliseconds(1)}; }
 
 }  // namespace
@@ -250,6 +269,24 @@ TEST_CASE("a beginning that cannot be is not believed, and of several the middle
   CHECK(since({began(now - seconds(99))}) == -seconds(99));
   CHECK(since({began(now - seconds(99)), began(now - seconds(7)), began(now - seconds(8))}) == -seconds(8));
   CHECK(since({began(now + seconds(9)), began(now - seconds(7)), began(now - seconds(8))}) == -seconds(8));
+}
+
+TEST_CASE("a host that says that the run began long ago does not end it at the others") {
+  const config::Experiment wall =
+      over_hosts(experiment({"clock=wall", "time_scale=30", "mailbox.deadline=30.0", "hosts.drain=1.0"}), 2);
+  TensorPool pool;
+  Hub hub(2);
+  RunResult honest;
+  const auto run_one = [&](HostId host) {
+    WireLike wire(hub.end(host), pool);
+    Backdating lying(wire);
+    const RunResult result = run_host(wall, on_threads(1), {}, host == b ? static_cast<Transport&>(lying) : wire);
+    if (host == a) honest = result;
+  };
+  std::thread other([&] { run_one(b); });
+  run_one(a);
+  other.join();
+  CHECK(honest.messages.computations > 50);
 }
 
 TEST_CASE("a clock's answer that was not asked for moves nothing") {
