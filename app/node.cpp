@@ -150,7 +150,7 @@ int node(const NodeArguments& arguments) {
   TransportOptions options = transport_options(arguments, experiment, self);
   const auto folder = out.empty() ? nullptr : std::make_unique<RunFolder>(out, is_same);
   const std::uint64_t life = options.life = new_life(folder.get());
-  TensorPool pool;
+  TensorPool pool(options.limits.receive_bytes);
   const OpenTransport sockets = open_transport(options, pool);
   if (!sockets.warning.empty()) say_in_red(sockets.warning);
   Impaired transport(*sockets.transport, impairment_of(experiment), static_cast<std::uint64_t>(experiment.seed) + self.value);

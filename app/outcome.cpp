@@ -118,7 +118,12 @@ int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, con
               << "\n";
   }
   const bool is_useless = result.all_diverged || (experiment.metrics.stop_on_nan && !result.diverged.empty());
-  return is_useless ? failed : result.was_stopped ? stopped : ok;
+  if (is_useless) return failed;
+  if (result.was_stopped) return stopped;
+  const bool has_learnt = experiment.clock == config::ClockKind::virtual_time || result.messages.computations > 0;
+  if (has_learnt) return ok;
+  std::cerr << "the run ended before any client computed: nothing was learnt\n";
+  return failed;
 }
 
 }  // namespace rubato::app

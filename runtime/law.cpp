@@ -1,6 +1,8 @@
 #include "runtime/law.hpp"
 
+#include <algorithm>
 #include <cassert>
+#include <limits>
 
 #include "runtime/elementary.hpp"
 
@@ -29,6 +31,14 @@ double sample_at(const Law& law, std::uint64_t bits) {
   }
   assert(false && "this law needs a stream");
   return 0;
+}
+
+// What is drawn grows, or falls, with the bits.
+double largest(const Law& law) {
+  if (law.kind == Law::Kind::gamma) return std::numeric_limits<double>::infinity();
+  if (law.kind == Law::Kind::beta) return 1;
+  if (law.kind == Law::Kind::list) return law.values.empty() ? 0 : *std::ranges::max_element(law.values);
+  return std::max(sample_at(law, 0), sample_at(law, std::numeric_limits<std::uint64_t>::max()));
 }
 
 double sample(const Law& law, Stream& stream, ClientId who) {

@@ -28,6 +28,9 @@ double sample(const Law& law, Stream& stream, ClientId who);
 /// The same number as a fresh stream at `position` would give, for laws of one draw at the cost of one draw.
 double sample_at(const Law& law, std::uint64_t bits);
 
+/// No number of the law is larger; infinity where there is no such bound.
+double largest(const Law& law);
+
 /// True where sample_at is enough: the law needs exactly one draw, or none.
 bool needs_one_draw(const Law& law);
 

@@ -51,6 +51,7 @@ TensorBlock* PoolCore::take_free(Shard& shard, std::size_t size_class) {
   if (!block) return nullptr;
   shard.free[size_class] = block->next;
   ++shard.lent;
+  if (most_free_ != TensorPool::no_bound) free_.fetch_sub(block->block_size, std::memory_order_relaxed);
   return block;
 }
 
@@ -80,18 +81,28 @@ TensorBlock* PoolCore::take(Scalar scalar, std::size_t count) {
 
 void PoolCore::give_back(TensorBlock* block) {
   Shard& shard = own_shard();
+  const std::size_t size = block->block_size;
+  bool is_last = false;
   {
     const std::lock_guard lock(shard.mutex);
-    if (!shard.is_abandoned) {
-      TensorBlock*& head = shard.free[class_of(block->block_size)];
-      block->next = head;
-      head = block;
-      --shard.lent;
-      return;
+    const bool is_bounded = most_free_ != TensorPool::no_bound;
+    const bool has_room = !is_bounded || free_.fetch_add(size, std::memory_order_relaxed) + size <= most_free_;
+    if (shard.is_abandoned) {
+      is_last = left_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    } else {
+      --shard.lent;  // afterwards another thread may end this object as soon as the lock is free
+      if (has_room) {
+        TensorBlock*& head = shard.free[class_of(size)];
+        block->next = head;
+        head = block;
+        return;
+      }
+      free_.fetch_sub(size, std::memory_order_relaxed);
+      reserved_.fetch_sub(size, std::memory_order_relaxed);
     }
   }
   free_block(block);
-  if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  if (is_last) delete this;
 }
 
 void PoolCore::abandon() {

@@ -5,9 +5,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -111,6 +111,7 @@ namespace detail {
 /// message of another host of this process, or in an alarm that a clock drops, when the run that made it has gone.
 class PoolCore {
  public:
+  explicit PoolCore(std::size_t most_free) : most_free_{most_free} {}
   TensorBlock* take(Scalar scalar, std::size_t count);
   void give_back(TensorBlock* block);
   /// The pool has gone: free blocks go to the system, the others when they come back, and then this object itself.
@@ -132,8 +133,10 @@ class PoolCore {
   TensorBlock* take_free(Shard& shard, std::size_t size_class);
   Shard& own_shard();
 
+  const std::size_t most_free_;
   std::array<Shard, shards> shards_;
   std::atomic<std::size_t> reserved_{0};
+  std::atomic<std::size_t> free_{0};   // counted where it is bounded
   std::atomic<std::int64_t> left_{0};  // blocks still out, once abandoned
 };
 
@@ -143,7 +146,10 @@ class PoolCore {
 /// nothing. May be used on any thread. Tensors may outlive it.
 class TensorPool {
  public:
-  TensorPool() : core_{*new detail::PoolCore} {}
+  static constexpr std::size_t no_bound = std::numeric_limits<std::size_t>::max();
+
+  /// Blocks that come back while `most_free` bytes are free go to the system: where others choose the sizes.
+  explicit TensorPool(std::size_t most_free = no_bound) : core_{*new detail::PoolCore(most_free)} {}
   TensorPool(const TensorPool&) = delete;
   TensorPool& operator=(const TensorPool&) = delete;
   ~TensorPool() { core_.abandon(); }
@@ -156,7 +162,7 @@ class TensorPool {
   /// The same, of a scalar that is known when the program runs.
   Tensor make(Scalar scalar, std::size_t count) { return Tensor{core_.take(scalar, count)}; }
 
-  /// Bytes asked from the system so far.
+  /// Bytes asked from the system and not given back.
   std::size_t reserved_bytes() const { return core_.reserved_bytes(); }
 
  private:

@@ -7,18 +7,24 @@
 #include <limits>
 #include <utility>
 
+#include "runtime/printable.hpp"
+
 namespace rubato {
 
 namespace {
 
 constexpr Duration tell_every = std::chrono::milliseconds(50);
 constexpr std::size_t most_marks = 1024;
+constexpr Duration say_after = std::chrono::seconds(30);      // of standing still, and as often as that
+constexpr Duration halt_patience = std::chrono::seconds(10);  // for all to say where they stand
+constexpr std::size_t longest_sentence = 2000;
 constexpr std::uint64_t at_the_end = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
 void HostProgress::HostState::archive(Archive& archive) {
   archive(position, is_halting, halted_at, end_at, mark, failure, has_ended);
+  archive.require(!failure || failure->size() <= longest_sentence);
   for (const auto& instant : {halted_at, end_at}) archive.require_moderate(instant.value_or(Duration{}));
 }
 
@@ -29,6 +35,12 @@ HostProgress::HostProgress(Membership& membership, Transport& transport, ItemExc
   membership_.handle(ParcelKind::notice, [this](HostId from, const Parcel& parcel, Duration) { on_notice(from, parcel); });
   items_.on_less([this] { wake(); });
   thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
+}
+
+void HostProgress::begin() {
+  const std::lock_guard lock(mutex_);
+  began_ = monotonic_now();
+  has_begun_ = true;
 }
 
 void HostProgress::attach(RunControl& control, Conductor& conductor, Lead lead) {
@@ -83,6 +95,7 @@ void HostProgress::on_walked() {
     const std::uint64_t reached = conductor_->is_over() ? at_the_end : position_;
     if (reached == mine_.position) return;
     mine_.position = reached;
+    moved_ = monotonic_now();
     if (conductor_->is_over() && !mine_.halted_at) mine_.halted_at = conductor_->now().time_since_epoch();
   }
   tell();
@@ -161,6 +174,7 @@ void HostProgress::on_notice(HostId from, const Parcel& parcel) {
     const std::lock_guard lock(mutex_);
     HostState& said = peers_[from.value].said;
     is_news = state->position > said.position || (state->is_halting && !mine_.is_halting) || (state->end_at && !mine_.end_at);
+    if (state->position > said.position) peers_[from.value].moved = monotonic_now();
     said.position = std::max(said.position, state->position);
     if (state->halted_at) said.halted_at = state->halted_at;
     if (state->mark.sample >= said.mark.sample) said.mark = state->mark;
@@ -170,9 +184,55 @@ void HostProgress::on_notice(HostId from, const Parcel& parcel) {
     settle_end();
     changed_.notify_all();
   }
-  if (state->failure) fail(*state->failure);
+  if (state->failure) fail(printable(*state->failure, longest_sentence));
   compare(from, state->mark);
   if (is_news) wake();
+}
+
+// Who is furthest behind; where no other is behind this host, who keeps it waiting for an item.
+ItemExchange::Awaited HostProgress::culprit() const {
+  const auto slowest = std::ranges::min_element(others_, {}, [this](HostId host) {
+    const Peer& peer = peers_[host.value];
+    return std::pair(peer.said.position, peer.moved);
+  });
+  const ItemExchange::Awaited behind{*slowest, peers_[slowest->value].moved};
+  const bool is_behind = peers_[slowest->value].said.position < mine_.position;
+  return is_behind ? behind : items_.longest_awaited().value_or(behind);
+}
+
+std::string HostProgress::sentence_about(HostId host, Duration now) const {
+  const Peer& peer = peers_[host.value];
+  if (peer.said.position == at_the_end)
+    return fmt::format("host \"{}\", which does not send what it has promised", membership_.name(host));
+  return fmt::format("host \"{}\", which stands at step {} for {:.0f} s", membership_.name(host), peer.said.position,
+                     to_seconds(now - std::max(peer.moved, began_)));
+}
+
+std::optional<std::string> HostProgress::look_for_standstill(Duration patience, Duration now) {
+  std::unique_lock lock(mutex_);
+  if (others_.empty() || mine_.failure) return std::nullopt;
+  if (mine_.is_halting && !halting_since_) halting_since_ = now;
+  if (mine_.is_halting && !mine_.end_at && now - *halting_since_ > halt_patience * (is_first() ? 1 : 2)) {
+    const auto silent = std::ranges::find_if(
+        others_, [this](HostId host) { return is_first() ? !peers_[host.value].said.halted_at : host == first(); });
+    if (silent == others_.end()) return std::nullopt;
+    const std::string sentence = "the run was stopped without waiting for " + sentence_about(*silent, now);
+    lock.unlock();
+    fail(sentence);
+    return std::nullopt;
+  }
+  const auto [host, since] = culprit();
+  const Duration still = now - std::max({moved_, since, began_});
+  if (still < say_after) return std::nullopt;
+  const std::string about = sentence_about(host, now);
+  if (still > patience && (is_first() || mine_.position != at_the_end)) {  // the first host may gather for as long as it takes
+    lock.unlock();
+    fail("the run does not go on without " + about);
+    return std::nullopt;
+  }
+  if (now < next_word_) return std::nullopt;
+  next_word_ = now + say_after;
+  return "waiting for " + about;
 }
 
 // Everybody stands still somewhere: the run ends where the foremost stands.
@@ -193,7 +253,7 @@ void HostProgress::fail(const std::string& sentence) {
   {
     const std::lock_guard lock(mutex_);
     if (mine_.failure) return;
-    mine_.failure = sentence;
+    mine_.failure = printable(sentence, longest_sentence);
   }
   {
     const std::shared_lock lock(stage_mutex_);

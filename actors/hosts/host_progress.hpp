@@ -47,7 +47,7 @@ class HostProgress final : public Peers {
   const std::vector<HostId>& others() const { return others_; }
 
   /// All hosts are there: from now on who goes ends the run.
-  void begin() { has_begun_ = true; }
+  void begin();
   bool has_begun() const { return has_begun_; }
   /// The conductor is about to walk.
   void attach(RunControl& control, Conductor& conductor, Lead lead);
@@ -83,6 +83,10 @@ class HostProgress final : public Peers {
   std::optional<std::string> failure() const;
   /// A client of this host has failed: its sentence is everybody's.
   void fail_if_a_client_did();
+  /// Called on any thread, now and then: names the host that this one waits for, if nothing has moved for half a minute,
+  /// and ends the run after `patience` without a move. Ends it within seconds where a stop is wanted and a host does not
+  /// say where it stands.
+  std::optional<std::string> look_for_standstill(Duration patience, Duration now = monotonic_now());
   /// Where all have agreed to end, because somebody wanted to stop.
   std::optional<Time> end() const;
 
@@ -109,7 +113,10 @@ class HostProgress final : public Peers {
   struct Peer {
     std::optional<std::uint64_t> life;  // seen since the beginning
     HostState said;                     // but for its failure
+    Duration moved{};                   // when its position changed
   };
+  ItemExchange::Awaited culprit() const;
+  std::string sentence_about(HostId host, Duration now) const;
 
   void on_notice(HostId from, const Parcel& parcel);
   void compare(HostId other, const Mark& theirs);
@@ -144,6 +151,9 @@ class HostProgress final : public Peers {
   std::vector<Peer> peers_;  // by host
   std::deque<Mark> marks_;   // of our newest samples
   HostState mine_;
+  Duration began_{}, moved_{};  // when our position changed
+  Duration next_word_{};
+  std::optional<Duration> halting_since_;
   std::jthread thread_;  // last: it ends before what it uses
 };
 

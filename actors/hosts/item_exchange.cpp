@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <new>
 
 namespace rubato {
 
@@ -24,12 +25,6 @@ Tensor copy_of(const Tensor& tensor, TensorPool& pool) {
   Tensor copy = pool.make(tensor.scalar(), tensor.count());
   std::memcpy(copy.writable<std::byte>(), tensor.data<std::byte>(), tensor.bytes());
   return copy;
-}
-
-std::size_t bytes_of(const Item& item) {
-  std::size_t sum = 0;
-  for (const Tensor& tensor : item.tensors) sum += tensor.bytes();
-  return sum;
 }
 
 // Where each part of these tensors begins, and their end.
@@ -104,7 +99,7 @@ void ItemExchange::forget_earlier_life(HostId host) {
       if (hold.host == host) hold = {host};
   for (auto& [name, askers] : early_) std::erase(askers, host);
   for (auto& [name, wanted] : wanted_)
-    if (wanted.owner == host) wanted.parts.clear();
+    if (wanted.owner == host) wanted.arriving = {};
 }
 
 // ---- what this host has --------------------------------------------------------------------------------------------
@@ -296,9 +291,9 @@ void ItemExchange::on_questions(HostId from, const std::vector<ItemName>& names)
 
 // ---- what this host wants ------------------------------------------------------------------------------------------
 
-void ItemExchange::allow(std::size_t bytes) {
+void ItemExchange::allow(std::size_t tensors, std::size_t bytes_each) {
   const std::lock_guard lock(mutex_);
-  most_bytes_ = bytes;
+  most_bytes_ = head_room + tensors * (bytes_each + bytes_besides);
 }
 
 void ItemExchange::want(ItemName name, HostId owner, Receive receive) {
@@ -311,6 +306,13 @@ void ItemExchange::want(ItemName name, HostId owner, Receive receive) {
     }
   }
   receive(std::nullopt);
+}
+
+std::optional<ItemExchange::Awaited> ItemExchange::longest_awaited() const {
+  const std::lock_guard lock(mutex_);
+  const auto oldest = std::ranges::min_element(wanted_, {}, [](const auto& each) { return each.second.since; });
+  if (oldest == wanted_.end()) return std::nullopt;
+  return Awaited{oldest->second.owner, oldest->second.since};
 }
 
 void ItemExchange::give_up() {
@@ -327,27 +329,30 @@ void ItemExchange::on_item(HostId from, Parcel parcel) {
   const std::size_t head_size = std::min(part_head_bytes, parcel.head.size());
   const std::optional<PartHead> head = read_item<PartHead>(std::span{parcel.head}.first(head_size));
   if (!head) return void(++refused_);
-  if (!is_wanted(*head, from)) return;
-  Item part{{parcel.head.begin() + static_cast<std::ptrdiff_t>(head_size), parcel.head.end()}, {}};
-  for (const Tensor& tensor : parcel.tensors) part.tensors.push_back(copy_of(tensor, pool_));
+  if (!is_wanted(*head, from) || !admit(*head, parcel, head_size)) return;
   Receive receive;
   std::optional<Item> item;
-  {
+  try {
+    Item part{{parcel.head.begin() + static_cast<std::ptrdiff_t>(head_size), parcel.head.end()}, {}};
+    for (const Tensor& tensor : parcel.tensors) part.tensors.push_back(copy_of(tensor, pool_));
     const std::lock_guard lock(mutex_);
     const auto wanted = wanted_.find(head->name);
     if (wanted == wanted_.end()) return;  // somebody has given up
-    if (bytes_of(part) > most_bytes_ - std::min(most_bytes_, wanted->second.bytes())) {
-      wanted->second.parts.clear();
-      ++refused_;
-      return;
-    }
-    item = add_part(wanted->second, *head, std::move(part));
+    item = add_part(wanted->second.arriving, head->part, std::move(part));
     if (!item) return;
     receive = std::move(wanted->second.receive);
     wanted_.erase(wanted);
     ++receiving_;
+  } catch (const std::bad_alloc&) {
+    forget_parts(head->name);
+    throw;
   }
-  const bool is_good = receive(std::move(item));
+  bool is_good = false, is_affordable = true;
+  try {
+    is_good = receive(std::move(item));
+  } catch (const std::bad_alloc&) {
+    is_affordable = false;
+  }
   const std::lock_guard lock(mutex_);
   --receiving_;
   if (is_good) {
@@ -357,6 +362,31 @@ void ItemExchange::on_item(HostId from, Parcel parcel) {
     wanted_.insert_or_assign(head->name, Wanted{from, std::move(receive)});
   }
   wake_speaker();
+  if (!is_affordable) throw std::bad_alloc();
+}
+
+// Before memory is taken for it. The head of an item comes with its first part.
+bool ItemExchange::admit(const PartHead& head, const Parcel& parcel, std::size_t own_head_bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto wanted = wanted_.find(head.name);
+  if (wanted == wanted_.end()) return false;
+  Arriving& arriving = wanted->second.arriving;
+  if (arriving.parts_in_all == 0) arriving.parts_in_all = head.parts;
+  if (arriving.parts.contains(head.part)) return false;
+  const std::size_t bytes = parcel.bytes() - own_head_bytes + bytes_besides * (1 + parcel.tensors.size());
+  const bool has_room = bytes <= most_bytes_ - std::min(most_bytes_, arriving.bytes);
+  if (head.parts == arriving.parts_in_all && has_room && (head.part == 0 || parcel.head.size() == own_head_bytes)) {
+    arriving.bytes += bytes;
+    return true;
+  }
+  arriving = {};
+  ++refused_;
+  return false;
+}
+
+void ItemExchange::forget_parts(ItemName name) {
+  const std::lock_guard lock(mutex_);
+  if (const auto wanted = wanted_.find(name); wanted != wanted_.end()) wanted->second.arriving = {};
 }
 
 // What has come a second time: the receipt of the first may be lost.
@@ -375,20 +405,13 @@ bool ItemExchange::is_wanted(const PartHead& head, HostId from) {
   return true;
 }
 
-std::size_t ItemExchange::Wanted::bytes() const {
-  std::size_t sum = 0;
-  for (const Part& part : parts) sum += bytes_of(part.item);
-  return sum;
-}
-
 // The item, once all its parts are there.
-std::optional<Item> ItemExchange::add_part(Wanted& wanted, const PartHead& head, Item item) {
-  if (wanted.parts.size() != head.parts) wanted.parts.assign(head.parts, {});
-  wanted.parts[head.part] = {true, std::move(item)};
-  if (!std::ranges::all_of(wanted.parts, &Part::is_there)) return {};
-  Item whole = std::move(wanted.parts.front().item);
-  for (std::size_t i = 1; i < wanted.parts.size(); ++i)
-    std::ranges::move(wanted.parts[i].item.tensors, std::back_inserter(whole.tensors));
+std::optional<Item> ItemExchange::add_part(Arriving& arriving, std::uint32_t part, Item item) {
+  arriving.parts.insert_or_assign(part, std::move(item));
+  if (arriving.parts.size() < arriving.parts_in_all) return {};
+  Item whole = std::move(arriving.parts.begin()->second);
+  arriving.parts.erase(arriving.parts.begin());
+  for (auto& [number, rest] : arriving.parts) std::ranges::move(rest.tensors, std::back_inserter(whole.tensors));
   return whole;
 }
 

@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -53,6 +54,8 @@ class ItemExchange {
   using Receive = std::function<bool(std::optional<Item>)>;
 
   static constexpr std::size_t usual_parcel_bytes = std::size_t{8} << 20;
+  static constexpr std::size_t head_room = std::size_t{64} << 10;
+  static constexpr std::size_t bytes_besides = 128;  ///< that a tensor, or a part, takes with nothing in it
 
   /// Takes over the assembly's parcels of the kinds want, payload and have: make it before the assembly starts. Item
   /// with more than `parcel_bytes` go in several parcels, but for single tensors, which go whole. What arrives is
@@ -69,8 +72,9 @@ class ItemExchange {
   /// That host will never ask.
   void let_go(ItemName name, HostId host);
 
-  /// No item has tensors with more bytes than this. What is longer is refused, also while it is coming.
-  void allow(std::size_t bytes);
+  /// Items have at most so many tensors, of so many bytes each, and a head of `head_room`. What is larger is refused, also
+  /// while it is coming.
+  void allow(std::size_t tensors, std::size_t bytes_each);
   /// Asks the owner until it comes.
   void want(ItemName name, HostId owner, Receive receive);
   /// The same for an item that is a thing: `receive` is given the thing, or nothing if it will not come any more.
@@ -94,6 +98,12 @@ class ItemExchange {
   bool keeps(ItemName name) const;
   /// Called, on any thread, whenever there is less to keep than before. Set it while nothing is kept.
   void on_less(std::function<void()> heard) { on_less_ = std::move(heard); }
+  struct Awaited {
+    HostId owner;
+    Duration since{};
+  };
+  /// What has been wanted longest; nothing if nothing is.
+  std::optional<Awaited> longest_awaited() const;
   /// What arrived and could not be used.
   std::uint64_t refused() const { return refused_; }
 
@@ -114,15 +124,16 @@ class ItemExchange {
     Pack pack;
     std::vector<Hold> holds;
   };
-  struct Part {
-    bool is_there = false;
-    Item item;
+  struct Arriving {
+    std::uint32_t parts_in_all = 0;       // as the first that came said; 0: none has come
+    std::map<std::uint32_t, Item> parts;  // those that are here
+    std::size_t bytes = 0;                // of all that were admitted, with their heads
   };
   struct Wanted {
     HostId owner;
     Receive receive;
-    std::vector<Part> parts = {};  // what has come of it
-    std::size_t bytes() const;
+    Duration since = monotonic_now();
+    Arriving arriving = {};
   };
   struct Sent {
     ItemName name;
@@ -154,7 +165,9 @@ class ItemExchange {
   void ship(ItemName name, const Pack& pack, HostId to);
   Hold* find_hold(ItemName name, HostId host);
   bool is_wanted(const PartHead& head, HostId from);
-  std::optional<Item> add_part(Wanted& wanted, const PartHead& head, Item item);
+  bool admit(const PartHead& head, const Parcel& parcel, std::size_t own_head_bytes);
+  void forget_parts(ItemName name);
+  static std::optional<Item> add_part(Arriving& arriving, std::uint32_t part, Item item);
   void ship_refused(HostId to);
   void confirm(Peer& peer, const ItemName& name, Duration now);
   void run(std::stop_token stop);

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
 #include "actors/hosts/parcel_head.hpp"
+#include "runtime/printable.hpp"
 
 namespace rubato {
 
@@ -17,6 +19,7 @@ constexpr std::uint32_t eager_asks = 8;  // until the first good estimate of a c
 constexpr Duration eager_pause = std::chrono::milliseconds(25);
 constexpr std::size_t window = 16;  // exchanges among which the shortest counts: clocks drift, so not for ever
 constexpr Duration say_every = std::chrono::seconds(1);
+constexpr std::size_t longest_head = std::size_t{64} << 10;   // of all but items, which bound their heads themselves
 constexpr Duration for_stragglers = std::chrono::seconds(2);  // of those who begin a run, before a late host goes in
 
 }  // namespace
@@ -25,6 +28,7 @@ void HostInfo::archive(Archive& archive) {
   archive(run, arithmetic, version, life, is_virtual, running_since, begun, incarnation);
   for (const std::string* text : {&run, &arithmetic, &version}) archive.require(text->size() <= longest_text);
   archive.require_moderate(running_since.value_or(Duration{}));
+  archive.require(incarnation <= last_life);
 }
 
 // Sent until the other says that it knows us as we are now.
@@ -36,27 +40,33 @@ struct Membership::Hello {
   bool asks_for_answer = true;
   std::uint32_t lives = 0;  // that the receiver has had
 
-  void archive(Archive& archive) { archive(self, edition, heard_life, heard_edition, asks_for_answer, lives); }
-};
-
-struct Membership::ClockAsk {
-  Duration sent{};
   void archive(Archive& archive) {
-    archive(sent);
-    archive.require_moderate(sent);
+    archive(self, edition, heard_life, heard_edition, asks_for_answer, lives);
+    archive.require(lives <= last_life + 1);
   }
 };
 
+struct Membership::ClockAsk {
+  std::uint64_t nonce = 0;
+  void archive(Archive& archive) { archive(nonce); }
+};
+
 struct Membership::ClockAnswer {
-  Duration asked{}, arrived{}, answered{};  // the first on the asker's clock, the others on the answerer's
+  std::uint64_t nonce = 0;         // of the question
+  Duration arrived{}, answered{};  // on the answerer's clock
+
   void archive(Archive& archive) {
-    archive(asked, arrived, answered);
-    for (const Duration instant : {asked, arrived, answered}) archive.require_moderate(instant);
+    archive(nonce, arrived, answered);
+    for (const Duration instant : {arrived, answered}) archive.require_moderate(instant);
   }
 };
 
 Membership::Membership(Transport& transport, Settings settings)
-    : transport_{transport}, settings_{std::move(settings)}, mine_{settings_.self}, peers_(settings_.names.size()) {
+    : transport_{transport},
+      settings_{std::move(settings)},
+      mine_{settings_.self},
+      peers_(settings_.names.size()),
+      unaffordable_(peers_.size()) {
   if (transport.self().value >= settings_.names.size()) throw std::invalid_argument("this host is not in the roster");
 }
 
@@ -84,8 +94,16 @@ void Membership::stop(Duration linger) {
 
 // ---- what arrives --------------------------------------------------------------------------------------------------
 
-void Membership::on_parcel(HostId from, Parcel parcel, Duration arrived) {
+void Membership::on_parcel(HostId from, Parcel parcel, Duration arrived) try {
+  hand_on(from, std::move(parcel), arrived);
+} catch (const std::bad_alloc&) {
+  const std::lock_guard lock(mutex_);
+  if (from.value < unaffordable_.size()) ++unaffordable_[from.value];
+}
+
+void Membership::hand_on(HostId from, Parcel parcel, Duration arrived) {
   const bool is_stranger = from.value >= peers_.size() || from == self();
+  if (parcel.kind != ParcelKind::payload && parcel.head.size() > longest_head) return void(++ignored_);
   if (!is_stranger && parcel.kind == ParcelKind::hello) return on_hello(from, parcel, arrived);
   {
     const std::lock_guard lock(mutex_);
@@ -110,7 +128,8 @@ void Membership::note_life(HostId from, Duration arrived) {
 
 std::string Membership::refusal_of(HostId host, const HostInfo& theirs) const {
   const auto differs = [&](const std::string& what, const std::string& there, const std::string& here) {
-    return fmt::format("host \"{}\" has another {} ({}) than host \"{}\" ({})", name(host), what, there, name(self()), here);
+    return fmt::format("host \"{}\" has another {} ({}) than host \"{}\" ({})", name(host), what, printable(there), name(self()),
+                       here);
   };
   if (theirs.version != mine_.version) return differs("version of rubato", theirs.version, mine_.version);
   if (theirs.run != mine_.run)
@@ -151,19 +170,24 @@ void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
 void Membership::on_ask(HostId from, const Parcel& parcel, Duration arrived) {
   const std::optional<ClockAsk> ask = read_item<ClockAsk>(parcel.head);
   if (!ask) return void(++ignored_);
-  transport_.send(from, parcel_of(ParcelKind::clock_answer, ClockAnswer{ask->sent, arrived, settings_.now()}));
+  transport_.send(from, parcel_of(ParcelKind::clock_answer, ClockAnswer{ask->nonce, arrived, settings_.now()}));
 }
 
 void Membership::on_answer(HostId from, const Parcel& parcel, Duration arrived) {
   const std::optional<ClockAnswer> answer = read_item<ClockAnswer>(parcel.head);
   if (!answer) return void(++ignored_);
-  const Duration round_trip = (arrived - answer->asked) - (answer->answered - answer->arrived);
-  const Duration offset = ((answer->arrived - answer->asked) + (answer->answered - arrived)) / 2;
-  if (round_trip < Duration::zero() || arrived < answer->asked) return void(++ignored_);  // no honest clocks say this
   const std::lock_guard lock(mutex_);
-  std::deque<Exchange>& exchanges = peers_[from.value].exchanges;
-  exchanges.push_back({round_trip, offset});
-  if (exchanges.size() > window) exchanges.pop_front();
+  Peer& peer = peers_[from.value];
+  const auto question = std::ranges::find(peer.questions, answer->nonce, &Question::nonce);
+  if (question == peer.questions.end()) return void(++ignored_);
+  const Duration asked = question->sent;
+  peer.questions.erase(question);
+  const Duration round_trip = (arrived - asked) - (answer->answered - answer->arrived);
+  const Duration offset = ((answer->arrived - asked) + (answer->answered - arrived)) / 2;
+  if (round_trip < Duration::zero() || arrived < asked || answer->answered < answer->arrived)
+    return void(++ignored_);  // no honest clocks say this
+  peer.exchanges.push_back({round_trip, offset});
+  if (peer.exchanges.size() > window) peer.exchanges.pop_front();
   changed_.notify_all();
 }
 
@@ -181,17 +205,26 @@ void Membership::send_hello(HostId to) {
   transport_.send(to, parcel_of(ParcelKind::hello, std::move(hello)));
 }
 
+Membership::ClockAsk Membership::next_question(Peer& peer, Duration now) {
+  const std::uint64_t nonce = std::uint64_t{chance_()} << 32 | chance_();
+  peer.questions.push_back({nonce, now});
+  if (peer.questions.size() > window) peer.questions.pop_front();
+  return {nonce};
+}
+
 void Membership::speak(HostId host, Duration now) {
   bool says_hello = false, asks = false;
+  ClockAsk question;
   {
     const std::lock_guard lock(mutex_);
     Peer& peer = peers_[host.value];
     says_hello = !peer.knows_us && now >= peer.next_hello;
     asks = peer.host_info && peer.refusal.empty() && now >= peer.next_ask;
+    if (asks) question = next_question(peer, settings_.now());
     if (asks) peer.next_ask = now + (peer.asks++ < eager_asks ? eager_pause : pause_between_asks());
   }
   if (says_hello) send_hello(host);
-  if (asks) transport_.send(host, parcel_of(ParcelKind::clock_ask, ClockAsk{settings_.now()}));
+  if (asks) transport_.send(host, parcel_of(ParcelKind::clock_ask, question));
 }
 
 // Asks and answers are also how hosts that have nothing to say hear of each other.
@@ -234,7 +267,9 @@ void Membership::run() {
 // ---- what others ask -----------------------------------------------------------------------------------------------
 
 // Both know each other, and its clock is known.
-bool Membership::is_met(const Peer& peer) { return peer.host_info && peer.knows_us && !peer.exchanges.empty(); }
+bool Membership::is_met(const Peer& peer) {
+  return peer.host_info && peer.refusal.empty() && peer.knows_us && !peer.exchanges.empty();
+}
 
 std::vector<HostId> Membership::hosts_that(bool are_there) const {
   std::vector<HostId> hosts;
@@ -243,19 +278,28 @@ std::vector<HostId> Membership::hosts_that(bool are_there) const {
   return hosts;
 }
 
+// In real time one mistaken host ends no others: of two groups that run different things the larger goes on. Before all
+// have been heard only if the other cannot become the smaller one.
+void Membership::require_majority(std::unique_lock<std::mutex>& lock, bool is_over) {
+  const auto is_refused = [](const Peer& peer) { return !peer.refusal.empty(); };
+  const auto refused = static_cast<std::size_t>(std::ranges::count_if(peers_, is_refused));
+  const std::size_t most_of_us = is_over || mine_.is_virtual ? hosts_that(true).size() : peers_.size() - refused;
+  if (refused == 0 || (!mine_.is_virtual && refused < most_of_us)) return;
+  const auto first = std::ranges::find_if(peers_, is_refused);
+  const HostId host{static_cast<std::uint32_t>(first - peers_.begin())};
+  const std::string refusal = first->refusal;
+  lock.unlock();
+  send_hello(host);  // so that it learns why, too
+  throw std::invalid_argument(refusal);
+}
+
 std::vector<HostId> Membership::meet(Duration limit, const OnMissing& on_missing, const std::atomic<bool>* stop) {
   Duration until = settings_.now() + limit;
   bool is_under_way = false;
   Duration next_word = settings_.now() + say_every;
   std::unique_lock lock(mutex_);
   while (true) {
-    for (std::uint32_t host = 0; host < peers_.size(); ++host) {
-      if (peers_[host].refusal.empty()) continue;
-      const std::string refusal = peers_[host].refusal;
-      lock.unlock();
-      send_hello({host});  // so that it learns why, too
-      throw std::invalid_argument(refusal);
-    }
+    require_majority(lock, false);
     const std::vector<HostId> absent = hosts_that(false);
     const Duration now = settings_.now();
     const auto is_running = [](const Peer& peer) { return is_met(peer) && peer.host_info->running_since; };
@@ -263,11 +307,15 @@ std::vector<HostId> Membership::meet(Duration limit, const OnMissing& on_missing
       is_under_way = true;
       until = std::min(until, now + for_stragglers);
     }
-    if (absent.empty() || now >= until || (stop && stop->load())) break;
+    if (absent.empty() || now >= until || (stop && stop->load())) {
+      require_majority(lock, true);
+      break;
+    }
     if (now >= next_word && on_missing) {
       lock.unlock();
       std::vector<std::string> names;
-      for (const HostId host : absent) names.push_back(name(host));
+      for (const HostId host : absent)
+        names.push_back(refusal(host).empty() ? name(host) : name(host) + " (" + refusal(host) + ")");
       on_missing(names);
       lock.lock();
     }
@@ -275,6 +323,11 @@ std::vector<HostId> Membership::meet(Duration limit, const OnMissing& on_missing
     changed_.wait_for(lock, std::min<Duration>(std::chrono::milliseconds(50), until - now));
   }
   return hosts_that(true);
+}
+
+std::uint64_t Membership::unaffordable(HostId host) const {
+  const std::lock_guard lock(mutex_);
+  return unaffordable_[host.value];
 }
 
 std::uint32_t Membership::known_lives() const {
@@ -309,6 +362,11 @@ HostId Membership::first_alive() const {
   for (std::uint32_t host = 0; host < self().value; ++host)
     if (is_alive(peers_[host])) return {host};
   return self();
+}
+
+std::string Membership::refusal(HostId host) const {
+  const std::lock_guard lock(mutex_);
+  return peers_.at(host.value).refusal;
 }
 
 std::optional<HostInfo> Membership::host_info(HostId host) const {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +21,9 @@
 #include "transports/transport.hpp"
 
 namespace rubato {
+
+/// The greatest number of a host's life in a run: records have 16 bits for it.
+inline constexpr std::uint32_t last_life = 0xFFFF;
 
 /// What a host says of itself.
 struct HostInfo {
@@ -79,7 +83,8 @@ class Membership final : public ParcelSink {
 
   /// Waits until all others are there and their clocks are known, or the limit is over, or `stop` becomes true; where one of
   /// them runs already, only a moment for the rest. Returns who is there, itself included. `on_missing` hears about once a second
-  /// who is not. Throws std::invalid_argument if a host runs something else.
+  /// who is not. A host that runs something else is refused: throws std::invalid_argument in virtual time, and where the
+  /// refused ones are not fewer than those that run the same; else the others go on without it.
   std::vector<HostId> meet(Duration limit, const OnMissing& on_missing = {}, const std::atomic<bool>* stop = nullptr);
 
   /// Tells everybody that this host runs since then (on this machine's monotonic clock), in which run, and in which of its
@@ -95,6 +100,8 @@ class Membership final : public ParcelSink {
   bool is_alive(HostId host) const;
   /// In the order of the roster; at worst itself.
   HostId first_alive() const;
+  /// Why it cannot take part; empty: it can, or was never there.
+  std::string refusal(HostId host) const;
   /// What it said last; nothing if it was never there.
   std::optional<HostInfo> host_info(HostId host) const;
   /// The one that is known of; 0 if it was never there.
@@ -103,6 +110,8 @@ class Membership final : public ParcelSink {
   std::optional<ClockOffset> offset(HostId host) const;
   /// Heads that could not be read, and parcels of hosts that are not known or run something else.
   std::uint64_t ignored() const { return ignored_; }
+  /// Parcels of this host that were given up because there was no memory for them.
+  std::uint64_t unaffordable(HostId host) const;
 
   void on_parcel(HostId from, Parcel parcel, Duration arrived) override;
 
@@ -110,6 +119,10 @@ class Membership final : public ParcelSink {
   struct Hello;
   struct ClockAsk;
   struct ClockAnswer;
+  struct Question {
+    std::uint64_t nonce = 0;
+    Duration sent{};
+  };
   struct Exchange {
     Duration round_trip{};
     Duration offset{};
@@ -127,6 +140,7 @@ class Membership final : public ParcelSink {
     Duration next_ask = at_once;
     std::uint32_t asks = 0;
     Duration heard{};
+    std::deque<Question> questions;  // the newest few that were not answered
     std::deque<Exchange> exchanges;  // the newest few
     bool is_lost = false;
   };
@@ -136,6 +150,7 @@ class Membership final : public ParcelSink {
     std::uint64_t life;
   };
 
+  void hand_on(HostId from, Parcel parcel, Duration arrived);
   void on_hello(HostId from, const Parcel& parcel, Duration arrived);
   void on_ask(HostId from, const Parcel& parcel, Duration arrived);
   void on_answer(HostId from, const Parcel& parcel, Duration arrived);
@@ -147,6 +162,8 @@ class Membership final : public ParcelSink {
   void look_for_lost(Duration now);
   Duration pause_between_asks() const;
   static bool is_met(const Peer& peer);
+  ClockAsk next_question(Peer& peer, Duration now);
+  void require_majority(std::unique_lock<std::mutex>& lock, bool is_over);
   std::vector<HostId> hosts_that(bool are_there) const;
   bool is_alive(const Peer& peer) const;
 
@@ -157,9 +174,11 @@ class Membership final : public ParcelSink {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   HostInfo mine_;
-  std::uint32_t edition_ = 0;  // of our introduction
-  std::vector<Peer> peers_;    // by host; our own place is unused
-  std::vector<News> news_;     // for the thread to tell
+  std::uint32_t edition_ = 0;                // of our introduction
+  std::vector<Peer> peers_;                  // by host; our own place is unused
+  std::vector<std::uint64_t> unaffordable_;  // by host
+  std::random_device chance_;                // nonces are not to be guessed
+  std::vector<News> news_;                   // for the thread to tell
   bool is_stopping_ = false;
   bool has_started_ = false;
   std::thread thread_;

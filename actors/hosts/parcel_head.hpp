@@ -60,7 +60,7 @@ struct PlacedPayload {
 
   void archive(Archive& archive, std::size_t clients) {
     archive(places);
-    archive.require(std::ranges::all_of(places, [&](auto place) { return place < clients; }));
+    archive.require(places.size() <= clients && std::ranges::all_of(places, [&](auto place) { return place < clients; }));
     archive.payload(payload, places);
   }
 };

@@ -20,7 +20,9 @@ namespace {
 using config::Experiment;
 
 constexpr Duration glance_at_run = std::chrono::milliseconds(20);  // between two looks at whether the run has failed
+constexpr int standstills_waited = 60;                             // times lost_after, for a host that is there and stands still
 constexpr Duration farewell = std::chrono::seconds(2);             // at most, for the last words of others
+constexpr std::size_t most_free_bytes = std::size_t{512} << 20;    // kept for what arrives next
 constexpr ItemName end_of_run{ItemKind::end, 0};
 
 // What a host reports when its clients are done.
@@ -127,6 +129,10 @@ class VirtualHost {
     const Task& task = *parts_.task;
     Timing& timing = *parts_.timing;
     const std::size_t clients = timing.graph.clients();
+    options_.on_progress = [this, heard = options_.on_progress](const Progress& progress) {
+      look_for_standstill();
+      if (heard) heard(progress);
+    };
     if (options_.checks) options_ = checking(options_, result().scalar_bytes);
     std::vector<bool> cast;
     for (const HostId owner : owners_) cast.push_back(owner == membership_.self());
@@ -138,7 +144,7 @@ class VirtualHost {
     dispatcher_.emplace(virtual_run_->control(), recorder_.get());
     // The common tensors of a payload, and two for each receiver; a snapshot has less.
     const auto own = static_cast<std::size_t>(std::ranges::count(owners_, membership_.self()));
-    items_.allow((16 + 2 * own) * (result().dimension + 1) * sizeof(double));
+    items_.allow(16 + 2 * own, (result().dimension + 1) * sizeof(double));
     host_dispatcher_.emplace(*dispatcher_, virtual_run_->control(), shared_, items_, shape());
     if (options_.checks) check_.emplace(timing_check(parts_));
     conductor_.emplace(timing.conductor, timing.make_protocols(), *host_dispatcher_, check_ ? &*check_ : nullptr);
@@ -160,6 +166,11 @@ class VirtualHost {
     describe_work(virtual_run_->wall_seconds(), virtual_run_->client_pool(), result());
     result().peak_payload_bytes = shared_.peak_payloads() * result().dimension * result().scalar_bytes;
     if (shared_.is_first()) result().samples = std::move(virtual_run_->samples());
+  }
+
+  void look_for_standstill() {
+    const auto word = shared_.look_for_standstill(standstills_waited * from_seconds(experiment_.hosts.lost_after));
+    if (word && options_.on_note) options_.on_note(*word);
   }
 
   void fail_if_one_did() {
@@ -184,6 +195,7 @@ class VirtualHost {
     while (!condition()) {
       changed_.wait_for(lock, glance_at_run);
       lock.unlock();
+      look_for_standstill();
       fail_if_one_did();
       lock.lock();
     }
@@ -282,7 +294,7 @@ class VirtualHost {
   RunOptions options_;
   Membership& membership_;
   const std::vector<HostId> owners_;
-  TensorPool arrived_;  // what comes from others, and clients may keep
+  TensorPool arrived_{most_free_bytes};  // what comes from others, and clients may keep
   std::optional<SnapshotKeeper> keeper_;
   std::optional<VirtualRun> virtual_run_;  // its tensors are in the depot's and the transport's hands until the end
   std::unique_ptr<Recorder> recorder_;

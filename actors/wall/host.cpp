@@ -19,6 +19,13 @@ const Channel* modelled(const config::Channel& channel, const Timing& timing) {
   return is_at_once ? nullptr : timing.channel.get();
 }
 
+Duration longest_delay(const Channel* channel, bool retransmits) {
+  if (!channel) return {};
+  const Duration once = channel->longest_delay();
+  if (!retransmits) return once;
+  return once > Duration::max() / (most_attempts + 1) ? Duration::max() : once * (most_attempts + 1);
+}
+
 // A client as an actor. Its mailbox puts the events of several threads in a row; nothing else is added.
 class WallActor final : public HandedActor {
  public:
@@ -70,7 +77,9 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
              .record = record,
              .client_pool = client_pool_},
       reporter_{options, control_},
-      is_state_{timing.settings.needs.keep != Keep::all && timing.protocol() != ProtocolKind::rounds} {
+      is_state_{timing.settings.needs.keep != Keep::all && timing.protocol() != ProtocolKind::rounds},
+      model_bytes_{(task.dimension() + 1) * sizeof(double)},
+      longest_delay_{longest_delay(world_.channel, world_.retransmits)} {
   if (options.counts_links) world_.link_counts.resize(timing.graph.links());
   control_.stops_on_nan = experiment.metrics.stop_on_nan;
   sender_.use(control_);
@@ -409,11 +418,14 @@ void WallHost::receive_message(HostId from, Parcel parcel, Duration arrived) {
     ++malformed_;
     return;
   }
+  const std::size_t most_tensors = 16 + Payload::most_tensors * message->deliveries.size();        // with room for what goes along
+  if (message->message->payload.bytes() > most_tensors * model_bytes_) return void(++malformed_);  // before it may wait
   message->message->sent -= behind(from);
   const Time stamp = clock_.at(arrived);
   const std::shared_ptr<const Message> shared = std::move(message->message);
   for (const Delivery& delivery : message->deliveries) {
-    if (is_here(delivery.receiver))
+    const bool is_possible = std::max(delivery.delay, delivery.copy_delay) <= longest_delay_;
+    if (is_here(delivery.receiver) && is_possible)
       deliver(shared, delivery, stamp, &quotas_[from.value]);
     else
       ++malformed_;
@@ -519,7 +531,8 @@ void WallHost::look_at_hosts() {
 
 void WallHost::begin_epoch() {
   if (!world_.passes_mass_on) return;
-  const Epoch next{Epoch::unpacked(world_.epoch.load()).number + 1, network_->self().value + 1};
+  const std::uint32_t number = Epoch::unpacked(world_.epoch.load()).number;
+  const Epoch next{std::min(number, last_epoch - 1) + 1, network_->self().value + 1};
   post_to_all({.kind = WallEvent::Kind::reset, .at = clock_.now(), .number = next.packed()});
 }
 

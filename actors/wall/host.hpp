@@ -154,7 +154,9 @@ class WallHost final : public ClientNetwork {
   std::uint64_t samples_ = 0;                      // clock thread
   std::uint64_t samples_left_out_ = 0;
 
-  std::mutex door_;  // for what comes from other hosts
+  const std::size_t model_bytes_;  // at most, in whatever precision
+  const Duration longest_delay_;   // that this run's channel may add to a message
+  std::mutex door_;                // for what comes from other hosts
   bool is_open_ = false;
 
   mutable std::mutex mutex_;                             // guards what follows

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "actors/hosts/membership.hpp"
 #include "actors/hosts/parcel_head.hpp"
 
 namespace rubato {
@@ -10,6 +11,7 @@ namespace rubato {
 void ArrivedMessage::archive(Archive& archive, std::uint32_t clients) {
   archive(message->kind, message->id, message->tag, message->epoch, message->sent);
   archive.require(message->kind <= MessageKind::resync && message->id.sender.value < clients);
+  archive.require(message->id.incarnation <= last_life && message->epoch.number <= last_epoch);
   archive.require_moderate(message->sent.time_since_epoch());
   std::vector<std::uint32_t> places;
   for (const Delivery& delivery : deliveries) places.push_back(delivery.place);

@@ -32,6 +32,9 @@ struct Delivery {
 /// The parcel for one host: the common tensors once, and the own tensors of these receivers.
 Parcel to_parcel(const Message& message, const std::vector<Delivery>& deliveries, bool is_state);
 
+/// Of epochs that are told: each has a next one.
+inline constexpr std::uint32_t last_epoch = 0xFFFF'FFFE;
+
 struct ArrivedMessage {
   std::shared_ptr<Message> message = std::make_shared<Message>();
   std::vector<Delivery> deliveries;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "actors/wall/beginning.hpp"
 #include "actors/wall/checkpoint.hpp"
 #include "actors/wall/gathering.hpp"
 #include "experiment/file/fingerprint.hpp"
@@ -123,6 +124,7 @@ void finish(const std::vector<FinalClient>& last, const Experiment& experiment, 
   result.churn = host.churn_counts();
   describe_clients(last, *parts.timing, experiment.until, options, result);
   say_slow_clients(experiment, result);
+  if (result.messages.computations == 0) result.notes.push_back("the run ended before any client computed: nothing was learnt");
   sample_last(last, *parts.task, host);
   host.reporter().report();
   host.reporter().rethrow();
@@ -152,9 +154,8 @@ RunResult perform_wall(Preparation& parts, const Experiment& experiment, const R
 namespace {
 
 constexpr Duration glance_at_others = std::chrono::milliseconds(10);
-constexpr Duration head_start = std::chrono::milliseconds(300);  // for everybody to hear when the run begins
-constexpr std::size_t most_tensors = 16;                         // with what there is to know of a client at the end
-constexpr Duration own_turn = std::chrono::seconds(1);           // longer a host waits than the one before it in the roster
+constexpr std::size_t most_tensors = 16;                // with what there is to know of a client at the end
+constexpr Duration own_turn = std::chrono::seconds(1);  // longer a host waits than the one before it in the roster
 
 // What an earlier life has recorded, so that this one goes on with it.
 struct Past {
@@ -188,29 +189,13 @@ Past read_past(const RunOptions& options, std::size_t clients) {
   return past;
 }
 
-// When the run begins on this machine's clock, and which run it is.
-struct Beginning {
-  Duration since{};
-  std::uint64_t run = 0;
-};
-
-// Of the others; nothing if none of them has begun.
-std::optional<Beginning> begun_by_others(const Membership& membership) {
-  for (std::uint32_t host = 0; host < membership.hosts(); ++host) {
-    if (HostId{host} == membership.self() || !membership.is_alive({host})) continue;
-    const auto theirs = membership.host_info({host});
-    const auto offset = membership.offset({host});
-    if (theirs && theirs->running_since && offset) return Beginning{*theirs->running_since - offset->nanoseconds, theirs->begun};
-  }
-  return std::nullopt;
-}
-
 // The first of those who are there says when the run begins, unless it has begun. A run that everybody has left goes on
 // where the record of this host ends.
-Beginning agree_on_start(const Membership& membership, const Beginning& own, Duration limit, const std::atomic<bool>* stop) {
+Beginning agree_on_start(const Membership& membership, const Beginning& own, Duration longest, Duration limit,
+                         const std::atomic<bool>* stop) {
   const Duration until = monotonic_now() + limit;
   while (true) {
-    if (const auto begun = begun_by_others(membership)) return *begun;
+    if (const auto begun = begun_by_others(membership, longest)) return *begun;
     const bool decides = membership.first_alive() == membership.self();
     if (decides || monotonic_now() > until || (stop && stop->load())) return {monotonic_now() + head_start - own.since, own.run};
     std::this_thread::sleep_for(glance_at_others);
@@ -221,10 +206,13 @@ std::string sentence_about(const Membership& membership, HostId host) {
   std::string text = membership.name(host) + ": ";
   if (host == membership.self()) return text + "this one";
   if (!membership.host_info(host)) return text + "was never there";
+  if (const std::string refusal = membership.refusal(host); !refusal.empty()) return text + "refused, because " + refusal;
   text += membership.is_alive(host) ? "there" : "gone";
   if (const auto offset = membership.offset(host))
     text += fmt::format(", its clock {:+.3f} ms, give or take {:.3f} ms", to_seconds(offset->nanoseconds) * 1e3,
                         to_seconds(offset->error) * 1e3);
+  if (const std::uint64_t lost = membership.unaffordable(host))
+    text += fmt::format(", {} of its parcels given up for want of memory", lost);
   return text;
 }
 
@@ -300,7 +288,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   WallNetwork network{transport, membership, hosts_of_clients(experiment)};
   WallHost host(experiment, *parts.task, *parts.timing, options, record, &network);
   ItemExchange items(membership, transport, host.client_pool().pool);
-  items.allow(most_tensors * (parts.task->dimension() + 1) * sizeof(double));
+  items.allow(most_tensors, (parts.task->dimension() + 1) * sizeof(double));
   WallGathering gathering(membership, items, network.host_of, host.client_pool().pool,
                           {experiment.precision, parts.task->dimension()});
   struct Parting {  // before what hears the assembly goes
@@ -311,13 +299,14 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   membership.meet(from_seconds(experiment.hosts.wait), home.on_missing, options.stop);
   const Beginning own{past.last > Time{} ? host.clock().unscaled(past.last - Time{}) : Duration{},
                       earlier_run > 0 ? earlier_run : membership.host_info(membership.self())->life};
+  const Duration longest_run = host.clock().unscaled(from_seconds(experiment.until)) + from_seconds(experiment.hosts.drain);
   const Duration longest_wait = std::chrono::seconds(5) + membership.self().value * own_turn;  // not all at one instant
-  const Beginning beginning = agree_on_start(membership, own, longest_wait, options.stop);
+  const Beginning beginning = agree_on_start(membership, own, longest_run, longest_wait, options.stop);
   require_same_run(home, earlier_run, beginning.run);
-  const bool has_begun = !(options.stop && options.stop->load()) || begun_by_others(membership);
+  const bool has_begun = !(options.stop && options.stop->load()) || begun_by_others(membership, longest_run);
   if (record.recorder()) record.recorder()->flush();
   if (earlier_run != beginning.run && has_begun) keep_run(home, beginning.run);
-  const std::uint32_t incarnation = std::max(past.incarnation, membership.known_lives());
+  const std::uint32_t incarnation = next_life(past.incarnation, membership.known_lives());
   membership.set_running(beginning.since, beginning.run, incarnation);
   host.begin(beginning.since, incarnation);
   if (earlier_run > 0) {

@@ -11,7 +11,6 @@ std::uint64_t address_of(const LinkUse& use) {
 }
 
 Fate retransmitted(Fate fate, const Channel& channel, LinkUse use) {
-  constexpr std::uint32_t most_attempts = 1000;
   Duration waited{}, airtime = fate.airtime;
   while (fate.lost && use.attempt < most_attempts) {
     waited += std::max(fate.delay, Duration{1});
@@ -59,6 +58,13 @@ Fate RandomChannel::carry(const LinkUse& use) const {
 }
 
 bool RandomChannel::keeps_order() const { return usual_.delay.is_constant() && usual_.duplicate == 0 && exceptions_.empty(); }
+
+Duration RandomChannel::longest_delay() const {
+  constexpr double longest_seconds = 9e9;  // that a Duration holds
+  double seconds = largest(usual_.delay);
+  for (const auto& [link, law] : exceptions_) seconds = std::max(seconds, largest(law.delay));
+  return seconds < longest_seconds ? std::max(from_seconds(seconds), Duration{1}) : Duration::max();
+}
 
 Fate TableChannel::carry(const LinkUse& use) const {
   const auto& turns = fates_.at(use.sender.value);

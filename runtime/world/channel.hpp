@@ -78,6 +78,9 @@ class Channel {
   /// True if every message takes equally long, so that arrivals come in the order of departures.
   virtual bool keeps_order() const { return false; }
 
+  /// No message takes longer at its first attempt, as far as the channel knows. Others say how long theirs take.
+  virtual Duration longest_delay() const { return Duration::max(); }
+
   /// True if transmissions disturb each other: whoever carries messages then says who transmits. All who begin at one
   /// instant, as far as that is known, before the first message of that instant is carried.
   virtual bool is_shared() const { return false; }
@@ -95,7 +98,8 @@ class Channel {
 };
 
 /// What becomes of a message that is sent again until it arrives, after this fate of its first attempt. Lost only when
-/// even a thousand attempts were.
+/// even so many attempts were.
+inline constexpr std::uint32_t most_attempts = 1000;
 Fate retransmitted(Fate fate, const Channel& channel, LinkUse use);
 
 /// Every message arrives after the same time; nothing is lost.
@@ -104,6 +108,7 @@ class IdealChannel final : public Channel {
   explicit IdealChannel(Duration delay) : delay_{delay} {}
   Fate carry(const LinkUse&) const override { return {false, delay_}; }
   bool keeps_order() const override { return true; }
+  Duration longest_delay() const override { return delay_; }
 
  private:
   Duration delay_;
@@ -122,6 +127,7 @@ class RandomChannel final : public Channel {
   RandomChannel(std::uint64_t seed, LinkLaw usual, std::map<std::pair<ClientId, ClientId>, LinkLaw> exceptions);
   Fate carry(const LinkUse& use) const override;
   bool keeps_order() const override;
+  Duration longest_delay() const override;
 
  private:
   std::uint64_t seed_;

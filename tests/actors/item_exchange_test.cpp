@@ -312,7 +312,7 @@ TEST_CASE("items that are longer than any can be are refused while they come, an
   Pair pair({}, std::size_t{1} << 20);
   Shelf shelf;
   TensorPool pool;
-  pair.receiver().allow(1'500'000);
+  pair.receiver().allow(7, 200'000);
   pair.receiver().want(payload(0), a, shelf.receive(0));
   pair.owner().promise(payload(0), {b});
   std::atomic<bool> is_honest{false};

@@ -23,6 +23,9 @@ const std::vector<std::string> in_a_second = {"clock=wall", "time_scale=30", "ma
 // Two minutes, for what ends when enough has happened.
 const std::vector<std::string> until_enough = {"until=3600.5", "metrics.every_seconds=3.0"};
 
+// A law without a largest number: a message may say that its link takes an hour.
+const std::vector<std::string> unbounded_delay = {"channel.delay={law=\"gamma\",shape=1.0,rate=5.0}"};
+
 RunOptions recorded_at(const Folder& folder, const std::string& name = "timeline.rbt", unsigned threads = 2) {
   RunOptions options = on_threads(threads);
   options.record = folder / name;
@@ -456,7 +459,8 @@ TEST_CASE("what one host of a run lets wait at another is bounded and counted, a
   const Folder folder;
   const auto run = [&](std::uint32_t floods) {
     const std::string kind = floods > 0 ? "flooded" : "calm";
-    config::Experiment wall = over_hosts(experiment(in_a_second + std::vector<std::string>{"hosts.drain=1.0"}), 2);
+    config::Experiment wall =
+        over_hosts(experiment(in_a_second + unbounded_delay + std::vector<std::string>{"hosts.drain=1.0"}), 2);
     std::vector<HostOutcome> outcomes;
     std::size_t refused = 0;
     const bool had_time = at_some_pace(wall, [&] {

@@ -272,7 +272,7 @@ TEST_CASE("algorithms that pass no mass on do nothing in a reset") {
     for (std::uint32_t i = 0; i < run.clients(); ++i) {
       Archive before, after;
       run.performer({i}).archive(before);
-      run.performer({i}).reset(run.memory());
+      run.performer({i}).perform({.kind = StepKind::reset, .client = {i}}, {}, run.memory());
       run.performer({i}).archive(after);
       CHECK(before.bytes() == after.bytes());
     }

@@ -78,6 +78,13 @@ TEST_CASE("without --json a run says its digests and where it is, or that nothin
   CHECK(contains(run_rubato({"run", file}).out, "nothing was kept: --out DIR"));
 }
 
+TEST_CASE("a run in real time in which no client computed anything says so and ends with 1") {
+  const Folder home;
+  const Ended ended = run_rubato({"run", small_experiment(home), "--set", "clock=wall", "--set", "until=0.000001"});
+  CHECK(ended.code == 1);
+  CHECK(contains(ended.err, "nothing was learnt"));
+}
+
 TEST_CASE("a run folder holds everything that the design lists, and nothing under another name") {
   const Folder home;
   CHECK(run_rubato({"run", small_experiment(home), "--out", home / "run"}).code == 0);

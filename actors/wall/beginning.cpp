@@ -1,0 +1,39 @@
+#include "actors/wall/beginning.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace rubato {
+
+std::optional<Beginning> believable(std::vector<BeginningClaim> claims, Duration now, Duration longest) {
+  std::erase_if(claims, [&](const BeginningClaim& claim) {
+    return claim.since < now - longest - claim.error || claim.since > now + head_start + claim.error;
+  });
+  if (claims.empty()) return std::nullopt;
+  std::ranges::sort(claims, {}, &Beginning::since);
+  return claims[(claims.size() - 1) / 2];
+}
+
+std::optional<Beginning> begun_by_others(const Membership& membership, Duration longest) {
+  std::vector<BeginningClaim> claims;
+  for (std::uint32_t host = 0; host < membership.hosts(); ++host) {
+    if (HostId{host} == membership.self() || !membership.is_alive({host})) continue;
+    const auto theirs = membership.host_info({host});
+    const auto offset = membership.offset({host});
+    if (theirs && theirs->running_since && offset)
+      claims.push_back({{*theirs->running_since - offset->nanoseconds, theirs->begun}, offset->error});
+  }
+  return believable(std::move(claims), monotonic_now(), longest);
+}
+
+std::uint32_t next_life(std::uint32_t recorded, std::uint32_t claimed) {
+  constexpr std::uint32_t most_unrecorded = 256;
+  const std::uint32_t life = claimed > recorded && claimed - recorded <= most_unrecorded ? claimed : recorded;
+  if (life > last_life)
+    throw std::invalid_argument(
+        "this host has begun 65,536 lives in this run, and there are no numbers for more; start with --anew");
+  return life;
+}
+
+}  // namespace rubato
