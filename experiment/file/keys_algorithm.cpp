@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <ranges>
 
 #include "algos/catalogue.hpp"
@@ -12,19 +13,10 @@ namespace rubato::config {
 
 namespace {
 
-Type type_of(OptionType type) {
-  switch (type) {
-    case OptionType::number:
-      return Type::numbers_or_one;
-    case OptionType::whole:
-      return Type::integer;
-    case OptionType::flag:
-      return Type::boolean;
-    case OptionType::word:
-      return Type::choice;
-  }
-  return Type::text;
-}
+// In the order of OptionType.
+constexpr std::array option_types{Type::numbers_or_one, Type::integer, Type::boolean, Type::choice};
+
+Type type_of(OptionType type) { return option_types[static_cast<std::size_t>(type)]; }
 
 bool is_same(const OptionSpec& a, const OptionSpec& b) {
   return a.name == b.name && a.type == b.type && a.fallback == b.fallback && a.meaning == b.meaning && a.low == b.low &&

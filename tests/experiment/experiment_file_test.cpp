@@ -12,7 +12,7 @@
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/file/fingerprint.hpp"
 #include "experiment/file/keys.hpp"
-#include "experiment/file/relations.hpp"
+#include "experiment/file/check.hpp"
 #include "runtime/random.hpp"
 
 using namespace rubato;
