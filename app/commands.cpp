@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 #include "algos/catalogue.hpp"
-#include "experiment/build/graphs.hpp"
+#include "experiment/build/world.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "learning/data/named_sets.hpp"

@@ -14,7 +14,7 @@
 
 #include "algos/options.hpp"
 #include "algos/protocol_kind.hpp"
-#include "learning/choices.hpp"
+#include "learning/options.hpp"
 #include "runtime/choices.hpp"
 #include "runtime/words.hpp"
 
@@ -83,12 +83,8 @@ enum class WeightKind { receiver_static, sender_static, batch, explicit_ };
 constexpr std::string_view word_list(WeightKind) { return "receiver_static|sender_static|batch|explicit"; }
 enum class SnapshotAt { at_finish, at_start };
 constexpr std::string_view word_list(SnapshotAt) { return "at_finish|at_start"; }
-enum class LearnKind { classes, number };
-constexpr std::string_view word_list(LearnKind) { return "classes|number"; }
 enum class PartitionKind { iid, by_class, dirichlet_by_class, dirichlet_by_client, decefl_table3 };
 constexpr std::string_view word_list(PartitionKind) { return "iid|by_class|dirichlet_by_class|dirichlet_by_client|decefl_table3"; }
-enum class HingeKind { plain, squared };
-constexpr std::string_view word_list(HingeKind) { return "plain|squared"; }
 
 /// @}
 
@@ -328,50 +324,23 @@ struct Partition {
 };
 
 /// [data]: what is learnt, and which client has which of it.
-struct Data {
-  std::string name;                                     ///< `rubato list datasets` shows them; "files" for one's own
-  std::int64_t dimension = 0;                           ///< quadratic, pame_regression, pame_logistic
-  double support = 0.01;                                ///< pame_*: share of the solution that is not 0
-  double noise = 0.5;                                   ///< pame_regression
-  FileFormat format = FileFormat::by_name;              ///< files, like the next nine
-  std::filesystem::path train;                          ///< absolute, like the next three
-  std::optional<std::filesystem::path> train_labels;    ///< absent: beside the features
-  std::optional<std::filesystem::path> test;            ///< absent: test_share of the training rows
-  std::optional<std::filesystem::path> test_labels;     ///< absent: beside the features
-  std::string label = "last";                           ///< csv: a column's name or number, last
-  FirstLine header = FirstLine::automatic;              ///< csv
-  std::optional<std::vector<std::string>> label_order;  ///< absent: words in alphabetical order
-  LearnKind learn = LearnKind::classes;                 ///< what the label is
-  std::int64_t features = 0;                            ///< libsvm; 0: the largest index
-  std::vector<std::int64_t> shape;                      ///< channels, height, width; empty: as the file says
-  std::int64_t classes = 0;                             ///< files, cwru; 0: those of the training part, 10
-  bool one_hot = true;                                  ///< poker-hand
-  Normalise normalise = Normalise::usual;               ///< of features
-  double test_share = 0.2;                              ///< where there is no test part
-  bool shuffle = true;                                  ///< likewise: drawn, not the last rows
-  std::int64_t samples_per_client = 0;                  ///< 0: all that the partition deals
-  std::int64_t train_rows = 0;                          ///< 0: all
-  Partition partition;                                  ///< which client has which rows
+struct Data : DataFiles, DataOptions {
+  std::string name;                     ///< `rubato list datasets` shows them; "files" for one's own
+  std::int64_t dimension = 0;           ///< quadratic, pame_regression, pame_logistic
+  double support = 0.01;                ///< pame_*: share of the solution that is not 0
+  double noise = 0.5;                   ///< pame_regression
+  std::int64_t samples_per_client = 0;  ///< 0: all that the partition deals
+  std::int64_t train_rows = 0;          ///< 0: all
+  Partition partition;                  ///< which client has which rows
   bool operator==(const Data&) const = default;
 };
 
 /// [model]: what is trained, and how its loss is regularised.
-struct Model {
-  std::string name;                                    ///< `rubato list models` shows them
-  std::vector<std::int64_t> hidden;                    ///< may be empty
-  std::vector<std::string> layers;                     ///< of a free network
-  std::filesystem::path module;                        ///< absolute; torchscript
-  Activation activation = Activation::relu;            ///< of hidden layers
-  Normalisation normalisation = Normalisation::group;  ///< what the layer "norm" stands for
-  HingeKind hinge = HingeKind::plain;                  ///< svm
-  double dropout = 0;                                  ///< of hidden layers
-  double label_smoothing = 0;                          ///< of the cross-entropy
-  std::int64_t batch = 0;                              ///< 0: all rows
-  double l2 = 0;                                       ///< the loss has l2/2 |x|^2 more
-  double weight_decay = 0;                             ///< the gradient has weight_decay x more, the loss has not
-  double clip = 0;                                     ///< 0: none
-  Start init = Start::usual;                           ///< how the start is drawn
-  std::optional<std::filesystem::path> init_from;      ///< absolute; instead of init
+struct Model : ModelOptions {
+  std::int64_t batch = 0;                          ///< 0: all rows
+  double weight_decay = 0;                         ///< the gradient has weight_decay x more, the loss has not
+  double clip = 0;                                 ///< 0: none
+  std::optional<std::filesystem::path> init_from;  ///< absolute; instead of init
   bool operator==(const Model&) const = default;
 };
 

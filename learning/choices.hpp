@@ -34,4 +34,12 @@ constexpr std::string_view word_list(FirstLine) { return "auto|names|none"; }
 enum class FileFormat { by_name, csv, libsvm, npy, npz, idx, cifar };
 constexpr std::string_view word_list(FileFormat) { return "auto|csv|libsvm|npy|npz|idx|cifar"; }
 
+/// What labels are: classes, or numbers to be learned.
+enum class LearnKind { classes, number };
+constexpr std::string_view word_list(LearnKind) { return "classes|number"; }
+
+/// The hinge loss, or the sum of its squares.
+enum class HingeKind { plain, squared };
+constexpr std::string_view word_list(HingeKind) { return "plain|squared"; }
+
 }  // namespace rubato

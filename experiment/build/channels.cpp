@@ -1,4 +1,4 @@
-#include "experiment/build/channels.hpp"
+#include "experiment/build/world.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "experiment/build/churn_plan.hpp"
+#include "experiment/build/world.hpp"
 
 #include <fmt/format.h>
 

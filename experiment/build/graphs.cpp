@@ -1,4 +1,4 @@
-#include "experiment/build/graphs.hpp"
+#include "experiment/build/world.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "experiment/build/channels.hpp"
 #include "runtime/world/changing.hpp"
 #include "runtime/world/topology.hpp"
 

@@ -25,20 +25,6 @@ namespace {
 
 using config::Experiment;
 
-ModelOptions options_of(const config::Model& model) {
-  return {.name = model.name,
-          .hidden = {model.hidden.begin(), model.hidden.end()},
-          .activation = model.activation,
-          .dropout = model.dropout,
-          .l2 = model.l2,
-          .label_smoothing = model.label_smoothing,
-          .squares_hinge = model.hinge == config::HingeKind::squared,
-          .layers = model.layers,
-          .module = model.module,
-          .normalisation = model.normalisation,
-          .start = model.init};
-}
-
 GradientRules rules_of(const config::Model& model, std::vector<Range> exempt) {
   return {.clip = model.clip, .weight_decay = model.weight_decay, .exempt = std::move(exempt)};
 }
@@ -47,34 +33,11 @@ bool is_made_up(const config::Data& data) {
   return data.name == "quadratic" || data.name == "pame_regression" || data.name == "pame_logistic";
 }
 
-DataFiles files_of(const config::Data& data) {
-  return {.format = data.format,
-          .train = data.train,
-          .train_labels = data.train_labels.value_or(""),
-          .test = data.test.value_or(""),
-          .test_labels = data.test_labels.value_or(""),
-          .label = data.label,
-          .first_line = data.header,
-          .order = data.label_order.value_or(std::vector<std::string>{}),
-          .features = static_cast<std::uint32_t>(data.features),
-          .shape = data.shape,
-          .are_targets = data.learn == config::LearnKind::number};
-}
-
-DataOptions options_of(const config::Data& data, std::uint64_t seed) {
-  return {.normalise = data.normalise,
-          .test_share = data.test_share,
-          .shuffle = data.shuffle,
-          .seed = seed,
-          .classes = static_cast<std::uint32_t>(data.classes),
-          .one_hot = data.one_hot};
-}
-
 template <class Real>
 std::shared_ptr<const Dataset<Real>> load(const Experiment& experiment, const std::filesystem::path& data_dir) {
-  const DataOptions options = options_of(experiment.data, static_cast<std::uint64_t>(experiment.seed));
-  if (experiment.data.name == "files") return load_files<Real>(files_of(experiment.data), options);
-  return load_dataset<Real>(experiment.data.name, data_dir, options);
+  const config::Data& data = experiment.data;
+  const auto seed = static_cast<std::uint64_t>(experiment.seed);
+  return data.name == "files" ? load_files<Real>(data, data, seed) : load_dataset<Real>(data.name, data_dir, data, seed);
 }
 
 Partition deal(const config::Data& data, std::uint32_t clients, std::uint64_t seed, const Labelled& train, const Labelled& test) {
@@ -150,7 +113,7 @@ class LearnerMaker {
 
   void deal_dataset(const Experiment& experiment, const std::filesystem::path& data_dir, std::uint32_t clients) {
     const auto dataset = made_.dataset = load<Real>(experiment, data_dir);
-    const auto model = make_model<Real>(options_of(experiment.model), dataset->shape, dataset->classes);
+    const auto model = make_model<Real>(experiment.model, dataset->shape, dataset->classes);
     const std::vector<Label> train_labels = labels_to_deal(dataset->train), test_labels = labels_to_deal(dataset->test);
     const std::uint32_t classes = std::max(dataset->classes, 1u);
     std::span<const Label> labels = train_labels;
@@ -239,19 +202,18 @@ ClientLearners<Real> make_learners(const Experiment& experiment, const std::file
 void judge_data(const Experiment& experiment, config::Faults& faults) {
   const config::Data& data = experiment.data;
   if (is_made_up(data)) return;
-  const DataOptions options = options_of(data, static_cast<std::uint64_t>(experiment.seed));
-  if (data.name == "files") return faults.attempt({"data"}, [&] { check_request(files_of(data), options); });
+  if (data.name == "files") return faults.attempt({"data"}, [&] { check_request(data, data); });
   DatasetFacts facts;
   faults.attempt({"data"}, [&] { facts = usual_facts(data.name); });
   const bool is_as_usual = data.classes == 0 && data.one_hot;  // else shape and classes are others
   if (is_as_usual && experiment.model.name != "torchscript")
-    faults.attempt({"model", "data"}, [&] { make_model<float>(options_of(experiment.model), facts.shape, facts.classes); });
+    faults.attempt({"model", "data"}, [&] { make_model<float>(experiment.model, facts.shape, facts.classes); });
 }
 
 std::size_t dimension_of(const Experiment& experiment, const std::filesystem::path& data_dir) {
   if (is_made_up(experiment.data)) return static_cast<std::size_t>(experiment.data.dimension);
   const auto dataset = load<float>(experiment, data_dir);
-  return static_cast<std::size_t>(make_model<float>(options_of(experiment.model), dataset->shape, dataset->classes)->dimension());
+  return static_cast<std::size_t>(make_model<float>(experiment.model, dataset->shape, dataset->classes)->dimension());
 }
 
 template ClientLearners<float> make_learners<float>(const Experiment&, const std::filesystem::path&, const OwnParts<float>&);

@@ -13,18 +13,6 @@ namespace rubato {
 
 namespace {
 
-// A number for every directed link from what is known of its ends.
-template <class Weight>
-std::vector<double> weigh_links(const Graph& graph, Weight weight) {
-  std::vector<double> weights(graph.links());
-  for (std::uint32_t i = 0; i < graph.clients(); ++i) {
-    const auto receivers = graph.receivers_of(ClientId{i});
-    for (std::uint32_t k = 0; k < receivers.size(); ++k)
-      weights[graph.first_link(ClientId{i}) + k] = weight(ClientId{i}, receivers[k]);
-  }
-  return weights;
-}
-
 std::vector<double> draco_weights(const config::Algorithm& algorithm, const Graph& graph) {
   const auto inverse = [](std::size_t degree) { return 1.0 / static_cast<double>(degree); };
   switch (algorithm.q) {
@@ -41,23 +29,10 @@ std::vector<double> draco_weights(const config::Algorithm& algorithm, const Grap
   return {};
 }
 
-std::string_view usual_rule(Weights weights) {
-  switch (weights) {
-    case Weights::row:
-      return "uniform_row";
-    case Weights::column:
-      return "uniform_col";
-    case Weights::doubly:
-      return "metropolis";
-    case Weights::averaging:
-      return "averaging";
-    case Weights::neighbours:
-      return "draco_row";
-    case Weights::none:
-      break;
-  }
-  return "";
-}
+// In the order of Weights.
+constexpr std::string_view usual_rules = "|draco_row|uniform_row|uniform_col|metropolis|averaging";
+
+std::string_view usual_rule(Weights weights) { return word_at(usual_rules, static_cast<std::size_t>(weights)); }
 
 // What is wrong with the sums of a matrix that must be of this kind; empty if nothing is.
 std::string sum_fault(const MixingMatrix& matrix, Weights weights) {

@@ -8,8 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "experiment/build/channels.hpp"
-#include "experiment/build/churn_plan.hpp"
 #include "experiment/build/devices.hpp"
 #include "experiment/build/timers.hpp"
 #include "runtime/protocols/gather_by_message.hpp"

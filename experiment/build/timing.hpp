@@ -7,8 +7,8 @@
 
 #include "algos/catalogue.hpp"
 #include "experiment/build/client_views.hpp"
-#include "experiment/build/graphs.hpp"
 #include "experiment/build/resolved_algorithm.hpp"
+#include "experiment/build/world.hpp"
 #include "experiment/faults.hpp"
 #include "runtime/engine/conductor.hpp"
 #include "runtime/protocols/gather_first.hpp"

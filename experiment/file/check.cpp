@@ -133,72 +133,54 @@ class Checker {
         if (!value.as<bool>()) wrong(value, path, "must be true or false");
         break;
       case Type::integer:
-        integer(value, key.range, path, or_none);
-        break;
+        return integer(value, key.range, path, or_none);
       case Type::number:
-        is_number(value, key.range, path, or_none);
-        break;
+        return number(value, key.range, path, or_none);
       case Type::text:
-        text(value, path, false);
-        break;
+        return text(value, path, false);
       case Type::choice:
-        choice(value, key, path);
-        break;
+        return choice(value, key, path);
       case Type::file:
-        file(value, path);
-        break;
+        return file(value, path);
       case Type::size:
         if (const auto* bytes = value.as<std::int64_t>();
             !value.is_text("full") && !value.is_text("off") && (!bytes || !key.range.contains(static_cast<double>(*bytes))))
           wrong(value, path, "must be \"full\", \"off\" or a number of bytes, at least 1");
         break;
       case Type::integers:
-        each(value, path, "whole numbers", true, [&](Value& one, const std::string& at) { integer(one, key.range, at); });
-        break;
+        return each(value, path, "whole numbers", true, [&](Value& one, const std::string& at) { integer(one, key.range, at); });
       case Type::texts:
-        each(value, path, "texts", false, [&](Value& one, const std::string& at) { text(one, at, true); });
-        break;
+        return each(value, path, "texts", false, [&](Value& one, const std::string& at) { text(one, at, true); });
       case Type::client:
-        client(value, path);
-        break;
+        return client(value, path);
       case Type::clients:
-        clients(value, path);
-        break;
+        return clients(value, path);
       case Type::edges:
-        edges(value, path, false);
-        break;
+        return edges(value, path, false);
       case Type::edge_lists:
-        each(value, path, "lists of edges", true, [&](Value& list, const std::string& at) { edges(list, at, true); });
-        break;
+        return each(value, path, "lists of edges", true, [&](Value& list, const std::string& at) { edges(list, at, true); });
       case Type::matrix:
         one_per_client(value, "rows", path);
-        each(value, path, "rows", false, [&](Value& row, const std::string& at) {
+        return each(value, path, "rows", false, [&](Value& row, const std::string& at) {
           one_per_client(row, "numbers", at);
           numbers(row, key.range, at);
         });
-        break;
       case Type::ticks:
-        ticks(value, key.range, path);
-        break;
+        return ticks(value, key.range, path);
       case Type::tables:
-        tables(value, key.element, path);
-        break;
+        return tables(value, key.element, path);
       case Type::groups:
-        each(value, path, "lists of clients", false, [&](Value& group, const std::string& at) { clients(group, at); });
-        break;
+        return each(value, path, "lists of clients", false, [&](Value& group, const std::string& at) { clients(group, at); });
       case Type::law:
       case Type::per_client:
-        law(value, key, path);
-        break;
+        return law(value, key, path);
       case Type::numbers_or_one:
         if (!value.as<List>())
-          return void(is_number(value, key.range, path, value.as<std::string>() ? ", or a list with one for each client" : ""));
+          return number(value, key.range, path, value.as<std::string>() ? ", or a list with one for each client" : "");
         one_per_client(value, "values", path);
-        numbers(value, key.range, path);
-        break;
+        return numbers(value, key.range, path);
       case Type::numbers:
-        numbers(value, key.range, path);
-        break;
+        return numbers(value, key.range, path);
       case Type::table:
         if (auto* inner = value.as<Table>())
           table(*inner, *table_at(path), path, value.line);
@@ -208,11 +190,10 @@ class Checker {
     }
   }
 
-  bool is_number(const Value& value, const Range& range, const std::string& path, std::string_view or_else = {}) {
+  void number(const Value& value, const Range& range, const std::string& path, std::string_view or_else = {}) {
     const double number = number_in(value);
-    if (range.contains(number) && std::isfinite(number)) return true;
+    if (range.contains(number) && std::isfinite(number)) return;
     wrong(value, path, fmt::format("{}{}", std::isfinite(number) ? range.sentence() : "must be a finite number", or_else));
-    return false;
   }
 
   void integer(const Value& value, const Range& range, const std::string& path, std::string_view or_else = {}) {
@@ -261,7 +242,7 @@ class Checker {
 
   void numbers(Value& value, const Range& range, const std::string& path, bool may_be_empty = false) {
     each(value, path, may_be_empty ? "seconds" : "numbers", may_be_empty,
-         [&](Value& one, const std::string& at) { is_number(one, range, at); });
+         [&](Value& one, const std::string& at) { number(one, range, at); });
   }
 
   // What is no list, or is empty, gets its fault from `each`.
@@ -305,7 +286,7 @@ class Checker {
   void law(Value& value, const Key& key, const std::string& path) {
     const std::string_view or_else = key.is_optional() ? ", a law, or \"none\"" : ", a list or a law";
     if (auto* inner = value.as<Table>()) return law_table(*inner, key, path, value.line);
-    if (!value.as<List>()) return void(is_number(value, key.range, path, value.as<std::string>() ? or_else : ""));
+    if (!value.as<List>()) return number(value, key.range, path, value.as<std::string>() ? or_else : "");
     if (key.type == Type::per_client) one_per_client(value, "values", path);
     numbers(value, key.range, path);
   }
@@ -314,7 +295,7 @@ class Checker {
     table(law, "law", path, line);
     const auto inside = [&](std::string_view name, const Range& range) {
       const Value* given = law.find(name);
-      if (given && !faults_.has(dotted(path, name))) is_number(*given, range, dotted(path, name));
+      if (given && !faults_.has(dotted(path, name))) number(*given, range, dotted(path, name));
     };
     inside("value", key.range);
     for (std::string_view end : {"low", "high", "min"}) inside(end, key.range.closed());

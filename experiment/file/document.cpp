@@ -1,11 +1,7 @@
-#include "experiment/file/document.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
 
-#include "experiment/experiment.hpp"
-#include "experiment/file/check.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/file/keys.hpp"
 

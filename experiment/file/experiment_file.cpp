@@ -10,11 +10,8 @@
 
 #include "experiment/build/learners.hpp"
 #include "experiment/file/check.hpp"
-#include "experiment/file/document.hpp"
 #include "experiment/file/keys.hpp"
-#include "experiment/file/override.hpp"
 #include "experiment/file/parse.hpp"
-#include "experiment/file/relations.hpp"
 #include "experiment/file/resolve.hpp"
 
 namespace rubato::config {

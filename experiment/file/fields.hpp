@@ -22,57 +22,82 @@ struct Field : Key {
   std::function<Value(const Struct&)> write;        ///< null where the struct's own writer does it: options of algorithms
 
   /// The choices that know the key: "kind=torus|grid" or "name!=quadratic".
-  Field with(std::string condition) && { return when = std::move(condition), std::move(*this); }
+  Field& with(std::string condition) { return when = std::move(condition), *this; }
   /// Where the member's type says too little: a whole number may be a client.
-  Field as(Type narrower) && { return type = narrower, std::move(*this); }
-  Field one_of(std::string words) && { return choices = std::move(words), std::move(*this); }
+  Field& as(Type narrower) { return type = narrower, *this; }
+  Field& one_of(std::string words) { return choices = std::move(words), *this; }
   /// Where the default is not that of the member.
-  Field or_else(Value other) && { return fallback = std::move(other), std::move(*this); }
+  Field& or_else(Value other) { return fallback = std::move(other), *this; }
   /// Where another struct of this type stands in the experiment: its default and its table.
-  Field of(std::string_view path, const Struct& instance) && { return table = path, fallback = write(instance), std::move(*this); }
+  Field& of(std::string_view path, const Struct& instance) { return table = path, fallback = write(instance), *this; }
 };
 
+/// The rows of a struct in the order of the documentation; a key stands behind the choices it depends on.
 template <class Struct>
-using Fields = std::vector<Field<Struct>>;
+struct Rows {
+  std::string_view table{};  ///< "timer", "law" and what stands in lists serve several paths
+  std::vector<Field<Struct>> all{};
 
-/// The rows of a struct under the name of its table: "timer", "law" and what stands in lists serve several paths.
+  /// The choices that know the rows from here on, unless a row names its own.
+  void only_with(std::string condition) { when_ = std::move(condition); }
+  void for_all() { when_.clear(); }
+
+  /// A row of a key that must be set.
+  template <class Owner, class Member>
+  Field<Struct>& required(std::string_view name, Member Owner::*member, Range range, std::string_view meaning);
+  template <class Owner, class Member>
+  Field<Struct>& required(std::string_view name, Member Owner::*member, std::string_view meaning) {
+    return required(name, member, Range{}, meaning);
+  }
+  /// A row of a key whose default is that of its member; where that is an empty std::optional, "none".
+  template <class Owner, class Member>
+  Field<Struct>& key(std::string_view name, Member Owner::*member, Range range, std::string_view meaning) {
+    Field<Struct>& row = required(name, member, range, meaning);
+    row.fallback = row.type == Type::table ? Value{Table{}} : row.write(Struct{});
+    return row;
+  }
+  template <class Owner, class Member>
+  Field<Struct>& key(std::string_view name, Member Owner::*member, std::string_view meaning) {
+    return key(name, member, Range{}, meaning);
+  }
+
+ private:
+  std::string when_;
+};
+
+void describe(Rows<Experiment>& rows);
+void describe(Rows<Clients>& rows);
+void describe(Rows<DeviceClass>& rows);
+void describe(Rows<TimerLaw>& rows);
+void describe(Rows<Topology>& rows);
+void describe(Rows<Channel>& rows);
+void describe(Rows<Link>& rows);
+void describe(Rows<Churn>& rows);
+void describe(Rows<ChurnEvent>& rows);
+void describe(Rows<Absence>& rows);
+void describe(Rows<Mailbox>& rows);
+void describe(Rows<Unification>& rows);
+void describe(Rows<Protocol>& rows);
+void describe(Rows<Algorithm>& rows);
+void describe(Rows<Data>& rows);
+void describe(Rows<Partition>& rows);
+void describe(Rows<Model>& rows);
+void describe(Rows<Metrics>& rows);
+void describe(Rows<Budget>& rows);
+void describe(Rows<Energy>& rows);
+void describe(Rows<Limits>& rows);
+void describe(Rows<Host>& rows);
+void describe(Rows<Hosts>& rows);
+void describe(Rows<Impaired>& rows);
+void describe(Rows<Law>& rows);
+
 template <class Struct>
-Fields<Struct> table(std::string_view name, Fields<Struct> rows) {
-  for (Field<Struct>& row : rows)
-    if (row.table.empty()) row.table = name;
-  return rows;
-}
-
-// In the order of the documentation; a key stands behind the choices it depends on.
-Fields<Experiment> rows_of(const Experiment*);
-Fields<Clients> rows_of(const Clients*);
-Fields<DeviceClass> rows_of(const DeviceClass*);
-Fields<TimerLaw> rows_of(const TimerLaw*);
-Fields<Topology> rows_of(const Topology*);
-Fields<Channel> rows_of(const Channel*);
-Fields<Link> rows_of(const Link*);
-Fields<Churn> rows_of(const Churn*);
-Fields<ChurnEvent> rows_of(const ChurnEvent*);
-Fields<Absence> rows_of(const Absence*);
-Fields<Mailbox> rows_of(const Mailbox*);
-Fields<Unification> rows_of(const Unification*);
-Fields<Protocol> rows_of(const Protocol*);
-Fields<Algorithm> rows_of(const Algorithm*);
-Fields<Data> rows_of(const Data*);
-Fields<Partition> rows_of(const Partition*);
-Fields<Model> rows_of(const Model*);
-Fields<Metrics> rows_of(const Metrics*);
-Fields<Budget> rows_of(const Budget*);
-Fields<Energy> rows_of(const Energy*);
-Fields<Limits> rows_of(const Limits*);
-Fields<Host> rows_of(const Host*);
-Fields<Hosts> rows_of(const Hosts*);
-Fields<Impaired> rows_of(const Impaired*);
-Fields<Law> rows_of(const Law*);
-
-template <class Struct>
-const Fields<Struct>& fields() {
-  static const Fields<Struct> rows = rows_of(static_cast<const Struct*>(nullptr));
+const Rows<Struct>& rows_of() {
+  static const Rows<Struct> rows = [] {
+    Rows<Struct> all;
+    describe(all);
+    return all;
+  }();
   return rows;
 }
 
@@ -121,7 +146,7 @@ struct Convert {
   }
   template <class Struct>
   static void read_struct(const Value& value, Struct& object) {
-    for (const Field<Struct>& field : fields<Struct>())
+    for (const Field<Struct>& field : rows_of<Struct>().all)
       if (const Value* given = value.as<Table>()->find(field.name)) field.read(*given, object);
   }
 
@@ -161,7 +186,7 @@ struct Convert {
   template <class Struct>
   static Value write_struct(const Struct& object) {
     Table table;
-    for (const Field<Struct>& field : fields<Struct>())
+    for (const Field<Struct>& field : rows_of<Struct>().all)
       if (field.write && !table.find(field.name)) table.entries.push_back({std::string(field.name), field.write(object)});
     return {std::move(table)};
   }
@@ -197,37 +222,17 @@ template <> struct TypeOf<std::vector<std::vector<double>>> : Is<Type::matrix> {
 template <> struct TypeOf<std::vector<std::vector<std::int64_t>>> : Is<Type::groups> {};
 // clang-format on
 
-/// A row of a key that must be set.
-template <class Struct, class Member>
-Field<Struct> required(std::string_view name, Member Struct::*member, Range range, std::string_view meaning) {
-  Field<Struct> field;
-  field.name = name;
-  field.type = TypeOf<Member>::value;
-  if constexpr (TypeOf<Member>::value == Type::tables) field.element = fields<typename Member::value_type>().front().table;
-  field.meaning = meaning;
-  field.range = range;
-  if constexpr (TypeOf<Member>::value == Type::choice) field.choices = word_list(Member{});
-  field.read = [member](const Value& value, Struct& object) { Convert::read(value, object.*member); };
-  field.write = [member](const Struct& object) { return Convert::write(object.*member); };
-  return field;
-}
-
-template <class Struct, class Member>
-Field<Struct> required(std::string_view name, Member Struct::*member, std::string_view meaning) {
-  return required(name, member, Range{}, meaning);
-}
-
-/// A row of a key whose default is that of its member; where that is an empty std::optional, "none".
-template <class Struct, class Member>
-Field<Struct> key(std::string_view name, Member Struct::*member, Range range, std::string_view meaning) {
-  Field<Struct> field = required(name, member, range, meaning);
-  field.fallback = field.type == Type::table ? Value{Table{}} : field.write(Struct{});
-  return field;
-}
-
-template <class Struct, class Member>
-Field<Struct> key(std::string_view name, Member Struct::*member, std::string_view meaning) {
-  return key(name, member, Range{}, meaning);
+template <class Struct>
+template <class Owner, class Member>
+Field<Struct>& Rows<Struct>::required(std::string_view name, Member Owner::*member, Range range, std::string_view meaning) {
+  constexpr Type type = TypeOf<Member>::value;
+  Field<Struct>& row =
+      all.emplace_back(Key{.table = table, .name = name, .type = type, .meaning = meaning, .when = when_, .range = range});
+  if constexpr (type == Type::tables) row.element = rows_of<typename Member::value_type>().table;
+  if constexpr (type == Type::choice) row.choices = word_list(Member{});
+  row.read = [member](const Value& value, Struct& object) { Convert::read(value, object.*member); };
+  row.write = [member](const Struct& object) { return Convert::write(object.*member); };
+  return row;
 }
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();

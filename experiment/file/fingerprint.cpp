@@ -6,8 +6,6 @@
 #include <span>
 
 #include "experiment/digest.hpp"
-#include "experiment/file/check.hpp"
-#include "experiment/file/document.hpp"
 #include "experiment/file/keys.hpp"
 
 namespace rubato {

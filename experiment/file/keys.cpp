@@ -15,7 +15,7 @@ namespace {
 template <class... Structs>
 std::vector<Key> keys_of_structs() {
   std::vector<Key> keys;
-  (keys.insert(keys.end(), fields<Structs>().begin(), fields<Structs>().end()), ...);
+  (keys.insert(keys.end(), rows_of<Structs>().all.begin(), rows_of<Structs>().all.end()), ...);
   return keys;
 }
 

@@ -111,4 +111,10 @@ Experiment experiment_of(const Table& root);
 /// All fields, also those that the choices in force do not know.
 Table tree_of(const Experiment& experiment);
 
+/// The tree in the order of the table of keys, without what other choices own and without empty texts that must be set.
+Table chosen_in(const Table& root);
+
+/// chosen_in as TOML.
+std::string to_document(const Table& root);
+
 }  // namespace rubato::config

@@ -1,5 +1,9 @@
 // The keys of [algorithm]: those of every algorithm here, options from the catalogue.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <ranges>
 
 #include "algos/catalogue.hpp"
 #include "experiment/file/fields.hpp"
@@ -9,19 +13,10 @@ namespace rubato::config {
 
 namespace {
 
-Type type_of(OptionType type) {
-  switch (type) {
-    case OptionType::number:
-      return Type::numbers_or_one;
-    case OptionType::whole:
-      return Type::integer;
-    case OptionType::flag:
-      return Type::boolean;
-    case OptionType::word:
-      return Type::choice;
-  }
-  return Type::text;
-}
+// In the order of OptionType.
+constexpr std::array option_types{Type::numbers_or_one, Type::integer, Type::boolean, Type::choice};
+
+Type type_of(OptionType type) { return option_types[static_cast<std::size_t>(type)]; }
 
 bool is_same(const OptionSpec& a, const OptionSpec& b) {
   return a.name == b.name && a.type == b.type && a.fallback == b.fallback && a.meaning == b.meaning && a.low == b.low &&
@@ -47,6 +42,7 @@ Value default_of(const OptionSpec& spec) {
 
 Field<Algorithm> row_of(const OptionSpec& spec) {
   Field<Algorithm> row;
+  row.table = "algorithm";
   row.name = spec.name;
   row.type = type_of(spec.type);
   row.fallback = default_of(spec);
@@ -61,50 +57,33 @@ Field<Algorithm> row_of(const OptionSpec& spec) {
 }
 
 // One row for each option, naming all algorithms that have it just so.
-Fields<Algorithm> options() {
+void add_options(std::vector<Field<Algorithm>>& rows) {
   std::vector<const OptionSpec*> specs;
-  Fields<Algorithm> rows;
+  const std::size_t first = rows.size();
   for (const CatalogueEntry* entry : catalogue())
     for (const OptionSpec& spec : entry->options) {
       const auto same = std::ranges::find_if(specs, [&](const OptionSpec* other) { return is_same(*other, spec); });
-      const auto place = static_cast<std::size_t>(same - specs.begin());
-      if (same == specs.end()) specs.push_back(&spec), rows.push_back(row_of(spec).with("name="));
-      std::string& when = rows[place].when;
-      when += (when.back() == '=' ? "" : "|") + std::string(entry->name);
+      const auto place = first + static_cast<std::size_t>(same - specs.begin());
+      if (same == specs.end()) specs.push_back(&spec), rows.push_back(row_of(spec));
+      rows[place].when += fmt::format("{}{}", rows[place].when.empty() ? "name=" : "|", entry->name);
     }
-  return rows;
 }
 
-std::string all_names() {
-  std::string names;
-  for (const CatalogueEntry* entry : catalogue()) names += (names.empty() ? "" : "|") + std::string(entry->name);
-  return names;
-}
-
-// Options stand behind the name on which they depend.
-Fields<Algorithm> with_options(Fields<Algorithm> rows) {
-  const Fields<Algorithm> more = options();
-  rows.insert(rows.begin() + 1, more.begin(), more.end());
-  return rows;
-}
+std::string all_names() { return fmt::format("{}", fmt::join(catalogue() | std::views::transform(&CatalogueEntry::name), "|")); }
 
 }  // namespace
 
-Fields<Algorithm> rows_of(const Algorithm*) {
-  return table<Algorithm>(
-      "algorithm",
-      with_options({
-          required("name", &Algorithm::name, "the algorithm").as(Type::choice).one_of(all_names()),
-          key("q", &Algorithm::q,
-              "weights: 1/in-degree of the receiver, 1/out-degree of the sender, 1/size of the batch, or q_matrix")
-              .with("name=draco"),
-          required("q_matrix", &Algorithm::q_matrix, "weights [receiver][sender]").with("q=explicit"),
-          key("snapshot", &Algorithm::snapshot,
-              "the model a computation starts from: held when its tick fires, or at the tick before")
-              .with("name=draco"),
-          key("retain_on_loss", &Algorithm::retain_on_loss, "an increment that was not acknowledged goes back to the outbox")
-              .with("name=draco"),
-      }));
+void describe(Rows<Algorithm>& rows) {
+  rows.table = "algorithm";
+  rows.required("name", &Algorithm::name, "the algorithm").as(Type::choice).one_of(all_names());
+  add_options(rows.all);
+  rows.key("q", &Algorithm::q, "weights: 1/in-degree of the receiver, 1/out-degree of the sender, 1/size of the batch, or q_matrix")
+      .with("name=draco");
+  rows.required("q_matrix", &Algorithm::q_matrix, "weights [receiver][sender]").with("q=explicit");
+  rows.only_with("name=draco");
+  rows.key("snapshot", &Algorithm::snapshot,
+           "the model a computation starts from: held when its tick fires, or at the tick before");
+  rows.key("retain_on_loss", &Algorithm::retain_on_loss, "an increment that was not acknowledged goes back to the outbox");
 }
 
 Value Convert::write(const Algorithm& algorithm) {

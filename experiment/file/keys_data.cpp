@@ -10,71 +10,61 @@ constexpr const char* own_files = "name=files";
 
 }  // namespace
 
-Fields<Data> rows_of(const Data*) {
-  return table<Data>(
-      "data",
-      {
-          required("name", &Data::name,
-                   "a data set that `rubato list datasets` shows; files: your own; quadratic: f_i = 1/2 ||x - c_i||^2 with random "
-                   "c_i; pame_regression, pame_logistic: random samples around a sparse solution"),
-          required("dimension", &Data::dimension, {1, 1e9}, "numbers in x").with("name=quadratic|pame_regression|pame_logistic"),
-          required("samples_per_client", &Data::samples_per_client, {1, 1e9}, "samples that each client draws for itself")
-              .with("name=pame_regression|pame_logistic"),
-          key("support", &Data::support, {0, 1, true}, "share of the solution that is not 0 but in [0.5, 2] or [-2, -0.5]")
-              .with("name=pame_regression"),
-          key("support", &Data::support, {0, 1, true}, "the same").with("name=pame_logistic").or_else({0.5}),
-          key("noise", &Data::noise, not_negative, "standard deviation of what is added to the targets")
-              .with("name=pame_regression"),
-          key("format", &Data::format, "of the files, each plain, .gz or .xz; auto: by the ending of their names").with(own_files),
-          required("train", &Data::train, "the training samples").with(own_files),
-          key("train_labels", &Data::train_labels, "their labels, where the format keeps them apart (npy, idx)").with(own_files),
-          key("test", &Data::test, "the test samples; none: those of an npz archive, else test_share of the training samples")
-              .with(own_files),
-          key("test_labels", &Data::test_labels, "their labels").with(own_files),
-          key("label", &Data::label, "the label's column in a csv file: its name, its number from 1, or last").with(own_files),
-          key("header", &Data::header,
-              "the first line of a csv file: names of the columns, or none, a sample; auto: names, if a field besides the label is "
-              "neither a number nor missing")
-              .with(own_files),
-          key("label_order", &Data::label_order, "words that are labels, class 0 first; none: in alphabetical order")
-              .with(own_files),
-          key("learn", &Data::learn, "what labels are: classes, or the numbers to be learned").with(own_files),
-          key("features", &Data::features, {0, 1e8}, "of a libsvm file, which need not use the last ones; 0: the largest index")
-              .with(own_files),
-          key("shape", &Data::shape, {1, 1e6}, "channels, height and width of a sample; []: as the file says").with(own_files),
-          key("classes", &Data::classes, {0, 65536},
-              "labels are 0 to classes - 1; 0: those that the training samples have; cwru: 4 or 10")
-              .with("name=files|cwru"),
-          key("one_hot", &Data::one_hot, "a column for every suit and rank of a card, instead of its two numbers")
-              .with("name=poker-hand"),
-          key("normalise", &Data::normalise,
-              "features by the training samples: unit (0 to 1), standard (mean 0, deviation 1; images by channel), none, or what "
-              "the set is usually given")
-              .with(on_rows),
-          key("test_share", &Data::test_share, {0, 1, true, true},
-              "share of the samples kept for the test where there is no test part")
-              .with("name=files|cwru|breast-cancer"),
-          key("shuffle", &Data::shuffle, "draw them from the seed, instead of taking the last ones")
-              .with("name=files|cwru|breast-cancer"),
-          key("samples_per_client", &Data::samples_per_client, count_from_0, "most rows of one client; 0: all that are dealt to it")
-              .with(on_rows),
-          key("train_rows", &Data::train_rows, count_from_0, "rows that are dealt; 0: all").with(on_rows),
-          key("partition", &Data::partition, "how rows are dealt to clients").with(on_rows),
-      });
+void describe(Rows<Data>& rows) {
+  rows.table = "data";
+  rows.required("name", &Data::name,
+                "a data set that `rubato list datasets` shows; files: your own; quadratic: f_i = 1/2 ||x - c_i||^2 with random "
+                "c_i; pame_regression, pame_logistic: random samples around a sparse solution");
+  rows.required("dimension", &Data::dimension, {1, 1e9}, "numbers in x").with("name=quadratic|pame_regression|pame_logistic");
+  rows.required("samples_per_client", &Data::samples_per_client, {1, 1e9}, "samples that each client draws for itself")
+      .with("name=pame_regression|pame_logistic");
+  rows.key("support", &Data::support, {0, 1, true}, "share of the solution that is not 0 but in [0.5, 2] or [-2, -0.5]")
+      .with("name=pame_regression");
+  rows.key("support", &Data::support, {0, 1, true}, "the same").with("name=pame_logistic").or_else({0.5});
+  rows.key("noise", &Data::noise, not_negative, "standard deviation of what is added to the targets").with("name=pame_regression");
+  rows.only_with(own_files);
+  rows.key("format", &Data::format, "of the files, each plain, .gz or .xz; auto: by the ending of their names");
+  rows.required("train", &Data::train, "the training samples");
+  rows.key("train_labels", &Data::train_labels, "their labels, where the format keeps them apart (npy, idx)");
+  rows.key("test", &Data::test, "the test samples; none: those of an npz archive, else test_share of the training samples");
+  rows.key("test_labels", &Data::test_labels, "their labels");
+  rows.key("label", &Data::label, "the label's column in a csv file: its name, its number from 1, or last");
+  rows.key("header", &Data::header,
+           "the first line of a csv file: names of the columns, or none, a sample; auto: names, if a field besides the label is "
+           "neither a number nor missing");
+  rows.key("label_order", &Data::label_order, "words that are labels, class 0 first; none: in alphabetical order");
+  rows.key("learn", &Data::learn, "what labels are: classes, or the numbers to be learned");
+  rows.key("features", &Data::features, {0, 1e8}, "of a libsvm file, which need not use the last ones; 0: the largest index");
+  rows.key("shape", &Data::shape, {1, 1e6}, "channels, height and width of a sample; []: as the file says");
+  rows.key("classes", &Data::classes, {0, 65536},
+           "labels are 0 to classes - 1; 0: those that the training samples have; cwru: 4 or 10")
+      .with("name=files|cwru");
+  rows.key("one_hot", &Data::one_hot, "a column for every suit and rank of a card, instead of its two numbers")
+      .with("name=poker-hand");
+  rows.key("normalise", &Data::normalise,
+           "features by the training samples: unit (0 to 1), standard (mean 0, deviation 1; images by channel), none, or what the "
+           "set is usually given")
+      .with(on_rows);
+  rows.only_with("name=files|cwru|breast-cancer");
+  rows.key("test_share", &Data::test_share, {0, 1, true, true},
+           "share of the samples kept for the test where there is no test part");
+  rows.key("shuffle", &Data::shuffle, "draw them from the seed, instead of taking the last ones");
+  rows.only_with(on_rows);
+  rows.key("samples_per_client", &Data::samples_per_client, count_from_0, "most rows of one client; 0: all that are dealt to it");
+  rows.key("train_rows", &Data::train_rows, count_from_0, "rows that are dealt; 0: all");
+  rows.key("partition", &Data::partition, "how rows are dealt to clients");
 }
 
-Fields<Partition> rows_of(const Partition*) {
-  return table<Partition>(
-      "data.partition",
-      {
-          key("kind", &Partition::kind, "the rule"),
-          required("classes", &Partition::classes, {1, 1e6}, "classes of one client").with("kind=by_class"),
-          key("random", &Partition::random, "draw the classes instead of taking them in turn").with("kind=by_class"),
-          required("alpha", &Partition::alpha, positive, "concentration; small is uneven")
-              .with("kind=dirichlet_by_class|dirichlet_by_client"),
-          key("min_samples", &Partition::min_samples, count_from_0, "fewest rows of a client; redrawn until it holds")
-              .with("kind=dirichlet_by_class"),
-      });
+void describe(Rows<Partition>& rows) {
+  rows.table = "data.partition";
+  rows.key("kind", &Partition::kind, "the rule");
+  rows.only_with("kind=by_class");
+  rows.required("classes", &Partition::classes, {1, 1e6}, "classes of one client");
+  rows.key("random", &Partition::random, "draw the classes instead of taking them in turn");
+  rows.required("alpha", &Partition::alpha, positive, "concentration; small is uneven")
+      .with("kind=dirichlet_by_class|dirichlet_by_client");
+  rows.key("min_samples", &Partition::min_samples, count_from_0, "fewest rows of a client; redrawn until it holds")
+      .with("kind=dirichlet_by_class");
 }
 
 }  // namespace rubato::config

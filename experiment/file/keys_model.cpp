@@ -22,43 +22,33 @@ std::string models_that_take(std::string_view key) {
   return names;
 }
 
-Fields<Model> with_models(Fields<Model> rows) {
-  for (Field<Model>& row : rows)
-    if (row.when == by_model) row.when += models_that_take(row.name);
-  std::erase_if(rows, [](const Field<Model>& row) { return row.when == by_model; });  // no model takes it
-  return rows;
-}
-
 }  // namespace
 
-Fields<Model> rows_of(const Model*) {
-  return table<Model>(
-      "model",
-      with_models({
-          required("name", &Model::name, "the model").as(Type::choice).one_of(models_that_take("") + "|quadratic|least_squares"),
-          required("hidden", &Model::hidden, {1, 1e6}, "widths of the hidden layers").with(by_model),
-          required("layers", &Model::layers,
-                   "the layers one after the other, such as \"conv 16 5 pad 2\", \"relu\", \"maxpool 2\", \"dense 64\"")
-              .with(by_model),
-          required("module", &Model::module, "a PyTorch module, written by torch.jit.script(net).save(path)").with(by_model),
-          key("activation", &Model::activation, "what hidden layers end with").with(by_model),
-          key("normalisation", &Model::normalisation, "over groups of channels of one sample, or over the samples of a batch")
-              .with(by_model),
-          key("hinge", &Model::hinge, "the hinge loss or the sum of its squares").with(by_model),
-          key("dropout", &Model::dropout, chance_not_sure, "chance of a hidden number to be left out of a gradient").with(by_model),
-          key("label_smoothing", &Model::label_smoothing, chance_not_sure, "share of the truth that all classes have in common")
-              .with(by_model),
-          key("batch", &Model::batch, count_from_0, "rows of one mini-batch; 0: all").with(not_quadratic),
-          key("l2", &Model::l2, not_negative, "weight of 1/2 ||x||^2 in the loss").with(not_quadratic),
-          key("weight_decay", &Model::weight_decay, not_negative, "times x: added to every gradient, not to the loss")
-              .with(not_quadratic),
-          key("clip", &Model::clip, not_negative, "longest gradient; longer ones are shortened before weight_decay; 0: any")
-              .with(not_quadratic),
-          key("init", &Model::init,
-              "zero, he (weights are normal with variance 2 / inputs), xavier (2 / (inputs + outputs)), or what suits the model")
-              .with(not_quadratic),
-          key("init_from", &Model::init_from, "instead: a .npy file with the model's numbers in one row"),
-      }));
+void describe(Rows<Model>& rows) {
+  rows.table = "model";
+  rows.required("name", &Model::name, "the model").as(Type::choice).one_of(models_that_take("") + "|quadratic|least_squares");
+  rows.only_with(by_model);
+  rows.required("hidden", &Model::hidden, {1, 1e6}, "widths of the hidden layers");
+  rows.required("layers", &Model::layers,
+                "the layers one after the other, such as \"conv 16 5 pad 2\", \"relu\", \"maxpool 2\", \"dense 64\"");
+  rows.required("module", &Model::module, "a PyTorch module, written by torch.jit.script(net).save(path)");
+  rows.key("activation", &Model::activation, "what hidden layers end with");
+  rows.key("normalisation", &Model::normalisation, "over groups of channels of one sample, or over the samples of a batch");
+  rows.key("hinge", &Model::hinge, "the hinge loss or the sum of its squares");
+  rows.key("dropout", &Model::dropout, chance_not_sure, "chance of a hidden number to be left out of a gradient");
+  rows.key("label_smoothing", &Model::label_smoothing, chance_not_sure, "share of the truth that all classes have in common");
+  rows.only_with(not_quadratic);
+  rows.key("batch", &Model::batch, count_from_0, "rows of one mini-batch; 0: all");
+  rows.key("l2", &Model::l2, not_negative, "weight of 1/2 ||x||^2 in the loss");
+  rows.key("weight_decay", &Model::weight_decay, not_negative, "times x: added to every gradient, not to the loss");
+  rows.key("clip", &Model::clip, not_negative, "longest gradient; longer ones are shortened before weight_decay; 0: any");
+  rows.key("init", &Model::init,
+           "zero, he (weights are normal with variance 2 / inputs), xavier (2 / (inputs + outputs)), or what suits the model");
+  rows.for_all();
+  rows.key("init_from", &Model::init_from, "instead: a .npy file with the model's numbers in one row");
+  for (Field<Model>& row : rows.all)
+    if (row.when == by_model) row.when += models_that_take(row.name);
+  std::erase_if(rows.all, [](const Field<Model>& row) { return row.when == by_model; });  // no model takes it
 }
 
 }  // namespace rubato::config

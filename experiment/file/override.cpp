@@ -1,4 +1,4 @@
-#include "experiment/file/override.hpp"
+#include "experiment/file/check.hpp"
 
 #include <algorithm>
 #include <ostream>

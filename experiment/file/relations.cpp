@@ -1,4 +1,4 @@
-#include "experiment/file/relations.hpp"
+#include "experiment/file/check.hpp"
 
 #include <fmt/format.h>
 

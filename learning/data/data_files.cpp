@@ -63,14 +63,15 @@ void check_request(const DataFiles& files, const DataOptions& options) {
     if (is_set) throw std::invalid_argument(std::string("data.") + key + " is set, but nothing reads it: " + reason);
   };
   const auto has = [&](FileFormat format) {
-    return format_of(files, files.train) == format || (!files.test.empty() && format_of(files, files.test) == format);
+    return format_of(files, files.train) == format || (files.test && format_of(files, *files.test) == format);
   };
   refuse(files.features > 0 && !has(FileFormat::libsvm), "features", "it is for libsvm files");
   refuse(files.label != "last" && !has(FileFormat::csv), "label", "it is for csv files");
-  refuse(files.first_line != FirstLine::automatic && !has(FileFormat::csv), "header", "it is for csv files");
-  refuse(!files.test_labels.empty() && files.test.empty(), "test_labels", "data.test is missing");
-  refuse(files.are_targets && options.classes > 0, "classes", "data.learn is \"number\"");
-  refuse(files.are_targets && !files.order.empty(), "label_order", "data.learn is \"number\"");
+  refuse(files.header != FirstLine::automatic && !has(FileFormat::csv), "header", "it is for csv files");
+  refuse(files.test_labels && !files.test, "test_labels", "data.test is missing");
+  const bool are_targets = files.learn == LearnKind::number;
+  refuse(are_targets && options.classes > 0, "classes", "data.learn is \"number\"");
+  refuse(are_targets && files.label_order, "label_order", "data.learn is \"number\"");
 }
 
 namespace {
@@ -81,7 +82,8 @@ void need(bool is_there, const char* key, const char* format, bool is_needed) {
 }
 
 struct Part {
-  fs::path file, labels;
+  fs::path file;
+  std::optional<fs::path> labels;
   bool is_test;
 };
 
@@ -102,17 +104,17 @@ template <class Real>
 Table<Real> read_part(const DataFiles& files, FileFormat format, const Part& part, std::size_t features) {
   const char* const labels_key = part.is_test ? "test_labels" : "train_labels";
   const auto in_two_files = [&](bool is_so) {
-    need(!part.labels.empty(), labels_key,
+    need(part.labels.has_value(), labels_key,
          is_so ? "this format keeps labels in a file of their own" : "it keeps labels beside the features", is_so);
   };
   in_two_files(format == FileFormat::npy || format == FileFormat::idx);
   switch (format) {
     case FileFormat::csv:
-      return read_csv<Real>(part.file, {.label = files.label, .first_line = files.first_line});
+      return read_csv<Real>(part.file, {.label = files.label, .first_line = files.header});
     case FileFormat::libsvm:
       return read_libsvm<Real>(part.file, features);
     case FileFormat::idx:
-      return read_idx<Real>(part.file, part.labels);
+      return read_idx<Real>(part.file, *part.labels);
     case FileFormat::cifar:
       return read_cifar<Real>(std::array{part.file});
     case FileFormat::npz:
@@ -123,7 +125,7 @@ Table<Real> read_part(const DataFiles& files, FileFormat format, const Part& par
       break;
   }
   FeatureArray<Real> array = read_npy_features<Real>(FileStream(part.file));
-  LabelColumn column = read_npy_labels(FileStream(part.labels), left_beside(array.features));
+  LabelColumn column = read_npy_labels(FileStream(*part.labels), left_beside(array.features));
   return {std::move(array.features), std::move(column), array.shape};
 }
 
@@ -140,7 +142,7 @@ void check_names(const Table<Real>& train, const Table<Real>& test, const DataFi
   if (train.names.size() != test.names.size()) return;
   const auto [mine, other] = std::mismatch(train.names.begin(), train.names.end(), test.names.begin());
   if (mine == train.names.end()) return;
-  throw std::invalid_argument(files.test.string() + ": feature " + std::to_string(mine - train.names.begin() + 1) + " is named " +
+  throw std::invalid_argument(files.test->string() + ": feature " + std::to_string(mine - train.names.begin() + 1) + " is named " +
                               shown(*other) + "; in " + files.train.string() + " it is " + shown(*mine) +
                               ", and columns must be in the same order");
 }
@@ -172,21 +174,22 @@ std::vector<Real> targets_of(const LabelColumn& column, const fs::path& file) {
 template <class Real>
 void set_labels(Dataset<Real>& dataset, const DataFiles& files, const DataOptions& options, const LabelColumn& train,
                 const LabelColumn& test) {
-  const fs::path& test_file = files.test.empty() ? files.train : files.test;
-  if (files.are_targets) {
+  const fs::path test_file = files.test.value_or(files.train);
+  const auto classes = static_cast<std::uint32_t>(options.classes);
+  if (files.learn == LearnKind::number) {
     dataset.train.targets = targets_of<Real>(train, files.train);
     dataset.test.targets = targets_of<Real>(test, test_file);
     return;
   }
-  dataset.classes = options.classes;
-  if (train.words.empty() && options.classes > 0) {
-    dataset.train.labels = numbered_labels(train, options.classes, 0, files.train.string());
-    dataset.test.labels = numbered_labels(test, options.classes, 0, test_file.string());
+  dataset.classes = classes;
+  if (train.words.empty() && classes > 0) {
+    dataset.train.labels = numbered_labels(train, classes, 0, files.train.string());
+    dataset.test.labels = numbered_labels(test, classes, 0, test_file.string());
     return;
   }
-  const ClassNames names(train, files.order, files.train.string());
-  if (options.classes > 0 && options.classes != names.size())
-    throw std::invalid_argument("data.classes is " + std::to_string(options.classes) + "; " + files.train.string() + " has " +
+  const ClassNames names(train, files.label_order.value_or(std::vector<std::string>{}), files.train.string());
+  if (classes > 0 && classes != names.size())
+    throw std::invalid_argument("data.classes is " + std::to_string(classes) + "; " + files.train.string() + " has " +
                                 std::to_string(names.size()) + " different labels");
   dataset.classes = names.size();
   dataset.train.labels = names.coded(train, files.train.string());
@@ -195,9 +198,7 @@ void set_labels(Dataset<Real>& dataset, const DataFiles& files, const DataOption
 
 template <class Real>
 Table<Real> read_test(const DataFiles& files, FileFormat format, std::size_t features) {
-  if (!files.test.empty()) {
-    return read_part<Real>(files, format_of(files, files.test), {files.test, files.test_labels, true}, features);
-  }
+  if (files.test) return read_part<Real>(files, format_of(files, *files.test), {*files.test, files.test_labels, true}, features);
   if (format == FileFormat::npz && has_npz(files.train, test_features))
     return read_npz<Real>({files.train, {}, true}, test_features, test_labels);
   return {};
@@ -206,13 +207,14 @@ Table<Real> read_test(const DataFiles& files, FileFormat format, std::size_t fea
 }  // namespace
 
 template <class Real>
-std::shared_ptr<const Dataset<Real>> load_files(const DataFiles& files, const DataOptions& options) {
+std::shared_ptr<const Dataset<Real>> load_files(const DataFiles& files, const DataOptions& options, std::uint64_t seed) {
   const FileFormat format = format_of(files, files.train);
   check_request(files, options);
-  Table<Real> train = read_part<Real>(files, format, {files.train, files.train_labels, false}, files.features);
+  Table<Real> train =
+      read_part<Real>(files, format, {files.train, files.train_labels, false}, static_cast<std::size_t>(files.features));
   check_sizes(train, files.train);
   Table<Real> test = read_test<Real>(files, format, static_cast<std::size_t>(train.features.cols()));
-  check_sizes(test, files.test.empty() ? files.train : files.test);
+  check_sizes(test, files.test.value_or(files.train));
   check_names(train, test, files);
   const auto dataset = std::make_shared<Dataset<Real>>();
   dataset->name = "files";
@@ -220,7 +222,7 @@ std::shared_ptr<const Dataset<Real>> load_files(const DataFiles& files, const Da
   dataset->train.features = std::move(train.features);
   dataset->test.features = std::move(test.features);
   set_labels(*dataset, files, options, train.labels, test.labels);
-  if (dataset->test.size() == 0) split_off_test(*dataset, options.test_share, options.shuffle, options.seed);
+  if (dataset->test.size() == 0) split_off_test(*dataset, options.test_share, options.shuffle, seed);
   check(*dataset);
   const bool are_images = dataset->shape.height > 1;
   const bool is_text = format == FileFormat::csv || format == FileFormat::libsvm;
@@ -229,7 +231,7 @@ std::shared_ptr<const Dataset<Real>> load_files(const DataFiles& files, const Da
   return dataset;
 }
 
-template std::shared_ptr<const Dataset<float>> load_files(const DataFiles&, const DataOptions&);
-template std::shared_ptr<const Dataset<double>> load_files(const DataFiles&, const DataOptions&);
+template std::shared_ptr<const Dataset<float>> load_files(const DataFiles&, const DataOptions&, std::uint64_t);
+template std::shared_ptr<const Dataset<double>> load_files(const DataFiles&, const DataOptions&, std::uint64_t);
 
 }  // namespace rubato

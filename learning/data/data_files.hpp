@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "learning/data/data_options.hpp"
 #include "learning/data/dataset.hpp"
+#include "learning/options.hpp"
 
 namespace rubato {
 
@@ -15,6 +15,6 @@ void check_request(const DataFiles& files, const DataOptions& options);
 /// with or without .gz or .xz. Where there is no test file, an .npz archive may hold a test part, else one is split
 /// off. Throws std::invalid_argument with a sentence naming file or key.
 template <class Real>
-std::shared_ptr<const Dataset<Real>> load_files(const DataFiles& files, const DataOptions& options);
+std::shared_ptr<const Dataset<Real>> load_files(const DataFiles& files, const DataOptions& options, std::uint64_t seed = 0);
 
 }  // namespace rubato

@@ -302,8 +302,9 @@ void scale_digits(Dataset<Real>& dataset) {
 
 std::uint32_t bearing_classes_of(const DataOptions& options) {
   if (options.classes == 0) return bearing_classes.size();
-  if (options.classes == 4 || options.classes == bearing_classes.size()) return options.classes;
-  throw std::invalid_argument("data.classes is " + std::to_string(options.classes) + "; cwru has 4 or 10");
+  const auto classes = static_cast<std::uint32_t>(options.classes);
+  if (classes == 4 || classes == bearing_classes.size()) return classes;
+  throw std::invalid_argument("data.classes is " + std::to_string(classes) + "; cwru has 4 or 10");
 }
 
 // Reads both parts as they stand in the files.
@@ -338,8 +339,8 @@ void load_parts(const NamedSet& set, const Found& found, const DataOptions& opti
 }
 
 template <class Real>
-void prepare(const NamedSet& set, const DataOptions& options, Dataset<Real>& dataset) {
-  if (dataset.test.size() == 0) split_off_test(dataset, options.test_share, options.shuffle, options.seed);
+void prepare(const NamedSet& set, const DataOptions& options, std::uint64_t seed, Dataset<Real>& dataset) {
+  if (dataset.test.size() == 0) split_off_test(dataset, options.test_share, options.shuffle, seed);
   check(dataset);
   const bool is_digits = set.kind == Kind::digits;
   if (is_digits && (options.normalise == Normalise::usual || options.normalise == Normalise::unit)) return scale_digits(dataset);
@@ -367,7 +368,7 @@ std::filesystem::path find_dataset(const std::string& name, const std::filesyste
 
 template <class Real>
 std::shared_ptr<const Dataset<Real>> load_dataset(const std::string& name, const std::filesystem::path& data_dir,
-                                                  const DataOptions& options) {
+                                                  const DataOptions& options, std::uint64_t seed) {
   const NamedSet set = known_set(name);
   const std::optional<Found> found = find(set, data_dir);
   if (!found) fail_missing(set, data_dir);
@@ -377,7 +378,7 @@ std::shared_ptr<const Dataset<Real>> load_dataset(const std::string& name, const
   dataset->shape = set.shape;
   if (!found->version.note.empty()) dataset->notes.push_back(found->version.note);
   load_parts(set, *found, options, *dataset);
-  prepare(set, options, *dataset);
+  prepare(set, options, seed, *dataset);
   return dataset;
 }
 
@@ -397,7 +398,9 @@ DatasetFacts facts_of(const std::string& name, const std::filesystem::path& data
   return {dataset->train.size(), dataset->test.size(), dataset->shape, dataset->classes};
 }
 
-template std::shared_ptr<const Dataset<float>> load_dataset(const std::string&, const std::filesystem::path&, const DataOptions&);
-template std::shared_ptr<const Dataset<double>> load_dataset(const std::string&, const std::filesystem::path&, const DataOptions&);
+template std::shared_ptr<const Dataset<float>> load_dataset(const std::string&, const std::filesystem::path&, const DataOptions&,
+                                                            std::uint64_t);
+template std::shared_ptr<const Dataset<double>> load_dataset(const std::string&, const std::filesystem::path&, const DataOptions&,
+                                                             std::uint64_t);
 
 }  // namespace rubato

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "learning/data/data_options.hpp"
 #include "learning/data/dataset.hpp"
+#include "learning/options.hpp"
 
 namespace rubato {
 
@@ -20,7 +20,7 @@ std::vector<std::string> dataset_names();
 /// name lists the known, missing files say which, where they come from and where to put them.
 template <class Real>
 std::shared_ptr<const Dataset<Real>> load_dataset(const std::string& name, const std::filesystem::path& data_dir = {},
-                                                  const DataOptions& options = {});
+                                                  const DataOptions& options = {}, std::uint64_t seed = 0);
 
 /// The folder in which the set was found; empty if it is missing.
 std::filesystem::path find_dataset(const std::string& name, const std::filesystem::path& data_dir = {});

@@ -1,8 +1,8 @@
 // What is done to a data set between its files and its use: a test part is split off, features are normalised.
 #pragma once
 
-#include "learning/data/data_options.hpp"
 #include "learning/data/dataset.hpp"
+#include "learning/options.hpp"
 
 namespace rubato {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "learning/data/data_options.hpp"
 #include "learning/data/file_stream.hpp"
 #include "learning/data/table.hpp"
+#include "learning/options.hpp"
 
 namespace rubato {
 

@@ -12,7 +12,7 @@ namespace rubato {
 namespace {
 
 // The network of DeceFL's experiments on bearings.
-const std::vector<Index> decefl_hidden{256, 512, 512, 256, 256, 128, 128, 64};
+const std::vector<std::int64_t> decefl_hidden{256, 512, 512, 256, 256, 128, 128, 64};
 
 void require_classes(const ModelOptions& options, std::uint32_t classes) {
   if (classes > 0) return;
@@ -20,7 +20,7 @@ void require_classes(const ModelOptions& options, std::uint32_t classes) {
                               "\", which tells classes apart; for data with numbers to learn, allowed are linear, mlp");
 }
 
-Start start_of(const ModelOptions& options, Start usual) { return options.start == Start::usual ? usual : options.start; }
+Start start_of(const ModelOptions& options, Start usual) { return options.init == Start::usual ? usual : options.init; }
 
 DenseForm dense_form(const ModelOptions& options, Index inputs, std::uint32_t classes) {
   return {.inputs = inputs,
@@ -36,7 +36,7 @@ DenseForm linear_form(const ModelOptions& options, Index inputs, std::uint32_t c
   DenseForm form = dense_form(options, inputs, classes);
   if (options.name == "linear") form.loss = Loss::squared;
   if (options.name == "logistic") form.loss = Loss::logistic;
-  if (options.name == "svm") form.loss = options.squares_hinge ? Loss::squared_hinge : Loss::hinge;
+  if (options.name == "svm") form.loss = options.hinge == HingeKind::squared ? Loss::squared_hinge : Loss::hinge;
   if (form.loss != Loss::squared) require_classes(options, classes);
   return form;
 }
@@ -44,7 +44,8 @@ DenseForm linear_form(const ModelOptions& options, Index inputs, std::uint32_t c
 // He's start is made for ReLU, Xavier's for activations that bend both ways.
 DenseForm perceptron_form(const ModelOptions& options, Index inputs, std::uint32_t classes) {
   DenseForm form = dense_form(options, inputs, classes);
-  form.hidden = options.name == "decefl_dnn" ? decefl_hidden : options.hidden;
+  const std::vector<std::int64_t>& widths = options.name == "decefl_dnn" ? decefl_hidden : options.hidden;
+  form.hidden.assign(widths.begin(), widths.end());
   if (classes == 0) form.loss = Loss::squared;
   form.start = start_of(options, options.activation == Activation::relu ? Start::he : Start::xavier);
   return form;
@@ -57,13 +58,13 @@ bool is_network(const std::string& name) {
 
 NetworkSpec network_spec(const ModelOptions& options, const Shape& shape, std::uint32_t classes) {
   require_classes(options, classes);
-  if (options.start == Start::zero)
+  if (options.init == Start::zero)
     throw std::invalid_argument("model.init = \"zero\" is for linear models: a network that starts at 0 stays there");
   return {.layers = options.name == "cnn" ? options.layers : preset_layers(options.name, shape),
           .normalisation = options.normalisation,
           .l2 = options.l2,
           .label_smoothing = options.label_smoothing,
-          .starts_xavier = options.start == Start::xavier};
+          .starts_xavier = options.init == Start::xavier};
 }
 
 // Faults of a preset's layers are not the user's, who knows its name alone.

@@ -1,7 +1,7 @@
 // All models by name: what they are, what they take, and how large they are. The only list.
 #pragma once
 
-#include <filesystem>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,30 +12,16 @@
 #include "learning/model.hpp"
 #include "learning/models/dense_model.hpp"
 #include "learning/network/network.hpp"
+#include "learning/options.hpp"
 #include "learning/shape.hpp"
 
 namespace rubato {
 
-/// What a model can be told; each looks at what it knows.
-struct ModelOptions {
-  std::string name;
-  std::vector<Index> hidden{};
-  Activation activation = Activation::relu;
-  double dropout = 0;
-  double l2 = 0;
-  double label_smoothing = 0;
-  bool squares_hinge = false;
-  std::vector<std::string> layers{};
-  std::filesystem::path module{};
-  Normalisation normalisation = Normalisation::group;
-  Start start = Start::usual;
-};
-
 struct KnownModel {
   std::string_view name;
   std::string_view summary;
-  std::string_view keys;        ///< of the experiment file's [model], besides those of all models
-  std::vector<Index> hidden{};  ///< an example, where there is no size without one
+  std::string_view keys;               ///< of the experiment file's [model], besides those of all models
+  std::vector<std::int64_t> hidden{};  ///< an example, where there is no size without one
   std::vector<std::string> layers{};
 };
 

@@ -24,16 +24,6 @@ constexpr std::array mixing_table{
 
 double inverse(std::size_t count) { return 1.0 / static_cast<double>(count); }
 
-// One number a link from (sender, receiver), in the order of LinkIndex.
-template <class Rule>
-std::vector<double> weigh_links(const Graph& graph, const Rule& rule) {
-  std::vector<double> weights;
-  weights.reserve(graph.links());
-  for (ClientId sender; sender.value < graph.clients(); ++sender.value)
-    for (ClientId receiver : graph.receivers_of(sender)) weights.push_back(rule(sender, receiver));
-  return weights;
-}
-
 template <class Rule>
 std::vector<double> weigh_clients(const Graph& graph, const Rule& rule) {
   std::vector<double> weights;

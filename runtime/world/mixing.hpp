@@ -67,6 +67,16 @@ struct MixingKind {
 
 std::span<const MixingKind> mixing_kinds();
 
+/// One number a link from (sender, receiver), in the order of LinkIndex.
+template <class Rule>
+std::vector<double> weigh_links(const Graph& graph, const Rule& rule) {
+  std::vector<double> weights;
+  weights.reserve(graph.links());
+  for (ClientId sender; sender.value < graph.clients(); ++sender.value)
+    for (ClientId receiver : graph.receivers_of(sender)) weights.push_back(rule(sender, receiver));
+  return weights;
+}
+
 /// The rules themselves; d_i is the degree of client i. Refusals are std::invalid_argument.
 namespace weights {
 

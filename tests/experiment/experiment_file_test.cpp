@@ -9,10 +9,10 @@
 #include <set>
 #include <sstream>
 
+#include "experiment/file/check.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/file/fingerprint.hpp"
 #include "experiment/file/keys.hpp"
-#include "experiment/file/relations.hpp"
 #include "runtime/random.hpp"
 
 using namespace rubato;

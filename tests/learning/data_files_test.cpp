@@ -32,7 +32,7 @@ TEST_CASE("labels may be the numbers that are to be learned") {
   const Folder folder;
   const auto dataset = load_files<double>({.train = folder.write("t.csv", std::string("1,2.5\n3,-4\n")),
                                            .test = folder.write("s.csv.gz", test::gzipped(test::bytes_of("5,6\n"))),
-                                           .are_targets = true},
+                                           .learn = LearnKind::number},
                                           {});
   CHECK(dataset->classes == 0);
   CHECK(dataset->train.labels.empty());
@@ -87,11 +87,12 @@ TEST_CASE("a key that nothing reads is refused") {
   CHECK(complaint_about({.train = npz}) == "nothing was thrown");
   CHECK(contains(complaint_about({.train = csv, .features = 2}), "data.features is set, but nothing reads it"));
   CHECK(contains(complaint_about({.train = npz, .label = "kind"}), "data.label is set, but nothing reads it"));
-  CHECK(contains(complaint_about({.train = npz, .first_line = FirstLine::names}), "data.header is set, but nothing"));
+  CHECK(contains(complaint_about({.train = npz, .header = FirstLine::names}), "data.header is set, but nothing"));
   CHECK(contains(complaint_about({.train = npz, .test_labels = npz}), "data.test_labels is set, but nothing reads it"));
-  CHECK(contains(complaint_about({.train = numbers, .are_targets = true}, {.classes = 2}),
+  CHECK(contains(complaint_about({.train = numbers, .learn = LearnKind::number}, {.classes = 2}),
                  "data.classes is set, but nothing reads it: data.learn is \"number\""));
-  CHECK(contains(complaint_about({.train = numbers, .order = {"a"}, .are_targets = true}), "data.label_order is set"));
+  CHECK(contains(complaint_about({.train = numbers, .label_order = std::vector<std::string>{"a"}, .learn = LearnKind::number}),
+                 "data.label_order is set"));
   CHECK(complaint_about({.train = npz, .test = csv, .label = "kind"}).find("data.label is set") == std::string::npos);
 }
 
@@ -99,7 +100,7 @@ TEST_CASE("a first line of numbers is names or a sample, as the experiment says"
   const Folder folder;
   const auto file = folder.write("t.csv", std::string("2019,2020,1\n1,2,0\n3,4,1\n5,6,0\n"));
   const auto rows = [&](FirstLine first_line) {
-    const auto dataset = load_files<float>({.train = file, .first_line = first_line}, {});
+    const auto dataset = load_files<float>({.train = file, .header = first_line}, {});
     return dataset->train.size() + dataset->test.size();
   };
   CHECK(rows(FirstLine::automatic) == 4);
@@ -118,7 +119,7 @@ TEST_CASE("columns of the same names in another order are refused") {
 
 TEST_CASE("a number to be learned that is infinite in the precision of the experiment is refused with its row") {
   const Folder folder;
-  const DataFiles files{.train = folder.write("t.csv", std::string("1,2\n3,1e39\n5,6\n")), .are_targets = true};
+  const DataFiles files{.train = folder.write("t.csv", std::string("1,2\n3,1e39\n5,6\n")), .learn = LearnKind::number};
   CHECK(contains(complaint_about(files), "t.csv: row 1 has a label that is too large"));
   CHECK(load_files<double>(files, {})->train.size() == 2);
 }
@@ -133,6 +134,6 @@ TEST_CASE("what does not fit together is refused with the key or the file") {
   CHECK(contains(complaint_about({.train = x, .train_labels = y}), "x.npy: has 2 rows and 3 labels"));
   CHECK(contains(complaint_about({.train = csv, .test = other}), "the training part has 2 features and the test part 3"));
   CHECK(contains(complaint_about({.train = folder.write("what", table)}), "does not say it; allowed are csv"));
-  CHECK(contains(complaint_about({.train = csv, .are_targets = true}), "needs numbers"));
+  CHECK(contains(complaint_about({.train = csv, .learn = LearnKind::number}), "needs numbers"));
   CHECK(contains(complaint_about({.train = csv}, {.classes = 3}), "data.classes is 3"));
 }

@@ -59,9 +59,9 @@ TEST_CASE("linear models start at zero and perceptrons at random weights, unless
     return x.norm();
   };
   CHECK(norm_of({.name = "svm"}) == 0);
-  CHECK(norm_of({.name = "svm", .start = Start::he}) > 0);
+  CHECK(norm_of({.name = "svm", .init = Start::he}) > 0);
   CHECK(norm_of({.name = "mlp", .hidden = {9}}) > 0);
-  CHECK(norm_of({.name = "mlp", .hidden = {9}, .start = Start::zero}) == 0);
+  CHECK(norm_of({.name = "mlp", .hidden = {9}, .init = Start::zero}) == 0);
   CHECK(norm_of({.name = "mlp", .hidden = {9}, .activation = Activation::tanh}) <
         norm_of({.name = "mlp", .hidden = {9}, .activation = Activation::relu}));
 }

@@ -241,7 +241,7 @@ TEST_CASE("the bearings have 4 or 10 classes of 400 segments, in two channels, s
     auto rows = rows_by_class(cwru->train, classes);
     const auto rows_of_test = rows_by_class(cwru->test, classes);
     for (std::size_t c = 0; c < classes; ++c) CHECK(rows[c] + rows_of_test[c] == 400);
-    CHECK(load_dataset<float>("cwru", large_data(), {.seed = 1, .classes = classes})->test.labels != cwru->test.labels);
+    CHECK(load_dataset<float>("cwru", large_data(), {.classes = classes}, 1)->test.labels != cwru->test.labels);
   }
   CHECK(contains(test::complaint([] { load_dataset<float>("cwru", large_data(), {.classes = 5}); }), "cwru has 4 or 10"));
 }

@@ -70,7 +70,7 @@ TEST_CASE("every other activation, smoothed labels and both hinge losses learn t
     CHECK(train_and_test("digits", {}, {.name = "mlp", .hidden = {64}, .activation = activation}, {5000, 0.3f}).accuracy() > 0.88);
   CHECK(train_and_test("digits", {}, {.name = "softmax", .label_smoothing = 0.1}, {3000, 0.1f}).accuracy() > 0.88);
   CHECK(train_and_test("digits", {}, {.name = "svm"}, {3000, 0.2f}).accuracy() > 0.88);
-  CHECK(train_and_test("digits", {}, {.name = "svm", .squares_hinge = true}, {3000, 0.2f}).accuracy() > 0.88);
+  CHECK(train_and_test("digits", {}, {.name = "svm", .hinge = HingeKind::squared}, {3000, 0.2f}).accuracy() > 0.88);
 }
 
 TEST_CASE("softmax learns MNIST to more than 91 percent") {
@@ -85,7 +85,7 @@ TEST_CASE("a multilayer perceptron learns MNIST to more than 97 percent") {
 TEST_CASE("support vector machines and linear regression learn MNIST to more than 90 and 80 percent") {
   if (!has("mnist")) return;
   CHECK(train_and_test("mnist", large_data(), {.name = "svm"}, {10'000, 0.2f, 32}).accuracy() > 0.9);
-  CHECK(train_and_test("mnist", large_data(), {.name = "svm", .squares_hinge = true}, {10'000, 0.1f, 32}).accuracy() > 0.9);
+  CHECK(train_and_test("mnist", large_data(), {.name = "svm", .hinge = HingeKind::squared}, {10'000, 0.1f, 32}).accuracy() > 0.9);
   CHECK(train_and_test("mnist", large_data(), {.name = "linear"}, {10'000, 0.01f, 32}).accuracy() > 0.8);
 }
 
