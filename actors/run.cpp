@@ -152,6 +152,7 @@ RunResult replay(const Experiment& given, const std::vector<std::filesystem::pat
   const auto clients = static_cast<std::uint32_t>(experiment.clients.count);
   const std::unique_ptr<Task> task = make_task(experiment, options);
   VirtualRun virtual_run(*task, options, resolved.timing->views(!is_virtual));
+  virtual_run.validate_payloads();
   StepDispatcher dispatcher(virtual_run.control(), nullptr);
   std::unique_ptr<Scripted> script;
   try {
