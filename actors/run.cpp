@@ -1,7 +1,10 @@
 #include "actors/run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -111,6 +114,29 @@ RunResult perform_timing(Preparation& parts, const Experiment& experiment, const
   return result;
 }
 
+// Empty if the records lack nothing.
+std::string sentence_about(const std::map<ClientId, LackingMessages>& lacking, const Experiment& experiment) {
+  if (lacking.empty()) return {};
+  constexpr int most = 8;
+  std::string text = "; the records lack";
+  const auto hosts = experiment.roster.empty() ? std::vector<HostId>{} : hosts_of_clients(experiment);
+  int told = 0;
+  for (const auto& [sender, messages] : lacking) {
+    if (told++ == most) return text + fmt::format(" and those of {} more clients", lacking.size() - most);
+    text += fmt::format("{} {} messages of client {}", told > 1 ? "," : "", messages.count, sender.value);
+    if (!hosts.empty()) text += fmt::format(" of host {}", experiment.roster[hosts[sender.value].value].name);
+    text += fmt::format(" (the first named at {:.3f} s)", to_seconds(messages.first));
+  }
+  return text;
+}
+
+std::string sentence_about(const Scripted& script, std::size_t whole) {
+  std::string text =
+      fmt::format("{} of {} recorded steps did not depend on what is left out: those of {} of {} clients to their end",
+                  script.steps() - script.steps_passed_over(), script.steps(), whole, script.hashes().size());
+  return script.first_cut() == never ? text : text + fmt::format(", and all before {:.3f} s", to_seconds(script.first_cut()));
+}
+
 // A host that watches the invariants takes more samples: all do or none.
 std::string shared_run(const Experiment& experiment, const RunOptions& options) {
   const std::string own = fingerprint(experiment);
@@ -145,28 +171,34 @@ RunResult run(ResolvedExperiment& given, const RunOptions& options) {
 }
 
 RunResult replay(const Experiment& given, const std::vector<std::filesystem::path>& records, const std::vector<ClientId>& absent,
-                 const RunOptions& options) {
+                 const RunOptions& options, const std::vector<ClientId>& without) {
   const ResolvedExperiment resolved = resolve(given, options);
   const Experiment& experiment = resolved.experiment;
   fix_eigen_blocking();
   const bool is_virtual = experiment.clock == config::ClockKind::virtual_time;
   if (is_virtual && records.size() != 1)
     throw std::invalid_argument("a virtual run has one record, of all its clients: name one folder");
+  if (is_virtual && !without.empty())
+    throw std::invalid_argument("a virtual run has one record, of all its clients: none can be left out");
   const auto clients = static_cast<std::uint32_t>(experiment.clients.count);
   const std::unique_ptr<Task> task = make_task(experiment, options);
   VirtualRun virtual_run(*task, options, resolved.timing->views(!is_virtual));
+  virtual_run.validate_payloads();
   StepDispatcher dispatcher(virtual_run.control(), nullptr);
   std::unique_ptr<Scripted> script;
   try {
-    script = std::make_unique<Scripted>(records, is_virtual ? RecordOf::virtual_time : RecordOf::real_time, clients, dispatcher);
+    script = std::make_unique<Scripted>(records, is_virtual ? RecordOf::virtual_time : RecordOf::real_time, resolved.timing->graph,
+                                        dispatcher);
   } catch (const std::runtime_error& error) {
     throw RunFailed(error.what());
   }
+  const std::string lacking = sentence_about(script->lacking(), experiment);
+  if (!without.empty()) script->leave_out(without);
   virtual_run.perform(*script, dispatcher,
                       Credit::automatic(clients, task->dimension() * task->scalar_bytes(), experiment.limits.outstanding_steps,
                                         experiment.limits.payload_bytes));
   if (const auto failure = virtual_run.client_pool().failure()) throw RunFailed(to_string(*failure));
-  if (!script->fault().empty()) throw RunFailed(records.front().string() + ": " + script->fault());
+  if (!script->fault().empty()) throw RunFailed(records.front().string() + ": " + script->fault() + lacking);
   RunResult result;
   result.arithmetic = arithmetic();
   result.threads = options.threads;
@@ -177,8 +209,13 @@ RunResult replay(const Experiment& given, const std::vector<std::filesystem::pat
   result.scalar_bytes = task->scalar_bytes();
   describe_work(virtual_run.wall_seconds(), virtual_run.client_pool(), result);
   Sha256 models;
-  for (std::uint32_t i = 0; i < clients; ++i)
-    if (!is_among(absent, {i})) models.add(virtual_run.client_pool().clients[i]->performer().model_bytes());
+  for (std::uint32_t i = 0; i < clients; ++i) {
+    const auto model = virtual_run.client_pool().clients[i]->performer().model_bytes();
+    if (!is_among(absent, {i})) models.add(model);
+    if (options.keeps_models) result.models.emplace_back(model.begin(), model.end());
+    if (script->is_cut({i})) result.absent.push_back({i});
+  }
+  if (!without.empty()) result.notes.push_back(sentence_about(*script, clients - result.absent.size()));
   result.digests = {models.hex(), timeline_of(script->hashes(), absent)};
   return result;
 }

@@ -34,7 +34,10 @@ VectorRef<Real> given_numbers(const std::map<std::uint64_t, std::vector<double>>
 }  // namespace
 
 std::size_t place_of(std::span<const ClientId> ascending, ClientId client) {
-  return static_cast<std::size_t>(std::lower_bound(ascending.begin(), ascending.end(), client) - ascending.begin());
+  const auto found = std::lower_bound(ascending.begin(), ascending.end(), client);
+  if (found == ascending.end() || *found != client)
+    throw std::runtime_error("client " + std::to_string(client.value) + " is no neighbour");
+  return static_cast<std::size_t>(found - ascending.begin());
 }
 
 template <class Real>

@@ -32,7 +32,8 @@ struct ClientView {
   bool keeps_balance = false;              ///< count what balance() needs, at some cost
 };
 
-/// The place of a client in an ascending list, such as the receivers of a ClientView. It must be in it.
+/// The place of a client in an ascending list, such as the receivers of a ClientView. Throws std::runtime_error if it is
+/// not in it: a forged record may name any client.
 std::size_t place_of(std::span<const ClientId> ascending, ClientId client);
 
 /// Choices that are given instead of drawn, of one client.
@@ -131,7 +132,7 @@ class Algorithm {
   /// Absorbs the messages of a closed window, in the order of `step.entries`; each sender once unless needs keep all.
   virtual void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) = 0;
   /// Whether merge() with such a step can take this payload: its tensors are there, and as large as they must be.
-  /// `place`: of this client among the receivers. Asked of what other machines send. Unless it is overridden one
+  /// `place`: of this client among the receivers. Asked of what other machines send and records name. Unless it is overridden one
   /// tensor, common to all receivers and as large as the model, is what fits.
   virtual bool fits(const Payload& payload, const Step& step, std::uint32_t place) const;
   /// An increment of this client's own that did not arrive.

@@ -10,6 +10,8 @@
 //   publish   of stream s: send G_s as it was when it left, however often it is asked for
 //
 // A merge without a message absorbs the token that lies here from the start: G_s is then the start model.
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -41,17 +43,17 @@ class Digest final : public OneModel<Real, DigestSettings> {
 
   Payload publish(Work<Real>&, const Step& step) override {
     Payload payload;
-    payload.common[0] = streams_.at(step.phase);
+    payload.common[0] = stream(step);
     return payload;
   }
 
   void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
-    const Tensor token = window.empty() ? streams_.at(step.phase) : window.back().payload.common[0];
+    const Tensor token = window.empty() ? stream(step) : window.back().payload.common[0];
     Tensor next = work.pool.template make<Real>(this->count());
     numbers_of<Real>(next) =
         numbers_of<Real>(token) + static_cast<Real>(1 / clients_) * (this->x() - numbers_of<Real>(std::as_const(visited_)));
     this->x() = numbers_of<Real>(std::as_const(next));
-    visited_ = streams_[step.phase] = std::move(next);
+    visited_ = stream(step) = std::move(next);
   }
 
   void archive(Archive& archive) override {
@@ -68,6 +70,11 @@ class Digest final : public OneModel<Real, DigestSettings> {
   }
 
  private:
+  Tensor& stream(const Step& step) {
+    if (step.phase >= streams_.size()) throw std::runtime_error("there is no stream " + std::to_string(step.phase));
+    return streams_[step.phase];
+  }
+
   double clients_;
   Tensor visited_;               // a
   std::vector<Tensor> streams_;  // G_s as it left here last; immutable, so tokens are handed out as they are

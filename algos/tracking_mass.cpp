@@ -1,7 +1,6 @@
 #include "algos/tracking_mass.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <string>
 #include <utility>
 
@@ -17,9 +16,7 @@ double TrackingMass::assign(ConstVectorRef<double> mass, const Step& step, Tenso
   double shares = 0;
   if (!step.entries.empty()) payload.own.reserve(step.entries.size());
   for (const StepEntry& receiver : step.entries) {
-    const std::size_t place = place_of(receivers_, receiver.peer);
-    assert(place < assigned_.size() && "a receiver of a message is a receiver of the seat");
-    Tensor& sigma = assigned_[place];
+    Tensor& sigma = assigned_[place_of(receivers_, receiver.peer)];
     Tensor next = pool.make<double>(static_cast<std::size_t>(mass.size()));  // the last one may still be on its way
     if (sigma)
       numbers_of<double>(next) = numbers_of<double>(std::as_const(sigma)) + receiver.weight * mass;
@@ -33,9 +30,7 @@ double TrackingMass::assign(ConstVectorRef<double> mass, const Step& step, Tenso
 }
 
 void TrackingMass::absorb(ClientId sender, const Tensor& counter, VectorRef<double> mass) {
-  const std::size_t place = place_of(senders_, sender);
-  assert(place < absorbed_.size() && "the sender of a message is a sender of the seat");
-  Tensor& rho = absorbed_[place];
+  Tensor& rho = absorbed_[place_of(senders_, sender)];
   if (rho)
     mass += numbers_of<double>(counter) - numbers_of<double>(std::as_const(rho));
   else

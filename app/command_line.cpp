@@ -167,11 +167,17 @@ class CommandLine {
 
   void add_replay() {
     CLI::App& replay = add("replay", "perform a record again; exit 0 only if the digests agree",
-                           [this] { return app::replay(paths_, run_.threads, run_.data); });
+                           [this] { return app::replay(paths_, run_.threads, run_.data, without_); });
+    replay.footer(replay.get_footer() +
+                  "\nThe folder of another person names the data that are read, and perhaps a TorchScript module that is run: "
+                  "replay, resume and report only folders that you would execute.");
     replay.add_option("DIR", paths_, "the folder of a run, or the folders of all its hosts (NAME.partial of one that was killed)")
         ->required();
     add_threads(replay, run_.threads);
     replay.add_option("--data", run_.data, "folder of the data sets");
+    replay.add_option("--without", without_, "leave out this host, whose record is missing or false, and what depends on it")
+        ->type_name("HOST")
+        ->allow_extra_args(false);
   }
 
   void add_golden(app::Golden act) {
@@ -208,6 +214,7 @@ class CommandLine {
   app::NodeArguments node_;
   app::CompareArguments compare_;
   std::vector<std::filesystem::path> paths_;
+  std::vector<std::string> without_;
   std::string word_;
   bool lists_keys_ = false;
 };

@@ -16,6 +16,7 @@
 #include "experiment/file/experiment_file.hpp"
 #include "learning/data/named_sets.hpp"
 #include "learning/models/model_catalogue.hpp"
+#include "runtime/record.hpp"
 #include "runtime/world/changing.hpp"
 #include "runtime/world/report.hpp"
 #include "runtime/world/topology.hpp"
@@ -128,11 +129,22 @@ const std::map<std::string, std::function<void()>>& lists() {
   return all;
 }
 
+bool ends_early(const std::filesystem::path& record) {
+  if (!std::filesystem::exists(record)) return false;
+  RecordReader reader(record);
+  while (reader.next()) {
+  }
+  return reader.is_incomplete();
+}
+
 }  // namespace
 
 int report(const std::vector<std::filesystem::path>& folders) {
   for (const std::filesystem::path& folder : folders) {
     web::write_report(folder);
+    if (ends_early(folder / "timeline.rbt"))
+      std::cerr << "note: " << (folder / "timeline.rbt").string()
+                << " ends early: it was cut at its limit or is damaged, and the report shows what is before\n";
     std::cout << "the report is " << (std::filesystem::absolute(folder) / "report.html").lexically_normal().string() << "\n";
   }
   return ok;

@@ -65,8 +65,9 @@ int compare(const CompareArguments& arguments);
 /// Goes on with a run that was interrupted or stopped; `out` is its folder. Seed and keys are as it had them.
 int resume(RunArguments arguments);
 
-/// Of one folder, or of those of all hosts. No threads: as many as there are.
-int replay(const std::vector<std::filesystem::path>& folders, unsigned threads, const std::filesystem::path& data);
+/// Of one folder, or of those of all hosts but those in `without`. No threads: as many as there are.
+int replay(const std::vector<std::filesystem::path>& folders, unsigned threads, const std::filesystem::path& data,
+           const std::vector<std::string>& without);
 
 /// Makes report.html and trace.json of runs once more, from the files in their folders.
 int report(const std::vector<std::filesystem::path>& folders);

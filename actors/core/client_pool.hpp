@@ -49,6 +49,7 @@ class Client : public Waiter {
 
   ClientId id() const { return self_; }
   const Performer& performer() const { return *performer_; }
+  void validate_payloads() { performer_->validate_payloads(); }
 
   /// What save steps put away and load steps take back. Only while none of its steps is being performed.
   SavedStates& saved() { return saved_; }

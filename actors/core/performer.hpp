@@ -58,7 +58,7 @@ class Performer {
   virtual StepResult perform(const Step& step, std::span<const Payload* const> payloads, ThreadMemory& memory) = 0;
   /// Whether such a step can take this payload, the model of an adopt step included.
   virtual bool fits(const Payload& payload, const Step& step, std::uint32_t place) const = 0;
-  /// From now on merge steps throw std::runtime_error where a payload does not fit.
+  /// From now on steps throw std::runtime_error where a payload does not fit.
   virtual void validate_payloads() = 0;
   /// From now on models are heard with the noise of the air. It outlives the performer.
   virtual void set_air(const Air& air, ClientId self) = 0;
@@ -158,6 +158,7 @@ class PerformerOf final : public Performer {
 
   StepResult perform(const Step& step, std::span<const Payload* const> payloads, ThreadMemory& memory) override {
     Work<Real> work = work_with(memory);
+    if (validates_payloads_) require_fitting(step, payloads);
     switch (step.kind) {
       case StepKind::begin:
         algorithm_->begin(work);
@@ -192,9 +193,7 @@ class PerformerOf final : public Performer {
   }
 
   bool fits(const Payload& payload, const Step& step, std::uint32_t place) const override {
-    if (step.message == MessageKind::model)
-      return holds<Real>(payload.common[0], static_cast<std::size_t>(algorithm_->model().size()));
-    return algorithm_->fits(payload, step, place);
+    return step.message == MessageKind::model ? is_model(payload) : algorithm_->fits(payload, step, place);
   }
 
   void validate_payloads() override { validates_payloads_ = true; }
@@ -227,6 +226,21 @@ class PerformerOf final : public Performer {
  private:
   bool takes(const StepEntry& message, const Payload& payload) {
     return screening_.takes<Real>(message.peer, payload, message.place, algorithm_->model());
+  }
+
+  bool is_model(const Payload& payload) const {
+    return holds<Real>(payload.common[0], static_cast<std::size_t>(algorithm_->model().size()));
+  }
+
+  void require_fitting(const Step& step, std::span<const Payload* const> payloads) const {
+    for (std::size_t i = 0; i < payloads.size(); ++i) {
+      const StepEntry& entry = step.entries[i];
+      const bool is_fitting =
+          step.kind == StepKind::adopt ? is_model(*payloads[i]) : algorithm_->fits(*payloads[i], step, entry.place);
+      if (!is_fitting)
+        throw std::runtime_error("message " + std::to_string(entry.sequence) + " of client " + std::to_string(entry.peer.value) +
+                                 " has not the form of one");
+    }
   }
 
   Work<Real> work_with(ThreadMemory& memory) const { return Work<Real>(learner_, batches_, memory.scratch<Real>(), pool_); }
@@ -266,9 +280,6 @@ class PerformerOf final : public Performer {
     window.clear();
     for (std::size_t i = 0; i < payloads.size(); ++i) {
       const StepEntry& entry = step.entries[i];
-      if (validates_payloads_ && !fits(*payloads[i], step, entry.place))
-        throw std::runtime_error("message " + std::to_string(entry.sequence) + " of client " + std::to_string(entry.peer.value) +
-                                 " has not the form of one");
       window.push_back({entry.peer, entry.sequence, entry.weight, entry.age, air_ ? heard[i] : *payloads[i], entry.place});
     }
     algorithm_->merge(work, step, window);

@@ -101,7 +101,6 @@ void VirtualRun::make_clients(const Task& task, const ClientViews& views, const 
     if (!cast.empty() && !cast[i]) continue;
     if (options_.shuffle_memory > 0) between.push_back(client_pool_.pool.make<float>(1 + chance.below(5000)));
     std::unique_ptr<Performer> performer = task.make_performer(views.of(ClientId{i}, task.samples()), client_pool_.pool);
-    if (!cast.empty()) performer->validate_payloads();  // other hosts play with it
     if (views.air) performer->set_air(*views.air, ClientId{i});
     client_pool_.clients[i] = std::make_unique<Client>(ClientId{i}, std::move(performer));
   }

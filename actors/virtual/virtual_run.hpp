@@ -30,6 +30,12 @@ class VirtualRun {
   void perform(StepSource& source, StepDispatcher& dispatcher, const Credit& credit, Peers* peers = nullptr,
                const std::function<void()>& on_pause = {});
 
+  /// From now on a step fails where a payload does not fit it: what other hosts send and records name may be anything.
+  void validate_payloads() {
+    for (const auto& client : client_pool_.clients)
+      if (client) client->validate_payloads();
+  }
+
   double wall_seconds() const { return wall_seconds_; }
   std::vector<Sample>& samples() { return reporter_->samples(); }
   const std::vector<Divergence>& diverged() const { return reporter_->diverged(); }

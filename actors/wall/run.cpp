@@ -243,14 +243,25 @@ std::uint64_t run_of(const HostOptions& home) {
   return run;
 }
 
+std::filesystem::path gatherer_file(const HostOptions& home) { return home.folder / "gatherer"; }
+
+// The host that an earlier life has handed its last states to, in that run; empty: none.
+std::string gatherer_of(const HostOptions& home, std::uint64_t run) {
+  std::ifstream file(gatherer_file(home));
+  std::uint64_t of = 0;
+  std::string name;
+  std::getline(file >> of >> std::ws, name);
+  return run > 0 && of == run ? name : "";
+}
+
 // Whole or not at all: a host that finds nothing begins anew.
-void keep_run(const HostOptions& home, std::uint64_t run) {
+void keep(const HostOptions& home, const std::filesystem::path& file, const std::string& line) {
   if (home.folder.empty()) return;
-  const std::filesystem::path file = run_file(home), unfinished = home.folder / "run.part";
+  const std::filesystem::path unfinished = file.string() + ".part";
   std::error_code error;
   std::filesystem::create_directories(home.folder, error);
   std::ofstream stream(unfinished);
-  stream << run << "\n";
+  stream << line << "\n";
   stream.close();
   if (stream) std::filesystem::rename(unfinished, file, error);
   if (!stream || error) throw RunFailed("cannot write " + file.string());
@@ -287,6 +298,12 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   WallRecord record(std::move(past.recorder));
   WallNetwork network{transport, membership, hosts_of_clients(experiment)};
   WallHost host(experiment, *parts.task, *parts.timing, options, record, &network);
+  if (result.gathered_by = gatherer_of(home, earlier_run); !result.gathered_by.empty()) {
+    result.notes.push_back("an earlier life of this host has handed its last states over: there is nothing left to do");
+    describe_host(host, result);
+    describe_clients({}, *parts.timing, experiment.until, options, result);
+    return result;
+  }
   ItemExchange items(membership, transport, host.client_pool().pool);
   items.allow(most_tensors, (parts.task->dimension() + 1) * sizeof(double));
   WallGathering gathering(membership, items, network.host_of, host.client_pool().pool,
@@ -305,7 +322,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   require_same_run(home, earlier_run, beginning.run);
   const bool has_begun = !(options.stop && options.stop->load()) || begun_by_others(membership, longest_run);
   if (record.recorder()) record.recorder()->flush();
-  if (earlier_run != beginning.run && has_begun) keep_run(home, beginning.run);
+  if (earlier_run != beginning.run && has_begun) keep(home, run_file(home), std::to_string(beginning.run));
   const std::uint32_t incarnation = next_life(past.incarnation, membership.known_lives());
   membership.set_running(beginning.since, beginning.run, incarnation);
   host.begin(beginning.since, incarnation);
@@ -321,17 +338,19 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
         checkpoint.write(home.folder, fingerprint(experiment));
       });
   if (const auto failure = host.client_pool().failure()) throw RunFailed(to_string(*failure));
+  finish_record(record.recorder(), result);  // what is not on the disk is not handed over
   std::vector<FinalClient> last = last_states(host, *parts.task, experiment.until);
-  HostId gatherer = membership.self();
+  HostId gatherer = membership.first_alive();
   // The others may well go on, and gather later without it.
-  const bool leaves_early = (options.stop && options.stop->load()) || record.has_failed() || host.reporter().has_thrown();
+  const bool leaves_early = (options.stop && options.stop->load()) || host.reporter().has_thrown();
+  if (!leaves_early && gatherer != membership.self())  // later lives add no steps to what is handed over
+    keep(home, gatherer_file(home), fmt::format("{} {}", beginning.run, membership.name(gatherer)));
   const Duration patience =
       leaves_early ? Duration{std::chrono::seconds(2)} : from_seconds(experiment.hosts.drain + experiment.hosts.lost_after);
   if (auto all = gathering.gather(last, patience, gatherer))
     last = std::move(*all);
   else
     result.gathered_by = membership.name(gatherer);
-  finish_record(record.recorder(), result);
   host.reporter().rethrow();
   for (std::uint32_t each = 0; each < membership.hosts(); ++each) result.hosts.push_back(sentence_about(membership, {each}));
   result.hosts.push_back(sentence_about(transport.counts(), host.counts()));

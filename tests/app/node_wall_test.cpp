@@ -242,6 +242,14 @@ TEST_CASE("when a host is killed for good the others finish without its clients"
     CHECK(summary.at("absent_clients") == json(clients_of_c));
     CHECK(party.folder("c").extension() == ".partial");
     check_replays(party);
+    const Ended lacking = run_rubato({"replay", party.folder("a"), party.folder("b")});
+    CHECK(lacking.code == 1);
+    CHECK(contains(lacking.err, "of host c (the first named at"));
+    const Ended without = run_rubato({"replay", "--without", "c", party.folder("a"), party.folder("b")});
+    CAPTURE(without.out);
+    CHECK(without.code == 0);
+    CHECK(contains(without.out, summary.at("timeline_digest").get<std::string>() + " agrees"));
+    CHECK(contains(without.out, "recorded steps did not depend on what is left out"));
     return accuracy(summary) > 0.75;
   });
   CHECK(is_learnt);

@@ -211,6 +211,12 @@ TEST_CASE("a report can be made once more from the folder, and not from somethin
   CHECK(ended.code == 0);
   CHECK(contains(ended.out, report.string()));
   CHECK(text_of(report) == first);
+  CHECK(ended.err == "");
+  const fs::path record = kept.home / "run/timeline.rbt";
+  write_text(record, with_flipped_bit(text_of(record), fs::file_size(record) / 2));
+  const Ended damaged = run_rubato({"report", kept.home / "run"});
+  CHECK(damaged.code == 0);
+  CHECK(contains(damaged.err, "timeline.rbt ends early"));
   const Ended nothing = run_rubato({"report", kept.home / "nothing"});
   CHECK(nothing.code == 2);
   CHECK_FALSE(nothing.err.empty());

@@ -50,6 +50,13 @@ Step step_at(std::int64_t nanoseconds, std::uint32_t client = 0, std::uint64_t i
   return {.client = {client}, .index = index, .at = Time{Duration{nanoseconds}}};
 }
 
+/// The first client is linked with each of the others.
+Graph star(std::uint32_t clients) {
+  std::vector<Edge> edges;
+  for (std::uint32_t i = 1; i < clients; ++i) edges.push_back({{0}, {i}});
+  return {clients, false, edges};
+}
+
 /// Everything that is written of a step, beyond what in_words says.
 std::string all_of(const Step& step) {
   std::string words = in_words(step, step.entries) + " phase " + std::to_string(step.phase) + " incarnation " +
@@ -350,7 +357,7 @@ TEST_CASE("a record played again gives the same steps, the same slots' receivers
     world->run_until(world->settings.until);
     recording.flush();
     StepLog again;
-    Scripted script({file.path}, RecordOf::virtual_time, static_cast<std::uint32_t>(world->graph.clients()), again);
+    Scripted script({file.path}, RecordOf::virtual_time, world->graph, again);
     while (script.walk(7)) {
     }
     REQUIRE(script.fault() == "");
@@ -371,7 +378,7 @@ TEST_CASE("a record that was cut plays to its end and says that it is not the wh
     for (int i = 0; i < 100; ++i) recorder.add(step_at(i));
   }
   StepLog steps;
-  Scripted script({file.path}, RecordOf::virtual_time, 2, steps);
+  Scripted script({file.path}, RecordOf::virtual_time, star(2), steps);
   while (script.walk(1000)) {
   }
   CHECK(steps.steps.size() > 10);
@@ -386,11 +393,31 @@ TEST_CASE("a message that nobody sent is a fault of the record") {
     recorder.add({.kind = StepKind::merge, .entries = {&entry, 1}});
   }
   StepLog steps;
-  Scripted script({file.path}, RecordOf::virtual_time, 2, steps);
+  Scripted script({file.path}, RecordOf::virtual_time, star(2), steps);
   CHECK_FALSE(script.walk(10));
   CHECK(script.is_over());
   CHECK(script.fault() == "the record names a message that nobody sent");
   CHECK(steps.steps.empty());
+}
+
+TEST_CASE("a record whose clients exchange without a link, or whose receivers do not ascend, is not played") {
+  const StepEntry strange[] = {{.peer = {2}}}, turned[] = {{.peer = {2}}, {.peer = {1}}}, twice[] = {{.peer = {1}}, {.peer = {1}}};
+  const std::vector<Step> impossible{{.kind = StepKind::publish, .client = {1}, .entries = strange},
+                                     {.kind = StepKind::publish, .client = {0}, .entries = turned},
+                                     {.kind = StepKind::publish, .client = {0}, .entries = twice}};
+  for (const Step& step : impossible) {
+    const File file;
+    {
+      Recorder recorder(file.path, 3);
+      recorder.add(step);
+    }
+    StepLog steps;
+    Scripted script({file.path}, RecordOf::virtual_time, star(3), steps);
+    CHECK_FALSE(script.walk(10));
+    CHECK(script.fault() ==
+          "the record has client " + std::to_string(step.client.value) + " exchange with clients that it has no links to");
+    CHECK(steps.steps.empty());
+  }
 }
 
 TEST_CASE("a record that ended torn is gone on with behind its last whole block") {
@@ -442,7 +469,7 @@ TEST_CASE("records of several hosts are played in the order of who waits for who
     recorder.add({.kind = StepKind::merge, .client = {1}, .at = at(20), .entries = {&entry, 1}});  // its clock is behind
   }
   StepLog steps;
-  Scripted script({receiver.path, sender.path}, RecordOf::real_time, 3, steps);
+  Scripted script({receiver.path, sender.path}, RecordOf::real_time, star(3), steps);
   while (script.walk(10)) {
   }
   CHECK(script.fault() == "");
@@ -451,8 +478,55 @@ TEST_CASE("records of several hosts are played in the order of who waits for who
   CHECK(steps.steps[1].step.kind == StepKind::publish);
   CHECK(steps.steps[2].step.kind == StepKind::merge);
   StepLog alone;
-  Scripted without({receiver.path}, RecordOf::real_time, 3, alone);
+  Scripted without({receiver.path}, RecordOf::real_time, star(3), alone);
   while (without.walk(10)) {
   }
   CHECK(without.fault() == "the record names a message that nobody sent: are the records of all hosts there?");
+}
+
+TEST_CASE("what a record lacks is told by sender, and what does not depend on it is played without it") {
+  const File file;
+  const auto at = [](int seconds) { return Time{std::chrono::seconds(seconds)}; };
+  const StepEntry of_lost[] = {{.peer = {1}, .sequence = 7}}, of_hub[] = {{.peer = {0}, .sequence = 3}},
+                  to_two[] = {{.peer = {2}, .sequence = 3}}, later_of_hub[] = {{.peer = {0}, .sequence = 4}},
+                  later_to_two[] = {{.peer = {2}, .sequence = 4}};
+  {
+    Recorder recorder(file.path, 4);
+    recorder.add({.kind = StepKind::publish, .client = {0}, .at = at(1), .entries = to_two});
+    recorder.add({.kind = StepKind::merge, .client = {2}, .at = at(2), .entries = of_hub});
+    recorder.add({.kind = StepKind::discard, .client = {2}, .at = at(3), .entries = of_lost});
+    recorder.add({.kind = StepKind::merge, .client = {0}, .at = at(4), .entries = of_lost});
+    recorder.add({.kind = StepKind::publish, .client = {0}, .at = at(5), .entries = later_to_two});
+    recorder.add({.kind = StepKind::compute, .client = {2}, .at = at(6), .entries = {}});
+    recorder.add({.kind = StepKind::merge, .client = {2}, .at = at(7), .entries = later_of_hub});
+    recorder.add({.kind = StepKind::compute, .client = {2}, .at = at(8), .entries = {}});
+    recorder.add({.kind = StepKind::compute, .client = {3}, .at = at(9), .entries = {}});
+  }
+  StepLog strict;
+  Scripted whole({file.path}, RecordOf::real_time, star(4), strict);
+  while (whole.walk(10)) {
+  }
+  CHECK(whole.fault() == "the record names a message that nobody sent: are the records of all hosts there?");
+  const auto lacking = whole.lacking();
+  REQUIRE(lacking.size() == 1);
+  CHECK(lacking.at({1}).count == 1);
+  CHECK(lacking.at({1}).first == at(3));
+
+  StepLog steps;
+  Scripted script({file.path}, RecordOf::real_time, star(4), steps);
+  script.leave_out({{1}});
+  while (script.walk(10)) {
+  }
+  CHECK(script.fault() == "");
+  std::vector<StepKind> played;
+  for (const auto& each : steps.steps) played.push_back(each.step.kind);
+  const std::vector<StepKind> independent{StepKind::publish, StepKind::merge,  // of the hub and of client 2
+                                          StepKind::discard,                   // its message is not there: nothing to let go of
+                                          StepKind::compute, StepKind::compute};
+  CHECK(played == independent);
+  CHECK(script.steps() == 9);
+  CHECK(script.steps_passed_over() == 4);
+  CHECK(script.first_cut() == at(4));
+  for (const std::uint32_t client : {0u, 1u, 2u}) CHECK(script.is_cut({client}));
+  CHECK_FALSE(script.is_cut({3}));
 }

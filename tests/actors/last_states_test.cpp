@@ -1,0 +1,79 @@
+// The end of a run in real time over several hosts: what is handed over is what the records say.
+#include <doctest/doctest.h>
+
+#include "tests/actors/hosts.hpp"
+
+using namespace rubato;
+using namespace rubato::test;
+
+namespace {
+
+config::Experiment two_hosts(const std::vector<std::string>& more = {}) {
+  return over_hosts(
+      experiment(std::vector<std::string>{"clock=wall", "time_scale=30", "mailbox.deadline=30.0", "hosts.wait=0.5"} + more), 2);
+}
+
+HostStart start_of(const config::Experiment& wall, const Folder& folder, const std::string& name) {
+  HostStart start{wall, on_threads(1)};
+  start.options.record = folder / name;
+  start.host.folder = folder / ("states of " + name);
+  start.host.life = 1;
+  return start;
+}
+
+}  // namespace
+
+TEST_CASE("a host whose record the disk does not take hands no states over, and the others' records replay without it") {
+  const Folder folder;
+  const config::Experiment wall = two_hosts();
+  std::vector<HostStart> starts{start_of(wall, folder, "a"), start_of(wall, folder, "b")};
+  starts[1].options.record = "/dev/full";
+  const auto outcomes = run_hosts(starts);
+  CHECK(contains(outcomes[1].complaint, "cannot write /dev/full"));
+  REQUIRE(outcomes[0].complaint == "");
+  const RunResult& gathered = outcomes[0].result;
+  CHECK(gathered.absent == std::vector<ClientId>{{4}, {5}, {6}, {7}});
+  CHECK(digests(replay(wall, {folder / "a"}, gathered.absent, on_threads(2))) == digests(gathered));
+}
+
+TEST_CASE("a host that is started again after it has handed its last states over adds nothing to its record") {
+  const Folder folder;
+  const config::Experiment wall = two_hosts();
+  const std::vector<HostStart> starts{start_of(wall, folder, "a"), start_of(wall, folder, "b")};
+  const auto outcomes = run_hosts(starts);
+  REQUIRE(outcomes[0].complaint == "");
+  REQUIRE(outcomes[1].complaint == "");
+  const std::string record = text_of(folder / "b");
+  HostOptions killed = starts[1].host;  // right after the receipt, before its folder was complete
+  killed.life = 2;
+  killed.has_earlier_life = true;
+  Hub hub(2);
+  const auto wire = hub.end(HostId{1});
+  const RunResult again = run_host(wall, starts[1].options, killed, *wire);
+  CHECK(again.gathered_by == "a");
+  CHECK(again.absent.size() == 8);
+  CHECK(text_of(folder / "b") == record);
+  CHECK(digests(replay(wall, {folder / "a", folder / "b"}, {}, on_threads(2))) == digests(outcomes[0].result));
+}
+
+TEST_CASE("without the record of a host replay says what is lacking, and without the host it leads to the models that are whole") {
+  const Folder folder;
+  // Links lead one way, and those of b's clients 4 to 7 to client 3 alone, which sends nothing: 0, 1 and 2 do not hear of b.
+  const config::Experiment wall = two_hosts({"topology.kind=edges", "topology.directed=true", "unification.period=1000",
+                                             "topology.edges=[[0,1],[1,2],[2,3],[3,0],[3,4],[4,5],[5,6],[6,7],[7,3]]",
+                                             "clients.transmit.rate=[1.5,1.5,1.5,1e-9,1.5,1.5,1.5,1.5]"});
+  std::vector<HostStart> starts{start_of(wall, folder, "a"), start_of(wall, folder, "b")};
+  starts[0].options.keeps_models = true;
+  const auto outcomes = run_hosts(starts);
+  REQUIRE(outcomes[0].complaint == "");
+  const std::string complaint_alone = complaint<RunFailed>([&] { replay(wall, std::vector{folder / "a"}, {}, on_threads(2)); });
+  CHECK(contains(complaint_alone, "the records lack"));
+  CHECK(contains(complaint_alone, "messages of client 7 of host b (the first named at"));
+  RunOptions options = on_threads(2);
+  options.keeps_models = true;
+  const RunResult again = replay(wall, {folder / "a"}, {}, options, {{4}, {5}, {6}, {7}});
+  REQUIRE(again.notes.size() == 1);
+  CHECK(contains(again.notes[0], "those of 3 of 8 clients to their end"));
+  CHECK(again.absent == std::vector<ClientId>{{3}, {4}, {5}, {6}, {7}});
+  for (const std::size_t whole : {0u, 1u, 2u}) CHECK(again.models[whole] == outcomes[0].result.models[whole]);
+}
