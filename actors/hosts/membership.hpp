@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "actors/core/run_event.hpp"
 #include "runtime/archive.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/time.hpp"
@@ -34,9 +35,6 @@ struct HostInfo {
 
   void archive(Archive& archive);
 };
-
-/// Hears about once a second who is missing at the start.
-using OnMissing = std::function<void(const std::vector<std::string>& names)>;
 
 /// theirs = mine + nanoseconds, give or take the error.
 struct ClockOffset {
@@ -64,6 +62,8 @@ class Membership final : public ParcelSink {
     /// On the assembly's thread. A host that was never there is not lost; `life` differs if it was started again.
     std::function<void(HostId)> on_lost{};
     std::function<void(HostId, std::uint64_t life)> on_back{};
+    /// On the assembly's thread: who is waited for, met, late, lost, back or refused, and what say() is given.
+    OnEvent on_event{};
   };
 
   Membership(Transport& transport, Settings settings);
@@ -78,9 +78,9 @@ class Membership final : public ParcelSink {
   void stop(Duration linger);
 
   /// Waits until all others are there and their clocks are known, or the limit is over, or `stop` becomes true; where one of
-  /// them runs already, only a moment for the rest. Returns who is there, itself included. `on_missing` hears about once a second
-  /// who is not. Throws std::invalid_argument if a host runs something else.
-  std::vector<HostId> meet(Duration limit, const OnMissing& on_missing = {}, const std::atomic<bool>* stop = nullptr);
+  /// them runs already, only a moment for the rest. Returns who is there, itself included; about once a second on_event hears who
+  /// is not. Throws std::invalid_argument if a host runs something else.
+  std::vector<HostId> meet(Duration limit, const std::atomic<bool>* stop = nullptr);
 
   /// Tells everybody that this host runs since then (on this machine's monotonic clock), in which run, and in which of its
   /// lives.
@@ -101,6 +101,10 @@ class Membership final : public ParcelSink {
   std::uint64_t life(HostId host) const;
   /// Nothing if its clock was never heard; zero for itself.
   std::optional<ClockOffset> offset(HostId host) const;
+  /// How this host knows it.
+  PeerStatus status(HostId host) const;
+  /// Tells on_event, after what has happened before; until stop().
+  void say(RunEvent event);
   /// Heads that could not be read, and parcels of hosts that are not known or run something else.
   std::uint64_t ignored() const { return ignored_; }
 
@@ -129,6 +133,7 @@ class Membership final : public ParcelSink {
     Duration heard{};
     std::deque<Exchange> exchanges;  // the newest few
     bool is_lost = false;
+    bool is_told = false;  // that it was met or refused
   };
   struct News {
     HostId host;
@@ -145,6 +150,9 @@ class Membership final : public ParcelSink {
   void run();
   void speak(HostId host, Duration now);
   void look_for_lost(Duration now);
+  void tell_first(HostId host);
+  void tell(EventLevel level, const char* event, HostId host, std::vector<std::pair<std::string, RunEvent::Value>> fields);
+  void tell_back(HostId host, std::uint32_t life, Duration away);
   Duration pause_between_asks() const;
   static bool is_met(const Peer& peer);
   std::vector<HostId> hosts_that(bool are_there) const;
@@ -157,9 +165,10 @@ class Membership final : public ParcelSink {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   HostInfo mine_;
-  std::uint32_t edition_ = 0;  // of our introduction
-  std::vector<Peer> peers_;    // by host; our own place is unused
-  std::vector<News> news_;     // for the thread to tell
+  std::uint32_t edition_ = 0;     // of our introduction
+  std::vector<Peer> peers_;       // by host; our own place is unused
+  std::vector<News> news_;        // for the thread to tell
+  std::vector<RunEvent> events_;  // likewise
   bool is_stopping_ = false;
   bool has_started_ = false;
   std::thread thread_;

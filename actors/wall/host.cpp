@@ -428,6 +428,7 @@ void WallHost::begin_to_drain() {
   draining_since_ = monotonic_now();
   if (!is_until_over_.load()) post_to_all({.kind = WallEvent::Kind::stop, .at = clock_.now()});
   if (!network_) return;
+  if (options_.stop && options_.stop->load()) network_->membership.say({EventLevel::info, "stopping", ""});
   for (std::uint32_t host = 0; host < hosts_.size(); ++host)
     if (HostId{host} != network_->self()) network_->transport.send({host}, Parcel{});
 }

@@ -161,7 +161,7 @@ TEST_CASE("a host that comes late is waited for only so long, and learns and tea
   Party party(with(digits(endless), "wait = 30.0", "wait = 1.5"));
   party.start_all({"a", "b"});
   REQUIRE(becomes_true([&] { return party.samples("a") > 2 && party.samples("b") > 2; }));
-  CHECK(contains(party.process("a").err() + party.process("b").err(), "waiting for c"));
+  CHECK(contains(party.process("a").err() + party.process("b").err(), "waiting for=c"));
   party.start("c");
   REQUIRE(becomes_true([&] { return party.samples("c") > 8; }));
   party.stop({"a", "b", "c"});
@@ -172,16 +172,29 @@ TEST_CASE("a host that comes late is waited for only so long, and learns and tea
   check_replays(party);
 }
 
-TEST_CASE("a host that is killed and started again goes on from its checkpoint, and the others never stop") {
+TEST_CASE("a host that is killed and started again goes on from its checkpoint, the others never stop, and the logs tell it") {
   Party party(digits(endless));
+  const auto tells = [&](const std::string& host, const std::string& words) {
+    CAPTURE(words);
+    const bool is_told = becomes_true([&] { return contains(party.process(host).err(), words); });
+    CAPTURE(party.process(host).err());
+    CHECK(is_told);
+  };
   party.start_all(Party::everybody);
   REQUIRE(becomes_true([&] { return party.has_checkpoint("b") && party.samples("c") > 2; }));
+  tells("a", "info  a: started version=");
+  for (const char* words : {"info  a: met b", "info  a: met c", "info  a: begun with=b,c without=none"}) tells("a", words);
   party.kill("b");
+  tells("a", "warn  a: lost b silent_seconds=");
   party.see_go_on({"a", "c"});
   party.start("b");
   party.see_go_on({"a", "b", "c"});
+  tells("a", "info  a: back b life=2 away_seconds=");
+  tells("b", "info  b: going_on checkpoint=");
   party.see_learn({"a", "b", "c"}, 0.7);
   party.stop(Party::everybody);
+  for (const char* words : {"info  a: stopping\n", "info  a: gathered clients=", "info  a: stopped seconds="}) tells("a", words);
+  CHECK(contains(party.process("a").out(), "stopped at "));
   CHECK(party.summary("a").at("absent_clients").empty());
   CHECK(accuracy(party.summary("a")) > 0.5);
   CHECK(has_note(party.summary("b"), "goes on from its checkpoint"));
@@ -215,7 +228,7 @@ TEST_CASE("a host that is stopped and started again goes on too, and the others'
 TEST_CASE("a host that was killed or stopped while it waited for the others begins with them when it is started again") {
   const bool is_heard = comes_about(a_minute, [](const std::string& until) {
     Party party(digits(until));
-    const auto waits = [&] { return contains(party.process("b").err(), "waiting for"); };
+    const auto waits = [&] { return contains(party.process("b").err(), "waiting for="); };
     party.start("b");
     REQUIRE(becomes_true(waits));
     party.kill("b");
