@@ -11,6 +11,7 @@
 #include "actors/host_run.hpp"
 #include "app/log.hpp"
 #include "app/outcome.hpp"
+#include "app/status_file.hpp"
 #include "experiment/build/timers.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/file/fingerprint.hpp"
@@ -98,7 +99,7 @@ Impairment impairment_of(const config::Experiment& experiment) {
   return made;
 }
 
-HostOptions host_options(std::uint64_t life, const RunFolder* folder, Log& log) {
+HostOptions host_options(std::uint64_t life, const RunFolder* folder, StatusFile* status, Log& log) {
   HostOptions host;
   host.life = life;
   if (folder) {
@@ -106,6 +107,7 @@ HostOptions host_options(std::uint64_t life, const RunFolder* folder, Log& log) 
     host.has_earlier_life = folder->has_earlier_life();
   }
   host.on_event = [&log](const RunEvent& event) { log.say(event); };
+  if (status) host.on_status = [status](const HostStatus& now) { status->write(now); };
   return host;
 }
 
@@ -135,6 +137,15 @@ void say_started(Log& log, const config::Experiment& experiment, HostId self) {
             {"experiment", experiment.name}}});
 }
 
+// What the act throws stands in the log, too.
+template <class Act>
+auto told(Log& log, Act act) try {
+  return act();
+} catch (const std::exception& error) {
+  log.say({EventLevel::error, "failed", "", {{"text", error.what()}}});
+  throw;
+}
+
 void say_ended(Log& log, const RunResult& result, double until) {
   const bool was_stopped = result.was_stopped;
   log.say({EventLevel::info, was_stopped ? "stopped" : "complete", "", {{"seconds", result.virtual_seconds}, {"until", until}}});
@@ -156,8 +167,8 @@ int node(const NodeArguments& arguments) {
   const auto is_same = [&](const fs::path& file) {
     if (!is_wall || arguments.starts_anew) return false;
     try {
-      std::ostringstream notes;
-      return fingerprint(config::read_experiment(file, {}, notes)) == fingerprint(experiment);
+      std::ostringstream nowhere;
+      return fingerprint(config::read_experiment(file, {}, nowhere)) == fingerprint(experiment);
     } catch (const std::invalid_argument&) {  // of an older version, or changed by hand
       return false;
     }
@@ -175,13 +186,18 @@ int node(const NodeArguments& arguments) {
   Impaired transport(*sockets.transport, impairment_of(experiment), static_cast<std::uint64_t>(experiment.seed) + self.value);
   if (folder && is_wall) folder->write(life_file, std::to_string(life) + "\n");
   if (folder && !folder->has_earlier_life()) folder->write("experiment.toml", config::write_experiment(experiment));
+  std::optional<StatusFile> status;
+  if (folder && is_wall) status.emplace(*folder, experiment, self);
   RunArguments quiet = arguments.run;
   quiet.quiet = quiet.quiet || arguments.logs_json;  // so that each line is an object
   ProgressLine line(experiment.until, quiet.quiet);
-  const RunResult result = run_host(resolved, options_for(quiet, experiment, folder.get(), line, notes),
-                                    host_options(life, folder.get(), log), transport);
+  const RunOptions options_of_run = options_for(quiet, experiment, folder.get(), line, notes);
+  const RunResult result = told(log, [&] {
+    return run_host(resolved, options_of_run, host_options(life, folder.get(), status ? &*status : nullptr, log), transport);
+  });
   line.finish();
   for (const std::string& sentence : result.hosts) log.say({EventLevel::info, "summary", "", {{"text", sentence}}});
+  if (status) status->end(result);
   const int code = leave(quiet, resolved, result, folder.get(), notes);
   say_ended(log, result, experiment.until);
   return code;

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "app/signals.hpp"
+#include "results/result_text.hpp"
 #include "results/summary.hpp"
 #include "web/report.hpp"
 
@@ -118,7 +119,8 @@ int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, con
   if (arguments.json) {
     std::cout << summary_json(experiment, result) << std::flush;
   } else {
-    if (result.was_stopped) std::cout << fmt::format("stopped at {:.6g} of {:.6g} s\n", result.virtual_seconds, experiment.until);
+    if (result.was_stopped)
+      std::cout << fmt::format("stopped at {:.1f} of {} s\n", result.virtual_seconds, shortest(experiment.until));
     print_result(experiment, result, arguments.dry_run);
     if (arguments.dry_run) print_forecast(result, record_bytes);
     std::cout << (folder ? "the run is in " + std::filesystem::absolute(arguments.out).lexically_normal().string()

@@ -9,6 +9,7 @@
 
 #include "actors/wall/checkpoint.hpp"
 #include "actors/wall/gathering.hpp"
+#include "actors/wall/status_teller.hpp"
 #include "experiment/file/fingerprint.hpp"
 #include "experiment/roster.hpp"
 
@@ -323,6 +324,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
     Membership& membership;
     ~Parting() { membership.stop(std::chrono::seconds(2)); }
   } parting{membership};
+  StatusTeller status(home, experiment, membership, host);
   membership.start();
   const std::vector<HostId> there = membership.meet(from_seconds(experiment.hosts.wait), options.stop);
   const Beginning own{past.last > Time{} ? host.clock().unscaled(past.last - Time{}) : Duration{},
@@ -344,12 +346,14 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   }
   const bool is_late = earlier_run > 0 || host.clock().now() > Time{};
   say_begun(membership, there, host.clock().now(), incarnation);
+  status.enter(HostState::running);
   host.perform(
       is_late, home.folder.empty() ? std::function<void(const WallCheckpoint&)>{} : [&](const WallCheckpoint& checkpoint) {
         checkpoint.write(home.folder, fingerprint(experiment));
       });
   if (const auto failure = host.client_pool().failure()) throw RunFailed(to_string(*failure));
   std::vector<FinalClient> last = last_states(host, *parts.task, experiment.until);
+  status.enter(HostState::gathering);
   HostId gatherer = membership.self();
   // The others may well go on, and gather later without it.
   const bool leaves_early = (options.stop && options.stop->load()) || record.has_failed() || host.reporter().has_thrown();
@@ -360,6 +364,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   else
     result.gathered_by = membership.name(gatherer);
   membership.say({EventLevel::info, "gathered", membership.name(gatherer), {{"clients", std::uint64_t{last.size()}}}});
+  status.enter(HostState::scoring);
   finish_record(record.recorder(), result);
   host.reporter().rethrow();
   for (std::uint32_t each = 0; each < membership.hosts(); ++each) result.hosts.push_back(sentence_about(membership, {each}));
