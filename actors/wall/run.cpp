@@ -298,11 +298,13 @@ void say_begun(Membership& membership, const std::vector<HostId>& there, Time no
   for (std::uint32_t host = 0; host < membership.hosts(); ++host)
     if (HostId{host} != membership.self())
       (std::ranges::find(there, HostId{host}) == there.end() ? without : with).push_back(membership.name({host}));
-  membership.say(
-      {EventLevel::info,
-       "begun",
-       "",
-       {{"with", with}, {"without", without}, {"at_seconds", to_seconds(now)}, {"life", std::uint64_t{incarnation} + 1}}});
+  membership.say({EventLevel::info,
+                  "begun",
+                  "",
+                  {{"with", with},
+                   {"without", without},
+                   {"at_seconds", std::max(to_seconds(now), 0.0)},
+                   {"life", std::uint64_t{incarnation} + 1}}});
 }
 
 }  // namespace

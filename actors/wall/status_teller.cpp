@@ -43,7 +43,7 @@ void StatusTeller::run() {
 HostStatus StatusTeller::status(HostState state) const {
   const WallHost::Live live = host_.live();
   HostStatus status{.state = state, .clients = host_.clients().size(), .counts = live.counts, .skipped = live.skipped};
-  status.seconds = std::min(to_seconds(host_.clock().now()), experiment_.until);
+  status.seconds = std::clamp(to_seconds(host_.clock().now()), 0.0, experiment_.until);
   status.accuracy = live.accuracy;
   for (std::uint32_t host = 0; host < membership_.hosts(); ++host)
     if (HostId{host} != membership_.self()) status.peers.push_back(membership_.status({host}));
