@@ -236,9 +236,11 @@ RunResult run_host(ResolvedExperiment& given, const RunOptions& options, const H
   Preparation parts(given, options);
   const bool is_virtual = experiment.clock == config::ClockKind::virtual_time;
   const HostInfo self{shared_run(experiment, options), arithmetic(), version(), host.life, is_virtual, std::nullopt};
-  Membership membership(transport,
-                        {.names = host_names(experiment), .self = self, .lost_after = from_seconds(experiment.hosts.lost_after)});
-  if (is_virtual) return perform_virtual_host(experiment, std::move(parts), options, membership, transport, host.on_missing);
+  Membership membership(transport, {.names = host_names(experiment),
+                                    .self = self,
+                                    .lost_after = from_seconds(experiment.hosts.lost_after),
+                                    .on_event = host.on_event});
+  if (is_virtual) return perform_virtual_host(experiment, std::move(parts), options, membership, transport);
   parts.read_data(experiment, options);
   return perform_wall_host(parts, experiment, options, membership, transport, host);
 }

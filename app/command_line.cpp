@@ -131,7 +131,10 @@ class CommandLine {
     node.add_flag("--anew", node_.starts_anew, "begin again, whatever an earlier life has left in --out");
     node.add_option("--data", node_.run.data, data_help);
     node.add_flag("--json", node_.run.json, "print summary.json, alone, on standard output");
-    node.add_flag("--quiet", node_.run.quiet, "no progress");
+    node.add_option("--log-level", node_.log_level, "what is told on standard error: error, warn, info or debug; default: info")
+        ->check(CLI::IsMember({"error", "warn", "info", "debug"}));
+    node.add_flag("--log-json", node_.logs_json, "tell it as a JSON object a line, and no progress");
+    node.add_flag("--quiet", node_.run.quiet, "no progress, and no less than warnings unless --log-level says so");
   }
 
   void add_compare() {

@@ -41,6 +41,8 @@ struct NodeArguments {
   std::filesystem::path keys;  // folder with NAME.public of hosts whose keys the roster does not name
   std::uint16_t port = 7001;   // of hosts that a launcher names
   bool starts_anew = false;    // an earlier life is not gone on with
+  std::string log_level;       // empty: info, or warn with --quiet
+  bool logs_json = false;
 };
 
 int node(const NodeArguments& arguments);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -10,12 +9,15 @@
 #include <sstream>
 
 #include "actors/host_run.hpp"
+#include "app/log.hpp"
 #include "app/outcome.hpp"
+#include "app/status_file.hpp"
 #include "experiment/build/timers.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/file/fingerprint.hpp"
 #include "experiment/launcher.hpp"
 #include "experiment/roster.hpp"
+#include "results/summary.hpp"
 #include "transports/impaired.hpp"
 #include "transports/open.hpp"
 #include "transports/zmq_identity.hpp"
@@ -27,11 +29,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* life_file = "checkpoint/life";
-
-void say_in_red(const std::string& sentence) {
-  const bool is_terminal = isatty(STDERR_FILENO) != 0;
-  std::cerr << (is_terminal ? "\033[1;31m" : "") << "warning: " << sentence << (is_terminal ? "\033[0m" : "") << "\n";
-}
 
 std::string line_of(const fs::path& file) {
   std::ifstream stream(file);
@@ -75,7 +72,7 @@ SecretKey secret_of(const NodeArguments& arguments, const config::Host& host) {
   return secret;
 }
 
-TransportOptions transport_options(const NodeArguments& arguments, const config::Experiment& experiment, HostId self) {
+TransportOptions transport_options(const NodeArguments& arguments, const config::Experiment& experiment, HostId self, Log& log) {
   const config::Host& me = experiment.roster[self.value];
   TransportOptions options;
   options.self = self;
@@ -88,7 +85,7 @@ TransportOptions transport_options(const NodeArguments& arguments, const config:
   options.limits.frame.piece_bytes = static_cast<std::size_t>(experiment.hosts.chunk_bytes);
   options.limits.frame.parcel_bytes = static_cast<std::size_t>(experiment.hosts.largest_bytes);
   options.limits.receive_bytes = std::max(options.limits.receive_bytes, 2 * options.limits.frame.parcel_bytes);
-  options.on_trouble = [](const std::string& sentence) { std::cerr << "note: " << sentence << "\n"; };
+  options.on_trouble = [&log](const std::string& sentence) { log.say({EventLevel::warn, "trouble", "", {{"text", sentence}}}); };
   return options;
 }
 
@@ -102,18 +99,15 @@ Impairment impairment_of(const config::Experiment& experiment) {
   return made;
 }
 
-HostOptions host_options(std::uint64_t life, const RunFolder* folder) {
+HostOptions host_options(std::uint64_t life, const RunFolder* folder, StatusFile* status, Log& log) {
   HostOptions host;
   host.life = life;
   if (folder) {
     host.folder = folder->checkpoints();
     host.has_earlier_life = folder->has_earlier_life();
   }
-  host.on_missing = [](const std::vector<std::string>& names) {
-    std::cerr << "waiting for";
-    for (const std::string& name : names) std::cerr << " " << name;
-    std::cerr << "\n";
-  };
+  host.on_event = [&log](const RunEvent& event) { log.say(event); };
+  if (status) host.on_status = [status](const HostStatus& now) { status->write(now); };
   return host;
 }
 
@@ -126,20 +120,55 @@ std::uint64_t new_life(const RunFolder* folder) {
   return std::max(now, earlier + 1);
 }
 
+Log make_log(const NodeArguments& arguments, const std::string& name) {
+  const std::string level = !arguments.log_level.empty() ? arguments.log_level : arguments.run.quiet ? "warn" : "info";
+  return Log({level_of(level), arguments.logs_json, name});
+}
+
+void say_started(Log& log, const config::Experiment& experiment, HostId self) {
+  const config::Host& me = experiment.roster[self.value];
+  log.say({EventLevel::info,
+           "started",
+           "",
+           {{"version", version()},
+            {"pid", static_cast<std::uint64_t>(getpid())},
+            {"hosts", std::uint64_t{experiment.roster.size()}},
+            {"address", me.bind.value_or(me.address)},
+            {"experiment", experiment.name}}});
+}
+
+// What the act throws stands in the log, too.
+template <class Act>
+auto told(Log& log, Act act) try {
+  return act();
+} catch (const std::exception& error) {
+  log.say({EventLevel::error, "failed", "", {{"text", error.what()}}});
+  throw;
+}
+
+void say_ended(Log& log, const RunResult& result, double until) {
+  const bool was_stopped = result.was_stopped;
+  log.say({EventLevel::info, was_stopped ? "stopped" : "complete", "", {{"seconds", result.virtual_seconds}, {"until", until}}});
+}
+
 }  // namespace
 
 int node(const NodeArguments& arguments) {
-  ResolvedExperiment resolved = resolve(arguments.run.file, overrides_of(arguments.run), std::cerr);
+  std::stringstream notes_of_file;
+  ResolvedExperiment resolved = resolve(arguments.run.file, overrides_of(arguments.run), notes_of_file);
   const bool is_alone = resolved.experiment.roster.empty();
   const HostId self = select_host(arguments, resolved.experiment);
   if (is_alone) resolved = resolve(resolved.experiment, OwnParts<float>{});  // with the launcher's hosts
   const config::Experiment& experiment = resolved.experiment;
+  Log log = make_log(arguments, experiment.roster[self.value].name);
+  Notes notes([&log](const std::string& note) { log.note(note); });
+  for (std::string line; std::getline(notes_of_file, line);) notes.say(line);
   const bool is_wall = experiment.clock == config::ClockKind::wall_time;
   const auto is_same = [&](const fs::path& file) {
     if (!is_wall || arguments.starts_anew) return false;
     try {
-      std::ostringstream notes;
-      return fingerprint(config::read_experiment(file, {}, notes)) == fingerprint(experiment);
+      std::ostringstream nowhere;
+      return fingerprint(config::read_experiment(file, {}, nowhere)) == fingerprint(experiment);
     } catch (const std::invalid_argument&) {  // of an older version, or changed by hand
       return false;
     }
@@ -147,21 +176,31 @@ int node(const NodeArguments& arguments) {
   const fs::path& out = arguments.run.out;
   if (!out.empty() && remains_at(out) == Remains::finished && is_same(out / "experiment.toml"))
     return say_finished(out, arguments.run.json);
-  TransportOptions options = transport_options(arguments, experiment, self);
+  TransportOptions options = transport_options(arguments, experiment, self, log);
   const auto folder = out.empty() ? nullptr : std::make_unique<RunFolder>(out, is_same);
   const std::uint64_t life = options.life = new_life(folder.get());
   TensorPool pool(options.limits.receive_bytes);
   const OpenTransport sockets = open_transport(options, pool);
-  if (!sockets.warning.empty()) say_in_red(sockets.warning);
+  say_started(log, experiment, self);
+  if (!sockets.warning.empty()) log.note(sockets.warning);
   Impaired transport(*sockets.transport, impairment_of(experiment), static_cast<std::uint64_t>(experiment.seed) + self.value);
   if (folder && is_wall) folder->write(life_file, std::to_string(life) + "\n");
   if (folder && !folder->has_earlier_life()) folder->write("experiment.toml", config::write_experiment(experiment));
-  ProgressLine line(experiment.until, arguments.run.quiet);
-  const RunResult result =
-      run_host(resolved, options_for(arguments.run, experiment, folder.get(), line), host_options(life, folder.get()), transport);
+  std::optional<StatusFile> status;
+  if (folder && is_wall) status.emplace(*folder, experiment, self);
+  RunArguments quiet = arguments.run;
+  quiet.quiet = quiet.quiet || arguments.logs_json;  // so that each line is an object
+  ProgressLine line(experiment.until, quiet.quiet);
+  const RunOptions options_of_run = options_for(quiet, experiment, folder.get(), line, notes);
+  const RunResult result = told(log, [&] {
+    return run_host(resolved, options_of_run, host_options(life, folder.get(), status ? &*status : nullptr, log), transport);
+  });
   line.finish();
-  for (const std::string& sentence : result.hosts) std::cerr << "host " << sentence << "\n";
-  return leave(arguments.run, resolved, result, folder.get());
+  for (const std::string& sentence : result.hosts) log.say({EventLevel::info, "summary", "", {{"text", sentence}}});
+  if (status) status->end(result);
+  const int code = leave(quiet, resolved, result, folder.get(), notes);
+  say_ended(log, result, experiment.until);
+  return code;
 }
 
 }  // namespace rubato::app

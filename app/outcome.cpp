@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "app/signals.hpp"
+#include "results/result_text.hpp"
 #include "results/summary.hpp"
 #include "web/report.hpp"
 
@@ -60,20 +61,25 @@ void ProgressLine::show(const Progress& progress) {
                                 accuracy, left));
 }
 
+Notes Notes::plain() {
+  return Notes([](const std::string& note) { std::cerr << "note: " << note << "\n"; });
+}
+
 std::vector<std::string> overrides_of(const RunArguments& arguments) {
   std::vector<std::string> overrides = arguments.set;
   if (arguments.seed) overrides.push_back("seed=" + std::to_string(*arguments.seed));
   return overrides;
 }
 
-RunOptions options_for(const RunArguments& arguments, const config::Experiment& experiment, RunFolder* folder, ProgressLine& line) {
+RunOptions options_for(const RunArguments& arguments, const config::Experiment& experiment, RunFolder* folder, ProgressLine& line,
+                       Notes& notes) {
   RunOptions options;
   options.threads = arguments.threads > 0 ? arguments.threads : all_threads();
   options.data_dir = arguments.data;
   options.dry_run = arguments.dry_run;
   options.checks = arguments.checks;
   options.stop = &watch_signals(arguments.quiet);
-  options.on_note = [](const std::string& note) { std::cerr << "note: " << note << "\n"; };
+  options.on_note = [&notes](const std::string& note) { notes.say(note); };
   options.on_progress = [&line](const Progress& progress) { line.show(progress); };
   options.keeps_samples = false;
   if (!folder) return options;
@@ -98,7 +104,8 @@ int say_finished(const std::filesystem::path& place, bool json) {
   return ok;
 }
 
-int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, const RunResult& result, RunFolder* folder) {
+int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, const RunResult& result, RunFolder* folder,
+          Notes& notes) {
   const config::Experiment& experiment = resolved.experiment;
   std::uintmax_t record_bytes = 0;
   if (folder) {
@@ -108,9 +115,12 @@ int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, con
     web::write_report(folder->contents(), resolved);
     folder->complete();
   }
+  notes.say_all(result.notes);
   if (arguments.json) {
     std::cout << summary_json(experiment, result) << std::flush;
   } else {
+    if (result.was_stopped)
+      std::cout << fmt::format("stopped at {:.1f} of {} s\n", result.virtual_seconds, shortest(experiment.until));
     print_result(experiment, result, arguments.dry_run);
     if (arguments.dry_run) print_forecast(result, record_bytes);
     std::cout << (folder ? "the run is in " + std::filesystem::absolute(arguments.out).lexically_normal().string()

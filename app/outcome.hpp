@@ -2,7 +2,10 @@
 // folder.
 #pragma once
 
+#include <functional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/run.hpp"
@@ -26,16 +29,36 @@ class ProgressLine {
   StatusLine line_;
 };
 
+/// Says each note of a run once: those of the beginning as they come, the others at its end.
+class Notes {
+ public:
+  explicit Notes(std::function<void(const std::string&)> say) : say_{std::move(say)} {}
+  void say(const std::string& note) {
+    if (said_.insert(note).second) say_(note);
+  }
+  void say_all(const std::vector<std::string>& notes) {
+    for (const std::string& note : notes) say(note);
+  }
+  /// On standard error.
+  static Notes plain();
+
+ private:
+  std::function<void(const std::string&)> say_;
+  std::set<std::string> said_;
+};
+
 /// --set and --seed.
 std::vector<std::string> overrides_of(const RunArguments& arguments);
 
-/// `folder` may be null; folder and line outlive the run.
-RunOptions options_for(const RunArguments& arguments, const config::Experiment& experiment, RunFolder* folder, ProgressLine& line);
+/// `folder` may be null; folder, line and notes outlive the run.
+RunOptions options_for(const RunArguments& arguments, const config::Experiment& experiment, RunFolder* folder, ProgressLine& line,
+                       Notes& notes);
 
 /// Says that the run at this place is complete, or prints its summary; the exit code of a success.
 int say_finished(const std::filesystem::path& place, bool json);
 
-/// Completes the folder, prints the result, and returns the exit code.
-int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, const RunResult& result, RunFolder* folder);
+/// Completes the folder, says what was not said yet, prints the result, and returns the exit code.
+int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, const RunResult& result, RunFolder* folder,
+          Notes& notes);
 
 }  // namespace rubato::app

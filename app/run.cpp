@@ -57,9 +57,10 @@ int run(const RunArguments& arguments) {
   if (folder && !arguments.dry_run) folder->write("experiment.toml", config::write_experiment(experiment));
   if (!folder && experiment.checkpoint_every > 0) std::cerr << "note: checkpoint_every: without --out no checkpoints are written\n";
   ProgressLine line(experiment.until, arguments.quiet);
-  const RunResult result = rubato::run(resolved, options_for(arguments, experiment, folder.get(), line));
+  Notes notes = Notes::plain();
+  const RunResult result = rubato::run(resolved, options_for(arguments, experiment, folder.get(), line, notes));
   line.finish();
-  return leave(arguments, resolved, result, folder.get());
+  return leave(arguments, resolved, result, folder.get(), notes);
 }
 
 int resume(RunArguments arguments) {
@@ -74,7 +75,8 @@ int resume(RunArguments arguments) {
   const auto folder = RunFolder::reopen(place);
   arguments.out = place;
   ProgressLine line(experiment.until, arguments.quiet);
-  RunOptions options = options_for(arguments, experiment, folder.get(), line);
+  Notes notes = Notes::plain();
+  RunOptions options = options_for(arguments, experiment, folder.get(), line, notes);
   const FoundCheckpoint<RunCheckpointFile> found = find_run_checkpoint(folder->checkpoints(), folder->metrics());
   for (const std::string& note : found.notes) std::cerr << "note: " << note << "\n";
   if (found.newest)
@@ -83,7 +85,7 @@ int resume(RunArguments arguments) {
     begin_again(*folder);
   const RunResult result = rubato::run(resolved, options);
   line.finish();
-  return leave(arguments, resolved, result, folder.get());
+  return leave(arguments, resolved, result, folder.get(), notes);
 }
 
 }  // namespace rubato::app

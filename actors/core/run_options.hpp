@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/core/run_event.hpp"
 #include "experiment/own_parts.hpp"
 #include "results/run_result.hpp"
 
@@ -60,8 +61,9 @@ struct HostOptions {
   std::uint64_t life = 0;         ///< grows with every start of this host
   std::filesystem::path folder;   ///< real time: where its checkpoints are kept; empty: nowhere
   bool has_earlier_life = false;  ///< real time: goes on with the record, and with a checkpoint if there is one
-  /// Called about once a second with the hosts that are missing at the start, on the thread that called run_host().
-  std::function<void(const std::vector<std::string>& names)> on_missing;
+  OnEvent on_event;               ///< who is met, lost, back or waited for, and what becomes of the run
+  /// Real time: about once a second while run_host() goes on, on a thread of its own.
+  std::function<void(const HostStatus&)> on_status;
 };
 
 }  // namespace rubato

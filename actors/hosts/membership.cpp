@@ -119,9 +119,11 @@ void Membership::hand_on(HostId from, Parcel parcel, Duration arrived) {
 
 void Membership::note_life(HostId from, Duration arrived) {
   Peer& peer = peers_[from.value];
+  const Duration away = arrived - peer.heard;
   peer.heard = std::max(peer.heard, arrived);
   if (!peer.is_lost) return;
   peer.is_lost = false;
+  tell_back(from, std::max(peer.lives, 1u), away);
   news_.push_back({from, true, peer.host_info->life});
   changed_.notify_all();
 }
@@ -149,6 +151,8 @@ void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
     const bool is_stale = hello && peer.host_info && hello->self.life < peer.host_info->life;
     if (!hello || is_stale) return void(++ignored_);
     const bool is_another_life = peer.host_info && hello->self.life != peer.host_info->life;
+    const bool was_told = peer.is_told;
+    const Duration away = arrived - peer.heard;
     if (is_another_life) {
       const std::uint32_t lives = peer.lives;
       peer = {};
@@ -162,6 +166,11 @@ void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
     peer.our_lives = hello->lives;
     if (hello->self.running_since) peer.lives = std::max(peer.lives, hello->self.incarnation + 1);
     note_life(from, arrived);
+    if (is_another_life && was_told && peer.refusal.empty()) {
+      peer.is_told = true;
+      tell_back(from, peer.lives + (hello->self.running_since ? 0 : 1), away);
+    }
+    tell_first(from);
     changed_.notify_all();
   }
   if (hello->asks_for_answer) send_hello(from);
@@ -188,6 +197,7 @@ void Membership::on_answer(HostId from, const Parcel& parcel, Duration arrived) 
     return void(++ignored_);  // no honest clocks say this
   peer.exchanges.push_back({round_trip, offset});
   if (peer.exchanges.size() > window) peer.exchanges.pop_front();
+  tell_first(from);
   changed_.notify_all();
 }
 
@@ -236,8 +246,34 @@ void Membership::look_for_lost(Duration now) {
     Peer& peer = peers_[host];
     if (!peer.host_info || !peer.refusal.empty() || peer.is_lost || now - peer.heard < settings_.lost_after) continue;
     peer.is_lost = true;
+    tell(EventLevel::warn, "lost", HostId{host}, {{"silent_seconds", to_seconds(now - peer.heard)}});
     news_.push_back({HostId{host}, false, peer.host_info->life});
   }
+}
+
+void Membership::tell(EventLevel level, const char* event, HostId host,
+                      std::vector<std::pair<std::string, RunEvent::Value>> fields) {
+  if (settings_.on_event) events_.push_back({level, event, name(host), std::move(fields)});
+}
+
+void Membership::tell_back(HostId host, std::uint32_t life, Duration away) {
+  tell(EventLevel::info, "back", host, {{"life", std::uint64_t{life}}, {"away_seconds", to_seconds(away)}});
+}
+
+// Once of each host: that it takes part, or why it cannot.
+void Membership::tell_first(HostId host) {
+  Peer& peer = peers_[host.value];
+  const bool is_refused = !peer.refusal.empty();
+  if (peer.is_told || !(is_refused || is_met(peer))) return;
+  peer.is_told = true;
+  if (is_refused) return tell(EventLevel::warn, "refused", host, {{"text", peer.refusal}});
+  tell(EventLevel::info, mine_.running_since ? "came_late" : "met", host, {});
+}
+
+void Membership::say(RunEvent event) {
+  const std::lock_guard lock(mutex_);
+  if (settings_.on_event) events_.push_back(std::move(event));
+  changed_.notify_all();
 }
 
 void Membership::run() {
@@ -245,12 +281,18 @@ void Membership::run() {
   Duration next_look = at_once;
   while (true) {
     std::vector<News> news;
+    std::vector<RunEvent> events;
+    bool stops = false;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait_for(lock, peers_.size() > 16 ? rest : tick, [this] { return is_stopping_ || !news_.empty(); });
-      if (is_stopping_) return;
-      news.swap(news_);
+      changed_.wait_for(lock, peers_.size() > 16 ? rest : tick,
+                        [this] { return is_stopping_ || !news_.empty() || !events_.empty(); });
+      stops = is_stopping_;
+      if (!stops) news.swap(news_);
+      events.swap(events_);
     }
+    std::ranges::for_each(events, settings_.on_event);
+    if (stops) return;
     const Duration now = settings_.now();
     for (const News& item : news) {
       if (item.is_back && settings_.on_back) settings_.on_back(item.host, item.life);
@@ -293,7 +335,7 @@ void Membership::require_majority(std::unique_lock<std::mutex>& lock, bool is_ov
   throw std::invalid_argument(refusal);
 }
 
-std::vector<HostId> Membership::meet(Duration limit, const OnMissing& on_missing, const std::atomic<bool>* stop) {
+std::vector<HostId> Membership::meet(Duration limit, const std::atomic<bool>* stop) {
   Duration until = settings_.now() + limit;
   bool is_under_way = false;
   Duration next_word = settings_.now() + say_every;
@@ -311,15 +353,13 @@ std::vector<HostId> Membership::meet(Duration limit, const OnMissing& on_missing
       require_majority(lock, true);
       break;
     }
-    if (now >= next_word && on_missing) {
-      lock.unlock();
+    if (now >= next_word) {
       std::vector<std::string> names;
-      for (const HostId host : absent)
-        names.push_back(refusal(host).empty() ? name(host) : name(host) + " (" + refusal(host) + ")");
-      on_missing(names);
-      lock.lock();
+      for (const HostId host : absent) names.push_back(name(host));
+      tell(EventLevel::info, "waiting", self(), {{"for", names}});
+      changed_.notify_all();
+      next_word = now + say_every;
     }
-    if (now >= next_word) next_word = now + say_every;
     changed_.wait_for(lock, std::min<Duration>(std::chrono::milliseconds(50), until - now));
   }
   return hosts_that(true);
@@ -367,6 +407,20 @@ HostId Membership::first_alive() const {
 std::string Membership::refusal(HostId host) const {
   const std::lock_guard lock(mutex_);
   return peers_.at(host.value).refusal;
+}
+
+PeerStatus Membership::status(HostId host) const {
+  PeerStatus status{.name = name(host), .state = "never met"};
+  const std::optional<ClockOffset> clock = offset(host);
+  const std::lock_guard lock(mutex_);
+  const Peer& peer = peers_.at(host.value);
+  if (!peer.host_info) return status;
+  status.state = !peer.refusal.empty() ? "refused" : is_alive(peer) ? "present" : "lost";
+  status.silent = std::max(to_seconds(settings_.now() - peer.heard), 0.0);
+  status.life = peer.lives;
+  if (!clock) return status;
+  status.clock_offset = to_seconds(clock->nanoseconds), status.clock_error = to_seconds(clock->error);
+  return status;
 }
 
 std::optional<HostInfo> Membership::host_info(HostId host) const {

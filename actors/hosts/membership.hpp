@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "actors/core/run_event.hpp"
 #include "runtime/archive.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/time.hpp"
@@ -38,9 +39,6 @@ struct HostInfo {
 
   void archive(Archive& archive);
 };
-
-/// Hears about once a second who is missing at the start.
-using OnMissing = std::function<void(const std::vector<std::string>& names)>;
 
 /// theirs = mine + nanoseconds, give or take the error.
 struct ClockOffset {
@@ -68,6 +66,8 @@ class Membership final : public ParcelSink {
     /// On the assembly's thread. A host that was never there is not lost; `life` differs if it was started again.
     std::function<void(HostId)> on_lost{};
     std::function<void(HostId, std::uint64_t life)> on_back{};
+    /// On the assembly's thread: who is waited for, met, late, lost, back or refused, and what say() is given.
+    OnEvent on_event{};
   };
 
   Membership(Transport& transport, Settings settings);
@@ -82,10 +82,10 @@ class Membership final : public ParcelSink {
   void stop(Duration linger);
 
   /// Waits until all others are there and their clocks are known, or the limit is over, or `stop` becomes true; where one of
-  /// them runs already, only a moment for the rest. Returns who is there, itself included. `on_missing` hears about once a second
-  /// who is not. A host that runs something else is refused: throws std::invalid_argument in virtual time, and where the
+  /// them runs already, only a moment for the rest. Returns who is there, itself included; about once a second on_event hears who
+  /// is not. A host that runs something else is refused: throws std::invalid_argument in virtual time, and where the
   /// refused ones are not fewer than those that run the same; else the others go on without it.
-  std::vector<HostId> meet(Duration limit, const OnMissing& on_missing = {}, const std::atomic<bool>* stop = nullptr);
+  std::vector<HostId> meet(Duration limit, const std::atomic<bool>* stop = nullptr);
 
   /// Tells everybody that this host runs since then (on this machine's monotonic clock), in which run, and in which of its
   /// lives.
@@ -108,6 +108,10 @@ class Membership final : public ParcelSink {
   std::uint64_t life(HostId host) const;
   /// Nothing if its clock was never heard; zero for itself.
   std::optional<ClockOffset> offset(HostId host) const;
+  /// How this host knows it.
+  PeerStatus status(HostId host) const;
+  /// Tells on_event, after what has happened before; until stop().
+  void say(RunEvent event);
   /// Heads that could not be read, and parcels of hosts that are not known or run something else.
   std::uint64_t ignored() const { return ignored_; }
   /// Parcels of this host that were given up because there was no memory for them.
@@ -143,6 +147,7 @@ class Membership final : public ParcelSink {
     std::deque<Question> questions;  // the newest few that were not answered
     std::deque<Exchange> exchanges;  // the newest few
     bool is_lost = false;
+    bool is_told = false;  // that it was met or refused
   };
   struct News {
     HostId host;
@@ -160,6 +165,9 @@ class Membership final : public ParcelSink {
   void run();
   void speak(HostId host, Duration now);
   void look_for_lost(Duration now);
+  void tell_first(HostId host);
+  void tell(EventLevel level, const char* event, HostId host, std::vector<std::pair<std::string, RunEvent::Value>> fields);
+  void tell_back(HostId host, std::uint32_t life, Duration away);
   Duration pause_between_asks() const;
   static bool is_met(const Peer& peer);
   ClockAsk next_question(Peer& peer, Duration now);
@@ -179,6 +187,7 @@ class Membership final : public ParcelSink {
   std::vector<std::uint64_t> unaffordable_;  // by host
   std::random_device chance_;                // nonces are not to be guessed
   std::vector<News> news_;                   // for the thread to tell
+  std::vector<RunEvent> events_;             // likewise
   bool is_stopping_ = false;
   bool has_started_ = false;
   std::thread thread_;

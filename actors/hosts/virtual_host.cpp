@@ -81,13 +81,13 @@ class VirtualHost {
   VirtualHost(const VirtualHost&) = delete;
   VirtualHost& operator=(const VirtualHost&) = delete;
 
-  RunResult perform(const OnMissing& on_missing) {
+  RunResult perform() {
     const auto tell = [this](const std::string& what) {
       shared_.fail_here(what);  // unless all know already
       if (shared_.has_begun()) shared_.part(farewell);
     };
     try {
-      return perform_all(on_missing);
+      return perform_all();
     } catch (const std::exception& error) {
       tell(error.what());
       throw;
@@ -98,8 +98,8 @@ class VirtualHost {
   }
 
  private:
-  RunResult perform_all(const OnMissing& on_missing) {
-    meet(on_missing);
+  RunResult perform_all() {
+    meet();
     parts_.read_data(experiment_, options_);
     require_room(experiment_, result().dimension);
     prepare();
@@ -115,9 +115,9 @@ class VirtualHost {
   ModelShape shape() { return {experiment_.precision, result().dimension}; }
   const Client& client(ClientId id) { return *virtual_run_->client_pool().clients[id.value]; }
 
-  void meet(const OnMissing& on_missing) {
+  void meet() {
     membership_.start();
-    const std::vector<HostId> there = membership_.meet(from_seconds(experiment_.hosts.wait), on_missing, options_.stop);
+    const std::vector<HostId> there = membership_.meet(from_seconds(experiment_.hosts.wait), options_.stop);
     std::string absent;
     for (std::uint32_t host = 0; host < membership_.hosts(); ++host)
       if (std::ranges::find(there, HostId{host}) == there.end()) absent += (absent.empty() ? "" : ", ") + membership_.name({host});
@@ -317,9 +317,9 @@ class VirtualHost {
 }  // namespace
 
 RunResult perform_virtual_host(const Experiment& experiment, Preparation parts, const RunOptions& options, Membership& membership,
-                               Transport& transport, const OnMissing& on_missing) {
+                               Transport& transport) {
   VirtualHost host(experiment, std::move(parts), options, membership, transport);
-  return host.perform(on_missing);
+  return host.perform();
 }
 
 }  // namespace rubato

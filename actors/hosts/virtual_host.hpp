@@ -10,6 +10,6 @@ namespace rubato {
 /// of a run in one process; the others know the digests and what their own clients did. Throws RunFailed with the same
 /// sentence on all hosts when one of them fails, or is gone.
 RunResult perform_virtual_host(const config::Experiment& experiment, Preparation parts, const RunOptions& options,
-                               Membership& membership, Transport& transport, const OnMissing& on_missing);
+                               Membership& membership, Transport& transport);
 
 }  // namespace rubato

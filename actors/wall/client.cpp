@@ -50,6 +50,8 @@ void WallClient::answer(const WallEvent& event, ThreadMemory& memory) {
     case Kind::measure:
       world_.network.measured(self_, event.number, protocol_->counts());
       return world_.client_pool.snapshots().on_measure(step_of(StepKind::measure, event.number), *performer_, memory);
+    case Kind::count:
+      return world_.network.counted(self_, protocol_->counts(), tally_.skipped);
     case Kind::save:
       return save(event.number, memory);
     case Kind::stop:

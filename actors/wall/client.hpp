@@ -45,6 +45,7 @@ struct WallEvent {
     churn,     ///< what the plan says of the client, or of all links
     hand,      ///< its model to `client`, who begins a life: message `number`
     measure,   ///< sample = number
+    count,     ///< says what it has counted
     save,      ///< checkpoint = number
     stop,      ///< timers end; what is under way still counts
   };
@@ -69,6 +70,8 @@ class ClientNetwork {
   virtual void later(Time when, ClientId client, WallEvent event, bool counts) = 0;
   /// What has become of a client's messages so far, at a sample.
   virtual void measured(ClientId client, std::uint64_t sample, const MessageCounts& counts) = 0;
+  /// What a client has counted, whenever it is asked.
+  virtual void counted(ClientId client, const MessageCounts& counts, std::uint64_t skipped) = 0;
   /// A client has written its part of a checkpoint.
   virtual void saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) = 0;
   /// Whether the client is the hub of this unification, or behind it and all between are absent.

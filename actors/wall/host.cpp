@@ -267,6 +267,7 @@ void WallHost::close_sample(Sample sample) {
   {
     const std::lock_guard lock(mutex_);
     sample.header = std::move(open_headers_.extract(sample.header.number).mapped());
+    if (sample.is_classified) accuracy_ = sample.accuracy_mean;
   }
   reporter_.take(sample);
 }
@@ -439,6 +440,42 @@ void WallHost::measured(ClientId client, std::uint64_t sample, const MessageCoun
   open_headers_.at(sample).add(counts, timing_.conductor.energy.of(client, counts));
 }
 
+void WallHost::counted(ClientId client, const MessageCounts& counts, std::uint64_t skipped) {
+  const std::lock_guard lock(mutex_);
+  counted_[client] = {counts, skipped};
+}
+
+WallHost::Live WallHost::live() const {
+  const std::lock_guard lock(mutex_);
+  Live sum{.accuracy = accuracy_};
+  for (const auto& [client, live] : counted_) sum.counts += live.counts, sum.skipped += live.skipped;
+  return sum;
+}
+
+// A pace that is not kept is said after some seconds, and once a minute as long as it lasts.
+void WallHost::look_at_counts() {
+  const Duration now = monotonic_now();
+  if (phase_ != Phase::running || now < next_count_) return;
+  next_count_ = now + std::chrono::seconds(1);
+  post_to_all({.kind = WallEvent::Kind::count, .at = clock_.now()});
+  if (pace_window_.since == Duration{}) pace_window_.since = now;
+  if (experiment_.saturate || now - pace_window_.since < pace_window_.length) return;
+  const Live live = this->live();
+  const auto since_before = [](std::uint64_t after, std::uint64_t before) {
+    return static_cast<double>(after - std::min(before, after));
+  };
+  const double skipped = since_before(live.skipped, pace_window_.before.skipped);
+  const double done = since_before(live.counts.computations, pace_window_.before.counts.computations);
+  const bool is_slow = skipped > 0.05 * (skipped + done);
+  pace_window_ = {now, std::chrono::seconds(is_slow ? 60 : 5), live};
+  if (is_slow)
+    network_->membership.say({EventLevel::warn,
+                              "slow",
+                              "",
+                              {{"skipped_percent", 100 * skipped / (skipped + done)},
+                               {"text", "this machine does not keep the pace: lower time_scale or the rates"}}});
+}
+
 void WallHost::saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) {
   const std::lock_guard lock(mutex_);
   checkpoints_[number].states[client] = std::move(state);
@@ -448,7 +485,7 @@ void WallHost::look(const std::function<void(const WallCheckpoint&)>& on_checkpo
   control_.now_nanoseconds.store(clock_.now().time_since_epoch().count(), std::memory_order_relaxed);
   control_.events.store(world_.events.load(), std::memory_order_relaxed);
   if (client_pool_.has_failed()) return control_.finish();
-  if (network_) look_at_hosts();
+  if (network_) look_at_hosts(), look_at_counts();
   write_checkpoints(on_checkpoint);
   const bool ends = control_.is_stopping.load() || is_until_over_.load() || world_.record.has_failed();
   if (phase_ == Phase::running && ends) begin_to_drain();
@@ -462,6 +499,7 @@ void WallHost::begin_to_drain() {
   draining_since_ = monotonic_now();
   if (!is_until_over_.load()) post_to_all({.kind = WallEvent::Kind::stop, .at = clock_.now()});
   if (!network_) return;
+  if (options_.stop && options_.stop->load()) network_->membership.say({EventLevel::info, "stopping", ""});
   for (std::uint32_t host = 0; host < hosts_.size(); ++host)
     if (HostId{host} != network_->self()) network_->transport.send({host}, Parcel{});
 }

@@ -72,6 +72,15 @@ class WallHost final : public ClientNetwork {
   /// `on_checkpoint` is called on this thread.
   void perform(bool is_late, const std::function<void(const WallCheckpoint&)>& on_checkpoint);
 
+  /// What its clients have counted when they were last asked, and the mean accuracy of the newest sample.
+  struct Live {
+    MessageCounts counts{};
+    std::uint64_t skipped = 0;
+    std::optional<double> accuracy{};
+  };
+  /// Any thread.
+  Live live() const;
+
   /// Begins a sample of these clients, which measured() adds to; close_sample() reports it with its scores. For others than
   /// this host only after perform(), when nothing runs any more.
   SampleHeader open_sample(std::vector<ClientId> measured);
@@ -82,6 +91,7 @@ class WallHost final : public ClientNetwork {
   void send(std::shared_ptr<const Message> message, std::vector<Delivery> deliveries) override;
   void later(Time when, ClientId client, WallEvent event, bool counts) override;
   void measured(ClientId client, std::uint64_t sample, const MessageCounts& counts) override;
+  void counted(ClientId client, const MessageCounts& counts, std::uint64_t skipped) override;
   void saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) override;
   bool is_hub(ClientId client, std::uint64_t number) const override;
   Duration round_trip(ClientId asker) const override;
@@ -122,6 +132,7 @@ class WallHost final : public ClientNetwork {
   bool is_there(ClientId client) const;
   void look(const std::function<void(const WallCheckpoint&)>& on_checkpoint);
   void look_at_hosts();
+  void look_at_counts();
   void begin_epoch();
   void write_checkpoints(const std::function<void(const WallCheckpoint&)>& on_checkpoint);
   void begin_to_drain();
@@ -163,6 +174,8 @@ class WallHost final : public ClientNetwork {
   std::optional<Attendance> attendance_;                 // null: nobody comes and goes
   std::map<std::uint64_t, SampleHeader> open_headers_;   // by sample
   std::map<std::uint64_t, WallCheckpoint> checkpoints_;  // incomplete ones
+  std::map<ClientId, Live> counted_;
+  std::optional<double> accuracy_;
 
   // This thread's.
   Phase phase_ = Phase::running;
@@ -170,6 +183,12 @@ class WallHost final : public ClientNetwork {
   std::vector<Presence> hosts_;
   std::vector<bool> is_stopped_;  // hosts that have said so
   double wall_seconds_ = 0;
+  Duration next_count_{};
+  struct {  // what the pace is judged by
+    Duration since{};
+    Duration length = std::chrono::seconds(5);
+    Live before;
+  } pace_window_;
 };
 
 }  // namespace rubato

@@ -10,6 +10,7 @@
 #include "actors/wall/beginning.hpp"
 #include "actors/wall/checkpoint.hpp"
 #include "actors/wall/gathering.hpp"
+#include "actors/wall/status_teller.hpp"
 #include "experiment/file/fingerprint.hpp"
 #include "experiment/roster.hpp"
 
@@ -275,16 +276,36 @@ void require_same_run(const HostOptions& home, std::uint64_t earlier, std::uint6
       "or choose another --out");
 }
 
-void go_on(const HostOptions& home, const std::string& run, WallHost& host, RunResult& result) {
+void go_on(const HostOptions& home, const Experiment& experiment, WallHost& host, Membership& membership, RunResult& result) {
   FoundCheckpoint<WallCheckpoint> found;
-  if (!home.folder.empty()) found = WallCheckpoint::find(home.folder, run);
+  if (!home.folder.empty()) found = WallCheckpoint::find(home.folder, fingerprint(experiment));
   result.notes.insert(result.notes.end(), found.notes.begin(), found.notes.end());
+  const std::uint64_t number = found.newest ? found.newest->number : 0;
+  membership.say({EventLevel::info,
+                  "going_on",
+                  "",
+                  {{"checkpoint", number}, {"from_seconds", static_cast<double>(number) * experiment.checkpoint_every}}});
   if (!found.newest) {
     result.notes.push_back("an earlier life of this host left no checkpoint: its clients begin again with their first models");
     return host.mark_first_states(true);
   }
   for (const auto& [client, state] : found.newest->states) host.load(client, found.newest->number, state);
   result.notes.push_back("this host goes on from its checkpoint " + std::to_string(found.newest->number));
+}
+
+// With whom and without whom; later than 0 s in a run that was under way.
+void say_begun(Membership& membership, const std::vector<HostId>& there, Time now, std::uint32_t incarnation) {
+  std::vector<std::string> with, without;
+  for (std::uint32_t host = 0; host < membership.hosts(); ++host)
+    if (HostId{host} != membership.self())
+      (std::ranges::find(there, HostId{host}) == there.end() ? without : with).push_back(membership.name({host}));
+  membership.say({EventLevel::info,
+                  "begun",
+                  "",
+                  {{"with", with},
+                   {"without", without},
+                   {"at_seconds", std::max(to_seconds(now), 0.0)},
+                   {"life", std::uint64_t{incarnation} + 1}}});
 }
 
 }  // namespace
@@ -312,8 +333,9 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
     Membership& membership;
     ~Parting() { membership.stop(std::chrono::seconds(2)); }
   } parting{membership};
+  StatusTeller status(home, experiment, membership, host);
   membership.start();
-  membership.meet(from_seconds(experiment.hosts.wait), home.on_missing, options.stop);
+  const std::vector<HostId> there = membership.meet(from_seconds(experiment.hosts.wait), options.stop);
   const Beginning own{past.last > Time{} ? host.clock().unscaled(past.last - Time{}) : Duration{},
                       earlier_run > 0 ? earlier_run : membership.host_info(membership.self())->life};
   const Duration longest_run = host.clock().unscaled(from_seconds(experiment.until)) + from_seconds(experiment.hosts.drain);
@@ -328,11 +350,13 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   host.begin(beginning.since, incarnation);
   if (earlier_run > 0) {
     for (const auto& client : host.clients()) client->recall(past.hashes[client->id().value], past.steps[client->id().value]);
-    go_on(home, fingerprint(experiment), host, result);
+    go_on(home, experiment, host, membership, result);
   } else {
     host.mark_first_states(false);
   }
   const bool is_late = earlier_run > 0 || host.clock().now() > Time{};
+  say_begun(membership, there, host.clock().now(), incarnation);
+  status.enter(HostState::running);
   host.perform(
       is_late, home.folder.empty() ? std::function<void(const WallCheckpoint&)>{} : [&](const WallCheckpoint& checkpoint) {
         checkpoint.write(home.folder, fingerprint(experiment));
@@ -340,6 +364,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   if (const auto failure = host.client_pool().failure()) throw RunFailed(to_string(*failure));
   finish_record(record.recorder(), result);  // what is not on the disk is not handed over
   std::vector<FinalClient> last = last_states(host, *parts.task, experiment.until);
+  status.enter(HostState::gathering);
   HostId gatherer = membership.first_alive();
   // The others may well go on, and gather later without it.
   const bool leaves_early = (options.stop && options.stop->load()) || host.reporter().has_thrown();
@@ -351,6 +376,8 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
     last = std::move(*all);
   else
     result.gathered_by = membership.name(gatherer);
+  membership.say({EventLevel::info, "gathered", membership.name(gatherer), {{"clients", std::uint64_t{last.size()}}}});
+  status.enter(HostState::scoring);
   host.reporter().rethrow();
   for (std::uint32_t each = 0; each < membership.hosts(); ++each) result.hosts.push_back(sentence_about(membership, {each}));
   result.hosts.push_back(sentence_about(transport.counts(), host.counts()));

@@ -402,7 +402,9 @@ TEST_CASE("who does not come is named, while it is waited for and in the end") {
   Hub hub(3);
   const auto transport = hub.end(HostId{1});
   HostOptions host;
-  host.on_missing = [&](const std::vector<std::string>& names) { named = names; };
+  host.on_event = [&](const RunEvent& event) {
+    if (event.event == "waiting") named = std::get<std::vector<std::string>>(event.fields.front().second);
+  };
   CHECK(complaint<RunFailed>([&] { run_host(waiting, {}, host, *transport); }) ==
         "these hosts are missing, and a virtual run needs all of them: a, c");
   CHECK(named == std::vector<std::string>{"a", "c"});

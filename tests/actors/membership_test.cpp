@@ -1,7 +1,10 @@
 // Hosts find each other, agree, know each other's clocks, and notice who goes and who comes back.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <mutex>
 
 #include "actors/hosts/membership.hpp"
 #include "tests/actors/hosts.hpp"
@@ -70,6 +73,35 @@ class Skewed final : public Transport, ParcelSink {
   ParcelSink* sink_ = nullptr;
 };
 
+// What a host is told.
+class Told {
+ public:
+  Membership::Settings by(Membership::Settings settings) {
+    settings.on_event = [this](const RunEvent& event) {
+      const std::lock_guard lock(mutex_);
+      events_.push_back(event);
+    };
+    return settings;
+  }
+  std::vector<RunEvent> all(const std::string& word) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<RunEvent> found;
+    std::ranges::copy_if(events_, std::back_inserter(found), [&](const RunEvent& event) { return event.event == word; });
+    return found;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<RunEvent> events_;
+};
+
+template <class Type>
+Type field(const RunEvent& event, const std::string& name) {
+  const auto found = std::ranges::find(event.fields, name, [](const auto& each) { return each.first; });
+  REQUIRE(found != event.fields.end());
+  return std::get<Type>(found->second);
+}
+
 using Hosts = std::vector<HostId>;
 const Hosts everybody = {{0}, {1}, {2}};
 
@@ -91,12 +123,16 @@ TEST_CASE("hosts meet in whatever order they start, over links that lose half of
 
 TEST_CASE("who is missing at the limit is not among those who are there, and is named meanwhile") {
   Hub hub(3);
-  Party a(hub, 0, settings_of()), c(hub, 2, settings_of());
+  Told told;
+  Party a(hub, 0, told.by(settings_of())), c(hub, 2, settings_of());
   a.membership.start();
   c.membership.start();
   REQUIRE(comes_true([&] { return a.membership.is_alive({2}) && a.membership.offset({2}); }));
-  std::vector<std::string> named;
-  CHECK(a.membership.meet(milliseconds(2500), [&](const std::vector<std::string>& names) { named = names; }) == Hosts{{0}, {2}});
+  CHECK(a.membership.meet(milliseconds(2500)) == Hosts{{0}, {2}});
+  a.membership.stop({});
+  const std::vector<RunEvent> waits = told.all("waiting");
+  REQUIRE_FALSE(waits.empty());
+  const auto named = std::get<std::vector<std::string>>(waits.back().fields.front().second);
   CHECK(named == std::vector<std::string>{"b"});
   CHECK_FALSE(a.membership.is_alive({1}));
   CHECK_FALSE(a.membership.host_info({1}));
@@ -179,7 +215,8 @@ TEST_CASE("a host that falls silent is lost, and back when it is heard again") {
   listening.lost_after = std::chrono::seconds(3);  // no busy machine keeps the others silent for so long
   listening.on_lost = [&](HostId host) { lost += host == HostId{0} ? 1 : 100; };
   listening.on_back = [&](HostId host, std::uint64_t life) { back += host == HostId{0} && life == 1 ? 1 : 100; };
-  Party a(hub, 0, settings_of()), b(hub, 1, listening), c(hub, 2, settings_of());
+  Told told;
+  Party a(hub, 0, settings_of()), b(hub, 1, told.by(listening)), c(hub, 2, settings_of());
   for (Party* party : {&a, &b, &c}) party->membership.start();
   REQUIRE(b.membership.meet(long_enough) == everybody);
   CHECK(b.membership.first_alive() == HostId{0});
@@ -193,6 +230,14 @@ TEST_CASE("a host that falls silent is lost, and back when it is heard again") {
   b.transport.heal({0}, {1});
   CHECK(comes_true([&] { return back == 1; }));
   CHECK(b.membership.is_alive({0}));
+  b.membership.stop({});
+  CHECK(told.all("met").size() == 2);
+  REQUIRE(told.all("lost").size() == 1);
+  CHECK(told.all("lost")[0].host == "a");
+  CHECK(field<double>(told.all("lost")[0], "silent_seconds") >= 3);
+  REQUIRE(told.all("back").size() == 1);
+  CHECK(field<double>(told.all("back")[0], "away_seconds") >= 3);
+  CHECK(field<std::uint64_t>(told.all("back")[0], "life") == 1);
 }
 
 TEST_CASE("a host that is started again is back with its new life, and its old clock is forgotten") {
@@ -212,6 +257,47 @@ TEST_CASE("a host that is started again is back with its new life, and its old c
   again.membership.start();
   CHECK(comes_true([&] { return life == 6; }));
   CHECK(b.membership.host_info({0})->life == 6);
+}
+
+TEST_CASE("who was met is told as back with its second life in the run, and who comes to a run that has begun as late") {
+  Hub hub(3);
+  Told told;
+  Party b(hub, 1, told.by(settings_of()));
+  b.membership.start();
+  {
+    Party a(hub, 0, settings_of(5));
+    a.membership.start();
+    a.membership.set_running(monotonic_now(), 5, 0);
+    REQUIRE(comes_true([&] { return !told.all("met").empty() && b.membership.status({0}).life == 1; }));
+  }
+  b.membership.set_running(monotonic_now(), 5, 0);
+  Party again(hub, 0, settings_of(6)), c(hub, 2, settings_of());
+  again.membership.start();
+  c.membership.start();
+  REQUIRE(comes_true([&] { return !told.all("back").empty() && !told.all("came_late").empty(); }));
+  CHECK(told.all("back")[0].host == "a");
+  CHECK(field<std::uint64_t>(told.all("back")[0], "life") == 2);
+  CHECK(told.all("came_late")[0].host == "c");
+  CHECK(told.all("met").size() == 1);
+  CHECK(b.membership.status({2}).state == "present");
+}
+
+TEST_CASE("a host of another experiment is told as refused, once and with the reason") {
+  Hub hub(3);
+  Told told;
+  Membership::Settings other = settings_of();
+  other.self.run = "something else";
+  Party a(hub, 0, told.by(settings_of())), b(hub, 1, other);
+  a.membership.start();
+  b.membership.start();
+  REQUIRE(comes_true([&] { return !told.all("refused").empty(); }));
+  CHECK(complaint<std::invalid_argument>([&] { a.membership.meet(long_enough); }) != "");
+  a.membership.stop({});
+  REQUIRE(told.all("refused").size() == 1);
+  CHECK(told.all("refused")[0].host == "b");
+  CHECK(contains(field<std::string>(told.all("refused")[0], "text"), "has another experiment"));
+  CHECK(a.membership.status({1}).state == "refused");
+  CHECK(a.membership.status({2}).state == "never met");
 }
 
 TEST_CASE("who begins to run says so to those who know it already") {

@@ -61,8 +61,8 @@ Party::Party(const std::string& experiment) {
 }
 
 void Party::start(const std::string& host) {
-  processes_[host] =
-      std::make_unique<Command>(Arguments{"node", file(), "--host", host, "--out", home_ / host, "--quiet", "--threads", "1"});
+  processes_[host] = std::make_unique<Command>(
+      Arguments{"node", file(), "--host", host, "--out", home_ / host, "--quiet", "--log-level", "info", "--threads", "1"});
 }
 
 void Party::start_all(const Names& hosts) {

@@ -149,7 +149,7 @@ TEST_CASE("who is to be waited for is named, and at the limit the run is given u
   party.start("b");
   const Ended ended = party.wait("b");
   CHECK(ended.code == 1);
-  CHECK(contains(ended.err, "waiting for a c"));
+  CHECK(contains(ended.err, "waiting for=a,c"));
   CHECK(contains(ended.err, "these hosts are missing, and a virtual run needs all of them: a, c"));
 }
 

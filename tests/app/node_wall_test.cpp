@@ -161,7 +161,7 @@ TEST_CASE("a host that comes late is waited for only so long, and learns and tea
   Party party(with(digits(endless), "wait = 30.0", "wait = 1.5"));
   party.start_all({"a", "b"});
   REQUIRE(becomes_true([&] { return party.samples("a") > 2 && party.samples("b") > 2; }));
-  CHECK(contains(party.process("a").err() + party.process("b").err(), "waiting for c"));
+  CHECK(contains(party.process("a").err() + party.process("b").err(), "waiting for=c"));
   party.start("c");
   REQUIRE(becomes_true([&] { return party.samples("c") > 8; }));
   party.stop({"a", "b", "c"});
@@ -172,16 +172,37 @@ TEST_CASE("a host that comes late is waited for only so long, and learns and tea
   check_replays(party);
 }
 
-TEST_CASE("a host that is killed and started again goes on from its checkpoint, and the others never stop") {
+TEST_CASE("a host that is killed and started again goes on from its checkpoint, the others never stop, and the logs tell it") {
   Party party(digits(endless));
+  const auto tells = [&](const std::string& host, const std::string& words) {
+    CAPTURE(words);
+    const bool is_told = becomes_true([&] { return contains(party.process(host).err(), words); });
+    CAPTURE(party.process(host).err());
+    CHECK(is_told);
+  };
   party.start_all(Party::everybody);
   REQUIRE(becomes_true([&] { return party.has_checkpoint("b") && party.samples("c") > 2; }));
+  tells("a", "info  a: started version=");
+  for (const char* words : {"info  a: met b", "info  a: met c", "info  a: begun with=b,c without=none"}) tells("a", words);
+  const auto status = [&](const std::string& host) { return json::parse(text_of(party.folder(host) / "status.json")); };
+  CHECK(becomes_true([&] { return status("a").at("state") == "running" && status("a").at("computations") > 0; }));
+  CHECK(status("a").at("peers").at(0).at("state") == "present");
   party.kill("b");
+  tells("a", "warn  a: lost b silent_seconds=");
+  CHECK(becomes_true([&] { return status("a").at("peers").at(0).at("state") == "lost"; }));
+  CHECK(status("a").at("peers").at(0).at("silent_seconds") >= 3);
   party.see_go_on({"a", "c"});
   party.start("b");
   party.see_go_on({"a", "b", "c"});
+  CHECK(becomes_true([&] { return status("a").at("peers").at(0).at("life") == 2; }));
+  tells("a", "info  a: back b life=2 away_seconds=");
+  tells("b", "info  b: going_on checkpoint=");
   party.see_learn({"a", "b", "c"}, 0.7);
   party.stop(Party::everybody);
+  for (const char* words : {"info  a: stopping\n", "info  a: gathered clients=", "info  a: stopped seconds="}) tells("a", words);
+  CHECK(contains(party.process("a").out(), "stopped at "));
+  CHECK(status("a").at("state") == "stopped");
+  CHECK(status("a").at("messages").at("sent") > 0);
   CHECK(party.summary("a").at("absent_clients").empty());
   CHECK(accuracy(party.summary("a")) > 0.5);
   CHECK(has_note(party.summary("b"), "goes on from its checkpoint"));
@@ -215,7 +236,7 @@ TEST_CASE("a host that is stopped and started again goes on too, and the others'
 TEST_CASE("a host that was killed or stopped while it waited for the others begins with them when it is started again") {
   const bool is_heard = comes_about(a_minute, [](const std::string& until) {
     Party party(digits(until));
-    const auto waits = [&] { return contains(party.process("b").err(), "waiting for"); };
+    const auto waits = [&] { return contains(party.process("b").err(), "waiting for="); };
     party.start("b");
     REQUIRE(becomes_true(waits));
     party.kill("b");
@@ -229,6 +250,17 @@ TEST_CASE("a host that was killed or stopped while it waited for the others begi
     return merged_from(party.folder("c") / "timeline.rbt", clients_of_b, 0) > 0;
   });
   CHECK(is_heard);
+}
+
+TEST_CASE("a pace that is not kept is told while it lasts and at the end") {
+  Party party(with(digits(endless), "rate = 2.0", "rate = 200000.0"));
+  party.start_all(Party::everybody);
+  const bool is_told = becomes_true([&] { return contains(party.process("a").err(), "warn  a: slow skipped_percent="); });
+  CAPTURE(party.process("a").err());
+  CHECK(is_told);
+  CHECK(json::parse(text_of(party.folder("a") / "status.json")).at("skipped_ticks") > 0);
+  party.stop(Party::everybody);
+  CHECK(contains(party.process("a").err(), "note: this machine does not keep the pace"));
 }
 
 TEST_CASE("when a host is killed for good the others finish without its clients") {

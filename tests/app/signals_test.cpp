@@ -44,6 +44,8 @@ TEST_CASE("Ctrl-C, SIGTERM and a lost terminal end a run with its results so far
     CHECK(summary.at("virtual_seconds") > 0);
     CHECK(summary.at("virtual_seconds") < 100000005.0);
     CHECK(summary.at("accuracy").at("mean") > 0.05);
+    CHECK(contains(ended.out, "stopped at "));
+    CHECK(contains(ended.out, " of 100000005 s\n"));
     CHECK(contains(ended.out, summary.at("model_digest").get<std::string>()));
     for (const char* name : {"metrics.csv", "report.html", "timeline.rbt", "models/models.npy"})
       CHECK(fs::file_size(home / "run" / name) > 0);
@@ -60,6 +62,14 @@ TEST_CASE("a run that was stopped prints its summary alone with --json") {
   CHECK(ended.code == 130);
   CHECK(json::parse(ended.out).at("stopped_early") == true);
   CHECK(ended.err.empty());
+}
+
+TEST_CASE("what is noted at the end of a run is said as well: here that the machine does not keep the pace") {
+  const Folder home;
+  const Ended ended = run_rubato({"run", small_experiment(home), "--quiet", "--set", "clock=wall", "--set", "time_scale=100.0",
+                                  "--set", "clients.compute.law=poisson", "--set", "clients.compute.rate=100000.0"});
+  CHECK(ended.code == 0);
+  CHECK(contains(ended.err, "note: this machine does not keep the pace"));
 }
 
 TEST_CASE("a dry run can be stopped as well") {

@@ -1,0 +1,57 @@
+// RunEvent: what an operator is to know of a run over several hosts, as it happens; HostStatus: how a host is now.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "runtime/counts.hpp"
+
+namespace rubato {
+
+/// How much an event matters, the most first.
+enum class EventLevel : std::uint8_t { error, warn, info, debug };
+
+/// Something that has happened to a host of a run.
+struct RunEvent {
+  /// Of a field.
+  using Value = std::variant<std::string, double, std::uint64_t, std::vector<std::string>>;
+
+  EventLevel level = EventLevel::info;                     ///< how much it matters
+  std::string event;                                       ///< a word of docs/many-hosts.md
+  std::string host;                                        ///< that it happened to; empty: the one that tells it
+  std::vector<std::pair<std::string, Value>> fields = {};  ///< what there is to say about it
+};
+
+/// Hears of events; on any thread, and on several at a time.
+using OnEvent = std::function<void(const RunEvent&)>;
+
+/// What a host of a run in real time is at.
+enum class HostState : std::uint8_t { meeting, running, gathering, scoring };
+
+/// Another host, as one host knows it.
+struct PeerStatus {
+  std::string name;                      ///< in the roster
+  std::string state;                     ///< "present", "lost", "refused" or "never met"
+  std::optional<double> silent{};        ///< real seconds since it was heard
+  std::optional<double> clock_offset{};  ///< seconds that its monotonic clock is ahead
+  std::optional<double> clock_error{};   ///< seconds, of the offset
+  std::uint64_t life = 0;                ///< its lives in the run so far; 0: none is known
+};
+
+/// A host of a run in real time, at one instant.
+struct HostStatus {
+  HostState state = HostState::meeting;  ///< what it is at
+  double seconds = 0;                    ///< of the experiment
+  std::vector<PeerStatus> peers{};       ///< the other hosts, in the order of the roster
+  std::size_t clients = 0;               ///< of this host
+  MessageCounts counts;                  ///< of these clients, not older than a few seconds unless they are busy
+  std::uint64_t skipped = 0;             ///< compute ticks that found the computation before unfinished
+  std::optional<double> accuracy{};      ///< mean over clients, of the newest finished sample
+};
+
+}  // namespace rubato

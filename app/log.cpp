@@ -1,0 +1,82 @@
+#include "app/log.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <stdexcept>
+
+#include "results/result_text.hpp"
+
+namespace rubato::app {
+
+namespace {
+
+constexpr std::array<const char*, 4> words{"error", "warn", "info", "debug"};
+
+const char* word_of(EventLevel level) { return words[static_cast<std::size_t>(level)]; }
+
+struct AsText {
+  std::string operator()(const std::string& value) const {
+    return value.find_first_of(" =") == std::string::npos ? value : "\"" + value + "\"";
+  }
+  std::string operator()(double value) const { return fmt::format("{:.3f}", value); }
+  std::string operator()(std::uint64_t value) const { return std::to_string(value); }
+  std::string operator()(const std::vector<std::string>& value) const {
+    return value.empty() ? "none" : fmt::format("{}", fmt::join(value, ","));
+  }
+};
+
+}  // namespace
+
+EventLevel level_of(const std::string& word) {
+  const auto found = std::ranges::find(words, word);
+  if (found == words.end()) throw std::invalid_argument("--log-level: " + word + " is none of error, warn, info, debug");
+  return static_cast<EventLevel>(found - words.begin());
+}
+
+std::string time_of_day() {
+  const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour,
+                     utc.tm_min, utc.tm_sec, now.time_since_epoch().count() % 1000);
+}
+
+// What a sentence says stands bare at the end.
+std::string Log::text_of(const RunEvent& event, const std::string& time) const {
+  std::string line = fmt::format("{} {:<5} {}: {}", time, word_of(event.level), settings_.at, event.event);
+  if (!event.host.empty() && event.host != settings_.at) line += " " + event.host;
+  std::string sentence;
+  for (const auto& [name, value] : event.fields)
+    if (name == "text")
+      sentence = ": " + std::get<std::string>(value);
+    else
+      line += fmt::format(" {}={}", name, std::visit(AsText{}, value));
+  return line + sentence;
+}
+
+std::string Log::json_of(const RunEvent& event, const std::string& time) const {
+  ResultJson line{{"time", time},
+                  {"level", word_of(event.level)},
+                  {"at", settings_.at},
+                  {"event", event.event},
+                  {"host", event.host.empty() ? settings_.at : event.host}};
+  for (const auto& [name, value] : event.fields) std::visit([&](const auto& each) { line[name] = each; }, value);
+  return line.dump(-1, ' ', false, ResultJson::error_handler_t::replace);
+}
+
+void Log::say(const RunEvent& event) {
+  if (event.level > settings_.level) return;
+  const std::string time = time_of_day();
+  const std::string line = settings_.is_json ? json_of(event, time) : text_of(event, time);
+  const bool is_drawn_on = !settings_.is_json && isatty(STDERR_FILENO) == 1;  // by the line that shows progress
+  const std::lock_guard lock(mutex_);
+  stream_ << (is_drawn_on ? "\r\x1b[K" : "") + line + "\n" << std::flush;
+}
+
+}  // namespace rubato::app

@@ -1,0 +1,77 @@
+#include "app/status_file.hpp"
+
+#include <unistd.h>
+
+#include <array>
+
+#include "app/log.hpp"
+#include "experiment/roster.hpp"
+#include "results/summary.hpp"
+
+namespace rubato::app {
+
+namespace {
+
+constexpr std::array<const char*, 4> states{"meeting", "running", "gathering", "scoring"};
+
+ResultJson number_or_null(const std::optional<double>& value) { return value ? finite(*value) : ResultJson(nullptr); }
+
+ResultJson json_of(const PeerStatus& peer) {
+  return {{"name", peer.name},
+          {"state", peer.state},
+          {"silent_seconds", number_or_null(peer.silent)},
+          {"clock_offset_seconds", number_or_null(peer.clock_offset)},
+          {"clock_error_seconds", number_or_null(peer.clock_error)},
+          {"life", peer.life}};
+}
+
+ResultJson json_of(const MessageCounts& counts) {
+  return {{"sent", counts.sent},   {"delivered", counts.kept},        {"lost", counts.lost},
+          {"late", counts.late},   {"capped", counts.capped},         {"superseded", counts.superseded},
+          {"stale", counts.stale}, {"duplicates", counts.duplicates}, {"resyncs", counts.resyncs}};
+}
+
+}  // namespace
+
+StatusFile::StatusFile(RunFolder& folder, const config::Experiment& experiment, HostId self)
+    : folder_{folder}, experiment_{experiment}, self_{self}, started_{time_of_day()} {}
+
+void StatusFile::write(const HostStatus& status) {
+  last_ = status;
+  write(status, states[static_cast<std::size_t>(status.state)]);
+}
+
+void StatusFile::end(const RunResult& result) {
+  last_.seconds = result.virtual_seconds;
+  last_.counts = {}, last_.skipped = 0;
+  const std::vector<HostId> host_of = hosts_of_clients(experiment_);
+  for (std::size_t i = 0; i < host_of.size(); ++i)
+    if (host_of[i] == self_) last_.counts += result.by_client[i], last_.skipped += result.paces[i].skipped;
+  if (!result.samples.empty() && result.samples.back().is_classified) last_.accuracy = result.samples.back().accuracy_mean;
+  write(last_, result.was_stopped ? "stopped" : "complete");
+}
+
+void StatusFile::write(const HostStatus& status, const std::string& state) {
+  ResultJson peers = ResultJson::array();
+  for (const PeerStatus& peer : status.peers) peers.push_back(json_of(peer));
+  const ResultJson json{{"time", time_of_day()},
+                        {"host", experiment_.roster[self_.value].name},
+                        {"pid", getpid()},
+                        {"version", version()},
+                        {"state", state},
+                        {"seconds", finite(status.seconds)},
+                        {"until", finite(experiment_.until)},
+                        {"started_at", started_},
+                        {"clients", status.clients},
+                        {"peers", std::move(peers)},
+                        {"computations", status.counts.computations},
+                        {"messages", json_of(status.counts)},
+                        {"skipped_ticks", status.skipped},
+                        {"accuracy", number_or_null(status.accuracy)}};
+  try {
+    folder_.write("status.json", json.dump(2) + "\n");
+  } catch (const RunFailed&) {  // what matters more will find the disk full, too
+  }
+}
+
+}  // namespace rubato::app
