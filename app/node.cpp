@@ -157,11 +157,11 @@ int node(const NodeArguments& arguments) {
   if (folder && is_wall) folder->write(life_file, std::to_string(life) + "\n");
   if (folder && !folder->has_earlier_life()) folder->write("experiment.toml", config::write_experiment(experiment));
   ProgressLine line(experiment.until, arguments.run.quiet);
-  const RunResult result =
+  RunResult result =
       run_host(resolved, options_for(arguments.run, experiment, folder.get(), line), host_options(life, folder.get()), transport);
   line.finish();
   for (const std::string& sentence : result.hosts) std::cerr << "host " << sentence << "\n";
-  return leave(arguments.run, resolved, result, folder.get());
+  return leave(arguments.run, resolved, std::move(result), folder.get());
 }
 
 }  // namespace rubato::app

@@ -57,9 +57,9 @@ int run(const RunArguments& arguments) {
   if (folder && !arguments.dry_run) folder->write("experiment.toml", config::write_experiment(experiment));
   if (!folder && experiment.checkpoint_every > 0) std::cerr << "note: checkpoint_every: without --out no checkpoints are written\n";
   ProgressLine line(experiment.until, arguments.quiet);
-  const RunResult result = rubato::run(resolved, options_for(arguments, experiment, folder.get(), line));
+  RunResult result = rubato::run(resolved, options_for(arguments, experiment, folder.get(), line));
   line.finish();
-  return leave(arguments, resolved, result, folder.get());
+  return leave(arguments, resolved, std::move(result), folder.get());
 }
 
 int resume(RunArguments arguments) {
@@ -81,9 +81,9 @@ int resume(RunArguments arguments) {
     go_on_from(*found.newest, *folder, options);
   else
     begin_again(*folder);
-  const RunResult result = rubato::run(resolved, options);
+  RunResult result = rubato::run(resolved, options);
   line.finish();
-  return leave(arguments, resolved, result, folder.get());
+  return leave(arguments, resolved, std::move(result), folder.get());
 }
 
 }  // namespace rubato::app

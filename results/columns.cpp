@@ -27,13 +27,16 @@ Number of(const decltype(owner_of(First))& row) {
 constexpr SampleColumn samples[] = {
     {{"sample", "its number, from 0; a host that goes on in real time counts from 0 again",
       of<&Sample::header, &SampleHeader::number>}},
-    {{"seconds", "of the experiment", of<&Sample::header, &SampleHeader::at>}, "", {Role::axis, "seconds", "s", "virtual time"}},
+    {{"seconds", "of the experiment", of<&Sample::header, &SampleHeader::at>},
+     "",
+     {Role::axis, "seconds", "s", "time of the experiment"}},
     {{"events", "events so far: ticks, arrivals, closings of windows", of<&Sample::header, &SampleHeader::events>}},
     {{"computations", "that clients began", of<&Sample::header, &SampleHeader::counts, &MessageCounts::computations>}},
-    {{"messages_sent", "to a receiver each, those of unifications included",
+    {{"messages_sent", "to a receiver each, models of unifications and hand-overs included",
       [](const Sample& sample) { return number(sample.header.counts.sent + sample.header.model_messages); }}},
     {{"messages_delivered", "that a mailbox kept", of<&Sample::header, &SampleHeader::counts, &MessageCounts::kept>}},
-    {{"messages_lost", "that a link lost", of<&Sample::header, &SampleHeader::counts, &MessageCounts::lost>}},
+    {{"messages_lost", "on the way: by a link, by a partition, or because the receiver was away",
+      [](const Sample& sample) { return number(sample.header.counts.lost_in_all()); }}},
     {{"bytes_wire", "of what was sent: payloads, and 64 bytes a message",
       [](const Sample& sample) { return number(wire_bytes(sample.traffic)); }}},
     {{"accuracy_mean", "on the test part: mean over the measured clients", of<&Sample::accuracy_mean>},
@@ -81,6 +84,7 @@ constexpr SampleColumn samples[] = {
      {Role::measure, "accuracy_min", "share", "accuracy, worst client"}},
     {{"accuracy_min_client", "whose it is",
       [](const Sample& sample) { return sample.worst ? number(sample.worst->value) : not_known; }}},
+    {{"clients_measured", "how many clients the scores of the row are of", of<&Sample::header, &SampleHeader::clients>}},
 };
 
 constexpr ClientColumn clients[] = {
@@ -106,6 +110,21 @@ constexpr ClientColumn clients[] = {
       "real time: ticks that found the computation before unfinished, or were still to be handled when the run ended",
       of<&ClientRow::pace, &Pace::skipped>},
      true},
+    {{"copies", "further deliveries of messages that it sent", of<&ClientRow::counts, &MessageCounts::copies>}},
+    {{"lost_to_partition", "messages that it sent to another group, or that were on their way to it when the partition began",
+      of<&ClientRow::counts, &MessageCounts::apart>}},
+    {{"lost_to_absence", "messages for it that came while it was away, or were sent to an earlier life of it",
+      of<&ClientRow::counts, &MessageCounts::absent>}},
+    {{"duplicates", "messages for it that it had already", of<&ClientRow::counts, &MessageCounts::duplicates>}},
+    {{"surplus", "of `superseded`: messages that were not kept because they were not needed any more",
+      of<&ClientRow::counts, &MessageCounts::surplus>}},
+    {{"stale", "messages for it of an earlier life of the sender, or of an older epoch",
+      of<&ClientRow::counts, &MessageCounts::stale>}},
+    {{"misshapen", "messages for it that fit no model of the run", of<&ClientRow::counts, &MessageCounts::misshapen>}},
+    {{"bytes_wire", "of what it sent, models of unifications and hand-overs included",
+      [](const ClientRow& row) { return number(wire_bytes(row.traffic)); }}},
+    {{"paper_bits", "of that, as papers count it", of<&ClientRow::traffic, &Traffic::paper_bits>}},
+    {{"gradients", "computations of it that had a gradient", of<&ClientRow::traffic, &Traffic::gradients>}},
 };
 
 constexpr Column<LinkRow> links[] = {
@@ -114,7 +133,18 @@ constexpr Column<LinkRow> links[] = {
     {"sent", "messages on this link", of<&LinkRow::counts, &LinkCounts::sent>},
     {"lost", "those of them that it lost", of<&LinkRow::counts, &LinkCounts::lost>},
     {"kept", "that the receiver's mailbox kept", of<&LinkRow::counts, &LinkCounts::kept>},
-    {"refused", "that it did not keep: late, capped, seen before, of an earlier life", of<&LinkRow::counts, &LinkCounts::refused>},
+    {"refused", "that it did not keep: the sum of the last six columns",
+     [](const LinkRow& row) { return number(row.counts.refused()); }},
+    {"copies", "further deliveries of the same messages", of<&LinkRow::counts, &LinkCounts::copies>},
+    {"lost_to_partition", "on their way between two groups", of<&LinkRow::counts, &LinkCounts::apart>},
+    {"lost_to_absence", "that came while the receiver was away, or were sent to an earlier life of it",
+     of<&LinkRow::counts, &LinkCounts::absent>},
+    {"late", "older than the deadline", of<&LinkRow::counts, &LinkCounts::late>},
+    {"capped", "beyond the cap", of<&LinkRow::counts, &LinkCounts::capped>},
+    {"duplicates", "that the receiver had already", of<&LinkRow::counts, &LinkCounts::duplicates>},
+    {"surplus", "not needed any more when they came", of<&LinkRow::counts, &LinkCounts::surplus>},
+    {"stale", "of an earlier life of the sender, or of an older epoch", of<&LinkRow::counts, &LinkCounts::stale>},
+    {"misshapen", "that fit no model of the run", of<&LinkRow::counts, &LinkCounts::misshapen>},
 };
 
 }  // namespace

@@ -54,6 +54,9 @@ class Client : public Waiter {
   SavedStates& saved() { return saved_; }
   /// Writes all that later steps depend on, or takes it from an archive. Only while it has no steps. Throws BadArchive.
   void archive(Archive& archive) {
+    Traffic traffic = performer_->traffic();
+    archive(traffic);
+    performer_->recall(traffic);
     performer_->archive(archive);
     saved_.archive(archive);
   }

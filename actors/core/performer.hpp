@@ -61,8 +61,9 @@ class Performer {
   virtual void validate_payloads() = 0;
   /// From now on models are heard with the noise of the air. It outlives the performer.
   virtual void set_air(const Air& air, ClientId self) = 0;
-  /// Writes all that later steps depend on, or takes it from an archive of the same client. Throws BadArchive; then the
-  /// client is in no state at all until a load succeeds.
+  /// Writes all that later steps depend on, or takes it from an archive of the same client. Its traffic is no part of that:
+  /// what a client has sent stays sent, also when it goes back to an earlier state. Throws BadArchive; then the client is in
+  /// no state at all until a load succeeds.
   virtual void archive(Archive& archive) = 0;
 
   /// A copy of the model as it is evaluated.
@@ -74,6 +75,8 @@ class Performer {
   virtual void balance(Probe& probe) const = 0;
   virtual void round_balance(Probe& probe) const = 0;
   virtual const Traffic& traffic() const = 0;
+  /// Of a client whose process goes on from a checkpoint.
+  virtual void recall(const Traffic& traffic) = 0;
 };
 
 /// The entries of such a step name messages whose payloads it needs; those of others name none, or what is let go of.
@@ -198,7 +201,6 @@ class PerformerOf final : public Performer {
 
   void archive(Archive& archive) override {
     algorithm_->archive(archive);
-    traffic_.archive(archive);
     if (air_) air_->archive(archive);
   }
 
@@ -215,6 +217,7 @@ class PerformerOf final : public Performer {
   void balance(Probe& probe) const override { algorithm_->balance(probe); }
   void round_balance(Probe& probe) const override { algorithm_->round_balance(probe); }
   const Traffic& traffic() const override { return traffic_; }
+  void recall(const Traffic& traffic) override { traffic_ = traffic; }
 
  private:
   Work<Real> work_with(ThreadMemory& memory) const { return Work<Real>(learner_, batches_, memory.scratch<Real>(), pool_); }

@@ -102,6 +102,7 @@ class VirtualHost {
     prepare();
     perform_steps();
     result().digests.model = model_digest();
+    result().host = membership_.name(membership_.self());
     items_.settle();
     shared_.part(farewell);
     result().was_stopped = shared_.end().has_value() && *shared_.end() < Time{from_seconds(experiment_.until)};
@@ -199,6 +200,7 @@ class VirtualHost {
       const FinalState state = take_final_state({i});
       models.add(state.model, !is_among(result().absent, {i}));
       result().traffic += state.traffic;
+      result().traffic_by_client.push_back(state.traffic);
     }
     const std::string digest = models.digest();
     if (shared_.others().empty()) return digest;
