@@ -34,17 +34,28 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Steps go nowhere but into the record.
+// Steps go nowhere but into the record. What they would spend is counted.
 class RecordOnly final : public StepSink {
  public:
-  explicit RecordOnly(Recorder* recorder) : recorder_{recorder} {}
+  RecordOnly(Recorder* recorder, const MessageSizes& sizes, std::size_t scalar_bytes)
+      : recorder_{recorder}, sizes_{sizes}, scalar_bytes_{static_cast<double>(scalar_bytes)} {}
   SlotIndex open_slot(std::uint32_t) override { return no_slot; }
   void perform(const Step& step) override {
     if (recorder_ && step.kind != StepKind::measure) recorder_->add(step);
+    spent_.gradients += step.kind == StepKind::compute && step.with_gradient;
+    if (step.kind != StepKind::publish) return;
+    const auto messages = static_cast<double>(step.entries.size());
+    spent_.messages += step.entries.size();
+    spent_.bytes += static_cast<std::uint64_t>(messages * sizes_.of(step.message));
+    spent_.paper_bits += messages * sizes_.of(step.message) / scalar_bytes_ * 64;
   }
+  const Traffic& spent() const { return spent_; }
 
  private:
   Recorder* recorder_;
+  MessageSizes sizes_;
+  double scalar_bytes_;
+  Traffic spent_;
 };
 
 std::size_t forecast_dimension(const Experiment& experiment, const RunOptions& options) {
@@ -57,7 +68,7 @@ RunResult walk_timing(Timing& timing, const RunOptions& options, RunResult resul
   if (timing.settings.needs.asks_before_sending)
     throw std::invalid_argument("a dry run has no models, and the schedule of this algorithm depends on them");
   const auto recorder = make_recorder(options, timing.graph.clients());
-  RecordOnly sink(recorder.get());
+  RecordOnly sink(recorder.get(), timing.sizes, result.scalar_bytes);
   Conductor conductor(timing.conductor, timing.make_protocols(), sink);
   const Clock::time_point start = Clock::now();
   constexpr std::uint64_t slice = 1 << 18;
@@ -69,6 +80,7 @@ RunResult walk_timing(Timing& timing, const RunOptions& options, RunResult resul
   result.wall_seconds = seconds_since(start);
   finish_record(recorder.get(), result);
   describe_timing(timing, conductor, result);
+  result.forecast = sink.spent();
   result.peak_rss_bytes = peak_rss_bytes();
   result.was_stopped = options.stop && options.stop->load();
   return result;
@@ -80,6 +92,7 @@ void describe_models(const ClientPool& client_pool, const RunOptions& options, R
     models.add(client->id(), client->performer().model_bytes(), !is_among(result.absent, client->id()));
     result.traffic += client->performer().traffic();
     describe_screening(client->id(), client->performer().screening().by_sender(), result);
+    result.traffic_by_client.push_back(client->performer().traffic());
   }
   result.digests.model = models.digest();
 }

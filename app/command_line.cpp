@@ -1,9 +1,13 @@
 // rubato: decentralised learning in free time, from the command line.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <iostream>
 
@@ -45,6 +49,26 @@ constexpr const char* resume_help =
 
 constexpr const char* data_help = "folder of the data sets; default: $RUBATO_DATA, then ./data";
 
+// As a shell would take it.
+std::string quoted(const std::string& word) {
+  const auto is_plain = [](unsigned char letter) {
+    return std::isalnum(letter) || std::string_view("_-./=,:+@%").find(static_cast<char>(letter)) != std::string_view::npos;
+  };
+  if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
+  std::string text = "'";
+  for (const char letter : word) text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return text + "'";
+}
+
+Provenance origin_of(int argc, char** argv) {
+  Provenance origin;
+  for (int i = 0; i < argc; ++i) origin.command += (i > 0 ? " " : "") + quoted(argv[i]);
+  char machine[256] = "";
+  if (gethostname(machine, sizeof machine - 1) == 0) origin.machine = machine;
+  origin.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  return origin;
+}
+
 // The commands and what they are given; one of them is carried out.
 class CommandLine {
  public:
@@ -59,6 +83,10 @@ class CommandLine {
     add_replay();
     CLI::App& report = add("report", "make report.html and trace.json of a run once more", [this] { return app::report(paths_); });
     report.add_option("DIR", paths_, "folders of runs")->required();
+    CLI::App& check = add("check", "whether the files of a run or a comparison agree; a sentence for each fault",
+                          [this] { return app::check(paths_, run_.data); });
+    check.add_option("DIR", paths_, "folders of runs or comparisons")->required();
+    check.add_option("--data", run_.data, data_help);
     if (golden) add_golden(golden);
     CLI::App& keygen =
         add("keygen", "make the keys of a host: NAME.secret and NAME.public", [this] { return app::keygen(word_, run_.out); });
@@ -78,6 +106,7 @@ class CommandLine {
 
   /// The exit code.
   int parse(int argc, char** argv) {
+    run_.origin = node_.run.origin = compare_.origin = origin_of(argc, argv);
     if (argc > 1 && argv[1][0] != '-') refuse_unknown(argv[1]);
     try {
       rubato_.parse(argc, argv);

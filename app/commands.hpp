@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "results/run_result.hpp"
+
 namespace rubato::app {
 
 /// Exit codes, as `rubato --help` documents them.
@@ -29,6 +31,7 @@ struct RunArguments {
   bool quiet = false;
   bool dry_run = false;
   bool checks = false;
+  Provenance origin{};
 };
 
 int run(const RunArguments& arguments);
@@ -59,6 +62,7 @@ struct CompareArguments {
   std::string axis = "seconds";
   bool json = false;
   bool quiet = false;
+  Provenance origin{};
 };
 
 /// Every setting with every seed; the table on standard output.
@@ -70,6 +74,9 @@ int resume(RunArguments arguments);
 /// Of one folder, or of those of all hosts but those in `without`. No threads: as many as there are.
 int replay(const std::vector<std::filesystem::path>& folders, unsigned threads, const std::filesystem::path& data,
            const std::vector<std::string>& without);
+
+/// Whether the files of runs and comparisons agree with each other: a sentence for each fault.
+int check(const std::vector<std::filesystem::path>& folders, const std::filesystem::path& data);
 
 /// Makes report.html and trace.json of runs once more, from the files in their folders.
 int report(const std::vector<std::filesystem::path>& folders);

@@ -10,6 +10,7 @@
 #include "app/compare_runs.hpp"
 #include "app/signals.hpp"
 #include "app/status_line.hpp"
+#include "experiment/file/experiment_file.hpp"
 #include "results/comparison.hpp"
 #include "results/comparison_table.hpp"
 #include "web/comparison.hpp"
@@ -46,6 +47,13 @@ void write_all(const fs::path& folder, const Comparison& comparison, std::span<c
   write(folder / mark, table_json(comparison, targets, axis));
   write(folder / "table.csv", table_csv(comparison, targets));
   write(folder / "curves.csv", curves_csv(comparison));
+  fs::create_directories(folder / "experiments");
+  for (std::size_t i = 0; i < comparison.outcomes.size(); ++i)
+    for (const ComparedRun& run : comparison.outcomes[i].runs) {
+      config::Experiment experiment = comparison.outcomes[i].setting.experiment;
+      experiment.seed = run.seed;
+      write(folder / experiment_file(i, run.seed), config::write_experiment(experiment));
+    }
   web::write_comparison(folder / "report.html", comparison, targets, axis);
 }
 
@@ -100,7 +108,8 @@ int compare(const CompareArguments& arguments) {
   for (const std::string& note : plan.notes) std::cerr << "note: " << note << "\n";
   if (!arguments.out.empty()) prepare(arguments.out);
   StatusLine line(arguments.quiet);
-  const Comparison comparison = rubato::compare(plan, options_for(arguments, line));
+  Comparison comparison = rubato::compare(plan, options_for(arguments, line));
+  comparison.origin = arguments.origin;
   line.finish();
   const std::size_t failures = failures_of(comparison);
   if (!arguments.out.empty()) write_all(arguments.out, comparison, targets, axis);

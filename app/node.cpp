@@ -192,15 +192,14 @@ int node(const NodeArguments& arguments) {
   quiet.quiet = quiet.quiet || arguments.logs_json;  // so that each line is an object
   ProgressLine line(experiment.until, quiet.quiet);
   const RunOptions options_of_run = options_for(quiet, experiment, folder.get(), line, notes);
-  const RunResult result = told(log, [&] {
+  RunResult result = told(log, [&] {
     return run_host(resolved, options_of_run, host_options(life, folder.get(), status ? &*status : nullptr, log), transport);
   });
   line.finish();
   for (const std::string& sentence : result.hosts) log.say({EventLevel::info, "summary", "", {{"text", sentence}}});
   if (status) status->end(result);
-  const int code = leave(quiet, resolved, result, folder.get(), notes);
   say_ended(log, result, experiment.until);
-  return code;
+  return leave(quiet, resolved, std::move(result), folder.get(), notes);
 }
 
 }  // namespace rubato::app

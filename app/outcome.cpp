@@ -15,17 +15,39 @@ namespace rubato::app {
 
 namespace {
 
+// What was sent, and what became of it, reason by reason.
+std::string sentence_about(const RunResult& result) {
+  const MessageCounts& counts = result.messages;
+  const std::pair<std::uint64_t, const char*> others[] = {{counts.late, "late"},
+                                                          {counts.capped, "capped"},
+                                                          {counts.duplicates, "seen before"},
+                                                          {counts.surplus, "not needed any more"},
+                                                          {counts.stale, "of an earlier life or epoch"},
+                                                          {counts.misshapen, "of another shape"},
+                                                          {counts.lost, "lost by a link"},
+                                                          {counts.apart, "lost to a partition"},
+                                                          {counts.absent, "for absent clients"},
+                                                          {result.under_way, "under way at the end"}};
+  std::string text = fmt::format("messages: {} sent", counts.sent);
+  if (counts.copies > 0) text += fmt::format(", {} delivered once more", counts.copies);
+  text += fmt::format("; {} delivered", counts.kept);
+  for (const auto& [number, what] : others)
+    if (number > 0) text += fmt::format(", {} {}", number, what);
+  if (result.model_messages > 0) text += fmt::format("; {} models", result.model_messages);
+  if (result.models_lost > 0) text += fmt::format(", {} of them lost", result.models_lost);
+  return text;
+}
+
 void print_result(const config::Experiment& experiment, const RunResult& result, bool dry_run) {
   if (!result.gathered_by.empty())
     std::cout << fmt::format("gathered by {}; what follows is of this host's own {} clients\n", result.gathered_by,
                              result.clients - std::min(result.absent.size(), result.clients));
   const double rate = static_cast<double>(result.events) / std::max(result.wall_seconds, 1e-9);
-  std::cout << fmt::format("{}: {} clients, {:.6g} virtual seconds in {:.3g} s, {} events ({:.3g} a second), {} steps\n",
-                           experiment.name, result.clients, result.virtual_seconds, result.wall_seconds, result.events, rate,
-                           result.steps);
-  const MessageCounts& counts = result.messages;
-  std::cout << fmt::format("messages: {} sent, {} delivered, {} lost, {} late, {} capped; staleness {:.3g} s mean\n", counts.sent,
-                           counts.kept, counts.lost, counts.late, counts.capped, result.staleness_mean);
+  const bool is_virtual = experiment.clock == config::ClockKind::virtual_time;
+  const char* clock = is_virtual ? "virtual seconds" : "seconds of the experiment";
+  std::cout << fmt::format("{}: {} clients, {:.6g} {} in {:.3g} s, {} events ({:.3g} a second), {} steps\n", experiment.name,
+                           result.clients, result.virtual_seconds, clock, result.wall_seconds, result.events, rate, result.steps);
+  std::cout << fmt::format("{}; staleness {:.3g} s mean\n", sentence_about(result), result.staleness_mean);
   if (!dry_run && !result.samples.empty()) {
     const Sample& last = result.samples.back();
     if (last.is_classified)
@@ -44,22 +66,12 @@ void print_forecast(const RunResult& result, std::uintmax_t record_bytes) {
   std::cout << fmt::format("forecast: {:.3g} MB of model state, {:.3g} MB published in all, {:.3g} MB on the wire",
                            2 * model * static_cast<double>(result.clients) / 1e6,
                            static_cast<double>(result.messages.publications) * model / 1e6,
-                           static_cast<double>(result.messages.sent + result.model_messages) * (model + 64) / 1e6);
+                           result.forecast ? static_cast<double>(wire_bytes(*result.forecast)) / 1e6 : 0.0);
   if (record_bytes > 0) std::cout << fmt::format(", {:.3g} MB of record", static_cast<double>(record_bytes) / 1e6);
   std::cout << "\n";
 }
 
 }  // namespace
-
-void ProgressLine::show(const Progress& progress) {
-  if (!line_.is_due()) return;
-  const double share = std::clamp(progress.virtual_seconds / until_, 0.0, 1.0);
-  const double left = share > 0 ? progress.wall_seconds * (1 - share) / share : 0;
-  const double rate = progress.wall_seconds > 0 ? static_cast<double>(progress.events) / progress.wall_seconds : 0;
-  const std::string accuracy = progress.accuracy ? fmt::format("  accuracy {:.3f}", *progress.accuracy) : "";
-  line_.show(share, fmt::format("{:.1f} of {:.1f} s  {:.3g} events/s{}  {:.0f} s left", progress.virtual_seconds, until_, rate,
-                                accuracy, left));
-}
 
 Notes Notes::plain() {
   return Notes([](const std::string& note) { std::cerr << "note: " << note << "\n"; });
@@ -104,8 +116,8 @@ int say_finished(const std::filesystem::path& place, bool json) {
   return ok;
 }
 
-int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, const RunResult& result, RunFolder* folder,
-          Notes& notes) {
+int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, RunResult result, RunFolder* folder, Notes& notes) {
+  result.origin = arguments.origin;
   const config::Experiment& experiment = resolved.experiment;
   std::uintmax_t record_bytes = 0;
   if (folder) {

@@ -10,24 +10,11 @@
 
 #include "actors/run.hpp"
 #include "app/commands.hpp"
-#include "app/status_line.hpp"
+#include "app/progress_line.hpp"
 #include "experiment/file/resolve.hpp"
 #include "results/run_folder.hpp"
 
 namespace rubato::app {
-
-/// How far a run has come, on standard error.
-class ProgressLine {
- public:
-  ProgressLine(double until_seconds, bool is_quiet) : until_{until_seconds}, line_{is_quiet} {}
-  void show(const Progress& progress);
-  /// Clears the terminal's line.
-  void finish() { line_.finish(); }
-
- private:
-  double until_;
-  StatusLine line_;
-};
 
 /// Says each note of a run once: those of the beginning as they come, the others at its end.
 class Notes {
@@ -58,7 +45,6 @@ RunOptions options_for(const RunArguments& arguments, const config::Experiment& 
 int say_finished(const std::filesystem::path& place, bool json);
 
 /// Completes the folder, says what was not said yet, prints the result, and returns the exit code.
-int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, const RunResult& result, RunFolder* folder,
-          Notes& notes);
+int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, RunResult result, RunFolder* folder, Notes& notes);
 
 }  // namespace rubato::app

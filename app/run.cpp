@@ -58,9 +58,9 @@ int run(const RunArguments& arguments) {
   if (!folder && experiment.checkpoint_every > 0) std::cerr << "note: checkpoint_every: without --out no checkpoints are written\n";
   ProgressLine line(experiment.until, arguments.quiet);
   Notes notes = Notes::plain();
-  const RunResult result = rubato::run(resolved, options_for(arguments, experiment, folder.get(), line, notes));
+  RunResult result = rubato::run(resolved, options_for(arguments, experiment, folder.get(), line, notes));
   line.finish();
-  return leave(arguments, resolved, result, folder.get(), notes);
+  return leave(arguments, resolved, std::move(result), folder.get(), notes);
 }
 
 int resume(RunArguments arguments) {
@@ -83,9 +83,9 @@ int resume(RunArguments arguments) {
     go_on_from(*found.newest, *folder, options);
   else
     begin_again(*folder);
-  const RunResult result = rubato::run(resolved, options);
+  RunResult result = rubato::run(resolved, options);
   line.finish();
-  return leave(arguments, resolved, result, folder.get(), notes);
+  return leave(arguments, resolved, std::move(result), folder.get(), notes);
 }
 
 }  // namespace rubato::app

@@ -55,6 +55,7 @@ struct ClientRow {
   std::uint32_t client;
   std::uint64_t training_samples;
   MessageCounts counts;
+  Traffic traffic;
   double accuracy, loss;
   Pace pace;
 };

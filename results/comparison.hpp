@@ -27,6 +27,7 @@ struct ComparedOutcome {
 
 struct Comparison {
   std::vector<ComparedOutcome> outcomes;  ///< in the order of the plan
+  Provenance origin{};                    ///< as the program says
   std::int64_t first_seed = 1;
   std::size_t seeds = 1;
   bool was_stopped = false;  ///< runs are missing that were not at their end

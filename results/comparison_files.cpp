@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "results/comparison_table.hpp"
@@ -43,21 +44,23 @@ std::string fields(Columns columns, const PerColumn<Spread>& spreads) {
 template <class Columns>
 void add(ResultJson& object, Columns columns, const PerColumn<Spread>& spreads) {
   for (const SampleColumn& column : columns)
-    object[std::string(column.curve.name)] = {{"mean", finite(spreads[column].mean)}, {"std", finite(spreads[column].deviation)}};
+    object[std::string(column.curve.name)] = {
+        {"mean", finite(spreads[column].mean)}, {"std", finite(spreads[column].deviation)}, {"n", spreads[column].count}};
 }
 
-ResultJson json_of(const ComparedRun& run) {
+ResultJson json_of(const ComparedRun& run, std::size_t setting) {
   return {{"seed", run.seed},
+          {"experiment", experiment_file(setting, run.seed)},
           {"ended_by", run.has_spent ? "budget" : "until"},
           {"model_digest", run.digests.model.empty() ? ResultJson(nullptr) : ResultJson(run.digests.model)},
           {"timeline_digest", run.digests.timeline.empty() ? ResultJson(nullptr) : ResultJson(run.digests.timeline)}};
 }
 
-ResultJson json_of(const ComparedRow& row) {
+ResultJson json_of(const ComparedRow& row, std::size_t number) {
   const ComparedOutcome& outcome = *row.outcome;
   ResultJson grid = ResultJson::object(), runs = ResultJson::array(), targets = ResultJson::array();
   for (const auto& [key, value] : outcome.setting.values) grid[key] = value;
-  for (const ComparedRun& run : outcome.runs) runs.push_back(json_of(run));
+  for (const ComparedRun& run : outcome.runs) runs.push_back(json_of(run, number));
   for (const TargetReached& target : row.targets) {
     targets.push_back({{"accuracy", target.accuracy}, {"reached", target.reached}});
     add(targets.back(), columns_as(Role::axis), target.costs);
@@ -103,9 +106,17 @@ std::string table_csv(const Comparison& comparison, std::span<const double> targ
 
 std::string table_json(const Comparison& comparison, std::span<const double> targets, const SampleColumn& axis) {
   ResultJson settings = ResultJson::array();
-  for (const ComparedRow& row : rows_of(comparison, targets)) settings.push_back(json_of(row));
+  for (const ComparedRow& row : rows_of(comparison, targets)) settings.push_back(json_of(row, settings.size()));
+  const config::Experiment& first = comparison.outcomes.front().setting.experiment;
+  const std::int64_t measured =
+      first.metrics.clients > 0 ? std::min(first.metrics.clients, first.clients.count) : first.clients.count;
   const ResultJson json = {{"rubato", version()},
-                           {"clients", comparison.outcomes.front().setting.experiment.clients.count},
+                           {"commit", commit()},
+                           {"command", comparison.origin.command},
+                           {"started_at", comparison.origin.started_at},
+                           {"machine", comparison.origin.machine},
+                           {"measured_clients", measured > 1 ? "0-" + std::to_string(measured - 1) : "0"},
+                           {"clients", first.clients.count},
                            {"first_seed", comparison.first_seed},
                            {"seeds", comparison.seeds},
                            {"stopped_early", comparison.was_stopped},
@@ -113,6 +124,10 @@ std::string table_json(const Comparison& comparison, std::span<const double> tar
                            {"budget", budget_of(comparison)},
                            {"settings", std::move(settings)}};
   return json.dump(1, ' ', false, ResultJson::error_handler_t::replace) + "\n";
+}
+
+std::string experiment_file(std::size_t setting, std::int64_t seed) {
+  return "experiments/" + std::to_string(setting + 1) + "-seed-" + std::to_string(seed) + ".toml";
 }
 
 std::string curves_csv(const Comparison& comparison) {

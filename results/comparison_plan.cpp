@@ -7,6 +7,7 @@
 
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/file/keys.hpp"
+#include "results/result_text.hpp"
 
 namespace rubato {
 
@@ -68,6 +69,7 @@ class Planner {
     refuse_unknown_keys();
     name_files_apart();
     compare_files();
+    sample_by_time();
     choose_seeds();
     return std::move(plan_);
   }
@@ -166,8 +168,32 @@ class Planner {
       for (const std::string& what : found.faults) fault += (fault.empty() ? "" : "\n") + both + what + ": they cannot be compared";
     }
     if (!fault.empty()) throw std::invalid_argument(fault);
-    if (plan_.settings.front().experiment.metrics.clients > 0)
-      note("metrics.clients is set: bits and gradients are estimated from the measured clients");
+  }
+
+  // While clients compute so often at the usual rate: a budget may end runs long before `until`.
+  static double usual_period(const Experiment& experiment) {
+    const double rate = experiment.clients.compute.rate.value;
+    const double computations = static_cast<double>(experiment.clients.count) * (rate > 0 ? rate : 1);
+    return static_cast<double>(std::max<std::int64_t>(experiment.metrics.every_events, 1)) / computations;
+  }
+
+  // Numbers of events come at other instants with every seed and algorithm; curves are compared at the same ones.
+  void sample_by_time() {
+    constexpr double samples = 60;
+    const auto is_asked = [](const std::string& text) { return text.starts_with("metrics.every_"); };
+    if (std::ranges::any_of(request_.set, is_asked)) return;
+    if (std::ranges::any_of(request_.grid, [&](const GridKey& grid) { return is_asked(grid.key); })) return;
+    const Experiment& first = plan_.settings.front().experiment;
+    const double period =
+        first.metrics.every_seconds > 0 ? first.metrics.every_seconds : std::min(first.until / samples, usual_period(first));
+    bool is_news = false;
+    for (ComparedSetting& setting : plan_.settings) {
+      config::Metrics& metrics = setting.experiment.metrics;
+      is_news = is_news || metrics.every_events > 0;
+      if (metrics.every_events > 0) metrics.every_events = 0, metrics.every_seconds = period;
+    }
+    if (is_news)
+      note("all runs are measured every " + shortest(period) + " s, at the same instants, instead of by numbers of events");
   }
 
   void choose_seeds() {

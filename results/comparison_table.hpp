@@ -36,6 +36,9 @@ std::string table_text(const Comparison& comparison, std::span<const double> tar
 std::string table_csv(const Comparison& comparison, std::span<const double> targets);
 std::string table_json(const Comparison& comparison, std::span<const double> targets, const SampleColumn& axis);
 
+/// Where the folder of a comparison has the experiment of a run, as it was run.
+std::string experiment_file(std::size_t setting, std::int64_t seed);
+
 /// curves.csv: a line for every sample within the budget of every run.
 std::string curves_csv(const Comparison& comparison);
 

@@ -145,6 +145,7 @@ std::string table_text(const Comparison& comparison, std::span<const double> tar
   if (std::ranges::none_of(comparison.outcomes, has_runs)) return "no run has come to its end\n";
   std::string text = ends(rows) + "\n" + course(rows, axis);
   for (std::size_t i = 0; i < targets.size(); ++i) text += "\n" + target_text(rows, i);
+  if (text.find("±") != text.npos) text += "\n± is the standard deviation of so many runs (n - 1)\n";
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include "results/curve.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace rubato {
@@ -59,7 +60,8 @@ double value_at(const Curve& curve, const SampleColumn& axis, double place, cons
 
 Spread spread_of(std::span<const double> values) {
   if (values.empty()) return {0, not_known, not_known};
-  return {values.size(), mean(values), population_deviation(values)};
+  const auto count = static_cast<double>(values.size());
+  return {values.size(), mean(values), count > 1 ? population_deviation(values) * std::sqrt(count / (count - 1)) : not_known};
 }
 
 Band band_of(std::span<const Curve> curves, const SampleColumn& axis, const SampleColumn& measure, std::size_t points) {

@@ -30,7 +30,8 @@ std::optional<CurvePoint> first_reach(const Curve& curve, double accuracy);
 /// place the last. Before its beginning the first value, behind its end the last. The curve is not empty.
 double value_at(const Curve& curve, const SampleColumn& axis, double place, const SampleColumn& measure);
 
-/// Mean and population standard deviation; NaN for no values.
+/// Mean and standard deviation of a sample, of n - 1: runs stand for all that could have been. NaN for no values, and for
+/// the deviation of a single one.
 struct Spread {
   std::size_t count = 0;
   double mean = 0;

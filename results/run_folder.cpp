@@ -236,8 +236,9 @@ std::string clients_csv(const RunResult& result) {
                  std::views::filter([&](const ClientColumn& column) { return !column.needs_paces || !result.paces.empty(); });
   std::vector<ClientRow> rows;
   for (std::uint32_t i = 0; i < result.by_client.size(); ++i)
-    rows.push_back({i, i < result.samples_by_client.size() ? result.samples_by_client[i] : 0, result.by_client[i], not_known,
-                    not_known, i < result.paces.size() ? result.paces[i] : Pace{}});
+    rows.push_back({i, i < result.samples_by_client.size() ? result.samples_by_client[i] : 0, result.by_client[i],
+                    i < result.traffic_by_client.size() ? result.traffic_by_client[i] : Traffic{}, not_known, not_known,
+                    i < result.paces.size() ? result.paces[i] : Pace{}});
   const Sample last = result.samples.empty() ? Sample{} : result.samples.back();
   for (std::size_t i = 0; i < last.accuracies.size(); ++i) {
     ClientRow& row = rows[last.header.client(i).value];

@@ -46,6 +46,13 @@ struct Divergence {
   double seconds = 0;  ///< of the experiment, when that was seen first
 };
 
+/// Who made a run, when and where.
+struct Provenance {
+  std::string command;     ///< as it was typed
+  std::string started_at;  ///< in UTC, as 2026-11-19T08:03:00Z
+  std::string machine;     ///< its name
+};
+
 /// What a run has led to: its digests, samples, counts and times.
 struct RunResult {
   Digests digests;                             ///< of the whole run
@@ -68,12 +75,15 @@ struct RunResult {
   double cumulated_delay = 0;                  ///< of rounds whose links and computations have chances
   std::optional<Energy> energy{};              ///< of all clients, where anything costs anything
   std::uint64_t model_messages = 0;            ///< models of unifications and joins, a receiver each
+  std::uint64_t hand_overs = 0;                ///< of these: to clients that began a life
+  std::uint64_t models_lost = 0;               ///< of these: did not get through
   std::uint64_t unifications = 0;              ///< that have taken place
-  std::uint64_t under_way = 0;                 ///< messages on their way at the end
+  std::uint64_t under_way = 0;                 ///< messages on their way at the end; in real time all without an outcome
   double staleness_mean = 0;                   ///< seconds from sending to absorbing
   double staleness_p95 = 0;                    ///< 95 % of messages stay below
   std::vector<Sample> samples;                 ///< in order; numbers per client only in the last
   std::vector<MessageCounts> by_client;        ///< in client order
+  std::vector<Traffic> traffic_by_client;      ///< likewise; empty where it is not known of all
   std::vector<std::size_t> samples_by_client;  ///< training samples
   std::vector<ClassCount> class_counts;        ///< of these, by client and class; empty where there are no classes
   std::optional<Graph> graph{};                ///< whose links by_link counts; nothing of a replay
@@ -87,6 +97,10 @@ struct RunResult {
   std::vector<ClientId> absent;                ///< clients that were away at the end: the digests leave them out
   std::optional<ChurnCounts> churn;            ///< where clients come and go
   std::vector<std::string> hosts;              ///< of a run over several: sentences about each
+  std::string host;                            ///< this one, of several; else empty
+  std::vector<ClientId> host_clients;          ///< whose clients it has in real time; empty: all
+  std::optional<Traffic> forecast{};           ///< of a dry run: what a run would spend, by the usual size of a message
+  Provenance origin;                           ///< as the program says
   std::string gathered_by;                     ///< the host whose result covers all clients; empty: this one, or there are no hosts
   bool record_was_cut = false;                 ///< at RunOptions::record_bytes
 

@@ -28,12 +28,6 @@ struct Traffic {
     gradients += other.gradients;
     return *this;
   }
-  /// An estimate for all from the sum over some.
-  void scale(double factor) {
-    for (std::uint64_t* count : {&messages, &bytes, &gradients})
-      *count = static_cast<std::uint64_t>(static_cast<double>(*count) * factor);
-    paper_bits *= factor;
-  }
   /// Writes all of it, or reads it back; throws BadArchive.
   void archive(Archive& archive) { archive(messages, bytes, gradients, paper_bits); }
 };
@@ -53,7 +47,7 @@ struct Defect {
 /// What was measured. Accuracies are shares in [0, 1]; losses are of the data alone, without l2.
 struct Sample {
   SampleHeader header;                       ///< when, and of how many models
-  Traffic traffic;                           ///< of the clients that were measured
+  Traffic traffic;                           ///< of all clients of the process, absent ones included
   Defect defect;                             ///< the worst broken balance
   bool is_classified = false;                ///< else accuracies and F1 mean nothing
   double accuracy_mean = 0;                  ///< over clients

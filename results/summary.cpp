@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "results/columns.hpp"
@@ -33,7 +34,14 @@ ResultJson messages(const RunResult& result) {
           {"unauthorised", refused(&Screened::unauthorised)},
           {"unasked", refused(&Screened::unasked)},
           {"under_way", result.under_way},
-          {"models", result.model_messages}};
+          {"models", result.model_messages},
+          {"copies", counts.copies},
+          {"lost_to_partition", counts.apart},
+          {"lost_to_absence", counts.absent},
+          {"surplus", counts.surplus},
+          {"misshapen", counts.misshapen},
+          {"hand_overs", result.hand_overs},
+          {"models_lost", result.models_lost}};
 }
 
 ResultJson stationarity(const Sample& sample) {
@@ -95,6 +103,42 @@ ResultJson diverged(const RunResult& result) {
   return list;
 }
 
+// "0-8, 12"
+std::string ranges_of(const std::vector<std::uint32_t>& clients) {
+  std::string text;
+  for (std::size_t i = 0, end = 0; i < clients.size(); i = end) {
+    for (end = i + 1; end < clients.size() && clients[end] == clients[end - 1] + 1; ++end) {
+    }
+    text += (text.empty() ? "" : ", ") + std::to_string(clients[i]);
+    if (end - i > 1) text += "-" + std::to_string(clients[end - 1]);
+  }
+  return text;
+}
+
+// Those of this host, or of the run.
+std::vector<std::uint32_t> own_clients(const RunResult& result) {
+  std::vector<std::uint32_t> own;
+  for (const ClientId client : result.host_clients) own.push_back(client.value);
+  if (!own.empty()) return own;
+  own.resize(result.clients);
+  std::iota(own.begin(), own.end(), 0u);
+  return own;
+}
+
+ResultJson measured(const config::Experiment& experiment, const RunResult& result) {
+  std::vector<std::uint32_t> own = own_clients(result);
+  if (experiment.metrics.clients > 0)
+    std::erase_if(own, [&](std::uint32_t client) { return client >= experiment.metrics.clients; });
+  return ranges_of(own);
+}
+
+ResultJson forecast(const RunResult& result) {
+  if (!result.forecast) return nullptr;
+  return {{"wire_bytes", wire_bytes(*result.forecast)},
+          {"paper_bits", result.forecast->paper_bits},
+          {"gradients", result.forecast->gradients}};
+}
+
 ResultJson numbers_of(const std::vector<ClientId>& clients) {
   ResultJson list = ResultJson::array();
   for (const ClientId client : clients) list.push_back(client.value);
@@ -106,6 +150,8 @@ ResultJson numbers_of(const std::vector<ClientId>& clients) {
 std::uint64_t wire_bytes(const Traffic& traffic) { return traffic.bytes + traffic.messages * frame_bytes; }
 
 std::string version() { return RUBATO_VERSION; }
+
+std::string commit() { return RUBATO_COMMIT; }
 
 std::string summary_json(const config::Experiment& experiment, const RunResult& result) {
   const Sample last = result.samples.empty() ? Sample{} : result.samples.back();
@@ -157,7 +203,15 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
                      {"diverged_clients", diverged(result)},
                      {"gathered_by", result.gathered_by},
                      {"hosts", result.hosts},
-                     {"notes", result.notes}};
+                     {"notes", result.notes},
+                     {"command", result.origin.command},
+                     {"started_at", result.origin.started_at},
+                     {"machine", result.origin.machine},
+                     {"commit", commit()},
+                     {"measured_clients", measured(experiment, result)},
+                     {"host", result.host},
+                     {"host_clients", result.host_clients.empty() ? "" : ranges_of(own_clients(result))},
+                     {"forecast", forecast(result)}};
   for (const SampleColumn& column : sample_columns())
     if (!column.summary.empty()) json[ResultJson::json_pointer(std::string(column.summary))] = finite(to_double(column.read(last)));
   return json.dump(1) + "\n";

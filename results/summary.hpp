@@ -18,6 +18,9 @@ std::uint64_t wire_bytes(const Traffic& traffic);
 /// The version of this library.
 std::string version();
 
+/// The commit that it was configured at; empty where that is not known.
+std::string commit();
+
 /// The text of summary.json; docs/run-folder.md explains its keys.
 std::string summary_json(const config::Experiment& experiment, const RunResult& result);
 

@@ -7,11 +7,12 @@
 
 namespace rubato {
 
-/// What became of the messages of one client, as a receiver (kept, late, ...) and as a sender (sent, lost). Archives take
-/// it as a whole.
+/// What became of the messages of one client, as a receiver (kept, late, ...) and as a sender (sent, copies, lost). Over all
+/// clients, sent and copies are accounted for by the others, arrived() among them, and by what is under way. Archives take it
+/// as a whole.
 struct MessageCounts {
   std::uint64_t sent = 0;          ///< one for each receiver
-  std::uint64_t lost = 0;          ///< of those sent: by the modelled link, or because the receiver was absent
+  std::uint64_t lost = 0;          ///< of those sent: by the modelled link
   std::uint64_t kept = 0;          ///< taken into the mailbox
   std::uint64_t late = 0;          ///< refused: older than the deadline
   std::uint64_t capped = 0;        ///< refused: beyond the cap of the period
@@ -22,25 +23,52 @@ struct MessageCounts {
   std::uint64_t computations = 0;  ///< compute steps
   std::uint64_t publications = 0;  ///< publish steps, each with any number of receivers
   Duration airtime{};              ///< as a sender: how long it transmitted
+  std::uint64_t copies = 0;        ///< as a sender: further deliveries of the same message
+  std::uint64_t apart = 0;         ///< lost to a partition: as a sender at departure, as a receiver on the way
+  std::uint64_t absent = 0;        ///< as a receiver: came while it was away, or was sent to an earlier life of it
+  std::uint64_t surplus = 0;       ///< refused: not needed any more; counted in superseded, too
+  std::uint64_t misshapen = 0;     ///< refused: fits no model of this run
 
+  /// Came to a client that was there.
+  std::uint64_t arrived() const { return kept + late + capped + duplicates + surplus + stale + misshapen; }
+  /// On the way, for whatever reason.
+  std::uint64_t lost_in_all() const { return lost + apart + absent; }
+  /// Has no outcome yet. 0 where a network delivers more than was sent.
+  std::uint64_t open() const {
+    const std::uint64_t all = sent + copies, done = arrived() + lost_in_all();
+    return all > done ? all - done : 0;
+  }
   /// Adds the numbers of another client.
   MessageCounts& operator+=(const MessageCounts& other) {
     sent += other.sent, lost += other.lost, kept += other.kept, late += other.late, capped += other.capped;
     superseded += other.superseded, duplicates += other.duplicates, resyncs += other.resyncs, stale += other.stale;
     computations += other.computations, publications += other.publications, airtime += other.airtime;
+    copies += other.copies, apart += other.apart, absent += other.absent;
+    surplus += other.surplus, misshapen += other.misshapen;
     return *this;
   }
   /// Every counter is the same.
   bool operator==(const MessageCounts&) const = default;
 };
-static_assert(sizeof(MessageCounts) == 12 * sizeof(std::uint64_t), "operator+= adds every counter");
+static_assert(sizeof(MessageCounts) == 17 * sizeof(std::uint64_t), "operator+= adds every counter");
 
 /// What became of the messages of one directed link.
 struct LinkCounts {
-  std::uint32_t sent = 0;     ///< departures
-  std::uint32_t lost = 0;     ///< by the link, or because the receiver was absent
-  std::uint32_t kept = 0;     ///< taken into the receiver's mailbox
-  std::uint32_t refused = 0;  ///< arrived and not taken: late, capped, seen before, of an earlier life
+  std::uint32_t sent = 0;        ///< departures
+  std::uint32_t lost = 0;        ///< by the link
+  std::uint32_t kept = 0;        ///< taken into the receiver's mailbox
+  std::uint32_t copies = 0;      ///< this and what follows as in MessageCounts
+  std::uint32_t apart = 0;       ///< lost to a partition
+  std::uint32_t absent = 0;      ///< the receiver was away
+  std::uint32_t late = 0;        ///< refused, like the next
+  std::uint32_t capped = 0;      ///< beyond the cap
+  std::uint32_t duplicates = 0;  ///< seen before
+  std::uint32_t surplus = 0;     ///< not needed any more
+  std::uint32_t stale = 0;       ///< of an earlier life or epoch
+  std::uint32_t misshapen = 0;   ///< fits no model
+
+  /// Arrived and not taken.
+  std::uint32_t refused() const { return late + capped + duplicates + surplus + stale + misshapen; }
 };
 
 /// How often clients have come and gone.

@@ -119,9 +119,11 @@ function axes(svg, width, height, x, y, xText, yText) {
   }
 }
 
-function path(xs, values, x, y) {
+// A line is parted where what follows is of other clients.
+function path(xs, values, x, y, parted) {
   let text = "", pen = "M";
   xs.forEach((at, i) => {
+    if (i === parted) pen = "M";
     if (!x.holds(at) || !y.holds(values[i])) { pen = "M"; return; }
     text += `${pen}${x(at).toFixed(1)} ${y(values[i]).toFixed(1)}`;
     pen = "L";
@@ -129,7 +131,7 @@ function path(xs, values, x, y) {
   return text;
 }
 
-function band(svg, xs, {low, high, paint}, x, y) {
+function band(svg, xs, {low, high, paint, parted}, x, y) {
   let run = [];
   const close = () => {
     if (run.length > 1) {
@@ -139,15 +141,19 @@ function band(svg, xs, {low, high, paint}, x, y) {
     }
     run = [];
   };
-  xs.forEach((at, i) => x.holds(at) && y.holds(low[i]) && y.holds(high[i]) ? run.push(i) : close());
+  xs.forEach((at, i) => {
+    if (i === parted) close();
+    x.holds(at) && y.holds(low[i]) && y.holds(high[i]) ? run.push(i) : close();
+  });
   close();
 }
 
 function series(svg, xs, one, x, y) {
   if (one.low) band(svg, xs, one, x, y);
-  element(svg, "path", {d: path(xs, one.values, x, y), fill: "none", stroke: one.paint, "stroke-width": 2, "stroke-linejoin": "round",
+  element(svg, "path", {d: path(xs, one.values, x, y, one.parted), fill: "none", stroke: one.paint, "stroke-width": 2, "stroke-linejoin": "round",
                         ...(one.dashed ? {"stroke-dasharray": "5 4"} : {})});
-  const isAlone = i => !y.holds(one.values[i - 1]) && !y.holds(one.values[i + 1]);
+  const ends = i => i === one.parted || !y.holds(one.values[i]);
+  const isAlone = i => (i === one.parted || !y.holds(one.values[i - 1])) && ends(i + 1);
   one.values.forEach((value, i) => {
     if (y.holds(value) && x.holds(xs[i]) && isAlone(i)) element(svg, "circle", {cx: x(xs[i]), cy: y(value), r: 3.5, fill: one.paint});
   });

@@ -46,7 +46,34 @@ Json samples_of(const Table& metrics) {
     rows.push_back(std::move(row));
   }
   for (const char* column : {"seconds", "bytes_wire", "accuracy_mean", "loss_mean", "consensus"}) metrics.column(column);
-  return {{"columns", metrics.columns()}, {"rows", std::move(rows)}, {"total", metrics.rows()}};
+  return {{"columns", metrics.columns()}, {"rows", std::move(rows)}, {"total", metrics.rows()}, {"parted_at", nullptr}};
+}
+
+// The last row of the host that gathers is of all clients: no line leads there from those of its own.
+void part_populations(Json& samples, const Table& metrics, const Json& summary) {
+  if (summary.value("host_clients", "").empty() || metrics.rows() < 2) return;
+  const std::size_t measured = metrics.column("clients_measured"), last = metrics.rows() - 1;
+  if (metrics.row(last)[measured] != metrics.row(last - 1)[measured]) samples["parted_at"] = samples["rows"].size() - 1;
+}
+
+// What the page says of time and of clients.
+Json words_of(const Json& summary, const config::Experiment& experiment) {
+  const bool is_virtual = experiment.clock == config::ClockKind::virtual_time;
+  const std::string host = summary.value("host", ""), own = summary.value("host_clients", ""),
+                    measured = summary.value("measured_clients", "");
+  const bool is_part = !host.empty() && !summary.value("gathered_by", "").empty();
+  const std::string all = std::to_string(summary.value("clients", std::size_t{0})) + " clients";
+  Json words = {{"clock", is_virtual ? "virtual time" : "time of the experiment"},
+                {"population", is_part ? "host " + host + ", clients " + own : all},
+                {"measured", measured.empty() ? "" : "clients " + measured},
+                {"part", ""}};
+  if (is_part)
+    words["part"] = "This page is of host " + host + " alone, of clients " + own + ". What all clients came to is with host " +
+                    summary.value("gathered_by", "") + ".";
+  else if (!own.empty())
+    words["part"] =
+        "What was measured in the course of the run is of host " + host + ", clients " + own + "; the last sample is of all.";
+  return words;
 }
 
 std::size_t client_in(double value, std::size_t clients, const char* file = "links.csv") {
@@ -58,8 +85,10 @@ std::size_t client_in(double value, std::size_t clients, const char* file = "lin
 std::vector<double> lost_by_receiver(const Table* links, std::size_t clients) {
   if (!links) return {};
   std::vector<double> lost(clients);
-  const std::size_t receiver = links->column("receiver"), column = links->column("lost");
-  for (std::size_t i = 0; i < links->rows(); ++i) lost[client_in(links->row(i)[receiver], clients)] += links->row(i)[column];
+  const std::size_t receiver = links->column("receiver");
+  for (const char* reason : {"lost", "lost_to_partition", "lost_to_absence"})
+    for (std::size_t i = 0; i < links->rows(); ++i)
+      lost[client_in(links->row(i)[receiver], clients)] += links->row(i)[links->column(reason)];
   return lost;
 }
 
@@ -73,6 +102,7 @@ class ClientOutcomes {
       : clients_{clients},
         kept_{clients.column("kept")},
         superseded_{clients.column("superseded")},
+        surplus_{clients.column("surplus")},
         late_{clients.column("late")},
         capped_{clients.column("capped")},
         lost_{std::move(lost)} {}
@@ -93,7 +123,7 @@ class ClientOutcomes {
  private:
   void add(std::size_t client, Outcomes& sum) const {
     const auto row = clients_.row(client);
-    sum.absorbed += row[kept_] - row[superseded_];  // who supersedes a message had kept it first
+    sum.absorbed += row[kept_] - (row[superseded_] - row[surplus_]);  // what was surplus was never kept
     sum.superseded += row[superseded_];
     sum.late += row[late_];
     sum.capped += row[capped_];
@@ -101,7 +131,7 @@ class ClientOutcomes {
   }
 
   const Table& clients_;
-  std::size_t kept_, superseded_, late_, capped_;
+  std::size_t kept_, superseded_, surplus_, late_, capped_;
   std::vector<double> lost_;
 };
 
@@ -213,6 +243,7 @@ Json timeline_of(const fs::path& record, std::optional<Duration> window, double 
           {"drops", marks_of(timeline.drops)},
           {"losses", marks_of(timeline.losses)},
           {"unifications", marks_of(timeline.unifications)},
+          {"hand_overs", marks_of(timeline.hand_overs)},
           {"knows_windows", limits.window.has_value()},
           {"ages", ages_of(timeline)},
           {"course", course_of(timeline, seconds)},
@@ -236,6 +267,8 @@ bool has_record(const fs::path& folder) {
 
 std::string report_data(const fs::path& folder, const ResolvedExperiment& resolved) {
   Json data = {{"summary", summary_of(folder / "summary.json")}, {"samples", samples_of(Table(folder / "metrics.csv"))}};
+  part_populations(data["samples"], Table(folder / "metrics.csv"), data["summary"]);
+  data["words"] = words_of(data["summary"], resolved.experiment);
   const Table clients(folder / "clients.csv");
   std::optional<Table> links;
   if (fs::exists(folder / "links.csv")) links.emplace(folder / "links.csv");

@@ -1,5 +1,7 @@
 // Draws the report of a run from the JSON beside it.
 const summary = data.summary;
+// A host's own page: rows of its clients, until a last one that may be of all.
+const isPart = Boolean(summary.host && summary.gathered_by);
 
 const columns = data.samples.columns;
 const column = name => data.samples.rows.map(row => row[columns.indexOf(name)]);
@@ -61,7 +63,7 @@ function plot(parent, {title, series: all, text, note, times = clock, ...how}) {
     const values = all.flatMap(one => [...one.values, ...(one.low || []), ...(one.high || [])]);
     const y = scale(values, height - margin.bottom, margin.top, how);
     axes(svg, width, height, state.x, y, xText, how.axisText || text);
-    for (const one of all) series(svg, at, one, state.x, y);
+    for (const one of all) series(svg, at, {...one, parted: times === clock ? data.samples.parted_at : null}, state.x, y);
     state.cursor = element(svg, "line", {y1: margin.top, y2: height - margin.bottom, stroke: color("soft"), visibility: "hidden"});
     show(state.index, true);
   };
@@ -134,16 +136,22 @@ function totals(parent) {
   const place = card(parent, "What became of them");
   const m = summary.messages || {};
   const table = element(place, "table");
-  const total = m.sent || 0;
-  const rows = [["sent over links", m.sent], ["kept by their receivers", m.delivered], ["… but superseded before a merge", m.superseded],
-                ["lost by a link", m.lost], ["too late", m.late], ["above the reception cap", m.capped],
-                ["still under way at the end", m.under_way], ["models sent by unifications", m.models]];
-  rows.forEach(([name, value], i) => {
+  // On a host's page messages for its clients come from everywhere: shares are of those.
+  const arrived = ["delivered", "late", "capped", "duplicates", "surplus", "stale", "misshapen", "lost_to_absence"].reduce((sum, key) => sum + (m[key] || 0), 0);
+  const total = (isPart ? arrived : (m.sent || 0) + (m.copies || 0)) || 0;
+  const rows = [[isPart ? "sent by its clients, to all" : "sent over links", m.sent, isPart], ["delivered once more", m.copies, isPart], ["kept by their receivers", m.delivered],
+                ["… but superseded before a merge", (m.superseded || 0) - (m.surplus || 0)], ["lost by a link", m.lost, isPart], ["lost to a partition", m.lost_to_partition, isPart],
+                ["for clients that were away", m.lost_to_absence], ["too late", m.late], ["above the reception cap", m.capped], ["seen before", m.duplicates],
+                ["not needed any more", m.surplus], ["of an earlier life or epoch", m.stale], ["of another shape", m.misshapen],
+                [summary.clock === "virtual" ? "still under way at the end" : "without an outcome at the end", isPart ? undefined : m.under_way],
+                ["models of unifications and hand-overs", m.models, true], ["… of these lost", m.models_lost, true]];
+  for (const [name, value, isApart] of rows) {
+    if (!value && name !== rows[0][0]) continue;
     const row = element(table, "tr");
     element(row, "th", {scope: "row"}, name);
     element(row, "td", {}, count(value));
-    element(row, "td", {}, i === rows.length - 1 || !total || !isNumber(value) ? "" : share(value / total));
-  });
+    element(row, "td", {}, isApart || !total || !isNumber(value) ? "" : share(value / total));
+  }
 }
 
 const outcomes = [["absorbed", "kept", "blue"], ["superseded", "superseded", "violet"], ["late", "late", "orange"],
@@ -205,6 +213,7 @@ function timelineKey(t) {
   if (t.drops.length) key.push(["refused or superseded", color("orange")]);
   if (t.losses.length) key.push(["lost", color("red")]);
   if (t.unifications.length) key.push(["unification", color("violet")]);
+  if (t.hand_overs.length) key.push(["a model handed to a client that begins", color("violet")]);
   return key;
 }
 
@@ -228,6 +237,8 @@ function drawTimeline(svg, width, height, t) {
 function drawSpans(ink, t, x, y, bottom) {
   for (const [at, hub] of t.unifications)
     titled(ink, "line", {x1: x(at), x2: x(at), y1: 0, y2: bottom, stroke: color("violet"), "stroke-width": 2}, `unification at ${seconds(at)}: the model of client ${hub}`);
+  for (const [at, giver, joiner] of t.hand_overs)
+    titled(ink, "line", {x1: x(at), x2: x(at), y1: y(giver), y2: y(joiner), stroke: color("violet"), "stroke-dasharray": "3 3"}, `client ${giver} hands its model to ${joiner} at ${seconds(at)}`);
   for (const [from, to, client] of t.windows)
     titled(ink, "rect", {x: x(from), width: Math.max(1.5, x(to) - x(from)), y: y(client) - 6, height: 12, fill: color("green"), opacity: .45},
            `client ${client}: window from ${seconds(from)} to ${seconds(to)}`);
@@ -357,8 +368,9 @@ function headline() {
     [share(a.mean_model), "accuracy of the mean model"], [isNumber(a.f1_macro) ? a.f1_macro.toFixed(4) : short(a.f1_macro), "F1, macro, mean of clients"],
     [short(loss.mean), "loss, mean of clients"], [short(isMeasured ? summary.consensus : undefined), "consensus distance"],
     [count(summary.clients), "clients"], [count(summary.events), "events"], [count(m.sent), "messages sent"],
-    [bytes((summary.bytes || {}).wire), "on the wire"], [seconds((summary.staleness_seconds || {}).mean), "staleness, mean"],
-    [count(summary.unifications), "unifications"], [seconds(summary.virtual_seconds), "of virtual time"]];
+    summary.forecast ? [bytes(summary.forecast.wire_bytes), "on the wire, forecast"] : [bytes((summary.bytes || {}).wire), "on the wire"],
+    [seconds((summary.staleness_seconds || {}).mean), "staleness, mean"],
+    [count(summary.unifications), "unifications"], [seconds(summary.virtual_seconds), `of ${data.words.clock}`]];
   for (const [value, name] of numbers) {
     const box = element(byId("numbers"), "div", {class: "number"});
     element(box, "b", {}, value);
@@ -379,8 +391,12 @@ function facts() {
   fact("arithmetic", summary.arithmetic, true);
   fact("numbers", `${summary.precision}, ${count(summary.dimension)} a model`);
   fact("run", `${seconds(summary.wall_seconds)} on ${count(summary.threads)} threads, ${short(summary.events_per_second)} events a second, ${bytes(summary.peak_rss_bytes)} of memory`);
-  fact("communication", `${bytes((summary.bytes || {}).wire)} on the wire; ${short((summary.bytes || {}).paper_bits)} bits as the papers count, 64 a number`);
-  fact("Rubato", summary.rubato);
+  const spent = summary.forecast ? {wire: summary.forecast.wire_bytes, paper_bits: summary.forecast.paper_bits} : summary.bytes || {};
+  fact("communication", `${summary.forecast ? "forecast: " : ""}${bytes(spent.wire)} on the wire; ${short(spent.paper_bits)} bits as the papers count, 64 a number`);
+  fact("measured", data.words.measured);
+  fact("command", summary.command, true);
+  fact("started", [summary.started_at, summary.machine && `on ${summary.machine}`].filter(Boolean).join(" "));
+  fact("Rubato", [summary.rubato, summary.commit].filter(Boolean).join(", commit "));
 }
 
 function warnings() {
@@ -391,10 +407,12 @@ function warnings() {
   else if (!data.samples.total) warn("Nothing was measured in this run.");
   else if (!hasAccuracy) warn("There is no accuracy: the task is not a classification, or no test sample was ever recognised.");
   if (data.timeline && data.timeline.is_incomplete) warn(`The record ends early, after ${count(data.timeline.steps)} steps: it was cut at its limit or its end is damaged.`);
+  if (data.words.part) warn(data.words.part);
   if (data.samples.total > data.samples.rows.length) warn(`The plots show ${count(data.samples.rows.length)} of ${count(data.samples.total)} samples.`);
 }
 
-byId("subtitle").textContent = `${summary.algorithm} · ${count(summary.clients)} clients · ${data.graph.kind} · ${summary.clock} time · seed ${summary.seed}`;
+byId("clock-name").textContent = data.words.clock;
+byId("subtitle").textContent = `${summary.algorithm} · ${data.words.population} · ${data.graph.kind} · ${summary.clock} time · seed ${summary.seed}`;
 warnings();
 headline();
 coursePlots();

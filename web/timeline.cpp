@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "runtime/world/churn.hpp"
+
 namespace rubato::web {
 
 namespace {
@@ -71,7 +73,9 @@ class Collector {
 
   void add_publication(const Step& step) {
     // A unification concerns everyone, so it is kept even if the hub is not among the clients shown.
-    if (step.message == MessageKind::model && !is_ended_)
+    if (is_hand_over(step))
+      for (const StepEntry& entry : step.entries) mark(found_.hand_overs, step, entry.peer);
+    if (step.message == MessageKind::model && !is_hand_over(step) && !is_ended_)
       found_.unifications.push_back({to_seconds(step.at), step.client.value, step.client.value});
     if (step.message == MessageKind::update) mark(found_.publications, step, step.client);
     for (const StepEntry& entry : step.entries)

@@ -45,7 +45,7 @@ struct Timeline {
 
   std::uint32_t clients = 0;  ///< shown
   double end = 0;             ///< of the picture, in seconds
-  std::vector<Mark> computations, publications, drops, losses, unifications;
+  std::vector<Mark> computations, publications, drops, losses, unifications, hand_overs;
   std::vector<Stretch> messages, windows;
 
   /// By bin: the k-th holds the ages from 2^(k/4) to 2^((k+1)/4) nanoseconds; -1 holds the age 0.

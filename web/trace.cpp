@@ -4,10 +4,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <unordered_set>
 
 #include "results/run_result.hpp"
+#include "runtime/world/churn.hpp"
 #include "web/timeline.hpp"
 
 namespace rubato::web {
@@ -61,7 +64,7 @@ class TraceWriter {
       case StepKind::discard:
         return add_drop(step);
       default:
-        return instant(std::string(name_of(step.kind)), step.client, step.at, "t", number("index", step.index));
+        return instant(std::string(rubato::name_of(step.kind)), step.client, step.at, "t", number("index", step.index));
     }
   }
 
@@ -103,12 +106,16 @@ class TraceWriter {
   }
 
   void add_publication(const Step& step) {
-    const bool is_model = step.message == MessageKind::model;
-    slice(is_model ? "unification" : "publish", step.client, step.at, short_slice,
-          number("index", step.index) + "," + number("receivers", step.entries.size()));
-    if (is_model) instant("unification", step.client, step.at, "g", number("index", step.index));
-    for (const StepEntry& entry : step.entries)
+    const bool is_unification = step.message == MessageKind::model && !is_hand_over(step);
+    slice(is_unification       ? "unification"
+          : is_hand_over(step) ? "hand-over"
+                               : "publish",
+          step.client, step.at, short_slice, number("index", step.index) + "," + number("receivers", step.entries.size()));
+    if (is_unification) instant("unification", step.client, step.at, "g", number("index", step.index));
+    for (const StepEntry& entry : step.entries) {
+      published_[name_of(step.client, step.message, entry)] = step.at;
       if (entry.lost) instant("lost", step.client, step.at, "t", number("to", entry.peer.value));
+    }
   }
 
   void add_merge(const Step& step) {
@@ -122,8 +129,10 @@ class TraceWriter {
   void add_receipt(const Step& step, const char* name) {
     slice(name, step.client, step.at, short_slice, number("messages", step.entries.size()));
     for (const StepEntry& entry : step.entries) {
+      const auto published = published_.find(name_of(entry.peer, step.message, entry));
+      if (published == published_.end()) continue;
       const std::string id = R"(,"cat":"message","id":)" + std::to_string(++arrows_);
-      event("s", "message", entry.peer, step.at - entry.age, id);
+      event("s", "message", entry.peer, published->second, id);
       event("f", "message", step.client, step.at, id + R"(,"bp":"e")");
     }
   }
@@ -136,8 +145,15 @@ class TraceWriter {
     }
   }
 
+  // A viewer draws an arrow only from a slice: in real time a message leaves a little after its publication began.
+  using MessageName = std::tuple<ClientId, MessageKind, std::uint16_t, Sequence>;
+  static MessageName name_of(ClientId sender, MessageKind kind, const StepEntry& entry) {
+    return {sender, kind, entry.incarnation, entry.sequence};
+  }
+
   std::ostream& out_;
   const TraceSettings& settings_;
+  std::map<MessageName, Time> published_;
   std::unordered_set<std::uint32_t> named_;
   std::uint64_t steps_ = 0, messages_ = 0, arrows_ = 0;
   Time last_{};

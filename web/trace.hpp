@@ -2,11 +2,13 @@
 //
 // One second of the experiment is one second of the trace. Every client that does something has a track. On it:
 //   compute, publish, merge, adopt   slices of one nanosecond: these steps take no time of the experiment's own
-//   arrows                           from the publication of a message to the merge or adoption that absorbed it
+//   arrows                           from the publication of a message to the merge or adoption that absorbed it; none where
+//                                    the publication is in the record of another host
 //   window                           a slice from the first arrival to the merge; see `window` below
 //   drop                             an instant: a message that arrived and was refused or superseded
 //   lost                             an instant on the sender's track: a message that its link loses
 //   unification                      a slice on the hub's track and an instant across all tracks
+//   hand-over                        a slice on the track of a client that gives its model to one that begins a life
 // A record has no arrivals: an arrow covers the way and the time in the mailbox together.
 #pragma once
 

@@ -55,6 +55,10 @@ class Client : public Waiter {
   SavedStates& saved() { return saved_; }
   /// Writes all that later steps depend on, or takes it from an archive. Only while it has no steps. Throws BadArchive.
   void archive(Archive& archive) {
+    Traffic traffic = performer_->traffic();
+    archive(traffic);
+    performer_->recall(traffic);
+    performer_->screening().archive(archive);
     performer_->archive(archive);
     saved_.archive(archive);
   }

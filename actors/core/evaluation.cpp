@@ -30,7 +30,6 @@ void archive_as_tensor(Archive& archive, List& values, TensorPool* pool) {
 void Snapshot::archive(Archive& archive, TensorPool* pool) {
   bool has_tracker = tracker.size() > 0;
   archive(model, traffic, has_tracker);
-  archive.require(static_cast<bool>(model));
   archive.list(balance, [pool](Archive& part, NamedVector& vector) {
     part(vector.name);
     archive_as_tensor(part, vector.values, pool);
@@ -41,13 +40,18 @@ void Snapshot::archive(Archive& archive, TensorPool* pool) {
 std::optional<Sample> SampleGatherer::add(std::uint64_t number, ClientId client, Snapshot snapshot, Scores scores,
                                           ThreadMemory& memory) {
   InProgress& progress = open_.at(number);
-  progress.early.emplace(client, std::pair{std::move(snapshot), std::move(scores)});
+  progress.traffic[client.value] = snapshot.traffic;
+  if (snapshot.model)
+    progress.early.emplace(client, std::pair{std::move(snapshot), std::move(scores)});
+  else
+    ++progress.counted;
   while (!progress.early.empty() && progress.early.begin()->first == progress.sample.header.client(progress.next)) {
     const auto first = progress.early.extract(progress.early.begin());
     count(progress, first.key(), first.mapped().first, first.mapped().second);
     ++progress.next;
   }
-  if (progress.next < progress.sample.header.clients) return std::nullopt;
+  const SampleHeader& header = progress.sample.header;
+  if (progress.next < header.clients || progress.counted < header.others) return std::nullopt;
   Sample sample = finish(progress, memory);
   open_.erase(number);
   return sample;
@@ -92,7 +96,6 @@ Defect SampleGatherer::defect_of(const InProgress& progress) {
 void SampleGatherer::count(InProgress& progress, ClientId client, const Snapshot& snapshot, const Scores& scores) {
   const Tensor& model = snapshot.model;
   evaluation_.add(progress.consensus, model);
-  progress.sample.traffic += snapshot.traffic;
   if (!model.is_finite()) progress.sample.diverged.push_back(client);
   balance(progress, client, snapshot);
   if (evaluation_.composite()) progress.stationarity.add(scores.part.prox_gradient, scores.part.gradient, snapshot.tracker);
@@ -112,7 +115,7 @@ Sample SampleGatherer::finish(InProgress& progress, ThreadMemory& memory) {
   const bool has_all = progress.sample.header.clients == evaluation_.clients();
   if ((has_all || sample.header.covers_all) && sample.header.mass_is_whole && !progress.has_foreign_sums)
     sample.defect = defect_of(progress);
-  if (!has_all) sample.traffic.scale(static_cast<double>(evaluation_.clients()) / sample.header.clients);
+  for (const Traffic& traffic : progress.traffic) sample.traffic += traffic;
   add_scores(sample, progress.f1, evaluation_.score_mean(progress.consensus.mean_model(), memory));
   sample.consensus = progress.consensus.squared_sum();
   sample.consensus_mean = progress.consensus.squared_mean();

@@ -26,10 +26,10 @@ struct NamedVector {
 
 /// The model of a client as it is measured, and what else is known of the client at that moment.
 struct Snapshot {
-  Tensor model;
-  Traffic traffic;
-  std::vector<NamedVector> balance;  ///< its parts of what must sum to zero over all clients
-  Vector<double> tracker{};          ///< nu, where stationarity is measured
+  Tensor model{};  ///< none: only its traffic is asked for
+  Traffic traffic{};
+  std::vector<NamedVector> balance{};  ///< its parts of what must sum to zero over all clients
+  Vector<double> tracker{};            ///< nu, where stationarity is measured
 
   /// To be written beside an archive its vectors become tensors of the pool: they are as long as models.
   void archive(Archive& archive, TensorPool* pool = nullptr);
@@ -144,9 +144,12 @@ class SampleGatherer {
  public:
   explicit SampleGatherer(const Evaluation& evaluation) : evaluation_{evaluation} {}
 
-  void open(const SampleHeader& header) { open_[header.number].sample.header = header; }
+  void open(const SampleHeader& header) {
+    open_[header.number].sample.header = header;
+    open_[header.number].traffic.resize(evaluation_.clients());
+  }
 
-  /// The finished sample, if this was its last model.
+  /// The finished sample, if this was the last of its clients. Without a model only the traffic counts.
   std::optional<Sample> add(std::uint64_t number, ClientId client, Snapshot snapshot, Scores scores, ThreadMemory& memory);
 
  private:
@@ -170,6 +173,8 @@ class SampleGatherer {
     std::optional<ClientId> different;  // the first whose model is not the first client's
     std::map<ClientId, std::pair<Snapshot, Scores>> early;
     std::uint32_t next = 0;
+    std::vector<Traffic> traffic;  // by client: its sum does not depend on who comes first
+    std::uint32_t counted = 0;     // clients without a model
   };
 
   void count(InProgress& progress, ClientId client, const Snapshot& snapshot, const Scores& scores);

@@ -84,6 +84,7 @@ void spawn_evaluators(caf::actor_system& system, RunControl& control, std::funct
 }
 
 Snapshot take_snapshot(const Step& step, const Performer& performer, const Evaluation& evaluation, ThreadMemory& memory) {
+  if (step.phase == traffic_only) return {.traffic = performer.traffic()};
   Snapshot snapshot{performer.snapshot(memory), performer.traffic(), {}, {}};
   VectorProbe parts([&](std::string_view name, std::span<const double> values) {
     snapshot.balance.push_back({std::string(name), {values.begin(), values.end()}});

@@ -62,7 +62,8 @@ class Performer {
   virtual void validate_payloads() = 0;
   /// From now on models are heard with the noise of the air. It outlives the performer.
   virtual void set_air(const Air& air, ClientId self) = 0;
-  /// Writes all that later steps depend on, or takes it from an archive of the same client. Throws BadArchive; then the
+  /// Writes all that later steps depend on, or takes it from an archive of the same client. Its traffic and its screening are no
+  /// part of that: what a client has sent stays sent, also when it goes back to an earlier state. Throws BadArchive; then the
   /// client is in no state at all until a load succeeds.
   virtual void archive(Archive& archive) = 0;
 
@@ -78,6 +79,8 @@ class Performer {
   /// What it has left out of merges and adoptions; in real time the client itself adds what it has refused before.
   virtual Screening& screening() = 0;
   virtual const Screening& screening() const = 0;
+  /// Of a client whose process goes on from a checkpoint.
+  virtual void recall(const Traffic& traffic) = 0;
 };
 
 /// The entries of such a step name messages whose payloads it needs; those of others name none, or what is let go of.
@@ -202,8 +205,6 @@ class PerformerOf final : public Performer {
 
   void archive(Archive& archive) override {
     algorithm_->archive(archive);
-    traffic_.archive(archive);
-    screening_.archive(archive);
     if (air_) air_->archive(archive);
   }
 
@@ -222,6 +223,7 @@ class PerformerOf final : public Performer {
   const Traffic& traffic() const override { return traffic_; }
   Screening& screening() override { return screening_; }
   const Screening& screening() const override { return screening_; }
+  void recall(const Traffic& traffic) override { traffic_ = traffic; }
 
  private:
   bool takes(const StepEntry& message, const Payload& payload) {

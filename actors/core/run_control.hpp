@@ -75,7 +75,9 @@ struct RunControl {
   bool is_done = false;
   bool is_paused = false;  ///< guarded: nothing moves until the thread that called for the run has said go_on()
 
+  /// A snapshot with a model goes to an evaluator, one without straight to the gatherer.
   void evaluate(ModelToScore model) {
+    if (!model.snapshot.model) return hand(gatherer, ScoredModel{std::move(model), {}});
     const caf::actor& evaluator = evaluators[model.client.value % evaluators.size()];
     hand(evaluator, std::move(model));
   }

@@ -164,6 +164,8 @@ void describe_timing(const Timing& timing, const Conductor& conductor, RunResult
   result.messages = conductor.total_counts();
   result.cumulated_delay = timing.board.delay;
   result.model_messages = conductor.model_messages();
+  result.hand_overs = conductor.hand_overs();
+  result.models_lost = conductor.models_lost();
   result.unifications = conductor.unifications();
   result.under_way = conductor.under_way();
   result.staleness_mean = conductor.staleness().mean_seconds();

@@ -168,9 +168,10 @@ void HostDispatcher::measure(const Step& step) {
 void HostDispatcher::fetch_snapshot(const Step& step, ItemName name) {
   control_.client_pool.outstanding.fetch_add(1);  // until it is gathered, like one of this host
   items_.want_thing<Snapshot>(name, run_.owner(step.client), [this, step](std::optional<Snapshot> snapshot) {
-    const std::size_t tracked = control_.evaluation.composite() ? shape_.count : 0;
-    const bool is_good =
-        !snapshot || (shape_.fits(snapshot->model) && static_cast<std::size_t>(snapshot->tracker.size()) == tracked);
+    const bool has_model = step.phase != traffic_only;
+    const std::size_t tracked = has_model && control_.evaluation.composite() ? shape_.count : 0;
+    const bool is_good = !snapshot || ((has_model ? shape_.fits(snapshot->model) : !snapshot->model) &&
+                                       static_cast<std::size_t>(snapshot->tracker.size()) == tracked);
     if (is_good) run_.put_snapshot(step, std::move(snapshot));
     return is_good;
   });

@@ -105,6 +105,7 @@ class VirtualHost {
     prepare();
     perform_steps();
     result().digests.model = model_digest();
+    result().host = membership_.name(membership_.self());
     items_.settle();
     shared_.part(farewell);
     result().was_stopped = shared_.end().has_value() && *shared_.end() < Time{from_seconds(experiment_.until)};
@@ -215,6 +216,7 @@ class VirtualHost {
       models.add({i}, state.model, !is_among(result().absent, {i}));
       result().traffic += state.traffic;
       describe_screening({i}, state.screened, result());
+      result().traffic_by_client.push_back(state.traffic);
     }
     describe_trouble(virtual_run_->diverged(), options_, result());
     const std::string digest = models.digest();

@@ -107,6 +107,7 @@ void Checkpointer::walk_again(const fs::path& file) {
     }
     if (options_.on_progress) options_.on_progress({to_seconds(conductor.now()), 0, conductor.events(), std::nullopt});
   }
+  if (options_.on_progress) options_.on_progress({to_seconds(earlier_.at), 0, conductor.events(), std::nullopt});
   const bool is_same = conductor.is_paused() && conductor.steps() == earlier_.steps && conductor.events() == earlier_.events &&
                        timeline_digest(conductor.hashes()) == earlier_.timeline;
   if (!is_same) throw std::invalid_argument(file.string() + " has other steps behind it than this build and these files lead to");

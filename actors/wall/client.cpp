@@ -21,7 +21,7 @@ void WallClient::answer(const WallEvent& event, ThreadMemory& memory) {
   using Kind = WallEvent::Kind;
   switch (event.kind) {
     case Kind::start:
-      tally_.first = now_;
+      if (!has_started_) tally_.first = now_;
       if (event.number == 0) return protocol_->start(effects_);
       if (!is_paused_) protocol_->resume(now_, effects_);
       return;
@@ -48,10 +48,10 @@ void WallClient::answer(const WallEvent& event, ThreadMemory& memory) {
       if (is_here_ && !is_stopped_) hand_model(event.client, event.number);
       return;
     case Kind::measure:
-      world_.network.measured(self_, event.number, protocol_->counts());
-      return world_.client_pool.snapshots().on_measure(step_of(StepKind::measure, event.number), *performer_, memory);
+      world_.network.measured(self_, event.number, counts());
+      return world_.client_pool.snapshots().on_measure(step_of(StepKind::measure, event.number, event.phase), *performer_, memory);
     case Kind::count:
-      return world_.network.counted(self_, protocol_->counts(), tally_.skipped);
+      return world_.network.counted(self_, counts(), tally_.skipped);
     case Kind::save:
       return save(event.number, memory);
     case Kind::stop:
@@ -121,16 +121,16 @@ void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
   const Message& message = *event.message;
   if (is_unheard(event)) return;
   ++world_.events;
-  if (!fits(event)) return void(++tally_.misshapen);
+  const auto link = world_.graph.find_link(message.id.sender, self_);
+  if (!fits(event)) return count(message, link, [](auto& counts) { ++counts.misshapen; });
   const bool is_alive = knows_life_of(message);
   if (is_alive && world_.passes_mass_on && message.epoch > epoch_) enter_epoch(message.epoch, memory);
   const bool is_current = is_alive && (!world_.passes_mass_on || message.epoch == epoch_ || message.kind == MessageKind::model);
-  const auto link = world_.graph.find_link(message.id.sender, self_);
   Arrival arrival{message, put(event.message), now_, link.value_or(outside_graph), event.delivery.place};
   if (protocol_->awaits_computations()) arrival.arrived = std::min(event.at, now_);
   arrival.sent = std::min(arrival.sent, now_);
   if (!is_current || (!link && message.kind != MessageKind::model)) {
-    ++protocol_->counts().stale;
+    count(message, link, [](auto& counts) { ++counts.stale; });
     effects_.step(StepKind::discard, self_, now_).message = message.kind;
     effects_.entry(merge_entry(arrival, now_, 1));
     if (is_alive && link && message.kind == MessageKind::update) protocol_->on_outdated(arrival, effects_);
@@ -146,9 +146,17 @@ void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
     return take_model(arrival, is_news, self_, now_, effects_);
   }
   const Offer offer = protocol_->on_arrival(arrival, effects_);
-  if (!world_.link_counts.empty()) ++(offer == Offer::kept ? world_.link_counts[*link].kept : world_.link_counts[*link].refused);
+  count_offer(offer, protocol_->counts(), world_.link_counts, *link);
   if (world_.acknowledges && offer == Offer::kept)
     send_control({{self_, 0, message.id.sequence}, 0, {}, world_.clock.now(), MessageKind::acknowledgement}, message.id.sender, {});
+}
+
+// What has become of a message that the protocol does not hear of.
+template <class Count>
+void WallClient::count(const Message& message, std::optional<LinkIndex> link, Count count) {
+  if (message.kind == MessageKind::model) return void(++world_.models_lost);
+  count(protocol_->counts());
+  if (link && !world_.link_counts.empty()) count(world_.link_counts[*link]);
 }
 
 // Of a unification that is due, or nearly, because hosts' clocks differ.
@@ -207,7 +215,9 @@ void WallClient::save(std::uint64_t number, ThreadMemory& memory) {
   control(step_of(StepKind::save, number));
   Archive archive;
   std::uint64_t epoch = epoch_.packed();
-  archive(epoch), archive(adopted_);
+  Traffic traffic = performer_->traffic();
+  archive(epoch, adopted_, traffic, tally_.first, tally_.skipped, tally_.unheard, tally_.earlier);
+  performer_->screening().archive(archive);
   protocol_->archive(archive);
   performer_->archive(archive);
   world_.network.saved(self_, number, archive.take());
@@ -253,7 +263,7 @@ void WallClient::come(const ChurnEvent& event, ClientId giver, ThreadMemory& mem
   is_here_ = true;
   since_ = now_;
   life_ = event.life;
-  if (life_ == 0) tally_.first = now_;
+  if (life_ == 0 && !has_started_) tally_.first = now_;
   if (life_ > 0) {
     const std::uint64_t number = saved_.has(event.number) ? event.number : 0;  // a host that starts again has forgotten others
     perform(step_of(StepKind::load, number), memory);
@@ -269,6 +279,7 @@ void WallClient::come(const ChurnEvent& event, ClientId giver, ThreadMemory& mem
 
 // To one who begins a life.
 void WallClient::hand_model(ClientId joiner, std::uint64_t number) {
+  ++world_.hand_overs;
   effects_.publish_model(self_, number, now_);
   effects_.entry({.peer = joiner, .sequence = static_cast<Sequence>(number), .place = outside_graph});
 }
@@ -283,8 +294,12 @@ bool WallClient::is_unheard(const WallEvent& event) {
     return true;
   }
   const bool is_unheard = !is_here_ || is_apart(message.id.sender) || (!is_for_a_life && message.sent < since_);
-  tally_.unheard += is_unheard;
-  return is_unheard;
+  if (!is_unheard) return false;
+  ++tally_.unheard;
+  const bool is_group = is_here_ && is_apart(message.id.sender);
+  count(message, world_.graph.find_link(message.id.sender, self_),
+        [&](auto& counts) { ++(is_group ? counts.apart : counts.absent); });
+  return true;
 }
 
 void WallClient::mark_first_state(bool is_earlier_life) {
@@ -301,13 +316,30 @@ void WallClient::keep_first_state() {
 void WallClient::load(std::span<const std::byte> state, std::uint64_t number) {
   Archive archive(state, world_.client_pool.pool);
   std::uint64_t saved_epoch = 0;
-  archive(saved_epoch), archive(adopted_);
+  Traffic traffic;
+  archive(saved_epoch, adopted_, traffic, tally_.first, tally_.skipped, tally_.unheard, tally_.earlier);
+  performer_->recall(traffic);
+  performer_->screening().archive(archive);
+  has_started_ = true;
   protocol_->archive(archive);
   performer_->archive(archive);
   if (archive.bytes_left() > 0) throw BadArchive("is longer than a client's state");
   now_ = world_.clock.now();
   control(step_of(StepKind::load, number));
   epoch_ = Epoch::unpacked(saved_epoch);
+}
+
+// The record has no sizes: messages are as large as those before them, or as a model.
+void WallClient::add_earlier(const MessageCounts& counts, Traffic traffic) {
+  tally_.earlier += counts;
+  const Traffic& known = performer_->traffic();
+  const auto messages = static_cast<double>(traffic.messages);
+  const auto of_known = static_cast<double>(std::max<std::uint64_t>(known.messages, 1));
+  const std::size_t model = performer_->model_bytes().size();
+  traffic.bytes = known.messages > 0 ? static_cast<std::uint64_t>(static_cast<double>(known.bytes) / of_known * messages)
+                                     : traffic.messages * model;
+  traffic.paper_bits = known.messages > 0 ? known.paper_bits / of_known * messages : 8 * static_cast<double>(traffic.bytes);
+  performer_->recall(traffic += known);
 }
 
 void WallClient::take_over(ThreadMemory& memory) {
@@ -425,6 +457,7 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
           deliveries.push_back({entries[place].peer, place, fate.copies, fate.delay, fate.copy_delay});
         else
           protocol_->on_lost(entries[place].peer, step.message, effects_);
+        world_.models_lost += fate.lost && !is_exchanged;
       });
   if (!is_exchanged) world_.model_messages += entries.size();
   auto message = std::make_shared<Message>();
@@ -444,7 +477,7 @@ Fate WallClient::fate_of(const LinkUse& use) const {
   Fate fate;
   if (world_.channel) fate = world_.channel->carry(use);
   if (is_apart(use.receiver))
-    fate.lost = true;
+    fate.lost = fate.apart = true;
   else if (fate.lost && world_.retransmits)
     fate = retransmitted(fate, *world_.channel, use);
   return fate;
@@ -464,8 +497,13 @@ void WallClient::send_again() {
     for (const Sent& sent : sent_) {
       if (sent.message->kind != again.kind || sent.message->id.sequence != again.sequence) continue;
       for (const Delivery& delivery : sent.deliveries)
-        if (delivery.receiver == again.to && now >= sent.message->sent + delivery.delay)
+        if (delivery.receiver == again.to && now >= sent.message->sent + delivery.delay) {
+          const auto link = world_.graph.find_link(self_, again.to);
+          const auto copies = 1u + delivery.copies;
+          if (sent.message->kind != MessageKind::model) protocol_->counts().copies += copies;
+          if (link && !world_.link_counts.empty()) world_.link_counts[*link].copies += copies;
           world_.network.send(sent.message, {delivery});
+        }
     }
 }
 

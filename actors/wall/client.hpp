@@ -53,7 +53,8 @@ struct WallEvent {
   Time at{};
   Wake wake{};  ///< tick: from before a pause or another life if `number` says so
   std::uint64_t number = 0;
-  ClientId client{};  ///< churn: who hands its model to a client that comes; no_client: none does
+  std::uint8_t phase = 0;  ///< of the measure step
+  ClientId client{};       ///< churn: who hands its model to a client that comes; no_client: none does
   std::shared_ptr<const Message> message{};
   Delivery delivery{};
   ChurnEvent churn{};
@@ -124,15 +125,17 @@ struct WallWorld {
   std::atomic<std::uint64_t> epoch{0};    ///< the highest that any client knows, packed
   std::vector<LinkCounts> link_counts{};  ///< each number is written by one client
   std::atomic<std::uint64_t> model_messages{0};
+  std::atomic<std::uint64_t> hand_overs{0};   ///< of these
+  std::atomic<std::uint64_t> models_lost{0};  ///< likewise
 };
 
 /// What a client has done; read when nobody plays it.
 struct WallTally {
-  std::uint64_t skipped = 0;    ///< compute ticks left out: their predecessor was not finished, or the end came first
-  std::uint64_t unheard = 0;    ///< letters that found nobody there, or another life, or came from behind a partition
-  std::uint64_t misshapen = 0;  ///< letters whose numbers fit no model of this run
+  std::uint64_t skipped = 0;  ///< compute ticks left out: their predecessor was not finished, or the end came first
+  std::uint64_t unheard = 0;  ///< letters that found nobody there, or another life, or came from behind a partition
   std::uint64_t steps = 0;
-  Time first{};  ///< when its timers began
+  Time first{};             ///< when its timers began
+  MessageCounts earlier{};  ///< of lives of its host that protocols do not know of
   DurationHistogram staleness;
 };
 
@@ -162,10 +165,20 @@ class WallClient {
     life_ = attendance.life(self_);
     partition_ = partition;
   }
-  /// The steps of an earlier life, so that the hash covers them.
-  void recall(const StepHash& hash, std::uint64_t steps) {
+  /// Before load() or mark_first_state(): the steps of an earlier life of its host, so that the hash covers them, and when its
+  /// timers began.
+  void recall(const StepHash& hash, std::uint64_t steps, Time first) {
     hash_ = hash;
     tally_.steps = steps;
+    tally_.first = first;
+    has_started_ = steps > 0;
+  }
+  /// After that: what it did in that life behind the state that it begins with. It stays done.
+  void add_earlier(const MessageCounts& counts, Traffic traffic);
+  /// In all lives.
+  MessageCounts counts() const {
+    MessageCounts all = tally_.earlier;
+    return all += protocol_->counts();
   }
 
   ClientId id() const { return self_; }
@@ -178,8 +191,8 @@ class WallClient {
 
  private:
   std::uint32_t incarnation() const { return world_.incarnation + life_; }
-  Step step_of(StepKind kind, std::uint64_t index) const {
-    return {.kind = kind, .client = self_, .incarnation = incarnation(), .index = index, .at = now_};
+  Step step_of(StepKind kind, std::uint64_t index, std::uint8_t phase = 0) const {
+    return {.kind = kind, .phase = phase, .client = self_, .incarnation = incarnation(), .index = index, .at = now_};
   }
   void churn(const WallEvent& what, ThreadMemory& memory);
   void leave();
@@ -189,6 +202,8 @@ class WallClient {
     return partition_ != all_links && world_.churn.group(partition_, self_) != world_.churn.group(partition_, other);
   }
   bool is_unheard(const WallEvent& event);
+  template <class Count>
+  void count(const Message& message, std::optional<LinkIndex> link, Count count);
   void answer(const WallEvent& event, ThreadMemory& memory);
   void tick(const WallEvent& event);
   void receive(const WallEvent& event, ThreadMemory& memory);
@@ -231,6 +246,7 @@ class WallClient {
   std::vector<StepEntry> entries_;  // of the step that is performed
   StepHash hash_;
   WallTally tally_;
+  bool has_started_ = false;  // in an earlier life of its host
   Time now_{};
   Step performed_{.client = self_};     // the newest: what a failure names
   Time computed_{};                     // when the last computation was finished

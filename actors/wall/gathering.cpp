@@ -14,8 +14,8 @@ FinalClient final_of(const WallClient& client, Time end, const Evaluation& evalu
   const WallTally& tally = client.tally();
   last.client = client.id();
   last.hash = client.hash();
-  last.counts = client.protocol().counts();
-  last.steps = tally.steps, last.skipped = tally.skipped, last.misshapen = tally.misshapen;
+  last.counts = client.counts();
+  last.steps = tally.steps, last.skipped = tally.skipped;
   last.is_here = client.is_here(), last.unheard = tally.unheard;
   last.seconds = to_seconds(end - tally.first);
   last.staleness_count = tally.staleness.count();
@@ -29,8 +29,7 @@ FinalClient final_of(const WallClient& client, Time end, const Evaluation& evalu
 
 void FinalClient::archive(Archive& archive, TensorPool* pool) {
   std::uint64_t low = hash.low(), high = hash.high();
-  archive(client, is_here, low, high, counts, steps, skipped, unheard, misshapen, seconds, staleness_sum, staleness_count,
-          screened);
+  archive(client, is_here, low, high, counts, steps, skipped, unheard, seconds, staleness_sum, staleness_count, screened);
   hash = StepHash(low, high);
   snapshot.archive(archive, pool);
   archive(model);

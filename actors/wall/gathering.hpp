@@ -24,7 +24,6 @@ struct FinalClient {
   std::uint64_t steps = 0;
   std::uint64_t skipped = 0;
   std::uint64_t unheard = 0;
-  std::uint64_t misshapen = 0;
   double seconds = 0;        ///< of the experiment, since its timers began
   double staleness_sum = 0;  ///< seconds
   std::uint64_t staleness_count = 0;

@@ -231,7 +231,9 @@ Duration WallHost::round_trip(ClientId asker) const {
   return clock_.scaled(offset ? std::max(2 * offset->error, least) : unknown);
 }
 
+// On the clock's thread.
 void WallHost::unify(std::uint64_t number) {
+  ++unifications_;
   WallEvent event{.kind = WallEvent::Kind::unify, .at = clock_.now(), .number = number, .client = hub(number)};
   event.wake.detail = timing_.conductor.unification.clears_mailbox;
   post_to_all(event);
@@ -242,19 +244,26 @@ void WallHost::sample() {
   std::vector<ClientId> measured;
   std::copy_if(measured_->begin(), measured_->end(), std::back_inserter(measured),
                [this](ClientId client) { return is_there(client); });
+  if (is_until_over_.load()) return;  // the last sample says the rest
   if (measured.empty() || control_.open_samples.load() > 2) {
     ++samples_left_out_;
     return;
   }
   ++control_.open_samples;
-  const SampleHeader header = open_sample(std::move(measured));
+  const SampleHeader header = open_sample(std::move(measured), clients_.size(), std::min(clock_.now(), world_.end));
   hand(control_.gatherer, SampleOpens{header});
-  const WallEvent event{.kind = WallEvent::Kind::measure, .at = header.at, .number = header.number};
-  for (const ClientId client : *header.measured) post(client, event);
+  for (const auto& client : clients_) {
+    const bool is_measured = std::ranges::binary_search(*header.measured, client->id());
+    post(client->id(), {.kind = WallEvent::Kind::measure,
+                        .at = header.at,
+                        .number = header.number,
+                        .phase = is_measured ? std::uint8_t{0} : traffic_only});
+  }
 }
 
-SampleHeader WallHost::open_sample(std::vector<ClientId> measured) {
-  SampleHeader header{.number = samples_++, .at = clock_.now(), .clients = static_cast<std::uint32_t>(measured.size())};
+SampleHeader WallHost::open_sample(std::vector<ClientId> measured, std::size_t clients, Time at) {
+  SampleHeader header{.number = samples_++, .at = at, .clients = static_cast<std::uint32_t>(measured.size())};
+  header.others = static_cast<std::uint32_t>(clients - measured.size());
   header.events = world_.events.load();
   header.model_messages = world_.model_messages.load();
   header.measured = std::make_shared<const std::vector<ClientId>>(std::move(measured));

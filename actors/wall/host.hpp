@@ -55,6 +55,8 @@ class WallHost final : public ClientNetwork {
   bool was_stopped() const { return control_.is_stopping.load(); }
   NetworkCounts counts() const { return {malformed_.load(), flooded_.load()}; }
   std::uint64_t samples_left_out() const { return samples_left_out_; }
+  /// That this host knows of; after perform().
+  std::uint64_t unifications() const { return unifications_; }
   /// After perform(): what has happened of the plan; none where nobody comes and goes.
   std::optional<ChurnCounts> churn_counts() const { return attendance_ ? std::optional(attendance_->counts()) : std::nullopt; }
 
@@ -65,6 +67,11 @@ class WallHost final : public ClientNetwork {
   }
   /// Between begin() and perform(), of a run that can be gone on with: where its clients begin.
   void load(ClientId client, std::uint64_t number, std::span<const std::byte> state);
+  /// Before perform(): what an earlier life has come to.
+  void recall(std::uint64_t events, std::uint64_t models) {
+    world_.events = events;
+    world_.model_messages = models;
+  }
   /// The clients' first states, which an earlier life has left or this one begins with.
   void mark_first_states(bool is_earlier_life);
 
@@ -81,9 +88,9 @@ class WallHost final : public ClientNetwork {
   /// Any thread.
   Live live() const;
 
-  /// Begins a sample of these clients, which measured() adds to; close_sample() reports it with its scores. For others than
-  /// this host only after perform(), when nothing runs any more.
-  SampleHeader open_sample(std::vector<ClientId> measured);
+  /// Begins a sample of these clients, with what so many have spent, which measured() adds to; close_sample() reports it with
+  /// its scores. For others than this host only after perform(), when nothing runs any more.
+  SampleHeader open_sample(std::vector<ClientId> measured, std::size_t clients, Time at);
   void close_sample(Sample sample);
   Reporter& reporter() { return reporter_; }
 
@@ -164,6 +171,7 @@ class WallHost final : public ClientNetwork {
   std::atomic<std::uint64_t> sampled_periods_{0};  // of every_events
   std::uint64_t samples_ = 0;                      // clock thread
   std::uint64_t samples_left_out_ = 0;
+  std::uint64_t unifications_ = 0;
 
   const std::size_t model_bytes_;  // at most, in whatever precision
   const Duration longest_delay_;   // that this run's channel may add to a message

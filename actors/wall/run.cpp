@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
+#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -23,17 +25,22 @@ using config::Experiment;
 // ---- what the last states say ---------------------------------------------------------------------------------------
 
 // The last sample: of all that is known at the end.
-void sample_last(const std::vector<FinalClient>& last, const Task& task, WallHost& host) {
+void sample_last(const std::vector<FinalClient>& last, const Task& task, Time end, WallHost& host) {
   std::vector<ClientId> here;
   for (const FinalClient& client : last)
     if (client.is_here) here.push_back(client.client);
+  if (here.empty()) return;
   SampleGatherer gatherer(task.evaluation());
-  const SampleHeader header = host.open_sample(std::move(here));
+  const SampleHeader header = host.open_sample(std::move(here), last.size(), end);
   gatherer.open(header);
   for (const FinalClient& client : last) host.measured(client.client, header.number, client.counts);
   const auto memory = host.client_pool().lend();
   for (const FinalClient& client : last) {
-    if (!client.is_here) continue;
+    if (!client.is_here) {
+      if (const auto sample = gatherer.add(header.number, client.client, {.traffic = client.snapshot.traffic}, {}, *memory))
+        host.close_sample(*sample);
+      continue;
+    }
     Scores scores = task.evaluation().scores(client.client, client.snapshot.model, *memory);
     if (const auto sample = gatherer.add(header.number, client.client, client.snapshot, std::move(scores), *memory))
       host.close_sample(*sample);
@@ -45,12 +52,13 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
   const std::size_t clients = timing.graph.clients();
   result.clients = clients;
   result.by_client.resize(clients);
+  result.traffic_by_client.resize(clients);
   result.paces.resize(clients);
   std::vector<bool> is_there(clients);
   FinalModels models(last.size(), options, result);
   std::vector<StepHash> hashes;
   double staleness = 0;
-  std::uint64_t absorbed = 0, stale = 0, unheard = 0, misshapen = 0;
+  std::uint64_t absorbed = 0, unheard = 0;
   for (const FinalClient& client : last) {
     const std::uint32_t i = client.client.value;
     is_there[i] = client.is_here;
@@ -61,20 +69,21 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
     result.messages += client.counts;
     result.by_client[i] = client.counts;
     result.traffic += client.snapshot.traffic;
+    result.traffic_by_client[i] = client.snapshot.traffic;
     result.steps += client.steps;
     result.paces[i] = {timing.settings.compute_law(client.client).mean_rate(until),
                        static_cast<double>(client.counts.computations) / std::max(client.seconds, 1e-9), client.skipped};
     staleness += client.staleness_sum;
     absorbed += client.staleness_count;
-    stale += client.counts.stale;
-    misshapen += client.misshapen;
   }
   for (std::uint32_t i = 0; i < clients; ++i)
     if (!is_there[i]) result.absent.push_back({i});
+  result.under_way = result.messages.open();
   if (result.churn) result.churn->lost = unheard;
   describe_energy(timing, result);
   result.digests = {models.digest(), timeline_digest(hashes)};
   result.staleness_mean = absorbed > 0 ? staleness / static_cast<double>(absorbed) : 0;
+  const std::uint64_t stale = result.messages.stale, misshapen = result.messages.misshapen;
   if (stale > 0)
     result.notes.push_back(fmt::format("{} messages were of an older epoch or an earlier life, and were not used", stale));
   if (misshapen > 0) result.notes.push_back(fmt::format("{} messages did not fit this run's models, and were not used", misshapen));
@@ -86,6 +95,9 @@ void describe_host(WallHost& host, RunResult& result) {
   result.staleness_p95 = staleness.quantile_seconds(0.95);
   result.events = host.world().events.load();
   result.model_messages = host.world().model_messages.load();
+  result.hand_overs = host.world().hand_overs.load();
+  result.models_lost = host.world().models_lost.load();
+  result.unifications = host.unifications();
   result.by_link = host.world().link_counts;
   describe_work(host.wall_seconds(), host.client_pool(), result);
   if (host.samples_left_out() > 0)
@@ -126,11 +138,13 @@ void finish(const std::vector<FinalClient>& last, const Experiment& experiment, 
   describe_clients(last, *parts.timing, experiment.until, options, result);
   say_slow_clients(experiment, result);
   if (result.messages.computations == 0) result.notes.push_back("the run ended before any client computed: nothing was learnt");
-  sample_last(last, *parts.task, host);
+  const Time end = std::min(host.clock().now(), Time{from_seconds(experiment.until)});  // the links were drained after it
+  sample_last(last, *parts.task, end, host);
   host.reporter().report();
   host.reporter().rethrow();
   describe_trouble(host.reporter().diverged(), options, result);
   result.samples = std::move(host.samples());
+  result.virtual_seconds = to_seconds(end);
   result.was_stopped = (options.stop && options.stop->load()) || host.was_stopped();
 }
 
@@ -158,19 +172,65 @@ constexpr Duration glance_at_others = std::chrono::milliseconds(10);
 constexpr std::size_t most_tensors = 16;                // with what there is to know of a client at the end
 constexpr Duration own_turn = std::chrono::seconds(1);  // longer a host waits than the one before it in the roster
 
+// What a client did in an earlier life, as far as steps say it.
+struct Spent {
+  MessageCounts counts;
+  Traffic traffic;  // without bytes
+
+  void add(const Step& step) {
+    const std::size_t messages = step.entries.size();
+    if (step.kind == StepKind::compute) ++counts.computations, traffic.gradients += step.with_gradient;
+    if (step.kind == StepKind::publish) traffic.messages += messages;
+    if (step.message == MessageKind::model) return;
+    if (step.kind == StepKind::merge) counts.kept += messages;
+    if (step.kind != StepKind::publish) return;
+    ++counts.publications;
+    counts.sent += messages;
+    for (const StepEntry& entry : step.entries) counts.lost += entry.lost;
+  }
+  Spent behind(const Spent& earlier) const {
+    Spent rest = *this;
+    rest.counts.computations -= earlier.counts.computations, rest.counts.kept -= earlier.counts.kept;
+    rest.counts.publications -= earlier.counts.publications, rest.counts.sent -= earlier.counts.sent;
+    rest.counts.lost -= earlier.counts.lost;
+    rest.traffic.messages -= earlier.traffic.messages, rest.traffic.gradients -= earlier.traffic.gradients;
+    return rest;
+  }
+};
+
+struct ClientPast {
+  StepHash hash;
+  std::uint64_t steps = 0;
+  Time first{};
+  Spent spent;
+  std::map<std::uint64_t, Spent> saved;  // when it wrote its part of a checkpoint
+};
+
 // What an earlier life has recorded, so that this one goes on with it.
 struct Past {
   std::uint32_t incarnation = 0;
   Time last{};  // of its steps
-  std::vector<StepHash> hashes;
-  std::vector<std::uint64_t> steps;
+  std::vector<ClientPast> clients;
+  std::uint64_t models = 0;  // that were sent
+  std::uint64_t events = 0;  // until the last sample
   std::unique_ptr<Recorder> recorder;
 };
 
+// In the last row of metrics.csv; 0 without one.
+std::uint64_t events_in(const std::filesystem::path& metrics) {
+  std::ifstream stream(metrics);
+  std::uint64_t events = 0;
+  for (std::string line, part; std::getline(stream, line);) {
+    std::istringstream fields(line);
+    for (int column = 0; column < 3; ++column) std::getline(fields, part, ',');
+    std::istringstream(part) >> events;
+  }
+  return events;
+}
+
 Past read_past(const RunOptions& options, std::size_t clients) {
   Past past;
-  past.hashes.resize(clients);
-  past.steps.resize(clients);
+  past.clients.resize(clients);
   past.incarnation = 1;
   if (options.record.empty()) return past;
   std::uint64_t intact = 0;
@@ -179,13 +239,18 @@ Past read_past(const RunOptions& options, std::size_t clients) {
     if (reader.clients() != clients)
       throw std::invalid_argument(options.record.string() + " is the record of a run with another number of clients");
     while (const Step* step = reader.next()) {
-      past.hashes[step->client.value].add(*step);
-      ++past.steps[step->client.value];
+      ClientPast& client = past.clients[step->client.value];
+      client.hash.add(*step);
+      if (client.steps++ == 0) client.first = step->at;
+      client.spent.add(*step);
+      if (step->kind == StepKind::publish && step->message == MessageKind::model) past.models += step->entries.size();
+      if (step->kind == StepKind::save) client.saved[step->index] = client.spent;
       past.incarnation = std::max(past.incarnation, step->incarnation + 1);
       past.last = std::max(past.last, step->at);
     }
     intact = reader.intact_bytes();
   }
+  past.events = events_in(options.samples_file);
   past.recorder = Recorder::go_on(options.record, intact, options.record_bytes);
   return past;
 }
@@ -276,7 +341,16 @@ void require_same_run(const HostOptions& home, std::uint64_t earlier, std::uint6
       "or choose another --out");
 }
 
-void go_on(const HostOptions& home, const Experiment& experiment, WallHost& host, Membership& membership, RunResult& result) {
+void go_on(const HostOptions& home, const Experiment& experiment, const Past& past, WallHost& host, Membership& membership,
+           RunResult& result) {
+  const auto add_earlier = [&](std::uint64_t number) {
+    for (const auto& client : host.clients()) {
+      const ClientPast& its = past.clients[client->id().value];
+      const auto saved = its.saved.find(number);
+      const Spent behind = saved == its.saved.end() ? its.spent : its.spent.behind(saved->second);
+      client->add_earlier(behind.counts, behind.traffic);
+    }
+  };
   FoundCheckpoint<WallCheckpoint> found;
   if (!home.folder.empty()) found = WallCheckpoint::find(home.folder, fingerprint(experiment));
   result.notes.insert(result.notes.end(), found.notes.begin(), found.notes.end());
@@ -287,9 +361,11 @@ void go_on(const HostOptions& home, const Experiment& experiment, WallHost& host
                   {{"checkpoint", number}, {"from_seconds", static_cast<double>(number) * experiment.checkpoint_every}}});
   if (!found.newest) {
     result.notes.push_back("an earlier life of this host left no checkpoint: its clients begin again with their first models");
-    return host.mark_first_states(true);
+    host.mark_first_states(true);
+    return add_earlier(0);
   }
   for (const auto& [client, state] : found.newest->states) host.load(client, found.newest->number, state);
+  add_earlier(found.newest->number);
   result.notes.push_back("this host goes on from its checkpoint " + std::to_string(found.newest->number));
 }
 
@@ -315,7 +391,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   RunResult result = std::move(parts.result);
   const std::size_t clients = parts.timing->graph.clients();
   const std::uint64_t earlier_run = home.has_earlier_life ? run_of(home) : 0;  // 0: it ended before it had begun
-  Past past = earlier_run > 0 ? read_past(options, clients) : Past{0, {}, {}, {}, make_recorder(options, clients)};
+  Past past = earlier_run > 0 ? read_past(options, clients) : Past{0, {}, {}, 0, 0, make_recorder(options, clients)};
   WallRecord record(std::move(past.recorder));
   WallNetwork network{transport, membership, hosts_of_clients(experiment)};
   WallHost host(experiment, *parts.task, *parts.timing, options, record, &network);
@@ -349,8 +425,12 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   membership.set_running(beginning.since, beginning.run, incarnation);
   host.begin(beginning.since, incarnation);
   if (earlier_run > 0) {
-    for (const auto& client : host.clients()) client->recall(past.hashes[client->id().value], past.steps[client->id().value]);
-    go_on(home, experiment, host, membership, result);
+    for (const auto& client : host.clients()) {
+      const ClientPast& its = past.clients[client->id().value];
+      client->recall(its.hash, its.steps, its.first);
+    }
+    host.recall(past.events, past.models);
+    go_on(home, experiment, past, host, membership, result);
   } else {
     host.mark_first_states(false);
   }
@@ -364,6 +444,8 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   if (const auto failure = host.client_pool().failure()) throw RunFailed(to_string(*failure));
   finish_record(record.recorder(), result);  // what is not on the disk is not handed over
   std::vector<FinalClient> last = last_states(host, *parts.task, experiment.until);
+  result.host = membership.name(membership.self());
+  for (const auto& client : host.clients()) result.host_clients.push_back(client->id());
   status.enter(HostState::gathering);
   HostId gatherer = membership.first_alive();
   // The others may well go on, and gather later without it.

@@ -422,6 +422,7 @@ void Timing::size_messages(const Experiment& experiment, const ResolvedAlgorithm
   MessageSizes sizes{.update = model, .model = model};
   if (resolved.entry && resolved.entry->message_bytes)
     sizes.update = resolved.entry->message_bytes(experiment.algorithm.options, numbers, scalar_bytes);
+  this->sizes = sizes;
   if (experiment.channel.message_bytes) sizes.update = sizes.model = *experiment.channel.message_bytes;
   channel->set_sizes(sizes);
   conductor.energy = energy_model(experiment, sizes.update);

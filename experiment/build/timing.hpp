@@ -69,6 +69,7 @@ class Timing {
   ConductorSettings conductor;
   ChurnPlan churn;
   ClientId centre{};
+  MessageSizes sizes;  ///< payloads as the algorithm makes them
 
  private:
   std::unique_ptr<Protocol> make_protocol(ClientId client, bool in_real_time);

@@ -39,7 +39,10 @@ bool Conductor::walk(std::uint64_t steps) {
       if (to_measure() > 0) break;
     } else if (next_measured_ < last_measured_) {
       measure_next();
-      if (to_measure() == 0) break;  // so that a run may end at a sample
+      if (to_measure() == 0 && next_counted_ >= last_counted_) break;  // so that a run may end at a sample
+    } else if (next_counted_ < last_counted_) {
+      count_next();
+      if (next_counted_ >= last_counted_) break;
     } else if (is_ending_) {
       is_over_ = true;
     } else {
@@ -174,7 +177,7 @@ void Conductor::issue_drafts() {
 Fate Conductor::fate_of(LinkUse use) const {
   Fate fate = settings_.channel->carry(use);
   if (attendance_ && attendance_->are_apart(use.sender, use.receiver)) {
-    fate.lost = true;
+    fate.lost = fate.apart = true;
     return fate;
   }
   if (settings_.loses_both_ways && !fate.lost) {
@@ -213,6 +216,7 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
         return fate_of({step.client, entry.peer, entry.place, step.message, draft.turn, 0, now_, round_});
       },
       [&](std::uint32_t place, const Fate& fate) {
+        models_lost_ += fate.lost && !exchanged;
         if (fate.lost) return;
         const StepEntry& entry = entries[place];
         head.id.sequence = entry.sequence;
@@ -295,10 +299,7 @@ void Conductor::handle_flight() {
   --under_way_;
   Protocol& protocol = *protocols_[flight.receiver.value];
   const Offer offer = protocol.on_arrival(flight, effects_);
-  if (!link_counts_.empty()) {
-    LinkCounts& counts = link_counts_[flight.link];
-    ++(offer == Offer::kept ? counts.kept : counts.refused);
-  }
+  count_offer(offer, protocol.counts(), link_counts_, flight.link);
   if (settings_.acknowledges && offer == Offer::kept) {
     const Sequence sequence = flight.id.sequence;
     send_control(MessageKind::acknowledgement, flight.receiver, flight.id.sender, sequence, 0, sequence);
@@ -323,8 +324,7 @@ void Conductor::handle_closing() {
   if (!protocol.mailbox().batch().empty()) closed_.clear();  // another window than the one that was to close here
   std::vector<StepEntry> used;
   for (const Effects::Draft& draft : effects_.drafts()) {
-    if (draft.step.kind == StepKind::discard && settings_.refuses_at_close)
-      refuse(effects_.entries()[draft.first_entry].peer, closing.client);
+    if (draft.step.kind == StepKind::discard && settings_.refuses_at_close) refuse(draft);
     if (draft.step.kind != StepKind::merge) continue;
     for (std::size_t i = 0; i < draft.entries; ++i) {
       const StepEntry& entry = effects_.entries()[draft.first_entry + i];
@@ -338,11 +338,20 @@ void Conductor::handle_closing() {
   if (observer_) observer_->on_window_close(now_, closing.client, closed_, used);
 }
 
-void Conductor::refuse(ClientId sender, ClientId receiver) {
+// A message that was kept until the close: it is there twice, or no token is left for it.
+void Conductor::refuse(const Effects::Draft& discarded) {
   if (link_counts_.empty()) return;
-  LinkCounts& counts = link_counts_[*settings_.graph->find_link(sender, receiver)];
+  const StepEntry& refused = effects_.entries()[discarded.first_entry];
+  const auto is_same = [&](const StepEntry& other) { return other.peer == refused.peer && other.sequence == refused.sequence; };
+  bool is_twin = false;
+  for (const Effects::Draft& draft : effects_.drafts()) {
+    if (draft.step.kind == StepKind::discard && draft.first_entry >= discarded.first_entry) continue;
+    const auto first = effects_.entries().begin() + static_cast<std::ptrdiff_t>(draft.first_entry);
+    is_twin = is_twin || std::any_of(first, first + static_cast<std::ptrdiff_t>(draft.entries), is_same);
+  }
+  LinkCounts& counts = link_counts_[*settings_.graph->find_link(refused.peer, discarded.step.client)];
   --counts.kept;
-  ++counts.refused;
+  ++(is_twin ? counts.duplicates : counts.capped);
 }
 
 ClientId Conductor::hub_of(std::uint64_t unification) const {
@@ -415,8 +424,11 @@ void Conductor::sample(bool after_unification) {
   next_measured_ = 0;
   last_measured_ = settings_.sampled_clients == 0 ? all : std::min(all, settings_.sampled_clients);
   if (attendance_) choose_measured(last_measured_);
+  next_counted_ = last_counted_ = 0;
   if (last_measured_ == 0) return;
-  SampleHeader header{.number = samples_++, .at = now_, .clients = last_measured_, .events = events_};
+  if (last_measured_ < all) last_counted_ = all;
+  SampleHeader header{
+      .number = samples_++, .at = now_, .clients = last_measured_, .others = all - last_measured_, .events = events_};
   for (std::uint32_t i = 0; i < protocols_.size(); ++i)
     header.add(protocols_[i]->counts(), settings_.energy.of({i}, protocols_[i]->counts()));
   header.model_messages = model_messages_;
@@ -438,10 +450,24 @@ void Conductor::measure_next() {
                  .entries = {}});
 }
 
+bool Conductor::is_measured(ClientId client) const {
+  return measured_ ? std::ranges::binary_search(*measured_, client) : client.value < last_measured_;
+}
+
+// Absent clients have spent what they have spent, and so have those that are not scored.
+void Conductor::count_next() {
+  const ClientId client{next_counted_++};
+  if (is_measured(client)) return;
+  ++handed_out_;
+  sink_.perform(
+      {.kind = StepKind::measure, .phase = traffic_only, .client = client, .index = samples_ - 1, .at = now_, .entries = {}});
+}
+
 void Conductor::stop() {
   if (is_ending_) return;
   is_ending_ = true;
-  if (next_measured_ == last_measured_ && settings_.samples_last_state) sample();
+  const bool is_sampling = next_measured_ < last_measured_ || next_counted_ < last_counted_;
+  if (!is_sampling && settings_.samples_last_state) sample();
 }
 
 void Conductor::issue(StepKind kind, ClientId client, std::uint64_t index, std::span<const StepEntry> model) {

@@ -96,6 +96,9 @@ class Conductor final : public StepSource {
   std::uint64_t samples() const { return samples_; }
   std::uint64_t unifications() const { return unifications_; }
   std::uint64_t model_messages() const { return model_messages_; }
+  /// Of these, models that neighbours hand to clients that begin a life, and those that did not get through.
+  std::uint64_t hand_overs() const { return hand_overs_; }
+  std::uint64_t models_lost() const { return models_lost_; }
   /// Null without churn.
   const Attendance* attendance() const { return attendance_ ? &*attendance_ : nullptr; }
   std::uint64_t to_measure() const override { return next_adoption_ < adopting_.size() ? 0 : last_measured_ - next_measured_; }
@@ -118,7 +121,7 @@ class Conductor final : public StepSource {
   void handle_model(const Flight& flight);
   void handle_closing();
   void send_control(MessageKind kind, ClientId from, ClientId to, std::uint64_t turn, std::uint32_t tag, Sequence sequence);
-  void refuse(ClientId sender, ClientId receiver);
+  void refuse(const Effects::Draft& discarded);
   void tick(const Wake& wake);
   ClientId hub_of(std::uint64_t unification) const;
   void unify(std::uint64_t index);
@@ -128,6 +131,8 @@ class Conductor final : public StepSource {
   void sample(bool after_unification = false);
   void choose_measured(std::uint32_t most);
   void measure_next();
+  bool is_measured(ClientId client) const;
+  void count_next();
 
   void take_over(std::size_t first_wake = 0);
   void issue_drafts();
@@ -186,13 +191,17 @@ class Conductor final : public StepSource {
   ClientId adopting_hub_{};
   std::uint32_t next_measured_ = 0;
   std::uint32_t last_measured_ = 0;  // next == last: no sample is being taken
-  std::uint64_t handed_out_ = 0;     // steps and measurements
+  std::uint32_t next_counted_ = 0;   // of those that are not measured
+  std::uint32_t last_counted_ = 0;
+  std::uint64_t handed_out_ = 0;  // steps and measurements
   bool is_ending_ = false;
   Time sampled_at_{};
   std::uint64_t sampled_after_ = 0;
   std::uint64_t unifications_ = 0;
   std::uint64_t under_way_ = 0;
   std::uint64_t model_messages_ = 0;
+  std::uint64_t hand_overs_ = 0;
+  std::uint64_t models_lost_ = 0;
   bool is_over_ = false;
   Time pause_after_ = Time::max();
   bool is_paused_ = false;

@@ -80,6 +80,7 @@ void Conductor::fetch_model(const ChurnEvent& event) {
   const ClientId giver = attendance_->giver_of(event, settings_.graph->senders_to(joiner));
   if (giver == no_client) return;
   ++model_messages_;
+  ++hand_overs_;
   StepEntry entry{.peer = joiner,
                   .sequence = fetched_model(event),
                   .slot = sink_.open_slot(1),
@@ -135,15 +136,12 @@ bool Conductor::reaches(const Flight& flight) {
 void Conductor::drop(const Flight& flight, bool is_stale) {
   const bool is_exchanged = flight.kind != MessageKind::model;
   under_way_ -= is_exchanged;
-  if (is_stale) {
-    count_event();
-    protocols_[flight.receiver.value]->counts().stale += is_exchanged;
-  } else {
-    ++attendance_->counts().lost;
-    protocols_[flight.id.sender.value]->counts().lost += is_exchanged;
-  }
-  if (!link_counts_.empty() && flight.link != outside_graph)
-    ++(is_stale ? link_counts_[flight.link].refused : link_counts_[flight.link].lost);
+  models_lost_ += !is_exchanged;
+  is_stale ? count_event() : void(++attendance_->counts().lost);
+  const bool is_apart = attendance_->is_here(flight.receiver) && attendance_->are_apart(flight.id.sender, flight.receiver);
+  const auto count = [&](auto& numbers) { ++(is_stale ? numbers.stale : is_apart ? numbers.apart : numbers.absent); };
+  if (is_exchanged) count(protocols_[flight.receiver.value]->counts());
+  if (!link_counts_.empty() && flight.link != outside_graph) count(link_counts_[flight.link]);
   effects_.step(StepKind::discard, flight.receiver, now_).message = flight.kind;
   effects_.entry(merge_entry(flight, now_, 1));
   take_over();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/counts.hpp"
+#include "runtime/mailbox.hpp"
 #include "runtime/step.hpp"
 #include "runtime/world/channel.hpp"
 #include "runtime/world/graph.hpp"
@@ -26,16 +27,42 @@ Duration depart(const Step& step, std::span<StepEntry> entries, MessageCounts& c
     entry.lost = fate.lost;
     entry.copies = fate.copies;
     airtime = std::max(airtime, fate.airtime);
-    counts.sent += is_exchanged;
-    counts.lost += fate.lost && is_exchanged;
-    if (!links.empty() && entry.place != outside_graph) {
-      ++links[entry.place].sent;
-      links[entry.place].lost += fate.lost;
-    }
+    const auto count = [&](auto& numbers) {
+      ++numbers.sent;
+      numbers.lost += fate.lost && !fate.apart;
+      numbers.apart += fate.apart;
+      numbers.copies += fate.lost ? 0 : fate.copies;
+    };
+    if (is_exchanged) count(counts);
+    if (!links.empty() && entry.place != outside_graph) count(links[entry.place]);
     take(place, fate);
   }
   counts.airtime += airtime;
   return airtime;
+}
+
+/// What has become of a message at its receiver, on its link. `link` may be outside the graph.
+inline void count_offer(Offer offer, MessageCounts& receiver, std::vector<LinkCounts>& links, LinkIndex link) {
+  receiver.surplus += offer == Offer::superseded;
+  if (links.empty() || link == outside_graph) return;
+  LinkCounts& counts = links[link];
+  switch (offer) {
+    case Offer::kept:
+      ++counts.kept;
+      break;
+    case Offer::late:
+      ++counts.late;
+      break;
+    case Offer::capped:
+      ++counts.capped;
+      break;
+    case Offer::duplicate:
+      ++counts.duplicates;
+      break;
+    case Offer::superseded:
+      ++counts.surplus;
+      break;
+  }
 }
 
 }  // namespace rubato

@@ -19,6 +19,7 @@ struct SampleHeader {
   std::uint64_t number = 0;                                 ///< counts samples, from 0
   Time at{};                                                ///< when it is taken
   std::uint32_t clients = 0;                                ///< how many models it has
+  std::uint32_t others = 0;                                 ///< clients whose traffic it has, but no model
   std::uint64_t events = 0;                                 ///< of the timing, before it
   MessageCounts counts{};                                   ///< of all clients, so far
   Energy energy{};                                          ///< that all clients have spent so far
@@ -38,7 +39,7 @@ struct SampleHeader {
   ClientId client(std::size_t place) const { return measured ? measured->at(place) : ClientId{static_cast<std::uint32_t>(place)}; }
   /// Writes all of it, or reads it back; throws BadArchive.
   void archive(Archive& archive) {
-    archive(number, at, clients, events, counts, energy, cumulated_delay);
+    archive(number, at, clients, others, events, counts, energy, cumulated_delay);
     archive(model_messages, after_unification, covers_all, mass_is_whole);
     auto named = measured ? std::optional(*measured) : std::nullopt;
     archive(named);

@@ -52,6 +52,7 @@ struct Fate {
   std::uint8_t copies = 0;  ///< how many more times it arrives ...
   Duration copy_delay{};    ///< ... and when
   Duration airtime{};       ///< how long the sender transmits for this receiver; 0 where the channel does not model it
+  bool apart = false;       ///< it is lost because sender and receiver are in different groups
 };
 
 /// Messages that share capacities: when one is through depends on what begins meanwhile.

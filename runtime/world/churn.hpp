@@ -9,6 +9,7 @@
 #include "runtime/choices.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/law.hpp"
+#include "runtime/step.hpp"
 #include "runtime/time.hpp"
 
 namespace rubato {
@@ -74,6 +75,8 @@ inline constexpr std::uint32_t epochs_apart = 256;
 
 /// The numbers of models that are handed to who begins a life; those of unifications count from 1.
 inline constexpr Sequence first_fetched_model = 0x8000'0000;
+/// Such a model is handed over to a client that begins a life; others are of unifications.
+constexpr bool is_hand_over(const Step& step) { return step.message == MessageKind::model && step.index >= first_fetched_model; }
 constexpr Sequence fetched_model(const ChurnEvent& come) { return first_fetched_model + come.epoch / epochs_apart; }
 
 struct ChurnTimes {

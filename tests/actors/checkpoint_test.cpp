@@ -160,9 +160,9 @@ TEST_CASE("a checkpoint of a run by the other clock is refused as such") {
 
 TEST_CASE("a checkpoint of another version of the format is refused with both numbers") {
   Folder folder;
-  SealedSeries(folder.path()).write(5, [&](SealedWriter& file) { file.add(std::as_bytes(std::span{"RBCK\2\0\0", 8})); });
+  SealedSeries(folder.path()).write(5, [&](SealedWriter& file) { file.add(std::as_bytes(std::span{"RBCK\4\0\0", 8})); });
   CHECK(contains(complaint<std::invalid_argument>([&] { find(folder); }),
-                 "checkpoint-5.rbc was written by another version of Rubato (format 2, this one knows 4)"));
+                 "checkpoint-5.rbc was written by another version of Rubato (format 4, this one knows 5)"));
 }
 
 TEST_CASE("a disk that takes nothing is reported with the file, and the last checkpoint stays") {

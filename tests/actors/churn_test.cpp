@@ -6,6 +6,7 @@
 #include <map>
 
 #include "experiment/file/experiment_file.hpp"
+#include "results/columns.hpp"
 #include "runtime/record.hpp"
 #include "runtime/world/churn.hpp"
 #include "tests/actors/hosts.hpp"
@@ -131,6 +132,94 @@ TEST_CASE("mass that is passed on is counted anew, and balances at every sample 
   }
 }
 
+namespace {
+
+// What is spent stays spent.
+void check_axes(const std::vector<Sample>& samples) {
+  REQUIRE(samples.size() > 3);
+  for (const SampleColumn& column : sample_columns()) {
+    if (column.curve.role != Role::axis && column.name != "bytes_wire" && column.name != "messages_sent") continue;
+    CAPTURE(std::string(column.name));
+    for (std::size_t i = 1; i < samples.size(); ++i)
+      REQUIRE(to_double(column.read(samples[i - 1])) <= to_double(column.read(samples[i])));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("no axis runs backwards when clients leave, crash and go back to earlier states, and the last sample has all of it") {
+  for (const Case& one : cases) {
+    CAPTURE(one.algorithm);
+    const RunResult result =
+        run(flaky(one.algorithm, one.more + std::vector<std::string>{"metrics.every_events=20"}), on_threads(2));
+    check_axes(result.samples);
+    const Sample& last = result.samples.back();
+    CHECK(last.traffic.bytes == result.traffic.bytes);
+    CHECK(last.traffic.paper_bits == result.traffic.paper_bits);
+    CHECK(last.traffic.gradients == result.traffic.gradients);
+    CHECK(result.traffic.messages == result.messages.sent + result.model_messages);
+  }
+}
+
+namespace {
+
+// Every message sent has one outcome, or is on its way.
+void check_outcomes(const RunResult& result) {
+  const MessageCounts& all = result.messages;
+  CHECK(all.sent + all.copies == all.arrived() + all.lost_in_all() + result.under_way);
+  LinkCounts sum;
+  for (const LinkCounts& link : result.by_link) {
+    REQUIRE(link.sent + link.copies >= link.lost + link.apart + link.absent + link.kept + link.refused());
+    sum.sent += link.sent, sum.copies += link.copies, sum.lost += link.lost, sum.apart += link.apart, sum.absent += link.absent;
+    sum.kept += link.kept, sum.stale += link.stale, sum.duplicates += link.duplicates, sum.late += link.late;
+  }
+  CHECK(sum.sent == all.sent);
+  CHECK(sum.copies == all.copies);
+  CHECK(sum.lost == all.lost);
+  CHECK(sum.apart == all.apart);
+  CHECK(sum.absent == all.absent);
+  CHECK(sum.kept == all.kept);
+  CHECK(sum.stale == all.stale);
+  CHECK(sum.duplicates == all.duplicates);
+  CHECK(sum.late == all.late);
+}
+
+RunOptions counting_links(unsigned threads) {
+  RunOptions options = on_threads(threads);
+  options.counts_links = true;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("with churn every message sent has an outcome with its reason, by client and by link, or is under way") {
+  for (const Case& one : cases) {
+    CAPTURE(one.algorithm);
+    const RunResult result = run(flaky(one.algorithm, one.more), counting_links(2));
+    check_outcomes(result);
+    CHECK(result.messages.lost > 0);
+    CHECK(result.messages.apart > 0);
+    CHECK(result.messages.absent > 0);
+    CHECK(result.hand_overs <= result.model_messages);
+    if (one.algorithm == "draco") CHECK(result.hand_overs > 0);
+  }
+}
+
+TEST_CASE("what all clients have spent at a sample does not depend on how many of them are scored") {
+  for (const Case& one : {cases[0], cases[3], cases[6], cases[9]}) {
+    CAPTURE(one.algorithm);
+    const RunResult all = run(flaky(one.algorithm, one.more), on_threads(2));
+    const RunResult few = run(flaky(one.algorithm, one.more + std::vector<std::string>{"metrics.clients=5"}), on_threads(1));
+    REQUIRE(all.samples.size() == few.samples.size());
+    for (std::size_t i = 0; i < all.samples.size(); ++i) {
+      CHECK(few.samples[i].header.clients <= 5);
+      CHECK(few.samples[i].traffic.bytes == all.samples[i].traffic.bytes);
+      CHECK(few.samples[i].traffic.paper_bits == all.samples[i].traffic.paper_bits);
+      CHECK(few.samples[i].traffic.gradients == all.samples[i].traffic.gradients);
+    }
+  }
+}
+
 TEST_CASE("with churn, hosts of a virtual run agree with one process") {
   for (const Case& one : cases) {
     CAPTURE(one.algorithm);
@@ -142,6 +231,8 @@ TEST_CASE("with churn, hosts of a virtual run agree with one process") {
       CHECK(outcome.complaint == "");
       CHECK(digests(outcome.result) == expected);
     }
+    check_axes(outcomes[0].result.samples);
+    CHECK(outcomes[0].result.samples.back().traffic.bytes == outcomes[0].result.traffic.bytes);
   }
 }
 
@@ -171,7 +262,7 @@ TEST_CASE("the example of flaky clients learns, whoever comes and goes") {
 
 namespace {
 
-const std::vector<std::string> in_real_time = {"clock=wall", "time_scale=15"};
+const std::vector<std::string> in_real_time = {"clock=wall", "time_scale=15", "metrics.clients=3"};
 
 config::Experiment flaky_wall(const Case& one) { return flaky(one.algorithm, one.more + in_real_time); }
 
@@ -184,7 +275,9 @@ TEST_CASE("the same script runs in real time, and its record leads to its digest
     config::Experiment wall = flaky_wall(one);
     RunResult result;
     const bool had_time = at_some_pace(wall, [&] {
-      result = run(wall, recorded_at(folder / "timeline.rbt", 2));
+      RunOptions options = counting_links(2);
+      options.record = folder / "timeline.rbt";
+      result = run(wall, options);
       return result.messages.kept > 100;
     });
     CHECK(had_time);
@@ -195,6 +288,13 @@ TEST_CASE("the same script runs in real time, and its record leads to its digest
     CHECK(result.churn->crashes > 3);
     CHECK(result.churn->restarts == result.churn->crashes);
     CHECK(result.churn->partitions == 1);
+    check_axes(result.samples);
+    check_outcomes(result);
+    if (one.algorithm == "draco") CHECK(result.hand_overs > 0);
+    CHECK((result.unifications > 0) == wall.unification.period.has_value());
+    CHECK(result.samples.back().traffic.messages == result.messages.sent + result.model_messages);
+    CHECK(result.samples.back().header.counts.sent == result.messages.sent);
+    CHECK(to_seconds(result.samples.back().header.at) <= wall.until);
     CHECK(digests(replay(wall, {folder / "timeline.rbt"}, result.absent, on_threads(2))) == digests(result));
   }
 }

@@ -67,7 +67,8 @@ class Alone {
 
 }  // namespace
 
-TEST_CASE("a load step takes a client back to where it was when it was saved under this number, what it has done included") {
+TEST_CASE(
+    "a load step takes a client back to where it was when it was saved under this number, and what it has spent stays spent") {
   Alone client;
   client.compute(0, 5);
   client.perform(StepKind::save, 1);
@@ -79,12 +80,12 @@ TEST_CASE("a load step takes a client back to where it was when it was saved und
   CHECK(at_one != at_two);
   client.perform(StepKind::load, 1);
   CHECK(client.model() == at_one);
-  CHECK(client.gradients() == 5);
+  CHECK(client.gradients() == 15);
   client.compute(5, 5);
   CHECK(client.model() == at_two);
   client.perform(StepKind::load, 2);
   CHECK(client.model() == at_two);
-  CHECK(client.gradients() == 10);
+  CHECK(client.gradients() == 20);
   CHECK(client.failure() == "none");
 }
 

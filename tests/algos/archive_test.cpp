@@ -49,13 +49,8 @@ Bytes bytes_of(const Payload& payload) {
 struct Looks {
   Bytes model;
   std::map<std::string, std::vector<double>> shown, balance, round_balance;
-  std::uint64_t messages, bytes, gradients;
 
-  explicit Looks(const Performer& performer)
-      : model{performer.model_bytes().begin(), performer.model_bytes().end()},
-        messages{performer.traffic().messages},
-        bytes{performer.traffic().bytes},
-        gradients{performer.traffic().gradients} {
+  explicit Looks(const Performer& performer) : model{performer.model_bytes().begin(), performer.model_bytes().end()} {
     AddedVectors probes[3];
     performer.inspect(probes[0]);
     performer.balance(probes[1]);

@@ -167,10 +167,11 @@ TEST_CASE("every run of a comparison is the run of its own, whatever runs beside
 
 TEST_CASE("a budget ends a run early, and its curve is the beginning of the whole one") {
   const Files files;
-  const Comparison whole = compare(plan_comparison(files.request()), at_a_time(2));
+  const std::string often = "metrics.every_seconds=0.5", by_time = "metrics.every_events=0";
+  const Comparison whole = compare(plan_comparison(files.request({often, by_time})), at_a_time(2));
   const double bits = whole.outcomes[0].runs[0].curve.back()["bits"] / 3;
   const std::string budget = "budget.bits=" + std::to_string(bits);
-  const Comparison cut = compare(plan_comparison(files.request({budget, "until=1e6"})), at_a_time(2));
+  const Comparison cut = compare(plan_comparison(files.request({budget, "until=1e6", often, by_time})), at_a_time(2));
   for (std::size_t i = 0; i < 2; ++i)
     for (std::size_t j = 0; j < 2; ++j) {
       const ComparedRun& run = cut.outcomes[i].runs[j];
@@ -230,12 +231,12 @@ TEST_CASE("a row has mean and deviation over seeds, and a target those of the se
   const auto rows = rows_of(comparison, targets);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].ends["accuracy"].mean == doctest::Approx(0.6));
-  CHECK(rows[0].ends["accuracy"].deviation == doctest::Approx(std::sqrt((0.09 + 0.01 + 0.16) / 3)));
+  CHECK(rows[0].ends["accuracy"].deviation == doctest::Approx(std::sqrt((0.09 + 0.01 + 0.16) / 2)));
   CHECK(rows[0].ends["seconds"].mean == doctest::Approx(8.0 / 3));
   REQUIRE(rows[0].targets.size() == 2);
   CHECK(rows[0].targets[0].reached == 2);
   CHECK(rows[0].targets[0].costs["bits"].mean == 150);
-  CHECK(rows[0].targets[0].costs["bits"].deviation == 50);
+  CHECK(rows[0].targets[0].costs["bits"].deviation == doctest::Approx(50 * std::sqrt(2.0)));
   CHECK(rows[0].targets[1].reached == 0);
 
   const auto lines = lines_of(table_csv(comparison, targets));
@@ -255,4 +256,22 @@ TEST_CASE("targets are accuracies in a list") {
   CHECK(parse_targets("").empty());
   for (const char* text : {"0", "1.5", "half", "0.5,,0.7", "nan"})
     CHECK(contains(complaint<std::invalid_argument>([&] { parse_targets(text); }), "--target"));
+}
+
+TEST_CASE("runs are compared at the same instants, unless the command line says how to measure") {
+  const Files files;
+  const ComparisonPlan plan = plan_comparison(files.request());
+  for (const ComparedSetting& setting : plan.settings) {
+    CHECK(setting.experiment.metrics.every_events == 0);
+    CHECK(setting.experiment.metrics.every_seconds == plan.settings.front().experiment.metrics.every_seconds);
+  }
+  CHECK(has_note(plan.notes, "at the same instants"));
+  const Comparison comparison = compare(plan, at_a_time(2));
+  const Curve& first = comparison.outcomes[0].runs[0].curve;
+  for (const ComparedOutcome& outcome : comparison.outcomes)
+    for (const ComparedRun& run : outcome.runs) {
+      REQUIRE(run.curve.size() == first.size());
+      for (std::size_t i = 0; i < first.size(); ++i) REQUIRE(run.curve[i]["seconds"] == first[i]["seconds"]);
+    }
+  CHECK(plan_comparison(files.request({"metrics.every_events=70"})).settings[0].experiment.metrics.every_events == 70);
 }

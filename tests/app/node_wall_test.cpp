@@ -92,6 +92,17 @@ void check_replays(const Party& party, const std::string& first = "a") {
   CHECK(replayed.code == 0);
 }
 
+// Also across the lives of a host: what it has spent stays spent.
+void check_files(const Party& party) {
+  for (const char* host : {"a", "b", "c"}) {
+    const Ended checked = run_rubato({"check", party.folder(host).string()});
+    CHECK(contains(checked.out, " checks hold"));
+    const json summary = party.summary(host);
+    const double in_all = summary.at("rates").at("achieved").get<double>() * summary.at("virtual_seconds").get<double>();
+    CHECK(in_all < 1.5 * summary.at("computations").get<double>() + 10);  // a life of its own would count for all of them
+  }
+}
+
 double accuracy(const json& summary) { return summary.at("accuracy").at("mean").get<double>(); }
 
 double distance(const std::vector<double>& one, const std::vector<double>& other) {
@@ -206,6 +217,7 @@ TEST_CASE("a host that is killed and started again goes on from its checkpoint, 
   CHECK(party.summary("a").at("absent_clients").empty());
   CHECK(accuracy(party.summary("a")) > 0.5);
   CHECK(has_note(party.summary("b"), "goes on from its checkpoint"));
+  check_files(party);
   for (const char* host : {"a", "c"}) {
     CHECK(merged_from(party.folder(host) / "timeline.rbt", clients_of_b, 0) > 0);
     CHECK(merged_from(party.folder(host) / "timeline.rbt", clients_of_b, 1) > 0);
@@ -322,6 +334,7 @@ TEST_CASE("a host that is killed again and again, before its first checkpoint to
   party.stop(Party::everybody);
   CHECK(party.summary("a").at("absent_clients").empty());
   CHECK(merged_from(party.folder("c") / "timeline.rbt", clients_of_b, 3) > 0);
+  check_files(party);
   check_replays(party);
 }
 

@@ -42,15 +42,16 @@ TEST_CASE("docs/run-folder.md is what the columns say (RUBATO_WRITE_DOCS=1 rewri
 TEST_CASE("the worst client is the first with the lowest accuracy among those that were measured") {
   Sample sample;
   sample.header.measured = std::make_shared<const std::vector<ClientId>>(std::vector<ClientId>{{1}, {4}, {7}});
+  sample.header.clients = 3;
   sample.accuracies = {0.75, 0.25, 0.25};
   sample.losses = {1, 2, 3};
   add_scores(sample, sample.accuracies, empty_score(2));
   CHECK(sample.accuracy_min == 0.25);
   CHECK(sample.worst == ClientId{4});
-  CHECK(metrics_csv_row(sample).ends_with(",0.25,4\n"));
+  CHECK(metrics_csv_row(sample).ends_with(",0.25,4,3\n"));
   sample.worst.reset();
   add_scores(sample, sample.accuracies, {});
-  CHECK(metrics_csv_row(sample).ends_with(",nan,nan\n"));
+  CHECK(metrics_csv_row(sample).ends_with(",nan,nan,3\n"));
 }
 
 TEST_CASE("an accuracy in clients.csv is that of the client, also where the one before it was not measured") {
@@ -63,13 +64,14 @@ TEST_CASE("an accuracy in clients.csv is that of the client, also where the one 
   last.accuracies = {0.25, 0.75};
   last.losses = {1, 3};
   result.samples.push_back(last);
-  CHECK(contains(clients_csv(result), "\n1,0,0,0,0,0,0,0,0,0,nan,nan\n2,0,0,0,0,0,0,0,0,0,0.75,3\n"));
+  CHECK(contains(clients_csv(result),
+                 "\n1,0,0,0,0,0,0,0,0,0,nan,nan,0,0,0,0,0,0,0,0,0,0\n2,0,0,0,0,0,0,0,0,0,0.75,3,0,0,0,0,0,0,0,0,0,0\n"));
 }
 
 TEST_CASE("a sample that went through an archive is the same row, with the clients that it measured") {
   Sample sample;
   sample.header.measured = std::make_shared<const std::vector<ClientId>>(std::vector<ClientId>{{0}, {2}});
-  sample.header.counts = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, Duration{12}};
+  sample.header.counts = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, Duration{12}, 13, 14, 15, 16, 17};
   sample.header.energy = {1.5, 2.5, 3.5};
   sample.traffic = {1, 2, 3.5, 4};
   sample.defect = {0.5, 2, "mass", 3, {4}};

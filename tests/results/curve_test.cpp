@@ -26,13 +26,13 @@ const Curve four{point(1, 100, 0.2), point(2, 200, 0.6), point(3, 200, 0.4), poi
 
 }  // namespace
 
-TEST_CASE("the spread of numbers is their mean and the deviation of the population") {
+TEST_CASE("the spread of numbers is their mean and the deviation of a sample, n - 1") {
   const std::vector<double> values{1, 2, 3, 6};
   const Spread spread = spread_of(values);
   CHECK(spread.count == 4);
   CHECK(spread.mean == 3);
-  CHECK(spread.deviation == doctest::Approx(std::sqrt(14.0 / 4)));
-  CHECK(spread_of(std::vector<double>{7}).deviation == 0);
+  CHECK(spread.deviation == doctest::Approx(std::sqrt(14.0 / 3)));
+  CHECK(std::isnan(spread_of(std::vector<double>{7}).deviation));
   CHECK(std::isnan(spread_of({}).mean));
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("a band is mean and deviation at places that all curves know") {
   // At 1: 0.1 and 0.3; at 2: 0.2 and 0.4; at 3: 0.3 and 0.5.
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(band.mean[i] == doctest::Approx(0.2 + 0.1 * static_cast<double>(i)));
-    CHECK(band.deviation[i] == doctest::Approx(0.1));
+    CHECK(band.deviation[i] == doctest::Approx(0.1 * std::sqrt(2.0)));
   }
   CHECK(band_of(curves, curve_column("delay"), curve_column("accuracy"), 3).at == std::vector<double>{0});
   CHECK(band_of({}, curve_column("seconds"), curve_column("accuracy"), 3).at.empty());

@@ -60,6 +60,7 @@ class Mixer final : public Performer {
   void balance(Probe&) const override {}
   void round_balance(Probe&) const override {}
   const Traffic& traffic() const override { return traffic_; }
+  void recall(const Traffic&) override {}
 
  private:
   std::vector<double> x_;

@@ -225,3 +225,45 @@ TEST_CASE("the five letters of HTML are escaped") {
   CHECK(escaped("<a href=\"x\">'&'</a>") == "&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;");
   CHECK(escaped("plain") == "plain");
 }
+
+TEST_CASE("a page names its clock, and a host's page names the host and its clients and parts its last sample from the others") {
+  const TempFolder temp;
+  const fs::path folder = run_folder(temp, small_experiment());
+  Json data = report_of(folder);
+  CHECK(data["words"]["clock"] == "virtual time");
+  CHECK(data["words"]["population"] == "5 clients");
+  CHECK(data["words"]["measured"] == "clients 0-4");
+  CHECK(data["words"]["part"] == "");
+  CHECK(data["samples"]["parted_at"] == nullptr);
+
+  replace_in(folder / "summary.json", "\"host\": \"\"", "\"host\": \"b\"");
+  replace_in(folder / "summary.json", "\"host_clients\": \"\"", "\"host_clients\": \"3-4\"");
+  const std::string metrics = text_of(folder / "metrics.csv");
+  std::string of_part;
+  const std::size_t last = metrics.rfind('\n', metrics.size() - 2) + 1;
+  for (std::size_t at = 0, end = 0; at < last; at = end + 1) {
+    end = metrics.find('\n', at);
+    const std::string line = metrics.substr(at, end - at);
+    of_part += (at == 0 ? line : line.substr(0, line.rfind(',')) + ",2") + "\n";
+  }
+  write_text(folder / "metrics.csv", of_part + metrics.substr(last));
+  data = report_of(folder);
+  CHECK(data["samples"]["parted_at"] == data["samples"]["rows"].size() - 1);
+  CHECK(data["words"]["part"].get<std::string>().find("is of host b, clients 3-4; the last sample is of all") != std::string::npos);
+
+  replace_in(folder / "summary.json", "\"gathered_by\": \"\"", "\"gathered_by\": \"a\"");
+  data = report_of(folder);
+  CHECK(data["words"]["population"] == "host b, clients 3-4");
+}
+
+TEST_CASE("a page of a run in real time does not call its time virtual, and a dry run's shows the forecast") {
+  const TempFolder temp;
+  CHECK(report_of(run_folder(temp, small_experiment("clock = \"wall\"\ntime_scale = 20\n")))["words"]["clock"] ==
+        "time of the experiment");
+  const TempFolder other;
+  const fs::path whole = run_folder(temp, small_experiment()), dry = run_folder(other, small_experiment(), true);
+  const Json forecast = report_of(dry)["summary"]["forecast"], spent = json_in(whole / "summary.json");
+  CHECK(spent["forecast"] == nullptr);
+  CHECK(forecast["wire_bytes"] == spent["bytes"]["wire"]);
+  CHECK(forecast["gradients"] == spent["gradients"]);
+}

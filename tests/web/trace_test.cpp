@@ -9,7 +9,9 @@
 
 #include "actors/run.hpp"
 #include "runtime/record.hpp"
+#include "runtime/world/churn.hpp"
 #include "tests/web/support.hpp"
+#include "web/timeline.hpp"
 
 using namespace rubato;
 using namespace rubato::web;
@@ -121,6 +123,62 @@ TEST_CASE("an arrow goes from the publication to the merge, and a window opens w
   const Json& window = only(trace, "X", "window");
   CHECK(window["ts"] == 1'350'000.0);
   CHECK(window["dur"] == 50'000.0);
+}
+
+TEST_CASE("an arrow begins inside the publication, also where the message left a little after it, as in real time") {
+  const TempFolder temp;
+  {
+    Recorder recorder(temp.file("r"), 2);
+    const StepEntry receiver{.peer = ClientId{1}, .sequence = 7};
+    const StepEntry messages[] = {{.peer = ClientId{0}, .sequence = 7, .age = 399ms},
+                                  {.peer = ClientId{0}, .sequence = 6, .age = 800ms}};
+    recorder.add({.kind = StepKind::publish, .client = ClientId{0}, .at = Time{1s}, .entries = {&receiver, 1}});
+    recorder.add({.kind = StepKind::merge, .client = ClientId{1}, .at = Time{1400ms}, .entries = messages});
+  }
+  const Json trace = trace_of(temp, {.experiment = "small"});
+  CHECK(only(trace, "s", "message")["ts"] == only(trace, "X", "publish")["ts"]);  // message 6 is in another record: no arrow
+  CHECK(only(trace, "f", "message")["ts"] == only(trace, "X", "merge")["ts"]);
+}
+
+TEST_CASE("every end of an arrow lies inside a slice of its track, in both clocks") {
+  for (const char* clock : {"", "clock = \"wall\"\ntime_scale = 20\n"}) {
+    const TempFolder temp;
+    const std::filesystem::path folder = run_folder(temp, small_experiment(clock));
+    write_trace(folder / "timeline.rbt", temp.file("trace.json"), {.experiment = "small"});
+    std::set<std::pair<int, double>> slices;
+    const Json trace = json_in(temp.file("trace.json"));
+    for (const Json& event : trace["traceEvents"])
+      if (event["ph"] == "X") slices.emplace(event["tid"].get<int>(), event["ts"].get<double>());
+    std::size_t ends = 0;
+    for (const Json& event : trace["traceEvents"]) {
+      if (event["ph"] != "s" && event["ph"] != "f") continue;
+      ++ends;
+      REQUIRE(slices.contains({event["tid"].get<int>(), event["ts"].get<double>()}));
+    }
+    CHECK(ends > 20);
+  }
+}
+
+TEST_CASE("a model that is handed to a client that begins is no unification") {
+  const TempFolder temp;
+  {
+    Recorder recorder(temp.file("r"), 2);
+    const StepEntry receiver{.peer = ClientId{1}, .sequence = first_fetched_model + 1};
+    recorder.add({.kind = StepKind::publish,
+                  .message = MessageKind::model,
+                  .client = ClientId{0},
+                  .index = first_fetched_model + 1,
+                  .at = Time{1s},
+                  .entries = {&receiver, 1}});
+  }
+  const Counts counts = events_in(trace_of(temp, {.experiment = "small"}));
+  CHECK(counts.contains("X hand-over"));
+  CHECK_FALSE(counts.contains("X unification"));
+  CHECK_FALSE(counts.contains("i unification"));
+  const Timeline timeline = read_timeline(temp.file("r"), {});
+  CHECK(timeline.unifications.empty());
+  REQUIRE(timeline.hand_overs.size() == 1);
+  CHECK(timeline.hand_overs[0].other == 1);
 }
 
 TEST_CASE("a trace keeps every nanosecond") {
