@@ -74,6 +74,7 @@ struct TransportCounts {
   std::uint64_t replayed = 0;         ///< sequence numbers that were there before
   std::uint64_t stale = 0;            ///< of an earlier life of their sender
   std::uint64_t flooded = 0;          ///< beyond what a peer may have waiting here
+  std::uint64_t crowded_out = 0;      ///< connections that made room for others while shaking hands
 };
 
 /// One host's end. Sending may happen on any thread and never blocks; queues are bounded in bytes.

@@ -13,6 +13,8 @@
 #include <utility>
 #include <zmq.hpp>
 
+#include "runtime/printable.hpp"
+#include "transports/descriptors.hpp"
 #include "transports/reception.hpp"
 #include "transports/waker.hpp"
 #include "transports/zmq_address.hpp"
@@ -28,8 +30,12 @@ namespace {
 constexpr std::size_t header_room = frame_header_bytes(most_frame_tensors) + 1024;
 constexpr int longest_greeting = 4096;  // of what a receiver says to a sender
 constexpr int frames_a_turn = 64;
+constexpr Duration turn_time = std::chrono::milliseconds(5);  // so that connections are looked after in time
 constexpr Duration tick = std::chrono::milliseconds(100);
 constexpr Duration patrol_interval = std::chrono::milliseconds(20);
+// Beyond ConnectionRoom::most_of_a_host a host. A host that is 50 ms away shakes hands for half a second; while others at
+// its address open a thousand connections a second it gets in at the second or third attempt.
+constexpr std::size_t connections_of_strangers = 256, connections_in_reserve = 256;
 constexpr std::size_t kernel_buffers = std::size_t{64} << 20;  // what a connection may have on its way at most
 
 // What is told once, and counted from then on.
@@ -45,6 +51,7 @@ constexpr std::array troubles{
     Trouble{&TransportCounts::replayed, "sent a frame once more"},
     Trouble{&TransportCounts::stale, "sent a frame of an earlier start"},
     Trouble{&TransportCounts::flooded, "sends more than it may have waiting here"},
+    Trouble{&TransportCounts::crowded_out, "opens more connections than are kept: some were crowded out while shaking hands"},
 };
 
 int milliseconds(Duration duration) {
@@ -55,7 +62,9 @@ int frames(std::size_t bytes, const TransportLimits& limits) {
   return static_cast<int>(std::clamp<std::size_t>(bytes / limits.frame.piece_bytes, 16, 1000));
 }
 
-std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
+std::string in_quotes(const std::string& text) { return "\"" + printable(text) + "\""; }
+
+std::string somebody_at(const std::string& address) { return "somebody" + (address.empty() ? "" : " at " + printable(address)); }
 
 std::uint64_t time_of_day() {
   return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch() / Duration(1));
@@ -116,6 +125,8 @@ std::string plain_text_warning(const TransportOptions& options, const std::strin
   return "INSECURE: " + sentence;
 }
 
+std::size_t least_connections(std::size_t hosts) { return ConnectionRoom::most_of_a_host * hosts + 8; }
+
 std::size_t longest_part(const TransportLimits& limits) { return limits.frame.piece_bytes + header_room; }
 
 // How many of them are ready, after at most a tick; below 0: a signal has broken off the wait.
@@ -125,10 +136,31 @@ int wait_for(std::vector<zmq::pollitem_t>& items) {
   return ready;
 }
 
+// Two descriptors a connection that others open, and four a host for ours to it. The first host is us.
+ConnectionRoom::Limits connection_limits(std::size_t hosts) {
+  const std::size_t needed = open_descriptors() + 4 * hosts + ZmqWatch::spare_descriptors;
+  const std::size_t limit = descriptor_limit(), left = limit > needed ? (limit - needed) / 2 : 0;
+  const std::size_t least = least_connections(hosts);
+  const std::size_t more = std::min(left > least ? left - least : 0, connections_of_strangers + connections_in_reserve);
+  return {least + more, least + more / 2};
+}
+
+// The sentence to be printed in red where not all hosts could connect; sockets are open, connections are not.
+std::string descriptor_warning(std::size_t hosts) {
+  const std::size_t needed = open_descriptors() + 2 * hosts + 2 * least_connections(hosts) + ZmqWatch::spare_descriptors;
+  if (needed <= descriptor_limit()) return "";
+  return "this process may have " + std::to_string(descriptor_limit()) + " descriptors, and the connections of " +
+         std::to_string(hosts) + " hosts and files need " + std::to_string(needed) + "; raise the limit (ulimit -n)";
+}
+
 ZmqWatch::Limits watch_limits(const TransportOptions& options) {
   const TransportLimits& limits = options.limits;
+  const std::size_t hosts = options.hosts.size();
   const auto waiting = static_cast<std::size_t>(frames(limits.flight_bytes, limits)) + 2;
-  return {2 * options.hosts.size() + 64, waiting * longest_part(limits) + kernel_buffers, limits.silence};
+  return {.room = connection_limits(hosts),
+          .least_connections = least_connections(hosts),
+          .unread_bytes = waiting * longest_part(limits) + kernel_buffers,
+          .silence = limits.silence};
 }
 
 }  // namespace
@@ -220,6 +252,7 @@ ZmqTransport::Engine::Engine(TransportOptions options, TensorPool& pool)
     if (!options_.hosts[host].address.empty()) reach(to, options_.hosts[host].address);
   }
   listen();
+  if (warning_.empty()) warning_ = descriptor_warning(options_.hosts.size());
 }
 
 ZmqTransport::Engine::~Engine() { stop(Duration::zero()); }
@@ -296,6 +329,7 @@ void ZmqTransport::Engine::reach(HostId host, const std::string& address) {
   const std::string warning = plain_text_warning(options_, address, whose);
   if (!warning.empty()) warning_ = warning;
   options_.hosts[host.value].address = address;
+  for (const std::string& source : sources_of(address)) watch_.trust(source);
 }
 
 void ZmqTransport::Engine::start(ParcelSink& sink) {
@@ -346,19 +380,20 @@ bool ZmqTransport::Engine::is_done() const {
 }
 
 void ZmqTransport::Engine::run() {
-  for (int turns = 1; !is_done(); ++turns) {
+  while (!is_done()) {
     const bool has_received = receive();
     const bool has_sent = transmit();
     const bool is_idle = !has_received && !has_sent;
-    if (is_idle || turns % 16 == 0) guard();
+    guard();
     if (is_idle) sleep();
   }
   close_sockets();
 }
 
 bool ZmqTransport::Engine::receive() {
+  const Duration end = monotonic_now() + turn_time;
   int received = 0;
-  while (received < frames_a_turn && receive_frame()) ++received;
+  while (received < frames_a_turn && monotonic_now() < end && receive_frame()) ++received;
   return received > 0;
 }
 
@@ -382,6 +417,7 @@ bool ZmqTransport::Engine::receive_frame() {
   const auto sender = ZmqGatekeeper::sender_of(messages_[0]);
   if (!is_whole) parts_.clear();
   auto parcel = reception_.take(parts_, sender);
+  if (sender || parcel) watch_.hear(messages_[0], sender ? *sender : parcel->from, sender.has_value());
   for (std::size_t i = 0; i < count; ++i) messages_[i].rebuild();
   publish_counts();
   if (!parcel) return tell_troubles(sender ? "host " + in_quotes(name_of(*sender)) : "somebody"), true;
@@ -435,7 +471,8 @@ TransportCounts ZmqTransport::Engine::received_counts() const {
   const ZmqWatch::Counts& watched = watch_.counts();
   now.unauthenticated += gatekeeper_.refused() + watched.failed_handshakes;
   now.malformed += watched.broke_protocol;
-  now.flooded += watched.crowded_out + watched.overfull;
+  now.flooded += watched.overfull;
+  now.crowded_out = watched.crowded_out;
   return now;
 }
 
@@ -452,10 +489,11 @@ void ZmqTransport::Engine::tell_troubles(const std::string& who) {
 
 // The sentence about a connection that was not opened; empty where all of this trouble came over connections that were.
 std::string ZmqTransport::Engine::of_refused(const Trouble& trouble) const {
+  if (trouble.count == &TransportCounts::crowded_out) return somebody_at(watch_.crowded_address()) + " " + trouble.sentence;
   const bool is_known = gatekeeper_.refused() > 0;
   if (trouble.count != &TransportCounts::unauthenticated || (!is_known && watch_.counts().failed_handshakes == 0)) return "";
   const std::string& address = is_known ? gatekeeper_.refused_address() : watch_.failed_address();
-  return "somebody" + (address.empty() ? "" : " at " + address) + " " + trouble.sentence +
+  return somebody_at(address) + " " + trouble.sentence +
          (options_.secret.is_there() ? "; compare public_key in the files of all hosts" : "");
 }
 
