@@ -6,7 +6,7 @@ namespace rubato {
 
 namespace {
 
-// How many are asked whether they are silent: where most are, one of them is found almost surely.
+// Of which the least advanced goes: where most are silent, one of them is found almost surely.
 constexpr int samples = 8;
 
 }  // namespace
@@ -56,14 +56,14 @@ void ConnectionRoom::close(int connection) {
   if (source.shaking.empty() && source.heard == 0) sources_.erase(at);
 }
 
-std::optional<int> ConnectionRoom::crowded(const std::function<bool(int)>& is_silent, std::size_t less) {
+std::optional<int> ConnectionRoom::crowded(const Progress& progress, std::size_t less) {
   const auto room = [less](std::size_t usual) { return usual > less ? usual - less : 0; };
   if (outsiders_ > room(limits_.connections - limits_.reserved))
-    if (const auto outsider = victim(false, is_silent)) return outsider;
-  return connections_.size() > room(limits_.connections) ? victim(true, is_silent) : std::nullopt;
+    if (const auto outsider = victim(false, progress)) return outsider;
+  return connections_.size() > room(limits_.connections) ? victim(true, progress) : std::nullopt;
 }
 
-std::optional<int> ConnectionRoom::victim(bool may_be_of_roster, const std::function<bool(int)>& is_silent) {
+std::optional<int> ConnectionRoom::victim(bool may_be_of_roster, const Progress& progress) {
   const std::vector<int>* most = nullptr;
   std::size_t equals = 0;  // sources with as many, of which each is as likely
   for (const auto& [name, source] : sources_) {
@@ -74,10 +74,13 @@ std::optional<int> ConnectionRoom::victim(bool may_be_of_roster, const std::func
     if (below(equals) == 0) most = &source.shaking;
   }
   if (!most) return {};
-  const int first = (*most)[below(most->size())];
-  int candidate = first;
-  for (int i = 1; i < samples && !is_silent(candidate); ++i) candidate = (*most)[below(most->size())];
-  return is_silent(candidate) ? candidate : first;
+  int goes = (*most)[below(most->size())];
+  if (below(2) == 0) return goes;
+  for (int i = 1; i < samples; ++i) {
+    const int other = (*most)[below(most->size())];
+    if (progress(other) < progress(goes)) goes = other;
+  }
+  return goes;
 }
 
 std::size_t ConnectionRoom::below(std::size_t bound) { return std::uniform_int_distribution<std::size_t>(0, bound - 1)(chance_); }

@@ -40,9 +40,12 @@ class ConnectionRoom {
   /// It has ended, or was told to go. Unknown numbers are ignored.
   void close(int connection);
 
-  /// The one that has to go, if there are too many: of the source with the most that shake hands, at random, but rather
-  /// one that `is_silent`. `less`: how many fewer than usual may be open now.
-  std::optional<int> crowded(const std::function<bool(int connection)>& is_silent, std::size_t less = 0);
+  /// How far a connection that shakes hands has come.
+  using Progress = std::function<std::size_t(int connection)>;
+  /// The one that has to go, if there are too many: of the source with the most that shake hands, at random; of each two
+  /// that go one is the least advanced of some, so that connections which say nothing go first, while whatever takes
+  /// part in the handshake has a chance against others that do. `less`: how many fewer than usual may be open now.
+  std::optional<int> crowded(const Progress& progress, std::size_t less = 0);
 
  private:
   struct Source {
@@ -56,7 +59,7 @@ class ConnectionRoom {
     std::optional<HostId> host;  // once it was heard
   };
 
-  std::optional<int> victim(bool may_be_of_roster, const std::function<bool(int)>& is_silent);
+  std::optional<int> victim(bool may_be_of_roster, const Progress& progress);
   std::size_t below(std::size_t bound);
 
   Limits limits_;

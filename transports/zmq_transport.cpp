@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <chrono>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -33,9 +35,6 @@ constexpr int frames_a_turn = 64;
 constexpr Duration turn_time = std::chrono::milliseconds(5);  // so that connections are looked after in time
 constexpr Duration tick = std::chrono::milliseconds(100);
 constexpr Duration patrol_interval = std::chrono::milliseconds(20);
-// Beyond ConnectionRoom::most_of_a_host a host. A host that is 50 ms away shakes hands for half a second; while others at
-// its address open a thousand connections a second it gets in at the second or third attempt.
-constexpr std::size_t connections_of_strangers = 256, connections_in_reserve = 256;
 constexpr std::size_t kernel_buffers = std::size_t{64} << 20;  // what a connection may have on its way at most
 
 // What is told once, and counted from then on.
@@ -51,6 +50,7 @@ constexpr std::array troubles{
     Trouble{&TransportCounts::replayed, "sent a frame once more"},
     Trouble{&TransportCounts::stale, "sent a frame of an earlier start"},
     Trouble{&TransportCounts::flooded, "sends more than it may have waiting here"},
+    Trouble{&TransportCounts::unaffordable, "sent what there is no memory for"},
     Trouble{&TransportCounts::crowded_out, "opens more connections than are kept: some were crowded out while shaking hands"},
 };
 
@@ -137,11 +137,11 @@ int wait_for(std::vector<zmq::pollitem_t>& items) {
 }
 
 // Two descriptors a connection that others open, and four a host for ours to it. The first host is us.
-ConnectionRoom::Limits connection_limits(std::size_t hosts) {
+ConnectionRoom::Limits connection_limits(std::size_t hosts, std::size_t wanted) {
   const std::size_t needed = open_descriptors() + 4 * hosts + ZmqWatch::spare_descriptors;
   const std::size_t limit = descriptor_limit(), left = limit > needed ? (limit - needed) / 2 : 0;
   const std::size_t least = least_connections(hosts);
-  const std::size_t more = std::min(left > least ? left - least : 0, connections_of_strangers + connections_in_reserve);
+  const std::size_t more = std::min(left > least ? left - least : 0, wanted);
   return {least + more, least + more / 2};
 }
 
@@ -157,7 +157,7 @@ ZmqWatch::Limits watch_limits(const TransportOptions& options) {
   const TransportLimits& limits = options.limits;
   const std::size_t hosts = options.hosts.size();
   const auto waiting = static_cast<std::size_t>(frames(limits.flight_bytes, limits)) + 2;
-  return {.room = connection_limits(hosts),
+  return {.room = connection_limits(hosts, limits.connections),
           .least_connections = least_connections(hosts),
           .unread_bytes = waiting * longest_part(limits) + kernel_buffers,
           .silence = limits.silence};
@@ -191,6 +191,7 @@ class ZmqTransport::Engine {
   void run();
   bool receive();
   bool receive_frame();
+  bool hand_over(Reception::Arrived arrived, Duration when);
   bool transmit();
   void guard();
   void sleep();
@@ -219,6 +220,7 @@ class ZmqTransport::Engine {
   std::vector<zmq::message_t> messages_;  // of one frame, used again
   std::vector<FramePart> parts_;
   std::array<bool, troubles.size()> is_told_{};
+  std::uint64_t unaffordable_ = 0;  // parcels, to the sink
 
   std::atomic<std::uint64_t> sent_{0}, sent_bytes_{0}, dropped_states_{0}, refused_{0};
   mutable std::mutex counts_mutex_;
@@ -420,9 +422,21 @@ bool ZmqTransport::Engine::receive_frame() {
   if (sender || parcel) watch_.hear(messages_[0], sender ? *sender : parcel->from, sender.has_value());
   for (std::size_t i = 0; i < count; ++i) messages_[i].rebuild();
   publish_counts();
-  if (!parcel) return tell_troubles(sender ? "host " + in_quotes(name_of(*sender)) : "somebody"), true;
-  sink_->on_parcel(parcel->from, std::move(parcel->parcel), arrived);
+  const auto from = parcel ? std::optional(parcel->from) : sender;
+  if (!parcel || !hand_over(*std::move(parcel), arrived)) tell_troubles(from ? "host " + in_quotes(name_of(*from)) : "somebody");
   return true;
+}
+
+// False: the sink took more memory than there is. That ends the parcel, and not the host.
+bool ZmqTransport::Engine::hand_over(Reception::Arrived arrived, Duration when) {
+  try {
+    sink_->on_parcel(arrived.from, std::move(arrived.parcel), when);
+    return true;
+  } catch (const std::bad_alloc&) {
+    ++unaffordable_;
+    publish_counts();
+    return false;
+  }
 }
 
 bool ZmqTransport::Engine::transmit() {
@@ -472,6 +486,7 @@ TransportCounts ZmqTransport::Engine::received_counts() const {
   now.unauthenticated += gatekeeper_.refused() + watched.failed_handshakes;
   now.malformed += watched.broke_protocol;
   now.flooded += watched.overfull;
+  now.unaffordable += unaffordable_;
   now.crowded_out = watched.crowded_out;
   return now;
 }

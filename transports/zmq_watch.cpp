@@ -57,10 +57,12 @@ std::uint64_t secret_seed() {
   return std::uint64_t{device()} << 32 | device();
 }
 
-// True for a tcp connection on which nothing has arrived.
-bool is_silent(int descriptor) {
+// How far a tcp connection has come: silent, the greeting, more. Bytes beyond say nothing: they are cheap.
+std::size_t progress_of(int descriptor) {
+  constexpr std::uint64_t greeting_bytes = 64;
   const auto facts = facts_of(descriptor);
-  return facts && facts->tcpi_bytes_received == 0;
+  if (!facts || facts->tcpi_bytes_received == 0) return 0;
+  return facts->tcpi_bytes_received <= greeting_bytes ? 1 : 2;
 }
 
 // Of the other end of a tcp connection, without its port; empty for others.
@@ -121,8 +123,8 @@ void ZmqWatch::on_accepted(int descriptor) {
 void ZmqWatch::make_room(bool is_short) {
   const std::size_t open = room_.size(), usual = limits_.room.connections;
   const std::size_t wanted = is_short ? std::max(open > 2 ? open - 2 : 0, limits_.least_connections) : usual;
-  const auto silent = [this](int descriptor) { return is_silent(connections_.at(descriptor).copy); };
-  while (const auto victim = room_.crowded(silent, usual - std::min(wanted, usual))) {
+  const auto progress = [this](int descriptor) { return progress_of(connections_.at(descriptor).copy); };
+  while (const auto victim = room_.crowded(progress, usual - std::min(wanted, usual))) {
     Connection& connection = connections_.at(*victim);
     shut(connection);
     ++counts_.crowded_out;
