@@ -69,10 +69,13 @@ bool Scripted::walk(std::uint64_t steps) {
       if (is_stuck && kind_ == RecordOf::real_time) fault_ += ": are the records of all hosts there?";
       break;
     }
-    if (track->step.kind == StepKind::publish)
+    if (track->step.kind == StepKind::publish) {
       publish(*track);
-    else
-      receive(*track);
+    } else if (!receive(*track)) {
+      is_over_ = true;
+      fault_ = "the record names a message more often than it was sent";
+      break;
+    }
     now_ = std::max(now_, track->step.at);
     hashes_[track->step.client.value].add(track->step);
     sink_.perform(track->step);
@@ -102,12 +105,14 @@ void Scripted::publish(Track& track) {
   if (receivers > 0) under_way_[message] = {slot, receivers};
 }
 
-void Scripted::receive(Track& track) {
+bool Scripted::receive(Track& track) {
   for (StepEntry& entry : track.entries) {
     const auto found = under_way_.find(message_of(entry.peer, track.step.message, entry.incarnation, entry.sequence));
+    if (found == under_way_.end()) return false;  // an entry before it was the last receiver's
     entry.slot = found->second.slot;
     if (--found->second.receivers == 0) under_way_.erase(found);
   }
+  return true;
 }
 
 }  // namespace rubato

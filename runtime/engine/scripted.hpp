@@ -64,7 +64,7 @@ class Scripted final : public StepSource {
   bool can_be_performed(const Track& track) const;
   std::uint32_t receivers_of(const Track& track, const Message& message) const;
   void publish(Track& track);
-  void receive(Track& track);
+  bool receive(Track& track);
 
   RecordOf kind_;
   StepSink& sink_;

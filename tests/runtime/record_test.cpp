@@ -14,6 +14,7 @@
 #include "runtime/engine/scripted.hpp"
 #include "runtime/hash.hpp"
 #include "tests/sim/random_world.hpp"
+#include "tests/support/limited_allocations.hpp"
 #include "tests/support/property.hpp"
 
 using namespace rubato;
@@ -391,6 +392,38 @@ TEST_CASE("a message that nobody sent is a fault of the record") {
   CHECK(script.is_over());
   CHECK(script.fault() == "the record names a message that nobody sent");
   CHECK(steps.steps.empty());
+}
+
+TEST_CASE("a message that a step names more often than it was sent is a fault of the record") {
+  const File file;
+  {
+    Recorder recorder(file.path, 2);
+    const std::vector<StepEntry> to{{.peer = {1}, .sequence = 7}},
+        twice{{.peer = {0}, .sequence = 7}, {.peer = {0}, .sequence = 7}};
+    recorder.add({.kind = StepKind::publish, .client = {0}, .index = 7, .at = Time{Duration{1}}, .entries = to});
+    recorder.add({.kind = StepKind::merge, .client = {1}, .at = Time{Duration{2}}, .entries = twice});
+  }
+  StepLog steps;
+  Scripted script({file.path}, RecordOf::virtual_time, 2, steps);
+  while (script.walk(10)) {
+  }
+  CHECK(script.steps() == 1);
+  CHECK(script.fault() == "the record names a message more often than it was sent");
+}
+
+TEST_CASE("a block takes no more memory than there is of it, whatever length it announces") {
+  const File file;
+  { Recorder(file.path, 2); }
+  std::vector<char> bytes = file.bytes();
+  const std::uint32_t length = 200'000'000;
+  const auto* const begin = reinterpret_cast<const char*>(&length);
+  bytes.insert(bytes.end(), begin, begin + sizeof length);
+  bytes.resize(bytes.size() + 100);
+  file.write(bytes);
+  RecordReader reader(file.path);
+  const LimitedAllocations limited(1 << 20);
+  CHECK(reader.next() == nullptr);
+  CHECK(reader.is_incomplete());
 }
 
 TEST_CASE("a record that ended torn is gone on with behind its last whole block") {
