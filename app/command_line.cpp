@@ -273,6 +273,9 @@ int command(int argc, char** argv, Golden golden) {
   } catch (const std::filesystem::filesystem_error& error) {
     std::cerr << "rubato: " << error.path1().string() << ": " << error.code().message() << "\n";
     return app::bad_input;
+  } catch (const std::system_error& error) {  // a file of a run in real time
+    std::cerr << "rubato: " << error.what() << "\n";
+    return std::string_view(error.what()).starts_with("cannot") ? app::cannot_write : app::failed;
   } catch (const std::exception& error) {
     std::cerr << "rubato: " << sentence_of(error) << "\n";
     return app::failed;

@@ -6,6 +6,7 @@
 // Times and weights start afresh in every block.
 #include "runtime/record.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -141,13 +142,23 @@ bool RecordReader::read_block() {
                         std::fread(&sum, sizeof sum, 1, file_.get()) == 1;
   is_incomplete_ = !has_head || size == 0 || size > largest_block;
   if (is_incomplete_) return false;
-  block_.resize(size);
-  is_incomplete_ = std::fread(block_.data(), 1, size, file_.get()) != size || checksum(std::as_bytes(std::span{block_})) != sum;
+  is_incomplete_ = !read_bytes(size) || checksum(std::as_bytes(std::span{block_})) != sum;
   position_ = 0;
   last_at_ = 0;
   last_weight_ = 1;
   if (!is_incomplete_) intact_bytes_ += sizeof size + sizeof sum + size;
   return !is_incomplete_;
+}
+
+// Memory grows with what is there, not with what the file says.
+bool RecordReader::read_bytes(std::size_t size) {
+  block_.clear();
+  while (block_.size() < size) {
+    const std::size_t before = block_.size();
+    block_.resize(std::min(size, before + block_limit));
+    if (std::fread(block_.data() + before, 1, block_.size() - before, file_.get()) != block_.size() - before) return false;
+  }
+  return true;
 }
 
 std::uint64_t RecordReader::number() {

@@ -69,6 +69,7 @@ class RecordReader {
 
  private:
   bool read_block();
+  bool read_bytes(std::size_t size);
   std::uint64_t number();
   bool decode();
 

@@ -179,6 +179,7 @@ std::variant<FrameView, FrameFault> read_frame(std::span<const FramePart> parts,
   if (const auto fault = read_table(parts[0], limits, view)) return *fault;
   if (fixed.first > view.total_bytes || fixed.bytes > view.total_bytes - fixed.first) return FrameFault::malformed;
   if (fixed.bytes == 0 && view.total_bytes > 0) return FrameFault::malformed;
+  if (fixed.bytes < std::min(limits.least_piece_bytes, view.total_bytes - fixed.first)) return FrameFault::malformed;
   view.first = fixed.first;
   view.bytes = fixed.bytes;
   if (!has_its_parts(view, parts, std::get<std::size_t>(header))) return FrameFault::malformed;

@@ -16,6 +16,7 @@ namespace rubato {
 struct FrameLimits {
   std::size_t parcel_bytes = std::size_t{32} << 20;  ///< of a parcel: its head and its tensors
   std::size_t piece_bytes = std::size_t{4} << 20;    ///< of what one frame carries
+  std::size_t least_piece_bytes = 1024;              ///< likewise, unless it is the last of its parcel
 };
 
 inline constexpr std::uint16_t frame_version = 1;

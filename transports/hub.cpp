@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -162,8 +163,12 @@ class Hub::End final : public Transport {
   Inbox& inbox() { return *hub_.inboxes_[self_.value]; }
 
   void deliver(ParcelSink& sink) {
-    while (std::optional<Inbox::Arrival> arrival = inbox().take())
-      if (count(arrival->parcel)) sink.on_parcel(arrival->from, std::move(arrival->parcel), monotonic_now());
+    while (std::optional<Inbox::Arrival> arrival = inbox().take()) try {
+        if (count(arrival->parcel)) sink.on_parcel(arrival->from, std::move(arrival->parcel), monotonic_now());
+      } catch (const std::bad_alloc&) {
+        const std::lock_guard lock(mutex_);
+        ++counts_.unaffordable;
+      }
   }
 
   // True: the parcel is whole.

@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "transports/descriptors.hpp"
 #include "transports/zmq_transport.hpp"
 
 namespace rubato {
@@ -10,6 +11,7 @@ namespace rubato {
 OpenTransport open_transport(TransportOptions options, TensorPool& pool) {
   const std::string& address = options.hosts.at(options.self.value).address;
   if (address.starts_with("tcp://") || address.starts_with("ipc://")) {
+    raise_descriptor_limit();
     auto sockets = std::make_unique<ZmqTransport>(std::move(options), pool);
     std::string warning = sockets->warning();
     return {std::move(sockets), std::move(warning)};

@@ -27,7 +27,11 @@ struct TransportLimits {
   std::size_t queue_bytes = std::size_t{64} << 20;     ///< waiting to leave for one host
   std::size_t receive_bytes = std::size_t{256} << 20;  ///< tensors of one host that are unfinished or not let go of
   std::size_t flight_bytes = std::size_t{4} << 20;     ///< in ZeroMQ's hands for one host, at either end
-  Duration handshake = std::chrono::seconds(10);       ///< for a connection to show who it is
+  /// That others may have open here, beyond what each host needs; half of them are for addresses of the roster. A host that
+  /// is 50 ms away shakes hands for half a second: while others at its address open a thousand connections a second, and
+  /// all of them shake hands, it gets in at the second attempt.
+  std::size_t connections = 1024;
+  Duration handshake = std::chrono::seconds(10);  ///< for a connection to show who it is
   Duration heartbeat = std::chrono::seconds(2);
   Duration silence = std::chrono::seconds(15);  ///< after which a connection counts as dead
   Duration reconnect_first = std::chrono::milliseconds(50);
@@ -54,8 +58,9 @@ struct OpenTransport {
 };
 
 /// By the scheme of this host's address: tcp:// and ipc:// are carried by ZeroMQ. It listens at once and connects with
-/// start(). What arrives takes its memory from the pool, which outlives the transport. Throws std::invalid_argument: an
-/// unknown scheme, a bad address or key, an address in use, plain text that would leave this machine.
+/// start(). Raises the soft limit of this process's descriptors as far as the system allows. What arrives takes its
+/// memory from the pool, which outlives the transport. Throws std::invalid_argument: an unknown scheme, a bad address or key, an
+/// address in use, plain text that would leave this machine.
 OpenTransport open_transport(TransportOptions options, TensorPool& pool);
 
 }  // namespace rubato

@@ -7,15 +7,6 @@
 
 namespace rubato {
 
-namespace {
-
-bool has_shape(const Tensor& tensor, const TensorShape& shape) {
-  if (!tensor) return !shape.is_there;
-  return shape.is_there && tensor.scalar() == shape.scalar && tensor.count() == shape.count;
-}
-
-}  // namespace
-
 bool ParcelAssembly::add(const FrameView& frame) {
   if (frame.first == 0)
     begin(frame);
@@ -31,34 +22,45 @@ bool ParcelAssembly::add(const FrameView& frame) {
 
 void ParcelAssembly::begin(const FrameView& frame) {
   forget();
-  parcel_ = Parcel{frame.kind, WhenFull::wait, false, std::vector<std::byte>(frame.head_bytes), {}};
-  parcel_.tensors.reserve(frame.tensors);
-  for (std::size_t i = 0; i < frame.tensors; ++i) {
-    const TensorShape shape = frame.shape(i);
-    parcel_.tensors.push_back(shape.is_there ? pool_.make(shape.scalar, shape.count) : Tensor{});
-  }
+  shapes_.clear();
+  for (std::size_t i = 0; i < frame.tensors; ++i) shapes_.push_back(frame.shape(i));
+  parcel_.kind = frame.kind;
+  parcel_.tensors.resize(frame.tensors);
+  for (std::size_t i = 0; i < frame.tensors; ++i)
+    if (shapes_[i].is_there && shapes_[i].count == 0) parcel_.tensors[i] = pool_.make(shapes_[i].scalar, 0);
   is_open_ = true;
+  head_bytes_ = frame.head_bytes;
   total_ = frame.total_bytes;
   filled_ = 0;
 }
 
 bool ParcelAssembly::continues(const FrameView& frame) const {
   if (frame.envelope.sequence != last_sequence_ + 1 || frame.first != filled_ || frame.kind != parcel_.kind) return false;
-  if (frame.head_bytes != parcel_.head.size() || frame.tensors != parcel_.tensors.size()) return false;
+  if (frame.head_bytes != head_bytes_ || frame.tensors != shapes_.size()) return false;
   for (std::size_t i = 0; i < frame.tensors; ++i)
-    if (!has_shape(parcel_.tensors[i], frame.shape(i))) return false;
+    if (shapes_[i] != frame.shape(i)) return false;
   return true;
+}
+
+// Where this stretch of the head (0) or of a tensor goes.
+std::byte* ParcelAssembly::place_of(std::size_t index, std::size_t from, std::size_t bytes) {
+  if (index == 0) {
+    parcel_.head.resize(from + bytes);
+    return parcel_.head.data() + from;
+  }
+  Tensor& tensor = parcel_.tensors[index - 1];
+  if (!tensor) tensor = pool_.make(shapes_[index - 1].scalar, shapes_[index - 1].count);
+  return tensor.writable<std::byte>() + from;
 }
 
 bool ParcelAssembly::copy(const FrameView& frame) {
   std::uint64_t sum = 0;
   std::size_t next = 0;
-  const auto size_of_tensor = [&](std::size_t i) { return frame.shape(i).bytes(); };
+  const auto size_of_tensor = [&](std::size_t i) { return shapes_[i].bytes(); };
   for_each_slice(frame.head_bytes, frame.tensors, size_of_tensor, frame.first, frame.bytes,
                  [&](std::size_t index, std::size_t from, std::size_t) {
-                   std::byte* target = index == 0 ? parcel_.head.data() : parcel_.tensors[index - 1].writable<std::byte>();
                    const FramePart part = index == 0 ? frame.head : frame.tensor_parts[next++];
-                   std::byte* const place = part.empty() ? nullptr : target + from;
+                   std::byte* const place = part.empty() ? nullptr : place_of(index, from, part.size());
                    if (frame.is_summed)
                      sum = joined_checksum(sum, copy_with_checksum(place, part));
                    else

@@ -1,5 +1,6 @@
 #include "transports/reception.hpp"
 
+#include <new>
 #include <utility>
 
 namespace rubato {
@@ -28,11 +29,17 @@ std::optional<Reception::Arrived> Reception::take(std::span<const FramePart> par
   if (frame.envelope.receiver != self_) return ++counts_.malformed, std::nullopt;
   Sender& sender = *senders_[frame.envelope.sender.value];
   const std::uint64_t given_up = sender.assembly.given_up();
-  const bool is_complete = is_new(frame, sender) && has_room(frame, sender) && sender.assembly.add(frame);
-  counts_.malformed += sender.assembly.given_up() - given_up;
-  if (!is_complete) return std::nullopt;
-  Arrived arrived{frame.envelope.sender, sender.assembly.take()};
-  for (const Tensor& tensor : arrived.parcel.tensors) sender.lent.lend(tensor);
+  Arrived arrived{frame.envelope.sender, {}};
+  try {
+    const bool is_complete = is_new(frame, sender) && has_room(frame, sender) && sender.assembly.add(frame);
+    counts_.malformed += sender.assembly.given_up() - given_up;
+    if (!is_complete) return std::nullopt;
+    arrived.parcel = sender.assembly.take();
+    for (const Tensor& tensor : arrived.parcel.tensors) sender.lent.lend(tensor);
+  } catch (const std::bad_alloc&) {
+    sender.assembly.forget();
+    return ++counts_.unaffordable, std::nullopt;
+  }
   ++counts_.received;
   counts_.received_bytes += frame.total_bytes;
   return arrived;

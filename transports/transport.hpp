@@ -55,7 +55,7 @@ struct Parcel {
 class ParcelSink {
  public:
   virtual ~ParcelSink() = default;
-  /// `arrived`: when, on the machine's monotonic clock.
+  /// `arrived`: when, on the machine's monotonic clock. Where it throws std::bad_alloc the parcel is lost and counted.
   virtual void on_parcel(HostId from, Parcel parcel, Duration arrived) = 0;
 };
 
@@ -74,6 +74,8 @@ struct TransportCounts {
   std::uint64_t replayed = 0;         ///< sequence numbers that were there before
   std::uint64_t stale = 0;            ///< of an earlier life of their sender
   std::uint64_t flooded = 0;          ///< beyond what a peer may have waiting here
+  std::uint64_t unaffordable = 0;     ///< parcels given up because memory for them could not be had
+  std::uint64_t crowded_out = 0;      ///< connections that made room for others while shaking hands
 };
 
 /// One host's end. Sending may happen on any thread and never blocks; queues are bounded in bytes.

@@ -4,7 +4,9 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstring>
 #include <stdexcept>
 #include <string_view>
 
@@ -72,6 +74,31 @@ bool stays_here(const std::string& address) {
   in_addr v4{};
   if (inet_pton(AF_INET, host.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == 127;
   return host == "localhost" || host == "::1";
+}
+
+std::string source_of(const std::string& ip) {
+  const std::string text = ip.substr(0, ip.find('%'));  // without the interface
+  in_addr v4{};
+  if (inet_pton(AF_INET, text.c_str(), &v4) == 1) return text;
+  in6_addr v6{};
+  if (inet_pton(AF_INET6, text.c_str(), &v6) != 1) return "";
+  std::array<char, INET6_ADDRSTRLEN> source{};
+  if (IN6_IS_ADDR_V4MAPPED(&v6)) {
+    std::memcpy(&v4, v6.s6_addr + 12, sizeof v4);
+    return inet_ntop(AF_INET, &v4, source.data(), source.size());
+  }
+  std::memset(v6.s6_addr + 8, 0, 8);
+  return inet_ntop(AF_INET6, &v6, source.data(), source.size());
+}
+
+std::vector<std::string> sources_of(const std::string& address) {
+  if (address.starts_with(ipc)) return {""};
+  if (!address.starts_with(tcp)) return {};
+  const std::string host = parts_of(address).host;
+  if (host == "localhost") return {source_of("127.0.0.1"), source_of("::1")};
+  const std::string source = source_of(host);
+  const bool is_any = source == "0.0.0.0" || host.find_first_not_of("0:") == std::string::npos;
+  return source.empty() || is_any ? std::vector<std::string>{} : std::vector{source};
 }
 
 bool is_ipv6(const std::string& address) { return address.starts_with("tcp://["); }

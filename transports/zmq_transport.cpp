@@ -8,11 +8,15 @@
 #include <cerrno>
 #include <chrono>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 #include <zmq.hpp>
 
+#include "runtime/printable.hpp"
+#include "transports/descriptors.hpp"
 #include "transports/reception.hpp"
 #include "transports/waker.hpp"
 #include "transports/zmq_address.hpp"
@@ -28,6 +32,7 @@ namespace {
 constexpr std::size_t header_room = frame_header_bytes(most_frame_tensors) + 1024;
 constexpr int longest_greeting = 4096;  // of what a receiver says to a sender
 constexpr int frames_a_turn = 64;
+constexpr Duration turn_time = std::chrono::milliseconds(5);  // so that connections are looked after in time
 constexpr Duration tick = std::chrono::milliseconds(100);
 constexpr Duration patrol_interval = std::chrono::milliseconds(20);
 constexpr std::size_t kernel_buffers = std::size_t{64} << 20;  // what a connection may have on its way at most
@@ -45,6 +50,8 @@ constexpr std::array troubles{
     Trouble{&TransportCounts::replayed, "sent a frame once more"},
     Trouble{&TransportCounts::stale, "sent a frame of an earlier start"},
     Trouble{&TransportCounts::flooded, "sends more than it may have waiting here"},
+    Trouble{&TransportCounts::unaffordable, "sent what there is no memory for"},
+    Trouble{&TransportCounts::crowded_out, "opens more connections than are kept: some were crowded out while shaking hands"},
 };
 
 int milliseconds(Duration duration) {
@@ -55,7 +62,9 @@ int frames(std::size_t bytes, const TransportLimits& limits) {
   return static_cast<int>(std::clamp<std::size_t>(bytes / limits.frame.piece_bytes, 16, 1000));
 }
 
-std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
+std::string in_quotes(const std::string& text) { return "\"" + printable(text) + "\""; }
+
+std::string somebody_at(const std::string& address) { return "somebody" + (address.empty() ? "" : " at " + printable(address)); }
 
 std::uint64_t time_of_day() {
   return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch() / Duration(1));
@@ -116,6 +125,8 @@ std::string plain_text_warning(const TransportOptions& options, const std::strin
   return "INSECURE: " + sentence;
 }
 
+std::size_t least_connections(std::size_t hosts) { return ConnectionRoom::most_of_a_host * hosts + 8; }
+
 std::size_t longest_part(const TransportLimits& limits) { return limits.frame.piece_bytes + header_room; }
 
 // How many of them are ready, after at most a tick; below 0: a signal has broken off the wait.
@@ -125,10 +136,31 @@ int wait_for(std::vector<zmq::pollitem_t>& items) {
   return ready;
 }
 
+// Two descriptors a connection that others open, and four a host for ours to it. The first host is us.
+ConnectionRoom::Limits connection_limits(std::size_t hosts, std::size_t wanted) {
+  const std::size_t needed = open_descriptors() + 4 * hosts + ZmqWatch::spare_descriptors;
+  const std::size_t limit = descriptor_limit(), left = limit > needed ? (limit - needed) / 2 : 0;
+  const std::size_t least = least_connections(hosts);
+  const std::size_t more = std::min(left > least ? left - least : 0, wanted);
+  return {least + more, least + more / 2};
+}
+
+// The sentence to be printed in red where not all hosts could connect; sockets are open, connections are not.
+std::string descriptor_warning(std::size_t hosts) {
+  const std::size_t needed = open_descriptors() + 2 * hosts + 2 * least_connections(hosts) + ZmqWatch::spare_descriptors;
+  if (needed <= descriptor_limit()) return "";
+  return "this process may have " + std::to_string(descriptor_limit()) + " descriptors, and the connections of " +
+         std::to_string(hosts) + " hosts and files need " + std::to_string(needed) + "; raise the limit (ulimit -n)";
+}
+
 ZmqWatch::Limits watch_limits(const TransportOptions& options) {
   const TransportLimits& limits = options.limits;
+  const std::size_t hosts = options.hosts.size();
   const auto waiting = static_cast<std::size_t>(frames(limits.flight_bytes, limits)) + 2;
-  return {2 * options.hosts.size() + 64, waiting * longest_part(limits) + kernel_buffers, limits.silence};
+  return {.room = connection_limits(hosts, limits.connections),
+          .least_connections = least_connections(hosts),
+          .unread_bytes = waiting * longest_part(limits) + kernel_buffers,
+          .silence = limits.silence};
 }
 
 }  // namespace
@@ -159,6 +191,7 @@ class ZmqTransport::Engine {
   void run();
   bool receive();
   bool receive_frame();
+  bool hand_over(Reception::Arrived arrived, Duration when);
   bool transmit();
   void guard();
   void sleep();
@@ -187,6 +220,7 @@ class ZmqTransport::Engine {
   std::vector<zmq::message_t> messages_;  // of one frame, used again
   std::vector<FramePart> parts_;
   std::array<bool, troubles.size()> is_told_{};
+  std::uint64_t unaffordable_ = 0;  // parcels, to the sink
 
   std::atomic<std::uint64_t> sent_{0}, sent_bytes_{0}, dropped_states_{0}, refused_{0};
   mutable std::mutex counts_mutex_;
@@ -220,6 +254,7 @@ ZmqTransport::Engine::Engine(TransportOptions options, TensorPool& pool)
     if (!options_.hosts[host].address.empty()) reach(to, options_.hosts[host].address);
   }
   listen();
+  if (warning_.empty()) warning_ = descriptor_warning(options_.hosts.size());
 }
 
 ZmqTransport::Engine::~Engine() { stop(Duration::zero()); }
@@ -296,6 +331,7 @@ void ZmqTransport::Engine::reach(HostId host, const std::string& address) {
   const std::string warning = plain_text_warning(options_, address, whose);
   if (!warning.empty()) warning_ = warning;
   options_.hosts[host.value].address = address;
+  for (const std::string& source : sources_of(address)) watch_.trust(source);
 }
 
 void ZmqTransport::Engine::start(ParcelSink& sink) {
@@ -346,19 +382,20 @@ bool ZmqTransport::Engine::is_done() const {
 }
 
 void ZmqTransport::Engine::run() {
-  for (int turns = 1; !is_done(); ++turns) {
+  while (!is_done()) {
     const bool has_received = receive();
     const bool has_sent = transmit();
     const bool is_idle = !has_received && !has_sent;
-    if (is_idle || turns % 16 == 0) guard();
+    guard();
     if (is_idle) sleep();
   }
   close_sockets();
 }
 
 bool ZmqTransport::Engine::receive() {
+  const Duration end = monotonic_now() + turn_time;
   int received = 0;
-  while (received < frames_a_turn && receive_frame()) ++received;
+  while (received < frames_a_turn && monotonic_now() < end && receive_frame()) ++received;
   return received > 0;
 }
 
@@ -382,11 +419,24 @@ bool ZmqTransport::Engine::receive_frame() {
   const auto sender = ZmqGatekeeper::sender_of(messages_[0]);
   if (!is_whole) parts_.clear();
   auto parcel = reception_.take(parts_, sender);
+  if (sender || parcel) watch_.hear(messages_[0], sender ? *sender : parcel->from, sender.has_value());
   for (std::size_t i = 0; i < count; ++i) messages_[i].rebuild();
   publish_counts();
-  if (!parcel) return tell_troubles(sender ? "host " + in_quotes(name_of(*sender)) : "somebody"), true;
-  sink_->on_parcel(parcel->from, std::move(parcel->parcel), arrived);
+  const auto from = parcel ? std::optional(parcel->from) : sender;
+  if (!parcel || !hand_over(*std::move(parcel), arrived)) tell_troubles(from ? "host " + in_quotes(name_of(*from)) : "somebody");
   return true;
+}
+
+// False: the sink took more memory than there is. That ends the parcel, and not the host.
+bool ZmqTransport::Engine::hand_over(Reception::Arrived arrived, Duration when) {
+  try {
+    sink_->on_parcel(arrived.from, std::move(arrived.parcel), when);
+    return true;
+  } catch (const std::bad_alloc&) {
+    ++unaffordable_;
+    publish_counts();
+    return false;
+  }
 }
 
 bool ZmqTransport::Engine::transmit() {
@@ -435,7 +485,9 @@ TransportCounts ZmqTransport::Engine::received_counts() const {
   const ZmqWatch::Counts& watched = watch_.counts();
   now.unauthenticated += gatekeeper_.refused() + watched.failed_handshakes;
   now.malformed += watched.broke_protocol;
-  now.flooded += watched.crowded_out + watched.overfull;
+  now.flooded += watched.overfull;
+  now.unaffordable += unaffordable_;
+  now.crowded_out = watched.crowded_out;
   return now;
 }
 
@@ -452,10 +504,11 @@ void ZmqTransport::Engine::tell_troubles(const std::string& who) {
 
 // The sentence about a connection that was not opened; empty where all of this trouble came over connections that were.
 std::string ZmqTransport::Engine::of_refused(const Trouble& trouble) const {
+  if (trouble.count == &TransportCounts::crowded_out) return somebody_at(watch_.crowded_address()) + " " + trouble.sentence;
   const bool is_known = gatekeeper_.refused() > 0;
   if (trouble.count != &TransportCounts::unauthenticated || (!is_known && watch_.counts().failed_handshakes == 0)) return "";
   const std::string& address = is_known ? gatekeeper_.refused_address() : watch_.failed_address();
-  return "somebody" + (address.empty() ? "" : " at " + address) + " " + trouble.sentence +
+  return somebody_at(address) + " " + trouble.sentence +
          (options_.secret.is_there() ? "; compare public_key in the files of all hosts" : "");
 }
 

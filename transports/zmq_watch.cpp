@@ -11,6 +11,10 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <random>
+
+#include "transports/descriptors.hpp"
+#include "transports/zmq_address.hpp"
 
 namespace rubato {
 
@@ -47,6 +51,20 @@ std::optional<tcp_info> facts_of(int descriptor) {
   return facts;
 }
 
+// Strangers must not be able to guess which connection goes.
+std::uint64_t secret_seed() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+// How far a tcp connection has come: silent, the greeting, more. Bytes beyond say nothing: they are cheap.
+std::size_t progress_of(int descriptor) {
+  constexpr std::uint64_t greeting_bytes = 64;
+  const auto facts = facts_of(descriptor);
+  if (!facts || facts->tcpi_bytes_received == 0) return 0;
+  return facts->tcpi_bytes_received <= greeting_bytes ? 1 : 2;
+}
+
 // Of the other end of a tcp connection, without its port; empty for others.
 std::string address_of(int descriptor) {
   sockaddr_storage where{};
@@ -61,7 +79,7 @@ std::string address_of(int descriptor) {
 }  // namespace
 
 ZmqWatch::ZmqWatch(zmq::context_t& context, zmq::socket_t& watched, const Limits& limits)
-    : limits_{limits}, events_{context, zmq::socket_type::pair} {
+    : limits_{limits}, events_{context, zmq::socket_type::pair}, room_{limits.room, secret_seed()} {
   if (zmq_socket_monitor(watched.handle(), endpoint, watched_events) != 0) throw zmq::error_t();
   events_.set(zmq::sockopt::linger, 0);
   events_.set(zmq::sockopt::rcvhwm, 0);  // one small message a connection, read often
@@ -69,7 +87,7 @@ ZmqWatch::ZmqWatch(zmq::context_t& context, zmq::socket_t& watched, const Limits
 }
 
 ZmqWatch::~ZmqWatch() {
-  for (const Connection& connection : connections_)
+  for (const auto& [descriptor, connection] : connections_)
     if (connection.copy >= 0) close(connection.copy);
 }
 
@@ -86,44 +104,56 @@ void ZmqWatch::listen() {
   }
 }
 
-ZmqWatch::Connections::iterator ZmqWatch::find(int descriptor) {
-  return std::ranges::find(connections_, descriptor, &Connection::descriptor);
+ZmqWatch::Connection* ZmqWatch::find(int descriptor) {
+  const auto found = connections_.find(descriptor);
+  return found == connections_.end() ? nullptr : &found->second;
 }
 
 void ZmqWatch::on_accepted(int descriptor) {
   on_ended(descriptor);  // should its end have been missed
   const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  connections_.push_back({.descriptor = descriptor, .copy = copy, .address = address_of(copy)});
-  make_room();
+  const bool is_short = copy < 0 ? errno == EMFILE : static_cast<std::size_t>(copy) + spare_descriptors >= descriptor_limit();
+  const std::string address = address_of(copy < 0 ? descriptor : copy);
+  connections_[descriptor] = {.descriptor = descriptor, .copy = copy, .address = address};
+  room_.open(descriptor, source_of(address));
+  make_room(is_short);
 }
 
-void ZmqWatch::make_room() {
-  if (connections_.size() <= limits_.connections) return;
-  const auto is_open = [](const Connection& connection) { return !connection.is_shut; };
-  if (static_cast<std::size_t>(std::ranges::count_if(connections_, is_open)) <= limits_.connections) return;
-  auto victim = std::ranges::find_if(connections_, [&](const Connection& c) { return is_open(c) && !c.is_heard; });
-  if (victim == connections_.end()) victim = std::ranges::find_if(connections_, is_open);
-  shut(*victim, counts_.crowded_out);
+// Where descriptors run out, two go for each that comes.
+void ZmqWatch::make_room(bool is_short) {
+  const std::size_t open = room_.size(), usual = limits_.room.connections;
+  const std::size_t wanted = is_short ? std::max(open > 2 ? open - 2 : 0, limits_.least_connections) : usual;
+  const auto progress = [this](int descriptor) { return progress_of(connections_.at(descriptor).copy); };
+  while (const auto victim = room_.crowded(progress, usual - std::min(wanted, usual))) {
+    Connection& connection = connections_.at(*victim);
+    shut(connection);
+    ++counts_.crowded_out;
+    crowded_address_ = connection.address;
+  }
 }
 
-void ZmqWatch::shut(Connection& connection, std::uint64_t& count) {
-  shutdown(connection.copy, SHUT_RDWR);
+// Without a copy the number may be another connection's by now, which then is opened again.
+void ZmqWatch::shut(Connection& connection) {
+  shutdown(connection.copy < 0 ? connection.descriptor : connection.copy, SHUT_RDWR);
   connection.is_shut = true;
-  ++count;
+  room_.close(connection.descriptor);
 }
 
 void ZmqWatch::on_ended(int descriptor) {
-  const auto connection = find(descriptor);
-  if (connection == connections_.end()) return;
+  const Connection* const connection = find(descriptor);
+  if (!connection) return;
   if (unexplained_failures_ > 0) {
     --unexplained_failures_;
-    ++counts_.failed_handshakes;
-    if (!connection->address.empty()) failed_address_ = connection->address;
+    if (!connection->is_shut) {
+      ++counts_.failed_handshakes;
+      if (!connection->address.empty()) failed_address_ = connection->address;
+    }
   } else if (!connection->is_shut && was_cut_by_us(*connection)) {
     ++counts_.broke_protocol;
   }
   if (connection->copy >= 0) close(connection->copy);
-  connections_.erase(connection);
+  room_.close(descriptor);
+  connections_.erase(descriptor);
 }
 
 // ZeroMQ has closed it; had the other side done so, or died in silence, that would show. One that was closed before we
@@ -138,19 +168,31 @@ bool ZmqWatch::was_cut_by_us(const Connection& connection) const {
 }
 
 void ZmqWatch::credit(zmq::message_t& message, std::size_t parts, std::size_t bytes) {
-  const auto connection = find(zmq_msg_get(message.handle(), ZMQ_SRCFD));
-  if (connection == connections_.end()) return;
+  if (Connection* const connection = find(zmq_msg_get(message.handle(), ZMQ_SRCFD)))
+    connection->given += bytes + parts * part_overhead;
+}
+
+void ZmqWatch::hear(zmq::message_t& message, HostId host, bool is_shown) {
+  Connection* const connection = find(zmq_msg_get(message.handle(), ZMQ_SRCFD));
+  if (!connection || connection->is_heard || connection->is_shut) return;
+  // What waited for us may be of an earlier connection, whose number went to a stranger.
+  const char* const address = zmq_msg_gets(message.handle(), "Peer-Address");
+  const std::string source = source_of(connection->address);
+  if (!source.empty() && (!address || source_of(address) != source)) return;
   connection->is_heard = true;
-  connection->given += bytes + parts * part_overhead;
+  if (is_shown) room_.trust(source);
+  if (const auto oldest = room_.hear(connection->descriptor, host)) shut(connections_.at(*oldest));
 }
 
 void ZmqWatch::patrol() {
-  for (Connection& connection : connections_) {
+  for (auto& [descriptor, connection] : connections_) {
     const auto facts = connection.is_shut ? std::nullopt : facts_of(connection.copy);
     if (!facts) continue;
     const std::uint64_t sent = facts->tcpi_bytes_received;
     connection.given = std::min(connection.given + part_overhead, sent);  // nobody saves up for later
-    if (sent - connection.given > limits_.unread_bytes) shut(connection, counts_.overfull);
+    if (sent - connection.given <= limits_.unread_bytes) continue;
+    shut(connection);
+    ++counts_.overfull;
   }
 }
 

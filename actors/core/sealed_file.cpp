@@ -8,9 +8,11 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace rubato {
@@ -29,9 +31,25 @@ constexpr std::string_view name_before = "checkpoint-", name_after = ".rbc", unf
   throw std::system_error(errno, std::generic_category(), std::string("cannot ") + what + " " + path.string());
 }
 
+// Where all descriptors are taken one is waited for: connections of strangers are shut down as long as they are short.
+template <class Open>
+void open_patiently(const fs::path& path, Open opens) {
+  constexpr int attempts = 200;
+  for (int attempt = 1; !opens(); ++attempt) {
+    if ((errno != EMFILE && errno != ENFILE) || attempt == attempts) fail_with(path, "open");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+OpenFile new_file(const fs::path& path) {
+  OpenFile file;
+  open_patiently(path, [&] { return file.reset(std::fopen(path.c_str(), "wbe")), file != nullptr; });
+  return file;
+}
+
 void sync(const fs::path& path, int flags) {
-  const int file = ::open(path.c_str(), flags | O_CLOEXEC);
-  if (file < 0) fail_with(path, "open");
+  int file = -1;
+  open_patiently(path, [&] { return (file = ::open(path.c_str(), flags | O_CLOEXEC)) >= 0; });
   const int result = ::fsync(file);
   const int fault = errno;
   ::close(file);
@@ -45,9 +63,7 @@ void sync_file(const fs::path& file) { sync(file, O_WRONLY); }
 
 // ---- writing
 
-SealedWriter::SealedWriter(const fs::path& file) : path_{file}, file_{std::fopen(file.c_str(), "wbe")} {
-  if (!file_) fail_with(path_, "open");
-}
+SealedWriter::SealedWriter(const fs::path& file) : path_{file}, file_{new_file(file)} {}
 
 void SealedWriter::write(std::span<const std::byte> bytes) {
   if (!bytes.empty() && std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) fail_with(path_, "write");

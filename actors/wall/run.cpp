@@ -293,7 +293,9 @@ std::string sentence_about(const TransportCounts& counts, const NetworkCounts& n
                                                           {counts.replayed, " replayed"},
                                                           {counts.stale, " of an earlier life"},
                                                           {counts.flooded + network.flooded, " beyond what may wait"},
-                                                          {network.malformed, " no letters of this run"}};
+                                                          {network.malformed, " no letters of this run"},
+                                                          {counts.unaffordable, " without memory for them"},
+                                                          {counts.crowded_out, " connections crowded out"}};
   for (const auto& [count, what] : others)
     if (count > 0) text += fmt::format(", {}{}", count, what);
   return text;

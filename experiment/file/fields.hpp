@@ -226,8 +226,8 @@ template <class Struct>
 template <class Owner, class Member>
 Field<Struct>& Rows<Struct>::required(std::string_view name, Member Owner::*member, Range range, std::string_view meaning) {
   constexpr Type type = TypeOf<Member>::value;
-  Field<Struct>& row =
-      all.emplace_back(Key{.table = table, .name = name, .type = type, .meaning = meaning, .when = when_, .range = range});
+  Field<Struct>& row = all.emplace_back();
+  row.table = table, row.name = name, row.type = type, row.meaning = meaning, row.when = when_, row.range = range;
   if constexpr (type == Type::tables) row.element = rows_of<typename Member::value_type>().table;
   if constexpr (type == Type::choice) row.choices = word_list(Member{});
   row.read = [member](const Value& value, Struct& object) { Convert::read(value, object.*member); };

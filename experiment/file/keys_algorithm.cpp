@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 
 #include "algos/catalogue.hpp"
 #include "experiment/file/fields.hpp"
@@ -69,7 +68,11 @@ void add_options(std::vector<Field<Algorithm>>& rows) {
     }
 }
 
-std::string all_names() { return fmt::format("{}", fmt::join(catalogue() | std::views::transform(&CatalogueEntry::name), "|")); }
+std::string all_names() {
+  std::string names;
+  for (const CatalogueEntry* entry : catalogue()) names.append(names.empty() ? "" : "|").append(entry->name);
+  return names;
+}
 
 }  // namespace
 

@@ -51,7 +51,8 @@ Value* Table::find(std::string_view name) { return const_cast<Value*>(std::as_co
 
 Value& Table::set(std::string_view name, Value value) {
   if (Value* present = find(name)) return *present = std::move(value);
-  return entries.emplace_back(std::string(name), std::move(value)).value;
+  entries.push_back({std::string(name), std::move(value)});
+  return entries.back().value;
 }
 
 bool Value::is_text(std::string_view text) const {

@@ -1,15 +1,19 @@
 // Checkpoints on disk: what is found is intact, whatever happened to the disk or to the writer.
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <csignal>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <exception>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "actors/virtual/run_checkpoint.hpp"
@@ -172,6 +176,35 @@ TEST_CASE("a disk that takes nothing is reported with the file, and the last che
   const std::string said = complaint<std::system_error>([&] { write(folder, checkpoint_of(2)); });
   CHECK(contains(said, "checkpoint.partial"));
   CHECK(find(folder).newest == checkpoint_of(1));
+}
+
+TEST_CASE("a checkpoint for which there is no descriptor waits until there is one") {
+  Folder folder;
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  std::thread writing;
+  std::exception_ptr failure;
+  std::atomic<int> attempts{0};
+  {
+    const rlimit none{0, before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    writing = std::thread([&] {
+      try {
+        SealedSeries(folder.path()).write(1, [&](SealedWriter& file) {
+          ++attempts;
+          file.add(std::as_bytes(std::span{"1"}));
+        });
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    });
+    usleep(100'000);  // while it cannot open its file
+    CHECK(attempts == 0);
+    setrlimit(RLIMIT_NOFILE, &before);
+  }
+  writing.join();
+  CHECK(!failure);
+  CHECK(attempts == 1);
 }
 
 // The child writes one checkpoint after the other and says which is done; it is killed wherever it happens to be.

@@ -350,6 +350,23 @@ TEST_CASE("Ctrl-C at one host ends it with its results, and the others go on") {
   check_replays(party);
 }
 
+TEST_CASE("a host that cannot write its checkpoints ends with the exit code for that, and the others go on") {
+  Party party(digits(endless));
+  party.start_all(Party::everybody);
+  REQUIRE(becomes_true([&] { return party.has_checkpoint("b"); }));
+  const fs::path unfinished = party.folder("b") / "checkpoint" / "checkpoint.partial";
+  REQUIRE(becomes_true([&] {  // between two checkpoints
+    std::error_code is_a_file;
+    return fs::create_directory(unfinished, is_a_file);
+  }));
+  const Ended ended = party.wait("b");
+  CAPTURE(ended.err);
+  CHECK(ended.code == 3);
+  CHECK(contains(ended.err, "cannot open " + unfinished.string()));
+  party.see_go_on({"a", "c"});
+  party.stop({"a", "c"});
+}
+
 // ---- in rounds
 
 namespace {

@@ -15,7 +15,7 @@ using namespace rubato::fuzz;
 
 namespace {
 
-constexpr FrameLimits limits{.parcel_bytes = 8192, .piece_bytes = 1024};
+constexpr FrameLimits limits{.parcel_bytes = 8192, .piece_bytes = 1024, .least_piece_bytes = 16};
 constexpr std::size_t hosts = 4, receive_bytes = 20'000, most_held = 8;
 constexpr HostId self{0}, honest{3};
 
@@ -86,7 +86,7 @@ class Connection {
       const auto scalar = static_cast<Scalar>(input.byte() % 3);
       form_.tensors.emplace_back(scalar, input.number(2) % 400);
     }
-    form_.piece = 1 + (64 + input.number(2)) % limits.piece_bytes;
+    form_.piece = limits.least_piece_bytes + (48 + input.number(2)) % (limits.piece_bytes - limits.least_piece_bytes + 1);
   }
 
   void send(const Parcel& parcel, std::uint8_t accidents, Input& input) {
@@ -165,7 +165,7 @@ class Connection {
 
   static std::uint64_t outcomes(const TransportCounts& counts) {
     return counts.received + counts.malformed + counts.oversized + counts.unknown + counts.unauthenticated + counts.replayed +
-           counts.stale + counts.flooded;
+           counts.stale + counts.flooded + counts.unaffordable;
   }
 
   TensorPool pool_, senders_pool_;

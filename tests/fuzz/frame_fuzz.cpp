@@ -7,10 +7,11 @@ using namespace rubato::fuzz;
 
 namespace {
 
-constexpr FrameLimits limits{.parcel_bytes = 16'384, .piece_bytes = 4096};
+constexpr FrameLimits limits{.parcel_bytes = 16'384, .piece_bytes = 4096, .least_piece_bytes = 16};
 
 void keeps_its_limits(const FrameView& frame) {
   insist(frame.total_bytes <= limits.parcel_bytes && frame.bytes <= limits.piece_bytes);
+  insist(frame.bytes >= std::min(limits.least_piece_bytes, frame.total_bytes - frame.first));
   insist(frame.first <= frame.total_bytes && frame.bytes <= frame.total_bytes - frame.first);
   std::size_t total = frame.head_bytes, piece = frame.head.size();
   for (std::size_t i = 0; i < frame.tensors; ++i) total += frame.shape(i).bytes();

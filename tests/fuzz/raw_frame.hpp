@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/checksum.hpp"
+#include "tests/fuzz/insist.hpp"
 #include "transports/frame.hpp"
 
 namespace rubato::fuzz {
@@ -116,10 +117,5 @@ class RawFrame {
   std::vector<std::byte> bytes_;
   std::vector<FramePart> parts_;
 };
-
-/// Ends the program where the fuzzer notices it.
-inline void insist(bool claim) {
-  if (!claim) __builtin_trap();
-}
 
 }  // namespace rubato::fuzz

@@ -1,4 +1,5 @@
-// Writes the inputs that fuzzing begins with: fuzz_seeds DIRECTORY fills DIRECTORY/frame and DIRECTORY/connection.
+// Writes the inputs that fuzzing begins with: fuzz_seeds DIRECTORY fills a folder there for each of frame, connection,
+// record and checkpoint.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -6,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "actors/virtual/run_checkpoint.hpp"
+#include "actors/wall/checkpoint.hpp"
+#include "runtime/record.hpp"
 #include "transports/frame.hpp"
 #include "transports/known_sums.hpp"
 
@@ -99,6 +103,74 @@ void write_connections(Folder folder, const std::vector<Parcel>& parcels) {
   folder.write(everything);
 }
 
+Bytes bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  Bytes bytes;
+  append(bytes, std::as_bytes(std::span{text}));
+  return bytes;
+}
+
+// A short run of three clients: 0 publishes, 1 merges, 2 has lost it.
+void write_records(const std::filesystem::path& path) {
+  Folder folder(path);
+  const std::filesystem::path file = path / "record.rbt";
+  {
+    Recorder recorder(file, 3);
+    for (std::uint64_t index = 0; index < 3; ++index) {
+      const Time at{std::chrono::milliseconds(10 * index)};
+      std::vector<StepEntry> to{{.peer = {1}, .sequence = static_cast<Sequence>(index)},
+                                {.peer = {2}, .sequence = static_cast<Sequence>(index), .lost = 1}};
+      std::vector<StepEntry> from{{.peer = {0}, .sequence = static_cast<Sequence>(index), .weight = 0.5}};
+      recorder.add({.kind = StepKind::compute, .client = {0}, .index = index, .at = at, .entries = {}});
+      recorder.add({.kind = StepKind::publish, .client = {0}, .index = index, .at = at, .entries = to});
+      recorder.add({.kind = StepKind::merge, .client = {1}, .index = index, .at = at, .entries = from});
+    }
+  }
+  const Bytes whole = bytes_of(file);
+  std::filesystem::remove(file);
+  Bytes as_it_is, block;
+  append(as_it_is, {0});
+  append(as_it_is, whole);
+  folder.write(as_it_is);
+  append(block, {3});
+  append(block, std::span{whole}.subspan(24));  // behind the file's head and the block's
+  folder.write(block);
+}
+
+void write_checkpoints(const std::filesystem::path& path) {
+  Folder folder(path);
+  const auto keep = [&](const std::filesystem::path& file) {
+    const Bytes whole = bytes_of(file);
+    std::filesystem::remove(file);
+    Bytes sealed;
+    append(sealed, {1});
+    append(sealed, std::span{whole}.first(whole.size() - 64));  // without the digest
+    folder.write(sealed);
+  };
+  const SealedSeries series(path);
+  WallCheckpoint wall{.number = 1, .states = {}};
+  wall.states[{0}] = Bytes(20, std::byte{1});
+  wall.states[{3}] = Bytes(30, std::byte{2});
+  wall.write(path, "f00d");
+  keep(series.file(1));
+  series.write(1, [](SealedWriter& writer) {
+    RunCheckpoint head{.identity = {.rubato = "1", .experiment = "f00d", .arithmetic = "a", .data = "d"}, .number = 1};
+    head.last_sample.emplace();
+    RunCheckpointFile::write_head(writer, head);
+    TensorPool pool;
+    Payload payload;
+    payload.common[0] = pool.make<float>(5);
+    payload.own.push_back(pool.make<double>(2));
+    Archive archive;
+    std::uint64_t name = 7;
+    archive(name);
+    archive.payload(payload);
+    writer.add_list(archive.bytes());
+  });
+  keep(series.file(1));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -109,6 +181,8 @@ int main(int argc, char** argv) {
     const std::filesystem::path folder(argv[1]);
     write_frames(Folder(folder / "frame"), all);
     write_connections(Folder(folder / "connection"), all);
+    write_records(folder / "record");
+    write_checkpoints(folder / "checkpoint");
   } catch (const std::exception& fault) {
     return std::fprintf(stderr, "fuzz_seeds: %s\n", fault.what()), 1;
   }

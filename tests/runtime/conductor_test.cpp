@@ -369,10 +369,10 @@ TEST_CASE("the counters of links tell what each of them carried") {
   CHECK(links[0].sent == 10);
   CHECK(links[0].lost == 5);
   CHECK(links[0].kept == 5);
-  CHECK(links[0].refused == 0);
+  CHECK(links[0].refused() == 0);
   CHECK(links[1].sent == 10);
   CHECK(links[1].lost == 0);
-  CHECK(links[1].refused == 3);
+  CHECK(links[1].refused() == 3);
   CHECK(links[1].kept == 6);  // the tenth is under way
 }
 

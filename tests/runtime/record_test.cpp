@@ -14,6 +14,7 @@
 #include "runtime/engine/scripted.hpp"
 #include "runtime/hash.hpp"
 #include "tests/sim/random_world.hpp"
+#include "tests/support/limited_allocations.hpp"
 #include "tests/support/property.hpp"
 
 using namespace rubato;
@@ -418,6 +419,38 @@ TEST_CASE("a record whose clients exchange without a link, or whose receivers do
           "the record has client " + std::to_string(step.client.value) + " exchange with clients that it has no links to");
     CHECK(steps.steps.empty());
   }
+}
+
+TEST_CASE("a message that a step names more often than it was sent is a fault of the record") {
+  const File file;
+  {
+    Recorder recorder(file.path, 2);
+    const std::vector<StepEntry> to{{.peer = {1}, .sequence = 7}},
+        twice{{.peer = {0}, .sequence = 7}, {.peer = {0}, .sequence = 7}};
+    recorder.add({.kind = StepKind::publish, .client = {0}, .index = 7, .at = Time{Duration{1}}, .entries = to});
+    recorder.add({.kind = StepKind::merge, .client = {1}, .at = Time{Duration{2}}, .entries = twice});
+  }
+  StepLog steps;
+  Scripted script({file.path}, RecordOf::virtual_time, star(2), steps);
+  while (script.walk(10)) {
+  }
+  CHECK(script.fault() == "the record names a message more often than it arrived");
+  CHECK(steps.steps.size() == 1);
+}
+
+TEST_CASE("a block takes no more memory than there is of it, whatever length it announces") {
+  const File file;
+  { Recorder(file.path, 2); }
+  std::vector<char> bytes = file.bytes();
+  const std::uint32_t length = 200'000'000;
+  const auto* const begin = reinterpret_cast<const char*>(&length);
+  bytes.insert(bytes.end(), begin, begin + sizeof length);
+  bytes.resize(bytes.size() + 100);
+  file.write(bytes);
+  RecordReader reader(file.path);
+  const LimitedAllocations limited(1 << 20);
+  CHECK(reader.next() == nullptr);
+  CHECK(reader.is_incomplete());
 }
 
 TEST_CASE("a record that ended torn is gone on with behind its last whole block") {

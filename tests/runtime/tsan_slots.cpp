@@ -61,11 +61,14 @@ class Mixer final : public Performer {
   void round_balance(Probe&) const override {}
   const Traffic& traffic() const override { return traffic_; }
   void recall(const Traffic&) override {}
+  Screening& screening() override { return screening_; }
+  const Screening& screening() const override { return screening_; }
 
  private:
   std::vector<double> x_;
   TensorPool& pool_;
   Traffic traffic_;
+  Screening screening_{0};
 };
 
 struct NoSnapshots final : SnapshotSink {

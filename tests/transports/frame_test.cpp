@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "runtime/checksum.hpp"
+#include "tests/support/limited_allocations.hpp"
 #include "tests/support/property.hpp"
 #include "tests/transports/collector.hpp"
 #include "transports/reception.hpp"
@@ -181,7 +182,8 @@ TEST_CASE("what is written is read again, in one piece or in many") {
     for (int i = *rc::gen::inRange(0, 6); i > 0; --i)
       parcel.tensors.push_back(tensor_of(pool, *rc::gen::element(Scalar::float32, Scalar::float64, Scalar::uint32),
                                          *rc::gen::inRange<std::size_t>(0, 100)));
-    const FrameLimits limits{.parcel_bytes = 1 << 20, .piece_bytes = *rc::gen::inRange<std::size_t>(1, 500)};
+    const FrameLimits limits{
+        .parcel_bytes = 1 << 20, .piece_bytes = *rc::gen::inRange<std::size_t>(1, 500), .least_piece_bytes = 1};
     Desk dispatcher(limits);
     std::uint64_t sequence = 0;
     const auto frames = frames_of(parcel, limits, sequence);
@@ -386,6 +388,59 @@ TEST_CASE("what a host may have waiting here has a limit, and letting go of it m
   kept.reset();
   CHECK(send());
   CHECK(dispatcher.counts().received == 2);
+}
+
+TEST_CASE("a piece that is shorter than it need be is malformed, unless it ends its parcel") {
+  const FrameLimits limits{.parcel_bytes = 10'000, .piece_bytes = 3'000, .least_piece_bytes = 1'000};
+  Parcel parcel;
+  parcel.head.resize(2'500);
+  const auto fault = [&](std::size_t first, std::size_t bytes) {
+    return fault_of(message_of({a, b, 1, 1}, parcel, first, bytes), limits);
+  };
+  CHECK_FALSE(fault(0, 1'000));
+  CHECK_FALSE(fault(1'000, 1'000));
+  CHECK_FALSE(fault(2'000, 500));
+  CHECK_FALSE(fault(2'499, 1));
+  CHECK_FALSE(fault(0, 2'500));
+  for (const std::size_t bytes : {1, 500, 999}) CHECK(fault(0, bytes) == FrameFault::malformed);
+  CHECK(fault(2'000, 499) == FrameFault::malformed);
+  parcel.head.resize(1);
+  CHECK_FALSE(fault(0, 1));
+}
+
+TEST_CASE("what a frame announces takes no memory before it comes") {
+  const FrameLimits limits{.parcel_bytes = std::size_t{32} << 20, .piece_bytes = 3'000};
+  Desk desk(limits, std::size_t{64} << 20);
+  Parcel parcel;
+  parcel.head.resize(std::size_t{8} << 20);
+  parcel.tensors = {tensor_of(desk.pool, Scalar::float32, 1'000'000)};
+  const std::size_t reserved = desk.pool.reserved_bytes();
+  const LimitedAllocations limited(SIZE_MAX);
+  for (std::uint64_t sequence = 1; sequence <= 100; ++sequence)
+    CHECK_FALSE(desk.take(message_of({a, b, 1, sequence}, parcel, 0, 1'024)));
+  CHECK(limited.largest() < 10'000);
+  CHECK(desk.pool.reserved_bytes() == reserved);
+  CHECK(desk.counts().malformed == 99);  // given up by the one that followed
+}
+
+TEST_CASE("a parcel for which there is no memory is given up and counted, and the next one arrives") {
+  const FrameLimits limits{.parcel_bytes = std::size_t{32} << 20, .piece_bytes = 1 << 20};
+  Desk desk(limits, std::size_t{64} << 20);
+  TensorPool own;
+  Parcel large = numbered(1);
+  std::uint64_t sequence = 0;
+  SUBCASE("of its tensors") { large.tensors = {tensor_of(own, Scalar::float32, 1'000'000)}; }
+  SUBCASE("of its head") { large.head.resize(std::size_t{3} << 20); }
+  const auto frames = frames_of(large, limits, sequence);
+  {
+    const LimitedAllocations limited(std::size_t{1} << 21);
+    for (const Message& message : frames) CHECK_FALSE(desk.take(message));
+  }
+  CHECK(desk.counts().unaffordable == 1);
+  CHECK(desk.counts().malformed == 0);
+  CHECK(desk.take(frames_of(numbered(2), limits, sequence)[0]));
+  for (const Message& message : frames_of(large, limits, sequence)) desk.take(message);
+  CHECK(desk.counts().received == 2);
 }
 
 TEST_CASE("a steady stream takes no more memory from the system") {

@@ -1,22 +1,30 @@
 // Strangers, broken programs and hosts gone mad at the socket of a host that goes on with its work.
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstring>
-#include <filesystem>
+#include <deque>
 #include <fstream>
 #include <mutex>
+#include <new>
 #include <random>
 #include <thread>
 #include <zmq.hpp>
 
 #include "tests/transports/collector.hpp"
+#include "tests/transports/delaying_relay.hpp"
 #include "tests/transports/zmq_party.hpp"
+#include "transports/descriptors.hpp"
 
 using namespace rubato;
 using namespace rubato::test;
@@ -29,17 +37,22 @@ constexpr HostId sender{0}, victim{1}, madman{2};
 /// Two good hosts, whose talk must go on, and a third whose keys the attacker may have.
 class Scene {
  public:
-  /// `handshake`: for a good host more than enough, on a busy machine too, unless the attacker needs a short one.
-  explicit Scene(Wire wire, std::size_t receive_bytes = std::size_t{64} << 20, Duration handshake = patience)
-      : party_{pool_, 3, wire, [this, receive_bytes, handshake](TransportOptions& options) {
-                 options.limits.handshake = handshake;
-                 options.limits.receive_bytes = receive_bytes;
+  /// The time for a handshake is more than enough for a good host, on a busy machine too, unless the attacker needs less.
+  explicit Scene(Wire wire, const TransportLimits& limits = roomy())
+      : party_{pool_, 3, wire, [this, limits](TransportOptions& options) {
+                 options.limits = limits;
                  if (options.self == victim) options.on_trouble = [this](const std::string& sentence) { told(sentence); };
                }} {
     party_.kill(madman.value);
     party_[0].start(answers_);
     party_[1].start(heard_);
     talk();
+  }
+  static TransportLimits roomy() {
+    TransportLimits limits;
+    limits.handshake = patience;
+    limits.receive_bytes = std::size_t{64} << 20;
+    return limits;
   }
   ~Scene() {
     party_[0].stop({});
@@ -172,6 +185,114 @@ class Wiretap {
   int socket_;
 };
 
+/// Opens a thousand connections a second, says `greeting` on each and nothing else, and keeps as many as it may have.
+class Flood {
+ public:
+  Flood(std::uint16_t port, const char* source, std::string greeting)
+      : port_{port}, source_{source}, greeting_{std::move(greeting)}, thread_{[this] { run(); }} {}
+  ~Flood() {
+    is_over_ = true;
+    thread_.join();
+    for (const int each : open_) ::close(each);
+  }
+  Flood(const Flood&) = delete;
+  Flood& operator=(const Flood&) = delete;
+
+ private:
+  static sockaddr_in at(const char* ip, std::uint16_t port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    inet_pton(AF_INET, ip, &address.sin_addr);
+    return address;
+  }
+
+  void run() {
+    const std::size_t most = std::min<std::size_t>(1500, descriptor_limit() / 4);
+    Duration next = monotonic_now();
+    while (!is_over_) {
+      open_one();
+      for (; open_.size() > most; open_.pop_front()) ::close(open_.front());
+      next = std::max(next + 1ms, monotonic_now() - 50ms);  // at most so much is made up for
+      std::this_thread::sleep_until(std::chrono::steady_clock::time_point(next));
+    }
+  }
+
+  void open_one() {
+    const int one = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (one < 0) return;
+    const sockaddr_in here = at(source_, 0), there = at("127.0.0.1", port_);
+    ::bind(one, reinterpret_cast<const sockaddr*>(&here), sizeof here);
+    static_cast<void>(::connect(one, reinterpret_cast<const sockaddr*>(&there), sizeof there));
+    static_cast<void>(::send(one, greeting_.data(), greeting_.size(), MSG_NOSIGNAL));
+    open_.push_back(one);
+  }
+
+  std::uint16_t port_;
+  const char* source_;
+  std::string greeting_;
+  std::deque<int> open_;
+  std::atomic<bool> is_over_{false};
+  std::thread thread_;
+};
+
+/// Opens connections, a thousand a second, and keeps them; in a process of its own, for their descriptors.
+class OtherProcess {
+ public:
+  explicit OtherProcess(int connections) {
+    REQUIRE(pipe(start_.data()) == 0);
+    process_ = fork();
+    REQUIRE(process_ >= 0);
+    if (process_ == 0) live(connections);
+  }
+  ~OtherProcess() {
+    ::kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+    ::close(start_[0]);
+    ::close(start_[1]);
+  }
+  OtherProcess(const OtherProcess&) = delete;
+  OtherProcess& operator=(const OtherProcess&) = delete;
+
+  void begin(std::uint16_t port) const { REQUIRE(::write(start_[1], &port, sizeof port) == sizeof port); }
+
+ private:
+  [[noreturn]] void live(int connections) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    std::uint16_t port = 0;
+    if (::read(start_[0], &port, sizeof port) != sizeof port) _exit(1);
+    sockaddr_in there{};
+    there.sin_family = AF_INET;
+    there.sin_port = htons(port);
+    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (int i = 0; i < connections; ++i) {
+      const int one = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      static_cast<void>(::connect(one, reinterpret_cast<const sockaddr*>(&there), sizeof there));
+      ::usleep(1000);
+    }
+    for (;;) ::pause();
+  }
+
+  std::array<int, 2> start_{};
+  pid_t process_ = -1;
+};
+
+/// The soft limit of descriptors, as long as it lives.
+class LowerLimit {
+ public:
+  explicit LowerLimit(std::size_t limit) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit lower{limit, before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &lower);
+  }
+  ~LowerLimit() { setrlimit(RLIMIT_NOFILE, &before_); }
+  LowerLimit(const LowerLimit&) = delete;
+  LowerLimit& operator=(const LowerLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
 /// The header of a long ZMTP frame: 2 = long, 1 = more to come, 4 = a command.
 std::string long_frame(int flags, std::uint64_t length) {
   std::string header(9, '\0');
@@ -192,11 +313,6 @@ std::size_t resident_bytes() {
   std::size_t pages = 0;
   file >> pages >> pages;
   return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
-
-std::size_t open_descriptors() {
-  using Entries = std::filesystem::directory_iterator;
-  return static_cast<std::size_t>(std::distance(Entries("/proc/self/fd"), Entries{}));
 }
 
 }  // namespace
@@ -287,12 +403,15 @@ TEST_CASE("noise on the wire ends that connection and nothing else") {
 }
 
 TEST_CASE("hundreds of connections that say nothing are bounded, then closed, and do not keep a good host out") {
-  Scene scene(Wire::tcp_curve, std::size_t{64} << 20, 2s);
+  TransportLimits limits = Scene::roomy();
+  limits.handshake = 5s;
+  limits.connections = 100;
+  Scene scene(Wire::tcp_curve, limits);
   const std::size_t before = open_descriptors();
   {
     std::vector<std::unique_ptr<Wiretap>> taps;
     for (int i = 0; i < 300; ++i) taps.push_back(std::make_unique<Wiretap>(scene.port()));
-    CHECK(scene.counted([](const TransportCounts& counts) { return counts.flooded > 0; }));
+    CHECK(scene.counted([](const TransportCounts& counts) { return counts.crowded_out > 0; }));
     scene.party().reborn(2);
     Collector ignored;
     scene.party()[2].start(ignored);
@@ -303,9 +422,85 @@ TEST_CASE("hundreds of connections that say nothing are bounded, then closed, an
     scene.party()[2].stop({});
     scene.party().kill(2);
   }
-  CHECK(scene.counted([](const TransportCounts& counts) { return counts.unauthenticated >= 300; }));
+  CHECK(scene.counted([](const TransportCounts& counts) { return counts.unauthenticated + counts.crowded_out >= 300; }));
   CHECK(comes_true([&] { return open_descriptors() <= before + 3; }));
   scene.talk();
+}
+
+TEST_CASE("a host 50 ms away gets in while a stranger opens a thousand connections a second") {
+  raise_descriptor_limit();
+  Scene scene(Wire::tcp_curve);
+  const char* source = "127.0.0.2";
+  std::string said;
+  SUBCASE("from another address") {}
+  SUBCASE("from another address, with the greeting of ZeroMQ") { said = greeting("CURVE"); }
+  SUBCASE("from the address of the host") { source = "127.0.0.1"; }
+  SUBCASE("from the address of the host, with the greeting of ZeroMQ") {
+    source = "127.0.0.1";
+    said = greeting("CURVE");
+  }
+  Collector ignored;
+  const DelayingRelay relay(scene.port(), 50ms);
+  {
+    const Flood flood(scene.port(), source, said);
+    REQUIRE(scene.counted([](const TransportCounts& counts) { return counts.crowded_out > 300; }));
+    scene.party().reborn(2);
+    scene.party()[2].reach(victim, relay.address());
+    scene.party()[2].start(ignored);
+    REQUIRE(scene.party()[2].send(victim, numbered(0)));
+    CHECK(scene.heard().wait_until([](const auto& heard) { return heard.back().from == madman; }));
+    const std::uint64_t crowded_out = scene.counts().crowded_out;
+    REQUIRE(scene.counted([&](const TransportCounts& counts) { return counts.crowded_out > crowded_out + 300; }));
+    REQUIRE(scene.party()[2].send(victim, numbered(1)));  // over the same connection, which stays
+    CHECK(scene.heard().wait_until(
+        [](const auto& heard) { return heard.back().from == madman && number_of(heard.back().parcel) == 1; }));
+    scene.talk();
+  }
+  const auto sentences = scene.sentences();
+  CHECK(std::ranges::count(sentences, std::string("somebody at ") + source +
+                                          " opens more connections than are kept: some were crowded out while shaking hands; "
+                                          "what follows of this is only counted") == 1);
+  scene.party()[2].stop({});
+}
+
+TEST_CASE("strangers do not take the descriptors that files need") {
+  const OtherProcess strangers(400);  // made before any thread
+  const LowerLimit limit(open_descriptors() + 220);
+  Scene scene(Wire::tcp_curve);
+  strangers.begin(scene.port());
+  CHECK(scene.counted([](const TransportCounts& counts) { return counts.crowded_out >= 200; }));
+  std::vector<int> files;
+  for (int i = 0; i < 30; ++i) files.push_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  CHECK(std::ranges::count(files, -1) == 0);
+  for (const int file : files) ::close(file);
+  scene.talk();
+}
+
+TEST_CASE("a host whose descriptors do not suffice for the roster says so") {
+  const LowerLimit limit(open_descriptors() + 150);
+  TensorPool pool;
+  ZmqParty party(pool, 3, Wire::tcp_curve);
+  CHECK(party[0].warning() == "");
+  party.kill(1);
+  const LowerLimit lower(open_descriptors() + 100);
+  party.reborn(1);
+  CAPTURE(party[1].warning());
+  CHECK(party[1].warning().starts_with("this process may have "));
+  CHECK(party[1].warning().ends_with("; raise the limit (ulimit -n)"));
+}
+
+TEST_CASE("a host goes on while others of its process have taken all descriptors, and connects when they have gone") {
+  Scene scene(Wire::tcp_curve);
+  Collector ignored;
+  scene.party().reborn(2);
+  {
+    const LowerLimit limit(open_descriptors());
+    scene.party()[2].start(ignored);
+    REQUIRE(scene.party()[2].send(victim, numbered(0)));
+    scene.talk();
+  }
+  CHECK(scene.heard().wait_until([](const auto& heard) { return heard.back().from == madman; }));
+  scene.party()[2].stop({});
 }
 
 TEST_CASE("a length of four gigabytes ends the connection, takes no memory and is counted") {
@@ -343,10 +538,28 @@ TEST_CASE("a message without an end is cut off before it fills the memory") {
   scene.talk();
 }
 
+TEST_CASE("a parcel that takes more memory than there is ends, and the host goes on and says whose it was") {
+  Collector ignored;
+  Scene scene(Wire::tcp_curve);
+  scene.heard().on_each = [](HostId from, const Parcel&) {
+    if (from == madman) throw std::bad_alloc();
+  };
+  scene.party().reborn(2);
+  scene.party()[2].start(ignored);
+  for (std::uint64_t i = 0; i < 3; ++i) REQUIRE(scene.party()[2].send(victim, numbered(i)));
+  CHECK(scene.counted([](const TransportCounts& counts) { return counts.unaffordable == 3; }));
+  scene.talk();
+  CHECK(scene.sentences() ==
+        std::vector<std::string>{"host \"host2\" sent what there is no memory for; what follows of this is only counted"});
+  scene.party()[2].stop({});
+}
+
 TEST_CASE("a known host that sends more than is used up is refused, and the others are heard") {
   TensorPool pool;
   Collector ignored;
-  Scene scene(Wire::tcp_curve, std::size_t{33} << 20);
+  TransportLimits limits = Scene::roomy();
+  limits.receive_bytes = std::size_t{33} << 20;
+  Scene scene(Wire::tcp_curve, limits);
   scene.party().reborn(2);
   scene.party()[2].start(ignored);
   Parcel parcel = numbered(0);

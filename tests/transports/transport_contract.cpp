@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <new>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -353,6 +354,18 @@ void the_spoilt_are_noticed(const MakeEnds& make) {
   for (const std::uint64_t number : numbers_of(party.heard(1).heard())) CHECK(number % 3 != 2);
 }
 
+void a_sink_without_memory_loses_a_parcel(const MakeEnds& make) {
+  Party party(make, 2);
+  party.heard(1).on_each = [](HostId, const Parcel& parcel) {
+    if (number_of(parcel) == 1) throw std::bad_alloc();
+  };
+  party.start_all();
+  for (std::uint64_t i = 0; i < 3; ++i) REQUIRE(party.end(0).send(b, numbered(i)));
+  REQUIRE(party.heard(1).wait_for(2));
+  CHECK(numbers_of(party.heard(1).heard()) == std::vector<std::uint64_t>{0, 2});
+  CHECK(comes_true([&] { return party.end(1).counts().unaffordable == 1; }));
+}
+
 void latecomers_hear_what_follows(const MakeEnds& make) {
   Party party(make, 2);
   party.start(0);
@@ -428,6 +441,7 @@ void transport_contract(const MakeEnds& make) {
   SUBCASE("the time of arrival lies between sending and hearing") { stamps_arrivals(make); }
   SUBCASE("many threads may send, and one at a time is called back") { many_threads_send(make); }
   SUBCASE("a sink may send") { a_sink_may_send(make); }
+  SUBCASE("a sink that throws std::bad_alloc loses that parcel, which is counted") { a_sink_without_memory_loses_a_parcel(make); }
   SUBCASE("nobody can send to himself or to strangers") { refuses_strange_receivers(make); }
   SUBCASE("in a full queue the oldest states make room for newer ones") { states_make_room(make); }
   SUBCASE("in a full queue increments are refused and counted") { increments_are_refused(make); }

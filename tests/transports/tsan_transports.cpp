@@ -248,7 +248,7 @@ class Relay {
   std::atomic<bool> is_over_{false};
   KnownSums sums_;
   std::uint64_t sequence_ = 0;
-  Reception reception_{HostId{0}, 2, {.parcel_bytes = 50'000, .piece_bytes = 1000}, 60'000, pool_};
+  Reception reception_{HostId{0}, 2, {.parcel_bytes = 50'000, .piece_bytes = 1000, .least_piece_bytes = 1000}, 60'000, pool_};
   std::vector<Parcel> received_;
 };
 

@@ -21,6 +21,7 @@
 #include "tests/transports/transport_contract.hpp"
 #include "tests/transports/zmq_party.hpp"
 #include "transports/lent_tensors.hpp"
+#include "transports/zmq_address.hpp"
 
 using namespace rubato;
 using namespace rubato::test;
@@ -255,6 +256,21 @@ TEST_CASE("a stream of parcels does not grow the receiver's memory") {
   CHECK(pool.reserved_bytes() <= reserved + 4 * 200'064);
   party[0].stop({});
   party[1].stop({});
+}
+
+TEST_CASE("sources of connections are IPv4 addresses and the networks of IPv6 ones; names and any-addresses have none") {
+  using Sources = std::vector<std::string>;
+  CHECK(source_of("10.0.0.1") == "10.0.0.1");
+  CHECK(source_of("::ffff:10.0.0.1") == "10.0.0.1");
+  CHECK(source_of("2001:db8:1:2:3:4:5:6") == "2001:db8:1:2::");
+  CHECK(source_of("fe80::1%eth0") == source_of("fe80::2"));
+  CHECK(source_of("host.example") == "");
+  CHECK(sources_of("tcp://10.0.0.1:7001") == Sources{"10.0.0.1"});
+  CHECK(sources_of("tcp://[2001:db8:1:2:3:4:5:6]:7001") == Sources{"2001:db8:1:2::"});
+  CHECK(sources_of("tcp://localhost:7001") == Sources{"127.0.0.1", "::"});
+  CHECK(sources_of("ipc:///run/rubato/a") == Sources{""});
+  for (const char* unknown : {"tcp://host.example:7001", "tcp://0.0.0.0:7001", "tcp://[::]:7001"})
+    CHECK(sources_of(unknown).empty());
 }
 
 TEST_CASE("plain text that would leave this machine is refused, or allowed in a loud voice") {
