@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <new>
 
 #include "actors/hosts/host_progress.hpp"
@@ -374,21 +375,30 @@ TEST_CASE("what other hosts say is shown without what steers a terminal, and not
 TEST_CASE("in real time one mistaken host is refused and named, and the others go on") {
   Hub hub(3);
   std::vector<std::unique_ptr<Transport>> ends;
+  std::mutex mutex;
+  std::vector<std::string> refused;  // as host a is told, in the order of time
   std::vector<std::unique_ptr<Membership>> hosts;
   for (std::uint32_t i = 0; i < 3; ++i) {
     Membership::Settings settings = settings_of({"a", "b", "c"});
     if (i == 2) settings.self.run = "another";
+    if (i == 0)
+      settings.on_event = [&](const RunEvent& event) {
+        const std::lock_guard lock(mutex);
+        if (event.event == "refused") refused.push_back(event.host);
+      };
     ends.push_back(hub.end(HostId{i}));
     hosts.push_back(std::make_unique<Membership>(*ends.back(), settings));
     hosts.back()->start();
   }
   CHECK(contains(complaint<std::invalid_argument>([&] { hosts[2]->meet(long_enough); }), "has another experiment"));
   REQUIRE(comes_true([&] { return hosts[0]->offset(b) && hosts[1]->offset(a); }));
-  std::vector<std::string> named;
-  CHECK(hosts[0]->meet(std::chrono::seconds(5), [&](const auto& names) { named = names; }) == std::vector<HostId>{a, b});
+  CHECK(hosts[0]->meet(std::chrono::seconds(5)) == std::vector<HostId>{a, b});
   CHECK(hosts[1]->meet(milliseconds(1)) == std::vector<HostId>{a, b});
-  REQUIRE(named.size() == 1);
-  CHECK(contains(named.front(), "c (host \"c\" has another experiment (another)"));
+  CHECK(comes_true([&] {
+    const std::lock_guard lock(mutex);
+    return refused == std::vector<std::string>{"c"};
+  }));
+  CHECK(contains(hosts[0]->refusal(c), "host \"c\" has another experiment (another)"));
   CHECK_FALSE(hosts[0]->is_alive(c));
   for (auto& host : hosts) host->stop({});
 }
