@@ -10,6 +10,8 @@
 #include <ctime>
 #include <filesystem>
 #include <iostream>
+#include <string_view>
+#include <system_error>
 
 #include "actors/run.hpp"
 #include "algos/arithmetic.hpp"

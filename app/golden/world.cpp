@@ -64,12 +64,19 @@ Json describe_mixing(const Json& golden_case, const Json& declared, const Json& 
   return answer;
 }
 
+constexpr std::size_t most_of_a_graph = 2'000;
+
 // "knn(points,3,union)" or "knn(points,k=3,union)" as its name and its arguments.
 struct Call {
   std::string name;
   std::vector<std::string> arguments;
 
-  std::size_t whole(std::size_t i) const { return std::stoul(arguments.at(i)); }
+  // Clients, steps and turns: more than any case has would take hours, or all memory.
+  std::size_t whole(std::size_t i) const {
+    const std::size_t value = std::stoul(arguments.at(i));
+    if (value > most_of_a_graph) throw std::out_of_range(arguments[i] + " is more than any golden graph has");
+    return value;
+  }
   double number(std::size_t i) const { return std::stod(arguments.at(i)); }
 };
 
@@ -88,6 +95,12 @@ Call parse_call(const std::string& text) {
   return call;
 }
 
+Symmetrise symmetrise_of(const std::string& word) {
+  for (const Symmetrise choice : {Symmetrise::none, Symmetrise::either, Symmetrise::both})
+    if (word_of(choice) == word) return choice;
+  throw std::invalid_argument(word + " is no way to make a graph symmetric");
+}
+
 // By the engine's own generators; what erdos_renyi draws is given by the case.
 Graph generate(const Call& call, const Json& golden_case) {
   if (call.name == "erdos_renyi") {
@@ -100,13 +113,14 @@ Graph generate(const Call& call, const Json& golden_case) {
   if (call.name == "grid" || call.name == "torus") {
     options.rows = call.whole(0);
     options.columns = second;
+    if (options.rows * options.columns > most_of_a_graph) throw std::out_of_range("a golden graph of so many clients");
     return make_topology(options, options.rows * options.columns, 0);
   }
   if (call.name == "rgg" || call.name == "knn") {
     options.points = golden_case.at("points").get<std::vector<Point>>();
     options.k = second;
     if (call.name == "rgg") options.radius = call.number(1);
-    if (call.arguments.size() > 2) options.symmetrise = choice_of<Symmetrise>(call.arguments[2]);
+    if (call.arguments.size() > 2) options.symmetrise = symmetrise_of(call.arguments[2]);
     return make_topology(options, options.points.size(), 0);
   }
   options.center = options.step = second;
@@ -116,6 +130,7 @@ Graph generate(const Call& call, const Json& golden_case) {
 Json answer_sequence(const Call& call) {  // one_peer_exponential(8,t=0..3)
   const std::string& range = call.arguments.at(1);
   const std::size_t first = std::stoul(range), last = std::stoul(range.substr(range.find("..") + 2));
+  if (last >= first + most_of_a_graph) throw std::out_of_range(range + " is more than any golden sequence has");
   return list_of(std::max(last + 1, first) - first,
                  [&](std::size_t k) { return shown(topologies::one_peer_exponential(call.whole(0), first + k)); });
 }

@@ -41,6 +41,21 @@ std::vector<json::json_pointer> places_in(const json& value) {
 
 }  // namespace
 
+TEST_CASE("a golden graph of an unknown form or of too many clients fails at once") {
+  const Folder folder;
+  for (const std::string call :
+       {"knn(points,1,sideways)", "complete(1000000)", "torus(2000,2000)", "one_peer_exponential(8,t=0..9999999)"}) {
+    CAPTURE(call);
+    const json golden_case = {{"algorithm", "topology"},
+                              {"tolerance", {{"abs", 0}, {"rel", 0}}},
+                              {"points", {{0.0, 0.0}, {1.0, 0.0}, {0.0, 1.0}}},
+                              {"expect", {{call, call.starts_with("one") ? json::array() : json::object()}}}};
+    const GoldenVerdict verdict = verdict_on(folder, golden_case);
+    CHECK(verdict.outcome == GoldenOutcome::failed);
+    CHECK(verdict.detail != "");
+  }
+}
+
 TEST_CASE("every golden case of this clone passes") {
   std::set<std::string> algorithms, by_formula;
   const auto files = find_golden({cases});
