@@ -145,7 +145,8 @@ class ExperimentRun final : public StepSink {
       if (entry.slot < first_of_epoch_ || is_dead(entry.peer)) continue;
       const Message& message = messages_.at(entry.slot);
       entries.push_back(entry);
-      entries.back().place = static_cast<std::uint32_t>(place_of(message.receivers, step.client));
+      const auto own = std::ranges::find(message.receivers, step.client);  // the sender itself takes back at the end
+      entries.back().place = static_cast<std::uint32_t>(own - message.receivers.begin());
       payloads.push_back(&message.payload);
     }
     if (payloads.empty() && (step.kind == StepKind::adopt || step.kind == StepKind::reclaim)) return;
