@@ -147,6 +147,7 @@ class PoolCore {
 /// nothing. May be used on any thread. Tensors may outlive it.
 class TensorPool {
  public:
+  /// Of free bytes: all blocks are kept for later.
   static constexpr std::size_t no_bound = std::numeric_limits<std::size_t>::max();
 
   /// Blocks that come back while `most_free` bytes are free go to the system: where others choose the sizes.

@@ -235,6 +235,8 @@ class PerformerOf final : public Performer {
   }
 
   void require_fitting(const Step& step, std::span<const Payload* const> payloads) const {
+    if ((step.kind == StepKind::adopt || step.kind == StepKind::reclaim) && payloads.size() != 1)
+      throw std::runtime_error("a step that takes one message names " + std::to_string(payloads.size()));
     for (std::size_t i = 0; i < payloads.size(); ++i) {
       const StepEntry& entry = step.entries[i];
       const bool is_fitting =

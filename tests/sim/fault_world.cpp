@@ -171,7 +171,7 @@ void FaultWorld::check_counts(const Conductor& conductor, const FaultWatch& watc
   if (planted_ == Planted::old_window) return;  // the protocol around the protocol counts for itself
   const MessageCounts counts = conductor.total_counts();
   const std::uint64_t in = counts.sent + watch.copies();
-  const std::uint64_t out = counts.lost + counts.kept + counts.late + counts.capped + counts.duplicates + counts.stale;
+  const std::uint64_t out = counts.arrived() + counts.lost_in_all();
   if (in == out + conductor.under_way()) return;
   throw Broken("of " + std::to_string(in) + " messages sent, copies included, " + std::to_string(out) +
                " have come to an end and " + std::to_string(conductor.under_way()) + " are under way");

@@ -301,7 +301,8 @@ void algorithm_contract_of(const CatalogueEntry& entry, const AlgorithmOptions& 
       Payload model;
       model.common[0] = copy_of<Real>(view(another), pool);
       const Payload* const adopted = &model;
-      performer.perform({.kind = StepKind::adopt}, {&adopted, 1}, memory);
+      const StepEntry from{.peer = {1}};
+      performer.perform({.kind = StepKind::adopt, .entries = {&from, 1}}, {&adopted, 1}, memory);
     }
     compute(1);
     CHECK(same_bits<Real>(numbers_of<Real>(snapshot), taken));
