@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 grep -q 'RunResult' "$work/reference/annotated.html" || { echo "the reference does not list RunResult" >&2; exit 1; }
 
 mkdir "$work/tree"
-(cd "$tree" && find runtime learning algos transports experiment results actors rubato -name '*.hpp' -exec cp --parents {} "$work/tree" \;)
+(cd "$tree" && find runtime learning algos transports experiment results actors app rubato -name '*.hpp' -exec cp --parents {} "$work/tree" \;)
 cp -r "$tree/tools" "$tree/cmake" "$work/tree/"
 echo 'namespace rubato { int planted(); }' >> "$work/tree/results/summary.hpp"
 code=0
