@@ -151,6 +151,8 @@ class SampleGatherer {
 
   /// The finished sample, if this was the last of its clients. Without a model only the traffic counts.
   std::optional<Sample> add(std::uint64_t number, ClientId client, Snapshot snapshot, Scores scores, ThreadMemory& memory);
+  /// The number of the first sample that is not finished; beyond all numbers if there is none.
+  std::uint64_t first_open() const { return open_.empty() ? ~std::uint64_t{0} : open_.begin()->first; }
 
  private:
   struct Number {

@@ -1,5 +1,7 @@
 #include "actors/core/evaluator_actor.hpp"
 
+#include <map>
+
 namespace rubato {
 
 namespace {
@@ -55,12 +57,16 @@ class GathererActor final : public HandedActor {
   void gather(ModelToScore& model, Scores& scores) {
     const auto memory = control_.client_pool.lend();
     const auto sample = gatherer_.add(model.sample, model.client, std::move(model.snapshot), std::move(scores), *memory);
-    if (sample) on_sample_(*sample);
+    if (sample) done_.emplace(model.sample, *sample);
+    // Others finish earlier: a sample asks every client for what it has spent.
+    while (!done_.empty() && (!control_.orders_samples || done_.begin()->first < gatherer_.first_open()))
+      on_sample_(done_.extract(done_.begin()).mapped());
     control_.close_model(sample.has_value());
   }
 
   RunControl& control_;
   SampleGatherer gatherer_;
+  std::map<std::uint64_t, Sample> done_;  // by number: not reported yet
   std::function<void(const Sample&)> on_sample_;
 };
 

@@ -64,6 +64,7 @@ struct RunControl {
   std::atomic<std::int64_t> wake_at{0};
   std::atomic<int> open_samples{0};
 
+  bool orders_samples = true;            ///< virtual time: none is left out, so they are reported in their order
   bool stops_on_nan = false;             ///< at the first sample with a model that is not finite
   std::atomic<bool> is_stopping{false};  ///< somebody wants the run to end with what it has
   std::atomic<bool> is_closed{false};    ///< handlers that begin now leave everything alone

@@ -81,6 +81,7 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
       model_bytes_{(task.dimension() + 1) * sizeof(double)},
       longest_delay_{longest_delay(world_.channel, world_.retransmits)} {
   if (options.counts_links) world_.link_counts.resize(timing.graph.links());
+  control_.orders_samples = false;
   control_.stops_on_nan = experiment.metrics.stop_on_nan;
   sender_.use(control_);
   make_clients(task, timing);
