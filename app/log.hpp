@@ -5,7 +5,7 @@
 #include <mutex>
 #include <string>
 
-#include "actors/core/run_event.hpp"
+#include "results/run_event.hpp"
 
 namespace rubato::app {
 

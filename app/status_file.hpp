@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "actors/core/run_event.hpp"
 #include "experiment/experiment.hpp"
 #include "results/result_text.hpp"
+#include "results/run_event.hpp"
 #include "results/run_folder.hpp"
 
 namespace rubato::app {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/core/run_event.hpp"
 #include "experiment/own_parts.hpp"
+#include "results/run_event.hpp"
 #include "results/run_result.hpp"
 
 namespace rubato {

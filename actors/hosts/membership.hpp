@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "actors/core/run_event.hpp"
+#include "results/run_event.hpp"
 #include "runtime/archive.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/time.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "actors/core/evaluation.hpp"
-#include "actors/core/sealed_file.hpp"
+#include "results/sealed_file.hpp"
 #include "runtime/archive.hpp"
 #include "runtime/payload.hpp"
 #include "runtime/time.hpp"

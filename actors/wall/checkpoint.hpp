@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/core/sealed_file.hpp"
+#include "results/sealed_file.hpp"
 #include "runtime/ids.hpp"
 
 namespace rubato {

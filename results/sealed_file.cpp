@@ -1,4 +1,4 @@
-#include "actors/core/sealed_file.hpp"
+#include "results/sealed_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
