@@ -10,9 +10,11 @@
 //             G_j = mu1 d_j - mu2 / (delta + sum over all peers w)                    for j in N
 //             beta = beta0 / |G|, or 0 where G = 0;  w_j <- max(0, w_j - beta G_j)    for j in N          (4.2)
 //             c = min(|D| / c_base, 1 / (|N| + 1))                                                        (4.4)
-//             theta <- c theta + (1 - c) sum_{j in N} w_j theta_j / sum_{j in N} w_j  unchanged where the sum is 0
-//   publish   send theta: on request (phase 0), and after a merge to everybody (phase 1)
-//   merge 1   footprint cache of j <- theta_j; the model stays (KD-5)
+//             theta <- c theta + (1 - c) sum_{j in F} w_j theta_j / sum_{j in F} w_j  unchanged where the sum is 0
+//   publish   send theta: on request (phase 0), and after a merge to the peers in N (phase 1, KD-12)
+//   merge 1   theta_j <- what j has become; the model stays (KD-5)
+// F: all peers whose models have ever come, each with its newest (footprints = "all", KD-10), or N ("fresh").
+// In rounds one client, drawn anew, is the star of an exchange (KD-11), or all of them are (stars = "all").
 //
 // Where we differ from the printed algorithm: the step of (4.2) is a scalar norm (KD-1; beta_mode = "elementwise"
 // gives the printed step of exactly one), its regulariser is a log barrier (KD-2), and the weights are normalised
@@ -35,8 +37,9 @@ constexpr std::uint8_t distillation = 0, footprint = 1;  // phases
 struct KdPdflSettings {
   StepSize eta;
   double mu1, mu2, delta, c_base;
-  double beta0;  // 0: one over the number of clients
-  bool steps_elementwise;
+  double beta0;  // 0: a tenth of one over the number of clients
+  bool steps_elementwise, mixes_all;
+  Stars stars;
   std::uint32_t exchange_every;  // rounds
   double asked_share;
 };
@@ -62,11 +65,13 @@ class KdPdfl final : public OneModel<Real, KdPdflSettings> {
 
   void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
     if (step.phase == footprint) {
-      for (const Received<Real>& peer : window) cache_[place(peer)] = peer.payload.common[0];
+      if (this->settings().mixes_all) keep(window);
     } else if (!window.empty()) {
       compare(work, window);
       reweigh(window);
-      combine(work, window);
+      keep(window);
+      combine(work, window.size());
+      if (!this->settings().mixes_all) std::ranges::fill(cache_, Tensor{});
       ++exchanges_;
     }
   }
@@ -94,6 +99,10 @@ class KdPdfl final : public OneModel<Real, KdPdflSettings> {
   double clients() const { return static_cast<double>(samples().size()); }
   std::size_t place(const Received<Real>& peer) const { return place_of(senders(), peer.sender); }
 
+  void keep(std::span<const Received<Real>> window) {
+    for (const Received<Real>& peer : window) cache_[place(peer)] = peer.payload.common[0];
+  }
+
   // d_j of every peer in the window.
   void compare(Work<Real>& work, std::span<const Received<Real>> window) {
     const typename Scratch<Real>::Frame frame(work.scratch);
@@ -120,7 +129,7 @@ class KdPdfl final : public OneModel<Real, KdPdflSettings> {
       slope = this->settings().mu1 * distances_[place(peer)] - this->settings().mu2 / (this->settings().delta + all);
       squares += slope * slope;
     }
-    const double beta0 = this->settings().beta0 > 0 ? this->settings().beta0 : 1 / clients();
+    const double beta0 = this->settings().beta0 > 0 ? this->settings().beta0 : 0.1 / clients();
     const double beta = squares > 0 ? beta0 / std::sqrt(squares) : 0;
     for (const Received<Real>& peer : window) {
       const double slope = slopes_[place(peer)];
@@ -130,16 +139,18 @@ class KdPdfl final : public OneModel<Real, KdPdflSettings> {
     }
   }
 
-  void combine(Work<Real>& work, std::span<const Received<Real>> window) {
+  // With the models in the cache, where so many peers were heard just now.
+  void combine(Work<Real>& work, std::size_t peers) {
     const double own_samples = static_cast<double>(samples()[this->client()]);
-    confidence_ = std::min(own_samples / this->settings().c_base, 1 / (static_cast<double>(window.size()) + 1));
+    confidence_ = std::min(own_samples / this->settings().c_base, 1 / (static_cast<double>(peers) + 1));
     double heard = 0;
-    for (const Received<Real>& peer : window) heard += weights_[place(peer)];
+    for (std::size_t j = 0; j < cache_.size(); ++j) heard += cache_[j] ? weights_[j] : 0;
     if (!(heard > 0)) return;
     const typename Scratch<Real>::Frame frame(work.scratch);
     VectorRef<Real> mean = work.scratch.vector(this->model().size());
     mean.setZero();
-    for (const Received<Real>& peer : window) mean += static_cast<Real>(weights_[place(peer)] / heard) * peer.common();
+    for (std::size_t j = 0; j < cache_.size(); ++j)
+      if (cache_[j]) mean += static_cast<Real>(weights_[j] / heard) * numbers_of<Real>(std::as_const(cache_[j]));
     this->x() = static_cast<Real>(confidence_) * this->model() + static_cast<Real>(1 - confidence_) * mean;
   }
 
@@ -152,13 +163,16 @@ class KdPdfl final : public OneModel<Real, KdPdflSettings> {
 
   ClientView client_view_;
   std::vector<double> weights_, distances_, slopes_;  // by sender
-  std::vector<Tensor> cache_;                         // by sender: the model it told of last
+  std::vector<Tensor> cache_;                         // by sender: its newest model; empty: none is to be mixed
   double confidence_ = 0;
   std::uint64_t exchanges_ = 0;
 };
 
 constexpr OptionSpec own[] = {
-    {"T_ex", OptionType::whole, "20", "in rounds: from one exchange to the next", 2, 1e6},
+    {"T_ex", OptionType::whole, "20", "rounds, or computations with a coupled transmit timer, from one exchange to the next", 2, 1e6},
+    word_option("footprints", "all", "models that an exchange mixes: all that have ever come, or fresh ones of the exchange",
+                "all|fresh"),
+    word_option("stars", "one", "in rounds: one client, drawn anew, has an exchange, or all of them have", "one|all"),
     {"ask_share", OptionType::number, "1", "share of the neighbours that an exchange asks", 0, 1, true},
     {"mu1", OptionType::number, "1", "weight of the distance of outputs", 0, 1e9},
     {"mu2", OptionType::number, "0.2", "weight of the barrier that keeps collaboration alive", 0, 1e9},
@@ -166,7 +180,7 @@ constexpr OptionSpec own[] = {
     {"c_base", OptionType::number, "100", "samples that make a client sure of itself", 0, 1e12, true},
     word_option("beta_mode", "norm", "norm: steps of the length beta0; elementwise: every weight steps by one, as printed",
                 "norm|elementwise"),
-    {"beta0", OptionType::number, "0", "length of a step of the weights; 0: one over the number of clients", 0, 1e9},
+    {"beta0", OptionType::number, "0", "length of a step of the weights; 0: a tenth of one over the number of clients", 0, 1e9},
 };
 constexpr auto table = combined(step_options(), own);
 
@@ -178,6 +192,8 @@ KdPdflSettings read(const OptionReader& options) {
           .c_base = options.number("c_base"),
           .beta0 = options.number("beta0"),
           .steps_elementwise = options.is("beta_mode", "elementwise"),
+          .mixes_all = options.is("footprints", "all"),
+          .stars = options.is("stars", "one") ? Stars::one : Stars::all,
           .exchange_every = static_cast<std::uint32_t>(options.whole("T_ex")),
           .asked_share = options.number("ask_share")};
 }
@@ -196,7 +212,8 @@ RoundProgram program_of(std::uint32_t every) {
 Needs needs(const AlgorithmOptions& given) {
   const KdPdflSettings settings = read({given, table});
   Needs needs;
-  needs.fanout = {.share = settings.asked_share, .chosen_by_receiver = settings.asked_share < 1};
+  needs.send_every = settings.exchange_every;
+  needs.fanout = {.share = settings.asked_share, .chosen_by_receiver = true, .stars = settings.stars};
   needs.program = program_of(settings.exchange_every);
   return needs;
 }

@@ -125,7 +125,12 @@ Json answer_digest(const Json& golden_case) {
            })}};
 }
 
-// Exchange e is between a star and some peers; in the round behind it the star tells all clients what it has become.
+// A case that says nothing of footprints mixes those of the exchange.
+void mix_fresh(Json& parameters) {
+  if (!given(parameters, "footprints")) parameters["footprints"] = "fresh";
+}
+
+// Exchange e is between a star and some peers; in the round behind it the star tells those what it has become.
 void read_stars(RoundsCase& run) {
   ActiveLinks links(run.clients);
   std::vector<std::size_t> exchanges(run.clients);
@@ -133,9 +138,10 @@ void read_stars(RoundsCase& run) {
   for (const Json& star : run.schedule.at("star")) {
     const std::uint32_t centre = number_below(run.clients, star.at("i"));
     for (auto& of_sender : links) of_sender.resize(of_sender.size() + 2);
-    for (const std::uint32_t peer : numbers_below(run.clients, star.at("nb"))) (links[peer].end() - 2)->push_back(ClientId{centre});
-    for (std::uint32_t i = 0; i < run.clients; ++i)
-      if (i != centre) links[centre].back().push_back(ClientId{i});
+    for (const std::uint32_t peer : numbers_below(run.clients, star.at("nb"))) {
+      (links[peer].end() - 2)->push_back(ClientId{centre});
+      links[centre].back().push_back(ClientId{peer});
+    }
     read(star, "batch", run.numbers.choices[centre].batches.at(2 * exchanges[centre] + 1));
     exchanges[centre] += given(star, "batch") != nullptr;
   }
@@ -185,7 +191,7 @@ std::vector<CaseKind> server_kinds() {
                               .protocol = ProtocolKind::server,
                               .prepare = read_leaders,
                               .finish = [](RoundsCase& run, Json& answer) { answer["messages"] = run.ends.messages(); }}),
-          in_rounds("kdpdfl", {.algorithm = "kdpdfl", .fields = {x}, .prepare = read_stars, .finish = add_exchanges}),
+          in_rounds("kdpdfl", {.algorithm = "kdpdfl", .fields = {x}, .amend = mix_fresh, .prepare = read_stars, .finish = add_exchanges}),
           {"digest", "sync", answer_digest}};
 }
 

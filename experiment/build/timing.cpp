@@ -200,7 +200,7 @@ class Builder {
   void set_chances() {
     const Graph& graph = made_.graph;
     ClientSettings& settings = made_.settings;
-    constexpr double least = 0.01;  // drawn chances below it are clipped: their inverse is a delay
+    const double least = is_.protocol.least_chance;
     if (is_.protocol.compute_chance) {
       const PerClient chance(*is_.protocol.compute_chance, settings.seed, 8);
       for (std::uint32_t i = 0; i < graph.clients(); ++i)
@@ -225,7 +225,7 @@ class Builder {
       settings.absorb_every.push_back(listed == 0 ? every.low + drawn : every.list[listed > 1 ? i : 0]);
     }
     Fanout fanout = needs.fanout;
-    if (protocol_ != ProtocolKind::rounds) fanout.chosen_by_receiver = false;
+    if (protocol_ != ProtocolKind::rounds) fanout = {.share = fanout.share};
     settings.links =
         LinkChoice(graph, settings.seed, fanout, fanout.chosen_by_receiver ? settings.absorb_every : std::vector<std::uint32_t>{},
                    needs.sporadic.links ? settings.chances.links : std::vector<double>{});

@@ -13,11 +13,11 @@ namespace rubato {
 
 namespace {
 
-constexpr std::uint32_t picking = 1;  // detail of Purpose::neighbours
+constexpr std::uint32_t picking = 1, star = 3;  // details of Purpose::neighbours
 
 std::atomic<std::uint64_t> choices{0};
 
-bool takes_some(const Fanout& fanout) { return fanout.share < 1 || fanout.chosen_by_receiver; }
+bool takes_some(const Fanout& fanout) { return fanout.share < 1 || fanout.chosen_by_receiver || fanout.stars != Stars::none; }
 
 }  // namespace
 
@@ -53,6 +53,12 @@ LinkChoice::LinkChoice(const Graph&, std::uint64_t seed, const Fanout& fanout, s
       picks_{takes_some(fanout)},
       number_{++choices} {}
 
+bool LinkChoice::is_star(const Graph& graph, ClientId client, std::uint64_t turn) const {
+  if (fanout_.stars != Stars::one) return true;
+  const double u = uniform01(draw(seed_, ClientId{0}, Purpose::neighbours, turn, star).first);
+  return client.value == static_cast<std::uint32_t>(u * static_cast<double>(graph.clients()));
+}
+
 // The neighbours that a client picks at a turn: the first few of a shuffle.
 const std::vector<ClientId>& LinkChoice::picked_by(const Graph& graph, ClientId client, std::uint64_t turn, Memory& memory) const {
   Memory::Picked& picked = memory.picked[client.value];
@@ -60,7 +66,7 @@ const std::vector<ClientId>& LinkChoice::picked_by(const Graph& graph, ClientId 
   picked.turn = turn;
   const auto all = fanout_.chosen_by_receiver ? graph.senders_to(client) : graph.receivers_of(client);
   picked.neighbours.assign(all.begin(), all.end());
-  if (!every_.empty() && turn % every_[client.value] != 0) {
+  if ((!every_.empty() && turn % every_[client.value] != 0) || !is_star(graph, client, turn)) {
     picked.neighbours.clear();
     return picked.neighbours;
   }
@@ -104,11 +110,14 @@ const std::vector<std::uint32_t>& LinkChoice::choose(const Graph& graph, ClientI
   const auto holds = [](const std::vector<ClientId>& some, ClientId client) {
     return std::binary_search(some.begin(), some.end(), client);
   };
+  const bool tells = fanout_.stars != Stars::none && turn % 2 == 1;
+  const bool receiver_picks = fanout_.chosen_by_receiver && !tells;
+  const std::uint64_t picked_at = tells ? turn - 1 : turn;
   for (std::uint32_t place = 0; place < receivers.size(); ++place) {
     const ClientId receiver = receivers[place];
     if (picks_) {
-      const bool is_picked = fanout_.chosen_by_receiver ? holds(picked_by(graph, receiver, turn, mine), sender)
-                                                        : holds(picked_by(graph, sender, turn, mine), receiver);
+      const bool is_picked = receiver_picks ? holds(picked_by(graph, receiver, picked_at, mine), sender)
+                                            : holds(picked_by(graph, sender, picked_at, mine), receiver);
       if (!is_picked) continue;
     }
     if (is_up(sender, receiver, first + place, turn)) places.push_back(place);

@@ -16,8 +16,9 @@ using ActiveLinks = std::vector<std::vector<std::vector<ClientId>>>;
 /// The number that this share of them is, rounded up: at least one, at most all.
 std::size_t share_of(double share, std::size_t all);
 
-/// A table, or some of the neighbours, or every link with a chance of its own; the last two together mean both. A pure
-/// function of (seed, client, turn); any thread may ask.
+/// A table, or some of the neighbours, or every link with a chance of its own; the last two together mean both. Where
+/// there are stars, turn 2 e is what they hear in exchange e, and turn 2 e + 1 what they tell. A pure function of
+/// (seed, client, turn); any thread may ask.
 class LinkChoice {
  public:
   LinkChoice() = default;
@@ -37,6 +38,7 @@ class LinkChoice {
 
   Memory& memory(const Graph& graph) const;
   const std::vector<ClientId>& picked_by(const Graph& graph, ClientId client, std::uint64_t turn, Memory& memory) const;
+  bool is_star(const Graph& graph, ClientId client, std::uint64_t turn) const;
   bool is_up(ClientId sender, ClientId receiver, LinkIndex link, std::uint64_t turn) const;
 
   ActiveLinks table_;

@@ -88,10 +88,14 @@ struct RoundProgram {
   PhaseList round{Phase{PhaseKind::compute}, Phase{PhaseKind::exchange}};  ///< in every round
 };
 
+/// Which clients are stars in a pair of exchanges: a star hears the peers that it draws, and then tells those.
+enum class Stars : std::uint8_t { none, one, all };
+
 /// The links of an exchange that are used, where it is not simply all of them.
 struct Fanout {
   double share = 1;                 ///< of a client's neighbours, rounded up
   bool chosen_by_receiver = false;  ///< a receiver draws whom it hears; else a sender draws whom it tells
+  Stars stars = Stars::none;        ///< one, drawn anew: the others neither draw nor tell
 };
 
 /// A number k of each client: listed, or drawn once between two bounds.

@@ -55,7 +55,7 @@ void Pull::compute_once(Time now, Effects& effects) {
   compute(now, effects);
   const TimerLaw& law = transmit_law();
   if (rules_.at_compute() || law.kind != TimerLaw::Kind::coupled) return;
-  if (counts_.computations % law.every == 0) effects.wake({now, Priority::transmit, self_});
+  if (counts_.computations % (law.every * settings_.needs.send_every) == 0) effects.wake({now, Priority::transmit, self_});
 }
 
 void Pull::on_transmit(Time now, std::uint32_t, Effects& effects) {
@@ -122,11 +122,14 @@ void Pull::on_window_close(Time now, Effects& effects) {
 
 void Pull::finish(Time now, Effects& effects) {
   awaits_ = false;
-  const bool has_answers = !answers_.empty();
-  if (has_answers) merge(answers_, answering, 0, now, effects);
+  std::vector<ClientId> peers;
+  if (rules_.announces())
+    for (const Arrival& answer : answers_)
+      if (settings_.graph->find_link(self_, answer.id.sender)) peers.push_back(answer.id.sender);
+  if (!answers_.empty()) merge(answers_, answering, 0, now, effects);
   if (rules_.at_compute()) compute_once(now, effects);
-  const auto receivers = settings_.graph->receivers_of(self_);
-  if (has_answers && rules_.announces() && !receivers.empty()) publish(announcing, receivers, announcing, now, effects);
+  std::ranges::sort(peers);
+  if (!peers.empty()) publish(announcing, peers, announcing, now, effects);
 }
 
 void Pull::on_deadline(Time now, Sequence pull, Effects& effects) {

@@ -20,7 +20,7 @@ struct PullSettings {
   /// computation everybody is asked and the first few count, else only those are asked that count.
   double asks() const { return at_compute() ? 1 : push->needs.fanout.share; }
   double awaits() const { return at_compute() ? push->needs.fanout.share : 1; }
-  /// After a pull the client tells all its receivers what has become of its model. An exchange number 1 says so.
+  /// After a pull the client tells those that answered what has become of its model. An exchange number 1 says so.
   bool announces() const;
 };
 
@@ -32,7 +32,7 @@ struct PullSettings {
 ///
 /// A pull at a compute tick is followed by that computation; compute ticks until then are skipped. A pull at a
 /// transmit tick leaves computations alone; transmit ticks while it lasts are skipped. With announces() the merge is
-/// followed by a publish step (phase 1) to all receivers, and its arrivals are merge steps of phase 1. Without a
+/// followed by a publish step (phase 1) to those that answered, and its arrivals are merge steps of phase 1. Without a
 /// deadline the links must retransmit. There is no reception cap.
 class Pull final : public TickingProtocol {
  public:

@@ -98,11 +98,11 @@ TEST_CASE("an exchange by hand: distances, weights, confidence and the new model
 }
 
 TEST_CASE("the barrier goes by the weights of all peers, heard or not, before the exchange") {
-  Table table({0.5, 0.75, 0, 0.5}, options_of({{"mu1", 2.0}, {"mu2", 0.3}, {"delta", 0.25}}));
+  Table table({0.5, 0.75, 0, 0.5}, options_of({{"mu1", 2.0}, {"mu2", 0.3}, {"delta", 0.25}, {"beta0", 0.25}}));
   table.exchange(0, {1});
   // Three peers of 1/4 each: G = 2 * 0.125 - 0.3 / (0.25 + 0.75).
   CHECK(table.shown(0, "grad")[1] == doctest::Approx(-0.05).epsilon(1e-12));
-  CHECK(table.shown(0, "collab")[1] == doctest::Approx(0.5).epsilon(1e-14));  // beta0 is 1/4, the norm that of one number
+  CHECK(table.shown(0, "collab")[1] == doctest::Approx(0.5).epsilon(1e-14));  // the norm is that of one number
   const double model = table.model(0);
   table.exchange(0, {2});
   // Now the weights are 1/2, 1/4 and 1/4; client 2 is at 0.
@@ -159,6 +159,33 @@ TEST_CASE("a footprint and an empty window leave the model and the weights alone
   table.exchange(0, {});
   CHECK(table.model(0) == 0.5);
   CHECK(table.shown(0, "collab") == weights);
+}
+
+TEST_CASE("an exchange mixes all models that have ever come, each the newest that was received") {
+  Table table({0.5, 1, 0}, options_of({{"mu1", 0.0}, {"mu2", 0.0}, {"c_base", 100.0}}));
+  table.exchange(0, {1});  // alone: c = 1/2
+  CHECK(table.model(0) == doctest::Approx(0.75).epsilon(1e-15));
+  table.exchange(0, {2});  // with that of client 1, and still one peer in the exchange
+  CHECK(table.shown(0, "confidence")[0] == 0.5);
+  CHECK(table.model(0) == doctest::Approx(0.75 / 2 + 0.5 / 2).epsilon(1e-15));
+  table.clients[1]->adopt(Vector<double>::Constant(1, 0.2));
+  table.exchange(0, {1}, 1);  // it tells what it has become
+  table.exchange(0, {2});
+  CHECK(table.model(0) == doctest::Approx(0.625 / 2 + 0.1 / 2).epsilon(1e-15));
+}
+
+TEST_CASE("fresh footprints: an exchange mixes the models that came in it, and no other") {
+  Table table({0.5, 1, 0}, options_of({{"mu1", 0.0}, {"mu2", 0.0}, {"footprints", std::string("fresh")}}));
+  table.exchange(0, {1});
+  table.exchange(0, {1}, 1);
+  table.exchange(0, {2});
+  CHECK(table.model(0) == doctest::Approx(0.75 / 2).epsilon(1e-15));
+}
+
+TEST_CASE("a step of the weights is as long as a tenth of one over the clients where nothing is said") {
+  Table table({0.5, 0.75, 0, 0.5}, options_of({{"mu2", 0.0}}));
+  table.exchange(0, {1});
+  CHECK(table.shown(0, "collab")[1] == doctest::Approx(0.25 - 0.025).epsilon(1e-14));
 }
 
 TEST_CASE("an exchange stays among the models it mixes") {
@@ -252,6 +279,23 @@ TEST_CASE("the program of rounds: an exchange every T_ex rounds, then a footprin
       REQUIRE(phases == 1);
     }
   }
+}
+
+TEST_CASE("under pull with a coupled timer an exchange begins at every T_ex-th computation and is told to who answered") {
+  ProtocolWorld world(topologies::complete(4));
+  world.push.needs = catalogue_entry("kdpdfl").needs(options_of({{"T_ex", std::int64_t{3}}, {"ask_share", 0.5}}));
+  const TimerLaw off = TimerLaw::off();
+  world.push.compute = {ticks({1, 2, 3, 4, 5, 6}), off, off, off};
+  world.push.transmit = {TimerLaw::coupled(), off, off, off};
+  PullSettings pull;
+  pull.push = &world.push;
+  pull.asked = {{{ClientId{1}, ClientId{3}}, {ClientId{2}}}};
+  StepSentences steps;
+  world.run([&](ClientId client) { return std::make_unique<Pull>(pull, client); }, steps, 9);
+  std::erase_if(steps.all, [](const std::string& step) { return step.find("compute") != std::string::npos; });
+  CHECK(steps.all == Sentences{"3.1: 1 publish/0 -> 0", "3.1: 3 publish/0 -> 0", "3.2: 0 merge/0 <- 1#0 3#0",
+                               "3.2: 0 publish/1 -> 1 3", "3.3: 1 merge/1 <- 0#0", "3.3: 3 merge/1 <- 0#0",
+                               "6.1: 2 publish/0 -> 0", "6.2: 0 merge/0 <- 2#0", "6.2: 0 publish/1 -> 2", "6.3: 2 merge/1 <- 0#1"});
 }
 
 TEST_CASE("options of kdpdfl that cannot be are refused with what is allowed") {

@@ -183,7 +183,7 @@ TEST_CASE("whom a pull asks is drawn anew, or read from a table") {
     CHECK(world.steps.count({.kind = StepKind::publish, .client = leaf}) == doctest::Approx(500).epsilon(0.15));
 }
 
-TEST_CASE("after a pull the client tells its receivers, where the program says so") {
+TEST_CASE("after a pull the client tells those that answered, where the program says so") {
   PullWorld world(topologies::star(3, {0}));
   world.push.needs.program.round.add({.kind = PhaseKind::exchange, .number = 1});
   world.transmit_of({{0, {1}}});
