@@ -209,7 +209,7 @@ struct Channel {
   Law power_dbm = Law::constant(30);                  ///< per client
   double path_loss = 4;                               ///< exponent
   double bandwidth = 1e7;                             ///< hertz
-  BandwidthUse bandwidth_use = BandwidthUse::each;    ///< whether receivers share it
+  BandwidthUse bandwidth_use = BandwidthUse::shared;  ///< whether receivers share it
   double noise_dbm = -174;                            ///< of one hertz
   Interferers interference = Interferers::active;     ///< which transmitters disturb a message
   double interference_share = 0.1;                    ///< of the radius
@@ -297,6 +297,7 @@ struct Protocol {
   LateWork late_work = LateWork::carry_on;  ///< rounds with compute_phase: what becomes of a straggler's work
   std::optional<Law> compute_chance;        ///< push, rounds: of a gradient at a tick, per client
   std::optional<Law> link_chance;           ///< push, rounds: that a link is up, per directed link
+  double least_chance = 0.01;               ///< what a smaller chance becomes
   std::int64_t center = 0;                  ///< server
   double selected = 1;                      ///< server: share of the clients that take part in a round
   bool operator==(const Protocol&) const = default;

@@ -41,6 +41,8 @@ void describe(Rows<Protocol>& rows) {
            "chance of a gradient at a tick or in a round, where the algorithm is sporadic; others pay for it in cumulated_delay")
       .as(Type::per_client);
   rows.key("link_chance", &Protocol::link_chance, chance_not_none, "chance that a link is up, drawn once for each link; likewise");
+  rows.key("least_chance", &Protocol::least_chance, chance_not_none,
+           "a smaller one of these chances becomes this one: the inverse of a chance is a delay");
   rows.only_with("kind=auto|server");
   rows.key("center", &Protocol::center, "the client that gathers and scatters").as(Type::client);
   rows.key("selected", &Protocol::selected, chance_not_none, "share of the clients that take part in a round");

@@ -28,6 +28,7 @@ class Relations {
     of_classes();
     of_roster();
     of_mailbox();
+    of_chances();
     of_data();
   }
 
@@ -62,6 +63,13 @@ class Relations {
     if (may_judge({"data.partition.kind"}) && is_.data.partition.kind == PartitionKind::decefl_table3 && !has_table &&
         !faults_.has("clients.count"))
       wrong("data.partition.kind", "needs clients.count = 4, 8 or 16");
+  }
+
+  void of_chances() const {
+    const Protocol& protocol = is_.protocol;
+    if (protocol.least_chance != Protocol{}.least_chance && !protocol.compute_chance && !protocol.link_chance &&
+        may_judge({"protocol.least_chance"}))
+      wrong("protocol.least_chance", "needs protocol.compute_chance or protocol.link_chance");
   }
 
   // Classes are told apart, and there are no more than all clients.

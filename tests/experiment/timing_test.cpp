@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -72,6 +73,18 @@ TEST_CASE("a list of delays is taken in turn") {
   const RandomChannel channel(1, {Law{.kind = Law::Kind::list, .values = {0.1, 0.2}}, 0}, {});
   for (std::uint64_t turn = 0; turn < 6; ++turn)
     CHECK(channel.carry({.sender = {3}, .receiver = {7}, .turn = turn}).delay == from_seconds(turn % 2 ? 0.2 : 0.1));
+}
+
+TEST_CASE("a chance below the least is raised to it, and the least needs a chance") {
+  const std::vector<std::string> by_chance{"algorithm.name=spodgt",  "protocol.compute_chance={law=beta,a=0.5,b=0.5}",
+                                           "protocol.link_chance=0.2", "protocol.least_chance=0.3", "clients.count=40"};
+  const auto timing = resolve(experiment(by_chance), OwnParts<float>{}).timing;
+  const std::vector<double>& computes = timing->settings.chances.computes;
+  REQUIRE(computes.size() == 40);
+  CHECK(std::ranges::min(computes) == 0.3);  // a Beta(1/2, 1/2) is below it more than one time in three
+  CHECK(std::ranges::max(computes) > 0.9);
+  CHECK(std::ranges::count(timing->settings.chances.links, 0.3) == static_cast<std::ptrdiff_t>(timing->graph.links()));
+  CHECK(contains(refusal({"protocol.least_chance=0.3"}), "needs protocol.compute_chance or protocol.link_chance"));
 }
 
 TEST_CASE("links that the graph does not have, and tables that do not name every link, are refused") {
