@@ -169,7 +169,8 @@ class KdPdfl final : public OneModel<Real, KdPdflSettings> {
 };
 
 constexpr OptionSpec own[] = {
-    {"T_ex", OptionType::whole, "20", "rounds, or computations with a coupled transmit timer, from one exchange to the next", 2, 1e6},
+    {"T_ex", OptionType::whole, "20", "rounds, or computations with a coupled transmit timer, from one exchange to the next", 2,
+     1e6},
     word_option("footprints", "all", "models that an exchange mixes: all that have ever come, or fresh ones of the exchange",
                 "all|fresh"),
     word_option("stars", "one", "in rounds: one client, drawn anew, has an exchange, or all of them have", "one|all"),

@@ -191,7 +191,8 @@ std::vector<CaseKind> server_kinds() {
                               .protocol = ProtocolKind::server,
                               .prepare = read_leaders,
                               .finish = [](RoundsCase& run, Json& answer) { answer["messages"] = run.ends.messages(); }}),
-          in_rounds("kdpdfl", {.algorithm = "kdpdfl", .fields = {x}, .amend = mix_fresh, .prepare = read_stars, .finish = add_exchanges}),
+          in_rounds("kdpdfl",
+                    {.algorithm = "kdpdfl", .fields = {x}, .amend = mix_fresh, .prepare = read_stars, .finish = add_exchanges}),
           {"digest", "sync", answer_digest}};
 }
 

@@ -294,8 +294,8 @@ TEST_CASE("under pull with a coupled timer an exchange begins at every T_ex-th c
   world.run([&](ClientId client) { return std::make_unique<Pull>(pull, client); }, steps, 9);
   std::erase_if(steps.all, [](const std::string& step) { return step.find("compute") != std::string::npos; });
   CHECK(steps.all == Sentences{"3.1: 1 publish/0 -> 0", "3.1: 3 publish/0 -> 0", "3.2: 0 merge/0 <- 1#0 3#0",
-                               "3.2: 0 publish/1 -> 1 3", "3.3: 1 merge/1 <- 0#0", "3.3: 3 merge/1 <- 0#0",
-                               "6.1: 2 publish/0 -> 0", "6.2: 0 merge/0 <- 2#0", "6.2: 0 publish/1 -> 2", "6.3: 2 merge/1 <- 0#1"});
+                               "3.2: 0 publish/1 -> 1 3", "3.3: 1 merge/1 <- 0#0", "3.3: 3 merge/1 <- 0#0", "6.1: 2 publish/0 -> 0",
+                               "6.2: 0 merge/0 <- 2#0", "6.2: 0 publish/1 -> 2", "6.3: 2 merge/1 <- 0#1"});
 }
 
 TEST_CASE("options of kdpdfl that cannot be are refused with what is allowed") {

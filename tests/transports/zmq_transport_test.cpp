@@ -187,6 +187,30 @@ TEST_CASE("a process that is killed in the middle of a parcel does no harm, and 
   host.stop({});
 }
 
+TEST_CASE("a host that reads nothing while another dies goes on, and hears its next life") {
+  TensorPool pool;
+  std::atomic<bool> reads{false};
+  Collector one, second;
+  second.on_each = [&](HostId, const Parcel&) {
+    while (!reads) std::this_thread::sleep_for(1ms);
+  };
+  // Little is under way before ZeroMQ stops to read from the connection.
+  ZmqParty party(pool, 2, Wire::tcp_curve, [](TransportOptions& options) { options.limits.flight_bytes = 4096; });
+  party[0].start(one);
+  party[1].start(second);
+  for (std::uint64_t i = 0; i < 20000; ++i) REQUIRE(party[0].send(b, numbered(i)));
+  std::this_thread::sleep_for(500ms);  // the queues of both sides fill up
+  party.kill(0);
+  std::this_thread::sleep_for(5s);  // in which whatever ZeroMQ does by a timer has been done twice
+  reads = true;
+  party.reborn(0);
+  party[0].start(one);
+  std::uint64_t next = 100'000;
+  CHECK(comes_true([&] { return party[0].send(b, numbered(next++)) && number_of(second.heard().back().parcel) >= 100'000; }));
+  party[0].stop({});
+  party[1].stop({});
+}
+
 TEST_CASE("signals that break off what its thread waits for do it no harm") {
   using Action = struct sigaction;
   Action heard{}, before{};
