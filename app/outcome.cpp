@@ -48,6 +48,9 @@ void print_result(const config::Experiment& experiment, const RunResult& result,
   std::cout << fmt::format("{}: {} clients, {:.6g} {} in {:.3g} s, {} events ({:.3g} a second), {} steps\n", experiment.name,
                            result.clients, result.virtual_seconds, clock, result.wall_seconds, result.events, rate, result.steps);
   std::cout << fmt::format("{}; staleness {:.3g} s mean\n", sentence_about(result), result.staleness_mean);
+  if (result.rounds)
+    std::cout << fmt::format("rounds: {} done; the next one waits for {} computations and {} messages\n", result.rounds->done,
+                             result.rounds->waiting.computations, result.rounds->waiting.messages);
   if (!dry_run && !result.samples.empty()) {
     const Sample& last = result.samples.back();
     if (last.is_classified)

@@ -84,6 +84,13 @@ ResultJson churn(const RunResult& result) {
           {"epochs", counts.epochs},     {"messages_to_nobody", counts.lost}};
 }
 
+ResultJson rounds(const RunResult& result) {
+  if (!result.rounds) return nullptr;
+  const Waiting& waiting = result.rounds->waiting;
+  return {
+      {"done", result.rounds->done}, {"waits_for_computations", waiting.computations}, {"waits_for_messages", waiting.messages}};
+}
+
 ResultJson energy(const RunResult& result) {
   if (!result.energy) return nullptr;
   return {{"joules", result.energy->joules()},
@@ -187,6 +194,7 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
                      {"bytes", {{"wire", wire_bytes(result.traffic)}, {"paper_bits", result.traffic.paper_bits}}},
                      {"gradients", result.traffic.gradients},
                      {"cumulated_delay", result.cumulated_delay},
+                     {"rounds", rounds(result)},
                      {"energy", energy(result)},
                      {"accuracy", nullptr},  // the columns of the last sample fill this and the next three
                      {"loss", nullptr},

@@ -71,6 +71,12 @@ struct LinkCounts {
   std::uint32_t refused() const { return late + capped + duplicates + surplus + stale + misshapen; }
 };
 
+/// What a round waits for.
+struct Waiting {
+  std::uint64_t computations = 0;  ///< that have begun
+  std::uint64_t messages = 0;      ///< that have not come
+};
+
 /// How often clients have come and gone.
 struct ChurnCounts {
   std::uint64_t joins = 0;       ///< first lives that began late, and returns of clients that had left

@@ -32,8 +32,8 @@ struct TransportLimits {
   /// all of them shake hands, it gets in at the second attempt.
   std::size_t connections = 1024;
   Duration handshake = std::chrono::seconds(10);  ///< for a connection to show who it is
-  Duration heartbeat = std::chrono::seconds(2);
-  Duration silence = std::chrono::seconds(15);  ///< after which a connection counts as dead
+  /// After which a connection counts as dead whose other end's kernel is not heard, or takes nothing.
+  Duration silence = std::chrono::seconds(15);
   Duration reconnect_first = std::chrono::milliseconds(50);
   Duration reconnect_last = std::chrono::seconds(2);  ///< the back-off doubles up to here
 };

@@ -270,9 +270,14 @@ void ZmqTransport::Engine::set_common(zmq::socket_t& socket) {
   const TransportLimits& limits = options_.limits;
   socket.set(zmq::sockopt::linger, 0);
   socket.set(zmq::sockopt::handshake_ivl, milliseconds(limits.handshake));
-  socket.set(zmq::sockopt::heartbeat_ivl, milliseconds(limits.heartbeat));
-  socket.set(zmq::sockopt::heartbeat_timeout, milliseconds(limits.silence));
-  socket.set(zmq::sockopt::heartbeat_ttl, milliseconds(limits.silence));
+  // The kernel's own, because those of libzmq 4.3.4 end the process: where a connection breaks while it is not read, the
+  // next heartbeat meets an assertion (issues 4364 and 4767 of zeromq/libzmq).
+  constexpr int probes = 3;
+  socket.set(zmq::sockopt::tcp_keepalive, 1);
+  socket.set(zmq::sockopt::tcp_keepalive_idle, milliseconds(limits.silence) / 3000 + 1);
+  socket.set(zmq::sockopt::tcp_keepalive_intvl, milliseconds(limits.silence) / 5000 + 1);
+  socket.set(zmq::sockopt::tcp_keepalive_cnt, probes);
+  socket.set(zmq::sockopt::tcp_maxrt, milliseconds(limits.silence));
 }
 
 zmq::socket_t ZmqTransport::Engine::made_incoming() {

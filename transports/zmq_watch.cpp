@@ -24,7 +24,7 @@ constexpr const char* endpoint = "inproc://rubato.watch";
 constexpr int watched_events =
     ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
 
-// What ZeroMQ and CURVE add to a part of a message at most; also more than the heartbeats between two patrols.
+// What ZeroMQ and CURVE add to a part of a message at most.
 constexpr std::uint64_t part_overhead = 64;
 
 struct Happening {

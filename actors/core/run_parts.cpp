@@ -151,6 +151,17 @@ std::string timeline_of(const std::vector<StepHash>& hashes, const std::vector<C
   return timeline_digest(present);
 }
 
+bool goes_in_rounds(const Timing& timing) {
+  return timing.protocol() == ProtocolKind::rounds || timing.protocol() == ProtocolKind::server;
+}
+
+void say_rounds(RunResult& result) {
+  if (!result.rounds || result.rounds->done > 0) return;
+  const Waiting& waiting = result.rounds->waiting;
+  result.notes.push_back(fmt::format("no round was done in {:.6g} s: the first waits for {} computations and {} messages",
+                                     result.virtual_seconds, waiting.computations, waiting.messages));
+}
+
 void describe_timing(const Timing& timing, const Conductor& conductor, RunResult& result) {
   if (const Attendance* attendance = conductor.attendance()) {
     result.absent = attendance->absent();
@@ -163,6 +174,8 @@ void describe_timing(const Timing& timing, const Conductor& conductor, RunResult
   result.steps = conductor.steps();
   result.messages = conductor.total_counts();
   result.cumulated_delay = timing.board.delay;
+  if (goes_in_rounds(timing)) result.rounds = {conductor.rounds(), {timing.board.computing, conductor.under_way()}};
+  say_rounds(result);
   result.model_messages = conductor.model_messages();
   result.hand_overs = conductor.hand_overs();
   result.models_lost = conductor.models_lost();

@@ -57,6 +57,10 @@ bool is_among(const std::vector<ClientId>& ascending, ClientId client);
 /// The digest of the steps of all clients but these.
 std::string timeline_of(const std::vector<StepHash>& hashes, const std::vector<ClientId>& absent);
 
+/// Whether a number of rounds says how far the run is.
+bool goes_in_rounds(const Timing& timing);
+/// A note where not one round was done, and what for.
+void say_rounds(RunResult& result);
 void describe_timing(const Timing& timing, const Conductor& conductor, RunResult& result);
 /// What the clients have spent, from the counts of each.
 void describe_energy(const Timing& timing, RunResult& result);

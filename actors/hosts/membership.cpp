@@ -240,6 +240,13 @@ void Membership::speak(HostId host, Duration now) {
 // Asks and answers are also how hosts that have nothing to say hear of each other.
 Duration Membership::pause_between_asks() const { return std::min(settings_.ask_every, settings_.lost_after / 4); }
 
+// This process has not run for so long, stopped or starved, and could hear no other: that is no silence of theirs.
+void Membership::forgive(Duration still) {
+  const std::lock_guard lock(mutex_);
+  for (Peer& peer : peers_) peer.heard += still;
+  tell(EventLevel::warn, "stood_still", self(), {{"seconds", to_seconds(still)}});
+}
+
 void Membership::look_for_lost(Duration now) {
   const std::lock_guard lock(mutex_);
   for (std::uint32_t host = 0; host < peers_.size(); ++host) {
@@ -278,7 +285,7 @@ void Membership::say(RunEvent event) {
 
 void Membership::run() {
   constexpr Duration tick = std::chrono::milliseconds(5), rest = std::chrono::milliseconds(20);
-  Duration next_look = at_once;
+  Duration next_look = at_once, awake = monotonic_now();
   while (true) {
     std::vector<News> news;
     std::vector<RunEvent> events;
@@ -293,6 +300,8 @@ void Membership::run() {
     }
     std::ranges::for_each(events, settings_.on_event);
     if (stops) return;
+    const Duration before = std::exchange(awake, monotonic_now());
+    if (awake - before > settings_.lost_after / 2) forgive(awake - before);
     const Duration now = settings_.now();
     for (const News& item : news) {
       if (item.is_back && settings_.on_back) settings_.on_back(item.host, item.life);

@@ -164,6 +164,7 @@ class Membership final : public ParcelSink {
   void send_hello(HostId to);
   void run();
   void speak(HostId host, Duration now);
+  void forgive(Duration still);
   void look_for_lost(Duration now);
   void tell_first(HostId host);
   void tell(EventLevel level, const char* event, HostId host, std::vector<std::pair<std::string, RunEvent::Value>> fields);

@@ -183,6 +183,7 @@ class WallClient {
 
   ClientId id() const { return self_; }
   const Protocol& protocol() const { return *protocol_; }
+  std::uint64_t rounds() const { return round_; }
   const Performer& performer() const { return *performer_; }
   const StepHash& hash() const { return hash_; }
   const WallTally& tally() const { return tally_; }

@@ -89,7 +89,7 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
   if (misshapen > 0) result.notes.push_back(fmt::format("{} messages did not fit this run's models, and were not used", misshapen));
 }
 
-void describe_host(WallHost& host, RunResult& result) {
+void describe_host(WallHost& host, const Timing& timing, RunResult& result) {
   DurationHistogram staleness;
   for (const auto& client : host.clients()) staleness.add(client->tally().staleness);
   result.staleness_p95 = staleness.quantile_seconds(0.95);
@@ -99,6 +99,15 @@ void describe_host(WallHost& host, RunResult& result) {
   result.models_lost = host.world().models_lost.load();
   result.unifications = host.unifications();
   result.by_link = host.world().link_counts;
+  if (goes_in_rounds(timing) && !host.clients().empty()) {
+    RoundsDone rounds{.done = ~std::uint64_t{0}};
+    for (const auto& client : host.clients()) {
+      const Waiting waiting = client->protocol().waiting();
+      rounds.done = std::min(rounds.done, client->rounds());
+      rounds.waiting.computations += waiting.computations, rounds.waiting.messages += waiting.messages;
+    }
+    result.rounds = rounds;
+  }
   describe_work(host.wall_seconds(), host.client_pool(), result);
   if (host.samples_left_out() > 0)
     result.notes.push_back(
@@ -132,11 +141,12 @@ std::vector<FinalClient> last_states(WallHost& host, const Task& task, double un
 
 void finish(const std::vector<FinalClient>& last, const Experiment& experiment, const Preparation& parts, const RunOptions& options,
             WallHost& host, RunResult& result) {
-  describe_host(host, result);
+  describe_host(host, *parts.timing, result);
   result.virtual_seconds = std::min(to_seconds(host.clock().now()), experiment.until);  // the links were drained after it
   result.churn = host.churn_counts();
   describe_clients(last, *parts.timing, experiment.until, options, result);
   say_slow_clients(experiment, result);
+  say_rounds(result);
   if (result.messages.computations == 0) result.notes.push_back("the run ended before any client computed: nothing was learnt");
   const Time end = std::min(host.clock().now(), Time{from_seconds(experiment.until)});  // the links were drained after it
   sample_last(last, *parts.task, end, host);
@@ -399,7 +409,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   WallHost host(experiment, *parts.task, *parts.timing, options, record, &network);
   if (result.gathered_by = gatherer_of(home, earlier_run); !result.gathered_by.empty()) {
     result.notes.push_back("an earlier life of this host has handed its last states over: there is nothing left to do");
-    describe_host(host, result);
+    describe_host(host, *parts.timing, result);
     describe_clients({}, *parts.timing, experiment.until, options, result);
     return result;
   }

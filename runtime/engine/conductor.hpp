@@ -95,6 +95,8 @@ class Conductor final : public StepSource {
   std::uint64_t steps() const { return steps_; }
   std::uint64_t samples() const { return samples_; }
   std::uint64_t unifications() const { return unifications_; }
+  /// That are over, where there are any.
+  std::uint64_t rounds() const { return round_; }
   std::uint64_t model_messages() const { return model_messages_; }
   /// Of these, models that neighbours hand to clients that begin a life, and those that did not get through.
   std::uint64_t hand_overs() const { return hand_overs_; }

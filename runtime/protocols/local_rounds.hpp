@@ -95,6 +95,9 @@ class LocalRounds final : public RoundClient {
   void on_unify(Time now, bool clears_mailbox, Effects& effects) override;
 
   std::uint64_t round() const { return phases_.round_of(here_); }
+  Waiting waiting() const override {
+    return {doing_ == Doing::computing, doing_ == Doing::waiting ? awaited_.size() : std::size_t{doing_ == Doing::unifying}};
+  }
   /// Messages that are kept for later exchanges, and for this one.
   std::size_t held() const { return heard_.size(); }
 

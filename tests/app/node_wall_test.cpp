@@ -225,6 +225,32 @@ TEST_CASE("a host that is killed and started again goes on from its checkpoint, 
   check_replays(party);
 }
 
+TEST_CASE("a frozen host is lost to the others and back; thawed, it says how long it stood still, and blames no other") {
+  Party party(digits(endless));
+  const auto log = [&](const std::string& host) { return party.process(host).err(); };
+  const auto tells = [&](const std::string& host, const std::string& words) {
+    CAPTURE(words);
+    const bool is_told = becomes_true([&] { return contains(log(host), words); });
+    CAPTURE(log(host));
+    CHECK(is_told);
+  };
+  party.start_all(Party::everybody);
+  party.see_go_on(Party::everybody);
+  party.send("b", SIGSTOP);
+  for (const char* other : {"a", "c"}) tells(other, "lost b silent_seconds=");
+  party.see_go_on({"a", "c"});
+  party.send("b", SIGCONT);
+  tells("b", "warn  b: stood_still seconds=");
+  for (const char* other : {"a", "c"}) tells(other, "back b life=1 away_seconds=");
+  party.see_go_on(Party::everybody);
+  party.stop(Party::everybody);
+  CHECK_FALSE(contains(log("b"), "lost"));
+  CHECK_FALSE(contains(log("b"), "somebody"));
+  CHECK(party.summary("a").at("absent_clients").empty());
+  check_files(party);
+  check_replays(party);
+}
+
 TEST_CASE("a host that is stopped and started again goes on too, and the others' results are gathered by its new life") {
   const bool is_heard_again = comes_about(two_minutes, [](const std::string& until) {
     Party party(digits(until));

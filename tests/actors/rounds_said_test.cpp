@@ -1,0 +1,44 @@
+// What a run in rounds says of how far it has come: over links that are too slow, and over good ones.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/actors/support.hpp"
+
+using namespace rubato;
+using namespace rubato::test;
+
+namespace {
+
+const std::vector<std::string> in_rounds{"algorithm.name=dpsgd", "protocol.kind=rounds", "channel.loss=0.0",
+                                         "mailbox.deadline=100000.0", "metrics.every_events=0"};
+
+bool has_note(const RunResult& result, const std::string& part) {
+  return std::ranges::any_of(result.notes, [&](const std::string& note) { return contains(note, part); });
+}
+
+}  // namespace
+
+TEST_CASE("rounds over links that are slower than the run: none is done, and the first waits for every message") {
+  for (const std::string clock : {"clock=virtual", "clock=wall"}) {
+    CAPTURE(clock);
+    const RunResult result =
+        run(experiment(in_rounds + std::vector<std::string>{"channel.delay=1000.0", "until=10.0", "time_scale=20.0", clock}));
+    REQUIRE(result.rounds);
+    CHECK(result.rounds->done == 0);
+    CHECK(result.rounds->waiting.computations == 0);
+    CHECK(result.rounds->waiting.messages == result.messages.sent);
+    CHECK(result.messages.sent > 0);
+    CHECK(has_note(result, "no round was done in 10 s: the first waits for 0 computations and "));
+  }
+}
+
+TEST_CASE("rounds that are done are counted, and no note is made of them") {
+  const RunResult result = run(experiment(in_rounds + std::vector<std::string>{"channel.delay=0.1", "until=20.0"}));
+  REQUIRE(result.rounds);
+  CHECK(result.rounds->done > 3);
+  CHECK(result.rounds->done <= result.messages.computations / result.clients);
+  CHECK_FALSE(has_note(result, "round"));
+}
+
+TEST_CASE("where there are no rounds nothing is said of them") { CHECK_FALSE(run(experiment({"until=5.0"})).rounds); }
