@@ -201,6 +201,7 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
                      {"churn", churn(result)},
                      {"diverged_at", first_divergence(result)},
                      {"diverged_clients", diverged(result)},
+                     {"silence", result.silence.empty() ? ResultJson(nullptr) : ResultJson(result.silence)},
                      {"gathered_by", result.gathered_by},
                      {"hosts", result.hosts},
                      {"notes", result.notes},
