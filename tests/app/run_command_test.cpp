@@ -93,6 +93,15 @@ TEST_CASE("in real time a run in which no message arrived says so") {
   CHECK(contains(ended.err, "note: no message "));
 }
 
+TEST_CASE("a batch larger than the data of a client is noted, with what is done instead") {
+  const Folder home;
+  const Ended ended = run_rubato({"run", quickstart(), "--json", "--set", "model.batch=60", "--set", "until=0.5"});
+  CHECK(contains(ended.err, "note: model.batch is 60: client 14 has fewer rows (48)"));
+  CHECK(contains(ended.err, "drawn with replacement"));
+  CHECK(json::parse(ended.out).at("clients_below_batch") == "14");
+  CHECK(summary_of({"run", quickstart(), "--json", "--set", "until=0.5"}).at("clients_below_batch") == "");
+}
+
 TEST_CASE("with --json the summary is alone on standard output, and the same as in the folder") {
   const Folder home;
   const Ended ended = run_rubato({"run", small_experiment(home), "--json", "--out", home / "run"});
