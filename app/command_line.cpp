@@ -42,7 +42,8 @@ constexpr const char* compare_help =
     "in\n"
     "clients.count, [data], [model] and [budget]; other differences that matter are noted. A run ends at until, or "
     "where\n"
-    "budget.bits or budget.gradients is spent, and its curve with it.";
+    "budget.bits or budget.gradients is spent, and its curve with it. A point of the grid that cannot be run is refused with\n"
+    "its reason in the table, and the others run; the exit code is then 2.";
 
 constexpr const char* resume_help =
     "Goes on from the newest checkpoint that is intact (see checkpoint_every), or from the beginning if there is none, "
