@@ -82,6 +82,7 @@ RunResult walk_timing(Timing& timing, const RunOptions& options, RunResult resul
   describe_timing(timing, conductor, result);
   result.forecast = sink.spent();
   result.peak_rss_bytes = peak_rss_bytes();
+  describe_silence(timing, options, result);
   result.was_stopped = options.stop && options.stop->load();
   return result;
 }
@@ -121,6 +122,7 @@ RunResult perform_timing(Preparation& parts, const Experiment& experiment, const
   describe_work(virtual_run.wall_seconds(), virtual_run.client_pool(), result);
   describe_models(virtual_run.client_pool(), options, result);
   describe_trouble(virtual_run.diverged(), options, result);
+  describe_silence(timing, options, result);
   result.samples = std::move(virtual_run.samples());
   if (checkpointer) checkpointer->complete(result);
   result.was_stopped = (options.stop && options.stop->load()) || virtual_run.control().is_stopping.load();

@@ -27,9 +27,9 @@ namespace rubato {
 namespace {
 
 constexpr const char* exit_codes =
-    "Exit codes: 0 done; 1 a case, a replay or a client failed, or no model is finite any more; 2 the command line, the\n"
-    "experiment or the data cannot be used; 3 the results cannot be written; 130 ended early by Ctrl-C or SIGTERM, with\n"
-    "the results so far.";
+    "Exit codes: 0 done; 1 a case, a replay or a client failed, no model is finite any more, or with --check nothing\n"
+    "happened or arrived; 2 the command line, the experiment or the data cannot be used; 3 the results cannot be written;\n"
+    "130 ended early by Ctrl-C or SIGTERM, with the results so far.";
 
 constexpr const char* node_help =
     "Starts this host of the experiment's roster and waits for the others, in any order. In real time the others go "
@@ -42,7 +42,8 @@ constexpr const char* compare_help =
     "in\n"
     "clients.count, [data], [model] and [budget]; other differences that matter are noted. A run ends at until, or "
     "where\n"
-    "budget.bits or budget.gradients is spent, and its curve with it.";
+    "budget.bits or budget.gradients is spent, and its curve with it. A point of the grid that cannot be run is refused with\n"
+    "its reason in the table, and the others run; the exit code is then 2.";
 
 constexpr const char* resume_help =
     "Goes on from the newest checkpoint that is intact (see checkpoint_every), or from the beginning if there is none, "
@@ -141,7 +142,8 @@ class CommandLine {
     run.add_flag("--json", run_.json, "print summary.json, alone, on standard output");
     run.add_flag("--quiet", run_.quiet, "no progress");
     run.add_flag("--check", run_.checks,
-                 "watch the invariants (masses, caps, windows, weights, unification); exit 1 if one breaks");
+                 "watch the invariants (masses, caps, windows, weights, unification); exit 1 if one breaks, if nothing happened, "
+                 "or if no message arrived");
     run.add_flag("--dry-run", run_.dry_run, "walk the timing only: same timeline_digest, forecast of size");
   }
 

@@ -112,12 +112,17 @@ int compare(const CompareArguments& arguments) {
   comparison.origin = arguments.origin;
   line.finish();
   const std::size_t failures = failures_of(comparison);
+  for (const ComparedOutcome& outcome : comparison.outcomes)
+    if (!outcome.setting.refusal.empty())
+      std::cerr << "rubato: " << outcome.setting.label << " was refused: " << outcome.setting.refusal << "\n";
   if (!arguments.out.empty()) write_all(arguments.out, comparison, targets, axis);
   std::cout << (arguments.json ? table_json : table_text)(comparison, targets, axis) << std::flush;
   if (!arguments.json && !arguments.out.empty())
     std::cout << "\nthe comparison is in " << fs::absolute(arguments.out).lexically_normal().string() << "\n";
   if (comparison.was_stopped) return stopped;
-  return failures == 0 ? ok : failed;
+  if (failures > 0) return failed;
+  const auto is_refused = [](const ComparedOutcome& outcome) { return !outcome.setting.refusal.empty(); };
+  return std::ranges::any_of(comparison.outcomes, is_refused) ? bad_input : ok;
 }
 
 }  // namespace rubato::app

@@ -27,7 +27,7 @@ double share_of(const Progress& progress, const CurvePoint& newest, const config
 class RunPool {
  public:
   RunPool(const ComparisonPlan& plan, const ComparisonOptions& options)
-      : plan_{plan}, options_{options}, shares_(plan.settings.size() * plan.seeds) {
+      : plan_{plan}, options_{options}, shares_(plan.settings.size() * plan.seeds), refused_(plan.settings.size()) {
     comparison_.first_seed = plan.first_seed;
     comparison_.seeds = plan.seeds;
     for (const ComparedSetting& setting : plan.settings) comparison_.outcomes.push_back({setting, {}, {}});
@@ -40,6 +40,8 @@ class RunPool {
       for (std::size_t i = 0; i < count; ++i) workers.emplace_back([this] { work(); });
     }
     if (fault_) std::rethrow_exception(fault_);
+    for (std::size_t i = 0; i < refused_.size(); ++i) sort_out(refused_[i], comparison_.outcomes[i]);
+    refuse_if_none_is_possible();
     for (ComparedOutcome& outcome : comparison_.outcomes) std::ranges::sort(outcome.runs, {}, &ComparedRun::seed);
     return std::move(comparison_);
   }
@@ -67,6 +69,7 @@ class RunPool {
 
   void perform(std::size_t job) {
     const std::size_t setting = job % plan_.settings.size();
+    if (!plan_.settings[setting].refusal.empty()) return update([&] { finish(job); });
     config::Experiment experiment = plan_.settings[setting].experiment;
     experiment.seed = plan_.first_seed + static_cast<std::int64_t>(job / plan_.settings.size());
     ComparedRun run{experiment.seed, {}, {}, false};
@@ -108,8 +111,29 @@ class RunPool {
         comparison_.outcomes[setting].failures.push_back("seed " + std::to_string(experiment.seed) + ": " + failure.what());
       });
     } catch (const std::invalid_argument& fault) {
-      throw std::invalid_argument(plan_.settings[setting].label + ": " + fault.what());
+      update([&] {
+        finish(job);
+        refused_[setting][experiment.seed] = fault.what();
+      });
     }
+  }
+
+  // Refused with every seed: the setting is. With some of them: those runs are.
+  static void sort_out(const std::map<std::int64_t, std::string>& refused, ComparedOutcome& outcome) {
+    if (refused.empty()) return;
+    if (outcome.runs.empty() && outcome.failures.empty())
+      outcome.setting.refusal = refused.begin()->second;
+    else
+      for (const auto& [seed, sentence] : refused) outcome.failures.push_back("seed " + std::to_string(seed) + ": " + sentence);
+  }
+
+  void refuse_if_none_is_possible() const {
+    std::string all;
+    for (const ComparedOutcome& outcome : comparison_.outcomes) {
+      if (outcome.setting.refusal.empty()) return;
+      all += (all.empty() ? "" : "\n") + outcome.setting.label + ": " + outcome.setting.refusal;
+    }
+    throw std::invalid_argument(all);
   }
 
   void say(std::size_t setting, const std::string& note) {
@@ -145,6 +169,7 @@ class RunPool {
   std::size_t finished_ = 0;
   std::set<std::string> said_;
   std::exception_ptr fault_;
+  std::vector<std::map<std::int64_t, std::string>> refused_;  // of every setting: seed and sentence
   Comparison comparison_;
 };
 

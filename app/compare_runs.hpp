@@ -29,8 +29,9 @@ struct ComparisonOptions {
   std::function<void(const ComparisonProgress&)> on_progress;
 };
 
-/// All settings with the first seed, then with the next, and so on. Throws std::invalid_argument for the first setting
-/// that cannot be run; a run that fails later is a failure of its outcome.
+/// All settings with the first seed, then with the next, and so on. A setting that cannot be run has
+/// a refusal and does not keep the others; a run that fails later is a failure of its outcome. Throws std::invalid_argument where
+/// none can be run.
 Comparison compare(const ComparisonPlan& plan, const ComparisonOptions& options = {});
 
 }  // namespace rubato

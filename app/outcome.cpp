@@ -145,6 +145,7 @@ int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, Run
   const bool is_useless = result.all_diverged || (experiment.metrics.stop_on_nan && !result.diverged.empty());
   if (is_useless) return failed;
   if (result.was_stopped) return stopped;
+  if (arguments.checks && !result.silence.empty()) return failed;
   const bool has_learnt = experiment.clock == config::ClockKind::virtual_time || result.messages.computations > 0;
   if (has_learnt) return ok;
   std::cerr << "the run ended before any client computed: nothing was learnt\n";

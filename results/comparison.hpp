@@ -22,7 +22,7 @@ struct ComparedRun {
 struct ComparedOutcome {
   ComparedSetting setting;
   std::vector<ComparedRun> runs;      ///< in the order of their seeds
-  std::vector<std::string> failures;  ///< a sentence for each run that failed
+  std::vector<std::string> failures;  ///< a sentence for each run that failed or was refused, unless all were: setting.refusal
 };
 
 struct Comparison {

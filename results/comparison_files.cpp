@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "results/comparison_table.hpp"
 #include "results/result_text.hpp"
@@ -74,11 +75,16 @@ ResultJson json_of(const ComparedRow& row, std::size_t number) {
   object["targets"] = std::move(targets);
   object["runs"] = std::move(runs);
   object["failures"] = outcome.failures;
+  object["refusal"] = outcome.setting.refusal.empty() ? ResultJson(nullptr) : ResultJson(outcome.setting.refusal);
   return object;
 }
 
+const config::Experiment& first_experiment(const Comparison& comparison) {
+  return first_possible(comparison.outcomes, std::mem_fn(&ComparedOutcome::setting)).experiment;
+}
+
 ResultJson budget_of(const Comparison& comparison) {
-  const config::Experiment& experiment = comparison.outcomes.front().setting.experiment;
+  const config::Experiment& experiment = first_experiment(comparison);
   const auto or_null = [](const std::optional<double>& limit) { return limit ? ResultJson(*limit) : ResultJson(nullptr); };
   return {
       {"until", experiment.until}, {"bits", or_null(experiment.budget.bits)}, {"gradients", or_null(experiment.budget.gradients)}};
@@ -93,13 +99,13 @@ std::string table_csv(const Comparison& comparison, std::span<const double> targ
   const auto axes = columns_as(Role::axis);
   std::string text = "setting,file,algorithm,grid,runs,failed" + heads(measures) + heads(axes);
   for (const double target : targets) text += ",reached_" + shortest(target) + heads(axes, "_to_" + shortest(target));
-  text += heads(later);
+  text += heads(later) + ",refusal";
   for (const ComparedRow& row : rows_of(comparison, targets)) {
     const ComparedOutcome& outcome = *row.outcome;
     text += "\n" + who(outcome.setting) + "," + std::to_string(outcome.runs.size()) + "," + std::to_string(outcome.failures.size());
     text += fields(measures, row.ends) + fields(axes, row.ends);
     for (const TargetReached& target : row.targets) text += "," + std::to_string(target.reached) + fields(axes, target.costs);
-    text += fields(later, row.ends);
+    text += fields(later, row.ends) + "," + quoted(outcome.setting.refusal);
   }
   return text + "\n";
 }
@@ -107,7 +113,7 @@ std::string table_csv(const Comparison& comparison, std::span<const double> targ
 std::string table_json(const Comparison& comparison, std::span<const double> targets, const SampleColumn& axis) {
   ResultJson settings = ResultJson::array();
   for (const ComparedRow& row : rows_of(comparison, targets)) settings.push_back(json_of(row, settings.size()));
-  const config::Experiment& first = comparison.outcomes.front().setting.experiment;
+  const config::Experiment& first = first_experiment(comparison);
   const std::int64_t measured =
       first.metrics.clients > 0 ? std::min(first.metrics.clients, first.clients.count) : first.clients.count;
   const ResultJson json = {{"rubato", version()},

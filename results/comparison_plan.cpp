@@ -65,7 +65,7 @@ class Planner {
     refuse_faults();
     for (std::size_t i = 0; i < request_.files.size(); ++i)
       for (const GridPoint& point : points) add(i, point);
-    refuse_faults();
+    refuse_impossible_files();
     refuse_unknown_keys();
     name_files_apart();
     compare_files();
@@ -83,6 +83,7 @@ class Planner {
       for (std::string line; std::getline(lines, line);) note(file.filename().string() + ": " + line);
       return experiment;
     } catch (const BadExperiment& error) {
+      refusal_ = error.what();
       for (const config::Fault& fault : error.faults())
         if (said_faults_.insert(to_string(fault)).second) faults_.push_back(fault);
       return std::nullopt;
@@ -109,10 +110,19 @@ class Planner {
     if (std::ranges::any_of(plan_.settings, is_same)) return;
     std::vector<std::string> overrides = request_.set;
     for (const auto& [key, value] : setting.values) overrides.push_back(key + "=" + value);
-    auto experiment = read(setting.file, overrides);
-    if (!experiment) return;
-    setting.experiment = std::move(*experiment);
+    if (auto experiment = read(setting.file, overrides))
+      setting.experiment = std::move(*experiment);
+    else
+      setting.refusal = refusal_;
     plan_.settings.push_back(std::move(setting));
+  }
+
+  // Where all points of a file are impossible, the fault is hardly the grid's.
+  void refuse_impossible_files() const {
+    for (const auto& file : request_.files) {
+      const auto is_possible = [&](const ComparedSetting& s) { return s.file == file && s.refusal.empty(); };
+      if (std::ranges::none_of(plan_.settings, is_possible)) refuse_faults();
+    }
   }
 
   // Choices first: they decide which of the other keys are known.
@@ -183,11 +193,12 @@ class Planner {
     const auto is_asked = [](const std::string& text) { return text.starts_with("metrics.every_"); };
     if (std::ranges::any_of(request_.set, is_asked)) return;
     if (std::ranges::any_of(request_.grid, [&](const GridKey& grid) { return is_asked(grid.key); })) return;
-    const Experiment& first = plan_.settings.front().experiment;
+    const Experiment& first = first_possible(plan_.settings).experiment;
     const double period =
         first.metrics.every_seconds > 0 ? first.metrics.every_seconds : std::min(first.until / samples, usual_period(first));
     bool is_news = false;
     for (ComparedSetting& setting : plan_.settings) {
+      if (!setting.refusal.empty()) continue;
       config::Metrics& metrics = setting.experiment.metrics;
       is_news = is_news || metrics.every_events > 0;
       if (metrics.every_events > 0) metrics.every_events = 0, metrics.every_seconds = period;
@@ -197,15 +208,15 @@ class Planner {
   }
 
   void choose_seeds() {
-    plan_.first_seed = plan_.settings.front().experiment.seed;
+    const ComparedSetting& first = first_possible(plan_.settings);
+    plan_.first_seed = first.experiment.seed;
     plan_.seeds = request_.seeds;
     if (static_cast<std::uint64_t>(last_seed - plan_.first_seed) < request_.seeds - 1)
       throw std::invalid_argument("seed " + std::to_string(plan_.first_seed) + " leaves no room for " +
                                   std::to_string(request_.seeds) + " seeds");
     for (const ComparedSetting& setting : plan_.settings)
-      if (setting.experiment.seed != plan_.first_seed)
-        note("all runs begin with seed " + std::to_string(plan_.first_seed) + ", that of " +
-             plan_.settings.front().file.filename().string());
+      if (setting.refusal.empty() && setting.experiment.seed != plan_.first_seed)
+        note("all runs begin with seed " + std::to_string(plan_.first_seed) + ", that of " + first.file.filename().string());
   }
 
   void note(std::string text) {
@@ -216,6 +227,7 @@ class Planner {
   ComparisonPlan plan_;
   std::vector<std::optional<Experiment>> plain_;  // a file that is none without the grid: nothing
   std::vector<config::Fault> faults_;
+  std::string refusal_;  // of the experiment that was read last
   std::set<std::string> said_faults_, said_notes_, known_keys_;
 };
 

@@ -2,9 +2,11 @@
 // data and model.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,7 @@ struct ComparedSetting {
   std::filesystem::path file;
   GridPoint values;  ///< only of keys that the file knows
   config::Experiment experiment;
+  std::string refusal{};  ///< why it cannot be run, in a sentence or more; empty: it can, as far as is known
 };
 
 struct ComparisonPlan {
@@ -35,10 +38,16 @@ struct ComparisonRequest {
   std::size_t seeds = 5;
 };
 
-/// Reads and checks everything. Throws BadExperiment with the faults of all files and points, and
-/// std::invalid_argument where files differ in clients.count, [data], [model] or [budget], or nobody knows a key of the
-/// grid. The first seed is the first file's.
+/// Reads and checks everything. A point of the grid that cannot be run is in the plan with its refusal. Throws BadExperiment with
+/// the faults of all files and points where no point of a file can, and std::invalid_argument where files differ in
+/// clients.count, [data], [model] or [budget], or nobody knows a key of the grid. The first seed is the first file's.
 ComparisonPlan plan_comparison(const ComparisonRequest& request);
+
+/// The first that can be run: there is one in every plan and comparison.
+template <class Settings, class SettingOf = std::identity>
+const ComparedSetting& first_possible(const Settings& settings, SettingOf setting_of = {}) {
+  return setting_of(*std::ranges::find_if(settings, [&](const auto& each) { return setting_of(each).refusal.empty(); }));
+}
 
 /// Tables and keys in which two experiments must agree to be compared: `faults` for those without which curves mean
 /// nothing, `notes` for the others. Each is a dotted name.

@@ -83,12 +83,20 @@ std::string ends(const std::vector<ComparedRow>& rows) {
   for (const SampleColumn& measure : headed_measures()) heads.emplace_back(measure.curve.heading);
   Columns columns(with_axes(std::move(heads)));
   for (const ComparedRow& row : rows) {
-    std::vector<std::string> line{row.outcome->setting.label, row.outcome->setting.experiment.algorithm.name,
-                                  std::to_string(row.outcome->runs.size())};
+    const ComparedSetting& setting = row.outcome->setting;
+    std::vector<std::string> line{setting.label, setting.experiment.algorithm.name,
+                                  setting.refusal.empty() ? std::to_string(row.outcome->runs.size()) : "refused"};
     for (const SampleColumn& measure : headed_measures()) line.push_back(shown(measure, row.ends[measure]));
     columns.add(with_costs(std::move(line), row.ends));
   }
   return columns.text();
+}
+
+std::string refusals(const Comparison& comparison) {
+  std::string text;
+  for (const ComparedOutcome& outcome : comparison.outcomes)
+    if (!outcome.setting.refusal.empty()) text += "\n" + outcome.setting.label + " was refused: " + outcome.setting.refusal + "\n";
+  return text;
 }
 
 std::string target_text(const std::vector<ComparedRow>& rows, std::size_t target) {
@@ -142,8 +150,8 @@ std::string course(const std::vector<ComparedRow>& rows, const SampleColumn& axi
 std::string table_text(const Comparison& comparison, std::span<const double> targets, const SampleColumn& axis) {
   const std::vector<ComparedRow> rows = rows_of(comparison, targets);
   const auto has_runs = [](const ComparedOutcome& outcome) { return !outcome.runs.empty(); };
-  if (std::ranges::none_of(comparison.outcomes, has_runs)) return "no run has come to its end\n";
-  std::string text = ends(rows) + "\n" + course(rows, axis);
+  if (std::ranges::none_of(comparison.outcomes, has_runs)) return "no run has come to its end\n" + refusals(comparison);
+  std::string text = ends(rows) + refusals(comparison) + "\n" + course(rows, axis);
   for (std::size_t i = 0; i < targets.size(); ++i) text += "\n" + target_text(rows, i);
   if (text.find("±") != text.npos) text += "\n± is the standard deviation of so many runs (n - 1)\n";
   return text;

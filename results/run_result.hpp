@@ -98,6 +98,7 @@ struct RunResult {
   std::vector<Screened> screened;              ///< links with messages that were left out or compared, by receiver and sender
   std::vector<Divergence> diverged;            ///< in the order of time
   bool all_diverged = false;                   ///< no client that was there at the end has a finite model
+  std::string silence;                         ///< "nothing happened" or "nothing arrived"; else empty
   std::vector<std::string> notes;              ///< sentences, as handed to RunOptions::on_note
   std::vector<std::vector<std::byte>> models;  ///< final models, only if asked for
   std::vector<Pace> paces;                     ///< by client, of a run in real time

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "experiment/client_ranges.hpp"
 #include "results/columns.hpp"
 #include "results/result_text.hpp"
 
@@ -110,18 +111,6 @@ ResultJson diverged(const RunResult& result) {
   return list;
 }
 
-// "0-8, 12"
-std::string ranges_of(const std::vector<std::uint32_t>& clients) {
-  std::string text;
-  for (std::size_t i = 0, end = 0; i < clients.size(); i = end) {
-    for (end = i + 1; end < clients.size() && clients[end] == clients[end - 1] + 1; ++end) {
-    }
-    text += (text.empty() ? "" : ", ") + std::to_string(clients[i]);
-    if (end - i > 1) text += "-" + std::to_string(clients[end - 1]);
-  }
-  return text;
-}
-
 // Those of this host, or of the run.
 std::vector<std::uint32_t> own_clients(const RunResult& result) {
   std::vector<std::uint32_t> own;
@@ -137,6 +126,15 @@ ResultJson measured(const config::Experiment& experiment, const RunResult& resul
   if (experiment.metrics.clients > 0)
     std::erase_if(own, [&](std::uint32_t client) { return client >= experiment.metrics.clients; });
   return ranges_of(own);
+}
+
+// Clients with fewer rows than a mini-batch takes.
+std::string below_batch(const config::Experiment& experiment, const RunResult& result) {
+  std::vector<std::uint32_t> clients;
+  if (experiment.data.name == "quadratic") return "";  // no rows
+  for (std::uint32_t i = 0; i < result.samples_by_client.size(); ++i)
+    if (result.samples_by_client[i] < static_cast<std::size_t>(experiment.model.batch)) clients.push_back(i);
+  return ranges_of(clients);
 }
 
 ResultJson forecast(const RunResult& result) {
@@ -209,6 +207,7 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
                      {"churn", churn(result)},
                      {"diverged_at", first_divergence(result)},
                      {"diverged_clients", diverged(result)},
+                     {"silence", result.silence.empty() ? ResultJson(nullptr) : ResultJson(result.silence)},
                      {"gathered_by", result.gathered_by},
                      {"hosts", result.hosts},
                      {"notes", result.notes},
@@ -217,6 +216,7 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
                      {"machine", result.origin.machine},
                      {"commit", commit()},
                      {"measured_clients", measured(experiment, result)},
+                     {"clients_below_batch", below_batch(experiment, result)},
                      {"host", result.host},
                      {"host_clients", result.host_clients.empty() ? "" : ranges_of(own_clients(result))},
                      {"forecast", forecast(result)}};

@@ -127,7 +127,7 @@ const costs = (object, runs) => Object.entries(axesOf).map(([axis, [, text]]) =>
 
 function tables() {
   table(byId("ends"), ["setting", "algorithm", "runs", ...known.map(measure => measures[measure][0]), ...Object.values(axesOf).map(([name]) => name)],
-    settings.map(s => [s.setting, s.algorithm, s.runs.length, ...known.map(m => withSpread(s[m], measures[m][1], s.runs.length)), ...costs(s, s.runs.length)]));
+    settings.map(s => [s.setting, s.algorithm, s.refusal === null ? s.runs.length : "refused", ...known.map(m => withSpread(s[m], measures[m][1], s.runs.length)), ...costs(s, s.runs.length)]));
   settings[0].targets.forEach(({accuracy}, i) => {
     element(byId("targets"), "h2", {}, `To an accuracy of ${share(accuracy)}`);
     const place = element(byId("targets"), "div", {class: "card scrolled"});
@@ -140,6 +140,7 @@ function warnings() {
   const warn = text => element(byId("warnings"), "li", {}, text);
   if (data.stopped_early) warn("The comparison was stopped early: runs that had not come to their end are missing.");
   for (const setting of settings) for (const failure of setting.failures) warn(`${setting.setting}, ${failure}`);
+  for (const setting of settings) if (setting.refusal !== null) warn(`${setting.setting} was refused: ${setting.refusal}`);
   if (data.seeds > 1) warn("± and bands are the standard deviation over the runs of a setting (n − 1); the table says how many there are.");
   if (data.measured_clients !== `0-${data.clients - 1}` && data.clients > 1) warn(`Scores are of clients ${data.measured_clients} alone.`);
   if (data.budget.bits !== null) warn(`Budget: ${axesOf.bits[1](data.budget.bits)} sent. Curves end there.`);

@@ -66,6 +66,8 @@ void describe_timing(const Timing& timing, const Conductor& conductor, RunResult
 void describe_energy(const Timing& timing, RunResult& result);
 /// Times and memory.
 void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& result);
+/// A run in which nothing happened, or no message arrived, says so. After the counts.
+void describe_silence(const Timing& timing, const RunOptions& options, RunResult& result);
 /// What a client has left out of what it was sent.
 void describe_screening(ClientId receiver, const std::vector<Screened>& by_sender, RunResult& result);
 /// After the samples and the final models: which models have diverged and whose messages were left out, in notes too.

@@ -165,6 +165,7 @@ class VirtualHost {
     fail_if_one_did();
     finish_record(recorder_.get(), result());
     describe_timing(*parts_.timing, *conductor_, result());
+    describe_silence(*parts_.timing, options_, result());
     describe_work(virtual_run_->wall_seconds(), virtual_run_->client_pool(), result());
     result().peak_payload_bytes = shared_.peak_payloads() * result().dimension * result().scalar_bytes;
     if (shared_.is_first()) result().samples = std::move(virtual_run_->samples());

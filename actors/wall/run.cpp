@@ -153,6 +153,7 @@ void finish(const std::vector<FinalClient>& last, const Experiment& experiment, 
   host.reporter().report();
   host.reporter().rethrow();
   describe_trouble(host.reporter().diverged(), options, result);
+  describe_silence(*parts.timing, options, result);
   result.samples = std::move(host.samples());
   result.virtual_seconds = to_seconds(end);
   result.was_stopped = (options.stop && options.stop->load()) || host.was_stopped();

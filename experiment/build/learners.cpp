@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "experiment/client_ranges.hpp"
 #include "learning/data/data_files.hpp"
 #include "learning/data/named_sets.hpp"
 #include "learning/data/npy_reader.hpp"
@@ -71,6 +72,7 @@ class LearnerMaker {
       make_synthetic(experiment, clients);
     else
       deal_dataset(experiment, data_dir, clients);
+    if (own.learner || experiment.data.name != "quadratic") say_large_batch(static_cast<std::uint32_t>(experiment.model.batch));
     start(experiment.model);
   }
 
@@ -163,6 +165,23 @@ class LearnerMaker {
   static std::shared_ptr<const Rows> first_of(Rows rows, std::int64_t wanted) {
     if (wanted > 0 && static_cast<std::size_t>(wanted) < rows.size()) rows.resize(static_cast<std::size_t>(wanted));
     return std::make_shared<const Rows>(std::move(rows));
+  }
+
+  // Batches are drawn with replacement, however large they are.
+  void say_large_batch(std::uint32_t batch) {
+    constexpr std::size_t most_ranges = 8;
+    std::vector<std::uint32_t> small;
+    std::uint32_t fewest = batch;
+    for (std::uint32_t i = 0; i < made_.learners.size(); ++i)
+      if (const std::uint32_t samples = made_.learners[i]->samples(); samples < batch)
+        small.push_back(i), fewest = std::min(fewest, samples);
+    if (small.empty()) return;
+    const bool is_one = small.size() == 1;
+    made_.notes.push_back(fmt::format(
+        "model.batch is {}: {} {} {} fewer rows ({}), which are drawn with replacement, so that a batch has some of them "
+        "more than once; model.batch = 0 takes each row once",
+        batch, is_one ? "client" : "clients", ranges_of(small, most_ranges), is_one ? "has" : "have",
+        is_one ? std::to_string(fewest) : fmt::format("{} at the least", fewest)));
   }
 
   // All clients start from one model.

@@ -70,6 +70,23 @@ TEST_CASE("a comparison that cannot be made says why with exit code 2, and leave
   CHECK(text_of(home / "mine/notes.txt") == "mine");
 }
 
+TEST_CASE("one impossible point of a sweep is in the table and the folder, and the exit code is 2") {
+  const Folder home;
+  const Ended ended =
+      run_rubato({"compare", small_experiment(home), "--seeds", "1", "--grid", "clients.count=6,7", "--set", "topology.kind=torus",
+                  "--set", "topology.rows=2", "--set", "topology.columns=3", "--out", home / "both"});
+  CAPTURE(ended.err);
+  CHECK(ended.code == 2);
+  CHECK(contains(ended.out, "small clients.count=7 was refused: "));
+  const json settings = json::parse(text_of(home / "both/table.json")).at("settings");
+  REQUIRE(settings.size() == 2);
+  CHECK(settings[0].at("refusal").is_null());
+  CHECK(settings[0].at("runs").size() == 1);
+  CHECK(settings[1].at("refusal").get<std::string>().size() > 10);
+  CHECK(contains(text_of(home / "both/report.html"), "was refused"));
+  CHECK(run_rubato({"check", home / "both"}).code == 0);
+}
+
 TEST_CASE("Ctrl-C ends a comparison with what is finished") {
   const Folder home;
   Command command({"compare", small_experiment(home), "--seeds", "4", "--set", "until=1e7", "--out", home / "cut"});

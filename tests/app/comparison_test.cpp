@@ -121,7 +121,7 @@ TEST_CASE("what nobody knows, and what is wrong in any file or point, is refused
   ComparisonRequest request = files.request();
   request.grid = {{"algorithm.zeta", {"1"}}};
   CHECK(contains(refusal(request), "algorithm.zeta = 1: is not a key of algorithm"));
-  request.grid = {{"channel.loss", {"0.1", "2", "-1"}}};
+  request.grid = {{"channel.loss", {"2", "-1"}}};
   CHECK(contains(refusal(request), "channel.loss = 2"));
   CHECK(contains(refusal(request), "channel.loss = -1"));
   request.grid = {{"seed", {"1", "2"}}};
@@ -130,6 +130,27 @@ TEST_CASE("what nobody knows, and what is wrong in any file or point, is refused
   request.seeds = 0;
   CHECK(contains(refusal(request), "seeds must be at least 1"));
   CHECK(contains(refusal({}), "there is no experiment"));
+}
+
+TEST_CASE("a point of the grid that cannot be run is refused with its sentence, and the others run") {
+  const Files files;
+  ComparisonRequest request = files.request({"until=3.5"});
+  request.grid = {{"topology.kind", {"ring", "torus", "rnig"}}};  // eight clients: the rows of a torus are not said
+  const ComparisonPlan plan = plan_comparison(request);
+  REQUIRE(plan.settings.size() == 6);
+  CHECK(contains(plan.settings[2].refusal, "did you mean ring?"));
+  const Comparison comparison = compare(plan, at_a_time(2));
+  for (const std::size_t ring : {0u, 3u}) {
+    CHECK(comparison.outcomes[ring].runs.size() == 2);
+    CHECK(comparison.outcomes[ring].setting.refusal.empty());
+  }
+  for (const std::size_t torus : {1u, 4u}) {
+    CHECK(comparison.outcomes[torus].runs.empty());
+    CHECK_FALSE(comparison.outcomes[torus].setting.refusal.empty());
+  }
+  const std::string text = table_text(comparison, {}, curve_column("seconds")), table = table_csv(comparison, {});
+  CHECK(contains(text, "draco topology.kind=rnig was refused: "));
+  CHECK(contains(table, "did you mean ring?"));
 }
 
 TEST_CASE("different algorithms compute at the same instants") {

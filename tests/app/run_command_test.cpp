@@ -62,6 +62,46 @@ TEST_CASE("a run whose models are not finite at the end keeps its results, says 
   CHECK(json::parse(text_of(home / "run/summary.json")).at("virtual_seconds") < 30.5);
 }
 
+TEST_CASE("a run in which nothing arrived or nothing happened says so, and fails with --check") {
+  const Folder home;
+  const auto expect = [&](const Arguments& settings, const std::string& silence, const std::string& sentence) {
+    Arguments arguments = {"run", small_experiment(home), "--out", home / "run"};
+    for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
+    const Ended plain = run_rubato(arguments);
+    CAPTURE(plain.err);
+    CHECK(plain.code == 0);
+    CHECK(contains(plain.err, "note: " + sentence));
+    CHECK(json::parse(text_of(home / "run/summary.json")).at("silence") == silence);
+    CHECK(run_rubato(arguments + Arguments{"--check"}).code == 1);
+    const Ended dry = run_rubato(arguments + Arguments{"--dry-run"});
+    CHECK(contains(dry.err, "note: " + sentence));
+  };
+  expect({"channel.kind=random", "channel.loss=0.99999999"}, "nothing arrived", "no message arrived in 30.5 s");
+  expect({"clients.transmit.law=poisson", "clients.transmit.rate=1e-6"}, "nothing arrived", "no message was sent in 30.5 s");
+  expect({"until=1e-9"}, "nothing happened", "nothing happened in 1e-09 s");
+  const Ended usual = run_rubato({"run", small_experiment(home), "--out", home / "run", "--check"});
+  CHECK(usual.code == 0);
+  CHECK(json::parse(text_of(home / "run/summary.json")).at("silence").is_null());
+}
+
+TEST_CASE("in real time a run in which no message arrived says so") {
+  const Folder home;
+  const Ended ended = run_rubato({"run", small_experiment(home), "--check", "--set", "clock=wall", "--set", "time_scale=100",
+                                  "--set", "channel.kind=random", "--set", "channel.loss=0.99999999"});
+  CAPTURE(ended.err);
+  CHECK(ended.code == 1);
+  CHECK(contains(ended.err, "note: no message "));
+}
+
+TEST_CASE("a batch larger than the data of a client is noted, with what is done instead") {
+  const Folder home;
+  const Ended ended = run_rubato({"run", quickstart(), "--json", "--set", "model.batch=60", "--set", "until=0.5"});
+  CHECK(contains(ended.err, "note: model.batch is 60: client 14 has fewer rows (48)"));
+  CHECK(contains(ended.err, "drawn with replacement"));
+  CHECK(json::parse(ended.out).at("clients_below_batch") == "14");
+  CHECK(summary_of({"run", quickstart(), "--json", "--set", "until=0.5"}).at("clients_below_batch") == "");
+}
+
 TEST_CASE("with --json the summary is alone on standard output, and the same as in the folder") {
   const Folder home;
   const Ended ended = run_rubato({"run", small_experiment(home), "--json", "--out", home / "run"});
