@@ -72,7 +72,7 @@ class RunPool {
     if (!plan_.settings[setting].refusal.empty()) return update([&] { finish(job); });
     config::Experiment experiment = plan_.settings[setting].experiment;
     experiment.seed = plan_.first_seed + static_cast<std::int64_t>(job / plan_.settings.size());
-    ComparedRun run{experiment.seed, {}, {}, false};
+    ComparedRun run{.seed = experiment.seed, .curve = {}, .digests = {}};
     std::atomic<bool> stop{false};
     CurvePoint newest = point_of({});
     RunOptions options;
@@ -95,6 +95,7 @@ class RunPool {
     try {
       const RunResult result = rubato::run(experiment, options);
       if (!result.was_stopped) run.digests = result.digests;
+      if (!result.diverged.empty()) run.diverged_at = result.diverged.front().seconds;
       const bool is_whole = !result.was_stopped || run.has_spent;
       if (run.has_spent && run.curve.empty())
         say(setting, "the budget is spent before the first sample: measure more often, or allow more");

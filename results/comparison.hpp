@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,10 @@ namespace rubato {
 /// One run that has come to its end.
 struct ComparedRun {
   std::int64_t seed = 0;
-  Curve curve;             ///< within the budget
-  Digests digests;         ///< empty where the budget ended the run
-  bool has_spent = false;  ///< the budget ended it, not until
+  Curve curve;                          ///< within the budget
+  Digests digests;                      ///< empty where the budget ended the run
+  bool has_spent = false;               ///< the budget ended it, not until
+  std::optional<double> diverged_at{};  ///< seconds of the experiment; absent: every model was finite
 };
 
 struct ComparedOutcome {

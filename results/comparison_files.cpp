@@ -53,6 +53,7 @@ ResultJson json_of(const ComparedRun& run, std::size_t setting) {
   return {{"seed", run.seed},
           {"experiment", experiment_file(setting, run.seed)},
           {"ended_by", run.has_spent ? "budget" : "until"},
+          {"diverged_at", run.diverged_at ? ResultJson(*run.diverged_at) : ResultJson(nullptr)},
           {"model_digest", run.digests.model.empty() ? ResultJson(nullptr) : ResultJson(run.digests.model)},
           {"timeline_digest", run.digests.timeline.empty() ? ResultJson(nullptr) : ResultJson(run.digests.timeline)}};
 }
@@ -99,13 +100,14 @@ std::string table_csv(const Comparison& comparison, std::span<const double> targ
   const auto axes = columns_as(Role::axis);
   std::string text = "setting,file,algorithm,grid,runs,failed" + heads(measures) + heads(axes);
   for (const double target : targets) text += ",reached_" + shortest(target) + heads(axes, "_to_" + shortest(target));
-  text += heads(later) + ",refusal";
+  text += heads(later) + ",refusal,diverged";
   for (const ComparedRow& row : rows_of(comparison, targets)) {
     const ComparedOutcome& outcome = *row.outcome;
     text += "\n" + who(outcome.setting) + "," + std::to_string(outcome.runs.size()) + "," + std::to_string(outcome.failures.size());
     text += fields(measures, row.ends) + fields(axes, row.ends);
     for (const TargetReached& target : row.targets) text += "," + std::to_string(target.reached) + fields(axes, target.costs);
-    text += fields(later, row.ends) + "," + quoted(outcome.setting.refusal);
+    const auto diverged = std::ranges::count_if(outcome.runs, [](const ComparedRun& run) { return run.diverged_at.has_value(); });
+    text += fields(later, row.ends) + "," + quoted(outcome.setting.refusal) + "," + std::to_string(diverged);
   }
   return text + "\n";
 }

@@ -99,6 +99,16 @@ std::string refusals(const Comparison& comparison) {
   return text;
 }
 
+std::string divergences(const Comparison& comparison) {
+  std::string text;
+  for (const ComparedOutcome& outcome : comparison.outcomes)
+    for (const ComparedRun& run : outcome.runs)
+      if (run.diverged_at)
+        text += "\n" + outcome.setting.label + ", seed " + std::to_string(run.seed) + ", diverged at " + of_size(*run.diverged_at) +
+                " s\n";
+  return text;
+}
+
 std::string target_text(const std::vector<ComparedRow>& rows, std::size_t target) {
   Columns columns(with_axes({"to accuracy " + of_size(rows.front().targets[target].accuracy), "reached by"}));
   for (const ComparedRow& row : rows) {
@@ -151,7 +161,7 @@ std::string table_text(const Comparison& comparison, std::span<const double> tar
   const std::vector<ComparedRow> rows = rows_of(comparison, targets);
   const auto has_runs = [](const ComparedOutcome& outcome) { return !outcome.runs.empty(); };
   if (std::ranges::none_of(comparison.outcomes, has_runs)) return "no run has come to its end\n" + refusals(comparison);
-  std::string text = ends(rows) + refusals(comparison) + "\n" + course(rows, axis);
+  std::string text = ends(rows) + refusals(comparison) + divergences(comparison) + "\n" + course(rows, axis);
   for (std::size_t i = 0; i < targets.size(); ++i) text += "\n" + target_text(rows, i);
   if (text.find("±") != text.npos) text += "\n± is the standard deviation of so many runs (n - 1)\n";
   return text;

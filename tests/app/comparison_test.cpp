@@ -296,3 +296,19 @@ TEST_CASE("runs are compared at the same instants, unless the command line says 
     }
   CHECK(plan_comparison(files.request({"metrics.every_events=70"})).settings[0].experiment.metrics.every_events == 70);
 }
+
+TEST_CASE("a run whose models are not finite any more is named in every table of the comparison, with the second") {
+  const Files files;
+  const ComparisonPlan plan = plan_comparison(files.request({"algorithm.eta=1000.0", "until=300.0"}));
+  const Comparison made = compare(plan, at_a_time(2));
+  const ComparedOutcome& draco = made.outcomes.at(0);
+  REQUIRE(draco.runs.size() == 2);
+  REQUIRE(draco.runs[0].diverged_at);
+  CHECK(*draco.runs[0].diverged_at > 0);
+  const auto json = nlohmann::json::parse(table_json(made, {}, curve_column("seconds")));
+  CHECK(json.at("settings").at(0).at("runs").at(0).at("diverged_at") == *draco.runs[0].diverged_at);
+  CHECK(contains(table_text(made, {}, curve_column("seconds")), "draco, seed 1, diverged at "));
+  const std::string csv = table_csv(made, {});
+  CHECK(contains(csv, ",diverged\n"));
+  CHECK(contains(csv, ",2\n"));
+}
