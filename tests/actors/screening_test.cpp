@@ -140,6 +140,30 @@ TEST_CASE("a run that is to stop at a model that is not finite ends at the first
   }
 }
 
+TEST_CASE("in real time, too, a run that is to stop at a model that is not finite stops, with what it has") {
+  const RunResult result =
+      run(experiment({"clock=wall", "time_scale=30", "until=3600.5", "metrics.stop_on_nan=true", "metrics.every_events=100"}),
+          with_liar(no_number));
+  CHECK(result.was_stopped);
+  CHECK(result.virtual_seconds < 3600);
+  CHECK(not_finite(result) == the_liar);
+  REQUIRE(result.diverged.size() == 1);
+  CHECK(result.diverged.front().client == liar);
+}
+
+TEST_CASE("in real time messages beyond the norm limit are left out, too") {
+  RunOptions options = with_liar(-1e5f);
+  std::atomic<bool> stop{false};
+  options.stop = &stop;
+  options.on_sample = [&](const Sample& sample) { stop = stop || sample.header.counts.kept > 300; };
+  const RunResult result =
+      run(experiment({"clock=wall", "time_scale=30", "until=3600.5", "algorithm.name=dpsgd", "mailbox.norm_limit=50.0",
+                      "unification.period=none", "mailbox.cap=none", "mailbox.cap_period=none", "metrics.every_events=100"}),
+          options);
+  CHECK(is_of_liar_alone(result, &Screened::beyond_norm));
+  CHECK(is_noted(result, "longer than mailbox.norm_limit allows"));
+}
+
 TEST_CASE("a run that watches its invariants ends at a model that is not finite, and says whose it is") {
   RunOptions options = with_liar(no_number);
   options.checks = true;
@@ -315,5 +339,19 @@ TEST_CASE("in real time a client that asks again at once gets one answer a round
     delivery.receiver = {1};
   };
   const RunResult result = beside_a_forger(ordered, ask);
+  CHECK(refused_of(result, &Screened::unasked) > 10 * result.messages.resyncs);  // of twenty at once nineteen, at least
   CHECK(refused_of(result, &Screened::unasked) > 0);
+}
+
+TEST_CASE("in real time a letter of more models than can be meant is thrown away before it may wait, and counted") {
+  const config::Experiment plain = experiment(real_time + std::vector<std::string>{"unification.period=none"});
+  const auto forge = [](std::uint32_t number, Message& message, Delivery& delivery) {
+    static TensorPool pool;
+    message.payload.common[0] = pool.make<float>(20 * 40);
+    message.id = {{5}, 0, static_cast<Sequence>(1000 + number)};
+    delivery.receiver = {1};
+  };
+  const RunResult result = beside_a_forger(plain, forge);
+  CHECK(std::ranges::any_of(result.hosts, [](const std::string& said) { return contains(said, " no letters of this run"); }));
+  CHECK(result.messages.misshapen == 0);
 }
