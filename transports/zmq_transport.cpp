@@ -48,7 +48,7 @@ constexpr std::array troubles{
     Trouble{&TransportCounts::unknown, "sent a frame of a version or kind that we do not know"},
     Trouble{&TransportCounts::unauthenticated, "could not show that it is a host of the roster"},
     Trouble{&TransportCounts::replayed, "sent a frame once more"},
-    Trouble{&TransportCounts::stale, "sent a frame of an earlier start"},
+    Trouble{&TransportCounts::stale, "sent a frame of an earlier start: two processes may run with its key"},
     Trouble{&TransportCounts::flooded, "sends more than it may have waiting here"},
     Trouble{&TransportCounts::unaffordable, "sent what there is no memory for"},
     Trouble{&TransportCounts::crowded_out, "opens more connections than are kept: some were crowded out while shaking hands"},

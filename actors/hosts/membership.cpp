@@ -145,11 +145,18 @@ std::string Membership::refusal_of(HostId host, const HostInfo& theirs) const {
 
 void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
   const std::optional<Hello> hello = read_item<Hello>(parcel.head);
+  bool is_stale = false;
   {
     const std::lock_guard lock(mutex_);
     Peer& peer = peers_[from.value];
-    const bool is_stale = hello && peer.host_info && hello->self.life < peer.host_info->life;
-    if (!hello || is_stale) return void(++ignored_);
+    is_stale = hello && peer.host_info && hello->self.life < peer.host_info->life;
+    ignored_ += !hello || is_stale;
+  }
+  if (is_stale) return send_hello(from);  // so that it learns of the later start
+  if (!hello) return;
+  {
+    const std::lock_guard lock(mutex_);
+    Peer& peer = peers_[from.value];
     const bool is_another_life = peer.host_info && hello->self.life != peer.host_info->life;
     const bool was_told = peer.is_told;
     const Duration away = arrived - peer.heard;
@@ -163,6 +170,7 @@ void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
     peer.refusal = refusal_of(from, hello->self);
     peer.knows_us = hello->heard_life == mine_.life && hello->heard_edition == edition_;
     peer.heard_edition = hello->edition;
+    if (hello->heard_life > mine_.life && !std::exchange(is_doubled_, true)) tell(EventLevel::warn, "doubled", from, {});
     peer.our_lives = hello->lives;
     if (hello->self.running_since) peer.lives = std::max(peer.lives, hello->self.incarnation + 1);
     note_life(from, arrived);

@@ -184,6 +184,7 @@ class Membership final : public ParcelSink {
   std::condition_variable changed_;
   HostInfo mine_;
   std::uint32_t edition_ = 0;                // of our introduction
+  bool is_doubled_ = false;                  // a later start of this host is known to another
   std::vector<Peer> peers_;                  // by host; our own place is unused
   std::vector<std::uint64_t> unaffordable_;  // by host
   std::random_device chance_;                // nonces are not to be guessed

@@ -259,6 +259,32 @@ TEST_CASE("a host that is started again is back with its new life, and its old c
   CHECK(b.membership.host_info({0})->life == 6);
 }
 
+TEST_CASE("a host of which another knows a later start is told so, once") {
+  Hub hub(2);
+  Membership::Settings two = settings_of();
+  two.names = {"a", "b"};
+  Party b(hub, 1, two);
+  b.membership.start();
+  const auto life = [&](std::uint64_t number) {
+    Membership::Settings settings = two;
+    settings.self.life = number;
+    return settings;
+  };
+  {
+    Party later(hub, 0, life(9));
+    later.membership.start();
+    REQUIRE(comes_true([&] { return b.membership.host_info({0}).has_value(); }));
+  }
+  Told told;
+  Party earlier(hub, 0, told.by(life(5)));
+  earlier.membership.start();
+  CHECK(comes_true([&] { return !told.all("doubled").empty(); }));
+  CHECK(told.all("doubled")[0].host == "b");
+  CHECK(b.membership.life({0}) == 9);
+  std::this_thread::sleep_for(milliseconds(100));  // some more introductions
+  CHECK(told.all("doubled").size() == 1);
+}
+
 TEST_CASE("who was met is told as back with its second life in the run, and who comes to a run that has begun as late") {
   Hub hub(3);
   Told told;
