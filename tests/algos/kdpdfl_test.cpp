@@ -168,7 +168,8 @@ TEST_CASE("an exchange mixes all models that have ever come, each the newest tha
   table.exchange(0, {2});  // with that of client 1, and still one peer in the exchange
   CHECK(table.shown(0, "confidence")[0] == 0.5);
   CHECK(table.model(0) == doctest::Approx(0.75 / 2 + 0.5 / 2).epsilon(1e-15));
-  table.clients[1]->adopt(Vector<double>::Constant(1, 0.2));
+  const Vector<double> told = Vector<double>::Constant(1, 0.2);
+  table.clients[1]->adopt(view(told));
   table.exchange(0, {1}, 1);  // it tells what it has become
   table.exchange(0, {2});
   CHECK(table.model(0) == doctest::Approx(0.625 / 2 + 0.1 / 2).epsilon(1e-15));
@@ -286,7 +287,7 @@ TEST_CASE("under pull with a coupled timer an exchange begins at every T_ex-th c
   world.push.needs = catalogue_entry("kdpdfl").needs(options_of({{"T_ex", std::int64_t{3}}, {"ask_share", 0.5}}));
   const TimerLaw off = TimerLaw::off();
   world.push.compute = {ticks({1, 2, 3, 4, 5, 6}), off, off, off};
-  world.push.transmit = {TimerLaw::coupled(), off, off, off};
+  world.push.transmit = {TimerLaw::coupled(1, 1), off, off, off};
   PullSettings pull;
   pull.push = &world.push;
   pull.asked = {{{ClientId{1}, ClientId{3}}, {ClientId{2}}}};
