@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/core/reporter.hpp"
 #include "actors/core/run_options.hpp"
 #include "actors/core/task.hpp"
 #include "actors/core/timing_check.hpp"
@@ -60,6 +61,8 @@ std::string timeline_of(const std::vector<StepHash>& hashes, const std::vector<C
 void describe_timing(const Timing& timing, const Conductor& conductor, RunResult& result);
 /// What the clients have spent, from the counts of each.
 void describe_energy(const Timing& timing, RunResult& result);
+/// Whether and why the run ended before `until`.
+void describe_stop(const Reporter& reporter, Time end, Time until, RunResult& result);
 /// Times and memory.
 void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& result);
 /// What a client has left out of what it was sent.
