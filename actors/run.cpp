@@ -84,6 +84,7 @@ RunResult walk_timing(Timing& timing, const RunOptions& options, RunResult resul
   result.peak_rss_bytes = peak_rss_bytes();
   describe_silence(timing, options, result);
   result.was_stopped = options.stop && options.stop->load();
+  if (result.was_stopped) result.stopped_by = "stop";
   return result;
 }
 
@@ -108,6 +109,7 @@ RunResult perform_timing(Preparation& parts, const Experiment& experiment, const
   const Credit credit = Credit::automatic(clients, task.dimension() * task.scalar_bytes(), experiment.limits.outstanding_steps,
                                           experiment.limits.payload_bytes);
   virtual_run.control().stops_on_nan = experiment.metrics.stop_on_nan;
+  virtual_run.control().may_end_at_samples = experiment.metrics.stop_on_nan || options.stop_when;
   StepDispatcher dispatcher(virtual_run.control(), recorder.get());
   TimingCheck check = timing_check(parts);
   std::optional<Checkpointer> checkpointer;
@@ -125,7 +127,7 @@ RunResult perform_timing(Preparation& parts, const Experiment& experiment, const
   describe_silence(timing, options, result);
   result.samples = std::move(virtual_run.samples());
   if (checkpointer) checkpointer->complete(result);
-  result.was_stopped = (options.stop && options.stop->load()) || virtual_run.control().is_stopping.load();
+  describe_stop(virtual_run.reporter(), conductor.now(), timing.conductor.until, result);
   return result;
 }
 
@@ -244,6 +246,9 @@ RunResult run_host(ResolvedExperiment& given, const RunOptions& options, const H
   if (options.threads == 0) throw std::invalid_argument("threads must be at least 1");
   const Experiment& experiment = given.experiment;
   if (options.dry_run) throw std::invalid_argument("a dry run needs no other hosts: use rubato run --dry-run");
+  if (options.stop_when)
+    throw std::invalid_argument(
+        "stop_when: over several hosts no sample ends a run, because each host sees its own clients; use run()");
   if (experiment.clock == config::ClockKind::virtual_time && experiment.checkpoint_every > 0)
     throw std::invalid_argument(
         "checkpoint_every: a virtual run over several hosts writes no checkpoints; leave it out, "

@@ -68,6 +68,7 @@ struct RunResult {
   std::size_t dimension = 0;                   ///< numbers of a model
   std::size_t scalar_bytes = 4;                ///< of one number: 4 or 8
   bool was_stopped = false;                    ///< before experiment.until
+  std::string stopped_by;                      ///< "stop", "stop_when" or "metrics.stop_on_nan"; empty: not known, or it was not
   double virtual_seconds = 0;                  ///< of the experiment, at the end
   double wall_seconds = 0;                     ///< of the run itself, without reading data
   double math_seconds = 0;                     ///< of all threads: compute, merge, publish, adopt

@@ -174,6 +174,7 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
                      {"timeline_digest", result.digests.timeline},
                      {"arithmetic", result.arithmetic},
                      {"stopped_early", result.was_stopped},
+                     {"stopped_by", result.stopped_by.empty() ? ResultJson() : ResultJson(result.stopped_by)},
                      {"virtual_seconds", result.virtual_seconds},
                      {"wall_seconds", result.wall_seconds},
                      {"events", result.events},

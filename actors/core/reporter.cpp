@@ -17,9 +17,17 @@ std::string sentence_about(std::span<const Divergence> diverged) {
 
 void Reporter::take(const Sample& sample) {
   if (control_.stops_on_nan && !sample.diverged.empty()) control_.is_stopping.store(true);
-  const std::lock_guard lock(control_.mutex);
+  std::unique_lock lock(control_.mutex);
   fresh_.push_back(sample);
+  ++unjudged_;
   control_.changed.notify_all();
+  if (options_.stop_when && control_.may_end_at_samples) control_.changed.wait(lock, [this] { return unjudged_ == 0; });
+}
+
+std::string Reporter::reason_to_stop(Time now, Time until) const {
+  if (options_.stop && options_.stop->load()) return "stop";
+  if (now >= until || !control_.is_stopping.load()) return {};
+  return has_seen_enough_ ? "stop_when" : "metrics.stop_on_nan";
 }
 
 void Reporter::wait(const std::function<void()>& look, const std::function<void()>& on_pause) {
@@ -61,6 +69,10 @@ void Reporter::report() {
     for (Sample& sample : fresh) keep(std::move(sample));
     if (options_.on_progress) options_.on_progress(progress());
   });
+  if (fresh.empty()) return;
+  const std::lock_guard lock(control_.mutex);
+  unjudged_ -= fresh.size();
+  control_.changed.notify_all();
 }
 
 // Numbers per client are kept of the last sample only: memory must not grow with the length of a run.
@@ -73,6 +85,9 @@ void Reporter::keep(Sample sample) {
   note_diverged(sample);
   samples_.push_back(std::move(sample));
   if (options_.on_sample) options_.on_sample(samples_.back());
+  if (!options_.stop_when || has_seen_enough_ || !options_.stop_when(samples_.back())) return;
+  has_seen_enough_ = true;
+  control_.is_stopping.store(true);
 }
 
 void Reporter::note_diverged(const Sample& sample) {

@@ -23,7 +23,7 @@ class Reporter {
   /// Both outlive the reporter.
   Reporter(const RunOptions& options, RunControl& control) : options_{options}, control_{control} {}
 
-  /// Any thread: a sample is complete.
+  /// Any thread: a sample is complete. Where a run may end at samples, returns when it is judged.
   void take(const Sample& sample);
 
   /// Until the stage is done: hears the wish to stop, and reports ten times a second. `look` is called each time, under
@@ -38,6 +38,9 @@ class Reporter {
   }
   /// Says what is new, now.
   void report();
+
+  /// What ended the run before `until`, if that was before now: "stop", "stop_when", "metrics.stop_on_nan"; else empty.
+  std::string reason_to_stop(Time now, Time until) const;
 
   std::vector<Sample>& samples() { return samples_; }
   /// Clients whose models were not finite in a sample, in the order of time.
@@ -55,7 +58,9 @@ class Reporter {
   const RunOptions& options_;
   RunControl& control_;
   Clock::time_point start_ = Clock::now();
-  std::vector<Sample> fresh_;  // guarded by the stage's mutex
+  std::vector<Sample> fresh_;     // guarded by the stage's mutex, like the next one
+  std::uint64_t unjudged_ = 0;    // samples taken and not yet seen by the caller's functions
+  bool has_seen_enough_ = false;  // stop_when
   std::vector<Sample> samples_;
   std::vector<Divergence> diverged_;
   std::exception_ptr thrown_;  // by the caller's functions

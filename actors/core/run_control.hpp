@@ -66,6 +66,7 @@ struct RunControl {
 
   bool orders_samples = true;            ///< virtual time: none is left out, so they are reported in their order
   bool stops_on_nan = false;             ///< at the first sample with a model that is not finite
+  bool may_end_at_samples = false;       ///< virtual time: nothing follows a sample before it is judged
   std::atomic<bool> is_stopping{false};  ///< somebody wants the run to end with what it has
   std::atomic<bool> is_closed{false};    ///< handlers that begin now leave everything alone
   std::atomic<std::int64_t> now_nanoseconds{0};

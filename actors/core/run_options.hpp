@@ -47,6 +47,10 @@ struct RunOptions {
   std::function<void(const Progress&)> on_progress;  ///< some times a second
   std::function<void(const Sample&)> on_sample;      ///< in the order of the samples
   std::function<void(const FinalModel&)> on_model;   ///< of all clients in their order, unless they are too large to keep
+  /// Asked about every sample, in their order and after on_sample, on the same thread: true ends the run. In virtual time
+  /// nothing happens after the sample's instant before the answer is there, so the run ends at that instant, with the same
+  /// digests on any number of threads. In real time the run ends soon after. A run over several hosts refuses it.
+  std::function<bool(const Sample&)> stop_when;
 
   OwnParts<float> own_float;    ///< looked at with precision = "float32"
   OwnParts<double> own_double;  ///< looked at with precision = "float64"

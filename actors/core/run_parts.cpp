@@ -218,6 +218,14 @@ void describe_silence(const Timing& timing, const RunOptions& options, RunResult
   result.notes.push_back(note);
 }
 
+void describe_stop(const Reporter& reporter, Time end, Time until, RunResult& result) {
+  result.stopped_by = reporter.reason_to_stop(end, until);
+  result.was_stopped = !result.stopped_by.empty();
+  if (result.was_stopped && result.stopped_by != "stop")
+    result.notes.push_back(
+        fmt::format("stopped early at {:g} s of {:g} s because of {}", to_seconds(end), to_seconds(until), result.stopped_by));
+}
+
 void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& result) {
   result.wall_seconds = wall_seconds;
   result.math_seconds = client_pool.math_seconds();

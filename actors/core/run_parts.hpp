@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/core/reporter.hpp"
 #include "actors/core/run_options.hpp"
 #include "actors/core/task.hpp"
 #include "actors/core/timing_check.hpp"
@@ -64,6 +65,8 @@ void say_rounds(RunResult& result);
 void describe_timing(const Timing& timing, const Conductor& conductor, RunResult& result);
 /// What the clients have spent, from the counts of each.
 void describe_energy(const Timing& timing, RunResult& result);
+/// Whether and why the run ended before `until`.
+void describe_stop(const Reporter& reporter, Time end, Time until, RunResult& result);
 /// Times and memory.
 void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& result);
 /// A run in which nothing happened, or no message arrived, says so. After the counts.

@@ -139,7 +139,7 @@ class VirtualHost {
     for (const HostId owner : owners_) cast.push_back(owner == membership_.self());
     keeper_.emplace(items_, task.evaluation(), clients);
     virtual_run_.emplace(task, options_, timing.views(options_.checks), shared_.is_first() ? nullptr : &*keeper_, cast);
-    virtual_run_->control().stops_on_nan = experiment_.metrics.stop_on_nan;
+    virtual_run_->control().stops_on_nan = virtual_run_->control().may_end_at_samples = experiment_.metrics.stop_on_nan;
     virtual_run_->validate_payloads();
     keeper_->use(virtual_run_->client_pool().pool);
     recorder_ = make_recorder(options_, clients);

@@ -86,7 +86,7 @@ std::int64_t ConductorActor::outstanding_to_wait_for() const {
 std::int64_t ConductorActor::payloads() const { return control_.client_pool.slots.in_use() - (peers_ ? peers_->empty_slots() : 0); }
 
 // A run that may end at a sample does nothing before it is scored, but for measuring it.
-int ConductorActor::most_open_samples() const { return control_.stops_on_nan && source_.to_measure() == 0 ? 0 : 2; }
+int ConductorActor::most_open_samples() const { return control_.may_end_at_samples && !source_.is_sampling() ? 0 : 2; }
 
 bool ConductorActor::has_credit() const {
   if (control_.open_samples.load() > most_open_samples()) return false;
@@ -174,7 +174,7 @@ void ConductorActor::go_on() {
   if (!has_company()) return;
   if (source_.awaits_answer() && !hand_in_answer()) return;
   if (!has_credit() && sleep_until(outstanding_to_wait_for())) return;
-  if (control_.stops_on_nan) stop_if_wanted();  // the sample that says so may have come meanwhile
+  if (control_.may_end_at_samples) stop_if_wanted();  // the sample that says so may have come meanwhile
   walk_a_slice();
   if (peers_) peers_->on_walked();
   control_.now_nanoseconds.store(source_.now().time_since_epoch().count(), std::memory_order_relaxed);

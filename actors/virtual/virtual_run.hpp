@@ -37,6 +37,7 @@ class VirtualRun {
   }
 
   double wall_seconds() const { return wall_seconds_; }
+  const Reporter& reporter() const { return *reporter_; }
   std::vector<Sample>& samples() { return reporter_->samples(); }
   const std::vector<Divergence>& diverged() const { return reporter_->diverged(); }
 

@@ -52,7 +52,6 @@ class WallHost final : public ClientNetwork {
   const WallWorld& world() const { return world_; }
   std::vector<Sample>& samples() { return reporter_.samples(); }
   double wall_seconds() const { return wall_seconds_; }
-  bool was_stopped() const { return control_.is_stopping.load(); }
   NetworkCounts counts() const { return {malformed_.load(), flooded_.load()}; }
   std::uint64_t samples_left_out() const { return samples_left_out_; }
   /// That this host knows of; after perform().

@@ -156,7 +156,7 @@ void finish(const std::vector<FinalClient>& last, const Experiment& experiment, 
   describe_silence(*parts.timing, options, result);
   result.samples = std::move(host.samples());
   result.virtual_seconds = to_seconds(end);
-  result.was_stopped = (options.stop && options.stop->load()) || host.was_stopped();
+  describe_stop(host.reporter(), end, Time{from_seconds(experiment.until)}, result);
 }
 
 }  // namespace

@@ -466,8 +466,7 @@ void Conductor::count_next() {
 void Conductor::stop() {
   if (is_ending_) return;
   is_ending_ = true;
-  const bool is_sampling = next_measured_ < last_measured_ || next_counted_ < last_counted_;
-  if (!is_sampling && settings_.samples_last_state) sample();
+  if (!is_sampling() && settings_.samples_last_state) sample();
 }
 
 void Conductor::issue(StepKind kind, ClientId client, std::uint64_t index, std::span<const StepEntry> model) {

@@ -104,6 +104,7 @@ class Conductor final : public StepSource {
   /// Null without churn.
   const Attendance* attendance() const { return attendance_ ? &*attendance_ : nullptr; }
   std::uint64_t to_measure() const override { return next_adoption_ < adopting_.size() ? 0 : last_measured_ - next_measured_; }
+  bool is_sampling() const override { return next_measured_ < last_measured_ || next_counted_ < last_counted_; }
   /// All messages on their way, and those of them that are updates.
   std::size_t flights() const { return queue_.flights() + transferring_.size() - free_transfers_.size(); }
   std::uint64_t under_way() const { return under_way_; }

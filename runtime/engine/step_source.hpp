@@ -53,6 +53,8 @@ class StepSource {
   virtual void answer(bool /*yes*/) {}
   /// The next so many steps measure clients, one each.
   virtual std::uint64_t to_measure() const { return 0; }
+  /// Steps of the newest sample are still to be handed out.
+  virtual bool is_sampling() const { return false; }
   virtual Time now() const = 0;
   /// Timer ticks and deliveries, kept or refused.
   virtual std::uint64_t events() const = 0;

@@ -617,6 +617,50 @@ TEST_CASE("a run that is stopped before it begins ends at once") {
   CHECK(run(experiment({"until=1e9"}), options).was_stopped);
 }
 
+TEST_CASE("a program that ends a run by its samples ends it at one instant, with one digest, on any number of threads") {
+  for (const std::vector<std::string>& overrides :
+       {std::vector<std::string>{}, {"metrics.clients=3", "limits.outstanding_steps=1"}}) {
+    const config::Experiment endless = experiment(overrides + std::vector<std::string>{"until=1e7"});
+    std::string first;
+    double end = 0;
+    for (int repetition = 0; repetition < 3; ++repetition)
+      for (const unsigned threads : {1u, 2u, 4u}) {
+        CAPTURE(threads);
+        std::vector<std::uint64_t> asked;
+        RunOptions options = on_threads(threads);
+        options.stop_when = [&](const Sample& sample) {
+          asked.push_back(sample.header.number);
+          return sample.header.events >= 700;
+        };
+        const RunResult result = run(endless, options);
+        CHECK(result.was_stopped);
+        CHECK(result.stopped_by == "stop_when");
+        CHECK(std::ranges::is_sorted(asked));
+        CHECK(asked.size() == result.samples.size());
+        CHECK(result.samples.back().header.events == result.events);
+        CHECK(to_seconds(result.samples.back().header.at) == result.virtual_seconds);
+        CHECK(contains(result.notes.back(), "stopped early at "));
+        if (first.empty()) first = digests(result), end = result.virtual_seconds;
+        CHECK(digests(result) == first);
+        CHECK(result.virtual_seconds == end);
+      }
+  }
+}
+
+TEST_CASE("a run that has come to its end was not stopped, whatever its last sample says") {
+  RunOptions options = on_threads(2);
+  options.stop_when = [](const Sample& sample) { return sample.header.at >= Time{std::chrono::seconds(30)}; };
+  const RunResult result = run(experiment({"until=30.0"}), options);
+  CHECK_FALSE(result.was_stopped);
+  CHECK(result.stopped_by.empty());
+}
+
+TEST_CASE("a sentence of the program that is asked whether to stop is the sentence of the run") {
+  RunOptions options = on_threads(2);
+  options.stop_when = [](const Sample&) -> bool { throw std::logic_error("I cannot tell"); };
+  CHECK(complaint<std::logic_error>([&] { run(experiment({"until=1e6"}), options); }) == "I cannot tell");
+}
+
 TEST_CASE("no threads, or another instruction set than the build's, are refused with a sentence") {
   CHECK(complaint<std::invalid_argument>([] { run(experiment(), on_threads(0)); }) == "threads must be at least 1");
   CHECK(contains(complaint<std::invalid_argument>([] { run(experiment({"isa=neon"})); }), "isa = \"neon\""));

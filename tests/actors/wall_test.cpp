@@ -173,6 +173,16 @@ TEST_CASE("saturated clients compute one after the other without waiting for a t
   CHECK(run_until(busy, on_threads(2), is_enough).was_stopped);
 }
 
+TEST_CASE("the first sample that is enough for the program ends a real run") {
+  RunOptions options = on_threads(2);
+  std::size_t asked = 0;
+  options.stop_when = [&](const Sample& sample) { return ++asked, sample.header.counts.computations > 20; };
+  const RunResult result = run(experiment({"clock=wall", "time_scale=20"} + until_enough), options);
+  CHECK(result.was_stopped);
+  CHECK(result.stopped_by == "stop_when");
+  CHECK(asked <= result.samples.size());
+}
+
 TEST_CASE("a wish to stop ends a real run with its results so far") {
   std::atomic<bool> stop{false};
   RunOptions options = on_threads(2);
@@ -328,6 +338,10 @@ TEST_CASE("a host whose caller throws ends with that exception, while the others
   });
   WireLike wire(hub.end(HostId{0}), pool);
   RunOptions options = on_threads(1);
+  options.stop_when = [](const Sample&) { return true; };
+  const std::string refused = complaint<std::invalid_argument>([&] { run_host(wall, options, {}, wire); });
+  CHECK(contains(refused, "over several hosts no sample ends a run"));
+  options.stop_when = {};
   options.stop = &stop;
   const std::string own = complaint<std::exception>([&] { CHECK(run_host(wall, options, {}, wire).was_stopped); });
   other.join();
