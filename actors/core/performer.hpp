@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "actors/core/saved_states.hpp"
 #include "actors/core/screening.hpp"
 #include "algos/algorithm.hpp"
 #include "results/sample.hpp"
@@ -19,6 +18,7 @@
 #include "runtime/payload.hpp"
 #include "runtime/random.hpp"
 #include "runtime/world/air.hpp"
+#include "runtime/world/saved_states.hpp"
 
 namespace rubato {
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "actors/hosts/membership.hpp"
-#include "actors/hosts/parcel_head.hpp"
+#include "transports/parcel_head.hpp"
 
 namespace rubato {
 

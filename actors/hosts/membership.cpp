@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "actors/hosts/parcel_head.hpp"
 #include "runtime/printable.hpp"
+#include "transports/parcel_head.hpp"
 
 namespace rubato {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "actors/hosts/membership.hpp"
-#include "actors/hosts/parcel_head.hpp"
+#include "transports/parcel_head.hpp"
 
 namespace rubato {
 
