@@ -125,6 +125,12 @@ TEST_CASE("three processes started in any order learn to the end, and their reco
     for (const char* host : {"b", "c"}) CHECK(party.summary(host).at("gathered_by") == "a");
     CHECK_FALSE(contains(first.out, "gathered by"));
     CHECK(second.out.starts_with("gathered by a; what follows is of this host's own 2 clients\n"));
+    check_files(party);
+    for (const char* host : {"a", "b", "c"}) {
+      CHECK(party.summary(host).at("virtual_seconds") == std::stod(until));
+      const std::string rows = text_of(party.folder(host) / "metrics.csv");
+      CHECK(std::stod(rows.substr(rows.rfind('\n', rows.size() - 2) + 1)) == std::stod(until));  // the closing sample's instant
+    }
     check_replays(party);
     party.start("b");  // alone, as a supervisor does after its machine went down: there is nothing to do
     const Ended again = party.wait("b");
