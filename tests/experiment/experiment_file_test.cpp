@@ -754,6 +754,7 @@ class Generator {
         return integer(key);
       case Type::number:
         if (key.name == "speed_low" || key.name == "speed_high") return {0.0};
+        if (key.name == "least_chance") return {0.01};  // another needs a chance
         return {real(key.range)};
       case Type::text:
         return text_value(key);

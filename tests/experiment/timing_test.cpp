@@ -76,7 +76,7 @@ TEST_CASE("a list of delays is taken in turn") {
 }
 
 TEST_CASE("a chance below the least is raised to it, and the least needs a chance") {
-  const std::vector<std::string> by_chance{"algorithm.name=spodgt", "protocol.compute_chance={law=beta,a=0.5,b=0.5}",
+  const std::vector<std::string> by_chance{"algorithm.name=spodgt", "protocol.compute_chance={law=\"beta\",a=0.5,b=0.5}",
                                            "protocol.link_chance=0.2", "protocol.least_chance=0.3", "clients.count=40"};
   const auto timing = resolve(experiment(by_chance), OwnParts<float>{}).timing;
   const std::vector<double>& computes = timing->settings.chances.computes;
