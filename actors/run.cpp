@@ -104,6 +104,7 @@ RunResult perform_timing(Preparation& parts, const Experiment& experiment, const
   const Task& task = *parts.task;
   RunResult result = std::move(parts.result);
   const std::size_t clients = timing.graph.clients();
+  Checkpointer::judge(experiment, options, task);  // before the record of the earlier life is written anew
   const auto recorder = make_recorder(options, clients);
   VirtualRun virtual_run(task, options, timing.views(options.checks));
   const Credit credit = Credit::automatic(clients, task.dimension() * task.scalar_bytes(), experiment.limits.outstanding_steps,

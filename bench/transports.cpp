@@ -184,6 +184,7 @@ TransportOptions options_of(HostId self, const Case& test, const Identities& key
   options.self = self;
   options.hosts = {{"receiver", "", test.is_curve ? keys.receiver.public_key : ""},
                    {"sender", "", test.is_curve ? keys.sender.public_key : ""}};
+  options.limits.frames_a_second = 0;
   if (test.is_curve) options.secret = self == receiver ? keys.receiver.secret : keys.sender.secret;
   options.bind = test.wire == "tcp" ? "tcp://127.0.0.1:*" : "ipc://" + (folder / std::to_string(self.value)).string();
   return options;

@@ -31,6 +31,8 @@ struct TransportLimits {
   /// is 50 ms away shakes hands for half a second: while others at its address open a thousand connections a second, and
   /// all of them shake hands, it gets in at the second attempt.
   std::size_t connections = 1024;
+  /// Of one host in the long run; while it sends more all are read at about this pace. 0: as fast as can be.
+  double frames_a_second = 50'000;
   Duration handshake = std::chrono::seconds(10);  ///< for a connection to show who it is
   /// After which a connection counts as dead whose other end's kernel is not heard, or takes nothing.
   Duration silence = std::chrono::seconds(15);
@@ -47,7 +49,7 @@ struct TransportOptions {
   /// Must grow from start to start of this host; 0: the time of day.
   std::uint64_t life = 0;
   TransportLimits limits;
-  /// Hears a sentence, once for each kind of trouble, on the socket's thread.
+  /// Hears a sentence, once for each kind of trouble and host, on the socket's thread.
   std::function<void(const std::string&)> on_trouble;
 };
 

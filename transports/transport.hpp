@@ -75,6 +75,7 @@ struct TransportCounts {
   std::uint64_t stale = 0;            ///< of an earlier life of their sender
   std::uint64_t flooded = 0;          ///< beyond what a peer may have waiting here
   std::uint64_t unaffordable = 0;     ///< parcels given up because memory for them could not be had
+  std::uint64_t hasty = 0;            ///< frames of a host beyond its pace: read, but more slowly
   std::uint64_t crowded_out = 0;      ///< connections that made room for others while shaking hands
 };
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <zmq.hpp>
 
+#include "runtime/allowance.hpp"
 #include "runtime/printable.hpp"
 #include "transports/descriptors.hpp"
 #include "transports/reception.hpp"
@@ -33,11 +34,12 @@ constexpr std::size_t header_room = frame_header_bytes(most_frame_tensors) + 102
 constexpr int longest_greeting = 4096;  // of what a receiver says to a sender
 constexpr int frames_a_turn = 64;
 constexpr Duration turn_time = std::chrono::milliseconds(5);  // so that connections are looked after in time
+constexpr Duration breather = std::chrono::milliseconds(1);   // between turns while a host sends too fast
 constexpr Duration tick = std::chrono::milliseconds(100);
 constexpr Duration patrol_interval = std::chrono::milliseconds(20);
 constexpr std::size_t kernel_buffers = std::size_t{64} << 20;  // what a connection may have on its way at most
 
-// What is told once, and counted from then on.
+// What is told once of each host, and counted from then on.
 struct Trouble {
   std::uint64_t TransportCounts::*count;
   const char* sentence;
@@ -51,6 +53,7 @@ constexpr std::array troubles{
     Trouble{&TransportCounts::stale, "sent a frame of an earlier start: two processes may run with its key"},
     Trouble{&TransportCounts::flooded, "sends more than it may have waiting here"},
     Trouble{&TransportCounts::unaffordable, "sent what there is no memory for"},
+    Trouble{&TransportCounts::hasty, "sends more frames a second than one host may, and all are read more slowly"},
     Trouble{&TransportCounts::crowded_out, "opens more connections than are kept: some were crowded out while shaking hands"},
 };
 
@@ -200,7 +203,8 @@ class ZmqTransport::Engine {
   void publish_counts();
   void close_sockets();
   TransportCounts received_counts() const;
-  void tell_troubles(const std::string& who);
+  void tell_troubles(std::optional<HostId> who);
+  bool keeps_pace(std::optional<HostId> from, Duration now);
   std::string of_refused(const Trouble& trouble) const;
 
   TransportOptions options_;
@@ -219,7 +223,11 @@ class ZmqTransport::Engine {
   ParcelSink* sink_ = nullptr;
   std::vector<zmq::message_t> messages_;  // of one frame, used again
   std::vector<FramePart> parts_;
-  std::array<bool, troubles.size()> is_told_{};
+  TransportCounts told_;                                    // when troubles were last told
+  std::vector<std::array<bool, troubles.size()>> is_told_;  // by host, and of strangers
+  std::vector<Allowance> paces_;                            // by host; none: any pace
+  std::uint64_t hasty_ = 0;
+  bool has_hasty_ = false;          // in this turn
   std::uint64_t unaffordable_ = 0;  // parcels, to the sink
 
   std::atomic<std::uint64_t> sent_{0}, sent_bytes_{0}, dropped_states_{0}, refused_{0};
@@ -239,7 +247,9 @@ ZmqTransport::Engine::Engine(TransportOptions options, TensorPool& pool)
       incoming_{made_incoming()},
       watch_{context_, incoming_, watch_limits(options_)},
       reception_{options_.self, options_.hosts.size(), options_.limits.frame, options_.limits.receive_bytes, pool},
-      messages_(1 + most_frame_tensors) {
+      messages_(1 + most_frame_tensors),
+      is_told_(options_.hosts.size() + 1) {
+  if (const double pace = options_.limits.frames_a_second; pace > 0) paces_.assign(options_.hosts.size(), {pace, pace});
   let_malloc_keep_buffers();
   if (options_.life == 0) options_.life = time_of_day();
   for (std::uint32_t host = 0; host < options_.hosts.size(); ++host) {
@@ -393,6 +403,7 @@ void ZmqTransport::Engine::run() {
     const bool is_idle = !has_received && !has_sent;
     guard();
     if (is_idle) sleep();
+    if (std::exchange(has_hasty_, false)) std::this_thread::sleep_for(breather);
   }
   close_sockets();
 }
@@ -428,8 +439,18 @@ bool ZmqTransport::Engine::receive_frame() {
   for (std::size_t i = 0; i < count; ++i) messages_[i].rebuild();
   publish_counts();
   const auto from = parcel ? std::optional(parcel->from) : sender;
-  if (!parcel || !hand_over(*std::move(parcel), arrived)) tell_troubles(from ? "host " + in_quotes(name_of(*from)) : "somebody");
+  const bool is_good = keeps_pace(from, arrived) && parcel;
+  if (!parcel || !hand_over(*std::move(parcel), arrived) || !is_good) tell_troubles(from);
   return true;
+}
+
+// Each costs some microseconds, and a host may send two hundred thousand a second. Connections are read in turn: the others
+// lose little while one of them waits.
+bool ZmqTransport::Engine::keeps_pace(std::optional<HostId> from, Duration now) {
+  if (!from || paces_.empty() || paces_[from->value].take(now)) return true;
+  ++hasty_;
+  has_hasty_ = true;
+  return false;
 }
 
 // False: the sink took more memory than there is. That ends the parcel, and not the host.
@@ -456,10 +477,11 @@ void ZmqTransport::Engine::guard() {
   watch_.listen();
   publish_counts();
   const Duration now = monotonic_now();
-  if (now - last_patrol_ < patrol_interval) return;
-  last_patrol_ = now;
-  watch_.patrol();
-  tell_troubles("somebody");
+  if (now - last_patrol_ >= patrol_interval) {
+    last_patrol_ = now;
+    watch_.patrol();
+  }
+  tell_troubles(std::nullopt);
 }
 
 bool ZmqTransport::Engine::has_work() const {
@@ -492,17 +514,21 @@ TransportCounts ZmqTransport::Engine::received_counts() const {
   now.malformed += watched.broke_protocol;
   now.flooded += watched.overfull;
   now.unaffordable += unaffordable_;
+  now.hasty = hasty_;
   now.crowded_out = watched.crowded_out;
   return now;
 }
 
-void ZmqTransport::Engine::tell_troubles(const std::string& who) {
-  const TransportCounts now = received_counts();
+// Of what has come up since the last time.
+void ZmqTransport::Engine::tell_troubles(std::optional<HostId> who) {
+  const TransportCounts before = std::exchange(told_, received_counts());
+  auto& is_told = is_told_[who ? who->value : options_.hosts.size()];
   for (std::size_t i = 0; i < troubles.size(); ++i) {
-    if (is_told_[i] || now.*troubles[i].count == 0) continue;
-    is_told_[i] = true;
-    const std::string refused = of_refused(troubles[i]);
-    const std::string sentence = refused.empty() ? who + " " + troubles[i].sentence : refused;
+    if (is_told[i] || told_.*troubles[i].count == before.*troubles[i].count) continue;
+    is_told[i] = true;
+    const std::string refused = who ? "" : of_refused(troubles[i]);
+    const std::string name = who ? "host " + in_quotes(name_of(*who)) : "somebody";
+    const std::string sentence = refused.empty() ? name + " " + troubles[i].sentence : refused;
     if (options_.on_trouble) options_.on_trouble(sentence + "; what follows of this is only counted");
   }
 }

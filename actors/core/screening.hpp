@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "algos/algorithm.hpp"
@@ -18,7 +19,7 @@ class Screening {
   explicit Screening(double norm_limit) : norm_limit_{norm_limit} {}
 
   /// Whether the message to the receiver at this place is to be merged; counts it otherwise. Only a message that begins
-  /// with a tensor like the model has a norm, and a model that is zero refuses none.
+  /// with a tensor like the model has a norm, and a model that is zero counts as one of ones.
   template <class Real>
   bool takes(ClientId sender, const Payload& payload, std::uint32_t place, ConstVectorRef<Real> own) {
     if (!payload.is_finite(place)) return refuse(sender, &Screened::not_finite);
@@ -29,7 +30,8 @@ class Screening {
     ++link.compared;
     link.norms += norm;
     if (norm * length > 0) link.cosines += message.dot(model) / (norm * length);
-    return !(length > 0 && norm > norm_limit_ * length) || refuse(sender, &Screened::beyond_norm);
+    const double measure = length > 0 ? length : std::sqrt(static_cast<double>(own.size()));
+    return norm <= norm_limit_ * measure || refuse(sender, &Screened::beyond_norm);
   }
 
   /// Counts a message of this sender. False, because it is not taken.

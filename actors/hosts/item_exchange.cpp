@@ -221,7 +221,7 @@ void ItemExchange::ship_refused(HostId to) {
 
 void ItemExchange::on_want(HostId from, const Parcel& parcel) {
   const std::optional<Names> wants = read_item<Names>(parcel.head);
-  if (!wants) return void(++refused_);
+  if (!wants) return refuse(from, Misdeed::unreadable);
   std::vector<std::pair<ItemName, Pack>> to_ship;
   {
     const std::lock_guard lock(mutex_);
@@ -251,7 +251,7 @@ void ItemExchange::remember_early(ItemName name, HostId host) {
 
 void ItemExchange::on_have(HostId from, const Parcel& parcel) {
   const std::optional<Names> have = read_item<Names>(parcel.head);
-  if (!have) return void(++refused_);
+  if (!have) return refuse(from, Misdeed::unreadable);
   have->flag ? on_questions(from, have->names) : on_receipts(from, have->names);
 }
 
@@ -328,8 +328,8 @@ void ItemExchange::give_up() {
 void ItemExchange::on_item(HostId from, Parcel parcel) {
   const std::size_t head_size = std::min(part_head_bytes, parcel.head.size());
   const std::optional<PartHead> head = read_item<PartHead>(std::span{parcel.head}.first(head_size));
-  if (!head) return void(++refused_);
-  if (!is_wanted(*head, from) || !admit(*head, parcel, head_size)) return;
+  if (!head) return refuse(from, Misdeed::unreadable);
+  if (!is_wanted(*head, from) || !admit(*head, from, parcel, head_size)) return;
   Receive receive;
   std::optional<Item> item;
   try {
@@ -358,7 +358,7 @@ void ItemExchange::on_item(HostId from, Parcel parcel) {
   if (is_good) {
     peers_[from.value].receipts.push_back(head->name);
   } else {
-    ++refused_;
+    refuse(from, Misdeed::item);
     wanted_.insert_or_assign(head->name, Wanted{from, std::move(receive)});
   }
   wake_speaker();
@@ -366,7 +366,7 @@ void ItemExchange::on_item(HostId from, Parcel parcel) {
 }
 
 // Before memory is taken for it. The head of an item comes with its first part.
-bool ItemExchange::admit(const PartHead& head, const Parcel& parcel, std::size_t own_head_bytes) {
+bool ItemExchange::admit(const PartHead& head, HostId from, const Parcel& parcel, std::size_t own_head_bytes) {
   const std::lock_guard lock(mutex_);
   const auto wanted = wanted_.find(head.name);
   if (wanted == wanted_.end()) return false;
@@ -380,8 +380,13 @@ bool ItemExchange::admit(const PartHead& head, const Parcel& parcel, std::size_t
     return true;
   }
   arriving = {};
-  ++refused_;
+  refuse(from, Misdeed::item);
   return false;
+}
+
+void ItemExchange::refuse(HostId from, Misdeed what) {
+  ++refused_;
+  membership_.conduct().add(from, what);
 }
 
 void ItemExchange::forget_parts(ItemName name) {

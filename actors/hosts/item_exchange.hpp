@@ -165,7 +165,8 @@ class ItemExchange {
   void ship(ItemName name, const Pack& pack, HostId to);
   Hold* find_hold(ItemName name, HostId host);
   bool is_wanted(const PartHead& head, HostId from);
-  bool admit(const PartHead& head, const Parcel& parcel, std::size_t own_head_bytes);
+  bool admit(const PartHead& head, HostId from, const Parcel& parcel, std::size_t own_head_bytes);
+  void refuse(HostId from, Misdeed what);
   void forget_parts(ItemName name);
   static std::optional<Item> add_part(Arriving& arriving, std::uint32_t part, Item item);
   void ship_refused(HostId to);

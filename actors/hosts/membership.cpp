@@ -64,8 +64,10 @@ struct Membership::ClockAnswer {
 Membership::Membership(Transport& transport, Settings settings)
     : transport_{transport},
       settings_{std::move(settings)},
+      conduct_{settings_.names.size()},
       mine_{settings_.self},
       peers_(settings_.names.size()),
+      allowances_(peers_.size()),
       unaffordable_(peers_.size()) {
   if (transport.self().value >= settings_.names.size()) throw std::invalid_argument("this host is not in the roster");
 }
@@ -97,13 +99,24 @@ void Membership::stop(Duration linger) {
 void Membership::on_parcel(HostId from, Parcel parcel, Duration arrived) try {
   hand_on(from, std::move(parcel), arrived);
 } catch (const std::bad_alloc&) {
+  conduct_.add(from, Misdeed::memory);
   const std::lock_guard lock(mutex_);
   if (from.value < unaffordable_.size()) ++unaffordable_[from.value];
 }
 
+void Membership::refuse(HostId from, Misdeed what) {
+  ++ignored_;
+  conduct_.add(from, what);
+}
+
+bool Membership::may_ask(HostId from, Duration arrived) {
+  const std::lock_guard lock(mutex_);
+  return allowances_[from.value].answers.take(arrived);
+}
+
 void Membership::hand_on(HostId from, Parcel parcel, Duration arrived) {
   const bool is_stranger = from.value >= peers_.size() || from == self();
-  if (parcel.kind != ParcelKind::payload && parcel.head.size() > longest_head) return void(++ignored_);
+  if (parcel.kind != ParcelKind::payload && parcel.head.size() > longest_head) return refuse(from, Misdeed::unreadable);
   if (!is_stranger && parcel.kind == ParcelKind::hello) return on_hello(from, parcel, arrived);
   {
     const std::lock_guard lock(mutex_);
@@ -150,14 +163,16 @@ void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
     const std::lock_guard lock(mutex_);
     Peer& peer = peers_[from.value];
     is_stale = hello && peer.host_info && hello->self.life < peer.host_info->life;
-    ignored_ += !hello || is_stale;
+    ignored_ += is_stale;
+    if (!hello) return refuse(from, Misdeed::unreadable);
   }
-  if (is_stale) return send_hello(from);  // so that it learns of the later start
-  if (!hello) return;
+  if (is_stale && may_ask(from, arrived)) send_hello(from);  // so that it learns of the later start
+  if (is_stale) return;
   {
     const std::lock_guard lock(mutex_);
     Peer& peer = peers_[from.value];
     const bool is_another_life = peer.host_info && hello->self.life != peer.host_info->life;
+    if (is_another_life && !allowances_[from.value].lives.take(arrived)) return refuse(from, Misdeed::haste);
     const bool was_told = peer.is_told;
     const Duration away = arrived - peer.heard;
     if (is_another_life) {
@@ -181,28 +196,30 @@ void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
     tell_first(from);
     changed_.notify_all();
   }
-  if (hello->asks_for_answer) send_hello(from);
+  if (!hello->asks_for_answer) return;
+  may_ask(from, arrived) ? send_hello(from) : refuse(from, Misdeed::haste);
 }
 
 void Membership::on_ask(HostId from, const Parcel& parcel, Duration arrived) {
   const std::optional<ClockAsk> ask = read_item<ClockAsk>(parcel.head);
-  if (!ask) return void(++ignored_);
+  if (!ask) return refuse(from, Misdeed::unreadable);
+  if (!may_ask(from, arrived)) return refuse(from, Misdeed::haste);
   transport_.send(from, parcel_of(ParcelKind::clock_answer, ClockAnswer{ask->nonce, arrived, settings_.now()}));
 }
 
 void Membership::on_answer(HostId from, const Parcel& parcel, Duration arrived) {
   const std::optional<ClockAnswer> answer = read_item<ClockAnswer>(parcel.head);
-  if (!answer) return void(++ignored_);
+  if (!answer) return refuse(from, Misdeed::unreadable);
   const std::lock_guard lock(mutex_);
   Peer& peer = peers_[from.value];
   const auto question = std::ranges::find(peer.questions, answer->nonce, &Question::nonce);
-  if (question == peer.questions.end()) return void(++ignored_);
+  if (question == peer.questions.end()) return refuse(from, Misdeed::time);
   const Duration asked = question->sent;
   peer.questions.erase(question);
   const Duration round_trip = (arrived - asked) - (answer->answered - answer->arrived);
   const Duration offset = ((answer->arrived - asked) + (answer->answered - arrived)) / 2;
   if (round_trip < Duration::zero() || arrived < asked || answer->answered < answer->arrived)
-    return void(++ignored_);  // no honest clocks say this
+    return refuse(from, Misdeed::unreadable);  // no honest clocks say this
   peer.exchanges.push_back({round_trip, offset});
   if (peer.exchanges.size() > window) peer.exchanges.pop_front();
   tell_first(from);
@@ -306,6 +323,10 @@ void Membership::run() {
       if (!stops) news.swap(news_);
       events.swap(events_);
     }
+    for (const Conduct::Word& word : conduct_.due(settings_.now(), stops))
+      if (settings_.on_event)
+        settings_.on_event(
+            {EventLevel::warn, "ignored", name(word.host), {{"count", word.count}, {"text", sentence_about(word.what)}}});
     std::ranges::for_each(events, settings_.on_event);
     if (stops) return;
     const Duration before = std::exchange(awake, monotonic_now());
@@ -399,6 +420,8 @@ void Membership::set_running(Duration since, std::uint64_t begun, std::uint32_t 
   mine_.running_since = since;
   mine_.begun = begun;
   mine_.incarnation = incarnation;
+  for (std::uint32_t host = 0; host < peers_.size(); ++host)
+    if (peers_[host].our_lives > incarnation) conduct_.add({host}, Misdeed::lives);
   ++edition_;
   for (Peer& peer : peers_) peer.knows_us = false;
   for (Peer& peer : peers_) peer.next_hello = at_once;

@@ -16,9 +16,11 @@
 #include <vector>
 
 #include "results/run_event.hpp"
+#include "runtime/allowance.hpp"
 #include "runtime/archive.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/time.hpp"
+#include "transports/conduct.hpp"
 #include "transports/transport.hpp"
 
 namespace rubato {
@@ -112,6 +114,8 @@ class Membership final : public ParcelSink {
   PeerStatus status(HostId host) const;
   /// Tells on_event, after what has happened before; until stop().
   void say(RunEvent event);
+  /// What was left out of what the others sent: on_event hears of it.
+  Conduct& conduct() { return conduct_; }
   /// Heads that could not be read, and parcels of hosts that are not known or run something else.
   std::uint64_t ignored() const { return ignored_; }
   /// Parcels of this host that were given up because there was no memory for them.
@@ -133,6 +137,10 @@ class Membership final : public ParcelSink {
   };
   static constexpr Duration at_once = Duration::min();  // clocks may show less than 0
 
+  struct Allowances {  // an honest host needs a tenth, or was restarted often
+    Allowance answers{100, 200};
+    Allowance lives{0.2, 16};
+  };
   struct Peer {
     std::optional<HostInfo> host_info;
     std::string refusal;              // why it cannot take part; empty: it can
@@ -160,6 +168,8 @@ class Membership final : public ParcelSink {
   void on_ask(HostId from, const Parcel& parcel, Duration arrived);
   void on_answer(HostId from, const Parcel& parcel, Duration arrived);
   void note_life(HostId from, Duration arrived);
+  bool may_ask(HostId from, Duration arrived);
+  void refuse(HostId from, Misdeed what);
   std::string refusal_of(HostId host, const HostInfo& theirs) const;
   void send_hello(HostId to);
   void run();
@@ -180,12 +190,14 @@ class Membership final : public ParcelSink {
   const Settings settings_;
   std::array<Handler, last_parcel_kind + 1> handlers_;
   std::atomic<std::uint64_t> ignored_{0};
+  Conduct conduct_;
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   HostInfo mine_;
   std::uint32_t edition_ = 0;                // of our introduction
   bool is_doubled_ = false;                  // a later start of this host is known to another
   std::vector<Peer> peers_;                  // by host; our own place is unused
+  std::vector<Allowances> allowances_;       // likewise, of all its lives
   std::vector<std::uint64_t> unaffordable_;  // by host
   std::random_device chance_;                // nonces are not to be guessed
   std::vector<News> news_;                   // for the thread to tell

@@ -43,13 +43,51 @@ bool Checkpointer::is_asked_for(const config::Experiment& experiment, const RunO
   return !options.resume_from.empty() || (!options.checkpoints.empty() && experiment.checkpoint_every > 0);
 }
 
+namespace {
+
+RunIdentity identity_of(const config::Experiment& experiment, const RunOptions& options, const Task& task) {
+  return {version(), fingerprint(experiment), arithmetic(), task.data_digest(), options.checks};
+}
+
+void refuse_other(const fs::path& file, const RunIdentity& theirs, const RunIdentity& ours) {
+  const auto compare = [&](const char* what, const std::string& there, const std::string& here) {
+    if (there != here)
+      throw std::invalid_argument(file.string() + " is of another " + what + ": \"" + there + "\", this one is \"" + here + '"');
+  };
+  compare("version of Rubato", theirs.rubato, ours.rubato);
+  compare("build or machine", theirs.arithmetic, ours.arithmetic);
+  compare("experiment", theirs.experiment, ours.experiment);
+  compare("data set", theirs.data, ours.data);
+  const std::string check = theirs.is_checked ? "with --check" : "without --check";
+  if (theirs.is_checked != ours.is_checked)
+    throw std::invalid_argument(file.string() + " is of a run " + check + ": resume it " + check);
+}
+
+// Of the checkpoint to go on from.
+template <class Read>
+void read_checkpoint(const fs::path& file, Read read) try {
+  SealedReader reader(file);
+  read(reader);
+} catch (const BadArchive& fault) {
+  throw RunFailed(file.string() + " cannot be gone on from: " + fault.what());
+}
+
+}  // namespace
+
+void Checkpointer::judge(const config::Experiment& experiment, const RunOptions& options, const Task& task) {
+  if (options.resume_from.empty()) return;
+  read_checkpoint(options.resume_from, [&](SealedReader& reader) {
+    refuse_other(options.resume_from, RunCheckpointFile::read_head(reader).identity, identity_of(experiment, options, task));
+  });
+}
+
 Checkpointer::Checkpointer(const config::Experiment& experiment, const RunOptions& options, const Task& task,
                            VirtualRun& virtual_run, StepDispatcher& dispatcher)
     : options_{options},
       virtual_run_{virtual_run},
       client_pool_{virtual_run.client_pool()},
       dispatcher_{dispatcher, virtual_run.client_pool(), !options.resume_from.empty()},
-      identity_{version(), fingerprint(experiment), arithmetic(), task.data_digest(), options.checks},
+      identity_{identity_of(experiment, options, task)},
       until_{Time{from_seconds(experiment.until)}},
       every_{options.checkpoints.empty() || experiment.checkpoint_every == 0
                  ? Duration::zero()
@@ -67,31 +105,12 @@ void Checkpointer::begin(Conductor& conductor) {
 // ---- going on from a checkpoint
 
 void Checkpointer::go_back(const fs::path& file) {
-  try {
-    SealedReader reader(file);
+  read_checkpoint(file, [&](SealedReader& reader) {
     earlier_ = RunCheckpointFile::read_head(reader);
-    refuse_other(file);
     walk_again(file);
     load(reader);
-  } catch (const BadArchive& fault) {
-    throw RunFailed(file.string() + " cannot be gone on from: " + fault.what());
-  }
+  });
   dispatcher_.perform_from_here();
-}
-
-void Checkpointer::refuse_other(const fs::path& file) const {
-  const auto compare = [&](const char* what, const std::string& theirs, const std::string& ours) {
-    if (theirs != ours)
-      throw std::invalid_argument(file.string() + " is of another " + what + ": \"" + theirs + "\", this one is \"" + ours + '"');
-  };
-  const RunIdentity& theirs = earlier_.identity;
-  compare("version of Rubato", theirs.rubato, identity_.rubato);
-  compare("build or machine", theirs.arithmetic, identity_.arithmetic);
-  compare("experiment", theirs.experiment, identity_.experiment);
-  compare("data set", theirs.data, identity_.data);
-  const std::string check = theirs.is_checked ? "with --check" : "without --check";
-  if (theirs.is_checked != identity_.is_checked)
-    throw std::invalid_argument(file.string() + " is of a run " + check + ": resume it " + check);
 }
 
 void Checkpointer::walk_again(const fs::path& file) {

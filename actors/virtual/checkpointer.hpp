@@ -54,6 +54,10 @@ class Checkpointer {
   /// True if the options ask for checkpoints or to go on from one.
   static bool is_asked_for(const config::Experiment& experiment, const RunOptions& options);
 
+  /// Before anything of the earlier life is overwritten: throws where the checkpoint to go on from is damaged, or of another
+  /// run, build or data.
+  static void judge(const config::Experiment& experiment, const RunOptions& options, const Task& task);
+
   /// All outlive it.
   Checkpointer(const config::Experiment& experiment, const RunOptions& options, const Task& task, VirtualRun& virtual_run,
                StepDispatcher& dispatcher);
@@ -72,7 +76,6 @@ class Checkpointer {
   using Clock = std::chrono::steady_clock;
 
   void go_back(const std::filesystem::path& file);
-  void refuse_other(const std::filesystem::path& file) const;
   void walk_again(const std::filesystem::path& file);
   void load(SealedReader& reader);
   void set_next_mark(Time next_event);

@@ -6,25 +6,29 @@
 
 namespace rubato {
 
+bool can_be(const BeginningClaim& claim, Duration now, Duration longest) {
+  return claim.since >= now - longest - claim.error && claim.since <= now + head_start + claim.error;
+}
+
 std::optional<Beginning> believable(std::vector<BeginningClaim> claims, Duration now, Duration longest) {
-  std::erase_if(claims, [&](const BeginningClaim& claim) {
-    return claim.since < now - longest - claim.error || claim.since > now + head_start + claim.error;
-  });
+  std::erase_if(claims, [&](const BeginningClaim& claim) { return !can_be(claim, now, longest); });
   if (claims.empty()) return std::nullopt;
   std::ranges::sort(claims, {}, &Beginning::since);
   return claims[(claims.size() - 1) / 2];
 }
 
-std::optional<Beginning> begun_by_others(const Membership& membership, Duration longest) {
+std::optional<Beginning> begun_by_others(Membership& membership, Duration longest) {
+  const Duration now = monotonic_now();
   std::vector<BeginningClaim> claims;
   for (std::uint32_t host = 0; host < membership.hosts(); ++host) {
     if (HostId{host} == membership.self() || !membership.is_alive({host})) continue;
     const auto theirs = membership.host_info({host});
     const auto offset = membership.offset({host});
-    if (theirs && theirs->running_since && offset)
-      claims.push_back({{*theirs->running_since - offset->nanoseconds, theirs->begun}, offset->error});
+    if (!theirs || !theirs->running_since || !offset) continue;
+    claims.push_back({{*theirs->running_since - offset->nanoseconds, theirs->begun}, offset->error});
+    if (!can_be(claims.back(), now, longest)) membership.conduct().set({host}, Misdeed::beginning, 1);
   }
-  return believable(std::move(claims), monotonic_now(), longest);
+  return believable(std::move(claims), now, longest);
 }
 
 std::uint32_t next_life(std::uint32_t recorded, std::uint32_t claimed) {

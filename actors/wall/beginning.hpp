@@ -23,12 +23,15 @@ struct BeginningClaim : Beginning {
 /// For everybody to hear when the run begins.
 inline constexpr Duration head_start = std::chrono::milliseconds(300);
 
+/// A run begins at most `head_start` from now and is at most `longest` old.
+bool can_be(const BeginningClaim& claim, Duration now, Duration longest);
+
 /// Of claims that can be true, the one in the middle: where more than half of them are honest it lies between two of
-/// theirs. Of two in the middle the earlier. A run begins at most `head_start` from now and is at most `longest` old.
+/// theirs. Of two in the middle the earlier.
 std::optional<Beginning> believable(std::vector<BeginningClaim> claims, Duration now, Duration longest);
 
 /// Of the others who are there; nothing if none of them has begun.
-std::optional<Beginning> begun_by_others(const Membership& membership, Duration longest);
+std::optional<Beginning> begun_by_others(Membership& membership, Duration longest);
 
 /// How many lives a host has had: by its own record, or as many as others say if that can be. Throws std::invalid_argument
 /// beyond the last that a record can number.

@@ -51,7 +51,7 @@ void WallClient::answer(const WallEvent& event, ThreadMemory& memory) {
       world_.network.measured(self_, event.number, counts());
       return world_.client_pool.snapshots().on_measure(step_of(StepKind::measure, event.number, event.phase), *performer_, memory);
     case Kind::count:
-      return world_.network.counted(self_, counts(), tally_.skipped);
+      return world_.network.counted(*this);
     case Kind::save:
       return save(event.number, memory);
     case Kind::stop:
@@ -122,7 +122,10 @@ void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
   if (is_unheard(event)) return;
   ++world_.events;
   const auto link = world_.graph.find_link(message.id.sender, self_);
-  if (!fits(event)) return count(message, link, [](auto& counts) { ++counts.misshapen; });
+  if (!fits(event)) {
+    world_.network.refused(message.id.sender, Misdeed::misshapen);
+    return count(message, link, [](auto& counts) { ++counts.misshapen; });
+  }
   const bool is_alive = knows_life_of(message);
   if (is_alive && world_.passes_mass_on && message.epoch > epoch_) enter_epoch(message.epoch, memory);
   const bool is_current = is_alive && (!world_.passes_mass_on || message.epoch == epoch_ || message.kind == MessageKind::model);

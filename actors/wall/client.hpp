@@ -24,6 +24,7 @@
 #include "runtime/world/churn.hpp"
 #include "runtime/world/graph.hpp"
 #include "runtime/world/unification.hpp"
+#include "transports/conduct.hpp"
 
 namespace rubato {
 
@@ -61,6 +62,8 @@ struct WallEvent {
   std::shared_ptr<const void> place{};  ///< of what came from another host: in the room of what may wait here
 };
 
+class WallClient;
+
 /// Where clients send to. May be called on any thread.
 class ClientNetwork {
  public:
@@ -71,8 +74,10 @@ class ClientNetwork {
   virtual void later(Time when, ClientId client, WallEvent event, bool counts) = 0;
   /// What has become of a client's messages so far, at a sample.
   virtual void measured(ClientId client, std::uint64_t sample, const MessageCounts& counts) = 0;
-  /// What a client has counted, whenever it is asked.
-  virtual void counted(ClientId client, const MessageCounts& counts, std::uint64_t skipped) = 0;
+  /// A client says what it has counted, whenever it is asked.
+  virtual void counted(const WallClient& client) = 0;
+  /// A client has left out a message of another that its algorithm never sees.
+  virtual void refused(ClientId sender, Misdeed what) = 0;
   /// A client has written its part of a checkpoint.
   virtual void saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) = 0;
   /// Whether the client is the hub of this unification, or behind it and all between are absent.

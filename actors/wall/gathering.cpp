@@ -1,6 +1,8 @@
 #include "actors/wall/gathering.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <utility>
 
 #include "actors/core/evaluator_actor.hpp"
@@ -66,9 +68,28 @@ bool WallGathering::give(const std::vector<FinalClient>& mine, HostId to, Durati
   return true;
 }
 
+// What no client can have counted would spoil the sums over all.
+bool FinalClient::is_possible(std::size_t clients) const {
+  constexpr std::uint64_t most = std::uint64_t{1} << 53;
+  constexpr double longest = 1e15;
+  const auto is_small = [](std::uint64_t count) { return count <= most; };
+  const auto is_moderate = [](double number) { return number >= 0 && number <= longest; };
+  const auto counters = std::bit_cast<std::array<std::uint64_t, sizeof(MessageCounts) / sizeof(std::uint64_t)>>(counts);
+  const Traffic& traffic = snapshot.traffic;
+  return std::ranges::all_of(counters, is_small) &&
+         std::ranges::all_of(
+             std::array{steps, skipped, unheard, staleness_count, traffic.messages, traffic.bytes, traffic.gradients}, is_small) &&
+         std::ranges::all_of(std::array{seconds, staleness_sum}, is_moderate) && traffic.paper_bits >= 0 &&
+         traffic.paper_bits <= 1e18 && std::ranges::all_of(screened, [&](const Screened& link) {
+           return link.sender.value < clients && is_small(link.not_finite) && is_small(link.beyond_norm) &&
+                  is_small(link.unauthorised) && is_small(link.unasked);
+         });
+}
+
 bool WallGathering::take(ClientId client, std::optional<FinalClient> state) {
   if (!state) return true;
   if (state->client != client || !shape_.fits(state->snapshot.model) || !shape_.fits(state->model)) return false;
+  if (!state->is_possible(host_of_.size())) return false;
   const std::lock_guard lock(mutex_);
   taken_[client] = std::move(*state);
   changed_.notify_all();

@@ -33,6 +33,8 @@ struct FinalClient {
 
   /// `pool`: to be written.
   void archive(Archive& archive, TensorPool* pool = nullptr);
+  /// Whether a client among so many can have come to this.
+  bool is_possible(std::size_t clients) const;
 };
 
 /// The state of a client that nobody plays any more.

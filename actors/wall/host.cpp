@@ -11,6 +11,11 @@ namespace {
 
 constexpr std::size_t most_deliveries = 256;                   // in a parcel
 constexpr std::int64_t most_waiting = 100'000;                 // letters and notes of one host, not yet handled
+constexpr double least_pace = 100, saturated_pace = 1000;      // messages that a link may carry a real second, at least
+constexpr double pace_room = 8;                                // times what the sender's law gives
+constexpr double pace_burst = 5;                               // seconds of it at once, as after a cut of the network
+constexpr double mute_after = 30;                              // messages that were due and did not come
+constexpr std::uint8_t most_copies = 1;                        // of any channel
 constexpr Duration settling = std::chrono::milliseconds(400);  // without a letter from anywhere: the links are empty
 
 // A channel that only stands for "at once" is not laid over real links.
@@ -87,7 +92,7 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
   make_clients(task, timing);
   if (!network_) return;
   hosts_.resize(network_->membership.hosts());
-  for (std::size_t host = 0; host < hosts_.size(); ++host) quotas_.emplace_back(most_waiting);
+  set_quotas();
   is_stopped_.resize(hosts_.size());
   for (const ParcelKind kind : {ParcelKind::message, ParcelKind::control})
     network_->membership.handle(
@@ -115,6 +120,25 @@ void WallHost::make_clients(const Task& task, Timing& timing) {
     by_client_[i] = clients_.back().get();
     if (i < most) measured_->push_back(ClientId{i});
   }
+}
+
+// What the clients of a host may send to those here: neither their laws nor the graph are its to choose.
+void WallHost::set_quotas() {
+  std::vector<double> paces(hosts_.size(), saturated_pace);  // of models, which go beside the graph
+  std::vector<double> due(hosts_.size());                    // a real second
+  for (const auto& client : clients_)
+    for (const ClientId sender : timing_.graph.senders_to(client->id())) {
+      const double computes = timing_.settings.compute_law(sender).mean_rate(experiment_.until);
+      const double transmits = timing_.settings.transmit_law(sender).mean_rate(experiment_.until);
+      const std::uint32_t host = network_->host_of[sender.value].value;
+      paces[host] +=
+          std::max(pace_room * (computes + transmits) * experiment_.time_scale, world_.saturates ? saturated_pace : least_pace);
+      due[host] += std::max(computes, transmits) * experiment_.time_scale;
+    }
+  for (const double pace : paces) quotas_.emplace_back(most_waiting, Allowance(pace, pace_burst * pace));
+  const bool is_mass_lost = world_.pushes && world_.passes_mass_on && world_.churn.is_empty() && !world_.saturates;
+  for (std::size_t host = 0; is_mass_lost && host < due.size(); ++host)
+    if (due[host] > 0) hosts_[host].longest_pause = from_seconds(std::max(experiment_.hosts.lost_after, mute_after / due[host]));
 }
 
 void WallHost::load(ClientId client, std::uint64_t number, std::span<const std::byte> state) {
@@ -381,11 +405,11 @@ void WallHost::later(Time when, ClientId client, WallEvent event, bool counts) {
 }
 
 // Stamped where it arrives.
-void WallHost::deliver(const std::shared_ptr<const Message>& message, const Delivery& delivery, Time stamp,
-                       const InboundQuota* quota) {
+void WallHost::deliver(const std::shared_ptr<const Message>& message, const Delivery& delivery, Time stamp, HostId from) {
   WallEvent event{.kind = WallEvent::Kind::message, .message = message, .delivery = delivery};
+  const bool is_own = !network_ || from == network_->self();
   const auto after = [&](Duration delay) {
-    if (quota && !(event.place = quota->enter())) return void(++flooded_);
+    if (!is_own && !(event.place = quotas_[from.value].enter())) return refuse(from, Misdeed::flood);
     event.at = stamp + delay;
     if (delay <= Duration{}) return post(delivery.receiver, event);
     later(event.at, delivery.receiver, event, true);
@@ -398,7 +422,7 @@ void WallHost::send(std::shared_ptr<const Message> message, std::vector<Delivery
   std::map<HostId, std::vector<Delivery>> elsewhere;
   for (const Delivery& delivery : deliveries) {
     if (is_here(delivery.receiver))
-      deliver(message, delivery, message->sent, nullptr);
+      deliver(message, delivery, message->sent, network_ ? network_->self() : HostId{});
     else if (network_)
       elsewhere[network_->host_of[delivery.receiver.value]].push_back(delivery);
   }
@@ -424,23 +448,36 @@ void WallHost::receive_message(HostId from, Parcel parcel, Duration arrived) {
   const std::lock_guard lock(door_);
   last_message_.store(arrived.count(), std::memory_order_relaxed);
   if (!is_open_) return;
+  InboundQuota& quota = quotas_[from.value];
+  if (!quota.pace.take(arrived)) return refuse(from, Misdeed::flood);
   auto message = to_message(std::move(parcel), static_cast<std::uint32_t>(by_client_.size()));
-  if (!message || network_->host_of[message->message->id.sender.value] != from) {
-    ++malformed_;
-    return;
-  }
-  const std::size_t most_tensors = 16 + Payload::most_tensors * message->deliveries.size();        // with room for what goes along
-  if (message->message->payload.bytes() > most_tensors * model_bytes_) return void(++malformed_);  // before it may wait
+  if (!message || network_->host_of[message->message->id.sender.value] != from) return refuse(from, Misdeed::message);
+  const std::size_t most_tensors = 16 + Payload::most_tensors * message->deliveries.size();  // with room for what goes along
+  if (message->message->payload.bytes() > most_tensors * model_bytes_) return refuse(from, Misdeed::message);  // before it may wait
+  quota.heard = arrived;
   message->message->sent -= behind(from);
   const Time stamp = clock_.at(arrived);
   const std::shared_ptr<const Message> shared = std::move(message->message);
+  bool is_first = true;  // the parcel's own place in the pace
   for (const Delivery& delivery : message->deliveries) {
-    const bool is_possible = std::max(delivery.delay, delivery.copy_delay) <= longest_delay_;
-    if (is_here(delivery.receiver) && is_possible)
-      deliver(shared, delivery, stamp, &quotas_[from.value]);
+    const bool is_possible = std::max(delivery.delay, delivery.copy_delay) <= longest_delay_ && delivery.copies <= most_copies;
+    if (!is_here(delivery.receiver) || !is_possible)
+      refuse(from, Misdeed::message);
+    else if (!std::exchange(is_first, false) && !quota.pace.take(arrived))
+      refuse(from, Misdeed::flood);
     else
-      ++malformed_;
+      deliver(shared, delivery, stamp, from);
   }
+}
+
+void WallHost::refuse(HostId from, Misdeed what) {
+  ++(what == Misdeed::flood ? flooded_ : malformed_);
+  network_->membership.conduct().add(from, what);
+}
+
+// By a client of this host.
+void WallHost::refused(ClientId sender, Misdeed what) {
+  if (network_) network_->membership.conduct().add(network_->host_of[sender.value], what);
 }
 
 // ---- looked at ten times a second ----------------------------------------------------------------------------------
@@ -450,9 +487,12 @@ void WallHost::measured(ClientId client, std::uint64_t sample, const MessageCoun
   open_headers_.at(sample).add(counts, timing_.conductor.energy.of(client, counts));
 }
 
-void WallHost::counted(ClientId client, const MessageCounts& counts, std::uint64_t skipped) {
+void WallHost::counted(const WallClient& client) {
+  std::vector<Screened> refused;
+  for (const Screened& link : client.performer().screening().by_sender())
+    if (link.refused() > 0) refused.push_back(link);
   const std::lock_guard lock(mutex_);
-  counted_[client] = {counts, skipped};
+  counted_[client.id()] = {client.counts(), client.tally().skipped, {}, std::move(refused)};
 }
 
 WallHost::Live WallHost::live() const {
@@ -468,6 +508,7 @@ void WallHost::look_at_counts() {
   if (phase_ != Phase::running || now < next_count_) return;
   next_count_ = now + std::chrono::seconds(1);
   post_to_all({.kind = WallEvent::Kind::count, .at = clock_.now()});
+  look_at_conduct();
   if (pace_window_.since == Duration{}) pace_window_.since = now;
   if (experiment_.saturate || now - pace_window_.since < pace_window_.length) return;
   const Live live = this->live();
@@ -484,6 +525,21 @@ void WallHost::look_at_counts() {
                               "",
                               {{"skipped_percent", 100 * skipped / (skipped + done)},
                                {"text", "this machine does not keep the pace: lower time_scale or the rates"}}});
+}
+
+void WallHost::look_at_conduct() {
+  constexpr std::pair<std::uint64_t Screened::*, Misdeed> reasons[] = {{&Screened::not_finite, Misdeed::not_finite},
+                                                                       {&Screened::beyond_norm, Misdeed::beyond_norm},
+                                                                       {&Screened::unauthorised, Misdeed::unauthorised},
+                                                                       {&Screened::unasked, Misdeed::unasked}};
+  const std::lock_guard lock(mutex_);
+  for (const auto& [reason, what] : reasons) {
+    std::vector<std::uint64_t> sums(hosts_.size());
+    for (const auto& [client, live] : counted_)
+      for (const Screened& link : live.refused) sums[network_->host_of[link.sender.value].value] += link.*reason;
+    for (std::uint32_t host = 0; host < sums.size(); ++host)
+      if (HostId{host} != network_->self()) network_->membership.conduct().set({host}, what, sums[host]);
+  }
 }
 
 void WallHost::saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) {
@@ -545,13 +601,32 @@ void WallHost::write_checkpoints(const std::function<void(const WallCheckpoint&)
   if (!complete.empty()) is_saving_.store(false);
 }
 
+// A host that is there and whose clients say nothing swallows the mass that they are sent: for them it has gone.
+bool WallHost::is_mute(HostId host, Duration now) {
+  Presence& known = hosts_[host.value];
+  if (phase_ != Phase::running) return known.is_mute;
+  {
+    const std::lock_guard lock(door_);
+    known.heard = std::max(known.heard, quotas_[host.value].heard);
+  }
+  if (!network_->membership.is_alive(host) || known.heard == Duration{}) known.heard = now;
+  const Duration pause = now - known.heard;
+  const bool is_mute = known.longest_pause > Duration{} && pause > known.longest_pause;
+  if (is_mute != std::exchange(known.is_mute, is_mute))
+    network_->membership.say(
+        is_mute ? RunEvent{EventLevel::warn, "mute", network_->membership.name(host), {{"silent_seconds", to_seconds(pause)}}}
+                : RunEvent{EventLevel::info, "speaks", network_->membership.name(host)});
+  return is_mute;
+}
+
 // Who has gone, who is here, who has begun another life. Mass that somebody has taken along is counted anew.
 void WallHost::look_at_hosts() {
   if (!network_) return;
   const Membership& membership = network_->membership;
+  const Duration now = monotonic_now();
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     if (HostId{host} == network_->self()) continue;
-    const bool is_here = membership.is_alive({host});
+    const bool is_here = !is_mute({host}, now) && membership.is_alive({host});
     const std::uint64_t life = membership.life({host});
     Presence& known = hosts_[host];
     const bool is_new_life = is_here && known.life != 0 && life != known.life;
@@ -560,7 +635,8 @@ void WallHost::look_at_hosts() {
       continue;
     }
     const bool was_there = known.life != 0;
-    known = {is_here, is_here ? life : known.life};
+    known.is_here = is_here;
+    if (is_here) known.life = life;
     if (is_here) {
       const std::lock_guard lock(mutex_);
       is_stopped_[host] = false;

@@ -83,6 +83,7 @@ class WallHost final : public ClientNetwork {
     MessageCounts counts{};
     std::uint64_t skipped = 0;
     std::optional<double> accuracy{};
+    std::vector<Screened> refused{};  ///< of one client
   };
   /// Any thread.
   Live live() const;
@@ -97,7 +98,8 @@ class WallHost final : public ClientNetwork {
   void send(std::shared_ptr<const Message> message, std::vector<Delivery> deliveries) override;
   void later(Time when, ClientId client, WallEvent event, bool counts) override;
   void measured(ClientId client, std::uint64_t sample, const MessageCounts& counts) override;
-  void counted(ClientId client, const MessageCounts& counts, std::uint64_t skipped) override;
+  void counted(const WallClient& client) override;
+  void refused(ClientId sender, Misdeed what) override;
   void saved(ClientId client, std::uint64_t number, std::vector<std::byte> state) override;
   bool is_hub(ClientId client, std::uint64_t number) const override;
   Duration round_trip(ClientId asker) const override;
@@ -108,9 +110,13 @@ class WallHost final : public ClientNetwork {
   struct Presence {
     bool is_here = true;
     std::uint64_t life = 0;
+    bool is_mute = false;
+    Duration heard{};          // its clients, or from when on they could be
+    Duration longest_pause{};  // for which they may have nothing to say; 0: for ever
   };
 
   void make_clients(const Task& task, Timing& timing);
+  void set_quotas();
   void spawn_all(caf::actor_system& system);
   void set_end();
   void set_alarms();
@@ -120,7 +126,7 @@ class WallHost final : public ClientNetwork {
   void post(ClientId client, WallEvent event);
   void post_to_all(const WallEvent& event);
   void handled();
-  void deliver(const std::shared_ptr<const Message>& message, const Delivery& delivery, Time stamp, const InboundQuota* quota);
+  void deliver(const std::shared_ptr<const Message>& message, const Delivery& delivery, Time stamp, HostId from);
   void receive_message(HostId from, Parcel parcel, Duration arrived);
   Duration behind(HostId host) const;
 
@@ -138,7 +144,10 @@ class WallHost final : public ClientNetwork {
   bool is_there(ClientId client) const;
   void look(const std::function<void(const WallCheckpoint&)>& on_checkpoint);
   void look_at_hosts();
+  bool is_mute(HostId host, Duration now);
   void look_at_counts();
+  void look_at_conduct();
+  void refuse(HostId from, Misdeed what);
   void begin_epoch();
   void write_checkpoints(const std::function<void(const WallCheckpoint&)>& on_checkpoint);
   void begin_to_drain();

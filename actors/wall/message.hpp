@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/allowance.hpp"
 #include "runtime/archive.hpp"
 #include "runtime/message_head.hpp"
 #include "runtime/payload.hpp"
@@ -46,11 +47,15 @@ struct ArrivedMessage {
 /// None: the parcel is no message among so many clients. Nothing in it is trusted.
 std::optional<ArrivedMessage> to_message(Parcel parcel, std::uint32_t clients);
 
-/// How much of one peer may wait here at a time. Any thread may use it. Places that are taken may outlive the quota.
+/// How much of one peer may wait here at a time, and how much may come. Any thread may use the places; those that are
+/// taken may outlive the quota.
 class InboundQuota {
  public:
-  explicit InboundQuota(std::int64_t places) : places_{places} {}
+  explicit InboundQuota(std::int64_t places, Allowance allowed = {1e12, 1e12}) : pace{allowed}, places_{places} {}
   InboundQuota(InboundQuota&&) = default;  // a copy would share its places
+
+  Allowance pace;    ///< of deliveries; one thread at a time
+  Duration heard{};  ///< when the newest message came; likewise
 
   /// A place, for as long as a copy of it lives; nothing if all are taken.
   std::shared_ptr<const void> enter() const {

@@ -268,7 +268,7 @@ Past read_past(const RunOptions& options, std::size_t clients) {
 
 // The first of those who are there says when the run begins, unless it has begun. A run that everybody has left goes on
 // where the record of this host ends.
-Beginning agree_on_start(const Membership& membership, const Beginning& own, Duration longest, Duration limit,
+Beginning agree_on_start(Membership& membership, const Beginning& own, Duration longest, Duration limit,
                          const std::atomic<bool>* stop) {
   const Duration until = monotonic_now() + limit;
   while (true) {
@@ -306,6 +306,7 @@ std::string sentence_about(const TransportCounts& counts, const NetworkCounts& n
                                                           {counts.flooded + network.flooded, " beyond what may wait"},
                                                           {network.malformed, " no letters of this run"},
                                                           {counts.unaffordable, " without memory for them"},
+                                                          {counts.hasty, " faster than one host may send"},
                                                           {counts.crowded_out, " connections crowded out"}};
   for (const auto& [count, what] : others)
     if (count > 0) text += fmt::format(", {}{}", count, what);

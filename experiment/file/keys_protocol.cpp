@@ -10,7 +10,9 @@ void describe(Rows<Mailbox>& rows) {
   rows.key("cap", &Mailbox::cap, {0, 4294967295.0}, "messages that a receiver accepts per cap_period");
   rows.key("cap_period", &Mailbox::cap_period, some_seconds, "seconds; none: the unification period");
   rows.key("norm_limit", &Mailbox::norm_limit, not_negative,
-           "messages longer than so many times the receiver's own model are left out of the merge; 0: none");
+           "messages longer than so many times the receiver's own model are left out of the merge, of a model that is zero than of "
+           "one of "
+           "ones; 0: none");
 }
 
 void describe(Rows<Unification>& rows) {

@@ -10,6 +10,7 @@
 #include "actors/hosts/item_exchange.hpp"
 #include "actors/hosts/membership.hpp"
 #include "actors/wall/beginning.hpp"
+#include "actors/wall/gathering.hpp"
 #include "tests/actors/hosts.hpp"
 
 using namespace rubato;
@@ -151,6 +152,44 @@ class Backdating final : public Transport {
   Transport& inner_;
 };
 
+/// A host whose messages say that they came so many times more.
+class Doubling final : public Transport {
+ public:
+  explicit Doubling(Transport& inner) : inner_{inner} {}
+  HostId self() const override { return inner_.self(); }
+  void start(ParcelSink& sink) override { inner_.start(sink); }
+  bool send(HostId to, Parcel parcel) override {
+    constexpr std::size_t first_copies = 33 + 8 + 8;  // of docs/wire-format.md, a message: after receiver and place
+    if (parcel.kind == ParcelKind::message) parcel.head.at(first_copies) = std::byte{255};
+    return inner_.send(to, std::move(parcel));
+  }
+  void stop(Duration linger) override { inner_.stop(linger); }
+  TransportCounts counts() const override { return inner_.counts(); }
+
+ private:
+  Transport& inner_;
+};
+
+/// Two hosts in real time, of which the second lies; what the first has at the end.
+template <class Lying>
+RunResult beside() {
+  const config::Experiment wall =
+      over_hosts(experiment({"clock=wall", "time_scale=30", "mailbox.deadline=30.0", "hosts.drain=1.0"}), 2);
+  TensorPool pool;
+  Hub hub(2);
+  RunResult honest;
+  const auto run_one = [&](HostId host) {
+    WireLike wire(hub.end(host), pool);
+    Lying lying(wire);
+    const RunResult result = run_host(wall, on_threads(1), {}, host == b ? static_cast<Transport&>(lying) : wire);
+    if (host == a) honest = result;
+  };
+  std::thread other([&] { run_one(b); });
+  run_one(a);
+  other.join();
+  return honest;
+}
+
 BeginningClaim began(Duration since, std::uint64_t run = 0) { return {{since, run}, milliseconds(1)}; }
 
 }  // namespace
@@ -273,21 +312,7 @@ TEST_CASE("a beginning that cannot be is not believed, and of several the middle
 }
 
 TEST_CASE("a host that says that the run began long ago does not end it at the others") {
-  const config::Experiment wall =
-      over_hosts(experiment({"clock=wall", "time_scale=30", "mailbox.deadline=30.0", "hosts.drain=1.0"}), 2);
-  TensorPool pool;
-  Hub hub(2);
-  RunResult honest;
-  const auto run_one = [&](HostId host) {
-    WireLike wire(hub.end(host), pool);
-    Backdating lying(wire);
-    const RunResult result = run_host(wall, on_threads(1), {}, host == b ? static_cast<Transport&>(lying) : wire);
-    if (host == a) honest = result;
-  };
-  std::thread other([&] { run_one(b); });
-  run_one(a);
-  other.join();
-  CHECK(honest.messages.computations > 50);
+  CHECK(beside<Backdating>().messages.computations > 50);
 }
 
 TEST_CASE("a clock's answer that was not asked for moves nothing") {
@@ -401,4 +426,73 @@ TEST_CASE("in real time one mistaken host is refused and named, and the others g
   CHECK(contains(hosts[0]->refusal(c), "host \"c\" has another experiment (another)"));
   CHECK_FALSE(hosts[0]->is_alive(c));
   for (auto& host : hosts) host->stop({});
+}
+
+TEST_CASE("what is left out of what a host sends is told with its name at once, and then once a minute") {
+  Conduct conduct(2);
+  const Duration start = std::chrono::seconds(5);
+  const auto told = [&](Duration after) {
+    std::vector<std::uint64_t> counts;
+    for (const Conduct::Word& word : conduct.due(start + after)) {
+      CHECK(word.host == b);
+      CHECK(word.what == Misdeed::message);
+      counts.push_back(word.count);
+    }
+    return counts;
+  };
+  CHECK(told({}).empty());
+  conduct.add(b, Misdeed::message);
+  CHECK(told({}) == std::vector<std::uint64_t>{1});
+  for (int i = 0; i < 5; ++i) conduct.add(b, Misdeed::message);
+  CHECK(told(std::chrono::seconds(59)).empty());
+  CHECK(told(std::chrono::seconds(60)) == std::vector<std::uint64_t>{6});
+  CHECK(told(std::chrono::seconds(600)).empty());
+  conduct.add({7}, Misdeed::message);  // no host
+}
+
+TEST_CASE("a host that greets or asks faster than any has to gets a bounded number of answers, and is named") {
+  std::mutex mutex;
+  std::vector<std::string> events;
+  Membership::Settings settings = settings_of({"a", "b", "c"});
+  settings.on_event = [&](const RunEvent& event) {
+    const std::lock_guard lock(mutex);
+    if (event.event == "ignored") events.push_back(event.host + ": " + std::get<std::string>(event.fields.back().second));
+  };
+  Scene host(settings);
+  host.membership.start();
+  host.introduce(b);
+  for (int i = 0; i < 5000; ++i) host.hear(b, parcel_with(ParcelKind::clock_ask, std::vector<std::byte>(8)));
+  for (std::uint64_t life = 2; life < 50; ++life) {
+    Hello hello;
+    hello.self.life = life;
+    host.introduce(b, hello);
+  }
+  CHECK(host.membership.ignored() > 1000);
+  CHECK(host.membership.life(b) < 40);
+  CHECK(comes_true([&] {
+    const std::lock_guard lock(mutex);
+    return events == std::vector<std::string>{"b: greetings, questions for the time, or lives faster than they are taken"};
+  }));
+}
+
+TEST_CASE("a host says how often its messages came, within what any link doubles") {
+  const RunResult result = beside<Doubling>();
+  CHECK(result.messages.duplicates == 0);
+  CHECK(contains(result.hosts.back(), " no letters of this run"));
+}
+
+TEST_CASE("a host says at the end what its clients have counted, within what can be counted") {
+  FinalClient last;
+  CHECK(last.is_possible(3));
+  const auto is_refused = [&](auto change) {
+    FinalClient changed = last;
+    change(changed);
+    return !changed.is_possible(3);
+  };
+  CHECK(is_refused([](FinalClient& client) { client.counts.late = ~std::uint64_t{0}; }));
+  CHECK(is_refused([](FinalClient& client) { client.steps = ~std::uint64_t{0}; }));
+  CHECK(is_refused([](FinalClient& client) { client.seconds = NAN; }));
+  CHECK(is_refused([](FinalClient& client) { client.staleness_sum = INFINITY; }));
+  CHECK(is_refused([](FinalClient& client) { client.snapshot.traffic.paper_bits = NAN; }));
+  CHECK(is_refused([](FinalClient& client) { client.screened.push_back({.sender = {3}, .receiver = {0}}); }));
 }

@@ -256,14 +256,17 @@ TEST_CASE("the newest checkpoint that is intact and fits the samples is found, a
   CHECK(contains(none.notes[0], "metrics.csv is shorter than it was"));
 }
 
-TEST_CASE("another experiment, other checks, other data: each is refused with a sentence") {
+TEST_CASE("another experiment, other checks, other data: each is refused with a sentence, and the record stays as it was") {
   const Folder home;
   const Kept kept(home, "kept");
   begin(kept, experiment(every(7)), kept.options(1));
   const auto said = [&](const config::Experiment& other, bool checks = false) {
     RunOptions options = kept.options(1);
     options.checks = checks;
-    return complaint<std::invalid_argument>([&] { go_on(kept, other, options); });
+    const std::string record = text_of(kept.folder / "timeline.rbt");
+    const std::string sentence = complaint<std::invalid_argument>([&] { go_on(kept, other, options); });
+    CHECK(text_of(kept.folder / "timeline.rbt") == record);
+    return sentence;
   };
   CHECK(contains(said(experiment(every(7) + std::vector<std::string>{"seed=4"})), "is of another experiment"));
   CHECK(contains(said(experiment(every(7)), true), "is of a run without --check: resume it without --check"));

@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "actors/core/screening.hpp"
 #include "learning/learner.hpp"
 #include "results/summary.hpp"
 #include "runtime/world/churn.hpp"
@@ -295,6 +296,21 @@ bool is_own_model(const RunResult& result) {
 }
 
 }  // namespace
+
+TEST_CASE("a model that is still zero takes no message that is longer than one of ones may take") {
+  const Vector<float> zero = Vector<float>::Zero(16);
+  TensorPool pool;
+  const auto takes = [&](float number) {
+    Tensor tensor = pool.make<float>(16);
+    std::fill_n(tensor.writable<float>(), 16, number);
+    Payload payload;
+    payload.common[0] = tensor;
+    return Screening(10).takes<float>({1}, payload, 0, ConstVectorRef<float>(zero.data(), zero.size()));
+  };
+  CHECK(takes(9.9f));
+  CHECK_FALSE(takes(10.1f));
+  CHECK_FALSE(takes(1e30f));
+}
 
 TEST_CASE("in real time the model of a unification is taken from its hub alone") {
   const config::Experiment unified =

@@ -182,7 +182,8 @@ class PlainNetwork final : public ClientNetwork {
       }
     }
   }
-  void counted(ClientId, const MessageCounts&, std::uint64_t) override {}
+  void counted(const WallClient&) override {}
+  void refused(ClientId, Misdeed) override {}
   void later(Time when, ClientId client, WallEvent event, bool counts) override {
     if (counts) ++open_;
     clock_.alarm(when, [this, client, counts, event = std::move(event)] {

@@ -120,6 +120,30 @@ TEST_CASE("every path and every link of the documentation leads somewhere") {
       pages, [](const std::string& path, const std::string& text) { return page_faults(RUBATO_SOURCE_DIR, path, text); }));
 }
 
+TEST_CASE("beside every line about what is believed of hosts stands a test that exists") {
+  std::string tests;
+  for (const File& file : files({"tests"}, {".cpp", ".py"})) tests += file.text;
+  require_none(trust_faults(text_of(fs::path{RUBATO_SOURCE_DIR} / "docs/trust.md"), tests));
+  const std::string_view page =
+      "| field | test |\n| --- | --- |\n| a | b |\n| a | room: \"one two\", \"three\"; attack: \"four\" |\n";
+  CHECK(trust_faults(page, "TEST_CASE(\n    \"one \"\n    \"two\") {\n").size() == 3);
+  CHECK(trust_faults(page, "TEST_CASE(\"one two\") TEST_CASE(\"three\")\n    \"four\": act,\n") ==
+        one("docs/trust.md:3 names no test"));
+}
+
+TEST_CASE("a pod of the Kubernetes example sees its own secret key alone, and one that is done is not started again") {
+  const std::string pods = text_of(fs::path{RUBATO_SOURCE_DIR} / "examples/cluster/kubernetes.yaml");
+  std::istringstream lines{pods};
+  int mounts = 0;
+  for (std::string line; std::getline(lines, line);)
+    if (line.find("name: secret-keys, mountPath") != line.npos) {
+      ++mounts;
+      CHECK(line.find("subPathExpr: $(POD_NAME).secret") != line.npos);
+    }
+  CHECK(mounts == 1);
+  CHECK(pods.find("sleep infinity") != pods.npos);
+}
+
 TEST_CASE("a closed door is answered with a sentence") {
   CHECK(door_faults("algos/draco.cpp", "#include \"transports/frame.hpp\"\n") ==
         one("algos/draco.cpp includes transports/frame.hpp; algos may include learning, runtime, runtime/protocols and "

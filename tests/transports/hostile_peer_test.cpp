@@ -569,3 +569,38 @@ TEST_CASE("a known host that sends more than is used up is refused, and the othe
   scene.talk();
   scene.party()[2].stop({});
 }
+
+TEST_CASE("a host that sends as fast as it can is slowed down and named, and the others are heard") {
+  Collector ignored;
+  TransportLimits limits = Scene::roomy();
+  limits.frames_a_second = 1000;
+  Scene scene(Wire::tcp_curve, limits);
+  scene.party().reborn(2);
+  scene.party()[2].start(ignored);
+  for (std::uint64_t i = 0; i < 3000; ++i) REQUIRE(scene.party()[2].send(victim, numbered(i)));
+  CHECK(scene.heard().wait_until([](const auto& heard) {
+    return std::ranges::any_of(heard, [](const Heard& each) { return each.from == madman && number_of(each.parcel) == 2999; });
+  }));
+  CHECK(scene.counted([](const TransportCounts& counts) { return counts.hasty > 0; }));
+  scene.talk();
+  CHECK(scene.sentences() ==
+        std::vector<std::string>{"host \"host2\" sends more frames a second than one host may, and all are read more slowly; "
+                                 "what follows of this is only counted"});
+  scene.party()[2].stop({});
+}
+
+TEST_CASE("what two hosts do is told of each, once") {
+  Scene scene(Wire::tcp_curve);
+  scene.heard().on_each = [](HostId, const Parcel&) { throw std::bad_alloc(); };
+  Collector ignored;
+  scene.party().reborn(2);
+  scene.party()[2].start(ignored);
+  for (std::uint64_t i = 0; i < 3; ++i)
+    for (const std::uint32_t host : {0, 2}) REQUIRE(scene.party()[host].send(victim, numbered(i)));
+  CHECK(scene.counted([](const TransportCounts& counts) { return counts.unaffordable == 6; }));
+  std::vector<std::string> sentences = scene.sentences();
+  std::ranges::sort(sentences);
+  const std::string what = " sent what there is no memory for; what follows of this is only counted";
+  CHECK(sentences == std::vector<std::string>{"host \"host0\"" + what, "host \"host2\"" + what});
+  scene.party()[2].stop({});
+}
