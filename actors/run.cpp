@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "actors/core/run_parts.hpp"
-#include "actors/core/timing_check.hpp"
 #include "actors/host_run.hpp"
 #include "actors/hosts/membership.hpp"
 #include "actors/hosts/virtual_host.hpp"
@@ -24,6 +23,7 @@
 #include "experiment/roster.hpp"
 #include "results/summary.hpp"
 #include "runtime/engine/scripted.hpp"
+#include "runtime/engine/timing_check.hpp"
 
 namespace rubato {
 

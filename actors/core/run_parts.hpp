@@ -10,9 +10,9 @@
 #include "actors/core/reporter.hpp"
 #include "actors/core/run_options.hpp"
 #include "actors/core/task.hpp"
-#include "actors/core/timing_check.hpp"
 #include "experiment/digest.hpp"
 #include "experiment/file/resolve.hpp"
+#include "runtime/engine/timing_check.hpp"
 #include "runtime/record.hpp"
 
 namespace rubato {

@@ -8,10 +8,10 @@
 #include <optional>
 #include <utility>
 
-#include "actors/core/timing_check.hpp"
 #include "actors/hosts/host_dispatcher.hpp"
 #include "actors/virtual/virtual_run.hpp"
 #include "experiment/roster.hpp"
+#include "runtime/engine/timing_check.hpp"
 
 namespace rubato {
 

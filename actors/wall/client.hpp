@@ -13,7 +13,6 @@
 
 #include "actors/core/client_pool.hpp"
 #include "actors/wall/clock.hpp"
-#include "actors/wall/message.hpp"
 #include "runtime/engine/conductor.hpp"
 #include "runtime/hash.hpp"
 #include "runtime/histogram.hpp"
@@ -25,6 +24,7 @@
 #include "runtime/world/graph.hpp"
 #include "runtime/world/unification.hpp"
 #include "transports/conduct.hpp"
+#include "transports/message.hpp"
 
 namespace rubato {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
-#include "actors/core/timing_check.hpp"
 #include "experiment/build/timing.hpp"
 #include "experiment/file/experiment_file.hpp"
+#include "runtime/engine/timing_check.hpp"
 #include "runtime/world/topology.hpp"
 #include "tests/actors/support.hpp"
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "actors/host_run.hpp"
-#include "actors/wall/message.hpp"
 #include "tests/actors/support.hpp"
 #include "transports/hub.hpp"
 #include "transports/impaired.hpp"
+#include "transports/message.hpp"
 
 namespace rubato::test {
 

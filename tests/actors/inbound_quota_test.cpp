@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/wall/message.hpp"
+#include "transports/message.hpp"
 
 using namespace rubato;
 

@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "actors/wall/gathering.hpp"
-#include "actors/wall/message.hpp"
 #include "runtime/random.hpp"
+#include "transports/message.hpp"
 
 using namespace rubato;
 

@@ -9,9 +9,9 @@
 #include "actors/hosts/host_progress.hpp"
 #include "actors/hosts/item_exchange.hpp"
 #include "actors/hosts/membership.hpp"
-#include "actors/wall/message.hpp"
 #include "tests/transports/collector.hpp"
 #include "transports/hub.hpp"
+#include "transports/message.hpp"
 #include "transports/parcel_head.hpp"
 
 using namespace rubato;

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "actors/core/timing_check.hpp"
 #include "algos/catalogue.hpp"
 #include "learning/models/problems.hpp"
 #include "runtime/engine/conductor.hpp"
+#include "runtime/engine/timing_check.hpp"
 #include "runtime/protocols/push.hpp"
 #include "runtime/world/channel.hpp"
 #include "runtime/world/churn.hpp"

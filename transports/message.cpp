@@ -1,4 +1,4 @@
-#include "actors/wall/message.hpp"
+#include "transports/message.hpp"
 
 #include <utility>
 

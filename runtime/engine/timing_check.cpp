@@ -1,8 +1,7 @@
-#include "actors/core/timing_check.hpp"
-
-#include <fmt/format.h>
+#include "runtime/engine/timing_check.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <stdexcept>
 
 namespace rubato {
@@ -11,8 +10,12 @@ namespace {
 
 constexpr double tolerance = 1e-9;
 
-[[noreturn]] void broken(ClientId client, Time at, const std::string& what) {
-  throw std::logic_error(fmt::format("broken invariant: client {} at {:g} s {}", client.value, to_seconds(at), what));
+template <class... Parts>
+[[noreturn]] void broken(ClientId client, Time at, const Parts&... what) {
+  std::ostringstream text;
+  text << "broken invariant: client " << client.value << " at " << to_seconds(at) << " s ";
+  (text << ... << what);
+  throw std::logic_error(text.str());
 }
 
 }  // namespace
@@ -27,23 +30,21 @@ void TimingCheck::on_arrival(const Arrival& arrival, ClientId receiver, Offer of
   const Duration age = arrival.arrived - arrival.sent;
   const bool is_late = age > limits.deadline;
   if (offer == Offer::kept && is_late)
-    broken(receiver, arrival.arrived, fmt::format("keeps a message {:g} s beyond the deadline", to_seconds(age - limits.deadline)));
+    broken(receiver, arrival.arrived, "keeps a message ", to_seconds(age - limits.deadline), " s beyond the deadline");
   if (!has_windows_ || limits.cap == MailboxLimits::unlimited) return;
   if (offer == Offer::kept && ++kept_[receiver.value] > limits.cap)
-    broken(receiver, arrival.arrived,
-           fmt::format("keeps {} messages in a period, the cap is {}", kept_[receiver.value], limits.cap));
+    broken(receiver, arrival.arrived, "keeps ", kept_[receiver.value], " messages in a period, the cap is ", limits.cap);
   if (offer == Offer::capped && tokens_left > 0)
-    broken(receiver, arrival.arrived, fmt::format("refuses a message with {} tokens left", tokens_left));
+    broken(receiver, arrival.arrived, "refuses a message with ", tokens_left, " tokens left");
 }
 
 void TimingCheck::on_window_close(Time at, ClientId client, std::span<const Arrival> batch, std::span<const StepEntry> used) {
   if (has_windows_ && !batch.empty() && at - batch.front().arrived != settings_.limits.window)
-    broken(client, at,
-           fmt::format("closes a window of {:g} s instead of {:g} s", to_seconds(at - batch.front().arrived),
-                       to_seconds(settings_.limits.window)));
+    broken(client, at, "closes a window of ", to_seconds(at - batch.front().arrived), " s instead of ",
+           to_seconds(settings_.limits.window), " s");
   std::vector<std::pair<ClientId, double>> weights;
   for (const StepEntry& entry : used) {
-    if (entry.weight < 0) broken(client, at, fmt::format("gives the weight {:g} to a message", entry.weight));
+    if (entry.weight < 0) broken(client, at, "gives the weight ", entry.weight, " to a message");
     weights.emplace_back(entry.peer, entry.weight);
   }
   if (!weights_sum_) return;
@@ -52,7 +53,7 @@ void TimingCheck::on_window_close(Time at, ClientId client, std::span<const Arri
                 weights.end());
   double sum = 0;
   for (const auto& [sender, weight] : weights) sum += weight;
-  if (sum > 1 + tolerance) broken(client, at, fmt::format("gives weights that exceed one by {:g}", sum - 1));
+  if (sum > 1 + tolerance) broken(client, at, "gives weights that exceed one by ", sum - 1);
 }
 
 }  // namespace rubato
