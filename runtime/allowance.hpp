@@ -15,7 +15,7 @@ class Allowance {
   /// Takes one, if there is one.
   bool take(Duration now) {
     left_ = std::min(burst_, left_ + per_second_ * to_seconds(std::max(now - last_, Duration{})));
-    last_ = now;
+    last_ = std::max(last_, now);
     if (left_ < 1) return false;
     left_ -= 1;
     return true;

@@ -20,7 +20,7 @@ namespace rubato {
 
 namespace {
 
-constexpr const char* endpoint = "inproc://rubato.watch";
+constexpr const char* watch_endpoint = "inproc://rubato.watch";
 constexpr int watched_events =
     ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
 
@@ -80,10 +80,10 @@ std::string address_of(int descriptor) {
 
 ZmqWatch::ZmqWatch(zmq::context_t& context, zmq::socket_t& watched, const Limits& limits)
     : limits_{limits}, events_{context, zmq::socket_type::pair}, room_{limits.room, secret_seed()} {
-  if (zmq_socket_monitor(watched.handle(), endpoint, watched_events) != 0) throw zmq::error_t();
+  if (zmq_socket_monitor(watched.handle(), watch_endpoint, watched_events) != 0) throw zmq::error_t();
   events_.set(zmq::sockopt::linger, 0);
   events_.set(zmq::sockopt::rcvhwm, 0);  // one small message a connection, read often
-  events_.connect(endpoint);
+  events_.connect(watch_endpoint);
 }
 
 ZmqWatch::~ZmqWatch() {

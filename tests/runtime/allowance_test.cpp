@@ -18,5 +18,6 @@ TEST_CASE("an allowance gives its burst at once, so many a second in the long ru
   CHECK(taken_at(1999) == 0);  // clocks of two threads
   int taken = 0;
   for (int i = 1; i <= 1000; ++i) taken += taken_at(2000 + i * 0.01);
-  CHECK(taken == 100);
+  CHECK(taken >= 99);  // of which each is a tenth of a second
+  CHECK(taken <= 100);
 }
