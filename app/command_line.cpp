@@ -28,8 +28,8 @@ namespace {
 
 constexpr const char* exit_codes =
     "Exit codes: 0 done; 1 a case, a replay or a client failed, no model is finite any more, or with --check nothing\n"
-    "happened or arrived; 2 the command line, the experiment or the data cannot be used; 3 the results cannot be written;\n"
-    "130 ended early by Ctrl-C or SIGTERM, with the results so far.";
+    "happened or arrived; 2 the command line, the experiment or the data cannot be used; 3 the results cannot be\n"
+    "written; 130 ended early by Ctrl-C or SIGTERM, with the results so far.";
 
 constexpr const char* node_help =
     "Starts this host of the experiment's roster and waits for the others, in any order. In real time the others go "

@@ -177,7 +177,7 @@ TEST_CASE("the first sample that is enough for the program ends a real run") {
   RunOptions options = on_threads(2);
   std::size_t asked = 0;
   options.stop_when = [&](const Sample& sample) { return ++asked, sample.header.counts.computations > 20; };
-  const RunResult result = run(experiment({"clock=wall", "time_scale=20"} + until_enough), options);
+  const RunResult result = run(experiment(until_enough + std::vector<std::string>{"clock=wall", "time_scale=20"}), options);
   CHECK(result.was_stopped);
   CHECK(result.stopped_by == "stop_when");
   CHECK(asked <= result.samples.size());
