@@ -111,6 +111,7 @@ void Preparation::read_data(const Experiment& experiment, const RunOptions& opti
   result.notes.insert(result.notes.end(), task->notes().begin(), task->notes().end());
   result.samples_by_client.assign(task->samples().begin(), task->samples().end());
   result.class_counts = task->class_counts();
+  result.class_names = task->class_names();
 }
 
 std::unique_ptr<Recorder> make_recorder(const RunOptions& options, std::size_t clients) {
