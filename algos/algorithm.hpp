@@ -85,10 +85,12 @@ class Work {
 /// One message of a window.
 template <class Real>
 struct Received {
-  ClientId sender;         ///< the client that published it
-  Sequence sequence;       ///< counted by the sender
-  double weight;           ///< in this merge: of the link, or as the algorithm's options say
-  Duration age;            ///< from departure to this merge
+  ClientId sender;    ///< the client that published it
+  Sequence sequence;  ///< counted by the sender
+  double weight;      ///< in this merge: of the link, or as the algorithm's options say
+  /// Of the experiment, from the departure of the message to this merge, waiting in the mailbox included. It is recorded: a replay
+  /// hands out the same. Never below 0 within one process; between hosts in real time it is as good as their clocks agree.
+  Duration age;
   const Payload& payload;  ///< valid during the call
   std::uint32_t place;     ///< of this receiver among the receivers of the message
 

@@ -15,6 +15,9 @@
 // Failure mode of the literal continuous form: the step of z is eta / w, and a client that happens to send several times
 // before it hears anything has little w left. With Poisson clocks that happens sooner or later, and z then overshoots. So
 // outside rounds the step is eta w (weigh_step): z moves by eta g whatever w is, and clients count by their mean w.
+// A neighbour that takes and never gives drains the mass of all: w would run to 0, and z to 0 / 0. With weigh_step a client
+// keeps its last millionth of a weight: it sends its counters as they are until it is given something. Sums of counters near 1
+// have room for smaller shares of such a rest only with an error that z would show.
 #include <utility>
 
 #include "algos/entries.hpp"
@@ -23,6 +26,8 @@
 namespace rubato {
 
 namespace {
+
+constexpr double least_given_of = 1e-6;  // of a client's weight, with weigh_step
 
 struct SgpSettings {
   StepSize eta;
@@ -58,6 +63,10 @@ class Sgp final : public Algorithm<Real> {
   // x and w lose the same share, so z stays.
   Payload publish(Work<Real>& work, const Step& step) override {
     Payload payload;
+    if (settings_->weighs_step && w() <= least_given_of) {
+      counters_.repeat(mass_.count(), step, work.pool, payload);
+      return payload;
+    }
     const double shares = counters_.assign(numbers_of<double>(std::as_const(mass_)), step, work.pool, payload);
     numbers_of<double>(mass_) -= shares * numbers_of<double>(mass_);
     return payload;

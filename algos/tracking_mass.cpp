@@ -29,6 +29,18 @@ double TrackingMass::assign(ConstVectorRef<double> mass, const Step& step, Tenso
   return shares;
 }
 
+void TrackingMass::repeat(std::size_t numbers, const Step& step, TensorPool& pool, Payload& payload) {
+  if (!step.entries.empty()) payload.own.reserve(step.entries.size());
+  for (const StepEntry& receiver : step.entries) {
+    Tensor& sigma = assigned_[place_of(receivers_, receiver.peer)];
+    if (!sigma) {
+      sigma = pool.make<double>(numbers);
+      numbers_of<double>(sigma).setZero();
+    }
+    payload.own.push_back(sigma);
+  }
+}
+
 void TrackingMass::absorb(ClientId sender, const Tensor& counter, VectorRef<double> mass) {
   Tensor& rho = absorbed_[place_of(senders_, sender)];
   if (rho)

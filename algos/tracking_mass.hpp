@@ -30,6 +30,9 @@ class TrackingMass {
   /// client's, and the caller takes it off.
   [[nodiscard]] double assign(ConstVectorRef<double> mass, const Step& step, TensorPool& pool, Payload& payload);
 
+  /// Hands the counters of the receivers out as they are: nothing is assigned. Of masses with this many numbers.
+  void repeat(std::size_t numbers, const Step& step, TensorPool& pool, Payload& payload);
+
   /// Whether the receiver at this place can absorb the message into a mass with so many numbers.
   static bool fits(const Payload& payload, std::uint32_t place, std::size_t numbers) {
     return payload.own_each == 1 && place < payload.own.size() && holds<double>(payload.own[place], numbers);

@@ -288,8 +288,9 @@ int command(int argc, char** argv, Golden golden) {
 
 }  // namespace app
 
-int rubato_main(int argc, char** argv, std::span<const CatalogueEntry* const> own) {
+int rubato_main(int argc, char** argv, std::span<const CatalogueEntry* const> own, std::span<const OwnTimerLaw* const> laws) {
   extend_catalogue(own);
+  extend_timer_laws(laws);
   return app::command(argc, argv, nullptr);
 }
 

@@ -94,7 +94,7 @@ void list_datasets() {
 // The experiment file has one word per kind.
 void list_topologies() {
   for (const TopologyKind& kind : topology_kinds())
-    if (kind.name != "cycle" && kind.name != "mesh") row(kind.name == "rgg" ? "random_geometric" : kind.name, kind.meaning);
+    if (kind.name != "cycle" && kind.name != "mesh") row(kind.name, kind.meaning);
   row("edges", "topology.edges = [[source, target], ...]");
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -17,6 +18,32 @@
 #include "learning/options.hpp"
 #include "runtime/choices.hpp"
 #include "runtime/words.hpp"
+
+namespace rubato {
+
+class Stream;
+
+/// A law of timers of a program's own, for clients.compute.law and clients.transmit.law to name.
+struct OwnTimerLaw {
+  std::string_view name;  ///< of letters, digits and _; unlike the laws that there are
+  /// Seconds from one tick to the next, greater than 0. A function of the numbers in the file (`numbers`, may be empty) and of what
+  /// it draws from the stream, and of nothing else: then the ticks are the same on any number of threads and hosts. What is no
+  /// number, or lies beyond what 64 bits of nanoseconds hold, never comes.
+  double (*interval)(std::span<const double> numbers, Stream& stream) = nullptr;
+  /// Mean ticks a second: for forecasts, and for the pace of a run in real time.
+  double (*mean_rate)(std::span<const double> numbers) = nullptr;
+  /// Throws std::invalid_argument, which says what is allowed, for numbers that it refuses. Null: takes all.
+  void (*check)(std::span<const double> numbers) = nullptr;
+};
+
+/// Adds a program's own laws of timers, for experiment files and values to name; they live as long as the program. To be called
+/// before anything else, on one thread. Throws std::invalid_argument if a name is taken or cannot be one, or a function is missing.
+void extend_timer_laws(std::span<const OwnTimerLaw* const> own);
+
+/// Those of extend_timer_laws(), in their order.
+std::span<const OwnTimerLaw* const> own_timer_laws();
+
+}  // namespace rubato
 
 /// The file as plain values, named as in the file: config::TimerLaw is what the file says, rubato::TimerLaw what runs.
 namespace rubato::config {
@@ -30,8 +57,9 @@ namespace rubato::config {
 /// A choice of the file.
 enum class ClockKind { virtual_time, wall_time };
 constexpr std::string_view word_list(ClockKind) { return "virtual|wall"; }
+/// Behind `off` stand the laws of extend_timer_laws().
 enum class TimerKind { poisson, fixed, shifted_exp, gamma, lognormal, trace, table, coupled, off };
-constexpr std::string_view word_list(TimerKind) { return "poisson|fixed|shifted_exp|gamma|lognormal|trace|table|coupled|off"; }
+std::string_view word_list(TimerKind);
 enum class TopologyKind {
   ring,
   directed_ring,
@@ -113,24 +141,27 @@ struct Law {
 
 /// The law of one timer. Seconds and ticks per second, each a number, one number per client, or drawn per client.
 struct TimerLaw {
-  TimerKind law = TimerKind::poisson;      ///< the law in force
-  Law rate = Law::constant(1);             ///< poisson, shifted_exp, gamma
-  Law period;                              ///< fixed: between ticks
-  Law phase;                               ///< fixed: of the first tick
-  Law min;                                 ///< shifted_exp
-  Law shape;                               ///< gamma
-  Law mean;                                ///< lognormal: interval
-  Law sigma;                               ///< lognormal: standard deviation of the interval's logarithm
-  std::filesystem::path file;              ///< trace: one line per client, ascending seconds; absolute
-  std::vector<std::vector<double>> ticks;  ///< table: ascending seconds, one list per client
-  std::int64_t every = 1;                  ///< coupled: after every so many compute ticks ...
-  std::int64_t repeat = 1;                 ///< ... so many transmissions
-  bool per_link = false;                   ///< transmit only: every outgoing link has a timer of its own
+  TimerKind law = TimerKind::poisson;          ///< the law in force
+  Law rate = Law::constant(1);                 ///< poisson, shifted_exp, gamma
+  Law period;                                  ///< fixed: between ticks
+  Law phase;                                   ///< fixed: of the first tick
+  Law min;                                     ///< shifted_exp
+  Law shape;                                   ///< gamma
+  Law mean;                                    ///< lognormal: interval
+  Law sigma;                                   ///< lognormal: standard deviation of the interval's logarithm
+  std::filesystem::path file;                  ///< trace: one line per client, ascending seconds; absolute
+  std::vector<std::vector<double>> ticks;      ///< table: ascending seconds, one list per client
+  std::int64_t every = 1;                      ///< coupled: after every so many compute ticks ...
+  std::int64_t repeat = 1;                     ///< ... so many transmissions
+  bool per_link = false;                       ///< transmit only: every outgoing link has a timer of its own
+  std::optional<std::vector<double>> numbers;  ///< a program's own law: what it is made from
 
   /// Exponential intervals; the rate is > 0.
   static TimerLaw poisson(double rate_per_second);
   /// A transmission after each computation.
   static TimerLaw coupled();
+  /// The program's own law of this name. Throws std::invalid_argument if there is none.
+  static TimerLaw own(std::string_view name, std::vector<double> numbers = {});
   bool operator==(const TimerLaw&) const = default;
 };
 

@@ -19,7 +19,7 @@ enum class Start { zero, he, xavier, usual };
 constexpr std::string_view word_list(Start) { return "zero|he|xavier|default"; }
 
 /// Of features, with the numbers of the training part. `usual`: what the set is commonly given, which the list of named
-/// sets says; of other files, images become 0 to 1 and all else stays. `none`: as it stands in the file. `unit`: from 0
+/// sets says; of other files, images become 0 to 1 and all else `standard`. `none`: as it stands in the file. `unit`: from 0
 /// to 1 (images whose file has bytes: a byte / 255). `standard`: mean 0 and deviation 1 (images: for each channel).
 /// What is constant becomes 0.
 enum class Normalise { usual, none, unit, standard };
@@ -29,6 +29,11 @@ constexpr std::string_view word_list(Normalise) { return "default|none|unit|stan
 /// it has the label's name, or another field that is neither a number nor a missing one (nothing, ? or NaN).
 enum class FirstLine { automatic, names, sample, skipped };
 constexpr std::string_view word_list(FirstLine) { return "auto|names|none"; }
+
+/// What becomes of cells of own files that are no finite numbers: the file is refused, their rows are left out, or they are the
+/// mean of their column in the training rows.
+enum class Missing { refuse, drop, mean };
+constexpr std::string_view word_list(Missing) { return "refuse|drop|mean"; }
 
 /// How a data file is read. `by_name`: as its name's ending says.
 enum class FileFormat { by_name, csv, libsvm, npy, npz, idx, cifar };

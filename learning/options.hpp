@@ -34,6 +34,7 @@ struct DataFiles {
   std::int64_t features = 0;                              ///< libsvm; 0: the largest index of the training part
   std::vector<std::int64_t> shape{};                      ///< channels, height, width; empty: as the file says
   LearnKind learn = LearnKind::classes;                   ///< what the label is
+  Missing missing = Missing::refuse;                      ///< csv, npy, npz: what becomes of cells that are no numbers
   bool operator==(const DataFiles&) const = default;
 };
 

@@ -94,6 +94,7 @@ struct RunResult {
   std::vector<Traffic> traffic_by_client;      ///< likewise; empty where it is not known of all
   std::vector<std::size_t> samples_by_client;  ///< training samples
   std::vector<ClassCount> class_counts;        ///< of these, by client and class; empty where there are no classes
+  std::vector<std::string> class_names;        ///< own files: the label of each class; else empty
   std::optional<Graph> graph{};                ///< whose links by_link counts; nothing of a replay
   std::vector<LinkCounts> by_link;             ///< by link index, only if asked for
   std::vector<Screened> screened;              ///< links with messages that were left out or compared, by receiver and sender

@@ -218,12 +218,13 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
                      {"commit", commit()},
                      {"measured_clients", measured(experiment, result)},
                      {"clients_below_batch", below_batch(experiment, result)},
+                     {"class_names", result.class_names.empty() ? ResultJson(nullptr) : ResultJson(result.class_names)},
                      {"host", result.host},
                      {"host_clients", result.host_clients.empty() ? "" : ranges_of(own_clients(result))},
                      {"forecast", forecast(result)}};
   for (const SampleColumn& column : sample_columns())
     if (!column.summary.empty()) json[ResultJson::json_pointer(std::string(column.summary))] = finite(to_double(column.read(last)));
-  return json.dump(1) + "\n";
+  return json.dump(1, ' ', false, ResultJson::error_handler_t::replace) + "\n";
 }
 
 RecordedEnd end_of_summary(const std::string& text) {

@@ -11,9 +11,17 @@ TimerLaw TimerLaw::table(std::vector<Time> ascending_ticks) {
   return {.kind = Kind::table, .ticks = std::make_shared<const std::vector<Time>>(std::move(ascending_ticks))};
 }
 
+TimerLaw TimerLaw::own(OwnInterval interval, std::vector<double> numbers, double mean_rate) {
+  return {.kind = Kind::own,
+          .first = mean_rate,
+          .interval = interval,
+          .numbers = std::make_shared<const std::vector<double>>(std::move(numbers))};
+}
+
 double TimerLaw::mean_rate(double until) const {
   switch (kind) {
     case Kind::poisson:
+    case Kind::own:
       return first;
     case Kind::fixed:
     case Kind::lognormal:
@@ -56,6 +64,13 @@ Duration Timer::interval(const TimerLaw& law, std::uint64_t seed, ClientId clien
       const double seconds = stream.gamma(law.first) / law.second;
       count_ = stream.position() + stream.position() % 2;
       return from(seconds);
+    }
+    case TimerLaw::Kind::own: {
+      Stream stream(seed, client, purpose, detail);
+      stream.seek(count_);
+      const double seconds = law.interval(*law.numbers, stream);
+      count_ = stream.position() + stream.position() % 2;
+      return seconds <= to_seconds(Duration::max()) / 2 ? from(seconds) : Duration::max();  // not a number: never
     }
     case TimerLaw::Kind::table: {
       const auto& ticks = *law.ticks;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "runtime/archive.hpp"
@@ -11,16 +12,21 @@
 
 namespace rubato {
 
+/// Seconds from one tick to the next: a function of the numbers and of what it draws, and nothing else.
+using OwnInterval = double (*)(std::span<const double> numbers, Stream& stream);
+
 /// One law with its numbers, in seconds and ticks per second. Shared by all timers that obey it.
 struct TimerLaw {
-  enum class Kind : std::uint8_t { off, poisson, fixed, shifted_exponential, gamma, lognormal, table, coupled };
+  enum class Kind : std::uint8_t { off, poisson, fixed, shifted_exponential, gamma, lognormal, table, coupled, own };
 
   Kind kind = Kind::off;
   double first = 0;   // poisson: rate; fixed: period; shifted: minimum; gamma: shape; lognormal: mean of the interval
   double second = 0;  // fixed: phase of the first tick; shifted: rate; gamma: rate; lognormal: sigma of its logarithm
-  std::shared_ptr<const std::vector<Time>> ticks{};  // table: ascending
-  std::uint32_t every = 1;                           // coupled: a transmit tick after every this many computations,
-  std::uint32_t repeat = 1;                          // this many times
+  std::shared_ptr<const std::vector<Time>> ticks{};      // table: ascending
+  std::uint32_t every = 1;                               // coupled: a transmit tick after every this many computations,
+  std::uint32_t repeat = 1;                              // this many times
+  OwnInterval interval = nullptr;                        // own; first: its mean rate
+  std::shared_ptr<const std::vector<double>> numbers{};  // own: what the interval is made from
 
   static TimerLaw off() { return {}; }
   static TimerLaw poisson(double rate_per_second) { return {.kind = Kind::poisson, .first = rate_per_second}; }
@@ -34,6 +40,8 @@ struct TimerLaw {
   static TimerLaw coupled(std::uint32_t every, std::uint32_t repeat) {
     return {.kind = Kind::coupled, .every = every, .repeat = repeat};
   }
+
+  static TimerLaw own(OwnInterval interval, std::vector<double> numbers, double mean_rate);
 
   /// Mean ticks per second; of a table, over `until` seconds.
   double mean_rate(double until) const;

@@ -9,6 +9,7 @@
 
 #include "actors/core/reporter.hpp"
 #include "algos/arithmetic.hpp"
+#include "results/silence.hpp"
 #include "runtime/world/spectrum.hpp"
 
 namespace rubato {
@@ -111,6 +112,7 @@ void Preparation::read_data(const Experiment& experiment, const RunOptions& opti
   result.notes.insert(result.notes.end(), task->notes().begin(), task->notes().end());
   result.samples_by_client.assign(task->samples().begin(), task->samples().end());
   result.class_counts = task->class_counts();
+  result.class_names = task->class_names();
 }
 
 std::unique_ptr<Recorder> make_recorder(const RunOptions& options, std::size_t clients) {
@@ -196,23 +198,7 @@ void describe_energy(const Timing& timing, RunResult& result) {
 }
 
 void describe_silence(const Timing& timing, const RunOptions& options, RunResult& result) {
-  const MessageCounts& counts = result.messages;
-  const std::uint64_t models = result.model_messages - std::min(result.models_lost, result.model_messages);
-  const bool are_due = timing.settings.needs.sends && timing.graph.links() > 0;
-  std::string note;
-  if (counts.computations == 0 && counts.sent == 0 && models == 0) {
-    result.silence = "nothing happened";
-    note =
-        fmt::format("nothing happened in {:.6g} s: no client computed a gradient, and none sent a message", result.virtual_seconds);
-  } else if (counts.kept == 0 && (counts.sent > 0 || (are_due && models == 0))) {
-    result.silence = "nothing arrived";
-    note = counts.sent == 0
-               ? fmt::format("no message was sent in {:.6g} s, so that no client learnt of another", result.virtual_seconds)
-               : fmt::format(
-                     "no message arrived in {:.6g} s: of {} that were sent {} were lost, {} refused, and {} "
-                     "were under way at the end",
-                     result.virtual_seconds, counts.sent + counts.copies, counts.lost_in_all(), counts.arrived(), result.under_way);
-  }
+  const std::string note = find_silence(timing, result);
   if (note.empty()) return;
   say({note}, options);
   result.notes.push_back(note);

@@ -38,6 +38,10 @@ class TaskOf final : public Task {
   std::span<const std::uint32_t> samples() const override { return samples_; }
   const std::vector<ClassCount>& class_counts() const override { return made_.class_counts; }
 
+  std::vector<std::string> class_names() const override {
+    return made_.dataset ? made_.dataset->class_names : std::vector<std::string>{};
+  }
+
   std::string data_digest() const override {
     Sha256 digest;
     const auto take = [&](std::span<const std::byte> bytes) {

@@ -32,6 +32,8 @@ class Task {
   virtual std::string data_digest() const { return {}; }
   /// Those above 0, by client and class; empty where the run knows no classes.
   virtual const std::vector<ClassCount>& class_counts() const { return no_class_counts_; }
+  /// A label of the own files for each class; empty where there are none.
+  virtual std::vector<std::string> class_names() const { return {}; }
 
  private:
   std::vector<ClassCount> no_class_counts_;

@@ -119,7 +119,7 @@ Graph generate(const Call& call, const Json& golden_case) {
   if (call.name == "rgg" || call.name == "knn") {
     options.points = golden_case.at("points").get<std::vector<Point>>();
     options.k = second;
-    if (call.name == "rgg") options.radius = call.number(1);
+    if (call.name == "rgg") options.kind = "random_geometric", options.radius = call.number(1);
     if (call.arguments.size() > 2) options.symmetrise = symmetrise_of(call.arguments[2]);
     return make_topology(options, options.points.size(), 0);
   }

@@ -96,6 +96,7 @@ TimerLaw with_rate(const TimerLaw& law, double rate) {
     case Kind::off:
     case Kind::table:
     case Kind::coupled:
+    case Kind::own:
       break;
   }
   throw std::invalid_argument(

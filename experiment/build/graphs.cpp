@@ -19,7 +19,6 @@ TopologyOptions to_options(const Experiment& experiment) {
   const config::Topology& topology = experiment.topology;
   TopologyOptions options;
   options.kind = std::string(word_of(topology.kind));
-  if (topology.kind == config::TopologyKind::random_geometric) options.kind = "rgg";
   options.rows = static_cast<std::size_t>(topology.rows);
   options.columns = static_cast<std::size_t>(topology.columns);
   options.center = static_cast<std::size_t>(topology.center);

@@ -51,7 +51,16 @@ MixingMatrix make_weights(config::MixingKind kind, const DenseMatrix& given, Wei
   MixingOptions options;
   options.kind = std::string(kind == config::MixingKind::auto_ ? usual_rule(weights) : word_of(kind));
   options.weights = given;
-  MixingMatrix matrix = make_mixing(options, graph);
+  MixingMatrix matrix = [&] {
+    try {
+      return make_mixing(options, graph);
+    } catch (const std::invalid_argument& refusal) {  // speaks of topology.mixing
+      const std::string sentence = refusal.what();
+      constexpr std::string_view usual = "topology.mixing";
+      if (!sentence.starts_with(usual)) throw;
+      throw std::invalid_argument(fmt::format("topology.{}{}", key, sentence.substr(usual.size())));
+    }
+  }();
   if (const std::string fault = sum_fault(matrix, weights); !fault.empty())
     throw std::invalid_argument(fmt::format("topology.{} = \"{}\": {}", key, options.kind, fault));
   return matrix;

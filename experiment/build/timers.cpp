@@ -120,9 +120,12 @@ std::vector<TimerLaw> to_timers(const config::TimerLaw& law, std::uint64_t seed,
     case Kind::coupled:
       return {TimerLaw::coupled(static_cast<std::uint32_t>(law.every), static_cast<std::uint32_t>(law.repeat))};
     case Kind::off:
-      break;
+      return {TimerLaw::off()};
   }
-  return {TimerLaw::off()};
+  const OwnTimerLaw& own = *own_timer_laws()[static_cast<std::size_t>(law.law) - static_cast<std::size_t>(Kind::off) - 1];
+  const std::vector<double> numbers = law.numbers.value_or(std::vector<double>{});
+  if (own.check) own.check(numbers);
+  return {TimerLaw::own(own.interval, numbers, above_zero(own.mean_rate(numbers), ClientId{0}, "the mean rate"))};
 }
 
 }  // namespace rubato

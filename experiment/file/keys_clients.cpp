@@ -5,7 +5,12 @@ namespace rubato::config {
 
 namespace {
 
-constexpr const char* own_timer = "law=poisson|fixed|shifted_exp|gamma|lognormal";
+// "|mine|yours": the program's own laws, behind words that stand before them.
+std::string own_laws() {
+  std::string words;
+  for (const OwnTimerLaw* law : own_timer_laws()) words += "|" + std::string(law->name);
+  return words;
+}
 
 }  // namespace
 
@@ -34,12 +39,12 @@ void describe(Rows<DeviceClass>& rows) {
 void describe(Rows<TimerLaw>& rows) {
   rows.table = "timer";
   rows.key("law", &TimerLaw::law, "law of the timer")
-      .one_of("poisson|fixed|shifted_exp|gamma|lognormal|trace|table|off")
+      .one_of("poisson|fixed|shifted_exp|gamma|lognormal|trace|table|off" + own_laws())
       .of("clients.compute", Clients{}.compute);
   rows.key("law", &TimerLaw::law, "law of the timer; coupled transmits at the instant of a computation, right after it")
       .of("clients.transmit", Clients{}.transmit);
   rows.key("per_link", &TimerLaw::per_link, "every outgoing link has a timer of its own")
-      .with(own_timer)
+      .with("law=poisson|fixed|shifted_exp|gamma|lognormal" + own_laws())
       .of("clients.transmit", Clients{}.transmit);
   rows.key("rate", &TimerLaw::rate, positive, "ticks per second; shifted_exp, gamma: rate of the random part")
       .as(Type::per_client)
@@ -59,6 +64,8 @@ void describe(Rows<TimerLaw>& rows) {
   rows.only_with("law=coupled");
   rows.key("every", &TimerLaw::every, {1, 1e9}, "transmit after every so many computations");
   rows.key("repeat", &TimerLaw::repeat, {1, 1e6}, "transmissions each time");
+  if (own_timer_laws().empty()) return;
+  rows.key("numbers", &TimerLaw::numbers, "what a law of the program's own is made from").with("law=" + own_laws().substr(1));
 }
 
 void describe(Rows<Law>& rows) {

@@ -34,6 +34,9 @@ void describe(Rows<Data>& rows) {
            "neither a number nor missing");
   rows.key("label_order", &Data::label_order, "words that are labels, class 0 first; none: in alphabetical order");
   rows.key("learn", &Data::learn, "what labels are: classes, or the numbers to be learned");
+  rows.key("missing", &Data::missing,
+           "cells of a csv, npy or npz file that are no finite numbers: refuse the file, drop their rows, or take the mean of the "
+           "column's training rows; a row without a label is never filled in");
   rows.key("features", &Data::features, {0, 1e8}, "of a libsvm file, which need not use the last ones; 0: the largest index");
   rows.key("shape", &Data::shape, {1, 1e6}, "channels, height and width of a sample; []: as the file says");
   rows.key("classes", &Data::classes, {0, 65536},
@@ -43,7 +46,7 @@ void describe(Rows<Data>& rows) {
       .with("name=poker-hand");
   rows.key("normalise", &Data::normalise,
            "features by the training samples: unit (0 to 1), standard (mean 0, deviation 1; images by channel), none, or what the "
-           "set is usually given")
+           "set is usually given; of own files images unit, all others standard")
       .with(on_rows);
   rows.only_with("name=files|cwru|breast-cancer");
   rows.key("test_share", &Data::test_share, {0, 1, true, true},

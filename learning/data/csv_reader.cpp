@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "learning/data/line_reader.hpp"
@@ -87,19 +88,20 @@ std::size_t label_column(const LineReader& lines, const CsvOptions& options, con
 /// Numbers or, if the first label is none, words.
 class LabelReader {
  public:
-  void add(const LineReader& lines, std::string_view text) {
+  // Whether there is a label. The first one that there is decides what labels are.
+  bool add(const LineReader& lines, std::string_view text) {
     const auto number = number_in(text);
-    if (column_.size() == 0) are_words_ = !number;
-    if (are_words_) return column_.numbers.push_back(static_cast<double>(word(lines, text)));
-    if (!number || !std::isfinite(*number))
-      lines.fail("the label is " + shown(text) + "; like the first one it must be a finite number");
-    column_.numbers.push_back(*number);
+    bool is_there = !text.empty() && text != "?" && (!number || std::isfinite(*number));
+    if (is_there && !is_decided_) are_words_ = !number, is_decided_ = true;
+    if (is_there && !are_words_ && !number) is_there = false;
+    const double words_place = is_there && are_words_ ? static_cast<double>(word(lines, text)) : 0;
+    column_.numbers.push_back(!is_there ? NAN : are_words_ ? words_place : *number);
+    return is_there;
   }
   LabelColumn take() { return std::move(column_); }
 
  private:
   std::size_t word(const LineReader& lines, std::string_view text) {
-    if (text.empty()) lines.fail("the label is missing");
     if (text.size() > longest_word) lines.fail("the label is longer than the allowed 256 letters");
     const auto [place, is_new] = places_.emplace(text, column_.words.size());
     if (is_new && column_.words.size() == most_words) lines.fail("is the 65537th different label; allowed are 65536");
@@ -109,6 +111,7 @@ class LabelReader {
 
   LabelColumn column_;
   bool are_words_ = false;
+  bool is_decided_ = false;
   std::map<std::string, std::size_t, std::less<>> places_;
 };
 
@@ -126,14 +129,21 @@ std::vector<std::string> names_of(const Fields& fields, std::size_t label) {
   return names;
 }
 
+void add_bad(const LineReader& lines, const std::string& cell, std::string_view text, std::size_t row, std::size_t field,
+             BadCells& bad) {
+  const bool is_named = !bad.has_named();
+  bad.add(row, field + 1, is_named ? "line " + std::to_string(lines.line()) + ": " + cell + " is " + shown(text) : std::string{});
+}
+
 template <class Real>
-void read_fields(const LineReader& lines, const Fields& fields, std::size_t label, Real* row) {
+void read_fields(const LineReader& lines, const Fields& fields, std::size_t label, std::size_t number_of_row, Real* row,
+                 BadCells& bad) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (i == label) continue;
     const auto number = number_in(fields[i]);
-    *row = static_cast<Real>(number.value_or(0));
-    if (!number || !std::isfinite(*row++))
-      lines.fail("field " + std::to_string(i + 1) + " is " + shown(fields[i]) + "; it must be a finite number");
+    const auto stored = static_cast<Real>(number.value_or(NAN));
+    *row++ = std::isfinite(stored) ? stored : static_cast<Real>(NAN);
+    if (!std::isfinite(stored)) add_bad(lines, "field " + std::to_string(i + 1), fields[i], number_of_row, i, bad);
   }
 }
 
@@ -156,18 +166,22 @@ Table<Real> read_csv(const std::filesystem::path& file, const CsvOptions& option
   NumberTable<Real> numbers(inputs, limit, label == no_column ? 0 : sizeof(double));
   LabelReader labels;
   std::vector<std::string> names = are_names ? names_of(fields, label) : std::vector<std::string>{};
+  std::vector<std::string> field_names = are_names ? names_of(fields, no_column) : std::vector<std::string>{};
+  BadCells bad;
   if (are_names) line = lines.next();
   if (!line) lines.file().fail("has no samples behind its first line");
-  for (; line; line = lines.next()) {
+  for (std::size_t rows = 0; line; line = lines.next(), ++rows) {
     splitter.split(lines, *line);
     if (fields.size() != columns)
       lines.fail("has " + std::to_string(fields.size()) + " fields; the first line has " + std::to_string(columns));
     Real* const row = numbers.add_row();
     if (!row) lines.fail("the rows take more than the allowed " + std::to_string(limit) + " bytes while they are read");
-    read_fields(lines, fields, label, row);
-    if (label != no_column) labels.add(lines, fields[label]);
+    read_fields(lines, fields, label, rows, row, bad);
+    if (label != no_column && !labels.add(lines, fields[label])) add_bad(lines, "the label", fields[label], rows, label, bad);
   }
-  return {numbers.take(), labels.take(), {1, 1, static_cast<Index>(inputs)}, std::move(names)};
+  if (bad.any() && !options.keeps_bad_cells) throw std::invalid_argument(bad.sentence(file.string(), field_names));
+  return {numbers.take(),   labels.take(),  {1, 1, static_cast<Index>(inputs)},
+          std::move(names), std::move(bad), std::move(field_names)};
 }
 
 template Table<float> read_csv(const std::filesystem::path&, const CsvOptions&, std::size_t);

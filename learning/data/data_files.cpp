@@ -68,6 +68,8 @@ void check_request(const DataFiles& files, const DataOptions& options) {
   refuse(files.features > 0 && !has(FileFormat::libsvm), "features", "it is for libsvm files");
   refuse(files.label != "last" && !has(FileFormat::csv), "label", "it is for csv files");
   refuse(files.header != FirstLine::automatic && !has(FileFormat::csv), "header", "it is for csv files");
+  refuse(files.missing != Missing::refuse && !has(FileFormat::csv) && !has(FileFormat::npy) && !has(FileFormat::npz), "missing",
+         "it is for csv, npy and npz files");
   refuse(files.test_labels && !files.test, "test_labels", "data.test is missing");
   const bool are_targets = files.learn == LearnKind::number;
   refuse(are_targets && options.classes > 0, "classes", "data.learn is \"number\"");
@@ -95,9 +97,10 @@ std::size_t left_beside(const Features<Real>& features) {
 
 template <class Real>
 Table<Real> read_npz(const Part& part, const std::vector<std::string>& features, const std::vector<std::string>& labels) {
-  FeatureArray<Real> array = read_npy_features<Real>(open_npz(part.file, features));
+  BadCells bad;
+  FeatureArray<Real> array = read_npy_features<Real>(open_npz(part.file, features), most_stored_bytes, &bad);
   LabelColumn column = read_npy_labels(open_npz(part.file, labels), left_beside(array.features));
-  return {std::move(array.features), std::move(column), array.shape};
+  return {std::move(array.features), std::move(column), array.shape, {}, std::move(bad)};
 }
 
 template <class Real>
@@ -110,7 +113,7 @@ Table<Real> read_part(const DataFiles& files, FileFormat format, const Part& par
   in_two_files(format == FileFormat::npy || format == FileFormat::idx);
   switch (format) {
     case FileFormat::csv:
-      return read_csv<Real>(part.file, {.label = files.label, .first_line = files.header});
+      return read_csv<Real>(part.file, {.label = files.label, .first_line = files.header, .keeps_bad_cells = true});
     case FileFormat::libsvm:
       return read_libsvm<Real>(part.file, features);
     case FileFormat::idx:
@@ -124,9 +127,10 @@ Table<Real> read_part(const DataFiles& files, FileFormat format, const Part& par
     case FileFormat::by_name:
       break;
   }
-  FeatureArray<Real> array = read_npy_features<Real>(FileStream(part.file));
+  BadCells bad;
+  FeatureArray<Real> array = read_npy_features<Real>(FileStream(part.file), most_stored_bytes, &bad);
   LabelColumn column = read_npy_labels(FileStream(*part.labels), left_beside(array.features));
-  return {std::move(array.features), std::move(column), array.shape};
+  return {std::move(array.features), std::move(column), array.shape, {}, std::move(bad)};
 }
 
 template <class Real>
@@ -134,6 +138,39 @@ void check_sizes(const Table<Real>& table, const fs::path& file) {
   if (table.labels.size() == static_cast<std::size_t>(table.features.rows())) return;
   throw std::invalid_argument(file.string() + ": has " + std::to_string(table.features.rows()) + " rows and " +
                               std::to_string(table.labels.size()) + " labels");
+}
+
+template <class Real>
+void drop_rows(Table<Real>& table) {
+  const std::vector<std::uint32_t>& bad = table.bad_cells.rows();
+  Rows kept;
+  std::vector<double> labels;
+  for (std::uint32_t row = 0; row < static_cast<std::uint32_t>(table.features.rows()); ++row) {
+    if (std::ranges::binary_search(bad, row)) continue;
+    kept.push_back(row);
+    labels.push_back(table.labels.numbers[row]);
+  }
+  table.features = table.features.picked(kept);
+  table.labels.numbers = std::move(labels);
+}
+
+// What data.missing asks for, but means: these are known when the training rows are.
+template <class Real>
+void judge_bad_cells(Table<Real>& table, const fs::path& file, Missing missing, std::vector<std::string>& notes) {
+  if (!table.bad_cells.any()) return;
+  const std::string what = table.bad_cells.sentence(file.string(), table.field_names);
+  if (missing == Missing::refuse)
+    throw std::invalid_argument(what + "; data.missing = \"drop\" leaves such rows out, \"mean\" fills in the mean of the column");
+  if (missing == Missing::mean) {
+    if (std::ranges::any_of(table.labels.numbers, [](double label) { return std::isnan(label); }))
+      throw std::invalid_argument(what +
+                                  "; labels are among them, which data.missing = \"mean\" cannot fill in; \"drop\" leaves "
+                                  "such rows out");
+    return notes.push_back(what + "; they are now the means of their columns");
+  }
+  drop_rows(table);
+  if (table.features.rows() == 0) throw std::invalid_argument(what + "; data.missing = \"drop\" leaves no row");
+  notes.push_back(what + "; their rows are left out, which leaves " + std::to_string(table.features.rows()));
 }
 
 // Columns are taken by place: where both files name them, the names must agree.
@@ -192,6 +229,7 @@ void set_labels(Dataset<Real>& dataset, const DataFiles& files, const DataOption
     throw std::invalid_argument("data.classes is " + std::to_string(classes) + "; " + files.train.string() + " has " +
                                 std::to_string(names.size()) + " different labels");
   dataset.classes = names.size();
+  dataset.class_names = names.names();
   dataset.train.labels = names.coded(train, files.train.string());
   dataset.test.labels = names.coded(test, test_file.string());
 }
@@ -217,6 +255,9 @@ std::shared_ptr<const Dataset<Real>> load_files(const DataFiles& files, const Da
   check_sizes(test, files.test.value_or(files.train));
   check_names(train, test, files);
   const auto dataset = std::make_shared<Dataset<Real>>();
+  const bool has_means = files.missing == Missing::mean && (train.bad_cells.any() || test.bad_cells.any());
+  judge_bad_cells(train, files.train, files.missing, dataset->notes);
+  judge_bad_cells(test, files.test.value_or(files.train), files.missing, dataset->notes);
   dataset->name = "files";
   dataset->shape = shape_of(files, train.shape);
   dataset->train.features = std::move(train.features);
@@ -224,9 +265,13 @@ std::shared_ptr<const Dataset<Real>> load_files(const DataFiles& files, const Da
   set_labels(*dataset, files, options, train.labels, test.labels);
   if (dataset->test.size() == 0) split_off_test(*dataset, options.test_share, options.shuffle, seed);
   check(*dataset);
+  if (has_means) fill_missing(*dataset);
   const bool are_images = dataset->shape.height > 1;
   const bool is_text = format == FileFormat::csv || format == FileFormat::libsvm;
-  normalise(*dataset, options.normalise, are_images ? Normalise::unit : Normalise::none,
+  if (options.normalise == Normalise::usual && !are_images)
+    dataset->notes.push_back(
+        "features are scaled to mean 0 and deviation 1 by the training rows; data.normalise = \"none\" leaves them as they are");
+  normalise(*dataset, options.normalise, are_images ? Normalise::unit : Normalise::standard,
             !is_text && dataset->train.features.are_bytes());
   return dataset;
 }

@@ -28,8 +28,9 @@ struct Dataset {
   std::uint32_t classes = 0;  // 0: numbers are learned, not classes
   Samples<Real> train;
   Samples<Real> test;
-  Shape shape;                     // of one sample; its size is inputs()
-  std::vector<std::string> notes;  // what a run should say about these data
+  Shape shape;                             // of one sample; its size is inputs()
+  std::vector<std::string> notes;          // what a run should say about these data
+  std::vector<std::string> class_names{};  // own files: a label of the file for each class; empty: its number
 
   Index inputs() const { return train.features.cols(); }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <utility>
 
 namespace rubato {
@@ -65,6 +66,12 @@ Real Features<Real>::operator()(Index row, Index column) const {
   if (!are_bytes()) return numbers_[place];
   const std::size_t of_column = scales_.size() == 1 ? 0 : static_cast<std::size_t>(column);
   return static_cast<Real>(bytes_[place]) * scales_[of_column] + shifts_[of_column];
+}
+
+template <class Real>
+void Features<Real>::fill_missing(std::span<const double> means) {
+  for (std::size_t place = 0; place < numbers_.size(); ++place)
+    if (std::isnan(numbers_[place])) numbers_[place] = static_cast<Real>(means[place % means.size()]);
 }
 
 template <class Real>

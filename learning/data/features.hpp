@@ -31,6 +31,9 @@ class Features {
   /// Every number becomes (number - centre) * factor of its column. Bytes stay bytes.
   void rescale(std::span<const double> centres, std::span<const double> factors);
 
+  /// Every NaN becomes the mean of its column.
+  void fill_missing(std::span<const double> means);
+
   /// The rows in this order; a row that is not named is left out.
   Features picked(const Rows& rows) const;
 

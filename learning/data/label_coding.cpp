@@ -66,6 +66,13 @@ ClassNames::ClassNames(const LabelColumn& training, std::vector<std::string> ord
     fail(file, "has numbers as labels, which data.label_order cannot name");
 }
 
+std::vector<std::string> ClassNames::names() const {
+  if (are_words_) return words_;
+  std::vector<std::string> names;
+  for (const double number : numbers_) names.push_back(as_label(number));
+  return names;
+}
+
 std::uint32_t ClassNames::size() const { return static_cast<std::uint32_t>(are_words_ ? words_.size() : numbers_.size()); }
 
 std::vector<Label> ClassNames::coded(const LabelColumn& column, const std::string& file) const {

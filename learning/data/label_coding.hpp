@@ -22,6 +22,8 @@ class ClassNames {
   ClassNames(const LabelColumn& training, std::vector<std::string> order, const std::string& file);
 
   std::uint32_t size() const;
+  /// As the file has them, the place of one is its class.
+  std::vector<std::string> names() const;
   /// Throws std::invalid_argument naming `file` and the row of a label that is none of these.
   std::vector<Label> coded(const LabelColumn& column, const std::string& file) const;
 

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -105,7 +107,7 @@ void check_end(FileStream& file) {
 }
 
 template <class Number>
-std::vector<Number> read_numbers(FileStream& file, const NpyHeader& header, std::uint64_t row) {
+std::vector<Number> read_numbers(FileStream& file, const NpyHeader& header, std::uint64_t row, BadCells* kept = nullptr) {
   constexpr std::size_t at_once = 64 * 1024;
   // The old memory, which is there beside the new, is to be small.
   constexpr std::size_t first = (std::size_t{64} << 20) / sizeof(Number), growth = 8;
@@ -113,6 +115,7 @@ std::vector<Number> read_numbers(FileStream& file, const NpyHeader& header, std:
   const std::uint64_t count = header.rows() * row, size = header.item_bytes();
   std::vector<Number> numbers;
   std::vector<unsigned char> piece(at_once);
+  BadCells bad;
   while (numbers.size() < count) {
     const std::size_t wanted = std::min<std::uint64_t>(count - numbers.size(), at_once / size);
     if (numbers.size() + wanted > numbers.capacity())
@@ -120,13 +123,19 @@ std::vector<Number> read_numbers(FileStream& file, const NpyHeader& header, std:
     const std::size_t got = file.read(std::span(piece).first(wanted * size)) / size;
     for (std::size_t i = 0; i < got; ++i) {
       numbers.push_back(static_cast<Number>(converted(piece.data() + i * size)));
-      if (!std::isfinite(numbers.back()))
-        file.fail("row " + std::to_string((numbers.size() - 1) / row) +
-                  " has a number that is not finite or too large; it must be a finite number");
+      if (std::isfinite(numbers.back())) continue;
+      numbers.back() = std::numeric_limits<Number>::quiet_NaN();
+      const std::size_t place = (numbers.size() - 1) / row, column = (numbers.size() - 1) % row + 1;
+      bad.add(place, column,
+              bad.has_named() ? std::string{}
+                              : "row " + std::to_string(place) + " has a number that is not finite or too large in field " +
+                                    std::to_string(column));
     }
     if (got < wanted) fail_short(file, header, numbers.size() / row);
   }
   check_end(file);
+  if (bad.any() && !kept) throw std::invalid_argument(bad.sentence(file.name()));
+  if (kept) *kept = std::move(bad);
   return numbers;
 }
 
@@ -148,12 +157,12 @@ Shape shape_of(const FileStream& file, const NpyHeader& header) {
 }  // namespace
 
 template <class Real>
-FeatureArray<Real> read_npy_features(FileStream file, std::size_t limit) {
+FeatureArray<Real> read_npy_features(FileStream file, std::size_t limit, BadCells* bad_cells) {
   const NpyHeader header = read_npy_header(file);
   const Shape shape = shape_of(file, header);
   const auto row = static_cast<std::uint64_t>(shape.size());
   check_stored(file, header.rows(), row * (header.type == "u1" ? 1 : sizeof(Real)), limit);
-  if (header.type != "u1") return {{read_numbers<Real>(file, header, row), shape.size()}, shape};
+  if (header.type != "u1") return {{read_numbers<Real>(file, header, row, bad_cells), shape.size()}, shape};
   std::vector<std::uint8_t> bytes;
   const std::size_t got = file.append(bytes, header.rows() * row);
   if (got < header.rows() * row) fail_short(file, header, got / row);
@@ -206,7 +215,7 @@ FileStream open_npz(const std::filesystem::path& archive, const std::vector<std:
                               joined(names, [](const std::string& name) { return name + ".npy"; }) + " is needed");
 }
 
-template FeatureArray<float> read_npy_features(FileStream, std::size_t);
-template FeatureArray<double> read_npy_features(FileStream, std::size_t);
+template FeatureArray<float> read_npy_features(FileStream, std::size_t, BadCells*);
+template FeatureArray<double> read_npy_features(FileStream, std::size_t, BadCells*);
 
 }  // namespace rubato

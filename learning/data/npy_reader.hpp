@@ -12,14 +12,15 @@ namespace rubato {
 
 /// Little-endian f4, f8, i4, i8 or u1, in C order. Both throw std::invalid_argument with a sentence naming the file.
 
-/// Rows x features, rows x height x width or rows x channels x height x width; no number is NaN or infinite.
+/// Rows x features, rows x height x width or rows x channels x height x width. What is NaN or infinite is NaN and among
+/// `bad_cells`, where they are asked for, and else refused.
 template <class Real>
 struct FeatureArray {
   Features<Real> features;
   Shape shape;
 };
 template <class Real>
-FeatureArray<Real> read_npy_features(FileStream file, std::size_t limit = most_stored_bytes);
+FeatureArray<Real> read_npy_features(FileStream file, std::size_t limit = most_stored_bytes, BadCells* bad_cells = nullptr);
 
 /// A number for each row: one dimension, or a second one of size 1.
 LabelColumn read_npy_labels(FileStream file, std::size_t limit = most_stored_bytes);

@@ -120,8 +120,8 @@ Partition partition_dirichlet_by_class(const Labelled& train, std::uint32_t clie
 Partition partition_dirichlet_by_client(const Labelled& train, const Labelled& test, std::uint32_t clients, double concentration,
                                         std::uint32_t fewest, std::uint32_t most, std::uint64_t seed) {
   if (fewest == 0 || most < fewest)
-    throw std::invalid_argument("data.partition.samples is " + std::to_string(fewest) + " to " + std::to_string(most) +
-                                "; allowed are 1 <= fewest <= most");
+    throw std::invalid_argument("data.partition.kind = \"dirichlet_by_client\" with samples " + std::to_string(fewest) + " to " +
+                                std::to_string(most) + "; allowed are 1 <= fewest <= most");
   Stream stream = partition_stream(seed);
   const Rows train_order = draw_order(train.labels.size(), stream);
   const Rows test_order = draw_order(test.labels.size(), stream);

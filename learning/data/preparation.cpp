@@ -86,6 +86,23 @@ void split_off_test(Dataset<Real>& dataset, double share, bool shuffle, std::uin
 }
 
 template <class Real>
+void fill_missing(Dataset<Real>& dataset) {
+  const auto columns = static_cast<std::size_t>(dataset.inputs());
+  std::vector<double> means(columns), counts(columns);
+  for_each_number(dataset.train.features, 1, [&](std::size_t column, double number) {
+    if (!std::isnan(number)) means[column] += number, ++counts[column];
+  });
+  for (std::size_t c = 0; c < columns; ++c) {
+    if (counts[c] == 0)
+      throw std::invalid_argument("data.missing = \"mean\": feature " + std::to_string(c + 1) +
+                                  " has no number in any training row, so that it has no mean");
+    means[c] /= counts[c];
+  }
+  dataset.train.features.fill_missing(means);
+  dataset.test.features.fill_missing(means);
+}
+
+template <class Real>
 void normalise(Dataset<Real>& dataset, Normalise how, Normalise usually, bool are_pixels) {
   if (how == Normalise::usual) how = usually;
   if (how == Normalise::none) return;
@@ -111,6 +128,8 @@ void normalise(Dataset<Real>& dataset, Normalise how, Normalise usually, bool ar
 
 template void split_off_test(Dataset<float>&, double, bool, std::uint64_t);
 template void split_off_test(Dataset<double>&, double, bool, std::uint64_t);
+template void fill_missing(Dataset<float>&);
+template void fill_missing(Dataset<double>&);
 template void normalise(Dataset<float>&, Normalise, Normalise, bool);
 template void normalise(Dataset<double>&, Normalise, Normalise, bool);
 

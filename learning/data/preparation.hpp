@@ -12,6 +12,11 @@ namespace rubato {
 template <class Real>
 void split_off_test(Dataset<Real>& dataset, double share, bool shuffle, std::uint64_t seed);
 
+/// Every feature that is NaN becomes the mean of its column over the training rows. Throws std::invalid_argument where these have
+/// none.
+template <class Real>
+void fill_missing(Dataset<Real>& dataset);
+
 /// `usual` stands for `usually`. `are_pixels`: the files have bytes, of which 255 is the largest; whole numbers from 0
 /// to 255 that a text has are no pixels, though they are stored as bytes. Bytes stay bytes.
 template <class Real>

@@ -18,11 +18,13 @@ struct CsvOptions {
   /// `first_line` says that there are names.
   std::string label = "last";
   FirstLine first_line = FirstLine::automatic;
-  char separator = 0;  // 0: the first of , ; and tab that the first line has
+  char separator = 0;            // 0: the first of , ; and tab that the first line has
+  bool keeps_bad_cells = false;  // in Table::bad_cells, for the caller to judge
 };
 
 /// A line per sample, its numbers and its label. Fields may be in double quotes, with "" for one within; a field ends on
-/// its line. Labels are numbers or, if the first one is not, words. Every other field must be a finite number.
+/// its line. Labels are numbers or, if the first one is not, words. Every other field must be a finite number; where one is not, or
+/// a label is missing, all such cells are counted, and the file is refused unless the options keep them.
 template <class Real>
 Table<Real> read_csv(const std::filesystem::path& file, const CsvOptions& options = {}, std::size_t limit = most_stored_bytes);
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "learning/data/bad_cells.hpp"
 #include "learning/data/features.hpp"
 #include "learning/shape.hpp"
 
@@ -23,7 +24,9 @@ struct Table {
   Features<Real> features;
   LabelColumn labels;
   Shape shape;
-  std::vector<std::string> names{};  // of the columns of features, where the file has them
+  std::vector<std::string> names{};        // of the columns of features, where the file has them
+  BadCells bad_cells{};                    // NaN in features and labels
+  std::vector<std::string> field_names{};  // of all fields of a line, where the file has them
 };
 
 /// Rows of numbers as they come out of a text, put away as bytes in the end if they are.

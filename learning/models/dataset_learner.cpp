@@ -48,7 +48,7 @@ Score score_rows(const Model<Real>& model, ConstVectorRef<Real> x, const Samples
 void check_rows(const Rows& rows, std::size_t available, const std::string& part) {
   for (const std::uint32_t row : rows) {
     if (row < available) continue;
-    throw std::invalid_argument("learner." + part + " names row " + std::to_string(row) + "; the data have " +
+    throw std::invalid_argument("the " + part + " rows of a client name row " + std::to_string(row) + "; the data have " +
                                 std::to_string(available) + " rows, counted from 0");
   }
 }
@@ -56,12 +56,12 @@ void check_rows(const Rows& rows, std::size_t available, const std::string& part
 template <class Real>
 void check_fit(const Model<Real>& model, const Dataset<Real>& dataset) {
   if (model.inputs() != dataset.inputs()) {
-    throw std::invalid_argument("model.inputs is " + std::to_string(model.inputs()) + "; data set " + dataset.name + " has " +
-                                std::to_string(dataset.inputs()) + " features");
+    throw std::invalid_argument("the model takes " + std::to_string(model.inputs()) + " numbers a sample; data set " +
+                                dataset.name + " has " + std::to_string(dataset.inputs()) + " features");
   }
   if (model.classes() < dataset.classes) {
-    throw std::invalid_argument("model.classes is " + std::to_string(model.classes()) + "; data set " + dataset.name + " has " +
-                                std::to_string(dataset.classes));
+    throw std::invalid_argument("the model knows " + std::to_string(model.classes()) + " classes; data set " + dataset.name +
+                                " has " + std::to_string(dataset.classes));
   }
 }
 
@@ -72,9 +72,9 @@ DatasetLearner<Real>::DatasetLearner(std::shared_ptr<const Model<Real>> model, s
                                      Rows rows, std::shared_ptr<const Rows> test_rows)
     : model_{std::move(model)}, dataset_{std::move(dataset)}, rows_{std::move(rows)}, test_rows_{std::move(test_rows)} {
   check_fit(*model_, *dataset_);
-  if (rows_.empty()) throw std::invalid_argument("learner.rows is empty; a client needs at least one sample");
-  check_rows(rows_, dataset_->train.size(), "rows");
-  if (test_rows_) check_rows(*test_rows_, dataset_->test.size(), "test_rows");
+  if (rows_.empty()) throw std::invalid_argument("a client has no training rows; it needs at least one");
+  check_rows(rows_, dataset_->train.size(), "training");
+  if (test_rows_) check_rows(*test_rows_, dataset_->test.size(), "test");
 }
 
 template <class Real>

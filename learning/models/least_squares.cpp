@@ -59,8 +59,8 @@ template <class Real>
 std::unique_ptr<Learner<Real>> make_least_squares(Matrix<Real> inputs, Vector<Real> targets, Real l2) {
   if (inputs.rows() == targets.size() && inputs.size() > 0)
     return std::make_unique<LeastSquares<Real>>(std::move(inputs), std::move(targets), l2);
-  throw std::invalid_argument("least_squares.X is " + std::to_string(inputs.rows()) + " x " + std::to_string(inputs.cols()) +
-                              " and b has " + std::to_string(targets.size()) +
+  throw std::invalid_argument("the matrix of least_squares is " + std::to_string(inputs.rows()) + " x " +
+                              std::to_string(inputs.cols()) + " and b has " + std::to_string(targets.size()) +
                               " numbers; b needs one for each row of X, and X at least one row and column");
 }
 

@@ -79,12 +79,13 @@ class Logistic final : public Learner<Real> {
 template <class Real>
 std::unique_ptr<Learner<Real>> make_logistic(Matrix<Real> inputs, Vector<Real> targets, Real l2) {
   if (inputs.rows() != targets.size() || inputs.size() == 0)
-    throw std::invalid_argument("logistic.X is " + std::to_string(inputs.rows()) + " x " + std::to_string(inputs.cols()) +
-                                " and b has " + std::to_string(targets.size()) +
+    throw std::invalid_argument("the matrix of logistic is " + std::to_string(inputs.rows()) + " x " +
+                                std::to_string(inputs.cols()) + " and b has " + std::to_string(targets.size()) +
                                 " numbers; b needs one for each row of X, and X at least one row and column");
   for (Index i = 0; i < targets.size(); ++i) {
     if (targets[i] == 0 || targets[i] == 1) continue;
-    throw std::invalid_argument("logistic.b[" + std::to_string(i) + "] is " + std::to_string(targets[i]) + "; allowed are 0 and 1");
+    throw std::invalid_argument("label " + std::to_string(i) + " of logistic is " + std::to_string(targets[i]) +
+                                "; allowed are 0 and 1");
   }
   return std::make_unique<Logistic<Real>>(std::move(inputs), std::move(targets), l2);
 }

@@ -70,8 +70,8 @@ template <class Real>
 std::unique_ptr<Learner<Real>> make_quadratic(const Matrix<Real>& a, Vector<Real> centre) {
   if (a.rows() == centre.size() && a.cols() == centre.size() && centre.size() > 0)
     return std::make_unique<Quadratic<Real>>(a, std::move(centre));
-  throw std::invalid_argument("quadratic.A is " + std::to_string(a.rows()) + " x " + std::to_string(a.cols()) + " and c has " +
-                              std::to_string(centre.size()) + " numbers; A must be square and as large as c");
+  throw std::invalid_argument("the matrix of quadratic is " + std::to_string(a.rows()) + " x " + std::to_string(a.cols()) +
+                              " and c has " + std::to_string(centre.size()) + " numbers; A must be square and as large as c");
 }
 
 template <class Real>
@@ -86,7 +86,7 @@ Centres<Real>::Centres(std::uint64_t seed, std::uint32_t clients, Index dimensio
 template <class Real>
 std::unique_ptr<Learner<Real>> make_centre_learner(std::shared_ptr<const Centres<Real>> centres, std::uint32_t client) {
   if (client < centres->clients()) return std::make_unique<CentreLearner<Real>>(std::move(centres), client);
-  throw std::invalid_argument("quadratic.client is " + std::to_string(client) + "; there are centres for " +
+  throw std::invalid_argument("the client of quadratic is " + std::to_string(client) + "; there are centres for " +
                               std::to_string(centres->clients()) + " clients, counted from 0");
 }
 

@@ -10,14 +10,15 @@ namespace {
 
 template <class... Why>
 [[noreturn]] void refuse_edge(Edge edge, const Why&... why) {
-  refuse("edges: ", edge.source.value, " -> ", edge.target.value, " ", why...);
+  refuse("topology.edges: ", edge.source.value, " -> ", edge.target.value, " ", why...);
 }
 
 void check_size(std::size_t clients, std::size_t links) {
-  if (clients == 0) refuse("clients: 0 clients make no graph; allowed are 1 and more");
+  if (clients == 0) refuse("clients.count: 0 clients make no graph; allowed are 1 and more");
   if (clients >= no_client.value)
-    refuse("clients: ", clients, " are more than can be numbered; allowed are fewer than ", no_client.value);
-  if (links > Graph::max_links) refuse("edges: ", links, " links are too many; at most ", Graph::max_links, " are allowed");
+    refuse("clients.count: ", clients, " are more than can be numbered; allowed are fewer than ", no_client.value);
+  if (links > Graph::max_links)
+    refuse("topology.edges: ", links, " links are too many; at most ", Graph::max_links, " are allowed");
 }
 
 void check_edges(std::size_t clients, const std::vector<Edge>& edges) {

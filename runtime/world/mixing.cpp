@@ -45,7 +45,7 @@ MixingMatrix with_rest_on_itself(const Graph& graph, std::vector<double> links) 
 
 void require_undirected(const Graph& graph, std::string_view kind) {
   if (!graph.is_directed()) return;
-  refuse("mixing.kind = \"", kind, "\" needs an undirected graph, because its weights are symmetric; ",
+  refuse("topology.mixing = \"", kind, "\" needs an undirected graph, because its weights are symmetric; ",
          "a directed graph takes uniform_row or uniform_col");
 }
 
@@ -61,7 +61,7 @@ void check_tau(const Graph& graph, double tau) {
   if (tau > static_cast<double>(largest_degree(graph)) && std::isfinite(tau)) return;
   const double least = largest_laplacian_eigenvalue(graph) / 2;
   if (!(tau > least * (1 + 1e-9) && tau > 0 && std::isfinite(tau)))
-    refuse("mixing.tau = ", tau, " is not possible; it must be greater than ", least,
+    refuse("topology.mixing = \"laplacian\" with tau = ", tau, " is not possible; tau must be greater than ", least,
            ", half the largest eigenvalue of this graph's Laplacian");
 }
 
@@ -69,13 +69,13 @@ void check_shape(const Graph& graph, const DenseMatrix& dense) {
   const auto is_row = [&](const auto& row) { return row.size() == graph.clients(); };
   if (dense.size() == graph.clients() && std::ranges::all_of(dense, is_row)) return;
   const std::size_t m = graph.clients();
-  refuse("mixing.weights have ", dense.size(), " rows",
+  refuse("topology.mixing_matrix has ", dense.size(), " rows",
          std::ranges::all_of(dense, is_row) ? "" : sentence(", not all of length ", m), "; needed are ", m, " rows of ", m,
          " numbers");
 }
 
 std::string entry(ClientId i, ClientId j, double weight) {
-  return sentence("mixing.weights[", i.value, "][", j.value, "] = ", weight);
+  return sentence("topology.mixing_matrix[", i.value, "][", j.value, "] = ", weight);
 }
 
 void check_support(const Graph& graph, const DenseMatrix& dense) {
@@ -99,11 +99,11 @@ double largest_distance_from_one(const std::vector<double>& sums) {
 MixingMatrix::MixingMatrix(Graph graph, std::vector<double> own, std::vector<double> links)
     : graph_{std::move(graph)}, own_{std::move(own)}, links_{std::move(links)} {
   if (own_.size() != graph_.clients() || links_.size() != graph_.links())
-    refuse("mixing.weights: ", own_.size(), " clients and ", links_.size(), " links are weighed; the graph has ", graph_.clients(),
-           " and ", graph_.links());
+    refuse("topology.mixing_matrix: ", own_.size(), " clients and ", links_.size(), " links are weighed; the graph has ",
+           graph_.clients(), " and ", graph_.links());
   const auto is_finite = [](double weight) { return std::isfinite(weight); };
   if (!std::ranges::all_of(own_, is_finite) || !std::ranges::all_of(links_, is_finite))
-    refuse("mixing.weights: one of them is not finite; weights are finite numbers");
+    refuse("topology.mixing_matrix: one of them is not finite; weights are finite numbers");
 }
 
 double MixingMatrix::at(ClientId receiver, ClientId sender) const {
@@ -165,7 +165,7 @@ MixingMatrix make_mixing(const MixingOptions& options, const Graph& graph) {
   if (kind == "draco_row" || kind == "pame_nbr") return weights::neighbours_only(graph);
   if (kind == "averaging") return weights::averaging(graph);
   if (kind == "explicit") return weights::from_dense(graph, options.weights);
-  refuse("mixing.kind = \"", kind, "\" is not possible; allowed are ", names_of(mixing_table));
+  refuse("topology.mixing = \"", kind, "\" is not possible; allowed are ", names_of(mixing_table));
 }
 
 namespace weights {
@@ -207,8 +207,8 @@ MixingMatrix neighbours_only(const Graph& graph) {
 MixingMatrix averaging(const Graph& graph) {
   for (ClientId i; i.value < graph.clients(); ++i.value)
     if (graph.in_degree(i) + 1 != graph.clients())
-      refuse("mixing.kind = \"averaging\" needs the complete graph; client ", i.value, " hears only ", graph.in_degree(i), " of ",
-             graph.clients() - 1, " others");
+      refuse("topology.mixing = \"averaging\" needs the complete graph; client ", i.value, " hears only ", graph.in_degree(i),
+             " of ", graph.clients() - 1, " others");
   const double share = inverse(graph.clients());
   return {graph, std::vector<double>(graph.clients(), share), std::vector<double>(graph.links(), share)};
 }

@@ -29,7 +29,7 @@ constexpr std::array kinds{
     TopologyKind{"exponential", "directed, to the clients 1, 2, 4, 8, ... further on", ""},
     TopologyKind{"one_peer_exponential", "directed, to one client 2^step further on; a step of a sequence", "step"},
     TopologyKind{"erdos_renyi", "every edge with the same probability", "probability allow_disconnected"},
-    TopologyKind{"rgg", "random geometric: clients within a radius of each other", "radius points allow_disconnected"},
+    TopologyKind{"random_geometric", "clients within a radius of each other", "radius points allow_disconnected"},
     TopologyKind{"knn", "the k nearest clients of each", "k symmetrise points allow_disconnected"},
     TopologyKind{"file", "an edge list from a text file", "file is_directed"},
 };
@@ -178,7 +178,7 @@ Graph draw_nearest_neighbours(const TopologyOptions& options, std::size_t client
 
 std::optional<Graph> draw_random(const TopologyOptions& options, std::size_t clients, Stream stream) {
   if (options.kind == "erdos_renyi") return draw_erdos_renyi(options, clients, stream);
-  if (options.kind == "rgg") return draw_random_geometric(options, clients, stream);
+  if (options.kind == "random_geometric") return draw_random_geometric(options, clients, stream);
   if (options.kind == "knn") return draw_nearest_neighbours(options, clients, stream);
   return std::nullopt;
 }
@@ -304,7 +304,7 @@ Graph random_geometric(std::span<const Point> points, double radius) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     for (ClientId other : nearby.within(radius, id(i)))
       if (id(i) < other) edges.push_back({id(i), other});
-    check_links("rgg", points.size(), 2.0 * static_cast<double>(edges.size()));
+    check_links("random_geometric", points.size(), 2.0 * static_cast<double>(edges.size()));
   }
   return Graph(points.size(), false, std::move(edges));
 }

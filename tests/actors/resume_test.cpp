@@ -276,8 +276,9 @@ TEST_CASE("another experiment, other checks, other data: each is refused with a 
     for (int i = 0; i < 60; ++i) text += std::to_string(i % 7) + ".25," + number + "," + (i % 2 ? "a" : "b") + "\n";
     write_text(home / "table.csv", text);
   };
-  const std::vector<std::string> files = {"data.name=files", "data.train=" + (home / "table.csv").string(), "data.label=last",
-                                          "data.test_share=0.2", "model.name=softmax"};
+  const std::vector<std::string> files = {"data.name=files",     "data.train=" + (home / "table.csv").string(),
+                                          "data.label=last",     "data.test_share=0.2",
+                                          "data.normalise=none", "model.name=softmax"};
   rows("1.5");
   const config::Experiment of = experiment(files + every(7));
   begin(kept, of, kept.options(1));

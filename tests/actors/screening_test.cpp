@@ -199,6 +199,18 @@ TEST_CASE("messages beyond the norm limit are left out, and the link says how lo
     }
 }
 
+// ---- mass that does not come back ------------------------------------------------------------------------------------
+
+TEST_CASE("clients that take the mass of push-sum and give none back are named, and the models of the others stay finite") {
+  const config::Experiment drained =
+      experiment({"algorithm.name=sgp", "topology.kind=complete", "unification.period=none", "until=240.5", "mailbox.cap=none",
+                  "clients.transmit.law=poisson", "clients.transmit.rate=[5, 5, 5, 1e-9, 5, 1e-9, 5, 5]"});
+  const RunResult result = run(drained, with_liar(1));
+  CHECK(not_finite(result).empty());
+  CHECK(result.diverged.empty());
+  CHECK(is_noted(result, "nothing came from clients 3, 5, though"));
+}
+
 // ---- messages that are not a client's to send -----------------------------------------------------------------------
 
 namespace {

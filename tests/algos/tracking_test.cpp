@@ -913,6 +913,20 @@ TEST_CASE("outside rounds a step of sgp moves its model by eta g, whatever its w
   CHECK(client.shown("z") == vector({2, 0}));
 }
 
+TEST_CASE("a client of sgp that is given nothing back keeps the last of its weight, and its model stays what it learns") {
+  HandClient client(entries::sgp, options({{"eta", 0.5}}));
+  Payload last;
+  for (int i = 0; i < 3000; ++i) last = client.publish(0.25, 0.5);
+  CHECK(client.shown("w")[0] > 1e-7);
+  CHECK(own(last, 1) == client.shown("sigma 2"));
+  client.compute();  // z = (3, 1) - (2, 2) / 2
+  CHECK((client.shown("z") - vector({2, 0})).norm() < 1e-9);
+  client.merge(0, 1, std::nullopt, vector({1, 2, 1}));  // of z = (1, 2)
+  CHECK((client.shown("z") - vector({1, 2})).norm() < 1e-5);
+  client.publish(0.25, 0.5);
+  CHECK(client.shown("w")[0] < 0.3);
+}
+
 TEST_CASE("sgp with doubly stochastic shares is gradient descent before averaging, and all weights stay one") {
   const Matrix<double> w = metropolis(undirected());
   const AlgorithmOptions chosen = options({{"eta", 0.1}});

@@ -47,3 +47,16 @@ EOF
 "$work/build/own_algorithm" run "$work/ball.toml" --quiet --out "$work/ball" > "$work/output"
 "$work/build/own_algorithm" replay "$work/ball"
 "$work/build/own_algorithm" resume "$work/ball" | grep -q 'is complete'
+cat > "$work/jitter.toml" << 'EOF'
+until = 20
+clients = { count = 6, compute = { law = "jitter", numbers = [0.25] } }
+topology = { kind = "ring" }
+algorithm = { name = "dpsgd" }
+data = { name = "quadratic", dimension = 8 }
+model = { name = "quadratic" }
+EOF
+"$work/build/consumer" run "$work/jitter.toml" --quiet --out "$work/jitter" > "$work/output"
+"$work/build/consumer" replay "$work/jitter"
+"$work/build/consumer" list --keys | grep -q 'jitter'
+if "$work/build/consumer" run "$work/jitter.toml" --set 'clients.compute.numbers=[-1]' 2> "$work/refusal"; then exit 1; fi
+grep -q 'jitter has one number' "$work/refusal"

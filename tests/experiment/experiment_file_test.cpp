@@ -891,6 +891,64 @@ TEST_CASE("docs/experiment-file.md is what the table of keys says (RUBATO_WRITE_
   CHECK(contents_of(file) == experiment_file_document());
 }
 
+namespace {
+
+// What stands in the double quotes of a line of source, but for includes and comments.
+std::vector<std::string> texts_in(const std::string& line) {
+  if (line.starts_with("#include") || line.find_first_not_of(' ') == line.find("//")) return {};
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] != '"' || (i > 0 && line[i - 1] == '\'')) continue;
+    std::string text;
+    for (++i; i < line.size() && line[i] != '"'; ++i) text += line[i] != '\\' ? line[i] : line[++i] == 'n' ? ' ' : line[i];
+    texts.push_back(text);
+  }
+  return texts;
+}
+
+// "topology.radius", but no places of files.
+std::vector<std::string> dotted_names_in(const std::string& text) {
+  const auto is_part = [](unsigned char letter) {
+    return std::isalnum(letter) || std::string_view("_./-").find(static_cast<char>(letter)) != std::string_view::npos;
+  };
+  std::vector<std::string> names;
+  for (std::size_t i = 0, end = 0; i < text.size(); i = end + 1) {
+    for (end = i; end < text.size() && is_part(static_cast<unsigned char>(text[end])); ++end) {
+    }
+    std::string name = text.substr(i, end - i);
+    while (name.ends_with('.')) name.pop_back();
+    const bool is_place =
+        name.find_first_of("/-") != name.npos || name.ends_with(".gz") || name.ends_with(".csv") || name.ends_with(".bin");
+    if (!is_place && name.find('.') != name.npos && std::islower(static_cast<unsigned char>(name.front()))) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("messages name keys that users can write, and no names from inside the program") {
+  std::set<std::string> known = {"torch.jit.script", "table.key",     "numpy.ascontiguousarray",
+                                 "optdigits.tra",    "optdigits.tes", "a9a.t"};
+  for (const Key& key : all_keys()) known.insert(std::string(key.table)), known.insert(dotted(key.table, key.name));
+  for (const char* path : {"clients.compute", "clients.transmit"})
+    for (const Key* key : keys_of(path)) known.insert(dotted(path, key->name));
+  std::size_t seen = 0;
+  for (const char* room : {"experiment", "learning", "runtime", "algos"})
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(std::filesystem::path(RUBATO_SOURCE_DIR) / room)) {
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
+      std::ifstream lines(entry.path());
+      for (std::string line; std::getline(lines, line);)
+        for (const std::string& text : texts_in(line))
+          for (const std::string& name : dotted_names_in(text)) {
+            CAPTURE(entry.path().string());
+            CAPTURE(name);
+            ++seen;
+            CHECK(known.contains(name));
+          }
+    }
+  CHECK(seen > 100);
+}
+
 TEST_CASE("what a program leaves at its default stands in the written file, options of the algorithm too") {
   Experiment experiment;
   experiment.until = 5;

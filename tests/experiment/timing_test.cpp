@@ -47,6 +47,14 @@ class BreaksDown final : public StepSource {
 
 }  // namespace
 
+TEST_CASE("what the parts of an experiment refuse names the words of its file") {
+  CHECK(contains(refusal({"topology.kind=random_geometric", "topology.radius=1e-6"}), "topology.kind = \"random_geometric\""));
+  CHECK(contains(
+      refusal({"algorithm.name=dpsgd", "unification.period=none", "topology.kind=directed_ring", "topology.mixing=metropolis"}),
+      "topology.mixing = \"metropolis\""));
+  CHECK(contains(refusal({"topology.kind=edges", "topology.edges=[[0,1],[0,1]]"}), "topology.edges"));
+}
+
 TEST_CASE("what the timing throws ends the run with the time and the reason") {
   const config::Experiment small = experiment();
   const auto task = make_task<float>(small, {}, {});

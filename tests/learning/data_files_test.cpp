@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "tests/learning/support.hpp"
 
 using namespace rubato;
@@ -20,12 +22,89 @@ const std::string table = "x,y,kind\n1.5,2,red\n3,4,blue\n5,6,red\n7,8,blue\n9,1
 
 TEST_CASE("a CSV file becomes a data set whose test part is split off") {
   const Folder folder;
-  const auto dataset = load_files<double>({.train = folder.write("t.csv", table)}, {.test_share = 0.4, .shuffle = false});
+  const auto dataset = load_files<double>({.train = folder.write("t.csv", table)},
+                                          {.normalise = Normalise::none, .test_share = 0.4, .shuffle = false});
   CHECK(dataset->classes == 2);
+  CHECK(dataset->class_names == std::vector<std::string>{"blue", "red"});
   CHECK(dataset->shape == Shape{1, 1, 2});
   CHECK(dataset->train.labels == std::vector<Label>{1, 0, 1});
   CHECK(dataset->test.labels == std::vector<Label>{0, 1});
   CHECK(dataset->test.features(1, 1) == 10);
+}
+
+TEST_CASE("numbers that are labels name their classes, too") {
+  const Folder folder;
+  const auto dataset = load_files<float>({.train = folder.write("t.csv", std::string("1,7\n2,3.5\n3,7\n"))}, {});
+  CHECK(dataset->class_names == std::vector<std::string>{"3.500000", "7"});
+}
+
+TEST_CASE("features of own tables are scaled by the training rows, which a note says, unless the experiment says otherwise") {
+  const Folder folder;
+  const DataFiles files{.train = folder.write("t.csv", std::string("1,1000,5,0\n3,3000,5,1\n")),
+                        .test = folder.write("s.csv", std::string("5,2000,9,1\n"))};
+  const auto scaled = load_files<double>(files, {});
+  CHECK(scaled->train.features(0, 0) == doctest::Approx(-1));
+  CHECK(scaled->train.features(1, 1) == doctest::Approx(1));
+  CHECK(scaled->test.features(0, 0) == doctest::Approx(3));
+  CHECK(scaled->train.features(0, 2) == 0);
+  CHECK(scaled->test.features(0, 2) == 0);  // constant in the training rows
+  REQUIRE(scaled->notes.size() == 1);
+  CHECK(contains(scaled->notes[0], "data.normalise = \"none\""));
+  const auto plain = load_files<double>(files, {.normalise = Normalise::none});
+  CHECK(plain->train.features(1, 1) == 3000);
+  CHECK(plain->notes.empty());
+}
+
+namespace {
+
+const std::string holes = "x,y,kind\n1,?,red\n3,4,blue\n,,red\n7,8,blue\nnan,abc,red\n9,6,\n";
+
+}  // namespace
+
+TEST_CASE("all bad cells of a file are counted, with the first ones and what can be done") {
+  const Folder folder;
+  const std::string said = complaint_about({.train = folder.write("t.csv", holes)});
+  for (const char* part :
+       {"t.csv: 6 cells of 4 rows are no finite numbers: 3 in field 2 (\"y\"), 2 in field 1 (\"x\"), 1 in field 3",
+        "the first are line 2: field 2 is \"?\"; line 4: field 1 is \"\"; line 4: field 2 is \"\"",
+        "data.missing = \"drop\" leaves such rows out, \"mean\" fills in"})
+    CHECK(contains(said, part));
+}
+
+TEST_CASE("rows with bad cells are left out, or filled in with the mean of the training rows, as data.missing says") {
+  const Folder folder;
+  const auto dropped = load_files<double>({.train = folder.write("t.csv", holes), .missing = Missing::drop},
+                                          {.normalise = Normalise::none, .test_share = 0.5, .shuffle = false});
+  CHECK(dropped->train.size() == 1);
+  CHECK(dropped->test.size() == 1);
+  CHECK(dropped->test.features(0, 0) == 7);
+  REQUIRE(dropped->notes.size() == 1);
+  CHECK(contains(dropped->notes[0], "6 cells of 4 rows"));
+  CHECK(contains(complaint_about({.train = folder.write("t.csv", holes), .missing = Missing::mean}), "labels are among them"));
+
+  const DataFiles files{.train = folder.write("t.csv", std::string("1,?,a\n3,4,b\n,8,a\n")),
+                        .test = folder.write("s.csv", std::string("?,100,b\n")),
+                        .missing = Missing::mean};
+  const auto filled = load_files<double>(files, {.normalise = Normalise::none});
+  CHECK(filled->train.features(0, 1) == 6);
+  CHECK(filled->train.features(2, 0) == 2);
+  CHECK(filled->test.features(0, 0) == 2);  // not of the test rows
+  CHECK(filled->notes.size() == 2);
+  CHECK(contains(complaint_about({.train = folder.write("t.csv", std::string("?,1,a\n?,2,b\n")), .missing = Missing::mean}),
+                 "feature 1 has no number in any training row"));
+}
+
+TEST_CASE("arrays may have bad cells, too") {
+  const Folder folder;
+  const auto x = folder.write("x.npy", test::npy_of<float>("<f4", "(3, 2)", {1, NAN, 3, 4, INFINITY, 8}));
+  const auto y = folder.write("y.npy", test::npy_of<std::int64_t>("<i8", "(3,)", {0, 1, 0}));
+  CHECK(contains(complaint_about({.train = x, .train_labels = y}), "x.npy: 2 cells of 2 rows"));
+  const auto filled = load_files<float>({.train = x, .train_labels = y, .missing = Missing::mean},
+                                        {.normalise = Normalise::none, .test_share = 0.3, .shuffle = false});
+  CHECK(filled->train.features(0, 1) == 4);
+  CHECK(filled->test.features(0, 0) == 2);
+  CHECK(contains(complaint_about({.train = folder.write("a.svm", std::string("1 2:1\n-1 1:1\n")), .missing = Missing::mean}),
+                 "data.missing is set, but nothing reads it"));
 }
 
 TEST_CASE("labels may be the numbers that are to be learned") {

@@ -134,9 +134,9 @@ TEST_CASE("a learner that does not fit its data is refused with a sentence") {
   const auto build = [&](std::shared_ptr<const Model<double>> m, Rows rows, std::shared_ptr<const Rows> test_rows) {
     return test::complaint([&] { DatasetLearner<double>(m, dataset, rows, test_rows); });
   };
-  CHECK(contains(build(model, {}, nullptr), "learner.rows is empty"));
-  CHECK(contains(build(model, {10}, nullptr), "learner.rows names row 10; the data have 10 rows"));
-  CHECK(contains(build(model, {0}, std::make_shared<const Rows>(Rows{5})), "learner.test_rows names row 5"));
-  CHECK(contains(build(make_softmax<double>(5, 3), {0}, nullptr), "model.inputs is 5"));
-  CHECK(contains(build(make_softmax<double>(4, 2), {0}, nullptr), "model.classes is 2"));
+  CHECK(contains(build(model, {}, nullptr), "a client has no training rows"));
+  CHECK(contains(build(model, {10}, nullptr), "the training rows of a client name row 10; the data have 10 rows"));
+  CHECK(contains(build(model, {0}, std::make_shared<const Rows>(Rows{5})), "the test rows of a client name row 5"));
+  CHECK(contains(build(make_softmax<double>(5, 3), {0}, nullptr), "the model takes 5 numbers a sample"));
+  CHECK(contains(build(make_softmax<double>(4, 2), {0}, nullptr), "the model knows 2 classes"));
 }

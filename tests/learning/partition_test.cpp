@@ -250,6 +250,6 @@ TEST_CASE("impossible partitions are refused with a sentence") {
   CHECK(contains(complaint([&] {
                    partition_dirichlet_by_client({labels, 2}, {{}, 2}, 2, 1, 9, 3, 1);
                  }),
-                 "data.partition.samples is 9 to 3"));
+                 "data.partition.kind = \"dirichlet_by_client\" with samples 9 to 3"));
   CHECK(contains(complaint([&] { partition_dirichlet_by_client({labels, 2}, {{}, 2}, 9, 1, 1, 1, 1); }), "too many"));
 }

@@ -75,12 +75,12 @@ TEST_CASE("a learner of many small clients is itself a few words") {
 TEST_CASE("problems of impossible shape are refused with a sentence") {
   CHECK(contains(test::complaint([] { make_quadratic<double>(Matrix<double>(2, 3), Vector<double>(2)); }), "A must be square"));
   CHECK(contains(test::complaint([] { make_least_squares<double>(Matrix<double>(2, 3), Vector<double>(3)); }),
-                 "least_squares.X is 2 x 3"));
+                 "the matrix of least_squares is 2 x 3"));
   CHECK(contains(test::complaint([] { make_logistic<double>(Matrix<double>::Ones(1, 1), Vector<double>{{2}}); }),
-                 "logistic.b[0] is 2"));
+                 "label 0 of logistic is 2"));
   CHECK(contains(test::complaint([] { make_softmax_problem<double>(Matrix<double>::Ones(1, 1), {5}, 3); }), "label 5"));
   const auto centres = std::make_shared<const Centres<float>>(1, 3, 4);
-  CHECK(contains(test::complaint([&] { make_centre_learner(centres, 3); }), "quadratic.client is 3"));
+  CHECK(contains(test::complaint([&] { make_centre_learner(centres, 3); }), "the client of quadratic is 3"));
 }
 
 TEST_CASE("a learner written by a user needs only dimension, samples and gradient") {

@@ -49,7 +49,7 @@ TEST_CASE("quoted fields and missing ones are told apart, between tabs too") {
   CHECK(csv("\"1.5\"\t\"-2\" \t\"a\tb\"\n3\t400\tc\n").labels.words == std::vector<std::string>{"a\tb", "c"});
   CHECK(contains(csv_fault("1\t2\tx\n\t\"2\"\tx\n"), "line 2: field 1 is \"\""));
   CHECK(contains(csv_fault("1,2,x\n1,2\n"), "line 2: has 2 fields"));
-  CHECK(contains(csv_fault("1,2,x\n\"1\",\"2\",\n"), "the label is missing"));
+  CHECK(contains(csv_fault("1,2,x\n\"1\",\"2\",\n"), "the label is \"\""));
 }
 
 TEST_CASE("the label column is named, numbered, the last, or missing") {
@@ -111,7 +111,7 @@ TEST_CASE("a faulty CSV file is refused with its line") {
   CHECK(contains(csv_fault("1,2\n,2\n"), "field 1 is \"\""));
   CHECK(contains(csv_fault("1,2\n1e999,2\n"), "field 1 is \"1e999\""));
   CHECK(contains(csv_fault("1,2\n1,inf\n"), "the label is \"inf\""));
-  CHECK(contains(csv_fault("1,2\n1,x\n"), "the label is \"x\"; like the first one"));
+  CHECK(contains(csv_fault("1,2\n1,x\n"), "the label is \"x\"; it must be a finite number"));
   CHECK(contains(csv_fault("1,2\n\n1,2\n"), "t.csv, line 2: is empty"));
   CHECK(contains(csv_fault("1,2\n\"1,2\n"), "a quoted field does not end on its line"));
   CHECK(contains(csv_fault("1,2\n\"1\"x,2\n"), "something follows the end of a quoted field"));

@@ -53,6 +53,22 @@ constexpr int n = 20000;
 
 }  // namespace
 
+TEST_CASE("a law of a program's own is drawn from the timer's stream alone, and obeys the numbers that it is given") {
+  const auto twice = [](std::span<const double> numbers, Stream& stream) {
+    return numbers[0] + stream.uniform() * stream.uniform();
+  };
+  const TimerLaw law = TimerLaw::own(twice, {0.25}, 2);
+  CHECK(law.mean_rate(10) == 2);
+  CHECK(law.ticks_by_itself());
+  const std::vector<double> seconds = intervals(first_ticks(law, 100, ClientId{3}, 7));
+  Stream chance(7, ClientId{3}, Purpose::compute_timer);
+  for (const double one : seconds) CHECK(one == doctest::Approx(0.25 + chance.uniform() * chance.uniform()));
+  const auto nothing = [](std::span<const double>, Stream&) { return std::nan(""); };
+  CHECK(first_ticks(TimerLaw::own(nothing, {}, 1), 1).front() == never);
+  const auto none = [](std::span<const double>, Stream&) { return -1.0; };
+  CHECK(first_ticks(TimerLaw::own(none, {}, 1), 1).front() == Time{Duration{1}});
+}
+
 TEST_CASE("the intervals of a Poisson timer are exponential with its rate") {
   for (const double rate : {0.1, 1.0, 250.0})
     CHECK(distance(intervals(first_ticks(TimerLaw::poisson(rate), n)), [&](double x) { return 1 - std::exp(-rate * x); }) <

@@ -1,5 +1,6 @@
 // What a user of the installed library writes: vectors made here are read, written and kept there, and the other way
 // round.
+#include <rubato/app/rubato_main.hpp>
 #include <rubato/results/run_folder.hpp>
 #include <rubato/results/summary.hpp>
 #include <rubato/run.hpp>
@@ -7,11 +8,30 @@
 #include <cinttypes>
 #include <cstdio>
 #include <fstream>
+#include <span>
 #include <sstream>
+#include <stdexcept>
 #include <utility>
 
-int main(int, char** arguments) {
+namespace {
+
+// A law of timers: every so many seconds, give or take a half. Files name it: clients.compute.law = "jitter".
+double jitter(std::span<const double> numbers, rubato::Stream& stream) { return numbers[0] * (0.5 + stream.uniform()); }
+double jitter_rate(std::span<const double> numbers) { return 1 / numbers[0]; }
+void check_jitter(std::span<const double> numbers) {
+  if (numbers.size() != 1 || !(numbers[0] > 0))
+    throw std::invalid_argument("clients.compute.numbers: jitter has one number, greater than 0");
+}
+constexpr rubato::OwnTimerLaw jitter_law{"jitter", jitter, jitter_rate, check_jitter};
+constexpr const rubato::OwnTimerLaw* laws[] = {&jitter_law};
+
+}  // namespace
+
+// With more arguments than a folder: the command, whose files may name the law.
+int main(int argc, char** arguments) {
   using namespace rubato;
+  if (argc > 2) return rubato_main(argc, arguments, {}, laws);
+  extend_timer_laws(laws);
   std::printf("draw %016" PRIx64 "\n", draw(1, ClientId{0}, Purpose::init, 0).first);
 
   // The library allocates the mean; its memory is given back here.
@@ -33,6 +53,13 @@ int main(int, char** arguments) {
   threads.keeps_models = true;
   const RunResult one = run(experiment), two = run(experiment, threads);
   std::printf("%zu clients, %s models\n", one.clients, one.digests.model == two.digests.model ? "equal" : "different");
+
+  Experiment jittering = experiment;
+  jittering.clients.compute = config::TimerLaw::own("jitter", {0.25});
+  const RunResult once = run(jittering), again = run(jittering, threads);
+  std::printf("own law: %s of 480 computations, %s timelines\n",
+              once.messages.computations > 470 && once.messages.computations < 500 ? "about all" : "others than",
+              once.digests.timeline == again.digests.timeline ? "equal" : "different");
 
   // The folder of a run, and its experiment read back.
   const std::filesystem::path place = std::filesystem::path{arguments[1]} / "run";

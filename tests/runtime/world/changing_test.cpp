@@ -66,7 +66,7 @@ TEST_CASE("a client that is not there has no edge, and the others have all of th
 
 TEST_CASE("a graph of a sequence is the same however many are drawn, and another seed draws others") {
   for (const TopologyOptions& options : {TopologyOptions{.kind = "erdos_renyi", .probability = 0.3}, TopologyOptions{.kind = "knn"},
-                                         TopologyOptions{.kind = "rgg", .radius = 0.4}})
+                                         TopologyOptions{.kind = "random_geometric", .radius = 0.4}})
     for (const Kind kind : {Kind::redraw, Kind::edges, Kind::clients}) {
       const auto few = make_changing(options, {kind, 0.5, 5}, 12, 3), many = make_changing(options, {kind, 0.5, 50}, 12, 3),
                  others = make_changing(options, {kind, 0.5, 50}, 12, 4);

@@ -102,12 +102,16 @@ TEST_CASE("one client alone is connected") {
 }
 
 TEST_CASE("bad edges are refused with the edge and the reason") {
-  CHECK(refusal([] { Graph(3, true, {{{1}, {1}}}); }) == "edges: 1 -> 1 is a self loop; a client hears itself without one");
-  CHECK(refusal([] { Graph(3, true, {{{1}, {3}}}); }) == "edges: 1 -> 3 names a client that does not exist; clients are 0 .. 2");
-  CHECK(refusal([] { Graph(3, true, {{{1}, {2}}, {{0}, {1}}, {{1}, {2}}}); }) == "edges: 1 -> 2 is listed twice");
+  CHECK(refusal([] {
+          Graph(3, true, {{{1}, {1}}});
+        }) == "topology.edges: 1 -> 1 is a self loop; a client hears itself without one");
+  CHECK(refusal([] {
+          Graph(3, true, {{{1}, {3}}});
+        }) == "topology.edges: 1 -> 3 names a client that does not exist; clients are 0 .. 2");
+  CHECK(refusal([] { Graph(3, true, {{{1}, {2}}, {{0}, {1}}, {{1}, {2}}}); }) == "topology.edges: 1 -> 2 is listed twice");
   CHECK(refusal([] {
           Graph(3, false, {{{1}, {2}}, {{2}, {1}}});
-        }) == "edges: 1 -> 2 is listed twice; an undirected edge is listed once");
-  CHECK(refusal([] { Graph(0, false, {}); }) == "clients: 0 clients make no graph; allowed are 1 and more");
+        }) == "topology.edges: 1 -> 2 is listed twice; an undirected edge is listed once");
+  CHECK(refusal([] { Graph(0, false, {}); }) == "clients.count: 0 clients make no graph; allowed are 1 and more");
   CHECK(refusal([] { Graph(3, true, {{{1}, {2}}, {{2}, {1}}}); }).empty());
 }

@@ -122,13 +122,13 @@ TEST_CASE("averaging is the same weight for all, and only for complete graphs") 
   for (const auto& row : matrix.dense())
     for (double weight : row) CHECK(weight == 0.2);
   CHECK(refusal([] { weights::averaging(topologies::ring(5)); }) ==
-        "mixing.kind = \"averaging\" needs the complete graph; client 0 hears only 2 of 4 others");
+        "topology.mixing = \"averaging\" needs the complete graph; client 0 hears only 2 of 4 others");
 }
 
 TEST_CASE("symmetric weights on a directed graph are refused with the reason") {
   for (const char* kind : {"metropolis", "laplacian", "max_degree"})
     CHECK(refusal([&] { make_mixing(of_kind(kind), topologies::directed_ring(4)); }) ==
-          "mixing.kind = \"" + std::string(kind) +
+          "topology.mixing = \"" + std::string(kind) +
               "\" needs an undirected graph, because its weights are symmetric; a directed graph takes uniform_row or "
               "uniform_col");
 }
@@ -137,7 +137,8 @@ TEST_CASE("tau must be greater than half the largest eigenvalue of the Laplacian
   // The Laplacian of a ring of four has the eigenvalues 0, 2, 2, 4.
   const Graph ring = topologies::ring(4);
   CHECK(refusal([&] { weights::laplacian(ring, 2.0); }) ==
-        "mixing.tau = 2 is not possible; it must be greater than 2, half the largest eigenvalue of this graph's "
+        "topology.mixing = \"laplacian\" with tau = 2 is not possible; tau must be greater than 2, half the largest eigenvalue of "
+        "this graph's "
         "Laplacian");
   CHECK(refusal([&] { weights::laplacian(ring, 2.001); }).empty());
   CHECK_FALSE(refusal([&] { weights::laplacian(ring, -3.0); }).empty());
@@ -153,17 +154,17 @@ TEST_CASE("given weights must fit the graph") {
   const Graph path = topologies::path(3);
   CHECK(refusal([&] {
           weights::from_dense(path, {{1, 0}, {0, 1}});
-        }) == "mixing.weights have 2 rows, not all of length 3; needed are 3 rows of 3 numbers");
+        }) == "topology.mixing_matrix has 2 rows, not all of length 3; needed are 3 rows of 3 numbers");
   CHECK(refusal([&] {
           weights::from_dense(path, {{1, 0, 0.3}, {0, 1, 0}, {0, 0, 1}});
-        }) == "mixing.weights[0][2] = 0.3 needs a link 2 -> 0, which the graph does not have; it must be 0");
+        }) == "topology.mixing_matrix[0][2] = 0.3 needs a link 2 -> 0, which the graph does not have; it must be 0");
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(refusal([&] {
           weights::from_dense(path, {{1, 0, 0}, {nan, 1, 0}, {0, 0, 1}});
-        }) == "mixing.weights[1][0] = nan is not possible; weights are finite numbers");
+        }) == "topology.mixing_matrix[1][0] = nan is not possible; weights are finite numbers");
   CHECK(refusal([&] {
           MixingMatrix(path, {1, 1}, {});
-        }) == "mixing.weights: 2 clients and 0 links are weighed; the graph has 3 and 4");
+        }) == "topology.mixing_matrix: 2 clients and 0 links are weighed; the graph has 3 and 4");
 }
 
 TEST_CASE("every listed kind is known, and an unknown one is answered with the list") {
@@ -175,5 +176,5 @@ TEST_CASE("every listed kind is known, and an unknown one is answered with the l
   }
   CHECK(refusal([] {
           make_mixing({.kind = "metro", .tau = {}, .weights = {}}, topologies::ring(3));
-        }).find("mixing.kind = \"metro\" is not possible; allowed are metropolis, laplacian,") == 0);
+        }).find("topology.mixing = \"metro\" is not possible; allowed are metropolis, laplacian,") == 0);
 }

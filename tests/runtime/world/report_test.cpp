@@ -24,15 +24,15 @@ TEST_CASE("a description names size, connection, degrees and matrices") {
   CHECK(holds(text, "bipartite           yes\n"));
   CHECK(holds(text, "senders             min 1, mean 1.6, max 4\n"));
   CHECK(holds(text, "metropolis          0           0           yes         0.8             0.2\n"));
-  CHECK(
-      holds(text, "averaging           mixing.kind = \"averaging\" needs the complete graph; client 1 hears only 1 of 4 others\n"));
+  CHECK(holds(text,
+              "averaging           topology.mixing = \"averaging\" needs the complete graph; client 1 hears only 1 of 4 others\n"));
   for (const char* kind : {"laplacian", "uniform_row", "uniform_col", "draco_row"}) CHECK(holds(text, std::string(kind) + "  "));
 }
 
 TEST_CASE("a graph that falls apart is described with who cannot be reached") {
   const std::string text = describe(Graph(4, true, {{{0}, {1}}, {{2}, {3}}}));
   CHECK(holds(text, "strongly connected  no: the graph falls into 2 parts; no path leads from client 0 to clients 2, 3\n"));
-  CHECK(holds(text, "metropolis          mixing.kind = \"metropolis\" needs an undirected graph"));
+  CHECK(holds(text, "metropolis          topology.mixing = \"metropolis\" needs an undirected graph"));
 }
 
 TEST_CASE("a picture shows every client once, on a circle or in a table, and none of too many") {

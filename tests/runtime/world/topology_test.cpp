@@ -154,7 +154,7 @@ TEST_CASE("a random kind is drawn until it is connected, and its seed decides it
 }
 
 TEST_CASE("given points are used as they are") {
-  TopologyOptions options = of_kind("rgg");
+  TopologyOptions options = of_kind("random_geometric");
   options.points = {{0, 0}, {0, 1}, {5, 5}};
   options.radius = 1;
   CHECK(make_topology(options, 3, 1).edges() == std::vector<Edge>{{{0}, {1}}});
@@ -179,7 +179,7 @@ TEST_CASE("hopeless chances are refused after 1000 draws with what to change") {
 TEST_CASE("bad options are refused with field, value and what is allowed") {
   TopologyOptions options = of_kind("erdos_renyi");
   CHECK(refusal_of(options, 5) == "topology.probability = 0 is not possible; allowed are numbers above 0 and up to 1");
-  options = of_kind("rgg");
+  options = of_kind("random_geometric");
   options.radius = -1;
   CHECK(refusal_of(options, 5) == "topology.radius = -1 is not possible; allowed are numbers above 0");
   options = of_kind("knn");
