@@ -58,12 +58,6 @@ class RecordOnly final : public StepSink {
   Traffic spent_;
 };
 
-std::size_t forecast_dimension(const Experiment& experiment, const RunOptions& options) {
-  return with_own_parts(experiment, options, [&](const auto& own) {
-    return own.learner ? static_cast<std::size_t>(own_learner(own, {0})->dimension()) : dimension_of(experiment, options.data_dir);
-  });
-}
-
 RunResult walk_timing(Timing& timing, const RunOptions& options, RunResult result) {
   if (timing.settings.needs.asks_before_sending)
     throw std::invalid_argument("a dry run has no models, and the schedule of this algorithm depends on them");
@@ -86,6 +80,12 @@ RunResult walk_timing(Timing& timing, const RunOptions& options, RunResult resul
   result.was_stopped = options.stop && options.stop->load();
   if (result.was_stopped) result.stopped_by = "stop";
   return result;
+}
+
+// What an algorithm refuses it refuses for every client.
+void make_one_client(const Task& task, const Timing& timing) {
+  TensorPool pool;
+  const auto client = task.make_performer(timing.views(false).of(ClientId{0}, task.samples()), pool);
 }
 
 void describe_models(const ClientPool& client_pool, const RunOptions& options, RunResult& result) {
@@ -176,13 +176,12 @@ RunResult run(ResolvedExperiment& given, const RunOptions& options) {
   if (options.threads == 0) throw std::invalid_argument("threads must be at least 1");
   const Experiment& experiment = given.experiment;
   Preparation parts(given, options);
+  parts.read_data(experiment, options);
   if (options.dry_run) {
-    parts.result.dimension = forecast_dimension(experiment, options);
-    parts.result.scalar_bytes = experiment.precision == Scalar::float64 ? 8 : 4;
-    parts.timing->size_messages(experiment, parts.resolved, parts.result.dimension, parts.result.scalar_bytes);
+    make_one_client(*parts.task, *parts.timing);
+    parts.task.reset();
     return walk_timing(*parts.timing, options, std::move(parts.result));
   }
-  parts.read_data(experiment, options);
   const RunOptions watched = options.checks ? checking(options, parts.result.scalar_bytes) : options;
   if (experiment.clock == config::ClockKind::wall_time) return perform_wall(parts, experiment, watched);
   return perform_timing(parts, experiment, watched);

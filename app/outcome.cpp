@@ -71,7 +71,7 @@ void print_forecast(const RunResult& result, std::uintmax_t record_bytes) {
                            static_cast<double>(result.messages.publications) * model / 1e6,
                            result.forecast ? static_cast<double>(wire_bytes(*result.forecast)) / 1e6 : 0.0);
   if (record_bytes > 0) std::cout << fmt::format(", {:.3g} MB of record", static_cast<double>(record_bytes) / 1e6);
-  std::cout << "\n";
+  std::cout << "\nsamples: " << sentence_about(result.samples_plan, result.clients) << "\n";
 }
 
 }  // namespace

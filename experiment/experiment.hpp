@@ -376,15 +376,15 @@ struct Model : ModelOptions {
   bool operator==(const Model&) const = default;
 };
 
-/// [metrics]: when models are measured, and on what.
+/// [metrics]: when models are measured, and on what. What is absent is chosen by what it costs (experiment/build/sampling.hpp).
 struct Metrics {
-  std::int64_t every_events = 500;  ///< 0: off
-  double every_seconds = 0;         ///< 0: off
-  std::int64_t test_samples = 0;    ///< 0: all
-  std::int64_t clients = 0;         ///< how many clients are evaluated; 0: all
-  bool stationarity = false;        ///< depositum only, of all clients
-  double smoothness = 1;            ///< L of the losses, where stationarity is measured
-  bool stop_on_nan = false;         ///< the run ends at the first sample with a model that is not finite
+  std::optional<std::int64_t> every_events;  ///< 0: off; with every_seconds absent, too: until / 100, or less often
+  std::optional<double> every_seconds;       ///< 0: off
+  std::optional<std::int64_t> test_samples;  ///< the first; 0: all; absent: at most 2,000, drawn
+  std::optional<std::int64_t> clients;       ///< how many clients are evaluated, drawn; 0: all; absent: at most 256
+  bool stationarity = false;                 ///< depositum only, of all clients
+  double smoothness = 1;                     ///< L of the losses, where stationarity is measured
+  bool stop_on_nan = false;                  ///< the run ends at the first sample with a model that is not finite
   bool operator==(const Metrics&) const = default;
 };
 

@@ -116,21 +116,21 @@ std::string table_json(const Comparison& comparison, std::span<const double> tar
   ResultJson settings = ResultJson::array();
   for (const ComparedRow& row : rows_of(comparison, targets)) settings.push_back(json_of(row, settings.size()));
   const config::Experiment& first = first_experiment(comparison);
-  const std::int64_t measured =
-      first.metrics.clients > 0 ? std::min(first.metrics.clients, first.clients.count) : first.clients.count;
-  const ResultJson json = {{"rubato", version()},
-                           {"commit", commit()},
-                           {"command", comparison.origin.command},
-                           {"started_at", comparison.origin.started_at},
-                           {"machine", comparison.origin.machine},
-                           {"measured_clients", measured > 1 ? "0-" + std::to_string(measured - 1) : "0"},
-                           {"clients", first.clients.count},
-                           {"first_seed", comparison.first_seed},
-                           {"seeds", comparison.seeds},
-                           {"stopped_early", comparison.was_stopped},
-                           {"axis", std::string(axis.curve.name)},
-                           {"budget", budget_of(comparison)},
-                           {"settings", std::move(settings)}};
+  const auto drawn = measured_clients(first);
+  const ResultJson json = {
+      {"rubato", version()},
+      {"commit", commit()},
+      {"command", comparison.origin.command},
+      {"started_at", comparison.origin.started_at},
+      {"machine", comparison.origin.machine},
+      {"measured_clients", drawn ? std::to_string(drawn->size()) + " of " + std::to_string(first.clients.count) : "all"},
+      {"clients", first.clients.count},
+      {"first_seed", comparison.first_seed},
+      {"seeds", comparison.seeds},
+      {"stopped_early", comparison.was_stopped},
+      {"axis", std::string(axis.curve.name)},
+      {"budget", budget_of(comparison)},
+      {"settings", std::move(settings)}};
   return json.dump(1, ' ', false, ResultJson::error_handler_t::replace) + "\n";
 }
 

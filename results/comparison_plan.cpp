@@ -183,8 +183,9 @@ class Planner {
   // While clients compute so often at the usual rate: a budget may end runs long before `until`.
   static double usual_period(const Experiment& experiment) {
     const double rate = experiment.clients.compute.rate.value;
-    const double computations = static_cast<double>(experiment.clients.count) * (rate > 0 ? rate : 1);
-    return static_cast<double>(std::max<std::int64_t>(experiment.metrics.every_events, 1)) / computations;
+    const std::int64_t clients = experiment.clients.count, usual = std::max<std::int64_t>(500, clients);
+    const double computations = static_cast<double>(clients) * (rate > 0 ? rate : 1);
+    return static_cast<double>(std::max<std::int64_t>(experiment.metrics.every_events.value_or(usual), 1)) / computations;
   }
 
   // Numbers of events come at other instants with every seed and algorithm; curves are compared at the same ones.
@@ -194,14 +195,15 @@ class Planner {
     if (std::ranges::any_of(request_.set, is_asked)) return;
     if (std::ranges::any_of(request_.grid, [&](const GridKey& grid) { return is_asked(grid.key); })) return;
     const Experiment& first = first_possible(plan_.settings).experiment;
-    const double period =
-        first.metrics.every_seconds > 0 ? first.metrics.every_seconds : std::min(first.until / samples, usual_period(first));
+    const double named = first.metrics.every_seconds.value_or(0);
+    const double period = named > 0 ? named : std::min(first.until / samples, usual_period(first));
     bool is_news = false;
     for (ComparedSetting& setting : plan_.settings) {
       if (!setting.refusal.empty()) continue;
       config::Metrics& metrics = setting.experiment.metrics;
-      is_news = is_news || metrics.every_events > 0;
-      if (metrics.every_events > 0) metrics.every_events = 0, metrics.every_seconds = period;
+      const bool is_open = !metrics.every_events && !metrics.every_seconds;
+      is_news = is_news || metrics.every_events.value_or(0) > 0;
+      if (is_open || metrics.every_events.value_or(0) > 0) metrics.every_events = 0, metrics.every_seconds = period;
     }
     if (is_news)
       note("all runs are measured every " + shortest(period) + " s, at the same instants, instead of by numbers of events");

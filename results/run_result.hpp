@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "experiment/build/class_count.hpp"
+#include "experiment/build/sampling.hpp"
 #include "learning/types.hpp"
 #include "results/sample.hpp"
 #include "results/screened.hpp"
@@ -109,6 +110,7 @@ struct RunResult {
   std::vector<std::string> hosts;              ///< of a run over several: sentences about each
   std::string host;                            ///< this one, of several; else empty
   std::vector<ClientId> host_clients;          ///< whose clients it has in real time; empty: all
+  SamplePlan samples_plan{};                   ///< what is measured, when, and what that was expected to cost
   std::optional<Traffic> forecast{};           ///< of a dry run: what a run would spend, by the usual size of a message
   Provenance origin;                           ///< as the program says
   std::string gathered_by;                     ///< the host whose result covers all clients; empty: this one, or there are no hosts

@@ -121,10 +121,10 @@ std::vector<std::uint32_t> own_clients(const RunResult& result) {
   return own;
 }
 
-ResultJson measured(const config::Experiment& experiment, const RunResult& result) {
+ResultJson measured(const RunResult& result) {
   std::vector<std::uint32_t> own = own_clients(result);
-  if (experiment.metrics.clients > 0)
-    std::erase_if(own, [&](std::uint32_t client) { return client >= experiment.metrics.clients; });
+  if (const auto& drawn = result.samples_plan.measured)
+    std::erase_if(own, [&](std::uint32_t client) { return !std::ranges::binary_search(*drawn, ClientId{client}); });
   return ranges_of(own);
 }
 
@@ -135,6 +135,10 @@ std::string below_batch(const config::Experiment& experiment, const RunResult& r
   for (std::uint32_t i = 0; i < result.samples_by_client.size(); ++i)
     if (result.samples_by_client[i] < static_cast<std::size_t>(experiment.model.batch)) clients.push_back(i);
   return ranges_of(clients);
+}
+
+ResultJson sampling(const SamplePlan& plan) {
+  return {{"clients", plan.clients}, {"rows", plan.rows}, {"expected_samples", plan.samples}, {"expected_share", plan.share}};
 }
 
 ResultJson forecast(const RunResult& result) {
@@ -216,9 +220,10 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
                      {"started_at", result.origin.started_at},
                      {"machine", result.origin.machine},
                      {"commit", commit()},
-                     {"measured_clients", measured(experiment, result)},
+                     {"measured_clients", measured(result)},
                      {"clients_below_batch", below_batch(experiment, result)},
                      {"class_names", result.class_names.empty() ? ResultJson(nullptr) : ResultJson(result.class_names)},
+                     {"sampling", sampling(result.samples_plan)},
                      {"host", result.host},
                      {"host_clients", result.host_clients.empty() ? "" : ranges_of(own_clients(result))},
                      {"forecast", forecast(result)}};

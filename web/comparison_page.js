@@ -143,7 +143,7 @@ function warnings() {
   for (const setting of settings) if (setting.refusal !== null) warn(`${setting.setting} was refused: ${setting.refusal}`);
   for (const setting of settings) for (const run of setting.runs) if (run.diverged_at !== null) warn(`${setting.setting}, seed ${run.seed}, diverged at ${seconds(run.diverged_at)}`);
   if (data.seeds > 1) warn("± and bands are the standard deviation over the runs of a setting (n − 1); the table says how many there are.");
-  if (data.measured_clients !== `0-${data.clients - 1}` && data.clients > 1) warn(`Scores are of clients ${data.measured_clients} alone.`);
+  if (data.measured_clients !== "all") warn(`Scores are of ${data.measured_clients} clients, which are drawn.`);
   if (data.budget.bits !== null) warn(`Budget: ${axesOf.bits[1](data.budget.bits)} sent. Curves end there.`);
   if (data.budget.gradients !== null) warn(`Budget: ${count(data.budget.gradients)} gradients. Curves end there.`);
 }

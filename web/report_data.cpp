@@ -61,11 +61,15 @@ Json words_of(const Json& summary, const config::Experiment& experiment) {
   const bool is_virtual = experiment.clock == config::ClockKind::virtual_time;
   const std::string host = summary.value("host", ""), own = summary.value("host_clients", ""),
                     measured = summary.value("measured_clients", "");
+  constexpr std::size_t longest = 60;  // of a list that can be read
+  const std::string sampled = std::to_string(summary.contains("sampling") ? summary["sampling"].value("clients", 0) : 0);
   const bool is_part = !host.empty() && !summary.value("gathered_by", "").empty();
   const std::string all = std::to_string(summary.value("clients", std::size_t{0})) + " clients";
   Json words = {{"clock", is_virtual ? "virtual time" : "time of the experiment"},
                 {"population", is_part ? "host " + host + ", clients " + own : all},
-                {"measured", measured.empty() ? "" : "clients " + measured},
+                {"measured", measured.size() > longest ? sampled + " of " + all + ", drawn"
+                             : measured.empty()        ? ""
+                                                       : "clients " + measured},
                 {"part", ""}};
   if (is_part)
     words["part"] = "This page is of host " + host + " alone, of clients " + own + ". What all clients came to is with host " +

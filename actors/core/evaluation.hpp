@@ -65,7 +65,7 @@ class Evaluation {
  public:
   virtual ~Evaluation() = default;
   virtual Score score(ClientId client, const Tensor& model, ThreadMemory& memory) const = 0;
-  /// The mean model, scored as the shared test part says, or over all clients' losses where each has its own. Throws
+  /// The mean model, scored as the shared test part says, or over the measured clients' losses where each has its own. Throws
   /// LearnerFailed.
   virtual Score score_mean(const MeanModel& mean, ThreadMemory& memory) const = 0;
   virtual void add(ConsensusSum& sum, const Tensor& model) const = 0;
@@ -86,10 +86,11 @@ class Evaluation {
 template <class Real>
 class EvaluationOf final : public Evaluation {
  public:
-  /// `learners`: one per client; must outlive this. `shared_test`: all of them test on the same rows.
+  /// `learners`: one per client; must outlive this. `shared_test`: all of them test on the same rows. `measured`: the
+  /// clients whose losses the mean model has; null: all.
   EvaluationOf(const std::vector<std::unique_ptr<Learner<Real>>>& learners, bool shared_test,
-               std::optional<Composite> composite = std::nullopt)
-      : learners_{learners}, shared_test_{shared_test}, composite_{std::move(composite)} {}
+               std::optional<Composite> composite = std::nullopt, std::shared_ptr<const std::vector<ClientId>> measured = nullptr)
+      : learners_{learners}, shared_test_{shared_test}, composite_{std::move(composite)}, measured_{std::move(measured)} {}
 
   Score score(ClientId client, const Tensor& model, ThreadMemory& memory) const override {
     return learners_[client.value]->score(numbers_of<Real>(model), Part::test, memory.scratch<Real>());
@@ -99,9 +100,10 @@ class EvaluationOf final : public Evaluation {
     const auto score_at = [&](std::size_t i) {
       return of_learner(i, [&] { return learners_[i]->score(view(model), Part::test, memory.scratch<Real>()); });
     };
-    Score sum = score_at(0);
+    const auto client_at = [&](std::size_t place) { return measured_ ? (*measured_)[place].value : place; };
+    Score sum = score_at(client_at(0));
     if (!shared_test_)
-      for (std::size_t i = 1; i < learners_.size(); ++i) sum += score_at(i);
+      for (std::size_t i = 1; i < (measured_ ? measured_->size() : learners_.size()); ++i) sum += score_at(client_at(i));
     return sum;
   }
   void add(ConsensusSum& sum, const Tensor& model) const override { sum.add(numbers_of<Real>(model)); }
@@ -137,6 +139,7 @@ class EvaluationOf final : public Evaluation {
   const std::vector<std::unique_ptr<Learner<Real>>>& learners_;
   bool shared_test_;
   std::optional<Composite> composite_;
+  std::shared_ptr<const std::vector<ClientId>> measured_;
 };
 
 /// Puts one sample together: models may come in any order and are added up in client order.

@@ -66,6 +66,12 @@ bool rows_sum_to_one(Weights weights) {
   return weights == Weights::row || weights == Weights::doubly || weights == Weights::averaging;
 }
 
+// What must sum to zero is watched over all clients.
+Experiment measuring(Experiment experiment, const RunOptions& options) {
+  if (options.checks) experiment.metrics.clients = 0;
+  return experiment;
+}
+
 // Throws std::invalid_argument if this build computes with other instructions than the experiment asks for.
 void refuse_other_arithmetic(const Experiment& experiment) {
   if (experiment.isa == "auto" || experiment.isa == instruction_set()) return;
@@ -80,7 +86,8 @@ ResolvedExperiment resolve(const Experiment& experiment, const RunOptions& optio
 }
 
 std::unique_ptr<Task> make_task(const Experiment& experiment, const RunOptions& options) {
-  return with_own_parts(experiment, options, [&](const auto& own) { return make_task(experiment, options.data_dir, own); });
+  return with_own_parts(experiment, options,
+                        [&](const auto& own) { return make_task(measuring(experiment, options), options.data_dir, own); });
 }
 
 Preparation::Preparation(ResolvedExperiment& given, const RunOptions& options)
@@ -90,7 +97,7 @@ Preparation::Preparation(ResolvedExperiment& given, const RunOptions& options)
   fix_eigen_blocking();
   result.arithmetic = arithmetic();
   result.threads = options.threads;
-  if (options.checks && experiment.metrics.clients > 0)
+  if (options.checks && experiment.metrics.clients.value_or(0) > 0)
     throw std::invalid_argument("metrics.clients: what must sum to zero is watched over all clients; leave it out to check");
   result.graph = timing->graph;
   result.notes = given.notes;
@@ -108,8 +115,13 @@ void Preparation::read_data(const Experiment& experiment, const RunOptions& opti
   result.dimension = task->dimension();
   result.scalar_bytes = task->scalar_bytes();
   timing->size_messages(experiment, resolved, result.dimension, result.scalar_bytes);
-  say(task->notes(), options);
-  result.notes.insert(result.notes.end(), task->notes().begin(), task->notes().end());
+  result.samples_plan = plan_samples(measuring(experiment, options), *timing, task->size());
+  timing->set_samples(result.samples_plan);
+  std::vector<std::string> notes = task->notes();
+  const bool has_limits = result.samples_plan.measured || result.samples_plan.is_thinned;
+  if (has_limits || result.samples_plan.share > 0.9) notes.push_back(sentence_about(result.samples_plan, timing->graph.clients()));
+  say(notes, options);
+  result.notes.insert(result.notes.end(), notes.begin(), notes.end());
   result.samples_by_client.assign(task->samples().begin(), task->samples().end());
   result.class_counts = task->class_counts();
   result.class_names = task->class_names();

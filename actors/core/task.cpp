@@ -1,5 +1,8 @@
 #include "actors/core/task.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "algos/catalogue.hpp"
 #include "experiment/build/learners.hpp"
 #include "experiment/digest.hpp"
@@ -28,7 +31,8 @@ class TaskOf final : public Task {
     factory_ = own.algorithm ? own.algorithm
                              : make_algorithm<Real>(catalogue_entry(experiment.algorithm.name), experiment.algorithm.options);
     for (const auto& learner : made_.learners) samples_.push_back(learner->samples());
-    evaluation_ = std::make_unique<EvaluationOf<Real>>(made_.learners, made_.share_test, composite_of(experiment));
+    evaluation_ = std::make_unique<EvaluationOf<Real>>(made_.learners, made_.share_test, composite_of(experiment),
+                                                       measured_clients(experiment));
   }
 
   std::size_t dimension() const override { return static_cast<std::size_t>(made_.start.size()); }
@@ -36,6 +40,13 @@ class TaskOf final : public Task {
   const Evaluation& evaluation() const override { return *evaluation_; }
   const std::vector<std::string>& notes() const override { return made_.notes; }
   std::span<const std::uint32_t> samples() const override { return samples_; }
+  TaskSize size() const override {
+    const auto clients = static_cast<double>(samples_.size());
+    double all = 0, used = 0;
+    for (const std::uint32_t rows : samples_) all += rows, used += batch_ > 0 ? std::min(batch_, rows) : rows;
+    const auto own = static_cast<std::size_t>(std::ceil(all / clients));
+    return {dimension(), used / clients, made_.test_rows > 0 ? made_.test_rows : own, made_.share_test};
+  }
   const std::vector<ClassCount>& class_counts() const override { return made_.class_counts; }
 
   std::vector<std::string> class_names() const override {

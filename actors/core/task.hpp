@@ -9,6 +9,7 @@
 #include "actors/core/client_pool.hpp"
 #include "actors/core/evaluation.hpp"
 #include "experiment/build/client_views.hpp"
+#include "experiment/build/sampling.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/own_parts.hpp"
 #include "results/run_result.hpp"
@@ -26,6 +27,8 @@ class Task {
   virtual std::unique_ptr<Performer> make_performer(const ClientView& client_view, TensorPool& pool) const = 0;
   /// Sentences about the data that the run should say.
   virtual const std::vector<std::string>& notes() const = 0;
+  /// What forecasts of its cost go by.
+  virtual TaskSize size() const { return {.dimension = dimension()}; }
   /// Training samples of every client.
   virtual std::span<const std::uint32_t> samples() const = 0;
   /// SHA-256 of the samples and of the start model, if there are any: other data have another.

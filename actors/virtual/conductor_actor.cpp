@@ -72,7 +72,8 @@ std::int64_t ConductorActor::portion() const {
 }
 
 bool ConductorActor::measures_in_portions() const {
-  return source_.to_measure() > 0 && static_cast<std::int64_t>(control_.client_pool.clients.size()) > 2 * portion();
+  const auto left = static_cast<std::int64_t>(source_.to_measure());
+  return left > 0 && (is_measuring_ || left > 2 * portion());
 }
 
 // The first portion waits until everything before it is done, so that what is outstanding is measurements alone; the
@@ -142,9 +143,24 @@ void ConductorActor::guarded(Act act) {
   });
 }
 
+// A walk ends where a sample begins and where it ends. Where nothing waits for that it goes on: a client that gets its
+// measurement with its other steps needs no visit of its own.
+bool ConductorActor::walks_through_samples() const {
+  return !peers_ && !control_.may_end_at_samples && !measures_in_portions() && !source_.is_paused() && !source_.awaits_answer() &&
+         !source_.is_over() && control_.open_samples.load() <= most_open_samples();
+}
+
 void ConductorActor::walk_a_slice() {
   const bool is_portion = measures_in_portions();
-  guarded([this] { source_.walk(slice()); });
+  guarded([this, is_portion] {
+    source_.walk(slice());
+    constexpr int parts_of_a_sample = 2;  // itself, and what comes after it
+    for (int part = 0; part < parts_of_a_sample && !is_portion && walks_through_samples(); ++part) {
+      const std::uint64_t most = slice(), staged = dispatcher_.staged();
+      if (staged >= most) break;
+      source_.walk(most - staged);
+    }
+  });
   is_measuring_ = is_portion && source_.to_measure() > 0;
   dispatcher_.hand_over();
 }

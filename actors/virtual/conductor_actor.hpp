@@ -50,6 +50,8 @@ class StepDispatcher final : public StepSink {
   void record(const Step& step);
   void open_sample(const SampleHeader& header) override;
   void hand_over();
+  /// Steps that hand_over() would hand over.
+  std::uint64_t staged() const { return static_cast<std::uint64_t>(count_); }
 
  private:
   struct Staged {
@@ -88,6 +90,7 @@ class ConductorActor final : public HandedActor {
   template <class Act>
   void guarded(Act act);
   void walk_a_slice();
+  bool walks_through_samples() const;
   bool measures_in_portions() const;
   std::int64_t portion() const;
   std::int64_t outstanding_to_wait_for() const;

@@ -112,13 +112,13 @@ void WallHost::make_clients(const Task& task, Timing& timing) {
   const ClientViews views = timing.views(true);
   by_client_.resize(protocols.size());
   measured_ = std::make_shared<std::vector<ClientId>>();
-  const auto most = experiment_.metrics.clients == 0 ? protocols.size() : static_cast<std::size_t>(experiment_.metrics.clients);
+  const auto& drawn = timing.conductor.measured;
   for (std::uint32_t i = 0; i < protocols.size(); ++i) {
     if (network_ && network_->host_of[i] != network_->self()) continue;
     clients_.push_back(std::make_unique<WallClient>(world_, ClientId{i}, std::move(protocols[i]),
                                                     task.make_performer(views.of(ClientId{i}, task.samples()), client_pool_.pool)));
     by_client_[i] = clients_.back().get();
-    if (i < most) measured_->push_back(ClientId{i});
+    if (!drawn || std::ranges::binary_search(*drawn, ClientId{i})) measured_->push_back(ClientId{i});
   }
 }
 
@@ -168,6 +168,7 @@ void WallHost::perform(bool is_late, const std::function<void(const WallCheckpoi
     for (const ClientId client : attendance_->absent()) tell_all(client, false);
   look_at_hosts();  // who is not here
   set_end();        // before any tick can ring
+  if (timing_.conductor.samples_first_state && !is_late) sample(Time{});
   const WallEvent start{.kind = WallEvent::Kind::start, .at = is_late ? clock_.now() : Time{}, .number = is_late};
   for (const auto& client : clients_)
     if (is_there(client->id())) post(client->id(), start);
@@ -224,7 +225,7 @@ void WallHost::set_alarms() {
   repeat(timing_.conductor.cap_period,
          [this](std::uint64_t) { post_to_all({.kind = WallEvent::Kind::refill, .at = clock_.now()}); });
   repeat(timing_.conductor.unification.period, [this](std::uint64_t number) { unify(number); });
-  repeat(from_seconds(experiment_.metrics.every_seconds), [this](std::uint64_t) { sample(); });
+  repeat(timing_.conductor.sample_every, [this](std::uint64_t) { sample(clock_.now()); });
   // A replay keeps the two newest states of a client: none may be further ahead of the checkpoint on the disk.
   repeat(from_seconds(experiment_.checkpoint_every), [this](std::uint64_t number) {
     if (is_saving_.exchange(true)) return;
@@ -265,17 +266,18 @@ void WallHost::unify(std::uint64_t number) {
 }
 
 // On the clock's thread. A sample that comes before the ones before it were scored is left out: the run goes first.
-void WallHost::sample() {
+void WallHost::sample(Time at) {
   std::vector<ClientId> measured;
   std::copy_if(measured_->begin(), measured_->end(), std::back_inserter(measured),
                [this](ClientId client) { return is_there(client); });
   if (is_until_over_.load()) return;  // the last sample says the rest
+  if (measured_->empty()) return;     // all that are drawn are at other hosts
   if (measured.empty() || control_.open_samples.load() > 2) {
     ++samples_left_out_;
     return;
   }
   ++control_.open_samples;
-  const SampleHeader header = open_sample(std::move(measured), clients_.size(), std::min(clock_.now(), world_.end));
+  const SampleHeader header = open_sample(std::move(measured), clients_.size(), std::min(at, world_.end));
   hand(control_.gatherer, SampleOpens{header});
   for (const auto& client : clients_) {
     const bool is_measured = std::ranges::binary_search(*header.measured, client->id());
@@ -389,11 +391,12 @@ void WallHost::post_to_all(const WallEvent& event) {
 
 void WallHost::handled() {
   open_work_.fetch_sub(1, std::memory_order_release);
-  const auto every = static_cast<std::uint64_t>(experiment_.metrics.every_events);
+  const std::uint64_t every = timing_.conductor.sample_every_events;
   if (every == 0) return;
   const std::uint64_t period = world_.events.load(std::memory_order_relaxed) / every;
   std::uint64_t sampled = sampled_periods_.load(std::memory_order_relaxed);
-  if (period > sampled && sampled_periods_.compare_exchange_strong(sampled, period)) clock_.alarm(Time{}, [this] { sample(); });
+  if (period > sampled && sampled_periods_.compare_exchange_strong(sampled, period))
+    clock_.alarm(Time{}, [this] { sample(clock_.now()); });
 }
 
 void WallHost::later(Time when, ClientId client, WallEvent event, bool counts) {

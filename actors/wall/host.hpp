@@ -130,7 +130,7 @@ class WallHost final : public ClientNetwork {
   void receive_message(HostId from, Parcel parcel, Duration arrived);
   Duration behind(HostId host) const;
 
-  void sample();
+  void sample(Time at);
   void unify(std::uint64_t number);
   ClientId hub(std::uint64_t number) const;
 

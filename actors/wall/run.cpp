@@ -25,10 +25,13 @@ using config::Experiment;
 // ---- what the last states say ---------------------------------------------------------------------------------------
 
 // The last sample: of all that is known at the end.
-void sample_last(const std::vector<FinalClient>& last, const Task& task, Time end, WallHost& host) {
+void sample_last(const std::vector<FinalClient>& last, const Preparation& parts, Time end, WallHost& host) {
+  const Task& task = *parts.task;
+  const auto& drawn = parts.timing->conductor.measured;
+  const auto is_measured = [&](ClientId client) { return !drawn || std::ranges::binary_search(*drawn, client); };
   std::vector<ClientId> here;
   for (const FinalClient& client : last)
-    if (client.is_here) here.push_back(client.client);
+    if (client.is_here && is_measured(client.client)) here.push_back(client.client);
   if (here.empty()) return;
   SampleGatherer gatherer(task.evaluation());
   const SampleHeader header = host.open_sample(std::move(here), last.size(), end);
@@ -36,7 +39,7 @@ void sample_last(const std::vector<FinalClient>& last, const Task& task, Time en
   for (const FinalClient& client : last) host.measured(client.client, header.number, client.counts);
   const auto memory = host.client_pool().lend();
   for (const FinalClient& client : last) {
-    if (!client.is_here) {
+    if (!client.is_here || !is_measured(client.client)) {
       if (const auto sample = gatherer.add(header.number, client.client, {.traffic = client.snapshot.traffic}, {}, *memory))
         host.close_sample(*sample);
       continue;
@@ -149,7 +152,7 @@ void finish(const std::vector<FinalClient>& last, const Experiment& experiment, 
   say_rounds(result);
   if (result.messages.computations == 0) result.notes.push_back("the run ended before any client computed: nothing was learnt");
   const Time end = std::min(host.clock().now(), Time{from_seconds(experiment.until)});  // the links were drained after it
-  sample_last(last, *parts.task, end, host);
+  sample_last(last, parts, end, host);
   host.reporter().report();
   host.reporter().rethrow();
   describe_trouble(host.reporter().diverged(), options, result);

@@ -39,9 +39,11 @@ int main() {
   options.threads = 2;
   options.keeps_models = true;
   options.own_double.learner = [](rubato::ClientId client) { return std::make_unique<Secret>(client.value); };
+  options.stop_when = [](const rubato::Sample& sample) { return sample.loss_mean_model < 2.63; };
   const rubato::RunResult result = rubato::run(experiment, options);
 
   std::printf("%zu clients, %llu events\n", result.clients, static_cast<unsigned long long>(result.events));
+  std::printf("stopped after %.0f of %.0f seconds\n", result.virtual_seconds, experiment.until);
   const double mean_loss = result.samples.back().loss_mean;
   std::printf("mean loss %.1f; at the mean of the secrets, 3.5, it is 2.6\n", mean_loss);
 }

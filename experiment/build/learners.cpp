@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "experiment/build/sampling.hpp"
 #include "experiment/client_ranges.hpp"
 #include "learning/data/data_files.hpp"
 #include "learning/data/named_sets.hpp"
@@ -129,12 +130,13 @@ class LearnerMaker {
     made_.notes.insert(made_.notes.end(), parts.notes.begin(), parts.notes.end());
     const std::size_t unused = parts.unused + train_labels.size() - labels.size();
     if (unused > 0) made_.notes.push_back(std::to_string(unused) + " training rows are not used");
-    const auto shared_rows = first_test_rows(dataset->test.size(), experiment.metrics.test_samples);
+    const auto shared_rows = used_test_rows(experiment, dataset->test.size());
     made_.share_test = parts.test_rows.empty();
+    made_.test_rows = shared_rows ? shared_rows->size() : dataset->test.size();
+    if (!made_.share_test) made_.test_rows = mean_rows(parts.test_rows);
     const auto rules = std::make_shared<const GradientRules>(rules_of(experiment.model, model->statistics()));
     for (std::uint32_t i = 0; i < clients; ++i) {
-      const auto test_rows =
-          made_.share_test ? shared_rows : first_of(std::move(parts.test_rows[i]), experiment.metrics.test_samples);
+      const auto test_rows = made_.share_test ? shared_rows : some_of(std::move(parts.test_rows[i]), experiment);
       made_.learners.push_back(
           with_rules<Real>(std::make_unique<DatasetLearner<Real>>(model, dataset, std::move(parts.rows[i]), test_rows), rules));
     }
@@ -155,16 +157,19 @@ class LearnerMaker {
     }
   }
 
-  static std::shared_ptr<const Rows> first_test_rows(std::size_t available, std::int64_t wanted) {
-    if (wanted <= 0 || static_cast<std::size_t>(wanted) >= available) return nullptr;
-    Rows rows(static_cast<std::size_t>(wanted));
-    std::iota(rows.begin(), rows.end(), 0u);
+  static std::shared_ptr<const Rows> some_of(Rows rows, const Experiment& experiment) {
+    if (const auto used = used_test_rows(experiment, rows.size())) {
+      for (std::size_t i = 0; i < used->size(); ++i)
+        rows[i] = rows[(*used)[i]];  // ascending: none is overwritten before it is read
+      rows.resize(used->size());
+    }
     return std::make_shared<const Rows>(std::move(rows));
   }
 
-  static std::shared_ptr<const Rows> first_of(Rows rows, std::int64_t wanted) {
-    if (wanted > 0 && static_cast<std::size_t>(wanted) < rows.size()) rows.resize(static_cast<std::size_t>(wanted));
-    return std::make_shared<const Rows>(std::move(rows));
+  static std::size_t mean_rows(const std::vector<Rows>& parts) {
+    std::size_t sum = 0;
+    for (const Rows& rows : parts) sum += rows.size();
+    return sum / std::max<std::size_t>(parts.size(), 1);
   }
 
   // Batches are drawn with replacement, however large they are.
@@ -227,12 +232,6 @@ void judge_data(const Experiment& experiment, config::Faults& faults) {
   const bool is_as_usual = data.classes == 0 && data.one_hot;  // else shape and classes are others
   if (is_as_usual && experiment.model.name != "torchscript")
     faults.attempt({"model", "data"}, [&] { make_model<float>(experiment.model, facts.shape, facts.classes); });
-}
-
-std::size_t dimension_of(const Experiment& experiment, const std::filesystem::path& data_dir) {
-  if (is_made_up(experiment.data)) return static_cast<std::size_t>(experiment.data.dimension);
-  const auto dataset = load<float>(experiment, data_dir);
-  return static_cast<std::size_t>(make_model<float>(experiment.model, dataset->shape, dataset->classes)->dimension());
 }
 
 template ClientLearners<float> make_learners<float>(const Experiment&, const std::filesystem::path&, const OwnParts<float>&);

@@ -20,6 +20,7 @@ template <class Real>
 struct ClientLearners {
   std::vector<std::unique_ptr<Learner<Real>>> learners;
   bool share_test = true;                        ///< all learners test on the same rows
+  std::size_t test_rows = 0;                     ///< of a client; 0: its own samples
   std::shared_ptr<const Dataset<Real>> dataset;  ///< null where problems are made up, or the program's own
   std::vector<ClassCount> class_counts;          ///< those above 0, by client and class; empty where there are no classes
   Vector<Real> start;                            ///< the model that all clients begin with
@@ -34,8 +35,5 @@ ClientLearners<Real> make_learners(const config::Experiment& experiment, const s
 /// What can be told of data and model without reading data: whether the set is known, its files can be asked for so, and
 /// the model fits a set whose shape is known.
 void judge_data(const config::Experiment& experiment, config::Faults& faults);
-
-/// How many numbers the file's model has: for the forecast of a dry run.
-std::size_t dimension_of(const config::Experiment& experiment, const std::filesystem::path& data_dir);
 
 }  // namespace rubato

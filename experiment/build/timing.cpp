@@ -141,9 +141,6 @@ class Builder {
     conductor.until = Time{from_seconds(is_.until)};
     conductor.unification = to_plan(is_.unification);
     if (is_.mailbox.cap_period) conductor.cap_period = from_seconds(*is_.mailbox.cap_period);
-    conductor.sample_every_events = static_cast<std::uint64_t>(is_.metrics.every_events);
-    conductor.sample_every = from_seconds(is_.metrics.every_seconds);
-    conductor.sampled_clients = static_cast<std::uint32_t>(is_.metrics.clients);
     faults_.attempt({"unification", "channel.kind"}, [&] {
       if (is_.unification.period) require_hub(is_);
     });
@@ -426,6 +423,13 @@ void Timing::size_messages(const Experiment& experiment, const ResolvedAlgorithm
   if (experiment.channel.message_bytes) sizes.update = sizes.model = *experiment.channel.message_bytes;
   channel->set_sizes(sizes);
   conductor.energy = energy_model(experiment, sizes.update);
+}
+
+void Timing::set_samples(const SamplePlan& plan) {
+  conductor.sample_every_events = plan.every_events;
+  conductor.sample_every = plan.every;
+  conductor.samples_first_state = plan.at_start;
+  conductor.measured = plan.measured;
 }
 
 bool Timing::misses_nothing() const {

@@ -8,6 +8,7 @@
 #include "algos/catalogue.hpp"
 #include "experiment/build/client_views.hpp"
 #include "experiment/build/resolved_algorithm.hpp"
+#include "experiment/build/sampling.hpp"
 #include "experiment/build/world.hpp"
 #include "experiment/faults.hpp"
 #include "runtime/engine/conductor.hpp"
@@ -46,6 +47,8 @@ class Timing {
   /// How long messages are, for models of so many numbers; before the first of them.
   void size_messages(const config::Experiment& experiment, const ResolvedAlgorithm& resolved, std::size_t numbers,
                      std::size_t scalar_bytes);
+  /// When what is measured; before the first sample.
+  void set_samples(const SamplePlan& plan);
   /// In rounds: every message of an exchange arrives and counts.
   bool misses_nothing() const;
   ClientViews views(bool keeps_balance) const {

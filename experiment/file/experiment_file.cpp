@@ -77,7 +77,7 @@ void judge_stationarity(const Experiment& experiment, Faults& faults) {
   if (experiment.algorithm.name != "depositum")
     faults.refuse(fmt::format("{}; algorithm.name is \"{}\", and only depositum has the tracker that it compares", key,
                               experiment.algorithm.name));
-  if (experiment.metrics.clients > 0) faults.refuse(key + ", which needs all clients; leave metrics.clients out");
+  if (experiment.metrics.clients.value_or(0) > 0) faults.refuse(key + ", which needs all clients; leave metrics.clients out");
   const Model& model = experiment.model;
   if (model.clip > 0 || model.weight_decay > 0 || model.normalisation == Normalisation::batch)
     faults.refuse(

@@ -42,10 +42,15 @@ void describe(Rows<Experiment>& rows) {
 
 void describe(Rows<Metrics>& rows) {
   rows.table = "metrics";
-  rows.key("every_events", &Metrics::every_events, count_from_0, "ticks and deliveries between samples; 0: off");
-  rows.key("every_seconds", &Metrics::every_seconds, seconds, "seconds of the experiment between samples; 0: off");
-  rows.key("test_samples", &Metrics::test_samples, count_from_0, "test rows that are used; 0: all");
-  rows.key("clients", &Metrics::clients, {0, 1e7}, "clients that are evaluated; 0: all");
+  rows.key("every_events", &Metrics::every_events, count_from_0,
+           "ticks and deliveries between samples; 0: off; none, like every_seconds: every until / 100, less often where samples "
+           "would cost more than a tenth of the run");
+  rows.key("every_seconds", &Metrics::every_seconds, seconds,
+           "seconds of the experiment between samples; 0: off; none: see every_events");
+  rows.key("test_samples", &Metrics::test_samples, count_from_0,
+           "test rows that are used, the first; 0: all; none: at most 2000, drawn");
+  rows.key("clients", &Metrics::clients, {0, 1e7},
+           "clients that are evaluated, drawn, the same in every sample; 0: all; none: at most 256");
   rows.key(
       "stationarity", &Metrics::stationarity,
       "of the loss with its penalty, for depositum; costs at every sample as many full gradients as there are pairs of clients");

@@ -58,7 +58,7 @@ class Relations {
     if (may_judge({"topology.rows", "topology.columns", "clients.count"}) && places != count)
       wrong("topology.rows", fmt::format("rows * columns is {}, must be clients.count = {}", places, count));
     at_most_clients("topology.k", topology.k, 1);
-    at_most_clients("metrics.clients", is_.metrics.clients, 0);
+    at_most_clients("metrics.clients", is_.metrics.clients.value_or(0), 0);
     const bool has_table = count == 4 || count == 8 || count == 16;
     if (may_judge({"data.partition.kind"}) && is_.data.partition.kind == PartitionKind::decefl_table3 && !has_table &&
         !faults_.has("clients.count"))

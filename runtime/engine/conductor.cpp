@@ -31,6 +31,10 @@ Conductor::Conductor(const ConductorSettings& settings, std::vector<std::unique_
 }
 
 bool Conductor::walk(std::uint64_t steps) {
+  if (std::exchange(is_beginning_, false) && settings_.samples_first_state) {
+    sample();
+    return true;
+  }
   const std::uint64_t last_step = handed_out_ + steps;
   const std::uint64_t last_event = events_ + steps;
   while (!is_over_ && !is_paused() && !awaits_answer_ && handed_out_ < last_step && events_ < last_event) {
@@ -422,20 +426,24 @@ void Conductor::sample(bool after_unification) {
   sample_phase_ = 0;
   const auto all = static_cast<std::uint32_t>(protocols_.size());
   next_measured_ = 0;
-  last_measured_ = settings_.sampled_clients == 0 ? all : std::min(all, settings_.sampled_clients);
-  if (attendance_) choose_measured(last_measured_);
+  measured_ = settings_.measured;
+  if (attendance_) choose_measured();
+  last_measured_ = measured_ ? static_cast<std::uint32_t>(measured_->size()) : all;
   next_counted_ = last_counted_ = 0;
   if (last_measured_ == 0) return;
-  if (last_measured_ < all) last_counted_ = all;
-  SampleHeader header{
-      .number = samples_++, .at = now_, .clients = last_measured_, .others = all - last_measured_, .events = events_};
+  if (last_measured_ < all && steps_ > 0) last_counted_ = all;  // before the first step none has spent anything
+  SampleHeader header{.number = samples_++,
+                      .at = now_,
+                      .clients = last_measured_,
+                      .others = last_counted_ > 0 ? all - last_measured_ : 0,
+                      .events = events_};
   for (std::uint32_t i = 0; i < protocols_.size(); ++i)
     header.add(protocols_[i]->counts(), settings_.energy.of({i}, protocols_[i]->counts()));
   header.model_messages = model_messages_;
   if (settings_.cumulated_delay) header.cumulated_delay = *settings_.cumulated_delay;
   header.after_unification = after_unification;
   header.measured = measured_;
-  header.covers_all = measured_ && measured_->size() == attendance_->here();
+  header.covers_all = attendance_ && measured_->size() == attendance_->here();
   header.mass_is_whole = !attendance_ || attendance_->mass_is_whole();
   sink_.open_sample(header);
 }
@@ -450,9 +458,7 @@ void Conductor::measure_next() {
                  .entries = {}});
 }
 
-bool Conductor::is_measured(ClientId client) const {
-  return measured_ ? std::ranges::binary_search(*measured_, client) : client.value < last_measured_;
-}
+bool Conductor::is_measured(ClientId client) const { return !measured_ || std::ranges::binary_search(*measured_, client); }
 
 // Absent clients have spent what they have spent, and so have those that are not scored.
 void Conductor::count_next() {

@@ -53,20 +53,21 @@ struct ConductorSettings {
   bool loses_both_ways = false;  ///< a link that loses a message loses the one the other way too
   bool acknowledges = false;     ///< who keeps a message says so to its sender, over the same links
   UnificationPlan unification;
-  Duration cap_period{};                    ///< how often tokens are refilled; 0: never
-  std::uint64_t sample_every_events = 0;    ///< 0: not by events
-  Duration sample_every{};                  ///< 0: not by time
-  std::uint32_t sampled_clients = 0;        ///< the first so many are measured; 0: all
-  bool samples_last_state = true;           ///< one more sample at the end
-  bool samples_unifications = false;        ///< one more sample right after every ideal unification
-  bool samples_rounds = false;              ///< one more sample after every round
-  const double* cumulated_delay = nullptr;  ///< of the rounds protocol
-  EnergyModel energy;                       ///< what clients spend
-  bool refuses_at_close = false;            ///< a discard at a window's close is a message that no token was left for
-  bool counts_links = false;                ///< per-link counters, for links.csv
-  const ChurnPlan* churn = nullptr;         ///< who comes and goes; null: nobody
-  bool passes_mass_on = false;              ///< churn begins epochs
-  bool may_adopt = false;                   ///< a joiner can take the model of a neighbour
+  Duration cap_period{};                                    ///< how often tokens are refilled; 0: never
+  std::uint64_t sample_every_events = 0;                    ///< 0: not by events
+  Duration sample_every{};                                  ///< 0: not by time
+  std::shared_ptr<const std::vector<ClientId>> measured{};  ///< ascending; null: all
+  bool samples_first_state = false;                         ///< one more sample before the first event
+  bool samples_last_state = true;                           ///< one more sample at the end
+  bool samples_unifications = false;                        ///< one more sample right after every ideal unification
+  bool samples_rounds = false;                              ///< one more sample after every round
+  const double* cumulated_delay = nullptr;                  ///< of the rounds protocol
+  EnergyModel energy;                                       ///< what clients spend
+  bool refuses_at_close = false;     ///< a discard at a window's close is a message that no token was left for
+  bool counts_links = false;         ///< per-link counters, for links.csv
+  const ChurnPlan* churn = nullptr;  ///< who comes and goes; null: nobody
+  bool passes_mass_on = false;       ///< churn begins epochs
+  bool may_adopt = false;            ///< a joiner can take the model of a neighbour
 };
 
 class Conductor final : public StepSource {
@@ -132,7 +133,7 @@ class Conductor final : public StepSource {
   void adopt_next();
   void unify_by_transport(ClientId hub, std::uint64_t index);
   void sample(bool after_unification = false);
-  void choose_measured(std::uint32_t most);
+  void choose_measured();
   void measure_next();
   bool is_measured(ClientId client) const;
   void count_next();
@@ -197,6 +198,7 @@ class Conductor final : public StepSource {
   std::uint32_t next_counted_ = 0;   // of those that are not measured
   std::uint32_t last_counted_ = 0;
   std::uint64_t handed_out_ = 0;  // steps and measurements
+  bool is_beginning_ = true;
   bool is_ending_ = false;
   Time sampled_at_{};
   std::uint64_t sampled_after_ = 0;
@@ -218,7 +220,7 @@ class Conductor final : public StepSource {
   std::optional<Attendance> attendance_;
   Time next_churn_ = never;
   Time next_event_ = never;                                // as the walk has seen it last
-  std::shared_ptr<const std::vector<ClientId>> measured_;  // with churn: of the newest sample
+  std::shared_ptr<const std::vector<ClientId>> measured_;  // of the newest sample; null: all
 };
 
 }  // namespace rubato

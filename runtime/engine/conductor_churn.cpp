@@ -166,12 +166,13 @@ ClientId Conductor::hub_beside_absent(ClientId hub) const {
   return no_client;
 }
 
-// Those of the first clients who are there.
-void Conductor::choose_measured(std::uint32_t most) {
+// Those who are there.
+void Conductor::choose_measured() {
   auto there = std::make_shared<std::vector<ClientId>>();
-  for (std::uint32_t i = 0; i < most; ++i)
-    if (attendance_->is_here({i})) there->push_back({i});
-  last_measured_ = static_cast<std::uint32_t>(there->size());
+  const auto all = static_cast<std::uint32_t>(settings_.measured ? settings_.measured->size() : protocols_.size());
+  for (std::uint32_t i = 0; i < all; ++i)
+    if (const ClientId client = settings_.measured ? (*settings_.measured)[i] : ClientId{i}; attendance_->is_here(client))
+      there->push_back(client);
   measured_ = std::move(there);
 }
 

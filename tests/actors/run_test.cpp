@@ -153,9 +153,33 @@ TEST_CASE("timing does not depend on what is learnt") {
 TEST_CASE("evaluation changes neither timing nor models") {
   const std::string expected = digests(run(experiment(), on_threads(2)));
   for (const std::string metrics : {"metrics.every_events=0", "metrics.every_events=7", "metrics.every_seconds=0.35",
-                                    "metrics.clients=3", "metrics.test_samples=1"}) {
+                                    "metrics.clients=3", "metrics.test_samples=1", "metrics.every_events=none"}) {
     CAPTURE(metrics);
     CHECK(digests(run(experiment({metrics}), on_threads(2))) == expected);
+  }
+}
+
+TEST_CASE("where [metrics] is silent there is a sample at the start and at every hundredth of the run") {
+  const RunResult result = run(experiment({"metrics.every_events=none", "until=3000.0"}), on_threads(2));
+  REQUIRE(result.samples.size() == 101);
+  CHECK(result.samples.front().header.events == 0);
+  CHECK(result.samples.front().consensus == 0);  // all begin with one model
+  for (std::size_t i = 0; i < result.samples.size(); ++i)
+    CHECK(to_seconds(result.samples[i].header.at) == doctest::Approx(30.0 * static_cast<double>(i)));
+  CHECK(result.samples_plan.samples == 101);
+}
+
+TEST_CASE("every sample is of the same drawn clients, and has what all clients have spent") {
+  const std::vector<std::string> open = {"metrics.every_events=none", "until=3000.0"};
+  const RunResult few = run(experiment(open + std::vector<std::string>{"metrics.clients=3"}), on_threads(2));
+  const RunResult all = run(experiment(open), on_threads(2));
+  CHECK(contains(few.notes.back(), "3 of 8 clients are measured (drawn)"));
+  REQUIRE(few.samples.size() == all.samples.size());
+  for (std::size_t i = 0; i < few.samples.size(); ++i) {
+    REQUIRE(few.samples[i].header.measured);
+    CHECK(*few.samples[i].header.measured == *few.samples_plan.measured);
+    CHECK(few.samples[i].traffic.messages == all.samples[i].traffic.messages);
+    CHECK(few.samples[i].traffic.gradients == all.samples[i].traffic.gradients);
   }
 }
 
@@ -224,7 +248,7 @@ TEST_CASE("right after a unification the models are equal to the bit: consensus 
     const double seconds = to_seconds(sample.header.at);
     const bool is_unified = seconds > 0 && std::fmod(seconds, 7.0) == 0;
     CAPTURE(seconds);
-    CHECK((sample.consensus == 0) == is_unified);
+    CHECK((sample.consensus == 0) == (is_unified || seconds == 0));  // all begin with one model, too
     unified += is_unified;
   }
   CHECK(unified == 4);
@@ -345,7 +369,8 @@ TEST_CASE("one client alone learns without anybody") {
 TEST_CASE("a run shorter than the first tick has the start models, everywhere the same") {
   const RunResult result = run(experiment({"until=1e-6"}), on_threads(2));
   CHECK(result.events == 0);
-  CHECK(result.samples.size() == 1);
+  REQUIRE(result.samples.size() == 2);
+  CHECK(result.samples.front().loss_mean == result.samples.back().loss_mean);
   CHECK(result.samples.back().consensus == 0);
 }
 
@@ -433,7 +458,7 @@ TEST_CASE("an experiment filled in by a program is judged whole before anybody r
   wrong.metrics.every_events = -5;
   const std::string faults =
       "experiment: until = -1.0: must be at least 1e-09 and at most 9000000000\n"
-      "experiment: metrics.every_events = -5: must be at least 0 and at most 1000000000000";
+      "experiment: metrics.every_events = -5: must be at least 0 and at most 1000000000000, or \"none\"";
   CHECK(complaint<BadExperiment>([&] { run(wrong); }) == faults);
   CHECK(complaint<BadExperiment>([&] { replay(wrong, "nowhere.rec", {}); }) == faults);
 }
@@ -568,16 +593,19 @@ TEST_CASE("a learner that throws while it is scored ends the run instead of stop
   }
 }
 
-TEST_CASE("a learner that throws while it scores the mean model is named, whichever client is measured") {
+TEST_CASE("a learner that throws while it scores the mean model is named") {
+  const config::Experiment two = experiment({"metrics.clients=2"});
+  const ClientId last = measured_clients(two)->back();
+  std::atomic<int> scored{0};
   RunOptions options = on_threads(2);
-  options.own_float.learner = [](ClientId client) {
-    const auto fail = [client] {
-      if (client.value == 2) throw std::runtime_error("no test rows");
+  options.own_float.learner = [&](ClientId client) {
+    const auto fail = [&scored, fails = client == last] {
+      if (fails && ++scored == 2) throw std::runtime_error("no test rows");  // its own model is the first
     };
     return std::make_unique<WatchedLearner<float>>(2, 0.0f, nothing, fail);
   };
-  const std::string said = complaint<RunFailed>([&] { run(experiment({"metrics.clients=1"}), options); });
-  CHECK(contains(said, "client 2 failed in measure 0"));
+  const std::string said = complaint<RunFailed>([&] { run(two, options); });
+  CHECK(contains(said, "client " + std::to_string(last.value) + " failed in measure 0"));
   CHECK(contains(said, "no test rows"));
 }
 

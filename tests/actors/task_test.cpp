@@ -66,6 +66,23 @@ class Numbers {
 
 }  // namespace
 
+TEST_CASE("a dry run refuses what the run refuses once it has read the data") {
+  const Numbers three({1, 2, 3});
+  const std::vector<config::Experiment> wrong = {
+      made_up({three.key()}),
+      experiment(digits_instead() + std::vector<std::string>{"data.partition.kind=dirichlet_by_class", "data.partition.alpha=0.1",
+                                                             "data.partition.min_samples=5000"}),
+      experiment(digits_instead() + std::vector<std::string>{"clients.count=4000"})};
+  for (const config::Experiment& each : wrong) {
+    RunOptions options = on_threads(1);
+    const std::string refused = complaint<std::invalid_argument>([&] { run(each, options); });
+    CAPTURE(refused);
+    CHECK(refused != "nothing was thrown");
+    options.dry_run = true;
+    CHECK(complaint<std::invalid_argument>([&] { run(each, options); }) == refused);
+  }
+}
+
 TEST_CASE("clients start from the numbers of model.init_from") {
   std::vector<double> numbers(30);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = 0.25 * static_cast<double>(i) - 3;

@@ -50,7 +50,8 @@ TEST_CASE("the quick start has the same digests on one thread and on two, and ot
 
 TEST_CASE("a run whose models are not finite at the end keeps its results, says when, and fails") {
   const Folder home;
-  const Arguments diverging = {"run", small_experiment(home), "--set", "algorithm.eta=1e9", "--out", home / "run"};
+  const Arguments diverging = {"run",   small_experiment(home),      "--set", "algorithm.eta=1e9",
+                               "--set", "metrics.every_seconds=3.0", "--out", home / "run"};
   const Ended ended = run_rubato(diverging);
   CHECK(ended.code == 1);
   CHECK(contains(ended.err, "not finite any more"));

@@ -210,7 +210,7 @@ TEST_CASE("a state is not sampled twice, and only as many clients as asked for a
   world.settings.sample_every = 1s;
   world.settings.sample_every_events = 5;
   world.settings.samples_last_state = true;
-  world.settings.sampled_clients = 2;
+  world.settings.measured = std::make_shared<const std::vector<ClientId>>(std::vector{ClientId{1}, ClientId{3}});
   world.run_until(Time{3s});
   CHECK(world.steps.samples.size() == 3);
   CHECK(world.steps.samples[0].clients == 2);
