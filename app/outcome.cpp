@@ -96,7 +96,6 @@ RunOptions options_for(const RunArguments& arguments, const config::Experiment& 
   options.keeps_samples = false;
   if (!folder) return options;
   options.on_model = [folder](const FinalModel& model) { append_model(*folder, model); };
-  if (!folder->has_earlier_life()) folder->write("metrics.csv", metrics_csv_head());
   options.samples_file = folder->metrics();
   if (!arguments.dry_run) options.checkpoints = folder->checkpoints();
   options.on_sample = [folder](const Sample& sample) { folder->append("metrics.csv", metrics_csv_row(sample)); };

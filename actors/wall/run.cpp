@@ -393,7 +393,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   RunResult result = std::move(parts.result);
   const std::size_t clients = parts.timing->graph.clients();
   const std::uint64_t earlier_run = home.has_earlier_life ? run_of(home) : 0;  // 0: it ended before it had begun
-  Past past = earlier_run > 0 ? read_past(options, clients) : Past{0, {}, {}, 0, 0, make_recorder(options, clients)};
+  Past past = earlier_run > 0 ? read_past(options, clients) : Past{};
   WallRecord record(std::move(past.recorder));
   WallNetwork network{transport, membership, hosts_of_clients(experiment)};
   WallHost host(experiment, *parts.task, *parts.timing, options, record, &network);
@@ -421,6 +421,8 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   const Beginning beginning = agree_on_start(membership, own, longest_run, longest_wait, options.stop);
   require_same_run(home, earlier_run, beginning.run);
   const bool has_begun = !(options.stop && options.stop->load()) || begun_by_others(membership, longest_run);
+  if (home.on_admitted) home.on_admitted();
+  if (earlier_run == 0) record.use(make_recorder(options, clients));
   if (record.recorder()) record.recorder()->flush();
   if (earlier_run != beginning.run && has_begun) keep(home, run_file(home), std::to_string(beginning.run));
   const std::uint32_t incarnation = next_life(past.incarnation, membership.known_lives());
