@@ -26,6 +26,11 @@ constexpr Duration for_stragglers = std::chrono::seconds(2);  // of those who be
 
 void HostInfo::archive(Archive& archive) {
   archive(run, arithmetic, version, life, is_virtual, running_since, begun, incarnation);
+  archive.list(parts, [](Archive& each, FingerprintPart& part) {
+    each(part);
+    each.require(part.name.size() <= longest_fingerprint_part && part.value.size() <= longest_fingerprint_part);
+  });
+  archive.require(parts.size() <= most_fingerprint_parts);
   for (const std::string* text : {&run, &arithmetic, &version}) archive.require(text->size() <= longest_text);
   archive.require_moderate(running_since.value_or(Duration{}));
   archive.require(incarnation <= last_life);
@@ -134,12 +139,31 @@ std::string Membership::refusal_of(HostId host, const HostInfo& theirs) const {
                        here);
   };
   if (theirs.version != mine_.version) return differs("version of rubato", theirs.version, mine_.version);
-  if (theirs.run != mine_.run)
+  if (theirs.run != mine_.run) {
+    if (const std::string difference = first_difference(theirs); !difference.empty())
+      return fmt::format("host \"{}\" has another experiment than host \"{}\": {}; start all hosts with the same files and options",
+                         name(host), name(self()), difference);
     return differs("experiment", theirs.run.substr(0, 12), mine_.run.substr(0, 12)) +
            "; start all hosts with the same file and the same options";
+  }
   if (mine_.is_virtual && theirs.arithmetic != mine_.arithmetic)
     return differs("arithmetic", theirs.arithmetic, mine_.arithmetic) +
            "; in virtual time all hosts compute with the same bits: use the same build, and isa if machines differ";
+  return "";
+}
+
+// In the order of this host's; empty: it names none.
+std::string Membership::first_difference(const HostInfo& theirs) const {
+  constexpr const char* nothing = "nothing";
+  const auto in = [](const std::vector<FingerprintPart>& parts, const std::string& name) {
+    const auto found = std::ranges::find(parts, name, &FingerprintPart::name);
+    return found == parts.end() ? std::string{nothing} : found->value;
+  };
+  if (theirs.parts.empty() || mine_.parts.empty()) return "";
+  for (const auto* parts : {&mine_.parts, &theirs.parts})
+    for (const FingerprintPart& part : *parts)
+      if (const std::string there = in(theirs.parts, part.name), here = in(mine_.parts, part.name); there != here)
+        return fmt::format("{} is {} there and {} here", printable(part.name), printable(there), here);
   return "";
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "actors/core/run_event.hpp"
+#include "experiment/file/fingerprint.hpp"
 #include "runtime/archive.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/time.hpp"
@@ -36,6 +37,7 @@ struct HostInfo {
   std::optional<Duration> running_since;  ///< on its own monotonic clock
   std::uint64_t begun = 0;                ///< real time: which run it takes part in: the life of the host that began it
   std::uint32_t incarnation = 0;          ///< real time: how many lives it has had before in that run
+  std::vector<FingerprintPart> parts{};   ///< what `run` is made of, to name what differs
 
   void archive(Archive& archive);
 };
@@ -161,6 +163,7 @@ class Membership final : public ParcelSink {
   void on_answer(HostId from, const Parcel& parcel, Duration arrived);
   void note_life(HostId from, Duration arrived);
   std::string refusal_of(HostId host, const HostInfo& theirs) const;
+  std::string first_difference(const HostInfo& theirs) const;
   void send_hello(HostId to);
   void run();
   void speak(HostId host, Duration now);

@@ -300,6 +300,21 @@ TEST_CASE("a host of another experiment is told as refused, once and with the re
   CHECK(a.membership.status({2}).state == "never met");
 }
 
+TEST_CASE("hosts with other experiments name the first thing in which they differ") {
+  Hub hub(3);
+  Told told;
+  Membership::Settings one = settings_of(), other = settings_of();
+  one.self.parts = {{"seed", "3"}, {"algorithm.eta", "0.1"}, {"data.train", "a.csv, 40 bytes"}};
+  other.self.run = "something else";
+  other.self.parts = {{"seed", "3"}, {"algorithm.eta", "0.2\n"}, {"data.train", "a.csv, 41 bytes"}};
+  Party a(hub, 0, told.by(one)), b(hub, 1, other);
+  a.membership.start();
+  b.membership.start();
+  REQUIRE(comes_true([&] { return !told.all("refused").empty(); }));
+  CHECK(contains(field<std::string>(told.all("refused")[0], "text"),
+                 "has another experiment than host \"a\": algorithm.eta is 0.2\\x0a there and 0.1 here"));
+}
+
 TEST_CASE("who begins to run says so to those who know it already") {
   Hub hub(3);
   Party a(hub, 0, settings_of()), b(hub, 1, settings_of());
