@@ -148,12 +148,13 @@ void say_started(Log& log, const config::Experiment& experiment, HostId self) {
             {"experiment", experiment.name}}});
 }
 
-// What the act throws stands in the log, too.
+// What the act throws stands in the log and in the status, too.
 template <class Act>
-auto told(Log& log, Act act) try {
+auto told(Log& log, std::optional<StatusFile>& status, Act act) try {
   return act();
 } catch (const std::exception& error) {
   log.say({EventLevel::error, "failed", "", {{"text", error.what()}}});
+  if (status) status->fail(error.what());
   throw;
 }
 
@@ -202,16 +203,22 @@ int node(const NodeArguments& arguments) {
   quiet.quiet = quiet.quiet || arguments.logs_json;  // so that each line is an object
   ProgressLine line(experiment.until, quiet.quiet);
   const RunOptions options_of_run = options_for(quiet, experiment, folder.get(), line, notes);
-  RunResult result = told(log, [&] {
+  RunResult result = told(log, status, [&] {
     HostOptions host = host_options(life, folder.get(), status ? &*status : nullptr, log);
     if (folder && is_wall) host.on_admitted = [&] { begin(*folder, experiment, life, log); };
     return run_host(resolved, options_of_run, host, transport);
   });
   line.finish();
   for (const std::string& sentence : result.hosts) log.say({EventLevel::info, "summary", "", {{"text", sentence}}});
-  if (status) status->end(result);
+  if (folder)
+    told(log, status, [&] {
+      complete(quiet, resolved, result, *folder, [&] {
+        if (status) status->end(result);
+      });
+    });
+  notes.say_all(result.notes);
   say_ended(log, result, experiment.until);
-  return leave(quiet, resolved, std::move(result), folder.get(), notes);
+  return tell_result(quiet, experiment, result);
 }
 
 }  // namespace rubato::app

@@ -115,18 +115,26 @@ int say_finished(const std::filesystem::path& place, bool json) {
   return ok;
 }
 
-int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, RunResult result, RunFolder* folder, Notes& notes) {
+void complete(const RunArguments& arguments, const ResolvedExperiment& resolved, RunResult& result, RunFolder& folder,
+              const std::function<void()>& write_last) {
   result.origin = arguments.origin;
-  const config::Experiment& experiment = resolved.experiment;
-  std::uintmax_t record_bytes = 0;
-  if (folder) {
-    std::error_code none;
-    record_bytes = std::filesystem::file_size(folder->record(), none);
-    write_results(*folder, experiment, result);
-    web::write_report(folder->contents(), resolved);
-    folder->complete();
-  }
+  write_results(folder, resolved.experiment, result);
+  web::write_report(folder.contents(), resolved);
+  if (write_last) write_last();
+  folder.complete();
+}
+
+int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, RunResult result, RunFolder* folder, Notes& notes) {
+  std::error_code none;
+  const std::uintmax_t record_bytes = folder ? std::filesystem::file_size(folder->record(), none) : 0;
+  if (folder) complete(arguments, resolved, result, *folder);
   notes.say_all(result.notes);
+  return tell_result(arguments, resolved.experiment, result, none ? 0 : record_bytes);
+}
+
+int tell_result(const RunArguments& arguments, const config::Experiment& experiment, RunResult& result,
+                std::uintmax_t record_bytes) {
+  result.origin = arguments.origin;
   if (arguments.json) {
     std::cout << summary_json(experiment, result) << std::flush;
   } else {
@@ -134,8 +142,8 @@ int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, Run
       std::cout << fmt::format("stopped at {:.1f} of {} s\n", result.virtual_seconds, shortest(experiment.until));
     print_result(experiment, result, arguments.dry_run);
     if (arguments.dry_run) print_forecast(result, record_bytes);
-    std::cout << (folder ? "the run is in " + std::filesystem::absolute(arguments.out).lexically_normal().string()
-                         : "nothing was kept: --out DIR keeps the results, the record and a report")
+    std::cout << (!arguments.out.empty() ? "the run is in " + std::filesystem::absolute(arguments.out).lexically_normal().string()
+                                         : "nothing was kept: --out DIR keeps the results, the record and a report")
               << "\n";
   }
   const bool is_useless = result.all_diverged || (experiment.metrics.stop_on_nan && !result.diverged.empty());

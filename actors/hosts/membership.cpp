@@ -175,12 +175,15 @@ void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
     const bool is_stale = hello && peer.host_info && hello->self.life < peer.host_info->life;
     if (!hello || is_stale) return void(++ignored_);
     const bool is_another_life = peer.host_info && hello->self.life != peer.host_info->life;
-    const bool was_told = peer.is_told;
-    const Duration away = arrived - peer.heard;
+    const bool was_met = peer.was_met, was_in = peer.is_told && peer.refusal.empty();
+    const bool was_lost = peer.is_lost || !peer.left.empty();
+    const Duration took_part = was_in ? peer.heard : peer.took_part, away = arrived - took_part;
     if (is_another_life) {
       const std::uint32_t lives = peer.lives;
       peer = {};
       peer.lives = lives;
+      peer.was_met = was_met;
+      peer.took_part = took_part;
       news_.push_back({from, true, hello->self.life});
     }
     peer.host_info = hello->self;
@@ -190,7 +193,9 @@ void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
     peer.our_lives = hello->lives;
     if (hello->self.running_since) peer.lives = std::max(peer.lives, hello->self.incarnation + 1);
     note_life(from, arrived);
-    if (is_another_life && was_told && peer.refusal.empty()) {
+    if (is_another_life && was_in && !was_lost && !peer.refusal.empty())
+      tell(EventLevel::warn, "lost", from, {{"silent_seconds", to_seconds(away)}});
+    if (is_another_life && was_met && peer.refusal.empty()) {
       peer.is_told = true;
       tell_back(from, peer.lives + (hello->self.running_since ? 0 : 1), away);
     }
@@ -270,7 +275,7 @@ void Membership::look_for_lost(Duration now) {
     Peer& peer = peers_[host];
     if (!peer.host_info || !peer.refusal.empty() || peer.is_lost || now - peer.heard < settings_.lost_after) continue;
     peer.is_lost = true;
-    tell(EventLevel::warn, "lost", HostId{host}, {{"silent_seconds", to_seconds(now - peer.heard)}});
+    if (peer.left.empty()) tell(EventLevel::warn, "lost", HostId{host}, {{"silent_seconds", to_seconds(now - peer.heard)}});
     news_.push_back({HostId{host}, false, peer.host_info->life});
   }
 }
@@ -291,7 +296,17 @@ void Membership::tell_first(HostId host) {
   if (peer.is_told || !(is_refused || is_met(peer))) return;
   peer.is_told = true;
   if (is_refused) return tell(EventLevel::warn, "refused", host, {{"text", peer.refusal}});
+  peer.was_met = true;
   tell(EventLevel::info, mine_.running_since ? "came_late" : "met", host, {});
+}
+
+void Membership::note_leaving(HostId host, const char* how) {
+  const std::lock_guard lock(mutex_);
+  Peer& peer = peers_.at(host.value);
+  if (!peer.left.empty()) return;
+  peer.left = how;
+  tell(EventLevel::info, "left", host, {{"text", how}});
+  changed_.notify_all();
 }
 
 void Membership::say(RunEvent event) {
@@ -439,7 +454,8 @@ PeerStatus Membership::status(HostId host) const {
   const std::lock_guard lock(mutex_);
   const Peer& peer = peers_.at(host.value);
   if (!peer.host_info) return status;
-  status.state = !peer.refusal.empty() ? "refused" : is_alive(peer) ? "present" : "lost";
+  status.state = !peer.refusal.empty() ? "refused" : !peer.left.empty() ? peer.left : is_alive(peer) ? "present" : "lost";
+  status.refusal = peer.refusal;
   status.silent = std::max(to_seconds(settings_.now() - peer.heard), 0.0);
   status.life = peer.lives;
   if (!clock) return status;

@@ -112,6 +112,8 @@ class Membership final : public ParcelSink {
   std::optional<ClockOffset> offset(HostId host) const;
   /// How this host knows it.
   PeerStatus status(HostId host) const;
+  /// It has said that it leaves, as "stopped" or "complete": its silence from now on is no loss.
+  void note_leaving(HostId host, const char* how);
   /// Tells on_event, after what has happened before; until stop().
   void say(RunEvent event);
   /// Heads that could not be read, and parcels of hosts that are not known or run something else.
@@ -138,6 +140,7 @@ class Membership final : public ParcelSink {
   struct Peer {
     std::optional<HostInfo> host_info;
     std::string refusal;              // why it cannot take part; empty: it can
+    std::string left;                 // as it says; empty: it has not
     bool knows_us = false;            // our newest introduction
     std::uint32_t heard_edition = 0;  // of its introduction
     std::uint32_t lives = 0;          // that it has had, as far as we know
@@ -150,6 +153,8 @@ class Membership final : public ParcelSink {
     std::deque<Exchange> exchanges;  // the newest few
     bool is_lost = false;
     bool is_told = false;  // that it was met or refused
+    bool was_met = false;  // in any of its lives
+    Duration took_part{};  // heard last when it was not refused
   };
   struct News {
     HostId host;
