@@ -156,13 +156,15 @@ std::string sentence_about(const Scripted& script, std::size_t whole) {
 }
 
 // A host that watches the invariants takes more samples: all do or none.
-std::string shared_run(const Experiment& experiment, const RunOptions& options) {
-  const std::string own = fingerprint(experiment);
+Fingerprint shared_run(const Experiment& experiment, const RunOptions& options) {
+  Fingerprint own = fingerprint_of(experiment, options.data_dir);
   if (!options.checks) return own;
-  const std::string checked = own + " checked";
+  const std::string checked = own.sum + " checked";
   Sha256 sum;
   sum.add(std::as_bytes(std::span{checked}));
-  return sum.hex();
+  own.sum = sum.hex();
+  own.parts.push_back({"checks", "true"});
+  return own;
 }
 
 }  // namespace
@@ -255,7 +257,9 @@ RunResult run_host(ResolvedExperiment& given, const RunOptions& options, const H
         "or use rubato run");
   Preparation parts(given, options);
   const bool is_virtual = experiment.clock == config::ClockKind::virtual_time;
-  const HostInfo self{shared_run(experiment, options), arithmetic(), version(), host.life, is_virtual, std::nullopt};
+  Fingerprint shared = shared_run(experiment, options);
+  HostInfo self{shared.sum, arithmetic(), version(), host.life, is_virtual, std::nullopt};
+  self.parts = std::move(shared.parts);
   Membership membership(transport, {.names = host_names(experiment),
                                     .self = self,
                                     .lost_after = from_seconds(experiment.hosts.lost_after),

@@ -234,14 +234,20 @@ class RunCheck {
     const std::size_t scalar_bytes = size_of(experiment_.precision), clients = clients_.rows();
     const auto dimension = summary_.at("dimension").get<std::size_t>();
     const std::size_t bytes = dimension * scalar_bytes;
-    faults_.require(text.size() == head + clients * bytes, "models.npy has another size than its models");
-    if (text.size() != head + clients * bytes) return;
+    const std::vector<ClientId> absent = this->absent();
+    const bool lacks_absent = !has_all_records_ && text.size() == head + (clients - absent.size()) * bytes;
+    const std::size_t rows = clients - (lacks_absent ? absent.size() : 0);
+    faults_.require(text.size() == head + rows * bytes, "models.npy has another size than its models");
+    if (text.size() != head + rows * bytes) return;
     std::vector<Tensor> models;
     Sha256 digest;
+    std::size_t row = 0;
     for (std::uint32_t i = 0; i < clients; ++i) {
       models.push_back(pool_.make(experiment_.precision, dimension));
-      std::copy_n(reinterpret_cast<const std::byte*>(text.data() + head + i * bytes), bytes, models.back().writable<std::byte>());
-      if (!is_among(absent(), {i})) digest.add({models.back().data<std::byte>(), bytes});
+      if (lacks_absent && is_among(absent, {i})) continue;  // nor was it measured
+      std::copy_n(reinterpret_cast<const std::byte*>(text.data() + head + row++ * bytes), bytes,
+                  models.back().writable<std::byte>());
+      if (!is_among(absent, {i})) digest.add({models.back().data<std::byte>(), bytes});
     }
     faults_.require(digest.hex() == summary_.value("model_digest", ""), "models.npy has another digest than summary.json");
     if (metrics_.rows() > 0 && !experiment_.algorithm.name.starts_with("fedavg_plus"))

@@ -111,6 +111,17 @@ HostOptions host_options(std::uint64_t life, const RunFolder* folder, StatusFile
   return host;
 }
 
+// From here on the folder is this run's.
+void begin(RunFolder& folder, const config::Experiment& experiment, std::uint64_t life, Log& log) {
+  const fs::path& place = folder.contents();
+  if (folder.settle())
+    log.note("another run had begun in " + place.string() + ": what it left is now in the folder that ends with .failed");
+  if (experiment.clock == config::ClockKind::wall_time) folder.write(life_file, std::to_string(life) + "\n");
+  if (folder.has_earlier_life()) return;
+  folder.write("experiment.toml", config::write_experiment(experiment));
+  folder.write("metrics.csv", metrics_csv_head());
+}
+
 // A life of this host after another: by the clock of the day, unless that was ahead in an earlier life, on another
 // machine.
 std::uint64_t new_life(const RunFolder* folder) {
@@ -137,12 +148,13 @@ void say_started(Log& log, const config::Experiment& experiment, HostId self) {
             {"experiment", experiment.name}}});
 }
 
-// What the act throws stands in the log, too.
+// What the act throws stands in the log and in the status, too.
 template <class Act>
-auto told(Log& log, Act act) try {
+auto told(Log& log, std::optional<StatusFile>& status, Act act) try {
   return act();
 } catch (const std::exception& error) {
   log.say({EventLevel::error, "failed", "", {{"text", error.what()}}});
+  if (status) status->fail(error.what());
   throw;
 }
 
@@ -184,22 +196,29 @@ int node(const NodeArguments& arguments) {
   say_started(log, experiment, self);
   if (!sockets.warning.empty()) log.note(sockets.warning);
   Impaired transport(*sockets.transport, impairment_of(experiment), static_cast<std::uint64_t>(experiment.seed) + self.value);
-  if (folder && is_wall) folder->write(life_file, std::to_string(life) + "\n");
-  if (folder && !folder->has_earlier_life()) folder->write("experiment.toml", config::write_experiment(experiment));
+  if (folder && !is_wall) begin(*folder, experiment, life, log);
   std::optional<StatusFile> status;
   if (folder && is_wall) status.emplace(*folder, experiment, self);
   RunArguments quiet = arguments.run;
   quiet.quiet = quiet.quiet || arguments.logs_json;  // so that each line is an object
   ProgressLine line(experiment.until, quiet.quiet);
   const RunOptions options_of_run = options_for(quiet, experiment, folder.get(), line, notes);
-  RunResult result = told(log, [&] {
-    return run_host(resolved, options_of_run, host_options(life, folder.get(), status ? &*status : nullptr, log), transport);
+  RunResult result = told(log, status, [&] {
+    HostOptions host = host_options(life, folder.get(), status ? &*status : nullptr, log);
+    if (folder && is_wall) host.on_admitted = [&] { begin(*folder, experiment, life, log); };
+    return run_host(resolved, options_of_run, host, transport);
   });
   line.finish();
   for (const std::string& sentence : result.hosts) log.say({EventLevel::info, "summary", "", {{"text", sentence}}});
-  if (status) status->end(result);
+  if (folder)
+    told(log, status, [&] {
+      complete(quiet, resolved, result, *folder, [&] {
+        if (status) status->end(result);
+      });
+    });
+  notes.say_all(result.notes);
   say_ended(log, result, experiment.until);
-  return leave(quiet, resolved, std::move(result), folder.get(), notes);
+  return tell_result(quiet, experiment, result);
 }
 
 }  // namespace rubato::app

@@ -99,7 +99,6 @@ RunOptions options_for(const RunArguments& arguments, const config::Experiment& 
   options.keeps_samples = false;
   if (!folder) return options;
   options.on_model = [folder](const FinalModel& model) { append_model(*folder, model); };
-  if (!folder->has_earlier_life()) folder->write("metrics.csv", metrics_csv_head());
   options.samples_file = folder->metrics();
   if (!arguments.dry_run) options.checkpoints = folder->checkpoints();
   options.on_sample = [folder](const Sample& sample) { folder->append("metrics.csv", metrics_csv_row(sample)); };
@@ -119,18 +118,26 @@ int say_finished(const std::filesystem::path& place, bool json) {
   return ok;
 }
 
-int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, RunResult result, RunFolder* folder, Notes& notes) {
+void complete(const RunArguments& arguments, const ResolvedExperiment& resolved, RunResult& result, RunFolder& folder,
+              const std::function<void()>& write_last) {
   result.origin = arguments.origin;
-  const config::Experiment& experiment = resolved.experiment;
-  std::uintmax_t record_bytes = 0;
-  if (folder) {
-    std::error_code none;
-    record_bytes = std::filesystem::file_size(folder->record(), none);
-    write_results(*folder, experiment, result);
-    web::write_report(folder->contents(), resolved);
-    folder->complete();
-  }
+  write_results(folder, resolved.experiment, result);
+  web::write_report(folder.contents(), resolved);
+  if (write_last) write_last();
+  folder.complete();
+}
+
+int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, RunResult result, RunFolder* folder, Notes& notes) {
+  std::error_code none;
+  const std::uintmax_t record_bytes = folder ? std::filesystem::file_size(folder->record(), none) : 0;
+  if (folder) complete(arguments, resolved, result, *folder);
   notes.say_all(result.notes);
+  return tell_result(arguments, resolved.experiment, result, none ? 0 : record_bytes);
+}
+
+int tell_result(const RunArguments& arguments, const config::Experiment& experiment, RunResult& result,
+                std::uintmax_t record_bytes) {
+  result.origin = arguments.origin;
   if (arguments.json) {
     std::cout << summary_json(experiment, result) << std::flush;
   } else {
@@ -138,8 +145,8 @@ int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, Run
       std::cout << fmt::format("stopped at {:.1f} of {} s\n", result.virtual_seconds, shortest(experiment.until));
     print_result(experiment, result, arguments.dry_run);
     if (arguments.dry_run) print_forecast(result, record_bytes);
-    std::cout << (folder ? "the run is in " + std::filesystem::absolute(arguments.out).lexically_normal().string()
-                         : "nothing was kept: --out DIR keeps the results, the record and a report")
+    std::cout << (!arguments.out.empty() ? "the run is in " + std::filesystem::absolute(arguments.out).lexically_normal().string()
+                                         : "nothing was kept: --out DIR keeps the results, the record and a report")
               << "\n";
   }
   const bool is_useless = result.all_diverged || (experiment.metrics.stop_on_nan && !result.diverged.empty());

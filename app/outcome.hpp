@@ -2,6 +2,7 @@
 // folder.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <set>
 #include <string>
@@ -43,6 +44,14 @@ RunOptions options_for(const RunArguments& arguments, const config::Experiment& 
 
 /// Says that the run at this place is complete, or prints its summary; the exit code of a success.
 int say_finished(const std::filesystem::path& place, bool json);
+
+/// Fills the folder and puts it in its place. `write_last` writes what says that everything else is there.
+void complete(const RunArguments& arguments, const ResolvedExperiment& resolved, RunResult& result, RunFolder& folder,
+              const std::function<void()>& write_last = {});
+
+/// Prints the result, and returns the exit code.
+int tell_result(const RunArguments& arguments, const config::Experiment& experiment, RunResult& result,
+                std::uintmax_t record_bytes = 0);
 
 /// Completes the folder, says what was not said yet, prints the result, and returns the exit code.
 int leave(const RunArguments& arguments, const ResolvedExperiment& resolved, RunResult result, RunFolder* folder, Notes& notes);

@@ -55,6 +55,7 @@ int run(const RunArguments& arguments) {
     std::cerr << "note: --out held a run that was interrupted; it is now in the folder that ends with .failed, and rubato "
                  "resume goes on with it when that is renamed to .partial\n";
   if (folder && !arguments.dry_run) folder->write("experiment.toml", config::write_experiment(experiment));
+  if (folder) folder->write("metrics.csv", metrics_csv_head());
   if (!folder && experiment.checkpoint_every > 0) std::cerr << "note: checkpoint_every: without --out no checkpoints are written\n";
   ProgressLine line(experiment.until, arguments.quiet);
   Notes notes = Notes::plain();

@@ -16,9 +16,16 @@ constexpr std::array<const char*, 4> states{"meeting", "running", "gathering", "
 
 ResultJson number_or_null(const std::optional<double>& value) { return value ? finite(*value) : ResultJson(nullptr); }
 
+ResultJson text_or_null(const std::string& text) { return text.empty() ? ResultJson(nullptr) : ResultJson(text); }
+
+ResultJson json_of(const std::optional<CheckpointInfo>& saved) {
+  return saved ? ResultJson{{"number", saved->number}, {"seconds", finite(saved->seconds)}} : ResultJson(nullptr);
+}
+
 ResultJson json_of(const PeerStatus& peer) {
   return {{"name", peer.name},
           {"state", peer.state},
+          {"text", text_or_null(peer.refusal)},
           {"silent_seconds", number_or_null(peer.silent)},
           {"clock_offset_seconds", number_or_null(peer.clock_offset)},
           {"clock_error_seconds", number_or_null(peer.clock_error)},
@@ -51,7 +58,9 @@ void StatusFile::end(const RunResult& result) {
   write(last_, result.was_stopped ? "stopped" : "complete");
 }
 
-void StatusFile::write(const HostStatus& status, const std::string& state) {
+void StatusFile::fail(const std::string& why) { write(last_, "failed", why); }
+
+void StatusFile::write(const HostStatus& status, const std::string& state, const std::string& why) {
   ResultJson peers = ResultJson::array();
   for (const PeerStatus& peer : status.peers) peers.push_back(json_of(peer));
   const ResultJson json{{"time", time_of_day()},
@@ -59,9 +68,12 @@ void StatusFile::write(const HostStatus& status, const std::string& state) {
                         {"pid", getpid()},
                         {"version", version()},
                         {"state", state},
+                        {"text", text_or_null(why)},
                         {"seconds", finite(status.seconds)},
                         {"until", finite(experiment_.until)},
                         {"started_at", started_},
+                        {"life", status.life},
+                        {"checkpoint", json_of(status.saved)},
                         {"clients", status.clients},
                         {"peers", std::move(peers)},
                         {"computations", status.counts.computations},
@@ -69,8 +81,11 @@ void StatusFile::write(const HostStatus& status, const std::string& state) {
                         {"skipped_ticks", status.skipped},
                         {"accuracy", number_or_null(status.accuracy)}};
   try {
-    folder_.write("status.json", json.dump(2) + "\n");
+    folder_.write("status.json", json.dump(2, ' ', false, ResultJson::error_handler_t::replace) + "\n");
   } catch (const RunFailed&) {  // what matters more will find the disk full, too
+    if (!why.empty())
+      std::ofstream(folder_.contents() / "status.json")
+          << json.dump(2, ' ', false, ResultJson::error_handler_t::replace) << "\n";  // in the room of the one before
   }
 }
 

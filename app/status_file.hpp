@@ -18,9 +18,11 @@ class StatusFile {
   void write(const HostStatus& status);
   /// The last one, before the folder is complete and when write() is not called any more.
   void end(const RunResult& result);
+  /// Instead of end(): the host ends without results, because of this.
+  void fail(const std::string& why);
 
  private:
-  void write(const HostStatus& status, const std::string& state);
+  void write(const HostStatus& status, const std::string& state, const std::string& why = "");
 
   RunFolder& folder_;
   const config::Experiment& experiment_;

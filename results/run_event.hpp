@@ -36,22 +36,31 @@ enum class HostState : std::uint8_t { meeting, running, gathering, scoring };
 /// Another host, as one host knows it.
 struct PeerStatus {
   std::string name;                      ///< in the roster
-  std::string state;                     ///< "present", "lost", "refused" or "never met"
+  std::string state;                     ///< "present", "lost", "refused", "never met", or as it has left: "stopped", "complete"
+  std::string refusal{};                 ///< why it is refused
   std::optional<double> silent{};        ///< real seconds since it was heard
   std::optional<double> clock_offset{};  ///< seconds that its monotonic clock is ahead
   std::optional<double> clock_error{};   ///< seconds, of the offset
   std::uint64_t life = 0;                ///< its lives in the run so far; 0: none is known
 };
 
+/// A checkpoint of a host, on its disk.
+struct CheckpointInfo {
+  std::uint64_t number = 0;  ///< counts up
+  double seconds = 0;        ///< of the experiment, when it was made
+};
+
 /// A host of a run in real time, at one instant.
 struct HostStatus {
-  HostState state = HostState::meeting;  ///< what it is at
-  double seconds = 0;                    ///< of the experiment
-  std::vector<PeerStatus> peers{};       ///< the other hosts, in the order of the roster
-  std::size_t clients = 0;               ///< of this host
-  MessageCounts counts;                  ///< of these clients, not older than a few seconds unless they are busy
-  std::uint64_t skipped = 0;             ///< compute ticks that found the computation before unfinished
-  std::optional<double> accuracy{};      ///< mean over clients, of the newest finished sample
+  HostState state = HostState::meeting;   ///< what it is at
+  double seconds = 0;                     ///< of the experiment
+  std::uint64_t life = 0;                 ///< its own in the run so far, from 1; 0: it has not begun
+  std::optional<CheckpointInfo> saved{};  ///< the newest checkpoint
+  std::vector<PeerStatus> peers{};        ///< the other hosts, in the order of the roster
+  std::size_t clients = 0;                ///< of this host
+  MessageCounts counts;                   ///< of these clients, not older than a few seconds unless they are busy
+  std::uint64_t skipped = 0;              ///< compute ticks that found the computation before unfinished
+  std::optional<double> accuracy{};       ///< mean over clients, of the newest finished sample
 };
 
 }  // namespace rubato

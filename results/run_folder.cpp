@@ -17,6 +17,7 @@
 #include "results/npy.hpp"
 #include "results/result_text.hpp"
 #include "results/summary.hpp"
+#include "runtime/record.hpp"
 
 namespace rubato {
 
@@ -82,14 +83,26 @@ void refuse_strangers(const fs::path& place) {
   }
 }
 
-// A folder with a record or with checkpoints.
-bool is_worth_keeping(const fs::path& partial) {
+bool has_checkpoint(const fs::path& partial) {
   std::error_code none;
-  const auto size = fs::file_size(partial / "timeline.rbt", none);
-  if (!none && size > 0) return true;
   const auto is_checkpoint = [](const fs::directory_entry& entry) { return entry.path().extension() == ".rbc"; };
   return std::ranges::any_of(fs::directory_iterator(partial / "checkpoint", none), fs::directory_iterator(), is_checkpoint);
 }
+
+bool has_record(const fs::path& partial) {
+  std::error_code none;
+  const auto size = fs::file_size(partial / "timeline.rbt", none);
+  return !none && size > 0;
+}
+
+// A record without steps is that of a start that came to nothing.
+bool has_steps(const fs::path& partial) try {
+  return has_record(partial) && RecordReader(partial / "timeline.rbt").next() != nullptr;
+} catch (const std::runtime_error&) {  // of another version
+  return true;
+}
+
+bool is_worth_keeping(const fs::path& partial) { return has_steps(partial) || has_checkpoint(partial); }
 
 // What a run that failed has left is kept until the next one fails.
 void set_aside(const fs::path& partial, const fs::path& failed) {
@@ -134,12 +147,10 @@ RunFolder::RunFolder(const fs::path& place, const std::function<bool(const fs::p
   const auto is_life = [&](const fs::path& experiment) { return is_same && fs::exists(experiment) && is_same(experiment); };
   if (is_same && !fs::exists(partial_ / "experiment.toml") && was_stopped_at(place_))
     fs::remove_all(partial_, error);  // a copy that was not finished
-  has_earlier_life_ = is_worth_keeping(partial_) && is_life(partial_ / "experiment.toml");
-  if (!has_earlier_life_) set_aside(partial_, beside(place_, ".failed"));
+  has_earlier_life_ = (has_record(partial_) || has_checkpoint(partial_)) && is_life(partial_ / "experiment.toml");
   const bool is_copied = !has_earlier_life_ && is_same && was_stopped_at(place_) && is_life(place_ / "experiment.toml");
-
-  fs::create_directories(partial_, error);
-  if (error) throw std::invalid_argument("--out " + place_.string() + ": cannot make the folder: " + error.message());
+  is_settled_ = has_earlier_life_;
+  if (!is_settled_ && (!is_same || is_copied || !is_worth_keeping(partial_))) settle();
   claim();
   if (!is_copied) return;
   has_earlier_life_ = true;
@@ -148,7 +159,7 @@ RunFolder::RunFolder(const fs::path& place, const std::function<bool(const fs::p
 }
 
 RunFolder::RunFolder(const fs::path& place, Reopen)
-    : place_{without_slash(place)}, partial_{beside(place_, ".partial")}, has_earlier_life_{true} {
+    : place_{without_slash(place)}, partial_{beside(place_, ".partial")}, has_earlier_life_{true}, is_settled_{true} {
   refuse_strangers(place_);
   refuse_busy(place_, partial_);
   const bool is_copied = remains_at(place_) == Remains::stopped;
@@ -164,7 +175,21 @@ std::unique_ptr<RunFolder> RunFolder::reopen(const fs::path& place) {
   return std::unique_ptr<RunFolder>(new RunFolder(place, Reopen{}));
 }
 
+bool RunFolder::settle() {
+  const std::lock_guard lock(mutex_);
+  if (is_settled_) return false;
+  const bool is_set_aside = is_worth_keeping(partial_);
+  set_aside(partial_, beside(place_, ".failed"));
+  is_settled_ = true;
+  claim();
+  return is_set_aside;
+}
+
 void RunFolder::claim() {
+  std::error_code error;
+  fs::create_directories(partial_, error);
+  if (error) throw std::invalid_argument("--out " + place_.string() + ": cannot make the folder: " + error.message());
+  if (lock_ >= 0) ::close(lock_);
   lock_ = ::open((partial_ / mark).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (lock_ < 0) throw std::invalid_argument("--out " + place_.string() + ": cannot write there: " + std::strerror(errno));
   ::flock(lock_, LOCK_EX | LOCK_NB);  // where a file system knows no locks nobody is refused
@@ -174,10 +199,12 @@ RunFolder::~RunFolder() {
   if (lock_ >= 0) ::close(lock_);
   if (is_complete_) return;
   std::error_code error;
-  if (!has_earlier_life_ && !is_worth_keeping(partial_)) fs::remove_all(partial_, error);
+  const bool tells_why = fs::exists(partial_ / "status.json", error);
+  if (!has_earlier_life_ && !tells_why && !is_worth_keeping(partial_)) fs::remove_all(partial_, error);
 }
 
 void RunFolder::write(const std::string& name, const std::string& text) {
+  const std::lock_guard lock(mutex_);
   const fs::path file = partial_ / name;
   std::error_code none;  // opening the file will say it
   fs::create_directories(file.parent_path(), none);
@@ -197,6 +224,7 @@ void RunFolder::append(const std::string& name, const std::string& text) {
 }
 
 void RunFolder::complete() {
+  settle();
   std::error_code error;
   fs::remove(partial_ / mark, error);
   if (fs::exists(place_) && is_run(place_)) {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "experiment/experiment.hpp"
@@ -14,24 +15,28 @@ namespace rubato {
 
 class Graph;
 
-/// A folder that is being filled. One process at a time has it: the folder is locked. Used on one thread at a time.
+/// A folder that is being filled. One process at a time has it: the folder is locked. Used on one thread at a time, but for
+/// write().
 class RunFolder {
  public:
   /// Prepares `place` beside `place`.partial. An earlier run at `place` is left alone until this one is complete.
   /// Throws std::invalid_argument if the folder cannot be made, or holds something that is not a run.
   explicit RunFolder(const std::filesystem::path& place) : RunFolder(place, nullptr) {}
   /// Goes on with what an earlier life of the same host has left there, if `is_same` says so of its experiment.toml:
-  /// with the folder itself if that life was killed, with a copy of what a life that was stopped needs.
+  /// with the folder itself if that life was killed, with a copy of what a life that was stopped needs. What another run has left
+  /// there stays until settle(): this one may be a mistake.
   RunFolder(const std::filesystem::path& place, const std::function<bool(const std::filesystem::path&)>& is_same);
   /// Goes on with a run that was interrupted, or with a copy of what one that was stopped needs: see remains_at().
   /// Until it is complete the results of the stopped one stay where they are.
   static std::unique_ptr<RunFolder> reopen(const std::filesystem::path& place);
-  /// Not completed: what was written so far stays in the .partial folder if there is a record or a checkpoint, else it
-  /// goes. The next run to the same place moves it to .failed.
+  /// Not completed: what was written so far stays in the .partial folder if there are steps, a checkpoint or a status, else it
+  /// goes. The next run to the same place moves steps and checkpoints to .failed.
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
 
+  /// This run is one: moves what another has left in the .partial folder to .failed. True if there was such a thing.
+  bool settle();
   /// An earlier life has left its record, and perhaps checkpoints.
   bool has_earlier_life() const { return has_earlier_life_; }
   /// Where checkpoints of the run are to be written.
@@ -59,7 +64,9 @@ class RunFolder {
   std::filesystem::path partial_;
   bool is_complete_ = false;
   bool has_earlier_life_ = false;
-  int lock_ = -1;  // held while the folder is being filled
+  bool is_settled_ = false;
+  std::mutex mutex_;  // write() and settle()
+  int lock_ = -1;     // held while the folder is being filled
 };
 
 /// What there is of a run at a place.

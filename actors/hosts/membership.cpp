@@ -26,6 +26,11 @@ constexpr Duration for_stragglers = std::chrono::seconds(2);  // of those who be
 
 void HostInfo::archive(Archive& archive) {
   archive(run, arithmetic, version, life, is_virtual, running_since, begun, incarnation);
+  archive.list(parts, [](Archive& each, FingerprintPart& part) {
+    each(part);
+    each.require(part.name.size() <= longest_fingerprint_part && part.value.size() <= longest_fingerprint_part);
+  });
+  archive.require(parts.size() <= most_fingerprint_parts);
   for (const std::string* text : {&run, &arithmetic, &version}) archive.require(text->size() <= longest_text);
   archive.require_moderate(running_since.value_or(Duration{}));
   archive.require(incarnation <= last_life);
@@ -147,12 +152,31 @@ std::string Membership::refusal_of(HostId host, const HostInfo& theirs) const {
                        here);
   };
   if (theirs.version != mine_.version) return differs("version of rubato", theirs.version, mine_.version);
-  if (theirs.run != mine_.run)
+  if (theirs.run != mine_.run) {
+    if (const std::string difference = first_difference(theirs); !difference.empty())
+      return fmt::format("host \"{}\" has another experiment than host \"{}\": {}; start all hosts with the same files and options",
+                         name(host), name(self()), difference);
     return differs("experiment", theirs.run.substr(0, 12), mine_.run.substr(0, 12)) +
            "; start all hosts with the same file and the same options";
+  }
   if (mine_.is_virtual && theirs.arithmetic != mine_.arithmetic)
     return differs("arithmetic", theirs.arithmetic, mine_.arithmetic) +
            "; in virtual time all hosts compute with the same bits: use the same build, and isa if machines differ";
+  return "";
+}
+
+// In the order of this host's; empty: it names none.
+std::string Membership::first_difference(const HostInfo& theirs) const {
+  constexpr const char* nothing = "nothing";
+  const auto in = [](const std::vector<FingerprintPart>& parts, const std::string& name) {
+    const auto found = std::ranges::find(parts, name, &FingerprintPart::name);
+    return found == parts.end() ? std::string{nothing} : found->value;
+  };
+  if (theirs.parts.empty() || mine_.parts.empty()) return "";
+  for (const auto* parts : {&mine_.parts, &theirs.parts})
+    for (const FingerprintPart& part : *parts)
+      if (const std::string there = in(theirs.parts, part.name), here = in(mine_.parts, part.name); there != here)
+        return fmt::format("{} is {} there and {} here", printable(part.name), printable(there), here);
   return "";
 }
 
@@ -173,12 +197,15 @@ void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
     Peer& peer = peers_[from.value];
     const bool is_another_life = peer.host_info && hello->self.life != peer.host_info->life;
     if (is_another_life && !allowances_[from.value].lives.take(arrived)) return refuse(from, Misdeed::haste);
-    const bool was_told = peer.is_told;
-    const Duration away = arrived - peer.heard;
+    const bool was_met = peer.was_met, was_in = peer.is_told && peer.refusal.empty();
+    const bool was_lost = peer.is_lost || !peer.left.empty();
+    const Duration took_part = was_in ? peer.heard : peer.took_part, away = arrived - took_part;
     if (is_another_life) {
       const std::uint32_t lives = peer.lives;
       peer = {};
       peer.lives = lives;
+      peer.was_met = was_met;
+      peer.took_part = took_part;
       news_.push_back({from, true, hello->self.life});
     }
     peer.host_info = hello->self;
@@ -189,7 +216,9 @@ void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
     peer.our_lives = hello->lives;
     if (hello->self.running_since) peer.lives = std::max(peer.lives, hello->self.incarnation + 1);
     note_life(from, arrived);
-    if (is_another_life && was_told && peer.refusal.empty()) {
+    if (is_another_life && was_in && !was_lost && !peer.refusal.empty())
+      tell(EventLevel::warn, "lost", from, {{"silent_seconds", to_seconds(away)}});
+    if (is_another_life && was_met && peer.refusal.empty()) {
       peer.is_told = true;
       tell_back(from, peer.lives + (hello->self.running_since ? 0 : 1), away);
     }
@@ -278,7 +307,7 @@ void Membership::look_for_lost(Duration now) {
     Peer& peer = peers_[host];
     if (!peer.host_info || !peer.refusal.empty() || peer.is_lost || now - peer.heard < settings_.lost_after) continue;
     peer.is_lost = true;
-    tell(EventLevel::warn, "lost", HostId{host}, {{"silent_seconds", to_seconds(now - peer.heard)}});
+    if (peer.left.empty()) tell(EventLevel::warn, "lost", HostId{host}, {{"silent_seconds", to_seconds(now - peer.heard)}});
     news_.push_back({HostId{host}, false, peer.host_info->life});
   }
 }
@@ -299,7 +328,17 @@ void Membership::tell_first(HostId host) {
   if (peer.is_told || !(is_refused || is_met(peer))) return;
   peer.is_told = true;
   if (is_refused) return tell(EventLevel::warn, "refused", host, {{"text", peer.refusal}});
+  peer.was_met = true;
   tell(EventLevel::info, mine_.running_since ? "came_late" : "met", host, {});
+}
+
+void Membership::note_leaving(HostId host, const char* how) {
+  const std::lock_guard lock(mutex_);
+  Peer& peer = peers_.at(host.value);
+  if (!peer.left.empty()) return;
+  peer.left = how;
+  tell(EventLevel::info, "left", host, {{"text", how}});
+  changed_.notify_all();
 }
 
 void Membership::say(RunEvent event) {
@@ -455,7 +494,8 @@ PeerStatus Membership::status(HostId host) const {
   const std::lock_guard lock(mutex_);
   const Peer& peer = peers_.at(host.value);
   if (!peer.host_info) return status;
-  status.state = !peer.refusal.empty() ? "refused" : is_alive(peer) ? "present" : "lost";
+  status.state = !peer.refusal.empty() ? "refused" : !peer.left.empty() ? peer.left : is_alive(peer) ? "present" : "lost";
+  status.refusal = peer.refusal;
   status.silent = std::max(to_seconds(settings_.now() - peer.heard), 0.0);
   status.life = peer.lives;
   if (!clock) return status;

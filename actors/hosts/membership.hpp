@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "experiment/file/fingerprint.hpp"
 #include "results/run_event.hpp"
 #include "runtime/allowance.hpp"
 #include "runtime/archive.hpp"
@@ -38,6 +39,7 @@ struct HostInfo {
   std::optional<Duration> running_since;  ///< on its own monotonic clock
   std::uint64_t begun = 0;                ///< real time: which run it takes part in: the life of the host that began it
   std::uint32_t incarnation = 0;          ///< real time: how many lives it has had before in that run
+  std::vector<FingerprintPart> parts{};   ///< what `run` is made of, to name what differs
 
   void archive(Archive& archive);
 };
@@ -112,6 +114,8 @@ class Membership final : public ParcelSink {
   std::optional<ClockOffset> offset(HostId host) const;
   /// How this host knows it.
   PeerStatus status(HostId host) const;
+  /// It has said that it leaves, as "stopped" or "complete": its silence from now on is no loss.
+  void note_leaving(HostId host, const char* how);
   /// Tells on_event, after what has happened before; until stop().
   void say(RunEvent event);
   /// What was left out of what the others sent: on_event hears of it.
@@ -144,6 +148,7 @@ class Membership final : public ParcelSink {
   struct Peer {
     std::optional<HostInfo> host_info;
     std::string refusal;              // why it cannot take part; empty: it can
+    std::string left;                 // as it says; empty: it has not
     bool knows_us = false;            // our newest introduction
     std::uint32_t heard_edition = 0;  // of its introduction
     std::uint32_t lives = 0;          // that it has had, as far as we know
@@ -156,6 +161,8 @@ class Membership final : public ParcelSink {
     std::deque<Exchange> exchanges;  // the newest few
     bool is_lost = false;
     bool is_told = false;  // that it was met or refused
+    bool was_met = false;  // in any of its lives
+    Duration took_part{};  // heard last when it was not refused
   };
   struct News {
     HostId host;
@@ -171,6 +178,7 @@ class Membership final : public ParcelSink {
   bool may_ask(HostId from, Duration arrived);
   void refuse(HostId from, Misdeed what);
   std::string refusal_of(HostId host, const HostInfo& theirs) const;
+  std::string first_difference(const HostInfo& theirs) const;
   void send_hello(HostId to);
   void run();
   void speak(HostId host, Duration now);

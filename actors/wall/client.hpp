@@ -90,6 +90,8 @@ class ClientNetwork {
 class WallRecord {
  public:
   explicit WallRecord(std::unique_ptr<Recorder> recorder) : recorder_{std::move(recorder)} {}
+  /// Before the first step.
+  void use(std::unique_ptr<Recorder> recorder) { recorder_ = std::move(recorder); }
   void add(const Step& step) {
     if (!recorder_) return;
     const std::lock_guard lock(mutex_);

@@ -38,12 +38,15 @@ void FinalClient::archive(Archive& archive, TensorPool* pool) {
 }
 
 std::optional<std::vector<FinalClient>> WallGathering::gather(const std::vector<FinalClient>& mine, Duration limit,
-                                                              HostId& gatherer) {
+                                                              std::optional<HostId>& gatherer) {
   const Duration until = monotonic_now() + limit;
   while (true) {
-    gatherer = membership_.first_alive();
-    if (gatherer == membership_.self()) return take_all(mine, until);
-    if (give(mine, gatherer, until) || monotonic_now() >= until) return std::nullopt;
+    const HostId first = membership_.first_alive();
+    gatherer = first;
+    if (first == membership_.self()) return take_all(mine, until);
+    if (give(mine, first, until)) return std::nullopt;
+    gatherer.reset();
+    if (monotonic_now() >= until) return std::nullopt;
   }
 }
 

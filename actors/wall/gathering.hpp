@@ -48,9 +48,10 @@ class WallGathering {
       : membership_{membership}, items_{items}, host_of_{host_of}, pool_{pool}, shape_{shape} {}
 
   /// At the host that finds itself the first one alive: its own last states and those of everybody who is there, in
-  /// client order. At the others nothing, once the first one has theirs. Nobody waits longer than `limit` for a host
-  /// that is silent. `gatherer` is set to who has them.
-  std::optional<std::vector<FinalClient>> gather(const std::vector<FinalClient>& mine, Duration limit, HostId& gatherer);
+  /// client order. At the others nothing, once the first one has theirs. A host that is silent is waited for no longer than
+  /// `limit`. `gatherer` is set to the host that has them; nothing: none took this host's.
+  std::optional<std::vector<FinalClient>> gather(const std::vector<FinalClient>& mine, Duration limit,
+                                                 std::optional<HostId>& gatherer);
 
  private:
   bool give(const std::vector<FinalClient>& mine, HostId to, Duration until);

@@ -97,7 +97,8 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
   for (const ParcelKind kind : {ParcelKind::message, ParcelKind::control})
     network_->membership.handle(
         kind, [this](HostId from, Parcel parcel, Duration arrived) { receive_message(from, std::move(parcel), arrived); });
-  network_->membership.handle(ParcelKind::notice, [this](HostId from, Parcel, Duration) {
+  network_->membership.handle(ParcelKind::notice, [this](HostId from, const Parcel& parcel, Duration) {
+    network_->membership.note_leaving(from, parcel.head.empty() ? "stopped" : "complete");
     const std::lock_guard lock(mutex_);
     is_stopped_[from.value] = true;
   });
@@ -162,6 +163,7 @@ void WallHost::perform(bool is_late, const std::function<void(const WallCheckpoi
       host.let_go();
     }
   } end{*this};
+  keeps_checkpoints_ = on_checkpoint && experiment_.checkpoint_every > 0;
   join_plan(is_late);
   spawn_all(*system);
   if (attendance_)
@@ -179,6 +181,7 @@ void WallHost::perform(bool is_late, const std::function<void(const WallCheckpoi
     is_open_ = true;
   }
   reporter_.wait([&] { look(on_checkpoint); });
+  write_checkpoints(on_checkpoint);
   wall_seconds_ = reporter_.wall_seconds();
 }
 
@@ -228,9 +231,41 @@ void WallHost::set_alarms() {
   repeat(timing_.conductor.sample_every, [this](std::uint64_t) { sample(clock_.now()); });
   // A replay keeps the two newest states of a client: none may be further ahead of the checkpoint on the disk.
   repeat(from_seconds(experiment_.checkpoint_every), [this](std::uint64_t number) {
-    if (is_saving_.exchange(true)) return;
-    post_to_all({.kind = WallEvent::Kind::save, .at = clock_.now(), .number = number});
+    if (!control_.is_stopping.load()) begin_checkpoint(number);
   });
+}
+
+// One at a time, and each number once: the record names them.
+void WallHost::begin_checkpoint(std::uint64_t least) {
+  if (is_saving_.exchange(true)) return;
+  const Time now = clock_.now();
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    number = std::max(least, asked_.number + 1);
+    asked_ = {number, to_seconds(now)};
+  }
+  post_to_all({.kind = WallEvent::Kind::save, .at = now, .number = number});
+}
+
+void WallHost::go_on_from(const CheckpointInfo& checkpoint) {
+  const std::lock_guard lock(mutex_);
+  asked_ = checkpoint;
+  saved_ = checkpoint;
+}
+
+std::optional<CheckpointInfo> WallHost::newest_checkpoint() const {
+  const std::lock_guard lock(mutex_);
+  return saved_;
+}
+
+// A host that is stopped goes on from here when it is started again.
+void WallHost::save_at_stop() {
+  if (!keeps_checkpoints_)
+    return network_->membership.say(
+        {EventLevel::warn, "stopping", "", {{"text", "no checkpoints are kept: this host cannot go on from here later"}}});
+  network_->membership.say({EventLevel::info, "stopping", ""});
+  begin_checkpoint(static_cast<std::uint64_t>((ended_ - Time{}) / from_seconds(experiment_.checkpoint_every)) + 1);
 }
 
 // Or else the next client that is there.
@@ -270,8 +305,8 @@ void WallHost::sample(Time at) {
   std::vector<ClientId> measured;
   std::copy_if(measured_->begin(), measured_->end(), std::back_inserter(measured),
                [this](ClientId client) { return is_there(client); });
-  if (is_until_over_.load()) return;  // the last sample says the rest
-  if (measured_->empty()) return;     // all that are drawn are at other hosts
+  if (is_until_over_.load() || control_.is_stopping.load()) return;  // the last sample says the rest
+  if (measured_->empty()) return;                                    // all that are drawn are at other hosts
   if (measured.empty() || control_.open_samples.load() > 2) {
     ++samples_left_out_;
     return;
@@ -296,6 +331,7 @@ SampleHeader WallHost::open_sample(std::vector<ClientId> measured, std::size_t c
   header.measured = std::make_shared<const std::vector<ClientId>>(std::move(measured));
   header.mass_is_whole = world_.churn.is_empty();
   const std::lock_guard lock(mutex_);
+  header.at = std::min(at, ended_);  // the last one is not before it
   return open_headers_[header.number] = header;
 }
 
@@ -564,13 +600,20 @@ void WallHost::look(const std::function<void(const WallCheckpoint&)>& on_checkpo
 }
 
 void WallHost::begin_to_drain() {
+  const Time end{from_seconds(experiment_.until)};
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = is_until_over_.load() ? end : std::clamp(clock_.now(), Time{}, end);
+  }
   phase_ = Phase::draining;
   draining_since_ = monotonic_now();
+  if (network_ && options_.stop && options_.stop->load()) save_at_stop();
   if (!is_until_over_.load()) post_to_all({.kind = WallEvent::Kind::stop, .at = clock_.now()});
   if (!network_) return;
-  if (options_.stop && options_.stop->load()) network_->membership.say({EventLevel::info, "stopping", ""});
+  Parcel notice;
+  if (is_until_over_.load()) notice.head.assign(1, std::byte{1});
   for (std::uint32_t host = 0; host < hosts_.size(); ++host)
-    if (HostId{host} != network_->self()) network_->transport.send({host}, Parcel{});
+    if (HostId{host} != network_->self()) network_->transport.send({host}, notice);
 }
 
 bool WallHost::is_drained() {
@@ -600,7 +643,11 @@ void WallHost::write_checkpoints(const std::function<void(const WallCheckpoint&)
     }
   }
   if (on_checkpoint && !reporter_.has_thrown())  // else the run would not come to its end as long as checkpoints do
-    for (const WallCheckpoint& checkpoint : complete) on_checkpoint(checkpoint);
+    for (const WallCheckpoint& checkpoint : complete) {
+      on_checkpoint(checkpoint);
+      const std::lock_guard lock(mutex_);
+      saved_ = asked_;
+    }
   if (!complete.empty()) is_saving_.store(false);
 }
 

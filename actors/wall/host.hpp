@@ -52,6 +52,10 @@ class WallHost final : public ClientNetwork {
   const WallWorld& world() const { return world_; }
   std::vector<Sample>& samples() { return reporter_.samples(); }
   double wall_seconds() const { return wall_seconds_; }
+  /// When its clients stopped; what is under way to them is still taken then. Before that, now.
+  Time ended() const { return phase_ == Phase::running ? clock_.now() : ended_; }
+  /// Any thread: that was written, or that its clients go on from.
+  std::optional<CheckpointInfo> newest_checkpoint() const;
   NetworkCounts counts() const { return {malformed_.load(), flooded_.load()}; }
   std::uint64_t samples_left_out() const { return samples_left_out_; }
   /// That this host knows of; after perform().
@@ -66,6 +70,8 @@ class WallHost final : public ClientNetwork {
   }
   /// Between begin() and perform(), of a run that can be gone on with: where its clients begin.
   void load(ClientId client, std::uint64_t number, std::span<const std::byte> state);
+  /// All were loaded from it: later ones have higher numbers.
+  void go_on_from(const CheckpointInfo& checkpoint);
   /// Before perform(): what an earlier life has come to.
   void recall(std::uint64_t events, std::uint64_t models) {
     world_.events = events;
@@ -149,6 +155,8 @@ class WallHost final : public ClientNetwork {
   void look_at_conduct();
   void refuse(HostId from, Misdeed what);
   void begin_epoch();
+  void begin_checkpoint(std::uint64_t least);
+  void save_at_stop();
   void write_checkpoints(const std::function<void(const WallCheckpoint&)>& on_checkpoint);
   void begin_to_drain();
   bool is_drained();
@@ -192,10 +200,14 @@ class WallHost final : public ClientNetwork {
   std::map<std::uint64_t, WallCheckpoint> checkpoints_;  // incomplete ones
   std::map<ClientId, Live> counted_;
   std::optional<double> accuracy_;
+  Time ended_ = never;                   // when its clients stopped
+  CheckpointInfo asked_;                 // the newest checkpoint that clients were asked for
+  std::optional<CheckpointInfo> saved_;  // the newest that is on the disk
 
   // This thread's.
   Phase phase_ = Phase::running;
   Duration draining_since_{};
+  bool keeps_checkpoints_ = false;
   std::vector<Presence> hosts_;
   std::vector<bool> is_stopped_;  // hosts that have said so
   double wall_seconds_ = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -137,7 +138,7 @@ void say_slow_clients(const Experiment& experiment, RunResult& result) {
 std::vector<FinalClient> last_states(WallHost& host, const Task& task, double until) {
   std::vector<FinalClient> last;
   const auto memory = host.client_pool().lend();
-  const Time end = std::min(host.clock().now(), Time{from_seconds(until)});
+  const Time end = std::min(host.ended(), Time{from_seconds(until)});
   for (const auto& client : host.clients()) last.push_back(final_of(*client, end, task.evaluation(), *memory));
   return last;
 }
@@ -145,13 +146,13 @@ std::vector<FinalClient> last_states(WallHost& host, const Task& task, double un
 void finish(const std::vector<FinalClient>& last, const Experiment& experiment, const Preparation& parts, const RunOptions& options,
             WallHost& host, RunResult& result) {
   describe_host(host, *parts.timing, result);
-  result.virtual_seconds = std::min(to_seconds(host.clock().now()), experiment.until);  // the links were drained after it
+  result.virtual_seconds = std::min(to_seconds(host.ended()), experiment.until);
   result.churn = host.churn_counts();
   describe_clients(last, *parts.timing, experiment.until, options, result);
   say_slow_clients(experiment, result);
   say_rounds(result);
   if (result.messages.computations == 0) result.notes.push_back("the run ended before any client computed: nothing was learnt");
-  const Time end = std::min(host.clock().now(), Time{from_seconds(experiment.until)});  // the links were drained after it
+  const Time end = std::min(host.ended(), Time{from_seconds(experiment.until)});
   sample_last(last, parts, end, host);
   host.reporter().report();
   host.reporter().rethrow();
@@ -217,7 +218,7 @@ struct ClientPast {
   std::uint64_t steps = 0;
   Time first{};
   Spent spent;
-  std::map<std::uint64_t, Spent> saved;  // when it wrote its part of a checkpoint
+  std::map<std::uint64_t, std::pair<Time, Spent>> saved;  // when it wrote its part of a checkpoint
 };
 
 // What an earlier life has recorded, so that this one goes on with it.
@@ -258,7 +259,7 @@ Past read_past(const RunOptions& options, std::size_t clients) {
       if (client.steps++ == 0) client.first = step->at;
       client.spent.add(*step);
       if (step->kind == StepKind::publish && step->message == MessageKind::model) past.models += step->entries.size();
-      if (step->kind == StepKind::save) client.saved[step->index] = client.spent;
+      if (step->kind == StepKind::save) client.saved[step->index] = {step->at, client.spent};
       past.incarnation = std::max(past.incarnation, step->incarnation + 1);
       past.last = std::max(past.last, step->at);
     }
@@ -358,47 +359,111 @@ void require_same_run(const HostOptions& home, std::uint64_t earlier, std::uint6
       "or choose another --out");
 }
 
-void go_on(const HostOptions& home, const Experiment& experiment, const Past& past, WallHost& host, Membership& membership,
-           RunResult& result) {
+void note(const std::string& sentence, const RunOptions& options, RunResult& result) {
+  if (options.on_note) options.on_note(sentence);
+  result.notes.push_back(sentence);
+}
+
+// An earlier life is not gone on with.
+void begin_again(const std::string& why, const RunOptions& options, Membership& membership, RunResult& result) {
+  membership.say({EventLevel::warn, "going_on", "", {{"checkpoint", std::uint64_t{0}}, {"from_seconds", 0.0}}});
+  note(why, options, result);
+}
+
+// When it was made: the record says it; without one it was before the next was due.
+CheckpointInfo checkpoint_of(const WallCheckpoint& found, const Experiment& experiment, const Past& past, Time now) {
+  const double latest = std::min(static_cast<double>(found.number) * experiment.checkpoint_every, to_seconds(now));
+  for (const ClientPast& client : past.clients)
+    if (const auto saved = client.saved.find(found.number); saved != client.saved.end())
+      return {found.number, to_seconds(saved->second.first)};
+  return {found.number, latest};
+}
+
+void go_on(const HostOptions& home, const Experiment& experiment, const RunOptions& options, const Past& past, WallHost& host,
+           Membership& membership, RunResult& result) {
   const auto add_earlier = [&](std::uint64_t number) {
     for (const auto& client : host.clients()) {
       const ClientPast& its = past.clients[client->id().value];
       const auto saved = its.saved.find(number);
-      const Spent behind = saved == its.saved.end() ? its.spent : its.spent.behind(saved->second);
+      const Spent behind = saved == its.saved.end() ? its.spent : its.spent.behind(saved->second.second);
       client->add_earlier(behind.counts, behind.traffic);
     }
   };
   FoundCheckpoint<WallCheckpoint> found;
   if (!home.folder.empty()) found = WallCheckpoint::find(home.folder, fingerprint(experiment));
-  result.notes.insert(result.notes.end(), found.notes.begin(), found.notes.end());
-  const std::uint64_t number = found.newest ? found.newest->number : 0;
-  membership.say({EventLevel::info,
-                  "going_on",
-                  "",
-                  {{"checkpoint", number}, {"from_seconds", static_cast<double>(number) * experiment.checkpoint_every}}});
+  for (const std::string& each : found.notes) note(each, options, result);
   if (!found.newest) {
-    result.notes.push_back("an earlier life of this host left no checkpoint: its clients begin again with their first models");
+    begin_again("an earlier life of this host left no checkpoint: its clients begin again with their first models", options,
+                membership, result);
     host.mark_first_states(true);
     return add_earlier(0);
   }
-  for (const auto& [client, state] : found.newest->states) host.load(client, found.newest->number, state);
-  add_earlier(found.newest->number);
-  result.notes.push_back("this host goes on from its checkpoint " + std::to_string(found.newest->number));
+  const CheckpointInfo checkpoint = checkpoint_of(*found.newest, experiment, past, host.clock().now());
+  for (const auto& [client, state] : found.newest->states) host.load(client, checkpoint.number, state);
+  host.go_on_from(checkpoint);
+  add_earlier(checkpoint.number);
+  membership.say({EventLevel::info, "going_on", "", {{"checkpoint", checkpoint.number}, {"from_seconds", checkpoint.seconds}}});
+  note("this host goes on from its checkpoint " + std::to_string(checkpoint.number), options, result);
 }
 
 // With whom and without whom; later than 0 s in a run that was under way.
-void say_begun(Membership& membership, const std::vector<HostId>& there, Time now, std::uint32_t incarnation) {
+void say_begun(Membership& membership, const std::vector<HostId>& there, Time now, std::uint32_t incarnation, const WallHost& own) {
   std::vector<std::string> with, without;
   for (std::uint32_t host = 0; host < membership.hosts(); ++host)
     if (HostId{host} != membership.self())
       (std::ranges::find(there, HostId{host}) == there.end() ? without : with).push_back(membership.name({host}));
-  membership.say({EventLevel::info,
-                  "begun",
-                  "",
-                  {{"with", with},
-                   {"without", without},
-                   {"at_seconds", std::max(to_seconds(now), 0.0)},
-                   {"life", std::uint64_t{incarnation} + 1}}});
+  const bool is_alone = with.empty() && !without.empty();
+  RunEvent begun{is_alone ? EventLevel::warn : EventLevel::info,
+                 "begun",
+                 "",
+                 {{"with", with},
+                  {"without", without},
+                  {"at_seconds", std::max(to_seconds(now), 0.0)},
+                  {"life", std::uint64_t{incarnation} + 1}}};
+  if (is_alone)
+    begun.fields.emplace_back("text", fmt::format("alone: unless others come, the results are of {} of {} clients",
+                                                  own.clients().size(), own.world().graph.clients()));
+  membership.say(std::move(begun));
+}
+
+// The host that gathers names the hosts whose clients it lacks; the others say whether their states were taken.
+void say_gathered(Membership& membership, std::optional<HostId> gatherer, const std::vector<FinalClient>& last,
+                  const std::vector<HostId>& host_of, RunResult& result) {
+  const std::uint64_t clients = last.size(), all = host_of.size();
+  if (!gatherer) {
+    const std::string first = membership.name(membership.first_alive());
+    return membership.say({EventLevel::info, "kept", "", {{"clients", clients}, {"text", first + " goes on without this host"}}});
+  }
+  if (*gatherer != membership.self()) {
+    result.gathered_by = membership.name(*gatherer);
+    return membership.say({EventLevel::info, "handed_over", "", {{"to", result.gathered_by}, {"clients", clients}}});
+  }
+  std::set<HostId> lacking(host_of.begin(), host_of.end());
+  for (const FinalClient& client : last) lacking.erase(host_of[client.client.value]);
+  std::vector<std::string> without;
+  for (const HostId host : lacking) without.push_back(membership.name(host) + "(" + membership.status(host).state + ")");
+  RunEvent gathered{without.empty() ? EventLevel::info : EventLevel::warn, "gathered", "", {{"clients", clients}, {"of", all}}};
+  if (!without.empty()) gathered.fields.emplace_back("without", without);
+  membership.say(std::move(gathered));
+  if (lacking.size() + 1 == membership.hosts() && membership.hosts() > 1)
+    result.notes.push_back(fmt::format("this host was alone at the end: the results are of {} of {} clients", clients, all));
+}
+
+// What an earlier life has done and handed over: its record says it.
+void describe_past(const WallHost& host, const Past& past, RunResult& result) {
+  for (const auto& client : host.clients()) {
+    const std::uint32_t i = client->id().value;
+    const ClientPast& its = past.clients[i];
+    result.by_client[i] = its.spent.counts;
+    result.traffic_by_client[i] = its.spent.traffic;
+    result.messages += its.spent.counts;
+    result.traffic += its.spent.traffic;
+    result.steps += its.steps;
+    result.host_clients.push_back(client->id());
+  }
+  result.events = past.events;
+  result.model_messages = past.models;
+  result.virtual_seconds = to_seconds(past.last);
 }
 
 }  // namespace
@@ -408,14 +473,18 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   RunResult result = std::move(parts.result);
   const std::size_t clients = parts.timing->graph.clients();
   const std::uint64_t earlier_run = home.has_earlier_life ? run_of(home) : 0;  // 0: it ended before it had begun
-  Past past = earlier_run > 0 ? read_past(options, clients) : Past{0, {}, {}, 0, 0, make_recorder(options, clients)};
+  Past past = earlier_run > 0 ? read_past(options, clients) : Past{};
   WallRecord record(std::move(past.recorder));
   WallNetwork network{transport, membership, hosts_of_clients(experiment)};
   WallHost host(experiment, *parts.task, *parts.timing, options, record, &network);
   if (result.gathered_by = gatherer_of(home, earlier_run); !result.gathered_by.empty()) {
-    result.notes.push_back("an earlier life of this host has handed its last states over: there is nothing left to do");
+    const std::string sentence = "an earlier life of this host has handed its last states over: there is nothing left to do";
+    if (home.on_event) home.on_event({EventLevel::info, "handed_over", "", {{"to", result.gathered_by}, {"text", sentence}}});
+    result.notes.push_back(sentence);
+    result.host = membership.name(membership.self());
     describe_host(host, *parts.timing, result);
     describe_clients({}, *parts.timing, experiment.until, options, result);
+    describe_past(host, past, result);
     return result;
   }
   ItemExchange items(membership, transport, host.client_pool().pool);
@@ -436,6 +505,8 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   const Beginning beginning = agree_on_start(membership, own, longest_run, longest_wait, options.stop);
   require_same_run(home, earlier_run, beginning.run);
   const bool has_begun = !(options.stop && options.stop->load()) || begun_by_others(membership, longest_run);
+  if (home.on_admitted) home.on_admitted();
+  if (earlier_run == 0) record.use(make_recorder(options, clients));
   if (record.recorder()) record.recorder()->flush();
   if (earlier_run != beginning.run && has_begun) keep(home, run_file(home), std::to_string(beginning.run));
   const std::uint32_t incarnation = next_life(past.incarnation, membership.known_lives());
@@ -447,35 +518,35 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
       client->recall(its.hash, its.steps, its.first);
     }
     host.recall(past.events, past.models);
-    go_on(home, experiment, past, host, membership, result);
+    go_on(home, experiment, options, past, host, membership, result);
   } else {
+    if (incarnation > 0 && !home.folder.empty())
+      begin_again("the folder has nothing of earlier lives of this host: its clients begin with their first models", options,
+                  membership, result);
     host.mark_first_states(false);
   }
   const bool is_late = earlier_run > 0 || host.clock().now() > Time{};
-  say_begun(membership, there, host.clock().now(), incarnation);
+  say_begun(membership, there, host.clock().now(), incarnation, host);
   status.enter(HostState::running);
-  host.perform(
-      is_late, home.folder.empty() ? std::function<void(const WallCheckpoint&)>{} : [&](const WallCheckpoint& checkpoint) {
-        checkpoint.write(home.folder, fingerprint(experiment));
-      });
+  const std::string identity = fingerprint(experiment);
+  const auto keep_checkpoint = [&](const WallCheckpoint& checkpoint) { checkpoint.write(home.folder, identity); };
+  host.perform(is_late, home.folder.empty() ? std::function<void(const WallCheckpoint&)>{} : keep_checkpoint);
   if (const auto failure = host.client_pool().failure()) throw RunFailed(to_string(*failure));
   finish_record(record.recorder(), result);  // what is not on the disk is not handed over
   std::vector<FinalClient> last = last_states(host, *parts.task, experiment.until);
   result.host = membership.name(membership.self());
   for (const auto& client : host.clients()) result.host_clients.push_back(client->id());
   status.enter(HostState::gathering);
-  HostId gatherer = membership.first_alive();
+  const HostId first = membership.first_alive();
   // The others may well go on, and gather later without it.
   const bool leaves_early = (options.stop && options.stop->load()) || host.reporter().has_thrown();
-  if (!leaves_early && gatherer != membership.self())  // later lives add no steps to what is handed over
-    keep(home, gatherer_file(home), fmt::format("{} {}", beginning.run, membership.name(gatherer)));
+  if (!leaves_early && first != membership.self())  // later lives add no steps to what is handed over
+    keep(home, gatherer_file(home), fmt::format("{} {}", beginning.run, membership.name(first)));
   const Duration patience =
       leaves_early ? Duration{std::chrono::seconds(2)} : from_seconds(experiment.hosts.drain + experiment.hosts.lost_after);
-  if (auto all = gathering.gather(last, patience, gatherer))
-    last = std::move(*all);
-  else
-    result.gathered_by = membership.name(gatherer);
-  membership.say({EventLevel::info, "gathered", membership.name(gatherer), {{"clients", std::uint64_t{last.size()}}}});
+  std::optional<HostId> gatherer;
+  if (auto all = gathering.gather(last, patience, gatherer)) last = std::move(*all);
+  say_gathered(membership, gatherer, last, network.host_of, result);
   status.enter(HostState::scoring);
   host.reporter().rethrow();
   for (std::uint32_t each = 0; each < membership.hosts(); ++each) result.hosts.push_back(sentence_about(membership, {each}));

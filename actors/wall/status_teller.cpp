@@ -45,6 +45,8 @@ HostStatus StatusTeller::status(HostState state) const {
   HostStatus status{.state = state, .clients = host_.clients().size(), .counts = live.counts, .skipped = live.skipped};
   status.seconds = std::clamp(to_seconds(host_.clock().now()), 0.0, experiment_.until);
   status.accuracy = live.accuracy;
+  if (state != HostState::meeting) status.life = std::uint64_t{host_.world().incarnation} + 1;
+  status.saved = host_.newest_checkpoint();
   for (std::uint32_t host = 0; host < membership_.hosts(); ++host)
     if (HostId{host} != membership_.self()) status.peers.push_back(membership_.status({host}));
   return status;

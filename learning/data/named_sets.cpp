@@ -366,6 +366,14 @@ std::filesystem::path find_dataset(const std::string& name, const std::filesyste
   return found ? found->folder : fs::path{};
 }
 
+std::vector<std::filesystem::path> files_of_dataset(const std::string& name, const std::filesystem::path& data_dir) {
+  const std::optional<Found> found = find(known_set(name), data_dir);
+  if (!found) return {};
+  std::vector<fs::path> files = found->files;
+  files.insert(files.end(), found->more.begin(), found->more.end());
+  return files;
+}
+
 template <class Real>
 std::shared_ptr<const Dataset<Real>> load_dataset(const std::string& name, const std::filesystem::path& data_dir,
                                                   const DataOptions& options, std::uint64_t seed) {

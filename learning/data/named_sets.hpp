@@ -25,6 +25,9 @@ std::shared_ptr<const Dataset<Real>> load_dataset(const std::string& name, const
 /// The folder in which the set was found; empty if it is missing.
 std::filesystem::path find_dataset(const std::string& name, const std::filesystem::path& data_dir = {});
 
+/// Its files, in a fixed order; none if it is missing.
+std::vector<std::filesystem::path> files_of_dataset(const std::string& name, const std::filesystem::path& data_dir = {});
+
 /// What a set has.
 struct DatasetFacts {
   std::size_t train_rows = 0;

@@ -1,6 +1,11 @@
 // The end of a run in real time over several hosts: what is handed over is what the records say.
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <mutex>
+#include <variant>
+#include <vector>
+
 #include "tests/actors/hosts.hpp"
 
 using namespace rubato;
@@ -20,6 +25,26 @@ HostStart start_of(const config::Experiment& wall, const Folder& folder, const s
   start.host.life = 1;
   return start;
 }
+
+// What a host is told.
+class Told {
+ public:
+  void hear(const RunEvent& event) {
+    const std::lock_guard lock(mutex_);
+    events_.push_back(event);
+  }
+  std::vector<RunEvent> all(const std::string& word) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<RunEvent> found;
+    for (const RunEvent& event : events_)
+      if (event.event == word) found.push_back(event);
+    return found;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<RunEvent> events_;
+};
 
 }  // namespace
 
@@ -52,8 +77,47 @@ TEST_CASE("a host that is started again after it has handed its last states over
   const RunResult again = run_host(wall, starts[1].options, killed, *wire);
   CHECK(again.gathered_by == "a");
   CHECK(again.absent.size() == 8);
+  std::uint64_t computations = 0;
+  for (const std::size_t own : {4u, 5u, 6u, 7u}) computations += outcomes[1].result.by_client[own].computations;
+  CHECK(again.messages.computations == computations);
+  CHECK(again.messages.sent > 0);
   CHECK(text_of(folder / "b") == record);
   CHECK(digests(replay(wall, {folder / "a", folder / "b"}, {}, on_threads(2))) == digests(outcomes[0].result));
+}
+
+TEST_CASE(
+    "a host that is stopped keeps a checkpoint of that moment, its results are of then, and its next life goes on from there") {
+  const Folder folder;
+  const config::Experiment wall = two_hosts({"until=100000.0", "checkpoint_every=50000.0"});
+  std::vector<HostStart> starts{start_of(wall, folder, "a"), start_of(wall, folder, "b")};
+  std::atomic<bool> stops_b{false}, stops_a{false};
+  starts[0].options.stop = &stops_a;
+  starts[1].options.stop = &stops_b;
+  starts[1].options.on_progress = [&](const Progress& progress) { stops_b = stops_b || progress.events > 20; };
+  Told told_by_a, told_by_b;
+  starts[0].host.on_event = [&](const RunEvent& event) {
+    told_by_a.hear(event);
+    if (event.event == "left") stops_a = true;
+  };
+  starts[1].host.on_event = [&](const RunEvent& event) { told_by_b.hear(event); };
+  const auto outcomes = run_hosts(starts);
+  REQUIRE(outcomes[0].complaint == "");
+  REQUIRE(outcomes[1].complaint == "");
+  CHECK(told_by_a.all("left").size() == 1);
+  CHECK(told_by_b.all("gathered").empty());
+  CHECK(told_by_b.all("kept").size() + told_by_b.all("handed_over").size() == 1);  // a may have stopped as soon
+  HostStart next = starts[1];
+  std::atomic<bool> stops_at_once{true};
+  next.options.stop = &stops_at_once;
+  next.host.life = 2;
+  next.host.has_earlier_life = true;
+  Hub hub(2);
+  const auto wire = hub.end(HostId{1});
+  run_host(wall, next.options, next.host, *wire);
+  REQUIRE(told_by_b.all("going_on").size() == 1);
+  const RunEvent going_on = told_by_b.all("going_on")[0];
+  CHECK(std::get<std::uint64_t>(going_on.fields[0].second) == 1);
+  CHECK(outcomes[1].result.virtual_seconds <= std::get<double>(going_on.fields[1].second));  // not of the end of what was under way
 }
 
 TEST_CASE("without the record of a host replay says what is lacking, and without the host it leads to the models that are whole") {

@@ -326,6 +326,75 @@ TEST_CASE("a host of another experiment is told as refused, once and with the re
   CHECK(a.membership.status({2}).state == "never met");
 }
 
+TEST_CASE("a host that was only refused comes late, and one that was met is lost before it is refused and back after it") {
+  Hub hub(3);
+  Told told;
+  Membership::Settings other = settings_of(6);
+  other.self.run = "something else";
+  Party b(hub, 1, told.by(settings_of()));
+  b.membership.start();
+  {
+    Party a(hub, 0, settings_of(5));
+    a.membership.start();
+    REQUIRE(comes_true([&] { return !told.all("met").empty(); }));
+  }
+  b.membership.set_running(monotonic_now(), 5, 0);
+  {
+    Party mistaken(hub, 0, other), stranger(hub, 2, other);
+    mistaken.membership.start();
+    stranger.membership.start();
+    REQUIRE(comes_true([&] { return told.all("refused").size() == 2; }));
+  }
+  REQUIRE(told.all("lost").size() == 1);
+  CHECK(told.all("lost")[0].host == "a");
+  Party again(hub, 0, settings_of(7)), mended(hub, 2, settings_of(7));
+  again.membership.start();
+  mended.membership.start();
+  REQUIRE(comes_true([&] { return !told.all("came_late").empty() && !told.all("back").empty(); }));
+  CHECK(told.all("came_late")[0].host == "c");
+  CHECK(told.all("back")[0].host == "a");
+  CHECK(told.all("came_late").size() + told.all("back").size() == 2);
+}
+
+TEST_CASE("a host that says that it leaves is not lost") {
+  Hub hub(3);
+  Told told;
+  Membership::Settings settings = settings_of();
+  settings.lost_after = milliseconds(200);
+  std::atomic<bool> is_silent{false};
+  settings.on_lost = [&](HostId) { is_silent = true; };
+  Party b(hub, 1, told.by(settings));
+  b.membership.start();
+  {
+    Party a(hub, 0, settings_of());
+    a.membership.start();
+    REQUIRE(comes_true([&] { return !told.all("met").empty(); }));
+    b.membership.note_leaving({0}, "stopped");
+  }
+  REQUIRE(comes_true([&] { return is_silent.load(); }));
+  b.membership.stop({});
+  REQUIRE(told.all("left").size() == 1);
+  CHECK(told.all("left")[0].host == "a");
+  CHECK(field<std::string>(told.all("left")[0], "text") == "stopped");
+  CHECK(told.all("lost").empty());
+  CHECK(b.membership.status({0}).state == "stopped");
+}
+
+TEST_CASE("hosts with other experiments name the first thing in which they differ") {
+  Hub hub(3);
+  Told told;
+  Membership::Settings one = settings_of(), other = settings_of();
+  one.self.parts = {{"seed", "3"}, {"algorithm.eta", "0.1"}, {"data.train", "a.csv, 40 bytes"}};
+  other.self.run = "something else";
+  other.self.parts = {{"seed", "3"}, {"algorithm.eta", "0.2\n"}, {"data.train", "a.csv, 41 bytes"}};
+  Party a(hub, 0, told.by(one)), b(hub, 1, other);
+  a.membership.start();
+  b.membership.start();
+  REQUIRE(comes_true([&] { return !told.all("refused").empty(); }));
+  CHECK(contains(field<std::string>(told.all("refused")[0], "text"),
+                 "has another experiment than host \"a\": algorithm.eta is 0.2\\x0a there and 0.1 here"));
+}
+
 TEST_CASE("who begins to run says so to those who know it already") {
   Hub hub(3);
   Party a(hub, 0, settings_of()), b(hub, 1, settings_of());

@@ -12,6 +12,7 @@
 #include "experiment/file/experiment_file.hpp"
 #include "results/npy.hpp"
 #include "results/summary.hpp"
+#include "runtime/record.hpp"
 #include "tests/actors/support.hpp"
 
 namespace fs = std::filesystem;
@@ -247,6 +248,50 @@ TEST_CASE("a host goes on where an earlier life was killed, or was stopped, and 
   CHECK_FALSE(RunFolder(place, same).has_earlier_life());
   write_text(place / "summary.json", "oops");
   CHECK_FALSE(RunFolder(place, same).has_earlier_life());
+}
+
+TEST_CASE("what another run has left stays until this one is known to be none by mistake") {
+  const Folder home;
+  const auto same = [](const fs::path&) { return true; };
+  const auto another = [](const fs::path&) { return false; };
+  const fs::path place = home / "b", kept = home / "b.partial";
+  {
+    RunFolder killed(place, same);
+    killed.write("experiment.toml", "clients");
+    write_text(killed.record(), "steps");
+    killed.write("checkpoint/checkpoint-4.rbc", "states");
+  }
+  {
+    RunFolder mistaken(place, another);
+    CHECK_FALSE(mistaken.has_earlier_life());
+    CHECK(contains(complaint<std::invalid_argument>([&] { RunFolder(place, same); }), "at work there"));
+    mistaken.write("status.json", "refused");
+  }
+  {
+    RunFolder again(place, same);
+    CHECK(again.has_earlier_life());
+    CHECK(text_of(again.record()) == "steps");
+    CHECK(text_of(again.checkpoints() / "checkpoint-4.rbc") == "states");
+  }
+  {
+    RunFolder meant(place, another);
+    CHECK(meant.settle());
+    CHECK_FALSE(meant.settle());
+    CHECK(text_of(home / "b.failed/timeline.rbt") == "steps");
+    CHECK_FALSE(fs::exists(meant.record()));
+    meant.write("experiment.toml", "other clients");
+    const Recorder begun(meant.record(), 2);  // which has no steps
+  }
+  CHECK(fs::exists(home / "b.failed"));
+  {
+    RunFolder next(place, another);
+    CHECK_FALSE(next.settle());
+    CHECK(text_of(home / "b.failed/timeline.rbt") == "steps");
+    write_results(next, Done().of, Done().result);
+    next.complete();
+  }
+  CHECK(fs::exists(place / "summary.json"));
+  CHECK_FALSE(fs::exists(kept));
 }
 
 TEST_CASE("a full disk is a failure with a sentence, and nothing stands under the final name") {

@@ -377,10 +377,81 @@ TEST_CASE("Ctrl-C at one host ends it with its results, and the others go on") {
   party.see_learn({"b", "c"}, 0.4);
   party.stop({"b"});
   CHECK(party.summary("b").at("stopped_early") == true);
+  CHECK(party.summary("b").at("gathered_by") == "");
   CHECK(accuracy(party.summary("b")) > 0.1);
+  CHECK(contains(party.process("b").err(), "info  b: kept clients=2: a goes on without this host"));
+  CHECK_FALSE(contains(party.process("b").err(), "gathered"));
+  CHECK(contains(run_rubato({"check", party.folder("b").string()}).out, " checks hold"));
   party.see_go_on({"a", "c"});
+  CHECK(becomes_true([&] { return contains(party.process("a").err(), "info  a: left b: stopped"); }));
+  CHECK_FALSE(contains(party.process("a").err(), "lost b"));
   party.stop({"a", "c"});
   check_replays(party);
+}
+
+TEST_CASE("a start with a mistake in the file leaves what a killed host goes on with, and says why it ended") {
+  Party party(digits(endless));
+  party.start_all(Party::everybody);
+  REQUIRE(becomes_true([&] { return party.has_checkpoint("b"); }));
+  party.kill("b");
+  const std::string right = text_of(party.file());
+  write_text(party.file(), with(right, "eta = 0.1", "eta = 0.2"));
+  party.start("b");
+  const Ended refused = party.wait("b");
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "algorithm.eta is 0.1 there and 0.2 here"));
+  const json status = json::parse(text_of(party.folder("b") / "status.json"));
+  CHECK(status.at("state") == "failed");
+  CHECK(contains(status.at("text").get<std::string>(), "algorithm.eta"));
+  write_text(party.file(), right);
+  party.start("b");
+  const bool goes_on =
+      becomes_true([&] { return contains(party.process("b").err(), "b: note: this host goes on from its checkpoint"); });
+  CAPTURE(party.process("b").err());
+  CHECK(goes_on);
+  party.see_go_on({"b"});
+  const json going_on = json::parse(text_of(party.folder("b") / "status.json"));
+  CHECK(going_on.at("life") == 2);
+  CHECK(going_on.at("checkpoint").at("number") > 0);
+  party.stop(Party::everybody);
+  check_replays(party);
+}
+
+TEST_CASE("a host whose last file cannot be written is not complete, and once it can the results are what was learnt") {
+  Party party(digits(a_minute));
+  party.start_all(Party::everybody);
+  REQUIRE(becomes_true([&] { return party.samples("b") > 2; }));
+  const fs::path unfinished = party.folder("b") / "summary.json.part";
+  fs::create_directory(unfinished);
+  const Ended ended = party.wait("b");
+  party.finish({"a", "c"});
+  CAPTURE(ended.err);
+  CHECK(ended.code == 3);
+  CHECK(contains(ended.err, "info  b: handed_over to=a clients=2"));
+  CHECK(contains(ended.err, "error b: failed: cannot write"));
+  CHECK_FALSE(contains(ended.err, "b: complete"));
+  CHECK(json::parse(text_of(party.folder("b") / "status.json")).at("state") == "failed");
+  fs::remove(unfinished);
+  party.start("b");
+  const Ended again = party.wait("b");
+  CAPTURE(again.err);
+  CHECK(again.code == 0);
+  CHECK(contains(again.err, "info  b: handed_over to=a: an earlier life"));
+  CHECK(party.summary("b").at("computations") > 0);
+  CHECK(party.summary("b").at("gathered_by") == "a");
+  check_replays(party);
+}
+
+TEST_CASE("a host that is alone says so when it begins and when it has ended") {
+  Party party(with(digits(a_minute), "wait = 30.0", "wait = 1.0"));
+  party.start("b");
+  const Ended alone = party.wait("b");
+  CAPTURE(alone.err);
+  CHECK(alone.code == 0);
+  CHECK(contains(alone.err, "warn  b: begun with=none without=a,c "));
+  CHECK(contains(alone.err, "alone: unless others come, the results are of 2 of 6 clients"));
+  CHECK(contains(alone.err, "warn  b: gathered clients=2 of=6 without=a(never met),c(never met)"));
+  CHECK(has_note(party.summary("b"), "alone at the end: the results are of 2 of 6 clients"));
 }
 
 TEST_CASE("a host that cannot write its checkpoints ends with the exit code for that, and the others go on") {

@@ -271,7 +271,7 @@ TEST_CASE("a churn file brings its lines into the experiment, and its faults are
         std::string::npos);
 }
 
-TEST_CASE("files that the timing follows belong to the fingerprint, data only by name and size") {
+TEST_CASE("what is in files belongs to the fingerprint, and its parts name what differs") {
   const Folder folder;
   const std::string file = folder.write("some.txt", "").string();
   const auto differs = [&](const std::string& tables) {
@@ -286,7 +286,14 @@ TEST_CASE("files that the timing follows belong to the fingerprint, data only by
   CHECK(differs("[[churn.random]]\nkind = \"trace\"\nfile = \"" + file + "\""));
   CHECK(differs("[topology]\nkind = \"file\"\nfile = \"" + file + "\""));
   CHECK(differs("[clients.compute]\nlaw = \"trace\"\nfile = \"" + file + "\""));
-  CHECK_FALSE(differs("init_from = \"" + file + "\""));  // of [model]
+  CHECK(differs("init_from = \"" + file + "\""));  // of [model]
+  const auto parts = [&](const std::string& tables) { return fingerprint_of(read(with("", tables)).experiment, {}).parts; };
+  const auto one = parts("init_from = \"" + file + "\""), other = parts("init_from = \"" + file + "\"\nbatch = 3");
+  REQUIRE(one.size() == other.size());
+  std::vector<std::string> differing;
+  for (std::size_t i = 0; i < one.size(); ++i)
+    if (one[i].value != other[i].value) differing.push_back(one[i].name + " " + other[i].value);
+  CHECK(differing == std::vector<std::string>{"model.batch 3"});
 }
 
 TEST_CASE("an event of churn has the keys of what happens") {
