@@ -13,8 +13,8 @@
 #include "experiment/build/sampling.hpp"
 #include "learning/types.hpp"
 #include "results/sample.hpp"
-#include "results/screened.hpp"
 #include "runtime/counts.hpp"
+#include "runtime/screened.hpp"
 #include "runtime/world/graph.hpp"
 
 namespace rubato {

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "actors/core/performer.hpp"
-#include "actors/core/step_batch.hpp"
 #include "runtime/limits.hpp"
 #include "runtime/payload.hpp"
 #include "runtime/step.hpp"
+#include "runtime/step_batch.hpp"
 #include "transports/in_process.hpp"
 
 namespace rubato {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "actors/core/screening.hpp"
 #include "algos/algorithm.hpp"
+#include "algos/screening.hpp"
 #include "results/sample.hpp"
 #include "runtime/archive.hpp"
 #include "runtime/payload.hpp"

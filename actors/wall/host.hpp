@@ -15,9 +15,9 @@
 #include "actors/core/run_options.hpp"
 #include "actors/core/task.hpp"
 #include "actors/hosts/membership.hpp"
-#include "actors/wall/checkpoint.hpp"
 #include "actors/wall/client.hpp"
 #include "experiment/build/timing.hpp"
+#include "results/wall_checkpoint.hpp"
 #include "runtime/world/attendance.hpp"
 #include "transports/transport.hpp"
 

@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "actors/wall/beginning.hpp"
-#include "actors/wall/checkpoint.hpp"
 #include "actors/wall/gathering.hpp"
 #include "actors/wall/status_teller.hpp"
 #include "experiment/file/fingerprint.hpp"
 #include "experiment/roster.hpp"
+#include "results/wall_checkpoint.hpp"
 
 namespace rubato {
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "actors/virtual/run_checkpoint.hpp"
-#include "actors/wall/checkpoint.hpp"
+#include "results/wall_checkpoint.hpp"
 #include "runtime/random.hpp"
 #include "tests/actors/support.hpp"
 #include "tests/support/property.hpp"

@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "actors/core/screening.hpp"
+#include "algos/screening.hpp"
 #include "learning/learner.hpp"
 #include "results/summary.hpp"
 #include "runtime/world/churn.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "actors/virtual/run_checkpoint.hpp"
-#include "actors/wall/checkpoint.hpp"
+#include "results/wall_checkpoint.hpp"
 #include "tests/fuzz/input_file.hpp"
 
 using namespace rubato;

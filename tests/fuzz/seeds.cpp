@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "actors/virtual/run_checkpoint.hpp"
-#include "actors/wall/checkpoint.hpp"
+#include "results/wall_checkpoint.hpp"
 #include "runtime/record.hpp"
 #include "transports/frame.hpp"
 #include "transports/known_sums.hpp"

@@ -1,4 +1,4 @@
-#include "actors/wall/checkpoint.hpp"
+#include "results/wall_checkpoint.hpp"
 
 #include <stdexcept>
 #include <string>

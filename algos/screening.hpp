@@ -7,9 +7,9 @@
 
 #include "algos/algorithm.hpp"
 #include "learning/types.hpp"
-#include "results/screened.hpp"
 #include "runtime/archive.hpp"
 #include "runtime/payload.hpp"
+#include "runtime/screened.hpp"
 
 namespace rubato {
 
