@@ -13,7 +13,7 @@ constexpr std::size_t most_deliveries = 256;                   // in a parcel
 constexpr std::int64_t most_waiting = 100'000;                 // letters and notes of one host, not yet handled
 constexpr double least_pace = 100, saturated_pace = 1000;      // messages that a link may carry a real second, at least
 constexpr double pace_room = 8;                                // times what the sender's law gives
-constexpr double pace_burst = 5;                               // seconds of it at once, as after a cut of the network
+constexpr double pace_burst = 10;                              // seconds of it at once, as after a cut of the network
 constexpr double mute_after = 30;                              // messages that were due and did not come
 constexpr std::uint8_t most_copies = 1;                        // of any channel
 constexpr Duration settling = std::chrono::milliseconds(400);  // without a letter from anywhere: the links are empty
@@ -126,7 +126,7 @@ void WallHost::make_clients(const Task& task, Timing& timing) {
 // What the clients of a host may send to those here: neither their laws nor the graph are its to choose.
 void WallHost::set_quotas() {
   std::vector<double> paces(hosts_.size(), saturated_pace);  // of models, which go beside the graph
-  std::vector<double> due(hosts_.size());                    // a real second
+  std::vector<double> due(hosts_.size());                    // a real second, where each sender picks one receiver
   for (const auto& client : clients_)
     for (const ClientId sender : timing_.graph.senders_to(client->id())) {
       const double computes = timing_.settings.compute_law(sender).mean_rate(experiment_.until);
@@ -134,12 +134,16 @@ void WallHost::set_quotas() {
       const std::uint32_t host = network_->host_of[sender.value].value;
       paces[host] +=
           std::max(pace_room * (computes + transmits) * experiment_.time_scale, world_.saturates ? saturated_pace : least_pace);
-      due[host] += std::max(computes, transmits) * experiment_.time_scale;
+      due[host] += std::max(computes, transmits) * experiment_.time_scale / static_cast<double>(timing_.graph.out_degree(sender));
     }
   for (const double pace : paces) quotas_.emplace_back(most_waiting, Allowance(pace, pace_burst * pace));
-  const bool is_mass_lost = world_.pushes && world_.passes_mass_on && world_.churn.is_empty() && !world_.saturates;
-  for (std::size_t host = 0; is_mass_lost && host < due.size(); ++host)
-    if (due[host] > 0) hosts_[host].longest_pause = from_seconds(std::max(experiment_.hosts.lost_after, mute_after / due[host]));
+  const Needs& needs = timing_.settings.needs;
+  const bool must_speak = !needs.asks_before_sending && !needs.sporadic.computes && !needs.sporadic.links && !world_.saturates;
+  const bool loses_mass = world_.pushes && !timing_.settings.share_weights.empty() && world_.churn.is_empty();
+  constexpr double most = 1e9;
+  for (std::size_t host = 0; must_speak && loses_mass && host < due.size(); ++host)
+    if (due[host] > mute_after / most)
+      hosts_[host].longest_pause = from_seconds(std::min(std::max(mute_after / due[host], experiment_.hosts.lost_after), most));
 }
 
 void WallHost::load(ClientId client, std::uint64_t number, std::span<const std::byte> state) {
