@@ -8,8 +8,8 @@
 #include "algos/algorithm.hpp"
 #include "learning/types.hpp"
 #include "runtime/archive.hpp"
+#include "runtime/counts.hpp"
 #include "runtime/payload.hpp"
-#include "runtime/screened.hpp"
 
 namespace rubato {
 

@@ -14,7 +14,6 @@
 #include "learning/types.hpp"
 #include "results/sample.hpp"
 #include "runtime/counts.hpp"
-#include "runtime/screened.hpp"
 #include "runtime/world/graph.hpp"
 
 namespace rubato {

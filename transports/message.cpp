@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "actors/hosts/membership.hpp"
 #include "transports/parcel_head.hpp"
 
 namespace rubato {

@@ -80,7 +80,8 @@ const std::vector<Case> cases = {
     {"choco", {}},
     {"event_triggered", {"algorithm.threshold=0.1"}},
     {"kdpdfl",
-     {"data.name=digits", "model.name=softmax", "model.batch=8", "mailbox.deadline=1.0", "channel.duplicate=0", "until=19.5"}},
+     {"algorithm.T_ex=2", "data.name=digits", "model.name=softmax", "model.batch=8", "mailbox.deadline=1.0", "channel.duplicate=0",
+      "until=19.5"}},
     {"pame", {"mailbox.deadline=1.0", "protocol.kind=pull", "channel.duplicate=0"}},
 };
 

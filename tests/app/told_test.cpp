@@ -43,7 +43,7 @@ TEST_CASE("the quick start's page and trace show its windows, its terminal what 
   for (const json& window : windows) REQUIRE(window.at(1).get<double>() - window.at(0).get<double>() == doctest::Approx(0.05));
   std::size_t drawn = 0;
   for (const json& event : json::parse(text_of(home / "run/trace.json")).at("traceEvents"))
-    drawn += event.at("name") == "window" && event.at("dur") == doctest::Approx(50000);
+    drawn += event.at("name") == "window" && event.at("dur").get<double>() == doctest::Approx(50000);
   CHECK(drawn >= windows.size());
 
   const json& messages = summary.at("messages");
