@@ -27,7 +27,14 @@ std::string content_of(const std::filesystem::path& path) {
   return "/" + sum.hex();
 }
 
-// Data may be large, and lie elsewhere on each machine, compressed or not.
+// Data may be large, and lie elsewhere on each machine.
+std::string name_and_size_of(const std::filesystem::path& path) {
+  std::error_code absent;
+  const auto size = std::filesystem::file_size(path, absent);
+  return "/" + path.filename().string() + (absent ? "" : "-" + std::to_string(size));
+}
+
+// The same whether it is compressed or not.
 std::string data_of(const std::filesystem::path& path) try {
   FileStream file(path);
   std::vector<unsigned char> piece(std::size_t{1} << 20);
@@ -41,18 +48,20 @@ std::string data_of(const std::filesystem::path& path) try {
   return path.filename().string();
 }
 
+using DataText = std::string (*)(const std::filesystem::path&);
+
 // In the place of every file of a table and of the tables in it stands what is compared of it.
-void compare_files(config::Table& table, const std::string& path) {
+void compare_files(config::Table& table, const std::string& path, DataText data_text) {
   for (auto& [name, value] : table.entries) {
     const config::Key* key = config::find_key(path, name);
     if (!key) continue;  // an option that no algorithm has
-    if (key->type == config::Type::table) compare_files(*value.as<config::Table>(), config::dotted(path, name));
+    if (key->type == config::Type::table) compare_files(*value.as<config::Table>(), config::dotted(path, name), data_text);
     if (key->type == config::Type::tables)
       for (config::Value& element : *value.as<config::List>())
-        compare_files(*element.as<config::Table>(), std::string(key->element));
+        compare_files(*element.as<config::Table>(), std::string(key->element), data_text);
     if (key->type != config::Type::file || value.is_text("none") || value.is_text("")) continue;
     const std::string file = *value.as<std::string>();
-    value = {path == "data" || path == "model" ? data_of(file) : content_of(file)};
+    value = {path == "data" || path == "model" ? data_text(file) : content_of(file)};
   }
 }
 
@@ -75,7 +84,7 @@ void add_parts(const config::Table& table, const std::string& path, std::vector<
   }
 }
 
-config::Table common_tree(const config::Experiment& experiment) {
+config::Table common_tree(const config::Experiment& experiment, DataText data_text) {
   config::Experiment common = experiment;
   common.record = {};
   common.limits = {};
@@ -87,7 +96,7 @@ config::Table common_tree(const config::Experiment& experiment) {
     host.public_key.reset();
   }
   config::Table root = config::tree_of(common);
-  compare_files(root, "");
+  compare_files(root, "", data_text);
   return root;
 }
 
@@ -100,7 +109,7 @@ std::string sum_of(const std::string& text) {
 }  // namespace
 
 Fingerprint fingerprint_of(const config::Experiment& experiment, const std::filesystem::path& data_dir) {
-  const config::Table root = common_tree(experiment);
+  const config::Table root = common_tree(experiment, data_of);
   std::string text = config::to_document(root);
   Fingerprint all;
   add_parts(root, "", all.parts);
@@ -118,6 +127,8 @@ Fingerprint fingerprint_of(const config::Experiment& experiment, const std::file
   return all;
 }
 
-std::string fingerprint(const config::Experiment& experiment) { return sum_of(config::to_document(common_tree(experiment))); }
+std::string fingerprint(const config::Experiment& experiment) {
+  return sum_of(config::to_document(common_tree(experiment, name_and_size_of)));
+}
 
 }  // namespace rubato

@@ -31,7 +31,7 @@ struct Fingerprint {
 /// [data] and [model]; and of a data set by name what is in its files.
 Fingerprint fingerprint_of(const config::Experiment& experiment, const std::filesystem::path& data_dir);
 
-/// The same as a whole, without data sets by name.
+/// The same without reading data: as a whole, of the files of [data] and [model] name and size, of data sets only the name.
 std::string fingerprint(const config::Experiment& experiment);
 
 }  // namespace rubato

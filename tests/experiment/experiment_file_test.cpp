@@ -277,16 +277,17 @@ TEST_CASE("what is in files belongs to the fingerprint, and its parts name what 
   const auto differs = [&](const std::string& tables) {
     const Experiment experiment = read(with("", tables)).experiment;
     folder.write("some.txt", "0,1,0,0.5,0");
-    const std::string one = fingerprint(experiment);
+    const std::string one = fingerprint_of(experiment, {}).sum, without_data = fingerprint(experiment);
     folder.write("some.txt", "0,1,0,0.7,0");
-    return fingerprint(experiment) != one;
+    CHECK((fingerprint(experiment) == without_data) == tables.starts_with("init_from"));  // of [model]: name and size
+    return fingerprint_of(experiment, {}).sum != one;
   };
   CHECK(differs("[channel]\nkind = \"trace\"\nfile = \"" + file + "\""));
   CHECK(differs("[channel]\nkind = \"wireless\"\npositions = \"" + file + "\""));
   CHECK(differs("[[churn.random]]\nkind = \"trace\"\nfile = \"" + file + "\""));
   CHECK(differs("[topology]\nkind = \"file\"\nfile = \"" + file + "\""));
   CHECK(differs("[clients.compute]\nlaw = \"trace\"\nfile = \"" + file + "\""));
-  CHECK(differs("init_from = \"" + file + "\""));  // of [model]
+  CHECK(differs("init_from = \"" + file + "\""));
   const auto parts = [&](const std::string& tables) { return fingerprint_of(read(with("", tables)).experiment, {}).parts; };
   const auto one = parts("init_from = \"" + file + "\""), other = parts("init_from = \"" + file + "\"\nbatch = 3");
   REQUIRE(one.size() == other.size());
