@@ -14,7 +14,6 @@
 #include "actors/wall/checkpoint.hpp"
 #include "actors/wall/gathering.hpp"
 #include "actors/wall/status_teller.hpp"
-#include "experiment/file/fingerprint.hpp"
 #include "experiment/roster.hpp"
 
 namespace rubato {
@@ -364,8 +363,8 @@ CheckpointInfo checkpoint_of(const WallCheckpoint& found, const Experiment& expe
   return {found.number, latest};
 }
 
-void go_on(const HostOptions& home, const Experiment& experiment, const RunOptions& options, const Past& past, WallHost& host,
-           Membership& membership, RunResult& result) {
+void go_on(const HostOptions& home, const Experiment& experiment, const std::string& identity, const RunOptions& options,
+           const Past& past, WallHost& host, Membership& membership, RunResult& result) {
   const auto add_earlier = [&](std::uint64_t number) {
     for (const auto& client : host.clients()) {
       const ClientPast& its = past.clients[client->id().value];
@@ -375,7 +374,7 @@ void go_on(const HostOptions& home, const Experiment& experiment, const RunOptio
     }
   };
   FoundCheckpoint<WallCheckpoint> found;
-  if (!home.folder.empty()) found = WallCheckpoint::find(home.folder, fingerprint(experiment));
+  if (!home.folder.empty()) found = WallCheckpoint::find(home.folder, identity);
   for (const std::string& each : found.notes) note(each, options, result);
   if (!found.newest) {
     begin_again("an earlier life of this host left no checkpoint: its clients begin again with their first models", options,
@@ -417,6 +416,7 @@ void say_gathered(Membership& membership, std::optional<HostId> gatherer, const 
   const std::uint64_t clients = last.size(), all = host_of.size();
   if (!gatherer) {
     const std::string first = membership.name(membership.first_alive());
+    result.notes.push_back(fmt::format("the results are of {} of {} clients: {} went on without this host", clients, all, first));
     return membership.say({EventLevel::info, "kept", "", {{"clients", clients}, {"text", first + " goes on without this host"}}});
   }
   if (*gatherer != membership.self()) {
@@ -435,7 +435,7 @@ void say_gathered(Membership& membership, std::optional<HostId> gatherer, const 
 }
 
 // What an earlier life has done and handed over: its record says it.
-void describe_past(const WallHost& host, const Past& past, RunResult& result) {
+void describe_past(const WallHost& host, const Past& past, double until, RunResult& result) {
   for (const auto& client : host.clients()) {
     const std::uint32_t i = client->id().value;
     const ClientPast& its = past.clients[i];
@@ -448,7 +448,7 @@ void describe_past(const WallHost& host, const Past& past, RunResult& result) {
   }
   result.events = past.events;
   result.model_messages = past.models;
-  result.virtual_seconds = to_seconds(past.last);
+  result.virtual_seconds = std::min(to_seconds(past.last), until);
 }
 
 }  // namespace
@@ -469,7 +469,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
     result.host = membership.name(membership.self());
     describe_host(host, result);
     describe_clients({}, *parts.timing, experiment.until, options, result);
-    describe_past(host, past, result);
+    describe_past(host, past, experiment.until, result);
     return result;
   }
   ItemExchange items(membership, transport, host.client_pool().pool);
@@ -497,13 +497,14 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   const std::uint32_t incarnation = next_life(past.incarnation, membership.known_lives());
   membership.set_running(beginning.since, beginning.run, incarnation);
   host.begin(beginning.since, incarnation);
+  const std::string identity = membership.host_info(membership.self())->run;
   if (earlier_run > 0) {
     for (const auto& client : host.clients()) {
       const ClientPast& its = past.clients[client->id().value];
       client->recall(its.hash, its.steps, its.first);
     }
     host.recall(past.events, past.models);
-    go_on(home, experiment, options, past, host, membership, result);
+    go_on(home, experiment, identity, options, past, host, membership, result);
   } else {
     if (incarnation > 0 && !home.folder.empty())
       begin_again("the folder has nothing of earlier lives of this host: its clients begin with their first models", options,
@@ -513,7 +514,6 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   const bool is_late = earlier_run > 0 || host.clock().now() > Time{};
   say_begun(membership, there, host.clock().now(), incarnation, host);
   status.enter(HostState::running);
-  const std::string identity = fingerprint(experiment);
   const auto keep_checkpoint = [&](const WallCheckpoint& checkpoint) { checkpoint.write(home.folder, identity); };
   host.perform(is_late, home.folder.empty() ? std::function<void(const WallCheckpoint&)>{} : keep_checkpoint);
   if (const auto failure = host.client_pool().failure()) throw RunFailed(to_string(*failure));

@@ -120,6 +120,23 @@ TEST_CASE(
   CHECK(outcomes[1].result.virtual_seconds <= std::get<double>(going_on.fields[1].second));  // not of the end of what was under way
 }
 
+TEST_CASE("a host that keeps no checkpoints warns when it is stopped") {
+  const Folder folder;
+  HostStart start = start_of(two_hosts({"until=100000.0"}), folder, "a");
+  std::atomic<bool> stops{false};
+  start.options.stop = &stops;
+  Told told;
+  start.host.on_event = [&](const RunEvent& event) {
+    told.hear(event);
+    if (event.event == "begun") stops = true;
+  };
+  Hub hub(2);
+  const auto wire = hub.end(HostId{0});
+  run_host(start.experiment, start.options, start.host, *wire);
+  REQUIRE(told.all("stopping").size() == 1);
+  CHECK(told.all("stopping")[0].level == EventLevel::warn);
+}
+
 TEST_CASE("without the record of a host replay says what is lacking, and without the host it leads to the models that are whole") {
   const Folder folder;
   // Links lead one way, and those of b's clients 4 to 7 to client 3 alone, which sends nothing: 0, 1 and 2 do not hear of b.
