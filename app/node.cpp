@@ -212,9 +212,12 @@ int node(const NodeArguments& arguments) {
   for (const std::string& sentence : result.hosts) log.say({EventLevel::info, "summary", "", {{"text", sentence}}});
   if (folder)
     told(log, status, [&] {
-      complete(quiet, resolved, result, *folder, [&] {
+      // Where nothing was left to do: those of the life that did it.
+      const bool has_results = is_wall && result.hosts.empty() && fs::exists(folder->contents() / "summary.json");
+      const auto write_status = [&] {
         if (status) status->end(result);
-      });
+      };
+      complete(quiet, resolved, result, *folder, write_status, has_results);
     });
   notes.say_all(result.notes);
   say_ended(log, result, experiment.until);

@@ -45,9 +45,10 @@ RunOptions options_for(const RunArguments& arguments, const config::Experiment& 
 /// Says that the run at this place is complete, or prints its summary; the exit code of a success.
 int say_finished(const std::filesystem::path& place, bool json);
 
-/// Fills the folder and puts it in its place. `write_last` writes what says that everything else is there.
+/// Fills the folder and puts it in its place. `write_last` writes what says that everything else is there; `has_results`: all but
+/// the report is.
 void complete(const RunArguments& arguments, const ResolvedExperiment& resolved, RunResult& result, RunFolder& folder,
-              const std::function<void()>& write_last = {});
+              const std::function<void()>& write_last = {}, bool has_results = false);
 
 /// Prints the result, and returns the exit code.
 int tell_result(const RunArguments& arguments, const config::Experiment& experiment, RunResult& result,

@@ -55,11 +55,12 @@ int run(const RunArguments& arguments) {
     std::cerr << "note: --out held a run that was interrupted; it is now in the folder that ends with .failed, and rubato "
                  "resume goes on with it when that is renamed to .partial\n";
   if (folder && !arguments.dry_run) folder->write("experiment.toml", config::write_experiment(experiment));
-  if (folder) folder->write("metrics.csv", metrics_csv_head());
   if (!folder && experiment.checkpoint_every > 0) std::cerr << "note: checkpoint_every: without --out no checkpoints are written\n";
   ProgressLine line(experiment.until, arguments.quiet);
   Notes notes = Notes::plain();
-  RunResult result = rubato::run(resolved, options_for(arguments, experiment, folder.get(), line, notes));
+  const RunOptions options = options_for(arguments, experiment, folder.get(), line, notes);  // signals are watched from here on
+  if (folder) folder->write("metrics.csv", metrics_csv_head());
+  RunResult result = rubato::run(resolved, options);
   line.finish();
   return leave(arguments, resolved, std::move(result), folder.get(), notes);
 }

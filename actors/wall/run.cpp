@@ -450,7 +450,7 @@ void say_gathered(Membership& membership, std::optional<HostId> gatherer, const 
 }
 
 // What an earlier life has done and handed over: its record says it.
-void describe_past(const WallHost& host, const Past& past, RunResult& result) {
+void describe_past(const WallHost& host, const Past& past, double until, RunResult& result) {
   for (const auto& client : host.clients()) {
     const std::uint32_t i = client->id().value;
     const ClientPast& its = past.clients[i];
@@ -463,7 +463,7 @@ void describe_past(const WallHost& host, const Past& past, RunResult& result) {
   }
   result.events = past.events;
   result.model_messages = past.models;
-  result.virtual_seconds = to_seconds(past.last);
+  result.virtual_seconds = std::min(to_seconds(past.last), until);
 }
 
 }  // namespace
@@ -484,7 +484,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
     result.host = membership.name(membership.self());
     describe_host(host, *parts.timing, result);
     describe_clients({}, *parts.timing, experiment.until, options, result);
-    describe_past(host, past, result);
+    describe_past(host, past, experiment.until, result);
     return result;
   }
   ItemExchange items(membership, transport, host.client_pool().pool);
