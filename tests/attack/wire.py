@@ -128,21 +128,23 @@ def optional(code, value):
 
 
 class Hello:
-    NAMES = "run arithmetic version life is_virtual since begun lives edition heard_life heard_edition asks your_lives".split()
+    NAMES = "run arithmetic version life is_virtual since begun lives parts edition heard_life heard_edition asks your_lives".split()
 
     def __init__(self, **fields):
         self.__dict__.update(fields)
 
     def write(self):
         head = text(self.run) + text(self.arithmetic) + text(self.version) + struct.pack("<QB", self.life, self.is_virtual)
-        head += optional("q", self.since) + struct.pack("<QII", self.begun, self.lives, self.edition)
-        return head + struct.pack("<QIBI", self.heard_life, self.heard_edition, self.asks, self.your_lives)
+        head += optional("q", self.since) + struct.pack("<QI", self.begun, self.lives)
+        head += struct.pack("<Q", len(self.parts)) + b"".join(text(key) + text(value) for key, value in self.parts)
+        return head + struct.pack("<IQIBI", self.edition, self.heard_life, self.heard_edition, self.asks, self.your_lives)
 
     @staticmethod
     def read(head):
         fields = Fields(head)
         values = [fields.text(), fields.text(), fields.text(), *fields.take("QB"), fields.optional("q")]
-        values += [*fields.take("QII"), *fields.take("QIBI")]
+        values += [*fields.take("QI"), [(fields.text(), fields.text()) for _ in range(fields.take("Q"))]]
+        values += fields.take("IQIBI")
         return Hello(**dict(zip(Hello.NAMES, values)))
 
 
