@@ -102,6 +102,8 @@ std::unique_ptr<Timing> make_timing() {
   timing->settings.may_duplicate = true;
   timing->conductor.unification.period = 5s;
   timing->conductor.cap_period = 4s;
+  timing->conductor.sample_every_events = 200;
+  timing->conductor.sample_every = 3s;
   return timing;
 }
 
@@ -320,8 +322,6 @@ config::Experiment experiment() {
   experiment.checkpoint_every = 4;
   experiment.mailbox.cap_period = 4;
   experiment.unification.period = 5;
-  experiment.metrics.every_events = 200;
-  experiment.metrics.every_seconds = 3;
   experiment.channel.kind = config::ChannelKind::random;
   return experiment;
 }
