@@ -22,6 +22,9 @@ struct Epoch {
   }
 };
 
+/// The greatest number of a host's life in a run: records have 16 bits for it.
+inline constexpr std::uint32_t last_life = 0xFFFF;
+
 struct MessageHead {
   MessageId id{};
   std::uint32_t tag = 0;  ///< what the sender's protocol sends along

@@ -20,14 +20,12 @@
 #include "runtime/allowance.hpp"
 #include "runtime/archive.hpp"
 #include "runtime/ids.hpp"
+#include "runtime/message_head.hpp"
 #include "runtime/time.hpp"
 #include "transports/conduct.hpp"
 #include "transports/transport.hpp"
 
 namespace rubato {
-
-/// The greatest number of a host's life in a run: records have 16 bits for it.
-inline constexpr std::uint32_t last_life = 0xFFFF;
 
 /// What a host says of itself.
 struct HostInfo {
