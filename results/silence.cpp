@@ -19,9 +19,10 @@ std::string sentence_about_mute(const Timing& timing, const RunResult& result) {
   const std::size_t clients = result.by_client.size();
   if (!timing.settings.needs.sends || timing.protocol() != ProtocolKind::push || clients < 2) return {};
   std::vector<std::uint64_t> heard(clients);
-  for (std::uint32_t link = 0; link < result.by_link.size(); ++link)
+  const bool knows_links = !result.by_link.empty() && result.host_clients.empty();  // a host counts what it receives
+  for (std::uint32_t link = 0; knows_links && link < result.by_link.size(); ++link)
     heard[timing.graph.ends_of(link).source.value] += result.by_link[link].kept + result.by_link[link].refused();
-  if (result.by_link.empty())
+  if (!knows_links)
     for (std::size_t i = 0; i < clients; ++i) heard[i] = result.by_client[i].sent;
   std::vector<std::uint32_t> mute;
   double sum = 0;

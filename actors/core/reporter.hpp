@@ -30,6 +30,8 @@ class Reporter {
   /// no lock; `on_pause` while the stage is paused and everything was reported, then the stage goes on. The caller's
   /// functions may throw: then the run is asked to stop, and `on_pause` is not called any more.
   void wait(const std::function<void()>& look = {}, const std::function<void()>& on_pause = {});
+  /// Calls one of the caller's functions; what it throws is kept, and the run is asked to stop.
+  void guarded(const std::function<void()>& act);
   /// One of the caller's functions has thrown.
   bool has_thrown() const { return thrown_ != nullptr; }
   /// Throws what the caller's functions have thrown.
@@ -50,7 +52,6 @@ class Reporter {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void guarded(const std::function<void()>& act);
   void keep(Sample sample);
   void note_diverged(const Sample& sample);
   Progress progress() const;

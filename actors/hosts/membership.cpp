@@ -297,7 +297,8 @@ Duration Membership::pause_between_asks() const { return std::min(settings_.ask_
 // This process has not run for so long, stopped or starved, and could hear no other: that is no silence of theirs.
 void Membership::forgive(Duration still) {
   const std::lock_guard lock(mutex_);
-  for (Peer& peer : peers_) peer.heard += still;
+  const Duration now = settings_.now();
+  for (Peer& peer : peers_) peer.heard = std::max(peer.heard, std::min(peer.heard + still, now));
   tell(EventLevel::warn, "stood_still", self(), {{"seconds", to_seconds(still)}});
 }
 

@@ -19,7 +19,7 @@ FinalClient final_of(const WallClient& client, Time end, const Evaluation& evalu
   last.counts = client.counts();
   last.steps = tally.steps, last.skipped = tally.skipped;
   last.is_here = client.is_here(), last.unheard = tally.unheard;
-  last.seconds = to_seconds(end - tally.first);
+  last.seconds = std::max(to_seconds(end - tally.first), 0.0);  // none of one that came while the links were drained
   last.staleness_count = tally.staleness.count();
   last.staleness_sum = tally.staleness.mean_seconds() * static_cast<double>(last.staleness_count);
   last.snapshot =

@@ -125,19 +125,24 @@ void WallHost::make_clients(const Task& task, Timing& timing) {
 
 // What the clients of a host may send to those here: neither their laws nor the graph are its to choose.
 void WallHost::set_quotas() {
-  std::vector<double> paces(hosts_.size(), saturated_pace);  // of models, which go beside the graph
-  std::vector<double> due(hosts_.size());                    // a real second, where each sender picks one receiver
+  const Needs& needs = timing_.settings.needs;
+  const double period = to_seconds(Time{timing_.conductor.unification.period}), own = static_cast<double>(clients_.size());
+  const double models = period > 0 ? pace_room * own * experiment_.time_scale / period : own;
+  std::vector<double> paces(hosts_.size(), std::max(saturated_pace, models));  // of models, which go beside the graph
+  std::vector<double> due(hosts_.size());  // a real second, where each sender picks one receiver
   for (const auto& client : clients_)
     for (const ClientId sender : timing_.graph.senders_to(client->id())) {
       const double computes = timing_.settings.compute_law(sender).mean_rate(experiment_.until);
-      const double transmits = timing_.settings.transmit_law(sender).mean_rate(experiment_.until);
+      const TimerLaw& law = timing_.settings.transmit_law(sender);
+      const double each = static_cast<double>(law.every) * needs.send_every;  // computations of a coupled timer
+      const double transmits =
+          law.kind == TimerLaw::Kind::coupled ? computes * law.repeat * needs.send_times / each : law.mean_rate(experiment_.until);
       const std::uint32_t host = network_->host_of[sender.value].value;
       paces[host] +=
           std::max(pace_room * (computes + transmits) * experiment_.time_scale, world_.saturates ? saturated_pace : least_pace);
-      due[host] += std::max(computes, transmits) * experiment_.time_scale / static_cast<double>(timing_.graph.out_degree(sender));
+      due[host] += transmits * experiment_.time_scale / static_cast<double>(timing_.graph.out_degree(sender));
     }
   for (const double pace : paces) quotas_.emplace_back(most_waiting, Allowance(pace, pace_burst * pace));
-  const Needs& needs = timing_.settings.needs;
   const bool must_speak = !needs.asks_before_sending && !needs.sporadic.computes && !needs.sporadic.links && !world_.saturates;
   const bool loses_mass = world_.pushes && !timing_.settings.share_weights.empty() && world_.churn.is_empty();
   constexpr double most = 1e9;
@@ -185,7 +190,7 @@ void WallHost::perform(bool is_late, const std::function<void(const WallCheckpoi
     is_open_ = true;
   }
   reporter_.wait([&] { look(on_checkpoint); });
-  write_checkpoints(on_checkpoint);
+  if (!client_pool_.has_failed()) reporter_.guarded([&] { write_checkpoints(on_checkpoint); });
   wall_seconds_ = reporter_.wall_seconds();
 }
 
@@ -677,7 +682,11 @@ bool WallHost::is_mute(HostId host, Duration now) {
 void WallHost::look_at_hosts() {
   if (!network_) return;
   const Membership& membership = network_->membership;
-  const Duration now = monotonic_now();
+  const Duration now = monotonic_now(), before = std::exchange(looked_, now);
+  if (before > Duration{} && now - before > from_seconds(experiment_.hosts.lost_after) / 2) {
+    for (Presence& known : hosts_) known.heard = now;  // this process stood still, and could hear none of them
+    return;
+  }
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     if (HostId{host} == network_->self()) continue;
     const bool is_here = !is_mute({host}, now) && membership.is_alive({host});

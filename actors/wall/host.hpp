@@ -209,6 +209,7 @@ class WallHost final : public ClientNetwork {
   Duration draining_since_{};
   bool keeps_checkpoints_ = false;
   std::vector<Presence> hosts_;
+  Duration looked_{};             // when hosts_ were looked at last; 0: never
   std::vector<bool> is_stopped_;  // hosts that have said so
   double wall_seconds_ = 0;
   Duration next_count_{};

@@ -430,9 +430,11 @@ void say_gathered(Membership& membership, std::optional<HostId> gatherer, const 
                   const std::vector<HostId>& host_of, RunResult& result) {
   const std::uint64_t clients = last.size(), all = host_of.size();
   if (!gatherer) {
-    const std::string first = membership.name(membership.first_alive());
-    result.notes.push_back(fmt::format("the results are of {} of {} clients: {} went on without this host", clients, all, first));
-    return membership.say({EventLevel::info, "kept", "", {{"clients", clients}, {"text", first + " goes on without this host"}}});
+    const HostId first = membership.first_alive();
+    const bool is_alone = first == membership.self();
+    const std::string text = is_alone ? "no host took its states" : membership.name(first) + " goes on without this host";
+    result.notes.push_back(fmt::format("the results are of {} of {} clients: {}", clients, all, text));
+    return membership.say({EventLevel::info, "kept", "", {{"clients", clients}, {"text", text}}});
   }
   if (*gatherer != membership.self()) {
     result.gathered_by = membership.name(*gatherer);

@@ -133,7 +133,7 @@ class LearnerMaker {
     const auto shared_rows = used_test_rows(experiment, dataset->test.size());
     made_.share_test = parts.test_rows.empty();
     made_.test_rows = shared_rows ? shared_rows->size() : dataset->test.size();
-    if (!made_.share_test) made_.test_rows = mean_rows(parts.test_rows);
+    if (!made_.share_test) made_.test_rows = mean_rows(parts.test_rows, experiment);
     const auto rules = std::make_shared<const GradientRules>(rules_of(experiment.model, model->statistics()));
     for (std::uint32_t i = 0; i < clients; ++i) {
       const auto test_rows = made_.share_test ? shared_rows : some_of(std::move(parts.test_rows[i]), experiment);
@@ -166,9 +166,12 @@ class LearnerMaker {
     return std::make_shared<const Rows>(std::move(rows));
   }
 
-  static std::size_t mean_rows(const std::vector<Rows>& parts) {
+  static std::size_t mean_rows(const std::vector<Rows>& parts, const Experiment& experiment) {
     std::size_t sum = 0;
-    for (const Rows& rows : parts) sum += rows.size();
+    for (const Rows& rows : parts) {
+      const auto used = used_test_rows(experiment, rows.size());
+      sum += used ? used->size() : rows.size();
+    }
     return sum / std::max<std::size_t>(parts.size(), 1);
   }
 

@@ -55,7 +55,8 @@ void Pull::compute_once(Time now, Effects& effects) {
   compute(now, effects);
   const TimerLaw& law = transmit_law();
   if (rules_.at_compute() || law.kind != TimerLaw::Kind::coupled) return;
-  if (counts_.computations % (law.every * settings_.needs.send_every) == 0) effects.wake({now, Priority::transmit, self_});
+  if (counts_.computations % (std::uint64_t{law.every} * settings_.needs.send_every) == 0)
+    effects.wake({now, Priority::transmit, self_});
 }
 
 void Pull::on_transmit(Time now, std::uint32_t, Effects& effects) {

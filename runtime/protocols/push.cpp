@@ -113,7 +113,7 @@ void Push::on_compute(Time now, std::uint32_t, Effects& effects) {
 bool Push::is_coupled_after(std::uint64_t computations) const {
   const TimerLaw& law = transmit_law();
   const Needs& needs = settings_.needs;
-  return law.kind == TimerLaw::Kind::coupled && needs.sends && computations % (law.every * needs.send_every) == 0;
+  return law.kind == TimerLaw::Kind::coupled && needs.sends && computations % (std::uint64_t{law.every} * needs.send_every) == 0;
 }
 
 std::optional<std::uint64_t> Push::sends_at(const Wake& wake) const {

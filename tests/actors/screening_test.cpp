@@ -211,6 +211,16 @@ TEST_CASE("clients that take the mass of push-sum and give none back are named, 
   CHECK(is_noted(result, "nothing came from clients 3, 5, though"));
 }
 
+TEST_CASE("in real time over hosts no client is named as mute that other hosts hear") {
+  const config::Experiment ring = over_hosts(
+      experiment({"clock=wall", "time_scale=30", "until=60.5", "clients.count=12", "unification.period=none", "hosts.drain=2.0"}),
+      3);
+  for (const HostOutcome& outcome : run_hosts(ring, on_threads(1))) {
+    CHECK(outcome.complaint == "");
+    CHECK_FALSE(is_noted(outcome.result, "nothing came from"));
+  }
+}
+
 // ---- messages that are not a client's to send -----------------------------------------------------------------------
 
 namespace {
