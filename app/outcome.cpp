@@ -121,8 +121,12 @@ int say_finished(const std::filesystem::path& place, bool json) {
 void complete(const RunArguments& arguments, const ResolvedExperiment& resolved, RunResult& result, RunFolder& folder,
               const std::function<void()>& write_last, bool has_results) {
   result.origin = arguments.origin;
-  if (!has_results) write_results(folder, resolved.experiment, result);
-  web::write_report(folder.contents(), resolved);
+  if (has_results) {
+    web::write_report(folder.contents());
+  } else {
+    write_results(folder, resolved.experiment, result);
+    web::write_report(folder.contents(), resolved, result);
+  }
   if (write_last) write_last();
   folder.complete();
 }

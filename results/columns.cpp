@@ -161,6 +161,28 @@ constexpr Column<LinkRow> links[] = {
 
 }  // namespace
 
+std::vector<ClientRow> client_rows(const RunResult& result) {
+  std::vector<ClientRow> rows;
+  for (std::uint32_t i = 0; i < result.by_client.size(); ++i)
+    rows.push_back({i, i < result.samples_by_client.size() ? result.samples_by_client[i] : 0, result.by_client[i],
+                    i < result.traffic_by_client.size() ? result.traffic_by_client[i] : Traffic{}, not_known, not_known,
+                    i < result.paces.size() ? result.paces[i] : Pace{}});
+  const Sample last = result.samples.empty() ? Sample{} : result.samples.back();
+  for (std::size_t i = 0; i < last.accuracies.size(); ++i) {
+    ClientRow& row = rows[last.header.client(i).value];
+    if (last.is_classified) row.accuracy = last.accuracies[i];
+    row.loss = last.losses[i];
+  }
+  return rows;
+}
+
+LinkRow link_row(const RunResult& result, LinkIndex link) {
+  const Edge ends = result.graph->ends_of(link);
+  const auto is_on_link = [&](const Screened& one) { return one.sender == ends.source && one.receiver == ends.target; };
+  const auto screened = std::ranges::find_if(result.screened, is_on_link);
+  return {ends, result.by_link[link], screened == result.screened.end() ? Screened{} : *screened};
+}
+
 std::span<const SampleColumn> sample_columns() { return samples; }
 std::span<const ClientColumn> client_columns() { return clients; }
 std::span<const Column<LinkRow>> link_columns() { return links; }

@@ -70,6 +70,15 @@ struct LinkRow {
   Screened screened;
 };
 
+/// The clients of a result, as their file lists them.
+std::vector<ClientRow> client_rows(const RunResult& result);
+LinkRow link_row(const RunResult& result, LinkIndex link);
+/// The links likewise, made while they are walked: there may be millions. The result outlives them.
+inline auto link_rows(const RunResult& result) {
+  return std::views::iota(LinkIndex{0}, static_cast<LinkIndex>(result.by_link.size())) |
+         std::views::transform([&result](LinkIndex link) { return link_row(result, link); });
+}
+
 /// In the order of the files. Scripts know the names and places of columns: new ones come last.
 std::span<const SampleColumn> sample_columns();
 std::span<const ClientColumn> client_columns();

@@ -6,6 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "experiment/experiment.hpp"
+#include "results/run_result.hpp"
+
 namespace rubato {
 
 /// Keys stay in the order in which they were set.
@@ -20,5 +23,8 @@ inline std::string shortest(double value) {
 
 /// JSON knows no infinity and no NaN: null stands for them.
 inline ResultJson finite(double value) { return std::isfinite(value) ? ResultJson(value) : ResultJson(nullptr); }
+
+/// What summary.json holds.
+ResultJson summary_of(const config::Experiment& experiment, const RunResult& result);
 
 }  // namespace rubato

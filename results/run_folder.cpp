@@ -58,6 +58,13 @@ std::string csv_line(Columns columns, const Row& row) {
   return text;
 }
 
+template <class Columns, class Rows>
+std::string csv(Columns columns, const Rows& rows) {
+  std::string text = csv_head(columns);
+  for (const auto& row : rows) text += csv_line(columns, row);
+  return text;
+}
+
 constexpr const char* mark = ".rubato-run";  // lies in folders that are ours and not complete
 
 bool is_empty_folder(const fs::path& folder) {
@@ -262,20 +269,7 @@ std::string metrics_csv_row(const Sample& sample) { return csv_line(sample_colum
 std::string clients_csv(const RunResult& result) {
   auto columns = client_columns() |
                  std::views::filter([&](const ClientColumn& column) { return !column.needs_paces || !result.paces.empty(); });
-  std::vector<ClientRow> rows;
-  for (std::uint32_t i = 0; i < result.by_client.size(); ++i)
-    rows.push_back({i, i < result.samples_by_client.size() ? result.samples_by_client[i] : 0, result.by_client[i],
-                    i < result.traffic_by_client.size() ? result.traffic_by_client[i] : Traffic{}, not_known, not_known,
-                    i < result.paces.size() ? result.paces[i] : Pace{}});
-  const Sample last = result.samples.empty() ? Sample{} : result.samples.back();
-  for (std::size_t i = 0; i < last.accuracies.size(); ++i) {
-    ClientRow& row = rows[last.header.client(i).value];
-    if (last.is_classified) row.accuracy = last.accuracies[i];
-    row.loss = last.losses[i];
-  }
-  std::string text = csv_head(columns);
-  for (const ClientRow& row : rows) text += csv_line(columns, row);
-  return text;
+  return csv(columns, client_rows(result));
 }
 
 std::string partition_csv(const RunResult& result) {
@@ -293,17 +287,7 @@ std::string classes_csv(const config::Experiment& experiment) {
   return text;
 }
 
-std::string links_csv(const RunResult& result) {
-  std::string text = csv_head(link_columns());
-  for (std::uint32_t link = 0; link < result.by_link.size(); ++link) {
-    const Edge ends = result.graph->ends_of(link);
-    const auto is_on_link = [&](const Screened& one) { return one.sender == ends.source && one.receiver == ends.target; };
-    const auto screened = std::ranges::find_if(result.screened, is_on_link);
-    text +=
-        csv_line(link_columns(), LinkRow{ends, result.by_link[link], screened == result.screened.end() ? Screened{} : *screened});
-  }
-  return text;
-}
+std::string links_csv(const RunResult& result) { return csv(link_columns(), link_rows(result)); }
 
 void append_model(RunFolder& folder, const FinalModel& model) {
   constexpr const char* file = "models/models.npy";

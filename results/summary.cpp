@@ -162,7 +162,7 @@ std::string version() { return RUBATO_VERSION; }
 
 std::string commit() { return RUBATO_COMMIT; }
 
-std::string summary_json(const config::Experiment& experiment, const RunResult& result) {
+ResultJson summary_of(const config::Experiment& experiment, const RunResult& result) {
   const Sample last = result.samples.empty() ? Sample{} : result.samples.back();
   const double wall = std::max(result.wall_seconds, 1e-9);
   ResultJson json = {{"rubato", version()},
@@ -229,7 +229,11 @@ std::string summary_json(const config::Experiment& experiment, const RunResult& 
                      {"forecast", forecast(result)}};
   for (const SampleColumn& column : sample_columns())
     if (!column.summary.empty()) json[ResultJson::json_pointer(std::string(column.summary))] = finite(to_double(column.read(last)));
-  return json.dump(1, ' ', false, ResultJson::error_handler_t::replace) + "\n";
+  return json;
+}
+
+std::string summary_json(const config::Experiment& experiment, const RunResult& result) {
+  return summary_of(experiment, result).dump(1, ' ', false, ResultJson::error_handler_t::replace) + "\n";
 }
 
 RecordedEnd end_of_summary(const std::string& text) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "experiment/file/experiment_file.hpp"
 #include "web/report_data.hpp"
 #include "web/report_page.hpp"
 #include "web/run_files.hpp"
@@ -38,6 +39,19 @@ TraceSettings trace_settings(const ResolvedExperiment& resolved) {
   return settings;
 }
 
+// `text`: of experiment.toml.
+void write_page(const std::filesystem::path& folder, const ResolvedExperiment& resolved, std::string_view text,
+                std::string_view data) {
+  const std::string script = std::string(plot_script) + std::string(page_script);
+  const std::string page = filled(page_html, {{"title", escaped(resolved.experiment.name)},
+                                              {"experiment", escaped(text)},
+                                              {"style", page_style},
+                                              {"data", data},
+                                              {"script", script}});
+  if (has_record(folder)) write_trace(folder / "timeline.rbt", folder / "trace.json", trace_settings(resolved));
+  write_text(folder / "report.html", page);
+}
+
 }  // namespace
 
 std::string escaped(std::string_view text) {
@@ -69,22 +83,14 @@ std::string filled(std::string_view page, std::initializer_list<Filling> filling
   return text.append(page);
 }
 
-void write_report(const std::filesystem::path& folder) {
-  std::ostringstream notes;  // the run has said them already
-  write_report(folder, resolve(folder / "experiment.toml", {}, notes));
+void write_report(const std::filesystem::path& folder, const ResolvedExperiment& resolved, const RunResult& result) {
+  write_page(folder, resolved, config::write_experiment(resolved.experiment), report_data(folder, resolved, result));
 }
 
-void write_report(const std::filesystem::path& folder, const ResolvedExperiment& resolved) {
-  const std::string text = text_of(folder / "experiment.toml");
-  const std::string data = report_data(folder, resolved);
-  const std::string script = std::string(plot_script) + std::string(page_script);
-  const std::string page = filled(page_html, {{"title", escaped(resolved.experiment.name)},
-                                              {"experiment", escaped(text)},
-                                              {"style", page_style},
-                                              {"data", data},
-                                              {"script", script}});
-  if (has_record(folder)) write_trace(folder / "timeline.rbt", folder / "trace.json", trace_settings(resolved));
-  write_text(folder / "report.html", page);
+void write_report(const std::filesystem::path& folder) {
+  std::ostringstream notes;  // the run has said them already
+  const ResolvedExperiment resolved = resolve(folder / "experiment.toml", {}, notes);
+  write_page(folder, resolved, text_of(folder / "experiment.toml"), report_data(folder, resolved));
 }
 
 }  // namespace rubato::web

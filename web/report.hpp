@@ -7,16 +7,20 @@
 #include <string_view>
 
 #include "experiment/file/resolve.hpp"
+#include "results/run_result.hpp"
 
 namespace rubato::web {
 
-/// Makes both files from the others in the folder, and puts them there; a run without a record gets no trace.json.
+/// Makes both files of a run that has just ended, and puts them into its folder; a run without a record gets no trace.json. Of
+/// the folder only what was written while the run went on is read: metrics.csv and the record. Throws RunFailed if the disk does
+/// not take the report.
+void write_report(const std::filesystem::path& folder, const ResolvedExperiment& resolved, const RunResult& result);
+
+/// The same of any run, from the files in its folder.
 /// Throws std::invalid_argument, before anything is written, where a file of the run is missing or damaged, and
 /// RunFailed if the disk does not take the report. The torn end of a record is no fault: the page says that it ends
 /// early.
 void write_report(const std::filesystem::path& folder);
-/// The same of a run whose experiment is at hand.
-void write_report(const std::filesystem::path& folder, const ResolvedExperiment& resolved);
 
 /// A text as it may stand in HTML, inside a quoted attribute as well.
 std::string escaped(std::string_view text);

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "results/columns.hpp"
+#include "results/result_text.hpp"
 #include "web/report.hpp"
 #include "web/run_files.hpp"
 #include "web/timeline.hpp"
@@ -20,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = ResultJson;
 
 Json number(double value) {
   if (std::isnan(value)) return "nan";
@@ -28,7 +30,7 @@ Json number(double value) {
   return value;
 }
 
-Json summary_of(const fs::path& file) try {
+Json summary_in(const fs::path& file) try {
   Json summary = Json::parse(text_of(file));
   if (!summary.is_object()) throw std::invalid_argument(file.string() + " is damaged: it holds no object");
   return summary;
@@ -261,6 +263,46 @@ double seconds_of(const Json& summary) {
   return found != summary.end() && found->is_number() ? found->get<double>() : 0;
 }
 
+// What the page needs besides samples and record.
+struct RunTables {
+  Json summary;
+  Table clients;
+  std::optional<Table> links{}, partition{};
+};
+
+template <class Columns, class Rows>
+Table table_of(const char* file, Columns columns, const Rows& rows) {
+  std::vector<std::string> names;
+  for (const auto& column : columns) names.emplace_back(column.name);
+  std::vector<double> values;
+  for (const auto& row : rows)
+    for (const auto& column : columns) values.push_back(to_double(column.read(row)));
+  return {file, std::move(names), std::move(values)};
+}
+
+Table partition_table(const std::vector<ClassCount>& counts) {
+  std::vector<double> values;
+  for (const ClassCount& count : counts)
+    values.insert(values.end(),
+                  {static_cast<double>(count.client.value), static_cast<double>(count.label), static_cast<double>(count.rows)});
+  return {"partition.csv", {"client", "class", "rows"}, std::move(values)};
+}
+
+std::string page_data(const fs::path& folder, const ResolvedExperiment& resolved, const RunTables& tables) {
+  const Table metrics(folder / "metrics.csv");
+  const auto& [summary, clients, links, partition] = tables;
+  Json data = {{"summary", summary}, {"samples", samples_of(metrics)}};
+  part_populations(data["samples"], metrics, summary);
+  data["words"] = words_of(summary, resolved.experiment);
+  data["clients"] = clients_of(clients, links ? &*links : nullptr);
+  data["graph"] = links ? graph_of({links->columns().size(), links->values()}, clients.rows())
+                        : graph_in(resolved.timing->graph, clients.rows());
+  data["graph"]["kind"] = std::string(word_of(resolved.experiment.topology.kind));
+  if (partition) data["partition"] = partition_of(*partition, clients.rows());
+  if (has_record(folder)) data["timeline"] = timeline_of(folder / "timeline.rbt", resolved.window(), seconds_of(summary));
+  return in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace));
+}
+
 }  // namespace
 
 bool has_record(const fs::path& folder) {
@@ -269,20 +311,19 @@ bool has_record(const fs::path& folder) {
   return !none && bytes > 0;
 }
 
+std::string report_data(const fs::path& folder, const ResolvedExperiment& resolved, const RunResult& result) {
+  RunTables tables{.summary = summary_of(resolved.experiment, result),
+                   .clients = table_of("clients.csv", client_columns(), client_rows(result))};
+  if (!result.by_link.empty()) tables.links = table_of("links.csv", link_columns(), link_rows(result));
+  if (!result.class_counts.empty()) tables.partition = partition_table(result.class_counts);
+  return page_data(folder, resolved, tables);
+}
+
 std::string report_data(const fs::path& folder, const ResolvedExperiment& resolved) {
-  Json data = {{"summary", summary_of(folder / "summary.json")}, {"samples", samples_of(Table(folder / "metrics.csv"))}};
-  part_populations(data["samples"], Table(folder / "metrics.csv"), data["summary"]);
-  data["words"] = words_of(data["summary"], resolved.experiment);
-  const Table clients(folder / "clients.csv");
-  std::optional<Table> links;
-  if (fs::exists(folder / "links.csv")) links.emplace(folder / "links.csv");
-  data["clients"] = clients_of(clients, links ? &*links : nullptr);
-  data["graph"] = links ? graph_of({links->columns().size(), links->values()}, clients.rows())
-                        : graph_in(resolved.timing->graph, clients.rows());
-  data["graph"]["kind"] = std::string(word_of(resolved.experiment.topology.kind));
-  if (fs::exists(folder / "partition.csv")) data["partition"] = partition_of(Table(folder / "partition.csv"), clients.rows());
-  if (has_record(folder)) data["timeline"] = timeline_of(folder / "timeline.rbt", resolved.window(), seconds_of(data["summary"]));
-  return in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace));
+  RunTables tables{.summary = summary_in(folder / "summary.json"), .clients = Table(folder / "clients.csv")};
+  if (fs::exists(folder / "links.csv")) tables.links.emplace(folder / "links.csv");
+  if (fs::exists(folder / "partition.csv")) tables.partition.emplace(folder / "partition.csv");
+  return page_data(folder, resolved, tables);
 }
 
 }  // namespace rubato::web

@@ -1,4 +1,4 @@
-// The numbers of a run as the report's page wants them: one JSON object, made from the files of the run's folder.
+// The numbers of a run as the report's page wants them: one JSON object, made from the run's result or from its folder.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,7 @@
 #include <string>
 
 #include "experiment/file/resolve.hpp"
+#include "results/run_result.hpp"
 
 namespace rubato::web {
 
@@ -16,8 +17,10 @@ inline constexpr std::size_t most_drawn_clients = 60;
 /// No more bars of messages: above that, a bar is the mean of clients next to each other.
 inline constexpr std::size_t most_bars = 100;
 
-/// Safe inside a script element. Numbers that JSON cannot hold become the words "nan", "inf" and "-inf".
-/// Throws std::invalid_argument where a file is missing or damaged.
+/// Safe inside a script element. Numbers that JSON cannot hold become the words "nan", "inf" and "-inf". Samples and record
+/// are read from the folder. Throws std::invalid_argument where a file is missing or damaged.
+std::string report_data(const std::filesystem::path& folder, const ResolvedExperiment& resolved, const RunResult& result);
+/// The same from the files of the folder alone.
 std::string report_data(const std::filesystem::path& folder, const ResolvedExperiment& resolved);
 
 /// Whether the run left steps behind: record = "off" leaves an empty file or none.

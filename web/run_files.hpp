@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rubato::web {
@@ -19,6 +20,9 @@ void write_text(const std::filesystem::path& file, std::string_view text);
 class Table {
  public:
   explicit Table(const std::filesystem::path& file);
+  /// What the file of this name would hold: `values` row by row.
+  Table(std::string file, std::vector<std::string> columns, std::vector<double> values)
+      : file_{std::move(file)}, columns_{std::move(columns)}, values_{std::move(values)} {}
 
   const std::vector<std::string>& columns() const { return columns_; }
   std::size_t rows() const { return values_.size() / columns_.size(); }

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "actors/run.hpp"
+#include "experiment/file/resolve.hpp"
 #include "tests/web/support.hpp"
 #include "web/report_data.hpp"
 #include "web/run_files.hpp"
@@ -70,6 +71,25 @@ TEST_CASE("a report made again is the same") {
   write_report(folder);
   CHECK(text_of(folder / "report.html") == page);
   CHECK(text_of(folder / "trace.json") == trace);
+}
+
+TEST_CASE("a page made from a result says what one made from the run's folder says") {
+  config::Experiment learns = small_experiment();
+  learns.data = {};
+  learns.data.name = "digits";
+  learns.model = {};
+  learns.model.name = "softmax";
+  config::Experiment unrecorded = small_experiment();
+  unrecorded.record.kind = config::Record::Kind::off;
+  for (const config::Experiment& experiment : {small_experiment(), learns, unrecorded}) {
+    const TempFolder temp;
+    RunResult result;
+    const fs::path folder = run_folder(temp, experiment, false, &result);
+    write_report(folder);
+    const std::string page = text_of(folder / "report.html");
+    write_report(folder, resolve(experiment, OwnParts<float>{}), result);
+    CHECK(text_of(folder / "report.html") == page);
+  }
 }
 
 TEST_CASE("a page asks nobody else for anything") {

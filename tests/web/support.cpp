@@ -48,7 +48,7 @@ metrics = { every_events = 20 }
   return config::parse_experiment(overrides + text, "small.toml", {}, notes);
 }
 
-fs::path run_folder(const TempFolder& temp, const config::Experiment& experiment, bool dry_run) {
+fs::path run_folder(const TempFolder& temp, const config::Experiment& experiment, bool dry_run, RunResult* result) {
   RunFolder folder(temp.file("run"));
   RunOptions options;
   options.dry_run = dry_run;
@@ -58,7 +58,9 @@ fs::path run_folder(const TempFolder& temp, const config::Experiment& experiment
   }
   folder.write("metrics.csv", metrics_csv_head());
   options.on_sample = [&](const Sample& sample) { folder.append("metrics.csv", metrics_csv_row(sample)); };
-  write_results(folder, experiment, run(experiment, options));
+  RunResult made = run(experiment, options);
+  write_results(folder, experiment, made);
+  if (result) *result = std::move(made);
   folder.complete();
   return temp.file("run");
 }

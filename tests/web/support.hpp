@@ -6,6 +6,7 @@
 #include <string>
 
 #include "experiment/experiment.hpp"
+#include "results/run_result.hpp"
 
 namespace rubato::web {
 
@@ -30,7 +31,8 @@ class TempFolder {
 config::Experiment small_experiment(const std::string& overrides = "");
 
 /// Runs it and leaves the files of its folder, without trace and report, at temp.file("run").
-std::filesystem::path run_folder(const TempFolder& temp, const config::Experiment& experiment, bool dry_run = false);
+std::filesystem::path run_folder(const TempFolder& temp, const config::Experiment& experiment, bool dry_run = false,
+                                 RunResult* result = nullptr);
 
 Json json_in(const std::filesystem::path& file);
 
