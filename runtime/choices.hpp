@@ -29,10 +29,10 @@ enum class ChangeKind : std::uint8_t {
 };
 constexpr std::string_view word_list(ChangeKind) { return "none|edges|clients|redraw|steps|file"; }
 
-/// Who disturbs a receiver, among those nearer to it than the interference radius.
+/// Which clients disturb a receiver, among those nearer to it than the interference radius.
 enum class Interferers : std::uint8_t {
-  active,  ///< who transmits when the message leaves
-  all,     ///< everybody
+  active,  ///< those that transmit when the message leaves
+  all,     ///< all of them
   none,
 };
 constexpr std::string_view word_list(Interferers) { return "active|all_in_radius|none"; }
@@ -47,7 +47,7 @@ constexpr std::string_view word_list(ChurnKind) { return "join|leave|crash|resta
 
 /// What a client begins a life with.
 enum class Origin : std::uint8_t {
-  neighbour,   ///< its first state with the model of a neighbour who is there; its own where there is none
+  neighbour,   ///< its first state with the model of a neighbour that is there; its own where there is none
   start,       ///< its first state
   checkpoint,  ///< the state that was saved last; its first one if nothing was saved
 };

@@ -10,11 +10,11 @@
 
 namespace rubato {
 
-/// Which count of the mass that clients pass on a message belongs to. Ordered; whoever hears of a higher one resets its sums
+/// Which count of the mass that clients pass on a message belongs to. Ordered; a client that hears of a higher one resets its sums
 /// first, and messages of lower ones do not count any more.
 struct Epoch {
   std::uint32_t number = 0;
-  std::uint32_t initiator = 0;  ///< 1 + the host, or the client of a script, that began it; 0: nobody, the first
+  std::uint32_t initiator = 0;  ///< 1 + the host, or the client of a script, that began it; 0: none, the first
   constexpr auto operator<=>(const Epoch&) const = default;
   constexpr std::uint64_t packed() const { return std::uint64_t{number} << 32 | initiator; }
   static constexpr Epoch unpacked(std::uint64_t word) {

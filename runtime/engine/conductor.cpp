@@ -192,7 +192,7 @@ Fate Conductor::fate_of(LinkUse use) const {
   return settings_.retransmits ? retransmitted(fate, *settings_.channel, use) : fate;
 }
 
-// Who begins to transmit at this instant: the others before their ticks, as far as they are known.
+// The clients that begin to transmit at this instant: the others before their ticks, as far as they are known.
 void Conductor::announce(const Step& step, std::uint64_t turn) {
   Channel& channel = *settings_.channel;
   if (announced_at_ != now_) {

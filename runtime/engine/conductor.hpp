@@ -40,7 +40,7 @@ class EventObserver {
   virtual void on_compute(Time, ClientId) {}
   /// `publish` is null if nothing was sent.
   virtual void on_transmit(Time, ClientId, const Step* /*publish*/) {}
-  /// Somebody has come or gone, and all that follows from it at this instant is done.
+  /// A client has come or gone, and all that follows from it at this instant is done.
   virtual void on_churn(const ChurnEvent&) {}
 };
 
@@ -51,7 +51,7 @@ struct ConductorSettings {
   Channel* channel = nullptr;
   bool retransmits = false;      ///< a lost message is sent again until it arrives
   bool loses_both_ways = false;  ///< a link that loses a message loses the one the other way too
-  bool acknowledges = false;     ///< who keeps a message says so to its sender, over the same links
+  bool acknowledges = false;     ///< a receiver that keeps a message says so to its sender, over the same links
   UnificationPlan unification;
   Duration cap_period{};                                    ///< how often tokens are refilled; 0: never
   std::uint64_t sample_every_events = 0;                    ///< 0: not by events
@@ -65,7 +65,7 @@ struct ConductorSettings {
   EnergyModel energy;                                       ///< what clients spend
   bool refuses_at_close = false;     ///< a discard at a window's close is a message that no token was left for
   bool counts_links = false;         ///< per-link counters, for links.csv
-  const ChurnPlan* churn = nullptr;  ///< who comes and goes; null: nobody
+  const ChurnPlan* churn = nullptr;  ///< which clients come and go; null: none
   bool passes_mass_on = false;       ///< churn begins epochs
   bool may_adopt = false;            ///< a joiner can take the model of a neighbour
 };
@@ -189,7 +189,7 @@ class Conductor final : public StepSource {
   std::uint64_t events_ = 0;
   std::uint64_t steps_ = 0;
   std::uint64_t samples_ = 0;
-  // A unification or a sample concerns everyone; its steps are issued one by one, so that nobody has to hold them all.
+  // A unification or a sample concerns all clients; its steps are issued one by one, so that they are never held all at once.
   std::vector<StepEntry> adopting_;  // the receivers of the hub's model
   std::size_t next_adoption_ = 0;
   ClientId adopting_hub_{};
@@ -212,7 +212,7 @@ class Conductor final : public StepSource {
   bool is_paused_ = false;
   bool awaits_answer_ = false;
   ClientId asked_{};
-  std::optional<Time> announced_at_;  // everybody's transmissions of this instant, where they disturb each other
+  std::optional<Time> announced_at_;  // all transmissions of this instant, where they disturb each other
   bool closes_window_ = false;
   std::uint8_t sample_phase_ = 0;
   std::vector<std::uint64_t> requests_;  // by client: so that no client's requests move another's

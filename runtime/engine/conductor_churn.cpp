@@ -1,4 +1,4 @@
-// Conductor, with churn: clients come and go, messages reach nobody, and mass is counted anew.
+// Conductor, with churn: clients come and go, messages find no receiver, and mass is counted anew.
 #include <algorithm>
 
 #include "runtime/engine/conductor.hpp"
@@ -56,7 +56,7 @@ void Conductor::churn() {
   if (observer_) observer_->on_churn(event);
 }
 
-// It learns who is there.
+// It learns which clients are there.
 void Conductor::begin_life(const ChurnEvent& event) {
   const Graph& graph = *settings_.graph;
   for (const auto neighbours : {graph.senders_to(event.client), graph.receivers_of(event.client)})
@@ -92,7 +92,7 @@ void Conductor::fetch_model(const ChurnEvent& event) {
   issue(StepKind::adopt, joiner, entry.sequence, {&entry, 1});
 }
 
-// Everybody knows who is there, whatever keeps their messages apart.
+// All clients know which are there, whatever keeps their messages apart.
 void Conductor::tell_neighbours(ClientId about) {
   const Graph& graph = *settings_.graph;
   const bool is_here = !attendance_->is_missed(about);
@@ -150,14 +150,14 @@ void Conductor::drop(const Flight& flight, bool is_stale) {
 // Whose life the step belongs to, and its own messages with it.
 void Conductor::sign(Effects::Draft& draft, std::span<StepEntry> entries) const {
   Step& step = draft.step;
-  step.at = std::max(step.at, now_);  // of who starts late
+  step.at = std::max(step.at, now_);  // of a client that starts late
   step.incarnation = life(step.client);
   for (StepEntry& entry : entries)
     if (step.kind == StepKind::publish || entry.peer == step.client)
       entry.incarnation = static_cast<std::uint16_t>(step.incarnation);
 }
 
-// Of those after it in a circle the first who is there.
+// Of the clients after it in a circle the first that is there.
 ClientId Conductor::hub_beside_absent(ClientId hub) const {
   if (!attendance_) return hub;
   const auto clients = static_cast<std::uint32_t>(protocols_.size());
@@ -166,7 +166,7 @@ ClientId Conductor::hub_beside_absent(ClientId hub) const {
   return no_client;
 }
 
-// Those who are there.
+// The clients that are there.
 void Conductor::choose_measured() {
   auto there = std::make_shared<std::vector<ClientId>>();
   const auto all = static_cast<std::uint32_t>(settings_.measured ? settings_.measured->size() : protocols_.size());

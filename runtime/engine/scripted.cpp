@@ -95,7 +95,7 @@ bool Scripted::can_be_performed(const Track& track) const {
   });
 }
 
-// The earliest step whose messages were all sent. Clocks of hosts differ a little: what counts is who waits for whom.
+// The earliest step whose messages were all sent. Clocks of hosts differ a little: what counts is which step waits for which.
 Scripted::Track* Scripted::next_track() {
   Track* next = nullptr;
   for (const auto& track : tracks_)
@@ -110,7 +110,7 @@ bool Scripted::walk(std::uint64_t steps) {
     if (!track) {
       is_over_ = true;
       const bool is_stuck = std::any_of(tracks_.begin(), tracks_.end(), [](const auto& each) { return !each->is_over; });
-      if (is_stuck) fault_ = "the record names a message that nobody sent";
+      if (is_stuck) fault_ = "the record names a message that no client sent";
       if (is_stuck && kind_ == RecordOf::real_time) fault_ += ": are the records of all hosts there?";
       break;
     }

@@ -15,7 +15,7 @@ inline constexpr std::uint8_t after_round = 1;
 /// That of a measure step for a client that is not scored: what it has spent counts all the same.
 inline constexpr std::uint8_t traffic_only = 2;
 
-/// Who performs the steps. Called on the step source's thread only.
+/// Performs the steps. Called on the step source's thread only.
 class StepSink {
  public:
   virtual ~StepSink() = default;

@@ -11,7 +11,7 @@ namespace rubato {
 
 /// Throws std::logic_error that names the client and how far it is off: ages beyond the deadline, receptions beyond the
 /// cap, refusals with tokens left, windows of another length, weights that are negative or sum to more than one. Time
-/// and step are added by whoever reports the failure.
+/// and step are added where the failure is reported.
 class TimingCheck final : public EventObserver {
  public:
   /// `weights_sum`: the weights of the links into a client sum to at most one. The settings outlive the check.

@@ -33,7 +33,7 @@ struct ClientSettings {
   MailboxLimits limits;
   Needs needs;
   bool may_duplicate = false;       ///< links deliver messages twice: receivers remember what they have seen
-  bool shares_out_weights = false;  ///< merge weights of who is absent go to those who are here
+  bool shares_out_weights = false;  ///< merge weights of absent clients go to those that are here
   Chances chances;
   std::vector<std::vector<bool>> gradients;        ///< [client][computation]; empty: drawn, or always
   std::vector<std::vector<double>> merge_weights;  ///< by directed link, a row a round in turn; empty: 1

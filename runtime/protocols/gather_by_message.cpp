@@ -6,9 +6,9 @@
 namespace rubato {
 
 constexpr std::uint8_t to_leader = GatherSettings::to_leader, to_all = GatherSettings::to_all;
-constexpr std::uint32_t furthest_turn = 1u << 29;  // nobody can be lured to the end of the numbers
+constexpr std::uint32_t furthest_turn = 1u << 29;  // no client can be lured to the end of the numbers
 constexpr int leader_waits = 1;                    // deadlines, for models
-constexpr int others_wait = 3;                     // for the leader, who may have begun later, and its answer
+constexpr int others_wait = 3;                     // for the leader, which may have begun later, and its answer
 
 GatherByMessage::GatherByMessage(const GatherSettings& rules, ClientId self) : ClientProtocol(*rules.push, self), rules_{rules} {}
 
@@ -20,7 +20,7 @@ void GatherByMessage::on_leave(Time now, Effects& effects) {
 void GatherByMessage::on_presence(ClientId neighbour, bool is_here, Time now, Effects& effects) {
   absent_.set(neighbour, is_here);
   if (is_here || stage_ != RunControl::waiting) return;
-  // Who has gone is not waited for.
+  // A client that has gone is not waited for.
   if (rules_.leader_of(turn_) == neighbour) return enter_next(now, later(now, slowest_job()), effects);
   if (leads() && has_all()) close(now, effects);
 }
@@ -79,7 +79,7 @@ void GatherByMessage::close(Time now, Effects& effects) {
 void GatherByMessage::on_deadline(Time now, Sequence detail, Effects& effects) {
   if (stage_ != RunControl::waiting || detail / 2 != turn_) return;
   if (detail % 2 == to_leader) return close(now, effects);
-  // Whoever has heard the leader works by now.
+  // Clients that have heard the leader work by now.
   enter_next(now, later(now, slowest_job()), effects);
 }
 

@@ -1,4 +1,4 @@
-// gather by message: the rounds of GatherFirst in real time, where nobody knows more of the others than they have said.
+// gather by message: the rounds of GatherFirst in real time, where a client knows of the others only what they have said.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace rubato {
 
-/// Who has computed hands in (phase 0) to the leader of the next turn and waits for its answer (phase 1), which it
-/// merges, and computes again. A leader merges when everybody who is here has handed in, or at the deadline after the
-/// slowest computation of the turn before must be over, as the laws say. Then it publishes to all who are here and
+/// A client that has computed hands in (phase 0) to the leader of the next turn and waits for its answer (phase 1), which it
+/// merges, and computes again. A leader merges when all that are here have handed in, or at the deadline after the
+/// slowest computation of the turn before must be over, as the laws say. Then it publishes to all that are here and
 /// computes itself.
 ///
 /// Turns take the place of rounds: merge steps carry theirs as their index. Every message says its turn. An answer of a
 /// higher turn is taken over at once, and work on an older one is dropped; models for a higher turn wait until their
-/// leader comes to it. Who hears no answer for two deadlines more than a leader waits takes that leader for failed, and
-/// hands in to the next one. Who is known not to be here is not waited for, and as a leader passed over. Messages of a
+/// leader comes to it. A client without an answer for two deadlines more than a leader waits takes that leader for failed, and
+/// hands in to the next one. A client that is known not to be here is not waited for, and as a leader passed over. Messages of a
 /// turn that is over, or older than the deadline, are late. Without a deadline no message may be lost.
 class GatherByMessage final : public ClientProtocol {
  public:

@@ -1,4 +1,4 @@
-// gather first: everybody hands in to the leader of the turn, the leader combines and hands out, everybody works. In
+// gather first: all clients hand in to the leader of the turn, the leader combines and hands out, all clients work. In
 // virtual time, where all know when all have worked.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace rubato {
 
-/// Who leads the turns of a run. Must outlive its clients.
+/// The leaders of the turns of a run. Must outlive its clients.
 struct GatherSettings {
   const ClientSettings* push = nullptr;  ///< graph, compute law, deadline, needs with the program, merge weights
   ClientId first_leader{};
@@ -39,8 +39,8 @@ struct GatherBoard {
 
 /// Steps of a round. All others publish (phase 0) to the leader, which merges (phase 0) when it has them all or at the
 /// deadline, and publishes (phase 1); receivers merge (phase 1) and compute for one interval of their law, the leader
-/// computes as well. When all have computed the round is over. Where nobody has the answer by the deadline after its
-/// departure, the round is repeated with the leader of the next turn; who missed it sits the round out.
+/// computes as well. When all have computed the round is over. Where no client has the answer by the deadline after its
+/// departure, the round is repeated with the leader of the next turn; a client that missed it sits the round out.
 ///
 /// Merge steps carry the number of the round as their index. Messages of a stage that is over are late. Without a
 /// deadline the links must retransmit. There is no reception cap.

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t most_phases = 1u << 30;
 constexpr std::uint32_t of_model = 1u << 30;       // beside the number of the phase that a unification comes before
-constexpr std::uint32_t furthest_jump = 1u << 29;  // nobody can be lured to the end of the numbers
+constexpr std::uint32_t furthest_jump = 1u << 29;  // no client can be lured to the end of the numbers
 constexpr std::uint64_t many = 16;
 constexpr std::size_t most_unsaid = 64;  // remembered for each neighbour
 constexpr std::size_t most_models = 4;
@@ -20,7 +20,7 @@ std::uint32_t nothing_in(std::uint32_t number) { return 2 * number + 1; }
 bool is_question(std::uint32_t tag) { return tag % 2 == 0; }
 std::uint32_t number_of(std::uint32_t tag) { return tag / 2; }
 
-// Where everybody sends to all its neighbours, and they to it, nobody can be more than one exchange ahead.
+// Where all clients send to all their neighbours no client can be more than one exchange ahead of them.
 std::uint64_t reach_of(const RoundSettings& rules) {
   const ClientSettings& settings = *rules.settings;
   const bool changes = settings.merge_weights.size() > 1 || settings.share_weights.size() > 1 || settings.fading;
@@ -345,7 +345,7 @@ void LocalRounds::on_outdated(const Arrival& arrival, Effects& effects) {
   go_on_if_complete(arrival.arrived, effects);
 }
 
-// Somebody is in this phase. Who is waited for can wait; who is not catches up.
+// A neighbour is in this phase. A client that is waited for can wait; one that is not catches up.
 void LocalRounds::follow(Number number, std::uint64_t reach, Time now, Effects& effects) {
   const bool is_waited_for = !was_anybody_away_ && rules_.patience == Duration::max();
   const bool is_near = phases_.exchanges_before(number) <= own_exchange() + (was_away_ ? 0 : reach);
@@ -410,9 +410,9 @@ void LocalRounds::on_lost(ClientId receiver, MessageKind kind, Effects& effects)
   effects.tell(self_, receiver, nothing_in(sent.number + (is_model ? of_model : 0)));
 }
 
-// ---- who comes and goes
+// ---- clients that come and go
 
-// Who has not begun yet may be only a little late, and waited for.
+// A client that has not begun yet may be only a little late, and waited for.
 void LocalRounds::resume(Time now, Effects& effects) {
   was_away_ = here_ > 0;
   was_anybody_away_ = true;
@@ -420,7 +420,7 @@ void LocalRounds::resume(Time now, Effects& effects) {
   walk(now, effects);
 }
 
-// Neither who has gone nor who has come will say anything in this exchange.
+// A neighbour that has gone or come will say nothing in this exchange.
 void LocalRounds::on_presence(ClientId neighbour, bool is_here, Time now, Effects& effects) {
   absent_.set(neighbour, is_here);
   was_anybody_away_ = true;
@@ -428,8 +428,8 @@ void LocalRounds::on_presence(ClientId neighbour, bool is_here, Time now, Effect
   go_on_if_complete(now, effects);
 }
 
-// It counts its messages anew, and has forgotten what this exchange is about; with its message goes on who waited for
-// it.
+// It counts its messages anew, and has forgotten what this exchange is about; with its message goes on the client that waited
+// for it.
 void LocalRounds::on_new_life(ClientId sender) {
   if (DuplicateFilter* filter = this->filter(sender)) *filter = {};
   was_anybody_away_ = true;

@@ -1,4 +1,4 @@
-// local rounds: rounds for real time. Nobody knows when all have finished, so everybody waits for its neighbours only.
+// local rounds: rounds for real time. It is not known when all have finished, so a client waits for its neighbours only.
 #pragma once
 
 #include <algorithm>
@@ -62,18 +62,18 @@ class CountedPhases {
 };
 
 /// Every client walks through the phases by itself. In an exchange it publishes, and waits for the messages of that
-/// exchange from those neighbours that send to it: who does is drawn from seed and round, so that it knows without
+/// exchange from those neighbours that send to it: which do is drawn from seed and round, so that it knows without
 /// being told. What comes early is kept. Where nothing is missing each client takes the steps it takes under Rounds.
 ///
 /// Messages carry the number of their phase. A client whose patience has a limit goes on when it has waited so long,
 /// and what comes later is late. Any other asks for what does not come, and is sent the same message again, or is told
-/// that there is none: because a modelled link has lost it, its sender had nothing to say, or is far past it. Who asks
-/// waits twice as long before it asks again.
+/// that there is none: because a modelled link has lost it, its sender had nothing to say, or is far past it. After asking
+/// it waits twice as long before it asks again.
 ///
-/// A neighbour that is gone is not waited for. Who has been away, or is so slow that others do not wait for it, jumps
+/// A neighbour that is gone is not waited for. A client that has been away, or is so slow that others do not wait for it, jumps
 /// to the round that it hears of; an opening is computed all the same.
 ///
-/// At a unification everybody waits for the hub's model as for a message. The hub is the next one who is here.
+/// At a unification all clients wait for the hub's model as for a message. The hub is the next one that is here.
 class LocalRounds final : public RoundClient {
  public:
   LocalRounds(const RoundSettings& rules, ClientId self);
@@ -106,7 +106,7 @@ class LocalRounds final : public RoundClient {
 
   enum class Doing : std::uint8_t { nothing, computing, about_to_exchange, waiting, unifying };
 
-  // What was sent in an exchange, for those who ask.
+  // What was sent in an exchange, for clients that ask.
   struct Sent {
     Number number = 0;
     Sequence sequence = 0;
@@ -160,7 +160,7 @@ class LocalRounds final : public RoundClient {
   std::vector<ClientId> awaited_;  // in this exchange
   std::vector<Arrival> heard_;
   std::vector<Arrival> arrived_;                     // in the exchange that is absorbed; kept for its memory
-  std::vector<std::pair<ClientId, Number>> unsaid_;  // who has said that there will be no message, or no model
+  std::vector<std::pair<ClientId, Number>> unsaid_;  // senders that have said that there will be no message, or no model
   std::deque<Sent> sent_;                            // in the last exchanges, the newest last
   std::uint64_t unified_ = 0;                        // the newest unification that it has come to
   Sent sent_model_;                                  // of the newest unification whose hub it was

@@ -130,7 +130,7 @@ class Protocol {
   /// The greatest age of the message has passed.
   virtual void on_deadline(Time, Sequence, Effects&) {}
   virtual Offer on_arrival(const Arrival& arrival, Effects& effects) = 0;
-  /// In real time: an update of an older epoch is here, which nobody uses.
+  /// In real time: an update of an older epoch is here, which is not used.
   virtual void on_outdated(const Arrival&, Effects&) {}
   /// In real time: the phase of the publish step that an update with this tag comes from. Updates of one phase look
   /// alike.
@@ -150,8 +150,8 @@ class Protocol {
   /// The client goes: what it holds is let go of, what it waits for is forgotten. Its counters stay, so that no later
   /// life repeats a draw.
   virtual void on_leave(Time /*now*/, Effects&) {}
-  /// A neighbour has gone, or is here again: nothing is sent to who is not here, and the weights of increments are
-  /// shared out among who is.
+  /// A neighbour has gone, or is here again: nothing is sent to clients that are not here, and the weights of increments are
+  /// shared out among those that are.
   virtual void on_presence(ClientId /*neighbour*/, bool /*is_here*/, Time /*now*/, Effects&) {}
   /// A sender has begun a new life: it counts its messages from 0 again.
   virtual void on_new_life(ClientId /*sender*/) {}
@@ -159,7 +159,7 @@ class Protocol {
   virtual void archive(Archive& archive) { archive(counts_); }
   /// A new period of the reception cap begins.
   virtual void on_refill() {}
-  /// Everyone takes the hub's model now. With `clears_mailbox` the open window is thrown away.
+  /// All clients take the hub's model now. With `clears_mailbox` the open window is thrown away.
   virtual void on_unify(Time, bool /*clears_mailbox*/, Effects&) {}
 
   /// Of a protocol that collects messages in a window; others have one that stays empty.

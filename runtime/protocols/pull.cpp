@@ -80,7 +80,7 @@ void Pull::choose_asked() {
   keep_drawn(asked_, count, draws);
 }
 
-// False if there is nobody to ask.
+// False if there is no neighbour to ask.
 bool Pull::ask(Time now, Effects& effects) {
   choose_asked();
   const std::uint32_t pull = pulls_++;

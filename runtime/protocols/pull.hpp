@@ -17,7 +17,7 @@ struct PullSettings {
   /// A pull belongs to a computation, not to the transmit timer.
   bool at_compute() const { return push->needs.absorb == AbsorbAt::compute; }
   /// The share of the neighbours that a pull asks, drawn, and of those whose answers end it; both rounded up. At a
-  /// computation everybody is asked and the first few count, else only those are asked that count.
+  /// computation all are asked and the first few count, else only those are asked that count.
   double asks() const { return at_compute() ? 1 : push->needs.fanout.share; }
   double awaits() const { return at_compute() ? push->needs.fanout.share : 1; }
   /// After a pull the client tells those that answered what has become of its model. An exchange number 1 says so.
@@ -25,7 +25,7 @@ struct PullSettings {
 };
 
 /// A pull begins at a transmit tick or, with needs.absorb = compute, at the compute ticks whose number is a multiple
-/// of the client's absorb_every. Requests go to the neighbours; who hears one answers at once with a publish step
+/// of the client's absorb_every. Requests go to the neighbours; a neighbour that hears one answers at once with a publish step
 /// (phase 0) to the asker alone. When enough answers are in, or at the deadline after the requests, all of them are
 /// one merge step (phase 0, senders ascending), or none if nothing came; later answers are discarded, as late or
 /// superseded.

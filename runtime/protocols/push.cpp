@@ -67,7 +67,7 @@ double Push::merge_weight(const Arrival& arrival, Time now) const {
   return settings_.merge_weight(arrival.link, row) * scale(row);
 }
 
-// Of merge weights that are shared out among those who are here.
+// Of merge weights that are shared out among the clients that are here.
 double Push::scale(std::uint64_t row) const {
   if (!settings_.shares_out_weights || !memory_ || memory_->absent.empty()) return 1;
   double all = 0, here = 0;

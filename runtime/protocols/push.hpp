@@ -1,4 +1,4 @@
-// push: independent compute and transmit timers, a mailbox with a superposition window, nothing waits for anybody.
+// push: independent compute and transmit timers, a mailbox with a superposition window, no client waits for another.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class Push final : public TickingProtocol {
   void begin(Time now, Effects& effects);
   void wake_timers(Effects& effects);
   void wake_link(std::uint32_t place, Effects& effects);
-  /// Calls use(receiver, link) for those who hear the next message of this transmit tick.
+  /// Calls use(receiver, link) for the clients that hear the next message of this transmit tick.
   template <class Use>
   void each_receiver(const Wake& tick, Use use) const {
     const std::uint64_t row = settings_.row_at(tick.at);

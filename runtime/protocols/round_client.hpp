@@ -1,4 +1,4 @@
-// RoundClient: what a client does in a round, whoever says when: how long it computes, whom it sends to, what it
+// RoundClient: what a client does in a round: how long it computes, which clients it sends to, what it
 // absorbs.
 #pragma once
 
@@ -47,9 +47,9 @@ inline double straggler_chance(double phase, double minimum, double rate) {
 /// Computation phases of one fixed length (docs/references.md#asynchronous-dsgd): a client that has not finished by the
 /// end of a phase is a straggler.
 struct JobRule {
-  Duration phase{};        ///< length of a computation phase; 0: everybody is waited for
+  Duration phase{};        ///< length of a computation phase; 0: all clients are waited for
   bool carries_on = true;  ///< a straggler goes on in the next round; false: its work is thrown away
-  /// [round][client] where it is given who finishes; empty: drawn from the compute law.
+  /// [round][client] where it is given which clients finish; empty: drawn from the compute law.
   std::vector<std::vector<bool>> finishes;
 
   bool is_in_force() const { return phase > Duration::zero(); }
@@ -64,7 +64,7 @@ struct RoundSettings {
   std::uint64_t unify_every = 0;         ///< rounds between unifications; 0: never
   std::uint64_t refill_every = 0;        ///< rounds between refills of the reception cap; 0: never
   // In real time.
-  const UnificationPlan* unification = nullptr;  ///< whose model is taken; null: nobody's
+  const UnificationPlan* unification = nullptr;  ///< whose model is taken; null: none is
   Duration patience = Duration::max();           ///< how long a client waits for messages that do not come
   Duration ask_after = std::chrono::seconds(1);  ///< and after which time it asks for them; then after twice as long, and so on
 

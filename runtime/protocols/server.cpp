@@ -48,7 +48,7 @@ void Server::on_presence(ClientId neighbour, bool is_here, Time now, Effects& ef
   if (!is_centre()) return;
   leading_.absent.set(neighbour, is_here);
   const bool is_awaited = !leading_.is_awaited.empty() && leading_.is_awaited[neighbour.value];
-  if (is_awaited) count_answer(neighbour, now, effects);  // who is here again has forgotten what it was asked for
+  if (is_awaited) count_answer(neighbour, now, effects);  // a neighbour that is here again has forgotten what it was asked for
 }
 
 // A centre that has come back may count its turns from an earlier one.
@@ -100,7 +100,7 @@ void Server::begin_round(Time now, Effects& effects) {
   if (!others_.empty()) publish(to_clients, others_, tag_of(leading_.turn, to_clients), now, effects);
   if (leading_.is_awaited[self_.value]) begin_job(leading_.turn, now, effects);
   const Duration deadline = settings_.limits.deadline;
-  // Even a round of nobody takes time.
+  // Even a round without clients takes time.
   const Duration patience = leading_.missing > 0 ? deadline : Duration{1};
   if (patience != Duration::max())
     effects.wake({later(now, patience), Priority::deadline, self_, tag_of(leading_.turn, to_centre)});

@@ -16,9 +16,9 @@ struct ServerSettings {
   double share = 1;                             ///< of all clients that a round selects, rounded up
   std::vector<std::vector<ClientId>> selected;  ///< [round], ascending; behind its end they are drawn
 
-  /// A round that selects everybody comes before round 0.
+  /// A round that selects all clients comes before round 0.
   bool has_opening() const { return push->needs.program.opening.size() > 0; }
-  /// Everybody hands in before anybody works: GatherFirst or GatherByMessage, and not Server, plays such a program.
+  /// All clients hand in before any of them works: GatherFirst or GatherByMessage, and not Server, plays such a program.
   bool gathers_first() const;
 };
 
@@ -35,7 +35,7 @@ Duration length_of_job(const ClientSettings& settings, ClientId client, std::uin
 /// whose work is overtaken by a newer model drops it. Without a deadline the links must retransmit. There is no
 /// reception cap.
 ///
-/// Who is not here is not selected, and who goes is not waited for. Where the centre is gone nothing happens until it
+/// Clients that are not here are not selected, and those that go are not waited for. Where the centre is gone nothing happens until it
 /// comes back: it then begins the round again in which it was saved.
 class Server final : public ClientProtocol {
  public:

@@ -53,7 +53,7 @@ void Token::on_leave(Time now, Effects& effects) {
 }
 
 void Token::on_presence(ClientId neighbour, bool is_here, Time, Effects&) {
-  may_be_gone_ = true;  // who is here again has begun a new life
+  may_be_gone_ = true;  // a neighbour that is here again has begun a new life
   absent_.set(neighbour, is_here);
 }
 
@@ -84,7 +84,7 @@ void Token::on_transmit(Time now, std::uint32_t, Effects& effects) {
   }
   while (!held_.empty()) {
     const auto receiver = next_holder();
-    if (!receiver) return;  // nobody to give it to
+    if (!receiver) return;  // no neighbour is here to take it
     const Held first = held_.front();
     held_.erase(held_.begin());
     send(first.stream, first.incarnation, *receiver, now, effects);
@@ -132,7 +132,7 @@ void Token::on_deadline(Time now, Sequence sequence, Effects& effects) {
   if (found == pending_.end()) return;  // acknowledged
   const Pending lost = *found;
   pending_.erase(found);
-  if (known_[lost.stream].next > lost.incarnation + 1) return;  // somebody else has created it again
+  if (known_[lost.stream].next > lost.incarnation + 1) return;  // another client has created it again
   const auto incarnation = next_incarnation(lost.stream);
   if (!incarnation) return;
   see(lost.stream, *incarnation, now);
@@ -142,7 +142,7 @@ void Token::on_deadline(Time now, Sequence sequence, Effects& effects) {
     held_.push_back({lost.stream, *incarnation, false});
 }
 
-// Whether this client is the one that creates the stream again if nobody else can.
+// Whether this client is the one that creates the stream again if no other can.
 bool Token::watches(std::uint32_t stream) const {
   ClientId first = first_holder(stream);
   while (first != self_ && !is_here(first)) first.value = (first.value + 1) % clients();
@@ -175,7 +175,7 @@ Offer Token::judge(const Arrival& arrival) {
 
 Offer Token::on_arrival(const Arrival& arrival, Effects& effects) {
   const Offer offer = judge(arrival);
-  // Who brings an old incarnation may forget it as well.
+  // The bringer of an old incarnation may forget it as well.
   if (has_deadline() && offer != Offer::late && offer != Offer::duplicate)
     effects.request(self_, arrival.id.sender, arrival.id.sequence);
   if (!admit(offer, arrival, effects)) return offer;

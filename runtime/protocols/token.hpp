@@ -9,17 +9,17 @@
 namespace rubato {
 
 /// Compute and transmit timers as under push. At its transmit tick a client sends on every token that it holds, each
-/// to one neighbour, drawn among those who are here: a publish step whose phase is the stream. On arrival a merge step
+/// to one neighbour, drawn among those that are here: a publish step whose phase is the stream. On arrival a merge step
 /// with that phase absorbs the token. There is a stream for each exchange of the program's round; stream s starts at
 /// client s mod m, which gets its merge step, without a message, right before it sends the token for the first time.
 ///
 /// A receiver acknowledges by a request whose tag is the sequence number of the message. A holder that has none by the
-/// deadline publishes its last copy of the stream again, in a new incarnation above all that it has seen; who has seen
+/// deadline publishes its last copy of the stream again, in a new incarnation above all that it has seen; a client that has seen
 /// an incarnation discards lower ones, and acknowledges them. Clients share nothing: each creates incarnations of its
 /// own, k m + its number, so that no two tokens have the same, and of those that walk the highest is left. Messages
 /// older than the deadline are late. Without a deadline nothing is sent again, and the links must retransmit.
 ///
-/// A client that goes takes the tokens that it holds along. Where somebody has gone, or begun a new life, the first
+/// A client that goes takes the tokens that it holds along. Where a client has gone, or begun a new life, the first
 /// client behind the start of a stream that is here creates its token again, from its own copy, when it has not seen
 /// it for very long. When the numbers of incarnations are used up no token is created any more.
 class Token final : public TickingProtocol {
@@ -54,9 +54,9 @@ class Token final : public TickingProtocol {
   struct Held {
     std::uint32_t stream;
     std::uint32_t incarnation;
-    bool is_fresh;  // nobody has absorbed it: its first holder does before it sends it
+    bool is_fresh;  // no client has absorbed it: its first holder does before it sends it
   };
-  // A token under way that nobody has acknowledged.
+  // A token under way that is not acknowledged.
   struct Pending {
     Sequence sequence;
     std::uint32_t stream;
@@ -84,7 +84,7 @@ class Token final : public TickingProtocol {
   std::vector<Pending> pending_;  // by sequence
   std::vector<Arrival> arrived_;  // at this instant
   Absentees absent_;
-  bool may_be_gone_ = false;              // somebody has gone, and perhaps a token with it
+  bool may_be_gone_ = false;              // a client has gone, and perhaps a token with it
   std::vector<DuplicateFilter> filters_;  // by sender, where links duplicate
 };
 

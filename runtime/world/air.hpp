@@ -1,4 +1,4 @@
-// Air: a round of sums over the air, who sends in which slot, how loud, and with how much noise it is heard.
+// Air: a round of sums over the air: which client sends in which slot, how loud, and with how much noise it is heard.
 // Source of power control and noise: equations 2.3 to 2.8 of asynchronous DSGD (docs/references.md#asynchronous-dsgd),
 // which leave the scales open (C2-5, docs/references.md#asynchronous-dsgd-decisions). Source of the slots, in which stars of
 // the graph are served at the same time, so that each edge is served once: Xing, Simeone and Bi, "Federated Learning over
@@ -25,7 +25,7 @@ struct AirLeaf {
 };
 
 /// The scale c at which the leaves of a star can all send `numbers` symbols each below the power cap; infinite if
-/// nobody sends anything but zeros. The estimate of the sum then has noise of variance sigma^2 / c in every number.
+/// all numbers are zeros. The estimate of the sum then has noise of variance sigma^2 / c in every number.
 double star_scale(std::span<const AirLeaf> leaves, double power_cap, double numbers);
 
 /// The scale a at which the centre can send likewise.

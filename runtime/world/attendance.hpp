@@ -1,4 +1,4 @@
-// Attendance: who is here at this instant of a plan, in which life and epoch, and who can hear whom.
+// Attendance: which clients are here at this instant of a plan, in which life and epoch, and which can hear each other.
 #pragma once
 
 #include <cstdint>
@@ -38,12 +38,12 @@ class Attendance {
   bool is_cut() const { return is_cut_; }
   std::vector<ClientId> absent() const;
 
-  /// Who hands its model to the client that comes, if it begins with a neighbour's: the first of these that is here and
+  /// The client that hands its model to the one that comes, if it begins with a neighbour's: the first of these that is here and
   /// can be heard; no_client if there is none.
   ClientId giver_of(const ChurnEvent& come, std::span<const ClientId> senders) const;
 
   /// The epoch that an announced event begins where mass is passed on: the first client beside it is the initiator, and
-  /// those hear of it at once that hear this one; others hear of it from their messages. {}: nobody is there.
+  /// those hear of it at once that hear this one; others hear of it from their messages. {}: no client is there.
   Epoch epoch_after(const ChurnEvent& event) const;
   bool hears_of(Epoch begun, ClientId client) const {
     return begun.initiator > 0 && is_here(client) && !are_apart({begun.initiator - 1}, client);
@@ -52,7 +52,7 @@ class Attendance {
   Epoch epoch(ClientId client) const { return all_[client.value].epoch; }
   /// The client resets its sums and belongs to this epoch from now on.
   void enter(ClientId client, Epoch epoch);
-  /// What is passed on sums to what it should: all who are here belong to one epoch, and nobody has left it.
+  /// What is passed on sums to what it should: all clients that are here belong to one epoch, and none has left it.
   bool mass_is_whole() const { return !has_lost_mass_ && in_highest_ == here_; }
 
   ChurnCounts& counts() { return counts_; }
@@ -70,7 +70,7 @@ class Attendance {
     Epoch epoch;
   };
 
-  // Of those who are here, `about` only if there is no other; no_client if there is none.
+  // Of the clients that are here, `about` only if there is no other; no_client if there is none.
   ClientId first_beside(ClientId about) const;
   void note(const ChurnEvent& event);
   void go(One& one);
@@ -82,8 +82,8 @@ class Attendance {
   std::uint32_t here_ = 0;
   bool is_cut_ = false;
   Epoch highest_;
-  std::uint32_t in_highest_ = 0;  // of those who are here
-  bool has_lost_mass_ = false;    // somebody has left the highest epoch since it began
+  std::uint32_t in_highest_ = 0;  // of the clients that are here
+  bool has_lost_mass_ = false;    // a client has left the highest epoch since it began
   ChurnCounts counts_;
 };
 

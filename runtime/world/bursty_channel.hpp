@@ -18,7 +18,7 @@
 
 namespace rubato {
 
-/// Every directed link has states of its own. Whoever sends again over a bad link that loses everything waits until it is
+/// Every directed link has states of its own. A retransmission over a bad link that loses everything waits until the link is
 /// good. Any thread may ask.
 class BurstyChannel final : public Channel {
  public:

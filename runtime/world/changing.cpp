@@ -131,9 +131,9 @@ std::string describe_changes(std::span<const Graph> graphs) {
   text << "changes: " << graphs.size() << " graphs, one after the other, again and again; " << least.links() << " to "
        << most.links() << " directed links each\n";
   if (const auto period = joint_period(graphs))
-    text << "  any " << *period << " in a row connect everybody\n";
+    text << "  any " << *period << " in a row connect all clients\n";
   else
-    text << "  not even all of them together connect everybody\n";
+    text << "  not even all of them together connect all clients\n";
   return text.str();
 }
 

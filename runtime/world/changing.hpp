@@ -30,7 +30,7 @@ std::vector<Graph> make_changing(const TopologyOptions& options, const GraphChan
 /// Every link that is there at some time. The graphs have the same clients.
 Graph joined(std::span<const Graph> graphs);
 
-/// The smallest number of successive graphs, wherever one begins, that together connect everybody with everybody; the
+/// The smallest number of successive graphs, wherever one begins, that together connect all clients with each other; the
 /// sequence begins again at its end. Nothing if not even all of them do.
 std::optional<std::size_t> joint_period(std::span<const Graph> graphs);
 
@@ -38,7 +38,7 @@ std::optional<std::size_t> joint_period(std::span<const Graph> graphs);
 /// closer. Time grows with the cube of the clients.
 double pass_rate(std::span<const MixingMatrix> matrices);
 
-/// What `rubato topology` says of them: how many, how many edges, what connects everybody. Lines end with '\n'.
+/// What `rubato topology` says of them: how many, how many edges, how many of them connect all clients. Lines end with '\n'.
 std::string describe_changes(std::span<const Graph> graphs);
 
 }  // namespace rubato

@@ -28,7 +28,7 @@ struct LinkUse {
   Duration waited{};        ///< how long after now this attempt begins
 };
 
-/// A client that begins to send its messages of one turn to all who hear them.
+/// A client that begins to send its messages of one turn to all that hear them.
 struct Transmission {
   ClientId sender;
   MessageKind kind = MessageKind::update;
@@ -82,7 +82,7 @@ class Channel {
   /// No message takes longer at its first attempt, as far as the channel knows. Others say how long theirs take.
   virtual Duration longest_delay() const { return Duration::max(); }
 
-  /// True if transmissions disturb each other: whoever carries messages then says who transmits. All who begin at one
+  /// True if transmissions disturb each other: the engine that carries messages then says which clients transmit, all that begin at one
   /// instant, as far as that is known, before the first message of that instant is carried.
   virtual bool is_shared() const { return false; }
   virtual void announce(const Transmission&) {}

@@ -155,7 +155,7 @@ class Census {
         group_of[client.value] = k + 1;
       }
     const bool separates = std::adjacent_find(group_of.begin(), group_of.end(), std::not_equal_to<>()) != group_of.end();
-    if (!separates) return complain(line, "separates nobody from anybody");
+    if (!separates) return complain(line, "puts all clients into one group, which separates none");
     events.push_back({line.at, Kind::partition, {}, Origin::start, groups.size()});
     groups.push_back(std::move(group_of));
     is_partitioned_ = true;

@@ -1,4 +1,4 @@
-// Churn: who comes, goes and is cut off, and when: scripts and random absences, spelt out client by client.
+// Churn: which clients come, go and are cut off, and when: scripts and random absences, spelt out client by client.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct ChurnLine {
   Time at{};
   What what = What::leave;
   std::vector<ClientId> clients{};              ///< not of partition and heal
-  std::vector<std::vector<ClientId>> groups{};  ///< of partition; who is in none of them is in one more
+  std::vector<std::vector<ClientId>> groups{};  ///< of partition; clients in none of them form one more
   Origin from = Origin::neighbour;              ///< join, restart
   std::string name{};                           ///< what a complaint calls the line
 };
@@ -32,7 +32,7 @@ struct AbsenceLaw {
   Origin from = Origin::neighbour;
   Law up{}, down{};                        ///< seconds there, seconds away
   std::vector<std::vector<Time>> trace{};  ///< by client of the run: goes, comes back, goes, ...; instead of the laws
-  Time until{};                            ///< everybody is back at this instant at the latest
+  Time until{};                            ///< all clients are back at this instant at the latest
   std::string name{};
 };
 
@@ -47,7 +47,7 @@ inline constexpr std::uint64_t first_churn_state = std::uint64_t{1} << 32;
 struct ChurnEvent {
   enum class Kind : std::uint8_t {
     save,       ///< the client keeps its state
-    heal,       ///< everybody can hear everybody again
+    heal,       ///< messages pass between all clients again
     partition,  ///< messages between the groups are lost
     leave,      ///< the client goes, and says so
     crash,      ///< the client goes
@@ -73,7 +73,7 @@ struct ChurnEvent {
 /// Epochs of a plan lie so far apart: hosts of a run in real time begin others between them.
 inline constexpr std::uint32_t epochs_apart = 256;
 
-/// The numbers of models that are handed to who begins a life; those of unifications count from 1.
+/// The numbers of models that are handed to clients that begin a life; those of unifications count from 1.
 inline constexpr Sequence first_fetched_model = 0x8000'0000;
 /// Such a model is handed over to a client that begins a life; others are of unifications.
 constexpr bool is_hand_over(const Step& step) { return step.message == MessageKind::model && step.index >= first_fetched_model; }
@@ -92,7 +92,7 @@ class ChurnPlan {
   /// Throws std::invalid_argument with a sentence for each line that contradicts those before it.
   ChurnPlan(std::size_t clients, std::span<const ChurnLine> lines, const ChurnTimes& times);
 
-  /// In their order. Of the states that are due to be saved only those that somebody comes back with.
+  /// In their order. Of the states that are due to be saved only those with which a client comes back.
   const std::vector<ChurnEvent>& events() const { return events_; }
   bool is_empty() const { return events_.empty(); }
   std::size_t clients() const { return begins_here_.size(); }

@@ -47,7 +47,7 @@ Edge parse_edge(const std::string& line, std::size_t clients, Place place) {
   return edge;
 }
 
-// Whoever lists an edge twice is told both lines.
+// The fault names both lines that list the edge.
 void check_listed_once(const std::vector<Edge>& edges, const std::vector<std::size_t>& lines, const std::string& name,
                        bool is_directed) {
   std::vector<std::pair<Edge, std::size_t>> listed;

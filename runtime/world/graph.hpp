@@ -1,4 +1,4 @@
-// Graph: who can send to whom, an immutable directed graph over clients 0 .. m-1.
+// Graph: an immutable directed graph over clients 0 .. m-1: which of them can send to which.
 #pragma once
 
 #include <compare>

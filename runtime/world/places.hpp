@@ -19,7 +19,7 @@ struct Area {
 };
 
 /// Random waypoint: straight to a point drawn in the area, with a speed drawn for the way, then a rest. Metres a
-/// second, seconds; a highest speed of 0: nobody moves.
+/// second, seconds; a highest speed of 0: no client moves.
 struct Wandering {
   double slowest = 0;
   double fastest = 0;
@@ -34,7 +34,7 @@ std::vector<Point> draw_places(const Area& area, std::size_t clients, std::uint6
 /// with the line.
 std::vector<Point> read_places(const std::string& file, std::size_t clients);
 
-/// Wanderers are asked at instants that never decrease, by one thread at a time; who stays may be asked by any.
+/// Wanderers are asked at instants that never decrease, by one thread at a time; clients that stay may be asked for by any.
 class Places {
  public:
   /// `start` has a place for each client. Ways are drawn by (seed, client, number of the way).

@@ -82,7 +82,7 @@ std::vector<ClientId> NearbyPoints::nearest(std::size_t k, ClientId client) cons
     const std::size_t kept = std::min(k, near.size());
     std::partial_sort(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(kept), near.end(), is_nearer);
     near.resize(kept);
-    // Whoever was not looked at is more than `reach` cells away.
+    // Clients that were not looked at are more than `reach` cells away.
     const bool is_settled = kept == k && k > 0 && distance_to(near.back()) * slack < static_cast<double>(reach) * width_;
     if (reach >= side_ || is_settled) return near;
   }

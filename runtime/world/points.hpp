@@ -1,4 +1,4 @@
-// Points in the plane: clients that have a place, and who is near whom.
+// Points in the plane: clients that have a place, and which of them are near each other.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class NearbyPoints {
   /// Cells are at least `least_width` wide (> 0) and never many more than points.
   NearbyPoints(std::span<const Point> points, double least_width);
 
-  /// Calls see(client) for everybody who may be within the radius of a point, itself included, and for some who are
+  /// Calls see(client) for all clients that may be within the radius of a point, itself included, and for some that are
   /// not; in an order of its own.
   template <class See>
   void see_around(Point point, double radius, See see) const {

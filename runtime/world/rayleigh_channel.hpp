@@ -1,4 +1,4 @@
-// RayleighChannel: links that are up or down for a block of time; who is up carries messages like a random channel.
+// RayleighChannel: links that are up or down for a block of time; a link that is up carries messages like a random channel.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace rubato {
 
-/// A block is a round, or a coherence time where there are no rounds; who retransmits waits for the next. Any thread
+/// A block is a round, or a coherence time where there are no rounds; a retransmission waits for the next. Any thread
 /// may ask.
 class RayleighChannel final : public Channel {
  public:

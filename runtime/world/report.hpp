@@ -15,7 +15,7 @@ std::string describe(const Graph& graph);
 /// One matrix: defects of its sums, symmetry, smallest weight, lambda = ||W - J||_2 and the spectral gap 1 - lambda.
 std::string describe(const MixingMatrix& matrix);
 
-/// Up to 30 clients: on a circle when edges are few, else as a table of who hears whom. Empty for more clients.
+/// Up to 30 clients: on a circle when edges are few, else as a table, a row for each receiver. Empty for more clients.
 std::string picture(const Graph& graph);
 
 }  // namespace rubato

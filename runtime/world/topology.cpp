@@ -19,11 +19,11 @@ constexpr std::array kinds{
     TopologyKind{"ring", "each client and the next, the last and the first", ""},
     TopologyKind{"cycle", "another name of ring", ""},
     TopologyKind{"directed_ring", "each client sends to the next only", ""},
-    TopologyKind{"complete", "everyone and everyone", ""},
+    TopologyKind{"complete", "every client and every other", ""},
     TopologyKind{"mesh", "another name of complete", ""},
-    TopologyKind{"star", "the center and everyone", "center"},
+    TopologyKind{"star", "the center and every other client", "center"},
     TopologyKind{"path", "a ring that is cut open", ""},
-    TopologyKind{"bipartite", "everyone of one half and everyone of the other", ""},
+    TopologyKind{"bipartite", "every client of one half and every one of the other", ""},
     TopologyKind{"grid", "rows and columns, neighbours left, right, up and down", "rows columns"},
     TopologyKind{"torus", "a grid whose borders meet", "rows columns"},
     TopologyKind{"exponential", "directed, to the clients 1, 2, 4, 8, ... further on", ""},
@@ -63,7 +63,7 @@ Graph lattice(std::size_t rows, std::size_t columns, bool is_closed) {
   return Graph(rows * columns, false, std::move(edges));
 }
 
-// Directed: everyone to the clients 2^k further on, for the exponents given.
+// Directed: every client to those 2^k further on, for the exponents given.
 Graph jumps(std::size_t clients, std::size_t first_exponent, std::size_t end_exponent) {
   std::vector<Edge> edges;
   edges.reserve(clients * (end_exponent - first_exponent));

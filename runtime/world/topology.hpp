@@ -43,7 +43,7 @@ Graph make_topology(const TopologyOptions& options, std::size_t clients, std::ui
 /// drawn.
 std::vector<Graph> draw_topologies(const TopologyOptions& options, std::size_t clients, std::uint64_t seed, std::size_t graphs);
 
-/// Nothing if every client has a path to every other; else a sentence with the number of parts and who cannot be
+/// Nothing if every client has a path to every other; else a sentence with the number of parts and a client that cannot be
 /// reached.
 std::optional<std::string> connection_fault(const Graph& graph);
 /// Throws that sentence as std::invalid_argument.
@@ -69,7 +69,7 @@ Graph directed_ring(std::size_t clients);
 Graph complete(std::size_t clients);
 Graph star(std::size_t clients, ClientId center);
 Graph path(std::size_t clients);
-/// Everyone of the first half (rounded up) with everyone of the rest.
+/// Every client of the first half (rounded up) with every one of the rest.
 Graph bipartite(std::size_t clients);
 /// i -> i + 2^k mod m for every 2^k < m.
 Graph exponential(std::size_t clients);

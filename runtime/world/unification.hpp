@@ -1,4 +1,4 @@
-// Periodic unification: when everyone takes one client's model, and whose.
+// Periodic unification: when all clients take the model of one of them, and of which.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct UnificationPlan {
   bool via_transport = false;   ///< MODEL messages with the links' delays and losses instead of one ideal instant
   bool clears_mailbox = false;
 
-  /// The hub of the k-th unification, k >= 1. The best channel is for who knows the channel to say: here it is the
+  /// The hub of the k-th unification, k >= 1. The best channel is chosen where the channel is known: here it is the
   /// round robin's.
   ClientId hub(std::uint64_t k, const Graph& graph, std::uint64_t seed) const;
 };

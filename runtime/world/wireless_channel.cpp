@@ -24,7 +24,7 @@ double WirelessChannel::fading(const LinkUse& message, ClientId receiver) const 
   return exponential(draw(seed_, message.sender, Purpose::fading, address_of(message), receiver.value).first);
 }
 
-// Of the link from an interferer to the receiver: that of what it transmits, or, where everybody counts, drawn for the
+// Of the link from an interferer to the receiver: that of what it transmits, or, where all in the radius count, drawn for the
 // message that it disturbs.
 double WirelessChannel::fading_of(ClientId interferer, const LinkUse& use) const {
   if (settings_.interferers == Interferers::active) {

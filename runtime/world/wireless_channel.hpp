@@ -23,7 +23,7 @@ struct WirelessSettings {
 /// The power gain of a link is drawn from Exp(1) for every message, its interference on bystanders included: addressed by
 /// (transmitter, message, receiver), so that nothing moves another's fading. The rate is that of the instant at which the
 /// message leaves; further attempts of a message meet the same transmitters, all faded anew. Control messages disturb
-/// nobody. One thread at a time where clients wander or transmissions disturb each other.
+/// no other. One thread at a time where clients wander or transmissions disturb each other.
 class WirelessChannel final : public Channel {
  public:
   WirelessChannel(std::uint64_t seed, WirelessSettings settings, Places places);
@@ -54,7 +54,7 @@ class WirelessChannel final : public Channel {
   double fading(const LinkUse& message, ClientId receiver) const;
   double fading_of(ClientId interferer, const LinkUse& use) const;
   bool transmits(ClientId client, Time at) const;
-  /// Noise, and the power of those who disturb the receiver of this message.
+  /// Noise, and the power of the transmitters that disturb the receiver of this message.
   double disturbance(const LinkUse& use, Point receiver) const;
   const NearbyPoints& near_at(Time at) const;
 
@@ -64,7 +64,7 @@ class WirelessChannel final : public Channel {
   Places places_;
   MessageSizes sizes_;
   std::vector<OnAir> on_air_;
-  // Wanderers are sorted into cells now and then; meanwhile nobody goes further than the slack.
+  // Wanderers are sorted into cells now and then; meanwhile none goes further than the slack.
   double slack_;
   mutable std::vector<Point> sorted_places_;
   mutable Time sorted_until_{};

@@ -386,7 +386,7 @@ TEST_CASE("a record that was cut plays to its end and says that it is not the wh
   CHECK(script.fault() == "the record ends before the run did");
 }
 
-TEST_CASE("a message that nobody sent is a fault of the record") {
+TEST_CASE("a message that no client sent is a fault of the record") {
   const File file;
   {
     Recorder recorder(file.path, 2);
@@ -397,7 +397,7 @@ TEST_CASE("a message that nobody sent is a fault of the record") {
   Scripted script({file.path}, RecordOf::virtual_time, star(2), steps);
   CHECK_FALSE(script.walk(10));
   CHECK(script.is_over());
-  CHECK(script.fault() == "the record names a message that nobody sent");
+  CHECK(script.fault() == "the record names a message that no client sent");
   CHECK(steps.steps.empty());
 }
 
@@ -514,7 +514,7 @@ TEST_CASE("records of several hosts are played in the order of who waits for who
   Scripted without({receiver.path}, RecordOf::real_time, star(3), alone);
   while (without.walk(10)) {
   }
-  CHECK(without.fault() == "the record names a message that nobody sent: are the records of all hosts there?");
+  CHECK(without.fault() == "the record names a message that no client sent: are the records of all hosts there?");
 }
 
 TEST_CASE("what a record lacks is told by sender, and what does not depend on it is played without it") {
@@ -539,7 +539,7 @@ TEST_CASE("what a record lacks is told by sender, and what does not depend on it
   Scripted whole({file.path}, RecordOf::real_time, star(4), strict);
   while (whole.walk(10)) {
   }
-  CHECK(whole.fault() == "the record names a message that nobody sent: are the records of all hosts there?");
+  CHECK(whole.fault() == "the record names a message that no client sent: are the records of all hosts there?");
   const auto lacking = whole.lacking();
   REQUIRE(lacking.size() == 1);
   CHECK(lacking.at({1}).count == 1);
