@@ -12,7 +12,7 @@
 //
 // A round is compute, exchange. In async_dsgd a client that is not done by the end of the computation phase goes on in
 // the next one and steps, in the round in which it is done, along a gradient of the model at its start. sync_dsgd waits
-// for the slowest client; sync_barrier_dsgd throws away what is late, and everybody begins anew.
+// for the slowest client; sync_barrier_dsgd throws away what is late, and all clients begin anew.
 // equalise divides the step of a client by its chance to be in time, eta_i = eta min_j(1 - nu_j) / (1 - nu_i), so that
 // all go equally far in the mean. The noise is added to the consensus term: what is sent in the AirComp phase is
 // equation 2.3 (C2-3, docs/references.md#asynchronous-dsgd-decisions).

@@ -9,7 +9,7 @@
 //   exchange 0   x <- x + gamma sum_j w_ij (h_j - h) - eta v;  q = C(x - h);  h <- h + q;  send q;  h_j <- h_j + q_j
 //   compute      v <- v + gamma sum_j w_ij (gh_j - gh) + g(x) - g;  g <- g(x)
 //   exchange 1   q = C(v - gh);  gh <- gh + q;  send q;  gh_j <- gh_j + q_j
-//   reset        v <- g;  h, gh, h_j, gh_j <- 0: as after the opening, nobody believes anything
+//   reset        v <- g;  h, gh, h_j, gh_j <- 0: as after the opening, nothing is believed
 //
 // Rounds only: the mean of v is the mean gradient because all meet at once. One vector stands for all copies of
 // neighbours, sum_j w_ij h_j, another for sum_j w_ij gh_j.

@@ -98,7 +98,7 @@ void require_graph(const CatalogueEntry& entry, const AlgorithmOptions& options,
     refuse(entry, "needs a complete graph: topology.kind = \"complete\"");
   if (entry.graphs == Graphs::centred && (graph.out_degree(centre) != others || graph.in_degree(centre) != others))
     refuse(entry, "needs client " + std::to_string(centre.value) +
-                      ", the centre, linked with everybody: topology.kind = \"star\" or \"complete\"");
+                      ", the centre, linked with all others: topology.kind = \"star\" or \"complete\"");
   if (entry.check) entry.check(options, graph);
 }
 

@@ -26,10 +26,10 @@ struct RunFacts {
 
 /// The graphs an algorithm can use.
 enum class Graphs : std::uint8_t {
-  connected,   ///< from everybody to everybody there is a path
+  connected,   ///< from every client to every other there is a path
   undirected,  ///< connected, and every link has its reverse
   complete,
-  centred,  ///< the centre is linked with everybody, both ways
+  centred,  ///< the centre is linked with all others, both ways
 };
 
 /// Makes factories, one for each precision.

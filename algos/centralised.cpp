@@ -50,7 +50,7 @@ CentralisedSettings read(const OptionReader& options) { return {StepSize(options
 
 constinit const CatalogueEntry entries::centralised{
     .name = "centralised",
-    .summary = "gradient descent at a server that has everybody's gradients",
+    .summary = "gradient descent at a server that has the gradients of all clients",
     .options = table,
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,

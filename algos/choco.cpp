@@ -8,9 +8,9 @@
 //   compute   x <- x - eta g(x; batch)
 //   publish   q = C(x - xhat);  xhat <- xhat + q;  send q to every receiver           for a resync: send xhat whole
 //   merge     xhat_j <- xhat_j + q_j;  x <- x + gamma sum_j w_ij (xhat_j - xhat)      for a resync: xhat_j <- xhat of j
-//   reset     xhat, all xhat_j <- 0: as at the start, nobody believes anything
+//   reset     xhat, all xhat_j <- 0: as at the start, nothing is believed
 //
-// In rounds everybody hears all its neighbours, and one vector, sum_j w_ij xhat_j, stands for all copies. In continuous
+// In rounds a client hears all its neighbours, and one vector, sum_j w_ij xhat_j, stands for all copies. In continuous
 // time there is a copy of each neighbour; every difference must be applied once and in order, and the sum goes over the
 // senders of the window, so that a message moves the model as often as in a round: once.
 #include <algorithm>
@@ -134,7 +134,7 @@ class Choco final : public LocalModel<Real, ChocoSettings> {
 
   ClientView client_view_;
   Tensor xhat_;
-  Tensor before_;               // x before the exchange; empty where nobody asks for the balance
+  Tensor before_;               // x before the exchange; empty where the balance is not asked for
   Tensor heard_;                // in rounds: sum_j w_ij xhat_j
   std::vector<Tensor> copies_;  // in continuous time: xhat_j by the place of j among the senders; empty: 0
 };

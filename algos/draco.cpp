@@ -12,7 +12,7 @@
 //   merge     theta <- theta + sum_j q_j Delta_j      every message counts: they are increments
 //             q_j 2^(-age_j / h) in place of q_j        only with age_half_life = h
 //   adopt     theta <- theta of the hub
-//   reclaim   Delta <- Delta + the increment that nobody acknowledged       only with retain_on_loss
+//   reclaim   Delta <- Delta + the increment that was not acknowledged       only with retain_on_loss
 //
 // Where we differ from the printed algorithm: what has been sent is sent once (DR-4), and the weights of one receiver sum
 // to one over its senders (DR-2). Algorithm 3 never applies a client's own increment to its own model (DR-1): literal by

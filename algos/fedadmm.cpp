@@ -7,7 +7,7 @@
 //
 //   compute   x_i <- argmin f_i(x) + <z_i, x - xbar> + |x - xbar|^2 / (2 eta)
 //             z_i <- z_i + (x_i - xbar) / eta;  answer x_i + eta z_i
-//   combine   xbar <- prox_{eta h}(mean_i xhat_i)   over all clients: who was not selected counts with its last answer
+//   combine   xbar <- prox_{eta h}(mean_i xhat_i)   over all clients: one that was not selected counts with its last answer
 //
 // Start: x_i = xhat_i = xbar, z_i = 0. The local problem is a proximal step of f_i at xbar - eta z_i. The same iterates
 // as FedDR with alpha = 1 and init = "plain".

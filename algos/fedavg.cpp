@@ -9,7 +9,7 @@
 //   combine   x <- sum_{i in S} n_i x_i / sum_{i in S} n_i     (weighting = "uniform": the plain mean)
 //
 // Where we differ from the printed algorithm (FA-1): gradients are means over the batch, and the weights of a subset of
-// the clients sum to one (docs/references.md#fedavg-decisions). If nobody answers the model stays.
+// the clients sum to one (docs/references.md#fedavg-decisions). If no client answers the model stays.
 #include "algos/entries.hpp"
 #include "algos/global_model.hpp"
 #include "algos/local_solver.hpp"

@@ -1,11 +1,11 @@
-// FedAvg as the DeceFL paper writes it: everybody takes the mean of all models and descends along its own gradient of
+// FedAvg as the DeceFL paper writes it: each client takes the mean of all models and descends along its own gradient of
 // the model it had before. It is DeceFL with W = 11^T/m, and not the FedAvg of a server.
 // Source: Yuan and others, "DeceFL", equation 17 of the supplement (docs/references.md#decefl).
 //
 // w: model   g: gradient   m: clients   eta: step size
 //
 //   compute   w <- w - eta g(w; batch)
-//   publish   send w to everybody
+//   publish   send w to all
 //   merge     w <- w + sum_j (w_j - w) / m
 //
 // A round is begin, exchange, compute: w_i(t+1) = mean_j w_j(t) - eta g_i(w_i(t)).
@@ -26,7 +26,7 @@ class FedavgPaper final : public Gossip<Real, OnlyStepSize> {
 
 constinit const CatalogueEntry entries::fedavg_paper{
     .name = "fedavg_paper",
-    .summary = "everybody averages with everybody: DeceFL with equal weights",
+    .summary = "every client averages with all others: DeceFL with equal weights",
     .options = only_step_options,
     .graphs = Graphs::complete,
     .merge = Weights::averaging,

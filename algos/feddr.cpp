@@ -6,9 +6,9 @@
 // eta: proximal step          alpha: relaxation, between 0 and 2
 //
 //   compute   y_i <- y_i + alpha (xbar - x_i);  x_i <- argmin f_i(x) + |x - y_i|^2 / (2 eta);  answer 2 x_i - y_i
-//   combine   xbar <- prox_{eta h}(mean_i xhat_i)   over all clients: who was not selected counts with its last answer
+//   combine   xbar <- prox_{eta h}(mean_i xhat_i)   over all clients: one that was not selected counts with its last answer
 //
-// Start: x_i = y_i = xhat_i = xbar. With init = "prox" a round of everybody comes first: it leaves y_i as it is and
+// Start: x_i = y_i = xhat_i = xbar. With init = "prox" a round of all clients comes first: it leaves y_i as it is and
 // sets x_i, xhat_i and xbar by their formulas. With init = "plain" there is none.
 #include "algos/entries.hpp"
 #include "algos/global_model.hpp"
@@ -60,7 +60,7 @@ class FedDr final : public StoredAnswers<Real, FedDrSettings> {
 constexpr OptionSpec own[] = {
     {"eta", OptionType::number, "0.5", "proximal step", 0, 1e9, true},
     {"alpha", OptionType::number, "0.9", "relaxation", 0, 2, true, true},
-    word_option("init", "prox", "prox starts from everybody's proximal step at the start model, plain from the start model",
+    word_option("init", "prox", "prox starts from all clients' proximal steps at the start model, plain from the start model",
                 "prox|plain"),
 };
 constexpr auto table = combined(own, solver_options, penalty_options);

@@ -18,7 +18,7 @@ inline constexpr std::uint8_t to_clients = 0, to_centre = 1;
 /// Of a step size that the server's rounds diminish.
 inline constexpr std::string_view round_law = "diminishing: eta / (round + step_offset)";
 
-/// An algorithm around a model that only the centre changes. Who derives from it says how a client answers a model and
+/// An algorithm around a model that only the centre changes. A derived class says how a client answers a model and
 /// what the centre makes of the answers.
 template <class Real, class Settings>
 class GlobalModel : public Algorithm<Real> {

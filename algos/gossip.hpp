@@ -24,7 +24,7 @@ void mix(VectorRef<Real> x, double xi, std::span<const Received<Real>> window) {
   }
 }
 
-/// An algorithm with one model x and local computations. Who derives from it says what a computation is and how models
+/// An algorithm with one model x and local computations. A derived class says what a computation is and how models
 /// meet.
 template <class Real, class Settings>
 class LocalModel : public OneModel<Real, Settings> {
@@ -77,7 +77,7 @@ class LocalModel : public OneModel<Real, Settings> {
   Tensor begun_;  // empty: computations start at x
 };
 
-/// Its messages are models, and a computation is a step of the settings' eta unless who derives from it says otherwise.
+/// Its messages are models, and a computation is a step of the settings' eta unless a derived class says otherwise.
 template <class Real, class Settings>
 class Gossip : public LocalModel<Real, Settings> {
  public:

@@ -84,7 +84,7 @@ class KdPdfl final : public OneModel<Real, KdPdflSettings> {
     archive(exchanges_);
   }
 
-  /// "distance" and "grad" are those of the last exchange, 0 for who did not take part.
+  /// "distance" and "grad" are those of the last exchange, 0 for clients that did not take part.
   void inspect(Probe& probe) const override {
     Base::inspect(probe);
     show_by_client(probe, "collab", weights_, 1.0 / clients());
@@ -199,8 +199,8 @@ KdPdflSettings read(const OptionReader& options) {
           .asked_share = options.number("ask_share")};
 }
 
-// Rounds r = 1, 2, ...: an exchange where T_ex divides r; the footprint is told in the round behind it; else everybody
-// computes. Rounds count from 0 in a program.
+// Rounds r = 1, 2, ...: an exchange where T_ex divides r; the footprint is told in the round behind it; else all clients
+// compute. Rounds count from 0 in a program.
 RoundProgram program_of(std::uint32_t every) {
   RoundProgram program;
   program.round = Phase{.kind = PhaseKind::compute, .every = 0xFFFF'FFFF};  // r = 1: nothing to tell yet

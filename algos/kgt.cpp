@@ -16,7 +16,7 @@
 // In rounds, K computations and an exchange: c <- c - z + W z, x <- W (x - K eta_c eta_s z). At every instant
 // sum c + sum over links (sigma - rho) = 0. Where a client does not send right after its K-th computation, z waits for
 // its next message. Corrections start at 0 (public code), or at mean gradient - g (paper): one exchange of z = g, which
-// gives the mean only where everybody hears everybody; or at what they are given as. A diminishing eta_c stays the same
+// gives the mean only in a complete graph; or at what they are given as. A diminishing eta_c stays the same
 // for K steps.
 #include <utility>
 

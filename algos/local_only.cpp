@@ -1,4 +1,4 @@
-// Local training: nobody talks to anybody; the baseline that every exchange has to beat.
+// Local training: no client sends anything; the baseline that every exchange has to beat.
 // Source: plain gradient descent, a baseline of DeceFL and KD-PDFL
 // (docs/references.md#centralised-and-local-training).
 //

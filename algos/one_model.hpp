@@ -5,7 +5,7 @@
 
 namespace rubato {
 
-/// A client's model x, which unification overwrites. Who derives from it says what happens to it.
+/// A client's model x, which unification overwrites. A derived class says what happens to it.
 template <class Real, class Settings>
 class OneModel : public Algorithm<Real> {
  public:

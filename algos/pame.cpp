@@ -10,7 +10,7 @@
 //   merge     v <- PME(w, messages);  m_sel <- number of messages        right before every kappa-th computation
 //   compute   v <- w if nothing was merged;  w <- v - g(v; batch) / (sigma m_sel);  sigma <- gamma sigma
 //
-// A round is exchange, compute. A client's own value only fills in for what nobody sent (formula 6; the text says
+// A round is exchange, compute. A client's own value only fills in for what no neighbour sent (formula 6; the text says
 // otherwise, PA-4). Every receiver is sent coordinates of its own; shared_coords sends the same to all (PA-3). t is
 // rounded up: rounded down it may be 0 (PA-2). The paper counts 63 s + n bits for a message (PA-6). Decisions:
 // docs/references.md#pame-decisions.
@@ -212,7 +212,7 @@ double part_bytes(const AlgorithmOptions& given, std::size_t numbers, std::size_
          static_cast<double>(scalar_bytes + sizeof(std::uint32_t));
 }
 
-// Where everybody always takes all of its neighbours and has no weight itself, the two sides of a bipartite graph swap
+// Where every client always takes all of its neighbours and has no weight itself, the two sides of a bipartite graph swap
 // their models for ever.
 void check(const AlgorithmOptions& given, const Graph& graph) {
   const double nu = read({given, table}).nu;
@@ -220,7 +220,7 @@ void check(const AlgorithmOptions& given, const Graph& graph) {
   for (std::uint32_t i = 0; i < graph.clients(); ++i)
     if (chosen_of(graph.in_degree({i}), nu) < graph.in_degree({i})) return;
   refuse_option("nu", nu,
-                "takes all neighbours of everybody, and the graph is bipartite: without a weight of their own its two "
+                "takes all neighbours of every client, and the graph is bipartite: without a weight of their own its two "
                 "sides would swap models for ever; take fewer, or a graph with an odd cycle");
 }
 

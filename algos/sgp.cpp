@@ -127,7 +127,7 @@ class Sgp final : public Algorithm<Real> {
   TrackingMass counters_;
   Tensor z_;
   Tensor mass_;         // x, then w
-  Vector<double> own_;  // x at the start or the last reset, and all own steps; empty where nobody asks for the balance
+  Vector<double> own_;  // x at the start or the last reset, and all own steps; empty where the balance is not asked for
 };
 
 constexpr OptionSpec own[] = {

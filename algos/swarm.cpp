@@ -8,7 +8,7 @@
 //
 //   publish 0   send w_i to the leader
 //   merge 0     avg <- sum_j p_j w_j        at the leader, which only routes: its own model counts as any other
-//   publish 1   send avg to everybody
+//   publish 1   send avg to all
 //   merge 1     avg <- what the leader sent
 //   compute     w_i <- avg - eta g_i(w_i; batch)       the gradient is that of the model before the mean
 //
@@ -93,7 +93,7 @@ constexpr auto table = combined(step_options(), weighting_options("uniform"));
 
 SwarmSettings read(const OptionReader& options) { return {StepSize(options), Weighting(options)}; }
 
-// The computation stands at the end: everybody hands in first.
+// The computation stands at the end: all clients hand in first.
 Needs needs(const AlgorithmOptions&) {
   return {.program = {.round = {Phase{.kind = PhaseKind::exchange, .number = gather},
                                 Phase{.kind = PhaseKind::exchange, .number = scatter}, Phase{.kind = PhaseKind::compute}}}};

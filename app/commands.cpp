@@ -106,7 +106,7 @@ void list_channels() {
   row("ideal", "nothing is lost; one constant delay");
   row("random", "delays by any law, independent losses and duplicates; links may differ");
   row("table", "delay and loss of every link");
-  row("wireless", "path loss, Rayleigh fading and interference of clients in a cell, who may wander");
+  row("wireless", "path loss, Rayleigh fading and interference of clients in a cell, which may wander");
   row("rayleigh_threshold", "links that are up or down for a round or a coherence time");
   row("aircomp", "models that add up in the air, in slots, with noise");
   row("bandwidth", "capacities up and down, shared by what is under way");
@@ -115,10 +115,10 @@ void list_channels() {
 }
 
 void list_protocols() {
-  row("push", "independent compute and transmit timers, nothing waits for anybody");
+  row("push", "independent compute and transmit timers, no client waits for another");
   row("rounds", "barriers: all compute, all exchange, all combine");
   row("server", "a centre, or a leader that changes: it hands its model out, others work and answer, it combines");
-  row("token", "everybody learns alone while a few tokens walk from neighbour to neighbour");
+  row("token", "each client learns alone while a few tokens walk from neighbour to neighbour");
   row("pull", "a client asks its neighbours, takes the first answers or those in time, and absorbs them together");
 }
 

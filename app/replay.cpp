@@ -52,7 +52,7 @@ struct EndInFolder : RecordedEnd {
 // Of several hosts' folders: the end that covers all clients. A host that was killed has left no summary.
 EndInFolder end_of_run(const std::vector<std::filesystem::path>& folders) {
   std::string gathered_elsewhere;
-  std::optional<EndInFolder> fullest;  // who left early knows of its own clients only
+  std::optional<EndInFolder> fullest;  // a host that left early knows of its own clients only
   for (const std::filesystem::path& folder : folders) {
     if (folders.size() > 1 && !std::filesystem::exists(folder / "summary.json")) continue;
     EndInFolder end{end_of_summary(text_of(folder / "summary.json")), folder};

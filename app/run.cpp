@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Who names the .partial folder means the run that it will be.
+// The name of a .partial folder stands for the run that it will be.
 fs::path place_of(fs::path folder) {
   folder = fs::absolute(folder).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();

@@ -1,4 +1,4 @@
-// Launcher: which host of a run this process is, and who the others are, where Slurm, Open MPI or Kubernetes started
+// Launcher: which host of a run this process is, and which the others are, where Slurm, Open MPI or Kubernetes started
 // it.
 #pragma once
 

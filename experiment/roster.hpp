@@ -1,4 +1,4 @@
-// The roster of a run over several hosts: who they are, and which clients each of them has.
+// The roster of a run over several hosts: their names and addresses, and which clients each of them has.
 #pragma once
 
 #include <string>

@@ -7,7 +7,7 @@
 
 namespace rubato {
 
-/// The `number`-th gradient of a client. Equal addresses give equal numbers, whoever draws them and when.
+/// The `number`-th gradient of a client. Equal addresses give equal numbers, wherever and whenever they are drawn.
 struct Chance {
   std::uint64_t seed = 0;    ///< of the run
   ClientId client{};         ///< whose gradient it is

@@ -1,4 +1,4 @@
-// Gradient rules: what is done to a gradient before anybody sees it.
+// Gradient rules: what is done to a gradient before an algorithm sees it.
 #pragma once
 
 #include <memory>

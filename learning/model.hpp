@@ -57,7 +57,7 @@ Real add_penalty(Real l2, std::span<const Range> measured, ConstVectorRef<Real> 
 
 /// Immutable; all threads may use one model at once, each with its own scratch.
 /// x is a parameter vector of dimension() numbers throughout. A batch is never empty and its labels are below
-/// classes(). Whoever writes a model must write dimension(), inputs(), classes(), gradient() and logits().
+/// classes(). A model must define dimension(), inputs(), classes(), gradient() and logits().
 /// Where classes() is 0, a number is learned: batches have targets instead of labels.
 template <class Real>
 class Model {

@@ -18,7 +18,7 @@ std::string quoted(const std::string& text) {
 }
 
 // The first fields of every line of both files.
-std::string who(const ComparedSetting& setting) {
+std::string first_fields(const ComparedSetting& setting) {
   return quoted(setting.label) + "," + quoted(setting.file.string()) + "," + setting.experiment.algorithm.name + "," +
          quoted(to_text(setting.values));
 }
@@ -103,7 +103,7 @@ std::string table_csv(const Comparison& comparison, std::span<const double> targ
   text += heads(later) + ",refusal,diverged";
   for (const ComparedRow& row : rows_of(comparison, targets)) {
     const ComparedOutcome& outcome = *row.outcome;
-    text += "\n" + who(outcome.setting) + "," + std::to_string(outcome.runs.size()) + "," + std::to_string(outcome.failures.size());
+    text += "\n" + first_fields(outcome.setting) + "," + std::to_string(outcome.runs.size()) + "," + std::to_string(outcome.failures.size());
     text += fields(measures, row.ends) + fields(axes, row.ends);
     for (const TargetReached& target : row.targets) text += "," + std::to_string(target.reached) + fields(axes, target.costs);
     const auto diverged = std::ranges::count_if(outcome.runs, [](const ComparedRun& run) { return run.diverged_at.has_value(); });
@@ -144,7 +144,7 @@ std::string curves_csv(const Comparison& comparison) {
     for (const SampleColumn& column : columns_as(role)) text += "," + std::string(column.curve.name);
   text += "\n";
   for (const ComparedOutcome& outcome : comparison.outcomes) {
-    const std::string name = who(outcome.setting);
+    const std::string name = first_fields(outcome.setting);
     for (const ComparedRun& run : outcome.runs)
       for (const CurvePoint& point : run.curve) {
         text += name + "," + std::to_string(run.seed);

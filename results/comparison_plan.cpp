@@ -40,7 +40,7 @@ const config::Table* table_in(const config::Table& root, std::string_view path) 
   return table;
 }
 
-// False only where the choices of the experiment do not know a key that others do: what nobody knows is a fault, and
+// False only where the choices of the experiment do not know a key that others do: what no experiment knows is a fault, and
 // reading will say so.
 bool knows(const Experiment& experiment, const std::string& key) {
   const auto [path, name] = table_and_name(key);

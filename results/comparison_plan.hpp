@@ -40,7 +40,7 @@ struct ComparisonRequest {
 
 /// Reads and checks everything. A point of the grid that cannot be run is in the plan with its refusal. Throws BadExperiment with
 /// the faults of all files and points where no point of a file can, and std::invalid_argument where files differ in
-/// clients.count, [data], [model] or [budget], or nobody knows a key of the grid. The first seed is the first file's.
+/// clients.count, [data], [model] or [budget], or no file knows a key of the grid. The first seed is the first file's.
 ComparisonPlan plan_comparison(const ComparisonRequest& request);
 
 /// The first that can be run: there is one in every plan and comparison.

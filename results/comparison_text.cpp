@@ -125,7 +125,7 @@ std::vector<Curve> curves_of(const ComparedOutcome& outcome) {
   return curves;
 }
 
-// The same places for every setting; who has not come that far has a dash there.
+// The same places for every setting; one that has not come that far has a dash there.
 std::string course(const std::vector<ComparedRow>& rows, const SampleColumn& axis) {
   double end = 0;
   bool is_classified = false;

@@ -1,4 +1,4 @@
-// The course of one run as a curve, and what several curves say together: their band, and who reaches what when.
+// The course of one run as a curve, and what several curves say together: their band, and when each reaches what.
 #pragma once
 
 #include <cstddef>

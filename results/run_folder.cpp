@@ -199,7 +199,7 @@ void RunFolder::claim() {
   if (lock_ >= 0) ::close(lock_);
   lock_ = ::open((partial_ / mark).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (lock_ < 0) throw std::invalid_argument("--out " + place_.string() + ": cannot write there: " + std::strerror(errno));
-  ::flock(lock_, LOCK_EX | LOCK_NB);  // where a file system knows no locks nobody is refused
+  ::flock(lock_, LOCK_EX | LOCK_NB);  // a file system without locks refuses none
 }
 
 RunFolder::~RunFolder() {

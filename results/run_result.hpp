@@ -52,7 +52,7 @@ struct RoundsDone {
   Waiting waiting{};       ///< of the round that was under way at the end
 };
 
-/// Who made a run, when and where.
+/// How a run was made, when and where.
 struct Provenance {
   std::string command;     ///< as it was typed
   std::string started_at;  ///< in UTC, as 2026-11-19T08:03:00Z

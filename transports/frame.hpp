@@ -26,7 +26,7 @@ inline constexpr std::size_t most_head_bytes = std::size_t{16} << 20;
 /// Of a first part, without its share of the head.
 constexpr std::size_t frame_header_bytes(std::size_t tensors) { return 64 + 16 * tensors + 8; }
 
-/// Who sends to whom, and when: a later start of the sender has a higher life, a later frame of it a higher sequence.
+/// Sender, receiver and order of a frame: a later start of the sender has a higher life, a later frame of it a higher sequence.
 struct Envelope {
   HostId sender;
   HostId receiver;
@@ -81,7 +81,7 @@ struct FrameView {
   TensorShape shape(std::size_t tensor) const;
   std::size_t first = 0;  // where in the parcel this piece begins
   std::size_t bytes = 0;
-  bool is_summed = true;  // the piece has a checksum; whoever copies it compares
+  bool is_summed = true;  // the piece has a checksum; the reader that copies it compares
   std::uint64_t checksum = 0;
   std::span<const std::byte> head;                           // the piece's share of the head
   std::span<const std::span<const std::byte>> tensor_parts;  // then of each tensor that it touches

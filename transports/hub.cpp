@@ -68,7 +68,7 @@ class Hub::Inbox {
     something_left_.notify_all();
   }
 
-  /// Waits until everything of this sender was taken, but for one who has closed, then forgets what is left.
+  /// Waits until everything of this sender was taken, but for a receiver that has closed, then forgets what is left.
   void drain(HostId from, Clock::time_point deadline) {
     std::unique_lock lock(mutex_);
     ParcelQueue& queue = queues_[from.value];

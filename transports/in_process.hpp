@@ -14,7 +14,7 @@
 
 namespace rubato {
 
-/// Somebody who waits for a payload. It may wait for one slot at a time and must live until it is woken.
+/// A client that waits for a payload. It may wait for one slot at a time and must live until it is woken.
 struct Waiter {
   Waiter* next = nullptr;
 };
@@ -30,7 +30,7 @@ class SlotTable {
   /// Conductor's thread only.
   SlotIndex open(std::uint32_t receivers);
 
-  /// Puts the payload in, once. Returns those who wait for it, linked by `next`; the caller wakes them. Read each
+  /// Puts the payload in, once. Returns the waiters for it, linked by `next`; the caller wakes them. Read each
   /// `next` before waking: the woken may wait again at once.
   Waiter* fill(SlotIndex slot, Payload payload);
 
@@ -41,10 +41,10 @@ class SlotTable {
   /// Valid between readiness and this receiver's release.
   const Payload& payload(SlotIndex slot) const { return at(slot).payload; }
 
-  /// Puts another payload in the place of the one that fill() put in; only while nobody else uses the table.
+  /// Puts another payload in the place of the one that fill() put in; only while no other thread uses the table.
   void replace(SlotIndex slot, Payload payload) { at(slot).payload = std::move(payload); }
 
-  /// Calls `visit` with each slot in use; only while nobody else uses the table.
+  /// Calls `visit` with each slot in use; only while no other thread uses the table.
   template <class Visit>
   void visit_in_use(Visit visit) const {
     for (std::size_t i = 0; i < block_count_ * slots_per_block; ++i)

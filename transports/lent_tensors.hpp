@@ -1,4 +1,4 @@
-// LentTensors: how many bytes of what we handed out are still in somebody's hands.
+// LentTensors: how many bytes of what was handed out are still in use.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ class LentTensors {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  // Nobody else has a handle, so nobody else can make one.
+  // There is no other handle, so no other can be made.
   static bool is_back(const Tensor& tensor) {
     const auto* block = reinterpret_cast<const detail::TensorBlock*>(tensor.data<std::byte>()) - 1;
     return block->holders.load(std::memory_order_acquire) == 1;

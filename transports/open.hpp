@@ -33,7 +33,7 @@ struct TransportLimits {
   std::size_t connections = 1024;
   /// Of one host in the long run; while it sends more all are read at about this pace. 0: as fast as can be.
   double frames_a_second = 50'000;
-  Duration handshake = std::chrono::seconds(10);  ///< for a connection to show who it is
+  Duration handshake = std::chrono::seconds(10);  ///< for a connection to show which host it is from
   /// After which a connection counts as dead whose other end's kernel is not heard, or takes nothing.
   Duration silence = std::chrono::seconds(15);
   Duration reconnect_first = std::chrono::milliseconds(50);

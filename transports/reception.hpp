@@ -1,4 +1,4 @@
-// Reception: what arrives at a host, judged frame by frame: who sent it, is it new, is it whole, is there room.
+// Reception: what arrives at a host, judged frame by frame: which host sent it, is it new, is it whole, is there room.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class Reception {
   Reception(HostId self, std::size_t hosts, const FrameLimits& limits, std::size_t receive_bytes, TensorPool& pool);
   ~Reception();
 
-  /// One frame. `authenticated`: who the connection belongs to; without it the frame's own word is taken.
+  /// One frame. `authenticated`: the host that the connection belongs to; without it the frame's own word is taken.
   std::optional<Arrived> take(std::span<const FramePart> parts, std::optional<HostId> authenticated);
 
   /// Lets go of memory that came back. Now and then, when nothing arrives.

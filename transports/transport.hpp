@@ -13,7 +13,7 @@ namespace rubato {
 
 /// What a parcel is about. The numbers are part of the wire format.
 enum class ParcelKind : std::uint8_t {
-  hello = 1,      ///< who I am and what I run
+  hello = 1,      ///< which host this is and what it runs
   clock_ask = 2,  ///< what time is it at yours
   clock_answer = 3,
   message = 4,   ///< a published message, for clients of this host
@@ -21,9 +21,9 @@ enum class ParcelKind : std::uint8_t {
   want = 6,      ///< this thing that you keep, please: a published message, a sample's model, a client's end
   payload = 7,   ///< here it is
   have = 8,      ///< it has arrived, keep it no longer
-  snapshot = 9,  ///< nobody sends it; the number stays taken
+  snapshot = 9,  ///< not sent any more; the number stays taken
   notice = 10,   ///< how a host is doing: starting, stopped, leaving
-  result = 11,   ///< nobody sends it; the number stays taken
+  result = 11,   ///< not sent any more; the number stays taken
 };
 /// The greatest number of a ParcelKind.
 inline constexpr std::uint8_t last_parcel_kind = 11;

@@ -13,7 +13,7 @@ std::string address_fault(const std::string& address, bool is_bound);
 /// Throws std::invalid_argument, with `what` it is the address of, where that has a fault.
 void check_address(const std::string& address, const std::string& what, bool is_bound);
 
-/// True for ipc and for tcp to 127.0.0.0/8, ::1 or localhost: nobody outside of this machine can listen in.
+/// True for ipc and for tcp to 127.0.0.0/8, ::1 or localhost: no other machine can listen in.
 bool stays_here(const std::string& address);
 
 /// What connections from this IP address have in common for one stranger: an IPv4 address (as IPv6, too), or the first

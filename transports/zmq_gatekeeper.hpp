@@ -1,4 +1,4 @@
-// ZmqGatekeeper: decides who may connect: answers ZeroMQ's authentication requests from the list of known keys.
+// ZmqGatekeeper: decides which peers may connect: answers ZeroMQ's authentication requests from the list of known keys.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ class ZmqGatekeeper {
   /// What the asking sockets set as ZMQ_ZAP_DOMAIN.
   static constexpr const char* domain = "rubato";
 
-  /// The public keys of all hosts as Z85 text, in their order; empty: plain text, everybody may connect.
+  /// The public keys of all hosts as Z85 text, in their order; empty: plain text, any peer may connect.
   ZmqGatekeeper(zmq::context_t& context, const std::vector<std::string>& public_keys);
 
   zmq::socket_t& socket() { return socket_; }
@@ -27,7 +27,7 @@ class ZmqGatekeeper {
   void answer();
   /// Connections refused for their key or mechanism.
   std::uint64_t refused() const { return refused_; }
-  /// Where the last of them came from; empty if nobody knows.
+  /// Where the last of them came from; empty if that is not known.
   const std::string& refused_address() const { return refused_address_; }
 
   /// Whose connection brought this message; nothing where connections are plain text.

@@ -67,7 +67,7 @@ int frames(std::size_t bytes, const TransportLimits& limits) {
 
 std::string in_quotes(const std::string& text) { return "\"" + printable(text) + "\""; }
 
-std::string somebody_at(const std::string& address) { return "somebody" + (address.empty() ? "" : " at " + printable(address)); }
+std::string peer_at(const std::string& address) { return "a peer" + (address.empty() ? "" : " at " + printable(address)); }
 
 std::uint64_t time_of_day() {
   return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch() / Duration(1));
@@ -120,7 +120,7 @@ void let_malloc_keep_buffers() {
 std::string plain_text_warning(const TransportOptions& options, const std::string& address, const std::string& whose) {
   if (options.secret.is_there() || stays_here(address)) return "";
   const std::string sentence = "the address of " + whose + ", " + in_quotes(address) +
-                               ", is not on this machine, and without keys everybody on the way can read and forge what is sent";
+                               ", is not on this machine, and without keys every machine on the way can read and forge what is sent";
   if (!options.is_insecure)
     throw std::invalid_argument(sentence +
                                 "; make keys with `rubato keygen` and give them in the roster or with --keys, or set "
@@ -527,7 +527,7 @@ void ZmqTransport::Engine::tell_troubles(std::optional<HostId> who) {
     if (is_told[i] || told_.*troubles[i].count == before.*troubles[i].count) continue;
     is_told[i] = true;
     const std::string refused = who ? "" : of_refused(troubles[i]);
-    const std::string name = who ? "host " + in_quotes(name_of(*who)) : "somebody";
+    const std::string name = who ? "host " + in_quotes(name_of(*who)) : "a peer";
     const std::string sentence = refused.empty() ? name + " " + troubles[i].sentence : refused;
     if (options_.on_trouble) options_.on_trouble(sentence + "; what follows of this is only counted");
   }
@@ -535,11 +535,11 @@ void ZmqTransport::Engine::tell_troubles(std::optional<HostId> who) {
 
 // The sentence about a connection that was not opened; empty where all of this trouble came over connections that were.
 std::string ZmqTransport::Engine::of_refused(const Trouble& trouble) const {
-  if (trouble.count == &TransportCounts::crowded_out) return somebody_at(watch_.crowded_address()) + " " + trouble.sentence;
+  if (trouble.count == &TransportCounts::crowded_out) return peer_at(watch_.crowded_address()) + " " + trouble.sentence;
   const bool is_known = gatekeeper_.refused() > 0;
   if (trouble.count != &TransportCounts::unauthenticated || (!is_known && watch_.counts().failed_handshakes == 0)) return "";
   const std::string& address = is_known ? gatekeeper_.refused_address() : watch_.failed_address();
-  return somebody_at(address) + " " + trouble.sentence +
+  return peer_at(address) + " " + trouble.sentence +
          (options_.secret.is_there() ? "; compare public_key in the files of all hosts" : "");
 }
 

@@ -157,7 +157,7 @@ void ZmqWatch::on_ended(int descriptor) {
 }
 
 // ZeroMQ has closed it; had the other side done so, or died in silence, that would show. One that was closed before we
-// could look said something bad at once: whoever just leaves fails the handshake.
+// could look said something bad at once: a peer that just leaves fails the handshake.
 bool ZmqWatch::was_cut_by_us(const Connection& connection) const {
   if (connection.copy < 0) return true;
   char byte = 0;
@@ -189,7 +189,7 @@ void ZmqWatch::patrol() {
     const auto facts = connection.is_shut ? std::nullopt : facts_of(connection.copy);
     if (!facts) continue;
     const std::uint64_t sent = facts->tcpi_bytes_received;
-    connection.given = std::min(connection.given + part_overhead, sent);  // nobody saves up for later
+    connection.given = std::min(connection.given + part_overhead, sent);  // no connection saves up for later
     if (sent - connection.given <= limits_.unread_bytes) continue;
     shut(connection);
     ++counts_.overfull;

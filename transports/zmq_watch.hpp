@@ -13,8 +13,8 @@
 
 namespace rubato {
 
-/// ZeroMQ bounds what waits for us as whole messages; a stranger who opens connections by the hundred or never ends a
-/// message is bounded here, by shutting down his connection. One thread at a time.
+/// ZeroMQ bounds what waits for us as whole messages; a stranger that opens connections by the hundred or never ends a
+/// message is bounded here, by shutting down its connection. One thread at a time.
 class ZmqWatch {
  public:
   struct Limits {
@@ -48,7 +48,7 @@ class ZmqWatch {
   void credit(zmq::message_t& message, std::size_t parts, std::size_t bytes);
   /// It was of this host; `is_shown`: by its key, so that its address is one of the roster from now on.
   void hear(zmq::message_t& message, HostId host, bool is_shown);
-  /// Shuts down who sent too much. Cheap; some tens of times a second.
+  /// Shuts down connections that sent too much. Cheap; some tens of times a second.
   void patrol();
 
   const Counts& counts() const { return counts_; }
@@ -60,8 +60,8 @@ class ZmqWatch {
  private:
   struct Connection {
     int descriptor = -1;    // ZeroMQ's name for it
-    int copy = -1;          // our own, so that nobody else can get the number; -1: it was gone, or none was left
-    std::string address{};  // of who opened it; empty over ipc
+    int copy = -1;          // our own, so that no other file can get the number; -1: it was gone, or none was left
+    std::string address{};  // from which it was opened; empty over ipc
     bool is_heard = false;
     bool is_shut = false;
     std::uint64_t given = 0;  // bytes of it that we got, with what ZeroMQ adds

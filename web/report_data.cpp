@@ -87,7 +87,7 @@ std::size_t client_in(double value, std::size_t clients, const char* file = "lin
   throw std::invalid_argument(std::string(file) + " is damaged: it names a client that clients.csv does not have");
 }
 
-// Of a message, the sender knows that it was lost; who would have received it, only links.csv knows.
+// Of a message, the sender knows that it was lost; its receiver is known to links.csv alone.
 std::vector<double> lost_by_receiver(const Table* links, std::size_t clients) {
   if (!links) return {};
   std::vector<double> lost(clients);

@@ -264,7 +264,7 @@ function drawMarks(ink, t, x, y) {
 }
 
 function timeline() {
-  const place = card(byId("timeline"), "Who did what, and when");
+  const place = card(byId("timeline"), "What clients did, and when");
   const t = data.timeline;
   if (!t || !t.steps) return void element(place, "p", {class: "note"}, "The run left no record of its steps.");
   legend(place, timelineKey(t));

@@ -72,7 +72,7 @@ class Collector {
   }
 
   void add_publication(const Step& step) {
-    // A unification concerns everyone, so it is kept even if the hub is not among the clients shown.
+    // A unification concerns all clients, so it is kept even if the hub is not among the clients shown.
     if (is_hand_over(step))
       for (const StepEntry& entry : step.entries) mark(found_.hand_overs, step, entry.peer);
     if (step.message == MessageKind::model && !is_hand_over(step) && !is_ended_)
@@ -113,7 +113,7 @@ RecordReader open_record(const std::filesystem::path& file) try {
 }
 
 Time opening_of(const Step& merge, Duration window) {
-  // Nobody's message arrives before it departed: this matters where a window is closed late, in wall time.
+  // No message arrives before it departed: this matters where a window is closed late, in wall time.
   Duration oldest{};
   for (const StepEntry& entry : merge.entries) oldest = std::max(oldest, entry.age);
   return merge.at - std::min(window, oldest);

@@ -1,4 +1,4 @@
-// What the report shows of a record: who did what in the first seconds, and how stale the absorbed messages were.
+// What the report shows of a record: what clients did in the first seconds, and how stale the absorbed messages were.
 #pragma once
 
 #include <cstdint>

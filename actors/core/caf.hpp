@@ -69,7 +69,7 @@ inline void take_turn([[maybe_unused]] caf::abstract_actor* self) {
 #endif
 }
 
-/// Sends a message from no actor in particular; to nobody: nothing happens.
+/// Sends a message from no actor in particular; to none: nothing happens.
 template <class Message>
 void hand(const caf::actor& to, Message message) {
   if (!to) return;

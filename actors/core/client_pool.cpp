@@ -48,7 +48,7 @@ bool Client::payloads_are_there(const Step& step, ClientPool& client_pool) {
   if (!needs_payloads(step.kind)) return true;
   for (const StepEntry& entry : step.entries)
     if (!client_pool.slots.is_ready(entry.slot)) {
-      is_waiting_.store(true, std::memory_order_relaxed);  // before anybody can know that we wait
+      is_waiting_.store(true, std::memory_order_relaxed);  // before any thread can know that we wait
       if (!client_pool.slots.ready_or_wait(entry.slot, *this)) return false;
       is_waiting_.store(false, std::memory_order_relaxed);
     }

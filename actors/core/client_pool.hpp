@@ -40,8 +40,8 @@ std::string to_string(const RunFailure& failure);
 
 class ClientPool;
 
-/// One client: its numbers, and the steps it has not performed yet. Whoever has a reason for it to run calls enter();
-/// the first one runs it, and those who come meanwhile make the runner look once more. So one thread at a time performs
+/// One client: its numbers, and the steps it has not performed yet. A thread with a reason for it to run calls enter();
+/// the first one runs it, and those that come meanwhile make the runner look once more. So one thread at a time performs
 /// its steps, in their order, and no reason is lost.
 class Client : public Waiter {
  public:
@@ -71,7 +71,7 @@ class Client : public Waiter {
   /// True: the caller must run() the client now. False: its runner will look again.
   [[nodiscard]] bool enter() { return reasons_.fetch_add(1, std::memory_order_acq_rel) == 0; }
 
-  /// Performs steps until none is left or one waits for a payload, and then leaves. Those who waited for what this
+  /// Performs steps until none is left or one waits for a payload, and then leaves. The waiters for what this
   /// client publishes are handed to `wake`, once each. Returns the number of steps performed.
   template <class Wake>
   std::int64_t run(ClientPool& client_pool, ThreadMemory& memory, Wake wake);
@@ -114,7 +114,7 @@ class ClientPool {
   SnapshotSink& snapshots() { return snapshots_; }
 
   /// The step is done with its payloads: what it has published is in its slot, and those that it took are let go of.
-  /// Returns those who waited for what was published.
+  /// Returns the waiters for what was published.
   Waiter* settle(const Step& step, Payload published) {
     if (step.kind == StepKind::publish)
       return step.entries.empty() ? nullptr : slots.fill(step.entries.front().slot, std::move(published));
@@ -183,7 +183,7 @@ std::int64_t Client::run(ClientPool& client_pool, ThreadMemory& memory, Wake wak
     take_added();
     if (!is_waiting_.load(std::memory_order_acquire)) performed += perform_all(client_pool, memory, wake);
     const std::uint32_t before = reasons_.fetch_sub(seen, std::memory_order_acq_rel);
-    if (before == seen) return performed;  // from here on the client may be somebody else's
+    if (before == seen) return performed;  // from here on the client may be another thread's
     seen = before - seen;
   }
 }
@@ -216,7 +216,7 @@ std::int64_t Client::perform_all(ClientPool& client_pool, ThreadMemory& memory, 
   return performed;
 }
 
-/// Runs a client that was entered, and then everybody it wakes, on this thread: what a neighbour waits for is still
+/// Runs a client that was entered, and then all that it wakes, on this thread: what a neighbour waits for is still
 /// warm. `give_away` may take a woken client (entered already) to another thread: it returns true if it did.
 /// `on_performed` hears of every few steps, so that the conductor's credit comes back in time.
 template <class GiveAway, class OnPerformed>

@@ -172,13 +172,13 @@ class SampleGatherer {
     ConsensusSum consensus;
     std::vector<double> f1;
     std::vector<Sum> sums;
-    bool has_foreign_sums = false;  // somebody has others: nothing is known of them
+    bool has_foreign_sums = false;  // a client has others: nothing is known of them
     StationaritySum stationarity;
     Tensor first;                       // model of the first client
     std::optional<ClientId> different;  // the first whose model is not the first client's
     std::map<ClientId, std::pair<Snapshot, Scores>> early;
     std::uint32_t next = 0;
-    std::vector<Traffic> traffic;  // by client: its sum does not depend on who comes first
+    std::vector<Traffic> traffic;  // by client: its sum does not depend on which comes first
     std::uint32_t counted = 0;     // clients without a model
   };
 

@@ -19,7 +19,7 @@ namespace rubato {
 /// To a client: there are more steps for you.
 struct StepsForYou {};
 
-/// To a client that somebody else has entered: run now.
+/// To a client that another thread has entered: run now.
 struct YourTurn {};
 
 /// To the conductor: clients have caught up, go on.
@@ -67,7 +67,7 @@ struct RunControl {
   bool orders_samples = true;            ///< virtual time: none is left out, so they are reported in their order
   bool stops_on_nan = false;             ///< at the first sample with a model that is not finite
   bool may_end_at_samples = false;       ///< virtual time: nothing follows a sample before it is judged
-  std::atomic<bool> is_stopping{false};  ///< somebody wants the run to end with what it has
+  std::atomic<bool> is_stopping{false};  ///< the run is to end with what it has
   std::atomic<bool> is_closed{false};    ///< handlers that begin now leave everything alone
   std::atomic<std::int64_t> now_nanoseconds{0};
   std::atomic<std::uint64_t> events{0};

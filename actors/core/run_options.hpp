@@ -67,7 +67,7 @@ struct HostOptions {
   bool has_earlier_life = false;  ///< real time: goes on with the record, and with a checkpoint if there is one
   /// Real time: once the others have been met and do not refuse this host, and before anything is written to its folder.
   std::function<void()> on_admitted;
-  OnEvent on_event;  ///< who is met, lost, back or waited for, and what becomes of the run
+  OnEvent on_event;  ///< which host is met, lost, back or waited for, and what becomes of the run
   /// Real time: about once a second while run_host() goes on, on a thread of its own.
   std::function<void(const HostStatus&)> on_status;
 };

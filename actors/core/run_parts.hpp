@@ -78,13 +78,13 @@ void describe_trouble(const std::vector<Divergence>& sampled, const RunOptions& 
 /// Of this process, so far.
 std::uint64_t peak_rss_bytes();
 
-/// Takes the final models one by one, in client order: digests them, and hands them out if somebody wants them and they
-/// are not too large.
+/// Takes the final models one by one, in client order: digests them, and hands them out if they are wanted and
+/// not too large.
 class FinalModels {
  public:
   /// Options and result outlive it.
   FinalModels(std::size_t clients, const RunOptions& options, RunResult& result);
-  /// Of who is not there at the end the digest knows nothing.
+  /// Of clients that are not there at the end the digest knows nothing.
   void add(ClientId client, std::span<const std::byte> model, bool is_there);
   void add(ClientId client, const Tensor& model, bool is_there) { add(client, {model.data<std::byte>(), model.bytes()}, is_there); }
   /// After the last, once.
@@ -95,7 +95,7 @@ class FinalModels {
   const RunOptions& options_;
   RunResult& result_;
   bool is_wanted_ = false;
-  std::size_t finite_ = 0;  // of those who are there
+  std::size_t finite_ = 0;  // of the clients that are there
   std::uint32_t next_ = 0;
   Sha256 sum_;
 };

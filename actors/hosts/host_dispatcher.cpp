@@ -118,7 +118,7 @@ void HostDispatcher::end_of_message(const Step& step, const StepEntry& entry) {
   if (!is_receiver_own) control_.client_pool.slots.release(entry.slot);
 }
 
-// A message of another host that nobody here has wanted until its end takes no payload.
+// A message of another host that no client here has wanted until its end takes no payload.
 void HostDispatcher::pass(Message& message, SlotIndex slot) {
   if (message.left > 0) --message.left;
   if (message.left > 0 || message.is_wanted) return;

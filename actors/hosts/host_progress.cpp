@@ -189,7 +189,7 @@ void HostProgress::on_notice(HostId from, const Parcel& parcel) {
   if (is_news) wake();
 }
 
-// Who is furthest behind; where no other is behind this host, who keeps it waiting for an item.
+// The host furthest behind; where none is behind this one, the host that keeps it waiting for an item.
 ItemExchange::Awaited HostProgress::culprit() const {
   const auto slowest = std::ranges::min_element(others_, {}, [this](HostId host) {
     const Peer& peer = peers_[host.value];
@@ -235,7 +235,7 @@ std::optional<std::string> HostProgress::look_for_standstill(Duration patience, 
   return "waiting for " + about;
 }
 
-// Everybody stands still somewhere: the run ends where the foremost stands.
+// All hosts stand still somewhere: the run ends where the foremost stands.
 void HostProgress::settle_end() {
   if (!is_first() || !mine_.is_halting || mine_.end_at || !mine_.halted_at) return;
   Duration last = *mine_.halted_at;
@@ -278,7 +278,7 @@ void HostProgress::fail_if_a_client_did() {
   if (failed) fail_here(to_string(*failed));
 }
 
-// Before the run has begun somebody else waits for the hosts.
+// Before the run has begun the membership waits for the hosts.
 void HostProgress::fail_if_a_host_is_gone() {
   for (const HostId host : others_) {
     {
@@ -290,7 +290,7 @@ void HostProgress::fail_if_a_host_is_gone() {
       peer.life = host_info->life;
       if (is_same_life && membership_.is_alive(host)) continue;
     }
-    return fail("host \"" + membership_.name(host) + "\" is gone; a virtual run waits for everybody, so it cannot go on");
+    return fail("host \"" + membership_.name(host) + "\" is gone; a virtual run waits for all hosts, so it cannot go on");
   }
 }
 

@@ -1,4 +1,4 @@
-// HostProgress: one host among the others of a virtual run: how far everybody is, who has to wait for whom, when all
+// HostProgress: one host among the others of a virtual run: how far each is, which have to wait for which, when all
 // stop, and why.
 #pragma once
 
@@ -20,10 +20,10 @@
 
 namespace rubato {
 
-/// Everybody walks the same timing, so how far a host has come is one number: the steps it has handed out, its own and
+/// All hosts walk the same timing, so how far a host has come is one number: the steps it has handed out, its own and
 /// those of others. Hosts tell each other theirs, and what else the others must know, again and again: nothing is lost
-/// by a lost parcel. Nobody walks far ahead of the slowest, and who keeps too much for others waits for them; the
-/// slowest itself never waits, so somebody always goes on.
+/// by a lost parcel. A host waits when it is far ahead of the slowest, or keeps too much for others; the
+/// slowest itself never waits, so that one always goes on.
 class HostProgress final : public Peers {
  public:
   /// How far this host may be ahead of the slowest, in steps, and what it may keep for others meanwhile, in payloads.
@@ -38,7 +38,7 @@ class HostProgress final : public Peers {
   HostProgress& operator=(const HostProgress&) = delete;
 
   HostId self() const { return membership_.self(); }
-  /// Who evaluates, and gathers the results.
+  /// The host that evaluates, and gathers the results.
   HostId first() const { return HostId{0}; }
   bool is_first() const { return self() == first(); }
   HostId owner(ClientId client) const { return owners_[client.value]; }
@@ -46,7 +46,7 @@ class HostProgress final : public Peers {
   const std::vector<HostId>& owners() const { return owners_; }
   const std::vector<HostId>& others() const { return others_; }
 
-  /// All hosts are there: from now on who goes ends the run.
+  /// All hosts are there: from now on a host that goes ends the run.
   void begin();
   bool has_begun() const { return has_begun_; }
   /// The conductor is about to walk.
@@ -69,7 +69,7 @@ class HostProgress final : public Peers {
   std::uint64_t peak_payloads() const { return peak_payloads_; }
 
   // On any thread.
-  /// The payload is in its slot: those who wait for it go on.
+  /// The payload is in its slot: the clients that wait for it go on.
   void put(SlotIndex slot, Payload payload);
   /// Another host has answered the question that the conductor waits for.
   void put_answer(bool yes);
@@ -81,13 +81,13 @@ class HostProgress final : public Peers {
   /// The same with the name of this host before it.
   void fail_here(const std::string& what) { fail("host \"" + membership_.name(self()) + "\": " + what); }
   std::optional<std::string> failure() const;
-  /// A client of this host has failed: its sentence is everybody's.
+  /// A client of this host has failed: its sentence is that of all hosts.
   void fail_if_a_client_did();
   /// Called on any thread, now and then: names the host that this one waits for, if nothing has moved for half a minute,
   /// and ends the run after `patience` without a move. Ends it within seconds where a stop is wanted and a host does not
   /// say where it stands.
   std::optional<std::string> look_for_standstill(Duration patience, Duration now = monotonic_now());
-  /// Where all have agreed to end, because somebody wanted to stop.
+  /// Where all have agreed to end, because one wanted to stop.
   std::optional<Time> end() const;
 
   /// This host is done, for better or worse. Waits until the others know of a failure, or at most so long.

@@ -82,7 +82,7 @@ ItemExchange::ItemExchange(Membership& membership, Transport& transport, TensorP
   thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
 }
 
-// ---- who is there
+// ---- hosts that are there
 
 // Before anything is concluded from what a host has said.
 void ItemExchange::look_at_life(HostId host) {
@@ -242,7 +242,7 @@ void ItemExchange::on_want(HostId from, const Parcel& parcel) {
   for (const auto& [name, pack] : to_ship) ship(name, pack, from);
 }
 
-// What was promised and is not kept any more is with everybody who needed it: that want was late.
+// What was promised and is not kept any more is with all hosts that needed it: that want was late.
 void ItemExchange::remember_early(ItemName name, HostId host) {
   if (name.number < promised_[static_cast<std::size_t>(name.kind)] || early_.size() >= most_early) return;
   std::vector<HostId>& askers = early_[name];
@@ -337,7 +337,7 @@ void ItemExchange::on_item(HostId from, Parcel parcel) {
     for (const Tensor& tensor : parcel.tensors) part.tensors.push_back(copy_of(tensor, pool_));
     const std::lock_guard lock(mutex_);
     const auto wanted = wanted_.find(head->name);
-    if (wanted == wanted_.end()) return;  // somebody has given up
+    if (wanted == wanted_.end()) return;  // it is not wanted any more
     item = add_part(wanted->second.arriving, head->part, std::move(part));
     if (!item) return;
     receive = std::move(wanted->second.receive);
@@ -467,7 +467,7 @@ void ItemExchange::wake_speaker() {
   changed_.notify_all();
 }
 
-// Many words go in one parcel: whoever has something to say leaves it to the thread.
+// Many words go in one parcel: other threads leave what they have to say to the one that speaks.
 void ItemExchange::speak(std::unique_lock<std::mutex>& lock) {
   ++speaking_;
   for (std::uint32_t host = 0; host < peers_.size(); ++host) {

@@ -49,7 +49,7 @@ class ItemExchange {
  public:
   /// What goes to this host; it may be asked again after a loss, on any thread.
   using Pack = std::function<Item(HostId)>;
-  /// The item, or nothing if it will not come any more. Called once, on a thread of the transport or of the one who
+  /// The item, or nothing if it will not come any more. Called once, on a thread of the transport or on the one that
   /// gives up; must not block. False: it cannot be what it should be.
   using Receive = std::function<bool(std::optional<Item>)>;
 
@@ -67,7 +67,7 @@ class ItemExchange {
 
   /// It is going to be here, for these hosts; there is at least one.
   void promise(ItemName name, std::vector<HostId> hosts);
-  /// Here it is: whoever has asked gets it now, the others when they ask. Nothing happens if nobody needs it any more.
+  /// Here it is: hosts that have asked get it now, the others when they ask. Nothing happens if it is not needed any more.
   void deliver(ItemName name, Pack pack);
   /// That host will never ask.
   void let_go(ItemName name, HostId host);
@@ -92,9 +92,9 @@ class ItemExchange {
   /// Nothing that was wanted will come, nor what will be wanted.
   void give_up();
 
-  /// Things promised and not yet with everybody.
+  /// Things promised and not yet with all hosts.
   std::size_t kept() const;
-  /// Somebody does not have this one yet.
+  /// A host does not have this one yet.
   bool keeps(ItemName name) const;
   /// Called, on any thread, whenever there is less to keep than before. Set it while nothing is kept.
   void on_less(std::function<void()> heard) { on_less_ = std::move(heard); }

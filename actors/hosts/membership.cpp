@@ -20,7 +20,7 @@ constexpr Duration eager_pause = std::chrono::milliseconds(25);
 constexpr std::size_t window = 16;  // exchanges among which the shortest counts: clocks drift, so not for ever
 constexpr Duration say_every = std::chrono::seconds(1);
 constexpr std::size_t longest_head = std::size_t{64} << 10;   // of all but items, which bound their heads themselves
-constexpr Duration for_stragglers = std::chrono::seconds(2);  // of those who begin a run, before a late host goes in
+constexpr Duration for_stragglers = std::chrono::seconds(2);  // of the hosts that begin a run, before a late one goes in
 
 }  // namespace
 

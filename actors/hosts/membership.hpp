@@ -1,4 +1,4 @@
-// Membership: the hosts of a run find each other, make sure that they run the same, and know who is there and what their
+// Membership: the hosts of a run find each other, make sure that they run the same, and know which are there and what their
 // clocks show.
 #pragma once
 
@@ -68,7 +68,7 @@ class Membership final : public ParcelSink {
     /// On the assembly's thread. A host that was never there is not lost; `life` differs if it was started again.
     std::function<void(HostId)> on_lost{};
     std::function<void(HostId, std::uint64_t life)> on_back{};
-    /// On the assembly's thread: who is waited for, met, late, lost, back or refused, and what say() is given.
+    /// On the thread of the membership: which host is waited for, met, late, lost, back or refused, and what say() is given.
     OnEvent on_event{};
   };
 
@@ -84,12 +84,12 @@ class Membership final : public ParcelSink {
   void stop(Duration linger);
 
   /// Waits until all others are there and their clocks are known, or the limit is over, or `stop` becomes true; where one of
-  /// them runs already, only a moment for the rest. Returns who is there, itself included; about once a second on_event hears who
-  /// is not. A host that runs something else is refused: throws std::invalid_argument in virtual time, and where the
+  /// them runs already, only a moment for the rest. Returns the hosts that are there, itself included; about once a second on_event
+  /// names those that are not. A host that runs something else is refused: throws std::invalid_argument in virtual time, and where the
   /// refused ones are not fewer than those that run the same; else the others go on without it.
   std::vector<HostId> meet(Duration limit, const std::atomic<bool>* stop = nullptr);
 
-  /// Tells everybody that this host runs since then (on this machine's monotonic clock), in which run, and in which of its
+  /// Tells all others that this host runs since then (on this machine's monotonic clock), in which run, and in which of its
   /// lives.
   void set_running(Duration since, std::uint64_t begun = 0, std::uint32_t incarnation = 0);
   /// How many lives of this host the others know, in runs that they take part in.
@@ -98,7 +98,7 @@ class Membership final : public ParcelSink {
   HostId self() const { return transport_.self(); }
   std::size_t hosts() const { return settings_.names.size(); }
   const std::string& name(HostId host) const { return settings_.names[host.value]; }
-  /// Itself; or somebody who was there, runs the same and was heard of within lost_after.
+  /// Itself; or a host that was there, runs the same and was heard of within lost_after.
   bool is_alive(HostId host) const;
   /// In the order of the roster; at worst itself.
   HostId first_alive() const;

@@ -76,7 +76,7 @@ class VirtualHost {
         owners_{hosts_of_clients(experiment)},
         items_{membership, transport, arrived_, parcel_bytes(experiment)},
         shared_{membership, transport, items_, owners_} {}
-  /// Ends the assembly first: afterwards nobody calls back.
+  /// Ends the membership first: afterwards nothing calls back.
   ~VirtualHost() { membership_.stop(farewell); }
   VirtualHost(const VirtualHost&) = delete;
   VirtualHost& operator=(const VirtualHost&) = delete;
@@ -180,7 +180,7 @@ class VirtualHost {
     if (const auto sentence = shared_.failure()) throw RunFailed(*sentence);
   }
 
-  // ---- the end: the first host has all models, and then everybody has their digest -----------------------------------
+  // ---- the end: the first host has all models, and then all hosts have their digest ----------------------------------
 
   // `keep` puts the thing where it belongs, under the lock, and says whether it is what it should be.
   template <class Thing, class Keep>

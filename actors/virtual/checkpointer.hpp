@@ -35,7 +35,7 @@ class ResumingDispatcher final : public StepSink {
     SlotIndex slot;
     auto operator<=>(const Named&) const = default;
   };
-  /// The slots in use in the order of their names; only while nobody performs steps.
+  /// The slots in use in the order of their names; only while no steps are performed.
   std::vector<Named> payloads() const;
 
  private:

@@ -42,7 +42,7 @@ void StepDispatcher::perform(const Step& step) {
 }
 
 void StepDispatcher::open_sample(const SampleHeader& header) {
-  if (!control_.gatherer) return;  // somebody probes the clients instead
+  if (!control_.gatherer) return;  // the clients are probed instead
   ++control_.open_samples;
   hand(control_.gatherer, SampleOpens{header});
 }
@@ -92,7 +92,7 @@ int ConductorActor::most_open_samples() const { return control_.may_end_at_sampl
 bool ConductorActor::has_credit() const {
   if (control_.open_samples.load() > most_open_samples()) return false;
   const std::int64_t outstanding = control_.client_pool.outstanding.load();
-  if (outstanding == 0) return true;  // whatever the links hold: somebody has to go on
+  if (outstanding == 0) return true;  // whatever the links hold: one host has to go on
   if (measures_in_portions()) return is_measuring_ && outstanding <= portion() / 2;
   return outstanding < credit_.outstanding_steps && payloads() * credit_.bytes_per_payload < credit_.payload_bytes;
 }
@@ -116,7 +116,7 @@ bool ConductorActor::is_quiet() const {
   return control_.client_pool.outstanding.load() == 0 && (control_.open_samples.load() == 0 || control_.client_pool.has_failed());
 }
 
-// Somebody will wake us as long as it is not.
+// The conductor is woken as long as it is not.
 void ConductorActor::when_quiet(void (RunControl::*act)()) {
   if (!falls_asleep(0, [this] { return is_quiet(); })) (control_.*act)();
 }
@@ -129,7 +129,7 @@ std::uint64_t ConductorActor::slice() const {
 }
 
 // What the timing throws ends the run like what a client throws. Everything issued is handed over all the same, so that
-// nobody waits for ever.
+// no client waits for ever.
 template <class Act>
 void ConductorActor::guarded(Act act) {
   Step step{.client = no_client, .entries = {}};
@@ -195,7 +195,7 @@ void ConductorActor::go_on() {
   if (peers_) peers_->on_walked();
   control_.now_nanoseconds.store(source_.now().time_since_epoch().count(), std::memory_order_relaxed);
   control_.events.store(source_.events(), std::memory_order_relaxed);
-  caf::anon_send(this, GoOn{});  // behind everybody who has work now
+  caf::anon_send(this, GoOn{});  // behind all that have work now
 }
 
 }  // namespace rubato

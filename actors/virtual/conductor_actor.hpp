@@ -20,11 +20,11 @@ struct Credit {
   static Credit automatic(std::size_t clients, std::size_t model_bytes, std::int64_t outstanding_steps, std::int64_t payload_bytes);
 };
 
-/// Others whom the conductor waits for and who wait for it: the other hosts of a run. On the conductor's thread.
+/// What the conductor waits for and what waits for it: the other hosts of a run. On the conductor's thread.
 class Peers {
  public:
   virtual ~Peers() = default;
-  /// Somebody at this host wants the run to end with what it has.
+  /// The program of this host wants the run to end with what it has.
   virtual void on_stop_wanted() = 0;
   /// False: not yet; the conductor is woken when that may have changed.
   virtual bool may_advance() = 0;
@@ -78,7 +78,7 @@ class ConductorActor final : public HandedActor {
   void go_on();
   /// False: the client will wake us when it has answered.
   bool hand_in_answer();
-  /// False: somebody will wake us when the others have gone on.
+  /// False: the peers wake the conductor when the others have gone on.
   bool has_company();
   bool has_credit() const;
   int most_open_samples() const;

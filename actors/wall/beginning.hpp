@@ -20,7 +20,7 @@ struct BeginningClaim : Beginning {
   Duration error{};
 };
 
-/// For everybody to hear when the run begins.
+/// For all hosts to hear when the run begins.
 inline constexpr Duration head_start = std::chrono::milliseconds(300);
 
 /// A run begins at most `head_start` from now and is at most `longest` old.
@@ -30,7 +30,7 @@ bool can_be(const BeginningClaim& claim, Duration now, Duration longest);
 /// theirs. Of two in the middle the earlier.
 std::optional<Beginning> believable(std::vector<BeginningClaim> claims, Duration now, Duration longest);
 
-/// Of the others who are there; nothing if none of them has begun.
+/// Of the others that are there; nothing if none of them has begun.
 std::optional<Beginning> begun_by_others(Membership& membership, Duration longest);
 
 /// How many lives a host has had: by its own record, or as many as others say if that can be. Throws std::invalid_argument

@@ -280,14 +280,14 @@ void WallClient::come(const ChurnEvent& event, ClientId giver, ThreadMemory& mem
   if (const auto given = early.find(giver_); given != early.end()) receive(given->second, memory);
 }
 
-// To one who begins a life.
+// To a client that begins a life.
 void WallClient::hand_model(ClientId joiner, std::uint64_t number) {
   ++world_.hand_overs;
   effects_.publish_model(self_, number, now_);
   effects_.entry({.peer = joiner, .sequence = static_cast<Sequence>(number), .place = outside_graph});
 }
 
-// Nobody is there, or somebody who does not know what the letter is about. A model for the life that is about to begin
+// No client is there, or one that does not know what the message is about. A model for the life that is about to begin
 // may come first, because hosts' clocks differ.
 bool WallClient::is_unheard(const WallEvent& event) {
   const Message& message = *event.message;
@@ -475,7 +475,7 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
   if (is_exchanged) protocol_->on_departed(under_way, now_, effects_);
 }
 
-// Of who is apart nothing is heard, however often it is sent.
+// Of clients that are apart nothing is heard, however often it is sent.
 Fate WallClient::fate_of(const LinkUse& use) const {
   Fate fate;
   if (world_.channel) fate = world_.channel->carry(use);
@@ -492,7 +492,7 @@ void WallClient::keep(std::shared_ptr<const Message> message, std::vector<Delive
   sent_.push_back({std::move(message), std::move(deliveries)});
 }
 
-// The real links have lost it, or nobody has: receivers know what they have. On the modelled link it may still be under
+// The real links have lost it, or none has: receivers know what they have. On the modelled link it may still be under
 // way.
 void WallClient::send_again() {
   const Time now = world_.clock.now();

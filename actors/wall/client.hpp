@@ -1,5 +1,5 @@
-// WallClient: one client in real time, with its timers, its mailbox and its numbers. No actor: whoever hands it one
-// event after the other, on whatever thread, plays it.
+// WallClient: one client in real time, with its timers, its mailbox and its numbers. No actor: a thread plays it
+// by handing it one event after the other.
 #pragma once
 
 #include <atomic>
@@ -44,7 +44,7 @@ struct WallEvent {
     presence,  ///< `client` is here (number 1) or not
     reset,     ///< epoch = number
     churn,     ///< what the plan says of the client, or of all links
-    hand,      ///< its model to `client`, who begins a life: message `number`
+    hand,      ///< its model to `client`, which begins a life: message `number`
     measure,   ///< sample = number
     count,     ///< says what it has counted
     save,      ///< checkpoint = number
@@ -55,7 +55,7 @@ struct WallEvent {
   Wake wake{};  ///< tick: from before a pause or another life if `number` says so
   std::uint64_t number = 0;
   std::uint8_t phase = 0;  ///< of the measure step
-  ClientId client{};       ///< churn: who hands its model to a client that comes; no_client: none does
+  ClientId client{};       ///< churn: the one that hands its model to a client that comes; no_client: none does
   std::shared_ptr<const Message> message{};
   Delivery delivery{};
   ChurnEvent churn{};
@@ -96,7 +96,7 @@ class WallRecord {
     if (!recorder_) return;
     const std::lock_guard lock(mutex_);
     recorder_->add(step);
-    if (step.kind == StepKind::publish || step.kind == StepKind::save) recorder_->flush();  // before anybody can know of it
+    if (step.kind == StepKind::publish || step.kind == StepKind::save) recorder_->flush();  // before any other can know of it
     if (!recorder_->error().empty()) has_failed_.store(true, std::memory_order_relaxed);
   }
   /// The disk does not take it: nothing may leave any more.
@@ -117,7 +117,7 @@ struct WallWorld {
   bool acknowledges = false;
   bool retransmits = false;       ///< what the modelled links lose is sent again until it arrives
   bool passes_mass_on = false;    ///< epochs matter
-  bool may_adopt = false;         ///< who joins can take the model of a neighbour
+  bool may_adopt = false;         ///< a client that joins can take the model of a neighbour
   bool saturates = false;         ///< computes as fast as it can
   bool pushes = false;            ///< a request is for a whole state
   bool is_in_order = false;       ///< of what is pushed: only then may such requests come
@@ -136,10 +136,10 @@ struct WallWorld {
   std::atomic<std::uint64_t> models_lost{0};  ///< likewise
 };
 
-/// What a client has done; read when nobody plays it.
+/// What a client has done; read when no thread plays it.
 struct WallTally {
   std::uint64_t skipped = 0;  ///< compute ticks left out: their predecessor was not finished, or the end came first
-  std::uint64_t unheard = 0;  ///< letters that found nobody there, or another life, or came from behind a partition
+  std::uint64_t unheard = 0;  ///< messages that found no client there, or another life, or came from behind a partition
   std::uint64_t steps = 0;
   Time first{};             ///< when its timers began
   MessageCounts earlier{};  ///< of lives of its host that protocols do not know of
@@ -275,7 +275,7 @@ class WallClient {
   SavedStates saved_;
   std::uint64_t adopted_ = 0;  // the newest unification it knows
   std::uint64_t requests_ = 0;
-  std::vector<std::shared_ptr<const Message>> slots_;  // letters that the protocol holds
+  std::vector<std::shared_ptr<const Message>> slots_;  // messages that the protocol holds
   std::vector<SlotIndex> free_slots_;
   std::vector<std::uint32_t> lives_;  // by sender among its neighbours: the newest incarnation
   struct Sent {

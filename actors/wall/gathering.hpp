@@ -19,7 +19,7 @@ namespace rubato {
 struct FinalClient {
   ClientId client{};
   StepHash hash;
-  bool is_here = true;  ///< in the plan of who comes and goes
+  bool is_here = true;  ///< in the plan of churn
   MessageCounts counts;
   std::uint64_t steps = 0;
   std::uint64_t skipped = 0;
@@ -37,7 +37,7 @@ struct FinalClient {
   bool is_possible(std::size_t clients) const;
 };
 
-/// The state of a client that nobody plays any more.
+/// The state of a client that no thread plays any more.
 FinalClient final_of(const WallClient& client, Time end, const Evaluation& evaluation, ThreadMemory& memory);
 
 class WallGathering {
@@ -47,7 +47,7 @@ class WallGathering {
                 const ModelShape& shape)
       : membership_{membership}, items_{items}, host_of_{host_of}, pool_{pool}, shape_{shape} {}
 
-  /// At the host that finds itself the first one alive: its own last states and those of everybody who is there, in
+  /// At the host that finds itself the first one alive: its own last states and those of all hosts that are there, in
   /// client order. At the others nothing, once the first one has theirs. A host that is silent is waited for no longer than
   /// `limit`. `gatherer` is set to the host that has them; nothing: none took this host's.
   std::optional<std::vector<FinalClient>> gather(const std::vector<FinalClient>& mine, Duration limit,

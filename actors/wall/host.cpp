@@ -10,13 +10,13 @@ namespace rubato {
 namespace {
 
 constexpr std::size_t most_deliveries = 256;                   // in a parcel
-constexpr std::int64_t most_waiting = 100'000;                 // letters and notes of one host, not yet handled
+constexpr std::int64_t most_waiting = 100'000;                 // messages and notes of one host, not yet handled
 constexpr double least_pace = 100, saturated_pace = 1000;      // messages that a link may carry a real second, at least
 constexpr double pace_room = 8;                                // times what the sender's law gives
 constexpr double pace_burst = 10;                              // seconds of it at once, as after a cut of the network
 constexpr double mute_after = 30;                              // messages that were due and did not come
 constexpr std::uint8_t most_copies = 1;                        // of any channel
-constexpr Duration settling = std::chrono::milliseconds(400);  // without a letter from anywhere: the links are empty
+constexpr Duration settling = std::chrono::milliseconds(400);  // without a message from anywhere: the links are empty
 
 // A channel that only stands for "at once" is not laid over real links.
 const Channel* modelled(const config::Channel& channel, const Timing& timing) {
@@ -108,7 +108,7 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
 WallHost::~WallHost() { clock_.stop(); }
 
 void WallHost::make_clients(const Task& task, Timing& timing) {
-  if (network_) timing.settings.may_duplicate = true;  // whatever carries letters may carry one twice
+  if (network_) timing.settings.may_duplicate = true;  // whatever carries messages may carry one twice
   auto protocols = timing.make_protocols(true);
   const ClientViews views = timing.views(true);
   by_client_.resize(protocols.size());
@@ -177,7 +177,7 @@ void WallHost::perform(bool is_late, const std::function<void(const WallCheckpoi
   spawn_all(*system);
   if (attendance_)
     for (const ClientId client : attendance_->absent()) tell_all(client, false);
-  look_at_hosts();  // who is not here
+  look_at_hosts();  // which of them are not here
   set_end();        // before any tick can ring
   if (timing_.conductor.samples_first_state && !is_late) sample(Time{});
   const WallEvent start{.kind = WallEvent::Kind::start, .at = is_late ? clock_.now() : Time{}, .number = is_late};
@@ -353,14 +353,14 @@ void WallHost::close_sample(Sample sample) {
   reporter_.take(sample);
 }
 
-// ---- the plan of who comes and goes: each host carries it out for its own clients, and knows of the others -----------
+// ---- the plan of churn: each host carries it out for its own clients, and knows of the others -----------
 
 bool WallHost::is_there(ClientId client) const {
   const std::lock_guard lock(mutex_);
   return !attendance_ || attendance_->is_here(client);
 }
 
-// Of a plan that is under way only its state counts. Before anybody plays the clients.
+// Of a plan that is under way only its state counts. Before any thread plays the clients.
 void WallHost::join_plan(bool is_late) {
   if (world_.churn.is_empty()) return;
   attendance_.emplace(world_.churn);
@@ -423,7 +423,7 @@ void WallHost::post_if_own(ClientId client, WallEvent event) {
   if (is_here(client)) post(client, std::move(event));
 }
 
-// ---- letters -------------------------------------------------------------------------------------------------------
+// ---- messages ------------------------------------------------------------------------------------------------------
 
 void WallHost::post(ClientId client, WallEvent event) {
   open_work_.fetch_add(1, std::memory_order_relaxed);
@@ -630,7 +630,7 @@ bool WallHost::is_drained() {
   if (now - draining_since_ > from_seconds(experiment_.hosts.drain)) return true;
   if (open_work_.load(std::memory_order_acquire) > 0) return false;
   if (!network_) return true;
-  if (!is_until_over_.load()) return now - draining_since_ > settling;  // who leaves early waits for nobody
+  if (!is_until_over_.load()) return now - draining_since_ > settling;  // a host that leaves early does not wait
   const std::lock_guard lock(mutex_);
   for (std::uint32_t host = 0; host < hosts_.size(); ++host)
     if (HostId{host} != network_->self() && hosts_[host].is_here && !is_stopped_[host]) return false;
@@ -678,7 +678,7 @@ bool WallHost::is_mute(HostId host, Duration now) {
   return is_mute;
 }
 
-// Who has gone, who is here, who has begun another life. Mass that somebody has taken along is counted anew.
+// Which hosts have gone, are here, have begun another life. Mass that clients have taken along is counted anew.
 void WallHost::look_at_hosts() {
   if (!network_) return;
   const Membership& membership = network_->membership;
@@ -708,7 +708,7 @@ void WallHost::look_at_hosts() {
       if (network_->host_of[i] == HostId{host})
         post_to_all(
             {.kind = WallEvent::Kind::presence, .at = clock_.now(), .number = is_here && is_there({i}), .client = ClientId{i}});
-    // One of those who stayed begins the epoch.
+    // One of the hosts that stayed begins the epoch.
     HostId first = network_->self();
     for (std::uint32_t other = 0; other < first.value; ++other)
       if (other != host && membership.is_alive({other})) first = HostId{other};

@@ -1,4 +1,4 @@
-// WallHost: the clients of one host in real time: their actors, their clock, and the office that carries their letters.
+// WallHost: the clients of one host in real time: their actors, their clock, and the network that carries their messages.
 #pragma once
 
 #include <atomic>
@@ -33,9 +33,9 @@ struct WallNetwork {
   HostId self() const { return transport.self(); }
 };
 
-/// Letters that did not get through, and why.
+/// Messages that did not get through, and why.
 struct NetworkCounts {
-  std::uint64_t malformed = 0;  ///< parcels that were no letters of this run
+  std::uint64_t malformed = 0;  ///< parcels that were no messages of this run
   std::uint64_t flooded = 0;    ///< beyond what one host may have waiting for the clients here
 };
 
@@ -60,7 +60,7 @@ class WallHost final : public ClientNetwork {
   std::uint64_t samples_left_out() const { return samples_left_out_; }
   /// That this host knows of; after perform().
   std::uint64_t unifications() const { return unifications_; }
-  /// After perform(): what has happened of the plan; none where nobody comes and goes.
+  /// After perform(): what has happened of the plan; none where there is no churn.
   std::optional<ChurnCounts> churn_counts() const { return attendance_ ? std::optional(attendance_->counts()) : std::nullopt; }
 
   /// The experiment's time 0 is at this instant of the machine's monotonic clock; its clients are in this life.
@@ -80,7 +80,7 @@ class WallHost final : public ClientNetwork {
   /// The clients' first states, which an earlier life has left or this one begins with.
   void mark_first_states(bool is_earlier_life);
 
-  /// From the first tick to the last letter. `is_late`: the others have begun already, or this host has.
+  /// From the first tick to the last message. `is_late`: the others have begun already, or this host has.
   /// `on_checkpoint` is called on this thread.
   void perform(bool is_late, const std::function<void(const WallCheckpoint&)>& on_checkpoint);
 
@@ -140,7 +140,7 @@ class WallHost final : public ClientNetwork {
   void unify(std::uint64_t number);
   ClientId hub(std::uint64_t number) const;
 
-  // Of the plan of who comes and goes.
+  // Of the plan of churn.
   void join_plan(bool is_late);
   void await_churn();
   void carry_out(const ChurnEvent& event);
@@ -175,9 +175,9 @@ class WallHost final : public ClientNetwork {
   std::vector<std::unique_ptr<WallClient>> clients_;  // of this host, ascending
   std::vector<WallClient*> by_client_;                // null: elsewhere
   std::shared_ptr<std::vector<ClientId>> measured_;
-  bool is_state_ = false;  // what clients send says all of it: a newer letter makes an older one needless, if nobody waits for that
+  bool is_state_ = false;  // what clients send says all of it: a newer message makes an older one needless, if none waits for that
 
-  std::atomic<std::int64_t> open_work_{0};  // events and letters under way on this host
+  std::atomic<std::int64_t> open_work_{0};  // events and messages under way on this host
   std::atomic<std::uint64_t> malformed_{0};
   std::atomic<std::uint64_t> flooded_{0};
   std::vector<InboundQuota> quotas_;           // by host
@@ -195,7 +195,7 @@ class WallHost final : public ClientNetwork {
   bool is_open_ = false;
 
   mutable std::mutex mutex_;                             // guards what follows
-  std::optional<Attendance> attendance_;                 // null: nobody comes and goes
+  std::optional<Attendance> attendance_;                 // null: there is no churn
   std::map<std::uint64_t, SampleHeader> open_headers_;   // by sample
   std::map<std::uint64_t, WallCheckpoint> checkpoints_;  // incomplete ones
   std::map<ClientId, Live> counted_;

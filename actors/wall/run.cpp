@@ -269,7 +269,7 @@ Past read_past(const RunOptions& options, std::size_t clients) {
   return past;
 }
 
-// The first of those who are there says when the run begins, unless it has begun. A run that everybody has left goes on
+// The first of the hosts that are there says when the run begins, unless it has begun. A run that all have left goes on
 // where the record of this host ends.
 Beginning agree_on_start(Membership& membership, const Beginning& own, Duration longest, Duration limit,
                          const std::atomic<bool>* stop) {
@@ -307,7 +307,7 @@ std::string sentence_about(const TransportCounts& counts, const NetworkCounts& n
                                                           {counts.replayed, " replayed"},
                                                           {counts.stale, " of an earlier life"},
                                                           {counts.flooded + network.flooded, " beyond what may wait"},
-                                                          {network.malformed, " no letters of this run"},
+                                                          {network.malformed, " no messages of this run"},
                                                           {counts.unaffordable, " without memory for them"},
                                                           {counts.hasty, " faster than one host may send"},
                                                           {counts.crowded_out, " connections crowded out"}};

@@ -11,8 +11,8 @@ namespace rubato {
 /// All clients in this process. Throws RunFailed.
 RunResult perform_wall(Preparation& parts, const config::Experiment& experiment, const RunOptions& options);
 
-/// As one host among others. The assembly is started here and stopped at the end. The result of the first host alive at
-/// the end is that of all clients who are there; those of the others name it. Throws RunFailed.
+/// As one host among others. The membership is started here and stopped at the end. The result of the first host alive at
+/// the end is that of all clients that are there; those of the others name it. Throws RunFailed.
 RunResult perform_wall_host(Preparation& parts, const config::Experiment& experiment, const RunOptions& options,
                             Membership& membership, Transport& transport, const HostOptions& home);
 

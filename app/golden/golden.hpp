@@ -1,4 +1,4 @@
-// Golden cases: numbers that decide who is right, computed once more by the engine of `rubato run`, or by a formula of the
+// Golden cases: numbers that decide which code is right, computed once more by the engine of `rubato run`, or by a formula of the
 // harness where a verdict says so.
 #pragma once
 

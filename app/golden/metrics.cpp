@@ -25,7 +25,7 @@ void add_scores(const Json& golden_case, Json& answer) {
   answer["std_accuracy_population"] = population_deviation(accuracies);
 }
 
-// What an iteration pays in which v and vhat say who computed and which links were up, with the chances p and phat.
+// What an iteration pays in which v and vhat say which clients computed and which links were up, with the chances p and phat.
 void add_delays(const Json& golden_case, Json& answer) {
   const Graph graph = to_graph(golden_case.at("graph"));
   double in = 0, out = 0, computing = 0;

@@ -322,7 +322,7 @@ void read_jobs(RoundsCase& run) {
       for (std::size_t i = 0; i < run.clients; ++i) run.numbers.choices[i].noise[r] = noise->at(r).at(i).get<std::vector<double>>();
 }
 
-// DRACO: who sends (tx[round] -> clients), over which links (up[round][receiver][sender]).
+// DRACO: which clients send (tx[round] -> clients), over which links (up[round][receiver][sender]).
 void read_draco_rounds(RoundsCase& run) {
   run.read_batches();
   Timing& timing = *run.timing;

@@ -23,7 +23,7 @@ clean_up() {
 trap clean_up EXIT
 run=$(mktemp "$(dirname "$experiment")/.rubato-XXXXXX")
 
-# Somebody answers there: not ours.
+# Another program answers there.
 is_taken() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
 port=$((20000 + RANDOM % 12000))

@@ -80,7 +80,7 @@ ChurnPlan make_churn_plan(const config::Experiment& experiment) {
   std::vector<ChurnLine> lines;
   for (std::size_t i = 0; i < churn.events.size(); ++i) lines.push_back(to_line(churn.events[i], i));
   const Named named(churn);
-  const double after_the_end = experiment.until + 1;  // whom nobody calls back stays away
+  const double after_the_end = experiment.until + 1;  // a client that is not called back stays away
   for (std::uint32_t i = 0; i < churn.random.size(); ++i) {
     const std::string name = fmt::format("churn.random[{}]", i);
     const AbsenceLaw law = to_law(churn.random[i], named, experiment.clients.count, after_the_end, name);

@@ -1,4 +1,4 @@
-// Who sits where: what an algorithm is told of its place among the others.
+// Client views: what an algorithm is told of its place among the others.
 #pragma once
 
 #include <span>

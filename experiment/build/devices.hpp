@@ -12,7 +12,7 @@
 
 namespace rubato {
 
-/// The class of every client, as an index into clients.classes; nothing for clients that no share covers. Who gets
+/// The class of every client, as an index into clients.classes; nothing for clients that no share covers. Which client gets
 /// which is drawn from the seed, so that it has nothing to do with a client's place in the graph or with its data. The
 /// shares are met to within one client.
 std::vector<std::optional<std::size_t>> classes_of(const config::Clients& clients, std::uint64_t seed);

@@ -63,7 +63,7 @@ GraphChange to_change(const config::Topology& topology) {
   return {topology.change, topology.activation, static_cast<std::size_t>(topology.graphs)};
 }
 
-// Of those who are near each other at each change; after the end of the run the first one would come again.
+// Of the clients that are near each other at each change; after the end of the run the first one would come again.
 std::vector<Graph> graphs_of_wanderers(const Experiment& experiment) {
   const config::Topology& topology = experiment.topology;
   TopologyOptions options = to_options(experiment);

@@ -349,15 +349,15 @@ class Builder {
     ConductorSettings& conductor = made_.conductor;
     faults_.attempt({"protocol.kind", "algorithm.name", "mailbox.deadline"}, [&] {
       if (protocol_ != ProtocolKind::push && protocol_ != ProtocolKind::pull)
-        refuse("churn: {} holds everybody together; use \"push\" or \"pull\"", kind_);
+        refuse("churn: {} holds all clients together; use \"push\" or \"pull\"", kind_);
       if (protocol_ == ProtocolKind::pull && conductor.retransmits)
-        refuse("churn: {} needs mailbox.deadline, because who has gone answers nobody", kind_);
+        refuse("churn: {} needs mailbox.deadline, because clients that have gone do not answer", kind_);
     });
     conductor.churn = &made_.churn;
     conductor.passes_mass_on = !made_.settings.share_weights.empty() || made_.settings.needs.in_order;
     conductor.may_adopt = !resolved_.entry || resolved_.entry->may_be_unified;
     if (!conductor.may_adopt)
-      notes_ << "churn: who joins begins with its own first model, because that of \"" << is_.algorithm.name
+      notes_ << "churn: a client that joins begins with its own first model, because that of \"" << is_.algorithm.name
              << "\" must not be overwritten\n";
   }
 
@@ -367,11 +367,11 @@ class Builder {
     const bool in_rounds = protocol_ == ProtocolKind::rounds;
     if (made_.conductor.loses_both_ways)
       refuse(
-          "{} nobody knows what a link has lost the other way: protocol.missing = \"symmetric_drop\" needs clock = \"virtual\"; "
+          "{} a client does not know what a link has lost the other way: protocol.missing = \"symmetric_drop\" needs clock = \"virtual\"; "
           "use \"wait\" or \"drop\"",
           in_real_time);
     if (in_rounds && is_.channel.kind == config::ChannelKind::aircomp)
-      refuse("{} nobody sends in the same slot as the others: channel.kind = \"aircomp\" needs clock = \"virtual\"", in_real_time);
+      refuse("{} no client sends in the same slot as the others: channel.kind = \"aircomp\" needs clock = \"virtual\"", in_real_time);
     const bool waits = protocol_ != ProtocolKind::push && !in_rounds;
     if (waits && !is_.mailbox.deadline && !is_.roster.empty())
       refuse("mailbox.deadline: {} needs it in real time on several hosts, which may lose a message for good", kind_);

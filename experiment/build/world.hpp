@@ -1,4 +1,4 @@
-// From the experiment to the world between its clients: where they are, their graphs and links, who comes and goes.
+// From the experiment to the world between its clients: where they are, their graphs and links, when they come and go.
 #pragma once
 
 #include <memory>

@@ -90,7 +90,7 @@ struct Section {
 
 constexpr std::array sections{
     Section{"", "Top level", "Keys before the first table."},
-    Section{"clients", "[clients]", "Who takes part."},
+    Section{"clients", "[clients]", "How many clients there are, and when they compute and send."},
     Section{"clients.compute", "[clients.compute]", "The timer of local computations: a law from [Timers](#timers) and its keys."},
     Section{"clients.transmit", "[clients.transmit]", "The timer of transmissions: a law from [Timers](#timers) and its keys."},
     Section{"timer", "Timers",
@@ -98,11 +98,11 @@ constexpr std::array sections{
             "or sigma is one number for all clients, a list with one for each, or a [law](#laws) from which each "
             "client's is drawn once."},
     Section{"device", "[[clients.classes]]", "A kind of device."},
-    Section{"topology", "[topology]", "Who can send to whom."},
+    Section{"topology", "[topology]", "Which clients can send to which."},
     Section{"channel", "[channel]", "How long messages take and which are lost."},
     Section{"link", "[[channel.links]]", "One directed link that differs from the channel."},
     Section{"churn", "[churn]",
-            "Who joins, leaves, crashes and is cut off, and when. Everybody is there from the start, but "
+            "Which clients join, leave, crash and are cut off, and when. All are there from the start, but "
             "for those whose first event is a join."},
     Section{"event", "[[churn.events]]", "One line of the script."},
     Section{"absence", "[[churn.random]]", "Clients that are there and away in turn; whom the script names it leaves alone."},

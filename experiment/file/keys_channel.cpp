@@ -24,7 +24,7 @@ void describe(Rows<Channel>& rows) {
   rows.key("speed_low", &Channel::speed_low, not_negative,
            "clients go straight to points drawn in the area, one after the other, at a speed drawn between speed_low and "
            "speed_high, in metres per second");
-  rows.key("speed_high", &Channel::speed_high, not_negative, "as speed_low; 0: nobody moves");
+  rows.key("speed_high", &Channel::speed_high, not_negative, "as speed_low; 0: no client moves");
   rows.key("pause", &Channel::pause, seconds, "seconds of rest at each point");
   rows.key("power_dbm", &Channel::power_dbm, {-200, 200}, "of a transmitter; 30 dBm are 1 W").as(Type::per_client);
   rows.key("path_loss", &Channel::path_loss, {0, 10}, "exponent of the distance, which counts as at least 1 m");
@@ -32,7 +32,7 @@ void describe(Rows<Channel>& rows) {
   rows.key("bandwidth_use", &Channel::bandwidth_use, "every client has the bandwidth, or an equal part of it");
   rows.key("noise_dbm", &Channel::noise_dbm, {-300, 200}, "of one hertz");
   rows.key("interference", &Channel::interference,
-           "whoever transmits within interference_share * radius of a receiver disturbs it; or everybody there; or nobody");
+           "transmitters within interference_share * radius of a receiver disturb it; or all clients there; or none");
   rows.key("interference_share", &Channel::interference_share, {0, 10, true}, "of the radius");
   rows.key("message_bytes", &Channel::message_bytes, positive, "of a message that carries models; none: as large as it is")
       .with("kind=wireless|bandwidth");

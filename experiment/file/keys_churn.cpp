@@ -20,8 +20,8 @@ void describe(Rows<ChurnEvent>& rows) {
                 "join: be there, from the first such line on, with a model of its own; leave: go and say so; crash: go without a "
                 "word and lose all memory; restart: come back; pause: stop computing and sending; go_on: after a pause; partition: "
                 "lose messages between groups; heal: no longer");
-  rows.required("clients", &ChurnEvent::clients, "whom it happens to").as(Type::clients).with("what!=partition|heal");
-  rows.required("groups", &ChurnEvent::groups, "lists of clients; who is in none of them is in one more").with("what=partition");
+  rows.required("clients", &ChurnEvent::clients, "the clients that it happens to").as(Type::clients).with("what!=partition|heal");
+  rows.required("groups", &ChurnEvent::groups, "lists of clients; those in none of them form one more").with("what=partition");
   rows.key("from", &ChurnEvent::from,
            "what the client begins with: its first state and a neighbour's model, its first state alone, or its last checkpoint")
       .with("what=join|restart");
@@ -29,7 +29,7 @@ void describe(Rows<ChurnEvent>& rows) {
 
 void describe(Rows<Absence>& rows) {
   rows.table = "absence";
-  rows.key("clients", &Absence::clients, count_from_0, "who; []: all whom nothing else in [churn] names");
+  rows.key("clients", &Absence::clients, count_from_0, "which clients; []: all that nothing else in [churn] names");
   rows.key("away", &Absence::away, "how they go").one_of("leave|crash|pause");
   rows.key("from", &Absence::from, "what they come back with").with("away=leave|crash");
   rows.key("kind", &Absence::kind, "drawn: seconds there and away follow laws; trace: they are read");
@@ -39,7 +39,7 @@ void describe(Rows<Absence>& rows) {
   rows.required("file", &Absence::file, "a line for each client of the run: the seconds at which it goes, comes, goes, ...")
       .with("kind=trace");
   rows.for_all();
-  rows.key("until", &Absence::until, some_seconds, "from then on everybody is there; none: nobody is called back at the end");
+  rows.key("until", &Absence::until, some_seconds, "from then on all clients are there; none: no client is called back at the end");
 }
 
 }  // namespace rubato::config

@@ -30,7 +30,7 @@ void describe(Rows<Unification>& rows) {
 void describe(Rows<Protocol>& rows) {
   rows.table = "protocol";
   rows.key("kind", &Protocol::kind,
-           "push: everyone in their own time; rounds: barriers; server: a centre gathers and scatters; token: tokens walk; pull: "
+           "push: each client in its own time; rounds: barriers; server: a centre gathers and scatters; token: tokens walk; pull: "
            "clients ask; auto: what suits the algorithm");
   rows.only_with("kind=rounds");
   rows.key("missing", &Protocol::missing, "a lost message: wait until it is there, drop it, or drop the one the other way too");

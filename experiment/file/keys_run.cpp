@@ -22,10 +22,10 @@ void describe(Rows<Experiment>& rows) {
   rows.key("checkpoint_every", &Experiment::checkpoint_every, seconds,
            "seconds of the experiment between checkpoints in the folder of --out; 0: none");
   rows.key("roster", &Experiment::roster, "the hosts of a run over several, for `rubato node`; [] for one process");
-  rows.key("clients", &Experiment::clients, "who takes part, and when they compute and send");
-  rows.key("topology", &Experiment::topology, "who can send to whom");
+  rows.key("clients", &Experiment::clients, "how many clients there are, and when they compute and send");
+  rows.key("topology", &Experiment::topology, "which clients can send to which");
   rows.key("channel", &Experiment::channel, "how long messages take, and which are lost");
-  rows.key("churn", &Experiment::churn, "who joins, leaves, crashes and is cut off, and when");
+  rows.key("churn", &Experiment::churn, "which clients join, leave, crash and are cut off, and when");
   rows.key("mailbox", &Experiment::mailbox, "what a receiver accepts, and when it merges");
   rows.key("unification", &Experiment::unification, "the instants at which all adopt the model of one");
   rows.key("protocol", &Experiment::protocol, "when clients act");

@@ -18,7 +18,7 @@ void describe(Rows<Topology>& rows) {
   rows.key("k", &Topology::k, some_clients, "nearest points that each client sends to");
   rows.key("symmetrise", &Topology::symmetrise, "none keeps the directions, union adds the missing ones, mutual keeps pairs only");
   rows.key("points", &Topology::points,
-           "where clients are: drawn in the unit square, or as the channel says, in metres; drawn until everybody is connected")
+           "where clients are: drawn in the unit square, or as the channel says, in metres; drawn until all are connected")
       .with("kind=random_geometric|knn");
   rows.required("file", &Topology::file, "text file, one edge \"source target\" a line").with("kind=file");
   rows.required("edges", &Topology::edges, "list of [source, target]").with("kind=edges");

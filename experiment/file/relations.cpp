@@ -101,13 +101,13 @@ class Relations {
       else if (channel.speed_high > 0 && channel.speed_low <= 0)
         wrong("channel.speed_low", "must be greater than 0: a way at speed 0 never ends");
     }
-    // In real time it is not known who else transmits, and places would have to be asked for by several threads.
+    // In real time it is not known which others transmit, and places would have to be asked for by several threads.
     if (!in_real_time()) return;
     if (channel.kind == ChannelKind::bandwidth)
-      wrong("channel.kind", "in real time nobody knows what else is under way: \"bandwidth\" needs clock = \"virtual\"");
+      wrong("channel.kind", "in real time it is not known what else is under way: \"bandwidth\" needs clock = \"virtual\"");
     if (channel.kind != ChannelKind::wireless) return;
     if (channel.interference != Interferers::none || faults_.has("channel.interference"))
-      wrong("channel.kind", "in real time nobody knows who else transmits: needs interference = \"none\", or clock = \"virtual\"");
+      wrong("channel.kind", "in real time it is not known which others transmit: needs interference = \"none\", or clock = \"virtual\"");
     else if (may_judge({"channel.speed_high"}) && channel.speed_high > 0)
       wrong("channel.speed_high", "must be 0 with clock = \"wall\"");
   }

@@ -30,7 +30,7 @@ std::vector<std::size_t> share_ends(const std::vector<double>& shares, std::size
 /// Throws std::logic_error if a row is dealt twice or does not exist; marks the rows that are dealt.
 void mark_once(std::vector<bool>& used, const std::vector<Rows>& lists);
 
-/// Counts the rows that nobody has, and makes sure that no row is dealt twice.
+/// Counts the rows that no client has, and makes sure that no row is dealt twice.
 Partition finished(Partition partition, std::size_t training_rows);
 
 /// How many rows of each class a client gets: [client][class].

@@ -33,7 +33,7 @@ class FileStream {
  public:
   /// Plain, gzip or xz: its first bytes tell, not its name.
   explicit FileStream(const std::filesystem::path& file);
-  /// Whoever reads to the end learns whether length and checksum are right.
+  /// The end of the file, when it is read, tells whether length and checksum are right.
   FileStream(const std::filesystem::path& file, const Section& section);
 
   /// Fills `out` with what comes next and says how many bytes that were; fewer only at the end.

@@ -63,7 +63,7 @@ Partition deal_by_class(const Deck& deck, const HeldClasses& held) {
   for (std::size_t c = 0; c < pools.size(); ++c) {
     deal_class(partition, pools[c], holders[c]);
     if (!holders[c].empty() || pools[c].empty()) continue;
-    partition.notes.push_back("class " + std::to_string(c) + " is held by nobody: " + std::to_string(pools[c].size()) +
+    partition.notes.push_back("class " + std::to_string(c) + " is held by no client: " + std::to_string(pools[c].size()) +
                               " rows are unused");
   }
   return finished(std::move(partition), deck.labels.size());

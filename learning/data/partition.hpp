@@ -23,8 +23,8 @@ struct Deck {
 struct Partition {
   std::vector<Rows> rows;          // a list per client; no row is in two lists or twice in one
   std::vector<Rows> test_rows;     // of the test part, only where a client has a test split of its own
-  std::size_t unused = 0;          // training rows that nobody has
-  std::vector<std::string> notes;  // what the run should say: classes that nobody holds, counts scaled down
+  std::size_t unused = 0;          // training rows that no client has
+  std::vector<std::string> notes;  // what the run should say: classes that no client holds, counts scaled down
 
   std::size_t clients() const { return rows.size(); }
 };
@@ -72,7 +72,7 @@ Partition deal_decefl_table3(const Deck& deck, std::uint32_t clients);
 /// At most so many rows per client, evenly spaced in its list, so that its mix of classes stays.
 Partition with_at_most(Partition partition, std::uint32_t samples_per_client);
 
-// Chance: an order, who holds which classes, shares.
+// Chance: an order, the classes of each client, shares.
 
 /// A uniformly drawn permutation of 0 .. size - 1.
 Rows draw_order(std::size_t size, Stream& stream);
@@ -87,7 +87,7 @@ HeldClasses draw_classes(std::uint32_t clients, std::uint32_t classes, std::uint
 std::vector<double> draw_dirichlet(double concentration, std::uint32_t size, Stream& stream);
 
 // Both together, drawn from Stream(seed, no_client, Purpose::partition). Every client has a row, or
-// std::invalid_argument says who has none.
+// std::invalid_argument names one that has none.
 
 /// Labels of a dataset part and how many classes there are.
 struct Labelled {

@@ -96,7 +96,7 @@ class DenseModel final : public Model<Real> {
   }
 
   // Layer l and all above it, forward and then back. Returns the loss, writes what flows back to the inputs into `back`
-  // (if there is somebody below who wants it) and calls visit(layer, D, A_{l-1}), from the last layer to this one.
+  // (if there is a layer below that wants it) and calls visit(layer, D, A_{l-1}), from the last layer to this one.
   // No weights of a layer are read after its visit.
   template <class Visit>
   Real pass(std::size_t l, ConstVectorRef<Real> x, const Batch<Real>& batch, ConstMatrixRef<Real> inputs,

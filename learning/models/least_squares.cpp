@@ -26,7 +26,7 @@ class LeastSquares final : public Learner<Real> {
     const ConstMatrixRef<Real> inputs = gather_rows(inputs_, picks, scratch);
     const VectorRef<Real> residual = residual_of(x, inputs, picks, scratch);
     const Real count = static_cast<Real>(inputs.rows());
-    g.noalias() = inputs.transpose() * residual;  // g is nobody's input
+    g.noalias() = inputs.transpose() * residual;  // g is no input here
     g /= count;
     return residual.squaredNorm() / (2 * count) + add_l2(l2_, x, g);
   }

@@ -36,7 +36,7 @@ class Logistic final : public Learner<Real> {
       z[i] = sigmoid(z[i]) - b;
     }
     const Real count = static_cast<Real>(z.size());
-    g.noalias() = inputs.transpose() * z;  // g is nobody's input
+    g.noalias() = inputs.transpose() * z;  // g is no input here
     g /= count;
     return loss / count + add_l2(l2_, x, g);
   }

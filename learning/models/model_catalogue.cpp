@@ -67,7 +67,7 @@ NetworkSpec network_spec(const ModelOptions& options, const Shape& shape, std::u
           .starts_xavier = options.init == Start::xavier};
 }
 
-// Faults of a preset's layers are not the user's, who knows its name alone.
+// Faults of a preset's layers are not faults of the experiment, which gives its name alone.
 template <class Real>
 std::shared_ptr<const Model<Real>> make_named_network(const ModelOptions& options, const Shape& shape, std::uint32_t classes) {
   const NetworkSpec spec = network_spec(options, shape, classes);

@@ -75,7 +75,7 @@ Index count_of(const std::vector<Tensor>& tensors) {
   return count;
 }
 
-/// A module of its own for whoever computes.
+/// A module of its own for each thread that computes.
 struct Copy {
   explicit Copy(Module own) : module{std::move(own)}, parts{parts_of(module)} {}
 
@@ -184,7 +184,7 @@ class TorchModel final : public Model<Real> {
     return labels;
   }
 
-  // libtorch has one source of random numbers for all threads: who draws has it alone, from the beginning of his own.
+  // libtorch has one source of random numbers for all threads: a thread that draws has it alone, from the beginning of its own.
   std::unique_lock<std::mutex> take_dice(const Batch<Real>& batch) const {
     static std::mutex dice;
     if (!draws_) return {};

@@ -44,7 +44,7 @@ struct Ordered {
   dnnl::reorder reorder;
 };
 
-/// Memory that somebody else owns.
+/// Memory that is not its own.
 memory lent(const memory::desc& desc, const void* data) { return {desc, engine(), const_cast<void*>(data)}; }
 
 struct Descriptions {

@@ -35,7 +35,7 @@ struct Arrays {
 };
 
 /// What flows back. `out` is the gradient at the output and may be overwritten; the other two are written, not added
-/// to, and null where nobody wants them.
+/// to, and null where they are not wanted.
 template <class Real>
 struct Gradients {
   Real* out;

@@ -60,7 +60,7 @@ std::vector<std::size_t> Program<Real>::last_readers() const {
   return readers;
 }
 
-// Whose gradient somebody needs: what comes from the input alone has none.
+// Which gradients are needed: what comes from the input alone has none.
 template <class Real>
 std::vector<bool> Program<Real>::depends_on_parameters() const {
   std::vector<bool> depends(sizes_.size(), false);

@@ -117,7 +117,7 @@ TEST_CASE(
   };
   CHECK(contains(refusal("choco", {"topology.kind=directed_ring"}), "needs an undirected graph"));
   CHECK(contains(refusal("swarm", {"topology.kind=ring"}), "needs a complete graph"));
-  CHECK(contains(refusal("fedavg", {"topology.kind=ring"}), "linked with everybody"));
+  CHECK(contains(refusal("fedavg", {"topology.kind=ring"}), "linked with all others"));
   for (const char* name : {"fedavg", "swarm", "digest"})  // they would ask again at the same instant without end
     CHECK(contains(refusal(name, {"topology.kind=complete", "mailbox.deadline=0"}), "mailbox.deadline = 0: under"));
   CHECK(contains(refusal("pame", {"topology.kind=ring", "algorithm.nu=1.0"}), "bipartite"));

@@ -249,7 +249,7 @@ TEST_CASE("churn and a protocol that holds everybody together do not go together
   CHECK(refusal(flaky("dpsgd", {"protocol.kind=rounds", "channel.duplicate=0"})).find("use \"push\" or \"pull\"") !=
         std::string::npos);
   CHECK(refusal(flaky("pame", {"protocol.kind=pull", "channel.duplicate=0"}))
-            .find("needs mailbox.deadline, because who has gone answers nobody") != std::string::npos);
+            .find("needs mailbox.deadline, because clients that have gone do not answer") != std::string::npos);
 }
 
 TEST_CASE("the example of flaky clients learns, whoever comes and goes") {

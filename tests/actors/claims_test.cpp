@@ -282,7 +282,7 @@ TEST_CASE("a host says how long the modelled link delays its messages, within wh
   starts[0].floods = 50;  // notes that wait for an hour
   const std::vector<HostOutcome> outcomes = run_hosts(starts);
   for (const HostOutcome& outcome : outcomes) CHECK(outcome.complaint == "");
-  CHECK(contains(outcomes[1].result.hosts.back(), " 50 no letters of this run"));
+  CHECK(contains(outcomes[1].result.hosts.back(), " 50 no messages of this run"));
 }
 
 TEST_CASE("a law knows its largest number") {
@@ -478,7 +478,7 @@ TEST_CASE("a host that greets or asks faster than any has to gets a bounded numb
 TEST_CASE("a host says how often its messages came, within what any link doubles") {
   const RunResult result = beside<Doubling>();
   CHECK(result.messages.duplicates == 0);
-  CHECK(contains(result.hosts.back(), " no letters of this run"));
+  CHECK(contains(result.hosts.back(), " no messages of this run"));
 }
 
 TEST_CASE("a host says at the end what its clients have counted, within what can be counted") {

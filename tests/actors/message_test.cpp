@@ -75,7 +75,7 @@ TEST_CASE("a letter cut anywhere, or with other tensors than it says, is none") 
   CHECK_FALSE(to_message(whole, 7));  // a run of seven clients has no client 7
 }
 
-TEST_CASE("heads of random bytes never make more than a letter of this run") {
+TEST_CASE("heads of random bytes never make more than a message of this run") {
   TensorPool pool;
   const Parcel whole = to_parcel(some_letter(pool), two_of_three(), false);
   Stream chance(5, no_client, Purpose::noise);

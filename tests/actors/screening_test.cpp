@@ -355,7 +355,7 @@ TEST_CASE("in real time a client that comes takes the model of the one that hand
   CHECK(is_own_model(result));
 }
 
-TEST_CASE("in real time nobody gets a whole state where the protocol has no need of it") {
+TEST_CASE("in real time no client gets a whole state where the protocol has no need of it") {
   const config::Experiment increments = experiment(real_time + std::vector<std::string>{"unification.period=none"});
   const auto ask = [](std::uint32_t, Message& message, Delivery& delivery) {
     message.id.sender = {5};
@@ -389,6 +389,6 @@ TEST_CASE("in real time a letter of more models than can be meant is thrown away
     delivery.receiver = {1};
   };
   const RunResult result = beside_a_forger(plain, forge);
-  CHECK(std::ranges::any_of(result.hosts, [](const std::string& said) { return contains(said, " no letters of this run"); }));
+  CHECK(std::ranges::any_of(result.hosts, [](const std::string& said) { return contains(said, " no messages of this run"); }));
   CHECK(result.messages.misshapen == 0);
 }

@@ -252,7 +252,7 @@ TEST_CASE("a frozen host is lost to the others and back; thawed, it says how lon
   party.see_go_on(Party::everybody);
   party.stop(Party::everybody);
   CHECK_FALSE(contains(log("b"), "lost"));
-  CHECK_FALSE(contains(log("b"), "somebody"));
+  CHECK_FALSE(contains(log("b"), "a peer"));
   CHECK(party.summary("a").at("absent_clients").empty());
   check_files(party);
   check_replays(party);

@@ -138,8 +138,8 @@ TEST_CASE("links that fade, links of a trace and bursts are laid over real time,
 }
 
 TEST_CASE("what a channel cannot do is refused with a sentence") {
-  CHECK(contains(refusal("wireless", {"clock=wall"}), "nobody knows who else transmits"));
-  CHECK(contains(refusal("bandwidth", {"clock=wall"}), "nobody knows what else is under way"));
+  CHECK(contains(refusal("wireless", {"clock=wall"}), "it is not known which others transmit"));
+  CHECK(contains(refusal("bandwidth", {"clock=wall"}), "it is not known what else is under way"));
   CHECK(contains(refusal("wandering", {"channel.speed_low=0.0"}), "a way at speed 0 never ends"));
   CHECK(contains(refusal("wandering", {"channel.speed_high=0.1"}), "must be at least speed_low"));
   CHECK(contains(refusal("bandwidth", {"unification.period=3.0", "unification.hub=best_channel"}), "knows no SINR"));

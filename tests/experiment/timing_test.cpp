@@ -161,7 +161,7 @@ TEST_CASE("what is wrong with keys, graph, links, timers and churn is told at on
       "a path to every other\n"
       "all.toml:12: channel.links: the graph has no link from 0 to 5\n"
       "all.toml:15: mailbox.cap_period = 1.500000: in rounds it counts rounds and must be whole\n"
-      "all.toml:16: churn: protocol.kind = \"rounds\" holds everybody together; use \"push\" or \"pull\"\n"
+      "all.toml:16: churn: protocol.kind = \"rounds\" holds all clients together; use \"push\" or \"pull\"\n"
       "all.toml:17: churn.events[1] (leave at 2 s): client 0 is not there\n"
       "all.toml:19: unification.period = 7.250000: in rounds it counts rounds and must be whole\n"
       "all.toml:20: unification.hub = \"best_channel\": channel.kind = \"random\" knows no SINR; it needs \"wireless\"\n"
@@ -173,7 +173,7 @@ TEST_CASE("what follows from a faulty key is not told") {
   CHECK(contains(faults, "did you mean ring?"));
   CHECK(contains(faults, "did you mean rounds?"));
   CHECK(contains(faults, "churn.events[1]"));  // has nothing to do with either
-  for (const char* consequence : {"falls into", "has no link", "needs a law of intervals", "counts rounds", "holds everybody"})
+  for (const char* consequence : {"falls into", "has no link", "needs a law of intervals", "counts rounds", "holds all clients"})
     CHECK_FALSE(contains(faults, consequence));
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("a program is told what its experiment cannot be built of with what is
 TEST_CASE("what cannot be in real time is told before data are read") {
   CHECK(contains(refusal({"clock=wall", "protocol.kind=rounds", "unification.period=2.0", "protocol.missing=symmetric_drop",
                           "mailbox.deadline=none", "mailbox.cap=none", "data.name=mnist", "model.name=softmax"}),
-                 "clock = \"wall\": in real time nobody knows what a link has lost the other way"));
+                 "clock = \"wall\": in real time a client does not know what a link has lost the other way"));
 }
 
 TEST_CASE("what can be told of data without reading them is told with the rest, and not of a program's own") {

@@ -90,7 +90,7 @@ TEST_CASE("a class that nobody holds stays unused and is reported") {
   check_law(partition, 7);
   CHECK(partition.unused == 3);
   REQUIRE(partition.notes.size() == 1);
-  CHECK(partition.notes[0] == "class 2 is held by nobody: 3 rows are unused");
+  CHECK(partition.notes[0] == "class 2 is held by no client: 3 rows are unused");
 }
 
 TEST_CASE("randomly held classes are different within a client and follow the seed") {

@@ -345,13 +345,13 @@ TEST_CASE("nobody without a key of the roster is heard") {
   REQUIRE(comes_true([&] { return scene.sentences().size() == 1; }));
   const std::string told = scene.sentences().front();
   CAPTURE(told);
-  CHECK(told.starts_with(is_asked_about ? "somebody at 127.0.0.1 could not" : "somebody"));
+  CHECK(told.starts_with(is_asked_about ? "a peer at 127.0.0.1 could not" : "a peer"));
   CHECK(told.ends_with(
       " could not show that it is a host of the roster; compare public_key in the files of all hosts; what follows of "
       "this is only counted"));
 }
 
-TEST_CASE("a host is believed about itself and about nobody else") {
+TEST_CASE("a host is believed about itself and about no other") {
   Scene scene(Wire::tcp_curve);
   Stranger mad;
   mad.use(scene.party().identity(2), scene.party().identity(1).public_key);
@@ -457,7 +457,7 @@ TEST_CASE("a host 50 ms away gets in while a stranger opens a thousand connectio
     scene.talk();
   }
   const auto sentences = scene.sentences();
-  CHECK(std::ranges::count(sentences, std::string("somebody at ") + source +
+  CHECK(std::ranges::count(sentences, std::string("a peer at ") + source +
                                           " opens more connections than are kept: some were crowded out while shaking hands; "
                                           "what follows of this is only counted") == 1);
   scene.party()[2].stop({});
