@@ -103,7 +103,8 @@ std::string table_csv(const Comparison& comparison, std::span<const double> targ
   text += heads(later) + ",refusal,diverged";
   for (const ComparedRow& row : rows_of(comparison, targets)) {
     const ComparedOutcome& outcome = *row.outcome;
-    text += "\n" + first_fields(outcome.setting) + "," + std::to_string(outcome.runs.size()) + "," + std::to_string(outcome.failures.size());
+    text += "\n" + first_fields(outcome.setting) + "," + std::to_string(outcome.runs.size()) + "," +
+            std::to_string(outcome.failures.size());
     text += fields(measures, row.ends) + fields(axes, row.ends);
     for (const TargetReached& target : row.targets) text += "," + std::to_string(target.reached) + fields(axes, target.costs);
     const auto diverged = std::ranges::count_if(outcome.runs, [](const ComparedRun& run) { return run.diverged_at.has_value(); });

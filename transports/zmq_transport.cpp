@@ -119,8 +119,9 @@ void let_malloc_keep_buffers() {
 // The sentence to be printed in red, or a refusal.
 std::string plain_text_warning(const TransportOptions& options, const std::string& address, const std::string& whose) {
   if (options.secret.is_there() || stays_here(address)) return "";
-  const std::string sentence = "the address of " + whose + ", " + in_quotes(address) +
-                               ", is not on this machine, and without keys every machine on the way can read and forge what is sent";
+  const std::string sentence =
+      "the address of " + whose + ", " + in_quotes(address) +
+      ", is not on this machine, and without keys every machine on the way can read and forge what is sent";
   if (!options.is_insecure)
     throw std::invalid_argument(sentence +
                                 "; make keys with `rubato keygen` and give them in the roster or with --keys, or set "

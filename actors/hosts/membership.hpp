@@ -85,8 +85,8 @@ class Membership final : public ParcelSink {
 
   /// Waits until all others are there and their clocks are known, or the limit is over, or `stop` becomes true; where one of
   /// them runs already, only a moment for the rest. Returns the hosts that are there, itself included; about once a second on_event
-  /// names those that are not. A host that runs something else is refused: throws std::invalid_argument in virtual time, and where the
-  /// refused ones are not fewer than those that run the same; else the others go on without it.
+  /// names those that are not. A host that runs something else is refused: throws std::invalid_argument in virtual time, and where
+  /// the refused ones are not fewer than those that run the same; else the others go on without it.
   std::vector<HostId> meet(Duration limit, const std::atomic<bool>* stop = nullptr);
 
   /// Tells all others that this host runs since then (on this machine's monotonic clock), in which run, and in which of its

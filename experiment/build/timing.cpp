@@ -367,11 +367,13 @@ class Builder {
     const bool in_rounds = protocol_ == ProtocolKind::rounds;
     if (made_.conductor.loses_both_ways)
       refuse(
-          "{} a client does not know what a link has lost the other way: protocol.missing = \"symmetric_drop\" needs clock = \"virtual\"; "
+          "{} a client does not know what a link has lost the other way: protocol.missing = \"symmetric_drop\" needs clock = "
+          "\"virtual\"; "
           "use \"wait\" or \"drop\"",
           in_real_time);
     if (in_rounds && is_.channel.kind == config::ChannelKind::aircomp)
-      refuse("{} no client sends in the same slot as the others: channel.kind = \"aircomp\" needs clock = \"virtual\"", in_real_time);
+      refuse("{} no client sends in the same slot as the others: channel.kind = \"aircomp\" needs clock = \"virtual\"",
+             in_real_time);
     const bool waits = protocol_ != ProtocolKind::push && !in_rounds;
     if (waits && !is_.mailbox.deadline && !is_.roster.empty())
       refuse("mailbox.deadline: {} needs it in real time on several hosts, which may lose a message for good", kind_);

@@ -107,7 +107,8 @@ class Relations {
       wrong("channel.kind", "in real time it is not known what else is under way: \"bandwidth\" needs clock = \"virtual\"");
     if (channel.kind != ChannelKind::wireless) return;
     if (channel.interference != Interferers::none || faults_.has("channel.interference"))
-      wrong("channel.kind", "in real time it is not known which others transmit: needs interference = \"none\", or clock = \"virtual\"");
+      wrong("channel.kind",
+            "in real time it is not known which others transmit: needs interference = \"none\", or clock = \"virtual\"");
     else if (may_judge({"channel.speed_high"}) && channel.speed_high > 0)
       wrong("channel.speed_high", "must be 0 with clock = \"wall\"");
   }

@@ -35,8 +35,8 @@ Duration length_of_job(const ClientSettings& settings, ClientId client, std::uin
 /// whose work is overtaken by a newer model drops it. Without a deadline the links must retransmit. There is no
 /// reception cap.
 ///
-/// Clients that are not here are not selected, and those that go are not waited for. Where the centre is gone nothing happens until it
-/// comes back: it then begins the round again in which it was saved.
+/// Clients that are not here are not selected, and those that go are not waited for. Where the centre is gone nothing happens until
+/// it comes back: it then begins the round again in which it was saved.
 class Server final : public ClientProtocol {
  public:
   Server(const ServerSettings& rules, ClientId self);

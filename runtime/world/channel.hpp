@@ -82,8 +82,8 @@ class Channel {
   /// No message takes longer at its first attempt, as far as the channel knows. Others say how long theirs take.
   virtual Duration longest_delay() const { return Duration::max(); }
 
-  /// True if transmissions disturb each other: the engine that carries messages then says which clients transmit, all that begin at one
-  /// instant, as far as that is known, before the first message of that instant is carried.
+  /// True if transmissions disturb each other: the engine that carries messages then says which clients transmit, all that begin at
+  /// one instant, as far as that is known, before the first message of that instant is carried.
   virtual bool is_shared() const { return false; }
   virtual void announce(const Transmission&) {}
   /// What the client transmits is over then: when the slowest of its receivers has it.

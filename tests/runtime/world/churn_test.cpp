@@ -71,7 +71,8 @@ TEST_CASE("a line that contradicts those before it is named with the client and 
   CHECK(fault_of({line(1, What::leave, {4})}) == "line (leave at 1 s): there is no client 4");
   CHECK(fault_of({line(1, What::leave)}) == "line (leave at 1 s): names no client");
   CHECK(fault_of({line(0, What::leave, {0})}) == "line (leave at 0 s): must be after the start of the experiment");
-  CHECK(fault_of({partition(1, {{0, 1, 2, 3}})}) == "line (partition at 1 s): puts all clients into one group, which separates none");
+  CHECK(fault_of({partition(1, {{0, 1, 2, 3}})}) ==
+        "line (partition at 1 s): puts all clients into one group, which separates none");
   CHECK(fault_of({partition(1, {{0}, {1, 0}})}) == "line (partition at 1 s): client 0 is in two groups");
   CHECK(fault_of({line(1, What::crash, {0}), line(2, What::restart, {0}, Origin::checkpoint)}) ==
         "line (restart at 2 s): client 0 has no checkpoint to come back with; set churn.checkpoint_every");
