@@ -72,6 +72,8 @@ std::vector<CaseKind> world_kinds();
 std::vector<CaseKind> function_kinds();
 std::vector<CaseKind> metrics_kinds();
 std::vector<CaseKind> wireless_kinds();
+/// Seconds until a gradient is small.
+std::vector<CaseKind> bounds_kinds();
 /// In rounds, with a centre, with tokens: through the protocol of their form.
 std::vector<CaseKind> round_kinds();
 std::vector<CaseKind> server_kinds();
