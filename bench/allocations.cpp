@@ -70,8 +70,8 @@ struct Count {
 Count of_conductor(const Experiment& experiment) {
   std::ostringstream notes;
   Timing timing(experiment, resolve_algorithm(experiment), notes);
-  NoSteps nobody;
-  Conductor conductor(timing.conductor, timing.make_protocols(), nobody);
+  NoSteps no_steps;
+  Conductor conductor(timing.conductor, timing.make_protocols(), no_steps);
   while (conductor.now() < Time{from_seconds(experiment.until / 2)} && conductor.walk(slice)) {
   }
   const Count before{conductor.events(), allocations.load()};

@@ -28,8 +28,8 @@ Json of_protocol(const Experiment& experiment) {
   const std::uint64_t before = resident_bytes();
   std::ostringstream notes;
   Timing timing(experiment, resolve_algorithm(experiment), notes);
-  NoSteps nobody;
-  Conductor conductor(timing.conductor, timing.make_protocols(), nobody);
+  NoSteps no_steps;
+  Conductor conductor(timing.conductor, timing.make_protocols(), no_steps);
   while (conductor.now() < Time{from_seconds(experiment.until / 2)} && conductor.walk(slice)) {
   }
   return {{"clients", conductor.clients()}, {"bytes", resident_bytes() - before}};

@@ -8,7 +8,7 @@
 //  - A message is a flag, a count of readers and a vector that is moved in and, by its last reader, out to the free
 //    buffers of that reader's thread. Increments are computed in the buffer that will be sent.
 //  - Each thread sweeps over the clients, its own share first, and performs of each what is possible: until a merge
-//    needs a message that is not there. A flag per client keeps two threads from the same one, so nobody idles while
+//    needs a message that is not there. A flag per client keeps two threads from the same one, so no thread idles while
 //    there is work. (On one thread, going through all steps in the order of their time was no faster.)
 //
 // Same learners, same batches, same order of sums: the models are the engine's, bit by bit (model_digest).

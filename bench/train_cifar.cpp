@@ -1,4 +1,4 @@
-// ResNet-20 on CIFAR-10, one client without anybody else: the half of a comparison whose other half is train_cifar.py.
+// ResNet-20 on CIFAR-10, one client alone: the half of a comparison whose other half is train_cifar.py.
 //
 //   train_cifar [--norm group|batch] [--epochs N] [--batch B] [--rows N] [--test-rows N] [--plan DIR] [--data DIR]
 //               [--json]

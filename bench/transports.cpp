@@ -125,7 +125,7 @@ void wait_for(const std::atomic<bool>& flag) {
 float first_number(int payload) { return static_cast<float>(payload) + 0.25f; }
 
 // Hears nothing.
-class Nobody final : public ParcelSink {
+class NoSink final : public ParcelSink {
   void on_parcel(HostId, Parcel, Duration) override {}
 };
 
@@ -202,12 +202,12 @@ void send_until_over(const Case& test, const Identities& keys, const fs::path& f
     models.push_back(pool.make<float>(test.bytes / sizeof(float)));
     std::fill_n(models.back().writable<float>(), test.bytes / sizeof(float), first_number(i));
   }
-  Nobody nobody;
+  NoSink no_sink;
   ZmqTransport transport(options_of(sender, test, keys, folder), pool);
   announce(transport, shared->address_of_sender, shared->sender_listens);
   wait_for(shared->receiver_listens);
   transport.reach(receiver, shared->address_of_receiver.data());
-  transport.start(nobody);
+  transport.start(no_sink);
   Parcel parcel{.kind = ParcelKind::message, .when_full = WhenFull::refuse, .head = std::vector<std::byte>(64), .tensors = {}};
   for (std::size_t next = 0; !shared->is_over;) {
     parcel.tensors = {models[next % models.size()]};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 #include <span>
 
@@ -289,6 +290,26 @@ Faults word_faults(std::string_view path, std::string_view text) {
     for (const std::string_view paper : papers)
       if (line.find(paper) != std::string_view::npos)
         faults.push_back(complaint(place, "names", paper, "no clone has this file: cite the thesis or docs/"));
+  }
+  return faults;
+}
+
+Faults person_faults(std::string_view path, std::string_view text) {
+  constexpr std::array<std::string_view, 7> persons{"nobody", "somebody", "anybody", "everybody", "everyone", "whoever", "someone"};
+  const auto is_of_word = [](unsigned char letter) { return std::isalnum(letter) || letter == '_'; };
+  Faults faults;
+  std::size_t number = 0;
+  for (const std::string_view line : lines_of(text)) {
+    ++number;
+    for (auto begin = std::ranges::find_if(line, is_of_word); begin != line.end();) {
+      const auto end = std::find_if_not(begin, line.end(), is_of_word);
+      std::string word(begin, end);
+      std::ranges::transform(word, word.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+      if (std::ranges::find(persons, word) != persons.end())
+        faults.push_back(complaint(std::string{path} + ":" + std::to_string(number), "says", word,
+                                   "a sentence is about the thing: which client, host, thread or file?"));
+      begin = std::find_if(end, line.end(), is_of_word);
+    }
   }
   return faults;
 }

@@ -36,6 +36,9 @@ Faults own_header_faults(std::string_view path, std::string_view text);
 /// A note to do something that does not say what would settle it, and references to papers that no clone contains.
 Faults word_faults(std::string_view path, std::string_view text);
 
+/// Pronouns for persons where a client, a host or a thread is meant.
+Faults person_faults(std::string_view path, std::string_view text);
+
 /// Differences between the link line of a room's target and its doors. A part of a room (folder "runtime/world") may
 /// use fewer doors than the room.
 Faults link_faults(std::string_view folder, const std::vector<std::string>& link_line);

@@ -100,6 +100,14 @@ TEST_CASE("every note says what would settle it, and no text leans on a paper th
   require_none(faults_in(texts, word_faults));
 }
 
+TEST_CASE("sentences are about clients, hosts and threads, not about persons") {
+  auto folders = rooms_with_code;
+  folders.insert(folders.end(), {"cmake", "docs", "tools"});
+  require_none(faults_in(files(folders, {".hpp", ".cpp", ".in", ".js", ".html", ".toml", ".md", ".txt", ".cmake"}), person_faults));
+  CHECK(person_faults("docs/a.md", "One client waits.\nNobody waits for was_anybody_away.\n") ==
+        one("docs/a.md:2 says nobody; a sentence is about the thing: which client, host, thread or file?"));
+}
+
 TEST_CASE("the link line of every room is its list of doors") {
   std::istringstream lines{text_of(RUBATO_LINK_LINES)};  // folder, then the targets it links
   std::size_t rooms_seen = 0;
