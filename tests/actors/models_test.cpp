@@ -106,6 +106,7 @@ TEST_CASE("dropout and statistics change what is learned, and a seed changes wha
 TEST_CASE("models run on the data sets that they fit, with equal digests on 1 and 2 threads") {
   std::size_t runs = 0;
   for (const std::string& set : dataset_names()) {
+    if (takes_long_to_read(set) && !is_nightly()) continue;
     if (find_dataset(set, large_data()).empty()) {
       MESSAGE("skipped: no data set " << set << " in " << large_data().string());
       continue;
