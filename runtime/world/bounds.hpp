@@ -3,7 +3,8 @@
 //   K0 = L Delta / eps: steps without noise        s = sigma^2 / eps: gradients that one step needs to drown its noise
 //   h_i: seconds of a gradient of client i, h_(1) <= h_(2) <= ...      tau_ij: seconds from i to j, over as many links as it takes
 //
-// Constants of the order notation are 1, so a ratio of two bounds says "up to constants". Sources: docs/references.md#bounds-in-seconds.
+// Constants of the order notation are 1, so a ratio of two bounds says "up to constants". Sources:
+// docs/references.md#bounds-in-seconds.
 #pragma once
 
 #include <cstdint>
