@@ -1,4 +1,4 @@
-// Screening: which messages a client leaves out of a merge because of what they say, and how many of whom.
+// Screening: which messages a client leaves out of a merge because of what they say, and how many of each sender.
 #pragma once
 
 #include <algorithm>

@@ -405,7 +405,7 @@ void go_on(const HostOptions& home, const Experiment& experiment, const std::str
   note("this host goes on from its checkpoint " + std::to_string(checkpoint.number), options, result);
 }
 
-// With whom and without whom; later than 0 s in a run that was under way.
+// With which hosts and without which; later than 0 s in a run that was under way.
 void say_begun(Membership& membership, const std::vector<HostId>& there, Time now, std::uint32_t incarnation, const WallHost& own) {
   std::vector<std::string> with, without;
   for (std::uint32_t host = 0; host < membership.hosts(); ++host)

@@ -105,7 +105,7 @@ constexpr std::array sections{
             "Which clients join, leave, crash and are cut off, and when. All are there from the start, but "
             "for those whose first event is a join."},
     Section{"event", "[[churn.events]]", "One line of the script."},
-    Section{"absence", "[[churn.random]]", "Clients that are there and away in turn; whom the script names it leaves alone."},
+    Section{"absence", "[[churn.random]]", "Clients that are there and away in turn; it leaves those alone that the script names."},
     Section{"mailbox", "[mailbox]", "What a receiver accepts and when it merges."},
     Section{"unification", "[unification]", "The instants at which all adopt the model of one."},
     Section{"protocol", "[protocol]", "When clients act."},

@@ -94,7 +94,7 @@ enum class Stars : std::uint8_t { none, one, all };
 /// The links of an exchange that are used, where it is not simply all of them.
 struct Fanout {
   double share = 1;                 ///< of a client's neighbours, rounded up
-  bool chosen_by_receiver = false;  ///< a receiver draws whom it hears; else a sender draws whom it tells
+  bool chosen_by_receiver = false;  ///< a receiver draws its senders; else a sender draws its receivers
   Stars stars = Stars::none;        ///< one, drawn anew: the others neither draw nor tell
 };
 

@@ -11,7 +11,7 @@ namespace rubato {
 /// Shared by the clients of a run; must outlive them.
 struct PullSettings {
   const ClientSettings* push = nullptr;  ///< graph, timers, deadline, needs, weights, absorb_every
-  /// [client][pull] -> whom it asks, ascending; behind its end they are drawn.
+  /// [client][pull] -> the neighbours it asks, ascending; behind its end they are drawn.
   std::vector<std::vector<std::vector<ClientId>>> asked;
 
   /// A pull belongs to a computation, not to the transmit timer.

@@ -108,7 +108,7 @@ class RoundClient : public ClientProtocol {
     return settings_.needs.sends && has_something_to_say() && rules_.sends_in(self_, round);
   }
   Step& compute(std::uint8_t phase, Time now, Effects& effects);
-  /// To the receivers for whom is_sent(receiver, link) answers yes, once for every link that the exchange uses.
+  /// To the receivers for which is_sent(receiver, link) answers yes, once for every link that the exchange uses.
   template <class IsSent>
   void publish(const Exchange& exchange, Time now, Effects& effects, IsSent is_sent) {
     const auto receivers = settings_.graph->receivers_of(self_);

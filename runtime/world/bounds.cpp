@@ -54,7 +54,7 @@ ServerBounds server_bounds(std::span<const double> gradient_seconds, const Stati
 }
 
 std::vector<std::vector<double>> travel_seconds(const Graph& graph, std::span<const double> link_seconds) {
-  using Reached = std::pair<double, std::uint32_t>;  // when, who
+  using Reached = std::pair<double, std::uint32_t>;  // when, which client
   std::vector<std::vector<double>> travel(graph.clients(), std::vector<double>(graph.clients(), infinity));
   for (std::uint32_t from = 0; from < graph.clients(); ++from) {
     std::vector<double>& seconds = travel[from];

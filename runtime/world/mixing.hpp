@@ -1,4 +1,4 @@
-// MixingMatrix: the weight W[receiver][sender] that each client gives to itself and to whom it hears.
+// MixingMatrix: the weight W[receiver][sender] that each client gives to itself and to the senders that it hears.
 #pragma once
 
 #include <optional>

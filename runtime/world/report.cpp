@@ -121,7 +121,7 @@ std::string circle(const Graph& graph) {
 }
 
 std::string table(const Graph& graph) {
-  std::string text = "who hears (row) whom (column)\n     ";
+  std::string text = "receivers (rows) and senders (columns)\n     ";
   for (std::size_t j = 0; j < graph.clients(); ++j) text += padded(std::to_string(j), 3);
   text.back() = '\n';
   for (ClientId i; i.value < graph.clients(); ++i.value) {
