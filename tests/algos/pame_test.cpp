@@ -251,7 +251,7 @@ TEST_CASE("an empty window is no exchange") {
 
 TEST_CASE("full exchange on a bipartite graph swaps the two sides for ever, and is refused") {
   const std::string reason = refusal(graph_of("ring", 6), 1);
-  CHECK(reason.find("algorithm.nu = 1: takes all neighbours of everybody, and the graph is bipartite") == 0);
+  CHECK(reason.find("algorithm.nu = 1: takes all neighbours of every client, and the graph is bipartite") == 0);
   CHECK_FALSE(refusal(graph_of("star", 6), 1).empty());
   CHECK_FALSE(refusal(graph_of("ring", 6), 0.6).empty());  // ceil(0.6 x 2) = 2: all as well
   CHECK(refusal(graph_of("ring", 6), 0.5).empty());
