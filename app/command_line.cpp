@@ -10,6 +10,7 @@
 #include <ctime>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <string_view>
 #include <system_error>
 
@@ -127,6 +128,15 @@ class CommandLine {
     return command;
   }
 
+  static void add_colour(CLI::App& command, Colour& colour) {
+    static const std::map<std::string, Colour> words{
+        {"auto", Colour::automatic}, {"always", Colour::always}, {"never", Colour::never}};
+    command.add_option("--color", colour, "colours on a terminal: auto, always or never; default: auto, which heeds NO_COLOR")
+        ->type_name("WHEN")
+        ->transform(CLI::Transformer(words, CLI::ignore_case).description(""))
+        ->check(CLI::IsMember(words));
+  }
+
   static void add_threads(CLI::App& command, unsigned& threads) {
     command.add_option("--threads", threads, "worker threads; default: all of the machine")->check(CLI::Range(1, 1024));
   }
@@ -141,6 +151,7 @@ class CommandLine {
     run.add_option("--data", run_.data, data_help);
     run.add_flag("--json", run_.json, "print summary.json, alone, on standard output");
     run.add_flag("--quiet", run_.quiet, "no progress");
+    add_colour(run, run_.colour);
     run.add_flag("--check", run_.checks,
                  "watch the invariants (masses, caps, windows, weights, unification); exit 1 if one breaks, if nothing happened, "
                  "or if no message arrived");
@@ -168,6 +179,7 @@ class CommandLine {
         ->check(CLI::IsMember({"error", "warn", "info", "debug"}));
     node.add_flag("--log-json", node_.logs_json, "tell it as a JSON object a line, and no progress");
     node.add_flag("--quiet", node_.run.quiet, "no progress, and no less than warnings unless --log-level says so");
+    add_colour(node, node_.run.colour);
   }
 
   void add_compare() {
@@ -188,6 +200,7 @@ class CommandLine {
     compare.add_option("--axis", compare_.axis, "seconds, bits, gradients, delay or joules: what leads; default: seconds");
     compare.add_flag("--json", compare_.json, "print table.json, alone, on standard output");
     compare.add_flag("--quiet", compare_.quiet, "no progress");
+    add_colour(compare, compare_.colour);
   }
 
   void add_resume() {
@@ -199,6 +212,7 @@ class CommandLine {
     resume.add_flag("--check", run_.checks, "as the run had it: watch the invariants");
     resume.add_flag("--json", run_.json, "print summary.json, alone, on standard output");
     resume.add_flag("--quiet", run_.quiet, "no progress");
+    add_colour(resume, run_.colour);
   }
 
   void add_replay() {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/terminal.hpp"
 #include "results/run_result.hpp"
 
 namespace rubato::app {
@@ -29,6 +30,7 @@ struct RunArguments {
   std::filesystem::path data;
   bool json = false;
   bool quiet = false;
+  Colour colour = Colour::automatic;
   bool dry_run = false;
   bool checks = false;
   Provenance origin{};
@@ -62,6 +64,7 @@ struct CompareArguments {
   std::string axis = "seconds";
   bool json = false;
   bool quiet = false;
+  Colour colour = Colour::automatic;
   Provenance origin{};
 };
 

@@ -60,8 +60,13 @@ void write_all(const fs::path& folder, const Comparison& comparison, std::span<c
 void show(StatusLine& line, const ComparisonProgress& progress) {
   if (!line.is_due()) return;
   const double left = progress.share > 0 ? progress.wall_seconds * (1 - progress.share) / progress.share : 0;
-  line.show(progress.share, fmt::format("{} of {} runs finished, {:.0f} %, {:.0f} s left", progress.finished, progress.runs,
-                                        100 * progress.share, left));
+  std::vector<LinePart> parts;
+  if (line.terminal().is_there) parts.push_back(bar_part(progress.share, line.terminal()));
+  parts.push_back({.text = fmt::format("{} of {} runs finished", progress.finished, progress.runs),
+                   .brief = fmt::format("{}/{} runs", progress.finished, progress.runs)});
+  parts.push_back({.text = fmt::format("{:.0f} %", 100 * progress.share), .brief = fmt::format("{:.0f}%", 100 * progress.share)});
+  parts.push_back({.text = clock_text(left) + " left", .leaves = Leaves::at_last});
+  line.show(parts);
 }
 
 ComparisonOptions options_for(const CompareArguments& arguments, StatusLine& line) {
@@ -107,7 +112,7 @@ int compare(const CompareArguments& arguments) {
   const ComparisonPlan plan = plan_for(arguments);
   for (const std::string& note : plan.notes) std::cerr << "note: " << note << "\n";
   if (!arguments.out.empty()) prepare(arguments.out);
-  StatusLine line(arguments.quiet);
+  StatusLine line(arguments.quiet, arguments.colour);
   Comparison comparison = rubato::compare(plan, options_for(arguments, line));
   comparison.origin = arguments.origin;
   line.finish();

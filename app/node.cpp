@@ -201,7 +201,7 @@ int node(const NodeArguments& arguments) {
   if (folder && is_wall) status.emplace(*folder, experiment, self);
   RunArguments quiet = arguments.run;
   quiet.quiet = quiet.quiet || arguments.logs_json;  // so that each line is an object
-  ProgressLine line(experiment.until, quiet.quiet);
+  ProgressLine line(experiment, quiet.quiet, quiet.colour);
   const RunOptions options_of_run = options_for(quiet, experiment, folder.get(), line, notes);
   RunResult result = told(log, status, [&] {
     HostOptions host = host_options(life, folder.get(), status ? &*status : nullptr, log);

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "actors/run.hpp"
 #include "app/status_line.hpp"
@@ -11,16 +12,21 @@ namespace rubato::app {
 
 class ProgressLine {
  public:
-  ProgressLine(double until_seconds, bool is_quiet) : until_{until_seconds}, line_{is_quiet} {}
+  ProgressLine(const config::Experiment& experiment, bool is_quiet, Colour colour);
   void show(const Progress& progress);
-  /// What it says of that. Time left is that of the pace since this process began.
-  std::string text_of(const Progress& progress);
+  /// What it says of that, on a terminal of this kind. Time left is that of the pace since this process began.
+  std::vector<LinePart> parts_of(const Progress& progress, const Terminal& terminal);
   /// Clears the terminal's line.
   void finish() { line_.finish(); }
 
  private:
+  void remember(double accuracy);
+
+  std::string name_;
   double until_;
-  std::optional<Progress> begin_;  // where this process has begun: after walking again, and after waiting for others
+  std::optional<Progress> begin_;   // where this process has begun: after walking again, and after waiting for others
+  std::vector<double> accuracies_;  // of samples so far, evenly thinned
+  std::size_t every_ = 1, skipped_ = 0;
   StatusLine line_;
 };
 

@@ -56,7 +56,7 @@ int run(const RunArguments& arguments) {
                  "resume goes on with it when that is renamed to .partial\n";
   if (folder && !arguments.dry_run) folder->write("experiment.toml", config::write_experiment(experiment));
   if (!folder && experiment.checkpoint_every > 0) std::cerr << "note: checkpoint_every: without --out no checkpoints are written\n";
-  ProgressLine line(experiment.until, arguments.quiet);
+  ProgressLine line(experiment, arguments.quiet, arguments.colour);
   Notes notes = Notes::plain();
   const RunOptions options = options_for(arguments, experiment, folder.get(), line, notes);  // signals are watched from here on
   if (folder) folder->write("metrics.csv", metrics_csv_head());
@@ -76,7 +76,7 @@ int resume(RunArguments arguments) {
   refuse_real_time(experiment, place);
   const auto folder = RunFolder::reopen(place);
   arguments.out = place;
-  ProgressLine line(experiment.until, arguments.quiet);
+  ProgressLine line(experiment, arguments.quiet, arguments.colour);
   Notes notes = Notes::plain();
   RunOptions options = options_for(arguments, experiment, folder.get(), line, notes);
   const FoundCheckpoint<RunCheckpointFile> found = find_run_checkpoint(folder->checkpoints(), folder->metrics());

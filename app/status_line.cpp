@@ -1,8 +1,7 @@
 #include "app/status_line.hpp"
 
-#include <unistd.h>
-
 #include <cstdio>
+#include <limits>
 
 namespace rubato::app {
 
@@ -10,31 +9,26 @@ namespace {
 
 constexpr std::chrono::milliseconds between_drawings{100};
 constexpr std::chrono::seconds between_lines{5};
-constexpr int bar_width = 24;
-
-std::string bar(double share) {
-  const int filled = static_cast<int>(share * bar_width);
-  return "[" + std::string(static_cast<std::size_t>(filled), '#') + std::string(static_cast<std::size_t>(bar_width - filled), '.') +
-         "]";
-}
+constexpr std::size_t bar_columns = 21;
+constexpr std::string_view cyan = "\x1b[36m";
 
 }  // namespace
 
-StatusLine::StatusLine(bool is_quiet)
-    : is_quiet_{is_quiet}, is_terminal_{isatty(STDERR_FILENO) == 1}, last_{std::chrono::steady_clock::now()} {}
+StatusLine::StatusLine(bool is_quiet, Colour colour)
+    : is_quiet_{is_quiet}, terminal_{terminal_on_errors(colour)}, last_{std::chrono::steady_clock::now()} {}
 
 bool StatusLine::is_due() const {
   const auto since = std::chrono::steady_clock::now() - last_;
-  return !is_quiet_ && since >= (is_terminal_ ? std::chrono::nanoseconds(between_drawings) : between_lines);
+  return !is_quiet_ && since >= (terminal_.is_there ? std::chrono::nanoseconds(between_drawings) : between_lines);
 }
 
-void StatusLine::show(double share, const std::string& text) {
+void StatusLine::show(std::span<const LinePart> parts) {
   if (is_quiet_) return;
   last_ = std::chrono::steady_clock::now();
-  if (is_terminal_)
-    std::fprintf(stderr, "\r%s %s\x1b[K", bar(share).c_str(), text.c_str());
+  if (terminal_.is_there)  // a line as wide as the terminal would move the cursor to the next one
+    std::fprintf(stderr, "\r%s\x1b[K", fitted(parts, columns_of_errors() - 1, terminal_.has_colour).c_str());
   else
-    std::fprintf(stderr, "%s\n", text.c_str());
+    std::fprintf(stderr, "%s\n", fitted(parts, std::numeric_limits<std::size_t>::max(), false).c_str());
   has_drawn_ = true;
 }
 
@@ -44,8 +38,12 @@ void StatusLine::say(const std::string& text) {
 }
 
 void StatusLine::finish() {
-  if (has_drawn_ && is_terminal_) std::fputs("\r\x1b[K", stderr);
+  if (has_drawn_ && terminal_.is_there) std::fputs("\r\x1b[K", stderr);
   has_drawn_ = false;
+}
+
+LinePart bar_part(double share, const Terminal& terminal) {
+  return {.text = bar(share, bar_columns, terminal.has_utf8), .leaves = Leaves::early, .colour = cyan};
 }
 
 }  // namespace rubato::app

@@ -1,22 +1,28 @@
-// One line about what goes on, on standard error: drawn again and again with a bar on a terminal, plain lines in a
-// pipe.
+// One line about what goes on, on standard error: drawn again and again on a terminal, as wide as that is, and plain
+// lines in a pipe.
 #pragma once
 
 #include <chrono>
+#include <span>
 #include <string>
+
+#include "app/fitted_line.hpp"
+#include "app/terminal.hpp"
 
 namespace rubato::app {
 
 class StatusLine {
  public:
-  explicit StatusLine(bool is_quiet);
+  StatusLine(bool is_quiet, Colour colour);
   ~StatusLine() { finish(); }
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
   /// True where a line would be shown now: not when quiet, and not too soon after the last.
   bool is_due() const;
-  /// `share`: from 0 to 1.
-  void show(double share, const std::string& text);
+  /// What standard error can show.
+  const Terminal& terminal() const { return terminal_; }
+  /// On a terminal never more than one line of its width at this instant.
+  void show(std::span<const LinePart> parts);
   /// A whole line that stays, above the one that is drawn again.
   void say(const std::string& text);
   /// Clears the terminal's line.
@@ -24,9 +30,12 @@ class StatusLine {
 
  private:
   bool is_quiet_;
-  bool is_terminal_;
+  Terminal terminal_;
   bool has_drawn_ = false;
   std::chrono::steady_clock::time_point last_;
 };
+
+/// How far it has come, from 0 to 1, in colour; it leaves before what is said in words becomes brief.
+LinePart bar_part(double share, const Terminal& terminal);
 
 }  // namespace rubato::app
