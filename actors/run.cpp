@@ -110,7 +110,8 @@ RunResult perform_timing(Preparation& parts, const Experiment& experiment, const
   const Credit credit = Credit::automatic(clients, task.dimension() * task.scalar_bytes(), experiment.limits.outstanding_steps,
                                           experiment.limits.payload_bytes);
   virtual_run.control().stops_on_nan = experiment.metrics.stop_on_nan;
-  virtual_run.control().may_end_at_samples = experiment.metrics.stop_on_nan || options.stop_when;
+  if (parts.stop_rule.is_there()) virtual_run.control().stop_rule = &parts.stop_rule;
+  virtual_run.control().may_end_at_samples = experiment.metrics.stop_on_nan || options.stop_when || parts.stop_rule.is_there();
   StepDispatcher dispatcher(virtual_run.control(), recorder.get());
   TimingCheck check = timing_check(parts);
   std::optional<Checkpointer> checkpointer;

@@ -16,6 +16,7 @@ constinit const CatalogueEntry entries::ab{
     .options = spodgt_step_options,
     .merge = Weights::row,
     .share = Weights::column,
+    .tracks = "y",
     .needs = [](const AlgorithmOptions&) { return spodgt_needs({}); },
     .message_bytes = model_and_mass_bytes,
     .make = spodgt_maker,

@@ -50,6 +50,7 @@ struct CatalogueEntry {
   bool may_be_unified = false;                               ///< [unification] may overwrite its model
   bool may_begin = false;                                    ///< a computation may have begun at an earlier model
   bool allows_missing = true;                                ///< rounds may go on without messages that were lost
+  std::string_view tracks{};                                 ///< its state that follows the mean gradient, for probes: "y", "y nu"
   /// What it asks of its protocol.
   Needs (*needs)(const AlgorithmOptions&) = [](const AlgorithmOptions&) { return Needs{}; };
   /// Bytes of one message, for a model of so many numbers of so many bytes each; null: those of the model.

@@ -175,6 +175,7 @@ constinit const CatalogueEntry entries::depositum{
     .merge = Weights::doubly,
     .share = Weights::doubly,
     .may_be_unified = true,
+    .tracks = "y nu",
     .needs = needs,
     .message_bytes = model_and_mass_bytes,
     .make = made_by<Depositum, read, table>,

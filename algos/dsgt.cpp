@@ -35,6 +35,7 @@ constinit const CatalogueEntry entries::dsgt{
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .share = Weights::doubly,
+    .tracks = "y",
     .needs =
         [](const AlgorithmOptions& given) {
           return pushpull_needs(read({given, table}));

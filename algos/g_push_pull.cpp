@@ -18,6 +18,7 @@ constinit const CatalogueEntry entries::g_push_pull{
     .options = spodgt_step_options,
     .merge = Weights::row,
     .share = Weights::column,
+    .tracks = "y",
     .needs = [](const AlgorithmOptions&) { return spodgt_needs({.links = true}); },
     .message_bytes = model_and_mass_bytes,
     .make = spodgt_maker,

@@ -14,7 +14,14 @@ namespace rubato {
 namespace {
 
 constexpr OptionSpec own[] = {
-    {"local_steps", OptionType::whole, "5", "K: rounds, or computations, from one exchange to the next", 1, 1e6},
+    {.name = "local_steps",
+     .type = OptionType::whole,
+     .fallback = "5",
+     .meaning = "K: rounds, or computations, from one exchange to the next; mean_inverse_p: as many as 1 / p is in the mean of all "
+                "clients, rounded up, p by protocol.compute_chance",
+     .low = 1,
+     .high = 1e6,
+     .choices = "mean_inverse_p"},
 };
 constexpr auto table = combined(spodgt_step_options, own);
 
@@ -40,6 +47,7 @@ constinit const CatalogueEntry entries::kgt_directed{
     .options = table,
     .merge = Weights::row,
     .share = Weights::column,
+    .tracks = "y",
     .needs = needs,
     .message_bytes = model_and_mass_bytes,
     .make = {make<float>, make<double>},

@@ -30,7 +30,7 @@ struct OptionSpec {
   double high = std::numeric_limits<double>::infinity();  ///< more is refused
   bool low_is_out = false;                                ///< low itself is refused
   bool high_is_out = false;                               ///< high itself is refused
-  std::string_view choices{};                             ///< of a word: "a|b"
+  std::string_view choices{};                             ///< of a word: "a|b"; of a whole number: what may stand for it
 };
 
 /// An option that is one of the words of "a|b".

@@ -135,6 +135,7 @@ constinit const CatalogueEntry entries::pushpull{
     .runs = {ProtocolKind::rounds},
     .merge = Weights::row,
     .share = Weights::column,
+    .tracks = "y",
     .needs =
         [](const AlgorithmOptions& given) {
           return pushpull_needs(read({given, table}));

@@ -143,6 +143,7 @@ constinit const CatalogueEntry entries::spodgt{
     .merge = Weights::row,
     .share = Weights::column,
     .may_be_unified = true,
+    .tracks = "y",
     .needs = [](const AlgorithmOptions&) { return spodgt_needs({.computes = true, .links = true}); },
     .message_bytes = model_and_mass_bytes,
     .make = spodgt_maker,

@@ -14,6 +14,7 @@ constinit const CatalogueEntry entries::sporadic_kgt{
     .options = spodgt_step_options,
     .merge = Weights::row,
     .share = Weights::column,
+    .tracks = "y",
     .needs = [](const AlgorithmOptions&) { return spodgt_needs({.computes = true}); },
     .message_bytes = model_and_mass_bytes,
     .make = spodgt_maker,

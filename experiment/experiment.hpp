@@ -74,12 +74,15 @@ enum class TopologyKind {
   erdos_renyi,
   random_geometric,
   knn,
+  random_regular,
+  small_world,
+  scale_free,
   file,
   edges
 };
 constexpr std::string_view word_list(TopologyKind) {
   return "ring|directed_ring|complete|star|path|bipartite|exponential|one_peer_exponential|torus|grid|erdos_renyi|random_geometric|"
-         "knn|file|edges";
+         "knn|random_regular|small_world|scale_free|file|edges";
 }
 enum class ChannelKind { ideal, random, table, wireless, rayleigh_threshold, aircomp, bandwidth, trace, bursty };
 constexpr std::string_view word_list(ChannelKind) {
@@ -111,6 +114,18 @@ enum class WeightKind { receiver_static, sender_static, batch, explicit_ };
 constexpr std::string_view word_list(WeightKind) { return "receiver_static|sender_static|batch|explicit"; }
 enum class SnapshotAt { at_finish, at_start };
 constexpr std::string_view word_list(SnapshotAt) { return "at_finish|at_start"; }
+/// Whether all clients begin with one model, each with one that is drawn for it, or each in the centre of its loss.
+enum class StartsKind { one, each, centre };
+constexpr std::string_view word_list(StartsKind) { return "one|each|centre"; }
+/// The weights of the clients in a mean of their models: none, the left eigenvector of the expected mixing weights, or rows.
+enum class MeanWeights { none, phi, rows };
+constexpr std::string_view word_list(MeanWeights) { return "none|phi|rows"; }
+/// nu as depositum has it, or divided by beta.
+enum class TrackerScale { as_is, over_beta };
+constexpr std::string_view word_list(TrackerScale) { return "as_is|over_beta"; }
+/// What a stop rule makes of the last values of its metric.
+enum class StopBy { deviation, mean };
+constexpr std::string_view word_list(StopBy) { return "deviation|mean"; }
 enum class PartitionKind { iid, by_class, dirichlet_by_class, dirichlet_by_client, decefl_table3 };
 constexpr std::string_view word_list(PartitionKind) { return "iid|by_class|dirichlet_by_class|dirichlet_by_client|decefl_table3"; }
 
@@ -198,6 +213,9 @@ struct Topology {
   double radius = 0;                                         ///< random_geometric, unit square
   std::int64_t k = 3;                                        ///< knn
   Symmetrise symmetrise = Symmetrise::either;                ///< knn
+  std::int64_t degree = 0;                                   ///< random_regular, small_world: neighbours of each client
+  double rewire = 0;                                         ///< small_world: chance of each edge to lead elsewhere
+  std::int64_t attach = 2;                                   ///< scale_free: edges that each client brings along
   PointsKind points = PointsKind::unit_square;               ///< random_geometric, knn: where clients are
   std::filesystem::path file;                                ///< file: one edge "source target" a line; absolute
   std::vector<std::pair<std::int64_t, std::int64_t>> edges;  ///< edges: [source, target]
@@ -209,6 +227,7 @@ struct Topology {
   double change_every = 1;                                                ///< seconds, in rounds: rounds
   std::int64_t graphs = 100;                       ///< change edges, clients, redraw: so many, again and again
   MixingKind mixing = MixingKind::auto_;           ///< weights of what is absorbed; auto: what suits the algorithm
+  std::optional<double> tau;                       ///< mixing = laplacian: W = I - L / tau; absent: largest degree + 1
   MixingKind shares = MixingKind::auto_;           ///< weights of what is given away
   std::vector<std::vector<double>> mixing_matrix;  ///< mixing = explicit: [receiver][sender]
   std::vector<std::vector<double>> shares_matrix;  ///< shares = explicit
@@ -362,6 +381,7 @@ struct Data : DataFiles, DataOptions {
   double support = 0.01;                ///< pame_*: share of the solution that is not 0
   double noise = 0.5;                   ///< pame_regression
   std::int64_t samples_per_client = 0;  ///< 0: all that the partition deals
+  std::int64_t test_per_client = 0;     ///< pame_*: samples that each draws for its test; 0: it is tested on its own
   std::int64_t train_rows = 0;          ///< 0: all
   Partition partition;                  ///< which client has which rows
   bool operator==(const Data&) const = default;
@@ -373,19 +393,45 @@ struct Model : ModelOptions {
   double weight_decay = 0;                         ///< the gradient has weight_decay x more, the loss has not
   double clip = 0;                                 ///< 0: none
   std::optional<std::filesystem::path> init_from;  ///< absolute; instead of init
+  StartsKind starts = StartsKind::one;             ///< whether the first models of clients differ
   bool operator==(const Model&) const = default;
+};
+
+/// metrics.stop: the run ends at the first sample where the rule holds.
+struct Stop {
+  std::optional<std::string> metric;  ///< a column of metrics.csv; absent: no rule
+  std::int64_t window = 3;            ///< samples that it looks at, the newest ones
+  StopBy by = StopBy::deviation;      ///< what it makes of them
+  std::optional<double> below;        ///< the rule holds where that is less
+  bool operator==(const Stop&) const = default;
 };
 
 /// [metrics]: when models are measured, and on what. What is absent is chosen by what it costs (experiment/build/sampling.hpp).
 struct Metrics {
-  std::optional<std::int64_t> every_events;  ///< 0: off; with every_seconds absent, too: until / 100, or less often
-  std::optional<double> every_seconds;       ///< 0: off
-  std::optional<std::int64_t> test_samples;  ///< the first; 0: all; absent: at most 2,000, drawn
-  std::optional<std::int64_t> clients;       ///< how many clients are evaluated, drawn; 0: all; absent: at most 256
-  bool stationarity = false;                 ///< depositum only, of all clients
-  double smoothness = 1;                     ///< L of the losses, where stationarity is measured
-  bool stop_on_nan = false;                  ///< the run ends at the first sample with a model that is not finite
+  std::optional<std::int64_t> every_events;      ///< 0: off; with every_seconds absent, too: until / 100, or less often
+  std::optional<double> every_seconds;           ///< 0: off
+  std::optional<std::int64_t> test_samples;      ///< the first; 0: all; absent: at most 2,000, drawn
+  std::optional<std::int64_t> clients;           ///< how many clients are evaluated, drawn; 0: all; absent: at most 256
+  bool training = false;                         ///< also on the training rows
+  bool gradient_norm = false;                    ///< of the mean loss, at the mean model
+  MeanWeights mean_weights = MeanWeights::none;  ///< with gradient_norm: also at this weighted mean
+  bool tracked = false;                          ///< distances of the vectors that an algorithm tracks
+  bool stationarity = false;                     ///< depositum only, of all clients
+  TrackerScale tracker = TrackerScale::as_is;    ///< with stationarity: what gradients are compared with
+  std::optional<double> smoothness;              ///< L of the losses; in stationarity 1 unless it is said
+  bool stop_on_nan = false;                      ///< the run ends at the first sample with a model that is not finite
+  Stop stop;                                     ///< a rule that ends the run
   bool operator==(const Metrics&) const = default;
+};
+
+/// [theory]: what the papers' theorems assume of the losses; only `rubato topology` looks at it.
+struct Theory {
+  std::optional<double> convexity;  ///< mu: the losses are mu-strongly convex
+  std::optional<double> diversity;  ///< delta_1: |grad f_i|^2 <= delta_0^2 + delta_1^2 |grad F|^2
+  std::optional<double> variance;   ///< sigma_1: of a gradient, sigma_0^2 + sigma_1^2 |grad F|^2 for one row
+  std::optional<double> spread;     ///< epsilon: largest difference of two batches' gradients in one number
+  std::optional<double> radius;     ///< delta: models stay within 2 delta in every number
+  bool operator==(const Theory&) const = default;
 };
 
 /// [energy]: what clients spend. All 0: it is not counted.
@@ -477,6 +523,7 @@ struct Experiment {
   Data data;                                  ///< [data]
   Model model;                                ///< [model]
   Metrics metrics;                            ///< [metrics]
+  Theory theory;                              ///< [theory]
   Energy energy;                              ///< [energy]
   Budget budget;                              ///< [budget]
   Limits limits;                              ///< [limits]

@@ -24,6 +24,16 @@ Number of(const decltype(owner_of(First))& row) {
   return number(((row.*First).*....*Rest));
 }
 
+// What an optional member holds, or a member of what it holds; not known where it is empty.
+template <auto Part>
+Number if_there(const Sample& sample) {
+  return number(sample.*Part ? *(sample.*Part) : not_known);
+}
+template <auto Part, auto Inner>
+Number if_there(const Sample& sample) {
+  return number(sample.*Part ? (*(sample.*Part)).*Inner : not_known);
+}
+
 constexpr SampleColumn samples[] = {
     {{"sample", "its number, from 0; a host that goes on in real time counts from 0 again",
       of<&Sample::header, &SampleHeader::number>}},
@@ -74,7 +84,10 @@ constexpr SampleColumn samples[] = {
     {{"consensus_mean", "`consensus` divided by the measured clients", of<&Sample::consensus_mean>}, "/consensus_mean"},
     {{"f1_macro_mean_model", "of the mean of their models", of<&Sample::f1_macro_mean_model>}, "/accuracy/f1_macro_mean_model"},
     {{"stationarity", "for each client, where `metrics.stationarity` asks for it",
-      [](const Sample& sample) { return number(sample.stationarity ? sample.stationarity->per_client : not_known); }}},
+      if_there<&Sample::stationarity, &Stationarity::per_client>},
+     "",
+     {},
+     "metrics.stationarity"},
     {{"joules", "that all clients have spent, where anything costs anything; else 0",
       [](const Sample& sample) { return number(sample.header.energy.joules()); }},
      "",
@@ -85,6 +98,63 @@ constexpr SampleColumn samples[] = {
     {{"accuracy_min_client", "whose it is",
       [](const Sample& sample) { return sample.worst ? number(sample.worst->value) : not_known; }}},
     {{"clients_measured", "how many clients the scores of the row are of", of<&Sample::header, &SampleHeader::clients>}},
+    {{"train_accuracy_mean",
+      "where `metrics.training` asks for it, like the next three: mean over the measured clients of that on their "
+      "own training rows",
+      if_there<&Sample::training, &TrainingScores::accuracy_mean>},
+     "/training/accuracy_mean",
+     {},
+     "metrics.training"},
+    {{"train_loss_mean", "the same of the loss, without l2", if_there<&Sample::training, &TrainingScores::loss_mean>},
+     "/training/loss_mean",
+     {},
+     "metrics.training"},
+    {{"train_accuracy_mean_model", "mean over the measured clients of that of the mean of their models on their training rows",
+      if_there<&Sample::training, &TrainingScores::accuracy_mean_model>},
+     "/training/accuracy_mean_model",
+     {},
+     "metrics.training"},
+    {{"train_loss_mean_model", "the same of the loss", if_there<&Sample::training, &TrainingScores::loss_mean_model>},
+     "/training/loss_mean_model",
+     {},
+     "metrics.training"},
+    {{"gradient_norm",
+      "of the mean of all clients' losses, with their l2, at the mean of their models, where `metrics.gradient_norm` "
+      "asks for it, like the next",
+      if_there<&Sample::gradient, &MeanGradient::norm>},
+     "/gradient/norm",
+     {},
+     "metrics.gradient_norm"},
+    {{"objective", "that mean loss itself, and the penalty h of the algorithm",
+      if_there<&Sample::gradient, &MeanGradient::objective>},
+     "/gradient/objective",
+     {},
+     "metrics.gradient_norm"},
+    {{"gradient_norm_weighted", "the norm at the mean that `metrics.mean_weights` names", if_there<&Sample::gradient_weighted>},
+     "/gradient/norm_weighted",
+     {},
+     "metrics.mean_weights"},
+    {{"stationarity_prox_gradient", "of `stationarity`, before it is divided by the clients: the sum of squared proximal gradients",
+      if_there<&Sample::stationarity, &Stationarity::prox_gradient>},
+     "",
+     {},
+     "metrics.stationarity"},
+    {{"stationarity_tracking", "likewise: clients times the squared distance of the mean gradient and the mean tracker",
+      if_there<&Sample::stationarity, &Stationarity::tracking>},
+     "",
+     {},
+     "metrics.stationarity"},
+    {{"consensus_y",
+      "sum over the measured clients of the squared distance of their trackers y to the mean, where "
+      "`metrics.tracked` or `metrics.stationarity` asks for it",
+      if_there<&Sample::consensus_y>},
+     "/tracked/consensus_y",
+     {},
+     "metrics.tracked"},
+    {{"consensus_nu", "the same of the momentum nu", if_there<&Sample::consensus_nu>},
+     "/tracked/consensus_nu",
+     {},
+     "metrics.tracked"},
 };
 
 constexpr ClientColumn clients[] = {
@@ -125,6 +195,8 @@ constexpr ClientColumn clients[] = {
       [](const ClientRow& row) { return number(wire_bytes(row.traffic)); }}},
     {{"paper_bits", "of that, as papers count it", of<&ClientRow::traffic, &Traffic::paper_bits>}},
     {{"gradients", "computations of it that had a gradient", of<&ClientRow::traffic, &Traffic::gradients>}},
+    {{"compute_chance", "chance of a gradient at a tick or in a round, with `protocol.compute_chance`; else nan",
+      of<&ClientRow::compute_chance>}},
 };
 
 constexpr Column<LinkRow> links[] = {
@@ -157,6 +229,7 @@ constexpr Column<LinkRow> links[] = {
      [](const LinkRow& row) { return number(row.screened.mean_norm()); }},
     {"cosine_mean", "likewise: mean cosine of a message and the receiver's own model",
      [](const LinkRow& row) { return number(row.screened.mean_cosine()); }},
+    {"link_chance", "chance of the link to be up, with `protocol.link_chance`; else nan", of<&LinkRow::chance>},
 };
 
 }  // namespace
@@ -166,7 +239,8 @@ std::vector<ClientRow> client_rows(const RunResult& result) {
   for (std::uint32_t i = 0; i < result.by_client.size(); ++i)
     rows.push_back({i, i < result.samples_by_client.size() ? result.samples_by_client[i] : 0, result.by_client[i],
                     i < result.traffic_by_client.size() ? result.traffic_by_client[i] : Traffic{}, not_known, not_known,
-                    i < result.paces.size() ? result.paces[i] : Pace{}});
+                    i < result.paces.size() ? result.paces[i] : Pace{},
+                    i < result.compute_chances.size() ? result.compute_chances[i] : not_known});
   const Sample last = result.samples.empty() ? Sample{} : result.samples.back();
   for (std::size_t i = 0; i < last.accuracies.size(); ++i) {
     ClientRow& row = rows[last.header.client(i).value];
@@ -180,12 +254,18 @@ LinkRow link_row(const RunResult& result, LinkIndex link) {
   const Edge ends = result.graph->ends_of(link);
   const auto is_on_link = [&](const Screened& one) { return one.sender == ends.source && one.receiver == ends.target; };
   const auto screened = std::ranges::find_if(result.screened, is_on_link);
-  return {ends, result.by_link[link], screened == result.screened.end() ? Screened{} : *screened};
+  return {ends, result.by_link[link], screened == result.screened.end() ? Screened{} : *screened,
+          link < result.link_chances.size() ? result.link_chances[link] : not_known};
 }
 
 std::span<const SampleColumn> sample_columns() { return samples; }
 std::span<const ClientColumn> client_columns() { return clients; }
 std::span<const Column<LinkRow>> link_columns() { return links; }
+
+const SampleColumn* find_sample_column(std::string_view name) {
+  const auto found = std::ranges::find(samples, name, &SampleColumn::name);
+  return found == std::ranges::end(samples) ? nullptr : found;
+}
 
 const SampleColumn& curve_column(std::string_view name) {
   for (const SampleColumn& column : samples)

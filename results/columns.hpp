@@ -48,6 +48,7 @@ struct SampleColumn : Column<Sample> {
   };
   std::string_view summary{};  ///< where summary.json has it of the last sample, as a JSON pointer; empty: nowhere
   InCurves curve{};
+  std::string_view asked_by{};  ///< the key that asks for it; empty: it is always measured
 };
 
 /// A client at the end, with its scores in the last sample.
@@ -58,6 +59,7 @@ struct ClientRow {
   Traffic traffic;
   double accuracy, loss;
   Pace pace;
+  double compute_chance = not_known;
 };
 
 struct ClientColumn : Column<ClientRow> {
@@ -68,6 +70,7 @@ struct LinkRow {
   Edge ends;
   LinkCounts counts;
   Screened screened;
+  double chance = not_known;
 };
 
 /// The clients of a result, as their file lists them.
@@ -87,6 +90,8 @@ std::span<const Column<LinkRow>> link_columns();
 inline auto columns_as(Role role) {
   return sample_columns() | std::views::filter([role](const SampleColumn& column) { return column.curve.role == role; });
 }
+/// The column of metrics.csv of this name; null if there is none.
+const SampleColumn* find_sample_column(std::string_view name);
 /// "seconds", "bits", "accuracy", ... Throws std::out_of_range for any other name.
 const SampleColumn& curve_column(std::string_view name);
 

@@ -68,7 +68,7 @@ struct RunResult {
   std::size_t dimension = 0;                   ///< numbers of a model
   std::size_t scalar_bytes = 4;                ///< of one number: 4 or 8
   bool was_stopped = false;                    ///< before experiment.until
-  std::string stopped_by;                      ///< "stop", "stop_when" or "metrics.stop_on_nan"; empty: not known, or it was not
+  std::string stopped_by;                      ///< "stop", "stop_when", "metrics.stop" or "metrics.stop_on_nan"; empty: it was not
   double virtual_seconds = 0;                  ///< of the experiment, at the end
   double wall_seconds = 0;                     ///< of the run itself, without reading data
   double math_seconds = 0;                     ///< of all threads: compute, merge, publish, adopt
@@ -93,6 +93,8 @@ struct RunResult {
   std::vector<MessageCounts> by_client;        ///< in client order
   std::vector<Traffic> traffic_by_client;      ///< likewise; empty where it is not known of all
   std::vector<std::size_t> samples_by_client;  ///< training samples
+  std::vector<double> compute_chances;         ///< in client order; empty: a gradient every time
+  std::vector<double> link_chances;            ///< by link index, of the links to be up; empty: always
   std::vector<ClassCount> class_counts;        ///< of these, by client and class; empty where there are no classes
   std::vector<std::string> class_names;        ///< own files: the label of each class; else empty
   std::optional<Graph> graph{};                ///< whose links by_link counts; nothing of a replay

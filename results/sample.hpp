@@ -44,6 +44,26 @@ struct Defect {
   void archive(Archive& archive) { archive(size, scale, name, place, client); }
 };
 
+/// Of models on training rows. Losses are of the data alone, without l2.
+struct TrainingScores {
+  double accuracy_mean = 0;        ///< over clients, of their own models on their own rows
+  double loss_mean = 0;            ///< likewise
+  double accuracy_mean_model = 0;  ///< over clients, of the mean of all models on their rows
+  double loss_mean_model = 0;      ///< likewise
+
+  /// Writes all of it, or reads it back; throws BadArchive.
+  void archive(Archive& archive) { archive(accuracy_mean, loss_mean, accuracy_mean_model, loss_mean_model); }
+};
+
+/// The mean of all clients' losses at one model.
+struct MeanGradient {
+  double norm = 0;       ///< of its gradient, Euclidean
+  double objective = 0;  ///< itself, with the models' l2 and the algorithm's penalty
+
+  /// Writes both, or reads them back; throws BadArchive.
+  void archive(Archive& archive) { archive(norm, objective); }
+};
+
 /// What was measured. Accuracies are shares in [0, 1]; losses are of the data alone, without l2.
 struct Sample {
   SampleHeader header;                       ///< when, and of how many models
@@ -62,6 +82,11 @@ struct Sample {
   double consensus = 0;                      ///< sum over clients of the squared distance to the mean model
   double consensus_mean = 0;                 ///< the same divided by the clients
   std::optional<Stationarity> stationarity;  ///< where it is measured
+  std::optional<TrainingScores> training;    ///< likewise, with the next ones
+  std::optional<MeanGradient> gradient;      ///< at the mean of all models
+  std::optional<double> gradient_weighted;   ///< norm at their weighted mean
+  std::optional<double> consensus_y;         ///< sum over clients of the squared distance of y to its mean
+  std::optional<double> consensus_nu;        ///< the same of nu
   std::vector<double> accuracies;            ///< of the measured clients, in their order
   std::vector<double> losses;                ///< likewise
   std::vector<ClientId> diverged;            ///< of the measured clients: those whose model is not finite
@@ -72,6 +97,7 @@ struct Sample {
     archive(header, traffic, defect, is_classified);
     archive(accuracy_mean, accuracy_deviation, accuracy_mean_model, accuracy_min, f1_macro, f1_macro_mean_model);
     archive(loss_mean, loss_mean_model, consensus, consensus_mean, stationarity, accuracies, losses, diverged, different, worst);
+    archive(training, gradient, gradient_weighted, consensus_y, consensus_nu);
   }
 };
 

@@ -11,30 +11,44 @@ namespace rubato {
 
 namespace {
 
-template <class List>
-void archive_as_tensor(Archive& archive, List& values, TensorPool* pool) {
+void archive_as_tensor(Archive& archive, std::vector<double>& values, TensorPool* pool) {
   Tensor tensor;
   if (!archive.is_reading()) {
-    tensor = pool->make<double>(static_cast<std::size_t>(values.size()));
+    tensor = pool->make<double>(values.size());
     std::copy(values.begin(), values.end(), tensor.writable<double>());
   }
   archive(tensor);
   archive.require(tensor && tensor.scalar() == Scalar::float64);
   if (!archive.is_reading()) return;
-  values.resize(static_cast<decltype(values.size())>(tensor.count()));
-  std::copy_n(tensor.data<double>(), tensor.count(), values.begin());
+  values.assign(tensor.data<double>(), tensor.data<double>() + tensor.count());
+}
+
+Vector<double> vector_of(const NamedVector& vector) {
+  return Eigen::Map<const Vector<double>>(vector.values.data(), static_cast<Index>(vector.values.size()));
+}
+
+// The vector of this name among those that a snapshot has; zeros where the algorithm has not shown it.
+Vector<double> find_tracked(const Snapshot& snapshot, std::string_view name, Index size) {
+  const auto found = std::ranges::find(snapshot.tracked, name, &NamedVector::name);
+  return found == snapshot.tracked.end() ? Vector<double>(Vector<double>::Zero(size)) : vector_of(*found);
 }
 
 }  // namespace
 
 void Snapshot::archive(Archive& archive, TensorPool* pool) {
-  bool has_tracker = tracker.size() > 0;
-  archive(model, traffic, has_tracker);
-  archive.list(balance, [pool](Archive& part, NamedVector& vector) {
+  const auto each = [pool](Archive& part, NamedVector& vector) {
     part(vector.name);
     archive_as_tensor(part, vector.values, pool);
+  };
+  archive(model, traffic);
+  archive.list(balance, each);
+  archive.list(tracked, each);
+}
+
+bool Measures::fits(const Snapshot& snapshot, std::size_t numbers) const {
+  return std::ranges::equal(snapshot.tracked, tracked, [numbers](const NamedVector& vector, const std::string& name) {
+    return vector.name == name && vector.values.size() == numbers;
   });
-  if (has_tracker) archive_as_tensor(archive, tracker, pool);
 }
 
 std::optional<Sample> SampleGatherer::add(std::uint64_t number, ClientId client, Snapshot snapshot, Scores scores,
@@ -98,7 +112,7 @@ void SampleGatherer::count(InProgress& progress, ClientId client, const Snapshot
   evaluation_.add(progress.consensus, model);
   if (!model.is_finite()) progress.sample.diverged.push_back(client);
   balance(progress, client, snapshot);
-  if (evaluation_.composite()) progress.stationarity.add(scores.part.prox_gradient, scores.part.gradient, snapshot.tracker);
+  count_measures(progress, client, snapshot, scores);
   if (progress.sample.header.after_unification) {
     if (!progress.first) progress.first = model;
     const bool is_equal = std::memcmp(progress.first.data<std::byte>(), model.data<std::byte>(), model.bytes()) == 0;
@@ -107,6 +121,42 @@ void SampleGatherer::count(InProgress& progress, ClientId client, const Snapshot
   progress.sample.accuracies.push_back(scores.score.accuracy());
   progress.sample.losses.push_back(scores.score.mean_loss());
   progress.f1.push_back(scores.score.macro_f1());
+}
+
+void SampleGatherer::count_measures(InProgress& progress, ClientId client, const Snapshot& snapshot, const Scores& scores) {
+  const Measures& measures = evaluation_.measures();
+  if (measures.composite)
+    progress.stationarity.add(scores.part.prox_gradient, scores.part.gradient,
+                              measures.composite->tracker_scale * find_tracked(snapshot, "nu", scores.part.gradient.size()));
+  progress.training_accuracy += scores.training.accuracy();
+  progress.training_loss += scores.training.mean_loss();
+  progress.tracked.resize(measures.tracked.size());
+  for (std::size_t k = 0; k < snapshot.tracked.size(); ++k) {
+    const Vector<double> vector = vector_of(snapshot.tracked[k]);
+    progress.tracked[k].add(view(vector));
+  }
+  if (measures.mean_weights.empty()) return;
+  const double weight = measures.mean_weights[client.value];
+  evaluation_.add_weighted(progress.weighted, weight, snapshot.model);
+  progress.weight += weight;
+}
+
+// What is asked for beside the scores on the test part.
+void SampleGatherer::finish_measures(const InProgress& progress, Sample& sample, ThreadMemory& memory) const {
+  const Measures& measures = evaluation_.measures();
+  const MeanModel& mean = progress.consensus.mean_model();
+  if (measures.composite) sample.stationarity = progress.stationarity.finish(sample.consensus, measures.composite->smoothness);
+  if (measures.training) {
+    const double clients = static_cast<double>(mean.count());
+    sample.training = evaluation_.score_training_of_mean(mean, memory);
+    sample.training->accuracy_mean = progress.training_accuracy / clients;
+    sample.training->loss_mean = progress.training_loss / clients;
+    if (!sample.is_classified) sample.training->accuracy_mean = sample.training->accuracy_mean_model = not_known;
+  }
+  if (measures.gradient) sample.gradient = evaluation_.mean_gradient(mean.mean(), memory);
+  if (progress.weight > 0) sample.gradient_weighted = evaluation_.mean_gradient(progress.weighted / progress.weight, memory).norm;
+  for (std::size_t k = 0; k < measures.tracked.size(); ++k)
+    (measures.tracked[k] == "y" ? sample.consensus_y : sample.consensus_nu) = progress.tracked[k].squared_sum();
 }
 
 Sample SampleGatherer::finish(InProgress& progress, ThreadMemory& memory) {
@@ -119,8 +169,7 @@ Sample SampleGatherer::finish(InProgress& progress, ThreadMemory& memory) {
   add_scores(sample, progress.f1, evaluation_.score_mean(progress.consensus.mean_model(), memory));
   sample.consensus = progress.consensus.squared_sum();
   sample.consensus_mean = progress.consensus.squared_mean();
-  if (const auto& composite = evaluation_.composite())
-    sample.stationarity = progress.stationarity.finish(sample.consensus, composite->smoothness);
+  finish_measures(progress, sample, memory);
   return std::move(sample);
 }
 

@@ -29,7 +29,7 @@ struct Snapshot {
   Tensor model{};  ///< none: only its traffic is asked for
   Traffic traffic{};
   std::vector<NamedVector> balance{};  ///< its parts of what must sum to zero over all clients
-  Vector<double> tracker{};            ///< nu, where stationarity is measured
+  std::vector<NamedVector> tracked{};  ///< what Measures::tracked names, in that order
 
   /// To be written beside an archive its vectors become tensors of the pool: they are as long as models.
   void archive(Archive& archive, TensorPool* pool = nullptr);
@@ -40,6 +40,20 @@ struct Composite {
   Penalty penalty;
   double alpha = 1;
   double smoothness = 1;
+  double tracker_scale = 1;  ///< of nu: 1, or 1 / beta
+};
+
+/// What is measured beside the scores on the test part.
+struct Measures {
+  std::optional<Composite> composite{};  ///< stationarity, with this
+  bool training = false;                 ///< scores on training rows
+  bool gradient = false;                 ///< of the mean loss at the mean model, and that loss with `penalty`
+  Penalty penalty{};
+  std::vector<double> mean_weights{};  ///< of all clients: with gradient also at the mean with these weights; empty: not
+  std::vector<std::string> tracked{};  ///< "y", "nu": what a snapshot has of them
+
+  /// Whether a snapshot of a model with so many numbers has what is asked for.
+  bool fits(const Snapshot& snapshot, std::size_t numbers) const;
 };
 
 /// A client's part of stationarity.
@@ -51,6 +65,7 @@ struct StationarityPart {
 /// What is found out about the model of a client.
 struct Scores {
   Score score;
+  Score training{};         ///< on the client's training rows, where that is measured
   StationarityPart part{};  ///< where stationarity is measured
 };
 
@@ -70,14 +85,25 @@ class Evaluation {
   virtual Score score_mean(const MeanModel& mean, ThreadMemory& memory) const = 0;
   virtual void add(ConsensusSum& sum, const Tensor& model) const = 0;
   virtual std::size_t clients() const = 0;
+  virtual const Measures& measures() const = 0;
   /// None: stationarity is not measured.
-  virtual const std::optional<Composite>& composite() const = 0;
+  const std::optional<Composite>& composite() const { return measures().composite; }
   /// Costs a full gradient of every client. Only where there is a composite(). Throws LearnerFailed.
   virtual StationarityPart stationarity(ClientId client, const Tensor& model, ThreadMemory& memory) const = 0;
+  /// The model on the training rows of this client. Throws LearnerFailed.
+  virtual Score score_training(ClientId client, const Tensor& model, ThreadMemory& memory) const = 0;
+  /// What the mean of the measured models does on the training rows of each measured client: the last two of TrainingScores.
+  /// Throws LearnerFailed.
+  virtual TrainingScores score_training_of_mean(const MeanModel& mean, ThreadMemory& memory) const = 0;
+  /// The mean of all clients' losses at this model, for a full gradient of each. Throws LearnerFailed.
+  virtual MeanGradient mean_gradient(const Vector<double>& model, ThreadMemory& memory) const = 0;
+  /// sum <- sum + weight x
+  virtual void add_weighted(Vector<double>& sum, double weight, const Tensor& model) const = 0;
 
   /// All that a sample asks of a client's model.
   Scores scores(ClientId client, const Tensor& model, ThreadMemory& memory) const {
     Scores scores{score(client, model, memory)};
+    if (measures().training) scores.training = score_training(client, model, memory);
     if (composite()) scores.part = stationarity(client, model, memory);
     return scores;
   }
@@ -88,9 +114,9 @@ class EvaluationOf final : public Evaluation {
  public:
   /// `learners`: one per client; must outlive this. `shared_test`: all of them test on the same rows. `measured`: the
   /// clients whose losses the mean model has; null: all.
-  EvaluationOf(const std::vector<std::unique_ptr<Learner<Real>>>& learners, bool shared_test,
-               std::optional<Composite> composite = std::nullopt, std::shared_ptr<const std::vector<ClientId>> measured = nullptr)
-      : learners_{learners}, shared_test_{shared_test}, composite_{std::move(composite)}, measured_{std::move(measured)} {}
+  EvaluationOf(const std::vector<std::unique_ptr<Learner<Real>>>& learners, bool shared_test, Measures measures = {},
+               std::shared_ptr<const std::vector<ClientId>> measured = nullptr)
+      : learners_{learners}, shared_test_{shared_test}, measures_{std::move(measures)}, measured_{std::move(measured)} {}
 
   Score score(ClientId client, const Tensor& model, ThreadMemory& memory) const override {
     return learners_[client.value]->score(numbers_of<Real>(model), Part::test, memory.scratch<Real>());
@@ -100,15 +126,49 @@ class EvaluationOf final : public Evaluation {
     const auto score_at = [&](std::size_t i) {
       return of_learner(i, [&] { return learners_[i]->score(view(model), Part::test, memory.scratch<Real>()); });
     };
-    const auto client_at = [&](std::size_t place) { return measured_ ? (*measured_)[place].value : place; };
-    Score sum = score_at(client_at(0));
+    Score sum = score_at(measured_at(0));
     if (!shared_test_)
-      for (std::size_t i = 1; i < (measured_ ? measured_->size() : learners_.size()); ++i) sum += score_at(client_at(i));
+      for (std::size_t i = 1; i < measured(); ++i) sum += score_at(measured_at(i));
     return sum;
   }
   void add(ConsensusSum& sum, const Tensor& model) const override { sum.add(numbers_of<Real>(model)); }
   std::size_t clients() const override { return learners_.size(); }
-  const std::optional<Composite>& composite() const override { return composite_; }
+  const Measures& measures() const override { return measures_; }
+  Score score_training(ClientId client, const Tensor& model, ThreadMemory& memory) const override {
+    return learners_[client.value]->score(numbers_of<Real>(model), Part::train, memory.scratch<Real>());
+  }
+  TrainingScores score_training_of_mean(const MeanModel& mean, ThreadMemory& memory) const override {
+    const Vector<Real> model = mean.mean_as<Real>();
+    TrainingScores sum;
+    for (std::size_t place = 0; place < measured(); ++place) {
+      const std::size_t i = measured_at(place);
+      const Score score = of_learner(i, [&] { return learners_[i]->score(view(model), Part::train, memory.scratch<Real>()); });
+      sum.accuracy_mean_model += score.accuracy();
+      sum.loss_mean_model += score.mean_loss();
+    }
+    sum.accuracy_mean_model /= static_cast<double>(measured());
+    sum.loss_mean_model /= static_cast<double>(measured());
+    return sum;
+  }
+  MeanGradient mean_gradient(const Vector<double>& model, ThreadMemory& memory) const override {
+    const Vector<Real> x = model.template cast<Real>();
+    Scratch<Real>& scratch = memory.scratch<Real>();
+    typename Scratch<Real>::Frame frame(scratch);
+    const VectorRef<Real> g = scratch.vector(x.size());
+    Vector<double> sum = Vector<double>::Zero(x.size());
+    double loss = 0;
+    for (std::size_t i = 0; i < learners_.size(); ++i) {
+      loss += static_cast<double>(of_learner(i, [&] { return learners_[i]->gradient(view(x), {}, g, scratch); }));
+      sum += g.template cast<double>();
+    }
+    const double clients = static_cast<double>(learners_.size());
+    return {sum.norm() / clients, loss / clients + measures_.penalty.template value<Real>(view(x))};
+  }
+  void add_weighted(Vector<double>& sum, double weight, const Tensor& model) const override {
+    const ConstVectorRef<Real> x = numbers_of<Real>(model);
+    if (sum.size() == 0) sum = Vector<double>::Zero(x.size());
+    sum += weight * x.template cast<double>();
+  }
   StationarityPart stationarity(ClientId client, const Tensor& model, ThreadMemory& memory) const override {
     const ConstVectorRef<Real> x = numbers_of<Real>(model);
     Scratch<Real>& scratch = memory.scratch<Real>();
@@ -122,7 +182,7 @@ class EvaluationOf final : public Evaluation {
       if (i == client.value) part.gradient = g.template cast<double>();
     }
     of_all /= static_cast<double>(learners_.size());
-    part.prox_gradient = squared_prox_gradient<Real>(composite_->penalty, composite_->alpha, x, of_all);
+    part.prox_gradient = squared_prox_gradient<Real>(composite()->penalty, composite()->alpha, x, of_all);
     return part;
   }
 
@@ -136,9 +196,12 @@ class EvaluationOf final : public Evaluation {
     }
   }
 
+  std::size_t measured() const { return measured_ ? measured_->size() : learners_.size(); }
+  std::size_t measured_at(std::size_t place) const { return measured_ ? (*measured_)[place].value : place; }
+
   const std::vector<std::unique_ptr<Learner<Real>>>& learners_;
   bool shared_test_;
-  std::optional<Composite> composite_;
+  Measures measures_;
   std::shared_ptr<const std::vector<ClientId>> measured_;
 };
 
@@ -174,6 +237,10 @@ class SampleGatherer {
     std::vector<Sum> sums;
     bool has_foreign_sums = false;  // a client has others: nothing is known of them
     StationaritySum stationarity;
+    double training_accuracy = 0, training_loss = 0;  // summed over clients
+    Vector<double> weighted;                          // sum of weights times models
+    double weight = 0;
+    std::vector<ConsensusSum> tracked;  // in the order of Measures::tracked
     Tensor first;                       // model of the first client
     std::optional<ClientId> different;  // the first whose model is not the first client's
     std::map<ClientId, std::pair<Snapshot, Scores>> early;
@@ -183,6 +250,8 @@ class SampleGatherer {
   };
 
   void count(InProgress& progress, ClientId client, const Snapshot& snapshot, const Scores& scores);
+  void count_measures(InProgress& progress, ClientId client, const Snapshot& snapshot, const Scores& scores);
+  void finish_measures(const InProgress& progress, Sample& sample, ThreadMemory& memory) const;
   static void balance(InProgress& progress, ClientId client, const Snapshot& snapshot);
   static Defect defect_of(const InProgress& progress);
   Sample finish(InProgress& progress, ThreadMemory& memory);

@@ -97,10 +97,12 @@ Snapshot take_snapshot(const Step& step, const Performer& performer, const Evalu
   });
   performer.balance(parts);
   if (step.phase == after_round) performer.round_balance(parts);
-  VectorProbe tracker([&](std::string_view name, std::span<const double> values) {
-    if (name == "nu") snapshot.tracker = Eigen::Map<const Vector<double>>(values.data(), static_cast<Index>(values.size()));
+  const std::vector<std::string>& wanted = evaluation.measures().tracked;
+  VectorProbe tracked([&](std::string_view name, std::span<const double> values) {
+    const std::size_t place = snapshot.tracked.size();
+    if (place < wanted.size() && name == wanted[place]) snapshot.tracked.push_back({wanted[place], {values.begin(), values.end()}});
   });
-  if (evaluation.composite()) performer.inspect(tracker);
+  if (!wanted.empty()) performer.inspect(tracked);
   return snapshot;
 }
 

@@ -16,18 +16,29 @@ std::string sentence_about(std::span<const Divergence> diverged) {
 }
 
 void Reporter::take(const Sample& sample) {
-  if (control_.stops_on_nan && !sample.diverged.empty()) control_.is_stopping.store(true);
+  if (control_.stops_on_nan && !sample.diverged.empty()) {
+    control_.is_nan_stop.store(true);
+    control_.ends_at_sample.store(true);
+    control_.is_stopping.store(true);
+  }
   std::unique_lock lock(control_.mutex);
   fresh_.push_back(sample);
   ++unjudged_;
   control_.changed.notify_all();
-  if (options_.stop_when && control_.may_end_at_samples) control_.changed.wait(lock, [this] { return unjudged_ == 0; });
+  if (judges_samples() && control_.may_end_at_samples) control_.changed.wait(lock, [this] { return unjudged_ == 0; });
 }
 
 std::string Reporter::reason_to_stop(Time now, Time until) const {
   if (options_.stop && options_.stop->load()) return "stop";
   if (now >= until || !control_.is_stopping.load()) return {};
-  return has_seen_enough_ ? "stop_when" : "metrics.stop_on_nan";
+  return ended_by_.empty() ? "metrics.stop_on_nan" : ended_by_;
+}
+
+void Reporter::end_at_sample(const char* reason) {
+  if (!ended_by_.empty()) return;
+  ended_by_ = reason;
+  control_.ends_at_sample.store(true);
+  control_.is_stopping.store(true);
 }
 
 void Reporter::wait(const std::function<void()>& look, const std::function<void()>& on_pause) {
@@ -85,9 +96,9 @@ void Reporter::keep(Sample sample) {
   note_diverged(sample);
   samples_.push_back(std::move(sample));
   if (options_.on_sample) options_.on_sample(samples_.back());
-  if (!options_.stop_when || has_seen_enough_ || !options_.stop_when(samples_.back())) return;
-  has_seen_enough_ = true;
-  control_.is_stopping.store(true);
+  if (!ended_by_.empty()) return;
+  if (control_.stop_rule && control_.stop_rule->holds_at(samples_.back())) end_at_sample("metrics.stop");
+  if (options_.stop_when && options_.stop_when(samples_.back())) end_at_sample("stop_when");
 }
 
 void Reporter::note_diverged(const Sample& sample) {

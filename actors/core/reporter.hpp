@@ -41,7 +41,8 @@ class Reporter {
   /// Says what is new, now.
   void report();
 
-  /// What ended the run before `until`, if that was before now: "stop", "stop_when", "metrics.stop_on_nan"; else empty.
+  /// What ended the run before `until`, if that was before now: "stop", "stop_when", "metrics.stop", "metrics.stop_on_nan"; else
+  /// empty.
   std::string reason_to_stop(Time now, Time until) const;
 
   std::vector<Sample>& samples() { return samples_; }
@@ -52,6 +53,8 @@ class Reporter {
  private:
   using Clock = std::chrono::steady_clock;
 
+  bool judges_samples() const { return options_.stop_when || control_.stop_rule; }
+  void end_at_sample(const char* reason);
   void keep(Sample sample);
   void note_diverged(const Sample& sample);
   Progress progress() const;
@@ -59,9 +62,9 @@ class Reporter {
   const RunOptions& options_;
   RunControl& control_;
   Clock::time_point start_ = Clock::now();
-  std::vector<Sample> fresh_;     // guarded by the stage's mutex, like the next one
-  std::uint64_t unjudged_ = 0;    // samples taken and not yet seen by the caller's functions
-  bool has_seen_enough_ = false;  // stop_when
+  std::vector<Sample> fresh_;   // guarded by the stage's mutex, like the next one
+  std::uint64_t unjudged_ = 0;  // samples taken and not yet seen by the caller's functions
+  std::string ended_by_;        // the first that has judged a sample to be the last
   std::vector<Sample> samples_;
   std::vector<Divergence> diverged_;
   std::exception_ptr thrown_;  // by the caller's functions

@@ -12,6 +12,7 @@
 #include "actors/core/caf.hpp"
 #include "actors/core/client_pool.hpp"
 #include "actors/core/evaluation.hpp"
+#include "results/stop_rule.hpp"
 #include "runtime/engine/step_source.hpp"
 
 namespace rubato {
@@ -67,8 +68,11 @@ struct RunControl {
   bool orders_samples = true;            ///< virtual time: none is left out, so they are reported in their order
   bool stops_on_nan = false;             ///< at the first sample with a model that is not finite
   bool may_end_at_samples = false;       ///< virtual time: nothing follows a sample before it is judged
+  StopRule* stop_rule = nullptr;         ///< metrics.stop, where there is one; asked by the reporter alone
   std::atomic<bool> is_stopping{false};  ///< the run is to end with what it has
-  std::atomic<bool> is_closed{false};    ///< handlers that begin now leave everything alone
+  /// A sample has been judged to be the last one, and it was because a model is not finite. Set before is_stopping.
+  std::atomic<bool> ends_at_sample{false}, is_nan_stop{false};
+  std::atomic<bool> is_closed{false};  ///< handlers that begin now leave everything alone
   std::atomic<std::int64_t> now_nanoseconds{0};
   std::atomic<std::uint64_t> events{0};
 

@@ -91,7 +91,7 @@ std::unique_ptr<Task> make_task(const Experiment& experiment, const RunOptions& 
 }
 
 Preparation::Preparation(ResolvedExperiment& given, const RunOptions& options)
-    : resolved{given.algorithm}, timing{given.timing.get()} {
+    : resolved{given.algorithm}, timing{given.timing.get()}, stop_rule{given.experiment.metrics} {
   const Experiment& experiment = given.experiment;
   refuse_other_arithmetic(experiment);
   fix_eigen_blocking();
@@ -100,6 +100,8 @@ Preparation::Preparation(ResolvedExperiment& given, const RunOptions& options)
   if (options.checks && experiment.metrics.clients.value_or(0) > 0)
     throw std::invalid_argument("metrics.clients: what must sum to zero is watched over all clients; leave it out to check");
   result.graph = timing->graph;
+  result.compute_chances = timing->settings.chances.computes;
+  result.link_chances = timing->settings.chances.links;
   result.notes = given.notes;
   timing->conductor.counts_links = options.counts_links;
   timing->conductor.samples_unifications = options.checks;
@@ -219,9 +221,11 @@ void describe_silence(const Timing& timing, const RunOptions& options, RunResult
 void describe_stop(const Reporter& reporter, Time end, Time until, RunResult& result) {
   result.stopped_by = reporter.reason_to_stop(end, until);
   result.was_stopped = !result.stopped_by.empty();
-  if (result.was_stopped && result.stopped_by != "stop")
-    result.notes.push_back(
-        fmt::format("stopped early at {:g} s of {:g} s because of {}", to_seconds(end), to_seconds(until), result.stopped_by));
+  if (result.was_stopped && result.stopped_by != "stop") result.notes.push_back(sentence_about_stop(end, until, result.stopped_by));
+}
+
+std::string sentence_about_stop(Time end, Time until, const std::string& reason) {
+  return fmt::format("stopped early at {:g} s of {:g} s because of {}", to_seconds(end), to_seconds(until), reason);
 }
 
 void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& result) {

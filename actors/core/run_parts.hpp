@@ -12,6 +12,7 @@
 #include "actors/core/task.hpp"
 #include "experiment/digest.hpp"
 #include "experiment/file/resolve.hpp"
+#include "results/stop_rule.hpp"
 #include "runtime/engine/timing_check.hpp"
 #include "runtime/record.hpp"
 
@@ -37,6 +38,7 @@ struct Preparation {
   Timing* timing;
   std::unique_ptr<Task> task;
   RunResult result;  ///< what is known of it so far
+  StopRule stop_rule;
 };
 
 /// The file's task, or that which the options bring along.
@@ -67,6 +69,8 @@ void describe_timing(const Timing& timing, const Conductor& conductor, RunResult
 void describe_energy(const Timing& timing, RunResult& result);
 /// Whether and why the run ended before `until`.
 void describe_stop(const Reporter& reporter, Time end, Time until, RunResult& result);
+/// "stopped early at ..."
+std::string sentence_about_stop(Time end, Time until, const std::string& reason);
 /// Times and memory.
 void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& result);
 /// A run in which nothing happened, or no message arrived, says so. After the counts.

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <sstream>
 
 #include "algos/catalogue.hpp"
+#include "experiment/build/expected_weights.hpp"
 #include "experiment/build/learners.hpp"
 #include "experiment/digest.hpp"
 
@@ -15,9 +18,31 @@ using config::Experiment;
 
 // What stationarity is measured with, where it is.
 std::optional<Composite> composite_of(const Experiment& experiment) {
-  if (!experiment.metrics.stationarity) return std::nullopt;
+  const config::Metrics& metrics = experiment.metrics;
+  if (!metrics.stationarity) return std::nullopt;
   const AlgorithmOptions& options = experiment.algorithm.options;
-  return Composite{Penalty(options), options.number("alpha", 0.05), experiment.metrics.smoothness};
+  const double scale = metrics.tracker == config::TrackerScale::over_beta ? 1 / options.number("beta", 0.5) : 1;
+  return Composite{Penalty(options), options.number("alpha", 0.05), metrics.smoothness.value_or(1), scale};
+}
+
+// The vectors that samples ask clients for, by name.
+std::vector<std::string> tracked_of(const Experiment& experiment) {
+  if (!experiment.metrics.tracked && !experiment.metrics.stationarity) return {};
+  std::istringstream names{std::string(catalogue_entry(experiment.algorithm.name).tracks)};
+  return {std::istream_iterator<std::string>(names), {}};
+}
+
+Measures measures_of(const Experiment& experiment, const std::vector<std::uint32_t>& samples) {
+  const config::Metrics& metrics = experiment.metrics;
+  Measures measures{.composite = composite_of(experiment),
+                    .training = metrics.training,
+                    .gradient = metrics.gradient_norm,
+                    .tracked = tracked_of(experiment)};
+  if (metrics.gradient_norm) {
+    measures.penalty = Penalty(experiment.algorithm.options);
+    measures.mean_weights = mean_weights(experiment, samples);
+  }
+  return measures;
 }
 
 template <class Real>
@@ -28,10 +53,10 @@ class TaskOf final : public Task {
         batch_{static_cast<std::uint32_t>(experiment.model.batch)},
         norm_limit_{experiment.mailbox.norm_limit},
         made_{make_learners(experiment, data_dir, own)} {
-    factory_ = own.algorithm ? own.algorithm
-                             : make_algorithm<Real>(catalogue_entry(experiment.algorithm.name), experiment.algorithm.options);
+    factory_ =
+        own.algorithm ? own.algorithm : make_algorithm<Real>(catalogue_entry(experiment.algorithm.name), known_options(experiment));
     for (const auto& learner : made_.learners) samples_.push_back(learner->samples());
-    evaluation_ = std::make_unique<EvaluationOf<Real>>(made_.learners, made_.share_test, composite_of(experiment),
+    evaluation_ = std::make_unique<EvaluationOf<Real>>(made_.learners, made_.share_test, measures_of(experiment, samples_),
                                                        measured_clients(experiment));
   }
 
@@ -45,7 +70,7 @@ class TaskOf final : public Task {
     double all = 0, used = 0;
     for (const std::uint32_t rows : samples_) all += rows, used += batch_ > 0 ? std::min(batch_, rows) : rows;
     const auto own = static_cast<std::size_t>(std::ceil(all / clients));
-    return {dimension(), used / clients, made_.test_rows > 0 ? made_.test_rows : own, made_.share_test};
+    return {dimension(), used / clients, made_.test_rows > 0 ? made_.test_rows : own, made_.share_test, all / clients};
   }
   const std::vector<ClassCount>& class_counts() const override { return made_.class_counts; }
 
@@ -61,6 +86,7 @@ class TaskOf final : public Task {
       digest.add(bytes);
     };
     take(std::as_bytes(std::span{made_.start.data(), dimension()}));
+    for (const Vector<Real>& own : made_.own_starts) take(std::as_bytes(std::span{own.data(), dimension()}));
     take(std::as_bytes(std::span{samples_}));
     if (made_.dataset)
       for (const Samples<Real>* part : {&made_.dataset->train, &made_.dataset->test}) {
@@ -73,7 +99,7 @@ class TaskOf final : public Task {
 
   std::unique_ptr<Performer> make_performer(const ClientView& client_view, TensorPool& pool) const override {
     const Learner<Real>& learner = *made_.learners[client_view.client.value];
-    return std::make_unique<PerformerOf<Real>>(factory_(client_view, view(made_.start), pool), learner,
+    return std::make_unique<PerformerOf<Real>>(factory_(client_view, made_.start_of(client_view.client), pool), learner,
                                                BatchPlan{seed_, client_view.client, batch_, nullptr}, pool, norm_limit_);
   }
 

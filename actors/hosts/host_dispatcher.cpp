@@ -169,9 +169,9 @@ void HostDispatcher::fetch_snapshot(const Step& step, ItemName name) {
   control_.client_pool.outstanding.fetch_add(1);  // until it is gathered, like one of this host
   items_.want_thing<Snapshot>(name, run_.owner(step.client), [this, step](std::optional<Snapshot> snapshot) {
     const bool has_model = step.phase != traffic_only;
-    const std::size_t tracked = has_model && control_.evaluation.composite() ? shape_.count : 0;
-    const bool is_good = !snapshot || ((has_model ? shape_.fits(snapshot->model) : !snapshot->model) &&
-                                       static_cast<std::size_t>(snapshot->tracker.size()) == tracked);
+    const bool is_good =
+        !snapshot || (has_model ? shape_.fits(snapshot->model) && control_.evaluation.measures().fits(*snapshot, shape_.count)
+                                : !snapshot->model && snapshot->tracked.empty());
     if (is_good) run_.put_snapshot(step, std::move(snapshot));
     return is_good;
   });

@@ -23,8 +23,9 @@ constexpr std::uint64_t at_the_end = std::numeric_limits<std::uint64_t>::max();
 }  // namespace
 
 void HostProgress::HostState::archive(Archive& archive) {
-  archive(position, is_halting, halted_at, end_at, mark, failure, has_ended);
+  archive(position, is_halting, halted_at, end_at, mark, judged, last_sample, ended_by, failure, has_ended);
   archive.require(!failure || failure->size() <= longest_sentence);
+  archive.require(ended_by.size() <= longest_sentence);
   for (const auto& instant : {halted_at, end_at}) archive.require_moderate(instant.value_or(Duration{}));
 }
 
@@ -61,9 +62,36 @@ void HostProgress::detach() {
 
 // ---- the conductor's side ------------------------------------------------------------------------------------------
 
+// Where a sample was judged to be the last all hosts stand at it, and end there; else all have to agree on an instant first.
 void HostProgress::on_stop_wanted() {
-  const std::lock_guard lock(mutex_);
-  mine_.is_halting = true;
+  const bool is_judged = is_first() && control_->ends_at_sample.load();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!mine_.ended_by.empty()) return;
+    if (!is_judged || mine_.is_halting) return void(mine_.is_halting = true);
+    mine_.last_sample = conductor_->samples();
+    mine_.ended_by = control_->stop_rule && !control_->is_nan_stop.load() ? "metrics.stop" : "metrics.stop_on_nan";
+  }
+  conductor_->stop();
+  tell();
+}
+
+// The first host: nothing is measured any more, and no sample has ended the run. True if that is news.
+bool HostProgress::note_judged() {
+  const bool is_judging = !is_first() || !control_->may_end_at_samples || conductor_->is_sampling() ||
+                          control_->open_samples.load() > 0 || control_->is_stopping.load();
+  if (is_judging || mine_.judged == conductor_->samples()) return false;
+  mine_.judged = conductor_->samples();
+  return true;
+}
+
+// Where a run may end at a sample no host goes on before the first one has judged it.
+bool HostProgress::waits_for_verdict() {
+  if (is_first() || !control_->may_end_at_samples || conductor_->is_sampling() || mine_.end_at) return false;
+  const HostState& said = peers_[first().value].said;
+  const bool is_last = !said.ended_by.empty() && said.last_sample == conductor_->samples();
+  if (is_last) conductor_->stop();
+  return !is_last && said.judged < conductor_->samples();
 }
 
 // True: this host stands still until all know where to end.
@@ -77,9 +105,14 @@ bool HostProgress::waits_for_end() {
 
 bool HostProgress::may_advance() {
   const std::size_t kept = items_.kept();
+  const bool has_judged = [this] {
+    const std::lock_guard lock(mutex_);
+    return note_judged();
+  }();
+  if (has_judged) tell();
   const std::lock_guard lock(mutex_);
   if (mine_.failure) return true;  // to its end
-  if (waits_for_end()) return false;
+  if (waits_for_end() || waits_for_verdict()) return false;
   if (mine_.end_at) conductor_->end_at(Time{*mine_.end_at});
   std::uint64_t slowest = at_the_end;
   for (const HostId host : others()) slowest = std::min(slowest, peers_[host.value].said.position);
@@ -173,11 +206,14 @@ void HostProgress::on_notice(HostId from, const Parcel& parcel) {
   {
     const std::lock_guard lock(mutex_);
     HostState& said = peers_[from.value].said;
-    is_news = state->position > said.position || (state->is_halting && !mine_.is_halting) || (state->end_at && !mine_.end_at);
+    is_news = state->position > said.position || (state->is_halting && !mine_.is_halting) || (state->end_at && !mine_.end_at) ||
+              state->judged > said.judged || state->ended_by != said.ended_by;
     if (state->position > said.position) peers_[from.value].moved = monotonic_now();
     said.position = std::max(said.position, state->position);
     if (state->halted_at) said.halted_at = state->halted_at;
     if (state->mark.sample >= said.mark.sample) said.mark = state->mark;
+    said.judged = std::max(said.judged, state->judged);
+    if (said.ended_by.empty() && !state->ended_by.empty()) said.ended_by = state->ended_by, said.last_sample = state->last_sample;
     said.has_ended = said.has_ended || state->has_ended;
     mine_.is_halting = mine_.is_halting || state->is_halting;
     if (from == first() && state->end_at && !mine_.end_at) mine_.end_at = state->end_at;
@@ -297,6 +333,11 @@ void HostProgress::fail_if_a_host_is_gone() {
 std::optional<Time> HostProgress::end() const {
   const std::lock_guard lock(mutex_);
   return mine_.end_at ? std::optional(Time{*mine_.end_at}) : std::nullopt;
+}
+
+std::string HostProgress::ended_by() const {
+  const std::lock_guard lock(mutex_);
+  return is_first() ? mine_.ended_by : peers_[first().value].said.ended_by;
 }
 
 void HostProgress::part(Duration limit) {

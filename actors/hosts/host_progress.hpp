@@ -89,6 +89,8 @@ class HostProgress final : public Peers {
   std::optional<std::string> look_for_standstill(Duration patience, Duration now = monotonic_now());
   /// Where all have agreed to end, because one wanted to stop.
   std::optional<Time> end() const;
+  /// What has judged a sample to be the last: "metrics.stop" or "metrics.stop_on_nan"; empty: nothing.
+  std::string ended_by() const;
 
   /// This host is done, for better or worse. Waits until the others know of a failure, or at most so long.
   void part(Duration limit);
@@ -105,6 +107,9 @@ class HostProgress final : public Peers {
     std::optional<Duration> halted_at;  // goes no further until all have agreed where to end
     std::optional<Duration> end_at;     // from the first host: where all end
     Mark mark;                          // of the newest sample
+    std::uint64_t judged = 0;           // from the first host: so many samples are judged, and the run goes on
+    std::uint64_t last_sample = 0;      // from the first host, where ended_by is said: the run ends after so many samples
+    std::string ended_by;               // what has judged that sample to be the last; empty: nothing yet
     std::optional<std::string> failure;
     bool has_ended = false;
 
@@ -125,6 +130,8 @@ class HostProgress final : public Peers {
   void fail_if_a_host_is_gone();
   void settle_end();
   bool waits_for_end();
+  bool note_judged();
+  bool waits_for_verdict();
   void wake();
   void run(std::stop_token stop);
 

@@ -108,8 +108,18 @@ class VirtualHost {
     result().host = membership_.name(membership_.self());
     items_.settle();
     shared_.part(farewell);
-    result().was_stopped = shared_.end().has_value() && *shared_.end() < Time{from_seconds(experiment_.until)};
+    say_stop();
     return std::move(result());
+  }
+
+  // At an instant that all have agreed on because a stop was wanted, or at a sample.
+  void say_stop() {
+    const Time until{from_seconds(experiment_.until)};
+    const std::string judge = conductor_->now() < until ? shared_.ended_by() : "";
+    if (shared_.end() && *shared_.end() < until) result().stopped_by = "stop";
+    if (!judge.empty()) result().stopped_by = judge;
+    result().was_stopped = !result().stopped_by.empty();
+    if (!judge.empty()) result().notes.push_back(sentence_about_stop(conductor_->now(), until, judge));
   }
 
   RunResult& result() { return parts_.result; }
@@ -139,7 +149,9 @@ class VirtualHost {
     for (const HostId owner : owners_) cast.push_back(owner == membership_.self());
     keeper_.emplace(items_, task.evaluation(), clients);
     virtual_run_.emplace(task, options_, timing.views(options_.checks), shared_.is_first() ? nullptr : &*keeper_, cast);
-    virtual_run_->control().stops_on_nan = virtual_run_->control().may_end_at_samples = experiment_.metrics.stop_on_nan;
+    virtual_run_->control().stops_on_nan = experiment_.metrics.stop_on_nan;
+    if (parts_.stop_rule.is_there()) virtual_run_->control().stop_rule = &parts_.stop_rule;
+    virtual_run_->control().may_end_at_samples = experiment_.metrics.stop_on_nan || parts_.stop_rule.is_there();
     virtual_run_->validate_payloads();
     keeper_->use(virtual_run_->client_pool().pool);
     recorder_ = make_recorder(options_, clients);

@@ -110,6 +110,7 @@ void Checkpointer::go_back(const fs::path& file) {
     walk_again(file);
     load(reader);
   });
+  if (StopRule* rule = virtual_run_.control().stop_rule) rule->recall(earlier_.stop_values);
   dispatcher_.perform_from_here();
 }
 
@@ -221,6 +222,7 @@ RunCheckpoint Checkpointer::describe() const {
   head.peak_payload_bytes =
       std::max(earlier_.peak_payload_bytes, static_cast<std::uint64_t>(client_pool_.slots.peak()) * payload_bytes_);
   head.last_sample = virtual_run_.samples().empty() ? earlier_.last_sample : virtual_run_.samples().back();
+  if (const StopRule* rule = virtual_run_.control().stop_rule) head.stop_values = rule->newest();
   if (options_.samples_file.empty()) return head;
   sync_file(options_.samples_file);
   head.samples_bytes = fs::file_size(options_.samples_file);

@@ -63,6 +63,7 @@ struct RunCheckpoint {
   std::uint64_t samples_bytes = 0;  ///< of the file of samples
   std::string samples_digest;       ///< of these bytes
   std::optional<Sample> last_sample;
+  std::vector<double> stop_values;  ///< that metrics.stop looks at, the oldest first
   std::uint64_t clients = 0;
   std::uint64_t payloads = 0;
 

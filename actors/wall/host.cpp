@@ -81,6 +81,7 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
              .network = *this,
              .record = record,
              .client_pool = client_pool_},
+      stop_rule_{experiment.metrics},
       reporter_{options, control_},
       is_state_{timing.settings.needs.keep != Keep::all && timing.protocol() != ProtocolKind::rounds},
       model_bytes_{(task.dimension() + 1) * sizeof(double)},
@@ -88,6 +89,7 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
   if (options.counts_links) world_.link_counts.resize(timing.graph.links());
   control_.orders_samples = false;
   control_.stops_on_nan = experiment.metrics.stop_on_nan;
+  if (stop_rule_.is_there()) control_.stop_rule = &stop_rule_;
   sender_.use(control_);
   make_clients(task, timing);
   if (!network_) return;

@@ -171,6 +171,7 @@ class WallHost final : public ClientNetwork {
   RunControl control_;
   WallClock clock_;
   WallWorld world_;
+  StopRule stop_rule_;
   Reporter reporter_;
   std::vector<std::unique_ptr<WallClient>> clients_;  // of this host, ascending
   std::vector<WallClient*> by_client_;                // null: elsewhere

@@ -27,6 +27,9 @@ TopologyOptions to_options(const Experiment& experiment) {
   options.probability = topology.probability;
   options.radius = topology.radius;
   options.symmetrise = topology.symmetrise;
+  options.degree = static_cast<std::size_t>(topology.degree);
+  options.rewire = topology.rewire;
+  options.attach = static_cast<std::size_t>(topology.attach);
   options.file = topology.file.string();
   options.is_directed = topology.directed;
   if (topology.points == config::PointsKind::channel) options.points = connected_places(experiment, options);

@@ -74,7 +74,7 @@ class LearnerMaker {
     else
       deal_dataset(experiment, data_dir, clients);
     if (own.learner || experiment.data.name != "quadratic") say_large_batch(static_cast<std::uint32_t>(experiment.model.batch));
-    start(experiment.model);
+    start(experiment);
   }
 
   ClientLearners<Real> take() { return std::move(made_); }
@@ -98,20 +98,22 @@ class LearnerMaker {
     made_.share_test = false;
   }
 
-  std::function<std::unique_ptr<Learner<Real>>(ClientId)> problems(const config::Data& data, Real l2, std::uint32_t clients) const {
+  std::function<std::unique_ptr<Learner<Real>>(ClientId)> problems(const config::Data& data, Real l2, std::uint32_t clients) {
     const auto dimension = static_cast<Index>(data.dimension);
     const std::uint64_t seed = seed_;
     if (data.name == "quadratic") {
-      const auto centres = std::make_shared<const Centres<Real>>(seed, clients, dimension);
+      const auto centres = centres_ = std::make_shared<const Centres<Real>>(seed, clients, dimension);
       return [centres](ClientId client) { return make_centre_learner<Real>(centres, client.value); };
     }
     const auto samples = static_cast<std::uint32_t>(data.samples_per_client);
+    const auto tests = static_cast<std::uint32_t>(data.test_per_client);
+    made_.test_rows = tests;
     const Vector<Real> solution = sparse_solution<Real>(seed, dimension, data.support);
     if (data.name == "pame_regression")
       return [=, noise = data.noise](ClientId client) {
-        return make_sparse_regression<Real>(seed, client, solution, samples, noise, l2);
+        return make_sparse_regression<Real>(seed, client, solution, samples, noise, l2, tests);
       };
-    return [=](ClientId client) { return make_sparse_classification<Real>(seed, client, solution, samples, l2); };
+    return [=](ClientId client) { return make_sparse_classification<Real>(seed, client, solution, samples, l2, tests); };
   }
 
   void deal_dataset(const Experiment& experiment, const std::filesystem::path& data_dir, std::uint32_t clients) {
@@ -192,30 +194,58 @@ class LearnerMaker {
         is_one ? std::to_string(fewest) : fmt::format("{} at the least", fewest)));
   }
 
-  // All clients start from one model.
-  void start(const config::Model& model) {
+  // All clients start from one model, or each from its own.
+  void start(const Experiment& experiment) {
+    const config::Model& model = experiment.model;
     made_.start.setZero(made_.learners.front()->dimension());
+    if (model.starts != config::StartsKind::one) made_.own_starts.assign(made_.learners.size(), made_.start);
+    if (model.starts == config::StartsKind::centre) return start_in_centres();
     if (model.init_from) return start_from(*model.init_from);
+    if (model.starts == config::StartsKind::each) return draw_each(model);
     if (model.init == Start::zero) return;
     Stream stream(seed_, no_client, Purpose::init);
     made_.learners.front()->initialise(view(made_.start), stream);
   }
 
-  void start_from(const std::filesystem::path& file) {
-    const std::vector<double> numbers = read_npy_vector(FileStream(file));
-    if (numbers.size() != static_cast<std::size_t>(made_.start.size()))
+  void draw_each(const config::Model& model) {
+    constexpr std::uint32_t detail = 2;  // 0 and 1 are of problems that are made up
+    bool any = false;
+    for (std::uint32_t i = 0; i < made_.learners.size() && model.init != Start::zero; ++i) {
+      Stream stream(seed_, ClientId{i}, Purpose::init, detail);
+      made_.learners[i]->initialise(view(made_.own_starts[i]), stream);
+      any = any || made_.own_starts[i] != made_.start;
+    }
+    if (!any)
       throw std::invalid_argument(
-          fmt::format("model.init_from: {} has {} numbers; the model has {}", file.string(), numbers.size(), made_.start.size()));
+          "model.starts = \"each\": this model starts at 0, so that nothing is drawn; set model.init_from, or model.init = \"he\" "
+          "where the model has it");
+  }
+
+  void start_in_centres() {
+    if (!centres_) throw std::invalid_argument("model.starts = \"centre\" needs data.name = \"quadratic\"");
+    for (std::uint32_t i = 0; i < made_.learners.size(); ++i) made_.own_starts[i] = (*centres_)[i];
+  }
+
+  // A model in one row, or one in a row for each client.
+  void start_from(const std::filesystem::path& file) {
+    const bool is_each = !made_.own_starts.empty();
+    const std::size_t dimension = static_cast<std::size_t>(made_.start.size()), rows = is_each ? made_.own_starts.size() : 1;
+    const std::vector<double> numbers = is_each ? read_npy_rows(FileStream(file), rows) : read_npy_vector(FileStream(file));
+    if (numbers.size() != dimension * rows)
+      throw std::invalid_argument(fmt::format("model.init_from: {} has {} numbers{}; the model has {}", file.string(),
+                                              numbers.size() / rows, is_each ? " a row" : "", dimension));
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const auto number = static_cast<Real>(numbers[i]);
       if (!std::isfinite(number))
         throw std::invalid_argument(
             fmt::format("model.init_from: number {} of {} is too large for the precision of the experiment", i, file.string()));
-      made_.start[static_cast<Index>(i)] = number;
+      Vector<Real>& start = is_each ? made_.own_starts[i / dimension] : made_.start;
+      start[static_cast<Index>(i % dimension)] = number;
     }
   }
 
   std::uint64_t seed_;
+  std::shared_ptr<const Centres<Real>> centres_;  // of quadratic losses
   ClientLearners<Real> made_;
 };
 

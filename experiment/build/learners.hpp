@@ -24,7 +24,11 @@ struct ClientLearners {
   std::shared_ptr<const Dataset<Real>> dataset;  ///< null where problems are made up, or the program's own
   std::vector<ClassCount> class_counts;          ///< those above 0, by client and class; empty where there are no classes
   Vector<Real> start;                            ///< the model that all clients begin with
+  std::vector<Vector<Real>> own_starts{};        ///< instead, by client, where they differ; else empty
   std::vector<std::string> notes;                ///< sentences about the data that the run should say
+
+  /// What this client begins with.
+  ConstVectorRef<Real> start_of(ClientId client) const { return view(own_starts.empty() ? start : own_starts[client.value]); }
 };
 
 /// Reads the data and deals it. Throws std::invalid_argument where the experiment and the data do not fit.

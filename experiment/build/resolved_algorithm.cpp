@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "experiment/build/expected_weights.hpp"
 #include "runtime/world/mixing.hpp"
 
 namespace rubato {
@@ -47,8 +48,10 @@ std::string sum_fault(const MixingMatrix& matrix, Weights weights) {
   return smallest_weight(matrix) < 0 ? "it has a negative weight" : "";
 }
 
-MixingMatrix make_weights(config::MixingKind kind, const DenseMatrix& given, Weights weights, const char* key, const Graph& graph) {
+MixingMatrix make_weights(config::MixingKind kind, const DenseMatrix& given, std::optional<double> tau, Weights weights,
+                          const char* key, const Graph& graph) {
   MixingOptions options;
+  options.tau = tau;
   options.kind = std::string(kind == config::MixingKind::auto_ ? usual_rule(weights) : word_of(kind));
   options.weights = given;
   MixingMatrix matrix = [&] {
@@ -68,10 +71,19 @@ MixingMatrix make_weights(config::MixingKind kind, const DenseMatrix& given, Wei
 
 }  // namespace
 
+AlgorithmOptions known_options(const config::Experiment& experiment) {
+  AlgorithmOptions options = experiment.algorithm.options;
+  for (const auto& [name, value] : experiment.algorithm.options.all()) {
+    const auto* word = std::get_if<std::string>(&value);
+    if (word && name == "local_steps" && *word == "mean_inverse_p") options.set(name, mean_inverse_chance(experiment));
+  }
+  return options;
+}
+
 ResolvedAlgorithm resolve_algorithm(const config::Experiment& experiment) {
   const CatalogueEntry& entry = catalogue_entry(experiment.algorithm.name);
   const ProtocolKind protocol = experiment.protocol.kind.value_or(entry.runs.usual());
-  if (entry.runs.has(protocol)) return {entry.needs(experiment.algorithm.options), entry.merge, entry.share, protocol, &entry};
+  if (entry.runs.has(protocol)) return {entry.needs(known_options(experiment)), entry.merge, entry.share, protocol, &entry};
   std::vector<std::string_view> known;
   for (const ProtocolKind kind :
        {ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::server, ProtocolKind::token, ProtocolKind::pull})
@@ -97,8 +109,8 @@ std::vector<double> weights_of(const Graph& part, const Graph& graph, const conf
   }
   const bool is_one_matrix = resolved.share == resolved.merge && topology.shares == config::MixingKind::auto_;
   const MixingMatrix matrix = is_share && !is_one_matrix
-                                  ? make_weights(topology.shares, topology.shares_matrix, rule, "shares", part)
-                                  : make_weights(topology.mixing, topology.mixing_matrix, rule, "mixing", part);
+                                  ? make_weights(topology.shares, topology.shares_matrix, {}, rule, "shares", part)
+                                  : make_weights(topology.mixing, topology.mixing_matrix, topology.tau, rule, "mixing", part);
   if (part.links() == graph.links()) return {matrix.link_weights().begin(), matrix.link_weights().end()};
   return on_whole([&](ClientId sender, ClientId receiver) { return matrix.at(receiver, sender); });
 }

@@ -18,6 +18,9 @@ struct ResolvedAlgorithm {
   const CatalogueEntry* entry = nullptr;
 };
 
+/// The options of the file's algorithm with a number for each word that stands for one. Throws std::invalid_argument.
+AlgorithmOptions known_options(const config::Experiment& experiment);
+
 /// The file's algorithm under the file's protocol, or the one that suits it. Throws std::invalid_argument where they do not fit.
 ResolvedAlgorithm resolve_algorithm(const config::Experiment& experiment);
 

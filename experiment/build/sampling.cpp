@@ -66,7 +66,7 @@ std::vector<std::uint32_t> drawn_from(std::uint32_t total, std::uint32_t wanted,
 
 std::shared_ptr<const std::vector<ClientId>> measured_clients(const Experiment& experiment) {
   const config::Metrics& metrics = experiment.metrics;
-  const std::int64_t wanted = metrics.clients.value_or(metrics.stationarity ? 0 : most_clients);
+  const std::int64_t wanted = metrics.clients.value_or(metrics.stationarity || metrics.gradient_norm ? 0 : most_clients);
   if (wanted == 0 || wanted >= experiment.clients.count) return nullptr;
   auto measured = std::make_shared<std::vector<ClientId>>();
   for (const std::uint32_t client : drawn_from(static_cast<std::uint32_t>(experiment.clients.count),
@@ -97,8 +97,14 @@ SamplePlan plan_samples(const Experiment& experiment, const Timing& timing, cons
 
   const auto numbers = static_cast<double>(size.dimension), clients = static_cast<double>(plan.clients);
   const double scored_rows = static_cast<double>(size.test_rows) * (clients + (size.shares_test ? 1 : clients));
-  const double stationary = metrics.stationarity ? clients * clients * gradient_work * size.rows_per_gradient * numbers : 0;
-  const double first = scored_rows * numbers + clients * (4 * vector_work * numbers + scored_work) + stationary;
+  const double gradient = gradient_work * size.training_rows * numbers;  // a full one of a client
+  const double stationary = metrics.stationarity ? clients * clients * gradient : 0;
+  const double means = metrics.mean_weights == config::MeanWeights::none ? 1 : 2;
+  const double at_means = metrics.gradient_norm ? means * static_cast<double>(all) * gradient : 0;
+  const double training = metrics.training ? 2 * clients * size.training_rows * numbers : 0;  // own models, and their mean
+  if (metrics.training) plan.training_rows = static_cast<std::size_t>(std::ceil(size.training_rows));
+  const double first =
+      scored_rows * numbers + clients * (4 * vector_work * numbers + scored_work) + stationary + at_means + training;
   const double later = first + static_cast<double>(all - plan.clients) * counted_work;  // at the start nothing was spent
   const Expected run = expected(experiment, timing);
   const double work = work_of(run, size);
@@ -132,7 +138,8 @@ SamplePlan plan_samples(const Experiment& experiment, const Timing& timing, cons
 std::string sentence_about(const SamplePlan& plan, std::size_t clients) {
   std::string text = plan.measured ? fmt::format("{} of {} clients are measured (drawn)", plan.clients, clients)
                                    : fmt::format("all {} clients are measured", clients);
-  text += fmt::format(", on {} test row{}, about {:.0f} times", plan.rows, plan.rows == 1 ? "" : "s", plan.samples);
+  text += fmt::format(", on {} test row{}{}, about {:.0f} times", plan.rows, plan.rows == 1 ? "" : "s",
+                      plan.training_rows > 0 ? fmt::format(" and {} training rows", plan.training_rows) : "", plan.samples);
   if (plan.is_thinned) text += ", less often than every until / 100 because of what it costs";
   return text + fmt::format("; scoring is about {:.2g} % of the run's work", 100 * plan.share);
 }

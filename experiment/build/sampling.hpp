@@ -22,6 +22,7 @@ struct TaskSize {
   double rows_per_gradient = 1;  ///< mean over clients
   std::size_t test_rows = 1;     ///< of a client
   bool shares_test = true;       ///< the mean model is scored once, not on the rows of each measured client
+  double training_rows = 1;      ///< mean over clients
 };
 
 /// Clients, rows and instants of the samples of a run, and what they are expected to cost.
@@ -34,6 +35,7 @@ struct SamplePlan {
   bool at_start = false;                                    ///< one more before the first event
   double samples = 0;                                       ///< expected, with those at the start and at the end
   double share = 0;                                         ///< of samples in the work of the run, expected
+  std::size_t training_rows = 0;                            ///< of a client that are scored, too; 0: none
   bool is_thinned = false;                                  ///< fewer than every until / 100, because of what they cost
 };
 

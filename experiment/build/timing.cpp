@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "experiment/build/devices.hpp"
+#include "experiment/build/expected_weights.hpp"
 #include "experiment/build/timers.hpp"
 #include "runtime/protocols/gather_by_message.hpp"
 
@@ -197,20 +198,8 @@ class Builder {
   void set_chances() {
     const Graph& graph = made_.graph;
     ClientSettings& settings = made_.settings;
-    const double least = is_.protocol.least_chance;
-    if (is_.protocol.compute_chance) {
-      const PerClient chance(*is_.protocol.compute_chance, settings.seed, 8);
-      for (std::uint32_t i = 0; i < graph.clients(); ++i)
-        settings.chances.computes.push_back(std::clamp(chance.of({i}), least, 1.0));
-    }
-    if (is_.protocol.link_chance) {
-      const Law law = law_of(*is_.protocol.link_chance);
-      for (LinkIndex link = 0; link < graph.links(); ++link) {
-        const Edge ends = graph.ends_of(link);
-        Stream stream(settings.seed, ends.source, Purpose::rate, 16 + ends.target.value);
-        settings.chances.links.push_back(std::clamp(sample(law, stream, ends.source), least, 1.0));
-      }
-    }
+    settings.chances.computes = compute_chances(is_);
+    settings.chances.links = link_chances(is_, graph);
     const Needs& needs = settings.needs;
     const Every& every = needs.asks_every;
     const std::size_t listed = every.list.size();
@@ -377,8 +366,16 @@ class Builder {
     const bool waits = protocol_ != ProtocolKind::push && !in_rounds;
     if (waits && !is_.mailbox.deadline && !is_.roster.empty())
       refuse("mailbox.deadline: {} needs it in real time on several hosts, which may lose a message for good", kind_);
-    if (is_.metrics.stationarity && !is_.roster.empty())
-      refuse("metrics.stationarity: over several hosts it is measured in virtual time only");
+    const config::Metrics& metrics = is_.metrics;
+    const std::pair<bool, const char*> of_all[] = {{metrics.stationarity, "stationarity"},
+                                                   {metrics.training, "training"},
+                                                   {metrics.gradient_norm, "gradient_norm"},
+                                                   {metrics.tracked, "tracked"},
+                                                   {metrics.stop.metric.has_value(), "stop"}};
+    for (const auto& [is_asked_for, key] : of_all)
+      if (is_asked_for && !is_.roster.empty())
+        refuse("metrics.{}: over several hosts it is {} in virtual time only", key,
+               key == std::string_view("stop") ? "kept" : "measured");
   }
 
   Timing& made_;

@@ -133,6 +133,7 @@ class Checker {
         if (!value.as<bool>()) wrong(value, path, "must be true or false");
         break;
       case Type::integer:
+        if (value.as<std::string>() && !key.choices.empty()) return word_for_number(value, key, path);
         return integer(value, key.range, path, or_none);
       case Type::number:
         return number(value, key.range, path, or_none);
@@ -211,6 +212,13 @@ class Checker {
     if (word && is_word_of(key.choices, *word)) return;
     const std::string meant = word ? nearest(*word, words_of(key.choices)) : "";
     add_fault(faults_, value, path, fmt::format("must be one of {}", listed(key.choices)), meant);
+  }
+
+  void word_for_number(const Value& value, const Key& key, const std::string& path) {
+    const std::string& word = *value.as<std::string>();
+    if (is_word_of(key.choices, word)) return;
+    add_fault(faults_, value, path, fmt::format("must be a whole number, or {}", listed(key.choices)),
+              nearest(word, words_of(key.choices)));
   }
 
   void file(Value& value, const std::string& path) {

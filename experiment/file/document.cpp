@@ -75,6 +75,7 @@ std::string fallback_text(const Key& key) {
 std::string rule_text(const Key& key, std::string_view quote) {
   std::string text;
   if (key.type == Type::choice) text += "; one of " + listed(key.choices, quote);
+  if (key.type == Type::integer && !key.choices.empty()) text += "; or " + listed(key.choices, quote);
   if (key.range.sentence() != Range{}.sentence()) text += "; " + key.range.sentence();
   const Condition only = condition_of(key);
   if (key.when.empty()) return text;
@@ -119,6 +120,13 @@ constexpr std::array sections{
             "of at most 256 clients on at most 2000 test rows; less often where they would cost more than a tenth of the run, by a "
             "count of "
             "the work that both take: the same on every machine."},
+    Section{"metrics.stop", "[metrics.stop]",
+            "A rule that ends the run: at one sample, on any number of threads, and over hosts in virtual time on all of them. "
+            "`stop = { metric = \"objective\", window = 3, below = 1e-3 }` in [metrics] says it in a line."},
+    Section{
+        "theory", "[theory]",
+        "What theorems assume of the losses and nothing in this file says. `rubato topology` puts it into the conditions of the "
+        "algorithm's paper; a run does not look at it."},
     Section{"energy", "[energy]",
             "What clients spend on computing and on sending: power times the time on the air, and so much a "
             "computation. Without costs nothing is counted."},

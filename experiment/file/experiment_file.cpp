@@ -70,6 +70,27 @@ void absorb_churn_file(Table& root, const std::filesystem::path& folder) {
   *table->find("file") = {std::string("none")};
 }
 
+// Gradients at a mean model are those of all clients' losses alone; trackers are those of algorithms that have one.
+void judge_gradients(const Experiment& experiment, Faults& faults) {
+  const Metrics& metrics = experiment.metrics;
+  const std::string key = "metrics.gradient_norm is true";
+  if (metrics.gradient_norm && metrics.clients.value_or(0) > 0)
+    faults.refuse(key + ", which needs all clients; leave metrics.clients out");
+  if (metrics.gradient_norm && (experiment.model.clip > 0 || experiment.model.weight_decay > 0))
+    faults.refuse(key + ", which is of the loss alone; leave model.clip and model.weight_decay out");
+  if (!metrics.gradient_norm && metrics.mean_weights != MeanWeights::none)
+    faults.refuse("metrics.mean_weights: the norm of a gradient at a weighted mean needs metrics.gradient_norm = true");
+  if (!metrics.stationarity && metrics.tracker != TrackerScale::as_is)
+    faults.refuse("metrics.tracker: needs metrics.stationarity = true, which compares nu with gradients");
+  if (!metrics.tracked) return;
+  std::vector<std::string_view> names;
+  for (const CatalogueEntry* entry : catalogue())
+    if (!entry->tracks.empty()) names.push_back(entry->name);
+  if (std::ranges::find(names, experiment.algorithm.name) == names.end())
+    faults.refuse(fmt::format("metrics.tracked is true; algorithm.name is \"{}\", and only {} have a tracker",
+                              experiment.algorithm.name, fmt::join(names, ", ")));
+}
+
 // What stationarity is measured with is the tracker and the gradients of depositum, of all clients.
 void judge_stationarity(const Experiment& experiment, Faults& faults) {
   if (!experiment.metrics.stationarity) return;
@@ -155,6 +176,7 @@ ResolvedExperiment resolved(Draft draft, const std::optional<ResolvedAlgorithm>&
   warn(experiment, notes);
   auto timing = std::make_unique<Timing>(experiment, algorithm, faults, notes);
   judge_stationarity(experiment, faults);
+  judge_gradients(experiment, faults);
   if (!draft.has_own_data) judge_data(experiment, faults);
   faults.throw_if_any();
   ResolvedExperiment made{std::move(draft.experiment), algorithm, std::move(timing)};

@@ -83,6 +83,8 @@ void describe(Rows<Data>& rows);
 void describe(Rows<Partition>& rows);
 void describe(Rows<Model>& rows);
 void describe(Rows<Metrics>& rows);
+void describe(Rows<Stop>& rows);
+void describe(Rows<Theory>& rows);
 void describe(Rows<Budget>& rows);
 void describe(Rows<Energy>& rows);
 void describe(Rows<Limits>& rows);

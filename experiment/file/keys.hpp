@@ -62,7 +62,7 @@ struct Key {
   std::string_view meaning{};
   std::string when{};  // "kind=torus|grid" or "name!=quadratic": the choices that know the key; empty: all
   Range range{};
-  std::string choices{};   // choice: "ring|star"
+  std::string choices{};   // choice: "ring|star"; integer: words that may stand for a number
   bool is_option = false;  // of an algorithm: from the catalogue
 
   bool is_optional() const { return type != Type::choice && fallback && fallback->is_text("none"); }

@@ -28,7 +28,7 @@ AlgorithmOptions::Value option_of(const Value& value, Type type) {
   if (whole) return *whole;
   if (const auto* number = value.as<double>()) return *number;
   if (const auto* flag = value.as<bool>()) return *flag;
-  if (const auto* word = value.as<std::string>()) return *word;
+  if (const auto* word = value.as<std::string>()) return *word;  // of a choice, or one that stands for a number
   std::vector<double> numbers;
   Convert::read(value, numbers);
   return numbers;

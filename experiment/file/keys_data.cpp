@@ -18,6 +18,9 @@ void describe(Rows<Data>& rows) {
   rows.required("dimension", &Data::dimension, {1, 1e9}, "numbers in x").with("name=quadratic|pame_regression|pame_logistic");
   rows.required("samples_per_client", &Data::samples_per_client, {1, 1e9}, "samples that each client draws for itself")
       .with("name=pame_regression|pame_logistic");
+  rows.key("test_per_client", &Data::test_per_client, count_from_0,
+           "samples around the same solution that each client is tested with; 0: it is tested with those that it learns from")
+      .with("name=pame_regression|pame_logistic");
   rows.key("support", &Data::support, {0, 1, true}, "share of the solution that is not 0 but in [0.5, 2] or [-2, -0.5]")
       .with("name=pame_regression");
   rows.key("support", &Data::support, {0, 1, true}, "the same").with("name=pame_logistic").or_else({0.5});

@@ -45,7 +45,12 @@ void describe(Rows<Model>& rows) {
   rows.key("init", &Model::init,
            "zero, he (weights are normal with variance 2 / inputs), xavier (2 / (inputs + outputs)), or what suits the model");
   rows.for_all();
-  rows.key("init_from", &Model::init_from, "instead: a .npy file with the model's numbers in one row");
+  rows.key("init_from", &Model::init_from,
+           "instead: a .npy file with the model's numbers in one row, or in a row for each client where starts = \"each\"");
+  rows.key(
+      "starts", &Model::starts,
+      "one: all clients begin with one model; each: each with one that is drawn for it, or its row of init_from; centre: each in "
+      "the centre c_i of its loss, with data.name = \"quadratic\"");
   for (Field<Model>& row : rows.all)
     if (row.when == by_model) row.when += models_that_take(row.name);
   std::erase_if(rows.all, [](const Field<Model>& row) { return row.when == by_model; });  // no model takes it

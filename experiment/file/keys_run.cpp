@@ -33,6 +33,7 @@ void describe(Rows<Experiment>& rows) {
   rows.key("data", &Experiment::data, "what they learn from, and how it is dealt");
   rows.key("model", &Experiment::model, "what they learn");
   rows.key("metrics", &Experiment::metrics, "what is measured, and how often");
+  rows.key("theory", &Experiment::theory, "what theorems assume of the losses");
   rows.key("energy", &Experiment::energy, "what clients spend on computing and sending");
   rows.key("budget", &Experiment::budget, "what a run of `rubato compare` may spend");
   rows.key("limits", &Experiment::limits, "how far the timing may run ahead of the arithmetic");
@@ -52,11 +53,49 @@ void describe(Rows<Metrics>& rows) {
   rows.key("clients", &Metrics::clients, {0, 1e7},
            "clients that are evaluated, drawn, the same in every sample; 0: all; none: at most 256");
   rows.key(
+      "training", &Metrics::training,
+      "score models on training rows too; a sample costs as many more rows, of each client for its own model and for the mean");
+  rows.key(
+      "gradient_norm", &Metrics::gradient_norm,
+      "of the mean of all losses at the mean model, and that loss with its penalties; costs a full gradient of every client at "
+      "every sample");
+  rows.key("mean_weights", &Metrics::mean_weights,
+           "the norm also at a weighted mean, for as many gradients again: phi are the left eigenvector of the expected weights of "
+           "merges, rows the training rows");
+  rows.key("tracked", &Metrics::tracked,
+           "sums of the squared distances of the trackers y (and nu) of clients to their mean, where an algorithm has them");
+  rows.key(
       "stationarity", &Metrics::stationarity,
       "of the loss with its penalty, for depositum; costs at every sample as many full gradients as there are pairs of clients");
-  rows.key("smoothness", &Metrics::smoothness, positive, "L of the losses, which weighs the distance of models in stationarity");
+  rows.key("tracker", &Metrics::tracker,
+           "what stationarity compares with gradients: nu as it is, or nu / beta, which alone can agree where beta is not 1");
+  rows.key(
+      "smoothness", &Metrics::smoothness, positive,
+      "L of the losses: weighs the distance of models in stationarity (none: 1), and `rubato topology` holds steps against it");
   rows.key("stop_on_nan", &Metrics::stop_on_nan,
            "end the run, with exit code 1, at the first sample in which a model has a number that is not finite");
+  rows.key("stop", &Metrics::stop, "a rule that ends the run at a sample");
+}
+
+void describe(Rows<Stop>& rows) {
+  rows.table = "metrics.stop";
+  rows.key("metric", &Stop::metric,
+           "a measured number, by its column in metrics.csv: loss_mean_model, objective, ...; none: no rule");
+  rows.key("window", &Stop::window, {1, 1e6}, "samples that the rule looks at, the newest ones");
+  rows.key("by", &Stop::by, "what must be below: the deviation of these values (of a population), or their mean");
+  rows.key("below", &Stop::below, "the run ends at the first sample where it is less");
+}
+
+void describe(Rows<Theory>& rows) {
+  rows.table = "theory";
+  rows.key("convexity", &Theory::convexity, positive, "mu: losses are mu-strongly convex");
+  rows.key("diversity", &Theory::diversity, not_negative,
+           "delta_1: squared gradients of clients are at most delta_0^2 + delta_1^2 times that of the mean loss");
+  rows.key("variance", &Theory::variance, not_negative,
+           "sigma_1: the variance of a row's gradient is at most sigma_0^2 + sigma_1^2 times that square");
+  rows.key("spread", &Theory::spread, not_negative,
+           "epsilon: largest difference between the gradients of two batches in one number");
+  rows.key("radius", &Theory::radius, positive, "delta: the numbers of all models stay between -2 delta and 2 delta");
 }
 
 void describe(Rows<Budget>& rows) {

@@ -20,6 +20,14 @@ void describe(Rows<Topology>& rows) {
   rows.key("points", &Topology::points,
            "where clients are: drawn in the unit square, or as the channel says, in metres; drawn until all are connected")
       .with("kind=random_geometric|knn");
+  rows.required("degree", &Topology::degree, some_clients,
+                "neighbours of each client; small_world: an even number, the nearest in a circle")
+      .with("kind=random_regular|small_world");
+  rows.required("rewire", &Topology::rewire, chance, "chance of each edge of the circle to lead to any other client instead")
+      .with("kind=small_world");
+  rows.key("attach", &Topology::attach, some_clients,
+           "edges that each client brings along, to earlier ones with a chance by their degree")
+      .with("kind=scale_free");
   rows.required("file", &Topology::file, "text file, one edge \"source target\" a line").with("kind=file");
   rows.required("edges", &Topology::edges, "list of [source, target]").with("kind=edges");
   rows.key("directed", &Topology::directed, "false: every edge is used in both directions").with("kind=file|edges");
@@ -40,6 +48,9 @@ void describe(Rows<Topology>& rows) {
   rows.key("mixing", &Topology::mixing,
            "weights of what a client absorbs: a rule that `rubato topology FILE` shows, or mixing_matrix; auto: what the algorithm "
            "is made for");
+  rows.key("tau", &Topology::tau, positive,
+           "the weights are I - L / tau, L the graph's Laplacian; more than half its largest eigenvalue; none: largest degree + 1")
+      .with("mixing=laplacian");
   rows.key("shares", &Topology::shares, "weights of what a client gives away, where an algorithm does that");
   rows.required("mixing_matrix", &Topology::mixing_matrix, "weights [receiver][sender]").with("mixing=explicit");
   rows.required("shares_matrix", &Topology::shares_matrix, "weights [receiver][sender]").with("shares=explicit");

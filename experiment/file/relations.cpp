@@ -30,6 +30,7 @@ class Relations {
     of_mailbox();
     of_chances();
     of_data();
+    of_stop();
   }
 
  private:
@@ -213,6 +214,16 @@ class Relations {
               "must be set: mailbox.cap counts per cap_period, and there is no unification.period");
   }
 
+  // A rule has all that it needs, or there is none.
+  void of_stop() const {
+    const Stop& stop = is_.metrics.stop;
+    if (!may_judge({"metrics.stop.metric", "metrics.stop.below", "metrics.stop.window", "metrics.stop.by"})) return;
+    if (stop.metric && !stop.below) missing("metrics.stop.below", "metrics.stop.metric", "must be set: the rule needs a bound");
+    if (!stop.metric && stop != Stop{}) wrong("metrics.stop", "needs metric, the column of metrics.csv that the rule looks at");
+    if (stop.metric && stop.window == 1 && stop.by == StopBy::deviation)
+      wrong("metrics.stop.window", "must be at least 2 for by = \"deviation\": one value does not deviate");
+  }
+
   // Data that are made up have one model each; quadratic and least_squares are for nothing else.
   void of_data() const {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 3> pairs{
@@ -222,6 +233,10 @@ class Relations {
     const auto made_for = std::ranges::find(pairs, is_.data.name, [](const auto& pair) { return pair.first; });
     if (made_for != pairs.end() && is_.model.name != made_for->second)
       wrong("model.name", fmt::format("{} needs the model {}", name, made_for->second));
+    if (is_.model.starts == StartsKind::centre && is_.data.name != "quadratic" && may_judge({"model.starts"}))
+      wrong("model.starts", "needs data.name = \"quadratic\": other losses have no centre that is known");
+    if (is_.model.starts == StartsKind::centre && is_.model.init_from && may_judge({"model.starts", "model.init_from"}))
+      wrong("model.init_from", "cannot be: model.starts = \"centre\" says where clients begin");
     if (made_for == pairs.end() && (is_.model.name == "quadratic" || is_.model.name == "least_squares"))
       wrong("model.name", fmt::format("{} needs another model: {} has no rows", name, is_.model.name));
   }

@@ -193,6 +193,15 @@ std::vector<double> read_npy_vector(FileStream file, std::size_t limit) {
   return read_numbers<double>(file, {header.type, {count}}, 1);
 }
 
+std::vector<double> read_npy_rows(FileStream file, std::uint64_t rows, std::size_t limit) {
+  const NpyHeader header = read_npy_header(file);
+  if (header.sizes.size() != 2 || header.rows() != rows)
+    file.fail("has an array of " + std::to_string(header.sizes.size()) + " dimensions and " + std::to_string(header.rows()) +
+              " rows; allowed is one of two dimensions, with " + std::to_string(rows) + " rows");
+  check_stored(file, rows, header.sizes[1] * sizeof(double), limit);
+  return read_numbers<double>(file, header, header.sizes[1]);
+}
+
 namespace {
 
 const ZipEntry* find_entry(const std::vector<ZipEntry>& entries, const std::vector<std::string>& names) {

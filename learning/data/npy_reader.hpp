@@ -28,6 +28,9 @@ LabelColumn read_npy_labels(FileStream file, std::size_t limit = most_stored_byt
 /// All numbers of an array of one dimension, or of one row or column.
 std::vector<double> read_npy_vector(FileStream file, std::size_t limit = most_stored_bytes);
 
+/// So many rows of numbers, one after the other: of an array of two dimensions.
+std::vector<double> read_npy_rows(FileStream file, std::uint64_t rows, std::size_t limit = most_stored_bytes);
+
 /// The first of these names that the .npz archive has (without .npy); throws std::invalid_argument naming what there is
 /// if it has none.
 FileStream open_npz(const std::filesystem::path& archive, const std::vector<std::string>& names);

@@ -15,8 +15,8 @@ namespace {
 template <class Real>
 class LeastSquares final : public Learner<Real> {
  public:
-  LeastSquares(Matrix<Real> inputs, Vector<Real> targets, Real l2)
-      : inputs_{std::move(inputs)}, targets_{std::move(targets)}, l2_{l2} {}
+  LeastSquares(Matrix<Real> inputs, Vector<Real> targets, Real l2, Examples<Real> test)
+      : inputs_{std::move(inputs)}, targets_{std::move(targets)}, l2_{l2}, test_{std::move(test)} {}
 
   Index dimension() const override { return inputs_.cols(); }
   std::uint32_t samples() const override { return static_cast<std::uint32_t>(inputs_.rows()); }
@@ -31,11 +31,16 @@ class LeastSquares final : public Learner<Real> {
     return residual.squaredNorm() / (2 * count) + add_l2(l2_, x, g);
   }
 
-  Score score(ConstVectorRef<Real> x, Part, Scratch<Real>& scratch) const override {
+  Score score(ConstVectorRef<Real> x, Part part, Scratch<Real>& scratch) const override {
     typename Scratch<Real>::Frame frame(scratch);
+    const bool is_own = is_tested_on_own(part);
+    const Matrix<Real>& inputs = is_own ? inputs_ : test_.inputs;
+    VectorRef<Real> residual = scratch.vector(inputs.rows());
+    residual.noalias() = inputs * x;  // fresh scratch
+    residual -= is_own ? targets_ : test_.targets;
     Score score;
-    score.samples = samples();
-    score.loss_sum = static_cast<double>(residual_of(x, view(inputs_), {}, scratch).squaredNorm()) / 2;
+    score.samples = static_cast<std::uint64_t>(inputs.rows());
+    score.loss_sum = static_cast<double>(residual.squaredNorm()) / 2;
     return score;
   }
 
@@ -48,23 +53,26 @@ class LeastSquares final : public Learner<Real> {
     return residual;
   }
 
+  bool is_tested_on_own(Part part) const { return part == Part::train || test_.inputs.rows() == 0; }
+
   Matrix<Real> inputs_;
   Vector<Real> targets_;
   Real l2_;
+  Examples<Real> test_;  // without rows: inputs_ and targets_
 };
 
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Learner<Real>> make_least_squares(Matrix<Real> inputs, Vector<Real> targets, Real l2) {
+std::unique_ptr<Learner<Real>> make_least_squares(Matrix<Real> inputs, Vector<Real> targets, Real l2, Examples<Real> test) {
   if (inputs.rows() == targets.size() && inputs.size() > 0)
-    return std::make_unique<LeastSquares<Real>>(std::move(inputs), std::move(targets), l2);
+    return std::make_unique<LeastSquares<Real>>(std::move(inputs), std::move(targets), l2, std::move(test));
   throw std::invalid_argument("the matrix of least_squares is " + std::to_string(inputs.rows()) + " x " +
                               std::to_string(inputs.cols()) + " and b has " + std::to_string(targets.size()) +
                               " numbers; b needs one for each row of X, and X at least one row and column");
 }
 
-template std::unique_ptr<Learner<float>> make_least_squares(Matrix<float>, Vector<float>, float);
-template std::unique_ptr<Learner<double>> make_least_squares(Matrix<double>, Vector<double>, double);
+template std::unique_ptr<Learner<float>> make_least_squares(Matrix<float>, Vector<float>, float, Examples<float>);
+template std::unique_ptr<Learner<double>> make_least_squares(Matrix<double>, Vector<double>, double, Examples<double>);
 
 }  // namespace rubato

@@ -17,8 +17,8 @@ namespace {
 template <class Real>
 class Logistic final : public Learner<Real> {
  public:
-  Logistic(Matrix<Real> inputs, Vector<Real> targets, Real l2)
-      : inputs_{std::move(inputs)}, targets_{std::move(targets)}, l2_{l2} {}
+  Logistic(Matrix<Real> inputs, Vector<Real> targets, Real l2, Examples<Real> test)
+      : inputs_{std::move(inputs)}, targets_{std::move(targets)}, l2_{l2}, test_{std::move(test)} {}
 
   Index dimension() const override { return inputs_.cols(); }
   std::uint32_t samples() const override { return static_cast<std::uint32_t>(inputs_.rows()); }
@@ -41,14 +41,17 @@ class Logistic final : public Learner<Real> {
     return loss / count + add_l2(l2_, x, g);
   }
 
-  Score score(ConstVectorRef<Real> x, Part, Scratch<Real>& scratch) const override {
+  Score score(ConstVectorRef<Real> x, Part part, Scratch<Real>& scratch) const override {
     typename Scratch<Real>::Frame frame(scratch);
-    VectorRef<Real> z = scratch.vector(inputs_.rows());
-    z.noalias() = inputs_ * x;  // fresh scratch
+    const bool is_own = is_tested_on_own(part);
+    const Matrix<Real>& inputs = is_own ? inputs_ : test_.inputs;
+    const Vector<Real>& targets = is_own ? targets_ : test_.targets;
+    VectorRef<Real> z = scratch.vector(inputs.rows());
+    z.noalias() = inputs * x;  // fresh scratch
     Score score = empty_score(2);
     for (Index i = 0; i < z.size(); ++i) {
-      score.count(targets_[i] > 0 ? 1 : 0, z[i] > 0 ? 1 : 0);
-      score.loss_sum += static_cast<double>(softplus(z[i]) - targets_[i] * z[i]);
+      score.count(targets[i] > 0 ? 1 : 0, z[i] > 0 ? 1 : 0);
+      score.loss_sum += static_cast<double>(softplus(z[i]) - targets[i] * z[i]);
     }
     return score;
   }
@@ -69,15 +72,18 @@ class Logistic final : public Learner<Real> {
     return targets_[picks.empty() ? i : static_cast<Index>(picks[static_cast<std::size_t>(i)])];
   }
 
+  bool is_tested_on_own(Part part) const { return part == Part::train || test_.inputs.rows() == 0; }
+
   Matrix<Real> inputs_;
   Vector<Real> targets_;
   Real l2_;
+  Examples<Real> test_;  // without rows: inputs_ and targets_
 };
 
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Learner<Real>> make_logistic(Matrix<Real> inputs, Vector<Real> targets, Real l2) {
+std::unique_ptr<Learner<Real>> make_logistic(Matrix<Real> inputs, Vector<Real> targets, Real l2, Examples<Real> test) {
   if (inputs.rows() != targets.size() || inputs.size() == 0)
     throw std::invalid_argument("the matrix of logistic is " + std::to_string(inputs.rows()) + " x " +
                                 std::to_string(inputs.cols()) + " and b has " + std::to_string(targets.size()) +
@@ -87,10 +93,10 @@ std::unique_ptr<Learner<Real>> make_logistic(Matrix<Real> inputs, Vector<Real> t
     throw std::invalid_argument("label " + std::to_string(i) + " of logistic is " + std::to_string(targets[i]) +
                                 "; allowed are 0 and 1");
   }
-  return std::make_unique<Logistic<Real>>(std::move(inputs), std::move(targets), l2);
+  return std::make_unique<Logistic<Real>>(std::move(inputs), std::move(targets), l2, std::move(test));
 }
 
-template std::unique_ptr<Learner<float>> make_logistic(Matrix<float>, Vector<float>, float);
-template std::unique_ptr<Learner<double>> make_logistic(Matrix<double>, Vector<double>, double);
+template std::unique_ptr<Learner<float>> make_logistic(Matrix<float>, Vector<float>, float, Examples<float>);
+template std::unique_ptr<Learner<double>> make_logistic(Matrix<double>, Vector<double>, double, Examples<double>);
 
 }  // namespace rubato

@@ -12,13 +12,20 @@ namespace rubato {
 template <class Real>
 std::unique_ptr<Learner<Real>> make_quadratic(const Matrix<Real>& a, Vector<Real> centre);
 
-/// f(x) = ||X x - b||^2 / (2 N) + l2/2 ||x||^2.
+/// Samples: a row of inputs and a target each.
 template <class Real>
-std::unique_ptr<Learner<Real>> make_least_squares(Matrix<Real> inputs, Vector<Real> targets, Real l2 = 0);
+struct Examples {
+  Matrix<Real> inputs{};
+  Vector<Real> targets{};
+};
 
-/// f(x) = mean(ln(1 + e^{a.x}) - b a.x) + l2/2 ||x||^2 with b in {0, 1}; classifies as 1 where a.x > 0.
+/// f(x) = ||X x - b||^2 / (2 N) + l2/2 ||x||^2. `test` has the columns of X and is what scores it; none: X and b.
 template <class Real>
-std::unique_ptr<Learner<Real>> make_logistic(Matrix<Real> inputs, Vector<Real> targets, Real l2 = 0);
+std::unique_ptr<Learner<Real>> make_least_squares(Matrix<Real> inputs, Vector<Real> targets, Real l2 = 0, Examples<Real> test = {});
+
+/// f(x) = mean(ln(1 + e^{a.x}) - b a.x) + l2/2 ||x||^2 with b in {0, 1}; classifies as 1 where a.x > 0. `test` likewise.
+template <class Real>
+std::unique_ptr<Learner<Real>> make_logistic(Matrix<Real> inputs, Vector<Real> targets, Real l2 = 0, Examples<Real> test = {});
 
 /// The softmax model of model.hpp on samples of its own, which also score it.
 template <class Real>

@@ -13,7 +13,7 @@ namespace rubato {
 
 namespace {
 
-constexpr std::uint32_t detail = 1;  // 0 is where training starts
+constexpr std::uint32_t detail = 1, test_detail = 3;  // 0 is where training starts, 2 where each client does
 
 // `count` of the numbers below `bound`, all choices alike.
 std::vector<std::uint32_t> draw_places(Stream& stream, std::uint32_t bound, std::uint32_t count) {
@@ -27,9 +27,9 @@ std::vector<std::uint32_t> draw_places(Stream& stream, std::uint32_t bound, std:
 // Rows of standard normal numbers, and for each what target(stream, <a, w>) says. In double: both precisions see the
 // same samples to rounding.
 template <class Real, class Target>
-std::pair<Matrix<Real>, Vector<Real>> draw_samples(std::uint64_t seed, ClientId client, const Vector<Real>& solution,
-                                                   std::uint32_t samples, const Target& target) {
-  Stream stream(seed, client, Purpose::init, detail);
+Examples<Real> draw_samples(std::uint64_t seed, ClientId client, std::uint32_t part, const Vector<Real>& solution,
+                            std::uint32_t samples, const Target& target) {
+  Stream stream(seed, client, Purpose::init, part);
   Matrix<Real> inputs(static_cast<Index>(samples), solution.size());
   Vector<Real> targets(inputs.rows());
   for (Index row = 0; row < inputs.rows(); ++row) {
@@ -64,27 +64,28 @@ Vector<Real> sparse_solution(std::uint64_t seed, Index dimension, double support
 
 template <class Real>
 std::unique_ptr<Learner<Real>> make_sparse_regression(std::uint64_t seed, ClientId client, const Vector<Real>& solution,
-                                                      std::uint32_t samples, double noise, Real l2) {
-  auto [inputs, targets] = draw_samples(seed, client, solution, samples,
-                                        [&](Stream& stream, double product) { return product + noise * stream.normal(); });
-  return make_least_squares<Real>(std::move(inputs), std::move(targets), l2);
+                                                      std::uint32_t samples, double noise, Real l2, std::uint32_t tests) {
+  const auto target = [&](Stream& stream, double product) { return product + noise * stream.normal(); };
+  Examples<Real> own = draw_samples(seed, client, detail, solution, samples, target);
+  return make_least_squares<Real>(std::move(own.inputs), std::move(own.targets), l2,
+                                  draw_samples(seed, client, test_detail, solution, tests, target));
 }
 
 template <class Real>
 std::unique_ptr<Learner<Real>> make_sparse_classification(std::uint64_t seed, ClientId client, const Vector<Real>& solution,
-                                                          std::uint32_t samples, Real l2) {
-  auto [inputs, targets] = draw_samples(seed, client, solution, samples, [](Stream& stream, double product) {
-    return stream.uniform() < 1 / (1 + std::exp(-product)) ? 1.0 : 0.0;
-  });
-  return make_logistic<Real>(std::move(inputs), std::move(targets), l2);
+                                                          std::uint32_t samples, Real l2, std::uint32_t tests) {
+  const auto target = [](Stream& stream, double product) { return stream.uniform() < 1 / (1 + std::exp(-product)) ? 1.0 : 0.0; };
+  Examples<Real> own = draw_samples(seed, client, detail, solution, samples, target);
+  return make_logistic<Real>(std::move(own.inputs), std::move(own.targets), l2,
+                             draw_samples(seed, client, test_detail, solution, tests, target));
 }
 
 #define RUBATO_INSTANTIATE(Real)                                                                                                  \
   template Vector<Real> sparse_solution(std::uint64_t, Index, double);                                                            \
   template std::unique_ptr<Learner<Real>> make_sparse_regression(std::uint64_t, ClientId, const Vector<Real>&, std::uint32_t,     \
-                                                                 double, Real);                                                   \
+                                                                 double, Real, std::uint32_t);                                    \
   template std::unique_ptr<Learner<Real>> make_sparse_classification(std::uint64_t, ClientId, const Vector<Real>&, std::uint32_t, \
-                                                                     Real);
+                                                                     Real, std::uint32_t);
 RUBATO_INSTANTIATE(float)
 RUBATO_INSTANTIATE(double)
 #undef RUBATO_INSTANTIATE

@@ -114,14 +114,7 @@ std::optional<std::size_t> joint_period(std::span<const Graph> graphs) {
 double pass_rate(std::span<const MixingMatrix> matrices) {
   const std::size_t clients = matrices.front().graph().clients();
   DenseMatrix product = matrices.front().dense();
-  for (const MixingMatrix& matrix : matrices.subspan(1)) {
-    const DenseMatrix next = matrix.dense();
-    DenseMatrix result(clients, std::vector<double>(clients));
-    for (std::size_t i = 0; i < clients; ++i)
-      for (std::size_t k = 0; k < clients; ++k)
-        for (std::size_t j = 0; j < clients; ++j) result[i][j] += next[i][k] * product[k][j];
-    product = std::move(result);
-  }
+  for (const MixingMatrix& matrix : matrices.subspan(1)) product = product_of(matrix.dense(), product);
   return consensus_rate(weights::from_dense(topologies::complete(clients), product));
 }
 

@@ -183,4 +183,40 @@ SpectralValue find_largest_laplacian_eigenvalue(const Graph& graph) {
 double consensus_rate(const MixingMatrix& matrix) { return find_consensus_rate(matrix).value; }
 double largest_laplacian_eigenvalue(const Graph& graph) { return find_largest_laplacian_eigenvalue(graph).value; }
 
+double spectral_norm(const DenseMatrix& matrix) {
+  DenseMatrix square(matrix.size(), Values(matrix.size()));
+  for (const Values& row : matrix)
+    for (std::size_t i = 0; i < row.size(); ++i) add(square[i], row[i], row);
+  return std::sqrt(std::max(0.0, largest_eigenvalue(tridiagonalise(square))));
+}
+
+DenseMatrix product_of(const DenseMatrix& a, const DenseMatrix& b) {
+  DenseMatrix product(a.size(), Values(a.size()));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t k = 0; k < a.size(); ++k)
+      if (a[i][k] != 0) add(product[i], a[i][k], b[k]);
+  return product;
+}
+
+std::vector<double> left_eigenvector(DenseMatrix a) {
+  const std::size_t m = a.size();
+  for (std::size_t n = m; n-- > 1;) {
+    const double leaving = std::accumulate(a[n].begin(), a[n].begin() + static_cast<std::ptrdiff_t>(n), 0.0);
+    for (std::size_t i = 0; i < n; ++i) {
+      a[i][n] /= leaving;
+      if (a[i][n] == 0) continue;
+      for (std::size_t j = 0; j < n; ++j) a[i][j] += a[i][n] * a[n][j];
+    }
+  }
+  std::vector<double> phi(m, 1);
+  double sum = 1;
+  for (std::size_t n = 1; n < m; ++n) {
+    phi[n] = 0;
+    for (std::size_t i = 0; i < n; ++i) phi[n] += phi[i] * a[i][n];
+    sum += phi[n];
+  }
+  for (double& weight : phi) weight /= sum;
+  return phi;
+}
+
 }  // namespace rubato

@@ -30,4 +30,15 @@ double consensus_rate(const MixingMatrix& matrix);
 SpectralValue find_largest_laplacian_eigenvalue(const Graph& graph);
 double largest_laplacian_eigenvalue(const Graph& graph);
 
+/// The largest singular value of a square matrix. Time grows with the cube of its size.
+double spectral_norm(const DenseMatrix& matrix);
+/// a b
+DenseMatrix product_of(const DenseMatrix& a, const DenseMatrix& b);
+
+/// phi >= 0 with phi' A = phi' and sum phi = 1, of a square matrix without negative entries whose rows sum to one and whose graph
+/// is strongly connected: what repeated mixing makes of client i counts phi_i. By elimination without subtractions (Grassmann,
+/// Taksar and Heyman), so to a few units in the last place of every entry, however small; what is on the diagonal is not looked at.
+/// Of a column-stochastic matrix the right eigenvector is that of its transpose. Time grows with the cube of the clients.
+std::vector<double> left_eigenvector(DenseMatrix row_stochastic);
+
 }  // namespace rubato

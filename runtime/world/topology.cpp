@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <set>
 
 #include "runtime/random.hpp"
 #include "runtime/words.hpp"
@@ -31,6 +32,10 @@ constexpr std::array kinds{
     TopologyKind{"erdos_renyi", "every edge with the same probability", "probability allow_disconnected"},
     TopologyKind{"random_geometric", "clients within a radius of each other", "radius points allow_disconnected"},
     TopologyKind{"knn", "the k nearest clients of each", "k symmetrise points allow_disconnected"},
+    TopologyKind{"random_regular", "every client has the same number of neighbours, drawn", "degree allow_disconnected"},
+    TopologyKind{"small_world", "a circle of near neighbours, some of whose edges lead anywhere",
+                 "degree rewire allow_disconnected"},
+    TopologyKind{"scale_free", "clients join one by one, rather those that have many neighbours", "attach"},
     TopologyKind{"file", "an edge list from a text file", "file is_directed"},
 };
 
@@ -176,10 +181,44 @@ Graph draw_nearest_neighbours(const TopologyOptions& options, std::size_t client
       symmetrise == Symmetrise::either ? "raise topology.k" : "raise topology.k or set topology.symmetrise to \"union\"");
 }
 
+Graph draw_random_regular(const TopologyOptions& options, std::size_t clients, Stream& stream) {
+  const std::size_t degree = options.degree;
+  if (degree == 0 || degree >= clients)
+    refuse_field("degree", degree, "allowed are 1 .. ", clients - 1, ", the number of other clients");
+  if (clients % 2 == 1 && degree % 2 == 1)
+    refuse_field("degree", degree, "every edge has two ends, and an odd number for each of ", clients,
+                 " clients is odd; take an even one");
+  check_links(options.kind, clients, static_cast<double>(clients) * static_cast<double>(degree));
+  return draw_connected(
+      options, [&] { return topologies::random_regular(clients, degree, [&] { return stream.uniform(); }); },
+      sentence(clients, " clients and degree ", degree), "raise topology.degree");
+}
+
+Graph draw_small_world(const TopologyOptions& options, std::size_t clients, Stream& stream) {
+  const std::size_t degree = options.degree;
+  if (degree == 0 || degree >= clients || degree % 2 == 1)
+    refuse_field("degree", degree, "a small world needs an even number below ", clients, ", the number of clients");
+  if (!(options.rewire >= 0 && options.rewire <= 1)) refuse_field("rewire", options.rewire, "allowed are numbers from 0 to 1");
+  check_links(options.kind, clients, static_cast<double>(clients) * static_cast<double>(degree));
+  return draw_connected(
+      options, [&] { return topologies::small_world(clients, degree, options.rewire, [&] { return stream.uniform(); }); },
+      sentence(clients, " clients, degree ", degree, " and rewire ", options.rewire), "raise topology.degree");
+}
+
+Graph draw_scale_free(const TopologyOptions& options, std::size_t clients, Stream& stream) {
+  if (options.attach == 0 || options.attach >= clients)
+    refuse_field("attach", options.attach, "allowed are 1 .. ", clients - 1, ", the number of other clients");
+  check_links(options.kind, clients, 2.0 * static_cast<double>(clients) * static_cast<double>(options.attach));
+  return topologies::scale_free(clients, options.attach, [&] { return stream.uniform(); });
+}
+
 std::optional<Graph> draw_random(const TopologyOptions& options, std::size_t clients, Stream stream) {
   if (options.kind == "erdos_renyi") return draw_erdos_renyi(options, clients, stream);
   if (options.kind == "random_geometric") return draw_random_geometric(options, clients, stream);
   if (options.kind == "knn") return draw_nearest_neighbours(options, clients, stream);
+  if (options.kind == "random_regular") return draw_random_regular(options, clients, stream);
+  if (options.kind == "small_world") return draw_small_world(options, clients, stream);
+  if (options.kind == "scale_free") return draw_scale_free(options, clients, stream);
   return std::nullopt;
 }
 
@@ -228,7 +267,7 @@ std::vector<Graph> draw_topologies(const TopologyOptions& options, std::size_t c
     auto graph = draw_random(any, clients, Stream(seed, no_client, Purpose::topology, k));
     if (!graph)
       refuse("topology.change = \"redraw\": topology.kind = \"", options.kind,
-             "\" is not drawn; erdos_renyi, random_geometric and knn are");
+             "\" is not drawn; erdos_renyi, random_geometric, knn, random_regular, small_world and scale_free are");
     drawn.push_back(std::move(*graph));
   }
   return drawn;
@@ -320,6 +359,112 @@ Graph nearest_neighbours(std::span<const Point> points, std::size_t k, Symmetris
   if (symmetrise == Symmetrise::none) return Graph(points.size(), true, std::move(chosen));
 
   return Graph(points.size(), false, agreed(std::move(chosen), symmetrise == Symmetrise::both));
+}
+
+namespace {
+
+// One of so many, from 0.
+std::size_t one_of(std::size_t many, const Uniforms& uniforms) {
+  return std::min(static_cast<std::size_t>(uniforms() * static_cast<double>(many)), many - 1);
+}
+
+// The edges of a graph that is being drawn; undirected.
+class DrawnEdges {
+ public:
+  explicit DrawnEdges(std::size_t clients) : neighbours_(clients) {}
+
+  bool are_joined(std::size_t i, std::size_t j) const { return neighbours_[i].contains(j); }
+  void join(std::size_t i, std::size_t j) { neighbours_[i].insert(j), neighbours_[j].insert(i); }
+  void part(std::size_t i, std::size_t j) { neighbours_[i].erase(j), neighbours_[j].erase(i); }
+  std::size_t degree(std::size_t i) const { return neighbours_[i].size(); }
+
+  // Of all other edges.
+  Graph complement() const {
+    std::vector<Edge> edges;
+    for (std::size_t i = 0; i < neighbours_.size(); ++i)
+      for (std::size_t j = i + 1; j < neighbours_.size(); ++j)
+        if (!are_joined(i, j)) edges.push_back({id(i), id(j)});
+    return Graph(neighbours_.size(), false, std::move(edges));
+  }
+  Graph graph() const {
+    std::vector<Edge> edges;
+    for (std::size_t i = 0; i < neighbours_.size(); ++i)
+      for (const std::size_t j : neighbours_[i])
+        if (i < j) edges.push_back({id(i), id(j)});
+    return Graph(neighbours_.size(), false, std::move(edges));
+  }
+
+ private:
+  std::vector<std::set<std::size_t>> neighbours_;
+};
+
+bool has_pair(const std::vector<std::size_t>& ends, const DrawnEdges& drawn) {
+  for (std::size_t a = 0; a < ends.size(); ++a)
+    for (std::size_t b = a + 1; b < ends.size(); ++b)
+      if (ends[a] != ends[b] && !drawn.are_joined(ends[a], ends[b])) return true;
+  return false;
+}
+
+// Joins two ends that may be joined, drawn among all such pairs alike, and takes them out; false where no pair is left.
+bool join_some(std::vector<std::size_t>& ends, DrawnEdges& drawn, const Uniforms& uniforms) {
+  for (std::size_t vain = 0;; ++vain) {
+    if (vain == ends.size() && !has_pair(ends, drawn)) return false;
+    const std::size_t a = one_of(ends.size(), uniforms), b = one_of(ends.size(), uniforms);
+    if (a == b || ends[a] == ends[b] || drawn.are_joined(ends[a], ends[b])) continue;
+    drawn.join(ends[a], ends[b]);
+    for (const std::size_t taken : {std::max(a, b), std::min(a, b)}) {
+      ends[taken] = ends.back();
+      ends.pop_back();
+    }
+    return true;
+  }
+}
+
+}  // namespace
+
+Graph random_regular(std::size_t clients, std::size_t degree, const Uniforms& uniforms) {
+  const bool is_complement = 2 * degree > clients - 1;
+  const std::size_t drawn_degree = is_complement ? clients - 1 - degree : degree;
+  for (;;) {
+    DrawnEdges drawn(clients);
+    std::vector<std::size_t> ends;
+    for (std::size_t i = 0; i < clients; ++i) ends.insert(ends.end(), drawn_degree, i);
+    while (!ends.empty() && join_some(ends, drawn, uniforms)) {
+    }
+    if (ends.empty()) return is_complement ? drawn.complement() : drawn.graph();
+  }
+}
+
+Graph small_world(std::size_t clients, std::size_t degree, double rewire, const Uniforms& uniforms) {
+  DrawnEdges drawn(clients);
+  for (std::size_t far = 1; far <= degree / 2; ++far)
+    for (std::size_t i = 0; i < clients; ++i) drawn.join(i, (i + far) % clients);
+  for (std::size_t far = 1; far <= degree / 2; ++far)
+    for (std::size_t i = 0; i < clients; ++i) {
+      if (uniforms() >= rewire || drawn.degree(i) + 1 >= clients) continue;
+      std::size_t other = i;
+      while (other == i || drawn.are_joined(i, other)) other = one_of(clients, uniforms);
+      drawn.part(i, (i + far) % clients);
+      drawn.join(i, other);
+    }
+  return drawn.graph();
+}
+
+Graph scale_free(std::size_t clients, std::size_t attach, const Uniforms& uniforms) {
+  std::vector<Edge> edges;
+  std::vector<std::size_t> ends;  // of all edges: a client stands there as often as its degree says
+  const auto join = [&](std::size_t i, std::size_t j) {
+    edges.push_back({id(i), id(j)});
+    ends.push_back(i), ends.push_back(j);
+  };
+  for (std::size_t i = 0; i <= attach; ++i)
+    for (std::size_t j = i + 1; j <= attach; ++j) join(i, j);
+  for (std::size_t i = attach + 1; i < clients; ++i) {
+    std::set<std::size_t> chosen;
+    while (chosen.size() < attach) chosen.insert(ends[one_of(ends.size(), uniforms)]);
+    for (const std::size_t earlier : chosen) join(earlier, i);
+  }
+  return Graph(clients, false, std::move(edges));
 }
 
 }  // namespace topologies

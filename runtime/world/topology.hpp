@@ -26,6 +26,9 @@ struct TopologyOptions {
   double probability = 0;                      ///< erdos_renyi: of each edge, in (0, 1]
   double radius = 0;                           ///< rgg: in the unit of the points, > 0
   Symmetrise symmetrise = Symmetrise::either;  ///< knn
+  std::size_t degree = 0;                      ///< random_regular: of every client; small_world: even, of the circle
+  double rewire = 0;                           ///< small_world: of each edge, in [0, 1]
+  std::size_t attach = 2;                      ///< scale_free: edges of each client to earlier ones, 1 .. clients - 1
   std::string file;                            ///< file: the path of an edge list
   bool is_directed = false;                    ///< file: what its edges mean
   /// rgg, knn: a place for each client; empty: drawn in the unit square.
@@ -88,6 +91,17 @@ Graph random_geometric(std::span<const Point> points, double radius);
 /// Each client sends to its k nearest, ties by lower number. `none` stays directed; `either` (union) and `both`
 /// (mutual) make an undirected edge where one or both have chosen the other.
 Graph nearest_neighbours(std::span<const Point> points, std::size_t k, Symmetrise symmetrise);
+
+/// Every client has so many neighbours: below clients, and clients * degree is even. Two free ends of edges are joined at a time,
+/// drawn among all pairs that are no self loop and no edge twice, and all begins anew where no pair is left (Steger and Wormald:
+/// nearly all such graphs are alike). Above half of all other clients the edges that are not there are drawn so.
+Graph random_regular(std::size_t clients, std::size_t degree, const Uniforms& uniforms);
+/// A circle in which each client knows the nearest `degree` (even, below clients), and each edge leads with this chance from its
+/// first end to any client that this end does not know yet (Watts and Strogatz).
+Graph small_world(std::size_t clients, std::size_t degree, double rewire, const Uniforms& uniforms);
+/// The first attach + 1 clients all know each other; each further one is joined to `attach` earlier ones, drawn with chances
+/// that are their degrees (Barabasi and Albert). Connected.
+Graph scale_free(std::size_t clients, std::size_t attach, const Uniforms& uniforms);
 
 }  // namespace topologies
 }  // namespace rubato

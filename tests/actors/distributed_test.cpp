@@ -234,6 +234,48 @@ TEST_CASE("stationarity is measured over hosts as in one process") {
     CHECK(metrics_csv_row(outcomes[0].result.samples[i]) == metrics_csv_row(alone.samples[i]));
 }
 
+TEST_CASE("training losses, gradients and trackers are measured over hosts as in one process") {
+  const config::Experiment all =
+      few("depositum", {"metrics.training=true", "metrics.gradient_norm=true", "metrics.tracked=true", "metrics.mean_weights=phi"});
+  const RunResult alone = run(all);
+  const std::vector<HostOutcome> outcomes = run_hosts(over_hosts(all, 2));
+  REQUIRE(outcomes[0].complaint == "");
+  REQUIRE(outcomes[0].result.samples.size() == alone.samples.size());
+  for (std::size_t i = 0; i < alone.samples.size(); ++i)
+    CHECK(metrics_csv_row(outcomes[0].result.samples[i]) == metrics_csv_row(alone.samples[i]));
+}
+
+TEST_CASE("a rule on a metric ends a run at the same sample on every host, also over bad links") {
+  const std::vector<std::string> usual = {"algorithm.self_apply=true"};
+  const TightRule rule(run(few("draco", usual)).samples, 3);
+  const config::Experiment ending = few("draco", usual + rule.keys);
+  const RunResult alone = run(ending);
+  REQUIRE(alone.stopped_by == "metrics.stop");
+  REQUIRE(alone.samples.size() == rule.last + 1);
+  for (const Impairment& links : {Impairment{}, bad_links()}) {
+    const std::vector<HostStart> starts(3, HostStart{over_hosts(ending, 3), {}, {}});
+    const std::vector<HostOutcome> outcomes = run_hosts(starts, links);
+    check_like_one_process(outcomes, digests(alone));
+    for (const HostOutcome& outcome : outcomes) {
+      CHECK(outcome.result.was_stopped);
+      CHECK(outcome.result.stopped_by == "metrics.stop");
+      CHECK(outcome.result.virtual_seconds == alone.virtual_seconds);
+      CHECK(outcome.result.events == alone.events);
+    }
+    CHECK(outcomes[0].result.samples.size() == alone.samples.size());
+  }
+}
+
+TEST_CASE("a rule that never holds, or only at the last sample, leaves a run over hosts alone") {
+  const std::vector<std::string> never = {"algorithm.self_apply=true", "metrics.stop.metric=loss_mean_model",
+                                          "metrics.stop.by=mean", "metrics.stop.below=-1.0"};
+  const config::Experiment whole = few("draco", never);
+  const std::string expected = digests(run(few("draco", {"algorithm.self_apply=true"})));
+  const std::vector<HostOutcome> outcomes = run_hosts(over_hosts(whole, 2));
+  check_like_one_process(outcomes, expected);
+  for (const HostOutcome& outcome : outcomes) CHECK_FALSE(outcome.result.was_stopped);
+}
+
 TEST_CASE("every host's record is that of one process and plays again in one process") {
   Folder folder;
   RunOptions alone;

@@ -298,3 +298,22 @@ TEST_CASE("where nothing happens no checkpoints are written, and none at the end
   CHECK(files == 2);
   CHECK(kept.found().newest->head.events <= 30);
 }
+
+TEST_CASE("a rule on a metric that was half way when the run was cut ends the resumed run at the same sample") {
+  const std::vector<std::string> often = {"metrics.every_seconds=1.0", "metrics.every_events=0"};
+  const TightRule rule(run(experiment(often), on_threads(1)).samples, 6);
+  const config::Experiment plain = experiment(often + rule.keys);
+  const Folder home;
+  const Kept whole(home, "whole");
+  const RunResult ended = begin(whole, plain, whole.options(1));
+  REQUIRE(ended.stopped_by == "metrics.stop");
+  REQUIRE(ended.virtual_seconds > 4);
+  // A checkpoint among the last samples that the rule looks at.
+  const config::Experiment kept_often = experiment(often + rule.keys + every(ended.virtual_seconds - 2.5));
+  const Kept kept(home, "kept");
+  CHECK(end_of(begin(kept, kept_often, kept.options(2))) == end_of(ended));
+  const RunResult resumed = go_on(kept, kept_often, kept.options(1));
+  CHECK(end_of(resumed) == end_of(ended));
+  CHECK(resumed.stopped_by == "metrics.stop");
+  CHECK(kept.all() == whole.all());
+}

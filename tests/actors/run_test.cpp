@@ -675,6 +675,34 @@ TEST_CASE("a program that ends a run by its samples ends it at one instant, with
   }
 }
 
+TEST_CASE("a rule on a metric ends a run at one sample, with one digest, on any number of threads") {
+  const std::vector<std::string> often = {"metrics.every_events=25"};
+  const RunResult whole = run(experiment(often), on_threads(1));
+  const TightRule rule(whole.samples, 4);
+  REQUIRE(rule.last > 3);
+  std::string first;
+  for (const unsigned threads : {1u, 2u, 4u}) {
+    CAPTURE(threads);
+    const RunResult result = run(experiment(often + rule.keys), on_threads(threads));
+    CHECK(result.was_stopped);
+    CHECK(result.stopped_by == "metrics.stop");
+    CHECK(contains(result.notes.back(), "because of metrics.stop"));
+    REQUIRE(result.samples.size() == rule.last + 1);
+    for (std::size_t i = 0; i < result.samples.size(); ++i)
+      CHECK(result.samples[i].loss_mean_model == whole.samples[i].loss_mean_model);
+    CHECK(to_seconds(result.samples.back().header.at) == result.virtual_seconds);
+    if (first.empty()) first = digests(result);
+    CHECK(digests(result) == first);
+  }
+}
+
+TEST_CASE("a rule on a metric ends a run in real time soon after it holds") {
+  const RunResult result = run(experiment({"clock=wall", "time_scale=30.0", "until=36000.5", "metrics.stop.metric=computations",
+                                           "metrics.stop.by=mean", "metrics.stop.window=1", "metrics.stop.below=1e9"}),
+                               on_threads(2));
+  CHECK(result.stopped_by == "metrics.stop");
+}
+
 TEST_CASE("a run that has come to its end was not stopped, whatever its last sample says") {
   RunOptions options = on_threads(2);
   options.stop_when = [](const Sample& sample) { return sample.header.at >= Time{std::chrono::seconds(30)}; };

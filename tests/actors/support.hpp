@@ -15,6 +15,7 @@
 #include <functional>
 #include <iostream>
 #include <iterator>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -114,6 +115,27 @@ inline std::vector<std::filesystem::path> example_algorithms() {
     files.push_back(std::filesystem::path(RUBATO_SOURCE_DIR "/examples/algorithms") / (std::string(name) + ".toml"));
   return files;
 }
+
+/// A rule that ends such a run in the middle: at the sample whose last `window` losses of the mean model deviate least, some of the
+/// last ones left out. Its place among the samples is `last`.
+struct TightRule {
+  TightRule(const std::vector<Sample>& samples, std::size_t window) {
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t end = window; end + 3 < samples.size(); ++end) {
+      std::vector<double> losses;
+      for (std::size_t i = end - window; i < end; ++i) losses.push_back(samples[i].loss_mean_model);
+      if (const double deviation = population_deviation(losses); deviation < least) least = deviation, last = end - 1;
+    }
+    std::ostringstream below;
+    below.precision(17);
+    below << least * (1 + 1e-9);
+    keys = {"metrics.stop.metric=loss_mean_model", "metrics.stop.window=" + std::to_string(window),
+            "metrics.stop.below=" + below.str()};
+  }
+
+  std::vector<std::string> keys;
+  std::size_t last = 0;
+};
 
 /// How long a test waits for what must happen: generous, because only a failing test waits so long.
 inline constexpr std::chrono::seconds patience{120};

@@ -60,3 +60,30 @@ TEST_CASE("clients draw samples of their own, the same for the same seed") {
   CHECK(one != gradient_of(*make_sparse_regression<double>(3, {2}, w, 10, 0.5), x));
   CHECK(one != gradient_of(*make_sparse_regression<double>(4, {1}, w, 10, 0.5), x));
 }
+
+TEST_CASE("a client with test samples is scored on them, learns from its own as before, and both are around one solution") {
+  const Vector<double> w = sparse_solution<double>(3, 6, 0.5);
+  Scratch<double> scratch;
+  const auto plain = make_sparse_regression<double>(3, {1}, w, 12, 0.5);
+  const auto tested = make_sparse_regression<double>(3, {1}, w, 12, 0.5, 0.0, 5000);
+  const Vector<double> x = Vector<double>::Ones(6);
+  CHECK(gradient_of(*tested, x) == gradient_of(*plain, x));
+  CHECK(tested->samples() == 12);
+  CHECK(tested->score(view(x), Part::train, scratch).loss_sum == plain->score(view(x), Part::test, scratch).loss_sum);
+  const Score score = tested->score(view(w), Part::test, scratch);
+  CHECK(score.samples == 5000);
+  CHECK(score.mean_loss() == doctest::Approx(0.125).epsilon(0.1));  // half the variance of the noise, which no client has seen
+  // The loss at x by its expectation: half of noise^2 + |x - w|^2.
+  CHECK(tested->score(view(x), Part::test, scratch).mean_loss() == doctest::Approx(0.125 + (x - w).squaredNorm() / 2).epsilon(0.1));
+}
+
+TEST_CASE("with as many samples as numbers a classification knows its own samples better than others") {
+  const Vector<double> w = sparse_solution<double>(3, 40, 0.5);
+  const auto learner = make_sparse_classification<double>(3, {1}, w, 40, 0.0, 2000);
+  Scratch<double> scratch;
+  Vector<double> x = Vector<double>::Zero(40);
+  for (int step = 0; step < 300; ++step) x -= 0.5 * gradient_of(*learner, x);
+  CHECK(learner->score(read_only(x), Part::train, scratch).accuracy() > 0.97);
+  CHECK(learner->score(read_only(x), Part::test, scratch).accuracy() < 0.95);
+  CHECK(learner->score(read_only(x), Part::test, scratch).accuracy() > 0.6);
+}

@@ -111,7 +111,8 @@ TEST_CASE("a file may number the graph of each edge") {
 
 TEST_CASE("what cannot change so is refused with a sentence") {
   CHECK(refused({.kind = "ring"}, {.kind = Kind::redraw}) ==
-        "topology.change = \"redraw\": topology.kind = \"ring\" is not drawn; erdos_renyi, random_geometric and knn are");
+        "topology.change = \"redraw\": topology.kind = \"ring\" is not drawn; erdos_renyi, random_geometric, knn, "
+        "random_regular, small_world and scale_free are");
   CHECK(refused({.kind = "ring"}, {.kind = Kind::steps}).starts_with("topology.change = \"steps\": topology.kind = \"ring\""));
   CHECK(refused({.kind = "ring"}, {Kind::edges, 0.0, 5}).starts_with("topology.activation = 0"));
   CHECK(refused({.kind = "ring"}, {Kind::edges, 0.5, 0}).starts_with("topology.graphs = 0"));

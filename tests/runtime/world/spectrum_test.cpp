@@ -153,3 +153,28 @@ TEST_CASE("the largest eigenvalue of a Laplacian is known for stars, rings and c
   CHECK(refusal([] { largest_laplacian_eigenvalue(topologies::directed_ring(4)); }) ==
         "largest_laplacian_eigenvalue: the graph is directed; only undirected graphs have one");
 }
+
+TEST_CASE("the left eigenvector of weights is what a million steps of mixing make of it, and small entries are exact") {
+  const Graph graph(5, true, {{{0}, {1}}, {{1}, {2}}, {{2}, {0}}, {{2}, {3}}, {{3}, {4}}, {{4}, {0}}, {{1}, {4}}});
+  const DenseMatrix a = weights::uniform_row(graph).dense();
+  const std::vector<double> phi = left_eigenvector(a);
+  std::vector<double> mixed(5, 0.2);
+  for (int step = 0; step < 2000; ++step) {
+    std::vector<double> next(5, 0);
+    for (std::size_t i = 0; i < 5; ++i)
+      for (std::size_t j = 0; j < 5; ++j) next[j] += mixed[i] * a[i][j];
+    mixed = next;
+  }
+  for (std::size_t i = 0; i < 5; ++i) CHECK(phi[i] == doctest::Approx(mixed[i]).epsilon(1e-12));
+  // Two clients: the balance phi_0 eps = phi_1 / 2.
+  const double eps = 1e-17;
+  const std::vector<double> two = left_eigenvector({{1 - eps, eps}, {0.5, 0.5}});
+  CHECK(two[1] == doctest::Approx(2 * eps).epsilon(1e-14));
+}
+
+TEST_CASE("the norm of a matrix is that of its rate, without the mean") {
+  const MixingMatrix w = weights::metropolis(topologies::path(7));
+  CHECK(spectral_norm(distance_from_mean(w)) == doctest::Approx(consensus_rate(w)).epsilon(1e-12));
+  CHECK(spectral_norm(w.dense()) == doctest::Approx(1).epsilon(1e-12));
+  CHECK(spectral_norm({{0, 3}, {0, 0}}) == doctest::Approx(3).epsilon(1e-12));
+}

@@ -98,6 +98,8 @@ TEST_CASE("every kind is made for few clients and many, with the names it is lis
     TopologyOptions options = of_kind(std::string(kind.name));
     options.probability = 0.9;
     options.radius = 1;
+    options.degree = 2;
+    options.rewire = 0.1;
     for (std::size_t clients : {4u, 5u, 12u, 100u}) {
       CAPTURE(kind.name);
       CAPTURE(clients);
@@ -224,4 +226,89 @@ TEST_CASE("a ring of a million clients and a complete graph of two thousand are 
   CHECK(ring.receivers_of({999'999})[0] == ClientId{0});
   const Graph complete = make_topology(of_kind("complete"), 2000, 1);
   CHECK(complete.links() == 2000u * 1999u);
+}
+
+TEST_CASE("in a random regular graph all have their number of neighbours, few or nearly all others") {
+  TopologyOptions options = of_kind("random_regular");
+  for (const std::size_t clients : {6u, 9u, 32u, 64u})
+    for (const std::size_t degree : {2u, 4u, 5u, 8u, 31u, 60u, 63u}) {
+      if (degree >= clients || clients * degree % 2 == 1) continue;
+      CAPTURE(clients);
+      CAPTURE(degree);
+      options.degree = degree;
+      for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        const Graph graph = make_topology(options, clients, seed);
+        CHECK(graph.is_strongly_connected());
+        for (std::uint32_t i = 0; i < clients; ++i) REQUIRE(graph.out_degree({i}) == degree);
+        CHECK(graph.edges() == make_topology(options, clients, seed).edges());
+      }
+    }
+  options.degree = 4;
+  CHECK(make_topology(options, 32, 1).edges() != make_topology(options, 32, 2).edges());
+}
+
+TEST_CASE("of random regular graphs on six clients with degree two both shapes are drawn, as often as there are of them") {
+  // 60 hexagons and 10 pairs of triangles: a seventh falls apart.
+  std::mt19937_64 engine(5);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  int apart = 0, drawn = 4000;
+  for (int k = 0; k < drawn; ++k)
+    apart += !topologies::random_regular(6, 2, [&] { return uniform(engine); }).is_strongly_connected();
+  CHECK(std::abs(apart / double(drawn) - 1.0 / 7) < 0.03);
+}
+
+TEST_CASE("a small world is its circle without chance, and keeps its number of edges with it") {
+  const auto never = [] { return 0.999; };
+  const Graph circle = topologies::small_world(10, 4, 0.5, never);
+  for (std::uint32_t i = 0; i < 10; ++i)
+    for (std::uint32_t far : {1u, 2u, 3u}) CHECK(circle.find_link({i}, {(i + far) % 10}).has_value() == (far <= 2));
+  CHECK(topologies::small_world(10, 2, 0, never).edges() == topologies::ring(10).edges());
+  TopologyOptions options = of_kind("small_world");
+  options.degree = 4;
+  double far = 0;
+  for (const double rewire : {0.0, 0.2, 1.0}) {
+    options.rewire = rewire;
+    const Graph graph = make_topology(options, 100, 1);
+    CHECK(graph.links() == 400);
+    std::size_t kept = 0;
+    for (const Edge& edge : graph.edges())
+      kept += (edge.target.value - edge.source.value + 97) % 100 >= 95;  // 98, 99, 1 or 2 further
+    CHECK(graph.is_strongly_connected());
+    far += rewire > 0;
+    if (rewire == 0) CHECK(kept == 200);
+    if (rewire == 0.2) CHECK(std::abs(static_cast<double>(kept) - 160) < 30);
+    if (rewire == 1.0) CHECK(kept < 40);
+  }
+  CHECK(far == 2);
+}
+
+TEST_CASE("in a scale-free graph every client brings its edges along, and early ones have most of them") {
+  TopologyOptions options = of_kind("scale_free");
+  options.attach = 3;
+  std::size_t early = 0, late = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Graph graph = make_topology(options, 200, seed);
+    CHECK(graph.links() == 2 * (6 + 3 * 196));
+    CHECK(graph.is_strongly_connected());
+    for (std::uint32_t i = 0; i < 200; ++i) REQUIRE(graph.out_degree({i}) >= 3);
+    for (std::uint32_t i = 0; i < 20; ++i) early += graph.out_degree({i}), late += graph.out_degree({199 - i});
+  }
+  CHECK(early > 3 * late);
+  options.attach = 7;
+  CHECK(make_topology(options, 8, 1).edges() == topologies::complete(8).edges());
+}
+
+TEST_CASE("degrees that no graph has are refused with what is allowed") {
+  TopologyOptions options = of_kind("random_regular");
+  options.degree = 3;
+  CHECK(refusal_of(options, 5).find("topology.degree = 3 is not possible; every edge has two ends") == 0);
+  options.degree = 5;
+  CHECK(refusal_of(options, 5) == "topology.degree = 5 is not possible; allowed are 1 .. 4, the number of other clients");
+  options = of_kind("small_world");
+  options.degree = 3;
+  CHECK(refusal_of(options, 8) ==
+        "topology.degree = 3 is not possible; a small world needs an even number below 8, the number of clients");
+  options = of_kind("scale_free");
+  options.attach = 8;
+  CHECK(refusal_of(options, 8) == "topology.attach = 8 is not possible; allowed are 1 .. 7, the number of other clients");
 }
