@@ -96,10 +96,12 @@ class CommandLine {
         add("keygen", "make the keys of a host: NAME.secret and NAME.public", [this] { return app::keygen(word_, run_.out); });
     keygen.add_option("NAME", word_, "the host's name in the roster")->required();
     keygen.add_option("--out", run_.out, "folder for the files, made if it is not there; default: this one");
-    CLI::App& topology = add("topology", "the graph of an experiment: degrees, connection, matrices",
-                             [this] { return app::topology(run_.file, run_.set); });
+    CLI::App& topology =
+        add("topology", "the graph of an experiment: degrees, connection, matrices, and what the algorithm's paper asks for",
+            [this] { return app::topology(run_.file, run_.set, draws_); });
     topology.add_option("FILE", run_.file, "the experiment file (TOML)")->required();
     topology.add_option("--set", run_.set, "key=value")->allow_extra_args(false);
+    topology.add_option("--draws", draws_, "where links fade: the mean spectral gap over so many draws of those that are up");
     CLI::App& list = add("list", "what there is: algorithms, datasets, models, protocols, topologies",
                          [this] { return app::list(word_, lists_keys_); });
     list.add_option("WHAT", word_, "only this list");
@@ -266,6 +268,7 @@ class CommandLine {
   std::vector<std::filesystem::path> paths_;
   std::vector<std::string> without_;
   std::string word_;
+  std::uint64_t draws_ = 0;
   bool lists_keys_ = false;
 };
 

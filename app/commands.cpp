@@ -8,17 +8,21 @@
 #include <map>
 #include <optional>
 #include <ranges>
+#include <sstream>
 #include <stdexcept>
 
 #include "algos/catalogue.hpp"
+#include "experiment/build/conditions.hpp"
 #include "experiment/build/world.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/file/experiment_file.hpp"
+#include "experiment/file/resolve.hpp"
 #include "learning/data/named_sets.hpp"
 #include "learning/models/model_catalogue.hpp"
 #include "runtime/record.hpp"
 #include "runtime/world/changing.hpp"
 #include "runtime/world/report.hpp"
+#include "runtime/world/spectrum.hpp"
 #include "runtime/world/topology.hpp"
 #include "transports/zmq_identity.hpp"
 #include "web/report.hpp"
@@ -160,15 +164,59 @@ int keygen(const std::string& name, const std::filesystem::path& out) {
   return ok;
 }
 
-int topology(const std::filesystem::path& file, const std::vector<std::string>& set) {
+namespace {
+
+// The theorems' conditions of an experiment that could be run; nothing of one that could not.
+std::string conditions_text(const std::filesystem::path& file, const std::vector<std::string>& set) try {
+  std::ostringstream said;  // by reading, already
+  const ResolvedExperiment resolved = resolve(file, set, said);
+  const std::vector<Graph> graphs = make_graphs(resolved.experiment);
+  const ClientSettings& settings = resolved.timing->settings;
+  const std::vector<Condition> conditions = conditions_of(
+      {resolved.experiment, resolved.algorithm, graphs, settings.chances.computes, settings.chances.links, settings.absorb_every});
+  if (conditions.empty()) return {};
+  return fmt::format("\nconditions of {}\n{}", resolved.experiment.algorithm.name, describe(conditions));
+} catch (const std::invalid_argument& fault) {
+  return fmt::format("\nconditions are not known: the experiment cannot be run\n{}\n", fault.what());
+}
+
+// The spectral gap of Metropolis weights on the links that are up, over so many draws of them.
+std::string draws_text(const config::Experiment& experiment, const Graph& graph, std::uint64_t draws) {
+  const bool fades =
+      experiment.channel.kind == config::ChannelKind::rayleigh_threshold || experiment.channel.kind == config::ChannelKind::aircomp;
+  if (!fades || graph.is_directed())
+    throw std::invalid_argument(
+        "--draws: links come and go with channel.kind = \"rayleigh_threshold\" or \"aircomp\" on an undirected graph");
+  constexpr std::uint64_t most = 1'000'000;
+  if (draws > most || graph.clients() > largest_dense)
+    throw std::invalid_argument(fmt::format("--draws: at most {} draws of at most {} clients", most, largest_dense));
+  const FadingLinks links(graph, fading_of(experiment));
+  std::vector<double> gaps;
+  double up = 0;
+  for (std::uint64_t k = 0; k < draws; ++k) {
+    const Graph drawn = links.up(k);
+    gaps.push_back(1 - consensus_rate(weights::metropolis(drawn)));
+    up += static_cast<double>(drawn.links());
+  }
+  const double share = up / static_cast<double>(std::max<std::size_t>(graph.links(), 1) * draws);
+  return fmt::format(
+      "\ndraws of links that are up: {}, {:.4f} of all links\nspectral gap with metropolis: mean {:.4f}, deviation {:.4f}\n", draws,
+      share, mean(gaps), population_deviation(gaps));
+}
+
+}  // namespace
+
+int topology(const std::filesystem::path& file, const std::vector<std::string>& set, std::uint64_t draws) {
   const config::Experiment experiment = config::read_experiment(file, set, std::cerr);
   const std::vector<Graph> graphs = make_graphs(experiment);
   const Graph whole = joined(graphs);
   std::cout << describe(whole);
   if (graphs.size() > 1) std::cout << describe_changes(graphs);
-  std::cout << std::flush;
+  if (draws > 0) std::cout << draws_text(experiment, whole, draws);
   const auto fault = connection_fault(whole);
   const bool is_one_step = experiment.topology.kind == config::TopologyKind::one_peer_exponential && graphs.size() == 1;
+  if (!fault || is_one_step) std::cout << conditions_text(file, set);
+  std::cout << std::flush;
   if (!fault || is_one_step) return ok;
   std::cerr << *fault << "\n";
   return bad_input;

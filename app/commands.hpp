@@ -94,7 +94,8 @@ int golden(const std::vector<std::filesystem::path>& paths, const std::filesyste
 /// Makes the keys by which the hosts of a run know this one. No folder: here.
 int keygen(const std::string& name, const std::filesystem::path& out);
 
-int topology(const std::filesystem::path& file, const std::vector<std::string>& set);
+/// `draws`: of links that fade, for their mean spectral gap; 0: none.
+int topology(const std::filesystem::path& file, const std::vector<std::string>& set, std::uint64_t draws);
 
 /// what: algorithms, models, datasets, topologies, channels, laws, partitions or empty; `keys`: the experiment file's.
 int list(const std::string& what, bool keys);

@@ -149,6 +149,38 @@ TEST_CASE("topology describes the graph, and fails where somebody cannot be reac
   CHECK(contains(apart.out, "strongly connected  no"));  // it is described all the same
 }
 
+TEST_CASE("topology states the conditions of the papers with a run's own numbers") {
+  const std::string folder = RUBATO_SOURCE_DIR "/examples/papers/";
+  const Ended depositum = run_rubato({"topology", folder + "depositum/figure3.toml"});
+  CHECK(depositum.code == 0);
+  CHECK(contains(depositum.out, "conditions of depositum\n"));
+  CHECK(contains(depositum.out, " does not hold: beta = 0.5; its bound is 0.003291"));
+  CHECK(contains(depositum.out, ", 152 times less"));
+  const Ended pame = run_rubato({"topology", RUBATO_SOURCE_DIR "/examples/synthetic/pame_table_2.toml"});
+  CHECK(contains(pame.out, " does not hold: the left side is "));
+  CHECK(contains(pame.out, " unknown because metrics.smoothness does not say L"));
+  CHECK(contains(run_rubato({"topology", folder + "spodgt/figure2.toml"}).out, " holds: phi from "));
+  CHECK_FALSE(
+      contains(run_rubato({"topology", folder + "depositum/figure3.toml", "--set", "algorithm.name=dpsgd"}).out, "conditions"));
+}
+
+TEST_CASE("topology gives the mean spectral gap over draws of links that are dropped, as figure 2.3 of the thesis has it") {
+  const std::string file = RUBATO_SOURCE_DIR "/examples/papers/async_dsgd/spectral_gap.toml";
+  const auto gap = [&](const std::string& kind, const std::string& deadline) {
+    const Ended ended =
+        run_rubato({"topology", file, "--draws", "400", "--set", "topology.kind=" + kind, "--set", "mailbox.deadline=" + deadline});
+    CAPTURE(ended.err);
+    REQUIRE(ended.code == 0);
+    const std::string words = "metropolis: mean ";
+    return std::stod(ended.out.substr(ended.out.find(words) + words.size()));
+  };
+  // Computed apart from this program: complete .138 .375 .618 .882, ring 0 .006 .057 .137 at .5, 1, 2, 4 seconds.
+  CHECK(gap("complete", "0.5") == doctest::Approx(0.138).epsilon(0.1));
+  CHECK(gap("complete", "2.0") == doctest::Approx(0.618).epsilon(0.05));
+  CHECK(gap("ring", "4.0") == doctest::Approx(0.137).epsilon(0.05));
+  CHECK(run_rubato({"topology", quickstart(), "--draws", "5"}).code == 2);
+}
+
 TEST_CASE("list shows what there is, one list alone, and every key of the experiment file") {
   const Ended all = run_rubato({"list"});
   CHECK(all.code == 0);
