@@ -14,6 +14,7 @@
 #include "results/comparison.hpp"
 #include "results/comparison_table.hpp"
 #include "web/comparison.hpp"
+#include "web/run_files.hpp"
 
 namespace rubato::app {
 
@@ -36,23 +37,16 @@ void prepare(const fs::path& folder) {
   fs::remove(probe, error);
 }
 
-void write(const fs::path& file, const std::string& text) {
-  std::ofstream stream(file, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (!stream) throw RunFailed("cannot write " + file.string() + ": " + std::strerror(errno));
-}
-
 void write_all(const fs::path& folder, const Comparison& comparison, std::span<const double> targets, const SampleColumn& axis) {
-  write(folder / mark, table_json(comparison, targets, axis));
-  write(folder / "table.csv", table_csv(comparison, targets));
-  write(folder / "curves.csv", curves_csv(comparison));
+  web::write_text(folder / mark, table_json(comparison, targets, axis));
+  web::write_text(folder / "table.csv", table_csv(comparison, targets));
+  web::write_text(folder / "curves.csv", curves_csv(comparison));
   fs::create_directories(folder / "experiments");
   for (std::size_t i = 0; i < comparison.outcomes.size(); ++i)
     for (const ComparedRun& run : comparison.outcomes[i].runs) {
       config::Experiment experiment = comparison.outcomes[i].setting.experiment;
       experiment.seed = run.seed;
-      write(folder / experiment_file(i, run.seed), config::write_experiment(experiment));
+      web::write_text(folder / experiment_file(i, run.seed), config::write_experiment(experiment));
     }
   web::write_comparison(folder / "report.html", comparison, targets, axis);
 }

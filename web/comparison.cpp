@@ -64,8 +64,7 @@ void write_comparison(const std::filesystem::path& file, const Comparison& compa
   Json& settings = data["settings"];
   for (std::size_t i = 0; i < settings.size(); ++i) settings[i]["bands"] = bands_of(comparison.outcomes[i]);
   const std::string text = in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace));
-  const std::string script = std::string(plot_script) + std::string(comparison_script);
-  write_text(file, filled(comparison_html, {{"title", "Comparison"}, {"style", page_style}, {"data", text}, {"script", script}}));
+  write_text(file, page_of("Comparison", comparison_main, text, comparison_script));
 }
 
 }  // namespace rubato::web

@@ -42,12 +42,8 @@ TraceSettings trace_settings(const ResolvedExperiment& resolved) {
 // `text`: of experiment.toml.
 void write_page(const std::filesystem::path& folder, const ResolvedExperiment& resolved, std::string_view text,
                 std::string_view data) {
-  const std::string script = std::string(plot_script) + std::string(page_script);
-  const std::string page = filled(page_html, {{"title", escaped(resolved.experiment.name)},
-                                              {"experiment", escaped(text)},
-                                              {"style", page_style},
-                                              {"data", data},
-                                              {"script", script}});
+  const std::string page =
+      page_of(resolved.experiment.name, filled(report_main, {{"experiment", escaped(text)}}), data, page_script);
   if (has_record(folder)) write_trace(folder / "timeline.rbt", folder / "trace.json", trace_settings(resolved));
   write_text(folder / "report.html", page);
 }
@@ -81,6 +77,12 @@ std::string filled(std::string_view page, std::initializer_list<Filling> filling
     page.remove_prefix(std::min(end + 2, page.size()));
   }
   return text.append(page);
+}
+
+std::string page_of(std::string_view title, std::string_view body, std::string_view data, std::string_view script) {
+  const std::string scripts = std::string(plot_script) + std::string(script);
+  return filled(page_frame,
+                {{"title", escaped(title)}, {"style", page_style}, {"main", body}, {"data", data}, {"script", scripts}});
 }
 
 void write_report(const std::filesystem::path& folder, const ResolvedExperiment& resolved, const RunResult& result) {

@@ -28,6 +28,9 @@ std::string escaped(std::string_view text);
 /// A JSON text, all ASCII, as it may stand in a script element.
 std::string in_script(std::string_view json);
 
+/// A whole page; `data` is safe in a script, as in_script() makes it.
+std::string page_of(std::string_view title, std::string_view body, std::string_view data, std::string_view script);
+
 /// Puts `value` where the text says {{name}}, for every name of the page; what is put in is not searched again.
 struct Filling {
   std::string_view name, value;
