@@ -1,6 +1,9 @@
 #include "runtime/payload.hpp"
 
+#include <sys/mman.h>
+
 #include <bit>
+#include <cstring>
 #include <new>
 #include <thread>
 
@@ -34,7 +37,21 @@ bool none_has(std::span<const std::byte> numbers, Bits exponent) {
   return has == 0;
 }
 
-void free_block(detail::TensorBlock* block) { ::operator delete (block, std::align_val_t{line}); }
+// Blocks of several large pages ask for such pages: the system fills one of them far sooner than 512 small ones.
+constexpr std::size_t large_page = std::size_t{2} << 20, fewest_large_pages = 4;
+
+constexpr std::size_t alignment_of(std::size_t block_size) {
+  return block_size >= fewest_large_pages * large_page ? large_page : line;
+}
+
+void* new_block(std::size_t size) {
+  const std::size_t alignment = alignment_of(size);
+  void* const memory = ::operator new (size, std::align_val_t{alignment});
+  if (alignment == large_page) madvise(memory, size, MADV_HUGEPAGE);  // a wish: without it pages stay small
+  return memory;
+}
+
+void free_block(detail::TensorBlock* block) { ::operator delete (block, std::align_val_t{alignment_of(block->block_size)}); }
 
 }  // namespace
 
@@ -65,7 +82,7 @@ TensorBlock* PoolCore::take(Scalar scalar, std::size_t count) {
   }
   if (!block) {
     const std::size_t size = size_of_class(size_class);
-    block = new (::operator new (size, std::align_val_t{line})) TensorBlock{};
+    block = new (new_block(size)) TensorBlock{};
     block->block_size = size;
     block->pool = this;
     reserved_.fetch_add(size, std::memory_order_relaxed);
@@ -140,6 +157,12 @@ bool Tensor::is_finite() const {
     block_->finiteness.store(known, std::memory_order_relaxed);
   }
   return known == Finiteness::finite;
+}
+
+Tensor Tensor::copy() const {
+  Tensor other{block_->pool->take(scalar(), count())};
+  std::memcpy(other.writable<std::byte>(), data<std::byte>(), bytes());
+  return other;
 }
 
 bool Payload::is_finite(std::uint32_t place) const {

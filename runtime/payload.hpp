@@ -88,7 +88,16 @@ class Tensor {
   const Number* data() const {
     return reinterpret_cast<const Number*>(block_ + 1);
   }
-  /// Only before the tensor is published.
+  /// Whether other handles hold the block too. A false answer stays true until this handle is copied.
+  bool is_shared() const { return block_ && block_->holders.load(std::memory_order_acquire) > 1; }
+  /// Whether both hold the same block, or none.
+  bool is_same(const Tensor& other) const { return block_ == other.block_; }
+  /// Makes a block that others hold too into one of its own, with the same numbers.
+  void separate() {
+    if (is_shared()) *this = copy();
+  }
+
+  /// Only before the tensor is published, or when it is not shared.
   template <class Number>
   Number* writable() {
     block_->finiteness.store(detail::Finiteness::unknown, std::memory_order_relaxed);
@@ -102,6 +111,7 @@ class Tensor {
     if (block_) block_->holders.fetch_add(1, std::memory_order_relaxed);
   }
   void drop();
+  Tensor copy() const;
 
   detail::TensorBlock* block_ = nullptr;
 };

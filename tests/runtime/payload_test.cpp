@@ -72,6 +72,38 @@ TEST_CASE("the numbers live until the last holder is gone, and their block is us
   CHECK(pool.make<float>(100).data<float>() == block);
 }
 
+TEST_CASE("a tensor that is separated from its other holders has the same numbers in a block of its own") {
+  TensorPool pool;
+  Tensor mine = filled<float>(pool, 1000, 1);
+  const float* const block = mine.data<float>();
+  CHECK_FALSE(mine.is_shared());
+  mine.separate();
+  CHECK(mine.data<float>() == block);
+  const Tensor other = mine;
+  CHECK(mine.is_shared());
+  CHECK(mine.is_same(other));
+  mine.separate();
+  CHECK_FALSE(mine.is_same(other));
+  CHECK_FALSE(mine.is_shared());
+  mine.writable<float>()[999] = -1;
+  CHECK(mine.data<float>()[0] == 1);
+  CHECK(other.data<float>() == block);
+  CHECK(other.data<float>()[999] == 1000);
+  CHECK(Tensor{}.is_same(Tensor{}));
+  CHECK_FALSE(Tensor{}.is_shared());
+}
+
+TEST_CASE("a tensor of many megabytes is like any other, and its memory goes back to the system") {
+  TensorPool pool(0);
+  Tensor large = pool.make<double>(3'000'000);
+  CHECK(reinterpret_cast<std::uintptr_t>(large.data<double>()) % 64 == 0);
+  large.writable<double>()[2'999'999] = 7;
+  CHECK(large.data<double>()[2'999'999] == 7);
+  CHECK(pool.reserved_bytes() >= 24'000'000);
+  large = {};
+  CHECK(pool.reserved_bytes() == 0);
+}
+
 TEST_CASE("a tensor may be given to itself and moved from") {
   TensorPool pool;
   Tensor tensor = filled<float>(pool, 4, 5);
