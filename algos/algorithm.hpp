@@ -29,6 +29,7 @@ struct ClientView {
   double compute_chance = 1;               ///< of a gradient in a computation
   ClientId centre{};                       ///< the client that gathers and scatters, where the protocol has a centre
   bool in_rounds = false;                  ///< barriers hold all clients together
+  bool loses_nothing = false;              ///< every message that is published is merged by its receiver, once
   bool keeps_balance = false;              ///< count what balance() needs, at some cost
 };
 

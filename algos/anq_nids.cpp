@@ -139,8 +139,8 @@ AnqNidsSettings read(const OptionReader& options) {
   return {StepSize(options), options.number("q_eta0"), options.number("q_decay"), options.number("q_omega")};
 }
 
-double level_bytes(const AlgorithmOptions&, std::size_t numbers, std::size_t) {
-  return static_cast<double>(numbers * sizeof(std::uint32_t));
+double level_bytes(const AlgorithmOptions&, const MessageForm& form) {
+  return static_cast<double>(form.numbers * sizeof(std::uint32_t));
 }
 
 }  // namespace

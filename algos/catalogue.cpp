@@ -86,8 +86,8 @@ const CatalogueEntry& catalogue_entry(std::string_view name) {
                               "\" is not known; known are: " + joined(known(), &CatalogueEntry::name));
 }
 
-double model_and_mass_bytes(const AlgorithmOptions&, std::size_t numbers, std::size_t scalar_bytes) {
-  return static_cast<double>(numbers * (scalar_bytes + sizeof(double)));
+double model_and_mass_bytes(const AlgorithmOptions&, const MessageForm& form) {
+  return static_cast<double>(form.numbers * (form.scalar_bytes + form.mass_bytes));
 }
 
 void require_graph(const CatalogueEntry& entry, const AlgorithmOptions& options, const Graph& graph, ClientId centre) {

@@ -38,6 +38,13 @@ struct AlgorithmMaker {
   AlgorithmFactory<double> (*of_double)(const AlgorithmOptions&) = nullptr;  ///< likewise
 };
 
+/// What the length of a message goes by.
+struct MessageForm {
+  std::size_t numbers;       ///< of the model
+  std::size_t scalar_bytes;  ///< of each of them
+  std::size_t mass_bytes;    ///< of each number of the mass that goes with a model, see tracking_mass.hpp
+};
+
 /// All that is known of one algorithm before a run.
 struct CatalogueEntry {
   std::string_view name;                                     ///< as in algorithm.name
@@ -53,8 +60,8 @@ struct CatalogueEntry {
   std::string_view tracks{};                                 ///< its state that follows the mean gradient, for probes: "y", "y nu"
   /// What it asks of its protocol.
   Needs (*needs)(const AlgorithmOptions&) = [](const AlgorithmOptions&) { return Needs{}; };
-  /// Bytes of one message, for a model of so many numbers of so many bytes each; null: those of the model.
-  double (*message_bytes)(const AlgorithmOptions&, std::size_t numbers, std::size_t scalar_bytes) = nullptr;
+  /// Bytes of one message; null: those of the model.
+  double (*message_bytes)(const AlgorithmOptions&, const MessageForm&) = nullptr;
   /// See made_by.
   AlgorithmMaker make{};
   /// Throws std::invalid_argument with the condition that fails, where options and graph do not go together.
@@ -63,9 +70,8 @@ struct CatalogueEntry {
   std::string (*warning)(const AlgorithmOptions&, const RunFacts&) = nullptr;
 };
 
-/// Bytes of one message that is a model and a counter of the mass that goes with it, which is float64 in every
-/// precision.
-double model_and_mass_bytes(const AlgorithmOptions& options, std::size_t numbers, std::size_t scalar_bytes);
+/// Bytes of one message that is a model and the mass that goes with it.
+double model_and_mass_bytes(const AlgorithmOptions& options, const MessageForm& form);
 
 /// All algorithms: those of the library by name, then those of extend_catalogue().
 std::span<const CatalogueEntry* const> catalogue();

@@ -49,8 +49,8 @@ std::size_t Compressor::bytes(std::size_t dimension, std::size_t scalar_bytes) c
   return is_sparse ? static_cast<std::size_t>(k_) * (scalar_bytes + sizeof(std::uint32_t)) : dimension * scalar_bytes;
 }
 
-double compressed_bytes(const AlgorithmOptions& options, std::size_t numbers, std::size_t scalar_bytes) {
-  return static_cast<double>(Compressor(options).bytes(numbers, scalar_bytes));
+double compressed_bytes(const AlgorithmOptions& options, const MessageForm& form) {
+  return static_cast<double>(Compressor(options).bytes(form.numbers, form.scalar_bytes));
 }
 
 double Compressor::sparse_bits(Index dimension) const {

@@ -82,7 +82,7 @@ bool fits_compressed(const Tensor& values, const Tensor& coordinates, std::size_
 }
 
 /// Bytes of what the compressor of these options leaves of a vector.
-double compressed_bytes(const AlgorithmOptions& options, std::size_t numbers, std::size_t scalar_bytes);
+double compressed_bytes(const AlgorithmOptions& options, const MessageForm& form);
 
 /// The options that a compressor reads.
 inline constexpr std::array compressor_options{

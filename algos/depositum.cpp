@@ -54,7 +54,7 @@ class Depositum final : public GradientTracking<Real, DepositumSettings> {
   }
 
   void compute(Work<Real>& work, const Step& step) override {
-    move_once();
+    move_once(work);
     has_moved_ = false;
     if (step.with_gradient) this->track(work, step);
   }
@@ -62,8 +62,8 @@ class Depositum final : public GradientTracking<Real, DepositumSettings> {
   Payload publish(Work<Real>& work, const Step& step) override {
     Payload payload;
     if (exchanges_x(step)) {
-      if (this->in_rounds()) move_once();
-      payload.common[0] = copy_of<Real>(this->model(), work.pool);
+      if (this->in_rounds()) move_once(work);
+      payload.common[0] = this->shared_model();
     }
     if (exchanges_y(step)) this->push_mass(work, step, payload);
     return payload;
@@ -71,8 +71,8 @@ class Depositum final : public GradientTracking<Real, DepositumSettings> {
 
   void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
     if (exchanges_x(step)) {
-      if (this->in_rounds()) move_once();
-      this->mix_models(work, window);
+      if (this->in_rounds()) move_once(work);
+      this->add_differences(work, window);
     }
     if (exchanges_y(step)) this->absorb_mass(window);
   }
@@ -107,11 +107,11 @@ class Depositum final : public GradientTracking<Real, DepositumSettings> {
   bool exchanges_y(const Step& step) const { return !this->in_rounds() || step.phase == mix_y; }
 
   // The first step of a round that needs the moved model moves it.
-  void move_once() {
-    if (!std::exchange(has_moved_, true)) move();
+  void move_once(Work<Real>& work) {
+    if (!std::exchange(has_moved_, true)) move(work);
   }
 
-  void move() {
+  void move(Work<Real>& work) {
     const DepositumSettings& settings = this->settings();
     const double gamma = settings.gamma;
     if (settings.has_two_momenta) {
@@ -121,7 +121,7 @@ class Depositum final : public GradientTracking<Real, DepositumSettings> {
       nu() = gamma * nu() + (1 - gamma) * this->y();
     }
     const double alpha = settings.alpha.at(this->client(), moves_++);
-    this->x() -= (alpha * nu()).template cast<Real>();
+    this->descend(work, alpha, read_only(nu()));
     settings.penalty.prox(this->x(), alpha * settings.prox_factor);
   }
 

@@ -12,16 +12,15 @@ namespace rubato {
 /// parts that stay in the nearest cache.
 template <class Real>
 void mix(VectorRef<Real> x, double xi, std::span<const Received<Real>> window) {
-  constexpr Index part_size = 2048;
   if (window.empty()) return;
   double heard = 0;
   for (const Received<Real>& message : window) heard += message.weight;
-  for (Index first = 0; first < x.size(); first += part_size) {
-    VectorRef<Real> part(x.data() + first, std::min(part_size, x.size() - first));
+  for_each_part(x.size(), [&](Index first, Index length) {
+    VectorRef<Real> part = part_of(x, first, length);
     part *= static_cast<Real>(1 - xi * heard);
     for (const Received<Real>& message : window)
-      part += static_cast<Real>(xi * message.weight) * message.common().segment(first, part.size());
-  }
+      part += static_cast<Real>(xi * message.weight) * part_of(message.common(), first, length);
+  });
 }
 
 /// An algorithm with one model x and local computations. A derived class says what a computation is and how models
@@ -84,7 +83,7 @@ class Gossip : public LocalModel<Real, Settings> {
   explicit Gossip(const Setup<Real, Settings>& setup, double xi = 1) : LocalModel<Real, Settings>(setup), xi_{xi} {}
 
   void compute(Work<Real>& work, const Step& step) override { this->descend(work, step); }
-  Payload publish(Work<Real>& work, const Step&) override { return this->model_message(work); }
+  Payload publish(Work<Real>&, const Step&) override { return this->model_message(); }
   void merge(Work<Real>&, const Step&, std::span<const Received<Real>> window) override { mix(this->x(), xi_, window); }
 
  private:

@@ -1,12 +1,14 @@
 // Gradient tracking: a model x and a tracker y of the mean gradient that travels as counted mass.
 #pragma once
 
+#include <utility>
+
 #include "algos/one_model.hpp"
 #include "algos/tracking_mass.hpp"
 
 namespace rubato {
 
-/// y and g, what stands for the client's own gradient in y, are in float64. `part`: of g in y, so that
+/// y is in float64; g is what stands for the client's own gradient in y. `part`: of g in y, so that
 ///   sum y + sum over links (sigma - rho) = part sum g
 /// at every instant, whatever is lost. A reset is y <- part g; sigma, rho <- 0. `g_name`: how a probe knows g.
 template <class Real, class Settings>
@@ -17,8 +19,7 @@ class GradientTracking : public OneModel<Real, Settings> {
         part_{part},
         g_name_{g_name},
         mass_{setup.client_view},
-        y_{zeros<double>(this->count(), setup.pool)},
-        g_{zeros<double>(this->count(), setup.pool)} {}
+        y_{zeros<double>(this->count(), setup.pool)} {}
 
   /// Of messages that carry a model and a counter.
   bool fits(const Payload& payload, const Step& step, std::uint32_t place) const override {
@@ -33,61 +34,79 @@ class GradientTracking : public OneModel<Real, Settings> {
   void archive(Archive& archive) override {
     OneModel<Real, Settings>::archive(archive);
     archive.fixed(y_);
-    archive.fixed(g_);
+    archive.optional(gradient_, scalar_of<Real>, this->count());
     mass_.archive(archive, y_.count());
   }
 
   void inspect(Probe& probe) const override {
     OneModel<Real, Settings>::inspect(probe);
     show(probe, "y", numbers_of<double>(y_));
-    show(probe, g_name_, numbers_of<double>(g_));
+    show(probe, g_name_, g());
     mass_.inspect(probe);
   }
 
   void balance(Probe& probe) const override {
-    Vector<double> defect = numbers_of<double>(y_) - part_ * numbers_of<double>(g_);
+    Vector<double> defect = numbers_of<double>(y_) - part_ * g();
     mass_.add_in_flight(defect);
     show(probe, "tracking", defect);
   }
 
  protected:
   VectorRef<double> y() { return numbers_of<double>(y_); }
-  VectorRef<double> g() { return numbers_of<double>(g_); }
-  bool fits_mass(const Payload& payload, std::uint32_t place) const { return TrackingMass::fits(payload, place, y_.count()); }
+  bool fits_mass(const Payload& payload, std::uint32_t place) const {
+    return mass_.template fits<Real>(payload, place, y_.count());
+  }
+
+  /// What a gradient counts in g; 1 unless it is set before the first of them.
+  void set_scale(double scale) { scale_ = scale; }
 
   /// g+ = scale g(x; batch);   y <- y + part (g+ - g);   g <- g+
-  void track(Work<Real>& work, const Step& step, double scale = 1) {
+  void track(Work<Real>& work, const Step& step) {
     const typename Scratch<Real>::Frame frame(work.scratch);
-    VectorRef<Real> gradient = work.scratch.vector(this->x().size());
-    work.learner.gradient(this->model(), work.batch(step.index), gradient, work.scratch);
-    y() += part_ * (scale * gradient.template cast<double>() - g());
-    g() = scale * gradient.template cast<double>();
+    Tensor next = work.pool.template make<Real>(this->count());
+    work.learner.gradient(this->model(), work.batch(step.index), numbers_of<Real>(next), work.scratch);
+    const ConstVectorRef<Real> g_next = numbers_of<Real>(std::as_const(next));
+    if (gradient_)
+      y() += part_ * (scale_ * g_next.template cast<double>() - scale_ * last().template cast<double>());
+    else
+      y() += part_ * (scale_ * g_next.template cast<double>());
+    gradient_ = std::move(next);
   }
 
-  /// sigma_l <- sigma_l + b_l y for every receiver l of the message, which carries them;   y <- y - sum_l b_l y
+  /// y <- y - part g;   g <- 0
+  void forget_gradient() {
+    if (gradient_) y() -= part_ * (scale_ * last().template cast<double>());
+    gradient_ = {};
+  }
+
+  /// x <- x - eta d, for a direction d in float64 such as y.
+  void descend(Work<Real>& work, double eta, ConstVectorRef<double> d) {
+    this->change_model(work, [&](Index first, ConstVectorRef<Real>, VectorRef<Real> x) {
+      x -= (eta * part_of(d, first, x.size())).template cast<Real>();
+    });
+  }
+
+  /// Assigns to every receiver of the message, which carries it, its share b_l y;   y <- y - sum_l b_l y
   void push_mass(Work<Real>& work, const Step& step, Payload& payload) {
-    const double shares = mass_.assign(read_only(y()), step, work.pool, payload);
-    y() -= shares * y();
+    mass_.template assign<Real>(read_only(y()), y(), step, work.pool, payload);
   }
 
-  /// y <- y + sum_j (sigma_j - rho_j);   rho_j <- sigma_j
-  void absorb_mass(std::span<const Received<Real>> window) {
-    for (const Received<Real>& message : window) mass_.absorb(message, y());
-  }
-
-  /// x <- x + sum_j a_j (x_j - x); every sender is compared with the model as it was.
-  void mix_models(Work<Real>& work, std::span<const Received<Real>> window) {
-    const typename Scratch<Real>::Frame frame(work.scratch);
-    VectorRef<Real> before = work.scratch.vector(this->x().size());
-    before = this->x();
-    this->add_differences(window, read_only(before));
-  }
+  /// y <- y + what the messages carry
+  void absorb_mass(std::span<const Received<Real>> window) { mass_.absorb(window, y()); }
 
  private:
+  Vector<double> g() const {
+    if (!gradient_) return Vector<double>::Zero(static_cast<Index>(this->count()));
+    return scale_ * last().template cast<double>();
+  }
+  ConstVectorRef<Real> last() const { return numbers_of<Real>(gradient_); }
+
   double part_;
+  double scale_ = 1;
   const char* g_name_;
   TrackingMass mass_;
-  Tensor y_, g_;
+  Tensor y_;
+  Tensor gradient_;  // the last one, as it was computed; empty: 0
 };
 
 }  // namespace rubato

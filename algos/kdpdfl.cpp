@@ -61,7 +61,7 @@ class KdPdfl final : public OneModel<Real, KdPdflSettings> {
     descend_locally(work, this->x(), 2 * step.index, 1, this->settings().eta.at(this->client(), step.index));
   }
 
-  Payload publish(Work<Real>& work, const Step&) override { return this->model_message(work); }
+  Payload publish(Work<Real>&, const Step&) override { return this->model_message(); }
 
   void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
     if (step.phase == footprint) {

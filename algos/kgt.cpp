@@ -69,15 +69,14 @@ class Kgt final : public OneModel<Real, KgtSettings> {
   }
 
   Payload publish(Work<Real>& work, const Step& step) override {
-    Payload payload = this->model_message(work);
-    const double shares = counters_.assign(read_only(owe()), step, work.pool, payload);
-    c() -= shares * z();
+    Payload payload = this->model_message();
+    counters_.assign<Real>(read_only(owe()), c(), step, work.pool, payload);
     is_owed_ = false;
     return payload;
   }
 
   void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
-    for (const Received<Real>& message : window) counters_.absorb(message, c());
+    counters_.absorb(window, c());
     if (step.phase == correcting) return;
     const typename Scratch<Real>::Frame frame(work.scratch);
     VectorRef<Real> d = work.scratch.vector(this->x().size());
@@ -88,7 +87,7 @@ class Kgt final : public OneModel<Real, KgtSettings> {
   }
 
   bool fits(const Payload& payload, const Step& step, std::uint32_t place) const override {
-    return Algorithm<Real>::fits(payload, step, place) && TrackingMass::fits(payload, place, c_.count());
+    return Algorithm<Real>::fits(payload, step, place) && counters_.fits<Real>(payload, place, c_.count());
   }
 
   void reset(Work<Real>&) override {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "algos/catalogue.hpp"
+#include "algos/parts.hpp"
 
 namespace rubato {
 
@@ -25,20 +26,48 @@ class OneModel : public Algorithm<Real> {
   ClientId client_id() const { return client_; }
   std::size_t client() const { return client_.value; }
   bool in_rounds() const { return in_rounds_; }
-  VectorRef<Real> x() { return numbers_of<Real>(x_); }
+  /// To be written: messages that are the model keep the one that they were made of.
+  VectorRef<Real> x() {
+    x_.separate();
+    return numbers_of<Real>(x_);
+  }
   /// Of the model.
   std::size_t count() const { return x_.count(); }
 
+  /// The model as it is now, for messages: it is not copied before it changes.
+  const Tensor& shared_model() const { return x_; }
   /// A message that is the model.
-  Payload model_message(Work<Real>& work) const {
+  Payload model_message() const {
     Payload payload;
-    payload.common[0] = copy_of<Real>(model(), work.pool);
+    payload.common[0] = x_;
     return payload;
   }
 
-  /// x <- x + sum_j w_j (x_j - base).
-  void add_differences(std::span<const Received<Real>> window, ConstVectorRef<Real> base) {
-    for (const Received<Real>& message : window) x() += static_cast<Real>(message.weight) * (message.common() - base);
+  /// Changes the model in one pass over memory, also where a message still holds it: change(first, before, x) is called for each
+  /// part, with the part of the model as it was, and the same numbers to be changed.
+  template <class Change>
+  void change_model(Work<Real>& work, Change change) {
+    const typename Scratch<Real>::Frame frame(work.scratch);
+    VectorRef<Real> copy = work.scratch.vector(part_size);
+    Tensor next = x_.is_shared() ? work.pool.template make<Real>(count()) : Tensor();
+    for_each_part(static_cast<Index>(count()), [&](Index first, Index length) {
+      VectorRef<Real> before = part_of(copy, 0, length);
+      before = part_of(model(), first, length);
+      VectorRef<Real> x = part_of(numbers_of<Real>(next ? next : x_), first, length);
+      if (next) x = before;
+      change(first, read_only(before), x);
+    });
+    if (next) x_ = std::move(next);
+  }
+
+  /// x <- x + sum_j w_j (x_j - base), where the base is the model as it was, or the one that is given.
+  void add_differences(Work<Real>& work, std::span<const Received<Real>> window, const Tensor& base = {}) {
+    if (window.empty()) return;
+    change_model(work, [&](Index first, ConstVectorRef<Real> before, VectorRef<Real> x) {
+      const ConstVectorRef<Real> from = base ? part_of(numbers_of<Real>(base), first, before.size()) : before;
+      for (const Received<Real>& message : window)
+        x += static_cast<Real>(message.weight) * (part_of(message.common(), first, before.size()) - from);
+    });
   }
 
  private:

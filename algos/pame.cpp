@@ -207,9 +207,9 @@ Needs needs(const AlgorithmOptions& given) {
   };
 }
 
-double part_bytes(const AlgorithmOptions& given, std::size_t numbers, std::size_t scalar_bytes) {
-  return static_cast<double>(sent_of(numbers, read({given, table}).share)) *
-         static_cast<double>(scalar_bytes + sizeof(std::uint32_t));
+double part_bytes(const AlgorithmOptions& given, const MessageForm& form) {
+  return static_cast<double>(sent_of(form.numbers, read({given, table}).share)) *
+         static_cast<double>(form.scalar_bytes + sizeof(std::uint32_t));
 }
 
 // Where every client always takes all of its neighbours and has no weight itself, the two sides of a bipartite graph swap

@@ -39,15 +39,15 @@ class PushPull final : public GradientTracking<Real, PushPullSettings> {
   using Base::Base;
 
   void compute(Work<Real>& work, const Step& step) override {
-    if (!this->in_rounds()) descend();
+    if (!this->in_rounds()) step_down(work);
     if (step.with_gradient) this->track(work, step);
   }
 
   Payload publish(Work<Real>& work, const Step& step) override {
     Payload payload;
     if (step.phase != trackers) {
-      if (this->in_rounds()) sent_ = step_to_send(work.pool);
-      payload.common[0] = this->in_rounds() ? sent_ : copy_of<Real>(this->model(), work.pool);
+      if (this->in_rounds()) sent_ = step_to_send(work);
+      payload.common[0] = this->in_rounds() ? sent_ : this->shared_model();
     }
     if (step.phase != models) this->push_mass(work, step, payload);
     return payload;
@@ -55,12 +55,9 @@ class PushPull final : public GradientTracking<Real, PushPullSettings> {
 
   void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
     if (step.phase != trackers) {
-      if (this->in_rounds() && !sent_) sent_ = step_to_send(work.pool);  // nothing was published this time
+      if (this->in_rounds() && !sent_) sent_ = step_to_send(work);  // nothing was published this time
       // Every sender is compared with what this client sent in the same exchange, or else with the model as it was.
-      if (sent_)
-        this->add_differences(window, numbers_of<Real>(std::as_const(sent_)));
-      else
-        this->mix_models(work, window);
+      this->add_differences(work, window, sent_);
       sent_ = {};
     }
     if (step.phase != models) this->absorb_mass(window);
@@ -78,13 +75,15 @@ class PushPull final : public GradientTracking<Real, PushPullSettings> {
   }
 
  private:
-  void descend() { this->x() -= (this->settings().eta.at(this->client(), descents_++) * this->y()).template cast<Real>(); }
+  void step_down(Work<Real>& work) {
+    this->descend(work, this->settings().eta.at(this->client(), descents_++), read_only(this->y()));
+  }
 
   // A round's step, and the model that the others see of it: the one after the step, or before.
-  Tensor step_to_send(TensorPool& pool) {
-    if (this->settings().steps_before_mixing) descend();
-    Tensor sent = copy_of<Real>(this->model(), pool);
-    if (!this->settings().steps_before_mixing) descend();
+  Tensor step_to_send(Work<Real>& work) {
+    if (this->settings().steps_before_mixing) step_down(work);
+    Tensor sent = this->shared_model();
+    if (!this->settings().steps_before_mixing) step_down(work);
     return sent;
   }
 

@@ -64,21 +64,20 @@ class Sgp final : public Algorithm<Real> {
   Payload publish(Work<Real>& work, const Step& step) override {
     Payload payload;
     if (settings_->weighs_step && w() <= least_given_of) {
-      counters_.repeat(mass_.count(), step, work.pool, payload);
+      counters_.repeat<Real>(mass_.count(), step, work.pool, payload);
       return payload;
     }
-    const double shares = counters_.assign(numbers_of<double>(std::as_const(mass_)), step, work.pool, payload);
-    numbers_of<double>(mass_) -= shares * numbers_of<double>(mass_);
+    counters_.assign<Real>(numbers_of<double>(std::as_const(mass_)), numbers_of<double>(mass_), step, work.pool, payload);
     return payload;
   }
 
   void merge(Work<Real>&, const Step&, std::span<const Received<Real>> window) override {
-    for (const Received<Real>& message : window) counters_.absorb(message, numbers_of<double>(mass_));
+    counters_.absorb(window, numbers_of<double>(mass_));
     if (!window.empty()) divide();
   }
 
   bool fits(const Payload& payload, const Step&, std::uint32_t place) const override {
-    return TrackingMass::fits(payload, place, mass_.count());
+    return counters_.fits<Real>(payload, place, mass_.count());
   }
 
   void reset(Work<Real>&) override {
@@ -140,8 +139,8 @@ constexpr auto table = combined(step_options(), own);
 SgpSettings read(const OptionReader& options) { return {StepSize(options), options.flag("weigh_step")}; }
 
 // The model's mass and its weight.
-double mass_bytes(const AlgorithmOptions&, std::size_t numbers, std::size_t) {
-  return static_cast<double>((numbers + 1) * sizeof(double));
+double mass_bytes(const AlgorithmOptions&, const MessageForm& form) {
+  return static_cast<double>((form.numbers + 1) * form.mass_bytes);
 }
 
 }  // namespace

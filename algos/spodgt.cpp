@@ -9,6 +9,7 @@
 //             without a gradient: c+ = 0 (paper, inverse_p) or c+ = c (memory);   inverse_p: c+ = g / p
 //   publish   send x and, for every receiver, the counter sigma_l <- sigma_l + b_l y;   y <- y - sum_l b_l y
 //   merge     x <- x + sum_j a_j (x_j - x);   y <- y + sum_j (sigma_j - rho_j);   rho_j <- sigma_j
+//             where no message is ever missing the shares b_l y travel alone (tracking_mass.hpp)
 //   adopt     x <- x of the hub
 //   reset     y <- c;   sigma, rho <- 0
 //
@@ -56,26 +57,27 @@ class Spodgt final : public GradientTracking<Real, SpodgtSettings> {
   explicit Spodgt(const Setup<Real, SpodgtSettings>& setup) : Base(setup, 1, "ghat"), mode_{setup.settings->mode} {
     if (mode_ == GradientMode::by_form) mode_ = this->in_rounds() ? GradientMode::paper : GradientMode::memory;
     const double p = this->settings().p.of(this->client());
-    if (mode_ == GradientMode::inverse_p) scale_ = 1 / (p < 1 ? p : setup.client_view.compute_chance);
+    if (mode_ == GradientMode::inverse_p) this->set_scale(1 / (p < 1 ? p : setup.client_view.compute_chance));
+    shows_y_half_ = this->in_rounds() && setup.client_view.keeps_balance;
   }
 
   void compute(Work<Real>& work, const Step& step) override {
-    if (this->in_rounds() && step.index > 0) keep_y_half(work.pool);
-    this->x() -= (eta(step) * this->y()).template cast<Real>();
+    if (shows_y_half_ && step.index > 0) keep_y_half(work.pool);
+    this->descend(work, eta(step), read_only(this->y()));
     if (step.with_gradient)
-      this->track(work, step, scale_);
+      this->track(work, step);
     else if (mode_ != GradientMode::memory)
-      forget_gradient();
+      this->forget_gradient();
   }
 
   Payload publish(Work<Real>& work, const Step& step) override {
-    Payload payload = this->model_message(work);
+    Payload payload = this->model_message();
     this->push_mass(work, step, payload);
     return payload;
   }
 
   void merge(Work<Real>& work, const Step&, std::span<const Received<Real>> window) override {
-    this->mix_models(work, window);
+    this->add_differences(work, window);
     this->absorb_mass(window);
   }
 
@@ -96,19 +98,14 @@ class Spodgt final : public GradientTracking<Real, SpodgtSettings> {
     return this->settings().eta.at(this->client(), step.index - (opened ? 1 : 0));
   }
 
-  void forget_gradient() {
-    this->y() -= this->g();
-    this->g().setZero();
-  }
-
   void keep_y_half(TensorPool& pool) {
     if (!y_half_) y_half_ = pool.make<double>(this->count());
     numbers_of<double>(y_half_) = this->y();
   }
 
   GradientMode mode_;  // not by_form
-  double scale_ = 1;   // of a gradient in the tracker
-  Tensor y_half_;      // y as the last merge left it, whether there was one in this round or not; empty in the opening
+  bool shows_y_half_;
+  Tensor y_half_;  // y as the last merge left it, whether there was one in this round or not; empty in the opening
 };
 
 constexpr OptionSpec own[] = {

@@ -1,13 +1,19 @@
-// TrackingMass: the cumulative counters by which gradient tracking and push-sum pass mass on without ever losing any.
+// TrackingMass: how gradient tracking and push-sum pass mass on without ever losing any.
 // Source: our own form of the exchange in Spod-GT, equation 3, and of push-sum (docs/references.md#tracking-mass).
 //
 // sigma_l: all mass ever assigned to receiver l      rho_j: the part of sender j's counter that was absorbed here
 //
-//   assign   sigma_l <- sigma_l + b_l y, for every receiver l of the message;   the message carries sigma_l
+//   assign   sigma_l <- sigma_l + b_l m, for every receiver l of the message;   y <- y - sum_l b_l m;   it carries sigma_l
 //   absorb   y <- y + sigma_j - rho_j;   rho_j <- sigma_j
 //
 // What is lost, late or refused stays in sigma - rho and comes with the next message of that link, so at every instant
-// sum y + sum over links (sigma - rho) changes only by what the algorithm itself adds to y.
+// sum y + sum over links (sigma - rho) changes only by what the algorithm itself adds to y. Receivers with the same share that
+// have had the same messages have one counter: a sender whose links all work keeps one, however many receivers it has.
+//
+// Where every message is merged once (ClientView::loses_nothing) there is nothing to make up for: a message carries its share s_l
+// alone, rounded to the model's precision before it is taken off,
+//
+//   assign   s_l = b_l m;   y <- y - sum_l s_l          absorb   y <- y + s_j
 #pragma once
 
 #include <cstddef>
@@ -25,24 +31,25 @@ class TrackingMass {
   /// No counter is kept for a link before it is used. What the spans of the seat show must outlive this.
   explicit TrackingMass(const ClientView& client_view);
 
-  /// Adds to the counter of every receiver of this publish step its share of `mass` (the entry's weight), and hands the
-  /// counters out as the receivers' own tensors. Returns the sum of the shares: mass x that sum is no longer the
-  /// client's, and the caller takes it off.
-  [[nodiscard]] double assign(ConstVectorRef<double> mass, const Step& step, TensorPool& pool, Payload& payload);
+  /// Assigns to every receiver of this publish step its share of `mass` (the entry's weight), hands out what its message
+  /// carries as the receiver's own tensor, and takes the shares off `from`, which may be the same vector.
+  template <class Real>
+  void assign(ConstVectorRef<double> mass, VectorRef<double> from, const Step& step, TensorPool& pool, Payload& payload);
 
-  /// Hands the counters of the receivers out as they are: nothing is assigned. Of masses with this many numbers.
+  /// Hands out what messages carry to which nothing is assigned. Of masses with this many numbers.
+  template <class Real>
   void repeat(std::size_t numbers, const Step& step, TensorPool& pool, Payload& payload);
 
   /// Whether the receiver at this place can absorb the message into a mass with so many numbers.
-  static bool fits(const Payload& payload, std::uint32_t place, std::size_t numbers) {
-    return payload.own_each == 1 && place < payload.own.size() && holds<double>(payload.own[place], numbers);
+  template <class Real>
+  bool fits(const Payload& payload, std::uint32_t place, std::size_t numbers) const {
+    if (payload.own_each != 1 || place >= payload.own.size()) return false;
+    return loses_nothing_ ? holds<Real>(payload.own[place], numbers) : holds<double>(payload.own[place], numbers);
   }
 
-  /// Adds to `mass` what the sender has assigned to this client since its last message that was absorbed.
+  /// Adds to `mass` what the senders have assigned to this client since their last messages that were absorbed.
   template <class Real>
-  void absorb(const Received<Real>& message, VectorRef<double> mass) {
-    absorb(message.sender, message.own_tensor(), mass);
-  }
+  void absorb(std::span<const Received<Real>> window, VectorRef<double> mass);
 
   /// Forgets all counters, both ways.
   void reset();
@@ -50,19 +57,35 @@ class TrackingMass {
   /// Of masses with this many numbers.
   void archive(Archive& archive, std::size_t numbers);
 
-  /// Adds all counters sigma of this client and takes off all its rho: its part of the mass in flight.
+  /// Adds all counters sigma of this client and takes off all its rho: its part of the mass in flight. Without counters that is
+  /// known only where the client keeps its balance.
   void add_in_flight(Vector<double>& sum) const;
 
   /// Shows the counters in use as "sigma 3" (to receiver 3) and "rho 3" (from sender 3).
   void inspect(Probe& probe) const;
 
  private:
-  void absorb(ClientId sender, const Tensor& counter, VectorRef<double> mass);
+  // Receivers of a publish step to which the same is sent.
+  struct Group {
+    Tensor before;  // the counter so far; empty: 0
+    Tensor sent;
+    double share;
+    double receivers;
+  };
+  // Finds the groups of the step's receivers, and hands each receiver the tensor of its group; those are still to be filled.
+  template <class Real>
+  void group(std::size_t numbers, const Step& step, TensorPool& pool, Payload& payload);
+  Group& group_of(const Tensor& before, double share);
+  VectorRef<double> sent_less_absorbed(std::size_t numbers);
 
   std::span<const ClientId> senders_;
   std::span<const ClientId> receivers_;
-  std::vector<Tensor> assigned_;  // sigma beside receivers_; empty: 0
-  std::vector<Tensor> absorbed_;  // rho beside senders_: the sender's own tensor, kept; empty: 0
+  bool loses_nothing_;
+  bool keeps_balance_;
+  std::vector<Tensor> assigned_;       // sigma beside receivers_; empty: 0. The same tensor where the counters are the same
+  std::vector<Tensor> absorbed_;       // rho beside senders_: the sender's own tensor, kept; empty: 0
+  std::vector<Group> groups_;          // of the publish step at hand
+  Vector<double> sent_less_absorbed_;  // all shares that it sent less those that it absorbed, where nothing else knows; empty: 0
 };
 
 }  // namespace rubato

@@ -295,6 +295,7 @@ class Builder {
     RoundBoard& board = made_.board;
     conductor.cumulated_delay = &board.delay;
     board.send_probability = protocol.send_probability;
+    made_.merges_what_arrives = is_.clock == config::ClockKind::virtual_time && is_.mailbox.norm_limit == 0;
     faults_.attempt({"unification.period", "algorithm.name", "protocol.kind"},
                     [&] { board.unify_every = whole_rounds(is_.unification.period, "unification.period"); });
     faults_.attempt({"mailbox.cap_period", "algorithm.name", "protocol.kind"},
@@ -417,7 +418,8 @@ void Timing::size_messages(const Experiment& experiment, const ResolvedAlgorithm
   const double model = static_cast<double>(numbers * scalar_bytes);
   MessageSizes sizes{.update = model, .model = model};
   if (resolved.entry && resolved.entry->message_bytes)
-    sizes.update = resolved.entry->message_bytes(experiment.algorithm.options, numbers, scalar_bytes);
+    sizes.update = resolved.entry->message_bytes(experiment.algorithm.options,
+                                                 {numbers, scalar_bytes, merges_everything() ? scalar_bytes : sizeof(double)});
   this->sizes = sizes;
   if (experiment.channel.message_bytes) sizes.update = sizes.model = *experiment.channel.message_bytes;
   channel->set_sizes(sizes);

@@ -51,10 +51,13 @@ class Timing {
   void set_samples(const SamplePlan& plan);
   /// In rounds: every message of an exchange arrives and counts.
   bool misses_nothing() const;
+  /// The same, and every client merges all that arrives.
+  bool merges_everything() const { return merges_what_arrives && misses_nothing(); }
   ClientViews views(bool keeps_balance) const {
     return {graph,
             centre,
             protocol_ == ProtocolKind::rounds,
+            merges_everything(),
             keeps_balance,
             settings.needs.sporadic.computes ? settings.chances.computes : std::vector<double>{},
             air.get()};
@@ -72,7 +75,8 @@ class Timing {
   ConductorSettings conductor;
   ChurnPlan churn;
   ClientId centre{};
-  MessageSizes sizes;  ///< payloads as the algorithm makes them
+  MessageSizes sizes;               ///< payloads as the algorithm makes them
+  bool merges_what_arrives = true;  ///< false: in real time, or where messages may be refused for what they say
 
  private:
   std::unique_ptr<Protocol> make_protocol(ClientId client, bool in_real_time);

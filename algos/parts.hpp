@@ -1,0 +1,30 @@
+// Parts: sums over long vectors that go through them in pieces of the nearest cache, so that all terms cost one pass over memory.
+#pragma once
+
+#include <algorithm>
+
+#include "learning/types.hpp"
+
+namespace rubato {
+
+/// Numbers in a part; all parts of an aligned vector are aligned.
+inline constexpr Index part_size = 2048;
+
+/// Calls visit(first, length) for every part of a vector of this size, in order.
+template <class Visit>
+void for_each_part(Index size, Visit visit) {
+  for (Index first = 0; first < size; first += part_size) visit(first, std::min(part_size, size - first));
+}
+
+/// The numbers from `first` on, which begins a part; valid like the vector.
+template <class Real>
+VectorRef<Real> part_of(VectorRef<Real> vector, Index first, Index length) {
+  return {vector.data() + first, length};
+}
+/// The same, for reading.
+template <class Real>
+ConstVectorRef<Real> part_of(ConstVectorRef<Real> vector, Index first, Index length) {
+  return {vector.data() + first, length};
+}
+
+}  // namespace rubato
