@@ -130,9 +130,9 @@ class CommandLine {
     return command;
   }
 
-  static void add_colour(CLI::App& command, Colour& colour) {
-    static const std::map<std::string, Colour> words{
-        {"auto", Colour::automatic}, {"always", Colour::always}, {"never", Colour::never}};
+  static void add_colour(CLI::App& command, app::Colour& colour) {
+    static const std::map<std::string, app::Colour> words{
+        {"auto", app::Colour::automatic}, {"always", app::Colour::always}, {"never", app::Colour::never}};
     command.add_option("--color", colour, "colours on a terminal: auto, always or never; default: auto, which heeds NO_COLOR")
         ->type_name("WHEN")
         ->transform(CLI::Transformer(words, CLI::ignore_case).description(""))
