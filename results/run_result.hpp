@@ -72,6 +72,7 @@ struct RunResult {
   double virtual_seconds = 0;                  ///< of the experiment, at the end
   double wall_seconds = 0;                     ///< of the run itself, without reading data
   double math_seconds = 0;                     ///< of all threads: compute, merge, publish, adopt
+  std::optional<double> message_seconds{};     ///< of these: publish, merge, adopt; not measured with small models
   double evaluation_seconds = 0;               ///< of all threads: samples
   std::uint64_t events = 0;                    ///< of the timing
   std::uint64_t steps = 0;                     ///< of all clients

@@ -189,6 +189,7 @@ ResultJson summary_of(const config::Experiment& experiment, const RunResult& res
                      {"publications", result.messages.publications},
                      {"unifications", result.unifications},
                      {"math_seconds", result.math_seconds},
+                     {"message_seconds", result.message_seconds ? ResultJson(*result.message_seconds) : ResultJson()},
                      {"evaluation_seconds", result.evaluation_seconds},
                      {"efficiency", result.efficiency()},
                      {"peak_rss_bytes", result.peak_rss_bytes},

@@ -90,7 +90,10 @@ std::optional<RunFailure> ClientPool::failure() const {
 
 std::unique_ptr<ThreadMemory, ClientPool::TakeBack> ClientPool::lend() {
   const std::lock_guard lock(mutex_);
-  if (at_home_.empty()) at_home_.push_back(memories_.emplace_back(std::make_unique<ThreadMemory>()).get());
+  if (at_home_.empty()) {
+    at_home_.push_back(memories_.emplace_back(std::make_unique<ThreadMemory>()).get());
+    at_home_.back()->times_messages = exact_time_;
+  }
   ThreadMemory* const memory = at_home_.back();
   at_home_.pop_back();
   return {memory, TakeBack{this}};
@@ -109,8 +112,9 @@ double ClientPool::seconds_of(std::int64_t ThreadMemory::*nanoseconds) const {
 }
 
 std::int64_t ClientPool::math_clock() const {
+  if (exact_time_) return thread_nanoseconds();
   timespec now{};
-  clock_gettime(exact_time_ ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &now);
+  clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 

@@ -159,6 +159,11 @@ class ClientPool {
   /// The same for copying and scoring samples.
   double evaluation_seconds() const { return seconds_of(&ThreadMemory::evaluation_nanoseconds); }
 
+  /// Of math_seconds: those of steps that make messages or take them in. Not measured with small models.
+  std::optional<double> message_seconds() const {
+    return exact_time_ ? std::optional(seconds_of(&ThreadMemory::message_nanoseconds)) : std::nullopt;
+  }
+
   /// A clock for differences, in nanoseconds.
   std::int64_t math_clock() const;
 

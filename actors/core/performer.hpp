@@ -2,7 +2,10 @@
 // scalars.
 #pragma once
 
+#include <time.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -24,6 +27,13 @@ namespace rubato {
 
 class Client;
 
+/// CPU time of this thread.
+inline std::int64_t thread_nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
 /// Memory of a worker thread; lent to whichever client it runs.
 struct ThreadMemory {
   std::tuple<Scratch<float>, Scratch<double>> scratches;
@@ -32,6 +42,8 @@ struct ThreadMemory {
   std::vector<Client*> woken;               ///< clients that this thread is about to run
   std::int64_t math_nanoseconds = 0;        ///< spent in steps, samples left out
   std::int64_t evaluation_nanoseconds = 0;  ///< spent in copying and scoring samples
+  std::int64_t message_nanoseconds = 0;     ///< of math_nanoseconds: in steps that make messages or take them in
+  bool times_messages = false;              ///< where a step is long enough for that
 
   template <class Real>
   Scratch<Real>& scratch() {
@@ -88,6 +100,9 @@ constexpr bool needs_payloads(StepKind kind) {
   return kind == StepKind::merge || kind == StepKind::adopt || kind == StepKind::reclaim;
 }
 
+/// Steps that make messages, or take them in.
+constexpr bool is_about_messages(StepKind kind) { return kind == StepKind::publish || needs_payloads(kind); }
+
 /// The one place where steps are performed, in either clock: save puts a state among the saved ones, load goes back to one
 /// of them, and the others are the performer's.
 inline StepResult perform(Performer& performer, SavedStates& saved, const Step& step, std::span<const Payload* const> payloads,
@@ -101,7 +116,11 @@ inline StepResult perform(Performer& performer, SavedStates& saved, const Step& 
     performer.archive(archive);
     archive.expect_end();
   }
-  return performer.perform(step, payloads, memory);
+  if (!memory.times_messages || !is_about_messages(step.kind)) return performer.perform(step, payloads, memory);
+  const std::int64_t since = thread_nanoseconds();
+  StepResult result = performer.perform(step, payloads, memory);
+  memory.message_nanoseconds += thread_nanoseconds() - since;
+  return result;
 }
 
 /// How a client hears models that are sent over the air: with noise.

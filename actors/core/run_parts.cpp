@@ -231,6 +231,7 @@ std::string sentence_about_stop(Time end, Time until, const std::string& reason)
 void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& result) {
   result.wall_seconds = wall_seconds;
   result.math_seconds = client_pool.math_seconds();
+  result.message_seconds = client_pool.message_seconds();
   result.evaluation_seconds = client_pool.evaluation_seconds();
   result.peak_payload_bytes = static_cast<std::uint64_t>(client_pool.slots.peak()) * result.dimension * result.scalar_bytes;
   result.peak_rss_bytes = peak_rss_bytes();

@@ -29,9 +29,10 @@ constexpr ItemName end_of_run{ItemKind::end, 0};
 struct HostResult {
   std::string timeline;
   double math_seconds = 0, evaluation_seconds = 0;
+  std::optional<double> message_seconds;
   std::uint32_t threads = 0;
 
-  void archive(Archive& archive) { archive(timeline, math_seconds, evaluation_seconds, threads); }
+  void archive(Archive& archive) { archive(timeline, math_seconds, evaluation_seconds, message_seconds, threads); }
 };
 
 // A client at the end.
@@ -259,6 +260,7 @@ class VirtualHost {
                         "\" have walked different timings; use the same build and files everywhere");
       result().math_seconds += report.math_seconds;
       result().evaluation_seconds += report.evaluation_seconds;
+      if (result().message_seconds) *result().message_seconds += report.message_seconds.value_or(0);
       result().threads += report.threads;
     }
   }
@@ -287,7 +289,8 @@ class VirtualHost {
 
   std::string hand_over() {
     const ItemName name{ItemKind::result, membership_.self().value};
-    const HostResult report{result().digests.timeline, result().math_seconds, result().evaluation_seconds, options_.threads};
+    const HostResult report{result().digests.timeline, result().math_seconds, result().evaluation_seconds, result().message_seconds,
+                            options_.threads};
     items_.promise(name, {shared_.first()});
     items_.deliver(name, [report](HostId) { return item_of(report); });
     for (std::uint32_t i = 0; i < owners_.size(); ++i) {

@@ -157,6 +157,7 @@ void Checkpointer::load(SealedReader& reader) {
 void Checkpointer::complete(RunResult& result) const {
   result.wall_seconds += earlier_.wall_seconds;
   result.math_seconds += earlier_.math_seconds;
+  if (result.message_seconds) *result.message_seconds += earlier_.message_seconds;
   result.evaluation_seconds += earlier_.evaluation_seconds;
   result.peak_payload_bytes = std::max(result.peak_payload_bytes, earlier_.peak_payload_bytes);
   if (result.samples.empty() && earlier_.last_sample) result.samples.push_back(*earlier_.last_sample);
@@ -218,6 +219,7 @@ RunCheckpoint Checkpointer::describe() const {
   head.answers = dispatcher_.answers();
   head.wall_seconds = earlier_.wall_seconds + std::chrono::duration<double>(Clock::now() - start_).count();
   head.math_seconds = earlier_.math_seconds + client_pool_.math_seconds();
+  head.message_seconds = earlier_.message_seconds + client_pool_.message_seconds().value_or(0);
   head.evaluation_seconds = earlier_.evaluation_seconds + client_pool_.evaluation_seconds();
   head.peak_payload_bytes =
       std::max(earlier_.peak_payload_bytes, static_cast<std::uint64_t>(client_pool_.slots.peak()) * payload_bytes_);

@@ -58,6 +58,7 @@ struct RunCheckpoint {
   Answers answers;          ///< to the questions so far
   double wall_seconds = 0;  ///< of all lives so far, like the next three
   double math_seconds = 0;
+  double message_seconds = 0;
   double evaluation_seconds = 0;
   std::uint64_t peak_payload_bytes = 0;
   std::uint64_t samples_bytes = 0;  ///< of the file of samples
