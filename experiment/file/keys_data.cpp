@@ -43,8 +43,9 @@ void describe(Rows<Data>& rows) {
   rows.key("features", &Data::features, {0, 1e8}, "of a libsvm file, which need not use the last ones; 0: the largest index");
   rows.key("shape", &Data::shape, {1, 1e6}, "channels, height and width of a sample; []: as the file says");
   rows.key("classes", &Data::classes, {0, 65536},
-           "labels are 0 to classes - 1; 0: those that the training samples have; cwru: 4 or 10")
-      .with("name=files|cwru");
+           "labels are 0 to classes - 1; 0: those that the training samples have; cwru: 4 or 10; emnist-letters: 26, or 27 with "
+           "the unused label 0")
+      .with("name=files|cwru|emnist-letters");
   rows.key("one_hot", &Data::one_hot, "a column for every suit and rank of a card, instead of its two numbers")
       .with("name=poker-hand");
   rows.key("normalise", &Data::normalise,

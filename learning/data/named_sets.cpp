@@ -307,6 +307,17 @@ std::uint32_t bearing_classes_of(const DataOptions& options) {
   throw std::invalid_argument("data.classes is " + std::to_string(classes) + "; cwru has 4 or 10");
 }
 
+// The letters are numbered from 1; with a class more none is renumbered, and class 0 stays empty.
+void choose_letters(const DataOptions& options, NamedSet& set) {
+  if (set.name != "emnist-letters" || options.classes == 0) return;
+  const auto classes = static_cast<std::uint32_t>(options.classes);
+  if (classes != set.classes && classes != set.classes + 1)
+    throw std::invalid_argument("data.classes is " + std::to_string(classes) +
+                                "; emnist-letters has 26, or 27 with the unused label 0");
+  set.first_label -= classes - set.classes;
+  set.classes = classes;
+}
+
 // Reads both parts as they stand in the files.
 template <class Real>
 void load_parts(const NamedSet& set, const Found& found, const DataOptions& options, Dataset<Real>& dataset) {
@@ -377,7 +388,8 @@ std::vector<std::filesystem::path> files_of_dataset(const std::string& name, con
 template <class Real>
 std::shared_ptr<const Dataset<Real>> load_dataset(const std::string& name, const std::filesystem::path& data_dir,
                                                   const DataOptions& options, std::uint64_t seed) {
-  const NamedSet set = known_set(name);
+  NamedSet set = known_set(name);
+  choose_letters(options, set);
   const std::optional<Found> found = find(set, data_dir);
   if (!found) fail_missing(set, data_dir);
   const auto dataset = std::make_shared<Dataset<Real>>();

@@ -13,6 +13,13 @@ namespace {
 
 // The network of DeceFL's experiments on bearings.
 const std::vector<std::int64_t> decefl_hidden{256, 512, 512, 256, 256, 128, 128, 64};
+// DRACO's network for poker hands.
+const std::vector<std::int64_t> draco_hidden{75, 75};
+
+const std::vector<std::int64_t>& hidden_of(const ModelOptions& options) {
+  if (options.name == "decefl_dnn") return decefl_hidden;
+  return options.name == "mlp_draco" ? draco_hidden : options.hidden;
+}
 
 void require_classes(const ModelOptions& options, std::uint32_t classes) {
   if (classes > 0) return;
@@ -44,7 +51,7 @@ DenseForm linear_form(const ModelOptions& options, Index inputs, std::uint32_t c
 // He's start is made for ReLU, Xavier's for activations that bend both ways.
 DenseForm perceptron_form(const ModelOptions& options, Index inputs, std::uint32_t classes) {
   DenseForm form = dense_form(options, inputs, classes);
-  const std::vector<std::int64_t>& widths = options.name == "decefl_dnn" ? decefl_hidden : options.hidden;
+  const std::vector<std::int64_t>& widths = hidden_of(options);
   form.hidden.assign(widths.begin(), widths.end());
   if (classes == 0) form.loss = Loss::squared;
   form.start = start_of(options, options.activation == Activation::relu ? Start::he : Start::xavier);
@@ -81,7 +88,7 @@ std::shared_ptr<const Model<Real>> make_named_network(const ModelOptions& option
 
 bool is_linear(const std::string& name) { return name == "softmax" || name == "linear" || name == "logistic" || name == "svm"; }
 
-bool is_perceptron(const std::string& name) { return name == "mlp" || name == "decefl_dnn"; }
+bool is_perceptron(const std::string& name) { return name == "mlp" || name == "mlp_draco" || name == "decefl_dnn"; }
 
 }  // namespace
 
@@ -92,6 +99,8 @@ std::span<const KnownModel> known_models() {
       {"logistic", "logistic regression of two classes with one row of weights", ""},
       {"svm", "linear support vector machine: the hinge loss of all classes, or its square", "hinge"},
       {"mlp", "perceptron with hidden layers", "hidden, activation, dropout, label_smoothing", {128, 64}},
+      {"mlp_draco", "DRACO's perceptron for poker hands: 2 hidden layers of 75, 12,910 parameters",
+       "activation, dropout, label_smoothing"},
       {"decefl_dnn", "the network of DeceFL: 8 hidden layers of 256, 512, 512, 256, 256, 128, 128, 64",
        "activation, dropout, label_smoothing"},
       {"cnn",
@@ -104,6 +113,11 @@ std::span<const KnownModel> known_models() {
       {"cnn_kdpdfl", "KD-PDFL's two convolutions, 970,847 parameters on EMNIST", "label_smoothing"},
       {"resnet20", "residual network of 19 convolutions, 16 to 64 channels", "normalisation, label_smoothing"},
       {"resnet18", "residual network of 20 convolutions, 64 to 512 channels", "normalisation, label_smoothing"},
+      {"resnet18_7x7",
+       "the same behind a convolution of 7 x 7 and a pooling, 11,181,642 parameters on CIFAR-10, a fifth of the cost",
+       "normalisation, label_smoothing"},
+      {"resnet_signal", "residual network of 15 convolutions along a signal, such as the spectra of cwru",
+       "normalisation, label_smoothing"},
       {"torchscript", "a PyTorch module of your own, in builds with -DRUBATO_TORCH=ON", "module, label_smoothing"},
   });
   return models;

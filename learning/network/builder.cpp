@@ -32,12 +32,17 @@ template <class Real>
 class Builder {
  public:
   Builder(const NetworkSpec& spec, const Shape& input)
-      : layers_{read_layers(spec.layers)}, normalisation_{spec.normalisation}, program_{input.size()}, shape_{input} {}
+      : layers_{read_layers(spec.layers)},
+        normalisation_{spec.normalisation},
+        program_{input.size()},
+        shape_{input},
+        is_signal_{!layers_.empty() && layers_.front().word == "signal"} {}
 
   BuiltNetwork<Real> build(std::uint32_t classes) {
-    if (reads_pixels() && shape_.channels == 1 && shape_.height == 1)
+    if (is_signal_ && shape_.height != 1) layers_.front().fail("a signal is one row high; a sample of these data is " + image());
+    if (!is_signal_ && reads_pixels() && shape_.channels == 1 && shape_.height == 1)
       throw std::invalid_argument("model.layers need images; a sample of these data is a row of " + std::to_string(shape_.width) +
-                                  " numbers");
+                                  " numbers (if they are a signal, begin with the layer \"signal\")");
     if (shape_.channels > 1 && reads_pixels()) append(make_to_pixels<Real>(shape_), shape_);
     for (; next_ < layers_.size(); ++next_) add(layers_[next_]);
     dense(static_cast<Index>(classes), false);
@@ -67,7 +72,8 @@ class Builder {
     if (layer.word == "dropout") return dropout(layer);
     if (layer.word == "norm") return norm(shape_, takes_next("relu"));
     if (layer.word == "residual") return residual(layer);
-    if (layer.word == "flatten") return;
+    if (layer.word == "signal" && &layer != &layers_.front()) layer.fail("it can be the first layer only");
+    if (layer.word == "flatten" || layer.word == "signal") return;
     append(make_activation<Real>(choice_of<Activation>(layer.word), shape_.size()), shape_);
   }
 
@@ -95,9 +101,10 @@ class Builder {
     if (layer.has("same") && kernel % 2 == 0) layer.fail("same needs an odd kernel");
     const Index padding = layer.has("same") ? kernel / 2 : layer.option("pad", 0, 0);
     const Index stride = layer.option("stride", 1, 1);
-    if (kernel > shape_.height + 2 * padding || kernel > shape_.width + 2 * padding)
+    if ((!is_signal_ && kernel > shape_.height + 2 * padding) || kernel > shape_.width + 2 * padding)
       layer.fail("its kernel is larger than the image, which is " + image());
-    check_size(layer, {layer.size(0), shape_.channels, kernel, kernel});
+    if (is_signal_ && padding >= kernel) layer.fail("pad must be less than its kernel");
+    check_size(layer, {layer.size(0), shape_.channels, is_signal_ ? 1 : kernel, kernel});
     check_size(layer, {std::max(layer.size(0), shape_.channels), shape_.height + 2 * padding, shape_.width + 2 * padding});
     const bool has_bias = !is_next("norm");
     const bool has_relu = takes_next("relu");
@@ -115,6 +122,7 @@ class Builder {
     form.kernel = kernel;
     form.stride = stride;
     form.padding = padding;
+    form.is_row = is_signal_;
     form.has_bias = has_bias;
     form.has_relu = has_relu;
     form.masks = !is_next("maxpool");
@@ -129,9 +137,10 @@ class Builder {
     form.size = layer.size(0);
     form.stride = layer.option("stride", 1, form.size);
     form.padding = layer.option("pad", 0, 0);
+    form.is_row = is_signal_;
     form.masks_relu = is_masked_by_next_;
     if (form.padding >= form.size) layer.fail("pad must be less than its size");
-    if (form.size > shape_.height + 2 * form.padding || form.size > shape_.width + 2 * form.padding)
+    if (form.rows() > shape_.height + 2 * form.padding || form.size > shape_.width + 2 * form.padding)
       layer.fail("it is larger than the image, which is " + image());
     append(make_max_pooling<Real>(form), form.out());
   }
@@ -196,6 +205,7 @@ class Builder {
   ArrayId current_ = 0;
   Index offset_ = 0;
   std::uint32_t dropouts_ = 0;
+  bool is_signal_;  // windows are one row high
   bool is_masked_by_next_ = false;
 };
 

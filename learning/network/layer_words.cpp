@@ -30,6 +30,7 @@ const std::vector<Grammar>& grammars() {
       {"norm", 0, {}},
       {"flatten", 0, {}},
       {"residual", 1, {"stride", "project"}},
+      {"signal", 0, {}},
   };
   return all;
 }

@@ -19,6 +19,7 @@ namespace rubato {
 ///   residual OUTPUTS [stride S] [project]     two 3x3 convolutions with norms and a shortcut around them, which is
 ///   thinned
 ///                                             out and filled with zeros where shapes differ, or a 1x1 convolution
+///   signal     the first layer, of samples that are one row high: so are all windows
 /// A dense layer to the classes follows the last of them. A convolution right before a norm has no bias.
 struct NetworkSpec {
   std::vector<std::string> layers;
@@ -34,7 +35,7 @@ struct NetworkSpec {
 template <class Real>
 std::shared_ptr<const Model<Real>> make_network(const NetworkSpec& spec, const Shape& input, std::uint32_t classes);
 
-/// cnn_draco, cnn_depositum, cnn_kdpdfl, resnet20, resnet18.
+/// cnn_draco, cnn_depositum, cnn_kdpdfl, resnet20, resnet18, resnet18_7x7, resnet_signal.
 std::vector<std::string> network_presets();
 
 /// The layers of a preset for samples of this shape. Throws std::invalid_argument for an unknown name.

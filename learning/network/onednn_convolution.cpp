@@ -95,7 +95,7 @@ class Primitives {
 
   memory::dims in_sizes() const { return {rows_, form_.in.channels, form_.in.height, form_.in.width}; }
   memory::dims out_sizes() const { return {rows_, form_.outputs, form_.out().height, form_.out().width}; }
-  memory::dims weight_sizes() const { return {form_.outputs, form_.in.channels, form_.kernel, form_.kernel}; }
+  memory::dims weight_sizes() const { return {form_.outputs, form_.in.channels, form_.kernel_rows(), form_.kernel}; }
   memory::desc plain_weights() const { return described(weight_sizes(), Tag::oihw); }
 
   // Pixel by pixel is what all arrays are. With 16 channels that is the same as oneDNN's blocks of 16, and with one
@@ -113,8 +113,8 @@ class Primitives {
             described(out_sizes(), out_tag(in_blocks))};
   }
 
-  memory::dims strides() const { return {form_.stride, form_.stride}; }
-  memory::dims padding() const { return {form_.padding, form_.padding}; }
+  memory::dims strides() const { return {form_.stride_rows(), form_.stride}; }
+  memory::dims padding() const { return {form_.padding_rows(), form_.padding}; }
 
   Forward::primitive_desc forward_description(bool in_blocks) const {
     const Descriptions d = descriptions(in_blocks);

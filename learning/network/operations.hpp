@@ -16,22 +16,28 @@ OperationPtr<Real> make_dense(Index inputs, Index outputs, bool has_relu, Index 
 
 // Convolutions of images that lie pixel by pixel.
 
-/// Square windows. Parameters: outputs x inputs x kernel x kernel weights, then a bias per output if it has one.
+/// Windows are square, or one row high. Parameters: outputs x inputs x rows of a window x kernel weights, then a bias per
+/// output if it has one.
 struct ConvolutionForm {
   Shape in;
   Index outputs = 1;
   Index kernel = 3;
   Index stride = 1;
-  Index padding = 0;  ///< pixels of zeros around the image
+  Index padding = 0;    ///< pixels of zeros around the image, or before and behind each row
+  bool is_row = false;  ///< windows are one row high
   bool has_bias = true;
   bool has_relu = false;  ///< max(0, .) right after it
   bool masks = true;      ///< with ReLU: the gradient that flows back is still to be set to 0 where the output is 0
   Index offset = 0;       ///< of its parameters
 
+  Index kernel_rows() const { return is_row ? 1 : kernel; }
+  Index padding_rows() const { return is_row ? 0 : padding; }
+  Index stride_rows() const { return is_row ? 1 : stride; }
   Shape out() const {
-    return {outputs, (in.height + 2 * padding - kernel) / stride + 1, (in.width + 2 * padding - kernel) / stride + 1};
+    return {outputs, (in.height + 2 * padding_rows() - kernel_rows()) / stride_rows() + 1,
+            (in.width + 2 * padding - kernel) / stride + 1};
   }
-  Index weights() const { return outputs * in.channels * kernel * kernel; }
+  Index weights() const { return outputs * in.channels * kernel_rows() * kernel; }
   Index parameters() const { return weights() + (has_bias ? outputs : 0); }
 };
 
@@ -66,10 +72,15 @@ struct PoolingForm {
   Index size = 2;
   Index stride = 2;
   Index padding = 0;        ///< less than size; what lies outside never is the largest
+  bool is_row = false;      ///< windows are one row high
   bool masks_relu = false;  ///< the input is max(0, .): nothing flows back to where it is 0
 
+  Index rows() const { return is_row ? 1 : size; }
+  Index padding_rows() const { return is_row ? 0 : padding; }
+  Index stride_rows() const { return is_row ? 1 : stride; }
   Shape out() const {
-    return {in.channels, (in.height + 2 * padding - size) / stride + 1, (in.width + 2 * padding - size) / stride + 1};
+    return {in.channels, (in.height + 2 * padding_rows() - rows()) / stride_rows() + 1,
+            (in.width + 2 * padding - size) / stride + 1};
   }
 };
 

@@ -23,8 +23,8 @@ class PlainConvolution final : public Operation<Real> {
   Index parameters() const override { return form_.parameters(); }
 
   void initialise(Real* x, StartLaw law, Stream& stream) const override {
-    const Index inputs = form_.in.channels * form_.kernel * form_.kernel;
-    const Index outputs = form_.outputs * form_.kernel * form_.kernel;
+    const Index inputs = form_.in.channels * form_.kernel_rows() * form_.kernel;
+    const Index outputs = form_.outputs * form_.kernel_rows() * form_.kernel;
     start_weights(x + form_.offset, form_.weights(), inputs, outputs, law, stream);
     std::fill_n(x + form_.offset + form_.weights(), form_.parameters() - form_.weights(), Real{0});
   }
@@ -67,7 +67,7 @@ class PlainConvolution final : public Operation<Real> {
 
  private:
   Index pixels() const { return out_.height * out_.width; }
-  Index window() const { return form_.kernel * form_.kernel * form_.in.channels; }
+  Index window() const { return form_.kernel_rows() * form_.kernel * form_.in.channels; }
 
   Eigen::Map<const Eigen::Matrix<Real, 1, Eigen::Dynamic>> bias(const Real* parameters) const {
     return {parameters + form_.offset + form_.weights(), form_.outputs};
@@ -79,7 +79,7 @@ class PlainConvolution final : public Operation<Real> {
     Index number = 0;
     for (Index output = 0; output < form_.outputs; ++output)
       for (Index channel = 0; channel < form_.in.channels; ++channel)
-        for (Index y = 0; y < form_.kernel; ++y)
+        for (Index y = 0; y < form_.kernel_rows(); ++y)
           for (Index x = 0; x < form_.kernel; ++x) visit(number++, output, (y * form_.kernel + x) * form_.in.channels + channel);
   }
 
@@ -99,9 +99,10 @@ class PlainConvolution final : public Operation<Real> {
   void each_pixel(const Visit& visit) const {
     for (Index y = 0; y < out_.height; ++y)
       for (Index x = 0; x < out_.width; ++x)
-        for (Index ky = 0; ky < form_.kernel; ++ky)
+        for (Index ky = 0; ky < form_.kernel_rows(); ++ky)
           for (Index kx = 0; kx < form_.kernel; ++kx) {
-            const Index from_y = y * form_.stride + ky - form_.padding, from_x = x * form_.stride + kx - form_.padding;
+            const Index from_y = y * form_.stride_rows() + ky - form_.padding_rows(),
+                        from_x = x * form_.stride + kx - form_.padding;
             if (from_y < 0 || from_x < 0 || from_y >= form_.in.height || from_x >= form_.in.width) continue;
             visit(y * out_.width + x, (ky * form_.kernel + kx) * form_.in.channels,
                   (from_y * form_.in.width + from_x) * form_.in.channels);

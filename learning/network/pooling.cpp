@@ -67,15 +67,15 @@ class MaxPooling final : public Operation<Real> {
 
   // Every pixel lies in exactly one window.
   bool covers_once() const {
-    return form_.padding == 0 && form_.size == form_.stride && form_.in.height % form_.size == 0 &&
+    return form_.padding == 0 && form_.size == form_.stride && form_.in.height % form_.rows() == 0 &&
            form_.in.width % form_.size == 0;
   }
 
   template <class Visit>
   void each_place(Index y, Index x, const Visit& visit) const {
-    for (Index ky = 0; ky < form_.size; ++ky)
+    for (Index ky = 0; ky < form_.rows(); ++ky)
       for (Index kx = 0; kx < form_.size; ++kx) {
-        const Index from_y = y * form_.stride + ky - form_.padding, from_x = x * form_.stride + kx - form_.padding;
+        const Index from_y = y * form_.stride_rows() + ky - form_.padding_rows(), from_x = x * form_.stride + kx - form_.padding;
         if (from_y < 0 || from_x < 0 || from_y >= form_.in.height || from_x >= form_.in.width) continue;
         visit((from_y * form_.in.width + from_x) * channels());
       }

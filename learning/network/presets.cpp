@@ -28,8 +28,8 @@ Layers cnn_depositum(const Shape& input) {
 // 970,847 parameters for 28 x 28 and 47 classes.
 Layers cnn_kdpdfl() { return {"conv 32 5", "relu", "maxpool 2", "conv 64 5", "relu", "maxpool 2", "dense 857", "relu"}; }
 
-Layers resnet(const std::vector<int>& widths, int blocks, const std::string& shortcut) {
-  Layers layers{"conv " + std::to_string(widths.front()) + " 3 same", "norm", "relu"};
+// Behind the first layers: `blocks` of each width, all but those of the first width at half the size, and a mean.
+Layers resnet(Layers layers, const std::vector<int>& widths, int blocks, const std::string& shortcut) {
   for (std::size_t stage = 0; stage < widths.size(); ++stage)
     for (int block = 0; block < blocks; ++block) {
       const bool halves = stage > 0 && block == 0;
@@ -41,14 +41,22 @@ Layers resnet(const std::vector<int>& widths, int blocks, const std::string& sho
 
 }  // namespace
 
-std::vector<std::string> network_presets() { return {"cnn_draco", "cnn_depositum", "cnn_kdpdfl", "resnet20", "resnet18"}; }
+std::vector<std::string> network_presets() {
+  return {"cnn_draco", "cnn_depositum", "cnn_kdpdfl", "resnet20", "resnet18", "resnet18_7x7", "resnet_signal"};
+}
 
 std::vector<std::string> preset_layers(const std::string& name, const Shape& input) {
   if (name == "cnn_draco") return cnn_draco();
   if (name == "cnn_depositum") return cnn_depositum(input);
   if (name == "cnn_kdpdfl") return cnn_kdpdfl();
-  if (name == "resnet20") return resnet({16, 32, 64}, 3, "");
-  if (name == "resnet18") return resnet({64, 128, 256, 512}, 2, " project");
+  if (name == "resnet20") return resnet({"conv 16 3 same", "norm", "relu"}, {16, 32, 64}, 3, "");
+  if (name == "resnet18") return resnet({"conv 64 3 same", "norm", "relu"}, {64, 128, 256, 512}, 2, " project");
+  // The first layers of He and others for large images: 11,181,642 parameters for three channels and 10 classes.
+  if (name == "resnet18_7x7")
+    return resnet({"conv 64 7 stride 2 pad 3", "norm", "relu", "maxpool 3 stride 2 pad 1"}, {64, 128, 256, 512}, 2, " project");
+  // The same idea for signals such as the 300 numbers of a spectrum.
+  if (name == "resnet_signal")
+    return resnet({"signal", "conv 16 7 stride 2 pad 3", "norm", "relu", "maxpool 3 stride 2 pad 1"}, {16, 32, 64}, 2, " project");
   throw std::invalid_argument("there is no network \"" + name + "\"");
 }
 

@@ -26,6 +26,13 @@ TEST_CASE("models have the parameters that the papers count") {
   CHECK(size_of({.name = "logistic"}, a9a, 2) == 124);
   CHECK(size_of({.name = "linear"}, a9a, 0) == 124);
   CHECK(size_of({.name = "mlp", .hidden = {128, 64}}, mnist, 10) == 109'386);
+  CHECK(size_of({.name = "mlp_draco"}, {1, 1, 85}, 10) == 12'910);
+  CHECK(size_of({.name = "resnet18_7x7"}, {3, 32, 32}, 10) == 11'181'642);
+  // DEPOSITUM's numbers for letters count an unused class 0.
+  CHECK(size_of({.name = "softmax"}, mnist, 27) == 21'195);
+  CHECK(size_of({.name = "mlp", .hidden = {128, 64}}, mnist, 27) == 110'491);
+  CHECK(size_of({.name = "cnn_depositum"}, mnist, 27) == 270'555);
+  CHECK(size_of({.name = "resnet18_7x7"}, {1, 28, 28}, 27) == 11'184'091);
   // 400 inputs: 256, 512, 512, 256, 256, 128, 128, 64 and 4 classes.
   CHECK(size_of({.name = "decefl_dnn"}, {1, 1, 400}, 4) ==
         401 * 256 + 257 * 512 + 513 * 512 + 513 * 256 + 257 * 256 + 257 * 128 + 129 * 128 + 129 * 64 + 65 * 4);
@@ -36,7 +43,7 @@ TEST_CASE("every known model can be made for the data it fits, and says nothing 
     CAPTURE(model.name);
     CHECK_FALSE(model.summary.empty());
     if (model.name == "torchscript") continue;  // its module is a file
-    CHECK((parameters_of(model, {3, 32, 32}, 2) || parameters_of(model, {1, 28, 28}, 10)));
+    CHECK((parameters_of(model, {3, 32, 32}, 2) || parameters_of(model, {1, 28, 28}, 10) || parameters_of(model, {1, 1, 300}, 10)));
   }
   const KnownModel& logistic = known_models()[2];
   REQUIRE(logistic.name == "logistic");

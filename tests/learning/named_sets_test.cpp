@@ -246,6 +246,18 @@ TEST_CASE("the bearings have 4 or 10 classes of 400 segments, in two channels, s
   CHECK(contains(test::complaint([] { load_dataset<float>("cwru", large_data(), {.classes = 5}); }), "cwru has 4 or 10"));
 }
 
+TEST_CASE("letters have 26 classes, or 27 of which the first is empty") {
+  if (!is_here("emnist-letters")) return;
+  const auto usual = load_dataset<float>("emnist-letters", large_data());
+  const auto more = load_dataset<float>("emnist-letters", large_data(), {.classes = 27});
+  CHECK(more->classes == 27);
+  std::vector<std::size_t> rows = rows_by_class(usual->train, 26);
+  rows.insert(rows.begin(), 0);
+  CHECK(rows_by_class(more->train, 27) == rows);
+  CHECK(contains(test::complaint([] { load_dataset<float>("emnist-letters", large_data(), {.classes = 28}); }),
+                 "data.classes is 28; emnist-letters has 26, or 27 with the unused label 0"));
+}
+
 TEST_CASE("the tumours are split 4 to 1") {
   if (!is_here("breast-cancer")) return;
   const auto tumours = load_dataset<float>("breast-cancer", large_data());

@@ -130,6 +130,35 @@ TEST_CASE("gradients of normalised and residual networks agree with central diff
   }
 }
 
+TEST_CASE("gradients of networks along a signal agree with central differences, in both scalars with each other") {
+  for (const Normalisation over : {Normalisation::group, Normalisation::batch})
+    check_gradient(*network({"signal", "conv 4 5 stride 2 pad 2", "norm", "relu", "maxpool 3 stride 2 pad 1", "residual 4",
+                             "residual 6 stride 2 project", "residual 8 stride 2", "meanpool"},
+                            {1, 1, 37}, over),
+                   4);
+  check_gradient(*network({"signal", "conv 3 4", "relu", "maxpool 2", "dense 5", "tanh"}, {2, 1, 12}), 3);
+}
+
+TEST_CASE("a convolution along a signal is that of an image of one row, with the row of weights that meets it") {
+  const ConvolutionForm along{.in = {3, 1, 20}, .outputs = 4, .kernel = 5, .stride = 2, .padding = 2, .is_row = true};
+  const ConvolutionForm square{.in = {3, 1, 20}, .outputs = 4, .kernel = 5, .stride = 2, .padding = 2};
+  CHECK(along.out() == Shape{4, 1, 10});
+  CHECK(along.weights() == 4 * 3 * 5);
+  REQUIRE(square.out() == along.out());
+  const Matrix<double> in = random_matrix<double>(2, 60, 3), row = random_matrix<double>(1, along.parameters(), 4);
+  Vector<double> few = row.row(0).transpose(), many = Vector<double>::Zero(square.parameters());
+  for (Index pair = 0; pair < 12; ++pair) many.segment(25 * pair + 10, 5) = few.segment(5 * pair, 5);
+  many.tail(4) = few.tail(4);
+  const auto out_of = [&](const ConvolutionForm& form, const Vector<double>& parameters) {
+    Vector<double> out(2 * form.out().size());
+    Scratch<double> scratch;
+    const Pass<double> pass{.rows = 2, .parameters = parameters.data(), .scratch = scratch};
+    make_plain_convolution<double>(form)->forward(pass, {in.data(), nullptr, out.data(), nullptr});
+    return out;
+  };
+  CHECK((out_of(along, few) - out_of(square, many)).norm() < 1e-12);
+}
+
 TEST_CASE("the gradient of a network with dropout agrees with central differences where chance is held") {
   const auto model = network({"conv 4 3", "relu", "dropout 0.3", "dense 12", "relu", "dropout 0.5"}, {1, 6, 6});
   check_gradient(*model, 5, Chance{.seed = 7, .number = 3});
@@ -206,9 +235,10 @@ TEST_CASE("max pooling hands everything to the first of equal numbers, and nothi
 
 TEST_CASE("whole networks in float agree with those in double") {
   for (const std::string& name : network_presets()) {
-    if (name == "resnet18") continue;  // the same layers as resnet20, eleven million of them
+    if (name.starts_with("resnet18")) continue;  // the same layers as resnet20, eleven million of them
     CAPTURE(name);
-    for (const Shape& shape : {Shape{1, 28, 28}, Shape{3, 32, 32}}) {
+    const std::vector<Shape> images{{1, 28, 28}, {3, 32, 32}}, signals{{1, 1, 300}};
+    for (const Shape& shape : name == "resnet_signal" ? signals : images) {
       const auto coarse = network<float>(preset_layers(name, shape), shape);
       const auto fine = network<double>(preset_layers(name, shape), shape);
       const Vector<double> x = start_of(*fine);
@@ -244,6 +274,11 @@ TEST_CASE("presets have the papers' numbers of parameters") {
   CHECK(parameters("resnet20", colour, 10, Normalisation::group) == 269722);
   CHECK(parameters("resnet20", colour, 10, Normalisation::batch) == 269722 + 2 * 688);
   CHECK(parameters("resnet18", colour, 10, Normalisation::group) == 11173962);
+  CHECK(parameters("resnet18_7x7", colour, 10, Normalisation::group) == 11181642);
+  // Rows of 7 and 3 weights: the first, two blocks each of 16, 32 and 64 channels, two shortcuts; scales and shifts; 10 classes.
+  CHECK(parameters("resnet_signal", {1, 1, 300}, 10, Normalisation::group) ==
+        7 * 16 + 3 * (4 * 16 * 16 + 16 * 32 + 3 * 32 * 32 + 32 * 64 + 3 * 64 * 64) + 16 * 32 + 32 * 64 +
+            2 * (5 * 16 + 5 * 32 + 5 * 64) + 65 * 10);
   CHECK(parameters("resnet20", grey, 10, Normalisation::group) == 269722 - 2 * 9 * 16);
 }
 
@@ -367,5 +402,10 @@ TEST_CASE("layers that cannot be read or do not fit are refused with a sentence"
   for (const char* huge : {"dense 999999999", "conv 999999999 1", "conv 16 5 pad 100000000", "residual 999999"})
     CHECK(contains(layer_complaint(huge), "more than 268435456 numbers"));
   CHECK(contains(layer_complaint("conv 3 3 same", {1, 1, 12}), "a sample of these data is a row of 12 numbers"));
+  CHECK(contains(layer_complaint("conv 3 3 same", {1, 1, 12}), "begin with the layer \"signal\""));
+  CHECK(contains(layer_complaint("signal"), "a signal is one row high; a sample of these data is 8 x 8"));
+  CHECK(contains(complaint([] { network({"relu", "signal"}, {1, 1, 12}); }), "it can be the first layer only"));
+  CHECK(contains(complaint([] { network({"signal", "conv 3 13"}, {1, 1, 12}); }), "larger than the image, which is 1 x 12"));
+  CHECK(contains(complaint([] { network({"signal", "conv 3 3 pad 3"}, {1, 1, 12}); }), "pad must be less than its kernel"));
   CHECK(contains(layer_complaint("relu", {1, 1, 12}), "nothing was thrown"));
 }
