@@ -6,6 +6,7 @@
 #include <string>
 
 #include "learning/metrics.hpp"
+#include "results/columns.hpp"
 
 namespace rubato {
 

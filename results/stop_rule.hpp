@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "experiment/experiment.hpp"
-#include "results/columns.hpp"
+#include "results/sample.hpp"
 
 namespace rubato {
+
+struct SampleColumn;
 
 class StopRule {
  public:
