@@ -156,8 +156,6 @@ ResultJson numbers_of(const std::vector<ClientId>& clients) {
 
 }  // namespace
 
-std::uint64_t wire_bytes(const Traffic& traffic) { return traffic.bytes + traffic.messages * frame_bytes; }
-
 std::string version() { return RUBATO_VERSION; }
 
 std::string commit() { return RUBATO_COMMIT; }

@@ -13,7 +13,7 @@ namespace rubato {
 inline constexpr std::uint64_t frame_bytes = 64;
 
 /// Bytes on the wire: payloads and a frame for each message.
-std::uint64_t wire_bytes(const Traffic& traffic);
+inline std::uint64_t wire_bytes(const Traffic& traffic) { return traffic.bytes + traffic.messages * frame_bytes; }
 
 /// The version of this library.
 std::string version();

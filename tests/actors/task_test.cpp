@@ -424,7 +424,7 @@ TEST_CASE("clients may begin apart: drawn for each, in rows of a file, or in the
     options.keeps_models = true;
     return run(of, options).models;
   };
-  const std::vector<std::string> still = {"until=0.5", "algorithm.h_lam=0"};
+  const std::vector<std::string> still = {"until=0.5", "clients.compute.phase=1.0"};
   std::vector<double> numbers(6 * 30);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i);
   const Numbers rows(numbers, 6);
