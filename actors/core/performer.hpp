@@ -10,12 +10,12 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "algos/algorithm.hpp"
 #include "algos/screening.hpp"
+#include "algos/thread_memory.hpp"
 #include "results/sample.hpp"
 #include "runtime/archive.hpp"
 #include "runtime/payload.hpp"
@@ -25,35 +25,12 @@
 
 namespace rubato {
 
-class Client;
-
 /// CPU time of this thread.
 inline std::int64_t thread_nanoseconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
-
-/// Memory of a worker thread; lent to whichever client it runs.
-struct ThreadMemory {
-  std::tuple<Scratch<float>, Scratch<double>> scratches;
-  std::tuple<std::vector<Received<float>>, std::vector<Received<double>>> windows;
-  std::vector<const Payload*> payloads;     ///< of the merge step that is performed
-  std::vector<Client*> woken;               ///< clients that this thread is about to run
-  std::int64_t math_nanoseconds = 0;        ///< spent in steps, samples left out
-  std::int64_t evaluation_nanoseconds = 0;  ///< spent in copying and scoring samples
-  std::int64_t message_nanoseconds = 0;     ///< of math_nanoseconds: in steps that make messages or take them in
-  bool times_messages = false;              ///< where a step is long enough for that
-
-  template <class Real>
-  Scratch<Real>& scratch() {
-    return std::get<Scratch<Real>>(scratches);
-  }
-  template <class Real>
-  std::vector<Received<Real>>& window() {
-    return std::get<std::vector<Received<Real>>>(windows);
-  }
-};
 
 /// What a step gives back.
 struct StepResult {

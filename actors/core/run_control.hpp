@@ -11,7 +11,7 @@
 
 #include "actors/core/caf.hpp"
 #include "actors/core/client_pool.hpp"
-#include "actors/core/evaluation.hpp"
+#include "results/evaluation.hpp"
 #include "results/stop_rule.hpp"
 #include "runtime/engine/step_source.hpp"
 

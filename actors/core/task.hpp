@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "actors/core/client_pool.hpp"
-#include "actors/core/evaluation.hpp"
 #include "experiment/build/client_views.hpp"
 #include "experiment/build/sampling.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/own_parts.hpp"
+#include "results/evaluation.hpp"
 #include "results/run_result.hpp"
 
 namespace rubato {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/core/evaluation.hpp"
+#include "results/evaluation.hpp"
 #include "results/sealed_file.hpp"
 #include "runtime/archive.hpp"
 #include "runtime/payload.hpp"

@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include "actors/core/evaluation.hpp"
 #include "actors/hosts/item_exchange.hpp"
 #include "actors/hosts/membership.hpp"
 #include "actors/wall/client.hpp"
+#include "results/evaluation.hpp"
 
 namespace rubato {
 

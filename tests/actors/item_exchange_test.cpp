@@ -6,8 +6,8 @@
 #include <map>
 #include <thread>
 
-#include "actors/core/evaluation.hpp"
 #include "actors/hosts/item_exchange.hpp"
+#include "results/evaluation.hpp"
 #include "tests/actors/hosts.hpp"
 
 using namespace rubato;

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/core/performer.hpp"
 #include "algos/stationarity.hpp"
+#include "algos/thread_memory.hpp"
 #include "learning/metrics.hpp"
 #include "results/sample.hpp"
 #include "runtime/protocols/protocol.hpp"

@@ -1,4 +1,4 @@
-#include "actors/core/evaluation.hpp"
+#include "results/evaluation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,9 @@ void archive_as_tensor(Archive& archive, std::vector<double>& values, TensorPool
 }
 
 Vector<double> vector_of(const NamedVector& vector) {
-  return Eigen::Map<const Vector<double>>(vector.values.data(), static_cast<Index>(vector.values.size()));
+  Vector<double> numbers(static_cast<Index>(vector.values.size()));
+  std::ranges::copy(vector.values, numbers.data());
+  return numbers;
 }
 
 // The vector of this name among those that a snapshot has; zeros where the algorithm has not shown it.
