@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 namespace rubato {
@@ -32,6 +33,8 @@ double scad_prox(double x, double alpha, double lam, double a) {
   return x;
 }
 
+bool is_of_norm(PenaltyKind kind) { return kind == PenaltyKind::l2 || kind == PenaltyKind::ball; }
+
 }  // namespace
 
 Penalty::Penalty(const AlgorithmOptions& given) {
@@ -40,6 +43,23 @@ Penalty::Penalty(const AlgorithmOptions& given) {
   lam_ = options.number("h_lam");
   theta_ = options.number("h_theta");
   a_ = options.number("h_a");
+  low_ = options.number("h_low");
+  high_ = options.number("h_high");
+  radius_ = options.number("h_radius");
+  if (!(low_ < high_)) refuse_option("h_low", low_, "must be less than h_high");
+}
+
+Penalty Penalty::box(double low, double high) {
+  Penalty penalty(PenaltyKind::box, 0, 1, 3);
+  penalty.low_ = low;
+  penalty.high_ = high;
+  return penalty;
+}
+
+Penalty Penalty::ball(double radius) {
+  Penalty penalty(PenaltyKind::ball, 0, 1, 3);
+  penalty.radius_ = radius;
+  return penalty;
 }
 
 double Penalty::value(double x) const {
@@ -54,6 +74,12 @@ double Penalty::value(double x) const {
       return mcp_value(std::abs(x), lam_, theta_);
     case PenaltyKind::scad:
       return scad_value(std::abs(x), lam_, a_);
+    case PenaltyKind::l2:
+      return lam_ * std::abs(x);
+    case PenaltyKind::box:
+      return low_ <= x && x <= high_ ? 0 : std::numeric_limits<double>::infinity();
+    case PenaltyKind::ball:
+      return std::abs(x) <= radius_ ? 0 : std::numeric_limits<double>::infinity();
   }
   return 0;
 }
@@ -61,6 +87,7 @@ double Penalty::value(double x) const {
 template <class Real>
 double Penalty::value(ConstVectorRef<Real> x) const {
   if (kind_ == PenaltyKind::none) return 0;
+  if (is_of_norm(kind_)) return value(x.template cast<double>().norm());
   double sum = 0;
   for (const Real number : x) sum += value(static_cast<double>(number));
   return sum;
@@ -84,13 +111,27 @@ double Penalty::prox(double x, double alpha) const {
       return mcp_prox(x, alpha, lam_, theta_);
     case PenaltyKind::scad:
       return scad_prox(x, alpha, lam_, a_);
+    case PenaltyKind::box:
+      return std::clamp(x, low_, high_);
+    case PenaltyKind::l2:
+    case PenaltyKind::ball:
+      return shrink(std::abs(x), alpha) * x;
   }
   return x;
+}
+
+double Penalty::shrink(double norm, double alpha) const {
+  if (kind_ == PenaltyKind::ball) return norm <= radius_ ? 1 : radius_ / norm;
+  return norm <= alpha * lam_ ? 0 : 1 - alpha * lam_ / norm;
 }
 
 template <class Real>
 void Penalty::prox(VectorRef<Real> x, double alpha) const {
   if (kind_ == PenaltyKind::none) return;
+  if (is_of_norm(kind_)) {
+    x *= static_cast<Real>(shrink(x.template cast<double>().norm(), alpha));
+    return;
+  }
   for (Real& number : x) number = static_cast<Real>(prox(static_cast<double>(number), alpha));
 }
 

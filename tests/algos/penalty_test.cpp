@@ -14,9 +14,11 @@ namespace {
 
 // One of each kind; alpha = 0.8 is allowed for all of them.
 const std::vector<Penalty> penalties{
-    {PenaltyKind::none, 0.5, 1, 3},    {PenaltyKind::l1, 0.5, 1, 3}, {PenaltyKind::l2sq, 0.5, 1, 3},
-    {PenaltyKind::mcp, 0.5, 2, 3},     {PenaltyKind::mcp, 1, 1, 3},  {PenaltyKind::scad, 0.5, 1, 3.7},
-    {PenaltyKind::scad, 1, 1, 2.0625},
+    {PenaltyKind::none, 0.5, 1, 3},    {PenaltyKind::l1, 0.5, 1, 3},
+    {PenaltyKind::l2sq, 0.5, 1, 3},    {PenaltyKind::mcp, 0.5, 2, 3},
+    {PenaltyKind::mcp, 1, 1, 3},       {PenaltyKind::scad, 0.5, 1, 3.7},
+    {PenaltyKind::scad, 1, 1, 2.0625}, {PenaltyKind::l2, 0.5, 1, 3},
+    Penalty::box(-0.5, 1.75),          Penalty::ball(1.25),
 };
 constexpr double alphas[] = {0.0625, 0.3, 0.8};
 
@@ -110,6 +112,52 @@ TEST_CASE("the operator of a vector is the operator of its coordinates, in both 
   }
 }
 
+TEST_CASE("the operators of the length of a vector find what a search over a plane finds") {
+  for (const Penalty& h : {Penalty(PenaltyKind::l2, 0.5, 1, 3), Penalty::ball(1.25), Penalty::box(-0.5, 1.75)})
+    for (const double alpha : alphas)
+      for (const auto& [first, second] : {std::pair{3.0, -2.0}, {0.3, 0.05}, {-0.7, 1.0}, {0.0, 0.0}, {-2.5, 0.0}}) {
+        CAPTURE(static_cast<int>(h.kind()));
+        CAPTURE(alpha);
+        CAPTURE(first);
+        Vector<double> x(2), z(2);
+        x << first, second;
+        Vector<double> found = x;
+        h.prox(view(found), alpha);
+        const auto cost = [&] { return h.value(view(std::as_const(z))) + (z - x).squaredNorm() / (2 * alpha); };
+        double least = INFINITY;
+        Vector<double> best = x;
+        constexpr double width = 5e-3;
+        for (z[0] = -3.1; z[0] <= 3.1; z[0] += width)
+          for (z[1] = -3.1; z[1] <= 3.1; z[1] += width)
+            if (const double value = cost(); value < least) least = value, best = z;
+        CHECK((found - best).norm() < 3 * width);  // on a sphere the grid lies up to a cell inside
+        z = found * (1 - 1e-12);                   // of a sphere the inner side
+        CHECK(cost() <= least + 1e-9);
+      }
+}
+
+TEST_CASE("a projection leaves what is allowed and is what it was when it is done again, in both precisions") {
+  Vector<double> inside(3), outside(3);
+  inside << 0.25, -0.5, 0.75;
+  outside << 3, -4, 12;
+  for (const Penalty& h : {Penalty::box(-0.5, 1.75), Penalty::ball(1.25)}) {
+    Vector<double> x = inside;
+    h.prox(view(x), 0.3);
+    CHECK(x == inside);
+    Vector<float> y = outside.cast<float>();
+    h.prox(view(y), 0.3);
+    const Vector<float> once = y;
+    h.prox(view(y), 100.0);
+    CHECK((y - once).norm() < 1e-6);
+  }
+  Vector<double> x = outside;  // of length 13
+  Penalty::ball(1.3).prox(view(x), 1.0);
+  CHECK((x - outside / 10).norm() < 1e-15);
+  Vector<double> shorter = outside;
+  Penalty(PenaltyKind::l2, 2, 1, 3).prox(view(shorter), 3.25);  // 6.5 shorter
+  CHECK((shorter - outside / 2).norm() < 1e-15);
+}
+
 TEST_CASE("a penalty that bends too much for the step is refused with the bound that it breaks") {
   CHECK(complaint({{"h", std::string("mcp")}, {"h_theta", 0.5}, {"alpha", 0.5}}) ==
         "algorithm.alpha = 0.5: must be less than 0.5, or the penalty h has no proximal operator");
@@ -122,8 +170,10 @@ TEST_CASE("a penalty that bends too much for the step is refused with the bound 
 
 TEST_CASE("a penalty that cannot be is refused with what is allowed") {
   CHECK(complaint({{"h", std::string("lasso")}}) ==
-        "algorithm.h = \"lasso\": must be \"none\", \"l1\", \"l2sq\", \"mcp\" or \"scad\"");
+        "algorithm.h = \"lasso\": must be \"none\", \"l1\", \"l2sq\", \"mcp\", \"scad\", \"l2\", \"box\" or \"ball\"");
   CHECK(complaint({{"h_lam", -1.0}}) == "algorithm.h_lam = -1: must be at least 0");
   CHECK(complaint({{"h_theta", 0.0}}) == "algorithm.h_theta = 0: must be greater than 0");
+  CHECK(complaint({{"h_low", 1.0}, {"h_high", 1.0}}) == "algorithm.h_low = 1: must be less than h_high");
+  CHECK(complaint({{"h_radius", 0.0}}) == "algorithm.h_radius = 0: must be greater than 0");
   CHECK(complaint({{"h_a", 2.0}}) == "algorithm.h_a = 2: must be greater than 2");
 }
