@@ -52,6 +52,13 @@ Picks Work<Real>::batch(std::uint64_t number) const {
   return Picks(picks).with(chance);
 }
 
+template <class Real>
+std::uint64_t Work<Real>::batches_in_epoch() const {
+  const std::uint64_t size = batches_.size, rows = learner.samples();
+  const bool is_given = batches_.table && !batches_.table->batches.empty();
+  return size == 0 || is_given ? 1 : (rows + size - 1) / size;
+}
+
 // The first `count` of a shuffle of all coordinates: only so many of its swaps are made.
 template <class Real>
 Picks Work<Real>::coordinates(std::uint64_t number, ClientId peer, Index dimension, Index count) const {

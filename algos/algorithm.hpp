@@ -66,6 +66,9 @@ class Work {
   /// The samples of this client's `number`-th mini-batch. Empty stands for all samples.
   Picks batch(std::uint64_t number) const;
 
+  /// How many batches the client's samples fill; 1 where every batch is the full data or given.
+  std::uint64_t batches_in_epoch() const;
+
   /// `count` different coordinates of 0 .. dimension - 1, ascending, for the message `number` to `peer`.
   Picks coordinates(std::uint64_t number, ClientId peer, Index dimension, Index count) const;
 

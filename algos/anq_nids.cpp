@@ -13,7 +13,8 @@
 //
 // c stays where NIDS has it: with chat in its place the error of the quantiser would gather in the mean and move the
 // limit (AN-1). Bits are counted as Elias gamma codes of zigzag levels (AN-2). One vector, sum_j w_ij chat_j, stands
-// for all copies of neighbours. Rounds only: the mean model follows the mean gradient exactly because all meet at once.
+// for all copies of neighbours; a client that tells nothing in an exchange is believed to be where it was. Rounds only: the mean
+// model follows the mean gradient exactly because all meet at once.
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -53,7 +54,7 @@ class AnqNids final : public LocalModel<Real, AnqNidsSettings> {
   }
 
   Payload publish(Work<Real>& work, const Step&) override {
-    const Anq quantiser = this->settings().quantiser(++exchanges_);
+    const Anq quantiser = this->settings().quantiser(exchanges_ + 1);
     levels_ = work.pool.template make<std::uint32_t>(chat_.count());
     std::uint32_t* code = levels_.writable<std::uint32_t>();
     double bits = 0;
@@ -70,7 +71,7 @@ class AnqNids final : public LocalModel<Real, AnqNidsSettings> {
   }
 
   void merge(Work<Real>&, const Step&, std::span<const Received<Real>> window) override {
-    const Anq quantiser = this->settings().quantiser(std::max<std::uint64_t>(exchanges_, 1));
+    const Anq quantiser = this->settings().quantiser(++exchanges_);
     VectorRef<Real> heard = numbers_of<Real>(heard_);
     double sum = 0;
     for (const Received<Real>& message : window) {
@@ -79,7 +80,8 @@ class AnqNids final : public LocalModel<Real, AnqNidsSettings> {
         heard[l] += static_cast<Real>(message.weight * quantiser.value(level_of_zigzag(code[l])));
       sum += message.weight;
     }
-    if (!window.empty()) this->x() += static_cast<Real>(0.5) * (heard - static_cast<Real>(sum) * chat());
+    heard_weight_ = std::max(heard_weight_, sum);
+    this->x() += static_cast<Real>(0.5) * (heard - static_cast<Real>(heard_weight_) * chat());
   }
 
   bool fits(const Payload& payload, const Step&, std::uint32_t) const override {
@@ -107,6 +109,7 @@ class AnqNids final : public LocalModel<Real, AnqNidsSettings> {
     archive.fixed(heard_);
     archive.optional(levels_, Scalar::uint32, chat_.count());
     archive(exchanges_);
+    archive(heard_weight_);
   }
 
   void inspect(Probe& probe) const override {
@@ -123,9 +126,10 @@ class AnqNids final : public LocalModel<Real, AnqNidsSettings> {
 
   NidsStep<Real> step_;
   Tensor chat_;
-  Tensor heard_;   // sum_j w_ij chat_j
-  Tensor levels_;  // as they were last sent
-  std::uint64_t exchanges_ = 0;
+  Tensor heard_;                 // sum_j w_ij chat_j
+  Tensor levels_;                // as they were last sent
+  std::uint64_t exchanges_ = 0;  // in which it told or was silent
+  double heard_weight_ = 0;      // sum_j w_ij over all neighbours: all are heard in the first exchange
 };
 
 constexpr OptionSpec own[] = {
@@ -153,7 +157,7 @@ constinit const CatalogueEntry entries::anq_nids{
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .allows_missing = false,
-    .needs = [](const AlgorithmOptions&) { return Needs{.program = nids_program}; },
+    .needs = [](const AlgorithmOptions&) { return Needs{.may_pause = true, .partial = Partial::clients, .program = nids_program}; },
     .message_bytes = level_bytes,
     .make = made_by<AnqNids, read, table>,
 };

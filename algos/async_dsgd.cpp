@@ -98,7 +98,7 @@ AsyncDsgdSettings read(const OptionReader& options) {
   return {StepSize(options), std::move(part), options.number("xi"), options.number("noise")};
 }
 
-Needs synchronous(const AlgorithmOptions&) { return {.keep = Keep::newest}; }
+Needs synchronous(const AlgorithmOptions&) { return {.keep = Keep::newest, .may_pause = true, .partial = Partial::receivers}; }
 
 }  // namespace
 
@@ -109,7 +109,10 @@ constinit const CatalogueEntry entries::async_dsgd{
     .merge = Weights::doubly,
     .may_be_unified = true,
     .may_begin = true,
-    .needs = [](const AlgorithmOptions&) { return Needs{.keep = Keep::newest, .fixes_model_at_start = true}; },
+    .needs =
+        [](const AlgorithmOptions&) {
+          return Needs{.keep = Keep::newest, .may_pause = true, .partial = Partial::receivers, .fixes_model_at_start = true};
+        },
     .make = made_by<AsyncDsgd, read, table>,
 };
 

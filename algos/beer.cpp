@@ -11,8 +11,12 @@
 //   exchange 1   q = C(v - gh);  gh <- gh + q;  send q;  gh_j <- gh_j + q_j
 //   reset        v <- g;  h, gh, h_j, gh_j <- 0: as after the opening, nothing is believed
 //
-// Rounds only: the mean of v is the mean gradient because all meet at once. One vector stands for all copies of
-// neighbours, sum_j w_ij h_j, another for sum_j w_ij gh_j.
+// In a round without an exchange the matrix w is the identity: x <- x - eta v, v <- v + g(x) - g. A client that tells nothing in an
+// exchange is believed to be where it was. Rounds only: the mean of v is the mean gradient because all meet at once. One vector
+// stands for all copies of neighbours, sum_j w_ij h_j, another for sum_j w_ij gh_j.
+#include <algorithm>
+#include <utility>
+
 #include "algos/compressor.hpp"
 #include "algos/entries.hpp"
 #include "algos/gossip.hpp"
@@ -30,7 +34,9 @@ struct BeerSettings {
 // A vector as the neighbours know it.
 struct Believed {
   Tensor own;
-  Tensor heard;  // sum_j w_ij own_j
+  Tensor heard;           // sum_j w_ij own_j
+  double weight = 0;      // sum_j w_ij over all neighbours: all are heard in the first exchange
+  bool is_fresh = false;  // heard since it was last approached
 
   template <class Real>
   static Believed nothing(std::size_t count, TensorPool& pool) {
@@ -45,6 +51,8 @@ struct Believed {
   void archive(Archive& archive) {
     archive.fixed(own);
     archive.fixed(heard);
+    archive(weight);
+    archive(is_fresh);
   }
 };
 
@@ -63,6 +71,8 @@ class Beer final : public LocalModel<Real, BeerSettings> {
   }
 
   void compute(Work<Real>& work, const Step& step) override {
+    if (step.index > 0) move_once();  // the first computation is the opening
+    has_moved_ = false;
     approach(v(), gh_);
     if (!step.with_gradient) return;
     const typename Scratch<Real>::Frame frame(work.scratch);
@@ -74,19 +84,20 @@ class Beer final : public LocalModel<Real, BeerSettings> {
 
   Payload publish(Work<Real>& work, const Step& step) override {
     if (step.phase == 1) return tell(work, step, v(), gh_);
-    approach(this->x(), h_);
-    const std::uint64_t round = step.index / 2;  // two messages a round
-    this->x() -= static_cast<Real>(this->settings().eta.at(this->client(), round)) * v();
+    move_once();
     return tell(work, step, this->x(), h_);
   }
 
   void merge(Work<Real>&, const Step& step, std::span<const Received<Real>> window) override {
-    VectorRef<Real> heard = numbers_of<Real>(step.phase == 1 ? gh_.heard : h_.heard);
-    heard_weight_ = 0;
+    if (step.phase == 0) move_once();
+    Believed& believed = step.phase == 1 ? gh_ : h_;
+    double weight = 0;
     for (const Received<Real>& q : window) {
-      add_compressed<Real>(q.payload.common[0], q.payload.common[1], q.weight, heard);
-      heard_weight_ += q.weight;
+      add_compressed<Real>(q.payload.common[0], q.payload.common[1], q.weight, numbers_of<Real>(believed.heard));
+      weight += q.weight;
     }
+    believed.weight = std::max(believed.weight, weight);
+    believed.is_fresh = true;
   }
 
   bool fits(const Payload& payload, const Step&, std::uint32_t) const override {
@@ -105,7 +116,8 @@ class Beer final : public LocalModel<Real, BeerSettings> {
     archive.fixed(g_);
     h_.archive(archive);
     gh_.archive(archive);
-    archive(heard_weight_);
+    archive(has_moved_);
+    archive(moves_);
   }
 
   void round_balance(Probe& probe) const override { show(probe, "mean of v", numbers_of<Real>(v_) - numbers_of<Real>(g_)); }
@@ -120,10 +132,18 @@ class Beer final : public LocalModel<Real, BeerSettings> {
  private:
   VectorRef<Real> v() { return numbers_of<Real>(v_); }
 
-  // z <- z + gamma sum_j w_ij (believed_j - believed)
-  void approach(VectorRef<Real> z, const Believed& believed) const {
+  // The step of a round, which its first exchange sends, or the computation of a round without one needs.
+  void move_once() {
+    if (std::exchange(has_moved_, true)) return;
+    approach(this->x(), h_);
+    this->x() -= static_cast<Real>(this->settings().eta.at(this->client(), moves_++)) * v();
+  }
+
+  // z <- z + gamma sum_j w_ij (believed_j - believed), once after each exchange
+  void approach(VectorRef<Real> z, Believed& believed) const {
+    if (!std::exchange(believed.is_fresh, false)) return;
     z += static_cast<Real>(this->settings().gamma) *
-         (numbers_of<Real>(believed.heard) - static_cast<Real>(heard_weight_) * numbers_of<Real>(believed.own));
+         (numbers_of<Real>(believed.heard) - static_cast<Real>(believed.weight) * numbers_of<Real>(believed.own));
   }
 
   Payload tell(Work<Real>& work, const Step& step, VectorRef<Real> z, Believed& believed) {
@@ -134,7 +154,8 @@ class Beer final : public LocalModel<Real, BeerSettings> {
   Tensor v_;
   Tensor g_;  // the gradient that v knows of
   Believed h_, gh_;
-  double heard_weight_ = 0;  // sum_j w_ij
+  bool has_moved_ = false;   // in this round
+  std::uint64_t moves_ = 0;  // the k of eta
 };
 
 constexpr OptionSpec own[] = {
@@ -145,7 +166,7 @@ constexpr auto table = combined(step_options(), own, compressor_options);
 BeerSettings read(const OptionReader& options) { return {StepSize(options), options.number("gamma"), Compressor(options.given())}; }
 
 Needs needs(const AlgorithmOptions&) {
-  Needs needs;
+  Needs needs{.may_pause = true, .partial = Partial::clients};
   needs.program.opening = {Phase{PhaseKind::compute}};
   needs.program.round = {Phase{.kind = PhaseKind::exchange, .number = 0}, Phase{PhaseKind::compute},
                          Phase{.kind = PhaseKind::exchange, .number = 1}};

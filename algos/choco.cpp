@@ -10,7 +10,8 @@
 //   merge     xhat_j <- xhat_j + q_j;  x <- x + gamma sum_j w_ij (xhat_j - xhat)      for a resync: xhat_j <- xhat of j
 //   reset     xhat, all xhat_j <- 0: as at the start, nothing is believed
 //
-// In rounds a client hears all its neighbours, and one vector, sum_j w_ij xhat_j, stands for all copies. In continuous
+// In rounds a client hears all its neighbours in the first exchange, later those that tell, and one vector, sum_j w_ij
+// xhat_j, stands for all copies: a client that tells nothing is believed to be where it was. In continuous
 // time there is a copy of each neighbour; every difference must be applied once and in order, and the sum goes over the
 // senders of the window, so that a message moves the model as often as in a round: once.
 #include <algorithm>
@@ -45,7 +46,10 @@ class Choco final : public LocalModel<Real, ChocoSettings> {
       copies_.resize(setup.client_view.senders.size());
   }
 
-  void compute(Work<Real>& work, const Step& step) override { this->descend(work, step); }
+  void compute(Work<Real>& work, const Step& step) override {
+    before_ = {};
+    this->descend(work, step);
+  }
 
   Payload publish(Work<Real>& work, const Step& step) override {
     if (step.message == MessageKind::resync) {
@@ -53,16 +57,14 @@ class Choco final : public LocalModel<Real, ChocoSettings> {
       payload.common[0] = copy_of<Real>(numbers_of<Real>(std::as_const(xhat_)), work.pool);
       return payload;
     }
-    if (client_view_.keeps_balance && this->in_rounds()) before_ = copy_of<Real>(this->model(), work.pool);
     return compressed_difference<Real>(this->settings().compressor, work, step.index, this->client_id(), this->model(), xhat());
   }
 
   void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
-    if (window.empty()) return;
     if (step.message == MessageKind::resync)
       replace(work, window);
     else if (this->in_rounds())
-      meet_all(window);
+      meet_all(work, window);
     else
       meet(work, window);
   }
@@ -85,6 +87,7 @@ class Choco final : public LocalModel<Real, ChocoSettings> {
     if (heard_) archive.fixed(heard_);
     archive.optional(copies_, scalar_of<Real>, xhat_.count());
     archive.optional(before_, scalar_of<Real>, xhat_.count());
+    archive(heard_weight_);
   }
 
   void round_balance(Probe& probe) const override {
@@ -99,13 +102,15 @@ class Choco final : public LocalModel<Real, ChocoSettings> {
  private:
   VectorRef<Real> xhat() { return numbers_of<Real>(xhat_); }
 
-  void meet_all(std::span<const Received<Real>> window) {
+  void meet_all(Work<Real>& work, std::span<const Received<Real>> window) {
+    if (client_view_.keeps_balance) before_ = copy_of<Real>(this->model(), work.pool);
     double sum = 0;
     for (const Received<Real>& q : window) {
       add_compressed<Real>(q.payload.common[0], q.payload.common[1], q.weight, numbers_of<Real>(heard_));
       sum += q.weight;
     }
-    this->x() += static_cast<Real>(this->settings().gamma) * (numbers_of<Real>(heard_) - static_cast<Real>(sum) * xhat());
+    heard_weight_ = std::max(heard_weight_, sum);
+    this->x() += static_cast<Real>(this->settings().gamma) * (numbers_of<Real>(heard_) - static_cast<Real>(heard_weight_) * xhat());
   }
 
   void meet(Work<Real>& work, std::span<const Received<Real>> window) {
@@ -136,6 +141,7 @@ class Choco final : public LocalModel<Real, ChocoSettings> {
   Tensor xhat_;
   Tensor before_;               // x before the exchange; empty where the balance is not asked for
   Tensor heard_;                // in rounds: sum_j w_ij xhat_j
+  double heard_weight_ = 0;     // sum_j w_ij over all neighbours: all are heard in the first exchange
   std::vector<Tensor> copies_;  // in continuous time: xhat_j by the place of j among the senders; empty: 0
 };
 
@@ -157,7 +163,7 @@ constinit const CatalogueEntry entries::choco{
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .allows_missing = false,
-    .needs = [](const AlgorithmOptions&) { return Needs{.in_order = true}; },
+    .needs = [](const AlgorithmOptions&) { return Needs{.may_pause = true, .partial = Partial::clients, .in_order = true}; },
     .message_bytes = compressed_bytes,
     .make = made_by<Choco, read, table>,
 };

@@ -6,14 +6,14 @@
 // eta_t: step size, constant or delta / (t + Gamma)
 //
 //   compute   w <- w - eta_t c_i g(w; batch)                                                          form = gradient
-//             u <- w;  local_steps times: u <- u - lr (clip g(u; batch) + weight_decay u)             form = pseudo
+//             u <- w;  for each local step: u <- u - lr (clip g(u; batch) + weight_decay u)             form = pseudo
 //             w <- w - mu (w - u)
 //   publish   send w to every receiver
 //   merge     w <- w + sum_j W_ij (w_j - w)
 //
 // A round is begin, exchange, compute: w_i(t+1) = sum_j W_ij w_j(t) - eta_t c_i g_i(w_i(t)), the pseudo-gradient w - u
 // taken at w_i(t) as well. The learning rate of the local steps begins anew with every computation and is multiplied by
-// lr_decay after every lr_every steps.
+// lr_decay after every lr_every steps, or epochs where local_epochs says how long a client trains.
 //
 // The text weighs all clients the same, its supplement by their share m_i / m_tot of the data (DC-2): data_weight says
 // none, size, or size_norm = m m_i / m_tot, which is none for equal shares. mu is 0.1 in the text and 1 in its released
@@ -22,6 +22,7 @@
 
 #include "algos/entries.hpp"
 #include "algos/gossip.hpp"
+#include "algos/local_training.hpp"
 
 namespace rubato {
 
@@ -32,12 +33,10 @@ struct DeceflSettings {
   StepSize eta;
   std::string data_weight;
   double local_lr;
-  std::uint64_t local_steps;
+  LocalTraining training;
   double mu;
   double weight_decay;
-  double lr_decay;
-  std::uint64_t lr_every;  // 0: the learning rate stays
-  double clip;             // 0: gradients stay
+  double clip;  // 0: gradients stay
 };
 
 double data_weight(const DeceflSettings& settings, const ClientView& client_view) {
@@ -64,14 +63,12 @@ class Decefl final : public Gossip<Real, DeceflSettings> {
   void train(Work<Real>& work, std::uint64_t computation, VectorRef<Real> u) {
     const DeceflSettings& settings = this->settings();
     const VectorRef<Real> g = work.scratch.vector(u.size());
-    double lr = settings.local_lr;
-    for (std::uint64_t s = 0; s < settings.local_steps; ++s) {
+    settings.training.each_step(work, this->client(), computation, settings.local_lr, [&](std::uint64_t batch, double lr) {
       const typename Scratch<Real>::Frame frame(work.scratch);
-      if (settings.lr_every > 0 && s > 0 && s % settings.lr_every == 0) lr *= settings.lr_decay;
-      work.learner.gradient(read_only(u), work.batch(computation * settings.local_steps + s), g, work.scratch);
+      work.learner.gradient(read_only(u), work.batch(batch), g, work.scratch);
       clip(g);
       u -= static_cast<Real>(lr) * (g + static_cast<Real>(settings.weight_decay) * u);
-    }
+    });
   }
 
   void clip(VectorRef<Real> g) const {
@@ -87,20 +84,20 @@ class Decefl final : public Gossip<Real, DeceflSettings> {
 constexpr OptionSpec own[] = {
     word_option("data_weight", "none", "of a client's gradient: its share of all samples, or m times that", "none|size|size_norm"),
     word_option("form", "gradient", "gradient descends with eta, pseudo by what local training changed", "gradient|pseudo"),
-    local_steps_option,
     {"local_lr", OptionType::number, "0.01", "learning rate of the local steps of form pseudo", 0, 1e9, true},
     {"mu", OptionType::number, "0.1", "how much of the local change is applied", 0, 1e9, true},
     {"weight_decay", OptionType::number, "0", "of the local steps", 0, 1e9},
-    {"lr_decay", OptionType::number, "1", "local_lr is multiplied by it ...", 0, 1, true},
-    {"lr_every", OptionType::whole, "0", "... after every so many local steps; 0: never", 0, 1e9},
     {"clip", OptionType::number, "0", "largest norm of a local gradient; 0: any", 0, 1e9},
 };
-constexpr auto table = combined(step_options(), own);
+constexpr auto table = combined(step_options(), own, local_training_options());
 
 DeceflSettings read(const OptionReader& options) {
-  return {options.is("form", "pseudo"), StepSize(options),     options.word("data_weight"),    options.number("local_lr"),
-          options.whole("local_steps"), options.number("mu"),  options.number("weight_decay"), options.number("lr_decay"),
-          options.whole("lr_every"),    options.number("clip")};
+  DeceflSettings settings{options.is("form", "pseudo"),   StepSize(options),      options.word("data_weight"),
+                          options.number("local_lr"),     LocalTraining(options), options.number("mu"),
+                          options.number("weight_decay"), options.number("clip")};
+  if (settings.training.is_in_epochs() && !settings.is_pseudo)
+    refuse_option("local_epochs", options.numbers("local_epochs").front(), "needs form = \"pseudo\": a gradient is no training");
+  return settings;
 }
 
 }  // namespace
@@ -112,7 +109,10 @@ constinit const CatalogueEntry entries::decefl{
     .merge = Weights::doubly,
     .may_be_unified = true,
     .may_begin = true,
-    .needs = [](const AlgorithmOptions&) { return Needs{.keep = Keep::newest, .program = combine_then_adapt}; },
+    .needs =
+        [](const AlgorithmOptions&) {
+          return Needs{.keep = Keep::newest, .may_pause = true, .partial = Partial::receivers, .program = combine_then_adapt};
+        },
     .make = made_by<Decefl, read, table>,
 };
 

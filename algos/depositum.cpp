@@ -19,6 +19,15 @@
 // Continuous time: a computation moves and tracks, a message carries x and the counter, a window mixes both.
 // At every instant sum y + sum over links (sigma - rho) = beta sum g, whatever is lost.
 //
+// What it is compared with, and built from, are options (`tracks`):
+//   nothing    y is beta g, the client's own gradient, and is never mixed: SHB and SNAG, equations 3 to 5, with models that
+//              meet and a penalty; half of the messages
+//   momentum   y tracks the momentum of the gradients in place of the gradients, and x moves along it: DSMT, remark 2
+//                move    x <- prox_h(x - alpha y)
+//                track   I:   nu+ = gamma nu + (1 - gamma) g(x; batch)
+//                        II:  mu <- gamma mu + (1 - gamma) g;  nu+ = gamma mu + (1 - gamma) g
+//                        y <- y + beta (nu+ - nu);   nu <- nu+
+//
 // As printed, the algorithm minimises f + h / beta (DE-1); prox_mode = "consistent" minimises f + h. Decisions:
 // docs/references.md#depositum-decisions.
 #include <utility>
@@ -34,11 +43,16 @@ namespace {
 constexpr std::uint8_t mix_x = 0;
 constexpr std::uint8_t mix_y = 1;
 
+// What the trackers y of all clients sum to, times beta.
+enum class Tracks : std::uint8_t { gradient, momentum, nothing };
+constexpr std::string_view word_list(Tracks) { return "gradient|momentum|nothing"; }
+
 struct DepositumSettings {
   StepSize alpha;
   double beta, gamma;
   std::uint32_t period;  // T0
   bool has_two_momenta;  // option II
+  Tracks tracks;
   Penalty penalty;
   double prox_factor;  // of alpha, in the proximal operator
 };
@@ -56,7 +70,11 @@ class Depositum final : public GradientTracking<Real, DepositumSettings> {
   void compute(Work<Real>& work, const Step& step) override {
     move_once(work);
     has_moved_ = false;
-    if (step.with_gradient) this->track(work, step);
+    if (!step.with_gradient) return;
+    if (this->settings().tracks == Tracks::momentum)
+      track_momentum(work, step);
+    else
+      this->track(work, step);
   }
 
   Payload publish(Work<Real>& work, const Step& step) override {
@@ -104,7 +122,9 @@ class Depositum final : public GradientTracking<Real, DepositumSettings> {
   VectorRef<double> mu() { return numbers_of<double>(mu_); }
 
   bool exchanges_x(const Step& step) const { return !this->in_rounds() || step.phase == mix_x; }
-  bool exchanges_y(const Step& step) const { return !this->in_rounds() || step.phase == mix_y; }
+  bool exchanges_y(const Step& step) const {
+    return this->settings().tracks != Tracks::nothing && (!this->in_rounds() || step.phase == mix_y);
+  }
 
   // The first step of a round that needs the moved model moves it.
   void move_once(Work<Real>& work) {
@@ -113,16 +133,36 @@ class Depositum final : public GradientTracking<Real, DepositumSettings> {
 
   void move(Work<Real>& work) {
     const DepositumSettings& settings = this->settings();
-    const double gamma = settings.gamma;
-    if (settings.has_two_momenta) {
-      mu() = gamma * mu() + (1 - gamma) * this->y();
-      nu() = gamma * mu() + (1 - gamma) * this->y();
-    } else {
-      nu() = gamma * nu() + (1 - gamma) * this->y();
-    }
+    const bool moves_along_tracker = settings.tracks == Tracks::momentum;
+    if (!moves_along_tracker) add_to_momenta(this->y());
     const double alpha = settings.alpha.at(this->client(), moves_++);
-    this->descend(work, alpha, read_only(nu()));
+    this->descend(work, alpha, read_only(moves_along_tracker ? this->y() : nu()));
     settings.penalty.prox(this->x(), alpha * settings.prox_factor);
+  }
+
+  void track_momentum(Work<Real>& work, const Step& step) {
+    const typename Scratch<Real>::Frame frame(work.scratch);
+    VectorRef<Real> gradient = work.scratch.vector(this->x().size());
+    work.learner.gradient(this->model(), work.batch(step.index), gradient, work.scratch);
+    const Tensor before = copy_of<double>(read_only(nu()), work.pool);
+    add_to_momenta(gradient.template cast<double>());
+    this->y() += this->settings().beta * (nu() - numbers_of<double>(before));
+  }
+
+  // In the tracker, in place of the gradient: nu where momenta are tracked.
+  Vector<double> own() const override {
+    return this->settings().tracks == Tracks::momentum ? Vector<double>(numbers_of<double>(nu_)) : Base::own();
+  }
+
+  template <class Numbers>
+  void add_to_momenta(const Eigen::MatrixBase<Numbers>& news) {
+    const double gamma = this->settings().gamma;
+    if (this->settings().has_two_momenta) {
+      mu() = gamma * mu() + (1 - gamma) * news;
+      nu() = gamma * mu() + (1 - gamma) * news;
+    } else {
+      nu() = gamma * nu() + (1 - gamma) * news;
+    }
   }
 
   bool has_moved_ = false;   // since the last computation
@@ -136,6 +176,11 @@ constexpr OptionSpec own[] = {
     {"gamma", OptionType::number, "0.5", "momentum", 0, 1, false, true},
     {"T0", OptionType::whole, "1", "rounds, or computations, from one exchange to the next", 1, 1e6},
     word_option("option", "I", "momentum: I of Polyak, II of Nesterov", "I|II"),
+    word_option(
+        "tracks", "gradient",
+        "what travels in the trackers: gradients; momenta (DSMT); or nothing, and a client moves along its own momentum alone "
+        "(SHB, SNAG)",
+        word_list(Tracks{})),
     word_option("prox_mode", "paper", "paper minimises the loss + h / beta, as printed; consistent minimises the loss + h",
                 "paper|consistent"),
 };
@@ -150,6 +195,7 @@ DepositumSettings read(const OptionReader& options) {
                                    .gamma = options.number("gamma"),
                                    .period = static_cast<std::uint32_t>(options.whole("T0")),
                                    .has_two_momenta = options.is("option", "II"),
+                                   .tracks = options.choice<Tracks>("tracks"),
                                    .penalty = Penalty(options.given()),
                                    .prox_factor = options.is("prox_mode", "consistent") ? beta : 1};
   settings.penalty.require_step("alpha", settings.alpha.greatest(), settings.prox_factor);
@@ -157,12 +203,21 @@ DepositumSettings read(const OptionReader& options) {
 }
 
 Needs needs(const AlgorithmOptions& given) {
-  const std::uint32_t period = read({given, table}).period;
-  return {.send_every = period,
-          .keep = Keep::newest_ever,
-          .program = {.round = {Phase{.kind = PhaseKind::exchange, .number = mix_x, .every = period, .first = 1},
-                                Phase{.kind = PhaseKind::compute},
-                                Phase{.kind = PhaseKind::exchange, .number = mix_y, .every = period, .first = 1}}}};
+  const DepositumSettings settings = read({given, table});
+  const std::uint32_t period = settings.period;
+  Needs needs{.send_every = period,
+              .keep = Keep::newest_ever,
+              .partial = Partial::senders,
+              .program = {.round = {Phase{.kind = PhaseKind::exchange, .number = mix_x, .every = period, .first = 1},
+                                    Phase{.kind = PhaseKind::compute}}}};
+  if (settings.tracks != Tracks::nothing)
+    needs.program.round.add({.kind = PhaseKind::exchange, .number = mix_y, .every = period, .first = 1});
+  return needs;
+}
+
+double sent_bytes(const AlgorithmOptions& given, const MessageForm& form) {
+  const double model = static_cast<double>(form.numbers * form.scalar_bytes);
+  return read({given, table}).tracks == Tracks::nothing ? model : model_and_mass_bytes(given, form);
 }
 
 }  // namespace
@@ -177,7 +232,7 @@ constinit const CatalogueEntry entries::depositum{
     .may_be_unified = true,
     .tracks = "y nu",
     .needs = needs,
-    .message_bytes = model_and_mass_bytes,
+    .message_bytes = sent_bytes,
     .make = made_by<Depositum, read, table>,
 };
 

@@ -12,6 +12,7 @@
 // A round is compute and Q exchanges; in continuous time Q transmissions follow a computation.
 #include "algos/entries.hpp"
 #include "algos/gossip.hpp"
+#include "algos/local_training.hpp"
 
 namespace rubato {
 
@@ -20,7 +21,7 @@ namespace {
 struct DfedsamSettings {
   StepSize eta;
   double rho;
-  std::uint64_t local_steps;
+  LocalTraining training;
 };
 
 template <class Real>
@@ -29,17 +30,16 @@ class Dfedsam final : public Gossip<Real, DfedsamSettings> {
   using Gossip<Real, DfedsamSettings>::Gossip;
 
   void compute(Work<Real>& work, const Step& step) override {
-    const auto eta = static_cast<Real>(this->settings().eta.at(this->client(), step.index));
-    const std::uint64_t steps = this->settings().local_steps;
+    const double eta = this->settings().eta.at(this->client(), step.index);
     this->displace(work, step, 1, [&](VectorRef<Real> z) {
       VectorRef<Real> g = work.scratch.vector(z.size()), ahead = work.scratch.vector(z.size());
-      for (std::uint64_t s = 0; s < steps; ++s) {
+      this->settings().training.each_step(work, this->client(), step.index, eta, [&](std::uint64_t batch, double step_size) {
         const typename Scratch<Real>::Frame frame(work.scratch);
-        const Picks picks = work.batch(step.index * steps + s);
+        const Picks picks = work.batch(batch);
         look_ahead(work, picks, z, g, ahead);
         work.learner.gradient(read_only(ahead), picks, g, work.scratch);
-        z -= eta * g;
-      }
+        z -= static_cast<Real>(step_size) * g;
+      });
     });
   }
 
@@ -57,19 +57,18 @@ class Dfedsam final : public Gossip<Real, DfedsamSettings> {
 
 constexpr OptionSpec own[] = {
     {"rho", OptionType::number, "0.01", "distance at which the gradient is looked for", 0, 1e9},
-    local_steps_option,
     {"gossip_steps", OptionType::whole, "1", "exchanges after one computation", 1, PhaseList::most - 1},
 };
-constexpr auto table = combined(step_options(), own);
+constexpr auto table = combined(step_options(), own, local_training_options());
 
 DfedsamSettings read(const OptionReader& options) {
   options.whole("gossip_steps");
-  return {StepSize(options), options.number("rho"), options.whole("local_steps")};
+  return {StepSize(options), options.number("rho"), LocalTraining(options)};
 }
 
 Needs needs(const AlgorithmOptions& given) {
   const auto steps = static_cast<std::uint32_t>(OptionReader(given, table).whole("gossip_steps"));
-  Needs needs{.send_times = steps, .keep = Keep::newest};
+  Needs needs{.send_times = steps, .keep = Keep::newest, .may_pause = true, .partial = Partial::receivers};
   needs.program.round = {Phase{PhaseKind::compute}};
   for (std::uint32_t q = 0; q < steps; ++q)
     needs.program.round.add({.kind = PhaseKind::exchange, .number = static_cast<std::uint8_t>(q)});

@@ -41,7 +41,7 @@ DpsgdSettings read(const OptionReader& options) {
 }
 
 Needs needs(const AlgorithmOptions& given) {
-  Needs needs{.keep = Keep::newest};
+  Needs needs{.keep = Keep::newest, .may_pause = true, .partial = Partial::receivers};
   if (OptionReader(given, table).is("variant", "cta")) needs.program = combine_then_adapt;
   return needs;
 }

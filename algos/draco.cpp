@@ -146,7 +146,7 @@ constinit const CatalogueEntry entries::draco{
     .merge = Weights::neighbours,
     .may_be_unified = true,
     .may_begin = true,
-    .needs = [](const AlgorithmOptions&) { return Needs{.send_only_if_computed = true}; },
+    .needs = [](const AlgorithmOptions&) { return Needs{.send_only_if_computed = true, .may_pause = true}; },
     .make = made_by<Draco, read, table>,
     .warning = warning,
 };

@@ -5,14 +5,15 @@
 // x: model of the server   x_i: model of client i   S: clients that answered in time   n_i: samples of client i
 // eta: step size           E: local steps
 //
-//   compute   x_i <- x;  E times: x_i <- x_i - eta g_i(x_i; batch);  answer x_i
+//   compute   x_i <- x;  E times: x_i <- x_i - eta g_i(x_i; batch);  answer x_i      E: steps, or those of some epochs
 //   combine   x <- sum_{i in S} n_i x_i / sum_{i in S} n_i     (weighting = "uniform": the plain mean)
 //
 // Where we differ from the printed algorithm (FA-1): gradients are means over the batch, and the weights of a subset of
-// the clients sum to one (docs/references.md#fedavg-decisions). If no client answers the model stays.
+// the clients sum to one (docs/references.md#fedavg-decisions). If no client answers the model stays. With
+// lr_decay the step size falls within a round, as in DeceFL's experiments, and begins anew with the next.
 #include "algos/entries.hpp"
 #include "algos/global_model.hpp"
-#include "algos/local_solver.hpp"
+#include "algos/local_training.hpp"
 
 namespace rubato {
 
@@ -20,7 +21,7 @@ namespace {
 
 struct FedAvgSettings {
   StepSize eta;
-  std::uint64_t local_steps;
+  LocalTraining training;
   Weighting weighting;
 };
 
@@ -31,8 +32,9 @@ class FedAvg final : public GlobalModel<Real, FedAvgSettings> {
 
   void compute(Work<Real>& work, const Step& step) override {
     Tensor mine = copy_of<Real>(this->model(), work.pool);
-    descend_locally(work, numbers_of<Real>(mine), step.index * this->settings().local_steps, this->settings().local_steps,
-                    this->settings().eta.at(this->client_view().client.value, this->round()));
+    const std::size_t client = this->client_view().client.value;
+    train_locally(this->settings().training, work, client, step.index, numbers_of<Real>(mine),
+                  this->settings().eta.at(client, this->round()));
     this->set_answer(std::move(mine));
   }
 
@@ -43,13 +45,10 @@ class FedAvg final : public GlobalModel<Real, FedAvgSettings> {
   }
 };
 
-constexpr OptionSpec own[] = {
-    local_steps_option,
-};
-constexpr auto table =
-    combined(step_options("eta", "0.05", "step size of the local steps", round_law), own, weighting_options("samples"));
+constexpr auto table = combined(step_options("eta", "0.05", "step size of the local steps", round_law), local_training_options(),
+                                weighting_options("samples"));
 
-FedAvgSettings read(const OptionReader& options) { return {StepSize(options), options.whole("local_steps"), Weighting(options)}; }
+FedAvgSettings read(const OptionReader& options) { return {StepSize(options), LocalTraining(options), Weighting(options)}; }
 
 }  // namespace
 

@@ -32,7 +32,10 @@ constinit const CatalogueEntry entries::fedavg_paper{
     .merge = Weights::averaging,
     .may_be_unified = true,
     .may_begin = true,
-    .needs = [](const AlgorithmOptions&) { return Needs{.keep = Keep::newest, .program = combine_then_adapt}; },
+    .needs =
+        [](const AlgorithmOptions&) {
+          return Needs{.keep = Keep::newest, .may_pause = true, .partial = Partial::receivers, .program = combine_then_adapt};
+        },
     .make = made_by<FedavgPaper, read_step_size, only_step_options>,
 };
 

@@ -17,6 +17,7 @@
 #include "algos/entries.hpp"
 #include "algos/global_model.hpp"
 #include "algos/local_solver.hpp"
+#include "algos/local_training.hpp"
 
 namespace rubato {
 
@@ -29,7 +30,9 @@ struct Steps {
 };
 
 struct FedAvgPlusSettings {
-  Steps usual, inner, fine;
+  double eta;
+  LocalTraining training;
+  Steps inner, fine;
   std::uint64_t first_reptile_round;
   double epsilon;
   Weighting weighting;
@@ -43,10 +46,19 @@ class FedAvgPlus final : public GlobalModel<Real, FedAvgPlusSettings> {
   using GlobalModel<Real, FedAvgPlusSettings>::GlobalModel;
 
   void compute(Work<Real>& work, const Step&) override {
-    const Steps& steps = this->settings().is_reptile(this->round()) ? this->settings().inner : this->settings().usual;
+    const FedAvgPlusSettings& settings = this->settings();
+    const std::size_t client = this->client_view().client.value;
     Tensor mine = copy_of<Real>(this->model(), work.pool);
-    descend_locally(work, numbers_of<Real>(mine), batches_, steps.count, steps.eta);
-    batches_ += steps.count;
+    const VectorRef<Real> theta = numbers_of<Real>(mine);
+    if (settings.is_reptile(this->round())) {
+      descend_locally(work, theta, batches_, settings.inner.count, settings.inner.eta);
+      batches_ += settings.inner.count;
+    } else {
+      const std::uint64_t count = settings.training.steps(work, client);
+      settings.training.train(work, client, batches_, count, settings.eta,
+                              [&](std::uint64_t batch, double eta) { descend_locally(work, theta, batch, 1, eta); });
+      batches_ += count;
+    }
     this->set_answer(std::move(mine));
   }
 
@@ -80,7 +92,6 @@ class FedAvgPlus final : public GlobalModel<Real, FedAvgPlusSettings> {
 
 constexpr OptionSpec own[] = {
     {"eta", OptionType::number, "0.05", "step size of the local steps before the switch", 0, 1e9, true},
-    {"local_steps", OptionType::whole, "1", "steps of one computation before the switch", 1, 1e6},
     {"switch", OptionType::whole, "150", "the first round of Reptile", 0, 1e15},
     {"inner_lr", OptionType::number, "0.05", "step size of the local steps of Reptile; eta unless given", 0, 1e9, true},
     {"inner_steps", OptionType::whole, "5", "steps of one computation of Reptile", 1, 1e6},
@@ -90,11 +101,16 @@ constexpr OptionSpec own[] = {
 };
 constexpr auto table = combined(
     own,
+    local_training_options(
+        "steps of one computation before the switch, for all or a list",
+        "if not 0, instead of local_steps: how often a computation before the switch goes through as many batches "
+        "as the client's rows fill, for all or a list"),
     weighting_options("samples", "how much a client counts before the switch: as much as its samples, or as much as any other"));
 
 FedAvgPlusSettings read(const OptionReader& options) {
   const double eta = options.number("eta");
-  return {.usual = {eta, options.whole("local_steps")},
+  return {.eta = eta,
+          .training = LocalTraining(options),
           .inner = {options.number("inner_lr", eta), options.whole("inner_steps")},
           .fine = {options.number("ft_lr", eta), options.whole("ft_steps")},
           .first_reptile_round = options.whole("switch"),

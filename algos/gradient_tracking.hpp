@@ -27,7 +27,7 @@ class GradientTracking : public OneModel<Real, Settings> {
   }
 
   void reset(Work<Real>&) override {
-    y() = part_ * g();
+    y() = part_ * own();
     mass_.reset();
   }
 
@@ -41,12 +41,12 @@ class GradientTracking : public OneModel<Real, Settings> {
   void inspect(Probe& probe) const override {
     OneModel<Real, Settings>::inspect(probe);
     show(probe, "y", numbers_of<double>(y_));
-    show(probe, g_name_, g());
+    show(probe, g_name_, own());
     mass_.inspect(probe);
   }
 
   void balance(Probe& probe) const override {
-    Vector<double> defect = numbers_of<double>(y_) - part_ * g();
+    Vector<double> defect = numbers_of<double>(y_) - part_ * own();
     mass_.add_in_flight(defect);
     show(probe, "tracking", defect);
   }
@@ -94,11 +94,13 @@ class GradientTracking : public OneModel<Real, Settings> {
   /// y <- y + what the messages carry
   void absorb_mass(std::span<const Received<Real>> window) { mass_.absorb(window, y()); }
 
- private:
-  Vector<double> g() const {
+  /// g, or what else stands for the client's own part in y.
+  virtual Vector<double> own() const {
     if (!gradient_) return Vector<double>::Zero(static_cast<Index>(this->count()));
     return scale_ * last().template cast<double>();
   }
+
+ private:
   ConstVectorRef<Real> last() const { return numbers_of<Real>(gradient_); }
 
   double part_;

@@ -174,7 +174,9 @@ KgtSettings read(const OptionReader& options) {
 
 Needs needs(const AlgorithmOptions& given) {
   const KgtSettings settings = read({given, table});
-  Needs needs{.send_every = settings.local_steps, .keep = Keep::newest_ever};
+  Needs needs{.send_every = settings.local_steps,
+              .keep = Keep::newest_ever,
+              .partial = settings.starts_corrected ? Partial::none : Partial::senders};
   if (settings.starts_corrected)
     needs.program.opening = {Phase{.kind = PhaseKind::compute, .number = correcting},
                              Phase{.kind = PhaseKind::exchange, .number = correcting}};

@@ -29,6 +29,7 @@ Needs needs(const AlgorithmOptions& given) {
   const auto k = static_cast<std::uint32_t>(OptionReader(given, table).whole("local_steps"));
   Needs needs = spodgt_needs({});
   needs.send_every = k;
+  needs.may_pause = false;  // local_steps says it
   needs.program.round = {Phase{.kind = PhaseKind::exchange, .every = k, .offset = k - 1}, Phase{PhaseKind::compute}};
   return needs;
 }

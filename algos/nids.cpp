@@ -64,7 +64,7 @@ constinit const CatalogueEntry entries::nids{
     .graphs = Graphs::undirected,
     .merge = Weights::doubly,
     .allows_missing = false,
-    .needs = [](const AlgorithmOptions&) { return Needs{.program = nids_program}; },
+    .needs = [](const AlgorithmOptions&) { return Needs{.may_pause = true, .partial = Partial::pairs, .program = nids_program}; },
     .make = made_by<Nids, read_step_size, only_step_options>,
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
+#include <cmath>
 #include <sstream>
 
 namespace rubato {
@@ -56,6 +57,13 @@ double OptionReader::checked(const OptionSpec& spec, double value) {
 std::vector<double> OptionReader::numbers(const std::string& name) const {
   std::vector<double> values = given_.numbers(name, fallback_of(name));
   for (const double value : values) checked(spec_of(name), value);
+  return values;
+}
+
+std::vector<double> OptionReader::wholes(const std::string& name) const {
+  std::vector<double> values = numbers(name);
+  for (const double value : values)
+    if (value != std::floor(value)) refuse_option(name, value, "must be a whole number");
   return values;
 }
 

@@ -85,6 +85,8 @@ class OptionReader {
   double number(const std::string& name, double fallback) const { return checked(spec_of(name), given_.number(name, fallback)); }
   /// One number for all clients, or one for each.
   std::vector<double> numbers(const std::string& name) const;
+  /// The same of whole numbers.
+  std::vector<double> wholes(const std::string& name) const;
   /// A whole number.
   std::uint64_t whole(const std::string& name) const;
   /// True or false.

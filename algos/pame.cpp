@@ -27,8 +27,8 @@ namespace rubato {
 namespace {
 
 struct PameSettings {
-  double nu;
-  double share;
+  PerClientNumber nu;
+  PerClientNumber share;
   PerClientNumber sigma0;
   PerClientNumber gamma;
   PerClientNumber m0;  // 0: t
@@ -50,7 +50,7 @@ class Pame final : public LocalModel<Real, PameSettings> {
   explicit Pame(const Setup<Real, PameSettings>& setup)
       : Base(setup),
         v_{copy_of<Real>(setup.start, setup.pool)},
-        sent_count_{sent_of(this->count(), this->settings().share)},
+        sent_count_{sent_of(this->count(), this->settings().share.of(this->client()))},
         selected_{first_selected(setup.client_view)},
         sigma_{this->settings().sigma0.of(this->client())} {}
 
@@ -125,7 +125,8 @@ class Pame final : public LocalModel<Real, PameSettings> {
 
   std::size_t first_selected(const ClientView& client_view) const {
     const double given = this->settings().m0.of(this->client());
-    return given > 0 ? static_cast<std::size_t>(given) : chosen_of(client_view.senders.size(), this->settings().nu);
+    return given > 0 ? static_cast<std::size_t>(given)
+                     : chosen_of(client_view.senders.size(), this->settings().nu.of(this->client()));
   }
 
   double bits_of(const Tensor& values) const {
@@ -150,8 +151,8 @@ class Pame final : public LocalModel<Real, PameSettings> {
 };
 
 constexpr OptionSpec table[] = {
-    {"nu", OptionType::number, "0.2", "share of its neighbours that a client takes, rounded up", 0, 1, true},
-    {"share", OptionType::number, "0.2", "share of the coordinates in a message: s/n", 0, 1, true},
+    {"nu", OptionType::number, "0.2", "share of its neighbours that a client takes, rounded up, for all or a list", 0, 1, true},
+    {"share", OptionType::number, "0.2", "share of the coordinates in a client's messages: s/n, for all or a list", 0, 1, true},
     {"kappa", OptionType::number, "1", "a client takes messages in every kappa-th computation only, for all or a list", 1, 1e6},
     {"kappa_high", OptionType::whole, "0", "if not 0: each client draws its kappa once, from kappa to kappa_high", 0, 1e6},
     {"sigma0", OptionType::number, "1", "inverse step size at the start, for all or a list", 0, 1e12, true},
@@ -162,15 +163,8 @@ constexpr OptionSpec table[] = {
     {"value_bits", OptionType::whole, "64", "of a number, where bits are counted as in the paper", 1, 64},
 };
 
-std::vector<double> whole_numbers(const OptionReader& options, const std::string& name) {
-  std::vector<double> values = options.numbers(name);
-  for (const double value : values)
-    if (value != std::floor(value)) refuse_option(name, value, "must be a whole number");
-  return values;
-}
-
 Every periods(const OptionReader& options) {
-  const std::vector<double> kappa = whole_numbers(options, "kappa");
+  const std::vector<double> kappa = options.wholes("kappa");
   const std::uint64_t high = options.whole("kappa_high");
   Every every;
   if (kappa.size() > 1) {
@@ -187,39 +181,43 @@ Every periods(const OptionReader& options) {
 
 PameSettings read(const OptionReader& options) {
   periods(options);
-  return {options.number("nu"),
-          options.number("share"),
+  return {options.numbers("nu"),
+          options.numbers("share"),
           options.numbers("sigma0"),
           options.numbers("gamma"),
-          whole_numbers(options, "m0"),
+          options.wholes("m0"),
           options.flag("shared_coords"),
           static_cast<std::uint32_t>(options.whole("value_bits"))};
 }
 
 Needs needs(const AlgorithmOptions& given) {
   const OptionReader reader(given, table);
+  read(reader);
+  std::vector<double> nu = reader.numbers("nu");
+  const double greatest = *std::ranges::max_element(nu);
+  if (nu.size() == 1) nu.clear();
   return {
       .keep = Keep::newest,
       .absorb = AbsorbAt::compute,
       .asks_every = periods(reader),
-      .fanout = {.share = read(reader).nu, .chosen_by_receiver = true},
+      .fanout = {.share = greatest, .shares = std::move(nu), .chosen_by_receiver = true},
       .program = {.round = {Phase{PhaseKind::exchange}, Phase{PhaseKind::compute}}},
   };
 }
 
 double part_bytes(const AlgorithmOptions& given, const MessageForm& form) {
-  return static_cast<double>(sent_of(form.numbers, read({given, table}).share)) *
+  return static_cast<double>(sent_of(form.numbers, read({given, table}).share.greatest())) *
          static_cast<double>(form.scalar_bytes + sizeof(std::uint32_t));
 }
 
 // Where every client always takes all of its neighbours and has no weight itself, the two sides of a bipartite graph swap
 // their models for ever.
 void check(const AlgorithmOptions& given, const Graph& graph) {
-  const double nu = read({given, table}).nu;
+  const PerClientNumber nu = read({given, table}).nu;
   if (!graph.is_bipartite()) return;
   for (std::uint32_t i = 0; i < graph.clients(); ++i)
-    if (chosen_of(graph.in_degree({i}), nu) < graph.in_degree({i})) return;
-  refuse_option("nu", nu,
+    if (chosen_of(graph.in_degree({i}), nu.of(i)) < graph.in_degree({i})) return;
+  refuse_option("nu", nu.greatest(),
                 "takes all neighbours of every client, and the graph is bipartite: without a weight of their own its two "
                 "sides would swap models for ever; take fewer, or a graph with an odd cycle");
 }

@@ -12,6 +12,7 @@
 // A publish takes the step from the own model, whether what it sends has taken it (atc) or not (cta); a merge adds the
 // differences of what was sent: x + sum_j a_j (sent_j - sent). With y_mix = cta one exchange carries x and the counters
 // of the tracker; with atc the tracker follows in a second exchange, because it needs the gradient at the new model.
+// A round without an exchange steps and tracks: A and B are the identity.
 // In continuous time, which only dsgt offers, a computation steps and tracks and a message carries both.
 // Trackers travel as cumulative counters: sum y + sum over links (sigma - rho) = sum g at every instant. A reset is
 // y <- g; sigma, rho <- 0.
@@ -39,7 +40,8 @@ class PushPull final : public GradientTracking<Real, PushPullSettings> {
   using Base::Base;
 
   void compute(Work<Real>& work, const Step& step) override {
-    if (!this->in_rounds()) step_down(work);
+    const bool has_a_round = !this->in_rounds() || step.index > 0;  // the first computation of rounds only opens
+    if (has_a_round && !std::exchange(has_descended_, false)) step_down(work);
     if (step.with_gradient) this->track(work, step);
   }
 
@@ -72,6 +74,7 @@ class PushPull final : public GradientTracking<Real, PushPullSettings> {
     Base::archive(archive);
     archive.optional(sent_, scalar_of<Real>, this->count());
     archive(descents_);
+    archive(has_descended_);
   }
 
  private:
@@ -81,6 +84,7 @@ class PushPull final : public GradientTracking<Real, PushPullSettings> {
 
   // A round's step, and the model that the others see of it: the one after the step, or before.
   Tensor step_to_send(Work<Real>& work) {
+    has_descended_ = true;
     if (this->settings().steps_before_mixing) step_down(work);
     Tensor sent = this->shared_model();
     if (!this->settings().steps_before_mixing) step_down(work);
@@ -88,7 +92,8 @@ class PushPull final : public GradientTracking<Real, PushPullSettings> {
   }
 
   std::uint64_t descents_ = 0;
-  Tensor sent_;  // from a publish of a round to its merge: the model that was sent
+  bool has_descended_ = false;  // in this round, for its exchange
+  Tensor sent_;                 // from a publish of a round to its merge: the model that was sent
 };
 
 constexpr OptionSpec own[] = {
@@ -108,7 +113,7 @@ PushPullSettings read(const OptionReader& options) {
 }  // namespace
 
 Needs pushpull_needs(const PushPullSettings& settings) {
-  Needs needs{.keep = Keep::newest_ever};
+  Needs needs{.keep = Keep::newest_ever, .may_pause = true, .partial = Partial::senders};
   needs.program.opening = {Phase{PhaseKind::compute}};
   if (settings.starts_mixed) needs.program.opening.add({.kind = PhaseKind::exchange, .number = trackers});
   if (settings.tracks_before_mixing)

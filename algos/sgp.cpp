@@ -150,7 +150,8 @@ constinit const CatalogueEntry entries::sgp{
     .summary = "push-sum SGD on digraphs",
     .options = table,
     .share = Weights::column,
-    .needs = [](const AlgorithmOptions&) { return Needs{.keep = Keep::newest_ever}; },
+    .needs =
+        [](const AlgorithmOptions&) { return Needs{.keep = Keep::newest_ever, .may_pause = true, .partial = Partial::senders}; },
     .message_bytes = mass_bytes,
     .make = made_by<Sgp, read, table>,
 };

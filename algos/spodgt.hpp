@@ -8,6 +8,8 @@ namespace rubato {
 /// What all of them need, but for their schedule.
 constexpr Needs spodgt_needs(Sporadic sporadic) {
   return {.keep = Keep::newest_ever,
+          .may_pause = true,
+          .partial = Partial::senders,
           .sporadic = sporadic,
           .program = {.opening = {Phase{PhaseKind::compute}}, .round = {Phase{PhaseKind::exchange}, Phase{PhaseKind::compute}}}};
 }

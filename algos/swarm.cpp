@@ -3,20 +3,24 @@
 // (docs/references.md#swarm-learning), in the form of DeceFL's supplement, equations 24 to 26
 // (docs/references.md#decefl).
 //
-// w_i: model of client i   eta: step size
+// w_i: model of client i   u_i: model of its local training   eta: step size
 // p_j: weight of client j, summing to one over those heard; as it is where it is given
 //
 //   publish 0   send w_i to the leader
 //   merge 0     avg <- sum_j p_j w_j        at the leader, which only routes: its own model counts as any other
 //   publish 1   send avg to all
 //   merge 1     avg <- what the leader sent
-//   compute     w_i <- avg - eta g_i(w_i; batch)       the gradient is that of the model before the mean
+//   compute     u_i <- w_i;  for each local step: u_i <- u_i - eta g_i(u_i; batch);  w_i <- avg + u_i - w_i
+//
+// One local step is w_i <- avg - eta g_i(w_i; batch), equation 25: the gradient is that of the model before the mean. The
+// leaders come in turn, or are drawn (leader = "random"), which changes who routes and nothing else.
 //
 // With equal weights this is DeceFL on the averaging matrix, and what DeceFL's supplement calls FedAvg (equation 17).
 #include <utility>
 
 #include "algos/entries.hpp"
 #include "algos/global_model.hpp"
+#include "algos/local_training.hpp"
 
 namespace rubato {
 
@@ -26,6 +30,7 @@ constexpr std::uint8_t gather = 0, scatter = 1;
 
 struct SwarmSettings {
   StepSize eta;
+  LocalTraining training;
   Weighting weighting;
 };
 
@@ -42,10 +47,17 @@ class Swarm final : public Algorithm<Real> {
   void compute(Work<Real>& work, const Step& step) override {
     const typename Scratch<Real>::Frame frame(work.scratch);
     Tensor next = work.pool.template make<Real>(w_.count());
-    VectorRef<Real> w = numbers_of<Real>(next);  // the gradient first
-    work.learner.gradient(model(), work.batch(step.index), w, work.scratch);
-    const double eta = settings_->eta.at(client_view_.client.value, step.index);
-    w = numbers_of<Real>(std::as_const(average_)) - static_cast<Real>(eta) * w;
+    VectorRef<Real> w = numbers_of<Real>(next);
+    const std::size_t client = client_view_.client.value;
+    const double eta = settings_->eta.at(client, step.index);
+    if (settings_->training.steps(work, client) == 1) {
+      work.learner.gradient(model(), work.batch(step.index), w, work.scratch);
+      w = numbers_of<Real>(std::as_const(average_)) - static_cast<Real>(eta) * w;
+    } else {
+      w = model();
+      train_locally(settings_->training, work, client, step.index, w, eta);
+      w += numbers_of<Real>(std::as_const(average_)) - model();
+    }
     average_ = w_ = std::move(next);
   }
 
@@ -89,13 +101,18 @@ class Swarm final : public Algorithm<Real> {
   Tensor average_;  // the client's own model where no mean is newer
 };
 
-constexpr auto table = combined(step_options(), weighting_options("uniform"));
+constexpr OptionSpec own[] = {
+    word_option("leader", "in_turn", "who gathers and scatters: one client after the other, or one that is drawn for every turn",
+                "in_turn|random"),
+};
+constexpr auto table = combined(step_options(), local_training_options(), weighting_options("uniform"), own);
 
-SwarmSettings read(const OptionReader& options) { return {StepSize(options), Weighting(options)}; }
+SwarmSettings read(const OptionReader& options) { return {StepSize(options), LocalTraining(options), Weighting(options)}; }
 
 // The computation stands at the end: all clients hand in first.
-Needs needs(const AlgorithmOptions&) {
-  return {.program = {.round = {Phase{.kind = PhaseKind::exchange, .number = gather},
+Needs needs(const AlgorithmOptions& given) {
+  return {.draws_leaders = OptionReader(given, table).is("leader", "random"),
+          .program = {.round = {Phase{.kind = PhaseKind::exchange, .number = gather},
                                 Phase{.kind = PhaseKind::exchange, .number = scatter}, Phase{.kind = PhaseKind::compute}}}};
 }
 

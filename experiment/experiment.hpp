@@ -347,6 +347,8 @@ struct Protocol {
   LateWork late_work = LateWork::carry_on;  ///< rounds with compute_phase: what becomes of a straggler's work
   std::optional<Law> compute_chance;        ///< push, rounds: of a gradient at a tick, per client
   std::optional<Law> link_chance;           ///< push, rounds: that a link is up, per directed link
+  std::optional<Law> exchange_every;        ///< rounds: from one exchange to the next, per client; absent: as the algorithm says
+  std::optional<Law> participation;         ///< rounds: share of an exchange that takes place, per client; absent: likewise
   double least_chance = 0.01;               ///< what a smaller chance becomes
   std::int64_t center = 0;                  ///< server
   double selected = 1;                      ///< server: share of the clients that take part in a round
@@ -390,6 +392,7 @@ struct Data : DataFiles, DataOptions {
 /// [model]: what is trained, and how its loss is regularised.
 struct Model : ModelOptions {
   std::int64_t batch = 0;                          ///< 0: all rows
+  std::optional<Law> client_batch;                 ///< of each client, instead of batch
   double weight_decay = 0;                         ///< the gradient has weight_decay x more, the loss has not
   double clip = 0;                                 ///< 0: none
   std::optional<std::filesystem::path> init_from;  ///< absolute; instead of init

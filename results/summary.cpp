@@ -6,6 +6,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "experiment/build/learners.hpp"
 #include "experiment/client_ranges.hpp"
 #include "results/columns.hpp"
 #include "results/result_text.hpp"
@@ -132,8 +133,9 @@ ResultJson measured(const RunResult& result) {
 std::string below_batch(const config::Experiment& experiment, const RunResult& result) {
   std::vector<std::uint32_t> clients;
   if (experiment.data.name == "quadratic") return "";  // no rows
+  const std::vector<std::uint32_t> batches = batches_of(experiment, result.samples_by_client.size());
   for (std::uint32_t i = 0; i < result.samples_by_client.size(); ++i)
-    if (result.samples_by_client[i] < static_cast<std::size_t>(experiment.model.batch)) clients.push_back(i);
+    if (result.samples_by_client[i] < batches[i]) clients.push_back(i);
   return ranges_of(clients);
 }
 

@@ -50,12 +50,12 @@ class TaskOf final : public Task {
  public:
   TaskOf(const Experiment& experiment, const std::filesystem::path& data_dir, const OwnParts<Real>& own)
       : seed_{static_cast<std::uint64_t>(experiment.seed)},
-        batch_{static_cast<std::uint32_t>(experiment.model.batch)},
         norm_limit_{experiment.mailbox.norm_limit},
         made_{make_learners(experiment, data_dir, own)} {
     factory_ =
         own.algorithm ? own.algorithm : make_algorithm<Real>(catalogue_entry(experiment.algorithm.name), known_options(experiment));
     for (const auto& learner : made_.learners) samples_.push_back(learner->samples());
+    batches_ = batches_of(experiment, made_.learners.size());
     evaluation_ = std::make_unique<EvaluationOf<Real>>(made_.learners, made_.share_test, measures_of(experiment, samples_),
                                                        measured_clients(experiment));
   }
@@ -68,7 +68,8 @@ class TaskOf final : public Task {
   TaskSize size() const override {
     const auto clients = static_cast<double>(samples_.size());
     double all = 0, used = 0;
-    for (const std::uint32_t rows : samples_) all += rows, used += batch_ > 0 ? std::min(batch_, rows) : rows;
+    for (std::size_t i = 0; i < samples_.size(); ++i)
+      all += samples_[i], used += batches_[i] > 0 ? std::min(batches_[i], samples_[i]) : samples_[i];
     const auto own = static_cast<std::size_t>(std::ceil(all / clients));
     return {dimension(), used / clients, made_.test_rows > 0 ? made_.test_rows : own, made_.share_test, all / clients};
   }
@@ -100,12 +101,13 @@ class TaskOf final : public Task {
   std::unique_ptr<Performer> make_performer(const ClientView& client_view, TensorPool& pool) const override {
     const Learner<Real>& learner = *made_.learners[client_view.client.value];
     return std::make_unique<PerformerOf<Real>>(factory_(client_view, made_.start_of(client_view.client), pool), learner,
-                                               BatchPlan{seed_, client_view.client, batch_, nullptr}, pool, norm_limit_);
+                                               BatchPlan{seed_, client_view.client, batches_[client_view.client.value], nullptr},
+                                               pool, norm_limit_);
   }
 
  private:
   std::uint64_t seed_;
-  std::uint32_t batch_;
+  std::vector<std::uint32_t> batches_;  // by client; 0: all rows
   double norm_limit_;
   ClientLearners<Real> made_;
   std::vector<std::uint32_t> samples_;

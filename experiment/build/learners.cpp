@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
 
 #include "experiment/build/sampling.hpp"
+#include "experiment/build/timers.hpp"
 #include "experiment/client_ranges.hpp"
 #include "learning/data/data_files.hpp"
 #include "learning/data/named_sets.hpp"
@@ -73,7 +75,7 @@ class LearnerMaker {
       make_synthetic(experiment, clients);
     else
       deal_dataset(experiment, data_dir, clients);
-    if (own.learner || experiment.data.name != "quadratic") say_large_batch(static_cast<std::uint32_t>(experiment.model.batch));
+    if (own.learner || experiment.data.name != "quadratic") say_large_batches(experiment);
     start(experiment);
   }
 
@@ -178,20 +180,23 @@ class LearnerMaker {
   }
 
   // Batches are drawn with replacement, however large they are.
-  void say_large_batch(std::uint32_t batch) {
+  void say_large_batches(const Experiment& experiment) {
     constexpr std::size_t most_ranges = 8;
+    const std::vector<std::uint32_t> batches = batches_of(experiment, made_.learners.size());
     std::vector<std::uint32_t> small;
-    std::uint32_t fewest = batch;
+    std::uint32_t fewest = std::numeric_limits<std::uint32_t>::max();
     for (std::uint32_t i = 0; i < made_.learners.size(); ++i)
-      if (const std::uint32_t samples = made_.learners[i]->samples(); samples < batch)
+      if (const std::uint32_t samples = made_.learners[i]->samples(); samples < batches[i])
         small.push_back(i), fewest = std::min(fewest, samples);
     if (small.empty()) return;
     const bool is_one = small.size() == 1;
-    made_.notes.push_back(fmt::format(
-        "model.batch is {}: {} {} {} fewer rows ({}), which are drawn with replacement, so that a batch has some of them "
-        "more than once; model.batch = 0 takes each row once",
-        batch, is_one ? "client" : "clients", ranges_of(small, most_ranges), is_one ? "has" : "have",
-        is_one ? std::to_string(fewest) : fmt::format("{} at the least", fewest)));
+    made_.notes.push_back(
+        fmt::format("{}: {} {} {} fewer rows ({}), which are drawn with replacement, so that a batch has some of them "
+                    "more than once; model.batch = 0 takes each row once",
+                    experiment.model.client_batch ? "of the batches that model.client_batch asks for"
+                                                  : fmt::format("model.batch is {}", experiment.model.batch),
+                    is_one ? "client" : "clients", ranges_of(small, most_ranges), is_one ? "has" : "have",
+                    is_one ? std::to_string(fewest) : fmt::format("{} at the least", fewest)));
   }
 
   // All clients start from one model, or each from its own.
@@ -250,6 +255,16 @@ class LearnerMaker {
 };
 
 }  // namespace
+
+std::vector<std::uint32_t> batches_of(const Experiment& experiment, std::size_t clients) {
+  const config::Model& model = experiment.model;
+  std::vector<std::uint32_t> batches(clients, static_cast<std::uint32_t>(model.batch));
+  if (!model.client_batch) return batches;
+  const PerClient drawn(*model.client_batch, static_cast<std::uint64_t>(experiment.seed), 12);
+  for (std::uint32_t i = 0; i < clients; ++i)
+    batches[i] = static_cast<std::uint32_t>(std::clamp(std::round(drawn.of({i})), 1.0, 1e9));
+  return batches;
+}
 
 template <class Real>
 ClientLearners<Real> make_learners(const Experiment& experiment, const std::filesystem::path& data_dir, const OwnParts<Real>& own) {

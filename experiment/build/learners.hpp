@@ -36,6 +36,9 @@ template <class Real>
 ClientLearners<Real> make_learners(const config::Experiment& experiment, const std::filesystem::path& data_dir,
                                    const OwnParts<Real>& own);
 
+/// Rows of one mini-batch of each client; 0: all rows.
+std::vector<std::uint32_t> batches_of(const config::Experiment& experiment, std::size_t clients);
+
 /// What can be told of data and model without reading data: whether the set is known, its files can be asked for so, and
 /// the model fits a set whose shape is known.
 void judge_data(const config::Experiment& experiment, config::Faults& faults);

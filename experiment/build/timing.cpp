@@ -56,6 +56,13 @@ bool exchanges_once(const RoundProgram& program) {
   return exchanges == 1;
 }
 
+// Whether there is an exchange in this round.
+bool happens_exchange(const PhaseList& phases, std::uint64_t round) {
+  for (std::size_t i = 0; i < phases.size(); ++i)
+    if (phases[i].kind == PhaseKind::exchange && phases[i].happens_in(round)) return true;
+  return false;
+}
+
 // Fills in a timing, part by part. A part is made where the keys that it follows are in order; what it finds wrong is a
 // fault, and the others are judged nonetheless.
 class Builder {
@@ -76,6 +83,7 @@ class Builder {
     make_timers();
     set_plans();
     faults_.attempt({"topology", "algorithm", "protocol.kind"}, [&] { set_weights(); });
+    faults_.attempt({"algorithm", "protocol", "clients.count"}, [&] { set_exchanges(); });
     faults_.attempt({"topology", "algorithm", "protocol", "clients"}, [&] { set_chances(); });
     faults_.attempt({"channel", "topology", "algorithm", "protocol", "mailbox.deadline"}, [&] { set_fading(); });
     faults_.attempt({"algorithm.name", "protocol", "mailbox", "unification"}, [&] { judge_algorithm(); });
@@ -195,6 +203,65 @@ class Builder {
     }
   }
 
+  // How often, and who takes part, where the file says it in place of the algorithm.
+  void set_exchanges() {
+    const config::Protocol& protocol = is_.protocol;
+    Needs& needs = made_.settings.needs;
+    const bool is_on_air = is_.channel.kind == config::ChannelKind::aircomp;
+    if (protocol.exchange_every) {
+      if (!needs.may_pause)
+        refuse("protocol.exchange_every: {} says itself in which rounds it exchanges, or needs an exchange in each", name_);
+      else
+        set_periods(*protocol.exchange_every);
+    }
+    if (!protocol.participation) return;
+    if (is_on_air)
+      refuse("protocol.participation: channel.kind = \"aircomp\" adds up what all neighbours send");
+    else if (needs.partial == Partial::none)
+      refuse("protocol.participation: {} says itself who takes part in an exchange, or needs all", name_);
+    else
+      set_participation(*protocol.participation);
+  }
+
+  void set_periods(const config::Law& law) {
+    Needs& needs = made_.settings.needs;
+    const PerClient periods(law, made_.settings.seed, 10);
+    const auto number_of = [&](std::uint32_t client) {
+      return static_cast<std::uint32_t>(std::max(1.0, std::round(periods.of({client}))));
+    };
+    if (periods.is_same_for_all()) {
+      if (law.value != std::floor(law.value))
+        return refuse("protocol.exchange_every = {:g}: must be a whole number of rounds", law.value);
+      needs.program.round = with_period(needs.program.round, number_of(0));
+      return;
+    }
+    if (needs.partial != Partial::receivers || !exchanges_once(needs.program))
+      return refuse(
+          "protocol.exchange_every: {} needs the same number for all clients, because an exchange of it is for all or for none",
+          name_);
+    needs.fanout.chosen_by_receiver = true;
+    needs.fanout.late = 1;
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(is_.clients.count); ++i) needs.asks_every.list.push_back(number_of(i));
+  }
+
+  void set_participation(const config::Law& law) {
+    Needs& needs = made_.settings.needs;
+    const PerClient drawn(law, made_.settings.seed, 11);
+    std::vector<double> shares;
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(is_.clients.count); ++i)
+      shares.push_back(std::clamp(drawn.of({i}), 0.0, 1.0));
+    if (needs.partial == Partial::clients) {
+      RoundBoard& board = made_.board;
+      board.participation = std::move(shares);
+      const PhaseList& round = needs.program.round;
+      while (!happens_exchange(round, board.first_exchange)) ++board.first_exchange;
+      return;
+    }
+    needs.fanout.shares = std::move(shares);
+    needs.fanout.chosen_by_receiver = needs.partial == Partial::receivers;
+    needs.fanout.in_pairs = needs.partial == Partial::pairs;
+  }
+
   void set_chances() {
     const Graph& graph = made_.graph;
     ClientSettings& settings = made_.settings;
@@ -211,7 +278,10 @@ class Builder {
       settings.absorb_every.push_back(listed == 0 ? every.low + drawn : every.list[listed > 1 ? i : 0]);
     }
     Fanout fanout = needs.fanout;
-    if (protocol_ != ProtocolKind::rounds) fanout = {.share = fanout.share};
+    if (fanout.shares.size() > 1 && fanout.shares.size() != graph.clients())
+      throw std::invalid_argument(
+          fmt::format("the algorithm lists {} shares for {} clients", fanout.shares.size(), graph.clients()));
+    if (protocol_ != ProtocolKind::rounds) fanout = {.share = fanout.share, .shares = fanout.shares};
     settings.links =
         LinkChoice(graph, settings.seed, fanout, fanout.chosen_by_receiver ? settings.absorb_every : std::vector<std::uint32_t>{},
                    needs.sporadic.links ? settings.chances.links : std::vector<double>{});
@@ -274,6 +344,7 @@ class Builder {
   // What only some protocols can do, and what they need: without a deadline a lost message would never be given up.
   void set_centred() {
     made_.server.centre = made_.gather.settings.first_leader = made_.centre;
+    made_.gather.settings.draws_leaders = resolved_.needs.draws_leaders;
     made_.server.share = is_.protocol.selected;
     made_.conductor.retransmits = !is_.mailbox.deadline;
     if (protocol_ == ProtocolKind::server) require_intervals();

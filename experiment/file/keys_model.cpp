@@ -39,6 +39,9 @@ void describe(Rows<Model>& rows) {
   rows.key("label_smoothing", &Model::label_smoothing, chance_not_sure, "share of the truth that all classes have in common");
   rows.only_with(not_quadratic);
   rows.key("batch", &Model::batch, count_from_0, "rows of one mini-batch; 0: all");
+  rows.key("client_batch", &Model::client_batch, {1, 1e9},
+           "instead of batch: of each client, listed, or drawn once and rounded; none: batch of all")
+      .as(Type::per_client);
   rows.key("l2", &Model::l2, not_negative, "weight of 1/2 ||x||^2 in the loss");
   rows.key("weight_decay", &Model::weight_decay, not_negative, "times x: added to every gradient, not to the loss");
   rows.key("clip", &Model::clip, not_negative, "longest gradient; longer ones are shortened before weight_decay; 0: any");

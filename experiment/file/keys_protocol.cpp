@@ -38,6 +38,16 @@ void describe(Rows<Protocol>& rows) {
   rows.key("compute_phase", &Protocol::compute_phase, some_seconds,
            "seconds after which a round's computations end; none: when all have finished");
   rows.key("late_work", &Protocol::late_work, "what becomes of a computation that the phase ended");
+  rows.key("exchange_every", &Protocol::exchange_every, {1, 1e6},
+           "the algorithm exchanges in the last of so many rounds and mixes nothing in the others; of each client, where clients "
+           "draw whom "
+           "they hear (drawn ones are rounded); none: as the algorithm says")
+      .as(Type::per_client);
+  rows.key("participation", &Protocol::participation, chance_not_none,
+           "share of an exchange that takes place, drawn anew each time: of the neighbours that a client hears or tells, rounded "
+           "up; or "
+           "the chance that two meet or that a client tells its neighbours, as suits the algorithm; none: as the algorithm says")
+      .as(Type::per_client);
   rows.only_with("kind=auto|push|rounds");
   rows.key("compute_chance", &Protocol::compute_chance, chance_not_none,
            "chance of a gradient at a tick or in a round, where the algorithm is sporadic; others pay for it in cumulated_delay")

@@ -31,6 +31,7 @@ class Relations {
     of_chances();
     of_data();
     of_stop();
+    of_batches();
   }
 
  private:
@@ -222,6 +223,11 @@ class Relations {
     if (!stop.metric && stop != Stop{}) wrong("metrics.stop", "needs metric, the column of metrics.csv that the rule looks at");
     if (stop.metric && stop.window == 1 && stop.by == StopBy::deviation)
       wrong("metrics.stop.window", "must be at least 2 for by = \"deviation\": one value does not deviate");
+  }
+
+  void of_batches() const {
+    if (is_.model.client_batch && is_.model.batch > 0 && may_judge({"model.batch", "model.client_batch"}))
+      wrong("model.client_batch", "must be none where model.batch says what all clients have");
   }
 
   // Data that are made up have one model each; quadratic and least_squares are for nothing else.

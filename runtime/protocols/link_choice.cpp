@@ -13,11 +13,13 @@ namespace rubato {
 
 namespace {
 
-constexpr std::uint32_t picking = 1, star = 3;  // details of Purpose::neighbours
+constexpr std::uint32_t picking = 1, star = 3, meeting = 4;  // details of Purpose::neighbours, meeting the first of many
 
 std::atomic<std::uint64_t> choices{0};
 
-bool takes_some(const Fanout& fanout) { return fanout.share < 1 || fanout.chosen_by_receiver || fanout.stars != Stars::none; }
+bool takes_some(const Fanout& fanout) {
+  return fanout.share < 1 || !fanout.shares.empty() || fanout.chosen_by_receiver || fanout.stars != Stars::none;
+}
 
 }  // namespace
 
@@ -66,11 +68,11 @@ const std::vector<ClientId>& LinkChoice::picked_by(const Graph& graph, ClientId 
   picked.turn = turn;
   const auto all = fanout_.chosen_by_receiver ? graph.senders_to(client) : graph.receivers_of(client);
   picked.neighbours.assign(all.begin(), all.end());
-  if ((!every_.empty() && turn % every_[client.value] != 0) || !is_star(graph, client, turn)) {
+  if ((!every_.empty() && (turn + fanout_.late) % every_[client.value] != 0) || !is_star(graph, client, turn)) {
     picked.neighbours.clear();
     return picked.neighbours;
   }
-  const std::size_t count = share_of(fanout_.share, all.size());
+  const std::size_t count = share_of(fanout_.share_for(client.value), all.size());
   if (count < all.size()) {
     Stream stream(seed_, client, Purpose::neighbours, picking);
     stream.seek(turn * 2 * count);
@@ -87,6 +89,12 @@ const std::vector<ClientId>& LinkChoice::picked_by(const Graph& graph, ClientId 
 bool LinkChoice::is_up(ClientId sender, ClientId receiver, LinkIndex link, std::uint64_t turn) const {
   if (chances_.empty() || chances_[link] >= 1) return true;
   return uniform01(draw(seed_, sender, Purpose::indicator, turn, receiver.value + 2).first) < chances_[link];
+}
+
+bool LinkChoice::meet(ClientId a, ClientId b, std::uint64_t turn) const {
+  const auto [low, high] = std::minmax(a, b);
+  const double chance = (fanout_.share_for(a.value) + fanout_.share_for(b.value)) / 2;
+  return uniform01(draw(seed_, low, Purpose::neighbours, turn, meeting + high.value).first) < chance;
 }
 
 const std::vector<std::uint32_t>& LinkChoice::choose(const Graph& graph, ClientId sender, std::uint64_t turn) const {
@@ -115,7 +123,9 @@ const std::vector<std::uint32_t>& LinkChoice::choose(const Graph& graph, ClientI
   const std::uint64_t picked_at = tells ? turn - 1 : turn;
   for (std::uint32_t place = 0; place < receivers.size(); ++place) {
     const ClientId receiver = receivers[place];
-    if (picks_) {
+    if (picks_ && fanout_.in_pairs) {
+      if (!meet(sender, receiver, turn)) continue;
+    } else if (picks_) {
       const bool is_picked = receiver_picks ? holds(picked_by(graph, receiver, picked_at, mine), sender)
                                             : holds(picked_by(graph, sender, picked_at, mine), receiver);
       if (!is_picked) continue;

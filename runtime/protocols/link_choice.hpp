@@ -39,6 +39,7 @@ class LinkChoice {
   Memory& memory(const Graph& graph) const;
   const std::vector<ClientId>& picked_by(const Graph& graph, ClientId client, std::uint64_t turn, Memory& memory) const;
   bool is_star(const Graph& graph, ClientId client, std::uint64_t turn) const;
+  bool meet(ClientId a, ClientId b, std::uint64_t turn) const;
   bool is_up(ClientId sender, ClientId receiver, LinkIndex link, std::uint64_t turn) const;
 
   ActiveLinks table_;

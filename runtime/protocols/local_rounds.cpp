@@ -25,7 +25,7 @@ std::uint64_t reach_of(const RoundSettings& rules) {
   const ClientSettings& settings = *rules.settings;
   const bool changes = settings.merge_weights.size() > 1 || settings.share_weights.size() > 1 || settings.fading;
   const bool is_always_heard = settings.links.is_all() && !changes && rules.sends.empty() && rules.send_probability >= 1 &&
-                               !settings.needs.send_only_if_computed;
+                               rules.participation.empty() && !settings.needs.send_only_if_computed;
   return is_always_heard && !settings.graph->is_directed() ? 1 : many;
 }
 

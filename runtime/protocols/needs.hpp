@@ -88,14 +88,41 @@ struct RoundProgram {
   PhaseList round{Phase{PhaseKind::compute}, Phase{PhaseKind::exchange}};  ///< in every round
 };
 
+/// The same round whose exchanges happen in the last of every `every` rounds alone.
+constexpr PhaseList with_period(const PhaseList& round, std::uint32_t every) {
+  PhaseList changed;
+  for (std::size_t i = 0; i < round.size(); ++i) {
+    Phase phase = round[i];
+    if (phase.kind == PhaseKind::exchange) phase.every = every, phase.offset = every - 1;
+    changed.add(phase);
+  }
+  return changed;
+}
+
 /// Which clients are stars in a pair of exchanges: a star hears the peers that it draws, and then tells those.
 enum class Stars : std::uint8_t { none, one, all };
 
 /// The links of an exchange that are used, where it is not simply all of them.
 struct Fanout {
   double share = 1;                 ///< of a client's neighbours, rounded up
+  std::vector<double> shares{};     ///< by client; empty: `share` of all
   bool chosen_by_receiver = false;  ///< a receiver draws its senders; else a sender draws its receivers
-  Stars stars = Stars::none;        ///< one, drawn anew: the others neither draw nor tell
+  bool in_pairs = false;      ///< no client draws: two neighbours meet, both ways, with the mean of their shares as the chance
+  Stars stars = Stars::none;  ///< one, drawn anew: the others neither draw nor tell
+  std::uint32_t late = 0;     ///< a period of k ends with its exchange for late = 1, and begins with it for 0
+
+  /// That of the client.
+  double share_for(std::size_t client) const { return shares.empty() ? share : shares.at(client); }
+};
+
+/// What an exchange in which not all take part leaves out ([protocol] participation), so that what the algorithm conserves or
+/// remembers stays right.
+enum class Partial : std::uint8_t {
+  none,       ///< an exchange is whole
+  receivers,  ///< a client draws its senders: rows of weights still sum to one, the rest is the own model's
+  senders,    ///< a client draws its receivers: what it does not give away it keeps
+  pairs,      ///< a link and its reverse: weights stay symmetric, and means are kept
+  clients,    ///< a client tells all neighbours or none: all of them believe the same of it
 };
 
 /// A number k of each client: listed, or drawn once between two bounds.
@@ -115,6 +142,8 @@ struct Needs {
   bool asks_before_sending = false;    ///< the client decides at every transmit tick whether it sends (state dependent)
   Keep keep = Keep::all;               ///< which messages of a window are merged
   AbsorbAt absorb = AbsorbAt::window;  ///< when they are merged
+  bool may_pause = false;              ///< rounds without exchanges make sense: their mixing matrix is the identity
+  Partial partial = Partial::none;     ///< what may be left out of an exchange in rounds
   Every asks_every{};                  ///< absorbs at every k-th computation, or asks its senders in every k-th round
   bool in_order = false;               ///< messages of a link only in their order; on a gap the sender resends its state
   bool fixes_model_at_start = false;   ///< a begin step precedes each computation (snapshot at_start)
@@ -122,6 +151,7 @@ struct Needs {
   bool weights_by_batch = false;       ///< a message weighs 1 / (messages in the window), whatever its link
   Sporadic sporadic{};                 ///< what happens by chance
   Fanout fanout{};                     ///< which links of an exchange are used
+  bool draws_leaders = false;          ///< the leader of every turn is drawn; else they come one after the other
   RoundProgram program{};              ///< what happens in a round; push does not look at it
 };
 

@@ -74,7 +74,7 @@ void Pull::choose_asked() {
   }
   const auto all = settings_.graph->senders_to(self_);
   asked_.assign(all.begin(), all.end());
-  const std::size_t count = share_of(rules_.asks(), all.size());
+  const std::size_t count = share_of(rules_.asks(self_), all.size());
   if (count == all.size()) return;
   Stream draws(settings_.seed, self_, Purpose::neighbours, pulls_ + 1);
   keep_drawn(asked_, count, draws);
@@ -85,7 +85,7 @@ bool Pull::ask(Time now, Effects& effects) {
   choose_asked();
   const std::uint32_t pull = pulls_++;
   if (asked_.empty()) return false;
-  enough_ = std::min(asked_.size(), share_of(rules_.awaits(), settings_.graph->in_degree(self_)));
+  enough_ = std::min(asked_.size(), share_of(rules_.awaits(self_), settings_.graph->in_degree(self_)));
   awaits_ = true;
   is_cut_ = false;
   for (const ClientId neighbour : asked_) effects.request(self_, neighbour, pull);

@@ -18,8 +18,8 @@ struct PullSettings {
   bool at_compute() const { return push->needs.absorb == AbsorbAt::compute; }
   /// The share of the neighbours that a pull asks, drawn, and of those whose answers end it; both rounded up. At a
   /// computation all are asked and the first few count, else only those are asked that count.
-  double asks() const { return at_compute() ? 1 : push->needs.fanout.share; }
-  double awaits() const { return at_compute() ? push->needs.fanout.share : 1; }
+  double asks(ClientId client) const { return at_compute() ? 1 : push->needs.fanout.share_for(client.value); }
+  double awaits(ClientId client) const { return at_compute() ? push->needs.fanout.share_for(client.value) : 1; }
   /// After a pull the client tells those that answered what has become of its model. An exchange number 1 says so.
   bool announces() const;
 };

@@ -9,8 +9,10 @@ namespace rubato {
 
 bool RoundSettings::sends_in(ClientId client, std::uint64_t round) const {
   if (round < sends.size()) return sends[round][client.value];
-  if (send_probability >= 1) return true;
-  return uniform01(draw(settings->seed, client, Purpose::indicator, round).first) < send_probability;
+  const bool is_partial = !participation.empty() && round > first_exchange;
+  const double chance = send_probability * (is_partial ? participation[client.value] : 1);
+  if (chance >= 1) return true;
+  return uniform01(draw(settings->seed, client, Purpose::indicator, round).first) < chance;
 }
 
 Duration RoundPace::next_interval(const ClientSettings& settings, ClientId client) {

@@ -60,6 +60,8 @@ struct RoundSettings {
   const ClientSettings* settings = nullptr;  ///< graph, compute law, limits, needs with the program, weights, links
   JobRule jobs;
   double send_probability = 1;           ///< of a client in a round
+  std::vector<double> participation;     ///< of each client, the chance to send in a round behind first_exchange; empty: 1
+  std::uint64_t first_exchange = 0;      ///< the first round with an exchange
   std::vector<std::vector<bool>> sends;  ///< [round][client]; empty: drawn with send_probability
   std::uint64_t unify_every = 0;         ///< rounds between unifications; 0: never
   std::uint64_t refill_every = 0;        ///< rounds between refills of the reception cap; 0: never

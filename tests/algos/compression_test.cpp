@@ -396,6 +396,142 @@ TEST_CASE("a message of ANQ-NIDS costs the Elias gamma codes of its levels") {
   CHECK(payload.message_paper_bits() == 1 + 3 + 5);
 }
 
+// ---- rounds without exchanges, and exchanges in which not all tell ([protocol] exchange_every, participation)
+
+namespace {
+
+constexpr std::uint32_t period = 3;
+
+// Exchanges in the last of every three rounds; in the first of them all tell, later some.
+bool exchanges_in(std::uint64_t round) { return (round + 1) % period == 0; }
+bool tells(std::uint64_t round, std::uint32_t client) { return round < period || (round / period + client) % 2 == 0; }
+
+LockStep sparse(const QuadraticWorld& world, const CatalogueEntry& entry, const AlgorithmOptions& options) {
+  RoundProgram program = entry.needs(options).program;
+  program.round = with_period(program.round, period);
+  return world.lock_step(
+      entry, options,
+      {.graph = world.graph, .program = program, .merge = {world.weights}, .tells = [](std::uint64_t round, ClientId client) {
+         return tells(round, client.value);
+       }});
+}
+
+// believed <- believed + C(x - believed) in the rows of those who tell.
+void tell(Matrix<double>& believed, const Matrix<double>& x, std::uint64_t round, int k) {
+  const Matrix<double> news = dull_top_rows(x - believed, k);
+  for (Index i = 0; i < x.rows(); ++i)
+    if (tells(round, static_cast<std::uint32_t>(i))) believed.row(i) += news.row(i);
+}
+
+}  // namespace
+
+TEST_CASE("BEER with a period and silent clients: W is the identity in between, the mean tracker stays the mean gradient") {
+  const QuadraticWorld world(6, 5, 33);
+  LockStep run = sparse(world, entries::beer, options_of({{"eta", 0.05}, {"gamma", 0.3}, {"k", Whole{2}}}));
+  Matrix<double> x = world.start, h = Matrix<double>::Zero(6, 5), gh = h, g = world.gradients(x), v = g;
+  const Matrix<double> mixed = world.weights - Matrix<double>::Identity(6, 6);
+  run.run(24, [&](std::uint64_t done) {
+    if (done > 0) {
+      const std::uint64_t round = done - 1;
+      const bool was_exchange = round > 0 && exchanges_in(round - 1);
+      if (was_exchange) x += 0.3 * mixed * h;
+      x -= 0.05 * v;
+      if (exchanges_in(round)) tell(h, x, round, 2);
+      if (was_exchange) v += 0.3 * mixed * gh;
+      v += world.gradients(x) - g;
+      g = world.gradients(x);
+      if (exchanges_in(round)) tell(gh, v, round, 2);
+    }
+    REQUIRE(distance(models(run, 6), x) < 1e-12);
+    REQUIRE(distance(shown(run, 6, "v"), v) < 1e-12);
+    REQUIRE(distance(shown(run, 6, "h"), h) < 1e-12);
+    REQUIRE(distance(mean_of(shown(run, 6, "v")), mean_of(world.gradients(models(run, 6)))) < 1e-12);
+  });
+  run.run(3000);
+  for (std::uint32_t i = 0; i < 6; ++i) CHECK(distance(run.model(i), world.optimum()) < 1e-8);
+}
+
+TEST_CASE("CHOCO with a period and silent clients moves no mean but by gradients") {
+  const QuadraticWorld world(6, 5, 34);
+  LockStep run = sparse(world, entries::choco, options_of({{"eta", 0.05}, {"gamma", 0.3}, {"k", Whole{2}}}));
+  Matrix<double> x = world.start, xhat = Matrix<double>::Zero(6, 5);
+  run.run(24, [&](std::uint64_t done) {
+    if (done > 0) {
+      const std::uint64_t round = done - 1;
+      const Vector<double> mean = mean_of(x) - 0.05 * mean_of(world.gradients(x));
+      x -= 0.05 * world.gradients(x);
+      if (exchanges_in(round)) {
+        tell(xhat, x, round, 2);
+        x += 0.3 * (world.weights * xhat - xhat);
+      }
+      REQUIRE(distance(mean_of(models(run, 6)), mean) < 1e-12);
+    }
+    REQUIRE(distance(models(run, 6), x) < 1e-12);
+    REQUIRE(distance(shown(run, 6, "xhat"), xhat) < 1e-12);
+  });
+}
+
+TEST_CASE("ANQ-NIDS with a period and silent clients keeps the mean exact, and its quantiser is that of the exchange") {
+  const QuadraticWorld world(6, 3, 37);
+  LockStep run = sparse(world, entries::anq_nids, options_of({{"eta", 0.3}, {"q_eta0", 0.2}, {"q_decay", 0.9}, {"q_omega", 0.2}}));
+  Matrix<double> x = world.start, s, chat = Matrix<double>::Zero(6, 3);
+  int exchange = 0;
+  run.run(24, [&](std::uint64_t done) {
+    if (done > 0) {
+      const std::uint64_t round = done - 1;
+      const Vector<double> mean = mean_of(x) - 0.3 * mean_of(world.gradients(x));
+      const Matrix<double> stepped = x - 0.3 * world.gradients(x);
+      x = round == 0 ? stepped : Matrix<double>(x + stepped - s);
+      s = stepped;
+      if (exchanges_in(round)) {
+        const Anq quantiser(0.2 * std::pow(0.9, exchange++), 0.2);
+        for (Index i = 0; i < 6; ++i)
+          for (Index l = 0; l < 3 && tells(round, static_cast<std::uint32_t>(i)); ++l)
+            chat(i, l) += quantiser.value(quantiser.level(x(i, l) - chat(i, l)));
+        x += 0.5 * (world.weights * chat - chat);
+      }
+      REQUIRE(distance(mean_of(models(run, 6)), mean) < 1e-12);
+    }
+    REQUIRE(distance(models(run, 6), x) < 1e-11);
+    REQUIRE(distance(shown(run, 6, "chat"), chat) < 1e-11);
+  });
+}
+
+TEST_CASE("NIDS with a period and pairs that meet keeps the mean exact and comes to the optimum") {
+  const QuadraticWorld world(6, 3, 35);
+  const AlgorithmOptions options = options_of({{"eta", 0.3}});
+  RoundProgram program = entries::nids.needs(options).program;
+  program.round = with_period(program.round, period);
+  const auto meet = [](std::uint64_t round, std::uint32_t i, std::uint32_t j) { return (round / period + i + j) % 3 != 0; };
+  LockStep run = world.lock_step(
+      entries::nids, options,
+      {.graph = world.graph,
+       .program = program,
+       .merge = {world.weights},
+       .uses_link = [&](std::uint64_t round, std::uint8_t, ClientId i, ClientId j) { return meet(round, i.value, j.value); }});
+  Matrix<double> x = world.start, s;
+  run.run(24, [&](std::uint64_t done) {
+    if (done > 0) {
+      const std::uint64_t round = done - 1;
+      const Vector<double> mean = mean_of(x) - 0.3 * mean_of(world.gradients(x));
+      const Matrix<double> stepped = x - 0.3 * world.gradients(x);
+      x = round == 0 ? stepped : Matrix<double>(x + stepped - s);
+      s = stepped;
+      if (exchanges_in(round)) {
+        Matrix<double> w = world.weights;
+        for (std::uint32_t i = 0; i < 6; ++i)
+          for (std::uint32_t j = 0; j < 6; ++j)
+            if (i != j && !meet(round, i, j)) w(i, i) += w(i, j), w(i, j) = 0;
+        x = (0.5 * (x + w * x)).eval();
+      }
+      REQUIRE(distance(mean_of(models(run, 6)), mean) < 1e-12);
+    }
+    REQUIRE(distance(models(run, 6), x) < 1e-12);
+  });
+  run.run(3000);
+  for (std::uint32_t i = 0; i < 6; ++i) CHECK(distance(run.model(i), world.optimum()) < 1e-9);
+}
+
 // ---- floats and options
 
 TEST_CASE("sender and receiver of floats agree on every copy, bit for bit") {

@@ -387,6 +387,49 @@ TEST_CASE("swarm is decefl on the averaging matrix: a mean of the models and a g
   });
 }
 
+TEST_CASE("swarm with local steps adds what they changed to the mean: one step is equation 25") {
+  const Quadratics problem(6);
+  std::vector<Vector<double>> starts, x;
+  for (std::uint32_t i = 0; i < 6; ++i) starts.push_back(normal_vector(3, 78 + i));
+  x = starts;
+  Federation federation("swarm", options_of({{"eta", 0.15}, {"local_steps", 3.0}, {"lr_decay", 0.5}, {"lr_every", whole(2)}}),
+                        problem.learners(), starts);
+  federation.rounds(12, [&](std::uint64_t) {
+    for (std::uint32_t i = 0; i < 6; ++i) CHECK(distance(federation.run.model(i), x[i]) < 1e-12);
+    Vector<double> mean = Vector<double>::Zero(3);
+    for (const Vector<double>& model : x) mean += model / 6;
+    for (std::size_t i = 0; i < 6; ++i) {
+      Vector<double> u = x[i];
+      for (const double eta : {0.15, 0.15, 0.075}) u -= eta * problem.gradient(i, u);
+      x[i] = mean + u - x[i];
+    }
+  });
+}
+
+TEST_CASE("leaders of swarm are drawn where they should be") {
+  CHECK_FALSE(catalogue_entry("swarm").needs({}).draws_leaders);
+  CHECK(catalogue_entry("swarm").needs(options_of({{"leader", word("random")}})).draws_leaders);
+}
+
+TEST_CASE("fedavg trains with a step size that falls within a round and begins anew with the next") {
+  const Quadratics problem(3);
+  Federation federation(
+      "fedavg",
+      options_of({{"eta", 0.2}, {"local_steps", 4.0}, {"lr_decay", 0.5}, {"lr_every", whole(2)}, {"weighting", word("uniform")}}),
+      problem.learners(), everywhere(vector({1, -1, 2}), 3));
+  Vector<double> x = vector({1, -1, 2});
+  federation.rounds(6, [&](std::uint64_t) {
+    CHECK(distance(federation.run.model(0), x) < 1e-12);
+    Vector<double> mean = Vector<double>::Zero(3);
+    for (std::size_t i = 0; i < 3; ++i) {
+      Vector<double> mine = x;
+      for (const double eta : {0.2, 0.2, 0.1, 0.1}) mine -= eta * problem.gradient(i, mine);
+      mean += mine / 3;
+    }
+    x = mean;
+  });
+}
+
 TEST_CASE("swarm weighs by samples where it is told to, and by those that were heard") {
   Learners learners;
   for (int i = 0; i < 3; ++i) learners.push_back(make_quadratic<double>(Matrix<double>::Zero(1, 1), vector({0})));

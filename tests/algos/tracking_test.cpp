@@ -874,6 +874,126 @@ TEST_CASE("depositum without penalty and momentum, beta = 1 and T0 = 1 is dsgt o
   });
 }
 
+TEST_CASE("depositum that tracks nothing is SHB or SNAG at every client, and models meet: equations 3 and 4") {
+  const double alpha = 0.1, beta = 0.5, gamma = 0.4;
+  for (const char* option : {"I", "II"})
+    for (const std::int64_t period : {std::int64_t{1000}, std::int64_t{3}}) {
+      CAPTURE(option);
+      CAPTURE(period);
+      const AlgorithmOptions chosen = options({{"alpha", alpha},
+                                               {"beta", beta},
+                                               {"gamma", gamma},
+                                               {"T0", period},
+                                               {"option", word(option)},
+                                               {"tracks", word("nothing")}});
+      LockStep run = play(entries::depositum, chosen, doubly_world(entries::depositum, chosen));
+      const Matrix<double> w = metropolis(undirected());
+      const double step = alpha * beta * (1 - gamma);
+      std::vector<Matrix<double>> x, z;
+      run.run(14, [&](std::uint64_t done) {
+        x.push_back(all(run, "x"));
+        if (done == 1) CHECK(far(x[1], x[0]) == 0);  // x^0 = x^1, z^1 = x^1
+        if (done <= 1) return z.push_back(x.back());
+        if (period == 1000) {
+          const std::size_t t = done - 1;
+          if (word(option) == "I") {
+            CHECK(far(x[t + 1], x[t] - step * gradients(x[t]) + gamma * (x[t] - x[t - 1])) < 1e-12);
+          } else {
+            z.push_back(x[t] - step * gradients(x[t]));
+            CHECK(far(x[t + 1], z[t + 1] + gamma * (z[t + 1] - z[t])) < 1e-12);
+          }
+        }
+      });
+      if (period == 1000) continue;
+      LockStep mixed = play(entries::depositum, chosen, doubly_world(entries::depositum, chosen));
+      const Matrix<double> zero = Matrix<double>::Zero(clients, dimension);
+      const double worst = farthest(mixed, 14, {{"x", first_models()}, {"y", zero}, {"nu", zero}, {"mu", zero}, {"g", zero}},
+                                    [&](Dense& d, std::uint64_t t) {
+                                      if (word(option) == "I") {
+                                        d["nu"] = gamma * d["nu"] + (1 - gamma) * beta * d["g"];
+                                      } else {
+                                        d["mu"] = gamma * d["mu"] + (1 - gamma) * beta * d["g"];
+                                        d["nu"] = gamma * d["mu"] + (1 - gamma) * beta * d["g"];
+                                      }
+                                      d["x"] -= alpha * d["nu"];
+                                      if (t > 0 && t % 3 == 0) d["x"] = (w * d["x"]).eval();
+                                      d["g"] = gradients(d["x"]);
+                                      d["y"] = beta * d["g"];
+                                    });
+      CHECK(worst < 1e-12);
+      CHECK(entries::depositum.message_bytes(chosen, {10, 8, 8}) == 80);
+    }
+}
+
+TEST_CASE("depositum that tracks momenta is DSMT of remark 2, and its trackers sum to beta times the momenta") {
+  const double alpha = 0.1, gamma = 0.4;
+  for (const char* option : {"I", "II"})
+    for (const double beta : {1.0, 0.5})
+      for (const std::int64_t period : {std::int64_t{1}, std::int64_t{3}}) {
+        CAPTURE(option);
+        CAPTURE(beta);
+        CAPTURE(period);
+        const AlgorithmOptions chosen = options({{"alpha", alpha},
+                                                 {"beta", beta},
+                                                 {"gamma", gamma},
+                                                 {"T0", period},
+                                                 {"option", word(option)},
+                                                 {"tracks", word("momentum")}});
+        LockStep run = play(entries::depositum, chosen, doubly_world(entries::depositum, chosen));
+        const Matrix<double> w = metropolis(undirected()), zero = Matrix<double>::Zero(clients, dimension);
+        double defect = 0;
+        run.after_step = [&](ClientId) { defect = std::max(defect, run.imbalance()); };
+        const double worst =
+            farthest(run, 14, {{"x", first_models()}, {"y", zero}, {"nu", zero}, {"mu", zero}}, [&](Dense& d, std::uint64_t t) {
+              const bool meets = t > 0 && t % static_cast<std::uint64_t>(period) == 0;
+              d["x"] -= alpha * d["y"];
+              if (meets) d["x"] = (w * d["x"]).eval();
+              const Matrix<double> g = gradients(d["x"]), before = d["nu"];
+              if (word(option) == "I") {
+                d["nu"] = gamma * d["nu"] + (1 - gamma) * g;
+              } else {
+                d["mu"] = gamma * d["mu"] + (1 - gamma) * g;
+                d["nu"] = gamma * d["mu"] + (1 - gamma) * g;
+              }
+              d["y"] += beta * (d["nu"] - before);
+              if (meets) d["y"] = (w * d["y"]).eval();
+              CHECK(far(mean_rows(all(run, "y")), beta * mean_rows(all(run, "nu"))) < 1e-13);
+            });
+        CHECK(worst < 1e-12);
+        CHECK(defect < 1e-12);
+      }
+}
+
+TEST_CASE("what has no tracker of gradients stays away from the optimum, what tracks momenta comes to it") {
+  const auto distance_of = [](const char* tracks) {
+    const AlgorithmOptions chosen = options({{"alpha", 0.05}, {"beta", 1.0}, {"gamma", 0.5}, {"tracks", word(tracks)}});
+    LockStep run = play(entries::depositum, chosen, doubly_world(entries::depositum, chosen));
+    run.run(3000);
+    return far(all(run, "x"), mean_rows(all(run, "x")));
+  };
+  CHECK(distance_of("gradient") < 1e-9);
+  CHECK(distance_of("momentum") < 1e-9);
+  CHECK(distance_of("nothing") > 1e-3);
+}
+
+TEST_CASE("dsgt in rounds without exchanges steps and tracks alone, and the sum of its trackers stays that of the gradients") {
+  const AlgorithmOptions chosen = options({{"alpha", 0.05}});
+  LockStepWorld world = doubly_world(entries::dsgt, chosen);
+  world.program.round = with_period(world.program.round, 3);
+  LockStep run = play(entries::dsgt, chosen, std::move(world));
+  const Matrix<double> w = metropolis(undirected()), g0 = gradients(first_models());
+  const double worst = farthest(run, 14, {{"x", first_models()}, {"y", g0}, {"g", g0}}, [&](Dense& d, std::uint64_t t) {
+    const bool meets = (t + 1) % 3 == 0;
+    d["x"] -= 0.05 * d["y"];
+    if (meets) d["x"] = (w * d["x"]).eval();
+    d["y"] += gradients(d["x"]) - d["g"];
+    if (meets) d["y"] = (w * d["y"]).eval();
+    d["g"] = gradients(d["x"]);
+    CHECK(far(mean_rows(all(run, "y")), mean_rows(all(run, "g"))) < 1e-13);
+  });
+  CHECK(worst < 1e-12);
+}
+
 TEST_CASE("the two momenta of depositum are one at gamma = 0") {
   const AlgorithmOptions first = options({{"gamma", 0.0}, {"T0", std::int64_t{2}}});
   const AlgorithmOptions second = options({{"gamma", 0.0}, {"T0", std::int64_t{2}}, {"option", word("II")}});

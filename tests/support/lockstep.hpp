@@ -34,6 +34,8 @@ struct LockStepWorld {
   std::vector<Matrix<double>> share{};  ///< likewise
   /// Is this link used in the exchange of this phase number and round? The opening is round 0.
   std::function<bool(std::uint64_t round, std::uint8_t phase, ClientId receiver, ClientId sender)> uses_link{};
+  /// Does this client tell its neighbours anything in the exchange of this round? Who does not publishes nothing.
+  std::function<bool(std::uint64_t round, ClientId client)> tells{};
   /// Does this client's computation come with a gradient? The number counts its computations, opening included.
   std::function<bool(std::uint64_t number, ClientId client)> with_gradient{};
   std::vector<ChoiceTable> choices{};  ///< by client; empty: nothing is given, batches are the full data
@@ -152,6 +154,7 @@ class LockStep {
     std::vector<Payload> payloads(clients());
     std::vector<std::vector<StepEntry>> receivers(clients()), senders(clients());
     for (std::uint32_t i = 0; i < clients(); ++i) {
+      if (world_.tells && !world_.tells(round, {i})) continue;
       for (const ClientId to : world_.graph.receivers_of({i})) {
         if (!is_used(round, phase.number, to, {i})) continue;
         senders[to.value].push_back({.peer = {i},
