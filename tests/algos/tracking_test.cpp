@@ -921,7 +921,8 @@ TEST_CASE("depositum that tracks nothing is SHB or SNAG at every client, and mod
                                       d["y"] = beta * d["g"];
                                     });
       CHECK(worst < 1e-12);
-      CHECK(entries::depositum.message_bytes(chosen, {10, 8, 8}) == 80);
+      const MessageForm form{10, 8, 8};
+      CHECK(entries::depositum.message_bytes(chosen, form) == 80);
     }
 }
 
