@@ -163,6 +163,40 @@ void say_ended(Log& log, const RunResult& result, double until) {
   log.say({EventLevel::info, was_stopped ? "stopped" : "complete", "", {{"seconds", result.virtual_seconds}, {"until", until}}});
 }
 
+// From its keys to its results.
+int take_part(const NodeArguments& arguments, ResolvedExperiment& resolved, HostId self, TransportOptions options,
+              RunFolder* folder, StatusFile* status, Log& log, Notes& notes) {
+  const config::Experiment& experiment = resolved.experiment;
+  const bool is_wall = experiment.clock == config::ClockKind::wall_time;
+  const std::uint64_t life = options.life = new_life(folder);
+  TensorPool pool(options.limits.receive_bytes);
+  const OpenTransport sockets = open_transport(options, pool);
+  say_started(log, experiment, self);
+  if (!sockets.warning.empty()) log.note(sockets.warning);
+  Impaired transport(*sockets.transport, impairment_of(experiment), static_cast<std::uint64_t>(experiment.seed) + self.value);
+  if (folder && !is_wall) begin(*folder, experiment, life, log);
+  RunArguments quiet = arguments.run;
+  quiet.quiet = quiet.quiet || arguments.logs_json;  // so that each line is an object
+  ProgressLine line(experiment, quiet.quiet, quiet.colour);
+  const RunOptions options_of_run = options_for(quiet, experiment, folder, line, notes);
+  HostOptions host = host_options(life, folder, status, log);
+  if (folder && is_wall) host.on_admitted = [&] { begin(*folder, experiment, life, log); };
+  RunResult result = run_host(resolved, options_of_run, host, transport);
+  line.finish();
+  for (const std::string& sentence : result.hosts) log.say({EventLevel::info, "summary", "", {{"text", sentence}}});
+  if (folder) {
+    // Where nothing was left to do: those of the life that did it.
+    const bool has_results = is_wall && result.hosts.empty() && fs::exists(folder->contents() / "summary.json");
+    const auto write_status = [&] {
+      if (status) status->end(result);
+    };
+    complete(quiet, resolved, result, *folder, write_status, has_results);
+  }
+  notes.say_all(result.notes);
+  say_ended(log, result, experiment.until);
+  return tell_result(quiet, experiment, result);
+}
+
 }  // namespace
 
 int node(const NodeArguments& arguments) {
@@ -188,40 +222,14 @@ int node(const NodeArguments& arguments) {
   const fs::path& out = arguments.run.out;
   if (!out.empty() && remains_at(out) == Remains::finished && is_same(out / "experiment.toml"))
     return say_finished(out, arguments.run.json);
-  TransportOptions options = transport_options(arguments, experiment, self, log);
-  const auto folder = out.empty() ? nullptr : std::make_unique<RunFolder>(out, is_same);
-  const std::uint64_t life = options.life = new_life(folder.get());
-  TensorPool pool(options.limits.receive_bytes);
-  const OpenTransport sockets = open_transport(options, pool);
-  say_started(log, experiment, self);
-  if (!sockets.warning.empty()) log.note(sockets.warning);
-  Impaired transport(*sockets.transport, impairment_of(experiment), static_cast<std::uint64_t>(experiment.seed) + self.value);
-  if (folder && !is_wall) begin(*folder, experiment, life, log);
+  std::unique_ptr<RunFolder> folder;
   std::optional<StatusFile> status;
-  if (folder && is_wall) status.emplace(*folder, experiment, self);
-  RunArguments quiet = arguments.run;
-  quiet.quiet = quiet.quiet || arguments.logs_json;  // so that each line is an object
-  ProgressLine line(experiment, quiet.quiet, quiet.colour);
-  const RunOptions options_of_run = options_for(quiet, experiment, folder.get(), line, notes);
-  RunResult result = told(log, status, [&] {
-    HostOptions host = host_options(life, folder.get(), status ? &*status : nullptr, log);
-    if (folder && is_wall) host.on_admitted = [&] { begin(*folder, experiment, life, log); };
-    return run_host(resolved, options_of_run, host, transport);
+  return told(log, status, [&] {
+    TransportOptions options = transport_options(arguments, experiment, self, log);
+    if (!out.empty()) folder = std::make_unique<RunFolder>(out, is_same);
+    if (folder && is_wall) status.emplace(*folder, experiment, self);
+    return take_part(arguments, resolved, self, std::move(options), folder.get(), status ? &*status : nullptr, log, notes);
   });
-  line.finish();
-  for (const std::string& sentence : result.hosts) log.say({EventLevel::info, "summary", "", {{"text", sentence}}});
-  if (folder)
-    told(log, status, [&] {
-      // Where nothing was left to do: those of the life that did it.
-      const bool has_results = is_wall && result.hosts.empty() && fs::exists(folder->contents() / "summary.json");
-      const auto write_status = [&] {
-        if (status) status->end(result);
-      };
-      complete(quiet, resolved, result, *folder, write_status, has_results);
-    });
-  notes.say_all(result.notes);
-  say_ended(log, result, experiment.until);
-  return tell_result(quiet, experiment, result);
 }
 
 }  // namespace rubato::app

@@ -25,14 +25,14 @@ constexpr Duration for_stragglers = std::chrono::seconds(2);  // of the hosts th
 }  // namespace
 
 void HostInfo::archive(Archive& archive) {
-  archive(run, arithmetic, version, life, is_virtual, running_since, begun, incarnation);
+  archive(run, arithmetic, version, life, is_virtual, running_since, begun, incarnation, goes_on_from, checkpoint);
   archive.list(parts, [](Archive& each, FingerprintPart& part) {
     each(part);
     each.require(part.name.size() <= longest_fingerprint_part && part.value.size() <= longest_fingerprint_part);
   });
   archive.require(parts.size() <= most_fingerprint_parts);
   for (const std::string* text : {&run, &arithmetic, &version}) archive.require(text->size() <= longest_text);
-  archive.require_moderate(running_since.value_or(Duration{}));
+  for (const auto& instant : {running_since, goes_on_from}) archive.require_moderate(instant.value_or(Duration{}));
   archive.require(incarnation <= last_life);
 }
 
@@ -219,10 +219,11 @@ void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
     if (is_another_life && was_in && !was_lost && !peer.refusal.empty())
       tell(EventLevel::warn, "lost", from, {{"silent_seconds", to_seconds(away)}});
     if (is_another_life && was_met && peer.refusal.empty()) {
-      peer.is_told = true;
+      peer.is_told = peer.is_to_go_on = true;
       tell_back(from, peer.lives + (hello->self.running_since ? 0 : 1), away);
     }
     tell_first(from);
+    tell_origin(from);
     changed_.notify_all();
   }
   if (!hello->asks_for_answer) return;
@@ -331,6 +332,16 @@ void Membership::tell_first(HostId host) {
   if (is_refused) return tell(EventLevel::warn, "refused", host, {{"text", peer.refusal}});
   peer.was_met = true;
   tell(EventLevel::info, mine_.running_since ? "came_late" : "met", host, {});
+}
+
+// Of a host that is back, once it has said so.
+void Membership::tell_origin(HostId host) {
+  Peer& peer = peers_[host.value];
+  if (!peer.is_to_go_on || !peer.host_info->goes_on_from) return;
+  peer.is_to_go_on = false;
+  const std::uint64_t checkpoint = peer.host_info->checkpoint;
+  tell(checkpoint > 0 ? EventLevel::info : EventLevel::warn, "going_on", host,
+       {{"checkpoint", checkpoint}, {"from_seconds", to_seconds(*peer.host_info->goes_on_from)}});
 }
 
 void Membership::note_leaving(HostId host, const char* how) {
@@ -462,9 +473,19 @@ void Membership::set_running(Duration since, std::uint64_t begun, std::uint32_t 
   mine_.incarnation = incarnation;
   for (std::uint32_t host = 0; host < peers_.size(); ++host)
     if (peers_[host].our_lives > incarnation) conduct_.add({host}, Misdeed::lives);
+  introduce_again();
+}
+
+void Membership::set_origin(std::uint64_t checkpoint, Duration at) {
+  const std::lock_guard lock(mutex_);
+  mine_.checkpoint = checkpoint;
+  mine_.goes_on_from = at;
+  introduce_again();
+}
+
+void Membership::introduce_again() {
   ++edition_;
-  for (Peer& peer : peers_) peer.knows_us = false;
-  for (Peer& peer : peers_) peer.next_hello = at_once;
+  for (Peer& peer : peers_) peer.knows_us = false, peer.next_hello = at_once;
 }
 
 bool Membership::is_alive(HostId host) const {

@@ -37,7 +37,10 @@ struct HostInfo {
   std::optional<Duration> running_since;  ///< on its own monotonic clock
   std::uint64_t begun = 0;                ///< real time: which run it takes part in: the life of the host that began it
   std::uint32_t incarnation = 0;          ///< real time: how many lives it has had before in that run
-  std::vector<FingerprintPart> parts{};   ///< what `run` is made of, to name what differs
+  /// Real time, of a host that has had lives before: the instant of the experiment from which it goes on.
+  std::optional<Duration> goes_on_from{};
+  std::uint64_t checkpoint = 0;          ///< that was made then; 0: none, it begins with its first models
+  std::vector<FingerprintPart> parts{};  ///< what `run` is made of, to name what differs
 
   void archive(Archive& archive);
 };
@@ -92,6 +95,8 @@ class Membership final : public ParcelSink {
   /// Tells all others that this host runs since then (on this machine's monotonic clock), in which run, and in which of its
   /// lives.
   void set_running(Duration since, std::uint64_t begun = 0, std::uint32_t incarnation = 0);
+  /// Tells everybody from which checkpoint of its earlier lives this host goes on, and of which instant that is; 0: none.
+  void set_origin(std::uint64_t checkpoint, Duration at);
   /// How many lives of this host the others know, in runs that they take part in.
   std::uint32_t known_lives() const;
 
@@ -158,9 +163,10 @@ class Membership final : public ParcelSink {
     std::deque<Question> questions;  // the newest few that were not answered
     std::deque<Exchange> exchanges;  // the newest few
     bool is_lost = false;
-    bool is_told = false;  // that it was met or refused
-    bool was_met = false;  // in any of its lives
-    Duration took_part{};  // heard last when it was not refused
+    bool is_told = false;      // that it was met or refused
+    bool was_met = false;      // in any of its lives
+    bool is_to_go_on = false;  // it is back with another life, and has not said from where it goes on
+    Duration took_part{};      // heard last when it was not refused
   };
   struct News {
     HostId host;
@@ -183,6 +189,8 @@ class Membership final : public ParcelSink {
   void forgive(Duration still);
   void look_for_lost(Duration now);
   void tell_first(HostId host);
+  void tell_origin(HostId host);
+  void introduce_again();
   void tell(EventLevel level, const char* event, HostId host, std::vector<std::pair<std::string, RunEvent::Value>> fields);
   void tell_back(HostId host, std::uint32_t life, Duration away);
   Duration pause_between_asks() const;

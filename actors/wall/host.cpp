@@ -85,7 +85,8 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
       reporter_{options, control_},
       is_state_{timing.settings.needs.keep != Keep::all && timing.protocol() != ProtocolKind::rounds},
       model_bytes_{(task.dimension() + 1) * sizeof(double)},
-      longest_delay_{longest_delay(world_.channel, world_.retransmits)} {
+      longest_delay_{longest_delay(world_.channel, world_.retransmits)},
+      pace_{from_seconds(experiment.hosts.lost_after) / 2} {
   if (options.counts_links) world_.link_counts.resize(timing.graph.links());
   control_.orders_samples = false;
   control_.stops_on_nan = experiment.metrics.stop_on_nan;
@@ -552,29 +553,20 @@ WallHost::Live WallHost::live() const {
   return sum;
 }
 
-// A pace that is not kept is said after some seconds, and once a minute as long as it lasts.
 void WallHost::look_at_counts() {
   const Duration now = monotonic_now();
   if (phase_ != Phase::running || now < next_count_) return;
   next_count_ = now + std::chrono::seconds(1);
   post_to_all({.kind = WallEvent::Kind::count, .at = clock_.now()});
   look_at_conduct();
-  if (pace_window_.since == Duration{}) pace_window_.since = now;
-  if (experiment_.saturate || now - pace_window_.since < pace_window_.length) return;
+  if (experiment_.saturate) return;
   const Live live = this->live();
-  const auto since_before = [](std::uint64_t after, std::uint64_t before) {
-    return static_cast<double>(after - std::min(before, after));
-  };
-  const double skipped = since_before(live.skipped, pace_window_.before.skipped);
-  const double done = since_before(live.counts.computations, pace_window_.before.counts.computations);
-  const bool is_slow = skipped > 0.05 * (skipped + done);
-  pace_window_ = {now, std::chrono::seconds(is_slow ? 60 : 5), live};
-  if (is_slow)
-    network_->membership.say({EventLevel::warn,
-                              "slow",
-                              "",
-                              {{"skipped_percent", 100 * skipped / (skipped + done)},
-                               {"text", "this machine does not keep the pace: lower time_scale or the rates"}}});
+  if (const auto skipped = pace_.look(now, {live.skipped, live.counts.computations}))
+    network_->membership.say(
+        {EventLevel::warn,
+         "slow",
+         "",
+         {{"skipped_percent", *skipped}, {"text", "this machine does not keep the pace: lower time_scale or the rates"}}});
 }
 
 void WallHost::look_at_conduct() {

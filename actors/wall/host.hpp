@@ -16,6 +16,7 @@
 #include "actors/core/task.hpp"
 #include "actors/hosts/membership.hpp"
 #include "actors/wall/client.hpp"
+#include "actors/wall/pace_watch.hpp"
 #include "experiment/build/timing.hpp"
 #include "results/wall_checkpoint.hpp"
 #include "runtime/world/attendance.hpp"
@@ -214,11 +215,7 @@ class WallHost final : public ClientNetwork {
   std::vector<bool> is_stopped_;  // hosts that have said so
   double wall_seconds_ = 0;
   Duration next_count_{};
-  struct {  // what the pace is judged by
-    Duration since{};
-    Duration length = std::chrono::seconds(5);
-    Live before;
-  } pace_window_;
+  PaceWatch pace_;
 };
 
 }  // namespace rubato

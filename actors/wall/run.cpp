@@ -366,6 +366,7 @@ void note(const std::string& sentence, const RunOptions& options, RunResult& res
 // An earlier life is not gone on with.
 void begin_again(const std::string& why, const RunOptions& options, Membership& membership, RunResult& result) {
   membership.say({EventLevel::warn, "going_on", "", {{"checkpoint", std::uint64_t{0}}, {"from_seconds", 0.0}}});
+  membership.set_origin(0, {});
   note(why, options, result);
 }
 
@@ -402,6 +403,7 @@ void go_on(const HostOptions& home, const Experiment& experiment, const std::str
   host.go_on_from(checkpoint);
   add_earlier(checkpoint.number);
   membership.say({EventLevel::info, "going_on", "", {{"checkpoint", checkpoint.number}, {"from_seconds", checkpoint.seconds}}});
+  membership.set_origin(checkpoint.number, from_seconds(checkpoint.seconds));
   note("this host goes on from its checkpoint " + std::to_string(checkpoint.number), options, result);
 }
 
@@ -427,14 +429,16 @@ void say_begun(Membership& membership, const std::vector<HostId>& there, Time no
 
 // The host that gathers names the hosts whose clients it lacks; the others say whether their states were taken.
 void say_gathered(Membership& membership, std::optional<HostId> gatherer, const std::vector<FinalClient>& last,
-                  const std::vector<HostId>& host_of, RunResult& result) {
+                  const std::vector<HostId>& host_of, bool leaves_early, RunResult& result) {
   const std::uint64_t clients = last.size(), all = host_of.size();
+  const auto keep_own = [&](const std::string& text) {
+    result.notes.push_back(fmt::format("the results are of {} of {} clients: {}", clients, all, text));
+    membership.say({EventLevel::info, "kept", "", {{"clients", clients}, {"text", text}}});
+  };
+  const auto goes_on = [&](HostId host) { return membership.name(host) + " goes on without this host"; };
   if (!gatherer) {
     const HostId first = membership.first_alive();
-    const bool is_alone = first == membership.self();
-    const std::string text = is_alone ? "no host took its states" : membership.name(first) + " goes on without this host";
-    result.notes.push_back(fmt::format("the results are of {} of {} clients: {}", clients, all, text));
-    return membership.say({EventLevel::info, "kept", "", {{"clients", clients}, {"text", text}}});
+    return keep_own(first == membership.self() ? "no host took its states" : goes_on(first));
   }
   if (*gatherer != membership.self()) {
     result.gathered_by = membership.name(*gatherer);
@@ -443,12 +447,21 @@ void say_gathered(Membership& membership, std::optional<HostId> gatherer, const 
   std::set<HostId> lacking(host_of.begin(), host_of.end());
   for (const FinalClient& client : last) lacking.erase(host_of[client.client.value]);
   std::vector<std::string> without;
-  for (const HostId host : lacking) without.push_back(membership.name(host) + "(" + membership.status(host).state + ")");
+  std::optional<HostId> present;
+  for (const HostId host : lacking) {
+    const std::string state = membership.status(host).state;
+    without.push_back(membership.name(host) + "(" + state + ")");
+    if (state == "present" && !present) present = host;
+  }
+  const bool has_own_alone = lacking.size() + 1 == membership.hosts() && membership.hosts() > 1;
+  if (has_own_alone && present && leaves_early) return keep_own(goes_on(*present));
   RunEvent gathered{without.empty() ? EventLevel::info : EventLevel::warn, "gathered", "", {{"clients", clients}, {"of", all}}};
   if (!without.empty()) gathered.fields.emplace_back("without", without);
   membership.say(std::move(gathered));
-  if (lacking.size() + 1 == membership.hosts() && membership.hosts() > 1)
-    result.notes.push_back(fmt::format("this host was alone at the end: the results are of {} of {} clients", clients, all));
+  if (has_own_alone)
+    result.notes.push_back(fmt::format("{}: the results are of {} of {} clients",
+                                       present ? "no other host handed its states over" : "this host was alone at the end", clients,
+                                       all));
 }
 
 // What an earlier life has done and handed over: its record says it.
@@ -548,7 +561,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
       leaves_early ? Duration{std::chrono::seconds(2)} : from_seconds(experiment.hosts.drain + experiment.hosts.lost_after);
   std::optional<HostId> gatherer;
   if (auto all = gathering.gather(last, patience, gatherer)) last = std::move(*all);
-  say_gathered(membership, gatherer, last, network.host_of, result);
+  say_gathered(membership, gatherer, last, network.host_of, leaves_early, result);
   status.enter(HostState::scoring);
   host.reporter().rethrow();
   for (std::uint32_t each = 0; each < membership.hosts(); ++each) result.hosts.push_back(sentence_about(membership, {each}));

@@ -285,7 +285,9 @@ TEST_CASE("a host of which another knows a later start is told so, once") {
   CHECK(told.all("doubled").size() == 1);
 }
 
-TEST_CASE("who was met is told as back with its second life in the run, and who comes to a run that has begun as late") {
+TEST_CASE(
+    "who was met is told as back with its second life in the run and the checkpoint it goes on from, and who comes to a run "
+    "that has begun as late") {
   Hub hub(3);
   Told told;
   Party b(hub, 1, told.by(settings_of()));
@@ -303,6 +305,13 @@ TEST_CASE("who was met is told as back with its second life in the run, and who 
   REQUIRE(comes_true([&] { return !told.all("back").empty() && !told.all("came_late").empty(); }));
   CHECK(told.all("back")[0].host == "a");
   CHECK(field<std::uint64_t>(told.all("back")[0], "life") == 2);
+  CHECK(told.all("going_on").empty());
+  again.membership.set_running(monotonic_now(), 5, 1);
+  again.membership.set_origin(7, std::chrono::seconds(35));
+  REQUIRE(comes_true([&] { return !told.all("going_on").empty(); }));
+  CHECK(told.all("going_on")[0].host == "a");
+  CHECK(field<std::uint64_t>(told.all("going_on")[0], "checkpoint") == 7);
+  CHECK(field<double>(told.all("going_on")[0], "from_seconds") == 35);
   CHECK(told.all("came_late")[0].host == "c");
   CHECK(told.all("met").size() == 1);
   CHECK(b.membership.status({2}).state == "present");
@@ -360,7 +369,8 @@ TEST_CASE("a host that says that it leaves is not lost") {
   Hub hub(3);
   Told told;
   Membership::Settings settings = settings_of();
-  settings.lost_after = milliseconds(200);
+  std::atomic<std::int64_t> ahead{0};  // seconds of silence that nobody has to wait for
+  settings.now = [&] { return monotonic_now() + std::chrono::seconds(ahead); };
   std::atomic<bool> is_silent{false};
   settings.on_lost = [&](HostId) { is_silent = true; };
   Party b(hub, 1, told.by(settings));
@@ -371,6 +381,7 @@ TEST_CASE("a host that says that it leaves is not lost") {
     REQUIRE(comes_true([&] { return !told.all("met").empty(); }));
     b.membership.note_leaving({0}, "stopped");
   }
+  ahead = 60;
   REQUIRE(comes_true([&] { return is_silent.load(); }));
   b.membership.stop({});
   REQUIRE(told.all("left").size() == 1);

@@ -214,6 +214,7 @@ TEST_CASE("a host that is killed and started again goes on from its checkpoint, 
   party.see_go_on({"a", "b", "c"});
   CHECK(becomes_true([&] { return status("a").at("peers").at(0).at("life") == 2; }));
   tells("a", "info  a: back b life=2 away_seconds=");
+  tells("a", "info  a: going_on b checkpoint=");
   tells("b", "info  b: going_on checkpoint=");
   party.see_learn({"a", "b", "c"}, 0.7);
   party.stop(Party::everybody);
@@ -385,8 +386,12 @@ TEST_CASE("Ctrl-C at one host ends it with its results, and the others go on") {
   party.see_go_on({"a", "c"});
   CHECK(becomes_true([&] { return contains(party.process("a").err(), "info  a: left b: stopped"); }));
   CHECK_FALSE(contains(party.process("a").err(), "lost b"));
-  party.stop({"a", "c"});
-  check_replays(party);
+  party.stop({"a"});  // the first of the roster, which would gather
+  CHECK(contains(party.process("a").err(), "info  a: kept clients=2: c goes on without this host"));
+  CHECK_FALSE(contains(party.process("a").err(), "alone"));
+  party.see_go_on({"c"});
+  party.stop({"c"});
+  check_replays(party, "c");
 }
 
 TEST_CASE("a start with a mistake in the file leaves what a killed host goes on with, and says why it ended") {
@@ -688,6 +693,7 @@ TEST_CASE("a node with the wrong key, or one that others can read, is refused, a
   const fs::path file = party.file(), key_of_a = party.home() / "a.secret", key_of_b = party.home() / "b.secret";
   check_refused({"node", file, "--host", "d"}, "there is no host \"d\" in the roster; there are: a, b, c");
   check_refused({"node", file, "--host", "b", "--key", key_of_a}, "is not the other half of");
+  check_refused({"node", file, "--host", "b", "--key", key_of_a}, " error b: failed: ");  // with its time, as all that is told
   check_refused({"node", file, "--host", "b", "--key", party.home() / "none.secret"}, "none.secret");
   fs::permissions(key_of_b, fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
   check_refused({"node", file, "--host", "b"}, "b.secret");
