@@ -15,7 +15,7 @@ constexpr Duration longest_wait = std::chrono::milliseconds(500);   // for a wan
 constexpr Duration shortest_doubt = std::chrono::milliseconds(20);  // before asking whether an item has arrived
 constexpr Duration longest_doubt = std::chrono::seconds(2);
 constexpr std::size_t most_names = 1024;       // in a parcel
-constexpr std::size_t most_early = 1 << 16;    // wants that are remembered before their items are promised
+constexpr std::size_t most_early = 1 << 16;    // wants that are remembered before their items are promised, of all hosts
 constexpr std::size_t most_part_tensors = 48;  // in a parcel
 constexpr std::uint32_t most_parts = 1 << 16;
 constexpr std::size_t part_head_bytes = 17;
@@ -98,6 +98,8 @@ void ItemExchange::forget_earlier_life(HostId host) {
     for (Hold& hold : kept.holds)
       if (hold.host == host) hold = {host};
   for (auto& [name, askers] : early_) std::erase(askers, host);
+  std::erase_if(early_, [](const auto& each) { return each.second.empty(); });
+  peers_[host.value].early = 0;
   for (auto& [name, wanted] : wanted_)
     if (wanted.owner == host) wanted.arriving = {};
 }
@@ -113,6 +115,7 @@ void ItemExchange::promise(ItemName name, std::vector<HostId> hosts) {
   const auto early = early_.find(name);
   if (early == early_.end()) return;
   for (Hold& hold : kept.holds) hold.has_asked = std::ranges::find(early->second, hold.host) != early->second.end();
+  for (const HostId asker : early->second) --peers_[asker.value].early;
   early_.erase(early);
 }
 
@@ -244,9 +247,12 @@ void ItemExchange::on_want(HostId from, const Parcel& parcel) {
 
 // What was promised and is not kept any more is with all hosts that needed it: that want was late.
 void ItemExchange::remember_early(ItemName name, HostId host) {
-  if (name.number < promised_[static_cast<std::size_t>(name.kind)] || early_.size() >= most_early) return;
+  std::size_t& count = peers_[host.value].early;
+  if (name.number < promised_[static_cast<std::size_t>(name.kind)] || count >= most_early / peers_.size()) return;
   std::vector<HostId>& askers = early_[name];
-  if (std::ranges::find(askers, host) == askers.end()) askers.push_back(host);
+  if (std::ranges::find(askers, host) != askers.end()) return;
+  askers.push_back(host);
+  ++count;
 }
 
 void ItemExchange::on_have(HostId from, const Parcel& parcel) {

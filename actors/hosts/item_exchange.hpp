@@ -146,6 +146,7 @@ class ItemExchange {
     std::deque<Sent> unconfirmed;                      // in order
     std::deque<ItemName> refused;                      // by a full queue, to be sent again
     Duration round_trip{};                             // of items: from sending to receipt
+    std::size_t early = 0;                             // names of early_ that it has asked for
     Duration last_repeat{}, next_repeat{};
     Duration pause{};     // between repetitions
     bool is_due = false;  // its wants are repeated now

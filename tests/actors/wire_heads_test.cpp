@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr HostId a{0}, b{1};
+constexpr HostId a{0}, b{1}, c{2};
 
 /// A head, field by field, as the page names them.
 class Head {
@@ -39,7 +39,7 @@ class Head {
   Head& f64(double value) { return number(value); }
   Head& text(std::string_view value) {
     u64(value.size());
-    for (const char c : value) u8(static_cast<std::uint8_t>(c));
+    for (const char each : value) u8(static_cast<std::uint8_t>(each));
     return *this;
   }
 
@@ -154,6 +154,70 @@ TEST_CASE("an item asked for as the page says comes as it says, and is let go of
   CHECK(scene.hears(ParcelKind::have, Head().flag(false).u64(1).u8(3).u64(3)));
   CHECK(has_come);
   scene.membership.stop({});
+}
+
+namespace {
+
+/// Host a is ours and exchanges items with b and c; what they send a test makes up, and c hears what it is sent.
+struct Trio {
+  Hub hub{3};
+  std::unique_ptr<Transport> end_a = hub.end(a), end_c = hub.end(c);
+  Collector heard;  // by c
+  TensorPool pool;
+  Membership membership{*end_a, {.names = {"a", "b", "c"}, .self = info_of(7)}};
+  ItemExchange items{membership, *end_a, pool};
+
+  Trio() {
+    end_c->start(heard);
+    membership.start();
+    for (const HostId host : {b, c}) hear(host, ParcelKind::hello, hello(9, 7, 0, false));
+  }
+  ~Trio() {
+    membership.stop({});
+    end_c->stop({});
+  }
+  void hear(HostId from, ParcelKind kind, std::vector<std::byte> head) {
+    membership.on_parcel(from, parcel_with(kind, std::move(head)), monotonic_now());
+  }
+  /// Payloads of publications, from this number on.
+  static Head names(std::uint64_t first, std::uint64_t count) {
+    Head head;
+    head.flag(false).u64(count);
+    for (std::uint64_t i = 0; i < count; ++i) head.u8(1).u64(first + i);
+    return head;
+  }
+  bool c_has_item() {
+    return heard.wait_until([](const auto& all) {
+      return std::any_of(all.begin(), all.end(), [](const Heard& each) { return each.parcel.kind == ParcelKind::payload; });
+    });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("whatever one host asks for, what others ask for is remembered until it is there") {
+  Trio trio;
+  for (std::uint64_t first = 0; first < 100'000; first += 1000) trio.hear(b, ParcelKind::want, Trio::names(first, 1000));
+  trio.hear(c, ParcelKind::want, Trio::names(3, 1));
+  trio.items.promise({ItemKind::payload, 3}, {c});
+  trio.items.deliver({ItemKind::payload, 3}, [](HostId) { return Item{}; });
+  CHECK(trio.c_has_item());
+}
+
+TEST_CASE("a host gets what was promised to it, and its receipt lets go of what was sent to it, and of nothing else") {
+  Trio trio;
+  const ItemName mine{ItemKind::payload, 3};
+  trio.items.promise(mine, {c});
+  trio.items.deliver(mine, [](HostId) { return Item{}; });
+  trio.hear(b, ParcelKind::want, Trio::names(3, 1));
+  for (const HostId host : {b, c}) trio.hear(host, ParcelKind::have, Trio::names(3, 1));  // nothing was sent yet
+  CHECK(trio.items.keeps(mine));
+  trio.hear(c, ParcelKind::want, Trio::names(3, 1));
+  CHECK(trio.c_has_item());
+  trio.hear(b, ParcelKind::have, Trio::names(3, 1));
+  CHECK(trio.items.keeps(mine));
+  trio.hear(c, ParcelKind::have, Trio::names(3, 1));
+  CHECK_FALSE(trio.items.keeps(mine));
 }
 
 TEST_CASE("a host tells how far it is as the page says, and why it cannot go on") {
