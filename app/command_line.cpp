@@ -17,6 +17,7 @@
 #include "actors/run.hpp"
 #include "algos/arithmetic.hpp"
 #include "app/commands.hpp"
+#include "app/printable_stream.hpp"
 #include "app/rubato_main.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/file/check.hpp"
@@ -277,6 +278,8 @@ class CommandLine {
 namespace app {
 
 int command(int argc, char** argv, Golden golden) {
+  constexpr std::size_t longest_line = 10'000;  // of what is said; results are printed whole
+  const PrintableStream results(std::cout), said(std::cerr, longest_line);
   try {
     const int code = CommandLine(golden).parse(argc, argv);
     if (std::cout.flush() && std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;

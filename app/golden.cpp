@@ -5,10 +5,13 @@
 
 #include "app/commands.hpp"
 #include "app/golden/golden.hpp"
+#include "runtime/printable.hpp"
 
 namespace rubato::app {
 
 namespace {
+
+constexpr std::size_t longest_detail = 2000;  // bytes
 
 // False if the disk does not take it.
 bool write_answer(const std::filesystem::path& folder, const std::string& name, const GoldenVerdict& verdict) {
@@ -38,11 +41,11 @@ int golden(const std::vector<std::filesystem::path>& paths, const std::filesyste
     const bool is_passed = verdict.outcome == GoldenOutcome::passed;
     ++(is_passed ? passed : wrong);
     formulas += is_passed && verdict.is_formula;
-    std::printf("%s %s%s%s%s\n", is_passed ? "passed" : "FAILED", verdict.id.c_str(), verdict.is_formula ? " (formula)" : "",
-                is_passed ? "" : ": ", verdict.detail.c_str());
+    std::printf("%s %s%s%s%s\n", is_passed ? "passed" : "FAILED", printable(verdict.id).c_str(),
+                verdict.is_formula ? " (formula)" : "", is_passed ? "" : ": ", printable(verdict.detail, longest_detail).c_str());
   }
   for (const auto& [algorithm, cases] : unsupported)
-    std::printf("not yet supported: %s (%zu %s)\n", algorithm.c_str(), cases, cases == 1 ? "case" : "cases");
+    std::printf("not yet supported: %s (%zu %s)\n", printable(algorithm).c_str(), cases, cases == 1 ? "case" : "cases");
   if (formulas > 0) std::printf("%zu of those passed by a formula of the harness, not by the engine\n", formulas);
   std::printf("%zu passed, %zu failed\n", passed, wrong);
   if (!is_written) return cannot_write;

@@ -6,21 +6,25 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <ctime>
 #include <stdexcept>
 
 #include "results/result_text.hpp"
+#include "runtime/printable.hpp"
 
 namespace rubato::app {
 
 namespace {
 
+constexpr std::size_t longest_sentence = 8000;
 constexpr std::array<const char*, 4> words{"error", "warn", "info", "debug"};
 
 const char* word_of(EventLevel level) { return words[static_cast<std::size_t>(level)]; }
 
 struct AsText {
-  std::string operator()(const std::string& value) const {
+  std::string operator()(const std::string& text) const {
+    const std::string value = printable(text);
     return value.find_first_of(" =") == std::string::npos ? value : "\"" + value + "\"";
   }
   std::string operator()(double value) const { return fmt::format("{:.3f}", value); }
@@ -54,7 +58,7 @@ std::string Log::text_of(const RunEvent& event, const std::string& time) const {
   std::string sentence;
   for (const auto& [name, value] : event.fields)
     if (name == "text")
-      sentence = ": " + std::get<std::string>(value);
+      sentence = ": " + printable(std::get<std::string>(value), longest_sentence);
     else
       line += fmt::format(" {}={}", name, std::visit(AsText{}, value));
   return line + sentence;
@@ -76,7 +80,8 @@ void Log::say(const RunEvent& event) {
   const std::string line = settings_.is_json ? json_of(event, time) : text_of(event, time);
   const bool is_drawn_on = !settings_.is_json && isatty(STDERR_FILENO) == 1;  // by the line that shows progress
   const std::lock_guard lock(mutex_);
-  stream_ << (is_drawn_on ? "\r\x1b[K" : "") + line + "\n" << std::flush;
+  if (is_drawn_on) std::fputs("\r\x1b[K", stderr);
+  stream_ << line + "\n" << std::flush;
 }
 
 }  // namespace rubato::app

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <limits>
 
+#include "runtime/printable.hpp"
+
 namespace rubato::app {
 
 namespace {
@@ -33,8 +35,9 @@ void StatusLine::show(std::span<const LinePart> parts) {
 }
 
 void StatusLine::say(const std::string& text) {
+  constexpr std::size_t longest = 2000;
   finish();
-  std::fprintf(stderr, "%s\n", text.c_str());
+  std::fprintf(stderr, "%s\n", printable(text, longest).c_str());
 }
 
 void StatusLine::finish() {

@@ -95,7 +95,7 @@ class Membership final : public ParcelSink {
   /// Tells all others that this host runs since then (on this machine's monotonic clock), in which run, and in which of its
   /// lives.
   void set_running(Duration since, std::uint64_t begun = 0, std::uint32_t incarnation = 0);
-  /// Tells everybody from which checkpoint of its earlier lives this host goes on, and of which instant that is; 0: none.
+  /// Tells the other hosts from which checkpoint of its earlier lives this host goes on, and of which instant that is; 0: none.
   void set_origin(std::uint64_t checkpoint, Duration at);
   /// How many lives of this host the others know, in runs that they take part in.
   std::uint32_t known_lives() const;

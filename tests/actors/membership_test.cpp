@@ -369,7 +369,7 @@ TEST_CASE("a host that says that it leaves is not lost") {
   Hub hub(3);
   Told told;
   Membership::Settings settings = settings_of();
-  std::atomic<std::int64_t> ahead{0};  // seconds of silence that nobody has to wait for
+  std::atomic<std::int64_t> ahead{0};  // seconds of silence that the test does not wait for
   settings.now = [&] { return monotonic_now() + std::chrono::seconds(ahead); };
   std::atomic<bool> is_silent{false};
   settings.on_lost = [&](HostId) { is_silent = true; };

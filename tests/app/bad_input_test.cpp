@@ -220,6 +220,28 @@ TEST_CASE("a folder that the file system cannot name is a mistake of the command
   CHECK(contains(ended.err, "File name too long"));
 }
 
+TEST_CASE("what a file of others says steers no terminal, wherever it is printed") {
+  const Folder home;
+  const std::string small = text_of(small_experiment(home));
+  const auto said_by = [](const Arguments& arguments) {
+    const Ended ended = run_rubato(arguments);
+    CHECK(std::ranges::none_of(ended.out + ended.err, [](char c) { return c != '\n' && static_cast<unsigned char>(c) < ' '; }));
+    return ended.out + ended.err;
+  };
+  std::string named = small;
+  named.replace(named.find("name = \"") + 8, 0, "\\u001b]0;owned\\u0007");
+  write_text(home / "named.toml", named);
+  CHECK(contains(said_by({"run", home / "named.toml", "--out", home / "run"}), "\\x1b]0;owned\\x07"));
+  std::string summary = text_of(home / "run/summary.json");
+  const std::string digest = "\"model_digest\": \"";
+  write_text(home / "run/summary.json", summary.replace(summary.find(digest) + digest.size(), 8, "\\u001b[2J"));
+  CHECK(contains(said_by({"replay", home / "run"}), "differs from \\x1b[2J"));
+  write_text(home / "key.toml", small + "\n[\"\\u001b[31mred\"]\nkey = 1\n");
+  CHECK(contains(said_by({"run", home / "key.toml"}), "\\x1b[31mred"));
+  write_text(home / "case.json", R"({"id": "\u001b[2J", "algorithm": "\u001b[31m"})");
+  said_by({"golden", home / "case.json"});
+}
+
 TEST_CASE("a process without memory or threads says which limit it met") {
   const Folder home;
   const auto limited = [&](const std::string& limit, const std::string& arguments) {
