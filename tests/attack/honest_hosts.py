@@ -4,8 +4,7 @@
 
 The attacker has a key of the roster and does what its MODE says (attacker.py; without any: each of them) for N real seconds.
 For each MODE the honest hosts must come to their end with exit code 0, with an accuracy of their clients within 0.02 of that of a
-run without the attacker, with a peak of resident memory (VmHWM) that is at most 2 x receive_bytes above that of such a run, and
-with a log that names the attacker and says what it did.
+run without the attacker, with a peak of resident memory (VmHWM) below 2 x receive_bytes, and with a log that names the attacker and says what it did.
 """
 
 import argparse
@@ -218,9 +217,8 @@ def faults_of(mode, outcome, calm):
             faults.append(f"the log of host {name} does not say that c did this")
         if re.search(r"[\x00-\x09\x0b-\x1f\x7f]", outcome.logs[name].replace("\r", "")):
             faults.append(f"the log of host {name} has control characters")
-        more = outcome.peaks[name] - calm.peaks[name]
-        if more > 2 * RECEIVE_BYTES:
-            faults.append(f"host {name} has had {more >> 20} MB more than without an attacker")
+        if outcome.peaks[name] > 2 * RECEIVE_BYTES:
+            faults.append(f"host {name} has had {outcome.peaks[name] >> 20} MB")
     if abs(outcome.accuracy - calm.accuracy) > 0.02:
         faults.append(f"the accuracy is {outcome.accuracy:.3f}, without an attacker {calm.accuracy:.3f}")
     return faults
