@@ -1,6 +1,7 @@
 // RunResult: what a run has led to.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -88,6 +89,9 @@ struct RunResult {
   std::uint64_t models_lost = 0;               ///< of these: did not get through
   std::uint64_t unifications = 0;              ///< that have taken place
   std::uint64_t under_way = 0;                 ///< messages on their way at the end; in real time all without an outcome
+  std::uint64_t lost_between_hosts = 0;        ///< real time: without an outcome where a host was lost or links were drained
+  std::uint64_t from_lost_hosts = 0;           ///< likewise: outcomes beyond what the known clients have sent
+  bool is_of_host = false;                     ///< real time, several hosts: messages are those of host_clients alone
   double staleness_mean = 0;                   ///< seconds from sending to absorbing
   double staleness_p95 = 0;                    ///< 95 % of messages stay below
   std::vector<Sample> samples;                 ///< in order; numbers per client only in the last
@@ -103,6 +107,8 @@ struct RunResult {
   std::vector<Screened> screened;              ///< links with messages that were left out or compared, by receiver and sender
   std::vector<Divergence> diverged;            ///< in the order of time
   bool all_diverged = false;                   ///< no client that was there at the end has a finite model
+  std::optional<double> ran_away_at{};         ///< seconds: the mean loss was first seen far above that of the first sample
+  bool runs_away = false;                      ///< it was in the last sample
   std::string silence;                         ///< "nothing happened" or "nothing arrived"; else empty
   std::vector<std::string> notes;              ///< sentences, as handed to RunOptions::on_note
   std::vector<std::vector<std::byte>> models;  ///< final models, only if asked for
@@ -118,6 +124,11 @@ struct RunResult {
   std::string gathered_by;                     ///< the host whose result covers all clients; empty: this one, or there are no hosts
   bool record_was_cut = false;                 ///< at RunOptions::record_bytes
 
+  /// Seconds of the experiment at which a model was not finite or the losses ran away, whichever was seen first.
+  std::optional<double> diverged_at() const {
+    if (diverged.empty()) return ran_away_at;
+    return ran_away_at ? std::min(*ran_away_at, diverged.front().seconds) : diverged.front().seconds;
+  }
   /// math_seconds per second of every thread, evaluation excluded from both.
   double efficiency() const {
     const double available = threads * wall_seconds - evaluation_seconds;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "results/divergence.hpp"
 #include "results/evaluation.hpp"
 #include "results/sealed_file.hpp"
 #include "runtime/archive.hpp"
@@ -65,6 +66,7 @@ struct RunCheckpoint {
   std::string samples_digest;       ///< of these bytes
   std::optional<Sample> last_sample;
   std::vector<double> stop_values;  ///< that metrics.stop looks at, the oldest first
+  Divergences divergences;          ///< in all samples so far
   std::uint64_t clients = 0;
   std::uint64_t payloads = 0;
 
