@@ -96,12 +96,13 @@ class RunPool {
     };
     try {
       const RunResult result = rubato::run(experiment, options);
-      if (!result.was_stopped) run.digests = result.digests;
+      run.met_rule = result.stopped_by == "metrics.stop";
+      if (!result.was_stopped || run.met_rule) run.digests = result.digests;
       for (const std::string& note : result.notes) say(setting, note);  // those of its end, too
       run.diverged_at = result.diverged_at();
       if (result.stopped_by == "metrics.stop_on_nan")
         throw RunFailed(fmt::format("diverged at {:g} s, and metrics.stop_on_nan ended it", run.diverged_at.value_or(0)));
-      const bool is_whole = !result.was_stopped || run.has_spent;
+      const bool is_whole = !result.was_stopped || run.has_spent || run.met_rule;
       if (run.has_spent && run.curve.empty())
         say(setting, "the budget is spent before the first sample: measure more often, or allow more");
       update([&] {

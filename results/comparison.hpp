@@ -18,6 +18,7 @@ struct ComparedRun {
   Curve curve;                          ///< within the budget
   Digests digests;                      ///< empty where the budget ended the run
   bool has_spent = false;               ///< the budget ended it, not until
+  bool met_rule = false;                ///< metrics.stop ended it
   std::optional<double> diverged_at{};  ///< seconds of the experiment; absent: every model was finite
 };
 

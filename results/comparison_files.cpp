@@ -52,7 +52,9 @@ void add(ResultJson& object, Columns columns, const PerColumn<Spread>& spreads) 
 ResultJson json_of(const ComparedRun& run, std::size_t setting) {
   return {{"seed", run.seed},
           {"experiment", experiment_file(setting, run.seed)},
-          {"ended_by", run.has_spent ? "budget" : "until"},
+          {"ended_by", run.has_spent  ? "budget"
+                       : run.met_rule ? "metrics.stop"
+                                      : "until"},
           {"diverged_at", run.diverged_at ? ResultJson(*run.diverged_at) : ResultJson(nullptr)},
           {"model_digest", run.digests.model.empty() ? ResultJson(nullptr) : ResultJson(run.digests.model)},
           {"timeline_digest", run.digests.timeline.empty() ? ResultJson(nullptr) : ResultJson(run.digests.timeline)}};

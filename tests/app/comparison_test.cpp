@@ -310,6 +310,19 @@ TEST_CASE("a run that diverged is a failure of its setting where it was to stop 
   CHECK(has_note(notes, "draco: stopped early at "));  // what is noted at a run's end is said, too
 }
 
+TEST_CASE("a run that metrics.stop ends is at its end, and the table says by what") {
+  const Files files;
+  const Comparison made = compare(plan_comparison(files.request({"metrics.stop.metric=loss_mean", "metrics.stop.by=mean",
+                                                                 "metrics.stop.window=2", "metrics.stop.below=1e9"})),
+                                  at_a_time(2));
+  CHECK_FALSE(made.was_stopped);
+  REQUIRE(made.outcomes.at(0).runs.size() == 2);
+  CHECK(made.outcomes[0].runs[0].curve.size() == 2);
+  CHECK_FALSE(made.outcomes[0].runs[0].digests.model.empty());
+  const auto json = nlohmann::json::parse(table_json(made, {}, curve_column("seconds")));
+  CHECK(json.at("settings").at(0).at("runs").at(0).at("ended_by") == "metrics.stop");
+}
+
 TEST_CASE("a run whose models are not finite any more is named in every table of the comparison, with the second") {
   const Files files;
   const ComparisonPlan plan = plan_comparison(files.request({"algorithm.eta=1000.0", "until=300.0"}));
