@@ -1,9 +1,16 @@
 // `rubato check`: the files of every kind of run agree, and where they do not a sentence says so.
 #include <doctest/doctest.h>
 
-#include <chrono>
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/app/command.hpp"
 
@@ -15,7 +22,83 @@ const std::string examples = RUBATO_SOURCE_DIR "/examples/";
 
 Ended checked(const std::filesystem::path& folder) { return run_rubato({"check", folder.string()}); }
 
-void check_run(Arguments arguments) {
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields;
+  std::istringstream stream(line);
+  for (std::string field; std::getline(stream, field, ',');) fields.push_back(field);
+  return fields;
+}
+
+// The test part of the digits: 64 brightnesses and the digit.
+std::vector<std::array<double, 65>> digits_to_recognise() {
+  const std::string command = "gzip -dc " + examples + "data/digits/optdigits.tes.gz";
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::vector<std::array<double, 65>> rows;
+  char line[400];
+  while (fgets(line, sizeof line, pipe.get())) {
+    const std::vector<std::string> fields = fields_of(line);
+    REQUIRE(fields.size() == 65);
+    for (std::size_t i = rows.size(), k = (rows.emplace_back(), 0); k < 65; ++k)
+      rows[i][k] = std::stod(fields[k]) / (k < 64 ? 16 : 1);
+  }
+  REQUIRE(rows.size() == 1797);
+  return rows;
+}
+
+// clients.csv against models.npy: a perceptron of these widths, one number after the other, with nothing of the library. Absent
+// clients have no scores.
+void check_scores_by_loops(const std::filesystem::path& folder, const std::vector<std::size_t>& widths) {
+  const auto summary = nlohmann::json::parse(text_of(folder / "summary.json"));
+  const auto rows = digits_to_recognise();
+  const std::size_t used = summary.at("sampling").at("rows"), dimension = summary.at("dimension");
+  const auto absent = summary.at("absent_clients").get<std::vector<std::size_t>>();
+  const std::string models = text_of(folder / "models/models.npy");
+  std::istringstream table(text_of(folder / "clients.csv"));
+  std::string line;
+  std::getline(table, line);
+  const std::vector<std::string> names = fields_of(line);
+  const auto at = [&](const char* name) { return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin()); };
+  std::size_t scored = 0;
+  for (std::size_t client = 0; std::getline(table, line); ++client) {
+    const std::vector<std::string> fields = fields_of(line);
+    const bool is_absent = std::ranges::find(absent, client) != absent.end();
+    CAPTURE(client);
+    CHECK((fields[at("accuracy")] == "nan") == is_absent);
+    if (is_absent) continue;
+    std::vector<float> model(dimension);
+    std::memcpy(model.data(), models.data() + models.size() - (summary.at("clients").get<std::size_t>() - client) * dimension * 4,
+                dimension * 4);
+    double right = 0, loss = 0;
+    for (std::size_t row = 0; row < used; ++row) {
+      std::vector<double> values(rows[row].begin(), rows[row].end() - 1);
+      std::size_t next = 0;
+      for (std::size_t layer = 1; layer < widths.size(); ++layer) {
+        std::vector<double> sums(widths[layer]);
+        for (double& sum : sums)
+          for (const double value : values) sum += static_cast<double>(model[next++]) * value;
+        for (double& sum : sums) sum += static_cast<double>(model[next++]);
+        if (layer + 1 < widths.size())
+          for (double& sum : sums) sum = std::max(sum, 0.0);
+        values = sums;
+      }
+      REQUIRE(next == dimension);
+      const auto digit = static_cast<std::size_t>(rows[row][64]);
+      right += std::ranges::max_element(values) - values.begin() == static_cast<std::ptrdiff_t>(digit);
+      double all = 0;
+      for (const double value : values) all += std::exp(value - values[digit]);
+      loss += std::log(all);
+    }
+    const auto count = static_cast<double>(used);
+    CHECK(std::abs(std::stod(fields[at("accuracy")]) - right / count) <= 1.5 / count);  // a tie may be rounded either way
+    CHECK(std::stod(fields[at("loss")]) == doctest::Approx(loss / count).epsilon(1e-5));
+    ++scored;
+  }
+  CHECK(scored > 3);
+}
+
+const std::vector<std::size_t> softmax{64, 10}, one_hidden{64, 64, 10};
+
+void check_run(Arguments arguments, const std::vector<std::size_t>& widths = {}) {
   const Folder folder;
   const std::string place = (folder / "run").string();
   arguments.insert(arguments.end(), {"--quiet", "--threads", "2", "--out", place});
@@ -23,6 +106,7 @@ void check_run(Arguments arguments) {
   const Ended ended = checked(folder / "run");
   CHECK(contains(ended.out, " checks hold"));
   CHECK(ended.code == 0);
+  if (!widths.empty()) check_scores_by_loops(folder / "run", widths);
 }
 
 void replace_in(const std::filesystem::path& file, const std::string& old, const std::string& fresh) {
@@ -35,13 +119,14 @@ void replace_in(const std::filesystem::path& file, const std::string& old, const
 }  // namespace
 
 TEST_CASE("the files of the quick start agree, those of clients that come and go, of a cell, of rounds, and in real time") {
-  check_run({"run", examples + "quickstart.toml", "--set", "until=60.5"});
-  check_run({"run", examples + "churn/flaky.toml", "--set", "metrics.every_events=100"});
+  check_run({"run", examples + "quickstart.toml", "--set", "until=60.5"}, one_hidden);
+  check_run({"run", examples + "churn/flaky.toml", "--set", "metrics.every_events=100"}, softmax);
   check_run({"run", examples + "churn/flaky.toml", "--set", "metrics.clients=5"});
   check_run({"run", examples + "channels/wireless.toml", "--set", "until=20.5"});
   check_run(
       {"run", examples + "quickstart.toml", "--set", "until=20.5", "--set", "protocol.kind=rounds", "--set", "mailbox.cap=1"});
-  check_run({"run", examples + "quickstart.toml", "--set", "until=40.5", "--set", "clock=wall", "--set", "time_scale=20"});
+  check_run({"run", examples + "quickstart.toml", "--set", "until=40.5", "--set", "clock=wall", "--set", "time_scale=20"},
+            one_hidden);
   check_run({"run", examples + "quickstart.toml", "--set", "until=40.5", "--dry-run"});
 }
 
@@ -94,4 +179,81 @@ TEST_CASE("a number that was changed is found, with a sentence") {
   std::ofstream(folder / "run/clients.csv") << clients.substr(0, row) << "\n4" << clients.substr(next + 2, after - next - 2)
                                             << "\n5" << clients.substr(row + 2, next - row - 2) << clients.substr(after);
   CHECK(contains(complaint(), "clients.csv and models.npy differ in the loss of client 4"));
+}
+
+TEST_CASE("whichever number of a table or of the summary is changed, it is found, but for times, memory and who ran it") {
+  const Folder folder;
+  std::string table = "a,b,kind\n";
+  for (int i = 0; i < 90; ++i)
+    table += std::to_string(i % 3 * 5 + i % 7) + "," + std::to_string(i % 11) + ",k" + std::to_string(i % 3) + "\n";
+  write_text(folder / "table.csv", table);
+  write_text(folder / "small.toml", R"(name = "small"
+until = 20.5
+[clients]
+count = 5
+[clients.compute]
+law = "poisson"
+rate = 2.0
+[topology]
+kind = "ring"
+[channel]
+kind = "random"
+loss = 0.1
+delay = { law = "exponential", mean = 0.1 }
+[mailbox]
+window = 0.05
+deadline = 0.2
+[churn]
+notice = 0.5
+[[churn.events]]
+at = 5.0
+what = "crash"
+clients = [2]
+[[churn.events]]
+at = 9.0
+what = "restart"
+clients = [2]
+[[churn.events]]
+at = 12.0
+what = "leave"
+clients = [1]
+[algorithm]
+name = "dpsgd"
+[data]
+name = "files"
+train = "table.csv"
+label = "kind"
+[model]
+name = "softmax"
+batch = 4
+[metrics]
+every_seconds = 2.0
+)");
+  REQUIRE(run_rubato({"run", folder / "small.toml", "--quiet", "--out", folder / "run"}).code == 0);
+  const auto is_found = [&] { return checked(folder / "run").code == 1; };
+  REQUIRE_FALSE(is_found());
+  for (const char* name : {"metrics.csv", "clients.csv", "links.csv", "partition.csv"}) {
+    const std::string whole = text_of(folder / "run" / name);
+    const std::size_t last = whole.rfind('\n', whole.size() - 2) + 1;
+    const std::vector<std::string> columns = fields_of(whole.substr(0, whole.find('\n')));
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+      std::vector<std::string> fields = fields_of(whole.substr(last, whole.size() - last - 1));
+      fields[column] = fields[column] == "nan" ? "-1" : std::to_string(std::stod(fields[column]) + 1);
+      std::string text;
+      for (const std::string& field : fields) text += (text.empty() ? "" : ",") + field;
+      write_text(folder / "run" / name, whole.substr(0, last) + text + "\n");
+      if (columns[column] != "stationarity") CHECK_MESSAGE(is_found(), name, ": ", columns[column]);
+    }
+    write_text(folder / "run" / name, whole);
+  }
+  const auto summary = nlohmann::json::parse(text_of(folder / "run/summary.json"));
+  const std::vector<std::string> of_this_machine{"/peak_rss_bytes", "/peak_payload_bytes"};
+  const auto flat = summary.flatten();
+  for (const auto& [pointer, value] : flat.items()) {
+    if (!value.is_number() || std::ranges::find(of_this_machine, pointer) != of_this_machine.end()) continue;
+    auto changed = summary;
+    changed[nlohmann::json::json_pointer(pointer)] = value.get<double>() + 1;
+    write_text(folder / "run/summary.json", changed.dump());
+    CHECK_MESSAGE((is_found() || pointer == "/messages/not_finite"), pointer);
+  }
 }

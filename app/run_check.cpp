@@ -1,0 +1,522 @@
+#include "app/run_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "actors/core/run_parts.hpp"
+#include "actors/run.hpp"
+#include "experiment/digest.hpp"
+#include "experiment/file/experiment_file.hpp"
+#include "results/summary.hpp"
+#include "runtime/record.hpp"
+#include "web/run_files.hpp"
+
+namespace rubato::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+using web::Table;
+
+constexpr double of_scores = 1e-5;     // of losses in float32
+constexpr double of_consensus = 1e-4;  // of squares that nearly cancel
+
+double sum_of(const Table& table, std::string_view column) {
+  double sum = 0;
+  for (std::size_t i = 0, at = table.column(column); i < table.rows(); ++i) sum += table.row(i)[at];
+  return sum;
+}
+
+// ---- a run ---------------------------------------------------------------------------------------------------------
+
+class RunCheck {
+ public:
+  RunCheck(const fs::path& folder, const fs::path& data, CheckFaults& faults)
+      : folder_{folder},
+        data_{data},
+        faults_{faults},
+        summary_(ResultJson::parse(web::text_of(folder / "summary.json"))),
+        experiment_{config::read_experiment(folder / "experiment.toml", {}, notes_)},
+        metrics_{folder / "metrics.csv"},
+        clients_{folder / "clients.csv"},
+        has_models_{!summary_.value("model_digest", "").empty()},
+        is_own_part_{!summary_.value("gathered_by", "").empty()},
+        is_of_hosts_{!summary_.value("host", "").empty()},
+        has_all_records_{!is_of_hosts_ || experiment_.clock == config::ClockKind::virtual_time} {}
+
+  void check() {
+    check_columns();
+    check_summary();
+    check_rows();
+    if (metrics_.rows() > 0) check_last_row();
+    check_clients();
+    check_outcomes();
+    if (fs::exists(folder_ / "links.csv") && has_all_records_) check_links(Table(folder_ / "links.csv"));
+    check_timing();
+    if (fs::exists(folder_ / "partition.csv")) check_partition(Table(folder_ / "partition.csv"));
+    if (!summary_.value("record_cut", false)) check_record();
+    if (has_models_ && !is_own_part_ && fs::exists(folder_ / "models/models.npy")) check_models();
+  }
+
+ private:
+  double count(const std::string& name) const { return number_at(summary_, "/messages/" + name); }
+  bool is_virtual() const { return experiment_.clock == config::ClockKind::virtual_time; }
+  double at(const Table& table, std::size_t row, std::string_view column) const { return table.row(row)[table.column(column)]; }
+  bool was_stopped() const { return summary_.value("stopped_early", false); }
+
+  void check_columns() {
+    std::vector<std::string> names;
+    for (const SampleColumn& column : sample_columns()) names.emplace_back(column.name);
+    faults_.require(metrics_.columns() == names, "metrics.csv has not the columns of this version");
+  }
+
+  // The summary, in itself and beside the experiment.
+  void check_summary() {
+    const auto is_said = [&](const char* key, const ResultJson& value) {
+      faults_.require(summary_.value(key, ResultJson()) == value, "summary.json and experiment.toml differ in ", key, ": ",
+                      summary_.value(key, ResultJson()).dump(), " and ", value.dump());
+    };
+    is_said("experiment", experiment_.name);
+    is_said("algorithm", experiment_.algorithm.name);
+    is_said("clock", std::string(word_of(experiment_.clock)));
+    is_said("seed", experiment_.seed);
+    is_said("clients", experiment_.clients.count);
+    is_said("precision", std::string(word_of(experiment_.precision)));
+    const auto number = [&](const char* pointer) { return number_at(summary_, pointer); };
+    const double seconds = std::max(number("/wall_seconds"), 1e-9);
+    faults_.same("summary.json: events in wall_seconds, and events_per_second", number("/events") / seconds,
+                 number("/events_per_second"));
+    faults_.same("summary.json: steps in wall_seconds, and steps_per_second", number("/steps") / seconds,
+                 number("/steps_per_second"));
+    const double available = number("/threads") * number("/wall_seconds") - number("/evaluation_seconds");
+    faults_.same("summary.json: math_seconds of what the threads had, and efficiency",
+                 available > 0 ? number("/math_seconds") / available : 0, number("/efficiency"));
+    const bool is_told = !summary_.at("stopped_by").is_null();
+    faults_.require(was_stopped() || !is_told, "summary.json: something has stopped the run, but it was not stopped early");
+    faults_.require(number("/virtual_seconds") <= experiment_.until, "summary.json: the run went on after its end");
+    faults_.require(was_stopped() || is_own_part_ || number("/virtual_seconds") == experiment_.until,
+                    "summary.json: the run ended at ", number("/virtual_seconds"), " s, but it was not stopped early");
+    faults_.require(count("hand_overs") <= count("models") && count("models_lost") <= count("models"),
+                    "summary.json: more models were handed over or lost than sent");
+    check_trouble();
+    if (!summary_.at("energy").is_null())
+      faults_.same("summary.json: joules are not those of computing and sending", number("/energy/joules"),
+                   number("/energy/transmit_joules") + number("/energy/compute_joules"));
+    if (!summary_.at("rates").is_null()) check_rates();
+    faults_.require(summary_.at("rates").is_null() || !is_virtual(), "summary.json: rates are known in virtual time");
+  }
+
+  void check_trouble() {
+    double first = std::numeric_limits<double>::infinity();
+    for (const ResultJson& client : summary_.at("diverged_clients")) first = std::min(first, client.at("seconds").get<double>());
+    const double diverged_at = number_at(summary_, "/diverged_at");
+    faults_.require(std::isinf(first) || diverged_at <= first, "summary.json: diverged_at is not when the first client diverged");
+    const std::string silence = summary_.at("silence").is_null() ? "" : summary_.at("silence").get<std::string>();
+    const bool nothing_happened = number_at(summary_, "/computations") == 0 && count("sent") == 0;
+    faults_.require((silence == "nothing happened") == nothing_happened,
+                    "summary.json: silence is not what computations and messages say");
+    faults_.require(silence != "nothing arrived" || count("delivered") == 0, "summary.json: nothing arrived, and messages did");
+  }
+
+  void check_rates() {
+    std::map<std::string, double> sums;
+    for (const ResultJson& client : summary_.at("rates").at("by_client")) {
+      const auto row = client.at("client").get<std::size_t>();
+      for (const auto& [key, column] :
+           {std::pair{"requested", "requested_rate"}, {"achieved", "achieved_rate"}, {"skipped_ticks", "skipped_ticks"}}) {
+        sums[key] += client.at(key).get<double>();
+        faults_.same("summary.json and clients.csv differ in " + std::string(column) + " of client " + std::to_string(row),
+                     client.at(key).get<double>(), at(clients_, row, column));
+      }
+    }
+    for (const auto& [key, sum] : sums)
+      faults_.same("summary.json: rates of all clients, and their sum, " + key, sum, number_at(summary_, "/rates/" + key));
+  }
+
+  // What is spent stays spent; a row agrees with itself.
+  void check_rows() {
+    std::vector<std::string_view> names{"events",        "computations", "messages_sent", "messages_delivered",
+                                        "messages_lost", "bytes_wire"};
+    for (const SampleColumn& axis : columns_as(Role::axis)) names.push_back(axis.name);
+    for (const std::string_view name : names)
+      for (std::size_t at = metrics_.column(name), i = 1; i < metrics_.rows(); ++i)
+        faults_.require(metrics_.row(i - 1)[at] <= metrics_.row(i)[at], "metrics.csv: ", name, " falls from ",
+                        metrics_.row(i - 1)[at], " to ", metrics_.row(i)[at], " in row ", i);
+    const auto clients = static_cast<double>(clients_.rows());
+    for (std::size_t i = 0; i < metrics_.rows(); ++i) {
+      const auto value = [&](std::string_view name) { return at(metrics_, i, name); };
+      const auto holds = [&](bool is_right, const char* what) { faults_.require(is_right, "metrics.csv, row ", i, ": ", what); };
+      const bool may_begin_anew = is_of_hosts_ && !is_virtual();
+      const double expected = i == 0 ? 0 : at(metrics_, i - 1, "sample") + 1;
+      holds(value("sample") == expected || (value("sample") == 0 && may_begin_anew), "sample does not count the rows");
+      holds(value("clients_measured") <= clients, "more clients are measured than there are");
+      faults_.same("metrics.csv, row " + std::to_string(i) + ": consensus_mean of all, and consensus",
+                   value("consensus_mean") * value("clients_measured"), value("consensus"));
+      holds(!(value("mass_defect") < 0), "mass_defect is negative");
+      if (std::isnan(value("accuracy_mean"))) continue;
+      for (const char* share : {"accuracy_mean", "accuracy_mean_model", "accuracy_min", "f1_macro", "f1_macro_mean_model"})
+        holds(value(share) >= 0 && value(share) <= 1 + 1e-9, "a score is no share of 1");
+      holds(value("accuracy_std") >= 0 && value("accuracy_std") <= 0.5 + 1e-9, "accuracy_std is no deviation of shares");
+      holds(value("accuracy_min") <= value("accuracy_mean") + 1e-9, "the lowest accuracy is above the mean");
+      holds(value("accuracy_min_client") < clients, "the client of the lowest accuracy is not there");
+    }
+  }
+
+  double last(std::string_view column) const { return metrics_.row(metrics_.rows() - 1)[metrics_.column(column)]; }
+
+  void check_last_row() {
+    const auto compare = [&](std::string_view column, double whole) {
+      const double value = std::isfinite(last(column)) ? last(column) : not_known;  // JSON has no infinity
+      faults_.same("metrics.csv, last row, and summary.json differ in " + std::string(column), value, whole);
+    };
+    for (const SampleColumn& column : sample_columns())
+      if (!column.summary.empty()) compare(column.name, number_at(summary_, std::string(column.summary)));
+    const std::pair<const char*, const char*> same[] = {
+        {"computations", "/computations"},      {"bytes_wire", "/bytes/wire"},
+        {"paper_bits", "/bytes/paper_bits"},    {"gradients", "/gradients"},
+        {"seconds", "/virtual_seconds"},        {"messages_delivered", "/messages/delivered"},
+        {"cumulated_delay", "/cumulated_delay"}};
+    for (const auto& [column, key] : same)
+      if (!std::isnan(number_at(summary_, key))) compare(column, number_at(summary_, key));
+    compare("messages_sent", count("sent") + count("models"));
+    compare("messages_lost", count("lost") + count("lost_to_partition") + count("lost_to_absence"));
+    compare("joules", summary_.at("energy").is_null() ? 0 : number_at(summary_, "/energy/joules"));
+    if (is_virtual()) compare("events", number_at(summary_, "/events"));
+    faults_.require(last("seconds") <= experiment_.until, "metrics.csv ends at ", last("seconds"), " s, after the run");
+  }
+
+  void check_clients() {
+    const std::pair<const char*, const char*> same[] = {{"sent", "sent"},
+                                                        {"lost", "lost"},
+                                                        {"kept", "delivered"},
+                                                        {"late", "late"},
+                                                        {"capped", "capped"},
+                                                        {"superseded", "superseded"},
+                                                        {"copies", "copies"},
+                                                        {"lost_to_partition", "lost_to_partition"},
+                                                        {"lost_to_absence", "lost_to_absence"},
+                                                        {"duplicates", "duplicates"},
+                                                        {"surplus", "surplus"},
+                                                        {"stale", "stale"},
+                                                        {"misshapen", "misshapen"}};
+    const auto compare = [&](const std::string& column, double whole) {
+      faults_.same("clients.csv and summary.json differ in " + column, sum_of(clients_, column), whole);
+    };
+    for (const auto& [column, key] : same) compare(column, count(key));
+    for (std::size_t i = 0; i < clients_.rows(); ++i)
+      faults_.require(at(clients_, i, "client") == static_cast<double>(i), "clients.csv, row ", i, " is of another client");
+    compare("computations", number_at(summary_, "/computations"));
+    compare("publications", number_at(summary_, "/publications"));
+    const bool knows_traffic = !is_of_hosts_ || metrics_.rows() > 0;
+    if (!has_models_ || !knows_traffic) return;
+    compare("bytes_wire", number_at(summary_, "/bytes/wire"));
+    compare("paper_bits", number_at(summary_, "/bytes/paper_bits"));
+    compare("gradients", number_at(summary_, "/gradients"));
+  }
+
+  void check_outcomes() {
+    if (summary_.at("messages").at("under_way").is_null()) return check_own_part();
+    double outcomes = count("under_way") + count("lost_between_hosts");
+    for (const char* name : {"delivered", "late", "capped", "duplicates", "surplus", "stale", "misshapen", "lost",
+                             "lost_to_partition", "lost_to_absence"})
+      outcomes += count(name);
+    faults_.same("summary.json: what was sent is not the sum of what became of it",
+                 count("sent") + count("copies") + count("from_lost_hosts"), outcomes);
+  }
+
+  // Of one host's clients alone: their messages are for others, too, and come from others.
+  void check_own_part() {
+    faults_.require(is_of_hosts_ && !is_virtual(),
+                    "summary.json: messages under way are not known, though the run is not of one host among several");
+    faults_.require(count("lost") + count("lost_to_partition") <= count("sent") + count("copies"),
+                    "summary.json: more was lost than sent");
+  }
+
+  // In real time rounds refuse what they had kept: which link it came over is not looked up any more.
+  void check_links(const Table& links) {
+    const bool is_exact = is_virtual();
+    for (std::size_t i = 0; i < links.rows(); ++i) {
+      const bool may_know_norms = experiment_.mailbox.norm_limit > 0;
+      faults_.require(may_know_norms || (std::isnan(at(links, i, "norm_mean")) && std::isnan(at(links, i, "cosine_mean"))),
+                      "links.csv, row ", i, ": norms are known without mailbox.norm_limit");
+    }
+    for (const char* name : {"not_finite", "beyond_norm", "unauthorised", "unasked"})
+      faults_.require(sum_of(links, name) <= count(name), "links.csv and summary.json differ in ", name);
+    faults_.require(experiment_.mailbox.norm_limit > 0 || count("beyond_norm") == 0,
+                    "summary.json: messages were beyond a limit that is not set");
+    faults_.require(!is_exact || (count("unauthorised") == 0 && count("unasked") == 0),
+                    "summary.json: messages were refused as they are in real time alone");
+    for (const char* name : {"sent", "lost", "copies", "lost_to_partition", "lost_to_absence", "surplus", "stale", "misshapen"})
+      compare_links(links, {name});
+    if (!is_exact) return compare_links(links, {"kept", "late", "capped", "duplicates"});
+    for (const char* name : {"kept", "late", "capped", "duplicates"}) compare_links(links, {name});
+    double open = 0;
+    for (std::size_t i = 0; i < links.rows(); ++i) {
+      const auto at = [&](const char* name) { return links.row(i)[links.column(name)]; };
+      const double left =
+          at("sent") + at("copies") - at("lost") - at("lost_to_partition") - at("lost_to_absence") - at("kept") - at("refused");
+      faults_.require(left >= 0, "links.csv: from ", at("sender"), " to ", at("receiver"), " more arrived than was sent");
+      open += left;
+    }
+    faults_.same("links.csv and summary.json differ in what is under way", open, count("under_way"));
+  }
+
+  void compare_links(const Table& links, std::initializer_list<const char*> names) {
+    double by_link = 0, by_client = 0;
+    for (const char* name : names) by_link += sum_of(links, name), by_client += sum_of(clients_, name);
+    faults_.same(std::string("links.csv and clients.csv differ in ") + *names.begin(), by_link, by_client);
+  }
+
+  void check_partition(const Table& partition) {
+    std::map<double, double> rows;
+    for (std::size_t i = 0; i < partition.rows(); ++i) {
+      rows[at(partition, i, "client")] += at(partition, i, "rows");
+      const auto place = [&](std::size_t row) { return std::pair{at(partition, row, "client"), at(partition, row, "class")}; };
+      faults_.require(i == 0 || place(i - 1) < place(i), "partition.csv, row ", i, " is not in the order of clients and classes");
+    }
+    for (std::size_t i = 0; i < clients_.rows(); ++i)
+      faults_.same("partition.csv and clients.csv differ in the rows of client " + std::to_string(i), rows[static_cast<double>(i)],
+                   at(clients_, i, "training_samples"));
+    faults_.same("partition.csv and clients.csv differ in rows", sum_of(partition, "rows"), sum_of(clients_, "training_samples"));
+  }
+
+  // The timing walked once more, without models, and what is known before a run.
+  void check_timing() {
+    if (!is_virtual() || was_stopped()) return;
+    RunOptions options;
+    options.data_dir = data_;
+    options.dry_run = options.counts_links = true;
+    std::optional<RunResult> again;
+    try {
+      again = rubato::run(experiment_, options);
+    } catch (const std::invalid_argument& fault) {
+      if (std::string_view(fault.what()).find("depends on") == std::string_view::npos) throw;
+      return;  // on the models
+    }
+    const ResultJson expected = ResultJson::parse(summary_json(experiment_, *again));
+    const auto compare = [&](const std::string& name, const ResultJson& is, const ResultJson& should_be) {
+      const bool are_numbers = is.is_number() && should_be.is_number();
+      if (are_numbers)
+        return faults_.same("summary.json and the timing walked again differ in " + name, is.get<double>(),
+                            should_be.get<double>());
+      faults_.require(is == should_be, "summary.json and the timing walked again differ in ", name, ": ", is.dump(), " and ",
+                      should_be.dump());
+    };
+    for (const char* key :
+         {"timeline_digest", "virtual_seconds", "events", "steps", "computations", "publications", "unifications",
+          "cumulated_delay", "absent_clients", "dimension", "measured_clients", "clients_below_batch", "class_names"})
+      compare(key, summary_.at(key), expected.at(key));
+    for (const char* table : {"messages", "rounds", "energy", "staleness_seconds", "churn", "sampling"}) {
+      const std::set<std::string> of_models{"not_finite", "beyond_norm", "unauthorised", "unasked"};
+      if (!expected.at(table).is_object() || !summary_.at(table).is_object())
+        compare(table, summary_.at(table), expected.at(table));
+      else
+        for (const auto& [key, value] : expected.at(table).items())
+          if (!of_models.contains(key)) compare(std::string(table) + "." + key, summary_.at(table).value(key, ResultJson()), value);
+    }
+    check_clients_again(*again);
+    if (fs::exists(folder_ / "links.csv")) check_links_again(*again, Table(folder_ / "links.csv"));
+  }
+
+  void check_clients_again(const RunResult& again) {
+    const std::set<std::string_view> of_models{"accuracy", "loss", "bytes_wire", "paper_bits", "gradients"};
+    for (const ClientColumn& column : client_columns())
+      for (std::uint32_t i = 0; !column.needs_paces && !of_models.contains(column.name) && i < clients_.rows(); ++i) {
+        const ClientRow row{i, again.samples_by_client.empty() ? 0 : again.samples_by_client[i], again.by_client[i], {}, 0, 0, {}};
+        faults_.same(
+            "clients.csv and the timing walked again differ in " + std::string(column.name) + " of client " + std::to_string(i),
+            at(clients_, i, column.name), to_double(column.read(row)));
+      }
+  }
+
+  void check_links_again(const RunResult& again, const Table& links) {
+    faults_.require(links.rows() == again.by_link.size(), "links.csv has ", links.rows(), " links, the graph ",
+                    again.by_link.size());
+    const std::set<std::string_view> of_models{"not_finite", "beyond_norm", "unauthorised", "unasked", "norm_mean", "cosine_mean"};
+    for (const auto& column : link_columns())
+      for (std::uint32_t i = 0; !of_models.contains(column.name) && i < std::min(links.rows(), again.by_link.size()); ++i)
+        faults_.same("links.csv and the timing walked again differ in " + std::string(column.name) + ", row " + std::to_string(i),
+                     at(links, i, column.name), to_double(column.read({again.graph->ends_of(i), again.by_link[i], {}})));
+  }
+
+  // What steps so far say.
+  struct SoFar {
+    double computations = 0, gradients = 0, messages = 0;
+
+    void add(const Step& step) {
+      computations += step.kind == StepKind::compute;
+      gradients += step.kind == StepKind::compute && step.with_gradient;
+      if (step.kind == StepKind::publish) messages += static_cast<double>(step.entries.size());
+    }
+  };
+
+  // The record, step by step: a host's is of its own clients.
+  void check_record() {
+    const fs::path file = folder_ / "timeline.rbt";
+    std::error_code none;
+    if (!fs::exists(file) || fs::file_size(file, none) == 0) return;
+    RecordReader reader(file);
+    std::vector<StepHash> hashes(reader.clients());
+    std::vector<double> sent(reader.clients()), publications(reader.clients());
+    std::vector<SoFar> by_client(reader.clients());
+    SoFar before, so_far;  // before the newest instant, and with it
+    Time now{};
+    std::size_t row = 0;
+    const auto check_rows_before = [&](Time next) {
+      for (; row < metrics_.rows() && Time{from_seconds(at(metrics_, row, "seconds"))} < next; ++row)
+        check_row(row, Time{from_seconds(at(metrics_, row, "seconds"))} == now ? before : so_far, so_far);
+    };
+    std::set<std::size_t> there;
+    while (const Step* step = reader.next()) {
+      const std::size_t client = step->client.value;
+      there.insert(client);
+      hashes[client].add(*step);
+      if (is_virtual() && step->at > now) {
+        check_rows_before(step->at);
+        before = so_far, now = step->at;
+      }
+      so_far.add(*step), by_client[client].add(*step);
+      if (step->kind == StepKind::publish && step->message != MessageKind::model)
+        sent[client] += static_cast<double>(step->entries.size()), ++publications[client];
+    }
+    faults_.require(!reader.is_incomplete(), "timeline.rbt ends early");
+    if (is_virtual()) check_rows_before(Time::max());
+    for (const std::size_t client : there) {
+      const auto compare = [&](const char* column, double recorded) {
+        faults_.same(std::string("timeline.rbt and clients.csv differ in ") + column + " of client " + std::to_string(client),
+                     recorded, at(clients_, client, column));
+      };
+      compare("sent", sent[client]);
+      compare("computations", by_client[client].computations);
+      if (!is_of_hosts_) compare("publications", publications[client]);
+      if (!is_of_hosts_ && has_models_) compare("gradients", by_client[client].gradients);
+    }
+    if (!has_all_records_) return;
+    faults_.require(timeline_of(hashes, absent()) == summary_.value("timeline_digest", ""),
+                    "timeline.rbt has another digest than summary.json");
+  }
+
+  // A sample is taken at its instant, before, between or after what happens then.
+  void check_row(std::size_t row, const SoFar& least, const SoFar& most) {
+    const auto compare = [&](const char* column, double low, double high) {
+      const double value = at(metrics_, row, column);
+      faults_.require(low <= value && value <= high, "metrics.csv, row ", row, ", and timeline.rbt differ in ", column, ": ", value,
+                      " and ", high);
+    };
+    compare("computations", least.computations, most.computations);
+    compare("messages_sent", least.messages, most.messages);
+    compare("gradients", least.gradients, most.gradients);
+  }
+
+  std::vector<ClientId> absent() const {
+    std::vector<ClientId> absent;
+    for (const ResultJson& client : summary_.value("absent_clients", ResultJson::array()))
+      absent.push_back({client.get<std::uint32_t>()});
+    return absent;
+  }
+
+  // models.npy, scored once more, model by model.
+  void check_models() {
+    const std::string text = web::text_of(folder_ / "models/models.npy");
+    const std::size_t head = 10 + static_cast<unsigned char>(text.at(8)) + 256u * static_cast<unsigned char>(text.at(9));
+    const std::size_t scalar_bytes = size_of(experiment_.precision), clients = clients_.rows();
+    const auto dimension = summary_.at("dimension").get<std::size_t>();
+    const std::size_t bytes = dimension * scalar_bytes;
+    const std::vector<ClientId> absent = this->absent();
+    const bool lacks_absent = !has_all_records_ && text.size() == head + (clients - absent.size()) * bytes;
+    const std::size_t rows = clients - (lacks_absent ? absent.size() : 0);
+    faults_.require(text.size() == head + rows * bytes, "models.npy has another size than its models");
+    if (text.size() != head + rows * bytes) return;
+    std::vector<Tensor> models;
+    Sha256 digest;
+    std::size_t row = 0;
+    for (std::uint32_t i = 0; i < clients; ++i) {
+      models.push_back(pool_.make(experiment_.precision, dimension));
+      if (lacks_absent && is_among(absent, {i})) continue;  // nor was it measured
+      std::copy_n(reinterpret_cast<const std::byte*>(text.data() + head + row++ * bytes), bytes,
+                  models.back().writable<std::byte>());
+      if (!is_among(absent, {i})) digest.add({models.back().data<std::byte>(), bytes});
+    }
+    faults_.require(digest.hex() == summary_.value("model_digest", ""), "models.npy has another digest than summary.json");
+    if (metrics_.rows() > 0 && !experiment_.algorithm.name.starts_with("fedavg_plus"))
+      check_scores(models);  // it fine-tunes to measure
+  }
+
+  void check_scores(const std::vector<Tensor>& models) {
+    RunOptions options;
+    options.data_dir = data_;
+    const std::unique_ptr<Task> task = make_task(experiment_, options);
+    ThreadMemory memory;
+    const std::size_t accuracy = clients_.column("accuracy"), loss = clients_.column("loss");
+    std::vector<double> accuracies, losses, f1;
+    ConsensusSum consensus;
+    std::vector<std::uint32_t> measured;
+    for (std::uint32_t i = 0; i < models.size(); ++i) {
+      if (std::isnan(clients_.row(i)[loss]) && std::isnan(clients_.row(i)[accuracy])) continue;
+      const Score score = task->evaluation().score({i}, models[i], memory);
+      measured.push_back(i);
+      accuracies.push_back(score.accuracy()), losses.push_back(score.mean_loss()), f1.push_back(score.macro_f1());
+      task->evaluation().add(consensus, models[i]);
+      const std::string name = "clients.csv and models.npy differ in the ";
+      if (!std::isnan(clients_.row(i)[accuracy]))
+        faults_.same(name + "accuracy of client " + std::to_string(i), clients_.row(i)[accuracy], score.accuracy());
+      faults_.same(name + "loss of client " + std::to_string(i), clients_.row(i)[loss], score.mean_loss(), of_scores);
+    }
+    faults_.same("metrics.csv and clients.csv differ in clients_measured", last("clients_measured"),
+                 static_cast<double>(measured.size()));
+    if (measured.empty()) return;
+    const auto compare = [&](const char* column, double value, double tolerance = CheckFaults::rounding) {
+      faults_.same(std::string("metrics.csv and models.npy differ in ") + column, last(column), value, tolerance);
+    };
+    const Score of_mean = task->evaluation().score_mean(consensus.mean_model(), memory);
+    if (!std::isnan(last("accuracy_mean"))) {
+      const auto lowest = std::ranges::min_element(accuracies);
+      compare("accuracy_mean", rubato::mean(accuracies));
+      compare("accuracy_std", population_deviation(accuracies));
+      compare("accuracy_min", *lowest);
+      compare("accuracy_min_client", measured[static_cast<std::size_t>(lowest - accuracies.begin())]);
+      compare("f1_macro", rubato::mean(f1));
+      compare("accuracy_mean_model", of_mean.accuracy());
+      compare("f1_macro_mean_model", of_mean.macro_f1());
+    }
+    compare("loss_mean", rubato::mean(losses), of_scores);
+    compare("loss_mean_model", of_mean.mean_loss(), of_scores);
+    compare("consensus", distance(models, measured), of_consensus);
+  }
+
+  // The sum of squared distances to the mean model, in two passes.
+  double distance(const std::vector<Tensor>& models, const std::vector<std::uint32_t>& measured) const {
+    const auto at = [&](std::uint32_t client, std::size_t k) {
+      return experiment_.precision == Scalar::float64 ? models[client].data<double>()[k]
+                                                      : static_cast<double>(models[client].data<float>()[k]);
+    };
+    double sum = 0;
+    for (std::size_t k = 0; k < models.front().count(); ++k) {
+      double centre = 0;
+      for (const std::uint32_t client : measured) centre += at(client, k) / static_cast<double>(measured.size());
+      for (const std::uint32_t client : measured) sum += (at(client, k) - centre) * (at(client, k) - centre);
+    }
+    return sum;
+  }
+
+  fs::path folder_, data_;
+  CheckFaults& faults_;
+  std::ostringstream notes_;
+  ResultJson summary_;
+  config::Experiment experiment_;
+  Table metrics_, clients_;
+  bool has_models_, is_own_part_, is_of_hosts_, has_all_records_;
+  TensorPool pool_;
+};
+
+}  // namespace
+
+void check_run(const fs::path& folder, const fs::path& data, CheckFaults& faults) { RunCheck(folder, data, faults).check(); }
+
+}  // namespace rubato::app
