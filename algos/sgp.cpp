@@ -139,6 +139,12 @@ constexpr auto table = combined(step_options(), own);
 
 SgpSettings read(const OptionReader& options) { return {StepSize(options), options.flag("weigh_step")}; }
 
+std::string warning(const AlgorithmOptions& given, const RunFacts& facts) {
+  if (facts.in_rounds || read({given, table}).weighs_step) return {};
+  return "sgp with weigh_step = false: outside rounds a client that sends often before it hears of others has a weight near 0, and "
+         "steps of eta divided by that; weigh_step = true is stable";
+}
+
 // The model's mass and its weight.
 double mass_bytes(const AlgorithmOptions&, std::size_t numbers, std::size_t) {
   return static_cast<double>((numbers + 1) * sizeof(double));
@@ -154,6 +160,7 @@ constinit const CatalogueEntry entries::sgp{
     .needs = [](const AlgorithmOptions&) { return Needs{.keep = Keep::newest_ever}; },
     .message_bytes = mass_bytes,
     .make = made_by<Sgp, read, table>,
+    .warning = warning,
 };
 
 }  // namespace rubato

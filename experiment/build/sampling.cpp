@@ -130,11 +130,13 @@ SamplePlan plan_samples(const Experiment& experiment, const Timing& timing, cons
 }
 
 std::string sentence_about(const SamplePlan& plan, std::size_t clients) {
-  std::string text = plan.measured ? fmt::format("{} of {} clients are measured (drawn)", plan.clients, clients)
-                                   : fmt::format("all {} clients are measured", clients);
+  std::string text = plan.measured  ? fmt::format("{} of {} clients are measured (drawn)", plan.clients, clients)
+                     : clients == 1 ? "the client is measured"
+                                    : fmt::format("all {} clients are measured", clients);
   text += fmt::format(", on {} test row{}, about {:.0f} times", plan.rows, plan.rows == 1 ? "" : "s", plan.samples);
   if (plan.is_thinned) text += ", less often than every until / 100 because of what it costs";
-  return text + fmt::format("; scoring is about {:.2g} % of the run's work", 100 * plan.share);
+  const double percent = 100 * plan.share;
+  return text + fmt::format("; scoring is about {:.{}f} % of the run's work", percent, percent < 0.95 ? 2 : percent < 9.5 ? 1 : 0);
 }
 
 }  // namespace rubato

@@ -98,6 +98,13 @@ TEST_CASE("test rows that [metrics] counts are the first; of more than 2000 othe
   CHECK(used_test_rows(experiment({"metrics.test_samples=0"}), 10000) == nullptr);
 }
 
+TEST_CASE("what is measured is a sentence with plain numbers") {
+  CHECK(contains(sentence_about({.clients = 25, .rows = 10, .samples = 2, .share = 0.9987}, 25),
+                 "all 25 clients are measured, on 10 test rows, about 2 times; scoring is about 100 % of the run's work"));
+  CHECK(contains(sentence_about({.clients = 1, .rows = 1, .samples = 2, .share = 0.0512}, 1),
+                 "the client is measured, on 1 test row, about 2 times; scoring is about 5.1 % of"));
+}
+
 TEST_CASE("instants that [metrics] names are obeyed, whatever they cost") {
   const SamplePlan events = plan_of({"metrics.every_events=7"}, digits);
   CHECK(events.every_events == 7);
