@@ -1,5 +1,7 @@
 #include "app/compare_runs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -95,7 +97,10 @@ class RunPool {
     try {
       const RunResult result = rubato::run(experiment, options);
       if (!result.was_stopped) run.digests = result.digests;
-      if (!result.diverged.empty()) run.diverged_at = result.diverged.front().seconds;
+      for (const std::string& note : result.notes) say(setting, note);  // those of its end, too
+      run.diverged_at = result.diverged_at();
+      if (result.stopped_by == "metrics.stop_on_nan")
+        throw RunFailed(fmt::format("diverged at {:g} s, and metrics.stop_on_nan ended it", run.diverged_at.value_or(0)));
       const bool is_whole = !result.was_stopped || run.has_spent;
       if (run.has_spent && run.curve.empty())
         say(setting, "the budget is spent before the first sample: measure more often, or allow more");

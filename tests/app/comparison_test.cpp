@@ -297,6 +297,19 @@ TEST_CASE("runs are compared at the same instants, unless the command line says 
   CHECK(plan_comparison(files.request({"metrics.every_events=70"})).settings[0].experiment.metrics.every_events == 70);
 }
 
+TEST_CASE("a run that diverged is a failure of its setting where it was to stop then, and the comparison is not stopped") {
+  const Files files;
+  std::vector<std::string> notes;
+  ComparisonOptions options = at_a_time(2);
+  options.on_note = [&](const std::string& note) { notes.push_back(note); };
+  const Comparison made =
+      compare(plan_comparison(files.request({"algorithm.eta=1000.0", "until=300.0", "metrics.stop_on_nan=true"})), options);
+  CHECK_FALSE(made.was_stopped);
+  REQUIRE(made.outcomes.at(0).failures.size() == 2);
+  CHECK(contains(made.outcomes[0].failures[0], "metrics.stop_on_nan ended it"));
+  CHECK(has_note(notes, "draco: stopped early at "));  // what is noted at a run's end is said, too
+}
+
 TEST_CASE("a run whose models are not finite any more is named in every table of the comparison, with the second") {
   const Files files;
   const ComparisonPlan plan = plan_comparison(files.request({"algorithm.eta=1000.0", "until=300.0"}));
