@@ -124,7 +124,7 @@ RunResult perform_timing(Preparation& parts, const Experiment& experiment, const
   describe_timing(timing, conductor, result);
   describe_work(virtual_run.wall_seconds(), virtual_run.client_pool(), result);
   describe_models(virtual_run.client_pool(), options, result);
-  describe_trouble(virtual_run.diverged(), options, result);
+  describe_trouble(virtual_run.reporter().divergences(), options, result);
   describe_silence(timing, options, result);
   result.samples = std::move(virtual_run.samples());
   if (checkpointer) checkpointer->complete(result);

@@ -27,10 +27,13 @@ std::string sentence_about(const RunResult& result) {
                                                           {counts.lost, "lost by a link"},
                                                           {counts.apart, "lost to a partition"},
                                                           {counts.absent, "for absent clients"},
+                                                          {result.lost_between_hosts, "lost between hosts"},
                                                           {result.under_way, "under way at the end"}};
   std::string text = fmt::format("messages: {} sent", counts.sent);
   if (counts.copies > 0) text += fmt::format(", {} delivered once more", counts.copies);
+  if (result.from_lost_hosts > 0) text += fmt::format(", {} more by lost hosts", result.from_lost_hosts);
   text += fmt::format("; {} delivered", counts.kept);
+  if (result.is_of_host) text += " to its clients, from all";
   for (const auto& [number, what] : others)
     if (number > 0) text += fmt::format(", {} {}", number, what);
   if (result.model_messages > 0) text += fmt::format("; {} models", result.model_messages);
@@ -156,7 +159,7 @@ int tell_result(const RunArguments& arguments, const config::Experiment& experim
   const bool is_useless = result.all_diverged || (experiment.metrics.stop_on_nan && !result.diverged.empty());
   if (is_useless) return failed;
   if (result.was_stopped) return stopped;
-  if (arguments.checks && !result.silence.empty()) return failed;
+  if (arguments.checks && (!result.silence.empty() || result.runs_away)) return failed;
   const bool has_learnt = experiment.clock == config::ClockKind::virtual_time || result.messages.computations > 0;
   if (has_learnt) return ok;
   std::cerr << "the run ended before any client computed: nothing was learnt\n";

@@ -1,6 +1,7 @@
 // RunResult: what a run has led to.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -61,37 +62,40 @@ struct Provenance {
 
 /// What a run has led to: its digests, samples, counts and times.
 struct RunResult {
-  Digests digests;                             ///< of the whole run
-  std::string arithmetic;                      ///< instruction set and libraries: model digests are equal only where it is
-  unsigned threads = 1;                        ///< that computed
-  std::size_t clients = 0;                     ///< of the run
-  std::size_t dimension = 0;                   ///< numbers of a model
-  std::size_t scalar_bytes = 4;                ///< of one number: 4 or 8
-  bool was_stopped = false;                    ///< before experiment.until
-  std::string stopped_by;                      ///< "stop", "stop_when" or "metrics.stop_on_nan"; empty: not known, or it was not
-  double virtual_seconds = 0;                  ///< of the experiment, at the end
-  double wall_seconds = 0;                     ///< of the run itself, without reading data
-  double math_seconds = 0;                     ///< of all threads: compute, merge, publish, adopt
-  double evaluation_seconds = 0;               ///< of all threads: samples
-  std::uint64_t events = 0;                    ///< of the timing
-  std::uint64_t steps = 0;                     ///< of all clients
-  std::uint64_t peak_rss_bytes = 0;            ///< of the process, so far
-  std::uint64_t peak_payload_bytes = 0;        ///< of messages published and not yet absorbed by all receivers
-  MessageCounts messages;                      ///< of all clients
-  Traffic traffic;                             ///< of all clients
-  double cumulated_delay = 0;                  ///< of rounds whose links and computations have chances
-  std::optional<RoundsDone> rounds{};          ///< of a run in rounds, or with a centre
-  std::optional<Energy> energy{};              ///< of all clients, where anything costs anything
-  std::uint64_t model_messages = 0;            ///< models of unifications and joins, a receiver each
-  std::uint64_t hand_overs = 0;                ///< of these: to clients that began a life
-  std::uint64_t models_lost = 0;               ///< of these: did not get through
-  std::uint64_t unifications = 0;              ///< that have taken place
-  std::uint64_t under_way = 0;                 ///< messages on their way at the end; in real time all without an outcome
-  double staleness_mean = 0;                   ///< seconds from sending to absorbing
-  double staleness_p95 = 0;                    ///< 95 % of messages stay below
-  std::vector<Sample> samples;                 ///< in order; numbers per client only in the last
-  std::vector<MessageCounts> by_client;        ///< in client order
-  std::vector<Traffic> traffic_by_client;      ///< likewise; empty where it is not known of all
+  Digests digests;                         ///< of the whole run
+  std::string arithmetic;                  ///< instruction set and libraries: model digests are equal only where it is
+  unsigned threads = 1;                    ///< that computed
+  std::size_t clients = 0;                 ///< of the run
+  std::size_t dimension = 0;               ///< numbers of a model
+  std::size_t scalar_bytes = 4;            ///< of one number: 4 or 8
+  bool was_stopped = false;                ///< before experiment.until
+  std::string stopped_by;                  ///< "stop", "stop_when" or "metrics.stop_on_nan"; empty: not known, or it was not
+  double virtual_seconds = 0;              ///< of the experiment, at the end
+  double wall_seconds = 0;                 ///< of the run itself, without reading data
+  double math_seconds = 0;                 ///< of all threads: compute, merge, publish, adopt
+  double evaluation_seconds = 0;           ///< of all threads: samples
+  std::uint64_t events = 0;                ///< of the timing
+  std::uint64_t steps = 0;                 ///< of all clients
+  std::uint64_t peak_rss_bytes = 0;        ///< of the process, so far
+  std::uint64_t peak_payload_bytes = 0;    ///< of messages published and not yet absorbed by all receivers
+  MessageCounts messages;                  ///< of all clients
+  Traffic traffic;                         ///< of all clients
+  double cumulated_delay = 0;              ///< of rounds whose links and computations have chances
+  std::optional<RoundsDone> rounds{};      ///< of a run in rounds, or with a centre
+  std::optional<Energy> energy{};          ///< of all clients, where anything costs anything
+  std::uint64_t model_messages = 0;        ///< models of unifications and joins, a receiver each
+  std::uint64_t hand_overs = 0;            ///< of these: to clients that began a life
+  std::uint64_t models_lost = 0;           ///< of these: did not get through
+  std::uint64_t unifications = 0;          ///< that have taken place
+  std::uint64_t under_way = 0;             ///< messages on their way at the end; in real time all without an outcome
+  std::uint64_t lost_between_hosts = 0;    ///< real time: messages without an outcome where a host was lost or links were drained
+  std::uint64_t from_lost_hosts = 0;       ///< likewise: outcomes beyond what the known clients have sent
+  bool is_of_host = false;                 ///< real time, several hosts: messages are those of host_clients alone
+  double staleness_mean = 0;               ///< seconds from sending to absorbing
+  double staleness_p95 = 0;                ///< 95 % of messages stay below
+  std::vector<Sample> samples;             ///< in order; numbers per client only in the last
+  std::vector<MessageCounts> by_client;    ///< in client order
+  std::vector<Traffic> traffic_by_client;  ///< likewise; empty where it is not known of all
   std::vector<std::size_t> samples_by_client;  ///< training samples
   std::vector<ClassCount> class_counts;        ///< of these, by client and class; empty where there are no classes
   std::vector<std::string> class_names;        ///< own files: the label of each class; else empty
@@ -100,6 +104,8 @@ struct RunResult {
   std::vector<Screened> screened;              ///< links with messages that were left out or compared, by receiver and sender
   std::vector<Divergence> diverged;            ///< in the order of time
   bool all_diverged = false;                   ///< no client that was there at the end has a finite model
+  std::optional<double> ran_away_at{};         ///< seconds: the mean loss was first seen far above that of the first sample
+  bool runs_away = false;                      ///< it was in the last sample
   std::string silence;                         ///< "nothing happened" or "nothing arrived"; else empty
   std::vector<std::string> notes;              ///< sentences, as handed to RunOptions::on_note
   std::vector<std::vector<std::byte>> models;  ///< final models, only if asked for
@@ -115,6 +121,11 @@ struct RunResult {
   std::string gathered_by;                     ///< the host whose result covers all clients; empty: this one, or there are no hosts
   bool record_was_cut = false;                 ///< at RunOptions::record_bytes
 
+  /// Seconds of the experiment at which a model was not finite or the losses ran away, whichever was seen first.
+  std::optional<double> diverged_at() const {
+    if (diverged.empty()) return ran_away_at;
+    return ran_away_at ? std::min(*ran_away_at, diverged.front().seconds) : diverged.front().seconds;
+  }
   /// math_seconds per second of every thread, evaluation excluded from both.
   double efficiency() const {
     const double available = threads * wall_seconds - evaluation_seconds;

@@ -44,10 +44,11 @@ std::string find_silence(const Timing& timing, RunResult& result) {
   const std::uint64_t models = result.model_messages - std::min(result.models_lost, result.model_messages);
   const bool are_due = timing.settings.needs.sends && timing.graph.links() > 0;
   std::string note;
-  if (counts.computations == 0 && counts.sent == 0 && models == 0) {
+  if (counts.computations == 0 && counts.sent == 0) {
     result.silence = "nothing happened";
-    note =
-        fmt::format("nothing happened in {:.6g} s: no client computed a gradient, and none sent a message", result.virtual_seconds);
+    note = fmt::format("nothing happened in {:.6g} s: no client computed a gradient, and none sent a message{}",
+                       result.virtual_seconds,
+                       models > 0 ? fmt::format(" but for {} models of unifications and hand-overs", models) : "");
   } else if (counts.kept == 0 && (counts.sent > 0 || (are_due && models == 0))) {
     result.silence = "nothing arrived";
     note = counts.sent == 0

@@ -34,7 +34,7 @@ ResultJson messages(const RunResult& result) {
           {"beyond_norm", refused(&Screened::beyond_norm)},
           {"unauthorised", refused(&Screened::unauthorised)},
           {"unasked", refused(&Screened::unasked)},
-          {"under_way", result.under_way},
+          {"under_way", result.is_of_host ? ResultJson() : ResultJson(result.under_way)},  // senders and receivers are not the same
           {"models", result.model_messages},
           {"copies", counts.copies},
           {"lost_to_partition", counts.apart},
@@ -42,7 +42,9 @@ ResultJson messages(const RunResult& result) {
           {"surplus", counts.surplus},
           {"misshapen", counts.misshapen},
           {"hand_overs", result.hand_overs},
-          {"models_lost", result.models_lost}};
+          {"models_lost", result.models_lost},
+          {"lost_between_hosts", result.lost_between_hosts},
+          {"from_lost_hosts", result.from_lost_hosts}};
 }
 
 ResultJson stationarity(const Sample& sample) {
@@ -101,8 +103,8 @@ ResultJson energy(const RunResult& result) {
 }
 
 ResultJson first_divergence(const RunResult& result) {
-  if (result.diverged.empty()) return nullptr;
-  return result.diverged.front().seconds;
+  if (const auto seconds = result.diverged_at()) return *seconds;
+  return nullptr;
 }
 
 ResultJson diverged(const RunResult& result) {

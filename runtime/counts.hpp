@@ -35,10 +35,15 @@ struct MessageCounts {
   std::uint64_t arrived() const { return kept + late + capped + duplicates + surplus + stale + misshapen; }
   /// On the way, for whatever reason.
   std::uint64_t lost_in_all() const { return lost + apart + absent; }
-  /// Has no outcome yet. 0 where a network delivers more than was sent.
+  /// Has no outcome yet. 0 where more came to an end than was sent.
   std::uint64_t open() const {
     const std::uint64_t all = sent + copies, done = arrived() + lost_in_all();
     return all > done ? all - done : 0;
+  }
+  /// Came to an end beyond what was sent: sent by clients that are not counted.
+  std::uint64_t foreign() const {
+    const std::uint64_t all = sent + copies, done = arrived() + lost_in_all();
+    return done > all ? done - all : 0;
   }
   /// Adds the numbers of another client.
   MessageCounts& operator+=(const MessageCounts& other) {

@@ -1,7 +1,6 @@
 // Draws the report of a run from the JSON beside it.
 const summary = data.summary;
 // A host's own page: rows of its clients, until a last one that may be of all.
-const isPart = Boolean(summary.host && summary.gathered_by);
 
 const columns = data.samples.columns;
 const column = name => data.samples.rows.map(row => row[columns.indexOf(name)]);
@@ -138,12 +137,15 @@ function totals(parent) {
   const table = element(place, "table");
   // On a host's page messages for its clients come from everywhere: shares are of those.
   const arrived = ["delivered", "late", "capped", "duplicates", "surplus", "stale", "misshapen", "lost_to_absence"].reduce((sum, key) => sum + (m[key] || 0), 0);
-  const total = (isPart ? arrived : (m.sent || 0) + (m.copies || 0)) || 0;
-  const rows = [[isPart ? "sent by its clients, to all" : "sent over links", m.sent, isPart], ["delivered once more", m.copies, isPart], ["kept by their receivers", m.delivered],
-                ["… but superseded before a merge", (m.superseded || 0) - (m.surplus || 0)], ["lost by a link", m.lost, isPart], ["lost to a partition", m.lost_to_partition, isPart],
+  const isOfHost = m.under_way === null;
+  const total = (isOfHost ? arrived : (m.sent || 0) + (m.copies || 0) + (m.from_lost_hosts || 0)) || 0;
+  const rows = [[isOfHost ? "sent by its clients, to all" : "sent over links", m.sent, isOfHost], ["delivered once more", m.copies, isOfHost],
+                ["of lost hosts, beyond that", m.from_lost_hosts, isOfHost], ["kept by their receivers", m.delivered],
+                ["… but superseded before a merge", (m.superseded || 0) - (m.surplus || 0)], ["lost by a link", m.lost, isOfHost], ["lost to a partition", m.lost_to_partition, isOfHost],
+                ["lost between hosts", m.lost_between_hosts],
                 ["for clients that were away", m.lost_to_absence], ["too late", m.late], ["above the reception cap", m.capped], ["seen before", m.duplicates],
                 ["not needed any more", m.surplus], ["of an earlier life or epoch", m.stale], ["of another shape", m.misshapen],
-                [summary.clock === "virtual" ? "still under way at the end" : "without an outcome at the end", isPart ? undefined : m.under_way],
+                [summary.clock === "virtual" ? "still under way at the end" : "without an outcome at the end", m.under_way],
                 ["models of unifications and hand-overs", m.models, true], ["… of these lost", m.models_lost, true]];
   for (const [name, value, isApart] of rows) {
     if (!value && name !== rows[0][0]) continue;

@@ -1,19 +1,8 @@
 #include "actors/core/reporter.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <utility>
 
 namespace rubato {
-
-std::string sentence_about(std::span<const Divergence> diverged) {
-  const Divergence& first = diverged.front();
-  if (diverged.size() == 1)
-    return fmt::format("at {:g} s the model of client {} is not finite any more", first.seconds, first.client.value);
-  return fmt::format("at {:g} s the models of client {} and {} more are not finite any more", first.seconds, first.client.value,
-                     diverged.size() - 1);
-}
 
 void Reporter::take(const Sample& sample) {
   if (control_.stops_on_nan && !sample.diverged.empty()) control_.is_stopping.store(true);
@@ -82,21 +71,13 @@ void Reporter::keep(Sample sample) {
     samples_.back().losses = {};
     if (!options_.keeps_samples) samples_.clear();
   }
-  note_diverged(sample);
+  for (const std::string& sentence : divergences_.look_at(sample))
+    if (options_.on_note) options_.on_note(sentence);
   samples_.push_back(std::move(sample));
   if (options_.on_sample) options_.on_sample(samples_.back());
   if (!options_.stop_when || has_seen_enough_ || !options_.stop_when(samples_.back())) return;
   has_seen_enough_ = true;
   control_.is_stopping.store(true);
-}
-
-void Reporter::note_diverged(const Sample& sample) {
-  std::vector<Divergence> fresh;
-  for (const ClientId client : sample.diverged)
-    if (std::ranges::find(diverged_, client, &Divergence::client) == diverged_.end())
-      fresh.push_back({client, to_seconds(sample.header.at)});
-  diverged_.insert(diverged_.end(), fresh.begin(), fresh.end());
-  if (options_.on_note && !fresh.empty()) options_.on_note(sentence_about(fresh));
 }
 
 Progress Reporter::progress() const {

@@ -5,18 +5,15 @@
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "actors/core/run_control.hpp"
 #include "actors/core/run_options.hpp"
+#include "results/divergence.hpp"
 #include "results/run_result.hpp"
 
 namespace rubato {
-
-/// Of clients that diverged at one instant; at least one.
-std::string sentence_about(std::span<const Divergence> diverged);
 
 class Reporter {
  public:
@@ -45,15 +42,16 @@ class Reporter {
   std::string reason_to_stop(Time now, Time until) const;
 
   std::vector<Sample>& samples() { return samples_; }
-  /// Clients whose models were not finite in a sample, in the order of time.
-  const std::vector<Divergence>& diverged() const { return diverged_; }
+  /// What the samples so far, those of earlier lives too, have shown.
+  const Divergences& divergences() const { return divergences_; }
+  /// Before the first sample of this life.
+  void go_on_from(Divergences earlier) { divergences_ = std::move(earlier); }
   double wall_seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
  private:
   using Clock = std::chrono::steady_clock;
 
   void keep(Sample sample);
-  void note_diverged(const Sample& sample);
   Progress progress() const;
 
   const RunOptions& options_;
@@ -63,7 +61,7 @@ class Reporter {
   std::uint64_t unjudged_ = 0;    // samples taken and not yet seen by the caller's functions
   bool has_seen_enough_ = false;  // stop_when
   std::vector<Sample> samples_;
-  std::vector<Divergence> diverged_;
+  Divergences divergences_;
   std::exception_ptr thrown_;  // by the caller's functions
 };
 

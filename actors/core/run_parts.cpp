@@ -34,7 +34,8 @@ std::string warning_of(const Experiment& experiment, const Timing& timing) {
   RunFacts facts;
   for (const TimerLaw& law : timing.settings.compute) facts.compute_rate += law.mean_rate(experiment.until);
   facts.compute_rate /= static_cast<double>(timing.settings.compute.size());
-  if (timing.views(false).in_rounds) facts.compute_rate = 1;  // a computation a round
+  facts.in_rounds = timing.views(false).in_rounds;
+  if (facts.in_rounds) facts.compute_rate = 1;  // a computation a round
   facts.unification_period = experiment.unification.period.value_or(0);
   facts.lowest_eigenvalue = lowest_eigenvalue(timing.graph);
   const CatalogueEntry& entry = catalogue_entry(experiment.algorithm.name);
@@ -118,8 +119,10 @@ void Preparation::read_data(const Experiment& experiment, const RunOptions& opti
   result.samples_plan = plan_samples(measuring(experiment, options), *timing, task->size());
   timing->set_samples(result.samples_plan);
   std::vector<std::string> notes = task->notes();
+  constexpr double little = 0.1;  // what is not named costs no more
   const bool has_limits = result.samples_plan.measured || result.samples_plan.is_thinned;
-  if (has_limits || result.samples_plan.share > 0.9) notes.push_back(sentence_about(result.samples_plan, timing->graph.clients()));
+  if (has_limits || result.samples_plan.share > little)
+    notes.push_back(sentence_about(result.samples_plan, timing->graph.clients()));
   say(notes, options);
   result.notes.insert(result.notes.end(), notes.begin(), notes.end());
   result.samples_by_client.assign(task->samples().begin(), task->samples().end());
@@ -239,18 +242,15 @@ void describe_screening(ClientId receiver, const std::vector<Screened>& by_sende
   }
 }
 
-void describe_trouble(const std::vector<Divergence>& sampled, const RunOptions& options, RunResult& result) {
-  for (auto first = sampled.begin(); first != sampled.end();) {  // said when it was seen
-    const auto last = std::find_if(first, sampled.end(), [&](const Divergence& one) { return one.seconds != first->seconds; });
-    result.notes.push_back(sentence_about({first, last}));
-    first = last;
-  }
-  std::vector<std::string> notes;
+void describe_trouble(const Divergences& sampled, const RunOptions& options, RunResult& result) {
+  result.notes.insert(result.notes.end(), sampled.said().begin(), sampled.said().end());  // said when it was seen
   std::erase_if(result.diverged, [&](const Divergence& last) {
-    return std::ranges::find(sampled, last.client, &Divergence::client) != sampled.end();
+    return std::ranges::find(sampled.clients(), last.client, &Divergence::client) != sampled.clients().end();
   });
-  if (!result.diverged.empty()) notes.push_back(sentence_about(result.diverged));
-  result.diverged.insert(result.diverged.begin(), sampled.begin(), sampled.end());
+  std::vector<std::string> notes = sentences_about(result.diverged);
+  result.diverged.insert(result.diverged.begin(), sampled.clients().begin(), sampled.clients().end());
+  result.ran_away_at = sampled.ran_away_at();
+  result.runs_away = sampled.runs_away();
 
   constexpr std::size_t most_said = 10;
   constexpr std::pair<std::uint64_t Screened::*, const char*> reasons[] = {

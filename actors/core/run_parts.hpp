@@ -74,7 +74,7 @@ void describe_silence(const Timing& timing, const RunOptions& options, RunResult
 /// What a client has left out of what it was sent.
 void describe_screening(ClientId receiver, const std::vector<Screened>& by_sender, RunResult& result);
 /// After the samples and the final models: which models have diverged and whose messages were left out, in notes too.
-void describe_trouble(const std::vector<Divergence>& sampled, const RunOptions& options, RunResult& result);
+void describe_trouble(const Divergences& sampled, const RunOptions& options, RunResult& result);
 /// Of this process, so far.
 std::uint64_t peak_rss_bytes();
 

@@ -308,6 +308,7 @@ void Membership::look_for_lost(Duration now) {
     Peer& peer = peers_[host];
     if (!peer.host_info || !peer.refusal.empty() || peer.is_lost || now - peer.heard < settings_.lost_after) continue;
     peer.is_lost = true;
+    has_lost_any_ |= peer.left != "complete";
     if (peer.left.empty()) tell(EventLevel::warn, "lost", HostId{host}, {{"silent_seconds", to_seconds(now - peer.heard)}});
     news_.push_back({HostId{host}, false, peer.host_info->life});
   }
@@ -475,6 +476,11 @@ bool Membership::is_alive(HostId host) const {
 
 bool Membership::is_alive(const Peer& peer) const {
   return peer.host_info && peer.refusal.empty() && settings_.now() - peer.heard < settings_.lost_after;
+}
+
+bool Membership::has_lost_any() const {
+  const std::lock_guard lock(mutex_);
+  return has_lost_any_ || mine_.incarnation > 0 || std::ranges::any_of(peers_, [](const Peer& peer) { return peer.lives > 1; });
 }
 
 HostId Membership::first_alive() const {

@@ -100,6 +100,8 @@ class Membership final : public ParcelSink {
   const std::string& name(HostId host) const { return settings_.names[host.value]; }
   /// Itself; or a host that was there, runs the same and was heard of within lost_after.
   bool is_alive(HostId host) const;
+  /// Some host that took part has been lost or started again while this one was there, or this one has had a life before.
+  bool has_lost_any() const;
   /// In the order of the roster; at worst itself.
   HostId first_alive() const;
   /// Why it cannot take part; empty: it can, or was never there.
@@ -202,6 +204,7 @@ class Membership final : public ParcelSink {
   HostInfo mine_;
   std::uint32_t edition_ = 0;                // of our introduction
   bool is_doubled_ = false;                  // a later start of this host is known to another
+  bool has_lost_any_ = false;                // while this host was there
   std::vector<Peer> peers_;                  // by host; our own place is unused
   std::vector<Allowances> allowances_;       // likewise, of all its lives
   std::vector<std::uint64_t> unaffordable_;  // by host

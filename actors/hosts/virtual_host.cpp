@@ -219,7 +219,7 @@ class VirtualHost {
       describe_screening({i}, state.screened, result());
       result().traffic_by_client.push_back(state.traffic);
     }
-    describe_trouble(virtual_run_->diverged(), options_, result());
+    describe_trouble(virtual_run_->reporter().divergences(), options_, result());
     const std::string digest = models.digest();
     if (shared_.others().empty()) return digest;
     items_.promise(end_of_run, shared_.others());

@@ -107,6 +107,7 @@ void Checkpointer::begin(Conductor& conductor) {
 void Checkpointer::go_back(const fs::path& file) {
   read_checkpoint(file, [&](SealedReader& reader) {
     earlier_ = RunCheckpointFile::read_head(reader);
+    virtual_run_.go_on_from(earlier_.divergences);
     walk_again(file);
     load(reader);
   });
@@ -220,6 +221,7 @@ RunCheckpoint Checkpointer::describe() const {
   head.evaluation_seconds = earlier_.evaluation_seconds + client_pool_.evaluation_seconds();
   head.peak_payload_bytes =
       std::max(earlier_.peak_payload_bytes, static_cast<std::uint64_t>(client_pool_.slots.peak()) * payload_bytes_);
+  head.divergences = virtual_run_.reporter().divergences();
   head.last_sample = virtual_run_.samples().empty() ? earlier_.last_sample : virtual_run_.samples().back();
   if (options_.samples_file.empty()) return head;
   sync_file(options_.samples_file);

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 void RunCheckpoint::archive(Archive& archive) {
   archive(identity, number, at, steps, events, timeline, answers);
   archive(wall_seconds, math_seconds, evaluation_seconds, peak_payload_bytes);
-  archive(samples_bytes, samples_digest, last_sample, clients, payloads);
+  archive(samples_bytes, samples_digest, last_sample, divergences, clients, payloads);
 }
 
 void RunCheckpointFile::write_head(SealedWriter& writer, RunCheckpoint& head) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/core/evaluation.hpp"
+#include "results/divergence.hpp"
 #include "results/sealed_file.hpp"
 #include "runtime/archive.hpp"
 #include "runtime/payload.hpp"
@@ -63,6 +64,7 @@ struct RunCheckpoint {
   std::uint64_t samples_bytes = 0;  ///< of the file of samples
   std::string samples_digest;       ///< of these bytes
   std::optional<Sample> last_sample;
+  Divergences divergences;  ///< in all samples so far
   std::uint64_t clients = 0;
   std::uint64_t payloads = 0;
 

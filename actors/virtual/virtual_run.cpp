@@ -72,6 +72,7 @@ void VirtualRun::perform(StepSource& source, StepDispatcher& dispatcher, const C
                          const std::function<void()>& on_pause) {
   ActorSystem system(options_.threads);  // its end waits for the last handler, before anything that handlers use ends
   reporter_ = std::make_unique<Reporter>(options_, control_);
+  reporter_->go_on_from(std::move(earlier_));
   sender_.use(control_);
   struct End {  // before the actors' threads go, also where an actor could not be made
     VirtualRun& virtual_run;

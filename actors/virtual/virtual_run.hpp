@@ -36,10 +36,12 @@ class VirtualRun {
       if (client) client->validate_payloads();
   }
 
+  /// Before perform(): what samples of earlier lives have shown.
+  void go_on_from(Divergences earlier) { earlier_ = std::move(earlier); }
+
   double wall_seconds() const { return wall_seconds_; }
   const Reporter& reporter() const { return *reporter_; }
   std::vector<Sample>& samples() { return reporter_->samples(); }
-  const std::vector<Divergence>& diverged() const { return reporter_->diverged(); }
 
  private:
   void make_clients(const Task& task, const ClientViews& views, const std::vector<bool>& cast);
@@ -52,6 +54,7 @@ class VirtualRun {
   RunControl control_;
   std::unique_ptr<Reporter> reporter_;  // of the performance
   double wall_seconds_ = 0;
+  Divergences earlier_;
 };
 
 }  // namespace rubato

@@ -81,7 +81,7 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
   }
   for (std::uint32_t i = 0; i < clients; ++i)
     if (!is_there[i]) result.absent.push_back({i});
-  result.under_way = result.messages.open();
+  if (!result.is_of_host) result.under_way = result.messages.open();
   if (result.churn) result.churn->lost = unheard;
   describe_energy(timing, result);
   result.digests = {models.digest(), timeline_digest(hashes)};
@@ -104,12 +104,14 @@ void describe_host(WallHost& host, const Timing& timing, RunResult& result) {
   result.by_link = host.world().link_counts;
   if (goes_in_rounds(timing) && !host.clients().empty()) {
     RoundsDone rounds{.done = ~std::uint64_t{0}};
+    std::uint64_t begun = 0;
     for (const auto& client : host.clients()) {
       const Waiting waiting = client->protocol().waiting();
-      rounds.done = std::min(rounds.done, client->rounds());
+      rounds.done = std::min(rounds.done, client->rounds()), begun = std::max(begun, client->rounds());
       rounds.waiting.computations += waiting.computations, rounds.waiting.messages += waiting.messages;
     }
     result.rounds = rounds;
+    if (timing.board.unify_every > 0) result.unifications = begun / timing.board.unify_every;  // rounds count them, no clock
   }
   describe_work(host.wall_seconds(), host.client_pool(), result);
   if (host.samples_left_out() > 0)
@@ -128,10 +130,10 @@ void say_slow_clients(const Experiment& experiment, RunResult& result) {
   }
   if (slow == 0) return;
   const double skipped_part = static_cast<double>(skipped) / static_cast<double>(std::max<std::uint64_t>(done + skipped, 1));
-  result.notes.push_back(fmt::format(
-      "this machine does not keep the pace: {} clients computed at less than 95 % of their ticks, {:.1f} % of all ticks "
-      "were skipped; lower time_scale or the rates",
-      slow, 100 * skipped_part));
+  result.notes.push_back(
+      fmt::format("this machine does not keep the pace: {} computed at less than 95 % of their ticks, {:.1f} % of all ticks "
+                  "were skipped; lower time_scale or the rates",
+                  slow == 1 ? "a client" : fmt::format("{} clients", slow), 100 * skipped_part));
 }
 
 std::vector<FinalClient> last_states(WallHost& host, const Task& task, double until) {
@@ -155,7 +157,7 @@ void finish(const std::vector<FinalClient>& last, const Experiment& experiment, 
   sample_last(last, parts, end, host);
   host.reporter().report();
   host.reporter().rethrow();
-  describe_trouble(host.reporter().diverged(), options, result);
+  describe_trouble(host.reporter().divergences(), options, result);
   describe_silence(*parts.timing, options, result);
   result.samples = std::move(host.samples());
   result.virtual_seconds = to_seconds(end);
@@ -451,6 +453,13 @@ void say_gathered(Membership& membership, std::optional<HostId> gatherer, const 
     result.notes.push_back(fmt::format("this host was alone at the end: the results are of {} of {} clients", clients, all));
 }
 
+// Messages whose sender or receiver went with its host have no outcome. Links are drained at the end, unless the run was stopped.
+void describe_lost(const Membership& membership, RunResult& result) {
+  if (result.is_of_host) return;
+  result.from_lost_hosts = result.messages.foreign();
+  if (membership.has_lost_any() || !result.was_stopped) result.lost_between_hosts = std::exchange(result.under_way, 0);
+}
+
 // What an earlier life has done and handed over: its record says it.
 void describe_past(const WallHost& host, const Past& past, double until, RunResult& result) {
   for (const auto& client : host.clients()) {
@@ -484,6 +493,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
     if (home.on_event) home.on_event({EventLevel::info, "handed_over", "", {{"to", result.gathered_by}, {"text", sentence}}});
     result.notes.push_back(sentence);
     result.host = membership.name(membership.self());
+    result.is_of_host = true;
     describe_host(host, *parts.timing, result);
     describe_clients({}, *parts.timing, experiment.until, options, result);
     describe_past(host, past, experiment.until, result);
@@ -553,7 +563,9 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   host.reporter().rethrow();
   for (std::uint32_t each = 0; each < membership.hosts(); ++each) result.hosts.push_back(sentence_about(membership, {each}));
   result.hosts.push_back(sentence_about(transport.counts(), host.counts()));
+  result.is_of_host = last.size() == host.clients().size() && last.size() < clients;
   finish(last, experiment, parts, options, host, result);
+  describe_lost(membership, result);
   return result;
 }
 

@@ -215,6 +215,19 @@ TEST_CASE("a life after a life after a life: each goes on where the one before w
   CHECK(kept.all() == whole.all());
 }
 
+TEST_CASE("that models were not finite any more before a checkpoint, and since when, is known when the run goes on") {
+  const Folder home;
+  const Kept kept(home, "kept");
+  const config::Experiment of = experiment(std::vector<std::string>{"algorithm.eta=1e9"} + every(20));
+  const RunResult whole = begin(kept, of, kept.options(1));
+  REQUIRE_FALSE(whole.diverged.empty());
+  REQUIRE(whole.diverged.front().seconds < 20);
+  const RunResult again = go_on(kept, of, kept.options(1));
+  CHECK(again.diverged_at() == whole.diverged_at());
+  CHECK(again.diverged.size() == whole.diverged.size());
+  CHECK(again.notes == whole.notes);
+}
+
 TEST_CASE("sums over all lives are in the result") {
   const Folder home;
   const Kept kept(home, "kept");

@@ -689,6 +689,20 @@ TEST_CASE("a sentence of the program that is asked whether to stop is the senten
   CHECK(complaint<std::logic_error>([&] { run(experiment({"until=1e6"}), options); }) == "I cannot tell");
 }
 
+TEST_CASE("the literal steps of sgp are noted outside rounds, where its weights may run to 0") {
+  const auto notes_of = [](const std::string& weigh_step) {
+    std::string notes;
+    for (const std::string& note : run(experiment({"algorithm.name=sgp", "algorithm.weigh_step=" + weigh_step,
+                                                   "unification.period=none", "mailbox.cap=none", "mailbox.cap_period=none"}),
+                                       on_threads(1))
+                                       .notes)
+      notes += note + "\n";
+    return notes;
+  };
+  CHECK(contains(notes_of("false"), "sgp with weigh_step = false"));
+  CHECK_FALSE(contains(notes_of("true"), "weigh_step"));
+}
+
 TEST_CASE("no threads, or another instruction set than the build's, are refused with a sentence") {
   CHECK(complaint<std::invalid_argument>([] { run(experiment(), on_threads(0)); }) == "threads must be at least 1");
   CHECK(contains(complaint<std::invalid_argument>([] { run(experiment({"isa=neon"})); }), "isa = \"neon\""));

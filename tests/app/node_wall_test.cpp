@@ -122,7 +122,11 @@ TEST_CASE("three processes started in any order learn to the end, and their reco
     const json summary = party.summary("a");
     CHECK(summary.at("absent_clients").empty());
     CHECK(summary.at("gathered_by") == "");
-    for (const char* host : {"b", "c"}) CHECK(party.summary(host).at("gathered_by") == "a");
+    for (const char* host : {"b", "c"}) {
+      CHECK(party.summary(host).at("gathered_by") == "a");
+      CHECK(party.summary(host).at("messages").at("under_way").is_null());  // they send to others and hear of others
+    }
+    CHECK(contains(second.out, " delivered to its clients, from all"));
     CHECK_FALSE(contains(first.out, "gathered by"));
     CHECK(second.out.starts_with("gathered by a; what follows is of this host's own 2 clients\n"));
     check_files(party);
@@ -225,6 +229,10 @@ TEST_CASE("a host that is killed and started again goes on from its checkpoint, 
   CHECK(accuracy(party.summary("a")) > 0.5);
   CHECK(has_note(party.summary("b"), "goes on from its checkpoint"));
   check_files(party);
+  const json counted = party.summary("a").at("messages");
+  CHECK(counted.at("lost_between_hosts") > 0);  // sent to b before its silence was noticed
+  CHECK(counted.at("under_way") == 0);
+  CHECK(contains(party.process("a").out(), " lost between hosts"));
   for (const char* host : {"a", "c"}) {
     CHECK(merged_from(party.folder(host) / "timeline.rbt", clients_of_b, 0) > 0);
     CHECK(merged_from(party.folder(host) / "timeline.rbt", clients_of_b, 1) > 0);
@@ -317,6 +325,7 @@ TEST_CASE("when a host is killed for good the others finish without its clients"
     party.finish({"a", "b"});
     const json summary = party.summary("a");
     CHECK(summary.at("absent_clients") == json(clients_of_c));
+    CHECK(contains(run_rubato({"check", party.folder("a").string()}).out, " checks hold"));
     CHECK(party.folder("c").extension() == ".partial");
     check_replays(party);
     const Ended lacking = run_rubato({"replay", party.folder("a"), party.folder("b")});
