@@ -149,9 +149,16 @@ TEST_CASE("the files of a comparison agree, and each run's experiment is there")
   const Folder folder;
   const std::string place = (folder / "c").string();
   const Ended ended = run_rubato({"compare", examples + "quickstart.toml", "--seeds", "2", "--grid", "algorithm.eta=0.05,0.02",
-                                  "--set", "until=10.5", "--quiet", "--out", place});
+                                  "--set", "until=10.5", "--target", "0.99", "--quiet", "--out", place});
   REQUIRE(ended.code == 0);
   CHECK(checked(folder / "c").code == 0);
+  const std::string rows = text_of(folder / "c/table.csv"), last = fields_of(rows).back();
+  write_text(folder / "c/table.csv", rows.substr(0, rows.size() - last.size()) + "7\n");  // diverged
+  CHECK(contains(checked(folder / "c").out, "table.csv and table.json differ in diverged of quickstart algorithm.eta=0.02"));
+  write_text(folder / "c/table.csv", rows);
+  replace_in(folder / "c/table.json", "\"reached\": 0", "\"reached\": 1");
+  CHECK(contains(checked(folder / "c").out, "that reached 0.99"));
+  replace_in(folder / "c/table.json", "\"reached\": 1", "\"reached\": 0");
   CHECK(run_rubato({"run", (folder / "c/experiments/2-seed-2.toml").string(), "--quiet"}).code == 0);
   std::filesystem::remove(folder / "c/experiments/2-seed-2.toml");
   const Ended missing = checked(folder / "c");

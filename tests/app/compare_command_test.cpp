@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/app/command.hpp"
 
@@ -34,6 +36,35 @@ TEST_CASE("compare prints a table of every setting, and leaves it with the curve
   for (const char* file : {"table.csv", "table.json", "curves.csv", "report.html"}) CHECK(fs::exists(home / "both" / file));
   CHECK(contains(text_of(home / "both/report.html"), "\"bands\""));
   CHECK(json::parse(text_of(home / "both/table.json")).at("settings").size() == 4);
+}
+
+TEST_CASE("docs/run-folder.md explains every column and key of a comparison's folder") {
+  const Folder home;
+  REQUIRE(
+      run_rubato({"compare", small_experiment(home), "--seeds", "2", "--target", "0.5", "--quiet", "--out", home / "both"}).code ==
+      0);
+  const std::string explained = text_of(RUBATO_SOURCE_DIR "/docs/run-folder.md");
+  const auto is_explained = [&](const std::string& name) { return contains(explained, "`" + name + "`"); };
+  for (const char* table : {"table.csv", "curves.csv"}) {
+    CHECK(is_explained(table));
+    const std::string text = text_of(home / "both" / table);
+    std::istringstream head(text.substr(0, text.find('\n')));
+    for (std::string column; std::getline(head, column, ',');) {
+      std::string name = column;
+      if (name.ends_with("_std")) name.resize(name.size() - 4);
+      if (const std::size_t target = name.find("_to_"); target != std::string::npos) name.resize(target);
+      if (name.starts_with("reached_")) name = "reached_TARGET";
+      CHECK_MESSAGE(is_explained(name), column);
+    }
+  }
+  const json table = json::parse(text_of(home / "both/table.json"));
+  const std::function<void(const json&)> check_keys = [&](const json& object) {
+    for (const auto& [key, value] : object.items()) {
+      if (object.is_object()) CHECK_MESSAGE(is_explained(key), key);
+      if (key != "grid") check_keys(value);
+    }
+  };
+  check_keys(table);
 }
 
 TEST_CASE("with --json the table is alone on standard output, the same on one thread and on two") {

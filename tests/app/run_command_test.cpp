@@ -65,7 +65,7 @@ TEST_CASE("a run whose models are not finite at the end keeps its results, says 
 
 TEST_CASE("a run whose losses run away says since when, though every number is finite, and fails with --check") {
   const Folder home;
-  const Arguments running = {"run", quickstart(), "--set", "algorithm.eta=100.0", "--set", "until=20.5", "--out", home / "run"};
+  const Arguments running = {"run", quickstart(), "--set", "algorithm.eta=1000.0", "--set", "until=20.5", "--out", home / "run"};
   const Ended ended = run_rubato(running);
   CAPTURE(ended.err);
   CHECK(ended.code == 0);
