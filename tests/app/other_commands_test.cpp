@@ -168,16 +168,16 @@ TEST_CASE("topology gives the mean spectral gap over draws of links that are dro
   const std::string file = RUBATO_SOURCE_DIR "/examples/papers/async_dsgd/spectral_gap.toml";
   const auto gap = [&](const std::string& kind, const std::string& deadline) {
     const Ended ended =
-        run_rubato({"topology", file, "--draws", "400", "--set", "topology.kind=" + kind, "--set", "mailbox.deadline=" + deadline});
+        run_rubato({"topology", file, "--draws", "2000", "--set", "topology.kind=" + kind, "--set", "mailbox.deadline=" + deadline});
     CAPTURE(ended.err);
     REQUIRE(ended.code == 0);
     const std::string words = "metropolis: mean ";
     return std::stod(ended.out.substr(ended.out.find(words) + words.size()));
   };
-  // Computed apart from this program: complete .138 .375 .618 .882, ring 0 .006 .057 .137 at .5, 1, 2, 4 seconds.
-  CHECK(gap("complete", "0.5") == doctest::Approx(0.138).epsilon(0.1));
-  CHECK(gap("complete", "2.0") == doctest::Approx(0.618).epsilon(0.05));
-  CHECK(gap("ring", "4.0") == doctest::Approx(0.137).epsilon(0.05));
+  // By power iteration apart from this program, 600 draws: 0.148 and 0.630, both to 0.004; the thesis has no numbers.
+  CHECK(gap("complete", "0.5") == doctest::Approx(0.146).epsilon(0.06));
+  CHECK(gap("complete", "2.0") == doctest::Approx(0.627).epsilon(0.02));
+  CHECK(gap("ring", "4.0") == doctest::Approx(0.137).epsilon(0.03));
   CHECK(run_rubato({"topology", quickstart(), "--draws", "5"}).code == 2);
 }
 
