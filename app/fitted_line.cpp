@@ -97,11 +97,11 @@ std::string sparkline(std::span<const double> values, std::size_t columns, bool 
   constexpr std::array<std::string_view, 8> blocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   constexpr std::array<std::string_view, 8> letters{"_", ".", ":", "-", "=", "+", "*", "#"};
   if (values.empty() || columns == 0) return {};
-  const auto [lowest, highest] = std::ranges::minmax(values);
-  const std::size_t shown = std::min(columns, values.size());
+  std::vector<double> shown(std::min(columns, values.size()));
+  for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = values[(i + 1) * values.size() / shown.size() - 1];  // the newest last
+  const auto [lowest, highest] = std::ranges::minmax(shown);
   std::string text;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const double value = values[(i + 1) * values.size() / shown - 1];  // the newest is the last
+  for (const double value : shown) {
     const double height = highest > lowest ? (value - lowest) / (highest - lowest) : 0.5;
     const auto level = static_cast<std::size_t>(std::lround(7 * height));
     text += (has_utf8 ? blocks : letters)[level];

@@ -32,7 +32,7 @@ std::string fitted(std::span<const LinePart> parts, std::size_t columns, bool ha
 /// "█" or "#": how far something has come, `share` from 0 to 1, in so many columns.
 std::string bar(double share, std::size_t columns, bool has_utf8);
 
-/// The course of a number in at most so many columns, from its smallest value to its largest.
+/// The course of a number in at most so many columns, as high as the values shown differ.
 std::string sparkline(std::span<const double> values, std::size_t columns, bool has_utf8);
 
 /// "0:02", "12:40", "3:07:00".
