@@ -182,14 +182,17 @@ struct TimerLaw {
 
 /// A kind of device: a share of the clients, and what they have of their own; what is absent is as for all.
 struct DeviceClass {
-  std::string name;                      ///< unique among the classes
-  double share = 0;                      ///< of the clients, in (0, 1]; all together at most 1
-  std::optional<Law> rate;               ///< ticks a second of the compute timer, drawn for each client
-  std::optional<Law> transmit_rate;      ///< of the transmit timer
-  std::optional<Law> up;                 ///< bits per second, as in a channel of kind bandwidth
-  std::optional<Law> down;               ///< likewise
-  std::optional<double> transmit_watts;  ///< as in [energy]
-  std::optional<double> compute_joules;  ///< likewise
+  std::string name;                                 ///< unique among the classes
+  double share = 0;                                 ///< of the clients, in (0, 1]; all together at most 1
+  std::optional<Law> rate;                          ///< ticks a second of the compute timer, drawn for each client
+  std::optional<Law> transmit_rate;                 ///< of the transmit timer
+  std::optional<Law> up;                            ///< bits per second, as in a channel of kind bandwidth
+  std::optional<Law> down;                          ///< likewise
+  std::optional<double> transmit_watts;             ///< as in [energy]
+  std::optional<double> compute_joules;             ///< likewise
+  std::optional<std::string> model;                 ///< as in [model], with hidden and layers of its own
+  std::optional<std::vector<std::int64_t>> hidden;  ///< likewise
+  std::optional<std::vector<std::string>> layers;   ///< likewise
   bool operator==(const DeviceClass&) const = default;
 };
 
@@ -373,6 +376,10 @@ struct Partition {
   bool random = false;                      ///< by_class
   double alpha = 0.5;                       ///< dirichlet_by_class, dirichlet_by_client
   std::int64_t min_samples = 10;            ///< dirichlet_by_class
+  std::int64_t fewest = 15;                 ///< dirichlet_by_client: training rows of a client
+  std::int64_t most = 100;                  ///< likewise
+  std::int64_t test_rows = 100;             ///< dirichlet_by_client: of a client; 0: as many as training rows
+  Overlap overlap = Overlap::none;          ///< dirichlet_by_client
   bool operator==(const Partition&) const = default;
 };
 
@@ -422,6 +429,7 @@ struct Metrics {
   bool stationarity = false;                     ///< depositum only, of all clients
   TrackerScale tracker = TrackerScale::as_is;    ///< with stationarity: what gradients are compared with
   std::optional<double> smoothness;              ///< L of the losses; in stationarity 1 unless it is said
+  bool joint_objective = false;                  ///< kdpdfl only, of all clients
   bool stop_on_nan = false;                      ///< the run ends at the first sample with a model that is not finite
   Stop stop;                                     ///< a rule that ends the run
   bool operator==(const Metrics&) const = default;

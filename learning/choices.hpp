@@ -35,6 +35,10 @@ constexpr std::string_view word_list(FirstLine) { return "auto|names|none"; }
 enum class Missing { refuse, drop, mean };
 constexpr std::string_view word_list(Missing) { return "refuse|drop|mean"; }
 
+/// Where two clients may have the same row: nowhere, among test rows, or among training rows as well.
+enum class Overlap { none, test, both };
+constexpr std::string_view word_list(Overlap) { return "none|test|both"; }
+
 /// How a data file is read. `by_name`: as its name's ending says.
 enum class FileFormat { by_name, csv, libsvm, npy, npz, idx, cifar };
 constexpr std::string_view word_list(FileFormat) { return "auto|csv|libsvm|npy|npz|idx|cifar"; }

@@ -16,7 +16,9 @@ struct DataOptions {
   Normalise normalise = Normalise::usual;  ///< of features
   double test_share = 0.2;                 ///< of the rows, where there is no test part
   bool shuffle = true;                     ///< likewise: drawn from the seed, not the last rows
-  std::int64_t classes = 0;                ///< files, cwru, emnist-letters; 0: those of the training part, 10, 26
+  double clip = 0;                         ///< of features with mean 0 and deviation 1; 0: none
+  std::int64_t classes = 0;                ///< files, cwru, emnist-letters, iot-device; 0: those of the training part, 10, 26, 10
+  std::int64_t columns = 297;              ///< iot-device
   bool one_hot = true;                     ///< poker-hand: a column for every suit and rank, not the two numbers
   bool operator==(const DataOptions&) const = default;
 };

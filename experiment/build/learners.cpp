@@ -54,7 +54,13 @@ Partition deal(const config::Data& data, std::uint32_t clients, std::uint64_t se
     case config::PartitionKind::dirichlet_by_class:
       return partition_dirichlet_by_class(train, clients, how.alpha, static_cast<std::uint32_t>(how.min_samples), seed);
     case config::PartitionKind::dirichlet_by_client:
-      return partition_dirichlet_by_client(train, test, clients, how.alpha, 15, 100, seed);
+      return partition_dirichlet_by_client(train, test, clients,
+                                           {.concentration = how.alpha,
+                                            .fewest = static_cast<std::uint32_t>(how.fewest),
+                                            .most = static_cast<std::uint32_t>(how.most),
+                                            .test_rows = static_cast<std::uint32_t>(how.test_rows),
+                                            .overlap = how.overlap},
+                                           seed);
     case config::PartitionKind::decefl_table3:
       return partition_decefl_table3(train, clients, seed);
   }
@@ -277,7 +283,8 @@ void judge_data(const Experiment& experiment, config::Faults& faults) {
   if (data.name == "files") return faults.attempt({"data"}, [&] { check_request(data, data); });
   DatasetFacts facts;
   faults.attempt({"data"}, [&] { facts = usual_facts(data.name); });
-  const bool is_as_usual = data.classes == 0 && data.one_hot;  // else shape and classes are others
+  const bool is_as_usual =
+      data.classes == 0 && data.one_hot && data.columns == DataOptions{}.columns;  // else shape and classes differ
   if (is_as_usual && experiment.model.name != "torchscript")
     faults.attempt({"model", "data"}, [&] { make_model<float>(experiment.model, facts.shape, facts.classes); });
 }

@@ -44,13 +44,20 @@ void describe(Rows<Data>& rows) {
   rows.key("shape", &Data::shape, {1, 1e6}, "channels, height and width of a sample; []: as the file says");
   rows.key("classes", &Data::classes, {0, 65536},
            "labels are 0 to classes - 1; 0: those that the training samples have; cwru: 4 or 10; emnist-letters: 26, or 27 with "
-           "the unused label 0")
-      .with("name=files|cwru|emnist-letters");
+           "the unused label 0; iot-device: 10, or 9 without water_sensor, which no test sample is")
+      .with("name=files|cwru|emnist-letters|iot-device");
+  rows.key("columns", &Data::columns, {296, 297},
+           "features of a sample: all 297, or 296 without ds_field_A, the first that is constant in both parts")
+      .with("name=iot-device");
   rows.key("one_hot", &Data::one_hot, "a column for every suit and rank of a card, instead of its two numbers")
       .with("name=poker-hand");
   rows.key("normalise", &Data::normalise,
            "features by the training samples: unit (0 to 1), standard (mean 0, deviation 1; images by channel), none, or what the "
            "set is usually given; of own files images unit, all others standard")
+      .with(on_rows);
+  rows.key("clip", &Data::clip, not_negative,
+           "features with mean 0 and deviation 1 are cut off at so many deviations; 0: not at all; only with normalise = "
+           "\"standard\", or a set that is usually given so")
       .with(on_rows);
   rows.only_with("name=files|cwru|breast-cancer");
   rows.key("test_share", &Data::test_share, {0, 1, true, true},
@@ -72,6 +79,13 @@ void describe(Rows<Partition>& rows) {
       .with("kind=dirichlet_by_class|dirichlet_by_client");
   rows.key("min_samples", &Partition::min_samples, count_from_0, "fewest rows of a client; redrawn until it holds")
       .with("kind=dirichlet_by_class");
+  rows.only_with("kind=dirichlet_by_client");
+  rows.key("fewest", &Partition::fewest, {1, 1e9}, "training rows of the client that has the fewest");
+  rows.key("most", &Partition::most, {1, 1e9}, "training rows of the client that has the most; uniform between the two");
+  rows.key("test_rows", &Partition::test_rows, count_from_0,
+           "test rows of a client, of its own mix of classes; 0: as many as it has training rows");
+  rows.key("overlap", &Partition::overlap,
+           "where two clients may have the same row, so that none goes short: nowhere, among test rows, or in both parts");
 }
 
 }  // namespace rubato::config

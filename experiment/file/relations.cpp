@@ -86,6 +86,11 @@ class Relations {
       const bool has_capacities = is_.channel.kind == ChannelKind::bandwidth && may_judge({"channel.kind"});
       if (device.up && !has_capacities) wrong(path + "up", "needs channel.kind = \"bandwidth\"");
       if (device.down && !has_capacities) wrong(path + "down", "needs channel.kind = \"bandwidth\"");
+      const std::string model = device.model.value_or(is_.model.name);
+      if (device.hidden && model != "mlp") wrong(path + "hidden", "is for the model \"mlp\"");
+      if (device.layers && model != "cnn") wrong(path + "layers", "is for the model \"cnn\"");
+      if (device.model == "mlp" && !device.hidden && is_.model.name != "mlp") wrong(path + "model", "needs hidden beside it");
+      if (device.model == "cnn" && !device.layers && is_.model.name != "cnn") wrong(path + "model", "needs layers beside it");
       shares += device.share;
     }
     if (shares > 1 + 1e-9) wrong("clients.classes", "has shares of more than 1 together");
@@ -232,6 +237,11 @@ class Relations {
 
   // Data that are made up have one model each; quadratic and least_squares are for nothing else.
   void of_data() const {
+    if (may_judge({"data.partition.fewest", "data.partition.most"}) && is_.data.partition.most < is_.data.partition.fewest)
+      wrong("data.partition.most", fmt::format("must be at least fewest = {}", is_.data.partition.fewest));
+    const bool has_no_deviation = is_.data.normalise == Normalise::unit || is_.data.normalise == Normalise::none;
+    if (is_.data.clip > 0 && has_no_deviation && may_judge({"data.clip", "data.normalise"}))
+      wrong("data.clip", "needs features of deviation 1: normalise = \"standard\"");
     constexpr std::array<std::pair<std::string_view, std::string_view>, 3> pairs{
         {{"quadratic", "quadratic"}, {"pame_regression", "least_squares"}, {"pame_logistic", "logistic"}}};
     if (!may_judge({"data.name", "model.name"})) return;

@@ -272,7 +272,7 @@ std::shared_ptr<const Dataset<Real>> load_files(const DataFiles& files, const Da
     dataset->notes.push_back(
         "features are scaled to mean 0 and deviation 1 by the training rows; data.normalise = \"none\" leaves them as they are");
   normalise(*dataset, options.normalise, are_images ? Normalise::unit : Normalise::standard,
-            !is_text && dataset->train.features.are_bytes());
+            !is_text && dataset->train.features.are_bytes(), options.clip);
   return dataset;
 }
 

@@ -42,18 +42,22 @@ std::vector<std::size_t> share_ends(const std::vector<double>& shares, std::size
   return ends;
 }
 
-void mark_once(std::vector<bool>& used, const std::vector<Rows>& lists) {
-  for (const Rows& rows : lists) {
-    for (const std::uint32_t row : rows) {
-      if (row >= used.size() || used[row]) throw std::logic_error("row " + std::to_string(row) + " was dealt twice");
+void mark_once(std::vector<bool>& used, const std::vector<Rows>& lists, bool overlaps) {
+  constexpr std::size_t none = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> owner(used.size(), none);
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    for (const std::uint32_t row : lists[i]) {
+      if (row >= used.size() || (overlaps ? owner[row] == i : used[row]))
+        throw std::logic_error("row " + std::to_string(row) + " was dealt twice");
       used[row] = true;
+      owner[row] = i;
     }
   }
 }
 
-Partition finished(Partition partition, std::size_t training_rows) {
+Partition finished(Partition partition, std::size_t training_rows, bool overlaps) {
   std::vector<bool> used(training_rows);
-  mark_once(used, partition.rows);
+  mark_once(used, partition.rows, overlaps);
   partition.unused = static_cast<std::size_t>(std::count(used.begin(), used.end(), false));
   return partition;
 }
@@ -98,8 +102,10 @@ std::vector<Rows> deal_demand(const Demand& demand, const std::vector<Rows>& poo
   for (std::size_t c = 0; c < pools.size(); ++c) {
     std::size_t begin = 0;
     for (std::size_t i = 0; i < demand.size(); ++i) {
-      append(lists[i], pools[c], begin, begin + demand[i][c]);
-      begin += demand[i][c];
+      const std::size_t end = begin + demand[i][c], size = pools[c].size();
+      append(lists[i], pools[c], begin, std::min(end, size));
+      if (end > size) append(lists[i], pools[c], 0, end - size);
+      begin = end >= size && size > 0 ? end - size : end;
     }
   }
   return lists;

@@ -103,6 +103,31 @@ void Features<Real>::rescale(std::span<const double> centres, std::span<const do
 }
 
 template <class Real>
+void Features<Real>::clip(double most) {
+  const auto limit = static_cast<Real>(most);
+  const auto is_beyond = [&](Real number) { return std::abs(number) > limit; };
+  if (are_bytes()) {
+    Matrix<Real> all = matrix();
+    if (std::none_of(all.data(), all.data() + all.size(), is_beyond)) return;
+    *this = Features(all);
+  }
+  for (Real& number : numbers_) number = std::clamp(number, -limit, limit);
+}
+
+template <class Real>
+void Features<Real>::drop_column(Index column) {
+  assert(column < columns_ && scales_.size() == 1 && "a column of a table that is as it was read");
+  const auto drop = [&](auto& all) {
+    for (std::size_t from = 0, to = 0; from < all.size(); ++from)
+      if (static_cast<Index>(from) % columns_ != column) all[to++] = all[from];
+    if (!all.empty()) all.resize(static_cast<std::size_t>(rows_ * (columns_ - 1)));
+  };
+  drop(bytes_);
+  drop(numbers_);
+  --columns_;
+}
+
+template <class Real>
 Features<Real> Features<Real>::picked(const Rows& rows) const {
   Features some;
   some.rows_ = static_cast<Index>(rows.size());

@@ -31,6 +31,12 @@ class Features {
   /// Every number becomes (number - centre) * factor of its column. Bytes stay bytes.
   void rescale(std::span<const double> centres, std::span<const double> factors);
 
+  /// What lies beyond -most and most becomes the nearer of the two. Bytes of which one does are stored as numbers then.
+  void clip(double most);
+
+  /// Leaves this column out; of numbers, or of bytes that are scaled alike.
+  void drop_column(Index column);
+
   /// Every NaN becomes the mean of its column.
   void fill_missing(std::span<const double> means);
 

@@ -1,5 +1,6 @@
 #include "learning/data/named_sets.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <initializer_list>
@@ -254,15 +255,39 @@ Samples<Real> read_poker(const NamedSet& set, const fs::path& file, bool one_hot
   return numbered(set, file, std::move(table));
 }
 
+std::uint32_t device_classes_of(const DataOptions& options) {
+  if (options.classes == 0 || options.classes == 10) return 10;
+  if (options.classes == 9) return 9;
+  throw std::invalid_argument("data.classes is " + std::to_string(options.classes) + "; iot-device has 9 or 10");
+}
+
+// The first rows of the label order: without those of later classes.
 template <class Real>
-void load_iot(const NamedSet& set, const Found& found, Dataset<Real>& dataset) {
-  const CsvOptions options{.label = "device_category", .first_line = FirstLine::names, .separator = ','};
-  Table<Real> train = read_csv<Real>(found.files[0], options), test = read_csv<Real>(found.files[1], options);
+void keep_classes(Samples<Real>& samples, std::uint32_t classes) {
+  Rows kept;
+  for (std::uint32_t row = 0; row < samples.labels.size(); ++row)
+    if (samples.labels[row] < classes) kept.push_back(row);
+  samples.features = samples.features.picked(kept);
+  std::erase_if(samples.labels, [&](Label label) { return label >= classes; });
+}
+
+// Words in alphabetical order: the class that the test part lacks is the last.
+template <class Real>
+void load_iot(const NamedSet& set, const Found& found, const DataOptions& options, Dataset<Real>& dataset) {
+  constexpr Index constant_column = 7;  // ds_field_A
+  const CsvOptions form{.label = "device_category", .first_line = FirstLine::names, .separator = ','};
+  Table<Real> train = read_csv<Real>(found.files[0], form), test = read_csv<Real>(found.files[1], form);
   need_inputs(set, found.files[0], train.features.cols());
   const ClassNames names(train.labels, {}, found.files[0].string());
   dataset.train = {std::move(train.features), names.coded(train.labels, found.files[0].string())};
   dataset.test = {std::move(test.features), names.coded(test.labels, found.files[1].string())};
-  dataset.classes = names.size();
+  dataset.classes = std::min(names.size(), device_classes_of(options));
+  for (Samples<Real>* const part : {&dataset.train, &dataset.test}) {
+    keep_classes(*part, dataset.classes);
+    if (options.columns == set.shape.size()) continue;
+    part->features.drop_column(constant_column);
+    dataset.shape = {1, 1, part->features.cols()};
+  }
 }
 
 // Of every class the first 400 segments of 300 numbers: the spectra of the drive end and the fan end side by side.
@@ -336,7 +361,7 @@ void load_parts(const NamedSet& set, const Found& found, const DataOptions& opti
       if (!options.one_hot) dataset.shape = {1, 1, 10};
       return both([&](std::size_t part) { return read_poker<Real>(set, found.files[part], options.one_hot); });
     case Kind::iot:
-      return load_iot(set, found, dataset);
+      return load_iot(set, found, options, dataset);
     case Kind::cwru:
       return load_cwru(found, bearing_classes_of(options), dataset);
     case Kind::digits:
@@ -354,14 +379,15 @@ void prepare(const NamedSet& set, const DataOptions& options, std::uint64_t seed
   if (dataset.test.size() == 0) split_off_test(dataset, options.test_share, options.shuffle, seed);
   check(dataset);
   const bool is_digits = set.kind == Kind::digits;
-  if (is_digits && (options.normalise == Normalise::usual || options.normalise == Normalise::unit)) return scale_digits(dataset);
+  const bool scales_digits = is_digits && (options.normalise == Normalise::usual || options.normalise == Normalise::unit);
+  if (scales_digits && options.clip == 0) return scale_digits(dataset);
   const bool are_images = set.kind == Kind::idx || set.kind == Kind::cifar;
   const bool are_measured = set.kind == Kind::iot || set.kind == Kind::cwru || set.kind == Kind::breast_cancer;
   normalise(dataset, options.normalise,
             are_images     ? Normalise::unit
             : are_measured ? Normalise::standard
                            : Normalise::none,
-            are_images);
+            are_images, options.clip);
 }
 
 }  // namespace

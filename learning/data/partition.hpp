@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "learning/choices.hpp"
 #include "learning/types.hpp"
 #include "runtime/random.hpp"
 
@@ -21,7 +22,7 @@ struct Deck {
 };
 
 struct Partition {
-  std::vector<Rows> rows;          // a list per client; no row is in two lists or twice in one
+  std::vector<Rows> rows;          // a list per client; no row is twice in one or, without overlap, in two
   std::vector<Rows> test_rows;     // of the test part, only where a client has a test split of its own
   std::size_t unused = 0;          // training rows that no client has
   std::vector<std::string> notes;  // what the run should say: classes that no client holds, counts scaled down
@@ -51,9 +52,11 @@ Partition deal_by_class_shares(const Deck& deck, const Shares& shares);
 
 /// shares[client][class], counts[client]: a client's classes end at floor(cumulated share x its count). Classes without
 /// rows give their share to the others. Counts that the rows cannot meet are scaled down together, with a note. The
-/// test deck (empty: no test split) is dealt in the same way.
-Partition deal_by_client_shares(const Deck& train, const Deck& test, const Shares& shares,
-                                const std::vector<std::uint32_t>& counts);
+/// test deck (empty: no test split) is dealt in the same way by test_counts, or by counts where there are none. A part whose
+/// lists may overlap is dealt in a circle, class by class, so that all rows of a class are used before one is used
+/// twice; only the counts of a client that asks for more than a class has are scaled down, with a note.
+Partition deal_by_client_shares(const Deck& train, const Deck& test, const Shares& shares, const std::vector<std::uint32_t>& counts,
+                                const std::vector<std::uint32_t>& test_counts = {}, Overlap overlap = Overlap::none);
 
 /// Positive (label 1) and negative rows of a client of DeceFL's table 3.
 struct PositiveNegative {
@@ -104,9 +107,17 @@ Partition partition_by_class(const Labelled& train, std::uint32_t clients, std::
 Partition partition_dirichlet_by_class(const Labelled& train, std::uint32_t clients, double concentration,
                                        std::uint32_t min_samples, std::uint64_t seed);
 
-/// Counts are uniform in fewest .. most.
-Partition partition_dirichlet_by_client(const Labelled& train, const Labelled& test, std::uint32_t clients, double concentration,
-                                        std::uint32_t fewest, std::uint32_t most, std::uint64_t seed);
+/// What each client has where the mix of classes is its own.
+struct OwnMix {
+  double concentration = 0.5;       ///< of the Dirichlet law
+  std::uint32_t fewest = 15;        ///< training rows, at least 1
+  std::uint32_t most = 100;         ///< likewise; not below fewest. Uniform between the two
+  std::uint32_t test_rows = 100;    ///< 0: as many as training rows
+  Overlap overlap = Overlap::none;  ///< where two clients may have the same row
+};
+
+Partition partition_dirichlet_by_client(const Labelled& train, const Labelled& test, std::uint32_t clients, const OwnMix& mix,
+                                        std::uint64_t seed);
 
 Partition partition_decefl_table3(const Labelled& train, std::uint32_t clients, std::uint64_t seed);
 

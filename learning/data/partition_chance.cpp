@@ -117,18 +117,19 @@ Partition partition_dirichlet_by_class(const Labelled& train, std::uint32_t clie
                               std::to_string(train.labels.size()) + " rows; raise alpha, or lower min_samples or clients.count");
 }
 
-Partition partition_dirichlet_by_client(const Labelled& train, const Labelled& test, std::uint32_t clients, double concentration,
-                                        std::uint32_t fewest, std::uint32_t most, std::uint64_t seed) {
-  if (fewest == 0 || most < fewest)
-    throw std::invalid_argument("data.partition.kind = \"dirichlet_by_client\" with samples " + std::to_string(fewest) + " to " +
-                                std::to_string(most) + "; allowed are 1 <= fewest <= most");
+Partition partition_dirichlet_by_client(const Labelled& train, const Labelled& test, std::uint32_t clients, const OwnMix& mix,
+                                        std::uint64_t seed) {
+  if (mix.fewest == 0 || mix.most < mix.fewest)
+    throw std::invalid_argument("data.partition.kind = \"dirichlet_by_client\" with samples " + std::to_string(mix.fewest) +
+                                " to " + std::to_string(mix.most) + "; allowed are 1 <= fewest <= most");
   Stream stream = partition_stream(seed);
   const Rows train_order = draw_order(train.labels.size(), stream);
   const Rows test_order = draw_order(test.labels.size(), stream);
-  const Shares shares = draw_shares(concentration, clients, train.classes, stream);
+  const Shares shares = draw_shares(mix.concentration, clients, train.classes, stream);
   std::vector<std::uint32_t> counts(clients);
-  for (std::uint32_t& count : counts) count = fewest + static_cast<std::uint32_t>(stream.below(most - fewest + 1ull));
-  return deal_by_client_shares(deck_of(train, train_order), deck_of(test, test_order), shares, counts);
+  for (std::uint32_t& count : counts) count = mix.fewest + static_cast<std::uint32_t>(stream.below(mix.most - mix.fewest + 1ull));
+  const std::vector<std::uint32_t> test_counts(mix.test_rows > 0 ? clients : 0, mix.test_rows);
+  return deal_by_client_shares(deck_of(train, train_order), deck_of(test, test_order), shares, counts, test_counts, mix.overlap);
 }
 
 Partition partition_decefl_table3(const Labelled& train, std::uint32_t clients, std::uint64_t seed) {

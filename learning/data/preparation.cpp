@@ -103,8 +103,11 @@ void fill_missing(Dataset<Real>& dataset) {
 }
 
 template <class Real>
-void normalise(Dataset<Real>& dataset, Normalise how, Normalise usually, bool are_pixels) {
+void normalise(Dataset<Real>& dataset, Normalise how, Normalise usually, bool are_pixels, double clip) {
   if (how == Normalise::usual) how = usually;
+  if (clip > 0 && how != Normalise::standard)
+    throw std::invalid_argument("data.clip counts deviations, and the features of " + dataset.name +
+                                " are not scaled to a deviation of 1; needs data.normalise = \"standard\"");
   if (how == Normalise::none) return;
   const auto columns = static_cast<std::size_t>(dataset.inputs());
   const Index plane = dataset.shape.height * dataset.shape.width;
@@ -124,13 +127,16 @@ void normalise(Dataset<Real>& dataset, Normalise how, Normalise usually, bool ar
   }
   dataset.train.features.rescale(centres, factors);
   if (dataset.test.size() > 0) dataset.test.features.rescale(centres, factors);
+  if (clip == 0) return;
+  dataset.train.features.clip(clip);
+  if (dataset.test.size() > 0) dataset.test.features.clip(clip);
 }
 
 template void split_off_test(Dataset<float>&, double, bool, std::uint64_t);
 template void split_off_test(Dataset<double>&, double, bool, std::uint64_t);
 template void fill_missing(Dataset<float>&);
 template void fill_missing(Dataset<double>&);
-template void normalise(Dataset<float>&, Normalise, Normalise, bool);
-template void normalise(Dataset<double>&, Normalise, Normalise, bool);
+template void normalise(Dataset<float>&, Normalise, Normalise, bool, double);
+template void normalise(Dataset<double>&, Normalise, Normalise, bool, double);
 
 }  // namespace rubato

@@ -19,7 +19,8 @@ void fill_missing(Dataset<Real>& dataset);
 
 /// `usual` stands for `usually`. `are_pixels`: the files have bytes, of which 255 is the largest; whole numbers from 0
 /// to 255 that a text has are no pixels, though they are stored as bytes. Bytes stay bytes.
+/// `clip` > 0 cuts what is beyond so many deviations off; throws std::invalid_argument where features are not `standard`.
 template <class Real>
-void normalise(Dataset<Real>& dataset, Normalise how, Normalise usually, bool are_pixels);
+void normalise(Dataset<Real>& dataset, Normalise how, Normalise usually, bool are_pixels, double clip = 0);
 
 }  // namespace rubato

@@ -51,3 +51,26 @@ TEST_CASE("rows are picked in the order named, and square images are transposed"
   CHECK(features(0, 1) == 3);
   CHECK(features(1, 2) == 6);
 }
+
+TEST_CASE("what lies beyond a limit is cut off, and bytes stay bytes where none does") {
+  Features<double> numbers(std::vector<double>{-9, 0.5, 3, 1e9}, 2);
+  numbers.clip(3);
+  CHECK(numbers.matrix() == Matrix<double>{{-3, 0.5}, {3, 3}});
+  Features<double> bytes(std::vector<std::uint8_t>{0, 10, 20, 30}, 2);
+  bytes.rescale(std::vector<double>{10, 20}, std::vector<double>{0.1, 0.1});
+  bytes.clip(2);
+  CHECK(bytes.are_bytes());
+  bytes.clip(0.5);
+  CHECK_FALSE(bytes.are_bytes());
+  CHECK(bytes.matrix() == Matrix<double>{{-0.5, -0.5}, {0.5, 0.5}});
+}
+
+TEST_CASE("a column is left out of numbers and of bytes") {
+  Features<double> numbers(std::vector<double>{1, 2, 3, 4, 5, 6}, 3);
+  numbers.drop_column(1);
+  CHECK(numbers.matrix() == Matrix<double>{{1, 3}, {4, 6}});
+  Features<double> bytes(std::vector<std::uint8_t>{1, 2, 3, 4, 5, 6}, 3);
+  bytes.drop_column(2);
+  CHECK(bytes.are_bytes());
+  CHECK(bytes.matrix() == Matrix<double>{{1, 2}, {4, 5}});
+}

@@ -230,6 +230,27 @@ TEST_CASE("what is measured is standardised by the training part, and constant f
   }
 }
 
+TEST_CASE("the devices have 10 classes and 297 features, or the 9 and 296 of KD-PDFL, cut off where that is asked for") {
+  if (!is_here("iot-device")) return;
+  const auto all = load_dataset<double>("iot-device", large_data(), {.normalise = Normalise::none});
+  const auto nine = load_dataset<double>("iot-device", large_data(), {.normalise = Normalise::none, .classes = 9, .columns = 296});
+  CHECK(nine->classes == 9);
+  CHECK(nine->shape == Shape{1, 1, 296});
+  CHECK(rows_by_class(nine->train, 9) == std::vector<std::size_t>(9, 100));
+  CHECK(rows_by_class(nine->test, 9) == std::vector<std::size_t>(9, 100));
+  // ds_field_A is the same in all rows of both parts: nothing is lost with it.
+  for (const Samples<double>* part : {&all->train, &all->test}) {
+    const auto column = part->features.matrix().col(7);
+    CHECK((column.array() == column[0]).all());
+  }
+  CHECK(nine->test.features(5, 7) == all->test.features(5, 8));
+  CHECK(load_dataset<double>("iot-device", large_data())->test.features.matrix().cwiseAbs().maxCoeff() > 1e6);
+  const auto clipped = load_dataset<double>("iot-device", large_data(), {.clip = 10});
+  CHECK(clipped->test.features.matrix().cwiseAbs().maxCoeff() == 10);
+  CHECK(contains(test::complaint([] { load_dataset<float>("iot-device", large_data(), {.classes = 5}); }), "has 9 or 10"));
+  CHECK(contains(test::complaint([] { load_dataset<float>("digits", {}, {.clip = 3}); }), "data.clip counts deviations"));
+}
+
 TEST_CASE("the bearings have 4 or 10 classes of 400 segments, in two channels, split by the seed") {
   if (!is_here("cwru")) return;
   for (const std::uint32_t classes : {4u, 10u}) {

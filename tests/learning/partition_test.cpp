@@ -143,7 +143,8 @@ TEST_CASE("a minimum that cannot be met is refused after 100 draws") {
 
 TEST_CASE("dirichlet_by_client gives counts in its range and a test split of the same mix") {
   const std::vector<Label> train = test::random_labels(20'000, 4, 1), test_labels = test::random_labels(20'000, 4, 2);
-  const Partition partition = partition_dirichlet_by_client({train, 4}, {test_labels, 4}, 20, 0.5, 15, 100, 3);
+  const Partition partition =
+      partition_dirichlet_by_client({train, 4}, {test_labels, 4}, 20, {.concentration = 0.5, .test_rows = 0}, 3);
   check_law(partition, 20'000);
   CHECK(partition.notes.empty());
   REQUIRE(partition.test_rows.size() == 20);
@@ -154,9 +155,69 @@ TEST_CASE("dirichlet_by_client gives counts in its range and a test split of the
   }
 }
 
+TEST_CASE("every client has as many test rows as are asked for, of its own mix of classes, however few rows it learns from") {
+  const std::vector<Label> train = test::random_labels(20'000, 4, 1), test_labels = test::random_labels(20'000, 4, 2);
+  const OwnMix mix{.concentration = 0.5, .fewest = 200, .most = 300, .test_rows = 100};
+  const Partition partition = partition_dirichlet_by_client({train, 4}, {test_labels, 4}, 20, mix, 3);
+  for (std::size_t i = 0; i < 20; ++i) {
+    CHECK(partition.rows[i].size() >= 200);
+    CHECK(partition.rows[i].size() <= 300);
+    REQUIRE(partition.test_rows[i].size() == 100);
+    const auto learned = class_sizes(partition.rows[i], train, 4), tested = class_sizes(partition.test_rows[i], test_labels, 4);
+    for (std::size_t c = 0; c < 4; ++c)  // both are floors of cumulated shares
+      CHECK(std::abs(static_cast<double>(learned[c]) / static_cast<double>(partition.rows[i].size()) -
+                     static_cast<double>(tested[c]) / 100) < 0.02);
+  }
+}
+
+TEST_CASE("where lists may overlap no client goes short, none has a row twice, and no row is used twice before all are used") {
+  const std::vector<Label> labels = test::random_labels(300, 3, 1);
+  const auto copies = [](const std::vector<Rows>& lists) {
+    std::vector<int> counts(300);
+    for (const Rows& rows : lists) {
+      CHECK(std::set<std::uint32_t>(rows.begin(), rows.end()).size() == rows.size());
+      for (const std::uint32_t row : rows) ++counts[row];
+    }
+    return counts;
+  };
+  for (const Overlap overlap : {Overlap::test, Overlap::both}) {
+    const OwnMix mix{.concentration = 2, .fewest = 60, .most = 70, .test_rows = 50, .overlap = overlap};
+    const Partition partition = partition_dirichlet_by_client({labels, 3}, {labels, 3}, 20, mix, 3);
+    for (const Rows& rows : partition.test_rows) CHECK(rows.size() == 50);
+    const std::vector<int> tested = copies(partition.test_rows);
+    for (Label c = 0; c < 3; ++c) {  // 1,000 rows are dealt out of 300
+      int fewest = 20, most = 0;
+      for (std::size_t row = 0; row < 300; ++row)
+        if (labels[row] == c) fewest = std::min(fewest, tested[row]), most = std::max(most, tested[row]);
+      CHECK(most <= fewest + 1);
+    }
+    if (overlap == Overlap::test) {
+      check_law(partition, 300);
+      continue;
+    }
+    CHECK(partition.notes.empty());
+    for (const Rows& rows : partition.rows) CHECK(rows.size() >= 60);
+    const std::vector<int> learned = copies(partition.rows);
+    CHECK(partition.unused == static_cast<std::size_t>(std::count(learned.begin(), learned.end(), 0)));
+  }
+}
+
+TEST_CASE("a client that asks for more rows of a class than there are is the only one that goes short where lists overlap") {
+  std::vector<Label> labels(110);
+  for (std::size_t row = 100; row < 110; ++row) labels[row] = 1;
+  Rows order(110);
+  std::iota(order.begin(), order.end(), 0u);
+  const Partition partition =
+      deal_by_client_shares({labels, 2, order}, {{}, 2, {}}, {{1, 0}, {0.5, 0.5}, {1, 0}}, {80, 40, 90}, {}, Overlap::both);
+  CHECK(sizes(partition.rows) == std::vector<std::size_t>{80, 20, 90});
+  REQUIRE(partition.notes.size() == 1);
+  CHECK(partition.notes[0] ==
+        "the clients asked for 210 training rows and have 190: 1 asked for more rows of a class than there are");
+}
+
 TEST_CASE("counts that exceed the data are scaled down together, with a note") {
   const std::vector<Label> labels = test::random_labels(300, 3, 1);
-  const Partition partition = partition_dirichlet_by_client({labels, 3}, {{}, 3}, 20, 0.5, 15, 100, 3);
+  const Partition partition = partition_dirichlet_by_client({labels, 3}, {{}, 3}, 20, {.concentration = 0.5}, 3);
   check_law(partition, 300);
   REQUIRE(partition.notes.size() == 1);
   CHECK(contains(partition.notes[0], "scaled down together"));
@@ -248,8 +309,11 @@ TEST_CASE("impossible partitions are refused with a sentence") {
   CHECK(contains(complaint([&] { partition_by_class({labels, 2}, 6, 1, false, 1); }), "without rows"));
   CHECK(contains(complaint([&] { partition_dirichlet_by_class({labels, 2}, 2, 0, 1, 1); }), "data.partition.alpha is 0"));
   CHECK(contains(complaint([&] {
-                   partition_dirichlet_by_client({labels, 2}, {{}, 2}, 2, 1, 9, 3, 1);
+                   partition_dirichlet_by_client({labels, 2}, {{}, 2}, 2, {.concentration = 1, .fewest = 9, .most = 3}, 1);
                  }),
                  "data.partition.kind = \"dirichlet_by_client\" with samples 9 to 3"));
-  CHECK(contains(complaint([&] { partition_dirichlet_by_client({labels, 2}, {{}, 2}, 9, 1, 1, 1, 1); }), "too many"));
+  CHECK(contains(complaint([&] {
+                   partition_dirichlet_by_client({labels, 2}, {{}, 2}, 9, {.concentration = 1, .fewest = 1, .most = 1}, 1);
+                 }),
+                 "too many"));
 }

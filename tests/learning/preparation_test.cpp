@@ -100,6 +100,19 @@ TEST_CASE("the unit interval is a byte / 255 for images and from the smallest to
   CHECK((table.train.features.matrix().col(0) - Vector<double>{{0, 0.5, 1}}).norm() < 1e-15);
 }
 
+TEST_CASE("scaled features are cut off at so many deviations of the training rows, in both parts") {
+  Dataset<double> dataset = numbered_rows(3);  // mean 1.5, deviation sqrt(2/3)
+  dataset.shape = {1, 1, 1};
+  dataset.test.features = {std::vector<double>{1e6, 1.5}, 1};
+  normalise(dataset, Normalise::usual, Normalise::standard, false, 1);
+  CHECK((dataset.train.features.matrix().col(0) - Vector<double>{{-1, 0, 1}}).norm() < 1e-15);
+  CHECK((dataset.test.features.matrix().col(0) - Vector<double>{{1, 0}}).norm() < 1e-15);
+  Dataset<double> other = numbered_rows(3);
+  other.shape = {1, 1, 1};
+  CHECK_THROWS_WITH_AS(normalise(other, Normalise::unit, Normalise::none, false, 1),
+                       doctest::Contains("needs data.normalise = \"standard\""), std::invalid_argument);
+}
+
 TEST_CASE("without a rule the numbers stay as they are in the file") {
   Dataset<double> dataset = numbered_rows(3);
   dataset.shape = {1, 1, 1};
