@@ -1,6 +1,7 @@
 #include "learning/model.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "learning/cross_entropy.hpp"
 
@@ -61,6 +62,11 @@ Score Model<Real>::score(ConstVectorRef<Real> x, const Batch<Real>& samples, Scr
     }
   }
   return score;
+}
+
+template <class Real>
+void Model<Real>::hidden_outputs(std::size_t, ConstVectorRef<Real>, ConstMatrixRef<Real>, MatrixRef<Real>, Scratch<Real>&) const {
+  throw std::logic_error("this model has no hidden layers");
 }
 
 template class Model<float>;

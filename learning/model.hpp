@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "learning/chance.hpp"
@@ -55,6 +56,14 @@ Real add_penalty(Real l2, std::span<const Range> measured, ConstVectorRef<Real> 
   return loss;
 }
 
+/// A layer of a model below its output.
+struct HiddenLayer {
+  std::string name;      ///< its words, such as "dense 64"
+  Index outputs = 0;     ///< numbers of a sample behind it, its activation included
+  Index parameters = 0;  ///< the first ones of the model, on which they depend
+  std::string base{};    ///< equal where these parameters mean the same in two models, number by number
+};
+
 /// Immutable; all threads may use one model at once, each with its own scratch.
 /// x is a parameter vector of dimension() numbers throughout. A batch is never empty and its labels are below
 /// classes(). A model must define dimension(), inputs(), classes(), gradient() and logits().
@@ -65,6 +74,8 @@ class Model {
   virtual ~Model() = default;
 
   virtual Index dimension() const = 0;
+  /// Those of them that mean anything: less where zeros follow, so that models of several architectures have one dimension.
+  virtual Index own_dimension() const { return dimension(); }
   virtual Index inputs() const = 0;
   virtual std::uint32_t classes() const = 0;
   /// Numbers that logits() writes per row.
@@ -93,6 +104,14 @@ class Model {
   /// One row of outputs() numbers per input row; the place of the largest is the predicted class. Where a number is
   /// learned, its prediction.
   virtual void logits(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out, Scratch<Real>& scratch) const = 0;
+
+  /// From the input to the output; none unless the model says otherwise.
+  virtual std::vector<HiddenLayer> hidden_layers() const { return {}; }
+
+  /// Writes what comes out of the hidden layer of this place, one row of its outputs per input row; x needs its parameters
+  /// only. The default throws std::logic_error.
+  virtual void hidden_outputs(std::size_t layer, ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out,
+                              Scratch<Real>& scratch) const;
 
   /// What one sample costs that has these logits, without penalties; they may be overwritten. By default the
   /// cross-entropy or, where a number is learned, half the square of its error.

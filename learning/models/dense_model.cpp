@@ -13,6 +13,7 @@
 
 #include "learning/layer.hpp"
 #include "learning/network/operation.hpp"
+#include "runtime/words.hpp"
 
 namespace rubato {
 
@@ -66,6 +67,23 @@ class DenseModel final : public Model<Real> {
     out.col(1) = of_class_one;
   }
 
+  std::vector<HiddenLayer> hidden_layers() const override {
+    std::vector<HiddenLayer> all;
+    std::string base = std::to_string(form_.inputs) + " numbers";
+    for (std::size_t l = 0; !is_last(l); ++l) {
+      const std::string name = "dense " + std::to_string(layers_[l].outputs);
+      base += ", " + name + " " + std::string(word_of(form_.activation));
+      all.push_back({name, layers_[l].outputs, layers_[l].end(), base});
+    }
+    return all;
+  }
+
+  void hidden_outputs(std::size_t layer, ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out,
+                      Scratch<Real>& scratch) const override {
+    typename Scratch<Real>::Frame frame(scratch);
+    forward_to(0, layer, x, inputs, out, scratch);
+  }
+
   double cost(const Batch<Real>& batch, Index row, Real* logits) const override {
     if (form_.loss == Loss::logistic) return Model<Real>::cost(batch, row, logits);
     return loss_of_row(form_.loss, batch, row, logits, this->outputs());
@@ -83,9 +101,20 @@ class DenseModel final : public Model<Real> {
 
   ConstMatrixRef<Real> hidden(std::size_t l, ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, Scratch<Real>& scratch) const {
     const MatrixRef<Real> outputs = scratch.matrix(inputs.rows(), layers_[l].outputs);
-    apply<Real>(layers_[l], x, inputs, outputs);
-    activate(form_.activation, outputs);
+    pass_hidden(l, x, inputs, outputs);
     return read_only(outputs);
+  }
+
+  void pass_hidden(std::size_t l, ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out) const {
+    apply<Real>(layers_[l], x, inputs, out);
+    activate(form_.activation, out);
+  }
+
+  // Layers l to `last`, all of them hidden.
+  void forward_to(std::size_t l, std::size_t last, ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out,
+                  Scratch<Real>& scratch) const {
+    if (l == last) return pass_hidden(l, x, inputs, out);
+    forward_to(l + 1, last, x, hidden(l, x, inputs, scratch), out, scratch);
   }
 
   // Layer l and all above it, with nothing left out.

@@ -68,7 +68,7 @@ NetworkSpec network_spec(const ModelOptions& options, const Shape& shape, std::u
   if (options.init == Start::zero)
     throw std::invalid_argument("model.init = \"zero\" is for linear models: a network that starts at 0 stays there");
   return {.layers = options.name == "cnn" ? options.layers : preset_layers(options.name, shape),
-          .normalisation = options.normalisation,
+          .normalisation = options.name == "mlp_kdpdfl" ? Normalisation::batch : options.normalisation,
           .l2 = options.l2,
           .label_smoothing = options.label_smoothing,
           .starts_xavier = options.init == Start::xavier};
@@ -111,6 +111,8 @@ std::span<const KnownModel> known_models() {
       {"cnn_draco", "DRACO's two convolutions, 149,194 parameters on MNIST", "label_smoothing"},
       {"cnn_depositum", "DEPOSITUM's two convolutions, 268,362 parameters on MNIST", "label_smoothing"},
       {"cnn_kdpdfl", "KD-PDFL's two convolutions, 970,847 parameters on EMNIST", "label_smoothing"},
+      {"mlp_kdpdfl", "KD-PDFL's batch normalisation and hidden layer of 128, 39,769 parameters on 296 features and 9 classes",
+       "label_smoothing"},
       {"resnet20", "residual network of 19 convolutions, 16 to 64 channels", "normalisation, label_smoothing"},
       {"resnet18", "residual network of 20 convolutions, 64 to 512 channels", "normalisation, label_smoothing"},
       {"resnet18_7x7",

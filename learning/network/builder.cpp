@@ -39,15 +39,23 @@ class Builder {
         is_signal_{!layers_.empty() && layers_.front().word == "signal"} {}
 
   BuiltNetwork<Real> build(std::uint32_t classes) {
+    const bool is_row = shape_.channels == 1 && shape_.height == 1;
     if (is_signal_ && shape_.height != 1) layers_.front().fail("a signal is one row high; a sample of these data is " + image());
-    if (!is_signal_ && reads_pixels() && shape_.channels == 1 && shape_.height == 1)
-      throw std::invalid_argument("model.layers need images; a sample of these data is a row of " + std::to_string(shape_.width) +
-                                  " numbers (if they are a signal, begin with the layer \"signal\")");
-    if (shape_.channels > 1 && reads_pixels()) append(make_to_pixels<Real>(shape_), shape_);
-    for (; next_ < layers_.size(); ++next_) add(layers_[next_]);
+    if (!is_signal_ && is_row)
+      see_row();
+    else if (shape_.channels > 1 && reads_pixels())
+      append(make_to_pixels<Real>(shape_), shape_);
+    std::string base = std::to_string(shape_.channels) + " x " + image() + " " + std::string(word_of(normalisation_));
+    std::vector<BuiltLayer> built;
+    for (; next_ < layers_.size(); ++next_) {
+      const std::size_t first = next_;
+      add(layers_[first]);  // may take the next one along
+      for (std::size_t i = first; i <= next_; ++i) base += ", " + layers_[i].text;
+      built.push_back({{layers_[first].text, shape_.size(), offset_, base}, current_});
+    }
     dense(static_cast<Index>(classes), false);
     program_.finish();
-    return {std::move(program_), offset_};
+    return {std::move(program_), offset_, std::move(built)};
   }
 
  private:
@@ -59,6 +67,19 @@ class Builder {
         if (layer.word == word) return true;
     }
     return false;
+  }
+
+  // A row of numbers: each is a channel of its own, which has one pixel.
+  void see_row() {
+    for (const LayerWords& layer : layers_) {
+      if (layer.word == "dense") break;
+      for (const char* const word : {"conv", "maxpool", "meanpool", "residual"})
+        if (layer.word == word)
+          throw std::invalid_argument("model.layers need images; a sample of these data is a row of " +
+                                      std::to_string(shape_.width) +
+                                      " numbers (if they are a signal, begin with the layer \"signal\")");
+    }
+    shape_ = {shape_.width, 1, 1};
   }
 
   void add(const LayerWords& layer) {

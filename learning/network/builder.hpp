@@ -6,10 +6,17 @@
 
 namespace rubato {
 
+/// A layer in words, and the array that it writes.
+struct BuiltLayer {
+  HiddenLayer layer;
+  ArrayId array;
+};
+
 template <class Real>
 struct BuiltNetwork {
   Program<Real> program;
   Index parameters;
+  std::vector<BuiltLayer> layers;
 };
 
 /// Fuses what belongs together: a ReLU with the layer before it, its gradient with a pooling after it.

@@ -61,14 +61,36 @@ class Network final : public Model<Real> {
   Index block_rows() const override { return block_rows_; }
 
   void logits(ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out, Scratch<Real>& scratch) const override {
-    for (Index first = 0; first < inputs.rows(); first += evaluated_rows) {
-      const Index rows = std::min(evaluated_rows, inputs.rows() - first);
-      built_.program.evaluate({.rows = rows, .parameters = x.data(), .scratch = scratch}, inputs.data() + first * inputs.cols(),
-                              out.data() + first * out.cols());
-    }
+    for_each_block(inputs, out, [&](Index rows, const Real* in, Real* to) {
+      built_.program.evaluate({.rows = rows, .parameters = x.data(), .scratch = scratch}, in, to);
+    });
+  }
+
+  std::vector<HiddenLayer> hidden_layers() const override {
+    std::vector<HiddenLayer> all;
+    for (const BuiltLayer& built : built_.layers) all.push_back(built.layer);
+    return all;
+  }
+
+  void hidden_outputs(std::size_t layer, ConstVectorRef<Real> x, ConstMatrixRef<Real> inputs, MatrixRef<Real> out,
+                      Scratch<Real>& scratch) const override {
+    for_each_block(inputs, out, [&](Index rows, const Real* in, Real* to) {
+      const Pass<Real> pass{.rows = rows, .parameters = x.data(), .scratch = scratch};
+      const ArrayId array = built_.layers[layer].array;
+      if (array == 0)
+        std::copy_n(in, rows * inputs.cols(), to);  // nothing is done to the input
+      else
+        built_.program.evaluate(pass, in, array, to);
+    });
   }
 
  private:
+  template <class Act>
+  static void for_each_block(ConstMatrixRef<Real> inputs, MatrixRef<Real> out, const Act& act) {
+    for (Index first = 0; first < inputs.rows(); first += evaluated_rows)
+      act(std::min(evaluated_rows, inputs.rows() - first), inputs.data() + first * inputs.cols(), out.data() + first * out.cols());
+  }
+
   NetworkSpec spec_;
   Shape input_;
   std::uint32_t classes_;

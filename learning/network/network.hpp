@@ -12,7 +12,7 @@
 namespace rubato {
 
 /// What `norm` stands for in a list of layers: over groups of channels of each sample (its groups are 8, or as many as
-/// divide the channels), or over the batch, with running statistics among the parameters.
+/// divide the channels), or over the batch, with running statistics among the parameters. Every number of a row is a channel.
 /// A network from a sample's shape to the classes. A layer is a word with its numbers:
 ///   conv OUTPUTS KERNEL [stride S] [pad P | same]     maxpool SIZE [stride S] [pad P]     meanpool
 ///   dense OUTPUTS     relu     sigmoid     tanh       dropout CHANCE     norm             flatten
@@ -35,7 +35,7 @@ struct NetworkSpec {
 template <class Real>
 std::shared_ptr<const Model<Real>> make_network(const NetworkSpec& spec, const Shape& input, std::uint32_t classes);
 
-/// cnn_draco, cnn_depositum, cnn_kdpdfl, resnet20, resnet18, resnet18_7x7, resnet_signal.
+/// cnn_draco, cnn_depositum, cnn_kdpdfl, mlp_kdpdfl, resnet20, resnet18, resnet18_7x7, resnet_signal.
 std::vector<std::string> network_presets();
 
 /// The layers of a preset for samples of this shape. Throws std::invalid_argument for an unknown name.

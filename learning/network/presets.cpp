@@ -28,6 +28,9 @@ Layers cnn_depositum(const Shape& input) {
 // 970,847 parameters for 28 x 28 and 47 classes.
 Layers cnn_kdpdfl() { return {"conv 32 5", "relu", "maxpool 2", "conv 64 5", "relu", "maxpool 2", "dense 857", "relu"}; }
 
+// 39,769 parameters for 296 numbers and 9 classes, of which 592 of the normalisation; its 592 running statistics come on top.
+Layers mlp_kdpdfl() { return {"norm", "dense 128", "relu"}; }
+
 // Behind the first layers: `blocks` of each width, all but those of the first width at half the size, and a mean.
 Layers resnet(Layers layers, const std::vector<int>& widths, int blocks, const std::string& shortcut) {
   for (std::size_t stage = 0; stage < widths.size(); ++stage)
@@ -42,13 +45,14 @@ Layers resnet(Layers layers, const std::vector<int>& widths, int blocks, const s
 }  // namespace
 
 std::vector<std::string> network_presets() {
-  return {"cnn_draco", "cnn_depositum", "cnn_kdpdfl", "resnet20", "resnet18", "resnet18_7x7", "resnet_signal"};
+  return {"cnn_draco", "cnn_depositum", "cnn_kdpdfl", "mlp_kdpdfl", "resnet20", "resnet18", "resnet18_7x7", "resnet_signal"};
 }
 
 std::vector<std::string> preset_layers(const std::string& name, const Shape& input) {
   if (name == "cnn_draco") return cnn_draco();
   if (name == "cnn_depositum") return cnn_depositum(input);
   if (name == "cnn_kdpdfl") return cnn_kdpdfl();
+  if (name == "mlp_kdpdfl") return mlp_kdpdfl();
   if (name == "resnet20") return resnet({"conv 16 3 same", "norm", "relu"}, {16, 32, 64}, 3, "");
   if (name == "resnet18") return resnet({"conv 64 3 same", "norm", "relu"}, {64, 128, 256, 512}, 2, " project");
   // The first layers of He and others for large images: 11,181,642 parameters for three channels and 10 classes.

@@ -106,14 +106,15 @@ Arrays<Real> Program<Real>::arrays_of(const Node<Real>& node, const std::vector<
 }
 
 template <class Real>
-void Program<Real>::evaluate(const Pass<Real>& pass, const Real* in, Real* out) const {
+void Program<Real>::evaluate(const Pass<Real>& pass, const Real* in, ArrayId wanted, Real* out) const {
   typename Scratch<Real>::Frame frame(pass.scratch);
   std::vector<Real*> slots, arrays(sizes_.size());
   for (const Index size : evaluation_.sizes) slots.push_back(pass.scratch.vector(pass.rows * size).data());
   for (ArrayId array = 1; array < sizes_.size(); ++array) arrays[array] = slots[evaluation_.slot[array]];
   arrays[0] = const_cast<Real*>(in);
-  arrays[last()] = out;
+  arrays[wanted] = out;
   for (const Node<Real>& node : nodes_) {
+    if (node.out > wanted) return;  // arrays are written in their order
     typename Scratch<Real>::Frame kept_frame(pass.scratch);
     Real* const kept = pass.scratch.vector(pass.rows * node.operation->kept()).data();
     node.operation->forward(pass, arrays_of(node, arrays, kept));

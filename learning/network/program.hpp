@@ -45,7 +45,9 @@ class Program {
   Index training_size() const;
 
   /// The output for evaluation, one row per sample.
-  void evaluate(const Pass<Real>& pass, const Real* in, Real* out) const;
+  void evaluate(const Pass<Real>& pass, const Real* in, Real* out) const { evaluate(pass, in, last(), out); }
+  /// The same of another array than the last.
+  void evaluate(const Pass<Real>& pass, const Real* in, ArrayId wanted, Real* out) const;
 
   /// Runs forwards, calls loss(output, gradient at the output) and runs back. Writes the whole of `gradient`.
   template <class Loss>

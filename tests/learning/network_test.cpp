@@ -159,6 +159,59 @@ TEST_CASE("a convolution along a signal is that of an image of one row, with the
   CHECK((out_of(along, few) - out_of(square, many)).norm() < 1e-12);
 }
 
+TEST_CASE("what comes out of the last hidden layer leads to the logits, and out of any other what it says in a shorter network") {
+  const std::vector<std::string> layers{"conv 4 3 same", "norm",    "relu", "residual 8 stride 2",
+                                        "maxpool 2",     "dense 6", "relu", "tanh"};
+  const auto whole = network(layers, {2, 8, 8}, Normalisation::batch);
+  const Matrix<double> inputs = random_matrix<double>(130, 128, 3);  // more rows than are evaluated at once
+  const Vector<double> x = start_of(*whole) + random_vector<double>(whole->dimension(), 5, 0.05);
+  const std::vector<HiddenLayer> hidden = whole->hidden_layers();
+  REQUIRE(hidden.size() == 6);  // a ReLU belongs to what is before it
+  Scratch<double> scratch;
+  Matrix<double> last(130, 6), logits(130, classes);
+  whole->hidden_outputs(5, view(x), read_only(inputs), view(last), scratch);
+  whole->logits(view(x), read_only(inputs), view(logits), scratch);
+  const Index head = hidden[5].parameters;
+  REQUIRE(x.size() == head + 6 * classes + classes);
+  const Matrix<double> weights = Eigen::Map<const Matrix<double>>(x.data() + head, classes, 6);
+  Matrix<double> by_hand = last * weights.transpose();
+  by_hand.rowwise() += x.tail(classes).transpose();
+  CHECK((by_hand - logits).norm() < 1e-10);
+  for (const auto& [taken, place] : {std::pair<std::size_t, std::size_t>{1, 0}, {3, 1}, {4, 2}, {5, 3}}) {
+    CAPTURE(place);
+    const auto shorter =
+        network({layers.begin(), layers.begin() + static_cast<std::ptrdiff_t>(taken)}, {2, 8, 8}, Normalisation::batch);
+    const HiddenLayer end = shorter->hidden_layers().back();
+    if (taken == 1) continue;  // there the convolution has a bias, because no normalisation follows
+    CHECK(end.base == hidden[place].base);
+    CHECK(end.parameters == hidden[place].parameters);
+    Matrix<double> here(130, end.outputs), there(130, end.outputs);
+    whole->hidden_outputs(place, view(x), read_only(inputs), view(here), scratch);
+    shorter->hidden_outputs(shorter->hidden_layers().size() - 1, view(x), read_only(inputs), view(there), scratch);
+    CHECK(here == there);
+  }
+}
+
+TEST_CASE("every number of a row is a channel of its own to a normalisation") {
+  for (const Normalisation over : {Normalisation::group, Normalisation::batch})
+    check_gradient(*network({"norm", "dense 6", "relu", "norm"}, {1, 1, 8}, over, 0.1), 5);
+  // Batch normalisation by hand: each column to mean 0 and deviation 1 over the batch.
+  const auto normalised = network({"norm"}, {1, 1, 4}, Normalisation::batch), plain = network({"flatten"}, {1, 1, 4});
+  const Matrix<double> inputs = random_matrix<double>(7, 4, 3);
+  Matrix<double> scaled = inputs;
+  for (Index c = 0; c < 4; ++c) {
+    scaled.col(c).array() -= inputs.col(c).mean();
+    scaled.col(c) /= std::sqrt(scaled.col(c).squaredNorm() / 7 + 1e-5);
+  }
+  const std::vector<Label> labels = random_labels(7, classes, 2);
+  const Vector<double> x = start_of(*normalised), rest = x.tail(x.size() - 16);
+  Vector<double> g(x.size()), of_rest(rest.size());
+  Scratch<double> scratch;
+  const double loss = normalised->gradient(view(x), {read_only(inputs), labels}, view(g), scratch);
+  CHECK(loss == doctest::Approx(plain->gradient(view(rest), {read_only(scaled), labels}, view(of_rest), scratch)).epsilon(1e-12));
+  CHECK((g.tail(rest.size()) - of_rest).norm() < 1e-12);
+}
+
 TEST_CASE("the gradient of a network with dropout agrees with central differences where chance is held") {
   const auto model = network({"conv 4 3", "relu", "dropout 0.3", "dense 12", "relu", "dropout 0.5"}, {1, 6, 6});
   check_gradient(*model, 5, Chance{.seed = 7, .number = 3});
@@ -271,6 +324,7 @@ TEST_CASE("presets have the papers' numbers of parameters") {
   CHECK(parameters("cnn_depositum", colour, 10, Normalisation::group) == 268650);
   CHECK(parameters("cnn_depositum", grey, 27, Normalisation::group) == 270555);
   CHECK(parameters("cnn_kdpdfl", grey, 47, Normalisation::group) == 970847);
+  CHECK(parameters("mlp_kdpdfl", {1, 1, 296}, 9, Normalisation::batch) == 39769 + 592);  // and running statistics
   CHECK(parameters("resnet20", colour, 10, Normalisation::group) == 269722);
   CHECK(parameters("resnet20", colour, 10, Normalisation::batch) == 269722 + 2 * 688);
   CHECK(parameters("resnet18", colour, 10, Normalisation::group) == 11173962);
