@@ -20,6 +20,8 @@ constexpr std::array all{
     &entries::centralised,
     &entries::choco,
     &entries::decefl,
+    &entries::decentralised_fedavg,
+    &entries::decentralised_fedavg_plus,
     &entries::depositum,
     &entries::dfedsam,
     &entries::digest,

@@ -12,6 +12,8 @@ extern const CatalogueEntry beer;
 extern const CatalogueEntry centralised;
 extern const CatalogueEntry choco;
 extern const CatalogueEntry decefl;
+extern const CatalogueEntry decentralised_fedavg;
+extern const CatalogueEntry decentralised_fedavg_plus;
 extern const CatalogueEntry depositum;
 extern const CatalogueEntry dfedsam;
 extern const CatalogueEntry digest;
