@@ -93,10 +93,10 @@ class FedAvgPlus final : public GlobalModel<Real, FedAvgPlusSettings> {
 constexpr OptionSpec own[] = {
     {"eta", OptionType::number, "0.05", "step size of the local steps before the switch", 0, 1e9, true},
     {"switch", OptionType::whole, "150", "the first round of Reptile", 0, 1e15},
-    {"inner_lr", OptionType::number, "0.05", "step size of the local steps of Reptile; eta unless given", 0, 1e9, true},
+    {"inner_lr", OptionType::number, "0", "step size of the local steps of Reptile; 0: eta", 0, 1e9},
     {"inner_steps", OptionType::whole, "5", "steps of one computation of Reptile", 1, 1e6},
     {"epsilon", OptionType::number, "0.5", "how far the server goes towards the mean", 0, 1e9, true},
-    {"ft_lr", OptionType::number, "0.05", "step size of the fine-tuning; eta unless given", 0, 1e9, true},
+    {"ft_lr", OptionType::number, "0", "step size of the fine-tuning; 0: eta", 0, 1e9},
     {"ft_steps", OptionType::whole, "5", "steps of the fine-tuning", 1, 1e6},
 };
 constexpr auto table = combined(
@@ -109,10 +109,11 @@ constexpr auto table = combined(
 
 FedAvgPlusSettings read(const OptionReader& options) {
   const double eta = options.number("eta");
+  const auto or_eta = [&](const char* name) { return options.number(name) > 0 ? options.number(name) : eta; };
   return {.eta = eta,
           .training = LocalTraining(options),
-          .inner = {options.number("inner_lr", eta), options.whole("inner_steps")},
-          .fine = {options.number("ft_lr", eta), options.whole("ft_steps")},
+          .inner = {or_eta("inner_lr"), options.whole("inner_steps")},
+          .fine = {or_eta("ft_lr"), options.whole("ft_steps")},
           .first_reptile_round = options.whole("switch"),
           .epsilon = options.number("epsilon"),
           .weighting = Weighting(options)};

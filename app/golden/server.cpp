@@ -47,7 +47,7 @@ void add_round(Json& parameters) {
   parameters["rounds"] = number_below(most_rounds, parameters.at("rounds")) + 1;
   if (parameters.value("ft_steps", 1) != 0) return;
   parameters["ft_steps"] = 1;  // no step is one that moves nothing
-  parameters["ft_lr"] = 0;
+  parameters["ft_lr"] = 1e-300;
 }
 
 void add_personal(RoundsCase& run, Json& answer) {

@@ -471,6 +471,27 @@ TEST_CASE("fedavg_plus: fedavg before the switch, reptile behind it, personal mo
   });
 }
 
+TEST_CASE("fedavg_plus: Reptile and the fine-tuning step by eta where nothing else is said, also where defaults are spelled out") {
+  const Quadratics problem(2);
+  for (const bool are_spelled_out : {false, true}) {
+    AlgorithmOptions options = options_of({{"eta", 0.2}, {"switch", whole(0)}, {"inner_steps", whole(2)}, {"ft_steps", whole(3)}});
+    for (const char* name : {"inner_lr", "ft_lr"})
+      if (are_spelled_out) options.set(name, 0.0);
+    Federation federation("fedavg_plus", options, problem.learners(), everywhere(vector({1, -1, 2}), 2), {1, 1});
+    Vector<double> x = vector({1, -1, 2});
+    const auto local = [&](std::size_t i, int steps) {
+      Vector<double> mine = x;
+      for (int step = 0; step < steps; ++step) mine -= 0.2 * problem.gradient(i, mine);
+      return mine;
+    };
+    federation.rounds(2, [&](std::uint64_t) {
+      CHECK(distance(federation.run.snapshot(0), local(0, 3)) < 1e-12);
+      x += 0.5 * (0.5 * (local(0, 2) + local(1, 2)) - x);
+    });
+    CHECK(distance(federation.run.model(0), x) < 1e-12);
+  }
+}
+
 TEST_CASE("a computation takes the batches that are its own") {
   // Samples pull towards 3, 5, 9: the batch of one sample decides where a step of length one goes.
   Learners learners;
