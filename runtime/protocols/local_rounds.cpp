@@ -171,13 +171,16 @@ void LocalRounds::send(const Exchange& exchange, Time now, Effects& effects) {
   const auto kept = static_cast<std::uint32_t>(reach_ + 1);
   if (sent_.size() == kept) sent_.pop_front();
   Sent& sent = sent_.emplace_back(here_, sequence_);
+  std::vector<ClientId> untold;  // which wait to hear
   publish(exchange, now, effects, [&](ClientId receiver, LinkIndex) {
     if (absent_.has(receiver)) return false;
-    sent.receivers.push_back(receiver);
-    return true;
+    const bool is_sent = is_told(receiver, exchange);
+    (is_sent ? sent.receivers : untold).push_back(receiver);
+    return is_sent;
   });
   effects.tag(here_);
   effects.keep_among(kept);
+  for (const ClientId receiver : untold) effects.tell(self_, receiver, nothing_in(here_));
 }
 
 bool LocalRounds::will_send(ClientId neighbour, LinkIndex link, const Exchange& exchange) const {
@@ -446,6 +449,7 @@ void LocalRounds::on_unify(Time now, bool clears_mailbox, Effects& effects) {
 void LocalRounds::archive(Archive& archive) {
   RoundClient::archive(archive);
   archive(has_news_), archive(sequence_), archive(here_), archive(unified_), archive(pace_.computations), archive(pace_.left);
+  archive(peers_);
   pace_.job.archive(archive);
 }
 

@@ -66,6 +66,10 @@ void RoundClient::absorb(std::vector<Arrival>& arrived, const Exchange& exchange
     return true;
   };
   counts_.kept -= discard_if(arrived, is_refused, now, effects);
+  if (settings_.needs.fanout.stars != Stars::none && exchange.turn % 2 == 0) {
+    peers_.clear();
+    for (const Arrival& arrival : arrived) peers_.push_back(arrival.id.sender);
+  }
   merge(arrived, exchange.phase, exchange.round, now, effects);
   mailbox_.clear();
 }

@@ -2,6 +2,7 @@
 // absorbs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -127,11 +128,16 @@ class RoundClient : public ClientProtocol {
     ++counts_.publications;
     has_news_ = false;
   }
+  /// In an exchange in which stars tell, the receivers that this client has heard in the one before it.
+  bool is_told(ClientId receiver, const Exchange& exchange) const {
+    return settings_.needs.fanout.stars == Stars::none || exchange.turn % 2 == 0 || std::ranges::binary_search(peers_, receiver);
+  }
   /// Merges what has arrived, senders ascending; what comes twice, and what no token is left for, is discarded.
   void absorb(std::vector<Arrival>& arrived, const Exchange& exchange, Time now, Effects& effects);
 
   const RoundSettings& rules_;
-  bool has_news_ = false;  // computed since the last message
+  bool has_news_ = false;        // computed since the last message
+  std::vector<ClientId> peers_;  // of the last exchange in which stars heard, ascending
   Mailbox mailbox_;
 };
 

@@ -101,6 +101,7 @@ void Rounds::on_transmit(Time now, std::uint32_t, Effects& effects) {
   --board_.transmitting;
   if (!sends_in(board_.round)) return combine_if_complete(now, effects);
   publish(exchange(), now, effects, [&](ClientId receiver, LinkIndex link) {
+    if (!is_told(receiver, exchange())) return false;
     add_link_delay(receiver, link);
     return true;
   });

@@ -375,6 +375,23 @@ TEST_CASE("a message that a modelled link has lost is missing, and nobody waits 
   CHECK(village.asked == 0);
 }
 
+TEST_CASE("in real time stars tell those that they have heard, and the others do not wait") {
+  Village village(topologies::complete(3));
+  village.push.needs.fanout = {.chosen_by_receiver = true, .stars = Stars::all};
+  village.push.needs.program.round = {Phase{.kind = PhaseKind::compute}, Phase{.kind = PhaseKind::exchange},
+                                      Phase{.kind = PhaseKind::exchange, .number = 1}};
+  village.way = [](const OnTheWay& message) {
+    return Way{.is_modelled = message.kind == MessageKind::update && message.from.value == 0 && message.to.value == 1};
+  };
+  village.run_until(Time{5s});
+  const auto merged = village.merged_by(0);
+  REQUIRE(merged.size() >= 6);
+  for (std::size_t k = 0; k < merged.size(); ++k)  // client 1 has not heard client 0, and tells it nothing
+    CHECK(merged[k] == (k % 2 == 0 ? std::vector{1u, 2u} : std::vector{2u}));
+  for (const auto& senders : village.merged_by(2)) CHECK(senders == std::vector{0u, 1u});
+  CHECK(village.asked == 0);
+}
+
 TEST_CASE("whose patience has a limit goes on after it, and what comes later is late") {
   Village village(topologies::path(2));
   village.push.compute = {TimerLaw::fixed(1, 0), TimerLaw::fixed(1.5, 0)};

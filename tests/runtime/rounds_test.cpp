@@ -126,6 +126,25 @@ TEST_CASE("with drop a lost message is missing from its batch and holds nobody u
   CHECK(world->conductor().total_counts().lost == 4);
 }
 
+TEST_CASE("stars tell those that they have heard in the exchange before, and no others") {
+  const auto world = in_rounds(topologies::complete(3), {1, 1, 1});
+  world->push.needs.fanout = {.chosen_by_receiver = true, .stars = Stars::all};
+  world->push.needs.program.round = {Phase{.kind = PhaseKind::compute}, Phase{.kind = PhaseKind::exchange},
+                                     Phase{.kind = PhaseKind::exchange, .number = 1}};
+  const Fate there{false, 1ms}, gone{true, 1ms};
+  world->channel = std::make_unique<TableChannel>(
+      Fates{{{{ClientId{1}, gone}, {ClientId{2}, there}}, {{ClientId{1}, there}, {ClientId{2}, there}}},
+            {{{ClientId{0}, there}, {ClientId{2}, there}}, {{ClientId{0}, there}, {ClientId{2}, there}}},
+            {{{ClientId{0}, there}, {ClientId{1}, there}}, {{ClientId{0}, there}, {ClientId{1}, there}}}});
+  world->run_until(Time{1500ms});
+  std::vector<std::vector<std::uint32_t>> receivers;
+  for (const KeptStep& publish : world->steps.of_kind(StepKind::publish)) {
+    receivers.emplace_back();
+    for (const StepEntry& entry : publish.entries) receivers.back().push_back(entry.peer.value);
+  }
+  CHECK(receivers == std::vector<std::vector<std::uint32_t>>{{1, 2}, {0, 2}, {0, 1}, {1, 2}, {2}, {0, 1}});
+}
+
 TEST_CASE("with wait a lost message is sent again until it arrives, and the round waits for it") {
   const auto world = in_rounds(topologies::complete(3), {1, 1, 1});
   world->channel = std::make_unique<RandomChannel>(3, RandomChannel::LinkLaw{Law::constant(0.25), 0.5},
