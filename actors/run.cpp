@@ -94,6 +94,7 @@ void describe_models(const ClientPool& client_pool, const RunOptions& options, R
     models.add(client->id(), client->performer().model_bytes(), !is_among(result.absent, client->id()));
     result.traffic += client->performer().traffic();
     describe_screening(client->id(), client->performer().screening().by_sender(), result);
+    describe_collaboration(client->id(), client->performer().collaboration(), result);
     result.traffic_by_client.push_back(client->performer().traffic());
   }
   result.digests.model = models.digest();

@@ -22,16 +22,33 @@ namespace rubato {
 
 /// Where a client stands among the others. What the spans show outlives the algorithms.
 struct ClientView {
-  ClientId client;                         ///< which client it is
-  std::span<const ClientId> senders;       ///< clients that can send to it, ascending
-  std::span<const ClientId> receivers;     ///< clients that it can send to, ascending
-  std::span<const std::uint32_t> samples;  ///< of every client; its size is the number of clients
-  double compute_chance = 1;               ///< of a gradient in a computation
-  ClientId centre{};                       ///< the client that gathers and scatters, where the protocol has a centre
-  bool in_rounds = false;                  ///< barriers hold all clients together
-  bool loses_nothing = false;              ///< every message that is published is merged by its receiver, once
-  bool keeps_balance = false;              ///< count what balance() needs, at some cost
+  ClientId client;                                 ///< which client it is
+  std::span<const ClientId> senders;               ///< clients that can send to it, ascending
+  std::span<const ClientId> receivers;             ///< clients that it can send to, ascending
+  std::span<const std::uint32_t> samples;          ///< of every client; its size is the number of clients
+  double compute_chance = 1;                       ///< of a gradient in a computation
+  ClientId centre{};                               ///< the client that gathers and scatters, where the protocol has a centre
+  bool in_rounds = false;                          ///< barriers hold all clients together
+  bool loses_nothing = false;                      ///< every message that is published is merged by its receiver, once
+  bool keeps_balance = false;                      ///< count what balance() needs, at some cost
+  std::span<const std::uint32_t> architectures{};  ///< of every client's model, counted from 0; empty: all models are alike
+
+  /// Of the model of a client.
+  std::uint32_t architecture_of(ClientId whose) const { return architectures.empty() ? 0 : architectures[whose.value]; }
 };
+
+/// How much a peer counts to a client that has found that out by itself.
+struct PeerWeight {
+  ClientId peer{};    ///< another client
+  double weight = 0;  ///< at least 0
+
+  bool operator==(const PeerWeight&) const = default;
+};
+
+/// Writes a row of them, or reads it back; throws BadArchive.
+inline void archive_row(Archive& archive, std::vector<PeerWeight>& row) {
+  archive.list(row, [](Archive& part, PeerWeight& one) { part(one.peer, one.weight); });
+}
 
 /// The place of a client in an ascending list, such as the receivers of a ClientView. Throws std::runtime_error if it is
 /// not in it: a forged record may name any client.
@@ -160,6 +177,8 @@ class Algorithm {
   virtual Tensor snapshot(Work<Real>& work) const;
   /// Shows the state by name, the model first; for traces, checks and tests.
   virtual void inspect(Probe& probe) const = 0;
+  /// The row of this client in the collaboration matrix, peers ascending; empty where there is none.
+  virtual std::vector<PeerWeight> collaboration() const { return {}; }
   /// This client's part of quantities whose sum over all clients is zero at every instant, by name. Only what is in
   /// force now: nothing where loss or delay may break it.
   virtual void balance(Probe& probe) const;

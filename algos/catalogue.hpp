@@ -59,6 +59,7 @@ struct CatalogueEntry {
   bool may_begin = false;                                    ///< a computation may have begun at an earlier model
   bool allows_missing = true;                                ///< rounds may go on without messages that were lost
   std::string_view tracks{};                                 ///< its state that follows the mean gradient, for probes: "y", "y nu"
+  bool may_differ = false;                                   ///< clients may have models of unlike architecture
   /// What it asks of its protocol.
   Needs (*needs)(const AlgorithmOptions&) = [](const AlgorithmOptions&) { return Needs{}; };
   /// Bytes of one message; null: those of the model.

@@ -2,7 +2,8 @@
 // Source: Jeong and Kountouris, "Personalized Decentralized Federated Learning with Knowledge Distillation",
 // algorithm 4 and equations 4.1 to 4.4 of Jeong's thesis (docs/references.md#kd-pdfl).
 //
-// theta: model   w_j: collaboration weight of peer j, 1/m at the start   p_j(x): class probabilities of model j at x
+// theta: model   w_j: collaboration weight of peer j, 1/m at the start
+// p_j(x): what model j makes of x at the layer that is compared: class probabilities, or what comes out of a hidden layer
 // N: the peers whose models have come   X: a batch of the client's own   |D|: its samples   m: clients   eta: step size
 //
 //   compute   theta <- theta - eta g(theta; batch)
@@ -14,6 +15,9 @@
 //   publish   send theta: on request (phase 0), and after a merge to the peers in N (phase 1, KD-12)
 //   merge 1   theta_j <- what j has become; the model stays (KD-5)
 // F: all peers whose models have ever come, each with its newest (footprints = "all", KD-10), or N ("fresh").
+// With a hidden layer only the parameters below it are sent and mixed; those above stay the client's own (KD-8). Where clients
+// have models of unlike architecture, F has the peers whose parameters below the layer are alike; of the others a client learns
+// how much they count, and nothing else (KD-14).
 // In rounds one client, drawn anew, is the star of an exchange (KD-11), or all of them are (stars = "all").
 //
 // Where we differ from the printed algorithm: the step of (4.2) is a scalar norm (KD-1; beta_mode = "elementwise"
@@ -22,9 +26,14 @@
 // Computation k takes batch 2 k, exchange e batch 2 e + 1.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "algos/entries.hpp"
+#include "algos/exchange_slots.hpp"
 #include "algos/local_solver.hpp"
 #include "algos/one_model.hpp"
 
@@ -32,16 +41,12 @@ namespace rubato {
 
 namespace {
 
-constexpr std::uint8_t distillation = 0, footprint = 1;  // phases
-
 struct KdPdflSettings {
   StepSize eta;
   double mu1, mu2, delta, c_base;
   double beta0;  // 0: a tenth of one over the number of clients
   bool steps_elementwise, mixes_all;
-  Stars stars;
-  std::uint32_t exchange_every;  // rounds
-  double asked_share;
+  std::string layer;
 };
 
 template <class Real>
@@ -55,21 +60,37 @@ class KdPdfl final : public OneModel<Real, KdPdflSettings> {
         weights_(senders().size(), 1.0 / clients()),
         distances_(senders().size()),
         slopes_(senders().size()),
-        cache_(senders().size()) {}
+        cache_(senders().size()),
+        cuts_(client_view_.architectures.empty() ? 1 : std::ranges::max(client_view_.architectures) + 1) {}
 
   void compute(Work<Real>& work, const Step& step) override {
     descend_locally(work, this->x(), 2 * step.index, 1, this->settings().eta.at(this->client(), step.index));
   }
 
-  Payload publish(Work<Real>&, const Step&) override { return this->model_message(); }
+  Payload publish(Work<Real>& work, const Step&) override {
+    const Cut& mine = own_cut(work);
+    if (mine.parameters == this->model().size()) return this->model_message();
+    Payload payload;
+    payload.common[0] = copy_of<Real>({this->model().data(), mine.parameters}, work.pool);
+    return payload;
+  }
 
-  void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
-    if (step.phase == footprint) {
-      if (this->settings().mixes_all) keep(window);
+  // Where messages are no whole models it is seen in the merge which of their lengths they must have.
+  bool fits(const Payload& payload, const Step& step, std::uint32_t place) const override {
+    if (this->settings().layer == "output" && client_view_.architectures.empty()) return Base::fits(payload, step, place);
+    const Tensor& model = payload.common[0];
+    return model && holds<Real>(model, model.count()) && model.count() <= this->count();
+  }
+
+  void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> all) override {
+    std::vector<Received<Real>> sound;  // takes no memory where all are
+    const std::span<const Received<Real>> window = sound_ones(work, all, sound);
+    if (step.phase == ExchangeSlots::news) {
+      if (this->settings().mixes_all) keep(work, window);
     } else if (!window.empty()) {
       compare(work, window);
       reweigh(window);
-      keep(window);
+      keep(work, window);
       combine(work, window.size());
       if (!this->settings().mixes_all) std::ranges::fill(cache_, Tensor{});
       ++exchanges_;
@@ -79,9 +100,15 @@ class KdPdfl final : public OneModel<Real, KdPdflSettings> {
   void archive(Archive& archive) override {
     Base::archive(archive);
     for (std::vector<double>* numbers : {&weights_, &distances_, &slopes_}) archive.fixed(*numbers);
-    archive.optional(cache_, scalar_of<Real>, this->count());
+    archive_cache(archive);
     archive(confidence_);
     archive(exchanges_);
+  }
+
+  std::vector<PeerWeight> collaboration() const override {
+    std::vector<PeerWeight> row;
+    for (std::size_t j = 0; j < weights_.size(); ++j) row.push_back({senders()[j], weights_[j]});
+    return row;
   }
 
   /// "distance" and "grad" are those of the last exchange, 0 for clients that did not take part.
@@ -99,8 +126,41 @@ class KdPdfl final : public OneModel<Real, KdPdflSettings> {
   double clients() const { return static_cast<double>(samples().size()); }
   std::size_t place(const Received<Real>& peer) const { return place_of(senders(), peer.sender); }
 
-  void keep(std::span<const Received<Real>> window) {
-    for (const Received<Real>& peer : window) cache_[place(peer)] = peer.payload.common[0];
+  // Those of the architectures of the run, of which a client looks its own and its peers' up once.
+  const Cut& cut_of(Work<Real>& work, ClientId client) {
+    const std::uint32_t architecture = client_view_.architecture_of(client);
+    std::optional<Cut>& cut = cuts_[architecture];
+    if (!cut) cut = work.learner.cut(this->settings().layer, architecture);
+    return *cut;
+  }
+  const Cut& own_cut(Work<Real>& work) { return cut_of(work, this->client_id()); }
+  bool can_mix(Work<Real>& work, ClientId peer) {
+    return client_view_.architectures.empty() || own_cut(work).base == cut_of(work, peer).base;
+  }
+
+  // Messages that are as long as their senders' models have it: what another machine sends may be anything.
+  std::span<const Received<Real>> sound_ones(Work<Real>& work, std::span<const Received<Real>> all,
+                                             std::vector<Received<Real>>& sound) {
+    const auto is_sound = [&](const Received<Real>& peer) { return peer.common().size() == cut_of(work, peer.sender).parameters; };
+    if (std::ranges::all_of(all, is_sound)) return all;
+    std::ranges::copy_if(all, std::back_inserter(sound), is_sound);
+    return sound;
+  }
+
+  // Of unlike models there is nothing to be mixed.
+  void keep(Work<Real>& work, std::span<const Received<Real>> window) {
+    for (const Received<Real>& peer : window)
+      if (can_mix(work, peer.sender)) cache_[place(peer)] = peer.payload.common[0];
+  }
+
+  // All cached models have one length: that of the own parameters below the layer.
+  void archive_cache(Archive& archive) {
+    std::size_t length = 0;
+    for (const Tensor& model : cache_)
+      if (model) length = model.count();
+    archive(length);
+    archive.require(length <= this->count());
+    archive.optional(cache_, scalar_of<Real>, length);
   }
 
   // d_j of every peer in the window.
@@ -108,12 +168,12 @@ class KdPdfl final : public OneModel<Real, KdPdflSettings> {
     const typename Scratch<Real>::Frame frame(work.scratch);
     const Picks picks = work.batch(2 * exchanges_ + 1);
     const auto rows = static_cast<Index>(picks.empty() ? work.learner.samples() : picks.size());
-    const auto classes = static_cast<Index>(work.learner.classes());
-    MatrixRef<Real> mine = work.scratch.matrix(rows, classes), theirs = work.scratch.matrix(rows, classes);
-    work.learner.predict(this->model(), picks, mine, work.scratch);
+    const Index outputs = own_cut(work).outputs;
+    MatrixRef<Real> mine = work.scratch.matrix(rows, outputs), theirs = work.scratch.matrix(rows, outputs);
+    work.learner.outputs_at(own_cut(work), this->model(), picks, mine, work.scratch);
     std::ranges::fill(distances_, 0);
     for (const Received<Real>& peer : window) {
-      work.learner.predict(peer.common(), picks, theirs, work.scratch);
+      work.learner.outputs_at(cut_of(work, peer.sender), peer.common(), picks, theirs, work.scratch);
       distances_[place(peer)] = static_cast<double>((mine - theirs).squaredNorm()) / static_cast<double>(rows);
     }
   }
@@ -147,11 +207,11 @@ class KdPdfl final : public OneModel<Real, KdPdflSettings> {
     for (std::size_t j = 0; j < cache_.size(); ++j) heard += cache_[j] ? weights_[j] : 0;
     if (!(heard > 0)) return;
     const typename Scratch<Real>::Frame frame(work.scratch);
-    VectorRef<Real> mean = work.scratch.vector(this->model().size());
+    VectorRef<Real> mean = work.scratch.vector(own_cut(work).parameters), mine(this->x().data(), mean.size());
     mean.setZero();
     for (std::size_t j = 0; j < cache_.size(); ++j)
       if (cache_[j]) mean += static_cast<Real>(weights_[j] / heard) * numbers_of<Real>(std::as_const(cache_[j]));
-    this->x() = static_cast<Real>(confidence_) * this->model() + static_cast<Real>(1 - confidence_) * mean;
+    mine = static_cast<Real>(confidence_) * mine + static_cast<Real>(1 - confidence_) * mean;
   }
 
   void show_by_client(Probe& probe, std::string_view name, const std::vector<double>& numbers, double of_others) const {
@@ -163,18 +223,20 @@ class KdPdfl final : public OneModel<Real, KdPdflSettings> {
 
   ClientView client_view_;
   std::vector<double> weights_, distances_, slopes_;  // by sender
-  std::vector<Tensor> cache_;                         // by sender: its newest model; empty: none is to be mixed
+  std::vector<Tensor> cache_;                         // by sender: what it sent last; empty: nothing is to be mixed
+  std::vector<std::optional<Cut>> cuts_;              // by architecture
   double confidence_ = 0;
   std::uint64_t exchanges_ = 0;
 };
 
 constexpr OptionSpec own[] = {
-    {"T_ex", OptionType::whole, "20", "rounds, or computations with a coupled transmit timer, from one exchange to the next", 2,
-     1e6},
+    {.name = "layer",
+     .type = OptionType::text,
+     .fallback = "output",
+     .meaning = "whose outputs are compared: output (probabilities), the number of a hidden layer, or its words; of a hidden one "
+                "the parameters below are all that is sent and mixed"},
     word_option("footprints", "all", "models that an exchange mixes: all that have ever come, or fresh ones of the exchange",
                 "all|fresh"),
-    word_option("stars", "one", "in rounds: one client, drawn anew, has an exchange, or all of them have", "one|all"),
-    {"ask_share", OptionType::number, "1", "share of the neighbours that an exchange asks", 0, 1, true},
     {"mu1", OptionType::number, "1", "weight of the distance of outputs", 0, 1e9},
     {"mu2", OptionType::number, "0.2", "weight of the barrier that keeps collaboration alive", 0, 1e9},
     {"delta", OptionType::number, "1e-6", "what keeps the barrier finite", 0, 1, true},
@@ -183,7 +245,7 @@ constexpr OptionSpec own[] = {
                 "norm|elementwise"),
     {"beta0", OptionType::number, "0", "length of a step of the weights; 0: a tenth of one over the number of clients", 0, 1e9},
 };
-constexpr auto table = combined(step_options(), own);
+constexpr auto table = combined(step_options(), slot_options, own);
 
 KdPdflSettings read(const OptionReader& options) {
   return {.eta = StepSize(options),
@@ -194,30 +256,10 @@ KdPdflSettings read(const OptionReader& options) {
           .beta0 = options.number("beta0"),
           .steps_elementwise = options.is("beta_mode", "elementwise"),
           .mixes_all = options.is("footprints", "all"),
-          .stars = options.is("stars", "one") ? Stars::one : Stars::all,
-          .exchange_every = static_cast<std::uint32_t>(options.whole("T_ex")),
-          .asked_share = options.number("ask_share")};
+          .layer = options.text("layer")};
 }
 
-// Rounds r = 1, 2, ...: an exchange where T_ex divides r; the footprint is told in the round behind it; else all clients
-// compute. Rounds count from 0 in a program.
-RoundProgram program_of(std::uint32_t every) {
-  RoundProgram program;
-  program.round = Phase{.kind = PhaseKind::compute, .every = 0xFFFF'FFFF};  // r = 1: nothing to tell yet
-  program.round.add({.kind = PhaseKind::compute, .every = every, .offset = 1, .span = every - 2});
-  program.round.add({.kind = PhaseKind::exchange, .number = distillation, .every = every, .offset = every - 1});
-  program.round.add({.kind = PhaseKind::exchange, .number = footprint, .every = every, .first = every});
-  return program;
-}
-
-Needs needs(const AlgorithmOptions& given) {
-  const KdPdflSettings settings = read({given, table});
-  Needs needs;
-  needs.send_every = settings.exchange_every;
-  needs.fanout = {.share = settings.asked_share, .chosen_by_receiver = true, .stars = settings.stars};
-  needs.program = program_of(settings.exchange_every);
-  return needs;
-}
+Needs needs(const AlgorithmOptions& given) { return ExchangeSlots({given, table}).needs(); }
 
 }  // namespace
 
@@ -228,6 +270,7 @@ constinit const CatalogueEntry entries::kdpdfl{
     .runs = {ProtocolKind::pull, ProtocolKind::rounds},
     .graphs = Graphs::undirected,
     .may_be_unified = true,
+    .may_differ = true,
     .needs = needs,
     .make = made_by<KdPdfl, read, table>,
 };

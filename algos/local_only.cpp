@@ -26,6 +26,7 @@ constinit const CatalogueEntry entries::local_only{
     .name = "local_only",
     .summary = "every client trains alone",
     .options = only_step_options,
+    .may_differ = true,
     .needs = [](const AlgorithmOptions&) { return Needs{.sends = false, .program = {.round = {Phase{PhaseKind::compute}}}}; },
     .make = made_by<LocalOnly, read_step_size, only_step_options>,
 };

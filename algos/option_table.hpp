@@ -18,7 +18,7 @@
 namespace rubato {
 
 /// What a value must be.
-enum class OptionType : std::uint8_t { number, whole, flag, word };
+enum class OptionType : std::uint8_t { number, whole, flag, word, text };
 
 /// One key of [algorithm].
 struct OptionSpec {
@@ -81,8 +81,6 @@ class OptionReader {
 
   /// A number.
   double number(const std::string& name) const { return checked(spec_of(name), given_.number(name, fallback_of(name))); }
-  /// The same with a default of the caller's.
-  double number(const std::string& name, double fallback) const { return checked(spec_of(name), given_.number(name, fallback)); }
   /// One number for all clients, or one for each.
   std::vector<double> numbers(const std::string& name) const;
   /// The same of whole numbers.
@@ -93,6 +91,8 @@ class OptionReader {
   bool flag(const std::string& name) const { return given_.flag(name, spec_of(name).fallback == "true"); }
   /// A word.
   std::string word(const std::string& name) const;
+  /// A text, such as a name that the experiment gives.
+  std::string text(const std::string& name) const { return given_.word(name, std::string(spec_of(name).fallback)); }
   /// Whether the word is this one.
   bool is(const std::string& name, std::string_view word) const { return this->word(name) == word; }
   /// A word of an enumeration with a word_list.

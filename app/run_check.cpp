@@ -60,6 +60,7 @@ class RunCheck {
     if (fs::exists(folder_ / "links.csv") && has_all_records_) check_links(Table(folder_ / "links.csv"));
     check_timing();
     if (fs::exists(folder_ / "partition.csv")) check_partition(Table(folder_ / "partition.csv"));
+    if (fs::exists(folder_ / "collaboration.csv")) check_collaboration(Table(folder_ / "collaboration.csv"));
     if (!summary_.value("record_cut", false)) check_record();
     if (has_models_ && !is_own_part_ && fs::exists(folder_ / "models/models.npy")) check_models();
   }
@@ -273,6 +274,20 @@ class RunCheck {
     faults_.same(std::string("links.csv and clients.csv differ in ") + *names.begin(), by_link, by_client);
   }
 
+  // A row of each client, and of another of the run; none twice, none negative.
+  void check_collaboration(const Table& weights) {
+    std::set<std::pair<double, double>> pairs;
+    for (std::size_t i = 0; i < weights.rows(); ++i) {
+      const auto number = [&](const char* name) { return weights.row(i)[weights.column(name)]; };
+      const double client = number("client"), peer = number("peer"), count = static_cast<double>(clients_.rows());
+      const bool are_clients = client >= 0 && client < count && peer >= 0 && peer < count && client != peer;
+      faults_.require(are_clients, "collaboration.csv, row ", i, ": ", client, " and ", peer, " are not two clients of the run");
+      faults_.require(pairs.emplace(client, peer).second, "collaboration.csv has client ", client, " and peer ", peer, " twice");
+      faults_.require(number("weight") >= 0 && std::isfinite(number("weight")), "collaboration.csv: client ", client,
+                      " weighs peer ", peer, " with ", number("weight"), ", which is no weight");
+    }
+  }
+
   void check_partition(const Table& partition) {
     std::map<double, double> rows;
     for (std::size_t i = 0; i < partition.rows(); ++i) {
@@ -458,7 +473,7 @@ class RunCheck {
       if (!is_among(absent, {i})) digest.add({models.back().data<std::byte>(), bytes});
     }
     faults_.require(digest.hex() == summary_.value("model_digest", ""), "models.npy has another digest than summary.json");
-    if (metrics_.rows() > 0 && !experiment_.algorithm.name.starts_with("fedavg_plus"))
+    if (metrics_.rows() > 0 && !experiment_.algorithm.name.ends_with("fedavg_plus"))
       check_scores(models);  // it fine-tunes to measure
   }
 
@@ -476,7 +491,7 @@ class RunCheck {
       const Score score = task->evaluation().score({i}, models[i], memory);
       measured.push_back(i);
       accuracies.push_back(score.accuracy()), losses.push_back(score.mean_loss()), f1.push_back(score.macro_f1());
-      task->evaluation().add(consensus, models[i]);
+      if (!task->evaluation().are_unlike()) task->evaluation().add(consensus, models[i]);
       const std::string name = "clients.csv and models.npy differ in the ";
       if (!std::isnan(clients_.row(i)[accuracy]))
         faults_.same(name + "accuracy of client " + std::to_string(i), clients_.row(i)[accuracy], score.accuracy());
@@ -488,7 +503,8 @@ class RunCheck {
     const auto compare = [&](const char* column, double value, double tolerance = CheckFaults::rounding) {
       faults_.same(std::string("metrics.csv and models.npy differ in ") + column, last(column), value, tolerance);
     };
-    const Score of_mean = task->evaluation().score_mean(consensus.mean_model(), memory);
+    const bool are_unlike = task->evaluation().are_unlike();
+    const Score of_mean = are_unlike ? Score{} : task->evaluation().score_mean(consensus.mean_model(), memory);
     if (!std::isnan(last("accuracy_mean"))) {
       const auto lowest = std::ranges::min_element(accuracies);
       compare("accuracy_mean", rubato::mean(accuracies));
@@ -496,10 +512,11 @@ class RunCheck {
       compare("accuracy_min", *lowest);
       compare("accuracy_min_client", measured[static_cast<std::size_t>(lowest - accuracies.begin())]);
       compare("f1_macro", rubato::mean(f1));
-      compare("accuracy_mean_model", of_mean.accuracy());
-      compare("f1_macro_mean_model", of_mean.macro_f1());
+      if (!are_unlike) compare("accuracy_mean_model", of_mean.accuracy());
+      if (!are_unlike) compare("f1_macro_mean_model", of_mean.macro_f1());
     }
     compare("loss_mean", rubato::mean(losses), of_scores);
+    if (are_unlike) return;
     compare("loss_mean_model", of_mean.mean_loss(), of_scores);
     compare("consensus", distance(models, measured), of_consensus);
   }

@@ -36,6 +36,10 @@ class RuledLearner final : public Learner<Real> {
   void predict(ConstVectorRef<Real> x, Picks picks, MatrixRef<Real> out, Scratch<Real>& scratch) const override {
     learner_->predict(x, picks, out, scratch);
   }
+  Cut cut(std::string_view layer, std::uint32_t architecture) const override { return learner_->cut(layer, architecture); }
+  void outputs_at(const Cut& cut, ConstVectorRef<Real> x, Picks picks, MatrixRef<Real> out, Scratch<Real>& scratch) const override {
+    learner_->outputs_at(cut, x, picks, out, scratch);
+  }
 
  private:
   void clip(VectorRef<Real> g) const {

@@ -1,6 +1,7 @@
 #include "learning/learner.hpp"
 
 #include <stdexcept>
+#include <string>
 
 namespace rubato {
 
@@ -30,6 +31,18 @@ Score Learner<Real>::score(ConstVectorRef<Real> x, Part, Scratch<Real>& scratch)
 template <class Real>
 void Learner<Real>::predict(ConstVectorRef<Real>, Picks, MatrixRef<Real>, Scratch<Real>&) const {
   throw std::logic_error("this learner predicts no classes");
+}
+
+template <class Real>
+Cut Learner<Real>::cut(std::string_view layer, std::uint32_t architecture) const {
+  if (layer != "output" || architecture != 0)
+    throw std::invalid_argument("algorithm.layer is \"" + std::string(layer) + "\"; this learner has the layer output alone");
+  return {.outputs = static_cast<Index>(classes()), .parameters = dimension(), .base = "model 0"};
+}
+
+template <class Real>
+void Learner<Real>::outputs_at(const Cut&, ConstVectorRef<Real> x, Picks picks, MatrixRef<Real> out, Scratch<Real>& scratch) const {
+  predict(x, picks, out, scratch);
 }
 
 template class Learner<float>;

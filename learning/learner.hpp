@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "learning/chance.hpp"
 #include "learning/metrics.hpp"
@@ -33,6 +35,16 @@ class Picks : public std::span<const std::uint32_t> {
 
 /// On what a model is scored: the samples it learns from, or those kept apart for this client.
 enum class Part { train, test };
+
+/// A layer of the model of one architecture of a run.
+struct Cut {
+  std::uint32_t architecture = 0;  ///< of those that the clients of a run have, counted from 0
+  bool is_output = true;           ///< class probabilities; else what comes out of a hidden layer
+  std::size_t layer = 0;           ///< which one, from the input; only of a hidden layer
+  Index outputs = 0;               ///< numbers of a sample there
+  Index parameters = 0;            ///< the first ones of the model, on which they depend
+  std::string base{};              ///< equal where these parameters mean the same, number by number
+};
 
 /// Write your own to let Rubato learn something else: dimension(), samples() and gradient() are enough.
 /// Immutable; several threads may use it at once, each with its own scratch. It outlives the algorithms that use it.
@@ -68,6 +80,14 @@ class Learner {
   /// columns. Called only if classes() > 0; a learner that overrides one of them overrides both. The default throws
   /// std::logic_error.
   virtual void predict(ConstVectorRef<Real> x, Picks picks, MatrixRef<Real> out, Scratch<Real>& scratch) const;
+
+  /// Where a model of this architecture has the layer: "output", the number of a hidden layer (1 is the first, -1 the last), or
+  /// its words. Throws std::invalid_argument if it has no such layer. By default there is the output of one architecture.
+  virtual Cut cut(std::string_view layer, std::uint32_t architecture) const;
+
+  /// Writes what the picked samples make of a model at the cut: out has a row per pick (or per sample) and cut.outputs columns.
+  /// x has the first cut.parameters numbers of the model at least. By default predict().
+  virtual void outputs_at(const Cut& cut, ConstVectorRef<Real> x, Picks picks, MatrixRef<Real> out, Scratch<Real>& scratch) const;
 };
 
 extern template class Learner<float>;

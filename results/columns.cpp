@@ -155,6 +155,10 @@ constexpr SampleColumn samples[] = {
      "/tracked/consensus_nu",
      {},
      "metrics.tracked"},
+    {{"joint_objective", "J of KD-PDFL, where `metrics.joint_objective` asks for it", if_there<&Sample::joint_objective>},
+     "",
+     {},
+     "metrics.joint_objective"},
 };
 
 constexpr ClientColumn clients[] = {

@@ -45,6 +45,7 @@ void Snapshot::archive(Archive& archive, TensorPool* pool) {
   archive(model, traffic);
   archive.list(balance, each);
   archive.list(tracked, each);
+  archive_row(archive, collaboration);
 }
 
 bool Measures::fits(const Snapshot& snapshot, std::size_t numbers) const {
@@ -111,7 +112,8 @@ Defect SampleGatherer::defect_of(const InProgress& progress) {
 
 void SampleGatherer::count(InProgress& progress, ClientId client, const Snapshot& snapshot, const Scores& scores) {
   const Tensor& model = snapshot.model;
-  evaluation_.add(progress.consensus, model);
+  if (!evaluation_.are_unlike()) evaluation_.add(progress.consensus, model);
+  if (evaluation_.has_joint_objective()) progress.collaborators.push_back({model, snapshot.collaboration});
   if (!model.is_finite()) progress.sample.diverged.push_back(client);
   balance(progress, client, snapshot);
   count_measures(progress, client, snapshot, scores);
@@ -123,6 +125,7 @@ void SampleGatherer::count(InProgress& progress, ClientId client, const Snapshot
   progress.sample.accuracies.push_back(scores.score.accuracy());
   progress.sample.losses.push_back(scores.score.mean_loss());
   progress.f1.push_back(scores.score.macro_f1());
+  progress.classes = scores.score.classes;
 }
 
 void SampleGatherer::count_measures(InProgress& progress, ClientId client, const Snapshot& snapshot, const Scores& scores) {
@@ -168,9 +171,17 @@ Sample SampleGatherer::finish(InProgress& progress, ThreadMemory& memory) {
   if ((has_all || sample.header.covers_all) && sample.header.mass_is_whole && !progress.has_foreign_sums)
     sample.defect = defect_of(progress);
   for (const Traffic& traffic : progress.traffic) sample.traffic += traffic;
-  add_scores(sample, progress.f1, evaluation_.score_mean(progress.consensus.mean_model(), memory));
+  const Score of_mean =
+      evaluation_.are_unlike() ? empty_score(progress.classes) : evaluation_.score_mean(progress.consensus.mean_model(), memory);
+  add_scores(sample, progress.f1, of_mean);
   sample.consensus = progress.consensus.squared_sum();
   sample.consensus_mean = progress.consensus.squared_mean();
+  if (evaluation_.are_unlike()) {
+    for (double* const number : {&sample.accuracy_mean_model, &sample.f1_macro_mean_model, &sample.loss_mean_model,
+                                 &sample.consensus, &sample.consensus_mean})
+      *number = not_known;
+  }
+  if (evaluation_.has_joint_objective()) sample.joint_objective = evaluation_.joint_objective(progress.collaborators, memory);
   finish_measures(progress, sample, memory);
   return std::move(sample);
 }

@@ -1,6 +1,7 @@
 // Scoring models beside a run: one sample is a score per client and the numbers about all models together.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -28,8 +29,9 @@ struct NamedVector {
 struct Snapshot {
   Tensor model{};  ///< none: only its traffic is asked for
   Traffic traffic{};
-  std::vector<NamedVector> balance{};  ///< its parts of what must sum to zero over all clients
-  std::vector<NamedVector> tracked{};  ///< what Measures::tracked names, in that order
+  std::vector<NamedVector> balance{};       ///< its parts of what must sum to zero over all clients
+  std::vector<NamedVector> tracked{};       ///< what Measures::tracked names, in that order
+  std::vector<PeerWeight> collaboration{};  ///< where the joint objective is measured
 
   /// To be written beside an archive its vectors become tensors of the pool: they are as long as models.
   void archive(Archive& archive, TensorPool* pool = nullptr);
@@ -43,17 +45,31 @@ struct Composite {
   double tracker_scale = 1;  ///< of nu: 1, or 1 / beta
 };
 
+/// What the joint objective of KD-PDFL is measured with (docs/references.md#kd-pdfl, equation 4.1).
+struct JointTerms {
+  double mu1 = 1, mu2 = 0, delta = 1e-6;
+  std::string layer = "output";
+};
+
 /// What is measured beside the scores on the test part.
 struct Measures {
   std::optional<Composite> composite{};  ///< stationarity, with this
   bool training = false;                 ///< scores on training rows
   bool gradient = false;                 ///< of the mean loss at the mean model, and that loss with `penalty`
   Penalty penalty{};
-  std::vector<double> mean_weights{};  ///< of all clients: with gradient also at the mean with these weights; empty: not
-  std::vector<std::string> tracked{};  ///< "y", "nu": what a snapshot has of them
+  std::vector<double> mean_weights{};          ///< of all clients: with gradient also at the mean with these weights; empty: not
+  std::vector<std::string> tracked{};          ///< "y", "nu": what a snapshot has of them
+  std::optional<JointTerms> joint{};           ///< the joint objective, with these
+  std::vector<std::uint32_t> architectures{};  ///< of every client's model; empty: all are alike
 
   /// Whether a snapshot of a model with so many numbers has what is asked for.
   bool fits(const Snapshot& snapshot, std::size_t numbers) const;
+};
+
+/// A client as the joint objective sees it.
+struct Collaborator {
+  Tensor model{};
+  std::vector<PeerWeight> row{};  ///< of the collaboration matrix; of peers that are not in it 1 / clients
 };
 
 /// A client's part of stationarity.
@@ -99,6 +115,13 @@ class Evaluation {
   virtual MeanGradient mean_gradient(const Vector<double>& model, ThreadMemory& memory) const = 0;
   /// sum <- sum + weight x
   virtual void add_weighted(Vector<double>& sum, double weight, const Tensor& model) const = 0;
+  /// Whether the joint objective is measured.
+  bool has_joint_objective() const { return measures().joint.has_value(); }
+  /// Of all clients, in their order: sum_i f_i + mu1/2 sum_ij w_ij d(i, j) - mu2 sum_i log(delta + sum_j w_ij), with the whole
+  /// training rows of each client (docs/references.md#kd-pdfl-decisions, KD-15). Only where it is measured. Throws LearnerFailed.
+  virtual double joint_objective(const std::vector<Collaborator>& clients, ThreadMemory& memory) const = 0;
+  /// Clients have models of unlike architecture: these have no mean and no distance.
+  bool are_unlike() const { return !measures().architectures.empty(); }
 
   /// All that a sample asks of a client's model.
   Scores scores(ClientId client, const Tensor& model, ThreadMemory& memory) const {
@@ -169,6 +192,11 @@ class EvaluationOf final : public Evaluation {
     if (sum.size() == 0) sum = Vector<double>::Zero(x.size());
     sum += weight * x.template cast<double>();
   }
+  double joint_objective(const std::vector<Collaborator>& clients, ThreadMemory& memory) const override {
+    double sum = 0;
+    for (std::size_t i = 0; i < clients.size(); ++i) sum += of_learner(i, [&] { return joint_part(i, clients, memory); });
+    return sum;
+  }
   StationarityPart stationarity(ClientId client, const Tensor& model, ThreadMemory& memory) const override {
     const ConstVectorRef<Real> x = numbers_of<Real>(model);
     Scratch<Real>& scratch = memory.scratch<Real>();
@@ -187,6 +215,33 @@ class EvaluationOf final : public Evaluation {
   }
 
  private:
+  // The terms of one client.
+  double joint_part(std::size_t i, const std::vector<Collaborator>& clients, ThreadMemory& memory) const {
+    const Learner<Real>& learner = *learners_[i];
+    Scratch<Real>& scratch = memory.scratch<Real>();
+    typename Scratch<Real>::Frame frame(scratch);
+    const auto cut_of = [&](std::size_t j) {
+      return learner.cut(measures_.joint->layer, measures_.architectures.empty() ? 0 : measures_.architectures[j]);
+    };
+    const auto rows = static_cast<Index>(learner.samples());
+    const Cut own = cut_of(i);
+    const MatrixRef<Real> mine = scratch.matrix(rows, own.outputs), theirs = scratch.matrix(rows, own.outputs);
+    const ConstVectorRef<Real> model = numbers_of<Real>(clients[i].model);
+    learner.outputs_at(own, model, {}, mine, scratch);
+    std::vector<double> weights(clients.size(), 1.0 / static_cast<double>(clients.size()));
+    for (const PeerWeight& peer : clients[i].row) weights.at(peer.peer.value) = peer.weight;
+    double distances = 0, all = 0;
+    for (std::size_t j = 0; j < clients.size(); ++j) {
+      if (j == i) continue;
+      all += weights[j];
+      if (weights[j] == 0) continue;
+      learner.outputs_at(cut_of(j), numbers_of<Real>(clients[j].model), {}, theirs, scratch);
+      distances += weights[j] * static_cast<double>((mine - theirs).squaredNorm()) / static_cast<double>(rows);
+    }
+    return learner.score(model, Part::train, scratch).mean_loss() + measures_.joint->mu1 / 2 * distances -
+           measures_.joint->mu2 * std::log(measures_.joint->delta + all);
+  }
+
   template <class Ask>
   static auto of_learner(std::size_t i, Ask ask) {
     try {
@@ -234,15 +289,17 @@ class SampleGatherer {
     Sample sample;
     ConsensusSum consensus;
     std::vector<double> f1;
+    std::uint32_t classes = 0;  // as the last client's score has it
     std::vector<Sum> sums;
     bool has_foreign_sums = false;  // a client has others: nothing is known of them
     StationaritySum stationarity;
     double training_accuracy = 0, training_loss = 0;  // summed over clients
     Vector<double> weighted;                          // sum of weights times models
     double weight = 0;
-    std::vector<ConsensusSum> tracked;  // in the order of Measures::tracked
-    Tensor first;                       // model of the first client
-    std::optional<ClientId> different;  // the first whose model is not the first client's
+    std::vector<ConsensusSum> tracked;        // in the order of Measures::tracked
+    std::vector<Collaborator> collaborators;  // where the joint objective is measured
+    Tensor first;                             // model of the first client
+    std::optional<ClientId> different;        // the first whose model is not the first client's
     std::map<ClientId, std::pair<Snapshot, Scores>> early;
     std::uint32_t next = 0;
     std::vector<Traffic> traffic;  // by client: its sum does not depend on which comes first

@@ -289,6 +289,14 @@ std::string classes_csv(const config::Experiment& experiment) {
 
 std::string links_csv(const RunResult& result) { return csv(link_columns(), link_rows(result)); }
 
+std::string collaboration_csv(const RunResult& result) {
+  std::string text = "client,peer,weight\n";
+  for (std::size_t i = 0; i < result.collaboration.size(); ++i)
+    for (const PeerWeight& peer : result.collaboration[i])
+      text += std::to_string(i) + "," + std::to_string(peer.peer.value) + "," + shortest(peer.weight) + "\n";
+  return text;
+}
+
 void append_model(RunFolder& folder, const FinalModel& model) {
   constexpr const char* file = "models/models.npy";
   if (model.client.value == 0) folder.write(file, npy_head(model.clients, model.dimension, model.scalar_bytes));
@@ -301,6 +309,7 @@ void write_results(RunFolder& folder, const config::Experiment& experiment, cons
   if (!experiment.clients.classes.empty()) folder.write("classes.csv", classes_csv(experiment));
   if (!result.class_counts.empty()) folder.write("partition.csv", partition_csv(result));
   if (!result.by_link.empty()) folder.write("links.csv", links_csv(result));
+  if (!result.collaboration.empty()) folder.write("collaboration.csv", collaboration_csv(result));
   if (!result.models.empty()) folder.write("models/models.npy", models_npy(result));
   folder.write("summary.json", summary_json(experiment, result));
 }

@@ -84,8 +84,8 @@ std::filesystem::path experiment_of_remains(const std::filesystem::path& place);
 /// models/models.npy, model by model, so that a large run does not keep them in memory a second time.
 void append_model(RunFolder& folder, const FinalModel& model);
 
-/// experiment.toml, clients.csv, partition.csv, links.csv, summary.json and the models that the result has. metrics.csv
-/// is written while the run goes on.
+/// experiment.toml, clients.csv, partition.csv, links.csv, collaboration.csv, summary.json and the models that the result has.
+/// metrics.csv is written while the run goes on.
 void write_results(RunFolder& folder, const config::Experiment& experiment, const RunResult& result);
 
 /// The first line of metrics.csv. The file is written line by line, so that a long run does not keep its samples in memory.
@@ -98,5 +98,7 @@ std::string clients_csv(const RunResult& result);
 std::string partition_csv(const RunResult& result);
 /// The whole of links.csv; the graph is the run's, and its links were counted.
 std::string links_csv(const RunResult& result);
+/// The whole of collaboration.csv.
+std::string collaboration_csv(const RunResult& result);
 
 }  // namespace rubato

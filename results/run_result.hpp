@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "algos/algorithm.hpp"
 #include "experiment/build/class_count.hpp"
 #include "experiment/build/sampling.hpp"
 #include "learning/types.hpp"
@@ -105,8 +106,9 @@ struct RunResult {
   std::optional<Graph> graph{};                ///< whose links by_link counts; nothing of a replay
   std::vector<LinkCounts> by_link;             ///< by link index, only if asked for
   std::vector<Screened> screened;              ///< links with messages that were left out or compared, by receiver and sender
-  std::vector<Divergence> diverged;            ///< in the order of time
-  bool all_diverged = false;                   ///< no client that was there at the end has a finite model
+  std::vector<std::vector<PeerWeight>> collaboration{};  ///< row of each client, where the algorithm has a collaboration matrix
+  std::vector<Divergence> diverged;                      ///< in the order of time
+  bool all_diverged = false;                             ///< no client that was there at the end has a finite model
   std::optional<double> ran_away_at{};         ///< seconds: the mean loss was first seen far above that of the first sample
   bool runs_away = false;                      ///< it was in the last sample
   std::string silence;                         ///< "nothing happened" or "nothing arrived"; else empty

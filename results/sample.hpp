@@ -87,6 +87,7 @@ struct Sample {
   std::optional<double> gradient_weighted;   ///< norm at their weighted mean
   std::optional<double> consensus_y;         ///< sum over clients of the squared distance of y to its mean
   std::optional<double> consensus_nu;        ///< the same of nu
+  std::optional<double> joint_objective;     ///< where it is measured
   std::vector<double> accuracies;            ///< of the measured clients, in their order
   std::vector<double> losses;                ///< likewise
   std::vector<ClientId> diverged;            ///< of the measured clients: those whose model is not finite
@@ -97,7 +98,7 @@ struct Sample {
     archive(header, traffic, defect, is_classified);
     archive(accuracy_mean, accuracy_deviation, accuracy_mean_model, accuracy_min, f1_macro, f1_macro_mean_model);
     archive(loss_mean, loss_mean_model, consensus, consensus_mean, stationarity, accuracies, losses, diverged, different, worst);
-    archive(training, gradient, gradient_weighted, consensus_y, consensus_nu);
+    archive(training, gradient, gradient_weighted, consensus_y, consensus_nu, joint_objective);
   }
 };
 

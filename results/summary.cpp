@@ -207,6 +207,7 @@ ResultJson summary_of(const config::Experiment& experiment, const RunResult& res
                      {"consensus", nullptr},
                      {"consensus_mean", nullptr},
                      {"stationarity", stationarity(last)},
+                     {"joint_objective", last.joint_objective ? finite(*last.joint_objective) : ResultJson(nullptr)},
                      {"staleness_seconds", {{"mean", result.staleness_mean}, {"p95", result.staleness_p95}}},
                      {"invariants", nullptr},  // likewise
                      {"record_cut", result.record_was_cut},

@@ -91,7 +91,7 @@ void spawn_evaluators(caf::actor_system& system, RunControl& control, std::funct
 
 Snapshot take_snapshot(const Step& step, const Performer& performer, const Evaluation& evaluation, ThreadMemory& memory) {
   if (step.phase == traffic_only) return {.traffic = performer.traffic()};
-  Snapshot snapshot{performer.snapshot(memory), performer.traffic(), {}, {}};
+  Snapshot snapshot{.model = performer.snapshot(memory), .traffic = performer.traffic()};
   VectorProbe parts([&](std::string_view name, std::span<const double> values) {
     snapshot.balance.push_back({std::string(name), {values.begin(), values.end()}});
   });
@@ -103,6 +103,7 @@ Snapshot take_snapshot(const Step& step, const Performer& performer, const Evalu
     if (place < wanted.size() && name == wanted[place]) snapshot.tracked.push_back({wanted[place], {values.begin(), values.end()}});
   });
   if (!wanted.empty()) performer.inspect(tracked);
+  if (evaluation.has_joint_objective()) snapshot.collaboration = performer.collaboration();
   return snapshot;
 }
 

@@ -64,6 +64,8 @@ class Performer {
   virtual void inspect(Probe& probe) const = 0;
   virtual void balance(Probe& probe) const = 0;
   virtual void round_balance(Probe& probe) const = 0;
+  /// See Algorithm::collaboration.
+  virtual std::vector<PeerWeight> collaboration() const { return {}; }
   virtual const Traffic& traffic() const = 0;
   /// What it has left out of merges and adoptions; in real time the client itself adds what it has refused before.
   virtual Screening& screening() = 0;
@@ -216,6 +218,7 @@ class PerformerOf final : public Performer {
   void inspect(Probe& probe) const override { algorithm_->inspect(probe); }
   void balance(Probe& probe) const override { algorithm_->balance(probe); }
   void round_balance(Probe& probe) const override { algorithm_->round_balance(probe); }
+  std::vector<PeerWeight> collaboration() const override { return algorithm_->collaboration(); }
   const Traffic& traffic() const override { return traffic_; }
   Screening& screening() override { return screening_; }
   const Screening& screening() const override { return screening_; }

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <sstream>
 
@@ -245,6 +246,19 @@ void describe_screening(ClientId receiver, const std::vector<Screened>& by_sende
     link.receiver = receiver;
     result.screened.push_back(link);
   }
+}
+
+void describe_collaboration(ClientId client, std::vector<PeerWeight> row, RunResult& result) {
+  if (row.empty()) return;
+  if (result.collaboration.size() <= client.value)
+    result.collaboration.resize(std::max(result.clients, client.value + std::size_t{1}));
+  result.collaboration[client.value] = std::move(row);
+}
+
+bool is_row(const std::vector<PeerWeight>& row, std::size_t clients) {
+  return row.size() < std::max<std::size_t>(clients, 1) && std::ranges::all_of(row, [&](const PeerWeight& peer) {
+           return peer.peer.value < clients && peer.weight >= 0 && std::isfinite(peer.weight);
+         });
 }
 
 void describe_trouble(const Divergences& sampled, const RunOptions& options, RunResult& result) {

@@ -77,6 +77,10 @@ void describe_work(double wall_seconds, ClientPool& client_pool, RunResult& resu
 void describe_silence(const Timing& timing, const RunOptions& options, RunResult& result);
 /// What a client has left out of what it was sent.
 void describe_screening(ClientId receiver, const std::vector<Screened>& by_sender, RunResult& result);
+/// The row of a client in the collaboration matrix; nothing where it has none.
+void describe_collaboration(ClientId client, std::vector<PeerWeight> row, RunResult& result);
+/// Whether a row of the collaboration matrix can be one of a run with so many clients: another machine may send anything.
+bool is_row(const std::vector<PeerWeight>& row, std::size_t clients);
 /// After the samples and the final models: which models have diverged and whose messages were left out, in notes too.
 void describe_trouble(const Divergences& sampled, const RunOptions& options, RunResult& result);
 /// Of this process, so far.

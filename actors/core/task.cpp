@@ -32,12 +32,21 @@ std::vector<std::string> tracked_of(const Experiment& experiment) {
   return {std::istream_iterator<std::string>(names), {}};
 }
 
+// What the joint objective of KD-PDFL is measured with, where it is.
+std::optional<JointTerms> joint_of(const Experiment& experiment) {
+  if (!experiment.metrics.joint_objective) return std::nullopt;
+  const AlgorithmOptions& options = experiment.algorithm.options;
+  return JointTerms{options.number("mu1", 1), options.number("mu2", 0.2), options.number("delta", 1e-6),
+                    options.word("layer", "output")};
+}
+
 Measures measures_of(const Experiment& experiment, const std::vector<std::uint32_t>& samples) {
   const config::Metrics& metrics = experiment.metrics;
   Measures measures{.composite = composite_of(experiment),
                     .training = metrics.training,
                     .gradient = metrics.gradient_norm,
-                    .tracked = tracked_of(experiment)};
+                    .tracked = tracked_of(experiment),
+                    .joint = joint_of(experiment)};
   if (metrics.gradient_norm) {
     measures.penalty = Penalty(experiment.algorithm.options);
     measures.mean_weights = mean_weights(experiment, samples);
@@ -56,8 +65,10 @@ class TaskOf final : public Task {
         own.algorithm ? own.algorithm : make_algorithm<Real>(catalogue_entry(experiment.algorithm.name), known_options(experiment));
     for (const auto& learner : made_.learners) samples_.push_back(learner->samples());
     batches_ = batches_of(experiment, made_.learners.size());
-    evaluation_ = std::make_unique<EvaluationOf<Real>>(made_.learners, made_.share_test, measures_of(experiment, samples_),
-                                                       measured_clients(experiment));
+    Measures measures = measures_of(experiment, samples_);
+    measures.architectures = made_.architectures;
+    evaluation_ =
+        std::make_unique<EvaluationOf<Real>>(made_.learners, made_.share_test, std::move(measures), measured_clients(experiment));
   }
 
   std::size_t dimension() const override { return static_cast<std::size_t>(made_.start.size()); }
@@ -100,7 +111,9 @@ class TaskOf final : public Task {
 
   std::unique_ptr<Performer> make_performer(const ClientView& client_view, TensorPool& pool) const override {
     const Learner<Real>& learner = *made_.learners[client_view.client.value];
-    return std::make_unique<PerformerOf<Real>>(factory_(client_view, made_.start_of(client_view.client), pool), learner,
+    ClientView with_models = client_view;
+    with_models.architectures = made_.architectures;
+    return std::make_unique<PerformerOf<Real>>(factory_(with_models, made_.start_of(client_view.client), pool), learner,
                                                BatchPlan{seed_, client_view.client, batches_[client_view.client.value], nullptr},
                                                pool, norm_limit_);
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/core/evaluator_actor.hpp"
+#include "actors/core/run_parts.hpp"
 
 namespace rubato {
 
@@ -170,8 +171,9 @@ void HostDispatcher::fetch_snapshot(const Step& step, ItemName name) {
   items_.want_thing<Snapshot>(name, run_.owner(step.client), [this, step](std::optional<Snapshot> snapshot) {
     const bool has_model = step.phase != traffic_only;
     const bool is_good =
-        !snapshot || (has_model ? shape_.fits(snapshot->model) && control_.evaluation.measures().fits(*snapshot, shape_.count)
-                                : !snapshot->model && snapshot->tracked.empty());
+        !snapshot || ((has_model ? shape_.fits(snapshot->model) && control_.evaluation.measures().fits(*snapshot, shape_.count)
+                                 : !snapshot->model && snapshot->tracked.empty()) &&
+                      is_row(snapshot->collaboration, run_.owners().size()));
     if (is_good) run_.put_snapshot(step, std::move(snapshot));
     return is_good;
   });

@@ -40,7 +40,11 @@ struct FinalState {
   Tensor model;
   Traffic traffic;
   std::vector<Screened> screened;
-  void archive(Archive& archive) { archive(model, traffic, screened); }
+  std::vector<PeerWeight> collaboration;
+  void archive(Archive& archive) {
+    archive(model, traffic, screened);
+    archive_row(archive, collaboration);
+  }
 };
 
 struct EndOfRun {
@@ -230,6 +234,7 @@ class VirtualHost {
       models.add({i}, state.model, !is_among(result().absent, {i}));
       result().traffic += state.traffic;
       describe_screening({i}, state.screened, result());
+      describe_collaboration({i}, state.collaboration, result());
       result().traffic_by_client.push_back(state.traffic);
     }
     describe_trouble(virtual_run_->reporter().divergences(), options_, result());
@@ -269,9 +274,9 @@ class VirtualHost {
     const HostId owner = shared_.owner(client);
     if (owner == membership_.self()) return;
     want<FinalState>({ItemKind::model, client.value}, owner, [this, client](FinalState& state) {
-      const bool is_model = shape().fits(state.model);
-      if (is_model) states_[client] = std::move(state);
-      return is_model;
+      const bool is_good = shape().fits(state.model) && is_row(state.collaboration, owners_.size());
+      if (is_good) states_[client] = std::move(state);
+      return is_good;
     });
   }
 
@@ -284,7 +289,7 @@ class VirtualHost {
 
   FinalState own_final_state(ClientId id) {
     const Performer& performer = client(id).performer();
-    return {performer.model(), performer.traffic(), performer.screening().by_sender()};
+    return {performer.model(), performer.traffic(), performer.screening().by_sender(), performer.collaboration()};
   }
 
   std::string hand_over() {

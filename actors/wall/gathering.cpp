@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/core/evaluator_actor.hpp"
+#include "actors/core/run_parts.hpp"
 
 namespace rubato {
 
@@ -26,12 +27,14 @@ FinalClient final_of(const WallClient& client, Time end, const Evaluation& evalu
       take_snapshot({.kind = StepKind::measure, .client = client.id(), .at = end}, client.performer(), evaluation, memory);
   last.model = client.performer().model();
   last.screened = client.performer().screening().by_sender();
+  last.collaboration = client.performer().collaboration();
   return last;
 }
 
 void FinalClient::archive(Archive& archive, TensorPool* pool) {
   std::uint64_t low = hash.low(), high = hash.high();
   archive(client, is_here, low, high, counts, steps, skipped, unheard, seconds, staleness_sum, staleness_count, screened);
+  archive_row(archive, collaboration);
   hash = StepHash(low, high);
   snapshot.archive(archive, pool);
   archive(model);
@@ -83,7 +86,7 @@ bool FinalClient::is_possible(std::size_t clients) const {
          std::ranges::all_of(
              std::array{steps, skipped, unheard, staleness_count, traffic.messages, traffic.bytes, traffic.gradients}, is_small) &&
          std::ranges::all_of(std::array{seconds, staleness_sum}, is_moderate) && traffic.paper_bits >= 0 &&
-         traffic.paper_bits <= 1e18 && std::ranges::all_of(screened, [&](const Screened& link) {
+         traffic.paper_bits <= 1e18 && is_row(collaboration, clients) && std::ranges::all_of(screened, [&](const Screened& link) {
            return link.sender.value < clients && is_small(link.not_finite) && is_small(link.beyond_norm) &&
                   is_small(link.unauthorised) && is_small(link.unasked);
          });

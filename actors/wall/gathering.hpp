@@ -28,6 +28,7 @@ struct FinalClient {
   double staleness_sum = 0;  ///< seconds
   std::uint64_t staleness_count = 0;
   std::vector<Screened> screened;
+  std::vector<PeerWeight> collaboration;
   Snapshot snapshot;
   Tensor model;  ///< the exact model, as it is exchanged; the digest is made of it
 

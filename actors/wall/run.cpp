@@ -67,6 +67,7 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
     is_there[i] = client.is_here;
     models.add(client.client, client.model, client.is_here);
     describe_screening(client.client, client.screened, result);
+    describe_collaboration(client.client, client.collaboration, result);
     if (client.is_here) hashes.push_back(client.hash);
     unheard += client.unheard;
     result.messages += client.counts;

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "experiment/build/architectures.hpp"
 #include "experiment/build/sampling.hpp"
 #include "experiment/build/timers.hpp"
 #include "experiment/client_ranges.hpp"
@@ -18,6 +19,7 @@
 #include "learning/data/npy_reader.hpp"
 #include "learning/data/partition.hpp"
 #include "learning/gradient_rules.hpp"
+#include "learning/models/architectures.hpp"
 #include "learning/models/dataset_learner.hpp"
 #include "learning/models/model_catalogue.hpp"
 #include "learning/models/problems.hpp"
@@ -65,6 +67,33 @@ Partition deal(const config::Data& data, std::uint32_t clients, std::uint64_t se
       return partition_decefl_table3(train, clients, seed);
   }
   return {};
+}
+
+template <class Real>
+Architectures<Real> models_for(const ExperimentModels& wanted, const Shape& shape, std::uint32_t classes) {
+  Architectures<Real> models;
+  for (const ModelOptions& options : wanted.options) models.push_back(make_model<Real>(options, shape, classes));
+  return padded(std::move(models));
+}
+
+// The layer that kdpdfl compares is there in all models that clients have, with as many numbers.
+template <class Real>
+void require_layer(const Experiment& experiment, const Architectures<Real>& models) {
+  if (experiment.algorithm.name != "kdpdfl") return;
+  const std::string layer = experiment.algorithm.options.word("layer", "output");
+  const std::vector<std::uint32_t> of_client = models_of(experiment).of_client;
+  std::optional<Cut> first;
+  for (std::uint32_t a = 0; a < models.size(); ++a) {
+    if (!of_client.empty() && std::ranges::find(of_client, a) == of_client.end()) continue;
+    const Cut cut = cut_of(*models[a], layer, a);
+    if (first && cut.outputs != first->outputs)
+      throw std::invalid_argument(
+          fmt::format("algorithm.layer is \"{}\", which has {} numbers in one of the clients' models and {} in another; outputs of "
+                      "unlike models "
+                      "are compared at a layer that is equally wide",
+                      layer, first->outputs, cut.outputs));
+    if (!first) first = cut;
+  }
 }
 
 /// Fills in what is asked for, part by part.
@@ -126,7 +155,10 @@ class LearnerMaker {
 
   void deal_dataset(const Experiment& experiment, const std::filesystem::path& data_dir, std::uint32_t clients) {
     const auto dataset = made_.dataset = load<Real>(experiment, data_dir);
-    const auto model = make_model<Real>(experiment.model, dataset->shape, dataset->classes);
+    const ExperimentModels wanted = models_of(experiment);
+    const auto models = std::make_shared<const Architectures<Real>>(models_for<Real>(wanted, dataset->shape, dataset->classes));
+    made_.architectures = wanted.of_client;
+    require_layer(experiment, *models);
     const std::vector<Label> train_labels = labels_to_deal(dataset->train), test_labels = labels_to_deal(dataset->test);
     const std::uint32_t classes = std::max(dataset->classes, 1u);
     std::span<const Label> labels = train_labels;
@@ -144,11 +176,15 @@ class LearnerMaker {
     made_.share_test = parts.test_rows.empty();
     made_.test_rows = shared_rows ? shared_rows->size() : dataset->test.size();
     if (!made_.share_test) made_.test_rows = mean_rows(parts.test_rows, experiment);
-    const auto rules = std::make_shared<const GradientRules>(rules_of(experiment.model, model->statistics()));
+    std::vector<std::shared_ptr<const GradientRules>> rules;
+    for (const auto& model : *models)
+      rules.push_back(std::make_shared<const GradientRules>(rules_of(experiment.model, model->statistics())));
     for (std::uint32_t i = 0; i < clients; ++i) {
       const auto test_rows = made_.share_test ? shared_rows : some_of(std::move(parts.test_rows[i]), experiment);
-      made_.learners.push_back(
-          with_rules<Real>(std::make_unique<DatasetLearner<Real>>(model, dataset, std::move(parts.rows[i]), test_rows), rules));
+      const std::uint32_t architecture = made_.architectures.empty() ? 0 : made_.architectures[i];
+      made_.learners.push_back(with_rules<Real>(
+          std::make_unique<DatasetLearner<Real>>((*models)[architecture], dataset, std::move(parts.rows[i]), test_rows, models),
+          rules[architecture]));
     }
   }
 
@@ -209,13 +245,23 @@ class LearnerMaker {
   void start(const Experiment& experiment) {
     const config::Model& model = experiment.model;
     made_.start.setZero(made_.learners.front()->dimension());
-    if (model.starts != config::StartsKind::one) made_.own_starts.assign(made_.learners.size(), made_.start);
+    const bool are_unlike = !made_.architectures.empty();
+    if (model.starts != config::StartsKind::one || are_unlike) made_.own_starts.assign(made_.learners.size(), made_.start);
     if (model.starts == config::StartsKind::centre) return start_in_centres();
+    if (are_unlike && model.starts == config::StartsKind::one) return start_by_architecture();
     if (model.init_from) return start_from(*model.init_from);
     if (model.starts == config::StartsKind::each) return draw_each(model);
     if (model.init == Start::zero) return;
     Stream stream(seed_, no_client, Purpose::init);
     made_.learners.front()->initialise(view(made_.start), stream);
+  }
+
+  // Each architecture has a start of its own, which all clients that have it begin with.
+  void start_by_architecture() {
+    for (std::uint32_t i = 0; i < made_.learners.size(); ++i) {
+      Stream stream(seed_, no_client, Purpose::init);
+      made_.learners[i]->initialise(view(made_.own_starts[i]), stream);
+    }
   }
 
   void draw_each(const config::Model& model) {
@@ -286,7 +332,8 @@ void judge_data(const Experiment& experiment, config::Faults& faults) {
   const bool is_as_usual =
       data.classes == 0 && data.one_hot && data.columns == DataOptions{}.columns;  // else shape and classes differ
   if (is_as_usual && experiment.model.name != "torchscript")
-    faults.attempt({"model", "data"}, [&] { make_model<float>(experiment.model, facts.shape, facts.classes); });
+    faults.attempt({"model", "data", "clients.classes", "algorithm.layer"},
+                   [&] { require_layer(experiment, models_for<float>(models_of(experiment), facts.shape, facts.classes)); });
 }
 
 template ClientLearners<float> make_learners<float>(const Experiment&, const std::filesystem::path&, const OwnParts<float>&);

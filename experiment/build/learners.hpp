@@ -24,6 +24,7 @@ struct ClientLearners {
   std::shared_ptr<const Dataset<Real>> dataset;  ///< null where problems are made up, or the program's own
   std::vector<ClassCount> class_counts;          ///< those above 0, by client and class; empty where there are no classes
   Vector<Real> start;                            ///< the model that all clients begin with
+  std::vector<std::uint32_t> architectures{};    ///< of every client's model; empty: all are alike
   std::vector<Vector<Real>> own_starts{};        ///< instead, by client, where they differ; else empty
   std::vector<std::string> notes;                ///< sentences about the data that the run should say
 

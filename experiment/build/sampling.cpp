@@ -66,7 +66,8 @@ std::vector<std::uint32_t> drawn_from(std::uint32_t total, std::uint32_t wanted,
 
 std::shared_ptr<const std::vector<ClientId>> measured_clients(const Experiment& experiment) {
   const config::Metrics& metrics = experiment.metrics;
-  const std::int64_t wanted = metrics.clients.value_or(metrics.stationarity || metrics.gradient_norm ? 0 : most_clients);
+  const bool needs_all = metrics.stationarity || metrics.gradient_norm || metrics.joint_objective;
+  const std::int64_t wanted = metrics.clients.value_or(needs_all ? 0 : most_clients);
   if (wanted == 0 || wanted >= experiment.clients.count) return nullptr;
   auto measured = std::make_shared<std::vector<ClientId>>();
   for (const std::uint32_t client : drawn_from(static_cast<std::uint32_t>(experiment.clients.count),
@@ -103,8 +104,9 @@ SamplePlan plan_samples(const Experiment& experiment, const Timing& timing, cons
   const double at_means = metrics.gradient_norm ? means * static_cast<double>(all) * gradient : 0;
   const double training = metrics.training ? 2 * clients * size.training_rows * numbers : 0;  // own models, and their mean
   if (metrics.training) plan.training_rows = static_cast<std::size_t>(std::ceil(size.training_rows));
+  const double pairs = metrics.joint_objective ? clients * (clients + 1) * size.training_rows * numbers : 0;
   const double first =
-      scored_rows * numbers + clients * (4 * vector_work * numbers + scored_work) + stationary + at_means + training;
+      scored_rows * numbers + clients * (4 * vector_work * numbers + scored_work) + stationary + at_means + training + pairs;
   const double later = first + static_cast<double>(all - plan.clients) * counted_work;  // at the start nothing was spent
   const Expected run = expected(experiment, timing);
   const double work = work_of(run, size);

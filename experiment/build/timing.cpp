@@ -439,11 +439,10 @@ class Builder {
     if (waits && !is_.mailbox.deadline && !is_.roster.empty())
       refuse("mailbox.deadline: {} needs it in real time on several hosts, which may lose a message for good", kind_);
     const config::Metrics& metrics = is_.metrics;
-    const std::pair<bool, const char*> of_all[] = {{metrics.stationarity, "stationarity"},
-                                                   {metrics.training, "training"},
-                                                   {metrics.gradient_norm, "gradient_norm"},
-                                                   {metrics.tracked, "tracked"},
-                                                   {metrics.stop.metric.has_value(), "stop"}};
+    const std::pair<bool, const char*> of_all[] = {
+        {metrics.stationarity, "stationarity"},       {metrics.training, "training"},
+        {metrics.gradient_norm, "gradient_norm"},     {metrics.tracked, "tracked"},
+        {metrics.joint_objective, "joint_objective"}, {metrics.stop.metric.has_value(), "stop"}};
     for (const auto& [is_asked_for, key] : of_all)
       if (is_asked_for && !is_.roster.empty())
         refuse("metrics.{}: over several hosts it is {} in virtual time only", key,

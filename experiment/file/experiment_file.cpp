@@ -8,6 +8,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "experiment/build/architectures.hpp"
 #include "experiment/build/learners.hpp"
 #include "experiment/file/check.hpp"
 #include "experiment/file/keys.hpp"
@@ -105,6 +106,19 @@ void judge_stationarity(const Experiment& experiment, Faults& faults) {
         key + ", which needs the gradients of the loss alone; leave model.clip, model.weight_decay and batch normalisation out");
 }
 
+// The collaboration matrix is that of kdpdfl, and has a row of every client.
+void judge_joint_objective(const Experiment& experiment, Faults& faults) {
+  if (!experiment.metrics.joint_objective) return;
+  const std::string key = "metrics.joint_objective is true";
+  if (experiment.algorithm.name != "kdpdfl")
+    faults.refuse(fmt::format("{}; algorithm.name is \"{}\", and only kdpdfl has the collaboration matrix that it weighs", key,
+                              experiment.algorithm.name));
+  if (experiment.metrics.clients.value_or(0) > 0) faults.refuse(key + ", which needs all clients; leave metrics.clients out");
+  constexpr std::int64_t most = 1000;
+  if (experiment.clients.count > most)
+    faults.refuse(fmt::format("{}, which compares all pairs of clients; there are more than {}", key, most));
+}
+
 // What has a fault is taken out of the tree: the entry of the innermost table on the way to it.
 Table without_faults(Table root, const Faults& faults) {
   for (const Fault& fault : faults.all()) {
@@ -177,6 +191,8 @@ ResolvedExperiment resolved(Draft draft, const std::optional<ResolvedAlgorithm>&
   auto timing = std::make_unique<Timing>(experiment, algorithm, faults, notes);
   judge_stationarity(experiment, faults);
   judge_gradients(experiment, faults);
+  judge_joint_objective(experiment, faults);
+  if (!own && !draft.has_own_data) judge_architectures(experiment, faults);
   if (!draft.has_own_data) judge_data(experiment, faults);
   faults.throw_if_any();
   ResolvedExperiment made{std::move(draft.experiment), algorithm, std::move(timing)};

@@ -13,7 +13,7 @@ namespace rubato::config {
 namespace {
 
 // In the order of OptionType.
-constexpr std::array option_types{Type::numbers_or_one, Type::integer, Type::boolean, Type::choice};
+constexpr std::array option_types{Type::numbers_or_one, Type::integer, Type::boolean, Type::choice, Type::text};
 
 Type type_of(OptionType type) { return option_types[static_cast<std::size_t>(type)]; }
 
@@ -35,7 +35,7 @@ AlgorithmOptions::Value option_of(const Value& value, Type type) {
 }
 
 Value default_of(const OptionSpec& spec) {
-  if (spec.type == OptionType::word) return {std::string(spec.fallback)};
+  if (spec.type == OptionType::word || spec.type == OptionType::text) return {std::string(spec.fallback)};
   return std::get<Value>(parse_value(spec.fallback, Value::by_default));
 }
 

@@ -34,6 +34,10 @@ void describe(Rows<DeviceClass>& rows) {
   rows.key("down", &DeviceClass::down, positive, "the same of receiving");
   rows.key("transmit_watts", &DeviceClass::transmit_watts, not_negative, "as in [energy]; none: as for all");
   rows.key("compute_joules", &DeviceClass::compute_joules, not_negative, "likewise");
+  rows.key("model", &DeviceClass::model,
+           "the model of these clients, as model.name; none: that of all. What else [model] says holds for all clients");
+  rows.key("hidden", &DeviceClass::hidden, {1, 1e6}, "its hidden layers, as model.hidden; none: those of all");
+  rows.key("layers", &DeviceClass::layers, "its layers, as model.layers; none: those of all");
 }
 
 void describe(Rows<TimerLaw>& rows) {

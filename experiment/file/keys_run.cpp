@@ -72,6 +72,9 @@ void describe(Rows<Metrics>& rows) {
   rows.key(
       "smoothness", &Metrics::smoothness, positive,
       "L of the losses: weighs the distance of models in stationarity (none: 1), and `rubato topology` holds steps against it");
+  rows.key("joint_objective", &Metrics::joint_objective,
+           "J of kdpdfl: training losses, distances of outputs and collaboration of all clients; at every sample each client's "
+           "model meets the training rows of all others");
   rows.key("stop_on_nan", &Metrics::stop_on_nan,
            "end the run, with exit code 1, at the first sample in which a model has a number that is not finite");
   rows.key("stop", &Metrics::stop, "a rule that ends the run at a sample");

@@ -69,8 +69,13 @@ void check_fit(const Model<Real>& model, const Dataset<Real>& dataset) {
 
 template <class Real>
 DatasetLearner<Real>::DatasetLearner(std::shared_ptr<const Model<Real>> model, std::shared_ptr<const Dataset<Real>> dataset,
-                                     Rows rows, std::shared_ptr<const Rows> test_rows)
-    : model_{std::move(model)}, dataset_{std::move(dataset)}, rows_{std::move(rows)}, test_rows_{std::move(test_rows)} {
+                                     Rows rows, std::shared_ptr<const Rows> test_rows,
+                                     std::shared_ptr<const Architectures<Real>> peers)
+    : model_{std::move(model)},
+      dataset_{std::move(dataset)},
+      rows_{std::move(rows)},
+      test_rows_{std::move(test_rows)},
+      peers_{std::move(peers)} {
   check_fit(*model_, *dataset_);
   if (rows_.empty()) throw std::invalid_argument("a client has no training rows; it needs at least one");
   check_rows(rows_, dataset_->train.size(), "training");
@@ -118,6 +123,17 @@ template <class Real>
 void DatasetLearner<Real>::predict(ConstVectorRef<Real> x, Picks picks, MatrixRef<Real> out, Scratch<Real>& scratch) const {
   typename Scratch<Real>::Frame frame(scratch);
   model_->predict(x, gather(picks, 0, count(picks), scratch).inputs, out, scratch);
+}
+
+template <class Real>
+void DatasetLearner<Real>::outputs_at(const Cut& cut, ConstVectorRef<Real> x, Picks picks, MatrixRef<Real> out,
+                                      Scratch<Real>& scratch) const {
+  typename Scratch<Real>::Frame frame(scratch);
+  const ConstMatrixRef<Real> inputs = gather(picks, 0, count(picks), scratch).inputs;
+  if (cut.is_output)
+    model_of(cut.architecture).predict(x, inputs, out, scratch);
+  else
+    model_of(cut.architecture).hidden_outputs(cut.layer, x, inputs, out, scratch);
 }
 
 template <class Real>

@@ -128,6 +128,7 @@ TEST_CASE("the files of the quick start agree, those of clients that come and go
   check_run({"run", examples + "quickstart.toml", "--set", "until=40.5", "--set", "clock=wall", "--set", "time_scale=20"},
             one_hidden);
   check_run({"run", examples + "quickstart.toml", "--set", "until=40.5", "--dry-run"});
+  check_run({"run", examples + "algorithms/kdpdfl.toml", "--set", "until=20.5"});
 }
 
 TEST_CASE("the files of a run that was stopped agree, and those of the whole when it went on") {
@@ -164,6 +165,23 @@ TEST_CASE("the files of a comparison agree, and each run's experiment is there")
   const Ended missing = checked(folder / "c");
   CHECK(missing.code == 1);
   CHECK(contains(missing.out, "there is no experiment of quickstart algorithm.eta=0.02, seed 2"));
+}
+
+TEST_CASE("a weight that cannot be, a pair that is there twice and a client that is none are found in collaboration.csv") {
+  const Folder folder;
+  REQUIRE(
+      run_rubato({"run", examples + "algorithms/kdpdfl.toml", "--set", "until=20.5", "--quiet", "--out", (folder / "run").string()})
+          .code == 0);
+  const std::string weights = text_of(folder / "run/collaboration.csv");
+  const auto complaint = [&](const std::string& row) {
+    std::ofstream(folder / "run/collaboration.csv") << weights << row << "\n";
+    const Ended ended = checked(folder / "run");
+    CHECK(ended.code == 1);
+    return ended.out;
+  };
+  CHECK(contains(complaint("0,7,-0.5"), "client 0 weighs peer 7 with -0.5, which is no weight"));
+  CHECK(contains(complaint("0,1,0.5"), "has client 0 and peer 1 twice"));
+  CHECK(contains(complaint("3,25,0.5"), "3 and 25 are not two clients of the run"));
 }
 
 TEST_CASE("a number that was changed is found, with a sentence") {
