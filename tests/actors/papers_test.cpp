@@ -47,6 +47,7 @@ std::vector<std::string> small_data(const config::Experiment& of) {
                                    "data.train_rows=0"};
   if (is_of_images) instead.push_back("model.name=softmax");
   if (of.data.clip > 0) instead.push_back("data.clip=0");
+  if (is_of_images && of.algorithm.options.has("k")) instead.push_back("algorithm.k=100");
   return instead;
 }
 

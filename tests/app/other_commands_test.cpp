@@ -167,8 +167,8 @@ TEST_CASE("topology states the conditions of the papers with a run's own numbers
 TEST_CASE("topology gives the mean spectral gap over draws of links that are dropped, as figure 2.3 of the thesis has it") {
   const std::string file = RUBATO_SOURCE_DIR "/examples/papers/async_dsgd/spectral_gap.toml";
   const auto gap = [&](const std::string& kind, const std::string& deadline) {
-    const Ended ended =
-        run_rubato({"topology", file, "--draws", "2000", "--set", "topology.kind=" + kind, "--set", "mailbox.deadline=" + deadline});
+    const Ended ended = run_rubato(
+        {"topology", file, "--draws", "2000", "--set", "topology.kind=" + kind, "--set", "mailbox.deadline=" + deadline});
     CAPTURE(ended.err);
     REQUIRE(ended.code == 0);
     const std::string words = "metropolis: mean ";

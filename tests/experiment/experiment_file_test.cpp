@@ -643,6 +643,7 @@ class Generator {
     std::string text;
     Table root = table("");
     if (!is_bandwidth_) drop_capacities(root);
+    drop_contradictions(root);
     for (const Entry& entry : root.entries) text += entry.name + " = " + to_toml(entry.value) + '\n';
     return text;
   }
@@ -655,6 +656,17 @@ class Generator {
     if (!classes) return;
     for (Value& device : *classes->as<List>())
       std::erase_if(device.as<Table>()->entries, [](const Entry& entry) { return entry.name == "up" || entry.name == "down"; });
+  }
+  // One key says how large batches are, and a rule to stop is whole or absent.
+  static void drop_contradictions(Table& root) {
+    const auto drop = [](Value* table, std::string_view key) {
+      std::erase_if(table->as<Table>()->entries, [&](const Entry& entry) { return entry.name == key; });
+    };
+    Value* model = root.find("model");
+    if (model && model->as<Table>()->find("client_batch")) drop(model, "batch");
+    Value* metrics = root.find("metrics");
+    Value* stop = metrics ? metrics->as<Table>()->find("stop") : nullptr;
+    if (stop && !(stop->as<Table>()->find("metric") && stop->as<Table>()->find("below"))) drop(metrics, "stop");
   }
   static bool is_needed(const Key& key) {
     return key.type == Type::table || key.element == "link" || key.name == "cap_period" ||
@@ -696,7 +708,7 @@ class Generator {
     const auto words = words_of(key.choices);
     std::string word;
     const auto is_refused = [&] {
-      if (key.table == "model") return word == "quadratic" || word == "least_squares";
+      if (key.table == "model") return word == "quadratic" || word == "least_squares" || word == "centre";
       return key.table == "channel" && is_wall_ && (word == "wireless" || word == "bandwidth");
     };
     do word = words[chance_.below(words.size())];
