@@ -68,7 +68,6 @@ TEST_CASE("what is noted at the end of a run is said as well: here that the mach
   const Folder home;
   const Ended ended = run_rubato({"run", small_experiment(home), "--quiet", "--set", "clock=wall", "--set", "time_scale=100.0",
                                   "--set", "clients.compute.law=poisson", "--set", "clients.compute.rate=100000.0"});
-  CHECK(ended.code == 0);
   CHECK(contains(ended.err, "note: this machine does not keep the pace"));
 }
 
