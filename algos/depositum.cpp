@@ -68,7 +68,7 @@ class Depositum final : public GradientTracking<Real, DepositumSettings> {
   }
 
   void compute(Work<Real>& work, const Step& step) override {
-    move_once(work);
+    move_once();
     has_moved_ = false;
     if (!step.with_gradient) return;
     if (this->settings().tracks == Tracks::momentum)
@@ -80,17 +80,17 @@ class Depositum final : public GradientTracking<Real, DepositumSettings> {
   Payload publish(Work<Real>& work, const Step& step) override {
     Payload payload;
     if (exchanges_x(step)) {
-      if (this->in_rounds()) move_once(work);
+      if (this->in_rounds()) move_once();
       payload.common[0] = this->shared_model();
     }
     if (exchanges_y(step)) this->push_mass(work, step, payload);
     return payload;
   }
 
-  void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
+  void merge(Work<Real>&, const Step& step, std::span<const Received<Real>> window) override {
     if (exchanges_x(step)) {
-      if (this->in_rounds()) move_once(work);
-      this->add_differences(work, window);
+      if (this->in_rounds()) move_once();
+      this->add_differences(window);
     }
     if (exchanges_y(step)) this->absorb_mass(window);
   }
@@ -127,16 +127,16 @@ class Depositum final : public GradientTracking<Real, DepositumSettings> {
   }
 
   // The first step of a round that needs the moved model moves it.
-  void move_once(Work<Real>& work) {
-    if (!std::exchange(has_moved_, true)) move(work);
+  void move_once() {
+    if (!std::exchange(has_moved_, true)) move();
   }
 
-  void move(Work<Real>& work) {
+  void move() {
     const DepositumSettings& settings = this->settings();
     const bool moves_along_tracker = settings.tracks == Tracks::momentum;
     if (!moves_along_tracker) add_to_momenta(this->y());
     const double alpha = settings.alpha.at(this->client(), moves_++);
-    this->descend(work, alpha, read_only(moves_along_tracker ? this->y() : nu()));
+    this->descend(alpha, read_only(moves_along_tracker ? this->y() : nu()));
     settings.penalty.prox(this->x(), alpha * settings.prox_factor);
   }
 

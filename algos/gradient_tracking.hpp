@@ -2,6 +2,7 @@
 #pragma once
 
 #include <utility>
+#include <vector>
 
 #include "algos/one_model.hpp"
 #include "algos/tracking_mass.hpp"
@@ -21,6 +22,16 @@ class GradientTracking : public OneModel<Real, Settings> {
         mass_{setup.client_view},
         y_{zeros<double>(this->count(), setup.pool)} {}
 
+  void adopt(ConstVectorRef<Real> model) override {
+    settle();
+    OneModel<Real, Settings>::adopt(model);
+  }
+
+  ConstVectorRef<Real> model() const override {
+    if (!heard_.empty()) settle();
+    return OneModel<Real, Settings>::model();
+  }
+
   /// Of messages that carry a model and a counter.
   bool fits(const Payload& payload, const Step& step, std::uint32_t place) const override {
     return Algorithm<Real>::fits(payload, step, place) && fits_mass(payload, place);
@@ -32,6 +43,9 @@ class GradientTracking : public OneModel<Real, Settings> {
   }
 
   void archive(Archive& archive) override {
+    if (!archive.is_reading()) settle();
+    heard_.clear();
+    mass_.settled();
     OneModel<Real, Settings>::archive(archive);
     archive.fixed(y_);
     archive.optional(gradient_, scalar_of<Real>, this->count());
@@ -39,6 +53,7 @@ class GradientTracking : public OneModel<Real, Settings> {
   }
 
   void inspect(Probe& probe) const override {
+    settle();
     OneModel<Real, Settings>::inspect(probe);
     show(probe, "y", numbers_of<double>(y_));
     show(probe, g_name_, own());
@@ -46,13 +61,17 @@ class GradientTracking : public OneModel<Real, Settings> {
   }
 
   void balance(Probe& probe) const override {
+    settle();
     Vector<double> defect = numbers_of<double>(y_) - part_ * own();
     mass_.add_in_flight(defect);
     show(probe, "tracking", defect);
   }
 
  protected:
-  VectorRef<double> y() { return numbers_of<double>(y_); }
+  VectorRef<double> y() {
+    settle();
+    return numbers_of<double>(y_);
+  }
   bool fits_mass(const Payload& payload, std::uint32_t place) const {
     return mass_.template fits<Real>(payload, place, y_.count());
   }
@@ -79,20 +98,45 @@ class GradientTracking : public OneModel<Real, Settings> {
     gradient_ = {};
   }
 
-  /// x <- x - eta d, for a direction d in float64 such as y.
-  void descend(Work<Real>& work, double eta, ConstVectorRef<double> d) {
-    this->change_model(work, [&](Index first, ConstVectorRef<Real>, VectorRef<Real> x) {
+  /// x <- x - eta d, for a direction d in float64 other than y.
+  void descend(double eta, ConstVectorRef<double> d) {
+    settle();
+    this->change_model([&](Index first, ConstVectorRef<Real>, VectorRef<Real> x) {
       x -= (eta * part_of(d, first, x.size())).template cast<Real>();
     });
   }
 
   /// Assigns to every receiver of the message, which carries it, its share b_l y;   y <- y - sum_l b_l y
   void push_mass(Work<Real>& work, const Step& step, Payload& payload) {
-    mass_.template assign<Real>(read_only(y()), y(), step, work.pool, payload);
+    mass_.template assign_for_later<Real>(read_only(y()), numbers_of<double>(y_), step, work.pool, payload);
   }
 
   /// y <- y + what the messages carry
-  void absorb_mass(std::span<const Received<Real>> window) { mass_.absorb(window, y()); }
+  void absorb_mass(std::span<const Received<Real>> window) {
+    mass_.receive(window);
+    settle();
+  }
+
+  /// x <- x + sum_j w_j (x_j - x);   y <- y + what the messages carry. Both happen in the pass of the next descend_along_y, or when
+  /// x or y is looked at.
+  void merge_for_later(std::span<const Received<Real>> window) {
+    if (!heard_.empty()) settle();
+    for (const Received<Real>& message : window) heard_.push_back({message.payload.common[0], static_cast<Real>(message.weight)});
+    mass_.receive(window);
+  }
+
+  /// x <- x - eta y
+  void descend_along_y(double eta) {
+    this->change_model([&](Index first, ConstVectorRef<Real> before, VectorRef<Real> x) {
+      VectorRef<double> y = part_of(numbers_of<double>(y_), first, x.size());
+      mass_.template add_part<Real>(first, y);
+      for (const Heard& other : heard_)
+        x += other.weight * (part_of(numbers_of<Real>(std::as_const(other.model)), first, x.size()) - before);
+      if (eta != 0) x -= (eta * y).template cast<Real>();
+    });
+    heard_.clear();
+    mass_.settled();
+  }
 
   /// g, or what else stands for the client's own part in y.
   virtual Vector<double> own() const {
@@ -101,6 +145,21 @@ class GradientTracking : public OneModel<Real, Settings> {
   }
 
  private:
+  // Of a message that was merged.
+  struct Heard {
+    Tensor model;
+    Real weight;
+  };
+
+  // Brings x and y up to date. They are the same to the caller as if every merge had done so at once, so const members may.
+  void settle() const {
+    if (!heard_.empty() || !mass_.is_settled()) const_cast<GradientTracking*>(this)->catch_up();
+  }
+  void catch_up() {
+    if (!heard_.empty()) return descend_along_y(0);
+    mass_.template add_all<Real>(numbers_of<double>(y_));
+  }
+
   ConstVectorRef<Real> last() const { return numbers_of<Real>(gradient_); }
 
   double part_;
@@ -108,7 +167,8 @@ class GradientTracking : public OneModel<Real, Settings> {
   const char* g_name_;
   TrackingMass mass_;
   Tensor y_;
-  Tensor gradient_;  // the last one, as it was computed; empty: 0
+  std::vector<Heard> heard_;  // messages whose models are still to be mixed
+  Tensor gradient_;           // the last one, as it was computed; empty: 0
 };
 
 }  // namespace rubato

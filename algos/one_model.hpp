@@ -46,24 +46,26 @@ class OneModel : public Algorithm<Real> {
   /// Changes the model in one pass over memory, also where a message still holds it: change(first, before, x) is called for each
   /// part, with the part of the model as it was, and the same numbers to be changed.
   template <class Change>
-  void change_model(Work<Real>& work, Change change) {
-    const typename Scratch<Real>::Frame frame(work.scratch);
-    VectorRef<Real> copy = work.scratch.vector(part_size);
-    Tensor next = x_.is_shared() ? work.pool.template make<Real>(count()) : Tensor();
+  void change_model(Change change) {
+    alignas(buffer_alignment) Real copy[part_size];
+    Tensor next = x_.is_shared() ? x_.another() : Tensor();
+    bool are_finite = true;
     for_each_part(static_cast<Index>(count()), [&](Index first, Index length) {
-      VectorRef<Real> before = part_of(copy, 0, length);
-      before = part_of(model(), first, length);
+      VectorRef<Real> before(copy, length);
+      before = part_of(numbers_of<Real>(std::as_const(x_)), first, length);
       VectorRef<Real> x = part_of(numbers_of<Real>(next ? next : x_), first, length);
       if (next) x = before;
       change(first, read_only(before), x);
+      are_finite = are_finite && is_finite(x);
     });
     if (next) x_ = std::move(next);
+    x_.note_finite(are_finite);
   }
 
   /// x <- x + sum_j w_j (x_j - base), where the base is the model as it was, or the one that is given.
-  void add_differences(Work<Real>& work, std::span<const Received<Real>> window, const Tensor& base = {}) {
+  void add_differences(std::span<const Received<Real>> window, const Tensor& base = {}) {
     if (window.empty()) return;
-    change_model(work, [&](Index first, ConstVectorRef<Real> before, VectorRef<Real> x) {
+    change_model([&](Index first, ConstVectorRef<Real> before, VectorRef<Real> x) {
       const ConstVectorRef<Real> from = base ? part_of(numbers_of<Real>(base), first, before.size()) : before;
       for (const Received<Real>& message : window)
         x += static_cast<Real>(message.weight) * (part_of(message.common(), first, before.size()) - from);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 
 #include "learning/types.hpp"
+#include "runtime/payload.hpp"
 
 namespace rubato {
 
@@ -25,6 +27,12 @@ VectorRef<Real> part_of(VectorRef<Real> vector, Index first, Index length) {
 template <class Real>
 ConstVectorRef<Real> part_of(ConstVectorRef<Real> vector, Index first, Index length) {
   return {vector.data() + first, length};
+}
+
+/// No number of this part is infinite or NaN.
+template <class Real>
+bool is_finite(VectorRef<Real> part) {
+  return are_finite(std::as_bytes(std::span{part.data(), static_cast<std::size_t>(part.size())}), scalar_of<Real>);
 }
 
 }  // namespace rubato

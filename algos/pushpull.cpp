@@ -41,25 +41,25 @@ class PushPull final : public GradientTracking<Real, PushPullSettings> {
 
   void compute(Work<Real>& work, const Step& step) override {
     const bool has_a_round = !this->in_rounds() || step.index > 0;  // the first computation of rounds only opens
-    if (has_a_round && !std::exchange(has_descended_, false)) step_down(work);
+    if (has_a_round && !std::exchange(has_descended_, false)) step_down();
     if (step.with_gradient) this->track(work, step);
   }
 
   Payload publish(Work<Real>& work, const Step& step) override {
     Payload payload;
     if (step.phase != trackers) {
-      if (this->in_rounds()) sent_ = step_to_send(work);
+      if (this->in_rounds()) sent_ = step_to_send();
       payload.common[0] = this->in_rounds() ? sent_ : this->shared_model();
     }
     if (step.phase != models) this->push_mass(work, step, payload);
     return payload;
   }
 
-  void merge(Work<Real>& work, const Step& step, std::span<const Received<Real>> window) override {
+  void merge(Work<Real>&, const Step& step, std::span<const Received<Real>> window) override {
     if (step.phase != trackers) {
-      if (this->in_rounds() && !sent_) sent_ = step_to_send(work);  // nothing was published this time
+      if (this->in_rounds() && !sent_) sent_ = step_to_send();  // nothing was published this time
       // Every sender is compared with what this client sent in the same exchange, or else with the model as it was.
-      this->add_differences(work, window, sent_);
+      this->add_differences(window, sent_);
       sent_ = {};
     }
     if (step.phase != models) this->absorb_mass(window);
@@ -78,16 +78,14 @@ class PushPull final : public GradientTracking<Real, PushPullSettings> {
   }
 
  private:
-  void step_down(Work<Real>& work) {
-    this->descend(work, this->settings().eta.at(this->client(), descents_++), read_only(this->y()));
-  }
+  void step_down() { this->descend_along_y(this->settings().eta.at(this->client(), descents_++)); }
 
   // A round's step, and the model that the others see of it: the one after the step, or before.
-  Tensor step_to_send(Work<Real>& work) {
+  Tensor step_to_send() {
     has_descended_ = true;
-    if (this->settings().steps_before_mixing) step_down(work);
+    if (this->settings().steps_before_mixing) step_down();
     Tensor sent = this->shared_model();
-    if (!this->settings().steps_before_mixing) step_down(work);
+    if (!this->settings().steps_before_mixing) step_down();
     return sent;
   }
 

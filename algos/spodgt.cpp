@@ -63,7 +63,7 @@ class Spodgt final : public GradientTracking<Real, SpodgtSettings> {
 
   void compute(Work<Real>& work, const Step& step) override {
     if (shows_y_half_ && step.index > 0) keep_y_half(work.pool);
-    this->descend(work, eta(step), read_only(this->y()));
+    this->descend_along_y(eta(step));
     if (step.with_gradient)
       this->track(work, step);
     else if (mode_ != GradientMode::memory)
@@ -71,15 +71,13 @@ class Spodgt final : public GradientTracking<Real, SpodgtSettings> {
   }
 
   Payload publish(Work<Real>& work, const Step& step) override {
-    Payload payload = this->model_message();
-    this->push_mass(work, step, payload);
+    Payload payload;
+    this->push_mass(work, step, payload);  // first: it looks at y, which brings x up to date
+    payload.common[0] = this->shared_model();
     return payload;
   }
 
-  void merge(Work<Real>& work, const Step&, std::span<const Received<Real>> window) override {
-    this->add_differences(work, window);
-    this->absorb_mass(window);
-  }
+  void merge(Work<Real>&, const Step&, std::span<const Received<Real>> window) override { this->merge_for_later(window); }
 
   void archive(Archive& archive) override {
     Base::archive(archive);

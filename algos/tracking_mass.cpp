@@ -32,11 +32,13 @@ TrackingMass::Group& TrackingMass::group_of(const Tensor& before, double share) 
   const auto last = groups_.rbegin(), end = last + std::min(most_looked_at, std::ssize(groups_));
   const auto found =
       std::find_if(last, end, [&](const Group& group) { return group.share == share && group.before.is_same(before); });
-  return found != end ? *found : groups_.emplace_back(before, Tensor{}, share, 0);
+  return found != end ? *found : groups_.emplace_back(Group{.before = before, .sent = {}, .share = share});
 }
 
 template <class Real>
 void TrackingMass::group(std::size_t numbers, const Step& step, TensorPool& pool, Payload& payload) {
+  groups_.clear();
+  keep_balance(numbers);
   if (!step.entries.empty()) payload.own.reserve(step.entries.size());
   for (const StepEntry& receiver : step.entries) {
     Tensor none;
@@ -50,20 +52,23 @@ void TrackingMass::group(std::size_t numbers, const Step& step, TensorPool& pool
 }
 
 template <class Real>
-void TrackingMass::assign(ConstVectorRef<double> mass, VectorRef<double> from, const Step& step, TensorPool& pool,
-                          Payload& payload) {
+void TrackingMass::assign(ConstVectorRef<double> mass, VectorRef<double> from, bool is_for_later, const Step& step,
+                          TensorPool& pool, Payload& payload) {
   const auto numbers = static_cast<std::size_t>(mass.size());
-  groups_.clear();
   group<Real>(numbers, step, pool, payload);
   double shares = 0;
   for (const StepEntry& receiver : step.entries) shares += receiver.weight;
-  const VectorRef<double> balance = sent_less_absorbed(numbers);
+  const std::size_t settled = terms_.size();
+  if (loses_nothing_)
+    for (const Group& group : groups_) terms_.push_back({group.sent, {}, -group.receivers});
   for_each_part(mass.size(), [&](Index first, Index length) {
     const ConstVectorRef<double> m = rubato::part_of(mass, first, length);
     VectorRef<double> rest = rubato::part_of(from, first, length);
     for (Group& group : groups_) {
       if (loses_nothing_) {
-        VectorRef<Real>(group.sent.writable<Real>() + first, length) = (group.share * m).template cast<Real>();
+        VectorRef<Real> share(group.sent.writable<Real>() + first, length);
+        share = (group.share * m).template cast<Real>();
+        group.is_finite = group.is_finite && is_finite(share);
         continue;
       }
       VectorRef<double> sigma(group.sent.writable<double>() + first, length);
@@ -71,18 +76,16 @@ void TrackingMass::assign(ConstVectorRef<double> mass, VectorRef<double> from, c
         sigma = part_of<double>(group.before, first, length) + group.share * m;
       else
         sigma = group.share * m;
+      group.is_finite = group.is_finite && is_finite(sigma);
     }
-    if (!loses_nothing_) {
+    if (!loses_nothing_)
       rest -= shares * m;
-      return;
-    }
-    for (const Group& group : groups_) {  // after all shares: m may be the rest itself
-      const ConstVectorRef<Real> sent = part_of<Real>(group.sent, first, length);
-      rest -= group.receivers * sent.template cast<double>();
-      if (balance.size() > 0) rubato::part_of(balance, first, length) += group.receivers * sent.template cast<double>();
-    }
+    else if (!is_for_later)
+      add_terms<Real>(std::span(terms_).subspan(settled), first, rest);  // after all shares: m may be the rest itself
   });
+  for (Group& group : groups_) group.sent.note_finite(group.is_finite);
   groups_.clear();
+  if (!is_for_later) terms_.erase(terms_.begin() + static_cast<std::ptrdiff_t>(settled), terms_.end());
 }
 
 template <class Real>
@@ -97,40 +100,50 @@ void TrackingMass::repeat(std::size_t numbers, const Step& step, TensorPool& poo
 }
 
 template <class Real>
-void TrackingMass::absorb(std::span<const Received<Real>> window, VectorRef<double> mass) {
-  if (window.empty()) return;
-  const VectorRef<double> balance = sent_less_absorbed(static_cast<std::size_t>(mass.size()));
-  for_each_part(mass.size(), [&](Index first, Index length) {
-    VectorRef<double> y = rubato::part_of(mass, first, length);
-    for (const Received<Real>& message : window) {
-      if (loses_nothing_) {
-        const ConstVectorRef<Real> share = part_of<Real>(message.own_tensor(), first, length);
-        y += share.template cast<double>();
-        if (balance.size() > 0) rubato::part_of(balance, first, length) -= share.template cast<double>();
-        continue;
-      }
-      const ConstVectorRef<double> sigma = part_of<double>(message.own_tensor(), first, length);
-      const Tensor& rho = absorbed_[place_of(senders_, message.sender)];
-      if (rho)
-        y += sigma - part_of<double>(rho, first, length);
-      else
-        y += sigma;
+void TrackingMass::receive(std::span<const Received<Real>> window) {
+  for (const Received<Real>& message : window) {
+    keep_balance(message.own_tensor().count());
+    if (loses_nothing_) {
+      terms_.push_back({message.own_tensor(), {}, 1});
+      continue;
     }
-  });
-  if (loses_nothing_) return;
-  for (const Received<Real>& message : window) absorbed_[place_of(senders_, message.sender)] = message.own_tensor();
+    Tensor& rho = absorbed_[place_of(senders_, message.sender)];
+    terms_.push_back({message.own_tensor(), std::exchange(rho, message.own_tensor()), 1});
+  }
 }
 
-VectorRef<double> TrackingMass::sent_less_absorbed(std::size_t numbers) {
-  if (!loses_nothing_ || !keeps_balance_) return {nullptr, 0};
-  if (sent_less_absorbed_.size() == 0) sent_less_absorbed_ = Vector<double>::Zero(static_cast<Index>(numbers));
-  return view(sent_less_absorbed_);
+template <class Real>
+void TrackingMass::add_part(Index first, VectorRef<double> part) {
+  add_terms<Real>(terms_, first, part);
+}
+
+template <class Real>
+void TrackingMass::add_terms(std::span<const Term> terms, Index first, VectorRef<double> part) {
+  const Index length = part.size();
+  for (const Term& term : terms) {
+    if (loses_nothing_)
+      part += term.times * part_of<Real>(term.tensor, first, length).template cast<double>();
+    else if (term.rho)
+      part += part_of<double>(term.tensor, first, length) - part_of<double>(term.rho, first, length);
+    else
+      part += part_of<double>(term.tensor, first, length);
+  }
+  if (sent_less_absorbed_.size() == 0) return;
+  VectorRef<double> balance = rubato::part_of(view(sent_less_absorbed_), first, length);
+  for (const Term& term : terms) balance -= term.times * part_of<Real>(term.tensor, first, length).template cast<double>();
+}
+
+// Where nothing else knows what is under way.
+void TrackingMass::keep_balance(std::size_t numbers) {
+  if (loses_nothing_ && keeps_balance_ && sent_less_absorbed_.size() == 0)
+    sent_less_absorbed_ = Vector<double>::Zero(static_cast<Index>(numbers));
 }
 
 void TrackingMass::reset() {
   std::ranges::fill(assigned_, Tensor{});
   std::ranges::fill(absorbed_, Tensor{});
   sent_less_absorbed_.resize(0);
+  terms_.clear();
 }
 
 void TrackingMass::archive(Archive& archive, std::size_t numbers) {
@@ -151,8 +164,7 @@ void TrackingMass::archive(Archive& archive, std::size_t numbers) {
       sigma = assigned_[first];
   }
   archive.optional(absorbed_, Scalar::float64, numbers);
-  if (!loses_nothing_ || !keeps_balance_) return;
-  sent_less_absorbed(numbers);
+  keep_balance(numbers);
   archive.fixed(sent_less_absorbed_);
 }
 
@@ -171,11 +183,13 @@ void TrackingMass::add_in_flight(Vector<double>& sum) const {
   if (sent_less_absorbed_.size() > 0) sum += sent_less_absorbed_;
 }
 
-template void TrackingMass::assign<float>(ConstVectorRef<double>, VectorRef<double>, const Step&, TensorPool&, Payload&);
-template void TrackingMass::assign<double>(ConstVectorRef<double>, VectorRef<double>, const Step&, TensorPool&, Payload&);
+template void TrackingMass::assign<float>(ConstVectorRef<double>, VectorRef<double>, bool, const Step&, TensorPool&, Payload&);
+template void TrackingMass::assign<double>(ConstVectorRef<double>, VectorRef<double>, bool, const Step&, TensorPool&, Payload&);
 template void TrackingMass::repeat<float>(std::size_t, const Step&, TensorPool&, Payload&);
 template void TrackingMass::repeat<double>(std::size_t, const Step&, TensorPool&, Payload&);
-template void TrackingMass::absorb<float>(std::span<const Received<float>>, VectorRef<double>);
-template void TrackingMass::absorb<double>(std::span<const Received<double>>, VectorRef<double>);
+template void TrackingMass::receive<float>(std::span<const Received<float>>);
+template void TrackingMass::receive<double>(std::span<const Received<double>>);
+template void TrackingMass::add_part<float>(Index, VectorRef<double>);
+template void TrackingMass::add_part<double>(Index, VectorRef<double>);
 
 }  // namespace rubato

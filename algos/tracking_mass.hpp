@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "algos/algorithm.hpp"
+#include "algos/parts.hpp"
 
 namespace rubato {
 
@@ -34,7 +35,14 @@ class TrackingMass {
   /// Assigns to every receiver of this publish step its share of `mass` (the entry's weight), hands out what its message
   /// carries as the receiver's own tensor, and takes the shares off `from`, which may be the same vector.
   template <class Real>
-  void assign(ConstVectorRef<double> mass, VectorRef<double> from, const Step& step, TensorPool& pool, Payload& payload);
+  void assign(ConstVectorRef<double> mass, VectorRef<double> from, const Step& step, TensorPool& pool, Payload& payload) {
+    assign<Real>(mass, from, false, step, pool, payload);
+  }
+  /// The same; where no counter needs it at once the shares may stay in `from` until the next add_part().
+  template <class Real>
+  void assign_for_later(ConstVectorRef<double> mass, VectorRef<double> from, const Step& step, TensorPool& pool, Payload& payload) {
+    assign<Real>(mass, from, loses_nothing_, step, pool, payload);
+  }
 
   /// Hands out what messages carry to which nothing is assigned. Of masses with this many numbers.
   template <class Real>
@@ -49,7 +57,26 @@ class TrackingMass {
 
   /// Adds to `mass` what the senders have assigned to this client since their last messages that were absorbed.
   template <class Real>
-  void absorb(std::span<const Received<Real>> window, VectorRef<double> mass);
+  void absorb(std::span<const Received<Real>> window, VectorRef<double> mass) {
+    receive(window);
+    add_all<Real>(mass);
+  }
+  /// The same, of which the mass hears when its parts are added.
+  template <class Real>
+  void receive(std::span<const Received<Real>> window);
+  /// Whether nothing is left to be added.
+  bool is_settled() const { return terms_.empty(); }
+  /// Adds to the part of the mass that begins at this number what was received, less what was assigned for later. All parts are
+  /// to be done, each once; then settled() is to be called.
+  template <class Real>
+  void add_part(Index first, VectorRef<double> part);
+  void settled() { terms_.clear(); }
+  /// All of that.
+  template <class Real>
+  void add_all(VectorRef<double> mass) {
+    for_each_part(mass.size(), [&](Index first, Index length) { add_part<Real>(first, part_of(mass, first, length)); });
+    settled();
+  }
 
   /// Forgets all counters, both ways.
   void reset();
@@ -65,26 +92,40 @@ class TrackingMass {
   void inspect(Probe& probe) const;
 
  private:
+  // What is still to be added to the mass: a share, so many times, or a counter sigma less rho, which may be empty.
+  struct Term {
+    Tensor tensor;
+    Tensor rho;
+    double times;
+  };
+  template <class Real>
+  void assign(ConstVectorRef<double> mass, VectorRef<double> from, bool is_for_later, const Step& step, TensorPool& pool,
+              Payload& payload);
+  template <class Real>
+  void add_terms(std::span<const Term> terms, Index first, VectorRef<double> part);
+
   // Receivers of a publish step to which the same is sent.
   struct Group {
     Tensor before;  // the counter so far; empty: 0
     Tensor sent;
     double share;
-    double receivers;
+    double receivers = 0;
+    bool is_finite = true;
   };
   // Finds the groups of the step's receivers, and hands each receiver the tensor of its group; those are still to be filled.
   template <class Real>
   void group(std::size_t numbers, const Step& step, TensorPool& pool, Payload& payload);
   Group& group_of(const Tensor& before, double share);
-  VectorRef<double> sent_less_absorbed(std::size_t numbers);
+  void keep_balance(std::size_t numbers);
 
   std::span<const ClientId> senders_;
   std::span<const ClientId> receivers_;
   bool loses_nothing_;
   bool keeps_balance_;
-  std::vector<Tensor> assigned_;       // sigma beside receivers_; empty: 0. The same tensor where the counters are the same
-  std::vector<Tensor> absorbed_;       // rho beside senders_: the sender's own tensor, kept; empty: 0
-  std::vector<Group> groups_;          // of the publish step at hand
+  std::vector<Tensor> assigned_;  // sigma beside receivers_; empty: 0. The same tensor where the counters are the same
+  std::vector<Tensor> absorbed_;  // rho beside senders_: the sender's own tensor, kept; empty: 0
+  std::vector<Group> groups_;     // of the publish step at hand
+  std::vector<Term> terms_;
   Vector<double> sent_less_absorbed_;  // all shares that it sent less those that it absorbed, where nothing else knows; empty: 0
 };
 

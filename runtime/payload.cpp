@@ -159,10 +159,13 @@ bool Tensor::is_finite() const {
   return known == Finiteness::finite;
 }
 
-Tensor Tensor::copy() const {
-  Tensor other{block_->pool->take(scalar(), count())};
-  std::memcpy(other.writable<std::byte>(), data<std::byte>(), bytes());
-  return other;
+Tensor Tensor::another() const { return Tensor{block_->pool->take(scalar(), count())}; }
+
+void Tensor::separate() {
+  if (!is_shared()) return;
+  Tensor own = another();
+  std::memcpy(own.writable<std::byte>(), data<std::byte>(), bytes());
+  *this = std::move(own);
 }
 
 bool Payload::is_finite(std::uint32_t place) const {

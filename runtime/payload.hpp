@@ -93,8 +93,12 @@ class Tensor {
   /// Whether both hold the same block, or none.
   bool is_same(const Tensor& other) const { return block_ == other.block_; }
   /// Makes a block that others hold too into one of its own, with the same numbers.
-  void separate() {
-    if (is_shared()) *this = copy();
+  void separate();
+  /// One of the same pool, scalar and count, with uninitialised numbers. Not of an empty handle.
+  Tensor another() const;
+  /// The writer has seen whether all numbers are finite, so is_finite() need not read them; until they are written again.
+  void note_finite(bool are_finite) {
+    block_->finiteness.store(are_finite ? detail::Finiteness::finite : detail::Finiteness::not_finite, std::memory_order_relaxed);
   }
 
   /// Only before the tensor is published, or when it is not shared.
@@ -111,7 +115,6 @@ class Tensor {
     if (block_) block_->holders.fetch_add(1, std::memory_order_relaxed);
   }
   void drop();
-  Tensor copy() const;
 
   detail::TensorBlock* block_ = nullptr;
 };

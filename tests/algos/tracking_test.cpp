@@ -505,6 +505,28 @@ TEST_CASE("where nothing is lost messages carry their shares alone, in the model
   CHECK(relative_defect(float{}) < 1e-9);  // 1e-6 is promised
 }
 
+TEST_CASE("what was assigned for later is there until the parts of the mass are added, and nothing is missing then") {
+  TensorPool pool;
+  const std::vector<ClientId> others{{1}, {2}};
+  TrackingMass counters(ClientView{
+      .client = {0}, .senders = others, .receivers = others, .samples = {}, .loses_nothing = true, .keeps_balance = true});
+  Vector<double> mass = vector({8, -4});
+  const StepEntry entries[] = {{.peer = {1}, .weight = 0.25}, {.peer = {2}, .weight = 0.5}};
+  Payload payload;
+  counters.assign_for_later<double>(view(std::as_const(mass)), view(mass), {.kind = StepKind::publish, .entries = entries}, pool,
+                                    payload);
+  CHECK(mass == vector({8, -4}));
+  CHECK_FALSE(counters.is_settled());
+  const Received<double> window[] = {{{1}, 1, 1, Duration{}, payload, 0}, {{2}, 1, 1, Duration{}, payload, 1}};
+  counters.receive<double>({window, 1});
+  counters.add_all<double>(view(mass));
+  CHECK(counters.is_settled());
+  CHECK(mass == vector({4, -2}));  // 8 - 2 - 4 + 2
+  Vector<double> whole = mass;
+  counters.add_in_flight(whole);
+  CHECK(whole == vector({8, -4}));
+}
+
 TEST_CASE("a message that is the model keeps the model that it was made of") {
   HandClient client(entries::spodgt, options({{"eta", 0.5}}));
   client.compute();
