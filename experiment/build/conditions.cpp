@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "algos/option_table.hpp"
 #include "algos/penalty.hpp"
 #include "experiment/build/expected_weights.hpp"
 #include "runtime/world/changing.hpp"
@@ -60,7 +61,7 @@ double second_eigenvalue(const Graph& graph) {
 struct Pame {
   double zeta, p, gamma;
   double k0;  // the least common multiple of the kappas
-  double nu;
+  PerClientNumber nu;
   std::vector<std::size_t> taken;  // t_i
 };
 
@@ -83,8 +84,9 @@ Condition pame_12(const Pame& is, const Graph& graph) {
   double worst = -1;
   std::uint32_t whose = 0;
   for (std::uint32_t i = 0; i < graph.clients(); ++i) {
-    const double left = std::pow(1 - is.p, static_cast<double>(is.taken[i])) * (1 + is.zeta) * (1 + is.zeta) +
-                        2 * is.p * is.nu * static_cast<double>(graph.in_degree({i}));
+    double shares = 0;
+    for (const ClientId j : graph.senders_to({i})) shares += is.nu.of(j.value);
+    const double left = std::pow(1 - is.p, static_cast<double>(is.taken[i])) * (1 + is.zeta) * (1 + is.zeta) + 2 * is.p * shares;
     if (left > worst) worst = left, whose = i;
   }
   const bool is_free = worst >= 1;
@@ -114,9 +116,13 @@ std::vector<Condition> pame_conditions(const TheoryInput& input) {
   if (graph.is_directed())
     return {unknown("(11) to (13)", "the graph is directed; the paper's B has the same neighbours both ways")};
   if (graph.clients() > most_for_spectra) return {unknown("(11) to (13)", "the graph is too large for its spectrum")};
-  Pame is{second_eigenvalue(graph),          options.number("share"), options.least("gamma"),
-          common_period(input.absorb_every), options.number("nu"),    {}};
-  for (std::uint32_t i = 0; i < graph.clients(); ++i) is.taken.push_back(taken_of(graph.in_degree({i}), is.nu));
+  Pame is{second_eigenvalue(graph),
+          options.least("share"),
+          options.least("gamma"),
+          common_period(input.absorb_every),
+          PerClientNumber(options.given.numbers("nu", 1)),
+          {}};
+  for (std::uint32_t i = 0; i < graph.clients(); ++i) is.taken.push_back(taken_of(graph.in_degree({i}), is.nu.of(i)));
   const double defect = column_defect(weights::neighbours_only(graph));
   const double gamma_most = is.zeta > 0 ? std::pow(is.zeta, -2 / is.k0) : std::numeric_limits<double>::infinity();
   return {
@@ -172,6 +178,7 @@ std::vector<Condition> depositum_conditions(const TheoryInput& input) {
   if (graph.clients() > most_for_spectra) return {unknown("theorem 1", "the graph is too large for its spectrum")};
   const Experiment& experiment = input.experiment;
   const NamedOptions options{experiment.algorithm.options};
+  if (!options.is("tracks", "gradient")) return {unknown("theorem 1", "it is about trackers of gradients, tracks = \"gradient\"")};
   const Penalty penalty(experiment.algorithm.options);
   const double gamma = options.number("gamma");
   const bool is_option_2 = options.is("option", "II");

@@ -268,7 +268,9 @@ std::vector<Condition> spodgt_conditions(const TheoryInput& input) {
                  fmt::format("rho_A = {:.6g}, with chances of links {:.6g}; rho_B = {:.6g}, with them {:.6g}; both must be below 1",
                              is.a.rho, is.rho_a, is.b.rho, is.rho_b)});
   const Losses losses{experiment.metrics.smoothness, experiment.theory.diversity, experiment.theory.variance,
-                      experiment.model.batch > 0 ? 1 / static_cast<double>(experiment.model.batch) : 0};
+                      experiment.model.batch > 0      ? 1 / static_cast<double>(experiment.model.batch)
+                      : experiment.model.client_batch ? 1
+                                                      : 0};
   fill_constants(is, losses);
   const std::vector<double> etas = experiment.algorithm.options.numbers("eta", 0);
   const double eta = std::ranges::max(etas);

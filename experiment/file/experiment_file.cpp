@@ -71,6 +71,22 @@ void absorb_churn_file(Table& root, const std::filesystem::path& folder) {
   *table->find("file") = {std::string("none")};
 }
 
+// A rule has all that it needs, or there is none.
+void judge_stop(const Stop& stop, Faults& faults) {
+  if (stop.metric && !stop.below) faults.refuse("metrics.stop.metric: the rule needs a bound; set metrics.stop.below");
+  if (!stop.metric && stop != Stop{}) faults.refuse("metrics.stop needs metric, the column of metrics.csv that the rule looks at");
+  if (stop.metric && stop.window == 1 && stop.by == StopBy::deviation)
+    faults.refuse("metrics.stop.window = 1: must be at least 2 for by = \"deviation\", because one value does not deviate");
+}
+
+void judge_starts(const Experiment& experiment, Faults& faults) {
+  if (experiment.model.starts != StartsKind::centre) return;
+  if (experiment.data.name != "quadratic")
+    faults.refuse("model.starts = \"centre\" needs data.name = \"quadratic\": other losses have no centre that is known");
+  if (experiment.model.init_from)
+    faults.refuse("model.init_from cannot be where model.starts = \"centre\" says where clients begin");
+}
+
 // Gradients at a mean model are those of all clients' losses alone; trackers are those of algorithms that have one.
 void judge_gradients(const Experiment& experiment, Faults& faults) {
   const Metrics& metrics = experiment.metrics;
@@ -193,6 +209,8 @@ ResolvedExperiment resolved(Draft draft, const std::optional<ResolvedAlgorithm>&
   judge_gradients(experiment, faults);
   judge_joint_objective(experiment, faults);
   if (!own && !draft.has_own_data) judge_architectures(experiment, faults);
+  judge_stop(experiment.metrics.stop, faults);
+  if (!draft.has_own_data) judge_starts(experiment, faults);
   if (!draft.has_own_data) judge_data(experiment, faults);
   faults.throw_if_any();
   ResolvedExperiment made{std::move(draft.experiment), algorithm, std::move(timing)};

@@ -30,7 +30,6 @@ class Relations {
     of_mailbox();
     of_chances();
     of_data();
-    of_stop();
     of_batches();
   }
 
@@ -220,16 +219,6 @@ class Relations {
               "must be set: mailbox.cap counts per cap_period, and there is no unification.period");
   }
 
-  // A rule has all that it needs, or there is none.
-  void of_stop() const {
-    const Stop& stop = is_.metrics.stop;
-    if (!may_judge({"metrics.stop.metric", "metrics.stop.below", "metrics.stop.window", "metrics.stop.by"})) return;
-    if (stop.metric && !stop.below) missing("metrics.stop.below", "metrics.stop.metric", "must be set: the rule needs a bound");
-    if (!stop.metric && stop != Stop{}) wrong("metrics.stop", "needs metric, the column of metrics.csv that the rule looks at");
-    if (stop.metric && stop.window == 1 && stop.by == StopBy::deviation)
-      wrong("metrics.stop.window", "must be at least 2 for by = \"deviation\": one value does not deviate");
-  }
-
   void of_batches() const {
     if (is_.model.client_batch && is_.model.batch > 0 && may_judge({"model.batch", "model.client_batch"}))
       wrong("model.client_batch", "must be none where model.batch says what all clients have");
@@ -249,10 +238,6 @@ class Relations {
     const auto made_for = std::ranges::find(pairs, is_.data.name, [](const auto& pair) { return pair.first; });
     if (made_for != pairs.end() && is_.model.name != made_for->second)
       wrong("model.name", fmt::format("{} needs the model {}", name, made_for->second));
-    if (is_.model.starts == StartsKind::centre && is_.data.name != "quadratic" && may_judge({"model.starts"}))
-      wrong("model.starts", "needs data.name = \"quadratic\": other losses have no centre that is known");
-    if (is_.model.starts == StartsKind::centre && is_.model.init_from && may_judge({"model.starts", "model.init_from"}))
-      wrong("model.init_from", "cannot be: model.starts = \"centre\" says where clients begin");
     if (made_for == pairs.end() && (is_.model.name == "quadratic" || is_.model.name == "least_squares"))
       wrong("model.name", fmt::format("{} needs another model: {} has no rows", name, is_.model.name));
   }
