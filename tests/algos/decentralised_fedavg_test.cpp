@@ -1,4 +1,5 @@
-// FedAvg and FedAvg+ in the exchange slots of KD-PDFL, by hand (docs/references.md#kd-pdfl, decision BA-3).
+// FedAvg and FedAvg+ in the exchange slots of KD-PDFL, by hand (docs/references.md#kd-pdfl; decision BA-3,
+// docs/references.md#baseline-decisions).
 #include <doctest/doctest.h>
 
 #include "algos/exchange_slots.hpp"
