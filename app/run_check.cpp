@@ -160,6 +160,10 @@ class RunCheck {
       faults_.same("metrics.csv, row " + std::to_string(i) + ": consensus_mean of all, and consensus",
                    value("consensus_mean") * value("clients_measured"), value("consensus"));
       holds(!(value("mass_defect") < 0), "mass_defect is negative");
+      const config::Metrics& metrics = experiment_.metrics;
+      holds(metrics.stationarity || (std::isnan(value("stationarity")) && std::isnan(value("stationarity_prox_gradient"))),
+            "stationarity was not measured");
+      holds(metrics.stationarity || metrics.tracked || std::isnan(value("stationarity_tracking")), "tracking was not measured");
       if (std::isnan(value("accuracy_mean"))) continue;
       for (const char* share : {"accuracy_mean", "accuracy_mean_model", "accuracy_min", "f1_macro", "f1_macro_mean_model"})
         holds(value(share) >= 0 && value(share) <= 1 + 1e-9, "a score is no share of 1");
