@@ -9,6 +9,8 @@ namespace rubato {
 
 namespace {
 
+constexpr std::uint32_t in_order = 1;  // detail of Purpose::batch
+
 // The upper half of word x bound: uniform to within 2^-64 x bound, and always exactly one draw.
 std::uint32_t pick(std::uint64_t word, std::uint32_t bound) {
   __extension__ using Wide = unsigned __int128;
@@ -40,11 +42,31 @@ std::size_t place_of(std::span<const ClientId> ascending, ClientId client) {
   return static_cast<std::size_t>(found - ascending.begin());
 }
 
+std::span<const std::uint32_t> EpochOrder::part(std::uint64_t seed, ClientId client, std::uint64_t epoch, std::uint32_t samples,
+                                                std::uint64_t first, std::uint32_t count) {
+  if (epoch != epoch_ || order_.size() != samples) {
+    epoch_ = epoch;
+    order_.resize(samples);
+    std::iota(order_.begin(), order_.end(), 0u);
+    Stream stream(seed, client, Purpose::batch, in_order);
+    stream.seek(epoch * samples);
+    for (std::uint32_t i = 0; i < samples; ++i) std::swap(order_[i], order_[i + pick(stream.next(), samples - i)]);
+  }
+  return std::span(order_).subspan(first, count);
+}
+
 template <class Real>
-Picks Work<Real>::batch(std::uint64_t number) const {
+Picks Work<Real>::batch(std::uint64_t number, std::uint64_t trained) const {
   const Chance chance{batches_.seed, batches_.client, number};
   if (batches_.table && !batches_.table->batches.empty()) return Picks(batches_.table->batches.at(number)).with(chance);
   if (batches_.size == 0) return Picks().with(chance);
+  if (batches_.in_epochs) {
+    const std::uint32_t samples = learner.samples(), size = std::min(batches_.size, samples);
+    const std::uint64_t each = (samples + size - 1) / size, first = trained % each * size;
+    const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(size, samples - first));
+    const auto rows = batches_.order.part(batches_.seed, batches_.client, trained / each, samples, first, count);
+    return Picks(rows.begin(), rows.end()).with(chance);
+  }
   const std::span<std::uint32_t> picks = scratch.indices(batches_.size);
   Stream stream(batches_.seed, batches_.client, Purpose::batch);
   stream.seek(number * batches_.size);
@@ -57,6 +79,29 @@ std::uint64_t Work<Real>::batches_in_epoch() const {
   const std::uint64_t size = batches_.size, rows = learner.samples();
   const bool is_given = batches_.table && !batches_.table->batches.empty();
   return size == 0 || is_given ? 1 : (rows + size - 1) / size;
+}
+
+template <class Real>
+void Work<Real>::gradient(ConstVectorRef<Real> x, std::uint64_t k, VectorRef<Real> g) const {
+  const std::uint64_t batches = local_batches();
+  learner.gradient(x, batch(k * batches), g, scratch);
+  if (batches == 1) return;
+  const typename Scratch<Real>::Frame frame(scratch);
+  VectorRef<Real> next = scratch.vector(g.size());
+  for (std::uint64_t b = 1; b < batches; ++b) {
+    const typename Scratch<Real>::Frame of_batch(scratch);
+    learner.gradient(x, batch(k * batches + b), next, scratch);
+    g += next;
+  }
+  g *= static_cast<Real>(1 / static_cast<double>(batches));
+}
+
+template <class Real>
+void Work<Real>::descend(VectorRef<Real> x, std::uint64_t k, Real eta) const {
+  for (std::uint64_t b = k * local_batches(); b < (k + 1) * local_batches(); ++b) {
+    const typename Scratch<Real>::Frame frame(scratch);
+    learner.descend(x, batch(b), eta, scratch);
+  }
 }
 
 // The first `count` of a shuffle of all coordinates: only so many of its swaps are made.
@@ -110,7 +155,7 @@ void Algorithm<Real>::begin(Work<Real>&) {
 }
 
 template <class Real>
-void Algorithm<Real>::reclaim(Work<Real>&, const Payload&) {
+void Algorithm<Real>::reclaim(Work<Real>&, const Step&, const Payload&) {
   refuse("reclaim");
 }
 

@@ -31,6 +31,7 @@ struct ClientView {
   bool in_rounds = false;                          ///< barriers hold all clients together
   bool loses_nothing = false;                      ///< every message that is published is merged by its receiver, once
   bool keeps_balance = false;                      ///< count what balance() needs, at some cost
+  bool sends_per_link = false;                     ///< each link has a transmit timer: a publish step has one receiver at most
   std::span<const std::uint32_t> architectures{};  ///< of every client's model, counted from 0; empty: all models are alike
 
   /// Of the model of a client.
@@ -62,13 +63,29 @@ struct ChoiceTable {
   std::map<std::uint64_t, std::vector<double>> noise;                   ///< number -> what is added, as it is
 };
 
+/// The samples of one client in a new order each epoch: a shuffle drawn by (seed, client, epoch). It keeps the last one.
+class EpochOrder {
+ public:
+  /// The samples at the places first to first + count - 1 of that epoch; valid until the next call.
+  std::span<const std::uint32_t> part(std::uint64_t seed, ClientId client, std::uint64_t epoch, std::uint32_t samples,
+                                      std::uint64_t first, std::uint32_t count);
+
+ private:
+  std::uint64_t epoch_ = ~std::uint64_t{0};
+  std::vector<std::uint32_t> order_;
+};
+
 /// A client's own chance: which samples go into which mini-batch, and the like. Drawn by address, so that no choice
-/// depends on another; batches with replacement.
+/// depends on another: each batch with replacement, or all samples once an epoch, where the last batch of an epoch has what
+/// is left.
 struct BatchPlan {
   std::uint64_t seed = 0;              ///< of the run
   ClientId client;                     ///< whose chance it is
   std::uint32_t size = 0;              ///< samples in a batch; 0: every batch is the full data
   const ChoiceTable* table = nullptr;  ///< where choices are given; must outlive the plan
+  std::uint64_t local_batches = 1;     ///< of one computation
+  bool in_epochs = false;              ///< without replacement
+  mutable EpochOrder order{};          ///< where there are epochs; a plan is used by one thread at a time
 };
 
 /// What one call of an algorithm may use: this client's task and chance, the memory of the thread it happens to run on.
@@ -81,7 +98,16 @@ class Work {
       : learner{client_learner}, scratch{thread_scratch}, pool{run_pool}, batches_{batches} {}
 
   /// The samples of this client's `number`-th mini-batch. Empty stands for all samples.
-  Picks batch(std::uint64_t number) const;
+  Picks batch(std::uint64_t number) const { return batch(number, number); }
+  /// The same where not every number is trained on: it is the `trained`-th that is, which is what epochs count.
+  Picks batch(std::uint64_t number, std::uint64_t trained) const;
+
+  /// Mini-batches of one computation, at least 1: those of computation k are k local_batches() and the next ones.
+  std::uint64_t local_batches() const { return batches_.local_batches; }
+  /// Writes the mean over the mini-batches of computation k of the gradient at x to g.
+  void gradient(ConstVectorRef<Real> x, std::uint64_t k, VectorRef<Real> g) const;
+  /// x <- x - eta g(x; batch), once for each mini-batch of computation k.
+  void descend(VectorRef<Real> x, std::uint64_t k, Real eta) const;
 
   /// How many batches the client's samples fill; 1 where every batch is the full data or given.
   std::uint64_t batches_in_epoch() const;
@@ -158,8 +184,9 @@ class Algorithm {
   /// `place`: of this client among the receivers. Asked of what other machines send and records name. Unless it is overridden one
   /// tensor, common to all receivers and as large as the model, is what fits.
   virtual bool fits(const Payload& payload, const Step& step, std::uint32_t place) const;
-  /// An increment of this client's own that did not arrive.
-  virtual void reclaim(Work<Real>& work, const Payload& payload);
+  /// An increment of this client's own that did not arrive. Where each link has a timer of its own, the entry's place is the link's
+  /// among those that lead away from this client.
+  virtual void reclaim(Work<Real>& work, const Step& step, const Payload& payload);
   /// Overwrite the model: unification, joining.
   virtual void adopt(ConstVectorRef<Real> model);
   /// Answers a question that the timing depends on: send now? Only asked of algorithms that said so in their needs.

@@ -14,10 +14,13 @@
 // the next one and steps, in the round in which it is done, along a gradient of the model at its start. sync_dsgd waits
 // for the slowest client; sync_barrier_dsgd throws away what is late, and all clients begin anew.
 // equalise divides the step of a client by its chance to be in time, eta_i = eta min_j(1 - nu_j) / (1 - nu_i), so that
-// all go equally far in the mean. The noise is added to the consensus term: what is sent in the AirComp phase is
-// equation 2.3 (C2-3, docs/references.md#asynchronous-dsgd-decisions).
+// all go equally far in the mean; with straggling = "law" nu_i follows from the client's law of computations and
+// protocol.compute_phase. theorem_rounds = R takes eta = 1 / sqrt(4 L R) and xi = R^(-3/8), the steps of theorem 2.1. The noise is
+// added to the consensus term: what is sent in the AirComp phase is equation 2.3 (C2-3,
+// docs/references.md#asynchronous-dsgd-decisions).
 #include "algos/entries.hpp"
 #include "algos/gossip.hpp"
+#include "runtime/elementary.hpp"
 
 namespace rubato {
 
@@ -89,12 +92,29 @@ constexpr OptionSpec own[] = {
     {"noise", OptionType::number, "0", "standard deviation of what a consensus step adds to a coordinate", 0, 1e9},
     {"equalise", OptionType::flag, "false", "larger steps for clients that straggle more often"},
     {"nu", OptionType::number, "0", "chance that a client is not done in time, for all or a list", 0, 1, false, true},
+    word_option(
+        "straggling", "nu",
+        "equalise goes by nu, or by the chance that follows from the client's law of computations and protocol.compute_phase",
+        "nu|law"),
+    {"theorem_rounds", OptionType::whole, "0",
+     "R of the convergence theorem: eta = 1 / sqrt(4 smoothness R) and xi = R^(-3/8) take the places of eta and xi; 0: they stay",
+     0, 1e12},
+    {"smoothness", OptionType::number, "1", "L of the losses, for theorem_rounds", 0, 1e12, true},
 };
 constexpr auto table = combined(step_options(), own);
+
+// Theorem 2.1: eta_i = min_j(1 - nu_j) / (sqrt(4 L R) (1 - nu_i)), of which equalise is the part that differs, and xi = R^(-3/8).
+AsyncDsgdSettings by_theorem(const OptionReader& options, std::vector<double> part, std::uint64_t rounds) {
+  const double log_rounds = elementary::log(static_cast<double>(rounds));
+  AlgorithmOptions given;
+  given.set("eta", elementary::exp(-0.5 * (elementary::log(4 * options.number("smoothness")) + log_rounds)));
+  return {StepSize({given, table}), std::move(part), elementary::exp(-3.0 / 8 * log_rounds), options.number("noise")};
+}
 
 AsyncDsgdSettings read(const OptionReader& options) {
   std::vector<double> part{1.0};
   if (options.flag("equalise")) part = equalising(options.numbers("eta").size(), options.numbers("nu"));
+  if (const std::uint64_t rounds = options.whole("theorem_rounds"); rounds > 0) return by_theorem(options, std::move(part), rounds);
   return {StepSize(options), std::move(part), options.number("xi"), options.number("noise")};
 }
 

@@ -77,7 +77,7 @@ class Beer final : public LocalModel<Real, BeerSettings> {
     if (!step.with_gradient) return;
     const typename Scratch<Real>::Frame frame(work.scratch);
     const VectorRef<Real> g = work.scratch.vector(v().size());
-    work.learner.gradient(this->model(), work.batch(step.index), g, work.scratch);
+    work.gradient(this->model(), step.index, g);
     v() += g - numbers_of<Real>(g_);
     numbers_of<Real>(g_) = g;
   }

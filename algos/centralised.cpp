@@ -26,7 +26,7 @@ class Centralised final : public GlobalModel<Real, CentralisedSettings> {
   void compute(Work<Real>& work, const Step& step) override {
     const typename Scratch<Real>::Frame frame(work.scratch);
     Tensor gradient = work.pool.template make<Real>(this->model_tensor().count());
-    work.learner.gradient(this->model(), work.batch(step.index), numbers_of<Real>(gradient), work.scratch);
+    work.gradient(this->model(), step.index, numbers_of<Real>(gradient));
     this->set_answer(std::move(gradient));
   }
 

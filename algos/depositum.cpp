@@ -143,7 +143,7 @@ class Depositum final : public GradientTracking<Real, DepositumSettings> {
   void track_momentum(Work<Real>& work, const Step& step) {
     const typename Scratch<Real>::Frame frame(work.scratch);
     VectorRef<Real> gradient = work.scratch.vector(this->x().size());
-    work.learner.gradient(this->model(), work.batch(step.index), gradient, work.scratch);
+    work.gradient(this->model(), step.index, gradient);
     const Tensor before = copy_of<double>(read_only(nu()), work.pool);
     add_to_momenta(gradient.template cast<double>());
     this->y() += this->settings().beta * (nu() - numbers_of<double>(before));

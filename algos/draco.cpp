@@ -14,13 +14,20 @@
 //   adopt     theta <- theta of the hub
 //   reclaim   Delta <- Delta + the increment that was not acknowledged       only with retain_on_loss
 //
+// Where each link has a transmit timer of its own (lambda_ij of algorithm 5) it has a Delta of its own, too: what one link has
+// sent the others have still to send, so each of them carries every increment once (lemma B.1; DR-17).
+//
 // Where we differ from the printed algorithm: what has been sent is sent once (DR-4), and the weights of one receiver sum
 // to one over its senders (DR-2). Algorithm 3 never applies a client's own increment to its own model (DR-1): literal by
 // default, and then clients of a ring drift apart between unifications; self_apply mends it. Weights by age are Rubato's
 // own (DR-16). Decisions: docs/references.md#draco-decisions.
+#include <algorithm>
 #include <numbers>
+#include <span>
 #include <sstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "algos/entries.hpp"
 #include "algos/gossip.hpp"
@@ -32,7 +39,6 @@ namespace {
 
 struct DracoSettings {
   StepSize eta;
-  std::uint64_t local_batches;
   bool accumulates;
   bool applies_own;
   double age_half_life;  // seconds; 0: every age weighs the same
@@ -47,7 +53,10 @@ class Draco final : public LocalModel<Real, DracoSettings> {
   using Base = LocalModel<Real, DracoSettings>;
 
  public:
-  using Base::Base;
+  explicit Draco(const Setup<Real, DracoSettings>& setup)
+      : Base(setup),
+        receivers_{setup.client_view.sends_per_link ? setup.client_view.receivers : std::span<const ClientId>{}},
+        outboxes_(std::max<std::size_t>(1, receivers_.size())) {}
 
   void compute(Work<Real>& work, const Step& step) override {
     const typename Scratch<Real>::Frame frame(work.scratch);
@@ -55,18 +64,18 @@ class Draco final : public LocalModel<Real, DracoSettings> {
     Tensor increment = copy_of<Real>(this->origin(), work.pool);  // made where the message will lie: usually it becomes the outbox
     VectorRef<Real> y = numbers_of<Real>(increment);
     const auto eta = static_cast<Real>(settings.eta.at(this->client(), step.index));
-    const std::uint64_t first = step.index * settings.local_batches;
-    for (std::uint64_t b = 0; b < settings.local_batches; ++b) work.learner.descend(y, work.batch(first + b), eta, work.scratch);
+    work.descend(y, step.index, eta);
     y -= this->origin();  // from here on y is the increment d
     if (settings.applies_own) this->x() += y;
-    if (!settings.accumulates) outbox_ = {};
-    add(std::move(increment));
+    if (!settings.accumulates) std::ranges::fill(outboxes_, Tensor{});
+    add(std::move(increment), work.pool);
   }
 
-  Payload publish(Work<Real>& work, const Step&) override {
+  Payload publish(Work<Real>& work, const Step& step) override {
     Payload payload;
-    if (!outbox_) outbox_ = zeros<Real>(this->count(), work.pool);
-    payload.common[0] = std::exchange(outbox_, {});
+    Tensor* outbox = outbox_of(step);
+    if (outbox) payload.common[0] = std::exchange(*outbox, {});
+    if (!payload.common[0]) payload.common[0] = zeros<Real>(this->count(), work.pool);
     return payload;
   }
 
@@ -75,37 +84,73 @@ class Draco final : public LocalModel<Real, DracoSettings> {
       this->x() += static_cast<Real>(message.weight * this->settings().weight_at(message.age)) * message.common();
   }
 
-  void reclaim(Work<Real>& work, const Payload& payload) override {
-    add(copy_of<Real>(numbers_of<Real>(payload.common[0]), work.pool));
+  void reclaim(Work<Real>& work, const Step& step, const Payload& payload) override {
+    Tensor back = copy_of<Real>(numbers_of<Real>(payload.common[0]), work.pool);
+    if (is_one()) return add(std::move(back), work.pool);
+    Tensor& outbox = outboxes_.at(step.entries.front().place);
+    if (outbox) numbers_of<Real>(back) += numbers_of<Real>(std::as_const(outbox));
+    outbox = std::move(back);
   }
 
   void archive(Archive& archive) override {
     Base::archive(archive);
-    archive.optional(outbox_, scalar_of<Real>, this->count());
+    for (Tensor& outbox : outboxes_) archive.optional(outbox, scalar_of<Real>, this->count());
   }
 
   void inspect(Probe& probe) const override {
     show(probe, "theta", this->model());
-    if (outbox_)
-      show(probe, "outbox", numbers_of<Real>(outbox_));
-    else
-      show(probe, "outbox", Vector<double>::Zero(this->model().size()));
+    for (std::size_t place = 0; place < outboxes_.size(); ++place) {
+      const std::string name = is_one() ? "outbox" : "outbox" + std::to_string(place);
+      if (outboxes_[place])
+        show(probe, name, numbers_of<Real>(outboxes_[place]));
+      else
+        show(probe, name, Vector<double>::Zero(this->model().size()));
+    }
   }
 
  private:
-  // The outbox is the payload to come: an empty one takes the first increment as it is.
-  void add(Tensor increment) {
-    if (outbox_)
-      numbers_of<Real>(outbox_) += numbers_of<Real>(std::as_const(increment));
-    else
-      outbox_ = std::move(increment);
+  bool is_one() const { return receivers_.empty(); }
+  // Null: no receiver is here.
+  Tensor* outbox_of(const Step& publish) {
+    if (is_one()) return &outboxes_.front();
+    return publish.entries.empty() ? nullptr : &outboxes_[place_of(receivers_, publish.entries.front().peer)];
   }
 
-  Tensor outbox_;  // empty: Delta = 0
+  // The outbox is the payload to come: an empty one takes the first increment as it is.
+  void add(Tensor increment, TensorPool& pool) {
+    if (!is_one()) return add_to_each(increment, pool);
+    Tensor& outbox = outboxes_.front();
+    if (outbox)
+      numbers_of<Real>(outbox) += numbers_of<Real>(std::as_const(increment));
+    else
+      outbox = std::move(increment);
+  }
+
+  // Links that have the same to send share it: there are as many sums as links that have sent last at different times.
+  void add_to_each(const Tensor& increment, TensorPool& pool) {
+    const std::vector<Tensor> before = outboxes_;
+    const auto holds_same = [](const Tensor& a, const Tensor& b) {
+      return a && b ? a.template data<Real>() == b.template data<Real>() : !a && !b;
+    };
+    for (std::size_t place = 0; place < outboxes_.size(); ++place) {
+      const auto same = std::ranges::find_if(before, [&](const Tensor& other) { return holds_same(other, before[place]); });
+      const auto first = static_cast<std::size_t>(same - before.begin());
+      if (!before[place]) {
+        outboxes_[place] = increment;
+      } else if (first < place) {
+        outboxes_[place] = outboxes_[first];
+      } else {
+        outboxes_[place] = copy_of<Real>(numbers_of<Real>(before[place]), pool);
+        numbers_of<Real>(outboxes_[place]) += numbers_of<Real>(increment);
+      }
+    }
+  }
+
+  std::span<const ClientId> receivers_;  // of links with timers of their own; else empty
+  std::vector<Tensor> outboxes_;         // one, or one for each of these links; empty: Delta = 0
 };
 
 constexpr OptionSpec own[] = {
-    {"local_batches", OptionType::whole, "1", "steps of one computation", 1, 1e6},
     word_option("outbox", "accumulate", "accumulate sends all increments since the last transmission, latest the newest one",
                 "accumulate|latest"),
     {"self_apply", OptionType::flag, "false",
@@ -116,8 +161,7 @@ constexpr OptionSpec own[] = {
 constexpr auto table = combined(step_options(), own);
 
 DracoSettings read(const OptionReader& options) {
-  return {StepSize(options), options.whole("local_batches"), options.is("outbox", "accumulate"), options.flag("self_apply"),
-          options.number("age_half_life")};
+  return {StepSize(options), options.is("outbox", "accumulate"), options.flag("self_apply"), options.number("age_half_life")};
 }
 
 // Without a client's own increments disagreement grows at rate lambda B eta L |mu| between unifications; L = 1 if unknown.
@@ -125,7 +169,7 @@ std::string warning(const AlgorithmOptions& given, const RunFacts& facts) {
   const DracoSettings settings = read({given, table});
   if (settings.applies_own) return {};
   const double growth =
-      facts.compute_rate * static_cast<double>(settings.local_batches) * settings.eta.greatest() * -facts.lowest_eigenvalue;
+      facts.compute_rate * static_cast<double>(local_batches_of(given)) * settings.eta.greatest() * -facts.lowest_eigenvalue;
   if (facts.unification_period > 0 && growth * facts.unification_period <= 1) return {};
   std::ostringstream text;
   text << "draco with self_apply = false drifts apart between unifications: period x rate x local_batches x eta x |mu| is ";

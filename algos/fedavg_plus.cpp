@@ -50,13 +50,17 @@ class FedAvgPlus final : public GlobalModel<Real, FedAvgPlusSettings> {
     const std::size_t client = this->client_view().client.value;
     Tensor mine = copy_of<Real>(this->model(), work.pool);
     const VectorRef<Real> theta = numbers_of<Real>(mine);
+    const auto take = [&](std::uint64_t batch, double eta) {
+      const typename Scratch<Real>::Frame frame(work.scratch);
+      work.learner.descend(theta, work.batch(batch), static_cast<Real>(eta), work.scratch);
+    };
     if (settings.is_reptile(this->round())) {
-      descend_locally(work, theta, batches_, settings.inner.count, settings.inner.eta);
-      batches_ += settings.inner.count;
+      const std::uint64_t count = settings.inner.count * work.local_batches();
+      for (std::uint64_t s = 0; s < count; ++s) take(batches_ + s, settings.inner.eta);
+      batches_ += count;
     } else {
       const std::uint64_t count = settings.training.steps(work, client);
-      settings.training.train(work, client, batches_, count, settings.eta,
-                              [&](std::uint64_t batch, double eta) { descend_locally(work, theta, batch, 1, eta); });
+      settings.training.train(work, client, batches_, count, settings.eta, take);
       batches_ += count;
     }
     this->set_answer(std::move(mine));

@@ -42,17 +42,19 @@ class LocalModel : public OneModel<Real, Settings> {
   /// The next computation has a start of its own.
   void forget_origin() { begun_ = {}; }
 
-  /// x <- x - eta g(origin). Without a gradient nothing happens, and the origin stays.
+  /// x <- x - eta g(origin), or the sum of so many steps from there as a computation has mini-batches. Without a gradient nothing
+  /// happens, and the origin stays.
   void descend(Work<Real>& work, const Step& step, double eta) {
     if (!step.with_gradient) return;
+    if (begun_ && work.local_batches() > 1)
+      return displace(work, step, 1, [&](VectorRef<Real> u) { work.descend(u, step.index, static_cast<Real>(eta)); });
     const typename Scratch<Real>::Frame frame(work.scratch);
-    const Picks picks = work.batch(step.index);
     if (begun_) {
       const VectorRef<Real> g = work.scratch.vector(this->x().size());
-      work.learner.gradient(origin(), picks, g, work.scratch);
+      work.gradient(origin(), step.index, g);
       this->x() -= static_cast<Real>(eta) * g;
     } else {
-      work.learner.descend(this->x(), picks, static_cast<Real>(eta), work.scratch);
+      work.descend(this->x(), step.index, static_cast<Real>(eta));
     }
     forget_origin();
   }

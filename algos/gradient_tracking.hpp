@@ -83,7 +83,7 @@ class GradientTracking : public OneModel<Real, Settings> {
   void track(Work<Real>& work, const Step& step) {
     const typename Scratch<Real>::Frame frame(work.scratch);
     Tensor next = work.pool.template make<Real>(this->count());
-    work.learner.gradient(this->model(), work.batch(step.index), numbers_of<Real>(next), work.scratch);
+    work.gradient(this->model(), step.index, numbers_of<Real>(next));
     const ConstVectorRef<Real> g_next = numbers_of<Real>(std::as_const(next));
     if (gradient_)
       y() += part_ * (scale_ * g_next.template cast<double>() - scale_ * last().template cast<double>());

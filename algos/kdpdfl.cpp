@@ -64,7 +64,12 @@ class KdPdfl final : public OneModel<Real, KdPdflSettings> {
         cuts_(client_view_.architectures.empty() ? 1 : std::ranges::max(client_view_.architectures) + 1) {}
 
   void compute(Work<Real>& work, const Step& step) override {
-    descend_locally(work, this->x(), 2 * step.index, 1, this->settings().eta.at(this->client(), step.index));
+    const auto eta = static_cast<Real>(this->settings().eta.at(this->client(), step.index));
+    for (std::uint64_t b = 0; b < work.local_batches(); ++b) {
+      const typename Scratch<Real>::Frame frame(work.scratch);
+      const std::uint64_t trained = step.index * work.local_batches() + b;
+      work.learner.descend(this->x(), work.batch(2 * trained, trained), eta, work.scratch);
+    }
   }
 
   Payload publish(Work<Real>& work, const Step&) override {

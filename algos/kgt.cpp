@@ -59,7 +59,7 @@ class Kgt final : public OneModel<Real, KgtSettings> {
     if (!step.with_gradient) return;
     const typename Scratch<Real>::Frame frame(work.scratch);
     VectorRef<Real> g = work.scratch.vector(this->x().size());
-    work.learner.gradient(this->model(), work.batch(step.index), g, work.scratch);
+    work.gradient(this->model(), step.index, g);
     if (step.phase == correcting) {
       owe() += g.template cast<double>();
       return;

@@ -10,13 +10,11 @@
 
 namespace rubato {
 
-/// `count` times x <- x - eta g(x; batch), with the batches first, first + 1, ...
+/// `count` times x <- x - eta g(x; batch), with the batches first, first + 1, ...; each of these times for every mini-batch of a
+/// computation where it has more than one.
 template <class Real>
 void descend_locally(const Work<Real>& work, VectorRef<Real> x, std::uint64_t first, std::uint64_t count, double eta) {
-  for (std::uint64_t s = 0; s < count; ++s) {
-    const typename Scratch<Real>::Frame frame(work.scratch);
-    work.learner.descend(x, work.batch(first + s), static_cast<Real>(eta), work.scratch);
-  }
+  for (std::uint64_t s = 0; s < count; ++s) work.descend(x, first + s, static_cast<Real>(eta));
 }
 
 /// The keys of [algorithm] that ProximalSolver reads.
@@ -39,7 +37,7 @@ class ProximalSolver {
     for (std::uint64_t s = 0; s < steps_; ++s) {
       const typename Scratch<Real>::Frame frame(work.scratch);
       VectorRef<Real> g = work.scratch.vector(x.size());
-      work.learner.gradient(read_only(x), work.batch(number * steps_ + s), g, work.scratch);
+      work.gradient(read_only(x), number * steps_ + s, g);
       g += static_cast<Real>(1 / eta) * (x - v);
       x -= static_cast<Real>(rate_) * g;
     }

@@ -43,11 +43,12 @@ class LocalTraining {
   /// Whether any client does.
   bool is_in_epochs() const { return epochs_.greatest() > 0; }
 
-  /// Of the client that the work belongs to.
+  /// Of the client that the work belongs to, a mini-batch each: all that a computation has, local_batches included.
   template <class Real>
   std::uint64_t steps(const Work<Real>& work, std::size_t client) const {
-    if (is_in_epochs(client)) return static_cast<std::uint64_t>(epochs_.of(client)) * work.batches_in_epoch();
-    return static_cast<std::uint64_t>(steps_.of(client));
+    const std::uint64_t each = work.local_batches();
+    if (is_in_epochs(client)) return each * static_cast<std::uint64_t>(epochs_.of(client)) * work.batches_in_epoch();
+    return each * static_cast<std::uint64_t>(steps_.of(client));
   }
 
   /// take(batch number, step size) for each step of the client's `computation`-th computation, which begins with eta.
@@ -60,7 +61,7 @@ class LocalTraining {
   /// The same with batches that are counted from `first`.
   template <class Real, class Take>
   void train(const Work<Real>& work, std::size_t client, std::uint64_t first, std::uint64_t count, double eta, Take take) const {
-    const std::uint64_t every = is_in_epochs(client) ? every_ * work.batches_in_epoch() : every_;
+    const std::uint64_t every = every_ * work.local_batches() * (is_in_epochs(client) ? work.batches_in_epoch() : 1);
     for (std::uint64_t s = 0; s < count; ++s) {
       if (every > 0 && s > 0 && s % every == 0) eta *= decay_;
       take(first + s, eta);

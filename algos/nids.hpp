@@ -17,7 +17,13 @@ class NidsStep {
     Tensor stepped = copy_of<Real>(read_only(x), work.pool);
     VectorRef<Real> s = numbers_of<Real>(stepped);
     const typename Scratch<Real>::Frame frame(work.scratch);
-    work.learner.descend(s, work.batch(number), static_cast<Real>(eta), work.scratch);
+    if (work.local_batches() == 1) {
+      work.descend(s, number, static_cast<Real>(eta));
+    } else {  // the corrections are those of a gradient at x
+      VectorRef<Real> g = work.scratch.vector(x.size());
+      work.gradient(read_only(x), number, g);
+      s -= static_cast<Real>(eta) * g;
+    }
     if (s_)
       x += s - numbers_of<Real>(std::as_const(s_));
     else

@@ -83,6 +83,10 @@ std::string OptionReader::word(const std::string& name) const {
   refuse_option(name, '"' + word + '"', words_of(spec.choices));
 }
 
+std::uint64_t local_batches_of(const AlgorithmOptions& options) {
+  return OptionReader(options, shared_options).whole("local_batches");
+}
+
 StepSize::StepSize(const OptionReader& options, const std::string& name)
     : eta_{options.numbers(name)}, offset_{options.is("step", "diminishing") ? options.number("step_offset") : 0} {}
 

@@ -66,6 +66,17 @@ constexpr std::array<OptionSpec, 3> step_options(std::string_view name = "eta", 
           OptionSpec{"step_offset", OptionType::number, "1", "of a diminishing step", 0, 1e12, true}};
 }
 
+/// Options of every algorithm.
+inline constexpr OptionSpec shared_options[] = {
+    {"local_batches", OptionType::whole, "1",
+     "mini-batches of one computation: each is a step, or, where an algorithm tracks gradients or corrects them, the gradient is "
+     "the "
+     "mean over all; of several local_steps each has so many",
+     1, 1e6},
+};
+/// How many mini-batches a computation has. Throws std::invalid_argument where the option is wrong.
+std::uint64_t local_batches_of(const AlgorithmOptions& options);
+
 /// How many steps a computation has.
 inline constexpr OptionSpec local_steps_option{"local_steps", OptionType::whole, "1", "steps of one computation", 1, 1e6};
 

@@ -60,7 +60,7 @@ class Pame final : public LocalModel<Real, PameSettings> {
     this->x() = v();
     if (!step.with_gradient) return;
     const double eta = 1 / (sigma_ * static_cast<double>(selected_));
-    work.learner.descend(this->x(), work.batch(step.index), static_cast<Real>(eta), work.scratch);
+    work.descend(this->x(), step.index, static_cast<Real>(eta));
     sigma_ *= this->settings().gamma.of(this->client());
   }
 

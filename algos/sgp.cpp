@@ -53,11 +53,13 @@ class Sgp final : public Algorithm<Real> {
     if (!step.with_gradient) return;
     const typename Scratch<Real>::Frame frame(work.scratch);
     VectorRef<Real> g = work.scratch.vector(z().size());
-    work.learner.gradient(model(), work.batch(step.index), g, work.scratch);
     const double eta = settings_->eta.at(client_, step.index) * (weighs_step_ ? w() : 1);
-    x() -= eta * g.template cast<double>();
-    if (own_.size() > 0) own_ -= eta * g.template cast<double>();
-    divide();
+    for (std::uint64_t b = 0; b < work.local_batches(); ++b) {
+      work.learner.gradient(model(), work.batch(step.index * work.local_batches() + b), g, work.scratch);
+      x() -= eta * g.template cast<double>();
+      if (own_.size() > 0) own_ -= eta * g.template cast<double>();
+      divide();
+    }
   }
 
   // x and w lose the same share, so z stays.

@@ -52,8 +52,10 @@ void print_result(const config::Experiment& experiment, const RunResult& result,
                            result.clients, result.virtual_seconds, clock, result.wall_seconds, result.events, rate, result.steps);
   std::cout << fmt::format("{}; staleness {:.3g} s mean\n", sentence_about(result), result.staleness_mean);
   if (result.rounds)
-    std::cout << fmt::format("rounds: {} done; the next one waits for {} computations and {} messages\n", result.rounds->done,
-                             result.rounds->waiting.computations, result.rounds->waiting.messages);
+    std::cout << fmt::format(
+        "rounds: {} done, {} messages in {} attempts; the next one waits for {} computations and {} messages\n",
+        result.rounds->done, result.messages.sent, result.messages.sent + result.messages.repeated,
+        result.rounds->waiting.computations, result.rounds->waiting.messages);
   if (!dry_run && !result.samples.empty()) {
     const Sample& last = result.samples.back();
     if (last.is_classified)

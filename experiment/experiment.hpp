@@ -102,6 +102,8 @@ enum class UnifyVia { ideal, transport };
 constexpr std::string_view word_list(UnifyVia) { return "ideal|transport"; }
 enum class MissingRule { wait, drop, symmetric_drop };
 constexpr std::string_view word_list(MissingRule) { return "wait|drop|symmetric_drop"; }
+enum class CapRule { first_come, random };
+constexpr std::string_view word_list(CapRule) { return "first_come|random"; }
 enum class LateWork { carry_on, discard };
 constexpr std::string_view word_list(LateWork) { return "carry_on|discard"; }
 enum class AbsenceKind { drawn, trace };
@@ -126,6 +128,8 @@ constexpr std::string_view word_list(TrackerScale) { return "as_is|over_beta"; }
 /// What a stop rule makes of the last values of its metric.
 enum class StopBy { deviation, mean };
 constexpr std::string_view word_list(StopBy) { return "deviation|mean"; }
+enum class BatchRule { drawn, epochs };
+constexpr std::string_view word_list(BatchRule) { return "drawn|epochs"; }
 enum class PartitionKind { iid, by_class, dirichlet_by_class, dirichlet_by_client, decefl_table3 };
 constexpr std::string_view word_list(PartitionKind) { return "iid|by_class|dirichlet_by_class|dirichlet_by_client|decefl_table3"; }
 
@@ -275,6 +279,7 @@ struct Channel {
   double power_cap = 1;                               ///< aircomp, like the next two: per symbol
   double noise = 0.1;                                 ///< standard deviation
   double slot = 0.01;                                 ///< seconds
+  SlotStars slot_stars = SlotStars::many;             ///< that are served in the same pair of slots
   Law up = Law::constant(1e7);                        ///< bandwidth: bits per second, per client
   Law down = Law::constant(1e7);                      ///< likewise
   std::filesystem::path file;                         ///< trace: source, target, time, delay, loss; absolute
@@ -322,11 +327,12 @@ struct Churn {
 
 /// [mailbox]: which messages a client keeps, and for how long it collects them.
 struct Mailbox {
-  double window = 0;                 ///< seconds
-  std::optional<double> deadline;    ///< seconds; absent: none
-  std::optional<std::int64_t> cap;   ///< accepted messages per receiver and cap_period; absent: none
-  std::optional<double> cap_period;  ///< seconds; present whenever cap is (the unification period unless the file says)
-  double norm_limit = 0;             ///< longest message that is merged, in norms of the receiver's model; 0: any
+  double window = 0;                       ///< seconds
+  std::optional<double> deadline;          ///< seconds; absent: none
+  std::optional<std::int64_t> cap;         ///< accepted messages per receiver and cap_period; absent: none
+  std::optional<double> cap_period;        ///< seconds; present whenever cap is (the unification period unless the file says)
+  CapRule cap_rule = CapRule::first_come;  ///< which messages of a period are those beyond the cap
+  double norm_limit = 0;                   ///< longest message that is merged, in norms of the receiver's model; 0: any
   bool operator==(const Mailbox&) const = default;
 };
 
@@ -345,8 +351,10 @@ struct Unification {
 struct Protocol {
   std::optional<ProtocolKind> kind;         ///< auto: what suits the algorithm
   MissingRule missing = MissingRule::wait;  ///< rounds
-  double send_probability = 1;              ///< rounds: a client sends in a round with this probability
-  std::optional<double> compute_phase;      ///< rounds: seconds; absent: the round waits for all
+  std::optional<double> attempt_timeout;    ///< seconds; where what is lost is sent again; absent: mailbox.deadline
+  std::optional<double> back_off;       ///< seconds; likewise; absent: the time-out where transmissions disturb each other, else 0
+  double send_probability = 1;          ///< rounds: a client sends in a round with this probability
+  std::optional<double> compute_phase;  ///< rounds: seconds; absent: the round waits for all
   LateWork late_work = LateWork::carry_on;  ///< rounds with compute_phase: what becomes of a straggler's work
   std::optional<Law> compute_chance;        ///< push, rounds: of a gradient at a tick, per client
   std::optional<Law> link_chance;           ///< push, rounds: that a link is up, per directed link
@@ -400,6 +408,7 @@ struct Data : DataFiles, DataOptions {
 struct Model : ModelOptions {
   std::int64_t batch = 0;                          ///< 0: all rows
   std::optional<Law> client_batch;                 ///< of each client, instead of batch
+  BatchRule batches = BatchRule::drawn;            ///< how rows come into mini-batches
   double weight_decay = 0;                         ///< the gradient has weight_decay x more, the loss has not
   double clip = 0;                                 ///< 0: none
   std::optional<std::filesystem::path> init_from;  ///< absolute; instead of init

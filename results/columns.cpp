@@ -195,6 +195,8 @@ constexpr ClientColumn clients[] = {
     {{"stale", "messages for it of an earlier life of the sender, or of an older epoch",
       of<&ClientRow::counts, &MessageCounts::stale>}},
     {{"misshapen", "messages for it that fit no model of the run", of<&ClientRow::counts, &MessageCounts::misshapen>}},
+    {{"repeated", "attempts beyond the first to get its messages through, where what a link loses is sent again",
+      of<&ClientRow::counts, &MessageCounts::repeated>}},
     {{"bytes_wire", "of what it sent, models of unifications and hand-overs included",
       [](const ClientRow& row) { return number(wire_bytes(row.traffic)); }}},
     {{"paper_bits", "of that, as papers count it", of<&ClientRow::traffic, &Traffic::paper_bits>}},

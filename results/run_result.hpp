@@ -48,12 +48,6 @@ struct Divergence {
   double seconds = 0;  ///< of the experiment, when that was seen first
 };
 
-/// How far a run in rounds has come.
-struct RoundsDone {
-  std::uint64_t done = 0;  ///< by all clients
-  Waiting waiting{};       ///< of the round that was under way at the end
-};
-
 /// How a run was made, when and where.
 struct Provenance {
   std::string command;     ///< as it was typed
@@ -83,7 +77,7 @@ struct RunResult {
   MessageCounts messages;                      ///< of all clients
   Traffic traffic;                             ///< of all clients
   double cumulated_delay = 0;                  ///< of rounds whose links and computations have chances
-  std::optional<RoundsDone> rounds{};          ///< of a run in rounds, or with a centre
+  std::optional<RoundsSoFar> rounds{};         ///< of a run in rounds, or with a centre
   std::optional<Energy> energy{};              ///< of all clients, where anything costs anything
   std::uint64_t model_messages = 0;            ///< models of unifications and joins, a receiver each
   std::uint64_t hand_overs = 0;                ///< of these: to clients that began a life

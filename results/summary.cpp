@@ -42,6 +42,7 @@ ResultJson messages(const RunResult& result) {
           {"lost_to_absence", counts.absent},
           {"surplus", counts.surplus},
           {"misshapen", counts.misshapen},
+          {"repeated", counts.repeated},
           {"hand_overs", result.hand_overs},
           {"models_lost", result.models_lost},
           {"lost_between_hosts", result.lost_between_hosts},
@@ -91,8 +92,10 @@ ResultJson churn(const RunResult& result) {
 ResultJson rounds(const RunResult& result) {
   if (!result.rounds) return nullptr;
   const Waiting& waiting = result.rounds->waiting;
-  return {
-      {"done", result.rounds->done}, {"waits_for_computations", waiting.computations}, {"waits_for_messages", waiting.messages}};
+  return {{"done", result.rounds->done},
+          {"attempts", result.messages.sent + result.messages.repeated},
+          {"waits_for_computations", waiting.computations},
+          {"waits_for_messages", waiting.messages}};
 }
 
 ResultJson energy(const RunResult& result) {

@@ -41,6 +41,11 @@ constexpr std::string_view word_list(Interferers) { return "active|all_in_radius
 enum class HubPolicy : std::uint8_t { round_robin, fixed, random, max_degree, table, best_channel };
 constexpr std::string_view word_list(HubPolicy) { return "round_robin|fixed|random|max_degree|table|best_channel"; }
 
+/// How many stars are served in a pair of slots: as many as share no client, or one, so that a single client is on the air in the
+/// slot in which centres send.
+enum class SlotStars : std::uint8_t { many, one };
+constexpr std::string_view word_list(SlotStars) { return "many|one"; }
+
 /// What happens to clients, or to the links between them.
 enum class ChurnKind : std::uint8_t { join, leave, crash, restart, pause, go_on, partition, heal };
 constexpr std::string_view word_list(ChurnKind) { return "join|leave|crash|restart|pause|go_on|partition|heal"; }

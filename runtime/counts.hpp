@@ -30,6 +30,7 @@ struct MessageCounts {
   std::uint64_t absent = 0;        ///< as a receiver: came while it was away, or was sent to an earlier life of it
   std::uint64_t surplus = 0;       ///< refused: not needed any more; counted in superseded, too
   std::uint64_t misshapen = 0;     ///< refused: fits no model of this run
+  std::uint64_t repeated = 0;      ///< as a sender: attempts beyond the first, where what a link loses is sent again
 
   /// Came to a client that was there.
   std::uint64_t arrived() const { return kept + late + capped + duplicates + surplus + stale + misshapen; }
@@ -51,13 +52,13 @@ struct MessageCounts {
     superseded += other.superseded, duplicates += other.duplicates, resyncs += other.resyncs, stale += other.stale;
     computations += other.computations, publications += other.publications, airtime += other.airtime;
     copies += other.copies, apart += other.apart, absent += other.absent;
-    surplus += other.surplus, misshapen += other.misshapen;
+    surplus += other.surplus, misshapen += other.misshapen, repeated += other.repeated;
     return *this;
   }
   /// Every counter is the same.
   bool operator==(const MessageCounts&) const = default;
 };
-static_assert(sizeof(MessageCounts) == 17 * sizeof(std::uint64_t), "operator+= adds every counter");
+static_assert(sizeof(MessageCounts) == 18 * sizeof(std::uint64_t), "operator+= adds every counter");
 
 /// What became of the messages of one directed link.
 struct LinkCounts {
@@ -102,6 +103,12 @@ struct Screened {
 struct Waiting {
   std::uint64_t computations = 0;  ///< that have begun
   std::uint64_t messages = 0;      ///< that have not come
+};
+
+/// How far rounds have come.
+struct RoundsSoFar {
+  std::uint64_t done = 0;  ///< by all clients
+  Waiting waiting{};       ///< of the next one
 };
 
 /// How often clients have come and gone.

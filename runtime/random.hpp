@@ -33,6 +33,8 @@ enum class Purpose : std::uint32_t {
   place = 21,
   way = 22,
   interference = 23,
+  back_off = 24,
+  thinning = 25,
 };
 
 /// Two words of 64 independent uniform bits.

@@ -141,7 +141,7 @@ function totals(parent) {
   const total = (isOfHost ? arrived : (m.sent || 0) + (m.copies || 0) + (m.from_lost_hosts || 0)) || 0;
   const rows = [[isOfHost ? "sent by its clients, to all" : "sent over links", m.sent, isOfHost], ["delivered once more", m.copies, isOfHost],
                 ["of lost hosts, beyond that", m.from_lost_hosts, isOfHost], ["kept by their receivers", m.delivered],
-                ["… but superseded before a merge", (m.superseded || 0) - (m.surplus || 0)], ["lost by a link", m.lost, isOfHost], ["lost to a partition", m.lost_to_partition, isOfHost],
+                ["… but superseded before a merge", (m.superseded || 0) - (m.surplus || 0)], ["attempts beyond the first", m.repeated, true], ["lost by a link", m.lost, isOfHost], ["lost to a partition", m.lost_to_partition, isOfHost],
                 ["lost between hosts", m.lost_between_hosts],
                 ["for clients that were away", m.lost_to_absence], ["too late", m.late], ["above the reception cap", m.capped], ["seen before", m.duplicates],
                 ["not needed any more", m.surplus], ["of an earlier life or epoch", m.stale], ["of another shape", m.misshapen],

@@ -177,7 +177,7 @@ class PerformerOf final : public Performer {
         if (takes(step.entries.front(), *payloads.front())) algorithm_->adopt(numbers_of<Real>(payloads.front()->common[0]));
         break;
       case StepKind::reclaim:
-        algorithm_->reclaim(work, *payloads.front());
+        algorithm_->reclaim(work, step, *payloads.front());
         break;
       case StepKind::decide:
         return {{}, algorithm_->decide(work, step)};

@@ -1,5 +1,7 @@
 #include "actors/core/reporter.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace rubato {
@@ -68,6 +70,7 @@ void Reporter::report() {
   guarded([&] {
     for (Sample& sample : fresh) keep(std::move(sample));
     if (options_.on_progress) options_.on_progress(progress());
+    note_waiting();
   });
   if (fresh.empty()) return;
   const std::lock_guard lock(control_.mutex);
@@ -89,6 +92,18 @@ void Reporter::keep(Sample sample) {
   if (!ended_by_.empty()) return;
   if (control_.stop_rule && control_.stop_rule->holds_at(samples_.back())) end_at_sample("metrics.stop");
   if (options_.stop_when && options_.stop_when(samples_.back())) end_at_sample("stop_when");
+}
+
+void Reporter::note_waiting() {
+  if (!control_.goes_in_rounds.load(std::memory_order_acquire)) return;
+  const std::uint64_t rounds = control_.rounds.load();
+  const double now = wall_seconds();
+  if (rounds != std::exchange(rounds_, rounds)) silent_since_ = now;
+  if (!options_.on_note || options_.says_waiting_after <= 0 || now - silent_since_ < options_.says_waiting_after) return;
+  options_.on_note(
+      fmt::format("no round has ended for {:.0f} s: {} are over, the next one waits for {} computations and {} messages",
+                  now - silent_since_, rounds, control_.awaited_computations.load(), control_.awaited_messages.load()));
+  silent_since_ = now;
 }
 
 Progress Reporter::progress() const {

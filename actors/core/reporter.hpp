@@ -55,6 +55,7 @@ class Reporter {
   bool judges_samples() const { return options_.stop_when || control_.stop_rule; }
   void end_at_sample(const char* reason);
   void keep(Sample sample);
+  void note_waiting();
   Progress progress() const;
 
   const RunOptions& options_;
@@ -65,6 +66,8 @@ class Reporter {
   std::string ended_by_;        // the first that has judged a sample to be the last
   std::vector<Sample> samples_;
   Divergences divergences_;
+  std::uint64_t rounds_ = 0;   // that were over when it looked last
+  double silent_since_ = 0;    // real seconds: the last round has ended, or it was said what the next one waits for
   std::exception_ptr thrown_;  // by the caller's functions
 };
 

@@ -75,6 +75,15 @@ struct RunControl {
   std::atomic<bool> is_closed{false};  ///< handlers that begin now leave everything alone
   std::atomic<std::int64_t> now_nanoseconds{0};
   std::atomic<std::uint64_t> events{0};
+  /// Of a run in rounds, as far as the thread that reports has been told.
+  std::atomic<bool> goes_in_rounds{false};
+  std::atomic<std::uint64_t> rounds{0}, awaited_computations{0}, awaited_messages{0};
+  void tell(const RoundsSoFar& so_far) {
+    rounds.store(so_far.done, std::memory_order_relaxed);
+    awaited_computations.store(so_far.waiting.computations, std::memory_order_relaxed);
+    awaited_messages.store(so_far.waiting.messages, std::memory_order_relaxed);
+    goes_in_rounds.store(true, std::memory_order_release);
+  }
 
   std::mutex mutex;
   std::condition_variable changed;

@@ -41,6 +41,9 @@ struct RunOptions {
   bool keeps_samples = true;                ///< all samples in the result; else only the last, and on_sample sees the others
   bool keeps_models = false;                ///< hand out the final models with the result
   const std::atomic<bool>* stop = nullptr;  ///< becomes true: the run ends early with its results so far
+  /// Real seconds without the end of a round after which on_note says what the next one waits for, and again after as many; 0:
+  /// never.
+  double says_waiting_after = 60;
 
   /// All are called on the thread that called run(). Notes are said before the first client runs.
   std::function<void(const std::string&)> on_note;

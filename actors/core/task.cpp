@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "algos/catalogue.hpp"
+#include "algos/option_table.hpp"
+#include "experiment/build/devices.hpp"
 #include "experiment/build/expected_weights.hpp"
 #include "experiment/build/learners.hpp"
 #include "experiment/digest.hpp"
@@ -59,10 +61,12 @@ class TaskOf final : public Task {
  public:
   TaskOf(const Experiment& experiment, const std::filesystem::path& data_dir, const OwnParts<Real>& own)
       : seed_{static_cast<std::uint64_t>(experiment.seed)},
+        local_batches_{local_batches_of(experiment.algorithm.options)},
+        in_epochs_{experiment.model.batches == config::BatchRule::epochs},
         norm_limit_{experiment.mailbox.norm_limit},
         made_{make_learners(experiment, data_dir, own)} {
-    factory_ =
-        own.algorithm ? own.algorithm : make_algorithm<Real>(catalogue_entry(experiment.algorithm.name), known_options(experiment));
+    factory_ = own.algorithm ? own.algorithm
+                             : make_algorithm<Real>(catalogue_entry(experiment.algorithm.name), options_in_force(experiment));
     for (const auto& learner : made_.learners) samples_.push_back(learner->samples());
     batches_ = batches_of(experiment, made_.learners.size());
     Measures measures = measures_of(experiment, samples_);
@@ -114,12 +118,18 @@ class TaskOf final : public Task {
     ClientView with_models = client_view;
     with_models.architectures = made_.architectures;
     return std::make_unique<PerformerOf<Real>>(factory_(with_models, made_.start_of(client_view.client), pool), learner,
-                                               BatchPlan{seed_, client_view.client, batches_[client_view.client.value], nullptr},
+                                               BatchPlan{.seed = seed_,
+                                                         .client = client_view.client,
+                                                         .size = batches_[client_view.client.value],
+                                                         .local_batches = local_batches_,
+                                                         .in_epochs = in_epochs_},
                                                pool, norm_limit_);
   }
 
  private:
   std::uint64_t seed_;
+  std::uint64_t local_batches_;
+  bool in_epochs_;
   std::vector<std::uint32_t> batches_;  // by client; 0: all rows
   double norm_limit_;
   ClientLearners<Real> made_;

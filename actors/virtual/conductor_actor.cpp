@@ -195,6 +195,7 @@ void ConductorActor::go_on() {
   if (peers_) peers_->on_walked();
   control_.now_nanoseconds.store(source_.now().time_since_epoch().count(), std::memory_order_relaxed);
   control_.events.store(source_.events(), std::memory_order_relaxed);
+  if (const auto rounds = source_.rounds_so_far()) control_.tell(*rounds);
   caf::anon_send(this, GoOn{});  // behind all that have work now
 }
 

@@ -481,8 +481,8 @@ Fate WallClient::fate_of(const LinkUse& use) const {
   if (world_.channel) fate = world_.channel->carry(use);
   if (is_apart(use.receiver))
     fate.lost = fate.apart = true;
-  else if (fate.lost && world_.retransmits)
-    fate = retransmitted(fate, *world_.channel, use);
+  else if (world_.retransmits && world_.channel)
+    fate = retransmitted(fate, *world_.channel, use, world_.attempts);
   return fate;
 }
 

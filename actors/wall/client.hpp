@@ -115,7 +115,8 @@ struct WallWorld {
   const ChurnPlan& churn;
   const Channel* channel = nullptr;  ///< laid over the real links; null: these are enough
   bool acknowledges = false;
-  bool retransmits = false;       ///< what the modelled links lose is sent again until it arrives
+  bool retransmits = false;       ///< what the modelled links lose is sent again until it arrives ...
+  AttemptRule attempts{};         ///< ... by this rule
   bool passes_mass_on = false;    ///< epochs matter
   bool may_adopt = false;         ///< a client that joins can take the model of a neighbour
   bool saturates = false;         ///< computes as fast as it can
@@ -191,6 +192,18 @@ class WallClient {
   ClientId id() const { return self_; }
   const Protocol& protocol() const { return *protocol_; }
   std::uint64_t rounds() const { return round_; }
+  /// As it was after the last event; any thread may ask.
+  RoundsSoFar told_rounds() const {
+    return {told_rounds_.load(std::memory_order_relaxed),
+            {told_computations_.load(std::memory_order_relaxed), told_messages_.load(std::memory_order_relaxed)}};
+  }
+  /// On the client's own thread.
+  void tell_rounds() {
+    const Waiting waiting = protocol_->waiting();
+    told_rounds_.store(round_, std::memory_order_relaxed);
+    told_computations_.store(waiting.computations, std::memory_order_relaxed);
+    told_messages_.store(waiting.messages, std::memory_order_relaxed);
+  }
   const Performer& performer() const { return *performer_; }
   const StepHash& hash() const { return hash_; }
   const WallTally& tally() const { return tally_; }
@@ -282,8 +295,9 @@ class WallClient {
     std::shared_ptr<const Message> message;
     std::vector<Delivery> deliveries;
   };
-  std::deque<Sent> sent_;      // what it may be asked for once more, the newest last
-  std::uint64_t round_ = 0;    // rounds that are over, where there are any
+  std::deque<Sent> sent_;    // what it may be asked for once more, the newest last
+  std::uint64_t round_ = 0;  // rounds that are over, where there are any
+  std::atomic<std::uint64_t> told_rounds_{0}, told_computations_{0}, told_messages_{0};
   std::vector<Wake> due_;      // wake-ups of this very instant
   std::vector<Time> closing_;  // windows that end with it
 };

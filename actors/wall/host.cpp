@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/core/caf.hpp"
+#include "actors/core/run_parts.hpp"
 
 namespace rubato {
 
@@ -24,11 +25,13 @@ const Channel* modelled(const config::Channel& channel, const Timing& timing) {
   return is_at_once ? nullptr : timing.channel.get();
 }
 
-Duration longest_delay(const Channel* channel, bool retransmits) {
+Duration longest_delay(const Channel* channel, const ConductorSettings& settings) {
   if (!channel) return {};
-  const Duration once = channel->longest_delay();
-  if (!retransmits) return once;
-  return once > Duration::max() / (most_attempts + 1) ? Duration::max() : once * (most_attempts + 1);
+  if (!settings.retransmits) return channel->longest_delay();
+  const Duration once = std::min(channel->longest_delay(), settings.attempts.longest);
+  const Duration pause = settings.attempts.back_off;
+  if (once > Duration::max() / (2 * most_attempts + 2) || pause > Duration::max() / (256 * most_attempts)) return Duration::max();
+  return once * (most_attempts + 1) + pause * 64 * most_attempts;
 }
 
 // A client as an actor. Its mailbox puts the events of several threads in a row; nothing else is added.
@@ -44,6 +47,7 @@ class WallActor final : public HandedActor {
       if (control_.is_closed.load()) return;
       const auto memory = control_.client_pool.lend();
       client_.handle(event, *memory);
+      client_.tell_rounds();
       on_handled_();
     }};
   }
@@ -70,6 +74,7 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
              .channel = modelled(experiment.channel, timing),
              .acknowledges = timing.conductor.acknowledges,
              .retransmits = timing.conductor.retransmits,
+             .attempts = timing.conductor.attempts,
              .passes_mass_on = !timing.settings.share_weights.empty() || timing.settings.needs.in_order,
              .may_adopt = timing.conductor.may_adopt,
              .saturates = experiment.saturate,
@@ -85,7 +90,7 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
       reporter_{options, control_},
       is_state_{timing.settings.needs.keep != Keep::all && timing.protocol() != ProtocolKind::rounds},
       model_bytes_{(task.dimension() + 1) * sizeof(double)},
-      longest_delay_{longest_delay(world_.channel, world_.retransmits)},
+      longest_delay_{longest_delay(world_.channel, timing.conductor)},
       pace_{from_seconds(experiment.hosts.lost_after) / 2} {
   if (options.counts_links) world_.link_counts.resize(timing.graph.links());
   control_.orders_samples = false;
@@ -589,9 +594,22 @@ void WallHost::saved(ClientId client, std::uint64_t number, std::vector<std::byt
   checkpoints_[number].states[client] = std::move(state);
 }
 
+void WallHost::tell_rounds() {
+  if (!goes_in_rounds(timing_) || clients_.empty()) return;
+  RoundsSoFar all = clients_.front()->told_rounds();
+  for (std::size_t i = 1; i < clients_.size(); ++i) {
+    const RoundsSoFar mine = clients_[i]->told_rounds();
+    all.done = std::min(all.done, mine.done);
+    all.waiting.computations += mine.waiting.computations;
+    all.waiting.messages += mine.waiting.messages;
+  }
+  control_.tell(all);
+}
+
 void WallHost::look(const std::function<void(const WallCheckpoint&)>& on_checkpoint) {
   control_.now_nanoseconds.store(clock_.now().time_since_epoch().count(), std::memory_order_relaxed);
   control_.events.store(world_.events.load(), std::memory_order_relaxed);
+  tell_rounds();
   if (client_pool_.has_failed()) return control_.finish();
   if (network_) look_at_hosts(), look_at_counts();
   write_checkpoints(on_checkpoint);

@@ -149,6 +149,7 @@ class WallHost final : public ClientNetwork {
   void tell_all(ClientId about, bool is_here);
   void post_if_own(ClientId client, WallEvent event);
   bool is_there(ClientId client) const;
+  void tell_rounds();
   void look(const std::function<void(const WallCheckpoint&)>& on_checkpoint);
   void look_at_hosts();
   bool is_mute(HostId host, Duration now);

@@ -104,7 +104,7 @@ void describe_host(WallHost& host, const Timing& timing, RunResult& result) {
   result.unifications = host.unifications();
   result.by_link = host.world().link_counts;
   if (goes_in_rounds(timing) && !host.clients().empty()) {
-    RoundsDone rounds{.done = ~std::uint64_t{0}};
+    RoundsSoFar rounds{.done = ~std::uint64_t{0}};
     std::uint64_t begun = 0;
     for (const auto& client : host.clients()) {
       const Waiting waiting = client->protocol().waiting();

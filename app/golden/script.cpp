@@ -55,7 +55,8 @@ class ScriptedTask final : public Task {
 
   std::unique_ptr<Performer> make_performer(const ClientView& client_view, TensorPool& pool) const override {
     const ClientId client = client_view.client;
-    const BatchPlan plan{.client = client, .table = &numbers_.choices[client.value]};
+    const BatchPlan plan{
+        .client = client, .table = &numbers_.choices[client.value], .local_batches = local_batches_of(numbers_.options)};
     return std::make_unique<PerformerOf<double>>(factory_(client_view, view(numbers_.start[client.value]), pool),
                                                  *numbers_.learners[client.value], plan, pool);
   }
@@ -143,9 +144,10 @@ void set_parts(const Json& whole, const std::string& name, const std::string& pr
 
 AlgorithmOptions to_options(const Json& parameters, std::span<const OptionSpec> known) {
   AlgorithmOptions options;
+  if (const Json* batches = given(parameters, "B")) options.set("local_batches", to_option(*batches, shared_options[0]));
   for (const OptionSpec& spec : known) {
     const std::string name(spec.name);
-    const Json* value = given(parameters, name == "local_batches" ? "B" : name.c_str());
+    const Json* value = given(parameters, name.c_str());
     if (!value) continue;
     if (name == "h" && value->is_object()) {
       set_parts(*value, name, "h_", {"lam", "theta", "a"}, options);

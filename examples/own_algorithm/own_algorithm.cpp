@@ -33,7 +33,7 @@ class HeavyBall final : public rubato::Algorithm<Real> {
   void compute(rubato::Work<Real>& work, const rubato::Step& step) override {
     const typename rubato::Scratch<Real>::Frame frame(work.scratch);
     rubato::VectorRef<Real> g = work.scratch.vector(x_.size());  // memory of the thread: nothing is allocated
-    work.learner.gradient(model(), work.batch(step.index), g, work.scratch);
+    work.gradient(model(), step.index, g);
     v_ = beta_ * v_ - eta_ * g;
     x_ += v_;
   }

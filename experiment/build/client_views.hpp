@@ -19,12 +19,21 @@ struct ClientViews {
   bool keeps_balance = false;
   std::vector<double> compute_chances{};  ///< by client; empty: 1
   const Air* air = nullptr;               ///< models are heard through it; null: as they are
+  bool sends_per_link = false;
 
   std::size_t clients() const { return graph.clients(); }
   ClientView of(ClientId client, std::span<const std::uint32_t> samples) const {
     const double chance = compute_chances.empty() ? 1 : compute_chances[client.value];
-    return {client,       graph.senders_to(client), graph.receivers_of(client), samples, chance, centre, in_rounds, loses_nothing,
-            keeps_balance};
+    return {client,
+            graph.senders_to(client),
+            graph.receivers_of(client),
+            samples,
+            chance,
+            centre,
+            in_rounds,
+            loses_nothing,
+            keeps_balance,
+            sends_per_link};
   }
 };
 

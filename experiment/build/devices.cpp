@@ -9,7 +9,9 @@
 #include <string>
 #include <utility>
 
+#include "experiment/build/resolved_algorithm.hpp"
 #include "experiment/build/timers.hpp"
+#include "runtime/protocols/round_client.hpp"
 #include "runtime/random.hpp"
 
 namespace rubato {
@@ -119,6 +121,38 @@ std::vector<TimerLaw> with_class_rates(std::vector<TimerLaw> laws, const config:
     if (rate) all[i] = with_rate(all[i], above_zero(PerClient(*rate, seed, drawing + is_transmit).of({i}), {i}, key));
   }
   return all;
+}
+
+std::vector<double> straggler_chances(const config::Experiment& experiment) {
+  using Kind = TimerLaw::Kind;
+  const config::Clients& clients = experiment.clients;
+  const auto seed = static_cast<std::uint64_t>(experiment.seed);
+  const char* const key = "algorithm.straggling = \"law\"";
+  if (!experiment.protocol.compute_phase)
+    throw std::invalid_argument(fmt::format("{} needs protocol.compute_phase: without it no client straggles", key));
+  const double phase = *experiment.protocol.compute_phase;
+  const auto laws =
+      with_class_rates(to_timers(clients.compute, seed, 0, static_cast<std::size_t>(clients.count)), clients, seed, false);
+  std::vector<double> chances;
+  for (std::size_t i = 0; i < laws.size(); ++i) {
+    const TimerLaw& law = laws[i];
+    if (law.kind != Kind::poisson && law.kind != Kind::fixed && law.kind != Kind::shifted_exponential)
+      throw std::invalid_argument(fmt::format("{} needs clients.compute.law = \"shifted_exp\", \"poisson\" or \"fixed\"", key));
+    const double chance = law.kind == Kind::fixed                 ? static_cast<double>(law.first > phase)
+                          : law.kind == Kind::shifted_exponential ? straggler_chance(phase, law.first, law.second)
+                                                                  : straggler_chance(phase, 0, law.first);
+    if (chance >= 1)
+      throw std::invalid_argument(
+          fmt::format("{}: no computation of client {} is ever done within protocol.compute_phase = {:g}", key, i, phase));
+    chances.push_back(chance);
+  }
+  return chances;
+}
+
+AlgorithmOptions options_in_force(const config::Experiment& experiment) {
+  AlgorithmOptions options = known_options(experiment);
+  if (options.word("straggling", "nu") == "law") options.set("nu", straggler_chances(experiment));
+  return options;
 }
 
 }  // namespace rubato

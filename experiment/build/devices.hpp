@@ -25,6 +25,13 @@ TimerLaw with_rate(const TimerLaw& law, double rate);
 std::vector<TimerLaw> with_class_rates(std::vector<TimerLaw> laws, const config::Clients& clients, std::uint64_t seed,
                                        bool is_transmit);
 
+/// The chance of each client that a computation which begins with a phase of protocol.compute_phase is not done in it; one number
+/// where it is the same for all. Throws std::invalid_argument where the phase or the law does not tell, or a client is never done.
+std::vector<double> straggler_chances(const config::Experiment& experiment);
+
+/// The options of the algorithm, with what they ask to be taken from the clients' laws.
+AlgorithmOptions options_in_force(const config::Experiment& experiment);
+
 /// What a class has of its own; nothing: what all have.
 using OfClass = std::function<std::optional<config::Law>(const config::DeviceClass& device)>;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -18,6 +19,8 @@ namespace rubato {
 namespace {
 
 using config::Experiment;
+
+constexpr double usual_time_out = 10;  // seconds: longer than all but a disturbed message takes in DRACO's experiments
 
 UnificationPlan to_plan(const config::Unification& unification) {
   UnificationPlan plan;
@@ -63,6 +66,22 @@ bool happens_exchange(const PhaseList& phases, std::uint64_t round) {
   return false;
 }
 
+ReceptionCensus count_receptions(Experiment experiment, const ResolvedAlgorithm& resolved, const MessageSizes& sizes) {
+  constexpr std::uint64_t many_steps = 1'000'000;
+  experiment.mailbox.cap_rule = config::CapRule::first_come;
+  std::ostringstream unheard;
+  Timing timing(experiment, resolved, unheard);
+  ReceptionCensus census(timing.graph.clients());
+  timing.channel->set_sizes(sizes);
+  timing.settings.limits.cap = MailboxLimits::unlimited;
+  timing.settings.counts_receptions = &census;
+  timing.conductor.samples_last_state = false;
+  NoSteps nothing;
+  Conductor conductor(timing.conductor, timing.make_protocols(), nothing);
+  while (conductor.walk(many_steps)) continue;
+  return census;
+}
+
 // Fills in a timing, part by part. A part is made where the keys that it follows are in order; what it finds wrong is a
 // fault, and the others are judged nonetheless.
 class Builder {
@@ -89,6 +108,8 @@ class Builder {
     faults_.attempt({"algorithm.name", "protocol", "mailbox", "unification"}, [&] { judge_algorithm(); });
     if (protocol_ == ProtocolKind::rounds) set_rounds();
     if (protocol_ != ProtocolKind::push && protocol_ != ProtocolKind::rounds) set_centred();
+    if (protocol_ == ProtocolKind::push) faults_.attempt({"protocol"}, [&] { refuse_attempts(); });
+    faults_.attempt({"algorithm", "protocol", "clients"}, [&] { options_in_force(is_); });
     set_churn();
     if (is_.clock == config::ClockKind::wall_time)
       faults_.attempt({"clock", "algorithm.name", "protocol", "mailbox.deadline"}, [&] { judge_real_time(); });
@@ -143,6 +164,8 @@ class Builder {
     settings.needs.weights_by_batch |= resolved_.merge == Weights::neighbours && is_.algorithm.q == config::WeightKind::batch;
     settings.needs.acknowledgements |= is_.algorithm.retain_on_loss;
     settings.may_duplicate = is_.channel.duplicate > 0;
+    if (is_.mailbox.cap_rule == config::CapRule::random)
+      faults_.attempt({"mailbox", "algorithm", "protocol.kind"}, [&] { thin_receptions(); });
     settings.shares_out_weights = resolved_.merge == Weights::neighbours;
     ConductorSettings& conductor = made_.conductor;
     conductor.acknowledges = settings.needs.acknowledgements;
@@ -153,6 +176,22 @@ class Builder {
     faults_.attempt({"unification", "channel.kind"}, [&] {
       if (is_.unification.period) require_hub(is_);
     });
+  }
+
+  // How many messages a period will bring is counted beforehand, by a walk through the timing without the cap: that does not change
+  // which messages come, unless what a receiver takes has an effect on what is sent.
+  void thin_receptions() {
+    constexpr const char* rule = "mailbox.cap_rule = \"random\"";
+    const Needs& needs = made_.settings.needs;
+    if (protocol_ != ProtocolKind::push) return refuse("{}: {} has no periods of single messages; use \"push\"", rule, kind_);
+    if (needs.acknowledgements || needs.in_order || needs.asks_before_sending)
+      return refuse(
+          "{}: with {} what is sent depends on what was taken or learnt, so that the messages of a period are not known "
+          "before it ends; use \"first_come\"",
+          rule, needs.acknowledgements ? "algorithm.retain_on_loss = true" : name_);
+    made_.counts_receptions = [experiment = is_, resolved = resolved_](const MessageSizes& sizes) {
+      return count_receptions(experiment, resolved, sizes);
+    };
   }
 
   void judge_algorithm() {
@@ -321,7 +360,8 @@ class Builder {
     if (!sends_models || !exchanges_once(made_.settings.needs.program))
       return refuse("{} adds models up with metropolis weights, once a round: {} does not; dpsgd, decefl and async_dsgd do", on_air,
                     name_);
-    const Air::Settings power{is_.channel.power_cap, is_.channel.noise, from_seconds(is_.channel.slot), made_.settings.seed};
+    const Air::Settings power{is_.channel.power_cap, is_.channel.noise, from_seconds(is_.channel.slot), made_.settings.seed,
+                              is_.channel.slot_stars};
     made_.air = std::make_unique<Air>(*made_.fading, power);
     made_.channel = std::make_unique<AirChannel>(*made_.air, made_.fading->fading());
     made_.conductor.channel = made_.channel.get();
@@ -348,6 +388,7 @@ class Builder {
     made_.server.share = is_.protocol.selected;
     made_.conductor.retransmits = !is_.mailbox.deadline;
     if (protocol_ == ProtocolKind::server) require_intervals();
+    set_attempts({});
     faults_.attempt({"algorithm.name", "protocol.kind", "mailbox.deadline"}, [&] {
       if (is_.mailbox.deadline && !(*is_.mailbox.deadline > 0))
         refuse("mailbox.deadline = 0: under {} all would be too late at once, again and again at the same instant", kind_);
@@ -356,6 +397,41 @@ class Builder {
       if (made_.conductor.retransmits && !faults_.has("channel") && !faults_.has("mailbox.deadline")) require_no_dead_links();
       if (is_.mailbox.cap) refuse("mailbox.cap: {} has no reception cap", kind_);
       if (is_.unification.period) refuse("unification.period: {} is not unified", kind_);
+    });
+  }
+
+  void refuse_attempts() {
+    const config::Protocol& protocol = is_.protocol;
+    const auto judge = [&](const char* key, const std::optional<double>& value) {
+      if (value)
+        refuse("protocol.{} = {:g}: no message is sent again; that needs {}", key, *value,
+               protocol_ == ProtocolKind::rounds ? "protocol.missing = \"wait\""
+               : protocol_ == ProtocolKind::push ? "protocol.kind = \"rounds\""
+                                                 : "a run without mailbox.deadline");
+    };
+    judge("attempt_timeout", protocol.attempt_timeout);
+    judge("back_off", protocol.back_off);
+  }
+
+  // What is lost is sent again: when an attempt is given up, and how long it is until the next.
+  void set_attempts(const std::optional<double>& time_out) {
+    ConductorSettings& conductor = made_.conductor;
+    const config::Protocol& protocol = is_.protocol;
+    faults_.attempt({"protocol", "channel", "mailbox.deadline", "algorithm.name"}, [&] {
+      const bool is_radio = made_.channel && made_.channel->is_shared();
+      const std::optional<double> longest = protocol.attempt_timeout ? protocol.attempt_timeout : time_out;
+      if (!conductor.retransmits) return refuse_attempts();
+      conductor.attempts.seed = made_.settings.seed;
+      if (longest || is_radio) conductor.attempts.longest = from_seconds(longest.value_or(usual_time_out));
+      if (is_radio && !longest)
+        notes_ << "what does not get through is sent again after " << usual_time_out
+               << " s: neither protocol.attempt_timeout nor mailbox.deadline says when\n";
+      if (is_radio) conductor.attempts.back_off = conductor.attempts.longest;
+      if (protocol.back_off) conductor.attempts.back_off = from_seconds(*protocol.back_off);
+      const bool is_constant = is_.channel.kind == config::ChannelKind::ideal;
+      if (is_constant && made_.channel && made_.channel->longest_delay() > conductor.attempts.longest)
+        refuse("channel.delay = {:g}: every attempt takes longer than {}, so that no message ever arrives", is_.channel.delay.value,
+               protocol.attempt_timeout ? "protocol.attempt_timeout" : "mailbox.deadline");
     });
   }
 
@@ -378,6 +454,8 @@ class Builder {
     board.ask_after = from_seconds(std::clamp(0.25 * is_.time_scale, 1e-3, 1e6));  // a quarter of a real second
     conductor.refuses_at_close = true;
     conductor.retransmits = protocol.missing == config::MissingRule::wait;
+    set_attempts(is_.mailbox.deadline);
+    if (conductor.retransmits) made_.settings.limits.deadline = Duration::max();  // an attempt that takes longer is repeated
     conductor.loses_both_ways = protocol.missing == config::MissingRule::symmetric_drop;
     conductor.unification.period = {};
     conductor.cap_period = {};
@@ -400,7 +478,7 @@ class Builder {
     if (is_exact && (!made_.misses_nothing() || settings.merge_weights.size() > 1 || settings.fading))
       refuse(
           "{} is exact only where no message is missing and the graph stays: use protocol.missing = \"wait\", and no "
-          "mailbox.deadline, mailbox.cap, protocol.send_probability, topology.cycle or links that fade",
+          "mailbox.cap, protocol.send_probability, topology.cycle or links that fade",
           name_);
   }
 
@@ -492,6 +570,7 @@ void Timing::size_messages(const Experiment& experiment, const ResolvedAlgorithm
                                                  {numbers, scalar_bytes, merges_everything() ? scalar_bytes : sizeof(double)});
   this->sizes = sizes;
   if (experiment.channel.message_bytes) sizes.update = sizes.model = *experiment.channel.message_bytes;
+  carried_ = sizes;
   channel->set_sizes(sizes);
   conductor.energy = energy_model(experiment, sizes.update);
 }
@@ -509,6 +588,10 @@ bool Timing::misses_nothing() const {
 }
 
 std::vector<std::unique_ptr<Protocol>> Timing::make_protocols(bool in_real_time) {
+  if (counts_receptions) {
+    receptions = counts_receptions(carried_);
+    settings.receptions = &receptions;
+  }
   std::vector<std::unique_ptr<Protocol>> protocols;
   protocols.reserve(graph.clients());
   for (std::uint32_t i = 0; i < graph.clients(); ++i) protocols.push_back(make_protocol(ClientId{i}, in_real_time));

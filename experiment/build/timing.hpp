@@ -1,6 +1,7 @@
 // From the experiment file to the half of a run that knows when: graph, links, timers, mailboxes, unification.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <ostream>
 #include <vector>
@@ -60,7 +61,8 @@ class Timing {
             merges_everything(),
             keeps_balance,
             settings.needs.sporadic.computes ? settings.chances.computes : std::vector<double>{},
-            air.get()};
+            air.get(),
+            protocol_ == ProtocolKind::push && settings.transmit_per_link};
   }
 
   Graph graph;
@@ -77,11 +79,15 @@ class Timing {
   ClientId centre{};
   MessageSizes sizes;               ///< payloads as the algorithm makes them
   bool merges_what_arrives = true;  ///< false: in real time, or where messages may be refused for what they say
+  /// Where the reception cap goes by chance: what the protocols that are made next will receive, for messages of these sizes.
+  std::function<ReceptionCensus(const MessageSizes&)> counts_receptions;
+  ReceptionCensus receptions;
 
  private:
   std::unique_ptr<Protocol> make_protocol(ClientId client, bool in_real_time);
 
   ProtocolKind protocol_;
+  MessageSizes carried_;  // as the channel takes them
 };
 
 }  // namespace rubato

@@ -79,6 +79,7 @@ std::string all_names() {
 void describe(Rows<Algorithm>& rows) {
   rows.table = "algorithm";
   rows.required("name", &Algorithm::name, "the algorithm").as(Type::choice).one_of(all_names());
+  for (const OptionSpec& spec : shared_options) rows.all.push_back(row_of(spec));
   add_options(rows.all);
   rows.key("q", &Algorithm::q, "weights: 1/in-degree of the receiver, 1/out-degree of the sender, 1/size of the batch, or q_matrix")
       .with("name=draco");
@@ -94,9 +95,12 @@ Value Convert::write(const Algorithm& algorithm) {
   const auto put = [&](std::string_view name, const AlgorithmOptions::Value& option) {
     value.as<Table>()->set(name, std::visit([](const auto& content) { return write(content); }, option));
   };
-  for (const CatalogueEntry* entry : catalogue())  // a program may leave options at their defaults
-    for (const OptionSpec& spec : entry->name == algorithm.name ? entry->options : std::span<const OptionSpec>{})
-      put(spec.name, option_of(default_of(spec), type_of(spec.type)));
+  const auto put_defaults = [&](std::span<const OptionSpec> specs) {
+    for (const OptionSpec& spec : specs) put(spec.name, option_of(default_of(spec), type_of(spec.type)));
+  };
+  put_defaults(shared_options);  // a program may leave options at their defaults
+  for (const CatalogueEntry* entry : catalogue())
+    if (entry->name == algorithm.name) put_defaults(entry->options);
   for (const auto& [name, option] : algorithm.options.all()) put(name, option);
   return value;
 }

@@ -51,6 +51,9 @@ void describe(Rows<Channel>& rows) {
   rows.key("power_cap", &Channel::power_cap, positive, "greatest mean power of a symbol");
   rows.key("noise", &Channel::noise, not_negative, "standard deviation of the noise in a received symbol");
   rows.key("slot", &Channel::slot, some_seconds, "seconds of a slot; every round has so many pairs of slots as its stars need");
+  rows.key("slot_stars", &Channel::slot_stars,
+           "in one pair of slots many stars that share no client, or one, so that one client sends at a time "
+           "but for a sum");
   rows.only_with("kind=bandwidth");
   rows.key("up", &Channel::up, positive, "bits per second that a client can send").as(Type::per_client);
   rows.key("down", &Channel::down, positive, "bits per second that a client can receive").as(Type::per_client);

@@ -42,6 +42,10 @@ void describe(Rows<Model>& rows) {
   rows.key("client_batch", &Model::client_batch, {1, 1e9},
            "instead of batch: of each client, listed, or drawn once and rounded; none: batch of all")
       .as(Type::per_client);
+  rows.key(
+      "batches", &Model::batches,
+      "drawn: each row of a batch anew, with replacement; epochs: all rows of a client once, in a new order, then again; the last "
+      "batch of an epoch has what is left");
   rows.key("l2", &Model::l2, not_negative, "weight of 1/2 ||x||^2 in the loss");
   rows.key("weight_decay", &Model::weight_decay, not_negative, "times x: added to every gradient, not to the loss");
   rows.key("clip", &Model::clip, not_negative, "longest gradient; longer ones are shortened before weight_decay; 0: any");

@@ -9,6 +9,9 @@ void describe(Rows<Mailbox>& rows) {
   rows.key("deadline", &Mailbox::deadline, seconds, "oldest accepted message in seconds");
   rows.key("cap", &Mailbox::cap, {0, 4294967295.0}, "messages that a receiver accepts per cap_period");
   rows.key("cap_period", &Mailbox::cap_period, some_seconds, "seconds; none: the unification period");
+  rows.key("cap_rule", &Mailbox::cap_rule,
+           "first_come keeps the first messages of a period; random removes those beyond the cap by chance, any of the period's as "
+           "likely as any other (virtual time)");
   rows.key("norm_limit", &Mailbox::norm_limit, not_negative,
            "messages longer than so many times the receiver's own model are left out of the merge, of a model that is zero than of "
            "one of "
@@ -48,6 +51,15 @@ void describe(Rows<Protocol>& rows) {
            "up; or "
            "the chance that two meet or that a client tells its neighbours, as suits the algorithm; none: as the algorithm says")
       .as(Type::per_client);
+  rows.only_with("kind=auto|rounds|server|token|pull");
+  rows.key(
+      "attempt_timeout", &Protocol::attempt_timeout, some_seconds,
+      "where a lost message is sent again: seconds after which an attempt is given up, and from whose beginning ages count; none: "
+      "mailbox.deadline, or 10 where transmissions disturb each other");
+  rows.key("back_off", &Protocol::back_off, seconds,
+           "likewise: the next attempt begins after a pause drawn between 0 and so many seconds, twice as many from attempt to "
+           "attempt, 64 times at most; "
+           "none: the time-out where transmissions disturb each other, else 0");
   rows.only_with("kind=auto|push|rounds");
   rows.key("compute_chance", &Protocol::compute_chance, chance_not_none,
            "chance of a gradient at a tick or in a round, where the algorithm is sporadic; others pay for it in cumulated_delay")

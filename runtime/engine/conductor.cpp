@@ -82,7 +82,7 @@ void Conductor::handle_wake() {
   const Wake wake = queue_.first_wake();
   if (wake.priority == Priority::compute || wake.priority == Priority::transmit) return tick(wake);
   queue_.pop_wake();
-  if (wake.priority == Priority::arrival) return handle_transfers();
+  if (wake.priority == Priority::arrival) return transfers_ ? handle_transfers() : attempt_again(wake.detail);
   switch (wake.priority) {
     case Priority::period:
       repeat(wake, settings_.cap_period);
@@ -189,31 +189,42 @@ Fate Conductor::fate_of(LinkUse use) const {
     fate.lost = settings_.channel->carry(use).lost;
     return fate;
   }
-  return settings_.retransmits ? retransmitted(fate, *settings_.channel, use) : fate;
+  if (!settings_.retransmits) return fate;
+  const bool is_event = settings_.channel->is_shared() && !is_control(use.kind);
+  if (!is_event) return retransmitted(fate, *settings_.channel, use, settings_.attempts);
+  fate = settings_.attempts.judged(fate);
+  fate.is_repeated = std::exchange(fate.lost, false);
+  return fate;
 }
 
 // The clients that begin to transmit at this instant: the others before their ticks, as far as they are known.
-void Conductor::announce(const Step& step, std::uint64_t turn) {
+void Conductor::announce(const Transmission& transmission) {
   Channel& channel = *settings_.channel;
   if (announced_at_ != now_) {
     queue_.see_wakes_at(now_, [&](const Wake& wake) {
+      if (wake.priority == Priority::arrival && !transfers_) {
+        const Repetition& other = repetitions_[wake.detail];
+        return channel.announce({other.head.id.sender, other.head.kind, other.turn, now_});
+      }
       if (wake.priority != Priority::compute && wake.priority != Priority::transmit) return;
       if (const auto next = protocols_[wake.client.value]->sends_at(wake))
         channel.announce({wake.client, MessageKind::update, *next, now_});
     });
     announced_at_ = now_;
   }
-  channel.announce({step.client, step.message, turn, now_});
+  channel.announce(transmission);
 }
 
 void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
   const Step& step = draft.step;
   const bool exchanged = step.message != MessageKind::model;
   departing_.clear();
+  missing_.clear();
+  Duration failed_after{};
   MessageHead head{{step.client, step.incarnation}, draft.tag, {}, now_, step.message};
   if (attendance_) head.epoch = attendance_->epoch(step.client);
   const bool is_shared = settings_.channel->is_shared() && !entries.empty();
-  if (is_shared) announce(step, draft.turn);
+  if (is_shared) announce({step.client, step.message, draft.turn, now_});
   const Duration airtime = rubato::depart(
       step, entries, protocols_[step.client.value]->counts(), link_counts_,
       [&](const StepEntry& entry) {
@@ -224,23 +235,30 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
         if (fate.lost) return;
         const StepEntry& entry = entries[place];
         head.id.sequence = entry.sequence;
+        if (fate.is_repeated) {
+          missing_.push_back({{head, no_slot, {}, entry.place, place}, entry.peer});
+          failed_after = std::max(failed_after, fate.delay);
+          return;
+        }
         departing_.push_back({{head, no_slot, later(now_, fate.delay), entry.place, place}, entry.peer});
+        departing_.back().sent = later(now_, fate.waited);
         for (unsigned copy = 0; copy < fate.copies; ++copy) {
           departing_.push_back(departing_.back());
           departing_.back().arrived = later(now_, fate.copy_delay);
         }
       });
   if (is_shared) settings_.channel->occupy(step.client, later(now_, airtime));
+  const std::size_t under_way = departing_.size() + missing_.size();
   const SlotIndex slot =
-      entries.empty() ? no_slot : sink_.open_slot(static_cast<std::uint32_t>(departing_.size()) + (step.keeps ? 1u : 0u));
+      entries.empty() ? no_slot : sink_.open_slot(static_cast<std::uint32_t>(under_way) + (step.keeps ? 1u : 0u));
   for (StepEntry& entry : entries) entry.slot = slot;
   issue(step);
   for (Flight& flight : departing_) {
     flight.slot = slot;
     push(flight);
   }
+  if (!missing_.empty()) begin_repeating(head, draft.turn, slot, failed_after);
   if (observer_ && exchanged) observer_->on_transmit(now_, step.client, &step);
-  const std::size_t under_way = departing_.size();
   if (!exchanged) return;
   under_way_ += under_way;
   if (step.keeps && !entries.empty()) protocols_[step.client.value]->on_retained(static_cast<Sequence>(step.index), slot);
@@ -250,6 +268,66 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
   protocols_[step.client.value]->on_departed(under_way, now_, effects_);
   for (std::size_t i = wakes; i < effects_.wakes().size(); ++i) queue_.push(effects_.wakes()[i]);
   for (std::size_t i = closings; i < effects_.closings().size(); ++i) queue_.push_closing(effects_.closings()[i]);
+}
+
+void Conductor::begin_repeating(const MessageHead& head, std::uint64_t turn, SlotIndex slot, Duration failed_after) {
+  std::uint32_t number = static_cast<std::uint32_t>(repetitions_.size());
+  if (free_repetitions_.empty()) {
+    repetitions_.emplace_back();
+  } else {
+    number = free_repetitions_.back();
+    free_repetitions_.pop_back();
+  }
+  Repetition& again = repetitions_[number];
+  again.head = head, again.turn = turn, again.slot = slot, again.attempt = 1;
+  again.missing.assign(missing_.begin(), missing_.end());
+  awaiting_attempts_ += missing_.size();
+  schedule_attempt(number, failed_after);
+}
+
+void Conductor::schedule_attempt(std::uint32_t number, Duration failed_after) {
+  const Repetition& again = repetitions_[number];
+  const LinkUse use{.sender = again.head.id.sender, .kind = again.head.kind, .turn = again.turn, .attempt = again.attempt};
+  const Time next = later(later(now_, failed_after), settings_.attempts.pause(use));
+  queue_.push(Wake{next, Priority::arrival, again.head.id.sender, number});
+}
+
+// To all receivers that have not got it, at once: the sender is on the air until the slowest of them has it, or it gives up.
+void Conductor::attempt_again(std::uint32_t number) {
+  Repetition& again = repetitions_[number];
+  const ClientId sender = again.head.id.sender;
+  MessageCounts& counts = protocols_[sender.value]->counts();
+  announce({sender, again.head.kind, again.turn, now_});
+  Duration airtime{}, failed_after{};
+  const std::size_t before = again.missing.size();
+  std::erase_if(again.missing, [&](Flight& flight) {
+    const LinkUse use{.sender = sender,
+                      .receiver = flight.receiver,
+                      .link = flight.link,
+                      .kind = flight.kind,
+                      .turn = again.turn,
+                      .attempt = again.attempt,
+                      .now = now_,
+                      .round = round_};
+    const Fate fate = settings_.attempts.judged(settings_.channel->carry(use));
+    airtime = std::max(airtime, fate.airtime);
+    counts.repeated += flight.kind != MessageKind::model;
+    if (fate.lost) {
+      failed_after = std::max(failed_after, fate.delay);
+      return false;
+    }
+    flight.slot = again.slot;
+    flight.sent = now_;
+    flight.arrived = later(now_, fate.delay);
+    queue_.push(flight);
+    return true;
+  });
+  awaiting_attempts_ -= before - again.missing.size();
+  counts.airtime += airtime;
+  settings_.channel->occupy(sender, later(now_, airtime));
+  if (again.missing.empty()) return free_repetitions_.push_back(number);
+  again.attempt = again.attempt % most_attempts + 1;  // each has its own draws
+  schedule_attempt(number, failed_after);
 }
 
 // What shares capacities arrives when it is through; until then its instant stands for what comes on top.

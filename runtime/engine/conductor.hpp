@@ -49,7 +49,8 @@ struct ConductorSettings {
   Time until{};  ///< events at this instant still happen
   const Graph* graph = nullptr;
   Channel* channel = nullptr;
-  bool retransmits = false;      ///< a lost message is sent again until it arrives
+  bool retransmits = false;      ///< a lost message is sent again until it arrives ...
+  AttemptRule attempts;          ///< ... by this rule
   bool loses_both_ways = false;  ///< a link that loses a message loses the one the other way too
   bool acknowledges = false;     ///< a receiver that keeps a message says so to its sender, over the same links
   UnificationPlan unification;
@@ -107,13 +108,17 @@ class Conductor final : public StepSource {
   std::uint64_t to_measure() const override { return next_adoption_ < adopting_.size() ? 0 : last_measured_ - next_measured_; }
   bool is_sampling() const override { return next_measured_ < last_measured_ || next_counted_ < last_counted_; }
   /// All messages on their way, and those of them that are updates.
-  std::size_t flights() const { return queue_.flights() + transferring_.size() - free_transfers_.size(); }
+  std::size_t flights() const { return queue_.flights() + transferring_.size() - free_transfers_.size() + awaiting_attempts_; }
   std::uint64_t under_way() const { return under_way_; }
   const DurationHistogram& staleness() const { return staleness_; }
   const std::vector<LinkCounts>& link_counts() const { return link_counts_; }
   std::size_t clients() const { return protocols_.size(); }
   const Protocol& protocol(ClientId client) const { return *protocols_[client.value]; }
   const std::vector<StepHash>& hashes() const override { return hashes_; }
+  std::optional<RoundsSoFar> rounds_so_far() const override {
+    if (!settings_.cumulated_delay) return std::nullopt;
+    return RoundsSoFar{round_, {protocols_.front()->waiting().computations, under_way_}};
+  }
   MessageCounts total_counts() const;
 
  private:
@@ -142,7 +147,10 @@ class Conductor final : public StepSource {
   void issue_drafts();
   void depart(Effects::Draft& draft, std::span<StepEntry> entries);
   Fate fate_of(LinkUse use) const;
-  void announce(const Step& step, std::uint64_t turn);
+  void announce(const Transmission& transmission);
+  void begin_repeating(const MessageHead& head, std::uint64_t turn, SlotIndex slot, Duration failed_after);
+  void attempt_again(std::uint32_t number);
+  void schedule_attempt(std::uint32_t number, Duration failed_after);
   void push(const Flight& flight);
   void wake_at_next_transfer();
   void handle_transfers();
@@ -180,6 +188,19 @@ class Conductor final : public StepSource {
   std::vector<Flight> transferring_;  // by number; its instant is what comes on top
   std::vector<std::uint32_t> free_transfers_;
   Time transfers_wake_ = never;  // the earliest wake-up for a transfer that is in the queue
+  // Where transmissions disturb each other, a message that did not get through is sent again when its time has come, among
+  // the clients that transmit then.
+  struct Repetition {
+    MessageHead head;
+    SlotIndex slot = no_slot;
+    std::uint64_t turn = 0;
+    std::uint32_t attempt = 0;  // the one to come
+    std::vector<Flight> missing{};
+  };
+  std::vector<Repetition> repetitions_;
+  std::vector<std::uint32_t> free_repetitions_;
+  std::vector<Flight> missing_;        // of the message that departs; kept for its memory
+  std::size_t awaiting_attempts_ = 0;  // messages in repetitions
   std::uint64_t round_ = 0;
   std::vector<StepHash> hashes_;
   std::vector<LinkCounts> link_counts_;

@@ -20,13 +20,16 @@ template <class FateOf, class Take>
 Duration depart(const Step& step, std::span<StepEntry> entries, MessageCounts& counts, std::vector<LinkCounts>& links,
                 FateOf fate_of, Take take) {
   const bool is_exchanged = step.message != MessageKind::model;
-  Duration airtime{};
+  Duration airtime{}, alone{};
   for (std::uint32_t place = 0; place < entries.size(); ++place) {
     StepEntry& entry = entries[place];
     const Fate fate = fate_of(entry);
     entry.lost = fate.lost;
     entry.copies = fate.copies;
-    airtime = std::max(airtime, fate.airtime);
+    if (fate.is_alone)
+      alone += fate.airtime;
+    else
+      airtime = std::max(airtime, fate.airtime);
     const auto count = [&](auto& numbers) {
       ++numbers.sent;
       numbers.lost += fate.lost && !fate.apart;
@@ -34,9 +37,11 @@ Duration depart(const Step& step, std::span<StepEntry> entries, MessageCounts& c
       numbers.copies += fate.lost ? 0 : fate.copies;
     };
     if (is_exchanged) count(counts);
+    if (is_exchanged) counts.repeated += fate.attempts - 1;
     if (!links.empty() && entry.place != outside_graph) count(links[entry.place]);
     take(place, fate);
   }
+  airtime += alone;
   counts.airtime += airtime;
   return airtime;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "runtime/engine/sample_header.hpp"
@@ -58,6 +59,8 @@ class StepSource {
   virtual Time now() const = 0;
   /// Timer ticks and deliveries, kept or refused.
   virtual std::uint64_t events() const = 0;
+  /// Of a run in rounds: how many are over, and what the next one waits for.
+  virtual std::optional<RoundsSoFar> rounds_so_far() const { return std::nullopt; }
   /// Of the steps of each client so far, samples left out, in client order.
   virtual const std::vector<StepHash>& hashes() const = 0;
 };

@@ -34,7 +34,7 @@ void TimingCheck::on_arrival(const Arrival& arrival, ClientId receiver, Offer of
   if (!has_windows_ || limits.cap == MailboxLimits::unlimited) return;
   if (offer == Offer::kept && ++kept_[receiver.value] > limits.cap)
     broken(receiver, arrival.arrived, "keeps ", kept_[receiver.value], " messages in a period, the cap is ", limits.cap);
-  if (offer == Offer::capped && tokens_left > 0)
+  if (offer == Offer::capped && tokens_left > 0 && !settings_.receptions)
     broken(receiver, arrival.arrived, "refuses a message with ", tokens_left, " tokens left");
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/protocols/link_choice.hpp"
 #include "runtime/protocols/needs.hpp"
 #include "runtime/protocols/protocol.hpp"
+#include "runtime/receptions.hpp"
 #include "runtime/renewal.hpp"
 #include "runtime/world/fading_links.hpp"
 #include "runtime/world/graph.hpp"
@@ -45,7 +46,10 @@ struct ClientSettings {
   const TimerLaw& transmit_law(ClientId client) const { return transmit[transmit.size() > 1 ? client.value : 0]; }
   const FadingLinks* fading = nullptr;  ///< weights are those of the links that are up; null: merge_weights
   Duration change_every{};              ///< how long a row of weights is in force, where time tells; 0: rounds do
-  bool weighs_as_sent = false;          ///< a message has its weight from when it was sent; else from when it is merged
+  /// How many messages will come: the cap removes those beyond it by chance; null: first come, first served.
+  const ReceptionCensus* receptions = nullptr;
+  ReceptionCensus* counts_receptions = nullptr;  ///< where they are counted, and no cap is in force; null: nowhere
+  bool weighs_as_sent = false;                   ///< a message has its weight from when it was sent; else from when it is merged
 
   /// Which row of weights is in force, counted on and on.
   std::uint64_t row_at(Time now) const {

@@ -167,7 +167,7 @@ class Protocol {
     static const Mailbox none{{}, 0};
     return none;
   }
-  /// Of this client, in real time; nothing where there are no rounds.
+  /// Of this client, or of all where rounds hold them together; nothing where there are no rounds.
   virtual Waiting waiting() const { return {}; }
   MessageCounts& counts() { return counts_; }
   const MessageCounts& counts() const { return counts_; }

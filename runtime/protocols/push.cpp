@@ -10,7 +10,10 @@ Push::Push(const ClientSettings& settings, ClientId self)
     : TickingProtocol(settings, self), mailbox_{settings.limits, settings.graph->in_degree(self)} {
   const Needs& needs = settings.needs;
   const std::size_t senders = settings.graph->in_degree(self);
-  if (settings.transmit_per_link) link_timers_.resize(settings.graph->out_degree(self));
+  if (settings.transmit_per_link) {
+    link_timers_.resize(settings.graph->out_degree(self));
+    link_news_.resize(link_timers_.size());
+  }
   const bool follows = needs.in_order || needs.keep == Keep::newest_ever;
   if (!follows && !settings.may_duplicate && needs.absorb == AbsorbAt::window) return;
   memory_ = std::make_unique<Memory>();
@@ -54,7 +57,7 @@ void Push::on_leave(Time now, Effects& effects) {
     effects.entry({.peer = self_, .sequence = retained.sequence, .slot = retained.slot});
   }
   retained_.clear();
-  has_news_ = false;
+  set_news(false);
 }
 
 Push::Memory& Push::memory() {
@@ -93,6 +96,11 @@ void Push::on_new_life(ClientId sender) {
 void Push::archive(Archive& archive) {
   Protocol::archive(archive);
   archive(has_news_), archive(turns_), archive(sequence_);
+  for (std::size_t link = 0; link < link_news_.size(); ++link) {
+    bool has_news = link_news_[link];
+    archive(has_news);
+    link_news_[link] = has_news;
+  }
   archive_timers(archive);
   archive.list(link_timers_, [](Archive& each, Timer& timer) { timer.archive(each); });
 }
@@ -105,7 +113,7 @@ void Push::on_compute(Time now, std::uint32_t, Effects& effects) {
   wake_compute(effects);
   absorb_stored(now, effects);
   compute(now, effects);
-  has_news_ = true;
+  set_news(true);
   wake_coupled(now, effects);
   begin(now, effects);
 }
@@ -121,7 +129,7 @@ std::optional<std::uint64_t> Push::sends_at(const Wake& wake) const {
   if (needs.asks_before_sending) return std::nullopt;  // its client decides
   const bool computes = wake.priority == Priority::compute;
   if (computes && !is_coupled_after(counts_.computations + 1)) return std::nullopt;
-  if (!computes && needs.send_only_if_computed && !has_news_) return std::nullopt;
+  if (!computes && needs.send_only_if_computed && !has_news(wake.detail)) return std::nullopt;
   bool is_heard = false;
   each_receiver(wake, [&](ClientId, LinkIndex) { is_heard = true; });
   return is_heard ? std::optional(turns_) : std::nullopt;
@@ -140,7 +148,7 @@ void Push::on_transmit(Time now, std::uint32_t detail, Effects& effects) {
     asked_detail_ = detail;
     return;
   }
-  if (has_news_ || !settings_.needs.send_only_if_computed) send(now, detail, effects);
+  if (has_news(detail) || !settings_.needs.send_only_if_computed) send(now, detail, effects);
   ++turns_;
 }
 
@@ -163,7 +171,10 @@ void Push::send(Time now, std::uint32_t detail, Effects& effects) {
   });
   ++sequence_;
   ++counts_.publications;
-  has_news_ = false;
+  if (link_news_.empty())
+    has_news_ = false;
+  else if (effects.drafts().back().entries > 0)  // else its receiver is not here, and the link keeps what it has
+    link_news_[detail] = false;
 }
 
 bool Push::on_acknowledged(Sequence sequence, ClientId by) {
@@ -178,9 +189,14 @@ void Push::on_deadline(Time now, Sequence sequence, Effects& effects) {
   if (retained_.empty() || retained_.front().sequence != sequence) return;  // it had no receivers
   const Retained oldest = std::move(retained_.front());                     // deadlines come in the order of departures
   retained_.erase(retained_.begin());
+  std::uint32_t place = 0;
+  if (!link_news_.empty())
+    place = *settings_.graph->find_link(self_, oldest.receivers.front()) - settings_.graph->first_link(self_);
   effects.step(oldest.is_acknowledged ? StepKind::discard : StepKind::reclaim, self_, now);
-  effects.entry({.peer = self_, .sequence = oldest.sequence, .slot = oldest.slot});
-  if (!oldest.is_acknowledged) has_news_ = true;  // what came back is to be sent again
+  effects.entry({.peer = self_, .sequence = oldest.sequence, .slot = oldest.slot, .place = place});
+  if (oldest.is_acknowledged) return;
+  has_news_ = true;  // what came back is to be sent again
+  if (!link_news_.empty()) link_news_[place] = true;
 }
 
 // A receiver has missed something: it gets the whole state, as it is after what was sent last.
@@ -204,6 +220,11 @@ Offer Push::judge(const Arrival& arrival) {
     using Verdict = DuplicateFilter::Verdict;
     const Verdict verdict = memory_->filters[place_of(arrival.id.sender)].add(arrival.id.sequence);
     if (verdict != Verdict::fresh) return verdict == Verdict::seen ? Offer::duplicate : Offer::late;
+  }
+  if (settings_.counts_receptions && !is_too_old(arrival)) settings_.counts_receptions->add(self_, period_);
+  if (settings_.receptions && !is_too_old(arrival)) {
+    const std::uint32_t all = settings_.receptions->of(self_, period_), number = came_++;
+    if (!is_taken_by_chance(settings_.seed, self_, period_, number, all, mailbox_.tokens())) return Offer::capped;
   }
   return mailbox_.offer(arrival, settings_.limits);
 }

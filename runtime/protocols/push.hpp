@@ -29,7 +29,11 @@ class Push final : public TickingProtocol {
   void on_presence(ClientId neighbour, bool is_here, Time, Effects&) override { memory().absent.set(neighbour, is_here); }
   void on_new_life(ClientId sender) override;
   void archive(Archive& archive) override;
-  void on_refill() override { mailbox_.refill(settings_.limits); }
+  void on_refill() override {
+    mailbox_.refill(settings_.limits);
+    ++period_;
+    came_ = 0;
+  }
   void on_unify(Time now, bool clears_mailbox, Effects& effects) override;
   const Mailbox& mailbox() const override { return mailbox_; }
 
@@ -87,8 +91,18 @@ class Push final : public TickingProtocol {
     std::vector<ClientId> receivers;
   };
 
-  bool has_news_ = false;  // computed since the last message
+  /// There is a computation that the message of this tick would be the first to tell of.
+  bool has_news(std::uint32_t detail) const { return link_news_.empty() ? has_news_ : bool{link_news_[detail]}; }
+  void set_news(bool has_news) {
+    has_news_ = has_news;
+    link_news_.assign(link_news_.size(), has_news);
+  }
+
+  bool has_news_ = false;        // computed since the last message
+  std::vector<bool> link_news_;  // the same of each link that has a timer of its own; else empty
   std::vector<Timer> link_timers_;
+  std::uint64_t period_ = 0;  // of the reception cap
+  std::uint32_t came_ = 0;    // in it, in time and not twice; counted where the cap goes by chance
   std::uint64_t turns_ = 0;
   std::uint32_t asked_detail_ = 0;  // of the transmit tick that waits for the client's answer
   std::vector<ClientId> sent_to_;   // receivers of the newest message; empty without acknowledgements

@@ -61,6 +61,8 @@ class Rounds final : public RoundClient {
   void on_departed(std::size_t under_way, Time now, Effects& effects) override;
   Offer on_arrival(const Arrival& arrival, Effects& effects) override;
   void on_window_close(Time now, Effects& effects) override;
+  /// Of all clients, which one board holds together.
+  Waiting waiting() const override { return {board_.computing, board_.under_way}; }
 
  private:
   void enter_phase(Time now, Effects& effects);

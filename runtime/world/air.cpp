@@ -21,7 +21,7 @@ std::vector<ClientId> scan_order(const Remaining& remaining) {
   return order;
 }
 
-std::vector<Star> next_stars(const Remaining& remaining) {
+std::vector<Star> next_stars(const Remaining& remaining, SlotStars at_once) {
   std::vector<bool> is_used(remaining.size());
   const auto uses = [&](ClientId client) { return static_cast<bool>(is_used[client.value]); };
   std::vector<Star> stars;
@@ -31,20 +31,21 @@ std::vector<Star> next_stars(const Remaining& remaining) {
     is_used[centre.value] = true;
     for (const ClientId leaf : leaves) is_used[leaf.value] = true;
     stars.push_back({centre, leaves});
+    if (at_once == SlotStars::one) break;
   }
   return stars;
 }
 
 }  // namespace
 
-SlotSchedule schedule_slots(const Graph& graph) {
+SlotSchedule schedule_slots(const Graph& graph, SlotStars at_once) {
   Remaining remaining(graph.clients());
   for (std::uint32_t i = 0; i < graph.clients(); ++i) {
     const auto neighbours = graph.receivers_of(ClientId{i});
     remaining[i].assign(neighbours.begin(), neighbours.end());
   }
   SlotSchedule schedule;
-  for (std::vector<Star> stars = next_stars(remaining); !stars.empty(); stars = next_stars(remaining)) {
+  for (std::vector<Star> stars = next_stars(remaining, at_once); !stars.empty(); stars = next_stars(remaining, at_once)) {
     for (const Star& star : stars) {
       for (const ClientId leaf : star.leaves) std::erase(remaining[leaf.value], star.centre);
       remaining[star.centre.value].clear();
@@ -73,8 +74,8 @@ double broadcast_noise(const AirLeaf& leaf, double broadcast_scale) {
   return leaf.weight * leaf.weight / (broadcast_scale * (leaf.amplitude * leaf.amplitude));
 }
 
-AirRound::AirRound(const Graph& up) : heard_(up.clients()), sent_(up.clients()) {
-  const SlotSchedule schedule = schedule_slots(up);
+AirRound::AirRound(const Graph& up, SlotStars stars) : heard_(up.clients()), sent_(up.clients()) {
+  const SlotSchedule schedule = schedule_slots(up, stars);
   pairs_ = schedule.size();
   std::uint32_t number = 0;
   for (const std::vector<Star>& pair : schedule) {
@@ -95,7 +96,7 @@ AirRound::AirRound(const Graph& up) : heard_(up.clients()), sent_(up.clients()) 
 std::shared_ptr<const AirRound> Air::round(std::uint64_t number) const {
   const std::lock_guard lock(mutex_);
   Known& known = known_[number % known_.size()];
-  if (known.number != number) known = {number, std::make_shared<const AirRound>(links_.up(number))};
+  if (known.number != number) known = {number, std::make_shared<const AirRound>(links_.up(number), settings_.stars)};
   return known.round;
 }
 

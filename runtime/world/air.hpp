@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/choices.hpp"
 #include "runtime/world/channel.hpp"
 #include "runtime/world/fading_links.hpp"
 
@@ -46,12 +47,12 @@ struct Star {
 
 /// Pairs of slots, each with stars that share no client. The graph must have a link back for every link.
 using SlotSchedule = std::vector<std::vector<Star>>;
-SlotSchedule schedule_slots(const Graph& graph);
+SlotSchedule schedule_slots(const Graph& graph, SlotStars stars = SlotStars::many);
 
 /// The slots of one round.
 class AirRound {
  public:
-  explicit AirRound(const Graph& up);
+  explicit AirRound(const Graph& up, SlotStars stars = SlotStars::many);
 
   /// How a client hears a neighbour.
   struct Hearing {
@@ -79,6 +80,7 @@ class Air {
     double noise = 0.1;    ///< standard deviation in a received symbol
     Duration slot{};
     std::uint64_t seed = 0;
+    SlotStars stars = SlotStars::many;  ///< at the same time
   };
   /// The links outlive it.
   Air(const FadingLinks& links, const Settings& settings) : links_{links}, settings_{settings} {}

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/random.hpp"
+
 namespace rubato {
 
 // Attempts and model messages have addresses of their own, beside those of the first attempt of an update.
@@ -10,18 +12,39 @@ std::uint64_t address_of(const LinkUse& use) {
   return kind >> 2 << 62 | use.turn << 12 | (kind & 3) << 10 | std::min<std::uint32_t>(use.attempt, 1023);
 }
 
-Fate retransmitted(Fate fate, const Channel& channel, LinkUse use) {
+Fate AttemptRule::judged(Fate fate) const {
+  if (fate.lost || fate.delay <= longest) return fate;
+  fate.lost = true;
+  fate.delay = longest;
+  fate.airtime = std::min(fate.airtime, longest);
+  fate.copies = 0;
+  return fate;
+}
+
+Duration AttemptRule::pause(const LinkUse& use) const {
+  if (back_off == Duration::zero()) return {};
+  constexpr std::uint32_t most_doublings = 6;
+  const double longest_pause = to_seconds(back_off) * static_cast<double>(1u << std::min(use.attempt - 1, most_doublings));
+  return from_seconds(uniform01(draw(seed, use.sender, Purpose::back_off, address_of(use), use.receiver.value).first) *
+                      longest_pause);
+}
+
+Fate retransmitted(Fate fate, const Channel& channel, LinkUse use, const AttemptRule& rule) {
+  fate = rule.judged(fate);
   Duration waited{}, airtime = fate.airtime;
   while (fate.lost && use.attempt < most_attempts) {
     waited += std::max(fate.delay, Duration{1});
     ++use.attempt;
+    waited += rule.pause(use);
     use.waited = waited;
-    fate = channel.carry(use);
+    fate = rule.judged(channel.carry(use));
     airtime += fate.airtime;
   }
   fate.airtime = airtime;
   fate.delay += waited;
   fate.copy_delay += waited;
+  fate.waited = waited;
+  fate.attempts = use.attempt + 1;
   return fate;
 }
 

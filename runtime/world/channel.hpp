@@ -48,11 +48,15 @@ std::uint64_t address_of(const LinkUse& use);
 
 struct Fate {
   bool lost = false;
-  Duration delay{};         ///< from departure to arrival; what a sender that retransmits waits if the message is lost
-  std::uint8_t copies = 0;  ///< how many more times it arrives ...
-  Duration copy_delay{};    ///< ... and when
-  Duration airtime{};       ///< how long the sender transmits for this receiver; 0 where the channel does not model it
-  bool apart = false;       ///< it is lost because sender and receiver are in different groups
+  Duration delay{};            ///< from departure to arrival; what a sender that retransmits waits if the message is lost
+  std::uint8_t copies = 0;     ///< how many more times it arrives ...
+  Duration copy_delay{};       ///< ... and when
+  Duration airtime{};          ///< how long the sender transmits for this receiver; 0 where the channel does not model it
+  bool apart = false;          ///< it is lost because sender and receiver are in different groups
+  bool is_alone = false;       ///< what the sender transmits for this receiver is for no other: airtimes add up
+  bool is_repeated = false;    ///< this attempt fails, and its sender will begin another
+  Duration waited{};           ///< from departure to the beginning of the attempt that arrives
+  std::uint32_t attempts = 1;  ///< up to that one
 };
 
 /// Messages that share capacities: when one is through depends on what begins meanwhile.
@@ -98,10 +102,25 @@ class Channel {
   virtual void set_sizes(const MessageSizes&) {}
 };
 
-/// What becomes of a message that is sent again until it arrives, after this fate of its first attempt. Lost only when
-/// even so many attempts were.
+/// How a sender gets a message through that must arrive: an attempt that takes longer than `longest` is given up, and the
+/// next one begins after a pause.
+struct AttemptRule {
+  Duration longest = Duration::max();  ///< of an attempt
+  /// Pauses are uniform between 0 and this before the second attempt, twice this before the third, and so on, at most
+  /// 64 times this: enough for as many clients that hear each other. 0: none.
+  Duration back_off{};
+  std::uint64_t seed = 0;  ///< pauses are drawn by (seed, sender, message, attempt)
+
+  /// The fate of an attempt under this rule.
+  Fate judged(Fate fate) const;
+  /// Before this attempt, which is not the first.
+  Duration pause(const LinkUse& use) const;
+};
+
+/// What becomes of a message that is sent again until it arrives, after this fate of its first attempt, on a channel where
+/// transmissions do not disturb each other. Lost only when even so many attempts were.
 inline constexpr std::uint32_t most_attempts = 1000;
-Fate retransmitted(Fate fate, const Channel& channel, LinkUse use);
+Fate retransmitted(Fate fate, const Channel& channel, LinkUse use, const AttemptRule& rule = {});
 
 /// Every message arrives after the same time; nothing is lost.
 class IdealChannel final : public Channel {

@@ -22,7 +22,8 @@ class RayleighChannel final : public Channel {
     fate.lost = !fading_.is_up(use.sender, use.receiver, block);
     if (fading_.rule().is_by_time)
       fate.delay = std::min(fading_.completion(use.sender, use.receiver, block), fading_.rule().longest);
-    fate.airtime = fate.delay;
+    fate.airtime = fate.lost ? Duration{} : fate.delay;  // over a link that is down nothing is sent
+    fate.is_alone = true;
     const bool has_blocks = coherence_ > Duration::zero() && !fading_.rule().is_by_time;
     if (fate.lost && has_blocks) fate.delay = coherence_ - (use.now.time_since_epoch() + use.waited) % coherence_;
     return fate;

@@ -506,7 +506,7 @@ class OwnGossip final : public Algorithm<float> {
       sum += static_cast<float>(message.weight) * (message.common() - view(std::as_const(x_)));
     x_ += sum;
   }
-  void reclaim(Work<float>&, const Payload&) override {}
+  void reclaim(Work<float>&, const Step&, const Payload&) override {}
   void adopt(ConstVectorRef<float> model) override { x_ = model; }
   ConstVectorRef<float> model() const override { return view(x_); }
   void inspect(Probe&) const override {}

@@ -44,6 +44,7 @@ class Theta final : public Probe {
 struct HandClient {
   explicit HandClient(AlgorithmOptions options) {
     options.set("eta", 0.5);
+    plan.local_batches = local_batches_of(options);
     algorithm = make_draco<double>(options)({0}, view(start), pool);
   }
   void begin() {
@@ -259,11 +260,11 @@ TEST_CASE("a reclaimed increment is back in the outbox, before or after the next
   client.compute();
   client.publish();
   Work<double> work(*client.learner, client.plan, client.scratch, client.pool);
-  client.algorithm->reclaim(work, client.last);
+  client.algorithm->reclaim(work, {.kind = StepKind::reclaim}, client.last);
   CHECK(client.outbox() == vector({-1, -1}));
   client.publish();
   client.compute(1);
-  client.algorithm->reclaim(work, client.last);
+  client.algorithm->reclaim(work, {.kind = StepKind::reclaim}, client.last);
   CHECK(client.outbox() == vector({-2, -2}));
 }
 
@@ -291,11 +292,8 @@ TEST_CASE("an option that cannot be is refused when the factory is made, with wh
   CHECK(complaint("outbox", true) == "algorithm.outbox must be a word");
   CHECK(complaint("eta", std::string("big")) == "algorithm.eta must be a number");
   CHECK(complaint("self_apply", std::string("yes")) == "algorithm.self_apply must be true or false");
-  CHECK(complaint("local_batches", 1.5) == "algorithm.local_batches must be a whole number");
-  CHECK(complaint("local_batches", std::int64_t{0}) == "algorithm.local_batches = 0: must be at least 1");
   CHECK(complaint("age_half_life", -1.0) == "algorithm.age_half_life = -1: must be at least 0");
   CHECK(complaint("age_half_life", true) == "algorithm.age_half_life must be a number");
-  CHECK(complaint("local_batches", std::int64_t{-1}) == "algorithm.local_batches = -1: must be at least 1");
 }
 
 // ---- small worlds ------------------------------------------------------------------------------------------------

@@ -72,22 +72,22 @@ std::vector<std::pair<std::uint32_t, Time>> computations(const config::Experimen
 TEST_CASE("files are compared with seeds that follow the first file's, and keys that only some of them know") {
   const Files files;
   ComparisonRequest request = files.request();
-  request.grid = {{"algorithm.eta", {"0.1", "0.2"}}, {"algorithm.local_batches", {"1", "2"}}};
+  request.grid = {{"algorithm.eta", {"0.1", "0.2"}}, {"algorithm.outbox", {"latest", "accumulate"}}};
   const ComparisonPlan plan = plan_comparison(request);
   CHECK(plan.first_seed == 3);
   CHECK(plan.seeds == 2);
-  CHECK(labels(plan) == std::vector<std::string>{"draco algorithm.eta=0.1 algorithm.local_batches=1",
-                                                 "draco algorithm.eta=0.1 algorithm.local_batches=2",
-                                                 "draco algorithm.eta=0.2 algorithm.local_batches=1",
-                                                 "draco algorithm.eta=0.2 algorithm.local_batches=2", "dpsgd algorithm.eta=0.1",
+  CHECK(labels(plan) == std::vector<std::string>{"draco algorithm.eta=0.1 algorithm.outbox=latest",
+                                                 "draco algorithm.eta=0.1 algorithm.outbox=accumulate",
+                                                 "draco algorithm.eta=0.2 algorithm.outbox=latest",
+                                                 "draco algorithm.eta=0.2 algorithm.outbox=accumulate", "dpsgd algorithm.eta=0.1",
                                                  "dpsgd algorithm.eta=0.2"});
-  CHECK(has_note(plan.notes, "dpsgd.toml, dpsgd: does not know algorithm.local_batches and runs without it"));
+  CHECK(has_note(plan.notes, "dpsgd.toml, dpsgd: does not know algorithm.outbox and runs without it"));
 }
 
 TEST_CASE("a grid may choose the algorithm") {
   const Files files;
   ComparisonRequest request{{files.folder / "dpsgd.toml"}, {}, {{"algorithm.name", {"dpsgd", "draco"}}}, 1};
-  request.grid.push_back({"algorithm.local_batches", {"1", "2"}});
+  request.grid.push_back({"algorithm.outbox", {"latest", "accumulate"}});
   CHECK(labels(plan_comparison(request)).size() == 3);
 }
 

@@ -7,6 +7,7 @@
 #include "experiment/build/timing.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/roster.hpp"
+#include "runtime/record.hpp"
 #include "tests/actors/hosts.hpp"
 
 using namespace rubato;
@@ -159,4 +160,94 @@ TEST_CASE("what a channel cannot do is refused with a sentence") {
   CHECK(contains(refusal("rayleigh_threshold", {"algorithm.name=draco", "protocol.compute_phase=none"}), "waits for ever"));
   CHECK(contains(refusal("aircomp", {"protocol.kind=push"}), "use protocol.kind = \"rounds\""));
   CHECK(contains(refusal("aircomp", {"algorithm.name=choco", "protocol.compute_phase=none"}), "does not; dpsgd"));
+}
+
+// Section 2.5 of the thesis: a larger threshold saves energy, because fewer links are up.
+TEST_CASE("over a threshold a sender is on the air for each link that is up, and for no other") {
+  double last = 1e300;
+  for (const std::string threshold : {"0.2", "0.6", "1.0", "1.4"}) {
+    CAPTURE(threshold);
+    for (const std::string algorithm : {"async_dsgd", "draco"}) {  // with weights of the links that are up, and without
+      std::vector<std::string> overrides{"until=40.5", "channel.threshold=" + threshold, "algorithm.name=" + algorithm,
+                                         "channel.delay=0.25"};
+      if (algorithm == "draco") overrides.push_back("protocol={kind=\"push\"}");
+      const RunResult result = run(example(examples / "rayleigh_threshold.toml", overrides), on_threads(1));
+      CHECK(to_seconds(result.messages.airtime) ==
+            doctest::Approx(0.25 * static_cast<double>(result.messages.sent - result.messages.lost)));
+      if (algorithm == "draco") continue;
+      CHECK(to_seconds(result.messages.airtime) < last);
+      last = to_seconds(result.messages.airtime);
+    }
+  }
+}
+
+TEST_CASE("a hub of most links or of the best channel sends its model over the radio, and not all get it in time") {
+  for (const std::string hub : {"max_degree", "best_channel"}) {
+    CAPTURE(hub);
+    const config::Experiment experiment =
+        example(examples / "wireless.toml", {"until=65.5", "unification.via=transport", "unification.hub=" + hub,
+                                             "topology.kind=star", "topology.center=7", "algorithm.self_apply=true"});
+    const Folder folder;
+    RunOptions options = on_threads(1);
+    options.record = folder / "timeline.rbt";
+    const RunResult result = run(experiment, options);
+    CHECK(result.unifications == 6);
+    CHECK(result.model_messages == 6 * 24);
+    CHECK(result.models_lost > 0);
+    CHECK(result.models_lost < result.model_messages);
+    RecordReader record(options.record);
+    std::uint64_t adopted = 0;
+    while (const Step* step = record.next()) {
+      if (step->kind == StepKind::publish && step->message == MessageKind::model && hub == "max_degree")
+        CHECK(step->client == ClientId{7});
+      if (step->kind != StepKind::adopt) continue;
+      ++adopted;
+      CHECK(step->entries[0].age <= std::chrono::seconds(1));  // the deadline
+      CHECK(step->entries[0].age > std::chrono::milliseconds(10));
+    }
+    CHECK(adopted == result.model_messages - result.models_lost);
+    CHECK(digests(replay(experiment, options.record, on_threads(2))) == digests(result));
+  }
+}
+
+TEST_CASE("with one star at a time a round of sums over the air lasts longer, and each edge is served all the same") {
+  const auto rounds = [&](const std::string& stars) {
+    return run(
+        example(examples / "aircomp.toml", {"until=60.5", "topology.kind=ring", "channel.slot=0.2", "channel.slot_stars=" + stars}),
+        on_threads(1));
+  };
+  const RunResult many = rounds("many"), one = rounds("one");
+  CHECK(one.rounds->done < many.rounds->done);
+  CHECK(one.messages.lost == 0);
+}
+
+TEST_CASE("the cap by chance is refused where it is not known how many messages a period will bring") {
+  const std::filesystem::path file = examples / "receptions.toml";
+  const auto refused = [&](const std::vector<std::string>& overrides) {
+    return complaint<std::invalid_argument>(
+        [&] { run(example(file, std::vector<std::string>{"until=5.5"} + overrides), on_threads(1)); });
+  };
+  CHECK(contains(refused({"mailbox.cap=none"}), "mailbox.cap_rule = \"random\" needs mailbox.cap"));
+  CHECK(contains(refused({"clock=wall"}), "\"random\" needs clock = \"virtual\""));
+  CHECK(contains(refused({"algorithm.retain_on_loss=true", "mailbox.deadline=1.0"}), "algorithm.retain_on_loss = true"));
+  CHECK(contains(refused({"algorithm={name=\"choco\"}", "unification.period=none", "mailbox.cap_period=5.0",
+                          "clients.transmit={law=\"coupled\"}"}),
+                 "mailbox.cap_rule = \"random\": with algorithm.name = \"choco\""));
+  CHECK(contains(refused({"algorithm={name=\"dpsgd\"}", "protocol.kind=rounds", "clients.transmit={law=\"coupled\"}"}),
+                 "has no periods of single messages"));
+  CHECK(contains(refused({"model.batch=0"}), "model.batches = \"epochs\" needs model.batch"));
+}
+
+TEST_CASE("of a period's messages the cap by chance keeps as many as first come, of other instants") {
+  const std::filesystem::path file = examples / "receptions.toml";
+  const RunResult random = run(example(file, {"until=150.5"}), on_threads(1));
+  const RunResult first = run(example(file, {"until=150.5", "mailbox.cap_rule=first_come"}), on_threads(1));
+  CHECK(random.messages.sent == first.messages.sent);
+  CHECK(random.messages.capped > random.messages.kept);
+  // Full periods keep as many; the one that the end cuts is thinned over what it has.
+  CHECK(random.messages.kept == first.messages.kept);
+  CHECK(digests(random) != digests(first));
+  RunOptions options = on_threads(1);
+  options.checks = true;
+  CHECK(digests(run(example(file, {"until=150.5"}), options)) == digests(random));
 }

@@ -2,12 +2,15 @@
 #include "experiment/build/devices.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "experiment/file/experiment_file.hpp"
 #include "results/run_folder.hpp"
 #include "results/summary.hpp"
+#include "runtime/elementary.hpp"
 #include "tests/actors/support.hpp"
 
 using namespace rubato;
@@ -162,4 +165,54 @@ TEST_CASE("classes that cannot be are refused with a sentence") {
   CHECK(contains(said("[[clients.classes]]\nname = \"server\"\nshare = 0.1\ntransmit_rate = 2.0\n"),
                  "a rate of a class needs a timer"));
   CHECK(contains(said("[[clients.classes]]\nname = \"server\"\nshare = 0.1\nspeed = 2.0\n"), "speed"));
+}
+
+// Section 2.4.2 of the thesis: eta_i = eta min_j(1 - nu_j) / (1 - nu_i); nu of T = 0.25 + Exp(rate) against a phase of 1.25 s.
+TEST_CASE("the chance to straggle follows from a client's law of computations, class by class") {
+  const std::string text = R"(
+until = 400.5
+[clients]
+count = 4
+[clients.compute]
+law = "shifted_exp"
+min = 0.25
+rate = [1.0, 2.0, 0.5, 4.0]
+[topology]
+kind = "complete"
+[protocol]
+kind = "rounds"
+compute_phase = 1.25
+[algorithm]
+name = "async_dsgd"
+equalise = true
+straggling = "law"
+[data]
+name = "quadratic"
+dimension = 2
+[model]
+name = "quadratic"
+)";
+  const std::vector<double> chances = straggler_chances(experiment({}, text));
+  REQUIRE(chances.size() == 4);
+  const double rates[] = {1, 2, 0.5, 4};
+  for (std::size_t i = 0; i < 4; ++i) CHECK(chances[i] == doctest::Approx(std::exp(-rates[i])).epsilon(1e-12));
+  CHECK(chances[0] == doctest::Approx(0.368).epsilon(1e-3));
+  const auto model = [&](const std::vector<std::string>& overrides) {
+    return run(experiment(overrides, text), on_threads(1)).digests.model;
+  };
+  std::string listed = "algorithm.nu=[";
+  for (const double chance : chances) listed += fmt::format("{}{:.17g}", listed.back() == '[' ? "" : ",", chance);
+  CHECK(model({}) == model({"algorithm.straggling=nu", listed + "]"}));
+  CHECK(model({}) != model({"algorithm.equalise=false"}));
+  const auto refusal = [&](const std::vector<std::string>& overrides) {
+    return complaint<std::invalid_argument>([&] { model(overrides); });
+  };
+  CHECK(contains(refusal({"protocol.compute_phase=none"}), "needs protocol.compute_phase"));
+  CHECK(contains(refusal({"protocol.compute_phase=0.2"}), "no computation of client 0 is ever done"));
+  CHECK(contains(refusal({"clients.compute={law=\"gamma\",shape=2.0,rate=1.0}"}), "needs clients.compute.law"));
+  // Theorem 2.1: eta = 1 / sqrt(4 L R), xi = R^(-3/8).
+  CHECK(model({"algorithm.theorem_rounds=4096", "algorithm.smoothness=4.0"}) ==
+        model({fmt::format("algorithm.eta={:.17g}", elementary::exp(-0.5 * (elementary::log(16) + elementary::log(4096)))),
+               fmt::format("algorithm.xi={:.17g}", elementary::exp(-3.0 / 8 * elementary::log(4096)))}));
+  CHECK(elementary::exp(-0.5 * (elementary::log(16) + elementary::log(4096))) == doctest::Approx(1.0 / 256).epsilon(1e-12));
 }

@@ -65,7 +65,7 @@ class NaiveEngine {
   struct Client {
     Timer compute, transmit;
     std::map<std::uint32_t, Timer> links;
-    bool pending = false;
+    std::map<std::uint32_t, std::uint64_t> told;  // by link: computations before its last message
     std::uint64_t computations = 0, turns = 0;
     Sequence seq = 0;
     std::optional<Time> open_until;
@@ -136,7 +136,6 @@ class NaiveEngine {
     Client& self = clients_[i];
     note({.at = now, .kind = Priority::compute, .client = {i}});
     step(StepKind::compute, i, now, self.computations++);
-    self.pending = true;
     const TimerLaw& law = x_.transmit_law({i});
     if (law.kind == TimerLaw::Kind::coupled && self.computations % law.every == 0)
       for (std::uint32_t q = 0; q < law.repeat; ++q) schedule({.t = now, .priority = 5, .client = i, .src = q});
@@ -148,8 +147,9 @@ class NaiveEngine {
     if (x_.transmit_law({i}).ticks_by_itself()) schedule_transmit(i, which);
     const std::uint64_t turn = self.turns++;
     Seen tick{.at = now, .kind = Priority::transmit, .client = {i}};
-    if (self.pending || !x_.needs.send_only_if_computed) {
-      self.pending = false;
+    const std::uint32_t link = x_.transmit_per_link ? which : 0;  // each link tells of each computation
+    if (self.told[link] < self.computations || !x_.needs.send_only_if_computed) {
+      self.told[link] = self.computations;
       const auto out = x_.graph->receivers_of({i});
       std::vector<StepEntry> entries;
       for (std::uint32_t k = 0; k < out.size(); ++k)

@@ -17,6 +17,7 @@
 
 #include "actors/core/performer.hpp"
 #include "algos/catalogue.hpp"
+#include "algos/option_table.hpp"
 #include "learning/models/problems.hpp"
 
 namespace rubato::test {
@@ -54,7 +55,7 @@ class ContractClient {
         merge_weight_{entry.merge == Weights::none ? 1 : 0.5},
         share_weight_{entry.share == Weights::none ? 1 : 0.5},
         neighbours_{ClientId{1 - number}},
-        plan_{7, {number}, 4, nullptr},
+        plan_{.seed = 7, .client = {number}, .size = 4, .local_batches = local_batches_of(options)},
         algorithm_{make_algorithm<Real>(entry, options)(client_view(), view(start), pool_)} {
     const Vector<Real> inputs = contract_vector<Real>(samples * dimension, 100 + number);
     learner_ = make_least_squares<Real>(Eigen::Map<const Matrix<Real>>(inputs.data(), samples, dimension),

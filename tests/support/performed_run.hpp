@@ -47,7 +47,7 @@ class PerformedRun final : public StepSink {
     if (step.kind == StepKind::compute) algorithm.compute(work, step);
     if (step.kind == StepKind::publish) return publish(algorithm, work, step);
     if (step.kind == StepKind::reset) algorithm.reset(work);
-    if (step.kind == StepKind::reclaim) algorithm.reclaim(work, payloads_[step.entries.front().slot]);
+    if (step.kind == StepKind::reclaim) algorithm.reclaim(work, step, payloads_[step.entries.front().slot]);
     if (step.kind == StepKind::save) saved_[{step.client, step.index}] = archived(algorithm);
     if (step.kind == StepKind::load) load(algorithm, saved_.at({step.client, step.index}));
     if (step.kind == StepKind::adopt)

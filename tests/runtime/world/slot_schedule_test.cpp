@@ -52,3 +52,21 @@ TEST_CASE("a star needs one pair of slots, a complete graph one less than its cl
   CHECK(schedule_slots(topologies::complete(6)).size() == 5);
   CHECK(schedule_slots(Graph(3, false, {})).empty());
 }
+
+// Section 2.6 of the thesis has one active node in a broadcast slot.
+TEST_CASE("with one star at a time each pair of slots has one, every edge is served once, and there are no fewer pairs") {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    Stream chance(seed, no_client, Purpose::topology);
+    const Graph graph = topologies::erdos_renyi(2 + chance.below(20), 0.4, [&] { return chance.uniform(); });
+    const SlotSchedule schedule = schedule_slots(graph, SlotStars::one);
+    for (const std::vector<Star>& pair : schedule) CHECK(pair.size() == 1);
+    const auto times = served(schedule);
+    CHECK(times.size() == graph.edges().size());
+    for (const Edge& edge : graph.edges()) CHECK(times.at({edge.source.value, edge.target.value}) == 1);
+    CHECK(schedule.size() >= schedule_slots(graph).size());
+  }
+  const Graph two_stars(6, false, {{{0}, {1}}, {{0}, {2}}, {{3}, {4}}, {{3}, {5}}});
+  CHECK(schedule_slots(two_stars).size() == 1);
+  CHECK(schedule_slots(two_stars, SlotStars::one).size() == 2);
+  CHECK(AirRound(two_stars, SlotStars::one).pairs() == 2);
+}
