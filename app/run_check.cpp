@@ -348,13 +348,12 @@ class RunCheck {
 
   void check_clients_again(const RunResult& again) {
     const std::set<std::string_view> of_models{"accuracy", "loss", "bytes_wire", "paper_bits", "gradients"};
+    const std::vector<ClientRow> rows = client_rows(again);
     for (const ClientColumn& column : client_columns())
-      for (std::uint32_t i = 0; !column.needs_paces && !of_models.contains(column.name) && i < clients_.rows(); ++i) {
-        const ClientRow row{i, again.samples_by_client.empty() ? 0 : again.samples_by_client[i], again.by_client[i], {}, 0, 0, {}};
+      for (std::uint32_t i = 0; !column.needs_paces && !of_models.contains(column.name) && i < clients_.rows(); ++i)
         faults_.same(
             "clients.csv and the timing walked again differ in " + std::string(column.name) + " of client " + std::to_string(i),
-            at(clients_, i, column.name), to_double(column.read(row)));
-      }
+            at(clients_, i, column.name), to_double(column.read(rows[i])));
   }
 
   void check_classes_again(const RunResult& again, const Table& partition) {
@@ -374,7 +373,7 @@ class RunCheck {
     for (const auto& column : link_columns())
       for (std::uint32_t i = 0; !of_models.contains(column.name) && i < std::min(links.rows(), again.by_link.size()); ++i)
         faults_.same("links.csv and the timing walked again differ in " + std::string(column.name) + ", row " + std::to_string(i),
-                     at(links, i, column.name), to_double(column.read({again.graph->ends_of(i), again.by_link[i], {}})));
+                     at(links, i, column.name), to_double(column.read(link_row(again, i))));
   }
 
   // What steps so far say.
