@@ -97,11 +97,12 @@ struct Notice {
   std::uint64_t position = 0;
   bool is_halting = false;
   std::optional<Duration> halted_at{}, end_at{};
-  std::uint64_t mark[3] = {};
+  std::uint64_t mark[3] = {}, judged = 0, last_sample = 0;
+  std::string ended_by{};
   std::optional<std::string> failure{};
   bool has_ended = false;
   void archive(Archive& archive) {
-    archive(position, is_halting, halted_at, end_at, mark[0], mark[1], mark[2], failure, has_ended);
+    archive(position, is_halting, halted_at, end_at, mark[0], mark[1], mark[2], judged, last_sample, ended_by, failure, has_ended);
   }
 };
 
@@ -380,6 +381,27 @@ TEST_CASE("a host of a virtual run that does not say where it stands does not ke
   CHECK_FALSE(host.progress.failure());
   host.look_after(11);
   CHECK(host.progress.failure() == "the run was stopped without waiting for host \"c\", which stands at step 12 for 11 s");
+}
+
+TEST_CASE("which sample is the last of a virtual run is said by the first host alone, and of the reasons there are") {
+  Hub hub(3);
+  const auto end = hub.end(b);
+  Membership membership(*end, settings_of({"a", "b", "c"}, true));
+  TensorPool pool;
+  ItemExchange items(membership, *end, pool);
+  HostProgress progress(membership, *end, items, {a, b, c});
+  const auto hear = [&](HostId from, Parcel parcel) { membership.on_parcel(from, std::move(parcel), monotonic_now()); };
+  Hello hello;
+  hello.self.is_virtual = true;
+  for (const HostId other : {a, c}) hear(other, parcel_of(ParcelKind::hello, hello));
+  const auto ended_by_word_of = [&](HostId host, const std::string& reason) {
+    hear(host, parcel_of(ParcelKind::notice, Notice{.last_sample = 3, .ended_by = reason}));
+    return progress.ended_by();
+  };
+  CHECK(ended_by_word_of(c, "metrics.stop") == "");
+  CHECK(ended_by_word_of(a, "\x1b[2J") == "");
+  CHECK(ended_by_word_of(a, "metrics.stop") == "metrics.stop");
+  membership.stop({});
 }
 
 TEST_CASE("what other hosts say is shown without what steers a terminal, and not beyond a bound") {

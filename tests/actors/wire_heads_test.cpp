@@ -228,7 +228,7 @@ TEST_CASE("a host tells how far it is as the page says, and why it cannot go on"
   scene.start();
   const auto notice = [](bool has_failed) {
     Head head;
-    head.u64(0).flag(false).flag(false).flag(false).u64(0).u64(0).u64(0).flag(has_failed);
+    head.u64(0).flag(false).flag(false).flag(false).u64(0).u64(0).u64(0).u64(0).u64(0).text("").flag(has_failed);
     return has_failed ? head.text("enough").flag(false) : head.flag(false);
   };
   CHECK(scene.hears(ParcelKind::notice, notice(false)));
