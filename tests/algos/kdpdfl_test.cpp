@@ -302,6 +302,7 @@ TEST_CASE("under pull with a coupled timer an exchange begins at every T_ex-th c
 TEST_CASE("options of kdpdfl that cannot be are refused with what is allowed") {
   const auto complaint = [](const AlgorithmOptions& options) -> std::string {
     try {
+      catalogue_entry("kdpdfl").needs(options);
       make_algorithm<float>(catalogue_entry("kdpdfl"), options);
     } catch (const std::invalid_argument& error) {
       return error.what();

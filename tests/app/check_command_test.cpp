@@ -129,6 +129,8 @@ TEST_CASE("the files of the quick start agree, those of clients that come and go
             one_hidden);
   check_run({"run", examples + "quickstart.toml", "--set", "until=40.5", "--dry-run"});
   check_run({"run", examples + "algorithms/kdpdfl.toml", "--set", "until=20.5"});
+  check_run({"run", examples + "algorithms/kdpdfl.toml", "--set", "until=20.5", "--set", "algorithm.layer=\"-1\"", "--set",
+             R"(clients.classes=[{name="a",share=0.5,hidden=[32,64]}])"});
 }
 
 TEST_CASE("the files of a run that was stopped agree, and those of the whole when it went on") {
