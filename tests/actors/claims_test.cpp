@@ -127,6 +127,14 @@ struct Walking : Scene {
   HostProgress progress{membership, *end, items, {a, b, c}};
 };
 
+/// Whether this is said, with so many seconds at its end, or some more on a busy machine.
+bool is_said(const std::optional<std::string>& said, const std::string& sentence, int seconds) {
+  const std::string before = sentence + " for ";
+  if (!said || !said->starts_with(before) || !said->ends_with(" s")) return false;
+  const int given = std::stoi(said->substr(before.size()));
+  return given >= seconds && given < seconds + 25;
+}
+
 /// A clock's answer to the question with this nonce.
 struct Answer {
   std::uint64_t nonce = 0;
@@ -365,12 +373,12 @@ TEST_CASE("a message of a life beyond the last, or of the last epoch, is no mess
 TEST_CASE("a host of a virtual run that is there and stands still is named, and given up in the end") {
   Walking host;
   CHECK_FALSE(host.look_after(20));
-  CHECK(host.look_after(31) == "waiting for host \"c\", which stands at step 12 for 31 s");
+  CHECK(is_said(host.look_after(31), "waiting for host \"c\", which stands at step 12", 31));
   CHECK_FALSE(host.look_after(40));
-  CHECK(host.look_after(62) == "waiting for host \"c\", which stands at step 12 for 62 s");
+  CHECK(is_said(host.look_after(62), "waiting for host \"c\", which stands at step 12", 62));
   CHECK_FALSE(host.progress.failure());
   host.look_after(601);
-  CHECK(host.progress.failure() == "the run does not go on without host \"c\", which stands at step 12 for 601 s");
+  CHECK(is_said(host.progress.failure(), "the run does not go on without host \"c\", which stands at step 12", 601));
 }
 
 TEST_CASE("a host of a virtual run that does not say where it stands does not keep others from stopping") {
@@ -380,7 +388,7 @@ TEST_CASE("a host of a virtual run that does not say where it stands does not ke
   CHECK_FALSE(host.look_after(0));
   CHECK_FALSE(host.progress.failure());
   host.look_after(11);
-  CHECK(host.progress.failure() == "the run was stopped without waiting for host \"c\", which stands at step 12 for 11 s");
+  CHECK(is_said(host.progress.failure(), "the run was stopped without waiting for host \"c\", which stands at step 12", 11));
 }
 
 TEST_CASE("which sample is the last of a virtual run is said by the first host alone, and of the reasons there are") {
