@@ -312,7 +312,7 @@ TEST_CASE("plain text that would leave this machine is refused, or allowed in a 
   const std::string here = "tcp://127.0.0.1:*", near = "tcp://localhost:7", far = "tcp://192.0.2.1:7001";
   CHECK(ZmqTransport(options(here, near), pool).warning() == "");
   CHECK(refusal(options(here, far), pool) ==
-        "the address of host \"right\", \"tcp://192.0.2.1:7001\", is not on this machine, and without keys everybody "
+        "the address of host \"right\", \"tcp://192.0.2.1:7001\", is not on this machine, and without keys every machine "
         "on the "
         "way can read and forge what is sent; make keys with `rubato keygen` and give them in the roster or with "
         "--keys, or set hosts.insecure = true");
