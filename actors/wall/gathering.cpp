@@ -86,7 +86,8 @@ bool FinalClient::is_possible(std::size_t clients) const {
          std::ranges::all_of(
              std::array{steps, skipped, unheard, staleness_count, traffic.messages, traffic.bytes, traffic.gradients}, is_small) &&
          std::ranges::all_of(std::array{seconds, staleness_sum}, is_moderate) && traffic.paper_bits >= 0 &&
-         traffic.paper_bits <= 1e18 && is_row(collaboration, clients) && std::ranges::all_of(screened, [&](const Screened& link) {
+         traffic.paper_bits <= 1e18 && is_row(collaboration, clients) && is_row(snapshot.collaboration, clients) &&
+         std::ranges::all_of(screened, [&](const Screened& link) {
            return link.sender.value < clients && is_small(link.not_finite) && is_small(link.beyond_norm) &&
                   is_small(link.unauthorised) && is_small(link.unasked);
          });
@@ -95,7 +96,7 @@ bool FinalClient::is_possible(std::size_t clients) const {
 bool WallGathering::take(ClientId client, std::optional<FinalClient> state) {
   if (!state) return true;
   if (state->client != client || !shape_.fits(state->snapshot.model) || !shape_.fits(state->model)) return false;
-  if (!state->is_possible(host_of_.size())) return false;
+  if (!state->is_possible(host_of_.size()) || !measures_.fits(state->snapshot, shape_.count)) return false;
   const std::lock_guard lock(mutex_);
   taken_[client] = std::move(*state);
   changed_.notify_all();

@@ -45,8 +45,8 @@ class WallGathering {
  public:
   /// Everything given by reference outlives it. `host_of`: by client.
   WallGathering(Membership& membership, ItemExchange& items, const std::vector<HostId>& host_of, TensorPool& pool,
-                const ModelShape& shape)
-      : membership_{membership}, items_{items}, host_of_{host_of}, pool_{pool}, shape_{shape} {}
+                const ModelShape& shape, const Measures& measures)
+      : membership_{membership}, items_{items}, host_of_{host_of}, pool_{pool}, shape_{shape}, measures_{measures} {}
 
   /// At the host that finds itself the first one alive: its own last states and those of all hosts that are there, in
   /// client order. At the others nothing, once the first one has theirs. A host that is silent is waited for no longer than
@@ -65,6 +65,7 @@ class WallGathering {
   const std::vector<HostId>& host_of_;
   TensorPool& pool_;
   const ModelShape shape_;
+  const Measures& measures_;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

@@ -516,7 +516,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   ItemExchange items(membership, transport, host.client_pool().pool);
   items.allow(most_tensors, (parts.task->dimension() + 1) * sizeof(double));
   WallGathering gathering(membership, items, network.host_of, host.client_pool().pool,
-                          {experiment.precision, parts.task->dimension()});
+                          {experiment.precision, parts.task->dimension()}, parts.task->evaluation().measures());
   struct Parting {  // before what hears the assembly goes
     Membership& membership;
     ~Parting() { membership.stop(std::chrono::seconds(2)); }

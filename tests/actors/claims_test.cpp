@@ -525,4 +525,6 @@ TEST_CASE("a host says at the end what its clients have counted, within what can
   CHECK(is_refused([](FinalClient& client) { client.staleness_sum = INFINITY; }));
   CHECK(is_refused([](FinalClient& client) { client.snapshot.traffic.paper_bits = NAN; }));
   CHECK(is_refused([](FinalClient& client) { client.screened.push_back({.sender = {3}, .receiver = {0}}); }));
+  CHECK(is_refused([](FinalClient& client) { client.collaboration.push_back({{3}, 1}); }));
+  CHECK(is_refused([](FinalClient& client) { client.snapshot.collaboration.push_back({{3}, 1}); }));
 }

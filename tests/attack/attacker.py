@@ -283,7 +283,7 @@ def hurry(self):
 
 
 def end(self):
-    """The last states of its clients: first counts that cannot be, then, asked again, models that are no numbers."""
+    """The last states of its clients: first counts that cannot be, then vectors that are not asked for, then models that are no numbers."""
     while self.wanted:
         host, _, items = self.wanted.pop()
         for kind, number in items:
@@ -292,15 +292,18 @@ def end(self):
             self.ends[number] += 1
             most = (1 << 64) - 1 if self.ends[number] == 1 else 1000
             wrong = math.nan if self.ends[number] == 1 else 1.0
-            head = struct.pack("<IBQQ", number & 0xFFFFFFFF, 1, most, most) + struct.pack("<17Q", *[most] * 17)
+            head = struct.pack("<IBQQ", number & 0xFFFFFFFF, 1, most, most) + struct.pack("<18Q", *[most] * 18)
             head += struct.pack("<3QddQ", most, most, most, wrong, wrong, most)
             senders = (0, self.clients, (1 << 32) - 1) if most > 1000 else (0,)
             screened = [struct.pack("<II5Qdd", sender, 0, *[most] * 5, math.nan, math.nan) for sender in senders]
             head += struct.pack("<Q", len(screened)) + b"".join(screened)
-            balance = struct.pack("<Q", 1) + wire.text(b"\x1b[2J,\"\r\n") + b"\1"
-            head += b"\1" + struct.pack("<QQQd", most, most, most, wrong) + b"\0" + balance + b"\1"
+            named = struct.pack("<Q", 1) + wire.text(b"\x1b[2J,\"\r\n") + b"\1"
+            none = struct.pack("<Q", 0)
+            is_longer = self.ends[number] == 2  # with a vector that this run does not track
+            head += none + b"\1" + struct.pack("<QQQd", most, most, most, wrong) + named + (named if is_longer else none) + none + b"\1"
             model = self.numbers(math.nan)[0]
-            tensors = [model, Tensor(struct.pack("<d", math.nan) * model.count, wire.FLOAT64), model]
+            vector = Tensor(struct.pack("<d", math.nan) * model.count, wire.FLOAT64)
+            tensors = [model, vector, *([vector] if is_longer else []), model]
             self.send(host, wire.PAYLOAD, wire.part((kind, number), 0, 1) + head, tensors)
 
 
