@@ -144,7 +144,8 @@ void set_parts(const Json& whole, const std::string& name, const std::string& pr
 
 AlgorithmOptions to_options(const Json& parameters, std::span<const OptionSpec> known) {
   AlgorithmOptions options;
-  if (const Json* batches = given(parameters, "B")) options.set("local_batches", to_option(*batches, shared_options[0]));
+  const Json* batches = given(parameters, "B");  // local batches; where it is an array, a matrix
+  if (batches && batches->is_number()) options.set("local_batches", to_option(*batches, shared_options[0]));
   for (const OptionSpec& spec : known) {
     const std::string name(spec.name);
     const Json* value = given(parameters, name.c_str());
