@@ -72,8 +72,6 @@ TEST_CASE("over a radio that 25 clients share D-PSGD, CHOCO and SGP finish 60 ro
         CHECK(result.messages.late == 0);
         CHECK(result.messages.kept >= 50 * result.rounds->done);
         CHECK(result.messages.sent - result.messages.kept == result.under_way);
-        // Ages count from the attempt that got through, which took no longer than its time-out.
-        CHECK(result.staleness_p95 <= 10.0 + 1e-9);
         CHECK(has_note(result, "neither protocol.attempt_timeout nor mailbox.deadline says when") == (deadline == "none"));
       }
 }
