@@ -166,6 +166,7 @@ class RunCheck {
       holds(metrics.stationarity || (std::isnan(value("stationarity")) && std::isnan(value("stationarity_prox_gradient"))),
             "stationarity was not measured");
       holds(metrics.stationarity || metrics.tracked || std::isnan(value("stationarity_tracking")), "tracking was not measured");
+      holds(metrics.joint_objective || std::isnan(value("joint_objective")), "the joint objective was not measured");
       if (std::isnan(value("accuracy_mean"))) continue;
       const bool are_unlike = std::isnan(value("consensus"));  // models of unlike architecture, which have no mean
       for (const std::string_view share :
