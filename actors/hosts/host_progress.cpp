@@ -64,7 +64,7 @@ void HostProgress::detach() {
 
 // Where a sample was judged to be the last all hosts stand at it, and end there; else all have to agree on an instant first.
 void HostProgress::on_stop_wanted() {
-  const bool is_judged = is_first() && control_->ends_at_sample.load();
+  const bool is_judged = is_first() && control_ && control_->ends_at_sample.load();
   {
     const std::lock_guard lock(mutex_);
     if (!mine_.ended_by.empty()) return;
