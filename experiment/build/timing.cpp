@@ -164,6 +164,10 @@ class Builder {
     settings.needs.weights_by_batch |= resolved_.merge == Weights::neighbours && is_.algorithm.q == config::WeightKind::batch;
     settings.needs.acknowledgements |= is_.algorithm.retain_on_loss;
     settings.may_duplicate = is_.channel.duplicate > 0;
+    faults_.attempt({"model"}, [&] {
+      if (is_.model.batches == config::BatchRule::epochs && is_.model.batch == 0 && !is_.model.client_batch)
+        refuse("model.batches = \"epochs\" needs model.batch: with batch = 0 every batch is all rows");
+    });
     if (is_.mailbox.cap_rule == config::CapRule::random)
       faults_.attempt({"mailbox", "algorithm", "protocol.kind"}, [&] { thin_receptions(); });
     settings.shares_out_weights = resolved_.merge == Weights::neighbours;
@@ -183,6 +187,10 @@ class Builder {
   void thin_receptions() {
     constexpr const char* rule = "mailbox.cap_rule = \"random\"";
     const Needs& needs = made_.settings.needs;
+    if (!is_.mailbox.cap) return refuse("{} needs mailbox.cap", rule);
+    if (is_.clock == config::ClockKind::wall_time)
+      return refuse("{}: in real time it is not known how many messages a period will bring: \"random\" needs clock = \"virtual\"",
+                    rule);
     if (protocol_ != ProtocolKind::push) return refuse("{}: {} has no periods of single messages; use \"push\"", rule, kind_);
     if (needs.acknowledgements || needs.in_order || needs.asks_before_sending)
       return refuse(

@@ -31,7 +31,6 @@ class Relations {
     of_chances();
     of_data();
     of_batches();
-    of_epochs();
   }
 
  private:
@@ -213,11 +212,6 @@ class Relations {
   }
 
   void of_mailbox() const {
-    if (is_.mailbox.cap_rule == CapRule::random && may_judge({"mailbox.cap_rule", "mailbox.cap"}) && !is_.mailbox.cap)
-      wrong("mailbox.cap_rule", "needs mailbox.cap");
-    if (is_.mailbox.cap_rule == CapRule::random && in_real_time() && may_judge({"mailbox.cap_rule"}))
-      wrong("mailbox.cap_rule",
-            "in real time it is not known how many messages a period will bring: \"random\" needs clock = \"virtual\"");
     if (faults_.has("mailbox") || faults_.has("unification.period") || !is_.mailbox.cap || is_.mailbox.cap_period) return;
     is_.mailbox.cap_period = is_.unification.period;
     if (!is_.mailbox.cap_period)
@@ -246,12 +240,6 @@ class Relations {
       wrong("model.name", fmt::format("{} needs the model {}", name, made_for->second));
     if (made_for == pairs.end() && (is_.model.name == "quadratic" || is_.model.name == "least_squares"))
       wrong("model.name", fmt::format("{} needs another model: {} has no rows", name, is_.model.name));
-  }
-
-  void of_epochs() const {
-    if (may_judge({"model.batches", "model.batch"}) && is_.model.batches == BatchRule::epochs && is_.model.batch == 0 &&
-        !is_.model.client_batch)
-      wrong("model.batches", "needs model.batch: with batch = 0 every batch is all rows");
   }
 
   Experiment& is_;
