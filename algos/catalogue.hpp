@@ -22,7 +22,7 @@ struct RunFacts {
   double compute_rate = 0;        ///< mean computations per second and client
   double unification_period = 0;  ///< seconds; 0: never
   double lowest_eigenvalue = -1;  ///< of the neighbour average without self; -1 where it is not known
-  bool in_rounds = false;
+  bool in_rounds = false;         ///< the protocol is rounds
 };
 
 /// The graphs an algorithm can use.

@@ -86,7 +86,7 @@ TEST_CASE("a message counts as large as it is, for every algorithm, also where n
         const std::vector<std::string> rounds{"precision=" + precision, "protocol.kind=rounds"};
         const std::vector<std::string> usual{"precision=" + precision};
         const config::Experiment experiment = test::experiment(loses_nothing ? rounds : usual, R"(
-until = 40.5
+until = 160.5
 [clients]
 count = 6
 [topology]

@@ -667,6 +667,31 @@ class Generator {
     Value* metrics = root.find("metrics");
     Value* stop = metrics ? metrics->as<Table>()->find("stop") : nullptr;
     if (stop && !(stop->as<Table>()->find("metric") && stop->as<Table>()->find("below"))) drop(metrics, "stop");
+    drop_unlike_layers(root);
+  }
+  // Layers of a class are those of its own model, or of the model of all.
+  static void drop_unlike_layers(Table& root) {
+    Value* clients = root.find("clients");
+    Value* classes = clients ? clients->as<Table>()->find("classes") : nullptr;
+    if (!classes) return;
+    const auto name_in = [](Value* table, std::string_view key) {
+      Value* name = table ? table->as<Table>()->find(key) : nullptr;
+      return name ? *name->as<std::string>() : std::string();
+    };
+    const std::string of_all = name_in(root.find("model"), "name");
+    for (Value& device : *classes->as<List>()) {
+      std::vector<Entry>& entries = device.as<Table>()->entries;
+      const auto drop = [&](std::string_view key) {
+        std::erase_if(entries, [&](const Entry& entry) { return entry.name == key; });
+      };
+      const std::string own = name_in(&device, "model");
+      const std::string model = own.empty() ? of_all : own;
+      if (model != "mlp") drop("hidden");
+      if (model != "cnn") drop("layers");
+      const bool is_whole =
+          own == of_all || (own != "mlp" && own != "cnn") || device.as<Table>()->find(own == "mlp" ? "hidden" : "layers");
+      if (!is_whole) drop("model"), drop("hidden"), drop("layers");
+    }
   }
   static bool is_needed(const Key& key) {
     return key.type == Type::table || key.element == "link" || key.name == "cap_period" ||
