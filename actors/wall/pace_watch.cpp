@@ -14,7 +14,9 @@ void PaceWatch::begin(Duration now, const TickCounts& counts, Duration length, b
 
 std::optional<double> PaceWatch::look(Duration now, const TickCounts& counts) {
   const std::optional<Duration> looked = std::exchange(looked_, now);
-  if (!looked || now - *looked > standstill_) {
+  const bool is_late = looked && now - *looked > standstill_;
+  const bool was_late = std::exchange(was_late_, is_late);
+  if (!looked || (is_late && !was_late)) {
     begin(now, counts, usual, looked.has_value());
     return std::nullopt;
   }

@@ -18,7 +18,8 @@ struct TickCounts {
 /// nothing of its pace.
 class PaceWatch {
  public:
-  /// A process that did not look for so long stood still. To be called before the first tick.
+  /// A process that did not look for so long stood still; one that looks so late again and again is slow. To be called before
+  /// the first tick.
   explicit PaceWatch(Duration standstill) : standstill_{standstill} {}
 
   /// About once a second. Percent of the ticks of the last seconds that were skipped, if this is too many and to be told.
@@ -31,7 +32,8 @@ class PaceWatch {
   std::optional<Duration> looked_;
   Duration since_{}, length_{};
   TickCounts before_;
-  bool is_void_ = false;  // it holds ticks of a standstill
+  bool is_void_ = false;   // it holds ticks of a standstill
+  bool was_late_ = false;  // at the last look
 };
 
 }  // namespace rubato

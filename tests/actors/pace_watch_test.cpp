@@ -59,3 +59,18 @@ TEST_CASE("what earlier lives have skipped does not count") {
   host.go_on(20, 0);
   CHECK(host.told.empty());
 }
+
+TEST_CASE("a process so busy that it looks late every time is slow, and does not stand still") {
+  Watched host;
+  for (int i = 0; i < 4; ++i) {
+    host.now += seconds(9);
+    host.go_on(2, 15);
+  }
+  CHECK(host.told.empty());  // one standstill after the other
+  for (int i = 0; i < 4 && host.told.empty(); ++i) {
+    host.now += seconds(9);
+    host.counts.skipped += 150, host.counts.done += 50;
+    if (const auto percent = host.watch.look(host.now, host.counts)) host.told.emplace_back(host.now, *percent);
+  }
+  CHECK(host.told.size() == 1);
+}
