@@ -664,27 +664,29 @@ class Generator {
     };
     Value* model = root.find("model");
     if (model && model->as<Table>()->find("client_batch")) drop(model, "batch");
+    Value* data = root.find("data");
+    if (data && word_in(data, "normalise") != "standard") drop(data, "clip");
     Value* metrics = root.find("metrics");
     Value* stop = metrics ? metrics->as<Table>()->find("stop") : nullptr;
     if (stop && !(stop->as<Table>()->find("metric") && stop->as<Table>()->find("below"))) drop(metrics, "stop");
     drop_unlike_layers(root);
+  }
+  static std::string word_in(Value* table, std::string_view key) {
+    Value* word = table ? table->as<Table>()->find(key) : nullptr;
+    return word ? *word->as<std::string>() : std::string();
   }
   // Layers of a class are those of its own model, or of the model of all.
   static void drop_unlike_layers(Table& root) {
     Value* clients = root.find("clients");
     Value* classes = clients ? clients->as<Table>()->find("classes") : nullptr;
     if (!classes) return;
-    const auto name_in = [](Value* table, std::string_view key) {
-      Value* name = table ? table->as<Table>()->find(key) : nullptr;
-      return name ? *name->as<std::string>() : std::string();
-    };
-    const std::string of_all = name_in(root.find("model"), "name");
+    const std::string of_all = word_in(root.find("model"), "name");
     for (Value& device : *classes->as<List>()) {
       std::vector<Entry>& entries = device.as<Table>()->entries;
       const auto drop = [&](std::string_view key) {
         std::erase_if(entries, [&](const Entry& entry) { return entry.name == key; });
       };
-      const std::string own = name_in(&device, "model");
+      const std::string own = word_in(&device, "model");
       const std::string model = own.empty() ? of_all : own;
       if (model != "mlp") drop("hidden");
       if (model != "cnn") drop("layers");
