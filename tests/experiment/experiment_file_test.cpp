@@ -666,6 +666,12 @@ class Generator {
     if (model && model->as<Table>()->find("client_batch")) drop(model, "batch");
     Value* data = root.find("data");
     if (data && word_in(data, "normalise") != "standard") drop(data, "clip");
+    Value* partition = data ? data->as<Table>()->find("partition") : nullptr;
+    Value* fewest = partition ? partition->as<Table>()->find("fewest") : nullptr;
+    Value* most = partition ? partition->as<Table>()->find("most") : nullptr;
+    if (fewest && most && *most->as<std::int64_t>() < *fewest->as<std::int64_t>()) std::swap(*fewest, *most);
+    if (fewest && !most) drop(partition, "fewest");
+    if (most && !fewest) drop(partition, "most");
     Value* metrics = root.find("metrics");
     Value* stop = metrics ? metrics->as<Table>()->find("stop") : nullptr;
     if (stop && !(stop->as<Table>()->find("metric") && stop->as<Table>()->find("below"))) drop(metrics, "stop");
