@@ -755,7 +755,8 @@ class Generator {
     if (is_number || chance_.uniform() < 0.3) return {real(key.range)};
     if (chance_.uniform() < 0.3) return numbers(key.range, 4);
     Table law = table("law");
-    if (Value* low = law.find("low")) *low = {0.25}, law.set("high", {0.75});
+    const double lowest = std::max(key.range.low, 0.25);
+    if (Value* low = law.find("low")) *low = {lowest}, law.set("high", {lowest + 0.5});
     if (law.find("values")) law.set("values", numbers(key.range, 4));
     for (const char* name : {"value", "min"})
       if (law.find(name)) law.set(name, {real(key.range)});
