@@ -730,7 +730,7 @@ class Generator {
   }
   Value integer(const Key& key) {
     if (key.name == "count") return {std::int64_t{4}};
-    if (key.name == "rows" || key.name == "columns") return {std::int64_t{2}};
+    if (key.table == "topology" && (key.name == "rows" || key.name == "columns")) return {std::int64_t{2}};
     if (key.name == "k" || (key.table == "metrics" && key.name == "clients")) return {whole({1, 3})};
     return {whole(key.range)};
   }
@@ -854,8 +854,8 @@ class Generator {
   Stream chance_;
   std::string file_;
   // Every kind of data that has keys of its own.
-  static inline const std::vector<std::string> data_names{"digits",        "files",           "cwru",          "poker-hand",
-                                                          "breast-cancer", "pame_regression", "pame_logistic", "quadratic"};
+  static inline const std::vector<std::string> data_names{
+      "digits", "files", "cwru", "poker-hand", "breast-cancer", "pame_regression", "pame_logistic", "quadratic", "iot-device"};
   std::string data_;
   bool is_ideal_ = true;
   bool is_bandwidth_ = false;
