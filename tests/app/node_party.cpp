@@ -143,7 +143,7 @@ void Party::see_learn(const Names& hosts, double accuracy) {
       std::istringstream line(text.substr(last_line));
       std::string value;
       for (int i = 0; i <= column; ++i) std::getline(line, value, ',');
-      return samples(host) > 0 && !value.empty() && std::stod(value) > accuracy;
+      return samples(host) > 0 && !value.empty() && std::strtod(value.c_str(), nullptr) > accuracy;
     });
     REQUIRE(has_learnt);
   }
