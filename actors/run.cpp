@@ -118,7 +118,7 @@ RunResult perform_timing(Preparation& parts, const Experiment& experiment, const
   std::optional<Checkpointer> checkpointer;
   if (Checkpointer::is_asked_for(experiment, options)) checkpointer.emplace(experiment, options, task, virtual_run, dispatcher);
   StepSink& sink = checkpointer ? checkpointer->sink() : dispatcher;
-  Conductor conductor(timing.conductor, timing.make_protocols(), sink, options.checks ? &check : nullptr);
+  Conductor conductor(timing.conductor, timing.make_protocols(), sink, options.checks ? &check : options.observer);
   if (checkpointer) checkpointer->begin(conductor);
   virtual_run.perform(conductor, dispatcher, credit, nullptr, [&] { checkpointer->on_pause(); });
   if (const auto failure = virtual_run.client_pool().failure()) throw RunFailed(to_string(*failure));

@@ -88,6 +88,13 @@ class CommandLine {
     add_replay();
     CLI::App& report = add("report", "make report.html and trace.json of a run once more", [this] { return app::report(paths_); });
     report.add_option("DIR", paths_, "folders of runs")->required();
+    CLI::App& serve = add("serve", "show finished runs, and runs that are at work, to browsers and to Prometheus",
+                          [this] { return app::serve(paths_, serve_); });
+    serve.add_option("DIR", paths_, "folders of runs, or folders that hold some")->required();
+    serve.add_option("--listen", serve_.listen, "where: a port of this machine, or an address and a port; default: 8080")
+        ->type_name("[ADDRESS:]PORT");
+    serve.add_option("--serve-token", serve_.token_file,
+                     "file with the token that viewers need; default: none on this machine, else one that is printed");
     CLI::App& check = add("check", "whether the files of a run or a comparison agree; a sentence for each fault",
                           [this] { return app::check(paths_, run_.data); });
     check.add_option("DIR", paths_, "folders of runs or comparisons")->required();
@@ -144,6 +151,15 @@ class CommandLine {
     command.add_option("--threads", threads, "worker threads; default: all of the machine")->check(CLI::Range(1, 1024));
   }
 
+  static void add_serve(CLI::App& command, app::ServeArguments& serve) {
+    command
+        .add_option("--serve", serve.listen,
+                    "show the run to browsers and to Prometheus at this port, of this machine alone or of an address")
+        ->type_name("[ADDRESS:]PORT");
+    command.add_option("--serve-token", serve.token_file,
+                       "file with the token that viewers need; default: none on this machine, else one that is printed");
+  }
+
   void add_run() {
     CLI::App& run = add("run", "run an experiment in this process", [this] { return app::run(run_); });
     run.add_option("FILE", run_.file, "the experiment file (TOML)")->required();
@@ -155,6 +171,7 @@ class CommandLine {
     run.add_flag("--json", run_.json, "print summary.json, alone, on standard output");
     run.add_flag("--quiet", run_.quiet, "no progress");
     add_colour(run, run_.colour);
+    add_serve(run, run_.serve);
     run.add_flag("--check", run_.checks,
                  "watch the invariants (masses, caps, windows, weights, unification); exit 1 if one breaks, if nothing happened, "
                  "or if no message arrived");
@@ -183,6 +200,7 @@ class CommandLine {
     node.add_flag("--log-json", node_.logs_json, "tell it as a JSON object a line, and no progress");
     node.add_flag("--quiet", node_.run.quiet, "no progress, and no less than warnings unless --log-level says so");
     add_colour(node, node_.run.colour);
+    add_serve(node, node_.run.serve);
   }
 
   void add_compare() {
@@ -204,6 +222,7 @@ class CommandLine {
     compare.add_flag("--json", compare_.json, "print table.json, alone, on standard output");
     compare.add_flag("--quiet", compare_.quiet, "no progress");
     add_colour(compare, compare_.colour);
+    add_serve(compare, compare_.serve);
   }
 
   void add_resume() {
@@ -266,6 +285,7 @@ class CommandLine {
   app::RunArguments run_;
   app::NodeArguments node_;
   app::CompareArguments compare_;
+  app::ServeArguments serve_;
   std::vector<std::filesystem::path> paths_;
   std::vector<std::string> without_;
   std::string word_;

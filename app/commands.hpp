@@ -21,6 +21,12 @@ enum ExitCode : int {
   stopped = 130,     ///< ended early by a signal, with the results so far
 };
 
+/// Where a run is shown to browsers.
+struct ServeArguments {
+  std::string listen;                // [ADDRESS:]PORT; empty: it is not
+  std::filesystem::path token_file;  // empty: none on this machine, else one that is made up and printed
+};
+
 struct RunArguments {
   std::filesystem::path file;
   unsigned threads = 0;  // 0: as many as there are
@@ -33,6 +39,7 @@ struct RunArguments {
   Colour colour = Colour::automatic;
   bool dry_run = false;
   bool checks = false;
+  ServeArguments serve{};
   Provenance origin{};
 };
 
@@ -65,6 +72,7 @@ struct CompareArguments {
   bool json = false;
   bool quiet = false;
   Colour colour = Colour::automatic;
+  ServeArguments serve{};
   Provenance origin{};
 };
 
@@ -80,6 +88,9 @@ int replay(const std::vector<std::filesystem::path>& folders, unsigned threads, 
 
 /// Whether the files of runs and comparisons agree with each other: a sentence for each fault.
 int check(const std::vector<std::filesystem::path>& folders, const std::filesystem::path& data);
+
+/// Shows the runs in these folders, or in the folders in them, until a signal ends it.
+int serve(const std::vector<std::filesystem::path>& folders, ServeArguments arguments);
 
 /// Makes report.html and trace.json of runs once more, from the files in their folders.
 int report(const std::vector<std::filesystem::path>& folders);

@@ -8,6 +8,7 @@
 
 #include "app/commands.hpp"
 #include "app/compare_runs.hpp"
+#include "app/serving.hpp"
 #include "app/signals.hpp"
 #include "app/status_line.hpp"
 #include "experiment/file/experiment_file.hpp"
@@ -63,13 +64,19 @@ void show(StatusLine& line, const ComparisonProgress& progress) {
   line.show(parts);
 }
 
-ComparisonOptions options_for(const CompareArguments& arguments, StatusLine& line) {
+ComparisonOptions options_for(const CompareArguments& arguments, StatusLine& line, ServingComparison& serving) {
   ComparisonOptions options;
   options.threads = arguments.threads > 0 ? arguments.threads : all_threads();
   options.data_dir = arguments.data;
   options.stop = &watch_signals(arguments.quiet);
-  options.on_note = [&line](const std::string& note) { line.say("note: " + note); };
-  options.on_progress = [&line](const ComparisonProgress& progress) { show(line, progress); };
+  options.on_note = [&line, &serving](const std::string& note) {
+    line.say("note: " + note);
+    serving.note(note);
+  };
+  options.on_progress = [&line, &serving](const ComparisonProgress& progress) {
+    show(line, progress);
+    serving.advance(progress.finished, progress.share, progress.wall_seconds);
+  };
   return options;
 }
 
@@ -107,7 +114,8 @@ int compare(const CompareArguments& arguments) {
   for (const std::string& note : plan.notes) std::cerr << "note: " << note << "\n";
   if (!arguments.out.empty()) prepare(arguments.out);
   StatusLine line(arguments.quiet, arguments.colour);
-  Comparison comparison = rubato::compare(plan, options_for(arguments, line));
+  ServingComparison serving(arguments.serve, plan, arguments.origin, arguments.out);
+  Comparison comparison = rubato::compare(plan, options_for(arguments, line, serving));
   comparison.origin = arguments.origin;
   line.finish();
   const std::size_t failures = failures_of(comparison);
@@ -118,10 +126,13 @@ int compare(const CompareArguments& arguments) {
   std::cout << (arguments.json ? table_json : table_text)(comparison, targets, axis) << std::flush;
   if (!arguments.json && !arguments.out.empty())
     std::cout << "\nthe comparison is in " << fs::absolute(arguments.out).lexically_normal().string() << "\n";
-  if (comparison.was_stopped) return stopped;
-  if (failures > 0) return failed;
   const auto is_refused = [](const ComparedOutcome& outcome) { return !outcome.setting.refusal.empty(); };
-  return std::ranges::any_of(comparison.outcomes, is_refused) ? bad_input : ok;
+  const int code = comparison.was_stopped                                 ? stopped
+                   : failures > 0                                         ? failed
+                   : std::ranges::any_of(comparison.outcomes, is_refused) ? bad_input
+                                                                          : ok;
+  serving.finish(code, arguments.out);
+  return code;
 }
 
 }  // namespace rubato::app

@@ -11,6 +11,7 @@
 #include "actors/host_run.hpp"
 #include "app/log.hpp"
 #include "app/outcome.hpp"
+#include "app/serving.hpp"
 #include "app/status_file.hpp"
 #include "experiment/build/timers.hpp"
 #include "experiment/file/experiment_file.hpp"
@@ -178,11 +179,17 @@ int take_part(const NodeArguments& arguments, ResolvedExperiment& resolved, Host
   RunArguments quiet = arguments.run;
   quiet.quiet = quiet.quiet || arguments.logs_json;  // so that each line is an object
   ProgressLine line(experiment, quiet.quiet, quiet.colour);
-  const RunOptions options_of_run = options_for(quiet, experiment, folder, line, notes);
+  RunOptions options_of_run = options_for(quiet, experiment, folder, line, notes);
   HostOptions host = host_options(life, folder, status, log);
+  Serving serving(quiet.serve, experiment,
+                  {"node", experiment.roster[self.value].name, arguments.run.out.string(), arguments.run.origin});
+  serving.watch(options_of_run);
+  serving.watch(host);
   if (folder && is_wall) host.on_admitted = [&] { begin(*folder, experiment, life, log); };
   RunResult result = run_host(resolved, options_of_run, host, transport);
   line.finish();
+  result.origin = quiet.origin;
+  serving.conclude(experiment, result);
   for (const std::string& sentence : result.hosts) log.say({EventLevel::info, "summary", "", {{"text", sentence}}});
   if (folder) {
     // Where nothing was left to do: those of the life that did it.
@@ -194,7 +201,9 @@ int take_part(const NodeArguments& arguments, ResolvedExperiment& resolved, Host
   }
   notes.say_all(result.notes);
   say_ended(log, result, experiment.until);
-  return tell_result(quiet, experiment, result);
+  const int code = tell_result(quiet, experiment, result);
+  serving.finish(code, folder ? arguments.run.out : fs::path{});
+  return code;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "actors/virtual/run_checkpoint.hpp"
 #include "app/outcome.hpp"
+#include "app/serving.hpp"
 #include "experiment/file/experiment_file.hpp"
 
 namespace rubato::app {
@@ -58,11 +59,17 @@ int run(const RunArguments& arguments) {
   if (!folder && experiment.checkpoint_every > 0) std::cerr << "note: checkpoint_every: without --out no checkpoints are written\n";
   ProgressLine line(experiment, arguments.quiet, arguments.colour);
   Notes notes = Notes::plain();
-  const RunOptions options = options_for(arguments, experiment, folder.get(), line, notes);  // signals are watched from here on
+  RunOptions options = options_for(arguments, experiment, folder.get(), line, notes);  // signals are watched from here on
+  Serving serving(arguments.serve, experiment, {"run", "", arguments.out.string(), arguments.origin});
+  serving.watch(options);
   if (folder) folder->write("metrics.csv", metrics_csv_head());
   RunResult result = rubato::run(resolved, options);
   line.finish();
-  return leave(arguments, resolved, std::move(result), folder.get(), notes);
+  result.origin = arguments.origin;
+  serving.conclude(experiment, result);
+  const int code = leave(arguments, resolved, std::move(result), folder.get(), notes);
+  serving.finish(code, folder ? arguments.out : fs::path{});
+  return code;
 }
 
 int resume(RunArguments arguments) {

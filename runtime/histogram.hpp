@@ -26,7 +26,16 @@ class DurationHistogram {
   }
 
   std::uint64_t count() const { return count_; }
+  double sum_seconds() const { return static_cast<double>(sum_) * 1e-9; }
   double mean_seconds() const { return count_ ? static_cast<double>(sum_) * 1e-9 / static_cast<double>(count_) : 0; }
+
+  /// How many were not longer, but for those in the bucket that this duration lies in: at most 1/16 of it away.
+  std::uint64_t count_up_to(Duration duration) const {
+    const std::size_t last = bucket_of(static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0)));
+    std::uint64_t sum = 0;
+    for (std::size_t bucket = 0; bucket <= last; ++bucket) sum += buckets_[bucket];
+    return sum;
+  }
 
   /// The upper end of the bucket that holds the quantile: at most 1/16 too large.
   double quantile_seconds(double share) const {

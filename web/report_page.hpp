@@ -14,5 +14,7 @@ extern const std::string_view page_script;
 extern const std::string_view plot_script;
 extern const std::string_view comparison_main;
 extern const std::string_view comparison_script;
+extern const std::string_view live_main;
+extern const std::string_view live_script;
 
 }  // namespace rubato::web

@@ -71,6 +71,7 @@ void Reporter::report() {
     for (Sample& sample : fresh) keep(std::move(sample));
     if (options_.on_progress) options_.on_progress(progress());
     note_waiting();
+    hand_on_glance();
   });
   if (fresh.empty()) return;
   const std::lock_guard lock(control_.mutex);
@@ -104,6 +105,17 @@ void Reporter::note_waiting() {
       fmt::format("no round has ended for {:.0f} s: {} are over, the next one waits for {} computations and {} messages",
                   now - silent_since_, rounds, control_.awaited_computations.load(), control_.awaited_messages.load()));
   silent_since_ = now;
+}
+
+void Reporter::hand_on_glance() {
+  if (!options_.on_glance) return;
+  std::optional<Glance> fresh;
+  {
+    const std::lock_guard lock(control_.mutex);
+    fresh.swap(control_.glance);
+  }
+  if (fresh) options_.on_glance(*fresh);
+  if (options_.wants_glance && options_.wants_glance()) control_.wants_glance.store(true, std::memory_order_relaxed);
 }
 
 Progress Reporter::progress() const {

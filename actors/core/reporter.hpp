@@ -56,6 +56,7 @@ class Reporter {
   void end_at_sample(const char* reason);
   void keep(Sample sample);
   void note_waiting();
+  void hand_on_glance();
   Progress progress() const;
 
   const RunOptions& options_;

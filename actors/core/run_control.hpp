@@ -85,8 +85,17 @@ struct RunControl {
     goes_in_rounds.store(true, std::memory_order_release);
   }
 
+  /// The counters are asked for; the thread that has them shows them soon.
+  std::atomic<bool> wants_glance{false};
+  bool is_looked_at() { return wants_glance.load(std::memory_order_relaxed) && wants_glance.exchange(false); }
+  void show(std::optional<Glance> now) {
+    const std::lock_guard lock(mutex);
+    glance = std::move(now);
+  }
+
   std::mutex mutex;
   std::condition_variable changed;
+  std::optional<Glance> glance;  ///< guarded: the newest that was not handed on
   bool is_done = false;
   bool is_paused = false;  ///< guarded: nothing moves until the thread that called for the run has said go_on()
 

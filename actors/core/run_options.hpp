@@ -12,8 +12,11 @@
 #include "experiment/own_parts.hpp"
 #include "results/run_event.hpp"
 #include "results/run_result.hpp"
+#include "runtime/engine/glance.hpp"
 
 namespace rubato {
+
+class EventObserver;
 
 /// How far a run has come.
 struct Progress {
@@ -49,11 +52,17 @@ struct RunOptions {
   std::function<void(const std::string&)> on_note;
   std::function<void(const Progress&)> on_progress;  ///< some times a second
   std::function<void(const Sample&)> on_sample;      ///< in the order of the samples
+  std::function<void(const Glance&)> on_glance;      ///< after wants_glance has said yes
   std::function<void(const FinalModel&)> on_model;   ///< of all clients in their order, unless they are too large to keep
   /// Asked about every sample, in their order and after on_sample, on the same thread: true ends the run. In virtual time
   /// nothing happens after the sample's instant before the answer is there, so the run ends at that instant, with the same
   /// digests on any number of threads. In real time the run ends soon after. A run over several hosts refuses it.
   std::function<bool(const Sample&)> stop_when;
+
+  /// Asked some times a second: true asks for on_glance, which costs a look at every client.
+  std::function<bool()> wants_glance;
+  /// Virtual time in one process, without `checks`: sees every event, on the thread of the timing; outlives the run.
+  EventObserver* observer = nullptr;
 
   OwnParts<float> own_float;    ///< looked at with precision = "float32"
   OwnParts<double> own_double;  ///< looked at with precision = "float64"

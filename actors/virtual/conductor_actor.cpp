@@ -196,6 +196,7 @@ void ConductorActor::go_on() {
   control_.now_nanoseconds.store(source_.now().time_since_epoch().count(), std::memory_order_relaxed);
   control_.events.store(source_.events(), std::memory_order_relaxed);
   if (const auto rounds = source_.rounds_so_far()) control_.tell(*rounds);
+  if (control_.is_looked_at()) control_.show(source_.glance());
   caf::anon_send(this, GoOn{});  // behind all that have work now
 }
 

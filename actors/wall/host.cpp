@@ -558,11 +558,30 @@ WallHost::Live WallHost::live() const {
   return sum;
 }
 
+Glance WallHost::glance() const {
+  Glance sum{.at = clock_.now(), .present = clients_.size()};
+  const std::lock_guard lock(mutex_);
+  if (attendance_)
+    sum.present = static_cast<std::uint64_t>(
+        std::ranges::count_if(clients_, [this](const auto& client) { return attendance_->is_here(client->id()); }));
+  OverClients pace{.min = 1};
+  for (const auto& [client, live] : counted_) {
+    sum.counts += live.counts, sum.skipped += live.skipped;
+    const std::uint64_t asked = live.counts.computations + live.skipped;
+    const double kept = asked > 0 ? static_cast<double>(live.counts.computations) / static_cast<double>(asked) : 1;
+    pace.mean += kept / static_cast<double>(counted_.size());
+    pace.min = std::min(pace.min, kept), pace.max = std::max(pace.max, kept);
+  }
+  if (!counted_.empty()) sum.pace = pace;
+  return sum;
+}
+
 void WallHost::look_at_counts() {
   const Duration now = monotonic_now();
   if (phase_ != Phase::running || now < next_count_) return;
   next_count_ = now + std::chrono::seconds(1);
   post_to_all({.kind = WallEvent::Kind::count, .at = clock_.now()});
+  if (!network_) return;
   look_at_conduct();
   if (experiment_.saturate) return;
   const Live live = this->live();
@@ -611,7 +630,9 @@ void WallHost::look(const std::function<void(const WallCheckpoint&)>& on_checkpo
   control_.events.store(world_.events.load(), std::memory_order_relaxed);
   tell_rounds();
   if (client_pool_.has_failed()) return control_.finish();
-  if (network_) look_at_hosts(), look_at_counts();
+  if (network_) look_at_hosts();
+  if (network_ || options_.on_glance) look_at_counts();
+  if (control_.is_looked_at()) control_.show(glance());
   write_checkpoints(on_checkpoint);
   const bool ends = control_.is_stopping.load() || is_until_over_.load() || world_.record.has_failed();
   if (phase_ == Phase::running && ends) begin_to_drain();

@@ -94,6 +94,8 @@ class WallHost final : public ClientNetwork {
   };
   /// Any thread.
   Live live() const;
+  /// The same, as a run is looked at.
+  Glance glance() const;
 
   /// Begins a sample of these clients, with what so many have spent, which measured() adds to; close_sample() reports it with
   /// its scores. For others than this host only after perform(), when nothing runs any more.

@@ -1,6 +1,7 @@
 #include "runtime/engine/conductor.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "runtime/protocols/push.hpp"
@@ -575,6 +576,20 @@ void Conductor::count_event() {
   // Client 1 as the address of a sample by count: client 0 is the periodic one.
   if (settings_.sample_every_events > 0 && events_ % settings_.sample_every_events == 0)
     queue_.push(Wake{now_, Priority::evaluate, ClientId{1}, 0});
+}
+
+std::optional<Glance> Conductor::glance() const {
+  Glance glance{.at = now_, .present = attendance_ ? attendance_->here() : protocols_.size()};
+  glance.unifications = unifications_, glance.under_way = under_way_, glance.staleness = staleness_;
+  OverClients waiting{.min = protocols_.empty() ? 0 : std::numeric_limits<double>::infinity()};
+  for (const auto& protocol : protocols_) {
+    glance.counts += protocol->counts();
+    const auto depth = static_cast<double>(protocol->mailbox().batch().size());
+    waiting.mean += depth / static_cast<double>(protocols_.size());
+    waiting.min = std::min(waiting.min, depth), waiting.max = std::max(waiting.max, depth);
+  }
+  glance.waiting = waiting;
+  return glance;
 }
 
 MessageCounts Conductor::total_counts() const {

@@ -119,6 +119,7 @@ class Conductor final : public StepSource {
     if (!settings_.cumulated_delay) return std::nullopt;
     return RoundsSoFar{round_, {protocols_.front()->waiting().computations, under_way_}};
   }
+  std::optional<Glance> glance() const override;
   MessageCounts total_counts() const;
 
  private:

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/engine/glance.hpp"
 #include "runtime/engine/sample_header.hpp"
 #include "runtime/hash.hpp"
 #include "runtime/step.hpp"
@@ -61,6 +62,8 @@ class StepSource {
   virtual std::uint64_t events() const = 0;
   /// Of a run in rounds: how many are over, and what the next one waits for.
   virtual std::optional<RoundsSoFar> rounds_so_far() const { return std::nullopt; }
+  /// What was counted so far, where that is known. Looks at every client.
+  virtual std::optional<Glance> glance() const { return std::nullopt; }
   /// Of the steps of each client so far, samples left out, in client order.
   virtual const std::vector<StepHash>& hashes() const = 0;
 };

@@ -40,8 +40,9 @@ const std::array folders{
     Folder{"actors", {"actors/", "algos", "experiment/", "learning/", "results", "runtime/", "transports"}},
     Folder{"rubato", {"actors", "experiment/file"}},
     Folder{"web", {"experiment/", "results", "runtime/"}},
+    Folder{"web/live", {"experiment/", "results", "runtime/", "web"}},
     Folder{"app/golden", {"actors/", "algos", "experiment/", "learning/", "results", "runtime/"}},
-    Folder{"app", {"actors/", "algos", "app/golden", "experiment/", "learning/", "results", "runtime/", "transports", "web"}},
+    Folder{"app", {"actors/", "algos", "app/golden", "experiment/", "learning/", "results", "runtime/", "transports", "web/"}},
     Folder{"examples", {"actors/", "algos", "app", "experiment/", "learning/", "results", "rubato", "runtime/", "transports"}},
     Folder{"bench", {"actors/", "algos", "experiment/", "learning/", "results", "runtime/", "transports"}},
 };

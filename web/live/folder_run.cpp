@@ -1,0 +1,277 @@
+#include "web/live/folder_run.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "experiment/file/experiment_file.hpp"
+#include "results/columns.hpp"
+#include "web/live/live_run.hpp"
+#include "web/run_files.hpp"
+
+namespace rubato::web {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t most_rows_sent = 1000, most_of_line = 32;
+
+fs::path partial_of(const fs::path& place) {
+  fs::path partial = place;
+  return partial += ".partial";
+}
+
+bool has_experiment(const fs::path& folder) {
+  std::error_code none;
+  return fs::is_regular_file(folder / "experiment.toml", none);
+}
+
+std::string file_text(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>{stream}, {}};
+}
+
+// A last line without its end is still being written.
+std::string whole_lines(std::string text) {
+  text.resize(text.rfind('\n') == text.npos ? 0 : text.rfind('\n') + 1);
+  return text;
+}
+
+std::vector<double> numbers_in(const std::string& line) {
+  std::vector<double> numbers;
+  std::istringstream fields(line);
+  for (std::string field; std::getline(fields, field, ',');) numbers.push_back(std::strtod(field.c_str(), nullptr));
+  return numbers;
+}
+
+std::string text_of_json(const ResultJson& json) { return json.dump(-1, ' ', false, ResultJson::error_handler_t::replace); }
+
+ResultJson facts_of(const fs::path& file) {
+  std::ostringstream nowhere;
+  const config::Experiment experiment = config::read_experiment(file, {}, nowhere);
+  return {{"name", experiment.name},
+          {"algorithm", experiment.algorithm.name},
+          {"clock", experiment.clock == config::ClockKind::virtual_time ? "virtual" : "wall"},
+          {"until", experiment.until},
+          {"clients", experiment.clients.count},
+          {"seed", experiment.seed},
+          {"toml", file_text(file)}};
+}
+
+}  // namespace
+
+std::optional<std::string> data_of_report(const fs::path& folder) {
+  const std::string page = file_text(folder / "report.html");
+  constexpr std::string_view before = R"(<script type="application/json" id="data">)", behind = "</script>";
+  const std::size_t begin = page.find(before);
+  const std::size_t end = page.find(behind, begin == page.npos ? 0 : begin);
+  if (begin == page.npos || end == page.npos) return std::nullopt;
+  return page.substr(begin + before.size(), end - begin - before.size());
+}
+
+std::vector<fs::path> runs_at(const fs::path& given) {
+  fs::path folder = fs::absolute(given).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();
+  if (folder.extension() == ".partial") folder.replace_extension();
+  if (FolderRun::is_at(folder)) return {folder};
+  std::vector<fs::path> runs;
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {
+    fs::path place = entry.path();
+    if (place.extension() == ".previous" || place.extension() == ".failed") continue;
+    if (place.extension() == ".partial") place.replace_extension();
+    if (FolderRun::is_at(place)) runs.push_back(place);
+  }
+  std::ranges::sort(runs);
+  runs.erase(std::ranges::unique(runs).begin(), runs.end());
+  return runs;
+}
+
+FolderRun::FolderRun(fs::path place) : place_{std::move(place)}, run_id_{new_run_id()} {}
+
+bool FolderRun::is_at(const fs::path& place) { return has_experiment(place) || has_experiment(partial_of(place)); }
+
+// With the lock. A run that is at work comes before an older one at the same place.
+void FolderRun::look_again() const {
+  std::error_code error;
+  const fs::path folder = has_experiment(partial_of(place_)) ? partial_of(place_) : place_;
+  const std::uintmax_t bytes = fs::file_size(folder / "metrics.csv", error);
+  const std::uintmax_t known = error ? 0 : bytes;
+  const bool has_ended = summary_.is_null() && fs::exists(folder / "summary.json", error);
+  if (folder == folder_ && known == metrics_bytes_ && !has_ended) return;
+  if (known < metrics_bytes_) run_id_ = new_run_id();  // another run has taken the place
+  folder_ = folder, metrics_bytes_ = known;
+  ++ticks_;
+  try {
+    facts_ = facts_of(folder / "experiment.toml");
+  } catch (const std::exception& fault) {  // of another version, or changed by hand
+    facts_ = {{"name", place_.filename().string()},
+              {"algorithm", ""},
+              {"clock", ""},
+              {"until", 0},
+              {"clients", 0},
+              {"seed", 0},
+              {"toml", ""},
+              {"fault", fault.what()}};
+  }
+  std::istringstream lines(whole_lines(file_text(folder / "metrics.csv")));
+  columns_.clear(), rows_.clear();
+  std::string line;
+  if (std::getline(lines, line)) {
+    std::istringstream names(line);
+    for (std::string name; std::getline(names, name, ',');) columns_.push_back(name);
+  }
+  while (std::getline(lines, line)) rows_.push_back(numbers_in(line));
+  summary_ = ResultJson::parse(file_text(folder / "summary.json"), nullptr, false);
+  if (!summary_.is_object()) summary_ = nullptr;
+}
+
+// With the lock: of the last row.
+ResultJson FolderRun::last(const char* column) const {
+  const auto found = std::ranges::find(columns_, column);
+  if (rows_.empty() || found == columns_.end()) return nullptr;
+  const auto place = static_cast<std::size_t>(found - columns_.begin());
+  return place < rows_.back().size() ? page_number(rows_.back()[place]) : ResultJson(nullptr);
+}
+
+Revision FolderRun::revision() const {
+  const std::lock_guard lock(mutex_);
+  look_again();
+  return {.ticks = ticks_, .samples = rows_.size(), .is_over = !summary_.is_null()};
+}
+
+ResultJson FolderRun::hello() const {
+  const std::lock_guard lock(mutex_);
+  look_again();
+  ResultJson hello = {{"type", "hello"}, {"protocol", 1}, {"run_id", run_id_}, {"id", 0}, {"kind", "folder"}};
+  hello["state"] = summary_.is_null() ? "running" : summary_.value("stopped_early", false) ? "stopped" : "complete";
+  for (const auto& [name, value] : facts_.items()) hello[name] = value;
+  hello["folder"] = place_.string();
+  for (const char* name : {"host", "command", "started_at", "machine"})
+    hello[name] = summary_.is_null() ? ResultJson("") : summary_.value(name, ResultJson(""));
+  hello["version"] = summary_.is_null() ? ResultJson("") : summary_.value("rubato", ResultJson(""));
+  hello["hosts"] = ResultJson::array();
+  ResultJson columns = ResultJson::array();
+  for (const ResultJson& known : sample_columns_json())
+    if (std::ranges::find(columns_, known["name"].get<std::string>()) != columns_.end()) columns.push_back(known);
+  hello["columns"] = std::move(columns);
+  hello["mark_kinds"] = ResultJson::array();
+  return hello;
+}
+
+ResultJson FolderRun::tick() const {
+  const std::lock_guard lock(mutex_);
+  look_again();
+  return {
+      {"type", "tick"},
+      {"state", summary_.is_null()                       ? "running"
+                : summary_.value("stopped_early", false) ? "stopped"
+                                                         : "complete"},
+      {"seconds", last("seconds")},
+      {"until", facts_["until"]},
+      {"real_seconds", summary_.is_null() ? ResultJson(nullptr) : summary_.value("wall_seconds", ResultJson(nullptr))},
+      {"events", last("events")},
+      {"events_per_second", nullptr},
+      {"speed", nullptr},
+      {"left_seconds", nullptr},
+      {"accuracy", last("accuracy_mean")},
+      {"messages", {{"sent", last("messages_sent")}, {"delivered", last("messages_delivered")}, {"lost", last("messages_lost")}}},
+      {"computations", last("computations")},
+      {"publications", nullptr},
+      {"unifications", nullptr},
+      {"clients_present", nullptr},
+      {"skipped_ticks", nullptr},
+      {"staleness", nullptr}};
+}
+
+// In the order of the known columns, as hello lists them.
+std::string FolderRun::samples(std::uint64_t from) const {
+  const std::lock_guard lock(mutex_);
+  look_again();
+  std::vector<std::size_t> places;
+  for (const SampleColumn& column : sample_columns()) {
+    const auto found = std::ranges::find(columns_, column.name);
+    if (found != columns_.end()) places.push_back(static_cast<std::size_t>(found - columns_.begin()));
+  }
+  const std::size_t begin = std::min<std::size_t>(from, rows_.size()), end = std::min(begin + most_rows_sent, rows_.size());
+  ResultJson rows = ResultJson::array();
+  for (std::size_t i = begin; i < end; ++i) {
+    ResultJson row = ResultJson::array();
+    for (const std::size_t place : places) row.push_back(page_number(place < rows_[i].size() ? rows_[i][place] : not_known));
+    rows.push_back(std::move(row));
+  }
+  const ResultJson none = ResultJson::array();
+  return text_of_json({{"type", "samples"},
+                       {"first", begin},
+                       {"next", end},
+                       {"more", end < rows_.size()},
+                       {"clients", none},
+                       {"accuracies", none},
+                       {"losses", none},
+                       {"rows", std::move(rows)}});
+}
+
+std::string FolderRun::events(std::uint64_t) const { return R"({"type":"events","first":0,"next":0,"rows":[]})"; }
+
+std::string FolderRun::marks(std::uint64_t) const {
+  return R"({"type":"marks","first":0,"next":0,"dropped":0,"kind":[],"at":[],"client":[],"other":[],"since":[]})";
+}
+
+std::string FolderRun::end() const {
+  const std::lock_guard lock(mutex_);
+  look_again();
+  const bool was_stopped = !summary_.is_null() && summary_.value("stopped_early", false);
+  return text_of_json({{"type", "end"},
+                       {"state", was_stopped ? "stopped" : "complete"},
+                       {"summary", summary_},
+                       {"has_report", data_of_report(folder_).has_value()}});
+}
+
+std::optional<std::string> FolderRun::report() const {
+  const std::lock_guard lock(mutex_);
+  look_again();
+  return data_of_report(folder_);
+}
+
+ResultJson FolderRun::line() const {
+  const std::lock_guard lock(mutex_);
+  look_again();
+  std::vector<double> accuracies;
+  const auto found = std::ranges::find(columns_, "accuracy_mean");
+  if (found != columns_.end())
+    for (const auto& row : rows_)
+      if (const auto place = static_cast<std::size_t>(found - columns_.begin()); place < row.size())
+        accuracies.push_back(row[place]);
+  ResultJson spark = ResultJson::array();
+  for (const double accuracy : thinned(accuracies, most_of_line)) spark.push_back(page_number(accuracy));
+  return {{"id", 0},
+          {"run_id", run_id_},
+          {"name", facts_["name"]},
+          {"algorithm", facts_["algorithm"]},
+          {"state", summary_.is_null()                       ? "running"
+                    : summary_.value("stopped_early", false) ? "stopped"
+                                                             : "complete"},
+          {"seconds", last("seconds")},
+          {"until", facts_["until"]},
+          {"accuracy", last("accuracy_mean")},
+          {"spark", std::move(spark)},
+          {"folder", place_.string()},
+          {"seed", facts_["seed"]}};
+}
+
+RunNumbers FolderRun::numbers() const {
+  const std::lock_guard lock(mutex_);
+  look_again();
+  RunNumbers numbers;
+  for (const char* label : {"name", "algorithm", "clock"}) numbers.labels.emplace_back(label, facts_[label].get<std::string>());
+  numbers.labels.emplace_back("kind", "folder");
+  numbers.labels.emplace_back("folder", place_.filename().string());
+  const ResultJson seconds = last("seconds"), events = last("events");
+  numbers.seconds = seconds.is_number() ? seconds.get<double>() : 0;
+  numbers.events = events.is_number() ? static_cast<std::uint64_t>(events.get<double>()) : 0;
+  return numbers;
+}
+
+}  // namespace rubato::web

@@ -1,0 +1,122 @@
+#include "web/live/marks.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "results/result_text.hpp"
+
+namespace rubato::web {
+
+namespace {
+
+constexpr std::size_t most_kept = std::size_t{1} << 16;
+constexpr std::size_t most_in_a_frame = 20'000;
+
+std::int32_t number_of(ClientId client) { return static_cast<std::int32_t>(client.value); }
+
+MarkKind kind_of(Offer offer) {
+  switch (offer) {
+    case Offer::kept:
+      return MarkKind::kept;
+    case Offer::late:
+      return MarkKind::late;
+    case Offer::capped:
+      return MarkKind::capped;
+    case Offer::duplicate:
+      return MarkKind::duplicate;
+    case Offer::superseded:
+      return MarkKind::superseded;
+  }
+  return MarkKind::kept;
+}
+
+}  // namespace
+
+void MarkWatch::on_compute(Time at, ClientId client) {
+  if (is_watched()) fresh_.add({at, at, number_of(client), 0, MarkKind::compute});
+}
+
+void MarkWatch::on_transmit(Time at, ClientId client, const Step* publish) {
+  if (!publish || !is_watched()) return;
+  fresh_.add({at, at, number_of(client), static_cast<std::int32_t>(publish->entries.size()), MarkKind::publish});
+  for (const StepEntry& entry : publish->entries)
+    if (entry.lost) fresh_.add({at, at, number_of(entry.peer), number_of(client), MarkKind::lost});
+}
+
+void MarkWatch::on_arrival(const Arrival& arrival, ClientId receiver, Offer offer, std::uint32_t) {
+  if (is_watched()) fresh_.add({arrival.arrived, arrival.sent, number_of(receiver), number_of(arrival.id.sender), kind_of(offer)});
+}
+
+void MarkWatch::merged(Time at, Time opened, ClientId client, std::span<const StepEntry> used) {
+  for (const StepEntry& entry : used)
+    fresh_.add({at, at - entry.age, number_of(client), number_of(entry.peer), MarkKind::absorbed});
+  fresh_.add({at, opened, number_of(client), static_cast<std::int32_t>(used.size()), MarkKind::merge});
+}
+
+void MarkWatch::on_window_close(Time at, ClientId client, std::span<const Arrival> batch, std::span<const StepEntry> used) {
+  if (is_watched()) merged(at, batch.empty() ? at : batch.front().arrived, client, used);
+}
+
+void MarkWatch::on_merge(Time at, ClientId client, std::span<const StepEntry> used) {
+  if (is_watched()) merged(at, at, client, used);
+}
+
+void MarkWatch::happened(MarkKind kind, Time at, std::int32_t client) {
+  if (is_watched()) fresh_.add({at, at, client, 0, kind});
+  if (on_event_) on_event_(kind, at, client);
+}
+
+void MarkWatch::on_unify(Time at, std::uint64_t, ClientId hub) { happened(MarkKind::unification, at, number_of(hub)); }
+
+void MarkWatch::on_churn(const ChurnEvent& event) {
+  using Kind = ChurnEvent::Kind;
+  const auto add = [&](MarkKind kind) { happened(kind, event.at, event.is_of_links() ? -1 : number_of(event.client)); };
+  switch (event.kind) {
+    case Kind::come:
+      return add(MarkKind::come);
+    case Kind::leave:
+      return add(MarkKind::leave);
+    case Kind::crash:
+      return add(MarkKind::crash);
+    case Kind::pause:
+      return add(MarkKind::pause);
+    case Kind::go_on:
+      return add(MarkKind::go_on);
+    case Kind::partition:
+      return add(MarkKind::partition);
+    case Kind::heal:
+      return add(MarkKind::heal);
+    case Kind::save:
+    case Kind::notice:
+      return;
+  }
+}
+
+std::uint64_t MarkWatch::collect() const {
+  const std::lock_guard lock(mutex_);
+  fresh_.take_all([this](const Mark& mark) { kept_.push_back(mark); });
+  for (; kept_.size() > most_kept; ++first_) kept_.pop_front();
+  return first_ + kept_.size();
+}
+
+std::string MarkWatch::frame(std::uint64_t from) const {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t end = first_ + kept_.size();
+  std::uint64_t first = std::clamp(from, first_, end);
+  first = std::max(first, end - std::min<std::uint64_t>(end, most_in_a_frame));
+  std::vector<int> kinds;
+  std::vector<std::int32_t> clients, others;
+  std::vector<double> at, since;
+  for (auto mark = kept_.begin() + static_cast<std::ptrdiff_t>(first - first_); mark != kept_.end(); ++mark) {
+    kinds.push_back(static_cast<int>(mark->kind));
+    clients.push_back(mark->client), others.push_back(mark->other);
+    at.push_back(to_seconds(mark->at)), since.push_back(to_seconds(mark->since));
+  }
+  const std::uint64_t left_out = first > from ? first - from : 0;
+  return ResultJson{{"type", "marks"}, {"first", first}, {"next", end},       {"dropped", fresh_.dropped() + left_out},
+                    {"kind", kinds},   {"at", at},       {"client", clients}, {"other", others},
+                    {"since", since}}
+      .dump();
+}
+
+}  // namespace rubato::web
