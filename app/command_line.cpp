@@ -45,7 +45,8 @@ constexpr const char* compare_help =
     "clients.count, [data], [model] and [budget]; other differences that matter are noted. A run ends at until, or "
     "where\n"
     "budget.bits or budget.gradients is spent, and its curve with it. A point of the grid that cannot be run is refused with\n"
-    "its reason in the table, and the others run; the exit code is then 2.";
+    "its reason in the table, and the others run; the exit code is then 2. --shard I/N on N machines that share the folder\n"
+    "--out, then --merge DIR: the table of a single process. A shard that was killed is run again and goes on.";
 
 constexpr const char* resume_help =
     "Goes on from the newest checkpoint that is intact (see checkpoint_every), or from the beginning if there is none, "
@@ -206,19 +207,36 @@ class CommandLine {
   void add_compare() {
     CLI::App& compare = add(
         "compare", "several experiments, settings and seeds side by side", [this] { return app::compare(compare_); }, compare_help);
-    compare.add_option("FILE", compare_.files, "the experiment files (TOML)")->required();
+    compare.add_option("FILE", compare_.files, "the experiment files (TOML); none with --merge");
     compare.add_option("--seeds", compare_.seeds, "runs of each setting; default: 5")->check(CLI::Range(1, 1000000));
     compare
         .add_option("--grid", compare_.grid,
                     "key=a,b,c: all of these values; may be given again, then all with all. "
                     "A file that does not know the key runs without it")
         ->allow_extra_args(false);
+    compare
+        .add_option("--sample", compare_.sample,
+                    "key=log(1e-4,1), uniform(0,1), integer(1,20) or one_of(a,b): values that are drawn; may be given again")
+        ->allow_extra_args(false);
+    compare.add_option("--points", compare_.points, "of --sample; default: 20")->check(CLI::Range(1, 1000000));
+    compare.add_option("--sample-seed", compare_.sample_seed, "other draws; default: 1");
+    compare
+        .add_option("--halving", compare_.halving,
+                    "FACTOR: compare only the best point of every file: of all points, on short runs, every FACTOR-th "
+                    "is kept, then of these on runs FACTOR times longer, and so on; on seeds that are not reported")
+        ->check(CLI::Range(2, 1000));
+    compare.add_option("--tuning-seeds", compare_.tuning_seeds, "runs of a point of --halving; default: 2")
+        ->check(CLI::Range(1, 1000000));
     compare.add_option("--set", compare_.set, "key=value in every file; may be given again")->allow_extra_args(false);
     add_threads(compare, compare_.threads);
     compare.add_option("--data", compare_.data, data_help);
     compare.add_option("--out", compare_.out, "folder for table.csv, table.json, curves.csv and report.html");
     compare.add_option("--target", compare_.targets, "accuracies 0.5,0.7: what it takes to reach them first");
     compare.add_option("--axis", compare_.axis, "seconds, bits, gradients, delay or joules: what leads; default: seconds");
+    compare.add_option("--shard", compare_.shard,
+                       "I/N: run only the I-th of N shares, any number of times, on any machine that sees --out; "
+                       "finished runs are kept there and never run again");
+    compare.add_option("--merge", compare_.merge, "DIR: make table and report of the shards that were run with --out DIR");
     compare.add_flag("--json", compare_.json, "print table.json, alone, on standard output");
     compare.add_flag("--quiet", compare_.quiet, "no progress");
     add_colour(compare, compare_.colour);

@@ -62,13 +62,20 @@ int node(const NodeArguments& arguments);
 struct CompareArguments {
   std::vector<std::filesystem::path> files;
   std::size_t seeds = 5;
-  std::vector<std::string> grid;  // key=a,b,c
+  std::vector<std::string> grid;    // key=a,b,c
+  std::vector<std::string> sample;  // key=log(a,b)
+  std::size_t points = 20;          // of the samples
+  std::uint64_t sample_seed = 1;
+  std::size_t halving = 0;  // factor of successive halving; 0: every point is compared
+  std::size_t tuning_seeds = 2;
   std::vector<std::string> set;
   unsigned threads = 0;  // 0: as many as there are
   std::filesystem::path data;
   std::filesystem::path out;
   std::string targets;  // "0.5,0.7"
   std::string axis = "seconds";
+  std::string shard;            // "I/N": only its share of the runs, kept in `out`
+  std::filesystem::path merge;  // folder of shards, of which table and report are made
   bool json = false;
   bool quiet = false;
   Colour colour = Colour::automatic;

@@ -11,9 +11,11 @@
 #include "app/serving.hpp"
 #include "app/signals.hpp"
 #include "app/status_line.hpp"
+#include "app/tuning.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "results/comparison.hpp"
 #include "results/comparison_table.hpp"
+#include "results/kept_runs.hpp"
 #include "web/comparison.hpp"
 #include "web/run_files.hpp"
 
@@ -31,7 +33,7 @@ void prepare(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) refuse("cannot make the folder: " + error.message());
-  if (!fs::is_empty(folder, error) && !fs::exists(folder / mark))
+  if (!fs::is_empty(folder, error) && !fs::exists(folder / mark) && !KeptRuns::is_there(folder))
     refuse("holds something that is not a comparison of Rubato; choose another folder");
   const fs::path probe = folder / "table.csv.partial";
   if (!std::ofstream(probe)) refuse(std::string("cannot write there: ") + std::strerror(errno));
@@ -64,18 +66,19 @@ void show(StatusLine& line, const ComparisonProgress& progress) {
   line.show(parts);
 }
 
-ComparisonOptions options_for(const CompareArguments& arguments, StatusLine& line, ServingComparison& serving) {
+// Without `serving` nobody else is told.
+ComparisonOptions options_for(const CompareArguments& arguments, StatusLine& line, ServingComparison* serving = nullptr) {
   ComparisonOptions options;
   options.threads = arguments.threads > 0 ? arguments.threads : all_threads();
   options.data_dir = arguments.data;
   options.stop = &watch_signals(arguments.quiet);
-  options.on_note = [&line, &serving](const std::string& note) {
+  options.on_note = [&line, serving](const std::string& note) {
     line.say("note: " + note);
-    serving.note(note);
+    if (serving) serving->note(note);
   };
-  options.on_progress = [&line, &serving](const ComparisonProgress& progress) {
+  options.on_progress = [&line, serving](const ComparisonProgress& progress) {
     show(line, progress);
-    serving.advance(progress.finished, progress.share, progress.wall_seconds);
+    if (serving) serving->advance(progress.finished, progress.share, progress.wall_seconds);
   };
   return options;
 }
@@ -83,6 +86,8 @@ ComparisonOptions options_for(const CompareArguments& arguments, StatusLine& lin
 ComparisonPlan plan_for(const CompareArguments& arguments) {
   ComparisonRequest request{arguments.files, arguments.set, {}, arguments.seeds};
   for (const std::string& grid : arguments.grid) request.grid.push_back(parse_grid(grid));
+  for (const std::string& sample : arguments.sample) request.samples.push_back(parse_sample(sample));
+  request.points = arguments.points, request.sample_seed = arguments.sample_seed;
   return plan_comparison(request);
 }
 
@@ -105,32 +110,107 @@ std::size_t failures_of(const Comparison& comparison) {
   return count;
 }
 
-}  // namespace
-
-int compare(const CompareArguments& arguments) {
-  const SampleColumn& axis = axis_of(arguments.axis);
-  const std::vector<double> targets = parse_targets(arguments.targets);
-  const ComparisonPlan plan = plan_for(arguments);
-  for (const std::string& note : plan.notes) std::cerr << "note: " << note << "\n";
-  if (!arguments.out.empty()) prepare(arguments.out);
-  StatusLine line(arguments.quiet, arguments.colour);
-  ServingComparison serving(arguments.serve, plan, arguments.origin, arguments.out);
-  Comparison comparison = rubato::compare(plan, options_for(arguments, line, serving));
-  comparison.origin = arguments.origin;
-  line.finish();
-  const std::size_t failures = failures_of(comparison);
+void say_refusals(const Comparison& comparison) {
   for (const ComparedOutcome& outcome : comparison.outcomes)
     if (!outcome.setting.refusal.empty())
       std::cerr << "rubato: " << outcome.setting.label << " was refused: " << outcome.setting.refusal << "\n";
-  if (!arguments.out.empty()) write_all(arguments.out, comparison, targets, axis);
-  std::cout << (arguments.json ? table_json : table_text)(comparison, targets, axis) << std::flush;
-  if (!arguments.json && !arguments.out.empty())
-    std::cout << "\nthe comparison is in " << fs::absolute(arguments.out).lexically_normal().string() << "\n";
+}
+
+int code_of(const Comparison& comparison, std::size_t failures) {
+  if (comparison.was_stopped) return stopped;
+  if (failures > 0) return failed;
   const auto is_refused = [](const ComparedOutcome& outcome) { return !outcome.setting.refusal.empty(); };
-  const int code = comparison.was_stopped                                 ? stopped
-                   : failures > 0                                         ? failed
-                   : std::ranges::any_of(comparison.outcomes, is_refused) ? bad_input
-                                                                          : ok;
+  return std::ranges::any_of(comparison.outcomes, is_refused) ? bad_input : ok;
+}
+
+// Files, the table on standard output, and what became of the runs.
+int show_all(const Comparison& comparison, const CompareArguments& arguments, const fs::path& folder) {
+  const SampleColumn& axis = axis_of(arguments.axis);
+  const std::vector<double> targets = parse_targets(arguments.targets);
+  const std::size_t failures = failures_of(comparison);
+  say_refusals(comparison);
+  if (!folder.empty()) write_all(folder, comparison, targets, axis);
+  std::cout << (arguments.json ? table_json : table_text)(comparison, targets, axis) << std::flush;
+  if (!arguments.json && !folder.empty())
+    std::cout << "\nthe comparison is in " << fs::absolute(folder).lexically_normal().string() << "\n";
+  return code_of(comparison, failures);
+}
+
+std::size_t runs_of(const Comparison& comparison) {
+  std::size_t count = 0;
+  for (const ComparedOutcome& outcome : comparison.outcomes) count += outcome.runs.size();
+  return count;
+}
+
+// False if it was stopped. What was chosen is said.
+bool tune(const CompareArguments& arguments, StatusLine& line, ComparisonPlan& plan) {
+  Tuned tuned = rubato::tune(plan, {arguments.halving, arguments.tuning_seeds}, options_for(arguments, line));
+  line.finish();
+  if (!arguments.out.empty()) web::write_text(arguments.out / "tuning.csv", tuning_csv(tuned.lines));
+  if (tuned.was_stopped) return false;
+  plan = std::move(tuned.plan);
+  for (const ComparedSetting& setting : plan.settings)
+    line.say(fmt::format("chosen with seeds from {}: {}", first_tuning_seed(plan), setting.label));
+  return true;
+}
+
+int run_share(const CompareArguments& arguments, const ComparisonPlan& plan) {
+  if (arguments.out.empty()) throw std::invalid_argument("--shard: --out must name the folder that the processes share");
+  const KeptRuns kept(arguments.out, plan);
+  StatusLine line(arguments.quiet, arguments.colour);
+  ServingComparison serving(arguments.serve, plan, arguments.origin, arguments.out);
+  ComparisonOptions options = options_for(arguments, line, &serving);
+  options.share = parse_share(arguments.shard);
+  options.kept = &kept;
+  const Comparison comparison = rubato::compare(plan, options);
+  line.finish();
+  const std::size_t failures = failures_of(comparison);
+  say_refusals(comparison);
+  std::cout << fmt::format("shard {}: {} of {} runs are kept in {}\nwhen all shards are through: rubato compare --merge {}\n",
+                           arguments.shard, runs_of(comparison), plan.settings.size() * plan.seeds, arguments.out.string(),
+                           arguments.out.string());
+  const int code = code_of(comparison, failures);
+  serving.finish(code, arguments.out);
+  return code;
+}
+
+int merge(const CompareArguments& arguments) {
+  if (!arguments.files.empty() || !arguments.shard.empty() || !arguments.out.empty())
+    throw std::invalid_argument("--merge: takes neither FILE, --shard nor --out; what is compared stands in the folder");
+  const KeptRuns kept(arguments.merge);
+  prepare(arguments.merge);
+  ComparisonOptions options;
+  options.kept = &kept;
+  options.runs_missing = false;
+  Comparison comparison = rubato::compare(kept.plan(), options);
+  comparison.origin = arguments.origin;
+  std::size_t missing = kept.plan().seeds * kept.plan().settings.size();
+  for (const ComparedOutcome& outcome : comparison.outcomes)
+    missing -= outcome.setting.refusal.empty() ? outcome.runs.size() + outcome.failures.size() : kept.plan().seeds;
+  if (missing > 0) std::cerr << "rubato: " << missing << " runs are missing: run their shards again, then merge\n";
+  const int code = show_all(comparison, arguments, arguments.merge);
+  return missing > 0 ? failed : code;
+}
+
+}  // namespace
+
+int compare(const CompareArguments& arguments) {
+  axis_of(arguments.axis), parse_targets(arguments.targets);  // refused before anything runs
+  if (!arguments.merge.empty()) return merge(arguments);
+  if (arguments.files.empty()) throw std::invalid_argument("FILE is required, or --merge DIR");
+  ComparisonPlan plan = plan_for(arguments);
+  for (const std::string& note : plan.notes) std::cerr << "note: " << note << "\n";
+  if (!arguments.out.empty()) prepare(arguments.out);
+  if (!arguments.shard.empty() && arguments.halving > 0)
+    throw std::invalid_argument("--halving: needs all points in one process; share the comparison of what it has chosen");
+  if (!arguments.shard.empty()) return run_share(arguments, plan);
+  StatusLine line(arguments.quiet, arguments.colour);
+  if (arguments.halving > 0 && !tune(arguments, line, plan)) return stopped;
+  ServingComparison serving(arguments.serve, plan, arguments.origin, arguments.out);
+  Comparison comparison = rubato::compare(plan, options_for(arguments, line, &serving));
+  comparison.origin = arguments.origin;
+  line.finish();
+  const int code = show_all(comparison, arguments, arguments.out);
   serving.finish(code, arguments.out);
   return code;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <exception>
 #include <map>
@@ -29,7 +30,9 @@ double share_of(const Progress& progress, const CurvePoint& newest, const config
 class RunPool {
  public:
   RunPool(const ComparisonPlan& plan, const ComparisonOptions& options)
-      : plan_{plan}, options_{options}, shares_(plan.settings.size() * plan.seeds), refused_(plan.settings.size()) {
+      : plan_{plan}, options_{options}, refused_(plan.settings.size()) {
+    const std::size_t runs = plan.settings.size() * plan.seeds, part = options.share.part;
+    shares_.resize(part < runs ? (runs - part - 1) / options.share.parts + 1 : 0);
     comparison_.first_seed = plan.first_seed;
     comparison_.seeds = plan.seeds;
     for (const ComparedSetting& setting : plan.settings) comparison_.outcomes.push_back({setting, {}, {}});
@@ -42,9 +45,8 @@ class RunPool {
       for (std::size_t i = 0; i < count; ++i) workers.emplace_back([this] { work(); });
     }
     if (fault_) std::rethrow_exception(fault_);
-    for (std::size_t i = 0; i < refused_.size(); ++i) sort_out(refused_[i], comparison_.outcomes[i]);
-    refuse_if_none_is_possible();
-    for (ComparedOutcome& outcome : comparison_.outcomes) std::ranges::sort(outcome.runs, {}, &ComparedRun::seed);
+    for (std::size_t i = 0; i < refused_.size(); ++i) sort_out(i);
+    if (options_.share.parts == 1) refuse_if_none_is_possible();
     return std::move(comparison_);
   }
 
@@ -70,11 +72,33 @@ class RunPool {
   }
 
   void perform(std::size_t job) {
-    const std::size_t setting = job % plan_.settings.size();
+    const std::size_t place = options_.share.part + job * options_.share.parts, setting = place % plan_.settings.size();
+    const std::int64_t seed = plan_.first_seed + static_cast<std::int64_t>(place / plan_.settings.size());
     if (!plan_.settings[setting].refusal.empty()) return update([&] { finish(job); });
+    std::optional<KeptResult> result;
+    if (options_.kept) result = options_.kept->find(setting, seed);
+    if (options_.runs_missing && !(result && result->run)) {
+      result = result_of(job, setting, seed);
+      if (result && options_.kept) options_.kept->keep(setting, seed, *result);
+    }
+    update([&] {
+      finish(job);
+      if (!result)
+        comparison_.was_stopped = true;
+      else if (result->run)
+        comparison_.outcomes[setting].runs.push_back(std::move(*result->run));
+      else if (!result->refusal.empty())
+        refused_[setting][seed] = result->refusal;
+      else
+        failures_[setting][seed] = result->failure;
+    });
+  }
+
+  // Nothing where it was ended early.
+  std::optional<KeptResult> result_of(std::size_t job, std::size_t setting, std::int64_t seed) {
     config::Experiment experiment = plan_.settings[setting].experiment;
-    experiment.seed = plan_.first_seed + static_cast<std::int64_t>(job / plan_.settings.size());
-    ComparedRun run{.seed = experiment.seed, .curve = {}, .digests = {}};
+    experiment.seed = seed;
+    ComparedRun run{.seed = seed, .curve = {}, .digests = {}};
     std::atomic<bool> stop{false};
     CurvePoint newest = point_of({});
     RunOptions options;
@@ -102,36 +126,27 @@ class RunPool {
       run.diverged_at = result.diverged_at();
       if (result.stopped_by == "metrics.stop_on_nan")
         throw RunFailed(fmt::format("diverged at {:g} s, and metrics.stop_on_nan ended it", run.diverged_at.value_or(0)));
-      const bool is_whole = !result.was_stopped || run.has_spent || run.met_rule;
       if (run.has_spent && run.curve.empty())
         say(setting, "the budget is spent before the first sample: measure more often, or allow more");
-      update([&] {
-        finish(job);
-        if (is_whole)
-          comparison_.outcomes[setting].runs.push_back(std::move(run));
-        else
-          comparison_.was_stopped = true;
-      });
+      if (result.was_stopped && !run.has_spent && !run.met_rule) return std::nullopt;
+      return KeptResult{.run = std::move(run)};
     } catch (const RunFailed& failure) {
-      update([&] {
-        finish(job);
-        comparison_.outcomes[setting].failures.push_back("seed " + std::to_string(experiment.seed) + ": " + failure.what());
-      });
+      return KeptResult{.failure = failure.what()};
     } catch (const std::invalid_argument& fault) {
-      update([&] {
-        finish(job);
-        refused_[setting][experiment.seed] = fault.what();
-      });
+      return KeptResult{.refusal = fault.what()};
     }
   }
 
-  // Refused with every seed: the setting is. With some of them: those runs are.
-  static void sort_out(const std::map<std::int64_t, std::string>& refused, ComparedOutcome& outcome) {
-    if (refused.empty()) return;
-    if (outcome.runs.empty() && outcome.failures.empty())
-      outcome.setting.refusal = refused.begin()->second;
+  // In the order of seeds. Refused with every seed: the setting is. With some of them: those runs are.
+  void sort_out(std::size_t setting) {
+    ComparedOutcome& outcome = comparison_.outcomes[setting];
+    std::map<std::int64_t, std::string>& without = failures_[setting];
+    if (!refused_[setting].empty() && outcome.runs.empty() && without.empty())
+      outcome.setting.refusal = refused_[setting].begin()->second;
     else
-      for (const auto& [seed, sentence] : refused) outcome.failures.push_back("seed " + std::to_string(seed) + ": " + sentence);
+      without.merge(refused_[setting]);
+    for (const auto& [seed, sentence] : without) outcome.failures.push_back("seed " + std::to_string(seed) + ": " + sentence);
+    std::ranges::sort(outcome.runs, {}, &ComparedRun::seed);
   }
 
   void refuse_if_none_is_possible() const {
@@ -176,11 +191,21 @@ class RunPool {
   std::size_t finished_ = 0;
   std::set<std::string> said_;
   std::exception_ptr fault_;
-  std::vector<std::map<std::int64_t, std::string>> refused_;  // of every setting: seed and sentence
+  std::vector<std::map<std::int64_t, std::string>> refused_, failures_{refused_.size()};  // of every setting: seed and sentence
   Comparison comparison_;
 };
 
 }  // namespace
+
+Share parse_share(const std::string& text) {
+  std::size_t part = 0, parts = 0;
+  const char* const end = text.data() + text.size();
+  const auto [slash, error] = std::from_chars(text.data(), end, part);
+  const bool is_pair = error == std::errc{} && slash != end && *slash == '/';
+  if (!is_pair || std::from_chars(slash + 1, end, parts).ptr != end || part < 1 || part > parts)
+    throw std::invalid_argument("--shard " + text + ": must be I/N, I from 1 to N");
+  return {part - 1, parts};
+}
 
 Comparison compare(const ComparisonPlan& plan, const ComparisonOptions& options) {
   if (plan.settings.empty() || plan.seeds == 0) throw std::invalid_argument("there is nothing to compare");

@@ -58,9 +58,9 @@ class Planner {
   ComparisonPlan plan() {
     if (request_.files.empty()) throw std::invalid_argument("there is no experiment to compare");
     if (request_.seeds == 0) throw std::invalid_argument("seeds must be at least 1");
-    const std::vector<GridPoint> points = grid_points(request_.grid);
-    if (std::ranges::find(request_.grid, "seed", &GridKey::key) != request_.grid.end())
-      throw std::invalid_argument("--grid seed: seeds are no setting; --seeds says how many there are");
+    for (const std::string& key : varied_keys())
+      if (key == "seed") throw std::invalid_argument("--grid seed: seeds are no setting; --seeds says how many there are");
+    const std::vector<GridPoint> points = all_points();
     for (const auto& file : request_.files) read_plain(file);
     refuse_faults();
     for (std::size_t i = 0; i < request_.files.size(); ++i)
@@ -75,6 +75,22 @@ class Planner {
   }
 
  private:
+  std::vector<std::string> varied_keys() const {
+    std::vector<std::string> keys;
+    for (const GridKey& grid : request_.grid) keys.push_back(grid.key);
+    for (const SampledKey& sampled : request_.samples) keys.push_back(sampled.key);
+    return keys;
+  }
+
+  std::vector<GridPoint> all_points() const {
+    const std::vector<GridPoint> grid = grid_points(request_.grid);
+    if (request_.samples.empty()) return grid;
+    for (const GridKey& key : request_.grid)
+      if (std::ranges::find(request_.samples, key.key, &SampledKey::key) != request_.samples.end())
+        throw std::invalid_argument("--sample " + key.key + ": has values of --grid already");
+    return all_with_all(grid, sampled_points(request_.samples, request_.points, request_.sample_seed));
+  }
+
   std::optional<Experiment> read(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
     std::ostringstream notes;
     try {
@@ -92,7 +108,7 @@ class Planner {
 
   // The file as it is, without the grid. What it lacks, the grid may bring: then only the points are read.
   void read_plain(const std::filesystem::path& file) {
-    plain_.push_back(request_.grid.empty() ? read(file, request_.set) : read_if_whole(file, request_.set));
+    plain_.push_back(varied_keys().empty() ? read(file, request_.set) : read_if_whole(file, request_.set));
   }
 
   static std::optional<Experiment> read_if_whole(const std::filesystem::path& file, const std::vector<std::string>& overrides) try {
@@ -149,9 +165,8 @@ class Planner {
   }
 
   void refuse_unknown_keys() const {
-    for (const GridKey& grid : request_.grid)
-      if (!known_keys_.contains(grid.key))
-        throw std::invalid_argument("--grid " + grid.key + ": none of the experiments knows this key");
+    for (const std::string& key : varied_keys())
+      if (!known_keys_.contains(key)) throw std::invalid_argument("--grid " + key + ": none of the experiments knows this key");
   }
 
   // Stems, or whole paths where stems are the same.
@@ -193,7 +208,7 @@ class Planner {
     constexpr double samples = 60;
     const auto is_asked = [](const std::string& text) { return text.starts_with("metrics.every_"); };
     if (std::ranges::any_of(request_.set, is_asked)) return;
-    if (std::ranges::any_of(request_.grid, [&](const GridKey& grid) { return is_asked(grid.key); })) return;
+    if (std::ranges::any_of(varied_keys(), is_asked)) return;
     const Experiment& first = first_possible(plan_.settings).experiment;
     const double named = first.metrics.every_seconds.value_or(0);
     const double period = named > 0 ? named : std::min(first.until / samples, usual_period(first));

@@ -12,6 +12,7 @@
 
 #include "experiment/experiment.hpp"
 #include "results/grid.hpp"
+#include "results/sampling_law.hpp"
 
 namespace rubato {
 
@@ -33,9 +34,12 @@ struct ComparisonPlan {
 
 struct ComparisonRequest {
   std::vector<std::filesystem::path> files;
-  std::vector<std::string> set;  ///< key=value, laid over every file
-  std::vector<GridKey> grid;     ///< each laid over every file that knows the key
+  std::vector<std::string> set;       ///< key=value, laid over every file
+  std::vector<GridKey> grid;          ///< each laid over every file that knows the key
   std::size_t seeds = 5;
+  std::vector<SampledKey> samples{};  ///< likewise, drawn
+  std::size_t points = 1;             ///< of the samples; each with every point of the grid
+  std::uint64_t sample_seed = 1;
 };
 
 /// Reads and checks everything. A point of the grid that cannot be run is in the plan with its refusal. Throws BadExperiment with

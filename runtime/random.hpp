@@ -35,6 +35,7 @@ enum class Purpose : std::uint32_t {
   interference = 23,
   back_off = 24,
   thinning = 25,
+  setting = 26,
 };
 
 /// Two words of 64 independent uniform bits.

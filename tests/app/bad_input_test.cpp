@@ -12,16 +12,28 @@ using namespace rubato::test;
 
 namespace {
 
-// What the command says about an experiment with this text; it must refuse it and leave nothing.
-std::string refusal(const std::string& text) {
+// What `rubato run` says with these arguments, to which --out is added: it and its dry run must refuse them in the same
+// words and leave nothing.
+std::string refusal(Arguments arguments) {
   const Folder home;
-  write_text(home / "bad.toml", text);
-  const Ended ended = run_rubato({"run", home / "bad.toml", "--out", home / "run"});
+  arguments.insert(arguments.end(), {"--out", home / "run"});
+  const Ended ended = run_rubato(arguments);
+  arguments.push_back("--dry-run");
+  const Ended dry = run_rubato(arguments);
   CHECK(ended.code == 2);
   CHECK(ended.out.empty());
+  CHECK(dry.code == 2);
+  CHECK(dry.err == ended.err);
   CHECK_FALSE(fs::exists(home / "run"));
   CHECK_FALSE(fs::exists(home / "run.partial"));
   return ended.err;
+}
+
+// The same of an experiment with this text.
+std::string refusal(const std::string& text) {
+  const Folder home;
+  write_text(home / "bad.toml", text);
+  return refusal(Arguments{"run", home / "bad.toml"});
 }
 
 std::string small_with(const std::string& from, const std::string& to) {
@@ -82,16 +94,8 @@ batch = 8
   }
   Ended run() const { return run_rubato({"run", home / "mnist.toml", "--data", home / "data", "--out", home / "run", "--json"}); }
   // What is said of the damaged set; the sentence names the file.
-  void refuses(const fs::path& damaged, const std::string& said) const {
-    const Ended ended = run();
-    CAPTURE(damaged.string());
-    CAPTURE(ended.err);
-    CHECK(ended.code == 2);
-    CHECK(contains(ended.err, damaged.filename().string()));
-    CHECK(contains(ended.err, said));
-    CHECK(ended.out.empty());
-    CHECK_FALSE(fs::exists(home / "run"));
-    CHECK_FALSE(fs::exists(home / "run.partial"));
+  void refuses(const fs::path& damaged) const {
+    CHECK(contains(refusal(Arguments{"run", home / "mnist.toml", "--data", home / "data"}), damaged.filename().string()));
   }
   Folder home;
 };
@@ -131,6 +135,30 @@ TEST_CASE("a file that is not TOML, or no file at all, is refused by name") {
   const Ended folder = run_rubato({"run", home.path().string()});
   CHECK(folder.code == 2);
   CHECK_FALSE(folder.err.empty());
+}
+
+TEST_CASE("a dry run refuses what the run refuses, in the same words") {
+  const std::string algorithms = std::string(RUBATO_SOURCE_DIR) + "/examples/algorithms/";
+  for (const auto& [file, setting] : {std::pair<std::string, std::string>{"fedavg", "mailbox.deadline=0"},
+                                      {"fedavg_plus", "mailbox.deadline=0"},
+                                      {"fedadmm", "mailbox.deadline=0"},
+                                      {"swarm", "mailbox.deadline=0"},
+                                      {"dsgt", "topology.kind=directed_ring"},
+                                      {"dpsgd", "topology.kind=star_of_nothing"},
+                                      {"draco", "algorithm.psi=-1"},
+                                      {"draco", "algorithm.no_such_option=1"},
+                                      {"draco", "channel.loss=2"},
+                                      {"draco", "model.batch=0"},
+                                      {"draco", "clients.count=0"},
+                                      {"draco", "until=-1"},
+                                      {"draco", "data.partition=nobody_knows"},
+                                      {"draco", "metrics.every_seconds=-1"},
+                                      {"choco", "compressor.keep=0"},
+                                      {"spodgt", "algorithm.memory=7"}}) {
+    CAPTURE(file);
+    CAPTURE(setting);
+    CHECK_FALSE(refusal(Arguments{"run", algorithms + file + ".toml", "--set", setting}).empty());
+  }
 }
 
 TEST_CASE("a graph in which somebody cannot be reached is refused with who") {
@@ -180,7 +208,7 @@ TEST_CASE("a truncated IDX file is refused with its name") {
   const fs::path images = mnist.file("train", "images-idx3");
   for (const std::uintmax_t size : {std::uintmax_t{0}, std::uintmax_t{3}, std::uintmax_t{15}, fs::file_size(images) - 1}) {
     fs::resize_file(images, size);
-    mnist.refuses(images, "");
+    mnist.refuses(images);
   }
 }
 
@@ -189,7 +217,7 @@ TEST_CASE("an IDX file that says other things than it holds is refused, before i
     const Mnist mnist;
     const fs::path file = mnist.file("train", what);
     write_text(file, text_of(file).replace(at, bytes.size(), bytes));
-    mnist.refuses(file, "");
+    mnist.refuses(file);
   };
   damaged("images-idx3", 0, big_endian(0x801));       // another kind of file
   damaged("images-idx3", 4, big_endian(0xFFFFFFFF));  // four thousand million images
@@ -209,7 +237,7 @@ TEST_CASE("a corrupt or truncated gzip file is refused with its name") {
     if (harm == "no gzip") bytes = "this is no gzip file at all, whatever its name says";
     write_text(file, bytes);
     CAPTURE(harm);
-    mnist.refuses(file, "");
+    mnist.refuses(file);
   }
 }
 

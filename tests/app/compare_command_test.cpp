@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -13,6 +14,15 @@ using namespace rubato::test;
 using nlohmann::json;
 
 namespace {
+
+// The finished runs that a folder of shards has.
+std::vector<fs::path> kept_runs(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder / "runs", none))
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  return files;
+}
 
 std::string other_experiment(const Folder& folder) {
   std::string text = text_of(small_experiment(folder));
@@ -128,4 +138,72 @@ TEST_CASE("Ctrl-C ends a comparison with what is finished") {
   CHECK(ended.code == 130);
   CHECK(contains(ended.out, "no run has come to its end"));
   CHECK(fs::exists(home / "cut/report.html"));
+}
+
+TEST_CASE("four shards, two of them killed and started again, make the table of a single process, byte for byte") {
+  const Folder home;
+  const Arguments what{"compare", quickstart(), "--seeds",   "6", "--grid", "algorithm.eta=0.05,0.1",
+                       "--set",   "until=60.5", "--threads", "1", "--quiet"};
+  const auto with = [&](const Arguments& more) {
+    Arguments all = what;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const auto shard = [&](int part) { return with({"--shard", std::to_string(part) + "/4", "--out", home / "shared"}); };
+  for (const int killed : {2, 3}) {
+    const std::size_t before = kept_runs(home / "shared").size();
+    Command command(shard(killed));
+    REQUIRE(becomes_true([&] { return kept_runs(home / "shared").size() > before; }));
+    command.send(SIGKILL);
+    CHECK(command.wait().by_signal);
+  }
+  const std::vector<fs::path> finished = kept_runs(home / "shared");
+  std::vector<fs::file_time_type> written;
+  for (const fs::path& file : finished) written.push_back(fs::last_write_time(file));
+  const Ended early = run_rubato({"compare", "--merge", home / "shared"});
+  CHECK(early.code == 1);
+  CHECK(contains(early.err, " runs are missing"));
+  std::vector<std::unique_ptr<Command>> shards;
+  for (const int part : {1, 2, 3, 4}) shards.push_back(std::make_unique<Command>(shard(part)));
+  for (const auto& command : shards) CHECK(command->wait().code == 0);
+  for (std::size_t i = 0; i < finished.size(); ++i) CHECK(fs::last_write_time(finished[i]) == written[i]);
+  const Ended merged = run_rubato({"compare", "--merge", home / "shared", "--target", "0.5"});
+  CAPTURE(merged.err);
+  CHECK(merged.code == 0);
+  REQUIRE(run_rubato(with({"--target", "0.5", "--out", home / "single"})).code == 0);
+  for (const char* file : {"table.csv", "curves.csv"}) CHECK(text_of(home / "shared" / file) == text_of(home / "single" / file));
+  json table = json::parse(text_of(home / "shared/table.json")), single = json::parse(text_of(home / "single/table.json"));
+  for (json* each : {&table, &single}) each->erase("command"), each->erase("started_at");
+  CHECK(table == single);
+}
+
+TEST_CASE("a failed or impossible point keeps no shard from the others, and its sentence comes to the merged table") {
+  const Folder home;
+  const Arguments what{"compare", small_experiment(home), "--seeds", "2", "--grid", "algorithm.eta=0.05,-1", "--quiet",
+                       "--out",   home / "shared",        "--shard"};
+  for (const char* part : {"1/2", "2/2"}) {
+    Arguments shard = what;
+    shard.emplace_back(part);
+    run_rubato(shard);
+  }
+  const Ended merged = run_rubato({"compare", "--merge", home / "shared"});
+  CHECK(merged.code == 2);
+  CHECK(contains(merged.err, "algorithm.eta=-1 was refused: "));
+  CHECK(contains(text_of(home / "shared/table.csv"), "small algorithm.eta=0.05"));
+}
+
+TEST_CASE("the folder of shards takes runs of one comparison only, and merging takes a folder of shards only") {
+  const Folder home;
+  const auto shard = [&](const Arguments& more) {
+    Arguments all{"compare", small_experiment(home), "--quiet", "--shard", "1/1", "--out", home / "shared"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_rubato(all);
+  };
+  REQUIRE(shard({"--seeds", "2"}).code == 0);
+  CHECK(contains(shard({"--seeds", "3"}).err, "another number of seeds"));
+  CHECK(contains(shard({"--seeds", "2", "--set", "until=9.5"}).err, "another file, --grid or --set"));
+  CHECK(contains(shard({"--seeds", "2", "--shard", "3/2"}).err, "must be I/N"));
+  const Ended nothing = run_rubato({"compare", "--merge", home / "elsewhere"});
+  CHECK(nothing.code == 2);
+  CHECK(contains(nothing.err, "has no plan.json"));
 }
