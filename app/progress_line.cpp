@@ -44,8 +44,9 @@ std::vector<LinePart> ProgressLine::parts_of(const Progress& progress, const Ter
     parts.push_back({.text = name_, .leaves = Leaves::earlier});
     parts.push_back(bar_part(share, terminal));
   }
-  parts.push_back({.text = fmt::format("{:.0f} of {:.0f} s", progress.virtual_seconds, until_),
-                   .brief = fmt::format("{:.0f}/{:.0f} s", progress.virtual_seconds, until_)});
+  const double seconds = std::max(progress.virtual_seconds, 0.0);  // hosts agree on a beginning that is still to come
+  parts.push_back(
+      {.text = fmt::format("{:.0f} of {:.0f} s", seconds, until_), .brief = fmt::format("{:.0f}/{:.0f} s", seconds, until_)});
   parts.push_back({.text = fmt::format("{:.0f} %", 100 * share), .brief = fmt::format("{:.0f}%", 100 * share)});
   if (progress.accuracy) {
     remember(*progress.accuracy);

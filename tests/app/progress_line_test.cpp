@@ -42,6 +42,11 @@ TEST_CASE("at the end of the experiment there is no time left to tell: models ar
   CHECK_FALSE(contains(text, "left"));
 }
 
+TEST_CASE("before the beginning that hosts have agreed on, no second has passed") {
+  ProgressLine line = line_until(300);
+  CHECK(said(line, {-6, 1, 0, {}}).starts_with("0 of 300 s  0 %"));
+}
+
 TEST_CASE("a terminal is shown the name, a bar and the course of the accuracy; a pipe is not") {
   ProgressLine line = line_until(300);
   const Terminal terminal{.is_there = true};
