@@ -10,7 +10,7 @@ namespace rubato::web {
 namespace {
 
 constexpr std::size_t most_kept = std::size_t{1} << 16;
-constexpr std::size_t most_in_a_frame = 20'000;
+constexpr std::size_t most_marks_sent = 20'000;
 
 std::int32_t number_of(ClientId client) { return static_cast<std::int32_t>(client.value); }
 
@@ -103,7 +103,7 @@ std::string MarkWatch::frame(std::uint64_t from) const {
   const std::lock_guard lock(mutex_);
   const std::uint64_t end = first_ + kept_.size();
   std::uint64_t first = std::clamp(from, first_, end);
-  first = std::max(first, end - std::min<std::uint64_t>(end, most_in_a_frame));
+  first = std::max(first, end - std::min<std::uint64_t>(end, most_marks_sent));
   std::vector<int> kinds;
   std::vector<std::int32_t> clients, others;
   std::vector<double> at, since;
