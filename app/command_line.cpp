@@ -17,6 +17,7 @@
 #include "actors/run.hpp"
 #include "algos/arithmetic.hpp"
 #include "app/commands.hpp"
+#include "app/manual.hpp"
 #include "app/printable_stream.hpp"
 #include "app/rubato_main.hpp"
 #include "experiment/experiment.hpp"
@@ -96,6 +97,12 @@ class CommandLine {
         ->type_name("[ADDRESS:]PORT");
     serve.add_option("--serve-token", serve_.token_file,
                      "file with the token that viewers need; default: none on this machine, else one that is printed");
+    CLI::App& exported =
+        add("export", "write runs for other programs: TensorBoard", [this] { return app::export_runs(paths_, run_.out); });
+    exported.add_option("DIR", paths_, "folders of runs, or folders that hold some")->required();
+    exported.add_option("--tensorboard", run_.out, "folder for the event files; of several runs, a folder each")
+        ->required()
+        ->type_name("OUT");
     CLI::App& check = add("check", "whether the files of a run or a comparison agree; a sentence for each fault",
                           [this] { return app::check(paths_, run_.data); });
     check.add_option("DIR", paths_, "folders of runs or comparisons")->required();
@@ -116,6 +123,14 @@ class CommandLine {
     list.add_option("WHAT", word_, "only this list");
     list.add_flag("--keys", lists_keys_, "every key of the experiment file with type, default and meaning");
     add("doctor", "check this machine and this build", app::doctor);
+    add("manual", "this help as a page of man: rubato manual | man -l -", [this] {
+      std::cout << app::manual_page(rubato_, version());
+      return int{app::ok};
+    });
+    add("completion", "completion for bash: source <(rubato completion)", [this] {
+      std::cout << app::bash_completion(rubato_);
+      return int{app::ok};
+    });
     add_help();
   }
 

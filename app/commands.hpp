@@ -99,6 +99,9 @@ int check(const std::vector<std::filesystem::path>& folders, const std::filesyst
 /// Shows the runs in these folders, or in the folders in them, until a signal ends it.
 int serve(const std::vector<std::filesystem::path>& folders, ServeArguments arguments);
 
+/// Writes the runs in these folders, or in the folders in them, for other programs: event files of TensorBoard.
+int export_runs(const std::vector<std::filesystem::path>& folders, const std::filesystem::path& tensorboard);
+
 /// Makes report.html and trace.json of runs once more, from the files in their folders.
 int report(const std::vector<std::filesystem::path>& folders);
 

@@ -71,6 +71,8 @@ std::optional<std::string> data_of_report(const fs::path& folder) {
   return page.substr(begin + before.size(), end - begin - before.size());
 }
 
+fs::path contents_of(const fs::path& place) { return has_experiment(partial_of(place)) ? partial_of(place) : place; }
+
 std::vector<fs::path> runs_at(const fs::path& given) {
   fs::path folder = fs::absolute(given).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();
@@ -96,7 +98,7 @@ bool FolderRun::is_at(const fs::path& place) { return has_experiment(place) || h
 // With the lock. A run that is at work comes before an older one at the same place.
 void FolderRun::look_again() const {
   std::error_code error;
-  const fs::path folder = has_experiment(partial_of(place_)) ? partial_of(place_) : place_;
+  const fs::path folder = contents_of(place_);
   const std::uintmax_t bytes = fs::file_size(folder / "metrics.csv", error);
   const std::uintmax_t known = error ? 0 : bytes;
   const bool has_ended = summary_.is_null() && fs::exists(folder / "summary.json", error);

@@ -50,6 +50,9 @@ class FolderRun final : public RunSource {
 /// What report.html of this folder has as its data; nothing where there is no such page.
 std::optional<std::string> data_of_report(const std::filesystem::path& folder);
 
+/// Where the files of the run at this place are: while it is at work, in the folder with .partial behind its name.
+std::filesystem::path contents_of(const std::filesystem::path& place);
+
 /// The runs that a folder is or holds, in the order of their names.
 std::vector<std::filesystem::path> runs_at(const std::filesystem::path& folder);
 
