@@ -151,7 +151,7 @@ TEST_CASE("topology describes the graph, and fails where somebody cannot be reac
 
 TEST_CASE("topology states the conditions of the papers with a run's own numbers") {
   const std::string folder = RUBATO_SOURCE_DIR "/examples/papers/";
-  const Ended depositum = run_rubato({"topology", folder + "depositum/figure3.toml"});
+  const Ended depositum = run_rubato({"topology", folder + "depositum/depositum_fig3.toml"});
   CHECK(depositum.code == 0);
   CHECK(contains(depositum.out, "conditions of depositum\n"));
   CHECK(contains(depositum.out, " does not hold: beta = 0.5; its bound is 0.003291"));
