@@ -84,10 +84,12 @@ TEST_CASE("every file of every study learns for a few rounds") {
     RunOptions options = on_threads(2);
     options.data_dir = data_dir();
     const bool trains_for_epochs = whole.algorithm.options.numbers("local_epochs", 0).front() > 0;
-    const bool pulls = whole.algorithm.name == "kdpdfl";  // every twentieth round
+    const bool pulls = whole.algorithm.name == "kdpdfl";                 // every twentieth round
+    const bool waits_for_mean = whole.algorithm.name == "kgt_directed";  // of 1 / p rounds: fewer than twenty here
     const std::string until = "until=" + std::to_string(trains_for_epochs       ? 2.5
                                                         : computes_seldom(file) ? 60.5
                                                         : pulls                 ? 45.5
+                                                        : waits_for_mean        ? 25.5
                                                                                 : 14.5);
     const std::vector<std::string> data = is_nightly() ? std::vector<std::string>{} : small_data(whole);
     const RunResult result = run(study(file, data + std::vector<std::string>{until, "metrics.test_samples=100"}), options);

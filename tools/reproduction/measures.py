@@ -101,15 +101,6 @@ def wiggle(column, heading, digits=4):
     return Measure("wiggle_" + column, heading, of, digits)
 
 
-def from_summary(path, heading, name, digits=3):
-    def of(run):
-        value = run.summary
-        for key in path.split("/"):
-            value = value[key]
-        return nan if value is None else float(value)
-    return Measure(name, heading, of, digits)
-
-
 def delivered(heading="delivered"):
     def of(run):
         messages = run.summary["messages"]

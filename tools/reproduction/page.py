@@ -7,7 +7,7 @@ import math
 
 import drawing
 from measures import Results, Run, shown, spread, value_at
-from plan import is_known, nan
+from plan import nan
 from runs import Unit
 
 points_of_curve = 60
@@ -264,7 +264,8 @@ def index(studies, places):
         notes = stored(study, places)
         anchor = "".join(one for one in f"{study.name}: {study.item}".lower().replace(" ", "-") if one.isalnum() or one in "-_")
         for claim in study.claims:
-            lines.append(f"| {study.paper.split(" (")[0]} | [{study.name}](#{anchor}) | {claim.text} | {final_verdict(study, claim, notes)} |")
+            paper = study.paper.split(" (")[0]
+            lines.append(f"| {paper} | [{study.name}](#{anchor}) | {claim.text} | {final_verdict(study, claim, notes)} |")
     return "\n".join(lines)
 
 

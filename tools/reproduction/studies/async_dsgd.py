@@ -3,8 +3,8 @@
 import math
 import re
 
-from measures import Results, alike, area, both, end, falls, interval, less, more, reach, shown, spread
-from plan import Claim, Measure, Outcome, Panel, Setting, Study, is_known, nan, with_name
+from measures import alike, area, both, end, falls, less, more, reach
+from plan import Claim, Measure, Outcome, Panel, Setting, Study
 
 paper = "Asynchronous DSGD (thesis, chapter 2)"
 

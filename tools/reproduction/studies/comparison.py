@@ -10,7 +10,7 @@ import json
 import pathlib
 
 from measures import area, end, more, reach
-from plan import Claim, Measure, Panel, Setting, Study, nan
+from plan import Claim, Measure, Panel, Setting, Study
 
 paper = "Across papers"
 file = "examples/compare/wireless/wireless.toml"

@@ -2,8 +2,8 @@
 
 import math
 
-from measures import alike, area, at, end, less, more, tail
-from plan import Claim, Measure, Outcome, Panel, Setting, Study, with_name
+from measures import alike, at, end, less, tail
+from plan import Claim, Measure, Outcome, Panel, Setting, Study
 
 paper = "DeceFL"
 

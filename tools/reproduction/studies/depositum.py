@@ -1,7 +1,7 @@
 """DEPOSITUM."""
 
-from measures import alike, area, at, both, end, falls, less, more, near, tail
-from plan import Claim, Measure, Panel, Setting, Study, nan, with_name
+from measures import alike, area, at, end, falls, less, more, near
+from plan import Claim, Measure, Outcome, Panel, Setting, Study
 
 paper = "DEPOSITUM"
 
@@ -20,8 +20,6 @@ agreement = Measure("consensus", "consensus of x", lambda run: run.column("conse
 
 
 def ratio_is_near(one, other, measure, within):
-    from plan import Outcome
-
     def judge(results):
         found = results.mean(one, measure) / results.mean(other, measure) - 1
         return Outcome(f"{one} / {other}: {found:+.2%}, asked for: within {within:.0%}", abs(found) <= within)

@@ -1,6 +1,6 @@
 """DRACO: chapter 3 of the thesis and its appendix B."""
 
-from measures import alike, at, both, delivered, end, falls, less, more, reach, tail, wiggle, area
+from measures import alike, at, delivered, end, falls, less, more, tail, wiggle
 from plan import Claim, Panel, Setting, Study, with_name
 
 paper = "DRACO (thesis, chapter 3)"

@@ -1,7 +1,7 @@
 """PaME."""
 
-from measures import alike, at, both, end, falls, less, more
-from plan import Claim, Measure, Panel, Setting, Study, with_name
+from measures import alike, at, end, falls, less, more
+from plan import Claim, Measure, Panel, Setting, Study
 
 paper = "PaME"
 

@@ -1,7 +1,7 @@
 """Spod-GT."""
 
-from measures import at, end, less, more, both
-from plan import Claim, Outcome, Measure, Panel, Setting, Study, with_name
+from measures import at, more
+from plan import Claim, Outcome, Panel, Setting, Study
 
 paper = "Spod-GT"
 
