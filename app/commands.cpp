@@ -63,7 +63,8 @@ void list_models() {
     const std::string sizes = sizes_of(model), example = example_of(model);
     if (!sizes.empty()) row("", "parameters" + (example.empty() ? "" : ", " + example) + ": " + sizes);
   }
-  row("quadratic", "f_i(x) = 1/2 |x - c_i|^2, with data.name = \"quadratic\" and data.dimension");
+  row("quadratic",
+      "f_i(x) = 1/2 |x - c_i|^2, or the tridiagonal one, with data.name = \"quadratic\" or \"tridiagonal\", data.dimension");
   row("least_squares",
       "linear regression without a bias, with data.name = \"pame_regression\"; with \"pame_logistic\" "
       "goes logistic, also without");
@@ -91,6 +92,7 @@ void list_datasets() {
   for (const std::string& name : dataset_names()) row(name, about_dataset(name));
   row("files", "your own: data.train, data.test, data.format");
   row("quadratic", "made up from the seed: data.dimension numbers a client");
+  row("tridiagonal", "a worst case of gradient methods with data.dimension numbers, data.noise and data.spread, for quadratic");
   row("pame_regression", "made up likewise: data.samples_per_client samples around a sparse solution, for least_squares");
   row("pame_logistic", "the same with two classes, for logistic");
 }

@@ -394,9 +394,10 @@ struct Partition {
 /// [data]: what is learnt, and which client has which of it.
 struct Data : DataFiles, DataOptions {
   std::string name;                     ///< `rubato list datasets` shows them; "files" for one's own
-  std::int64_t dimension = 0;           ///< quadratic, pame_regression, pame_logistic
+  std::int64_t dimension = 0;           ///< quadratic, tridiagonal, pame_regression, pame_logistic
   double support = 0.01;                ///< pame_*: share of the solution that is not 0
-  double noise = 0.5;                   ///< pame_regression
+  double noise = 0.5;                   ///< pame_regression, tridiagonal
+  double spread = 0;                    ///< tridiagonal: deviation of the numbers of u_i
   std::int64_t samples_per_client = 0;  ///< 0: all that the partition deals
   std::int64_t test_per_client = 0;     ///< pame_*: samples that each draws for its test; 0: it is tested on its own
   std::int64_t train_rows = 0;          ///< 0: all

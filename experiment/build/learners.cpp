@@ -35,8 +35,10 @@ GradientRules rules_of(const config::Model& model, std::vector<Range> exempt) {
   return {.clip = model.clip, .weight_decay = model.weight_decay, .exempt = std::move(exempt)};
 }
 
+bool has_no_rows(const config::Data& data) { return data.name == "quadratic" || data.name == "tridiagonal"; }
+
 bool is_made_up(const config::Data& data) {
-  return data.name == "quadratic" || data.name == "pame_regression" || data.name == "pame_logistic";
+  return has_no_rows(data) || data.name == "pame_regression" || data.name == "pame_logistic";
 }
 
 template <class Real>
@@ -110,7 +112,7 @@ class LearnerMaker {
       make_synthetic(experiment, clients);
     else
       deal_dataset(experiment, data_dir, clients);
-    if (own.learner || experiment.data.name != "quadratic") say_large_batches(experiment);
+    if (own.learner || !has_no_rows(experiment.data)) say_large_batches(experiment);
     start(experiment);
   }
 
@@ -141,6 +143,13 @@ class LearnerMaker {
     if (data.name == "quadratic") {
       const auto centres = centres_ = std::make_shared<const Centres<Real>>(seed, clients, dimension);
       return [centres](ClientId client) { return make_centre_learner<Real>(centres, client.value); };
+    }
+    if (data.name == "tridiagonal") {
+      std::shared_ptr<const Shifts<Real>> shifts;
+      if (data.spread > 0) shifts = std::make_shared<const Shifts<Real>>(seed, clients, dimension, data.spread);
+      return [=, noise = static_cast<Real>(data.noise)](ClientId client) {
+        return make_tridiagonal<Real>(dimension, shifts, client.value, noise);
+      };
     }
     const auto samples = static_cast<std::uint32_t>(data.samples_per_client);
     const auto tests = static_cast<std::uint32_t>(data.test_per_client);

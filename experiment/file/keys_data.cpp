@@ -5,7 +5,7 @@ namespace rubato::config {
 
 namespace {
 
-constexpr const char* on_rows = "name!=quadratic|pame_regression|pame_logistic";  // samples that are dealt
+constexpr const char* on_rows = "name!=quadratic|tridiagonal|pame_regression|pame_logistic";  // samples that are dealt
 constexpr const char* own_files = "name=files";
 
 }  // namespace
@@ -14,8 +14,10 @@ void describe(Rows<Data>& rows) {
   rows.table = "data";
   rows.required("name", &Data::name,
                 "a data set that `rubato list datasets` shows; files: your own; quadratic: f_i = 1/2 ||x - c_i||^2 with random "
-                "c_i; pame_regression, pame_logistic: random samples around a sparse solution");
-  rows.required("dimension", &Data::dimension, {1, 1e9}, "numbers in x").with("name=quadratic|pame_regression|pame_logistic");
+                "c_i; tridiagonal: f_i = 1/2 x'Ax + x_1/4 + <u_i, x>, A = tridiag(-1, 2, -1)/4; pame_regression, pame_logistic: "
+                "random samples around a sparse solution");
+  rows.required("dimension", &Data::dimension, {1, 1e9}, "numbers in x")
+      .with("name=quadratic|tridiagonal|pame_regression|pame_logistic");
   rows.required("samples_per_client", &Data::samples_per_client, {1, 1e9}, "samples that each client draws for itself")
       .with("name=pame_regression|pame_logistic");
   rows.key("test_per_client", &Data::test_per_client, count_from_0,
@@ -25,6 +27,12 @@ void describe(Rows<Data>& rows) {
       .with("name=pame_regression");
   rows.key("support", &Data::support, {0, 1, true}, "the same").with("name=pame_logistic").or_else({0.5});
   rows.key("noise", &Data::noise, not_negative, "standard deviation of what is added to the targets").with("name=pame_regression");
+  rows.key("noise", &Data::noise, not_negative, "standard deviation of what is added to each number of a gradient")
+      .with("name=tridiagonal")
+      .or_else({0.0});
+  rows.key("spread", &Data::spread, not_negative,
+           "standard deviation of the numbers of u_i, by which clients differ; their sum is 0")
+      .with("name=tridiagonal");
   rows.only_with(own_files);
   rows.key("format", &Data::format, "of the files, each plain, .gz or .xz; auto: by the ending of their names");
   rows.required("train", &Data::train, "the training samples");

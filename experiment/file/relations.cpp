@@ -231,8 +231,10 @@ class Relations {
     const bool has_no_deviation = is_.data.normalise == Normalise::unit || is_.data.normalise == Normalise::none;
     if (is_.data.clip > 0 && has_no_deviation && may_judge({"data.clip", "data.normalise"}))
       wrong("data.clip", "needs features of deviation 1: normalise = \"standard\"");
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 3> pairs{
-        {{"quadratic", "quadratic"}, {"pame_regression", "least_squares"}, {"pame_logistic", "logistic"}}};
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> pairs{{{"quadratic", "quadratic"},
+                                                                                  {"tridiagonal", "quadratic"},
+                                                                                  {"pame_regression", "least_squares"},
+                                                                                  {"pame_logistic", "logistic"}}};
     if (!may_judge({"data.name", "model.name"})) return;
     const std::string name = fmt::format("data.name = {}", to_shown({is_.data.name}));
     const auto made_for = std::ranges::find(pairs, is_.data.name, [](const auto& pair) { return pair.first; });

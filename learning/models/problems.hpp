@@ -52,6 +52,26 @@ class Centres {
 template <class Real>
 std::unique_ptr<Learner<Real>> make_centre_learner(std::shared_ptr<const Centres<Real>> centres, std::uint32_t client);
 
+/// u_i of the tridiagonal losses: normal numbers of this deviation from Stream(seed, client i, Purpose::init), less their mean over
+/// all clients.
+template <class Real>
+class Shifts {
+ public:
+  Shifts(std::uint64_t seed, std::uint32_t clients, Index dimension, double deviation);
+  std::uint32_t clients() const { return static_cast<std::uint32_t>(numbers_.rows()); }
+  ConstVectorRef<Real> operator[](std::uint32_t client) const { return {numbers_.row(client).data(), numbers_.cols()}; }
+
+ private:
+  Matrix<Real> numbers_;
+};
+
+/// f_i(x) = 1/2 x^T A x + x_1/4 + <u_i, x> with A = tridiag(-1, 2, -1)/4, begun at x = (sqrt(d), 0, ..., 0). A gradient that has
+/// random numbers has `noise` times a standard normal in each of its own; the loss and a gradient without them have none. No
+/// `shifts`: all u_i are 0.
+template <class Real>
+std::unique_ptr<Learner<Real>> make_tridiagonal(Index dimension, std::shared_ptr<const Shifts<Real>> shifts, std::uint32_t client,
+                                                Real noise);
+
 extern template class Centres<float>;
 extern template class Centres<double>;
 

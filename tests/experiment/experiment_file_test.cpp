@@ -575,8 +575,9 @@ TEST_CASE("the values of a program get the sentences of a file, all at once") {
         "sync_dsgd\n"
         "experiment: algorithm.etta = 0.1: is not a key of algorithm; did you mean eta?\n"
         "experiment: data.name: must be set: a data set that `rubato list datasets` shows; files: your own; "
-        "quadratic: f_i = 1/2 ||x - c_i||^2 with random c_i; pame_regression, pame_logistic: random samples around a sparse "
-        "solution\n"
+        "quadratic: f_i = 1/2 ||x - c_i||^2 with random c_i; tridiagonal: f_i = 1/2 x'Ax + x_1/4 + <u_i, x>, A = tridiag(-1, 2, "
+        "-1)/4; "
+        "pame_regression, pame_logistic: random samples around a sparse solution\n"
         "experiment: mailbox.cap_period: must be set: mailbox.cap counts per cap_period, and there is no unification.period");
 }
 
@@ -735,7 +736,8 @@ class Generator {
     return {whole(key.range)};
   }
   Value choice(const Key& key) {
-    if (key.table == "model" && key.name == "name" && data_ == "quadratic") return {std::string("quadratic")};
+    if (key.table == "model" && key.name == "name" && (data_ == "quadratic" || data_ == "tridiagonal"))
+      return {std::string("quadratic")};
     if (key.table == "model" && key.name == "name" && data_ == "pame_regression") return {std::string("least_squares")};
     if (key.table == "model" && key.name == "name" && data_ == "pame_logistic") return {std::string("logistic")};
     const auto words = words_of(key.choices);
@@ -854,8 +856,9 @@ class Generator {
   Stream chance_;
   std::string file_;
   // Every kind of data that has keys of its own.
-  static inline const std::vector<std::string> data_names{
-      "digits", "files", "cwru", "poker-hand", "breast-cancer", "pame_regression", "pame_logistic", "quadratic", "iot-device"};
+  static inline const std::vector<std::string> data_names{"digits",        "files",           "cwru",          "poker-hand",
+                                                          "breast-cancer", "pame_regression", "pame_logistic", "quadratic",
+                                                          "tridiagonal",   "iot-device"};
   std::string data_;
   bool is_ideal_ = true;
   bool is_bandwidth_ = false;

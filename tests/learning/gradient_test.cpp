@@ -199,4 +199,6 @@ TEST_CASE("the gradient of the quadratic problems agrees with central difference
   check_all(*make_quadratic<double>(random_matrix<double>(5, 5, 1), random_vector<double>(5, 2)), {});
   const auto centres = std::make_shared<const Centres<double>>(1, 3, 20);
   check_all(*make_centre_learner(centres, 2), {});
+  const auto shifts = std::make_shared<const Shifts<double>>(1, 3, 20, 0.3);
+  check_all(*make_tridiagonal<double>(20, shifts, 2, 0.5), {});  // no random numbers, no noise
 }

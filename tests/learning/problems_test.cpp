@@ -52,6 +52,46 @@ TEST_CASE("a quadratic is flat at its centre and counts as one sample") {
   CHECK(g.norm() == 0);
 }
 
+TEST_CASE("the tridiagonal loss is that of the dense matrix, least at j/(d + 1) - 1, and begins at sqrt(d)") {
+  constexpr Index d = 9;
+  Matrix<double> a = Matrix<double>::Zero(d, d);
+  for (Index j = 0; j < d; ++j) {
+    a(j, j) = 0.5;
+    if (j > 0) a(j, j - 1) = a(j - 1, j) = -0.25;
+  }
+  const auto learner = make_tridiagonal<double>(d, nullptr, 0, 0);
+  const Vector<double> x = test::random_vector<double>(d, 4);
+  Vector<double> g(d), least(d), start(d);
+  Scratch<double> scratch;
+  CHECK(learner->gradient(read_only(x), {}, view(g), scratch) == doctest::Approx(x.dot(a * x) / 2 + x[0] / 4).epsilon(1e-14));
+  CHECK((g - a * x - Vector<double>::Unit(d, 0) / 4).norm() < 1e-14);
+  for (Index j = 0; j < d; ++j) least[j] = static_cast<double>(j + 1) / (d + 1) - 1;
+  learner->gradient(read_only(least), {}, view(g), scratch);
+  CHECK(g.norm() < 1e-15);
+  Stream stream(1, {0}, Purpose::init);
+  learner->initialise(view(start), stream);
+  CHECK(start == 3 * Vector<double>::Unit(d, 0));
+}
+
+TEST_CASE("the shifts of tridiagonal losses add up to 0, and noise has its deviation and none without random numbers") {
+  constexpr Index d = 400;
+  const auto shifts = std::make_shared<const Shifts<double>>(5, 7, d, 2.0);
+  Vector<double> sum = Vector<double>::Zero(d);
+  for (std::uint32_t client = 0; client < 7; ++client) sum += (*shifts)[client];
+  CHECK(sum.norm() < 1e-12);
+  CHECK((*shifts)[3].norm() / std::sqrt(d) == doctest::Approx(2 * std::sqrt(6.0 / 7)).epsilon(0.1));
+  const auto learner = make_tridiagonal<double>(d, shifts, 3, 0.5);
+  const Vector<double> x = test::random_vector<double>(d, 4);
+  Vector<double> exact(d), noisy(d), again(d);
+  Scratch<double> scratch;
+  const double loss = learner->gradient(read_only(x), {}, view(exact), scratch);
+  const Picks picks = Picks().with({.seed = 9, .client = {3}, .number = 12});
+  CHECK(learner->gradient(read_only(x), picks, view(noisy), scratch) == loss);
+  learner->gradient(read_only(x), picks, view(again), scratch);
+  CHECK(noisy == again);
+  CHECK((noisy - exact).norm() / std::sqrt(d) == doctest::Approx(0.5).epsilon(0.1));
+}
+
 TEST_CASE("the centre of a client is the first normal numbers of its init stream, whoever else there is") {
   const Centres<double> few(7, 2, 5), many(7, 100, 5);
   Stream stream(7, {1}, Purpose::init);
