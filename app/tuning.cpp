@@ -67,7 +67,8 @@ std::int64_t first_tuning_seed(const ComparisonPlan& plan) {
   return plan.first_seed <= last - 2 * seeds_apart ? plan.first_seed + seeds_apart : plan.first_seed - seeds_apart;
 }
 
-Tuned tune(const ComparisonPlan& plan, const TuningRule& rule, const ComparisonOptions& options) {
+Tuned tune(const ComparisonPlan& plan, const TuningRule& rule, ComparisonOptions options) {
+  options.on_note = nullptr;  // the comparison of what is chosen says them again
   if (rule.factor < 2) throw std::invalid_argument("halving keeps every second point at most");
   Tuned tuned{.plan = plan, .lines = {}};
   std::map<std::string, std::size_t> points;

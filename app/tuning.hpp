@@ -35,8 +35,8 @@ struct Tuned {
 std::int64_t first_tuning_seed(const ComparisonPlan& plan);
 
 /// In the last rung runs have the length of `plan`, in each before it a factor-th of the next; of equal scores the earlier point is
-/// kept. Throws as compare does.
-Tuned tune(const ComparisonPlan& plan, const TuningRule& rule, const ComparisonOptions& options);
+/// kept. Notes of runs are not said. Throws as compare does.
+Tuned tune(const ComparisonPlan& plan, const TuningRule& rule, ComparisonOptions options);
 
 /// tuning.csv: a line for every line.
 std::string tuning_csv(const std::vector<TuningLine>& lines);
