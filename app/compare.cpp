@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -27,15 +28,25 @@ namespace {
 
 constexpr const char* mark = "table.json";  // a folder that has it is a comparison's
 
+// Files beside those that another share of the same comparison is just making.
+bool holds_others_files(const fs::path& folder) {
+  std::error_code error;
+  const auto entries = fs::directory_iterator(folder, error);
+  return std::ranges::any_of(entries, [](const fs::directory_entry& entry) {
+    const fs::path name = entry.path().filename();
+    return name != "runs" && name != "plan.json" && name.extension() != ".partial";
+  });
+}
+
 // Said before anything runs. Nothing is written into a folder that holds something else.
 void prepare(const fs::path& folder) {
   const auto refuse = [&](const std::string& why) { throw std::invalid_argument("--out " + folder.string() + ": " + why); };
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) refuse("cannot make the folder: " + error.message());
-  if (!fs::is_empty(folder, error) && !fs::exists(folder / mark) && !KeptRuns::is_there(folder))
+  if (!fs::exists(folder / mark) && !KeptRuns::is_there(folder) && holds_others_files(folder))
     refuse("holds something that is not a comparison of Rubato; choose another folder");
-  const fs::path probe = folder / "table.csv.partial";
+  const fs::path probe = folder / fmt::format("table.csv.{}.partial", getpid());
   if (!std::ofstream(probe)) refuse(std::string("cannot write there: ") + std::strerror(errno));
   fs::remove(probe, error);
 }

@@ -177,6 +177,18 @@ TEST_CASE("four shards, two of them killed and started again, make the table of 
   CHECK(table == single);
 }
 
+TEST_CASE("shards that begin in the same instant in a new folder find room beside each other") {
+  for (int round = 0; round < 5; ++round) {
+    const Folder home;
+    std::vector<std::unique_ptr<Command>> shards;
+    for (const char* part : {"1/6", "2/6", "3/6", "4/6", "5/6", "6/6"})
+      shards.push_back(std::make_unique<Command>(Arguments{"compare", small_experiment(home), "--seeds", "6", "--quiet",
+                                                           "--threads", "1", "--out", home / "shared", "--shard", part}));
+    for (const auto& shard : shards) CHECK(shard->wait().code == 0);
+    CHECK(kept_runs(home / "shared").size() == 6);
+  }
+}
+
 TEST_CASE("a failed or impossible point keeps no shard from the others, and its sentence comes to the merged table") {
   const Folder home;
   const Arguments what{"compare", small_experiment(home), "--seeds", "2", "--grid", "algorithm.eta=0.05,-1", "--quiet",
