@@ -1,6 +1,7 @@
 // ProtocolKind: when clients act, with the file's words (runtime/words.hpp).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -9,10 +10,14 @@
 namespace rubato {
 
 /// What decides when clients act; runtime/protocols has one automaton for each.
-enum class ProtocolKind : std::uint8_t { push, rounds, server, token, pull };
-constexpr std::string_view word_list(ProtocolKind) { return "push|rounds|server|token|pull"; }
+enum class ProtocolKind : std::uint8_t { push, rounds, server, token, pull, tree };
+constexpr std::string_view word_list(ProtocolKind) { return "push|rounds|server|token|pull|tree"; }
 /// Nothing: what suits the algorithm.
-constexpr std::string_view word_list(std::optional<ProtocolKind>) { return "auto|push|rounds|server|token|pull"; }
+constexpr std::string_view word_list(std::optional<ProtocolKind>) { return "auto|push|rounds|server|token|pull|tree"; }
+
+/// All of them.
+inline constexpr std::array every_protocol{ProtocolKind::push,  ProtocolKind::rounds, ProtocolKind::server,
+                                           ProtocolKind::token, ProtocolKind::pull,   ProtocolKind::tree};
 
 /// The protocols under which an algorithm makes sense, the usual one first.
 class Protocols {

@@ -77,6 +77,9 @@ std::vector<CaseKind> bounds_kinds();
 /// In rounds, with a centre, with tokens: through the protocol of their form.
 std::vector<CaseKind> round_kinds();
 std::vector<CaseKind> server_kinds();
+/// With a centre without rounds, and in trees; when they update in constant worlds.
+std::vector<CaseKind> order_kinds();
+std::vector<CaseKind> tree_kinds();
 /// In continuous time, through conductor, push protocol, client actors and algorithm.
 std::vector<CaseKind> event_kinds();
 

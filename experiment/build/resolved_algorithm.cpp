@@ -85,8 +85,7 @@ ResolvedAlgorithm resolve_algorithm(const config::Experiment& experiment) {
   const ProtocolKind protocol = experiment.protocol.kind.value_or(entry.runs.usual());
   if (entry.runs.has(protocol)) return {entry.needs(known_options(experiment)), entry.merge, entry.share, protocol, &entry};
   std::vector<std::string_view> known;
-  for (const ProtocolKind kind :
-       {ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::server, ProtocolKind::token, ProtocolKind::pull})
+  for (const ProtocolKind kind : every_protocol)
     if (entry.runs.has(kind)) known.push_back(word_of(kind));
   throw std::invalid_argument(fmt::format("algorithm.name = \"{}\" does not run under protocol.kind = \"{}\"; it runs under: {}",
                                           experiment.algorithm.name, word_of(protocol), fmt::join(known, ", ")));

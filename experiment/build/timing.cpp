@@ -12,6 +12,7 @@
 #include "experiment/build/devices.hpp"
 #include "experiment/build/expected_weights.hpp"
 #include "experiment/build/timers.hpp"
+#include "runtime/protocols/async_server.hpp"
 #include "runtime/protocols/gather_by_message.hpp"
 
 namespace rubato {
@@ -394,9 +395,18 @@ class Builder {
     made_.server.centre = made_.gather.settings.first_leader = made_.centre;
     made_.gather.settings.draws_leaders = resolved_.needs.draws_leaders;
     made_.server.share = is_.protocol.selected;
-    made_.conductor.retransmits = !is_.mailbox.deadline;
-    if (protocol_ == ProtocolKind::server) require_intervals();
-    set_attempts({});
+    if (protocol_ == ProtocolKind::server || protocol_ == ProtocolKind::tree) require_intervals();
+    const bool is_tree = protocol_ == ProtocolKind::tree;
+    const std::optional<AnswerRule>& answers = made_.settings.needs.answers;
+    if (is_tree || answers) {
+      // An order is given up by patience alone, a sum never: without it an attempt that takes longer is repeated.
+      made_.conductor.retransmits = is_tree || answers->patience == Duration::max();
+      set_attempts(made_.conductor.retransmits ? is_.mailbox.deadline : std::nullopt);
+      if (made_.conductor.retransmits) made_.settings.limits.deadline = Duration::max();
+    } else {
+      made_.conductor.retransmits = !is_.mailbox.deadline;
+      set_attempts({});
+    }
     faults_.attempt({"algorithm.name", "protocol.kind", "mailbox.deadline"}, [&] {
       if (is_.mailbox.deadline && !(*is_.mailbox.deadline > 0))
         refuse("mailbox.deadline = 0: under {} all would be too late at once, again and again at the same instant", kind_);
@@ -512,6 +522,8 @@ class Builder {
   void judge_real_time() {
     constexpr const char* in_real_time = "clock = \"wall\": in real time";
     const bool in_rounds = protocol_ == ProtocolKind::rounds;
+    if (protocol_ == ProtocolKind::tree)
+      refuse("{} a node does not know when its link is free: {} needs clock = \"virtual\"", in_real_time, kind_);
     if (made_.conductor.loses_both_ways)
       refuse(
           "{} a client does not know what a link has lost the other way: protocol.missing = \"symmetric_drop\" needs clock = "
@@ -553,6 +565,7 @@ Timing::Timing(Graph given_graph, std::unique_ptr<Channel> given_channel, Protoc
   board.settings = &settings;
   server.push = gather.settings.push = &settings;
   pull.push = &settings;
+  tree.push = &settings;
   conductor.graph = &graph;
   conductor.channel = channel.get();
 }
@@ -600,6 +613,10 @@ std::vector<std::unique_ptr<Protocol>> Timing::make_protocols(bool in_real_time)
     receptions = counts_receptions(carried_);
     settings.receptions = &receptions;
   }
+  if (protocol_ == ProtocolKind::tree) {
+    if (tree.parent.empty()) tree.pivot = centre, tree.parent = tree.point_parent = shortest_path_tree(graph, centre);
+    tree.open();
+  }
   std::vector<std::unique_ptr<Protocol>> protocols;
   protocols.reserve(graph.clients());
   for (std::uint32_t i = 0; i < graph.clients(); ++i) protocols.push_back(make_protocol(ClientId{i}, in_real_time));
@@ -614,6 +631,7 @@ std::unique_ptr<Protocol> Timing::make_protocol(ClientId client, bool in_real_ti
       if (in_real_time) return std::make_unique<LocalRounds>(board, client);
       return std::make_unique<Rounds>(board, client);
     case ProtocolKind::server:
+      if (settings.needs.answers) return std::make_unique<AsyncServer>(server, client);
       if (!server.gathers_first()) return std::make_unique<Server>(server, client);
       if (in_real_time) return std::make_unique<GatherByMessage>(gather.settings, client);
       return std::make_unique<GatherFirst>(gather, client);
@@ -621,6 +639,8 @@ std::unique_ptr<Protocol> Timing::make_protocol(ClientId client, bool in_real_ti
       return std::make_unique<Token>(settings, client);
     case ProtocolKind::pull:
       return std::make_unique<Pull>(pull, client);
+    case ProtocolKind::tree:
+      return std::make_unique<Tree>(tree, client);
   }
   return nullptr;
 }

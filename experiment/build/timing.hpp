@@ -20,6 +20,7 @@
 #include "runtime/protocols/rounds.hpp"
 #include "runtime/protocols/server.hpp"
 #include "runtime/protocols/token.hpp"
+#include "runtime/protocols/tree.hpp"
 #include "runtime/world/air.hpp"
 #include "runtime/world/channel.hpp"
 #include "runtime/world/churn.hpp"
@@ -74,6 +75,7 @@ class Timing {
   ServerSettings server;
   GatherBoard gather;
   PullSettings pull;
+  TreeBoard tree;  ///< without parents: the tree of fewest links around the centre
   ConductorSettings conductor;
   ChurnPlan churn;
   ClientId centre{};

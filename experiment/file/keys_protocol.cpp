@@ -34,7 +34,7 @@ void describe(Rows<Protocol>& rows) {
   rows.table = "protocol";
   rows.key("kind", &Protocol::kind,
            "push: each client in its own time; rounds: barriers; server: a centre gathers and scatters; token: tokens walk; pull: "
-           "clients ask; auto: what suits the algorithm");
+           "clients ask; tree: sums go up to a pivot; auto: what suits the algorithm");
   rows.only_with("kind=rounds");
   rows.key("missing", &Protocol::missing, "a lost message: wait until it is there, drop it, or drop the one the other way too");
   rows.key("send_probability", &Protocol::send_probability, chance_not_none, "chance that a client sends in a round");
@@ -51,7 +51,7 @@ void describe(Rows<Protocol>& rows) {
            "up; or "
            "the chance that two meet or that a client tells its neighbours, as suits the algorithm; none: as the algorithm says")
       .as(Type::per_client);
-  rows.only_with("kind=auto|rounds|server|token|pull");
+  rows.only_with("kind=auto|rounds|server|token|pull|tree");
   rows.key(
       "attempt_timeout", &Protocol::attempt_timeout, some_seconds,
       "where a lost message is sent again: seconds after which an attempt is given up, and from whose beginning ages count; none: "
@@ -67,8 +67,9 @@ void describe(Rows<Protocol>& rows) {
   rows.key("link_chance", &Protocol::link_chance, chance_not_none, "chance that a link is up, drawn once for each link; likewise");
   rows.key("least_chance", &Protocol::least_chance, chance_not_none,
            "a smaller one of these chances becomes this one: the inverse of a chance is a delay");
+  rows.only_with("kind=auto|server|tree");
+  rows.key("center", &Protocol::center, "the client that gathers and scatters; of a tree, its pivot").as(Type::client);
   rows.only_with("kind=auto|server");
-  rows.key("center", &Protocol::center, "the client that gathers and scatters").as(Type::client);
   rows.key("selected", &Protocol::selected, chance_not_none, "share of the clients that take part in a round");
 }
 

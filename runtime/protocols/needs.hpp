@@ -4,7 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
+
+#include "runtime/protocols/answer_rule.hpp"
+#include "runtime/protocols/tree_rule.hpp"
 
 namespace rubato {
 
@@ -134,25 +138,27 @@ struct Every {
 
 /// All that an algorithm asks of its protocol; the defaults are those of gossip.
 struct Needs {
-  bool sends = true;                   ///< false: the algorithm publishes nothing
-  bool opens_with_compute = false;     ///< a first computation at the very start, before any tick
-  bool send_only_if_computed = false;  ///< a transmit tick without a computation since the last one sends nothing
-  std::uint32_t send_every = 1;        ///< coupled transmissions: after every this many computations,
-  std::uint32_t send_times = 1;        ///< this many times
-  bool asks_before_sending = false;    ///< the client decides at every transmit tick whether it sends (state dependent)
-  Keep keep = Keep::all;               ///< which messages of a window are merged
-  AbsorbAt absorb = AbsorbAt::window;  ///< when they are merged
-  bool may_pause = false;              ///< rounds without exchanges make sense: their mixing matrix is the identity
-  Partial partial = Partial::none;     ///< what may be left out of an exchange in rounds
-  Every asks_every{};                  ///< absorbs at every k-th computation, or asks its senders in every k-th round
-  bool in_order = false;               ///< messages of a link only in their order; on a gap the sender resends its state
-  bool fixes_model_at_start = false;   ///< a begin step precedes each computation (snapshot at_start)
-  bool acknowledgements = false;       ///< what no receiver has acknowledged by the deadline is reclaimed
-  bool weights_by_batch = false;       ///< a message weighs 1 / (messages in the window), whatever its link
-  Sporadic sporadic{};                 ///< what happens by chance
-  Fanout fanout{};                     ///< which links of an exchange are used
-  bool draws_leaders = false;          ///< the leader of every turn is drawn; else they come one after the other
-  RoundProgram program{};              ///< what happens in a round; push does not look at it
+  bool sends = true;                    ///< false: the algorithm publishes nothing
+  bool opens_with_compute = false;      ///< a first computation at the very start, before any tick
+  bool send_only_if_computed = false;   ///< a transmit tick without a computation since the last one sends nothing
+  std::uint32_t send_every = 1;         ///< coupled transmissions: after every this many computations,
+  std::uint32_t send_times = 1;         ///< this many times
+  bool asks_before_sending = false;     ///< the client decides at every transmit tick whether it sends (state dependent)
+  Keep keep = Keep::all;                ///< which messages of a window are merged
+  AbsorbAt absorb = AbsorbAt::window;   ///< when they are merged
+  bool may_pause = false;               ///< rounds without exchanges make sense: their mixing matrix is the identity
+  Partial partial = Partial::none;      ///< what may be left out of an exchange in rounds
+  Every asks_every{};                   ///< absorbs at every k-th computation, or asks its senders in every k-th round
+  bool in_order = false;                ///< messages of a link only in their order; on a gap the sender resends its state
+  bool fixes_model_at_start = false;    ///< a begin step precedes each computation (snapshot at_start)
+  bool acknowledgements = false;        ///< what no receiver has acknowledged by the deadline is reclaimed
+  bool weights_by_batch = false;        ///< a message weighs 1 / (messages in the window), whatever its link
+  Sporadic sporadic{};                  ///< what happens by chance
+  Fanout fanout{};                      ///< which links of an exchange are used
+  bool draws_leaders = false;           ///< the leader of every turn is drawn; else they come one after the other
+  RoundProgram program{};               ///< what happens in a round; push does not look at it
+  std::optional<AnswerRule> answers{};  ///< a centre without rounds, which handles every answer by itself
+  TreeRule tree{};                      ///< of nodes of a tree
 };
 
 }  // namespace rubato

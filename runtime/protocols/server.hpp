@@ -9,12 +9,17 @@
 
 namespace rubato {
 
+class OrderObserver;
+
 /// Shared by the clients of a run with a centre; must outlive them.
 struct ServerSettings {
   const ClientSettings* push = nullptr;  ///< graph, compute law, deadline, needs with the program, merge weights
   ClientId centre{};
   double share = 1;                             ///< of all clients that a round selects, rounded up
   std::vector<std::vector<ClientId>> selected;  ///< [round], ascending; behind its end they are drawn
+  std::vector<std::vector<Duration>> jobs{};  ///< [client][job] how long it takes, the last again and again; empty: as the law says
+  std::vector<ClientId> next{};               ///< which worker gets the model after the k-th answer; empty: as the rule says
+  OrderObserver* watch = nullptr;             ///< of a centre without rounds; null: none
 
   /// A round that selects all clients comes before round 0.
   bool has_opening() const { return push->needs.program.opening.size() > 0; }

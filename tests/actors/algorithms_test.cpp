@@ -87,8 +87,7 @@ TEST_CASE(
 
 TEST_CASE("every algorithm runs under every protocol it knows, watched, with equal digests on 1 and 3 threads") {
   for (const CatalogueEntry* entry : catalogue())
-    for (const ProtocolKind protocol :
-         {ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::server, ProtocolKind::token, ProtocolKind::pull}) {
+    for (const ProtocolKind protocol : every_protocol) {
       if (!entry->runs.has(protocol)) continue;
       if (entry->name == "kdpdfl") continue;  // needs classes: in the examples
       CAPTURE(entry->name);

@@ -136,8 +136,7 @@ std::vector<std::string> links_of(ProtocolKind protocol) {
 template <class Visit>
 void each_variant(Visit visit) {
   for (const Variant& variant : all_variants())
-    for (const ProtocolKind protocol :
-         {ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::server, ProtocolKind::token, ProtocolKind::pull}) {
+    for (const ProtocolKind protocol : every_protocol) {
       if (!variant.runs_under(protocol)) continue;
       for (const char* precision : {"float32", "float64"}) {
         const std::vector<std::string> overrides = {"protocol.kind=" + std::string(word_of(protocol)),

@@ -1,0 +1,69 @@
+// Asynchronous SGD. A worker sends the gradient at the model that it was given; the centre takes every gradient at once, at a
+// step size that may follow its delay tau (versions since that model), and gives its new model to the worker that has answered, or
+// to one that is drawn.
+//
+//   answer    g = g_i(x at its version)
+//   centre    x <- x - step(tau) g         the laws of step: algos/staleness.hpp
+//
+// Sources: A. Koloskova, S. Stich, M. Jaggi, "Sharper convergence guarantees for asynchronous SGD for distributed and federated
+// learning", algorithms 1 and 2, equation 11; K. Mishchenko et al., "Asynchronous SGD beats minibatch SGD under arbitrary delays"
+// (docs/references.md#asgd). The model that is handed out holds the answer's own update (AS-1).
+#include "algos/answering.hpp"
+#include "algos/entries.hpp"
+#include "algos/staleness.hpp"
+
+namespace rubato {
+
+namespace {
+
+template <class Real>
+class AsynchronousSgd final : public AnsweringGradients<Real, DelayStep> {
+  using Base = AnsweringGradients<Real, DelayStep>;
+
+ public:
+  using Base::Base;
+
+ private:
+  void collect(Work<Real>& work, ClientId, const Tensor& answer, const typename Base::Circumstances& how) override {
+    DelayStep step = this->settings();
+    if (step.workers == 0) step.workers = static_cast<double>(this->clients() - 1);
+    this->move_x(static_cast<Real>(-step(how.delay)), numbers_of<Real>(answer), work.pool);
+  }
+};
+
+constexpr OptionSpec own[] = {
+    gamma_option("step size of an answer without delay"),
+    word_option("law", "constant", "how the step size follows the delay tau in versions", word_list(DelayLaw{})),
+    {"n", OptionType::whole, "0", "of law = \"mishchenko\": gamma n / max(n, tau); 0: all clients but the centre", 0, 1e9},
+    {"concurrency", OptionType::number, "1", "of law = \"koloskova\": the step falls above this delay", 0, 1e9},
+    {"L", OptionType::number, "1", "of law = \"koloskova\": the smoothness", 0, 1e12, true},
+    word_option("next", "answerer", "which worker gets the model after an answer: the one that has answered, or one that is drawn",
+                "answerer|uniform"),
+};
+constexpr auto table = combined(own, answer_options("queue"));
+
+DelayStep read(const OptionReader& options) {
+  return {options.number("gamma"), options.choice<DelayLaw>("law"), static_cast<double>(options.whole("n")),
+          options.number("concurrency"), options.number("L")};
+}
+
+Needs needs(const AlgorithmOptions& given) {
+  const OptionReader options(given, table);
+  AnswerRule rule{.draws_next = options.is("next", "uniform")};
+  read_answer_options(options, rule);
+  return {.answers = rule};
+}
+
+}  // namespace
+
+constinit const CatalogueEntry entries::asgd{
+    .name = "asgd",
+    .summary = "a server takes every gradient as it comes, with steps that may follow the delay",
+    .options = table,
+    .runs = {ProtocolKind::server},
+    .graphs = Graphs::centred,
+    .needs = needs,
+    .make = made_by<AsynchronousSgd, read, table>,
+};
+
+}  // namespace rubato

@@ -1,0 +1,39 @@
+// Minibatch SGD over a tree: every node computes one gradient at the pivot's point, and sends what its children have sent together
+// with its own to its parent when all of it is there.
+//
+//   pivot     x <- x - gamma (1/m) sum_i g_i(x)
+//
+// The first method that A. Tyurin and P. Richtarik, "On the optimal time complexities in decentralized stochastic asynchronous
+// optimization", compare with (docs/references.md#trees).
+#include "algos/entries.hpp"
+#include "algos/tree_node.hpp"
+
+namespace rubato {
+
+namespace {
+
+template <class Real>
+class MinibatchTree final : public TreeNode<Real> {
+ public:
+  using TreeNode<Real>::TreeNode;
+};
+
+constexpr OptionSpec table[] = {pivot_option};
+
+PivotStep read(const OptionReader& options) { return {options.number("gamma")}; }
+
+Needs needs(const AlgorithmOptions&) { return {.tree = {TreeKind::minibatch, 1}}; }
+
+}  // namespace
+
+constinit const CatalogueEntry entries::minibatch_tree{
+    .name = "minibatch_tree",
+    .summary = "one gradient of every node goes up a tree to the pivot, which makes a step",
+    .options = table,
+    .runs = {ProtocolKind::tree},
+    .graphs = Graphs::undirected,
+    .needs = needs,
+    .make = made_by<MinibatchTree, read, table>,
+};
+
+}  // namespace rubato

@@ -1,0 +1,55 @@
+// Rennala SGD. Workers compute one gradient after the other at the same model; the first B of them, whosever they are, make a step.
+//
+//   centre    x <- x - gamma (1/B) sum of the first B gradients at x
+//
+// Optimal in seconds where all workers have the same data. Source: A. Tyurin, P. Richtarik, "Optimal time complexities of parallel
+// stochastic optimization methods under a fixed computation model", algorithm 1 of its restatement (docs/references.md#rennala).
+#include "algos/answering.hpp"
+#include "algos/entries.hpp"
+
+namespace rubato {
+
+namespace {
+
+struct MeanStep {
+  double gamma;
+};
+
+template <class Real>
+class Rennala final : public AnsweringMeans<Real, MeanStep> {
+ public:
+  using AnsweringMeans<Real, MeanStep>::AnsweringMeans;
+};
+
+constexpr OptionSpec own[] = {
+    gamma_option(),
+    {"B", OptionType::whole, "1", "gradients of a step", 1, 1e9},
+};
+constexpr auto table = combined(own, answer_options());
+
+MeanStep read(const OptionReader& options) { return {options.number("gamma")}; }
+
+Needs needs(const AlgorithmOptions& given) {
+  const OptionReader options(given, table);
+  AnswerRule rule{.gather = Gather::count,
+                  .count = static_cast<std::uint32_t>(options.whole("B")),
+                  .greatest_delay = 0,
+                  .hand_out = HandOut::all,
+                  .keeps_going = true};
+  read_answer_options(options, rule);
+  return {.answers = rule};
+}
+
+}  // namespace
+
+constinit const CatalogueEntry entries::rennala{
+    .name = "rennala",
+    .summary = "the first B gradients at a model make a step, whosever they are; equal data",
+    .options = table,
+    .runs = {ProtocolKind::server},
+    .graphs = Graphs::centred,
+    .needs = needs,
+    .make = made_by<Rennala, read, table>,
+};
+
+}  // namespace rubato

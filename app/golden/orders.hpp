@@ -1,0 +1,44 @@
+// Golden cases of a centre without rounds: what became of every order, in a world of tables.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "app/golden/script.hpp"
+#include "runtime/protocols/async_server.hpp"
+
+namespace rubato::golden {
+
+/// Delays of the k-th message to each worker, and of its k-th answer; the last again and again, null: lost.
+struct OrderDelays {
+  std::vector<Json> down, up;
+
+  /// Of the k-th in a row of the table; nothing: lost.
+  static std::optional<Duration> at(const Json& row, std::size_t k);
+};
+
+/// Links that follow such tables, in the order in which they are asked.
+class OrderChannel final : public Channel {
+ public:
+  OrderChannel(OrderDelays delays, ClientId centre)
+      : delays_{std::move(delays)}, centre_{centre}, down_(delays_.down.size()), up_(delays_.up.size()) {}
+  Fate carry(const LinkUse& use) const override;
+
+ private:
+  OrderDelays delays_;
+  ClientId centre_;
+  mutable std::vector<std::size_t> down_, up_;  // messages so far
+};
+
+/// Everything of such a world but the needs: `config` has m, centre, work, down and up.
+std::unique_ptr<Timing> make_order_timing(const Json& config);
+
+/// How long the k-th job of a client takes; null: for ever.
+std::vector<std::vector<Duration>> jobs_from(const Json& rows);
+
+/// The parameters of a case as options of its algorithm.
+Json order_parameters(const std::string& algorithm, Json config);
+
+}  // namespace rubato::golden
