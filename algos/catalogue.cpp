@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <stdexcept>
 #include <vector>
 
@@ -68,6 +69,11 @@ std::vector<const CatalogueEntry*>& known() {
   return entries;
 }
 
+std::atomic<std::uint64_t>& version_of_known() {
+  static std::atomic<std::uint64_t> version{0};
+  return version;
+}
+
 [[noreturn]] void refuse(const CatalogueEntry& entry, const std::string& why) {
   throw std::invalid_argument("algorithm.name = \"" + std::string(entry.name) + "\" " + why);
 }
@@ -86,12 +92,17 @@ std::span<const CatalogueEntry* const> catalogue() { return known(); }
 
 void extend_catalogue(std::span<const CatalogueEntry* const> own) {
   for (const CatalogueEntry* entry : own) {
-    if (std::ranges::find(known(), entry->name, &CatalogueEntry::name) != known().end())
-      refuse(*entry, "is in the catalogue already");
     if (!entry->make.of_float || !entry->make.of_double) refuse(*entry, "cannot be made for both precisions");
-    known().push_back(entry);
+    const auto same = std::ranges::find(known(), entry->name, &CatalogueEntry::name);
+    if (same == known().end())
+      known().push_back(entry);
+    else if (*same != entry)
+      refuse(*entry, "is in the catalogue already");
+    ++version_of_known();
   }
 }
+
+std::uint64_t catalogue_version() { return version_of_known().load(); }
 
 const CatalogueEntry& catalogue_entry(std::string_view name) {
   const auto found = std::ranges::find(known(), name, &CatalogueEntry::name);

@@ -2,6 +2,7 @@
 // of algorithms.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -79,8 +80,12 @@ double model_and_mass_bytes(const AlgorithmOptions& options, const MessageForm& 
 std::span<const CatalogueEntry* const> catalogue();
 
 /// Adds a program's own algorithms, for experiment files and commands to name; they live as long as the program. To be
-/// called before anything else, on one thread. Throws std::invalid_argument if a name is taken or a precision is missing.
+/// called while nothing else of the library is at work. An entry that is in the catalogue already, the same object, is read anew:
+/// its options may have changed. Throws std::invalid_argument if a name is taken or a precision is missing.
 void extend_catalogue(std::span<const CatalogueEntry* const> own);
+
+/// Another number after every extend_catalogue(): what is made of the catalogue is to be made anew.
+std::uint64_t catalogue_version();
 
 /// The entry of this name. Throws std::invalid_argument that lists the known ones.
 const CatalogueEntry& catalogue_entry(std::string_view name);

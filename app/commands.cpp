@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "algos/catalogue.hpp"
+#include "app/bindings.hpp"
 #include "experiment/build/conditions.hpp"
 #include "experiment/build/world.hpp"
 #include "experiment/experiment.hpp"
@@ -31,7 +32,7 @@ namespace rubato::app {
 
 namespace {
 
-void row(std::string_view name, std::string_view meaning) { std::cout << fmt::format("  {:<22} {}\n", name, meaning); }
+using NamedRows = std::vector<std::pair<std::string, std::string>>;  // a name and what it stands for
 
 // "650 on digits; 7850 on mnist, fashion-mnist": what a model has on the sets that it fits.
 std::string sizes_of(const KnownModel& model) {
@@ -56,18 +57,21 @@ std::string example_of(const KnownModel& model) {
   return {};
 }
 
-void list_models() {
+NamedRows list_models() {
+  NamedRows rows;
   for (const KnownModel& model : known_models()) {
-    row(model.name, model.summary);
-    if (!model.keys.empty()) row("", "keys: " + std::string(model.keys));
+    rows.emplace_back(model.name, model.summary);
+    if (!model.keys.empty()) rows.emplace_back("", "keys: " + std::string(model.keys));
     const std::string sizes = sizes_of(model), example = example_of(model);
-    if (!sizes.empty()) row("", "parameters" + (example.empty() ? "" : ", " + example) + ": " + sizes);
+    if (!sizes.empty()) rows.emplace_back("", "parameters" + (example.empty() ? "" : ", " + example) + ": " + sizes);
   }
-  row("quadratic",
+  rows.emplace_back(
+      "quadratic",
       "f_i(x) = 1/2 |x - c_i|^2, or the tridiagonal one, with data.name = \"quadratic\" or \"tridiagonal\", data.dimension");
-  row("least_squares",
-      "linear regression without a bias, with data.name = \"pame_regression\"; with \"pame_logistic\" "
-      "goes logistic, also without");
+  rows.emplace_back("least_squares",
+                    "linear regression without a bias, with data.name = \"pame_regression\"; with \"pame_logistic\" "
+                    "goes logistic, also without");
+  return rows;
 }
 
 std::string inputs_of(const DatasetFacts& facts) {
@@ -88,51 +92,69 @@ std::string about_dataset(const std::string& name) {
   }
 }
 
-void list_datasets() {
-  for (const std::string& name : dataset_names()) row(name, about_dataset(name));
-  row("files", "your own: data.train, data.test, data.format");
-  row("quadratic", "made up from the seed: data.dimension numbers a client");
-  row("tridiagonal", "a worst case of gradient methods with data.dimension numbers, data.noise and data.spread, for quadratic");
-  row("pame_regression", "made up likewise: data.samples_per_client samples around a sparse solution, for least_squares");
-  row("pame_logistic", "the same with two classes, for logistic");
+NamedRows list_datasets() {
+  NamedRows rows;
+  for (const std::string& name : dataset_names()) rows.emplace_back(name, about_dataset(name));
+  rows.emplace_back("files", "your own: data.train, data.test, data.format");
+  rows.emplace_back("quadratic", "made up from the seed: data.dimension numbers a client");
+  rows.emplace_back("tridiagonal",
+                    "a worst case of gradient methods with data.dimension numbers, data.noise and data.spread, for quadratic");
+  rows.emplace_back("pame_regression",
+                    "made up likewise: data.samples_per_client samples around a sparse solution, for least_squares");
+  rows.emplace_back("pame_logistic", "the same with two classes, for logistic");
+  return rows;
 }
 
 // The experiment file has one word per kind.
-void list_topologies() {
+NamedRows list_topologies() {
+  NamedRows rows;
   for (const TopologyKind& kind : topology_kinds())
-    if (kind.name != "cycle" && kind.name != "mesh") row(kind.name, kind.meaning);
-  row("edges", "topology.edges = [[source, target], ...]");
+    if (kind.name != "cycle" && kind.name != "mesh") rows.emplace_back(kind.name, kind.meaning);
+  rows.emplace_back("edges", "topology.edges = [[source, target], ...]");
+  return rows;
 }
 
-void list_algorithms() {
-  for (const CatalogueEntry* entry : catalogue()) row(entry->name, entry->summary);
+NamedRows list_algorithms() {
+  NamedRows rows;
+  for (const CatalogueEntry* entry : catalogue()) rows.emplace_back(entry->name, entry->summary);
+  return rows;
 }
 
-void list_channels() {
-  row("ideal", "nothing is lost; one constant delay");
-  row("random", "delays by any law, independent losses and duplicates; links may differ");
-  row("table", "delay and loss of every link");
-  row("wireless", "path loss, Rayleigh fading and interference of clients in a cell, which may wander");
-  row("rayleigh_threshold", "links that are up or down for a round or a coherence time");
-  row("aircomp", "models that add up in the air, in slots, with noise");
-  row("bandwidth", "capacities up and down, shared by what is under way");
-  row("trace", "delay and loss of every link over time, from a file");
-  row("bursty", "links that are good and bad in turn, with losses of their own in each state");
+NamedRows list_channels() {
+  NamedRows rows;
+  rows.emplace_back("ideal", "nothing is lost; one constant delay");
+  rows.emplace_back("random", "delays by any law, independent losses and duplicates; links may differ");
+  rows.emplace_back("table", "delay and loss of every link");
+  rows.emplace_back("wireless", "path loss, Rayleigh fading and interference of clients in a cell, which may wander");
+  rows.emplace_back("rayleigh_threshold", "links that are up or down for a round or a coherence time");
+  rows.emplace_back("aircomp", "models that add up in the air, in slots, with noise");
+  rows.emplace_back("bandwidth", "capacities up and down, shared by what is under way");
+  rows.emplace_back("trace", "delay and loss of every link over time, from a file");
+  rows.emplace_back("bursty", "links that are good and bad in turn, with losses of their own in each state");
+  return rows;
 }
 
-void list_protocols() {
-  row("push", "independent compute and transmit timers, no client waits for another");
-  row("rounds", "barriers: all compute, all exchange, all combine");
-  row("server", "a centre, or a leader that changes: it hands its model out, others work and answer, it combines");
-  row("token", "each client learns alone while a few tokens walk from neighbour to neighbour");
-  row("pull", "a client asks its neighbours, takes the first answers or those in time, and absorbs them together");
+NamedRows list_protocols() {
+  NamedRows rows;
+  rows.emplace_back("push", "independent compute and transmit timers, no client waits for another");
+  rows.emplace_back("rounds", "barriers: all compute, all exchange, all combine");
+  rows.emplace_back("server", "a centre, or a leader that changes: it hands its model out, others work and answer, it combines");
+  rows.emplace_back("token", "each client learns alone while a few tokens walk from neighbour to neighbour");
+  rows.emplace_back("pull", "a client asks its neighbours, takes the first answers or those in time, and absorbs them together");
+  return rows;
 }
 
-const std::map<std::string, std::function<void()>>& lists() {
-  static const std::map<std::string, std::function<void()>> all{{"algorithms", list_algorithms}, {"channels", list_channels},
-                                                                {"datasets", list_datasets},     {"models", list_models},
-                                                                {"protocols", list_protocols},   {"topologies", list_topologies}};
+const std::map<std::string, std::function<NamedRows()>>& lists() {
+  static const std::map<std::string, std::function<NamedRows()>> all{
+      {"algorithms", list_algorithms}, {"channels", list_channels},   {"datasets", list_datasets},
+      {"models", list_models},         {"protocols", list_protocols}, {"topologies", list_topologies}};
   return all;
+}
+
+void refuse_unknown_list(const std::string& what) {
+  if (lists().contains(what)) return;
+  throw std::invalid_argument(
+      fmt::format("there is no list \"{}\"; there are: {}; and --keys", what, fmt::join(std::views::keys(lists()), ", ")));
 }
 
 bool ends_early(const std::filesystem::path& record) {
@@ -229,15 +251,22 @@ int list(const std::string& what, bool keys) {
     std::cout << config::describe_keys() << std::flush;
     return ok;
   }
-  if (!what.empty() && !lists().contains(what))
-    throw std::invalid_argument(
-        fmt::format("there is no list \"{}\"; there are: {}; and --keys", what, fmt::join(std::views::keys(lists()), ", ")));
-  for (const auto& [name, print] : lists()) {
+  if (!what.empty()) refuse_unknown_list(what);
+  for (const auto& [name, rows] : lists()) {
     if (!what.empty() && what != name) continue;
     std::cout << name << "\n";
-    print();
+    for (const auto& [word, meaning] : rows()) std::cout << fmt::format("  {:<22} {}\n", word, meaning);
   }
   return ok;
 }
 
 }  // namespace rubato::app
+
+namespace rubato {
+
+std::vector<std::pair<std::string, std::string>> list_of(const std::string& what) {
+  app::refuse_unknown_list(what);
+  return app::lists().at(what)();
+}
+
+}  // namespace rubato

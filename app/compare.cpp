@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "app/bindings.hpp"
 #include "app/commands.hpp"
 #include "app/compare_runs.hpp"
 #include "app/serving.hpp"
@@ -227,3 +228,36 @@ int compare(const CompareArguments& arguments) {
 }
 
 }  // namespace rubato::app
+
+namespace rubato {
+
+ComparedTexts compare_files(const CompareFiles& request) {
+  const SampleColumn& axis = app::axis_of(request.axis);
+  const std::vector<double> targets = parse_targets(request.targets);
+  app::CompareArguments arguments;
+  arguments.files = request.files, arguments.set = request.set, arguments.grid = request.grid, arguments.seeds = request.seeds;
+  const ComparisonPlan plan = app::plan_for(arguments);
+  if (request.on_note) std::ranges::for_each(plan.notes, request.on_note);
+  if (!request.out.empty()) app::prepare(request.out);
+  ComparisonOptions options;
+  options.threads = request.threads, options.data_dir = request.data_dir, options.stop = request.stop;
+  options.on_note = request.on_note;
+  if (request.on_progress)
+    options.on_progress = [&](const ComparisonProgress& progress) { request.on_progress(progress.share, progress.wall_seconds); };
+  const Comparison comparison = compare(plan, options);
+  if (!request.out.empty()) app::write_all(request.out, comparison, targets, axis);
+  ComparedTexts texts{table_text(comparison, targets, axis),
+                      table_csv(comparison, targets),
+                      table_json(comparison, targets, axis),
+                      curves_csv(comparison),
+                      {},
+                      comparison.was_stopped};
+  for (const ComparedOutcome& outcome : comparison.outcomes) {
+    const std::string& label = outcome.setting.label;
+    if (!outcome.setting.refusal.empty()) texts.failures.push_back(label + " was refused: " + outcome.setting.refusal);
+    for (const std::string& failure : outcome.failures) texts.failures.push_back(label + ", " + failure);
+  }
+  return texts;
+}
+
+}  // namespace rubato

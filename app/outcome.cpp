@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "actors/virtual/run_checkpoint.hpp"
 #include "app/signals.hpp"
 #include "results/result_text.hpp"
 #include "results/summary.hpp"
@@ -102,17 +103,52 @@ RunOptions options_for(const RunArguments& arguments, const config::Experiment& 
   options.on_note = [&notes](const std::string& note) { notes.say(note); };
   options.on_progress = [&line](const Progress& progress) { line.show(progress); };
   options.keeps_samples = false;
-  if (!folder) return options;
-  options.on_model = [folder](const FinalModel& model) { append_model(*folder, model); };
-  options.samples_file = folder->metrics();
-  if (!arguments.dry_run) options.checkpoints = folder->checkpoints();
-  options.on_sample = [folder](const Sample& sample) { folder->append("metrics.csv", metrics_csv_row(sample)); };
-  if (experiment.record.kind == config::Record::Kind::off) return options;
-  options.record = folder->record();
+  if (folder) keep_in(*folder, experiment, options);
+  return options;
+}
+
+void keep_in(RunFolder& folder, const config::Experiment& experiment, RunOptions& options) {
+  options.on_model = [&folder, sees = options.on_model](const FinalModel& model) {
+    append_model(folder, model);
+    if (sees) sees(model);
+  };
+  options.samples_file = folder.metrics();
+  if (!options.dry_run) options.checkpoints = folder.checkpoints();
+  options.on_sample = [&folder, sees = options.on_sample](const Sample& sample) {
+    folder.append("metrics.csv", metrics_csv_row(sample));
+    if (sees) sees(sample);
+  };
+  if (experiment.record.kind == config::Record::Kind::off) return;
+  options.record = folder.record();
   options.counts_links = true;
   if (experiment.record.kind == config::Record::Kind::limited)
     options.record_bytes = static_cast<std::uint64_t>(experiment.record.bytes);
-  return options;
+}
+
+void go_on(RunFolder& folder, RunOptions& options, const std::function<void(const std::string&)>& say) {
+  const FoundCheckpoint<RunCheckpointFile> found = find_run_checkpoint(folder.checkpoints(), folder.metrics());
+  for (const std::string& note : found.notes) say(note);
+  if (!found.newest) {
+    folder.write("metrics.csv", metrics_csv_head());
+    return say("there is no checkpoint to go on from: the run starts from the beginning");
+  }
+  options.resume_from = found.newest->file;
+  std::filesystem::resize_file(folder.metrics(), found.newest->head.samples_bytes);  // what came after it will come again
+  say(fmt::format("going on from {}, at {} s of the experiment", found.newest->file.string(),
+                  shortest(to_seconds(found.newest->head.at))));
+}
+
+std::filesystem::path place_of_run(std::filesystem::path folder) {
+  folder = std::filesystem::absolute(folder).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();
+  return folder.extension() == ".partial" ? folder.replace_extension() : folder;
+}
+
+void refuse_real_time(const config::Experiment& experiment, const std::filesystem::path& place) {
+  if (experiment.clock == config::ClockKind::virtual_time) return;
+  throw std::invalid_argument(place.string() +
+                              " is a run in real time, which goes on by itself: its hosts continue from "
+                              "their checkpoints when `rubato node` is started again with the same --out");
 }
 
 int say_finished(const std::filesystem::path& place, bool json) {

@@ -42,6 +42,18 @@ std::vector<std::string> overrides_of(const RunArguments& arguments);
 RunOptions options_for(const RunArguments& arguments, const config::Experiment& experiment, RunFolder* folder, ProgressLine& line,
                        Notes& notes);
 
+/// What the run keeps goes into the folder; what `options` is told already, it is told after that. The folder outlives the run.
+void keep_in(RunFolder& folder, const config::Experiment& experiment, RunOptions& options);
+
+/// The run that is to fill a folder again goes on from its newest intact checkpoint, or begins again; `say` hears which.
+void go_on(RunFolder& folder, RunOptions& options, const std::function<void(const std::string&)>& say);
+
+/// The name of a .partial folder stands for the run that it will be.
+std::filesystem::path place_of_run(std::filesystem::path folder);
+
+/// Throws std::invalid_argument for a run in real time, which is not resumed so.
+void refuse_real_time(const config::Experiment& experiment, const std::filesystem::path& place);
+
 /// Says that the run at this place is complete, or prints its summary; the exit code of a success.
 int say_finished(const std::filesystem::path& place, bool json);
 

@@ -5,45 +5,11 @@
 #include <string>
 #include <thread>
 
-#include "actors/virtual/run_checkpoint.hpp"
 #include "app/outcome.hpp"
 #include "app/serving.hpp"
 #include "experiment/file/experiment_file.hpp"
 
 namespace rubato::app {
-
-namespace {
-
-namespace fs = std::filesystem;
-
-// The name of a .partial folder stands for the run that it will be.
-fs::path place_of(fs::path folder) {
-  folder = fs::absolute(folder).lexically_normal();
-  if (!folder.has_filename()) folder = folder.parent_path();
-  return folder.extension() == ".partial" ? folder.replace_extension() : folder;
-}
-
-void refuse_real_time(const config::Experiment& experiment, const fs::path& place) {
-  if (experiment.clock == config::ClockKind::virtual_time) return;
-  throw std::invalid_argument(place.string() +
-                              " is a run in real time, which goes on by itself: its hosts continue from "
-                              "their checkpoints when `rubato node` is started again with the same --out");
-}
-
-// What was measured before the checkpoint stays; what came after it will come again.
-void go_on_from(const RunCheckpointFile& checkpoint, RunFolder& folder, RunOptions& options) {
-  options.resume_from = checkpoint.file;
-  fs::resize_file(folder.metrics(), checkpoint.head.samples_bytes);
-  std::cerr << "note: going on from " << checkpoint.file.string() << ", at " << to_seconds(checkpoint.head.at)
-            << " s of the experiment\n";
-}
-
-void begin_again(RunFolder& folder) {
-  folder.write("metrics.csv", metrics_csv_head());
-  std::cerr << "note: there is no checkpoint to go on from: the run starts from the beginning\n";
-}
-
-}  // namespace
 
 unsigned all_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
 
@@ -68,12 +34,12 @@ int run(const RunArguments& arguments) {
   result.origin = arguments.origin;
   serving.conclude(experiment, result);
   const int code = leave(arguments, resolved, std::move(result), folder.get(), notes);
-  serving.finish(code, folder ? arguments.out : fs::path{});
+  serving.finish(code, folder ? arguments.out : std::filesystem::path{});
   return code;
 }
 
 int resume(RunArguments arguments) {
-  const fs::path place = place_of(arguments.out);
+  const std::filesystem::path place = place_of_run(arguments.out);
   const Remains remains = remains_at(place);
   if (remains == Remains::nothing)
     throw std::invalid_argument(arguments.out.string() + " is not the folder of a run, and no run was interrupted there");
@@ -86,12 +52,7 @@ int resume(RunArguments arguments) {
   ProgressLine line(experiment, arguments.quiet, arguments.colour);
   Notes notes = Notes::plain();
   RunOptions options = options_for(arguments, experiment, folder.get(), line, notes);
-  const FoundCheckpoint<RunCheckpointFile> found = find_run_checkpoint(folder->checkpoints(), folder->metrics());
-  for (const std::string& note : found.notes) std::cerr << "note: " << note << "\n";
-  if (found.newest)
-    go_on_from(*found.newest, *folder, options);
-  else
-    begin_again(*folder);
+  go_on(*folder, options, [](const std::string& note) { std::cerr << "note: " << note << "\n"; });
   RunResult result = rubato::run(resolved, options);
   line.finish();
   return leave(arguments, resolved, std::move(result), folder.get(), notes);

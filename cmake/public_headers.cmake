@@ -10,6 +10,7 @@ set(public_headers
   actors/host_run.hpp
   actors/run.hpp
   algos/algorithm.hpp
+  app/bindings.hpp
   app/rubato_main.hpp
   experiment/experiment.hpp
   learning/learner.hpp

@@ -71,6 +71,12 @@ Partition deal(const config::Data& data, std::uint32_t clients, std::uint64_t se
   return {};
 }
 
+// Where numbers are learned, all rows are of one class.
+template <class Real>
+std::vector<Label> labels_to_deal(const Samples<Real>& samples) {
+  return samples.targets.empty() ? samples.labels : std::vector<Label>(samples.size());
+}
+
 template <class Real>
 Architectures<Real> models_for(const ExperimentModels& wanted, const Shape& shape, std::uint32_t classes) {
   Architectures<Real> models;
@@ -170,17 +176,11 @@ class LearnerMaker {
     require_layer(experiment, *models);
     const std::vector<Label> train_labels = labels_to_deal(dataset->train), test_labels = labels_to_deal(dataset->test);
     const std::uint32_t classes = std::max(dataset->classes, 1u);
-    std::span<const Label> labels = train_labels;
-    if (experiment.data.train_rows > 0)
-      labels = labels.first(std::min(labels.size(), static_cast<std::size_t>(experiment.data.train_rows)));
-    Partition parts = deal(experiment.data, clients, seed_, {labels, classes}, {test_labels, classes});
-    if (experiment.data.samples_per_client > 0)
-      parts = with_at_most(std::move(parts), static_cast<std::uint32_t>(experiment.data.samples_per_client));
+    Partition parts = deal_rows(experiment, {train_labels, classes}, {test_labels, classes});
     if (dataset->classes > 0) count_classes(*dataset, parts);
     made_.notes = dataset->notes;
     made_.notes.insert(made_.notes.end(), parts.notes.begin(), parts.notes.end());
-    const std::size_t unused = parts.unused + train_labels.size() - labels.size();
-    if (unused > 0) made_.notes.push_back(std::to_string(unused) + " training rows are not used");
+    if (parts.unused > 0) made_.notes.push_back(std::to_string(parts.unused) + " training rows are not used");
     const auto shared_rows = used_test_rows(experiment, dataset->test.size());
     made_.share_test = parts.test_rows.empty();
     made_.test_rows = shared_rows ? shared_rows->size() : dataset->test.size();
@@ -195,11 +195,6 @@ class LearnerMaker {
           std::make_unique<DatasetLearner<Real>>((*models)[architecture], dataset, std::move(parts.rows[i]), test_rows, models),
           rules[architecture]));
     }
-  }
-
-  // Where numbers are learned, all rows are of one class.
-  static std::vector<Label> labels_to_deal(const Samples<Real>& samples) {
-    return samples.targets.empty() ? samples.labels : std::vector<Label>(samples.size());
   }
 
   void count_classes(const Dataset<Real>& dataset, const Partition& parts) {
@@ -331,6 +326,31 @@ template <class Real>
 ClientLearners<Real> make_learners(const Experiment& experiment, const std::filesystem::path& data_dir, const OwnParts<Real>& own) {
   return LearnerMaker<Real>(experiment, data_dir, own).take();
 }
+
+Partition deal_rows(const Experiment& experiment, const Labelled& train, const Labelled& test) {
+  const config::Data& data = experiment.data;
+  std::span<const Label> labels = train.labels;
+  if (data.train_rows > 0) labels = labels.first(std::min(labels.size(), static_cast<std::size_t>(data.train_rows)));
+  Partition parts = deal(data, static_cast<std::uint32_t>(experiment.clients.count), static_cast<std::uint64_t>(experiment.seed),
+                         {labels, train.classes}, test);
+  if (data.samples_per_client > 0) parts = with_at_most(std::move(parts), static_cast<std::uint32_t>(data.samples_per_client));
+  parts.unused += train.labels.size() - labels.size();
+  return parts;
+}
+
+template <class Real>
+DealtDataset<Real> read_and_deal(const Experiment& experiment, const std::filesystem::path& data_dir) {
+  if (is_made_up(experiment.data))
+    throw std::invalid_argument("data.name = \"" + experiment.data.name + "\" is made up from the seed: there are no rows to read");
+  DealtDataset<Real> dealt{load<Real>(experiment, data_dir), {}};
+  const std::vector<Label> train = labels_to_deal(dealt.dataset->train), test = labels_to_deal(dealt.dataset->test);
+  const std::uint32_t classes = std::max(dealt.dataset->classes, 1u);
+  dealt.parts = deal_rows(experiment, {train, classes}, {test, classes});
+  return dealt;
+}
+
+template DealtDataset<float> read_and_deal(const Experiment&, const std::filesystem::path&);
+template DealtDataset<double> read_and_deal(const Experiment&, const std::filesystem::path&);
 
 void judge_data(const Experiment& experiment, config::Faults& faults) {
   const config::Data& data = experiment.data;

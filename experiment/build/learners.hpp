@@ -11,6 +11,7 @@
 #include "experiment/faults.hpp"
 #include "experiment/own_parts.hpp"
 #include "learning/data/dataset.hpp"
+#include "learning/data/partition.hpp"
 #include "learning/learner.hpp"
 
 namespace rubato {
@@ -36,6 +37,21 @@ struct ClientLearners {
 template <class Real>
 ClientLearners<Real> make_learners(const config::Experiment& experiment, const std::filesystem::path& data_dir,
                                    const OwnParts<Real>& own);
+
+/// Which client has which rows, as [data] and [data.partition] say; rows beyond data.train_rows are unused. Throws
+/// std::invalid_argument where the rows cannot be dealt so.
+Partition deal_rows(const config::Experiment& experiment, const Labelled& train, const Labelled& test);
+
+/// A data set that is read and dealt, without learners.
+template <class Real>
+struct DealtDataset {
+  std::shared_ptr<const Dataset<Real>> dataset;
+  Partition parts;
+};
+
+/// The data that an experiment names. Throws std::invalid_argument where they cannot be read or dealt, or are made up.
+template <class Real>
+DealtDataset<Real> read_and_deal(const config::Experiment& experiment, const std::filesystem::path& data_dir);
 
 /// Rows of one mini-batch of each client; 0: all rows.
 std::vector<std::uint32_t> batches_of(const config::Experiment& experiment, std::size_t clients);

@@ -206,6 +206,30 @@ std::string describe_keys() {
   return text;
 }
 
+std::vector<KeyInfo> key_list() {
+  std::vector<KeyInfo> list;
+  for (const Key& key : all_keys()) {
+    const std::string rule = rule_text(key, "");
+    KeyInfo info{std::string(key.table),
+                 std::string(key.name),
+                 type_text(key),
+                 fallback_text(key),
+                 std::string(key.meaning),
+                 rule.empty() ? rule : rule.substr(2),
+                 {}};  // without "; "
+    for (const std::string_view word : words_of(key.choices)) info.words.emplace_back(word);
+    list.push_back(std::move(info));
+  }
+  return list;
+}
+
+std::vector<TableInfo> table_list() {
+  std::vector<TableInfo> list;
+  for (const Section& section : sections)
+    list.push_back({std::string(section.table), std::string(section.title), std::string(section.words)});
+  return list;
+}
+
 std::string experiment_file_document() {
   std::string text(host_info);
   for (const Section& section : sections) {

@@ -157,6 +157,15 @@ Experiment finished(Draft draft) {
   return std::move(draft.experiment);
 }
 
+// What is wrong with tables that are the program's own is no fault, but for the size of its mini-batches.
+void forgive(Draft& draft, std::span<const std::string_view> own) {
+  draft.faults.drop_if([&](const Fault& fault) {
+    return fault.key != "model.batch" &&
+           std::ranges::find(own, std::string_view(fault.key).substr(0, fault.key.find('.'))) != own.end();
+  });
+  draft.has_own_data = std::ranges::find(own, "data") != own.end();
+}
+
 Draft drafted(std::string_view text, const std::filesystem::path& file, std::span<const std::string> overrides,
               std::ostream& notes) {
   Draft draft{parsed(text, file), Faults(file.string())};
@@ -181,9 +190,9 @@ Draft drafted(const Experiment& experiment, std::span<const std::string_view> ow
   draft.faults.drop_if([&](const Fault& fault) {
     const bool is_of_transport =
         fault.key.starts_with("roster[") && (fault.key.ends_with("].address") || fault.key.ends_with("].bind"));
-    return is_of_transport || (fault.key != "model.batch" && is_own(std::string_view(fault.key).substr(0, fault.key.find('.'))));
+    return is_of_transport;
   });
-  draft.has_own_data = is_own("data");
+  forgive(draft, own);
   if (is_own("algorithm")) draft.experiment.algorithm = experiment.algorithm;
   if (is_own("data")) draft.experiment.data = experiment.data;
   if (is_own("model")) draft.experiment.model = experiment.model;
@@ -224,6 +233,13 @@ ResolvedExperiment resolved(Draft draft, const std::optional<ResolvedAlgorithm>&
 Experiment parse_experiment(std::string_view text, const std::filesystem::path& file, std::span<const std::string> overrides,
                             std::ostream& notes) {
   return finished(drafted(text, file, overrides, notes));
+}
+
+Experiment judge_experiment(std::string_view text, const std::filesystem::path& file, std::span<const std::string> overrides,
+                            std::ostream& notes, std::span<const std::string_view> own) {
+  Draft draft = drafted(text, file, overrides, notes);
+  forgive(draft, own);
+  return resolved(std::move(draft), {}).experiment;
 }
 
 Experiment validate(const Experiment& experiment, std::span<const std::string_view> own) {

@@ -4,12 +4,16 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "algos/catalogue.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/file/keys.hpp"
 
@@ -102,6 +106,27 @@ const Rows<Struct>& rows_of() {
   }();
   return rows;
 }
+
+/// The rows of [algorithm] have the options of the catalogue, which grows.
+template <>
+const Rows<Algorithm>& rows_of<Algorithm>();
+
+/// What is made of the catalogue as it is now. What was made of it before stays, because references to it are in use.
+template <class Made>
+class OfCatalogue {
+ public:
+  template <class Make>
+  const Made& get(Make make) {
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<const Made>& made = by_version_[catalogue_version()];
+    if (!made) made = std::make_unique<const Made>(make());
+    return *made;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::unique_ptr<const Made>> by_version_;
+};
 
 /// Between values of the file and members.
 struct Convert {

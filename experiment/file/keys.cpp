@@ -59,11 +59,10 @@ std::string dotted(std::string_view path, std::string_view name) {
 }
 
 std::span<const Key> all_keys() {
-  static const std::vector<Key> keys =
-      keys_of_structs<Experiment, Clients, DeviceClass, TimerLaw, Topology, Channel, Link, Churn, ChurnEvent, Absence, Mailbox,
-                      Unification, Protocol, Algorithm, Data, Partition, Model, Metrics, Stop, Theory, Budget, Energy, Limits, Host,
-                      Hosts, Impaired, Law>();
-  return keys;
+  static OfCatalogue<std::vector<Key>> keys;
+  return keys.get(keys_of_structs<Experiment, Clients, DeviceClass, TimerLaw, Topology, Channel, Link, Churn, ChurnEvent, Absence,
+                                  Mailbox, Unification, Protocol, Algorithm, Data, Partition, Model, Metrics, Stop, Theory, Budget,
+                                  Energy, Limits, Host, Hosts, Impaired, Law>);
 }
 
 std::vector<const Key*> keys_of(std::string_view path) {

@@ -90,6 +90,16 @@ void describe(Rows<Algorithm>& rows) {
   rows.key("retain_on_loss", &Algorithm::retain_on_loss, "an increment that was not acknowledged goes back to the outbox");
 }
 
+template <>
+const Rows<Algorithm>& rows_of<Algorithm>() {
+  static OfCatalogue<Rows<Algorithm>> rows;
+  return rows.get([] {
+    Rows<Algorithm> all;
+    describe(all);
+    return all;
+  });
+}
+
 Value Convert::write(const Algorithm& algorithm) {
   Value value = write_struct(algorithm);
   const auto put = [&](std::string_view name, const AlgorithmOptions::Value& option) {

@@ -44,6 +44,7 @@ const std::array folders{
     Folder{"app/golden", {"actors/", "algos", "experiment/", "learning/", "results", "runtime/"}},
     Folder{"app", {"actors/", "algos", "app/golden", "experiment/", "learning/", "results", "runtime/", "transports", "web/"}},
     Folder{"examples", {"actors/", "algos", "app", "experiment/", "learning/", "results", "rubato", "runtime/", "transports"}},
+    Folder{"python", {"actors/", "algos", "app", "experiment/", "learning/", "results", "rubato", "runtime/", "transports"}},
     Folder{"bench", {"actors/", "algos", "experiment/", "learning/", "results", "runtime/", "transports"}},
 };
 
@@ -65,6 +66,7 @@ const std::array rooms{
     Room{"web", {"experiment", "results", "runtime"}, true},
     Room{"app", {"actors", "algos", "experiment", "learning", "results", "runtime", "transports", "web"}, false},
     Room{"examples", {"actors", "algos", "app", "experiment", "learning", "results", "runtime", "transports"}, false},
+    Room{"python", {"actors", "algos", "app", "experiment", "learning", "results", "runtime", "transports"}, false},
     Room{"bench", {"actors", "algos", "experiment", "learning", "results", "runtime", "transports"}, false},
 };
 
@@ -98,6 +100,7 @@ const std::array libraries{
     Library{"CLI11", "CLI11", {"CLI/"}, {"app/", "bench/"}},
     Library{"doctest", "doctest", {"doctest"}, {"tests/"}},
     Library{"rapidcheck", "rapidcheck", {"rapidcheck"}, {"tests/"}},
+    Library{"pybind11", "pybind11", {"pybind11/", "Python.h"}, {"python/"}},
     Library{"a socket", "", {"sys/socket.h", "sys/un.h", "netinet/", "arpa/", "netdb.h", "linux/tcp.h"}, {"transports/", "web/"}},
     Library{"Boost", "Boost", {"boost/"}, {"actors/wall/clock.", "app/", "web/"}},  // what is left of it
 };
@@ -226,7 +229,8 @@ Faults door_faults(std::string_view path, std::string_view text) {
     if (is_public_form && header != "rubato/run.hpp") header.remove_prefix(std::string_view{"rubato/"}.size());
     if (is_public_form || room_named(first_folder(header)) || first_folder(header) == "tests") {
       check_folder_include(path, *folder, header, faults);
-      if (folder->name == "examples" && !is_public_form && first_folder(header) != "examples")
+      const bool is_of_user = folder->name == "examples" || folder->name == "python";
+      if (is_of_user && !is_public_form && first_folder(header) != folder->name)
         faults.push_back(complaint(path, "includes", header, "a user writes <rubato/" + std::string{header} + ">"));
     } else if (!include.is_angled) {
       faults.push_back(complaint(path, "includes", header, "begin with the room, as in \"runtime/time.hpp\""));

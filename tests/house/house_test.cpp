@@ -40,8 +40,8 @@ std::vector<File> files(const std::vector<std::string>& folders, const std::vect
   return found;
 }
 
-const std::vector<std::string> rooms_with_code{"runtime", "learning", "algos", "transports", "experiment", "results",
-                                               "actors",  "app",      "web",   "rubato",     "examples",   "bench"};
+const std::vector<std::string> rooms_with_code{"runtime", "learning", "algos",  "transports", "experiment", "results", "actors",
+                                               "app",     "web",      "rubato", "examples",   "python",     "bench"};
 
 std::string joined(const Faults& faults) {
   std::string all;

@@ -1,0 +1,26 @@
+"""Rubato: decentralised learning in free time, with every client an actor that has timers of its own.
+
+    import rubato
+    result = rubato.run("experiment.toml")
+    print(result, result.to_pandas())
+
+The engine is that of the command: the same digests and the same speed. Experiment is what is to be run; run(), compare(), replay(),
+resume() and load() lead to results; Learner and Algorithm are what researchers write themselves. rubato.torch has learners for
+PyTorch.
+"""
+
+from . import _core
+from ._algorithm import Algorithm, Client, Needs, Option, Payload, register
+from ._core import Score
+from ._data import Data, data, deal
+from ._errors import Fault, InvalidExperiment, RunFailed
+from ._experiment import Experiment
+from ._learner import Learner
+from ._result import Result, Sample, load
+from ._run import Comparison, Replayed, Topology, algorithms, compare, datasets, models, node, replay, resume, run, topology
+
+__version__ = _core.version()
+
+__all__ = ["Algorithm", "Client", "Comparison", "Data", "Experiment", "Fault", "InvalidExperiment", "Learner", "Needs", "Option",
+           "Payload", "Replayed", "Result", "RunFailed", "Sample", "Score", "Topology", "algorithms", "compare", "data", "datasets",
+           "deal", "load", "models", "node", "register", "replay", "resume", "run", "topology"]
