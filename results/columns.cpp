@@ -34,6 +34,23 @@ Number if_there(const Sample& sample) {
   return number(sample.*Part ? (*(sample.*Part)).*Inner : not_known);
 }
 
+// What this share of the measured clients' accuracies does not exceed, between two of them along a straight line.
+double accuracy_quantile(const Sample& sample, double share) {
+  if (!sample.is_classified || sample.accuracies.empty()) return not_known;
+  std::vector<double> sorted = sample.accuracies;
+  std::ranges::sort(sorted);
+  const double place = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+double best_client(const Sample& sample) {
+  if (!sample.is_classified || sample.accuracies.empty()) return not_known;
+  const auto best = std::ranges::max_element(sample.accuracies);
+  return sample.header.client(static_cast<std::size_t>(best - sample.accuracies.begin())).value;
+}
+
 constexpr SampleColumn samples[] = {
     {{"sample", "its number, from 0; a host that goes on in real time counts from 0 again",
       of<&Sample::header, &SampleHeader::number>}},
@@ -159,6 +176,15 @@ constexpr SampleColumn samples[] = {
      "",
      {},
      "metrics.joint_objective"},
+    {{"accuracy_p5", "what one measured client in twenty does not exceed, between two clients along a straight line",
+      [](const Sample& sample) { return number(accuracy_quantile(sample, .05)); }}},
+    {{"accuracy_p50", "the median of the measured clients",
+      [](const Sample& sample) { return number(accuracy_quantile(sample, .5)); }}},
+    {{"accuracy_p95", "what one measured client in twenty exceeds",
+      [](const Sample& sample) { return number(accuracy_quantile(sample, .95)); }}},
+    {{"accuracy_max", "the highest of the measured clients",
+      [](const Sample& sample) { return number(accuracy_quantile(sample, 1)); }}},
+    {{"accuracy_max_client", "whose it is, the first of them", [](const Sample& sample) { return number(best_client(sample)); }}},
 };
 
 constexpr ClientColumn clients[] = {

@@ -42,8 +42,7 @@ TraceSettings trace_settings(const ResolvedExperiment& resolved) {
 // `text`: of experiment.toml.
 void write_page(const std::filesystem::path& folder, const ResolvedExperiment& resolved, std::string_view text,
                 std::string_view data) {
-  const std::string page =
-      page_of(resolved.experiment.name, filled(report_main, {{"experiment", escaped(text)}}), data, page_script);
+  const std::string page = bundled_page(resolved.experiment.name, text, data);
   if (has_record(folder)) write_trace(folder / "timeline.rbt", folder / "trace.json", trace_settings(resolved));
   write_text(folder / "report.html", page);
 }
@@ -83,6 +82,17 @@ std::string page_of(std::string_view title, std::string_view body, std::string_v
   const std::string scripts = std::string(plot_script) + std::string(script);
   return filled(page_frame,
                 {{"title", escaped(title)}, {"style", page_style}, {"main", body}, {"data", data}, {"script", scripts}});
+}
+
+std::string bundled_page(std::string_view title, std::string_view experiment, std::string_view data, std::string_view connects) {
+  const std::string policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'" + std::string(connects);
+  return filled(page_html, {{"policy", policy},
+                            {"title", escaped(title)},
+                            {"style", page_css},
+                            {"licences", escaped(page_licences)},
+                            {"experiment", escaped(experiment)},
+                            {"data", data},
+                            {"script", page_js}});
 }
 
 void write_report(const std::filesystem::path& folder, const ResolvedExperiment& resolved, const RunResult& result) {

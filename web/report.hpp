@@ -28,6 +28,11 @@ std::string escaped(std::string_view text);
 /// A JSON text, all ASCII, as it may stand in a script element.
 std::string in_script(std::string_view json);
 
+/// The page with its bundle; `data` is safe in a script, as in_script() makes it. `connects` is added to its policy, which else
+/// lets it ask for nothing: "; connect-src 'self'".
+std::string bundled_page(std::string_view title, std::string_view experiment, std::string_view data,
+                         std::string_view connects = {});
+
 /// A whole page; `data` is safe in a script, as in_script() makes it.
 std::string page_of(std::string_view title, std::string_view body, std::string_view data, std::string_view script);
 

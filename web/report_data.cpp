@@ -12,9 +12,11 @@
 
 #include "results/columns.hpp"
 #include "results/result_text.hpp"
+#include "web/page_tables.hpp"
 #include "web/report.hpp"
 #include "web/run_files.hpp"
-#include "web/timeline.hpp"
+#include "web/score_json.hpp"
+#include "web/score_walk.hpp"
 
 namespace rubato::web {
 
@@ -58,6 +60,18 @@ void part_populations(Json& samples, const Table& metrics, const Json& summary) 
   if (metrics.row(last)[measured] != metrics.row(last - 1)[measured]) samples["parted_at"] = samples["rows"].size() - 1;
 }
 
+// What the head of the page and its stories take from the experiment.
+Json about(const config::Experiment& experiment) {
+  std::string model = experiment.model.name;
+  for (const std::int64_t hidden : experiment.model.hidden) model += " " + std::to_string(hidden);
+  Json made = {{"data", experiment.data.name}, {"model", model}, {"until", experiment.until}};
+  if (experiment.unification.period) made["unification_period"] = *experiment.unification.period;
+  if (experiment.mailbox.window > 0) made["window"] = experiment.mailbox.window;
+  if (experiment.mailbox.deadline) made["deadline"] = *experiment.mailbox.deadline;
+  if (experiment.mailbox.cap) made["cap"] = *experiment.mailbox.cap;
+  return made;
+}
+
 // What the page says of time and of clients.
 Json words_of(const Json& summary, const config::Experiment& experiment) {
   const bool is_virtual = experiment.clock == config::ClockKind::virtual_time;
@@ -79,75 +93,8 @@ Json words_of(const Json& summary, const config::Experiment& experiment) {
   else if (!own.empty())
     words["part"] =
         "What was measured in the course of the run is of host " + host + ", clients " + own + "; the last sample is of all.";
+  words["about"] = about(experiment);
   return words;
-}
-
-std::size_t client_in(double value, std::size_t clients, const char* file = "links.csv") {
-  if (value >= 0 && value < static_cast<double>(clients)) return static_cast<std::size_t>(value);
-  throw std::invalid_argument(std::string(file) + " is damaged: it names a client that clients.csv does not have");
-}
-
-// Of a message, the sender knows that it was lost; its receiver is known to links.csv alone.
-std::vector<double> lost_by_receiver(const Table* links, std::size_t clients) {
-  if (!links) return {};
-  std::vector<double> lost(clients);
-  const std::size_t receiver = links->column("receiver");
-  for (const char* reason : {"lost", "lost_to_partition", "lost_to_absence"})
-    for (std::size_t i = 0; i < links->rows(); ++i)
-      lost[client_in(links->row(i)[receiver], clients)] += links->row(i)[links->column(reason)];
-  return lost;
-}
-
-struct Outcomes {
-  double absorbed = 0, superseded = 0, late = 0, capped = 0, lost = 0;
-};
-
-class ClientOutcomes {
- public:
-  ClientOutcomes(const Table& clients, std::vector<double> lost)
-      : clients_{clients},
-        kept_{clients.column("kept")},
-        superseded_{clients.column("superseded")},
-        surplus_{clients.column("surplus")},
-        late_{clients.column("late")},
-        capped_{clients.column("capped")},
-        lost_{std::move(lost)} {}
-
-  Json bar(std::size_t first, std::size_t end) const {
-    Outcomes sum;
-    for (std::size_t i = first; i < end; ++i) add(i, sum);
-    const double count = static_cast<double>(end - first);
-    return {{"first", first},
-            {"last", end - 1},
-            {"absorbed", sum.absorbed / count},
-            {"superseded", sum.superseded / count},
-            {"late", sum.late / count},
-            {"capped", sum.capped / count},
-            {"lost", sum.lost / count}};
-  }
-
- private:
-  void add(std::size_t client, Outcomes& sum) const {
-    const auto row = clients_.row(client);
-    sum.absorbed += row[kept_] - (row[superseded_] - row[surplus_]);  // what was surplus was never kept
-    sum.superseded += row[superseded_];
-    sum.late += row[late_];
-    sum.capped += row[capped_];
-    if (!lost_.empty()) sum.lost += lost_[client];
-  }
-
-  const Table& clients_;
-  std::size_t kept_, superseded_, surplus_, late_, capped_;
-  std::vector<double> lost_;
-};
-
-Json clients_of(const Table& clients, const Table* links) {
-  const ClientOutcomes outcomes(clients, lost_by_receiver(links, clients.rows()));
-  const std::size_t per_bar = std::max<std::size_t>(1, (clients.rows() + most_bars - 1) / most_bars);
-  Json bars = Json::array();
-  for (std::size_t first = 0; first < clients.rows(); first += per_bar)
-    bars.push_back(outcomes.bar(first, std::min(first + per_bar, clients.rows())));
-  return {{"bars", std::move(bars)}, {"per_bar", per_bar}, {"knows_lost", links != nullptr}};
 }
 
 // Training rows by client and class: a column of the picture is a client or, where there are many, several next to each
@@ -167,100 +114,28 @@ Json partition_of(const Table& partition, std::size_t clients) {
   return {{"cells", std::move(all)}, {"per_column", per_column}, {"clients", clients}};
 }
 
-// Rows of source, target and, where they were counted, sent, lost, kept and refused.
-struct Links {
-  std::size_t width;
-  std::span<const double> values;
-  std::size_t size() const { return values.size() / width; }
-  std::span<const double> operator[](std::size_t link) const { return values.subspan(link * width, width); }
-};
-
-Json degrees_of(const Links& links, std::size_t end, std::size_t clients) {
-  std::vector<std::uint64_t> degrees(clients);
-  for (std::size_t i = 0; i < links.size(); ++i) ++degrees[client_in(links[i][end], clients)];
-  std::map<std::uint64_t, std::uint64_t> counts;
-  for (const std::uint64_t degree : degrees) ++counts[degree];
-  return counts;
-}
-
-Json edges_of(const Links& links) {
-  Json edges = Json::array();
-  for (std::size_t i = 0; i < links.size(); ++i) edges.push_back(std::vector<double>(links[i].begin(), links[i].end()));
-  return edges;
-}
-
-Json graph_of(const Links& links, std::size_t clients) {
-  Json graph = {{"clients", clients}, {"links", links.size()}};
-  graph["out_degrees"] = degrees_of(links, 0, clients);
-  graph["in_degrees"] = degrees_of(links, 1, clients);
-  if (clients <= most_drawn_clients) graph["edges"] = edges_of(links);
-  return graph;
-}
-
-Json graph_in(const Graph& graph, std::size_t clients) {
-  std::vector<double> ends;
-  for (LinkIndex link = 0; link < graph.links(); ++link)
-    for (const ClientId end : {graph.ends_of(link).source, graph.ends_of(link).target}) ends.push_back(end.value);
-  return graph_of({2, ends}, clients);
-}
-
-Json marks_of(const std::vector<Timeline::Mark>& marks) {
-  Json all = Json::array();
-  for (const Timeline::Mark& mark : marks) all.push_back({mark.at, mark.client, mark.other});
-  return all;
-}
-
-Json stretches_of(const std::vector<Timeline::Stretch>& stretches) {
-  Json all = Json::array();
-  for (const Timeline::Stretch& one : stretches) all.push_back({one.from, one.to, one.sender, one.receiver});
-  return all;
-}
-
-Json ages_of(const Timeline& timeline) {
-  Json bins = Json::array();
-  const auto edge = [](int bin) { return bin < 0 ? 0.0 : std::exp2(bin / 4.0) * 1e-9; };
-  for (const auto& [bin, count] : timeline.ages) bins.push_back({edge(bin), edge(bin + 1), count});
-  return bins;
-}
-
-Json course_of(const Timeline& timeline, double seconds) {
-  Json course = Json::array();
-  const double slice = seconds / static_cast<double>(std::max<std::size_t>(1, timeline.course.size()));
-  for (std::size_t i = 0; i < timeline.course.size(); ++i) {
-    const Timeline::Staleness& part = timeline.course[i];
-    if (part.messages == 0) continue;
-    course.push_back(
-        {(static_cast<double>(i) + 0.5) * slice, part.sum / static_cast<double>(part.messages), part.largest, part.messages});
+// What the page calls an event of churn; null: it concerns no reader.
+const char* event_word(ChurnEvent::Kind kind) {
+  switch (kind) {
+    case ChurnEvent::Kind::heal:
+      return "heal";
+    case ChurnEvent::Kind::partition:
+      return "partition";
+    case ChurnEvent::Kind::leave:
+      return "leave";
+    case ChurnEvent::Kind::crash:
+      return "crash";
+    case ChurnEvent::Kind::pause:
+      return "pause";
+    case ChurnEvent::Kind::go_on:
+      return "go on";
+    case ChurnEvent::Kind::come:
+      return "come";
+    case ChurnEvent::Kind::save:
+    case ChurnEvent::Kind::notice:
+      return nullptr;
   }
-  return course;
-}
-
-Json timeline_of(const fs::path& record, std::optional<Duration> window, double seconds) {
-  TimelineLimits limits;
-  limits.seconds = seconds;
-  limits.window = window;
-  const Timeline timeline = read_timeline(record, limits);
-  return {{"clients", timeline.clients},
-          {"end", timeline.end},
-          {"computations", marks_of(timeline.computations)},
-          {"publications", marks_of(timeline.publications)},
-          {"messages", stretches_of(timeline.messages)},
-          {"windows", stretches_of(timeline.windows)},
-          {"drops", marks_of(timeline.drops)},
-          {"losses", marks_of(timeline.losses)},
-          {"unifications", marks_of(timeline.unifications)},
-          {"hand_overs", marks_of(timeline.hand_overs)},
-          {"knows_windows", limits.window.has_value()},
-          {"ages", ages_of(timeline)},
-          {"course", course_of(timeline, seconds)},
-          {"steps", timeline.steps},
-          {"was_read_whole", timeline.was_read_whole},
-          {"is_incomplete", timeline.is_incomplete}};
-}
-
-double seconds_of(const Json& summary) {
-  const auto found = summary.find("virtual_seconds");
-  return found != summary.end() && found->is_number() ? found->get<double>() : 0;
+  return nullptr;
 }
 
 // What the page needs besides samples and record.
@@ -288,18 +163,85 @@ Table partition_table(const std::vector<ClassCount>& counts) {
   return {"partition.csv", {"client", "class", "rows"}, std::move(values)};
 }
 
+// Where consensus changes most from one sample to the next.
+double largest_jump(const Table& metrics) {
+  const std::size_t consensus = metrics.column("consensus"), seconds = metrics.column("seconds");
+  double largest = -1, at = 0;
+  for (std::size_t i = 1; i < metrics.rows(); ++i) {
+    const double jump = std::abs(metrics.row(i)[consensus] - metrics.row(i - 1)[consensus]);
+    if (!(jump > largest)) continue;
+    largest = jump;
+    at = (metrics.row(i)[seconds] + metrics.row(i - 1)[seconds]) / 2;
+  }
+  return at;
+}
+
+double number_in(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+ScoredRun facts_of(const Json& summary, const config::Experiment& experiment, const Table& metrics) {
+  ScoredRun facts;
+  facts.is_virtual = experiment.clock == config::ClockKind::virtual_time;
+  facts.seconds = number_in(summary, "virtual_seconds");
+  facts.dimension = static_cast<std::size_t>(number_in(summary, "dimension"));
+  facts.marks = static_cast<std::uint64_t>(number_in(summary, "computations") + number_in(summary, "publications"));
+  if (summary.contains("messages")) facts.marks += static_cast<std::uint64_t>(number_in(summary["messages"], "sent"));
+  facts.stopped_early = summary.value("stopped_early", false);
+  facts.timeline_digest = summary.value("timeline_digest", "");
+  facts.largest_jump = largest_jump(metrics);
+  return facts;
+}
+
+// What concerns all clients, or one that comes and goes, in the order of time.
+Json events_of(const RunScore* score, const ChurnPlan& churn, double until) {
+  std::vector<std::pair<double, Json>> all;
+  for (std::uint32_t i = 0; i < churn.clients(); ++i)
+    if (!churn.begins_here({i})) all.push_back({0, {0, "absent", i}});
+  for (const ChurnEvent& event : churn.events()) {
+    const double at = to_seconds(event.at);
+    if (at > until) break;
+    if (const char* word = event_word(event.kind))
+      all.push_back({at, {at, word, event.is_of_links() ? Json(nullptr) : Json(event.client.value)}});
+  }
+  if (score)
+    for (const RunScore::Event& event : score->events)
+      all.push_back({to_seconds(event.at),
+                     {to_seconds(event.at), event.what, event.client.value,
+                      event.other == no_client ? Json(nullptr) : Json(event.other.value)}});
+  std::ranges::stable_sort(all, {}, &std::pair<double, Json>::first);
+  Json events = Json::array();
+  for (auto& [at, event] : all) events.push_back(std::move(event));
+  return events;
+}
+
+void add_score(Json& data, const RunScore& score, std::size_t clients, std::uint64_t marks, const ResolvedExperiment& resolved) {
+  data["timeline"] = {{"is_incomplete", score.is_cut || data["summary"].value("record_cut", false)}};
+  data["course"] = course_json(score);
+  data["ages"] = ages_json(score, resolved.window() ? to_seconds(*resolved.window()) : 0);
+  data["waits"] = waits_json(score);
+  data["score"] = score_json(score, clients, marks);
+}
+
 std::string page_data(const fs::path& folder, const ResolvedExperiment& resolved, const RunTables& tables) {
   const Table metrics(folder / "metrics.csv");
   const auto& [summary, clients, links, partition] = tables;
+  const Table* const counted = links ? &*links : nullptr;
+  const ScoredRun facts = facts_of(summary, resolved.experiment, metrics);
+  std::optional<RunScore> score;
+  if (has_record(folder)) score = read_score(folder, facts);
+  const RunScore* const known = score ? &*score : nullptr;
   Json data = {{"summary", summary}, {"samples", samples_of(metrics)}};
   part_populations(data["samples"], metrics, summary);
   data["words"] = words_of(summary, resolved.experiment);
-  data["clients"] = clients_of(clients, links ? &*links : nullptr);
-  data["graph"] = links ? graph_of({links->columns().size(), links->values()}, clients.rows())
-                        : graph_in(resolved.timing->graph, clients.rows());
+  data["clients"] = clients_json(clients, resolved.experiment, known);
+  data["links"] = links_json(counted, resolved.timing->graph, clients.rows(), known);
+  data["graph"] = graph_json(counted, *resolved.timing, clients.rows());
   data["graph"]["kind"] = std::string(word_of(resolved.experiment.topology.kind));
   if (partition) data["partition"] = partition_of(*partition, clients.rows());
-  if (has_record(folder)) data["timeline"] = timeline_of(folder / "timeline.rbt", resolved.window(), seconds_of(summary));
+  data["events"] = events_of(known, resolved.timing->churn, facts.seconds);
+  if (score) add_score(data, *score, clients.rows(), facts.marks, resolved);
   return in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 

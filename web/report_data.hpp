@@ -12,9 +12,7 @@ namespace rubato::web {
 
 /// No more rows of metrics.csv go into the page; the first and the last always do.
 inline constexpr std::size_t most_samples = 1000;
-/// No more clients are drawn as a graph; above that the page shows degrees.
-inline constexpr std::size_t most_drawn_clients = 60;
-/// No more bars of messages: above that, a bar is the mean of clients next to each other.
+/// No more columns of training rows: above that, a column is clients next to each other.
 inline constexpr std::size_t most_bars = 100;
 
 /// Safe inside a script element. Numbers that JSON cannot hold become the words "nan", "inf" and "-inf". Samples and record

@@ -1,16 +1,18 @@
-// The pages before they are filled. The gaps of the frame are {{title}}, {{style}}, {{main}}, {{data}} and {{script}}; what a page
-// says between header and end is its main, that of a run with a gap for the {{experiment}}. A page's script stands behind
-// plot_script.
+// The page before it is filled, and the bundle that fills it in the browser (tools/page makes it from web/page). The gaps of the
+// page are {{policy}}, {{title}}, {{style}}, {{licences}}, {{experiment}}, {{data}} and {{script}}.
 #pragma once
 
 #include <string_view>
 
 namespace rubato::web {
 
+extern const std::string_view page_html;
+extern const std::string_view page_css;
+extern const std::string_view page_js;
+extern const std::string_view page_licences;
+
 extern const std::string_view page_frame;
-extern const std::string_view report_main;
 extern const std::string_view page_style;
-extern const std::string_view page_script;
 extern const std::string_view plot_script;
 extern const std::string_view comparison_main;
 extern const std::string_view comparison_script;

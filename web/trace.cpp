@@ -11,7 +11,7 @@
 
 #include "results/run_result.hpp"
 #include "runtime/world/churn.hpp"
-#include "web/timeline.hpp"
+#include "web/record_file.hpp"
 
 namespace rubato::web {
 

@@ -87,7 +87,7 @@ const std::array libraries{
     Library{"oneDNN", "DNNL", {"dnnl", "oneapi/dnnl"}, {"learning/"}},
     Library{"OpenMP", "OpenMP", {"omp.h"}, {"learning/one_thread.hpp"}},
     Library{"libtorch", "", {"torch/"}, {"learning/models/torch_script.cpp"}},
-    Library{"zlib", "ZLIB", {"zlib.h"}, {"learning/data/"}},
+    Library{"zlib", "ZLIB", {"zlib.h"}, {"learning/data/", "web/"}},
     Library{"liblzma", "LibLZMA", {"lzma.h"}, {"learning/data/"}},
     Library{"cppzmq", "cppzmq", {"zmq.h", "zmq_addon.hpp"}, {"transports/zmq"}},
     Library{"CAF", "CAF", {"caf/"}, {"actors/core/caf.hpp", "*_actor.hpp", "*_actor.cpp"}},

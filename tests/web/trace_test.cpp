@@ -11,7 +11,8 @@
 #include "runtime/record.hpp"
 #include "runtime/world/churn.hpp"
 #include "tests/web/support.hpp"
-#include "web/timeline.hpp"
+#include "web/record_file.hpp"
+#include "web/score_collector.hpp"
 
 using namespace rubato;
 using namespace rubato::web;
@@ -175,10 +176,13 @@ TEST_CASE("a model that is handed to a client that begins is no unification") {
   CHECK(counts.contains("X hand-over"));
   CHECK_FALSE(counts.contains("X unification"));
   CHECK_FALSE(counts.contains("i unification"));
-  const Timeline timeline = read_timeline(temp.file("r"), {});
-  CHECK(timeline.unifications.empty());
-  REQUIRE(timeline.hand_overs.size() == 1);
-  CHECK(timeline.hand_overs[0].other == 1);
+  ScoreCollector collector({.clients = 2, .end = Time{2s}, .parts = {{Time{}, Time{2s}}}}, {});
+  RecordReader reader = open_record(temp.file("r"));
+  while (const Step* step = reader.next()) collector.perform(*step);
+  const RunScore score = collector.take(Time{2s}, false);
+  REQUIRE(score.events.size() == 1);
+  CHECK(std::string(score.events[0].what) == "hand-over");
+  CHECK(score.events[0].other == ClientId{1});
 }
 
 TEST_CASE("a trace keeps every nanosecond") {

@@ -1,0 +1,52 @@
+// The cards of a run, in the order of the questions.
+import {ageCards} from "./ages.js";
+import {againCard} from "./again.js";
+import {apartCards} from "./apart.js";
+import {behindCard} from "./behind.js";
+import {clientCards} from "./clients.js";
+import {byId, toggleNumbers} from "./dom.js";
+import {controls, head} from "./head.js";
+import {linkCards} from "./links.js";
+import {outcomeCards} from "./outcomes.js";
+import {scoreCard} from "./score.js";
+import {fill, on, store} from "./store.js";
+import {waitCard} from "./waits.js";
+import {wellCards} from "./well.js";
+
+function cards() {
+  const main = byId("cards");
+  main.replaceChildren();
+  if (store.rows || store.data.live) {
+    wellCards(main);
+    apartCards(main);
+  }
+  behindCard(main);
+  ageCards(main);
+  outcomeCards(main);
+  scoreCard(main);
+  waitCard(main);
+  linkCards(main);
+  clientCards(main);
+  againCard(main);
+}
+
+export function report(data) {
+  fill(data);
+  controls();
+  head();
+  cards();
+  on("data", head);
+  document.addEventListener("keydown", event => {
+    if (event.target.matches("input, textarea, select")) return;
+    if (event.key === "n") toggleNumbers();
+  });
+}
+
+/// The live page has become the report.
+export function become(data) {
+  fill(data);
+  byId("controls").replaceChildren();
+  controls();
+  head();
+  cards();
+}

@@ -1,0 +1,171 @@
+#include "web/page_tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include "experiment/build/devices.hpp"
+#include "results/columns.hpp"
+#include "runtime/world/wireless_channel.hpp"
+#include "web/shown.hpp"
+
+namespace rubato::web {
+
+namespace {
+
+using Json = ResultJson;
+
+// What is 0 or not known throughout says nothing, but for these.
+bool is_always_there(const std::string& name) {
+  for (const char* kept : {"sender", "receiver", "accuracy", "loss", "computations", "sent", "lost", "kept", "superseded"})
+    if (name == kept) return true;
+  return false;
+}
+
+Json column_of(const Table& table, std::size_t column) {
+  Json values = Json::array();
+  for (std::size_t i = 0; i < table.rows(); ++i) values.push_back(shown_number(table.row(i)[column]));
+  return values;
+}
+
+bool says_something(const Table& table, std::size_t column) {
+  for (std::size_t i = 0; i < table.rows(); ++i)
+    if (const double value = table.row(i)[column]; std::isfinite(value) && value != 0) return true;
+  return false;
+}
+
+double mean_of(double sum, std::uint64_t count) { return count ? sum / static_cast<double>(count) : not_known; }
+
+struct Link {
+  std::size_t sender, receiver;
+};
+
+std::vector<Link> links_in(const Table* table, const Graph& graph, std::size_t clients) {
+  std::vector<Link> links;
+  if (table)
+    for (std::size_t i = 0; i < table->rows(); ++i)
+      links.push_back({client_in(table->row(i)[table->column("sender")], clients),
+                       client_in(table->row(i)[table->column("receiver")], clients)});
+  else
+    for (LinkIndex link = 0; link < graph.links(); ++link)
+      links.push_back({graph.ends_of(link).source.value, graph.ends_of(link).target.value});
+  return links;
+}
+
+// Sums over the links between two groups of clients.
+Json folded_links(const Table& table, const std::vector<Link>& links, std::size_t clients) {
+  const std::size_t each = (clients + link_groups - 1) / link_groups, groups = (clients + each - 1) / each;
+  Json made = {{"groups", groups}, {"per_group", each}};
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> cells;
+  for (std::size_t i = 0; i < links.size(); ++i) cells[{links[i].sender / each, links[i].receiver / each}].push_back(i);
+  made["sender"] = made["receiver"] = Json::array();
+  for (const auto& [place, members] : cells) {
+    made["sender"].push_back(place.first);
+    made["receiver"].push_back(place.second);
+  }
+  for (const char* name : {"sent", "lost", "late", "capped", "lost_to_partition", "lost_to_absence"}) {
+    const std::size_t column = table.column(name);
+    if (!says_something(table, column) && !is_always_there(name)) continue;
+    Json sums = Json::array();
+    for (const auto& [place, members] : cells) {
+      double sum = 0;
+      for (const std::size_t link : members) sum += table.row(link)[column];
+      sums.push_back(shown_number(sum));
+    }
+    made[name] = std::move(sums);
+  }
+  return made;
+}
+
+void add_link_ages(Json& made, const std::vector<Link>& links, const RunScore& score) {
+  Json age = Json::array(), transit = Json::array();
+  for (const Link& link : links) {
+    const auto found = score.by_link.find({static_cast<std::uint32_t>(link.sender), static_cast<std::uint32_t>(link.receiver)});
+    const RunScore::Ages ages = found == score.by_link.end() ? RunScore::Ages{} : found->second;
+    age.push_back(shown_number(mean_of(ages.age, ages.merged)));
+    transit.push_back(shown_number(mean_of(ages.transit, ages.arrived)));
+  }
+  made["age"] = std::move(age);
+  if (score.has_arrivals) made["transit"] = std::move(transit);
+}
+
+Json degrees_of(const std::vector<Link>& links, std::size_t Link::*end, std::size_t clients) {
+  std::vector<std::uint64_t> degrees(clients);
+  for (const Link& link : links) ++degrees[link.*end];
+  std::map<std::uint64_t, std::uint64_t> counts;
+  for (const std::uint64_t degree : degrees) ++counts[degree];
+  return counts;
+}
+
+}  // namespace
+
+std::size_t client_in(double value, std::size_t clients, const char* file) {
+  if (value >= 0 && value < static_cast<double>(clients)) return static_cast<std::size_t>(value);
+  throw std::invalid_argument(std::string(file) + " is damaged: it names a client that clients.csv does not have");
+}
+
+Json clients_json(const Table& clients, const config::Experiment& experiment, const RunScore* score) {
+  Json made = {{"count", clients.rows()}, {"columns", nullptr}};
+  if (clients.rows() > most_listed_clients) return made;
+  Json columns = Json::object();
+  for (const char* first : {"accuracy", "loss"}) columns[first] = column_of(clients, clients.column(first));
+  for (std::size_t i = 0; i < clients.columns().size(); ++i) {
+    const std::string& name = clients.columns()[i];
+    if (name == "client" || columns.contains(name)) continue;
+    if (says_something(clients, i) || is_always_there(name)) columns[name] = column_of(clients, i);
+  }
+  if (score) {
+    Json age = Json::array(), waited = Json::array();
+    std::vector<double> seconds(clients.rows());
+    for (const auto& [pair, one] : score->by_waiting)
+      if (pair.first < seconds.size()) seconds[pair.first] += one.seconds;
+    for (std::size_t i = 0; i < clients.rows(); ++i) {
+      const RunScore::Ages ages = i < score->by_client.size() ? score->by_client[i] : RunScore::Ages{};
+      age.push_back(shown_number(mean_of(ages.age, ages.merged)));
+      waited.push_back(shown_number(seconds[i]));
+    }
+    columns["age"] = std::move(age);
+    if (!score->by_waiting.empty()) columns["waited"] = std::move(waited);
+  }
+  if (!experiment.clients.classes.empty()) {
+    Json names = Json::array();
+    for (const auto& one : classes_of(experiment.clients, static_cast<std::uint64_t>(experiment.seed)))
+      names.push_back(one ? experiment.clients.classes[*one].name : "");
+    columns["class"] = std::move(names);
+  }
+  made["columns"] = std::move(columns);
+  return made;
+}
+
+Json links_json(const Table* table, const Graph& graph, std::size_t clients, const RunScore* score) {
+  const std::vector<Link> links = links_in(table, graph, clients);
+  if (links.size() > most_listed_links) return table ? folded_links(*table, links, clients) : Json(nullptr);
+  Json made = {{"sender", Json::array()}, {"receiver", Json::array()}};
+  for (const Link& link : links) {
+    made["sender"].push_back(link.sender);
+    made["receiver"].push_back(link.receiver);
+  }
+  if (!table) return made;
+  for (std::size_t i = 0; i < table->columns().size(); ++i)
+    if (const std::string& name = table->columns()[i]; says_something(*table, i) || is_always_there(name))
+      if (!made.contains(name)) made[name] = column_of(*table, i);
+  if (score) add_link_ages(made, links, *score);
+  return made;
+}
+
+Json graph_json(const Table* table, const Timing& timing, std::size_t clients) {
+  const std::vector<Link> links = links_in(table, timing.graph, clients);
+  Json made = {{"clients", clients}, {"links", links.size()}};
+  made["out_degrees"] = degrees_of(links, &Link::sender, clients);
+  made["in_degrees"] = degrees_of(links, &Link::receiver, clients);
+  if (const auto* channel = dynamic_cast<const WirelessChannel*>(timing.channel.get()); channel && clients <= most_listed_clients) {
+    Json places = Json::array();
+    for (const Point& place : channel->places().start()) places.push_back({shown_number(place.x), shown_number(place.y)});
+    made["positions"] = std::move(places);
+  }
+  return made;
+}
+
+}  // namespace rubato::web

@@ -1,0 +1,179 @@
+#include "web/score_json.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "web/packing.hpp"
+#include "web/shown.hpp"
+
+namespace rubato::web {
+
+namespace {
+
+using Json = ResultJson;
+
+constexpr std::uint64_t few_marks = 50'000;  // above, times are shortened: a page is to stay small
+
+// Times as whole units since the beginning of a part: differences of these are exact.
+class Ticks {
+ public:
+  Ticks(Time from, Duration unit) : from_{from}, unit_{unit} {}
+  std::uint64_t of(Time at) const {
+    const auto since = std::max(at - from_, Duration{});
+    return static_cast<std::uint64_t>((since + unit_ / 2) / unit_);
+  }
+
+ private:
+  Time from_;
+  Duration unit_;
+};
+
+template <class Marks>
+void pack_times(Packer& packer, const Marks& marks, const Ticks& ticks) {
+  std::uint64_t last = 0;
+  for (const auto& mark : marks) {
+    const std::uint64_t at = ticks.of(mark.at);
+    packer.add(at - last);
+    last = at;
+  }
+}
+
+void pack_computations(Packer& packer, const std::vector<RunScore::Computation>& marks, const Ticks& ticks) {
+  packer.add(marks.size());
+  pack_times(packer, marks, ticks);
+  for (const auto& mark : marks) packer.add(mark.client.value);
+}
+
+// A difference that may be not known: 0, else one more than it is.
+void pack_since(Packer& packer, Time from, Time to, const Ticks& ticks) {
+  packer.add(to == never ? 0 : 1 + ticks.of(to) - std::min(ticks.of(to), ticks.of(from)));
+}
+
+void pack_messages(Packer& packer, const RunScore::Part& part, const Ticks& ticks) {
+  const auto sent = [&](const RunScore::Message& message) { return part.publications[message.publication]; };
+  packer.add(part.messages.size());
+  std::uint32_t last = 0;
+  for (const RunScore::Message& message : part.messages) {
+    packer.add(message.publication - last);
+    last = message.publication;
+  }
+  for (const RunScore::Message& message : part.messages) packer.add(static_cast<std::uint64_t>(message.fate));
+  for (const RunScore::Message& message : part.messages)
+    packer.add_signed(static_cast<std::int64_t>(message.receiver.value) - static_cast<std::int64_t>(sent(message).client.value));
+  for (const RunScore::Message& message : part.messages) pack_since(packer, sent(message).at, message.arrived, ticks);
+  for (const RunScore::Message& message : part.messages)
+    pack_since(packer, message.arrived == never ? sent(message).at : message.arrived, message.ended, ticks);
+  for (const RunScore::Message& message : part.messages) packer.add(message.lag);
+}
+
+void pack_waits(Packer& packer, std::vector<RunScore::Wait> waits, const Ticks& ticks) {
+  std::ranges::stable_sort(waits, {}, &RunScore::Wait::from);
+  packer.add(waits.size());
+  std::uint64_t last = 0;
+  for (const RunScore::Wait& wait : waits) {
+    packer.add(ticks.of(wait.from) - last);
+    last = ticks.of(wait.from);
+  }
+  for (const RunScore::Wait& wait : waits) packer.add(wait.client.value);
+  for (const RunScore::Wait& wait : waits) packer.add(wait.last.value);
+  for (const RunScore::Wait& wait : waits) packer.add(ticks.of(wait.to) - ticks.of(wait.from));
+}
+
+Json part_json(const RunScore::Part& part, Duration unit) {
+  const Ticks ticks(part.from, unit);
+  Packer packer;
+  pack_computations(packer, part.computations, ticks);
+  pack_computations(packer, part.publications, ticks);
+  pack_messages(packer, part, ticks);
+  pack_waits(packer, part.waits, ticks);
+  return {{"from", to_seconds(part.from)}, {"to", to_seconds(part.to)}, {"packed", packer.text()}};
+}
+
+Json density_json(const RunScore& score, std::size_t clients, const ScoreLimits& limits) {
+  if (score.density_computations.empty()) return nullptr;
+  Packer packer;
+  for (const auto* values : {&score.density_computations, &score.density_merges})
+    for (const std::uint64_t value : *values) packer.add(value);
+  return {{"slices", limits.density_slices},
+          {"groups", score.density_computations.size() / limits.density_slices},
+          {"per_group", clients_of_group(clients, limits)},
+          {"end", to_seconds(score.end)},
+          {"packed", packer.text()}};
+}
+
+double usual_way(const RunScore& score) {
+  RunScore::Ages all;
+  for (const RunScore::Ages& part : score.ages_course) {
+    all.arrived += part.arrived;
+    all.transit += part.transit;
+  }
+  return all.arrived ? all.transit / static_cast<double>(all.arrived) : 0;
+}
+
+}  // namespace
+
+Json score_json(const RunScore& score, std::size_t clients, std::uint64_t marks, const ScoreLimits& limits) {
+  const Duration unit = marks <= few_marks ? std::chrono::microseconds{1} : std::chrono::microseconds{100};
+  Json parts = Json::array();
+  for (const RunScore::Part& part : score.parts)
+    if (part.from <= score.end) parts.push_back(part_json(part, unit));
+  return {{"end", to_seconds(score.end)},
+          {"unit", to_seconds(unit)},
+          {"has_arrivals", score.has_arrivals},
+          {"is_cut", score.is_cut},
+          {"usual_way", usual_way(score)},
+          {"parts", std::move(parts)},
+          {"density", density_json(score, clients, limits)}};
+}
+
+Json course_json(const RunScore& score) {
+  constexpr const char* names[] = {"merged", "superseded", "late", "capped", "lost", "partition", "absent", "other"};
+  const auto sum = [](const auto& slice) {
+    std::uint64_t all = 0;
+    for (const std::uint64_t number : slice) all += number;
+    return all;
+  };
+  Json made = {{"end", to_seconds(score.end)}, {"slices", score.course.size()}, {"sent", Json::array()}};
+  for (const auto& slice : score.course) made["sent"].push_back(sum(slice));
+  for (std::size_t i = 0; i < std::size(names); ++i) {
+    made[names[i]] = Json::array();
+    for (const auto& slice : score.course) made[names[i]].push_back(slice[i]);
+  }
+  made["waiting"] = Json::array();
+  for (const auto& slice : score.course)
+    made["waiting"].push_back(slice[static_cast<std::size_t>(Ending::waiting)] +
+                              slice[static_cast<std::size_t>(Ending::under_way)]);
+  return made;
+}
+
+Json ages_json(const RunScore& score, double window) {
+  Json cells = Json::array(), merged = Json::array(), age = Json::array(), transit = Json::array();
+  for (const auto& [place, number] : score.ages) cells.push_back({place.first, place.second, number});
+  for (const RunScore::Ages& part : score.ages_course) {
+    merged.push_back(part.merged);
+    age.push_back(shown_number(part.age));
+    transit.push_back(shown_number(part.transit));
+  }
+  Json made = {{"end", to_seconds(score.end)}, {"slices", score.ages_course.size()}, {"smallest", 1e-9}, {"per_octave", 4}};
+  made["window"] = window;
+  made["cells"] = std::move(cells);
+  made["merged"] = std::move(merged);
+  made["age"] = std::move(age);
+  made["transit"] = score.has_arrivals ? std::move(transit) : Json(nullptr);
+  made["versions"] = score.versions;
+  return made;
+}
+
+Json waits_json(const RunScore& score) {
+  if (!score.has_arrivals) return nullptr;
+  Json client = Json::array(), other = Json::array(), seconds = Json::array(), times = Json::array();
+  for (const auto& [pair, waited] : score.by_waiting) {
+    client.push_back(pair.first);
+    other.push_back(pair.second);
+    seconds.push_back(shown_number(waited.seconds));
+    times.push_back(waited.times);
+  }
+  return {{"client", std::move(client)}, {"other", std::move(other)}, {"seconds", std::move(seconds)}, {"times", std::move(times)}};
+}
+
+}  // namespace rubato::web
