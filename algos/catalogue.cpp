@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::array all{
     &entries::ab,
+    &entries::acid,
+    &entries::adpsgd,
     &entries::amelie,
     &entries::anq_nids,
     &entries::asgd,
@@ -51,15 +53,19 @@ constexpr std::array all{
     &entries::malenia,
     &entries::minibatch_tree,
     &entries::nids,
+    &entries::noloco,
+    &entries::osgp,
     &entries::pame,
     &entries::pushpull,
     &entries::rennala,
+    &entries::rfast,
     &entries::ringleader,
     &entries::ringmaster,
     &entries::sgp,
     &entries::spodgt,
     &entries::sporadic_kgt,
     &entries::swarm,
+    &entries::swarm_sgd,
     &entries::sync_barrier_dsgd,
     &entries::sync_dsgd,
 };

@@ -6,6 +6,8 @@
 namespace rubato::entries {
 
 extern const CatalogueEntry ab;
+extern const CatalogueEntry acid;
+extern const CatalogueEntry adpsgd;
 extern const CatalogueEntry amelie;
 extern const CatalogueEntry anq_nids;
 extern const CatalogueEntry asgd;
@@ -42,15 +44,19 @@ extern const CatalogueEntry m_sync;
 extern const CatalogueEntry malenia;
 extern const CatalogueEntry minibatch_tree;
 extern const CatalogueEntry nids;
+extern const CatalogueEntry noloco;
+extern const CatalogueEntry osgp;
 extern const CatalogueEntry pame;
 extern const CatalogueEntry pushpull;
 extern const CatalogueEntry rennala;
+extern const CatalogueEntry rfast;
 extern const CatalogueEntry ringleader;
 extern const CatalogueEntry ringmaster;
 extern const CatalogueEntry sgp;
 extern const CatalogueEntry spodgt;
 extern const CatalogueEntry sporadic_kgt;
 extern const CatalogueEntry swarm;
+extern const CatalogueEntry swarm_sgd;
 extern const CatalogueEntry sync_barrier_dsgd;
 extern const CatalogueEntry sync_dsgd;
 

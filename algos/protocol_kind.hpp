@@ -10,14 +10,14 @@
 namespace rubato {
 
 /// What decides when clients act; runtime/protocols has one automaton for each.
-enum class ProtocolKind : std::uint8_t { push, rounds, server, token, pull, tree };
-constexpr std::string_view word_list(ProtocolKind) { return "push|rounds|server|token|pull|tree"; }
+enum class ProtocolKind : std::uint8_t { push, rounds, server, token, pull, tree, pair };
+constexpr std::string_view word_list(ProtocolKind) { return "push|rounds|server|token|pull|tree|pair"; }
 /// Nothing: what suits the algorithm.
-constexpr std::string_view word_list(std::optional<ProtocolKind>) { return "auto|push|rounds|server|token|pull|tree"; }
+constexpr std::string_view word_list(std::optional<ProtocolKind>) { return "auto|push|rounds|server|token|pull|tree|pair"; }
 
 /// All of them.
-inline constexpr std::array every_protocol{ProtocolKind::push,  ProtocolKind::rounds, ProtocolKind::server,
-                                           ProtocolKind::token, ProtocolKind::pull,   ProtocolKind::tree};
+inline constexpr std::array every_protocol{ProtocolKind::push, ProtocolKind::rounds, ProtocolKind::server, ProtocolKind::token,
+                                           ProtocolKind::pull, ProtocolKind::tree,   ProtocolKind::pair};
 
 /// The protocols under which an algorithm makes sense, the usual one first.
 class Protocols {

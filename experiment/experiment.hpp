@@ -104,6 +104,9 @@ enum class MissingRule { wait, drop, symmetric_drop };
 constexpr std::string_view word_list(MissingRule) { return "wait|drop|symmetric_drop"; }
 enum class CapRule { first_come, random };
 constexpr std::string_view word_list(CapRule) { return "first_come|random"; }
+/// Whether all clients ask in exchanges of pairs, or one side of a bipartite graph.
+enum class Roles { all, bipartite };
+constexpr std::string_view word_list(Roles) { return "all|bipartite"; }
 enum class LateWork { carry_on, discard };
 constexpr std::string_view word_list(LateWork) { return "carry_on|discard"; }
 enum class AbsenceKind { drawn, trace };
@@ -363,6 +366,11 @@ struct Protocol {
   double least_chance = 0.01;               ///< what a smaller chance becomes
   std::int64_t center = 0;                  ///< server
   double selected = 1;                      ///< server: share of the clients that take part in a round
+  Busy busy = Busy::wait;                   ///< pair: what becomes of a request that finds its receiver asking, or at work
+  std::optional<Commit> commit;             ///< pair: how both halves are made one; absent: as suits the clock
+  std::int64_t retries = 0;                 ///< pair: further attempts of an exchange that was refused or ended by the deadline
+  double retry_after = 0;                   ///< pair: seconds before each of them
+  Roles roles = Roles::all;                 ///< pair: who asks
   bool operator==(const Protocol&) const = default;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace rubato {
@@ -57,5 +58,16 @@ enum class Origin : std::uint8_t {
   checkpoint,  ///< the state that was saved last; its first one if nothing was saved
 };
 constexpr std::string_view word_list(Origin) { return "neighbour|start|checkpoint"; }
+
+/// What becomes of a request that finds its receiver asking another, or at work where exchanges block.
+enum class Busy : std::uint8_t { wait, refuse };
+constexpr std::string_view word_list(Busy) { return "wait|refuse"; }
+
+/// How both halves of a meeting are made one: the partner knows what will become of its reply, or it counts what it has decided
+/// for its asker, and every reply says all of it.
+enum class Commit : std::uint8_t { known, counted };
+constexpr std::string_view word_list(Commit) { return "known|counted"; }
+/// Absent: as suits the clock.
+constexpr std::string_view word_list(std::optional<Commit>) { return "auto|known|counted"; }
 
 }  // namespace rubato

@@ -27,7 +27,10 @@ void insert(std::vector<Entry>& heap, const Entry& entry, Before before) {
 
 }  // namespace
 
-EventQueue::EventQueue(std::size_t wakes, bool flights_keep_order) : in_order_{flights_keep_order} { wakes_.reserve(wakes + 8); }
+EventQueue::EventQueue(std::size_t wakes, bool flights_keep_order, bool flights_by_exchange)
+    : in_order_{flights_keep_order}, by_exchange_{flights_by_exchange} {
+  wakes_.reserve(wakes + 8);
+}
 
 EventQueue::Packed EventQueue::pack(const Wake& wake) {
   return {wake.at.time_since_epoch().count(), rank_of(wake.priority, wake.client.value, wake.detail)};
@@ -117,14 +120,22 @@ bool EventQueue::flight_before(const HeapFlight& a, const HeapFlight& b) const {
   if (a.receiver != b.receiver) return a.receiver < b.receiver;
   const Flight& one = pool_[a.index];
   const Flight& other = pool_[b.index];
-  return std::tie(one.id.sender, one.id.sequence, one.kind) < std::tie(other.id.sender, other.id.sequence, other.kind);
+  if (!by_exchange_ || is_earlier(one, other)) return is_earlier(one, other);
+  return !is_earlier(other, one) && numbers_[a.index] < numbers_[b.index];
+}
+
+// Of two messages that one client gets at one instant.
+bool EventQueue::is_earlier(const Flight& a, const Flight& b) const {
+  if (!by_exchange_) return std::tie(a.id.sender, a.id.sequence, a.kind) < std::tie(b.id.sender, b.id.sequence, b.kind);
+  const ExchangeTag one = ExchangeTag::unpacked(a.tag), other = ExchangeTag::unpacked(b.tag);
+  return std::tie(a.id.sender, one.exchange) < std::tie(b.id.sender, other.exchange);
 }
 
 void EventQueue::push(const Flight& flight) {
   if (in_order_) {
-    lane_.insert(flight, [](const Flight& a, const Flight& b) {
+    lane_.insert(flight, [this](const Flight& a, const Flight& b) {
       if (a.arrived != b.arrived) return a.arrived < b.arrived;
-      return std::tie(a.receiver, a.id.sender, a.id.sequence, a.kind) < std::tie(b.receiver, b.id.sender, b.id.sequence, b.kind);
+      return a.receiver != b.receiver ? a.receiver < b.receiver : is_earlier(a, b);
     });
     return;
   }
@@ -137,6 +148,10 @@ void EventQueue::push(const Flight& flight) {
     index = free_.back();
     free_.pop_back();
     pool_[index] = flight;
+  }
+  if (by_exchange_) {
+    numbers_.resize(pool_.size());
+    numbers_[index] = pushed_++;
   }
   const HeapFlight entry{flight.arrived.time_since_epoch().count(), flight.receiver.value, index};
   insert(heap_, entry, [this](const HeapFlight& a, const HeapFlight& b) { return flight_before(a, b); });

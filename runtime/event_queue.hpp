@@ -32,7 +32,9 @@ class EventQueue {
  public:
   /// `clients` wakes are expected. With `flights_keep_order` messages must be pushed with times that never decrease:
   /// all links then share one delay, and a message costs no search.
-  EventQueue(std::size_t wakes, bool flights_keep_order);
+  /// `flights_by_exchange`: messages of one instant, receiver and sender go by the exchange that their tags name, and those of
+  /// one exchange as they were pushed; else by sequence.
+  EventQueue(std::size_t wakes, bool flights_keep_order, bool flights_by_exchange = false);
 
   enum class Kind : std::uint8_t { none, wake, flight, closing };
 
@@ -124,10 +126,14 @@ class EventQueue {
   static Packed pack(const Wake& wake);
   static Wake unpack(const Packed& packed);
   bool flight_before(const HeapFlight& a, const HeapFlight& b) const;
+  bool is_earlier(const Flight& a, const Flight& b) const;
   void sink_wake(Packed packed, std::size_t size);
 
   std::vector<Packed> wakes_;  // a heap of four children a node: one cache line each
   bool in_order_;
+  bool by_exchange_;
+  std::uint64_t pushed_ = 0;            // flights, by exchange
+  std::vector<std::uint64_t> numbers_;  // beside pool_, by exchange
   Lane<Flight> lane_;
   std::vector<HeapFlight> heap_;
   std::vector<Flight> pool_;

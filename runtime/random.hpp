@@ -36,6 +36,8 @@ enum class Purpose : std::uint32_t {
   back_off = 24,
   thinning = 25,
   setting = 26,
+  partner = 27,
+  batch_length = 28,
 };
 
 /// Two words of 64 independent uniform bits.

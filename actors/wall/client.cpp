@@ -235,7 +235,7 @@ void WallClient::churn(const WallEvent& what, ThreadMemory& memory) {
       return;
     case Kind::leave:
     case Kind::crash:
-      return leave();
+      return leave(event.kind == Kind::crash);
     case Kind::come:
       return come(event, what.client, memory);
     case Kind::pause:
@@ -255,11 +255,11 @@ void WallClient::churn(const WallEvent& what, ThreadMemory& memory) {
   }
 }
 
-void WallClient::leave() {
+void WallClient::leave(bool has_crashed) {
   is_here_ = is_paused_ = false;
   fetched_ = 0;
   ++timers_;
-  protocol_->on_leave(now_, effects_);
+  has_crashed ? protocol_->on_crash(now_, effects_) : protocol_->on_leave(now_, effects_);
 }
 
 void WallClient::come(const ChurnEvent& event, ClientId giver, ThreadMemory& memory) {
@@ -467,7 +467,8 @@ void WallClient::publish(Effects::Draft& draft, std::span<StepEntry> entries, Th
   message->payload = perform(step, memory).published;
   if (world_.record.has_failed()) deliveries.clear();
   const Sequence sequence = entries.empty() ? static_cast<Sequence>(step.index) : entries.front().sequence;
-  static_cast<MessageHead&>(*message) = {{self_, incarnation(), sequence}, draft.tag, epoch_, world_.clock.now(), step.message};
+  static_cast<MessageHead&>(*message) = {
+      {self_, incarnation(), sequence}, draft.tag, epoch_, world_.clock.now(), step.message, draft.since};
   if (step.keeps && !entries.empty()) protocol_->on_retained(static_cast<Sequence>(step.index), put(message));
   if (draft.kept_among > 0) keep(message, deliveries, draft.kept_among);
   const std::size_t under_way = deliveries.size();

@@ -216,7 +216,7 @@ class WallClient {
     return {.kind = kind, .phase = phase, .client = self_, .incarnation = incarnation(), .index = index, .at = now_};
   }
   void churn(const WallEvent& what, ThreadMemory& memory);
-  void leave();
+  void leave(bool has_crashed);
   void come(const ChurnEvent& event, ClientId giver, ThreadMemory& memory);
   void hand_model(ClientId joiner, std::uint64_t number);
   bool is_apart(ClientId other) const {

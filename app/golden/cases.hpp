@@ -82,6 +82,8 @@ std::vector<CaseKind> order_kinds();
 std::vector<CaseKind> tree_kinds();
 /// In continuous time, through conductor, push protocol, client actors and algorithm.
 std::vector<CaseKind> event_kinds();
+/// Meetings of two, in continuous time and one after the other.
+std::vector<CaseKind> pair_kinds();
 
 /// Empty if ours satisfies the golden value within abs + rel |golden|; else where and how it differs.
 std::string difference(const Json& golden, const Json& ours, double abs, double rel, const std::string& where);

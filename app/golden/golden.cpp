@@ -86,7 +86,7 @@ std::optional<golden::CaseKind> kind_of(const Json& golden_case) {
   const auto algorithm = golden_case.at("algorithm").get<std::string>();
   const std::string kind = golden_case.value("kind", "");
   for (const auto& table : {world_kinds, function_kinds, bounds_kinds, metrics_kinds, wireless_kinds, round_kinds, server_kinds,
-                            order_kinds, tree_kinds, event_kinds})
+                            order_kinds, tree_kinds, event_kinds, pair_kinds})
     for (CaseKind& each : table())
       if (each.algorithm == algorithm && (each.kind.empty() || kind.empty() || each.kind == kind)) return std::move(each);
   return std::nullopt;

@@ -355,6 +355,111 @@ void finish_pame(Json& last, const EventsCase& run, const States& states) {
   last["bits_sent"] = static_cast<std::int64_t>(run.table.paper_bits() - 64.0 * static_cast<double>(adopted));
 }
 
+void read_lag(Json& golden_case) {
+  leave_unweighed(golden_case);
+  Json& config = golden_case.at("config");
+  config["bounded"] = given(config, "tau") != nullptr;
+}
+
+// Whose messages count for the lag of each client: nothing is heard of them yet.
+void add_in_neighbours(const Json& weights, std::vector<std::map<std::size_t, std::size_t>>& heard) {
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    for (std::size_t j = 0; j < weights.size(); ++j)
+      if (i != j && weights.at(i).at(j).get<double>() > 0) heard[i][j] = 0;
+}
+
+// How often senders have computed goes along with their messages.
+void add_heard(Json& answer, const Json& golden_case) {
+  const Json& weights = golden_case.at("config").at("P");
+  std::map<std::size_t, std::size_t> done, skipped;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> told;  // [sender, sequence]
+  std::vector<std::map<std::size_t, std::size_t>> heard(weights.size());
+  add_in_neighbours(weights, heard);
+  std::size_t all_skipped = 0;
+  for (Json& record : answer.at("trace")) {
+    const auto client = record.value("client", std::size_t{0});
+    if (record.at("ev") == "compute") {
+      const auto now = record.at("done").get<std::size_t>();
+      record["skipped"] = now == done[client];
+      all_skipped += now == done[client];
+      done[client] = now;
+    }
+    if (record.at("ev") == "transmit") told[{client, record.at("seq").get<std::size_t>()}] = done[client];
+    if (record.at("ev") != "window_close") continue;
+    for (const Json& message : record.at("batch")) {
+      std::size_t& best = heard[client][message.at(0).get<std::size_t>()];
+      best = std::max(best, told.at({message.at(0).get<std::size_t>(), message.at(1).get<std::size_t>()}));
+    }
+    record["heard"] = list_from(heard[client], [](const auto& one) { return Json{one.first, one.second}; });
+  }
+  answer["final"]["done"] = list_of(weights.size(), [&](std::size_t i) { return done[i]; });
+  answer["final"]["skipped"] = all_skipped;
+}
+
+// A tick that computes sends as well: over its own links, and over the others to nobody.
+void send_with_computations(Json& golden_case) {
+  const Json& config = golden_case.at("config");
+  Json& events = golden_case.at("events");
+  const std::size_t count = events.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    Json sending = events[k];
+    sending["type"] = "transmit";
+    const auto client = sending.at("client").get<std::size_t>();
+    for (std::size_t other = 0; other < config.at("W").size(); ++other) {
+      const bool is_linked = other != client && (config.at("W").at(other).at(client).get<double>() != 0 ||
+                                                 config.at("A").at(other).at(client).get<double>() != 0);
+      if (is_linked && !sending["delays"].contains(std::to_string(other))) sending["delays"][std::to_string(other)] = nullptr;
+    }
+    events.push_back(std::move(sending));
+  }
+}
+
+void balance_rfast(Json& record, const EventsCase& run, const States& now) {
+  record["mass_z"] = Vector<double>(sum_of(now, "z") + sum_of(now, "merged"));
+  record["mass_in_flight"] = in_flight(now, run.size);
+  record["mass_g"] = sum_of(now, "g");
+}
+
+// A computation and its message are one record; links that a tick does not use have lost nothing.
+void join_messages(Json& answer, const Json& golden_case) {
+  std::map<std::pair<double, std::size_t>, const Json*> delays;
+  for (const Json& event : golden_case.at("events"))
+    delays[{event.at("t").get<double>(), event.at("client").get<std::size_t>()}] = &event.at("delays");
+  std::map<std::pair<std::size_t, std::size_t>, std::int64_t> newest;  // [receiver, sender]
+  Json joined = Json::array(), sent;
+  for (Json& record : answer.at("trace")) {
+    if (record.at("ev") == "transmit") {
+      sent = std::move(record);
+      continue;
+    }
+    const auto client = record.value("client", std::size_t{0});
+    if (record.at("ev") == "compute") {
+      const Json& used = *delays.at({record.at("t").get<double>(), client});
+      record["seq"] = sent.at("seq");
+      record["lost"] = Json::array();
+      for (const Json& receiver : sent.at("lost"))
+        if (used.contains(receiver.dump())) record["lost"].push_back(receiver);
+    }
+    if (record.at("ev") == "arrival") {
+      const auto [known, is_first] = newest.try_emplace({client, record.at("src").get<std::size_t>()}, -1);
+      const auto sequence = record.at("seq").get<std::int64_t>();
+      record["newest"] = record.at("accepted") == true && sequence > known->second;
+      if (record.at("newest") == true) known->second = sequence;
+    }
+    joined.push_back(std::move(record));
+  }
+  answer["trace"] = std::move(joined);
+}
+
+// What is made of the answer when all records are there.
+CaseKind in_events(const char* name, EventsKind kind, void (*complete)(Json& answer, const Json& golden_case)) {
+  return {name, "events", [kind = std::move(kind), complete](const Json& golden_case) {
+            Json answer = answer_events(golden_case, kind);
+            complete(answer, golden_case);
+            return answer;
+          }};
+}
+
 CaseKind in_events(const char* name, EventsKind kind) {
   return {name, "events", [kind = std::move(kind)](const Json& golden_case) { return answer_events(golden_case, kind); }};
 }
@@ -401,6 +506,23 @@ std::vector<CaseKind> event_kinds() {
                         .share = "P",
                         .amend = leave_unweighed,
                         .balance = balance_sgp}),
+      in_events("osgp",
+                {.algorithm = "osgp",
+                 .fields = {{"x"}, {"w", any, Shape::number}, {"done", compute, Shape::whole}},
+                 .last = {{"x"}, {"w", any, Shape::number}, {"z"}},
+                 .share = "P",
+                 .amend = read_lag,
+                 .balance = balance_sgp},
+                add_heard),
+      in_events("rfast",
+                {.algorithm = "rfast",
+                 .fields = {{"v", compute}, {"x", compute}, {"z", compute}},
+                 .last = {{"x"}, {"z"}, {"g"}},
+                 .merge = "W",
+                 .share = "A",
+                 .amend = send_with_computations,
+                 .balance = balance_rfast},
+                join_messages),
       in_events("pame", {.algorithm = "pame",
                          .fields = {{"m_i", compute, Shape::whole}, {"vbar", compute}, {"x", compute}},
                          .last = {{"x"}, {"sigma", any, Shape::number}, {"m_i", any, Shape::whole}},

@@ -20,6 +20,8 @@ struct ClientViews {
   std::vector<double> compute_chances{};  ///< by client; empty: 1
   const Air* air = nullptr;               ///< models are heard through it; null: as they are
   bool sends_per_link = false;
+  std::vector<double> merge_weights{};  ///< by place among all in-links, receivers ascending; empty: not told
+  bool counts_increments = false;
 
   std::size_t clients() const { return graph.clients(); }
   ClientView of(ClientId client, std::span<const std::uint32_t> samples) const {
@@ -33,7 +35,17 @@ struct ClientViews {
             in_rounds,
             loses_nothing,
             keeps_balance,
-            sends_per_link};
+            sends_per_link,
+            weights_for(client),
+            counts_increments};
+  }
+
+ private:
+  std::span<const double> weights_for(ClientId client) const {
+    if (merge_weights.empty()) return {};
+    std::size_t first = 0;
+    for (std::uint32_t i = 0; i < client.value; ++i) first += graph.in_degree({i});
+    return std::span(merge_weights).subspan(first, graph.in_degree(client));
   }
 };
 

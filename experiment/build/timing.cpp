@@ -110,6 +110,8 @@ class Builder {
     if (protocol_ == ProtocolKind::rounds) set_rounds();
     if (protocol_ != ProtocolKind::push && protocol_ != ProtocolKind::rounds) set_centred();
     if (protocol_ == ProtocolKind::push) faults_.attempt({"protocol"}, [&] { refuse_attempts(); });
+    if (protocol_ == ProtocolKind::pair)
+      faults_.attempt({"algorithm.name", "protocol", "channel", "topology", "clock"}, [&] { set_pairs(); });
     faults_.attempt({"algorithm", "protocol", "clients"}, [&] { options_in_force(is_); });
     set_churn();
     if (is_.clock == config::ClockKind::wall_time)
@@ -418,6 +420,34 @@ class Builder {
     });
   }
 
+  // Exchanges of pairs: what both know of a meeting, who asks, and whether an attempt is made again.
+  void set_pairs() {
+    const config::Protocol& protocol = is_.protocol;
+    PairSettings& pair = made_.pair;
+    const bool in_real_time = is_.clock == config::ClockKind::wall_time;
+    const bool adds_up = made_.settings.needs.pairing.in_increments;
+    pair.busy = protocol.busy;
+    pair.commit = protocol.commit.value_or(in_real_time && adds_up ? Commit::counted : Commit::known);
+    pair.retries = static_cast<std::uint32_t>(protocol.retries);
+    pair.retry_after = from_seconds(protocol.retry_after);
+    if (pair.commit == Commit::counted && !adds_up)
+      refuse("protocol.commit = \"counted\": {} has no increments that add up", name_);
+    if (pair.commit == Commit::known && in_real_time && adds_up)
+      refuse("protocol.commit = \"known\": in real time no client knows what becomes of its reply; use \"counted\"");
+    if (pair.commit == Commit::known && !in_real_time && made_.channel &&
+        (made_.channel->is_shared() || made_.channel->transfers()))
+      refuse("protocol.commit = \"known\": with channel.kind = \"{}\" no client knows when its reply will arrive; use \"counted\"",
+             word_of(is_.channel.kind));
+    if (made_.settings.needs.pairing.in_batches)
+      made_.settings.transmit = {TimerLaw::off()}, made_.settings.transmit_per_link = false;
+    if (protocol.roles == config::Roles::bipartite) {
+      const std::optional<std::vector<bool>> white = made_.graph.colours();
+      if (!white) return refuse("protocol.roles = \"bipartite\": the graph has a circle of an odd number of clients");
+      pair.asks = *white;
+      pair.asks.flip();  // the side of the first client
+    }
+  }
+
   void refuse_attempts() {
     const config::Protocol& protocol = is_.protocol;
     const auto judge = [&](const char* key, const std::optional<double>& value) {
@@ -505,9 +535,9 @@ class Builder {
     if (made_.churn.is_empty() && !faults_.has("churn")) return;
     ConductorSettings& conductor = made_.conductor;
     faults_.attempt({"protocol.kind", "algorithm.name", "mailbox.deadline"}, [&] {
-      if (protocol_ != ProtocolKind::push && protocol_ != ProtocolKind::pull)
-        refuse("churn: {} holds all clients together; use \"push\" or \"pull\"", kind_);
-      if (protocol_ == ProtocolKind::pull && conductor.retransmits)
+      if (protocol_ != ProtocolKind::push && protocol_ != ProtocolKind::pull && protocol_ != ProtocolKind::pair)
+        refuse("churn: {} holds all clients together; use \"push\", \"pull\" or \"pair\"", kind_);
+      if (protocol_ != ProtocolKind::push && conductor.retransmits)
         refuse("churn: {} needs mailbox.deadline, because clients that have gone do not answer", kind_);
     });
     conductor.churn = &made_.churn;
@@ -564,7 +594,7 @@ Timing::Timing(Graph given_graph, std::unique_ptr<Channel> given_channel, Protoc
   settings.graph = &graph;
   board.settings = &settings;
   server.push = gather.settings.push = &settings;
-  pull.push = &settings;
+  pull.push = pair.push = &settings;
   tree.push = &settings;
   conductor.graph = &graph;
   conductor.channel = channel.get();
@@ -603,6 +633,23 @@ void Timing::set_samples(const SamplePlan& plan) {
   conductor.measured = plan.measured;
 }
 
+ClientViews Timing::views(bool keeps_balance) const {
+  std::vector<double> weights;
+  if (settings.needs.knows_weights)
+    for (std::uint32_t i = 0; i < graph.clients(); ++i)
+      for (std::size_t k = 0; k < graph.in_degree({i}); ++k) weights.push_back(settings.merge_weight(graph.in_link({i}, k)));
+  return {graph,
+          centre,
+          protocol_ == ProtocolKind::rounds,
+          merges_everything(),
+          keeps_balance,
+          settings.needs.sporadic.computes ? settings.chances.computes : std::vector<double>{},
+          air.get(),
+          protocol_ == ProtocolKind::push && settings.transmit_per_link,
+          std::move(weights),
+          protocol_ == ProtocolKind::pair && pair.commit == Commit::counted && settings.needs.pairing.in_increments};
+}
+
 bool Timing::misses_nothing() const {
   return protocol_ == ProtocolKind::rounds && conductor.retransmits && settings.limits.deadline == Duration::max() &&
          settings.limits.cap == MailboxLimits::unlimited && board.send_probability >= 1;
@@ -616,6 +663,11 @@ std::vector<std::unique_ptr<Protocol>> Timing::make_protocols(bool in_real_time)
   if (protocol_ == ProtocolKind::tree) {
     if (tree.parent.empty()) tree.pivot = centre, tree.parent = tree.point_parent = shortest_path_tree(graph, centre);
     tree.open();
+  }
+  if (protocol_ == ProtocolKind::pair) {
+    conductor.goes_by_exchange = true;
+    conductor.foresight = &pair.foresight;
+    settings.takes_late = pair.commit == Commit::counted;
   }
   std::vector<std::unique_ptr<Protocol>> protocols;
   protocols.reserve(graph.clients());
@@ -641,6 +693,8 @@ std::unique_ptr<Protocol> Timing::make_protocol(ClientId client, bool in_real_ti
       return std::make_unique<Pull>(pull, client);
     case ProtocolKind::tree:
       return std::make_unique<Tree>(tree, client);
+    case ProtocolKind::pair:
+      return std::make_unique<Pair>(pair, client);
   }
   return nullptr;
 }

@@ -15,6 +15,7 @@
 #include "runtime/engine/conductor.hpp"
 #include "runtime/protocols/gather_first.hpp"
 #include "runtime/protocols/local_rounds.hpp"
+#include "runtime/protocols/pair.hpp"
 #include "runtime/protocols/pull.hpp"
 #include "runtime/protocols/push.hpp"
 #include "runtime/protocols/rounds.hpp"
@@ -55,16 +56,7 @@ class Timing {
   bool misses_nothing() const;
   /// The same, and every client merges all that arrives.
   bool merges_everything() const { return merges_what_arrives && misses_nothing(); }
-  ClientViews views(bool keeps_balance) const {
-    return {graph,
-            centre,
-            protocol_ == ProtocolKind::rounds,
-            merges_everything(),
-            keeps_balance,
-            settings.needs.sporadic.computes ? settings.chances.computes : std::vector<double>{},
-            air.get(),
-            protocol_ == ProtocolKind::push && settings.transmit_per_link};
-  }
+  ClientViews views(bool keeps_balance) const;
 
   Graph graph;
   std::unique_ptr<FadingLinks> fading;  ///< where mixing weights follow the links that are up
@@ -76,6 +68,7 @@ class Timing {
   GatherBoard gather;
   PullSettings pull;
   TreeBoard tree;  ///< without parents: the tree of fewest links around the centre
+  PairSettings pair;
   ConductorSettings conductor;
   ChurnPlan churn;
   ClientId centre{};

@@ -34,7 +34,7 @@ void describe(Rows<Protocol>& rows) {
   rows.table = "protocol";
   rows.key("kind", &Protocol::kind,
            "push: each client in its own time; rounds: barriers; server: a centre gathers and scatters; token: tokens walk; pull: "
-           "clients ask; tree: sums go up to a pivot; auto: what suits the algorithm");
+           "clients ask; tree: sums go up to a pivot; pair: two clients meet; auto: what suits the algorithm");
   rows.only_with("kind=rounds");
   rows.key("missing", &Protocol::missing, "a lost message: wait until it is there, drop it, or drop the one the other way too");
   rows.key("send_probability", &Protocol::send_probability, chance_not_none, "chance that a client sends in a round");
@@ -51,7 +51,7 @@ void describe(Rows<Protocol>& rows) {
            "up; or "
            "the chance that two meet or that a client tells its neighbours, as suits the algorithm; none: as the algorithm says")
       .as(Type::per_client);
-  rows.only_with("kind=auto|rounds|server|token|pull|tree");
+  rows.only_with("kind=auto|rounds|server|token|pull|tree|pair");
   rows.key(
       "attempt_timeout", &Protocol::attempt_timeout, some_seconds,
       "where a lost message is sent again: seconds after which an attempt is given up, and from whose beginning ages count; none: "
@@ -71,6 +71,17 @@ void describe(Rows<Protocol>& rows) {
   rows.key("center", &Protocol::center, "the client that gathers and scatters; of a tree, its pivot").as(Type::client);
   rows.only_with("kind=auto|server");
   rows.key("selected", &Protocol::selected, chance_not_none, "share of the clients that take part in a round");
+  rows.only_with("kind=auto|pair");
+  rows.key("busy", &Protocol::busy,
+           "a request that finds its receiver asking, or at work where exchanges block: an older one waits, or it is refused");
+  rows.key(
+      "commit", &Protocol::commit,
+      "known: a partner knows whether its reply will arrive, and does nothing if not (virtual time); counted: replies tell all "
+      "that was ever decided, so that a lost one is made up for; auto: as suits the clock");
+  rows.key("retries", &Protocol::retries, {0, 255},
+           "further attempts of an exchange that was refused, or ended by mailbox.deadline");
+  rows.key("retry_after", &Protocol::retry_after, seconds, "seconds before a further attempt");
+  rows.key("roles", &Protocol::roles, "who has exchange ticks: all clients, or those of one side of a bipartite graph");
 }
 
 }  // namespace rubato::config

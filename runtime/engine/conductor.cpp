@@ -14,10 +14,15 @@ Conductor::Conductor(const ConductorSettings& settings, std::vector<std::unique_
       protocols_{std::move(protocols)},
       sink_{sink},
       observer_{observer},
-      queue_{2 * protocols_.size(), settings.channel->keeps_order()},
+      queue_{2 * protocols_.size(), settings.channel->keeps_order(), settings.goes_by_exchange},
       transfers_{settings.channel->transfers()},
       hashes_(protocols_.size()),
       requests_(protocols_.size()) {
+  if (settings_.foresight)
+    settings_.foresight->fate_of = [this](LinkUse use) {
+      use.now = now_, use.round = round_;
+      return fate_of(use);
+    };
   if (settings_.counts_links) link_counts_.resize(settings_.graph->links());
   if (settings_.unification.via_transport) adopted_.resize(protocols_.size());
   if (settings_.churn && !settings_.churn->is_empty()) open_doors();
@@ -223,6 +228,7 @@ void Conductor::depart(Effects::Draft& draft, std::span<StepEntry> entries) {
   missing_.clear();
   Duration failed_after{};
   MessageHead head{{step.client, step.incarnation}, draft.tag, {}, now_, step.message};
+  head.since = draft.since;
   if (attendance_) head.epoch = attendance_->epoch(step.client);
   const bool is_shared = settings_.channel->is_shared() && !entries.empty();
   if (is_shared) announce({step.client, step.message, draft.turn, now_});
@@ -388,7 +394,15 @@ void Conductor::handle_flight() {
     send_control(MessageKind::acknowledgement, flight.receiver, flight.id.sender, sequence, 0, sequence);
   }
   if (observer_) observer_->on_arrival(flight, flight.receiver, offer, protocol.mailbox().tokens());
+  add_staleness();
   take_over();
+}
+
+// Of what a protocol without a window merges at once.
+void Conductor::add_staleness() {
+  for (const Effects::Draft& draft : effects_.drafts())
+    for (std::size_t i = 0; draft.step.kind == StepKind::merge && i < draft.entries; ++i)
+      staleness_.add(effects_.entries()[draft.first_entry + i].age);
 }
 
 void Conductor::handle_model(const Flight& flight) {

@@ -69,6 +69,8 @@ struct ConductorSettings {
   const ChurnPlan* churn = nullptr;  ///< which clients come and go; null: none
   bool passes_mass_on = false;       ///< churn begins epochs
   bool may_adopt = false;            ///< a joiner can take the model of a neighbour
+  bool goes_by_exchange = false;     ///< messages of one instant go by the exchange of a pair that they belong to
+  Foresight* foresight = nullptr;    ///< of protocols that ask what will become of a message; null: none does
 };
 
 class Conductor final : public StepSource {
@@ -129,6 +131,7 @@ class Conductor final : public StepSource {
   void repeat(const Wake& wake, Duration period);
   void handle_flight();
   void handle_model(const Flight& flight);
+  void add_staleness();
   void handle_closing();
   void send_control(MessageKind kind, ClientId from, ClientId to, std::uint64_t turn, std::uint32_t tag, Sequence sequence);
   void refuse(const Effects::Draft& discarded);

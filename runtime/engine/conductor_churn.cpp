@@ -26,9 +26,13 @@ void Conductor::churn() {
       issue(StepKind::save, event.client, event.number);
       break;
     case Kind::leave:
-    case Kind::crash:
       queue_.drop_wakes(event.client, false);
       protocols_[event.client.value]->on_leave(now_, effects_);
+      take_over();
+      break;
+    case Kind::crash:
+      queue_.drop_wakes(event.client, false);
+      protocols_[event.client.value]->on_crash(now_, effects_);
       take_over();
       break;
     case Kind::pause:

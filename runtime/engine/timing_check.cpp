@@ -29,7 +29,7 @@ void TimingCheck::on_arrival(const Arrival& arrival, ClientId receiver, Offer of
   const MailboxLimits& limits = settings_.limits;
   const Duration age = arrival.arrived - arrival.sent;
   const bool is_late = age > limits.deadline;
-  if (offer == Offer::kept && is_late)
+  if (offer == Offer::kept && is_late && !settings_.takes_late)
     broken(receiver, arrival.arrived, "keeps a message ", to_seconds(age - limits.deadline), " s beyond the deadline");
   if (!has_windows_ || limits.cap == MailboxLimits::unlimited) return;
   if (offer == Offer::kept && ++kept_[receiver.value] > limits.cap)

@@ -34,6 +34,7 @@ struct ClientSettings {
   MailboxLimits limits;
   Needs needs;
   bool may_duplicate = false;       ///< links deliver messages twice: receivers remember what they have seen
+  bool takes_late = false;          ///< messages beyond the deadline may count
   bool shares_out_weights = false;  ///< merge weights of absent clients go to those that are here
   Chances chances;
   std::vector<std::vector<bool>> gradients;        ///< [client][computation]; empty: drawn, or always

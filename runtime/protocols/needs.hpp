@@ -136,25 +136,44 @@ struct Every {
   std::uint32_t high = 1;             ///< the greatest that is drawn
 };
 
+/// The phases of steps of exchanges in pairs: what the asker publishes and its partner merges, what the partner publishes and the
+/// asker merges, a merge step without a message, and what the asker publishes when it asks once more.
+inline constexpr std::uint8_t pair_request = 0, pair_reply = 1, pair_alone = 2, pair_request_again = 3;
+
+/// How exchanges in pairs go with the computations of a client.
+struct Pairing {
+  bool in_batches = false;      ///< an exchange follows each batch of computations, whatever the transmit timer
+  bool blocks = false;          ///< a client rests after a batch until it has met another, or has met none
+  bool acts_alone = false;      ///< a client that met none has a merge step of its own
+  bool in_increments = true;    ///< what a partner decides for an asker adds up, and may come later
+  std::vector<double> steps{};  ///< computations of a batch, by client or one for all; empty: 1
+  bool draws_steps = false;     ///< so many in the mean, drawn for each batch
+};
+
 /// All that an algorithm asks of its protocol; the defaults are those of gossip.
 struct Needs {
-  bool sends = true;                    ///< false: the algorithm publishes nothing
-  bool opens_with_compute = false;      ///< a first computation at the very start, before any tick
-  bool send_only_if_computed = false;   ///< a transmit tick without a computation since the last one sends nothing
-  std::uint32_t send_every = 1;         ///< coupled transmissions: after every this many computations,
-  std::uint32_t send_times = 1;         ///< this many times
-  bool asks_before_sending = false;     ///< the client decides at every transmit tick whether it sends (state dependent)
+  bool sends = true;                   ///< false: the algorithm publishes nothing
+  bool opens_with_compute = false;     ///< a first computation at the very start, before any tick
+  bool send_only_if_computed = false;  ///< a transmit tick without a computation since the last one sends nothing
+  bool sends_at_compute = false;       ///< a message leaves with each computation, and at no other time
+  std::uint32_t send_every = 1;        ///< coupled transmissions: after every this many computations,
+  std::uint32_t send_times = 1;        ///< this many times
+  bool asks_before_sending = false;    ///< the client decides at every transmit tick whether it sends (state dependent)
+  /// A computation is left out while the client has heard of fewer than its own less so many of any sender's; none: it never is.
+  std::optional<std::uint64_t> most_ahead{};
   Keep keep = Keep::all;                ///< which messages of a window are merged
   AbsorbAt absorb = AbsorbAt::window;   ///< when they are merged
   bool may_pause = false;               ///< rounds without exchanges make sense: their mixing matrix is the identity
   Partial partial = Partial::none;      ///< what may be left out of an exchange in rounds
   Every asks_every{};                   ///< absorbs at every k-th computation, or asks its senders in every k-th round
+  bool knows_weights = false;           ///< a client is told the weights of its senders
   bool in_order = false;                ///< messages of a link only in their order; on a gap the sender resends its state
   bool fixes_model_at_start = false;    ///< a begin step precedes each computation (snapshot at_start)
   bool acknowledgements = false;        ///< what no receiver has acknowledged by the deadline is reclaimed
   bool weights_by_batch = false;        ///< a message weighs 1 / (messages in the window), whatever its link
   Sporadic sporadic{};                  ///< what happens by chance
   Fanout fanout{};                      ///< which links of an exchange are used
+  Pairing pairing{};                    ///< exchanges in pairs
   bool draws_leaders = false;           ///< the leader of every turn is drawn; else they come one after the other
   RoundProgram program{};               ///< what happens in a round; push does not look at it
   std::optional<AnswerRule> answers{};  ///< a centre without rounds, which handles every answer by itself

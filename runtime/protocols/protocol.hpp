@@ -25,6 +25,7 @@ class Effects {
     std::uint32_t tag;                   // publish: travels with the message, for the receiver's protocol
     std::uint32_t kept_among;            // publish: while it is one of the last so many of its kind the host keeps it for repeat()
     std::optional<std::uint64_t> round;  // publish: of its exchange; links that fade are those of this round
+    Time since{};                        // publish: when what the message is about began
   };
 
   /// A control message under way: no payload, no step.
@@ -43,7 +44,7 @@ class Effects {
 
   /// Begins a step; entries follow by entry() until the next step.
   Step& step(StepKind kind, ClientId client, Time at) {
-    drafts_.push_back({{.kind = kind, .client = client, .at = at, .entries = {}}, entries_.size(), 0, 0, 0, 0, {}});
+    drafts_.push_back({{.kind = kind, .client = client, .at = at, .entries = {}}, entries_.size(), 0, 0, 0, 0, {}, {}});
     return drafts_.back().step;
   }
   void entry(const StepEntry& entry) {
@@ -62,6 +63,7 @@ class Effects {
   void turn(std::uint64_t turn) { drafts_.back().turn = turn; }
   void tag(std::uint32_t tag) { drafts_.back().tag = tag; }
   void round(std::uint64_t round) { drafts_.back().round = round; }
+  void since(Time since) { drafts_.back().since = since; }
   void keep_among(std::uint32_t last) { drafts_.back().kept_among = last; }
   /// Asks a neighbour's protocol for something; it hears on_request() if the link does not lose it.
   void request(ClientId from, ClientId to, std::uint32_t tag) { requests_.push_back({from, to, tag, true}); }
@@ -150,6 +152,8 @@ class Protocol {
   /// The client goes: what it holds is let go of, what it waits for is forgotten. Its counters stay, so that no later
   /// life repeats a draw.
   virtual void on_leave(Time /*now*/, Effects&) {}
+  /// The same without a word to others.
+  virtual void on_crash(Time now, Effects& effects) { on_leave(now, effects); }
   /// A neighbour has gone, or is here again: nothing is sent to clients that are not here, and the weights of increments are
   /// shared out among those that are.
   virtual void on_presence(ClientId /*neighbour*/, bool /*is_here*/, Time /*now*/, Effects&) {}

@@ -15,9 +15,10 @@ Push::Push(const ClientSettings& settings, ClientId self)
     link_news_.resize(link_timers_.size());
   }
   const bool follows = needs.in_order || needs.keep == Keep::newest_ever;
-  if (!follows && !settings.may_duplicate && needs.absorb == AbsorbAt::window) return;
+  if (!follows && !settings.may_duplicate && !needs.most_ahead && needs.absorb == AbsorbAt::window) return;
   memory_ = std::make_unique<Memory>();
   if (follows) memory_->next.resize(senders);
+  if (needs.most_ahead) memory_->heard.resize(senders);
   if (settings.may_duplicate) memory_->filters.resize(senders);
 }
 
@@ -29,7 +30,7 @@ void Push::start(Effects& effects) {
 
 void Push::wake_timers(Effects& effects) {
   wake_compute(effects);
-  if (!settings_.needs.sends) return;
+  if (!settings_.needs.sends || settings_.needs.sends_at_compute) return;
   if (!settings_.transmit_per_link) return wake_transmit(effects);
   for (std::uint32_t link = 0; link < link_timers_.size(); ++link) wake_link(link, effects);
 }
@@ -111,24 +112,42 @@ void Push::begin(Time now, Effects& effects) {
 
 void Push::on_compute(Time now, std::uint32_t, Effects& effects) {
   wake_compute(effects);
+  if (is_too_far_ahead()) {
+    ++skipped_;
+    wake_coupled(now, effects);
+    return begin(now, effects);
+  }
   absorb_stored(now, effects);
   compute(now, effects);
   set_news(true);
+  if (settings_.needs.sends_at_compute) {
+    send(now, 0, effects);
+    ++turns_;
+  }
   wake_coupled(now, effects);
   begin(now, effects);
+}
+
+// Of any sender too few computations have been heard of.
+bool Push::is_too_far_ahead() const {
+  const auto& most = settings_.needs.most_ahead;
+  if (!most || counts_.computations <= *most) return false;
+  const std::uint64_t least = counts_.computations - *most;
+  return std::ranges::any_of(memory_->heard, [&](std::uint64_t done) { return done < least; });
 }
 
 bool Push::is_coupled_after(std::uint64_t computations) const {
   const TimerLaw& law = transmit_law();
   const Needs& needs = settings_.needs;
-  return law.kind == TimerLaw::Kind::coupled && needs.sends && computations % (std::uint64_t{law.every} * needs.send_every) == 0;
+  return law.kind == TimerLaw::Kind::coupled && needs.sends && !needs.sends_at_compute &&
+         computations % (std::uint64_t{law.every} * needs.send_every) == 0;
 }
 
 std::optional<std::uint64_t> Push::sends_at(const Wake& wake) const {
   const Needs& needs = settings_.needs;
   if (needs.asks_before_sending) return std::nullopt;  // its client decides
   const bool computes = wake.priority == Priority::compute;
-  if (computes && !is_coupled_after(counts_.computations + 1)) return std::nullopt;
+  if (computes && !needs.sends_at_compute && !is_coupled_after(counts_.computations + 1)) return std::nullopt;
   if (!computes && needs.send_only_if_computed && !has_news(wake.detail)) return std::nullopt;
   bool is_heard = false;
   each_receiver(wake, [&](ClientId, LinkIndex) { is_heard = true; });
@@ -162,6 +181,7 @@ void Push::send(Time now, std::uint32_t detail, Effects& effects) {
   step.index = sequence_;
   step.keeps = settings_.needs.acknowledgements;
   effects.turn(turns_);
+  if (settings_.needs.most_ahead) effects.tag(static_cast<std::uint32_t>(counts_.computations));
   if (settings_.needs.acknowledgements) effects.wake({later(now, settings_.limits.deadline), Priority::deadline, self_, sequence_});
   const std::uint64_t row = settings_.row_at(now);
   sent_to_.clear();
@@ -244,6 +264,11 @@ Offer Push::on_arrival(const Arrival& arrival, Effects& effects) {
 void Push::store(Effects& effects) {
   const Arrival fresh = mailbox_.batch().front();
   mailbox_.clear();
+  if (has_next()) {
+    std::uint64_t& next = next_of(fresh.id.sender);
+    if (fresh.id.sequence < next) return supersede(fresh, fresh.arrived, effects);
+    next = fresh.id.sequence + std::uint64_t{1};
+  }
   std::vector<Arrival>& stored = memory_->stored;
   const auto at = std::ranges::lower_bound(stored, fresh.id.sender, {}, [](const Arrival& one) { return one.id.sender; });
   if (at == stored.end() || at->id.sender != fresh.id.sender) {
@@ -292,6 +317,11 @@ void Push::merge_all(Time now, Effects& effects) {
 
 void Push::merge_newest(Time now, Effects& effects) {
   sorted_.assign(mailbox_.batch().begin(), mailbox_.batch().end());
+  if (settings_.needs.most_ahead)
+    for (const Arrival& arrival : sorted_) {
+      std::uint64_t& heard = memory_->heard[place_of(arrival.id.sender)];
+      heard = std::max<std::uint64_t>(heard, arrival.tag);
+    }
   std::ranges::sort(sorted_, {}, &Arrival::id);
   const auto is_superseded = [&](std::size_t i) {
     if (i + 1 < sorted_.size() && sorted_[i].id.sender == sorted_[i + 1].id.sender) return true;
@@ -363,6 +393,7 @@ void Push::on_unify(Time now, bool clears_mailbox, Effects& effects) {
   for (const Arrival& arrival : mailbox_.batch()) discard(arrival, self_, now, effects);
   counts_.superseded += mailbox_.batch().size();
   mailbox_.clear();
+  if (has_next()) give_up(memory_->stored, now, effects);  // counters of an older epoch
 }
 
 }  // namespace rubato

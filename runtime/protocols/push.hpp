@@ -36,12 +36,15 @@ class Push final : public TickingProtocol {
   }
   void on_unify(Time now, bool clears_mailbox, Effects& effects) override;
   const Mailbox& mailbox() const override { return mailbox_; }
+  /// Compute ticks that were left out because a sender was too far behind.
+  std::uint64_t skipped() const { return skipped_; }
 
  private:
   // What only some needs ask for.
   struct Memory {
     std::vector<Arrival> stored;           // what the next computation will absorb: the newest of each sender
     std::vector<Arrival> refused;          // of the window that is being merged in order; kept for its memory
+    std::vector<std::uint64_t> heard;      // by sender: its computations, where they bound this client's
     std::vector<std::uint64_t> next;       // by sender: one above the last that was handed over
     std::vector<DuplicateFilter> filters;  // by sender, where links duplicate
     std::vector<bool> is_unknown;          // by sender: its state must be asked for before anything is merged
@@ -72,6 +75,7 @@ class Push final : public TickingProtocol {
   void send(Time now, std::uint32_t detail, Effects& effects);
   void wake_coupled(Time now, Effects& effects);
   bool is_coupled_after(std::uint64_t computations) const;
+  bool is_too_far_ahead() const;
   Offer judge(const Arrival& arrival);
   void store(Effects& effects);
   void absorb_stored(Time now, Effects& effects);
@@ -104,6 +108,7 @@ class Push final : public TickingProtocol {
   std::uint64_t period_ = 0;  // of the reception cap
   std::uint32_t came_ = 0;    // in it, in time and not twice; counted where the cap goes by chance
   std::uint64_t turns_ = 0;
+  std::uint64_t skipped_ = 0;       // compute ticks too far ahead of a sender
   std::uint32_t asked_detail_ = 0;  // of the transmit tick that waits for the client's answer
   std::vector<ClientId> sent_to_;   // receivers of the newest message; empty without acknowledgements
   std::vector<Retained> retained_;  // by sequence; empty without acknowledgements

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -100,6 +101,11 @@ class Channel {
   virtual std::optional<ClientId> best_sender(const Graph&, Time) const { return std::nullopt; }
   /// Called before the first message.
   virtual void set_sizes(const MessageSizes&) {}
+};
+
+/// What will become of a message that is about to leave, told by what carries it in virtual time: instant and round are its own.
+struct Foresight {
+  std::function<Fate(LinkUse use)> fate_of;  ///< empty before the run
 };
 
 /// How a sender gets a message through that must arrive: an attempt that takes longer than `longest` is given up, and the

@@ -163,7 +163,7 @@ std::size_t Graph::connected_components() const {
 }
 
 // Colour breadth first, each client unlike the one that found it; then no link may join two of one colour.
-bool Graph::is_bipartite() const {
+std::optional<std::vector<bool>> Graph::colours() const {
   std::vector<bool> seen(clients()), is_white(clients());
   for (ClientId start; start.value < clients(); ++start.value) {
     if (seen[start.value]) continue;
@@ -178,8 +178,8 @@ bool Graph::is_bipartite() const {
   }
   for (ClientId source; source.value < clients(); ++source.value)
     for (ClientId target : receivers_of(source))
-      if (is_white[source.value] == is_white[target.value]) return false;
-  return true;
+      if (is_white[source.value] == is_white[target.value]) return std::nullopt;
+  return is_white;
 }
 
 }  // namespace rubato

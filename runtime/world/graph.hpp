@@ -73,7 +73,10 @@ class Graph {
   /// Of the graph without directions.
   std::size_t connected_components() const;
   /// Whether the graph without directions has no cycle of odd length.
-  bool is_bipartite() const;
+  bool is_bipartite() const { return colours().has_value(); }
+  /// Two colours of clients, so that no link is between two of one: whether a client has the one that client 0 has not. Nothing if
+  /// there is such a cycle.
+  std::optional<std::vector<bool>> colours() const;
 
  private:
   struct Table {
