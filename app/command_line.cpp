@@ -97,6 +97,16 @@ class CommandLine {
         ->type_name("[ADDRESS:]PORT");
     serve.add_option("--serve-token", serve_.token_file,
                      "file with the token that viewers need; default: none on this machine, else one that is printed");
+    CLI::App& top = add("top", "a run that is at work, as a page of text; q ends it, arrows and tab change the plot",
+                        [this] { return app::top(word_, run_.colour); });
+    top.add_option("PLACE", word_, "what --serve has printed, or the folder of a run; default: http://127.0.0.1:8080/");
+    add_colour(top, run_.colour);
+    CLI::App& show = add("show", "the report of a run in text", [this] { return app::show(show_); });
+    show.add_option("DIR", show_.folder, "the folder of a run, finished or at work")->required();
+    show.add_option("--score", show_.score, "what clients did from one second of the experiment to another: 1.6..1.8")
+        ->type_name("FROM..TO");
+    show.add_option("--clients", show_.clients, "of these clients: 2-6,9; default: the first ones")->type_name("CLIENTS");
+    add_colour(show, show_.colour);
     CLI::App& exported =
         add("export", "write runs for other programs: TensorBoard", [this] { return app::export_runs(paths_, run_.out); });
     exported.add_option("DIR", paths_, "folders of runs, or folders that hold some")->required();
@@ -319,6 +329,7 @@ class CommandLine {
   app::NodeArguments node_;
   app::CompareArguments compare_;
   app::ServeArguments serve_;
+  app::ShowArguments show_;
   std::vector<std::filesystem::path> paths_;
   std::vector<std::string> without_;
   std::string word_;

@@ -99,6 +99,20 @@ int check(const std::vector<std::filesystem::path>& folders, const std::filesyst
 /// Shows the runs in these folders, or in the folders in them, until a signal ends it.
 int serve(const std::vector<std::filesystem::path>& folders, ServeArguments arguments);
 
+/// A page of text about a run that is at work, drawn again as it goes on; `place`: a URL or a folder, or empty: this machine's
+/// server.
+int top(const std::string& place, Colour colour);
+
+struct ShowArguments {
+  std::filesystem::path folder;
+  std::string score;    // "1.6..1.8": seconds of the experiment; empty: not shown
+  std::string clients;  // "2-6,9"; empty: the first ones
+  Colour colour = Colour::automatic;
+};
+
+/// The report of a run in text.
+int show(const ShowArguments& arguments);
+
 /// Writes the runs in these folders, or in the folders in them, for other programs: event files of TensorBoard.
 int export_runs(const std::vector<std::filesystem::path>& folders, const std::filesystem::path& tensorboard);
 

@@ -32,13 +32,24 @@ bool locale_is_utf8() {
 
 }  // namespace
 
-Terminal terminal_on_errors(Colour colour) {
+static Terminal terminal_on(int file, Colour colour) {
   Terminal terminal;
-  terminal.is_there = isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb";
+  terminal.is_there = isatty(file) == 1 && variable("TERM") != "dumb";
   terminal.has_utf8 = locale_is_utf8();
   const bool is_wanted = colour == Colour::always || (colour == Colour::automatic && variable("NO_COLOR").empty());
   terminal.has_colour = terminal.is_there && is_wanted;
   return terminal;
+}
+
+Terminal terminal_on_errors(Colour colour) { return terminal_on(STDERR_FILENO, colour); }
+
+Terminal terminal_on_output(Colour colour) { return terminal_on(STDOUT_FILENO, colour); }
+
+TerminalSize size_of_output() {
+  constexpr std::size_t usual_rows = 24;
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return {usual_columns, usual_rows};
+  return {size.ws_col, size.ws_row > 0 ? size.ws_row : usual_rows};
 }
 
 std::size_t columns_of_errors() {

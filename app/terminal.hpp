@@ -16,8 +16,16 @@ struct Terminal {
 
 /// Of standard error, as the environment says.
 Terminal terminal_on_errors(Colour colour);
+/// The same of standard output.
+Terminal terminal_on_output(Colour colour);
 
 /// Columns of standard error at this instant; 80 where the terminal does not tell.
 std::size_t columns_of_errors();
+
+struct TerminalSize {
+  std::size_t columns, rows;
+};
+/// Of standard output at this instant; 80 by 24 where the terminal does not tell.
+TerminalSize size_of_output();
 
 }  // namespace rubato::app

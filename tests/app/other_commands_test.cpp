@@ -1,6 +1,7 @@
 // replay, golden, topology, list, doctor and report.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "tests/app/command.hpp"
@@ -254,4 +255,49 @@ TEST_CASE("a report can be made once more from the folder, and not from somethin
   const Ended nothing = run_rubato({"report", kept.home / "nothing"});
   CHECK(nothing.code == 2);
   CHECK_FALSE(nothing.err.empty());
+}
+
+TEST_CASE("show says in text what the report says, and draws a staff for each client that is asked for") {
+  const Kept kept;
+  const Ended ended = run_rubato({"show", kept.home / "run", "--score", "1..5", "--clients", "0-1,4"});
+  CAPTURE(ended.err);
+  CHECK(ended.code == 0);
+  for (const char* part :
+       {"small", "complete", "31 of 30 s", "loss", "messages", "worst clients", "client 0 ", "client 1 ", "client 4 "})
+    CHECK_MESSAGE(contains(ended.out, part), ended.out);
+  CHECK_FALSE(contains(ended.out, "client 2 "));
+  CHECK_FALSE(contains(ended.out, "\x1b"));
+  for (const auto& [option, value] : {std::pair{"--score", "5..1"}, {"--score", "1"}, {"--clients", "6"}, {"--clients", "2-1"}}) {
+    const Ended refused = run_rubato({"show", kept.home / "run", "--score", "1..5", option, value});
+    CHECK(refused.code == 2);
+    CHECK(contains(refused.err, option));
+  }
+  CHECK(run_rubato({"show", kept.home / "nothing"}).code == 2);
+}
+
+TEST_CASE("top writes lines where there is no terminal, and ends with its run") {
+  const Kept kept;
+  const Ended ended = run_rubato({"top", kept.home / "run"});
+  CHECK(ended.code == 0);
+  CHECK(contains(ended.out, "complete"));
+  CHECK_FALSE(contains(ended.out, "\x1b"));
+  const Ended silent = run_rubato({"top", "http://127.0.0.1:1/"});
+  CHECK(silent.code == 1);
+  CHECK(contains(silent.err, "refused"));
+}
+
+TEST_CASE("the page of man and the completion know every command and option of the help") {
+  const std::string help = run_rubato({"--help"}).out, page = run_rubato({"manual"}).out, script = run_rubato({"completion"}).out;
+  for (const char* command : {"run", "node", "compare", "serve", "top", "show", "export", "report", "doctor"}) {
+    CHECK(contains(help, std::string("\n  ") + command));
+    CHECK(contains(page, std::string("\n.SS ") + command + "\n"));
+    CHECK(contains(script, std::string("    ") + command + ") options='"));
+  }
+  for (const char* option : {"--threads", "--serve", "--color", "--log-level"}) CHECK(contains(script, option));
+  CHECK(contains(page, "\\-\\-dry\\-run"));
+  CHECK(contains(script, "--color) COMPREPLY=($(compgen -W 'always auto never'"));
+  const Folder home;
+  write_text(home / "completion", script + "\nCOMP_WORDS=(rubato re) COMP_CWORD=1; _rubato; echo ${COMPREPLY[@]}\n");
+  CHECK(std::system(("bash " + (home / "completion").string() + " > " + (home / "words").string()).c_str()) == 0);
+  for (const char* command : {"resume", "replay", "report"}) CHECK(contains(text_of(home / "words"), command));
 }
