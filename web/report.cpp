@@ -1,6 +1,7 @@
 #include "web/report.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 #include "experiment/file/experiment_file.hpp"
@@ -30,11 +31,39 @@ std::string_view escape_of(char letter) {
   }
 }
 
-TraceSettings trace_settings(const ResolvedExperiment& resolved) {
+// What a reader of a trace is told of churn; null: nothing.
+const char* word_of(ChurnEvent::Kind kind) {
+  using Kind = ChurnEvent::Kind;
+  constexpr const char* words[] = {nullptr, "heal", "partition", "leave", "crash", nullptr, "pause", "go on", "come"};
+  static_assert(static_cast<std::size_t>(Kind::come) + 1 == std::size(words));
+  return words[static_cast<std::size_t>(kind)];
+}
+
+std::vector<TraceEvent> churn_of(const ResolvedExperiment& resolved) {
+  std::vector<TraceEvent> events;
+  for (const ChurnEvent& event : resolved.timing->churn.events())
+    if (const char* word = word_of(event.kind))
+      events.push_back(
+          {event.is_of_links() ? word : std::string(word) + " client " + std::to_string(event.client.value), event.at});
+  return events;
+}
+
+std::vector<TraceCounter> counters_of(const std::filesystem::path& folder) {
+  std::vector<TraceCounter> counters;
+  const Table metrics(folder / "metrics.csv");
+  for (const auto& [column, name] : {std::pair{"accuracy_mean", "accuracy"}, {"consensus", "consensus"}, {"bytes_wire", "bytes"}})
+    for (std::size_t i = 0; i < metrics.rows(); ++i)
+      counters.push_back(
+          {name, Time{from_seconds(metrics.row(i)[metrics.column("seconds")])}, metrics.row(i)[metrics.column(column)]});
+  return counters;
+}
+
+TraceSettings trace_settings(const std::filesystem::path& folder, const ResolvedExperiment& resolved) {
   const config::Experiment& experiment = resolved.experiment;
   TraceSettings settings;
   settings.experiment = experiment.name;
   settings.window = resolved.window();
+  settings.events = churn_of(resolved), settings.counters = counters_of(folder);
   if (experiment.mailbox.deadline) settings.deadline = from_seconds(*experiment.mailbox.deadline);
   return settings;
 }
@@ -43,7 +72,7 @@ TraceSettings trace_settings(const ResolvedExperiment& resolved) {
 void write_page(const std::filesystem::path& folder, const ResolvedExperiment& resolved, std::string_view text,
                 std::string_view data) {
   const std::string page = bundled_page(resolved.experiment.name, text, data);
-  if (has_record(folder)) write_trace(folder / "timeline.rbt", folder / "trace.json", trace_settings(resolved));
+  if (has_record(folder)) write_trace(folder / "timeline.rbt", folder / "trace.json", trace_settings(folder, resolved));
   write_text(folder / "report.html", page);
 }
 

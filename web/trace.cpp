@@ -1,6 +1,8 @@
 #include "web/trace.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -8,7 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 #include <unordered_set>
+#include <vector>
 
+#include "results/result_text.hpp"
 #include "results/run_result.hpp"
 #include "runtime/world/churn.hpp"
 #include "web/record_file.hpp"
@@ -37,7 +41,8 @@ std::string number(const char* name, std::uint64_t value) { return std::string("
 
 class TraceWriter {
  public:
-  TraceWriter(std::ostream& out, const TraceSettings& settings) : out_{out}, settings_{settings} {
+  TraceWriter(std::ostream& out, const TraceSettings& settings, std::uint32_t clients)
+      : out_{out}, settings_{settings}, clients_{clients} {
     out_ << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
          << R"({"ph":"M","pid":1,"name":"process_name","args":{"name":)" << quoted(settings.experiment) << "}}";
   }
@@ -68,9 +73,21 @@ class TraceWriter {
     }
   }
 
-  void finish(bool is_whole, bool is_incomplete, std::uint32_t clients) {
+  void finish(bool is_whole, bool is_incomplete) {
+    for (const TraceCounter& counter : settings_.counters)
+      if (counter.at <= last_ && std::isfinite(counter.value)) count(counter.name, counter.at, shortest(counter.value));
+    for (const TraceEvent& happened : settings_.events)
+      if (happened.at <= last_) instant(happened.what, ClientId{0}, happened.at, "g", "");
+    std::ranges::stable_sort(events_, {}, &Placed::at);
+    std::int64_t under_way = 0;
+    for (const Placed& placed : events_) {
+      out_ << placed.text;
+      if (placed.change == 0) continue;
+      under_way += placed.change;
+      out_ << counted("under way", placed.at, std::to_string(under_way));
+    }
     const Json facts = {{"experiment", settings_.experiment},
-                        {"clients", clients},
+                        {"clients", clients_},
                         {"steps", steps_},
                         {"until_seconds", to_seconds(last_)},
                         {"is_whole", is_whole && !is_incomplete},
@@ -86,8 +103,38 @@ class TraceWriter {
   }
 
   void event(const char* phase, const std::string& name, ClientId client, Time at, const std::string& rest) {
-    out_ << ",\n{\"ph\":\"" << phase << "\",\"pid\":1,\"tid\":" << track(client)
-         << ",\"ts\":" << microseconds(at.time_since_epoch()) << ",\"name\":\"" << name << "\"" << rest << "}";
+    place(at, ",\n{\"ph\":\"" + std::string(phase) + "\",\"pid\":1,\"tid\":" + track(client) +
+                  ",\"ts\":" + microseconds(at.time_since_epoch()) + ",\"name\":\"" + name + "\"" + rest + "}");
+  }
+
+  void place(Time at, std::string text, int change = 0) { events_.push_back({at, std::move(text), change}); }
+
+  static std::string counted(const char* name, Time at, const std::string& value) {
+    return ",\n{\"ph\":\"C\",\"pid\":1,\"ts\":" + microseconds(at.time_since_epoch()) + ",\"name\":\"" + name +
+           "\",\"args\":{\"value\":" + value + "}}";
+  }
+  void count(const char* name, Time at, const std::string& value) { place(at, counted(name, at, value)); }
+
+  // A message from its departure to its end, as a slice that no track holds.
+  void message(ClientId sender, ClientId receiver, Time from, Time to, const char* ending) {
+    const std::string head = ",\n{\"cat\":\"message\",\"id\":\"m" + std::to_string(++messages_drawn_) +
+                             "\",\"pid\":1,\"tid\":" + mailbox(receiver) + ",\"name\":\"" + std::to_string(sender.value) + " to " +
+                             std::to_string(receiver.value) + ": " + ending + "\",\"ts\":";
+    name_mailbox(receiver);
+    place(from, head + microseconds(from.time_since_epoch()) + ",\"ph\":\"b\"}", 1);
+    place(std::max(from, to), head + microseconds(std::max(from, to).time_since_epoch()) + ",\"ph\":\"e\"}", -1);
+  }
+
+  std::string mailbox(ClientId client) const { return std::to_string(std::uint64_t{clients_} + client.value + 1); }
+
+  void name_mailbox(ClientId client) {
+    if (named_mailboxes_.insert(client.value).second) name(mailbox(client), "mailbox ", client, 1);
+  }
+
+  void name(const std::string& on, const char* what, ClientId client, unsigned behind) {
+    const std::string start = ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":" + on + ",\"name\":\"thread_";
+    out_ << start << "name\",\"args\":{\"name\":\"" << what << client.value << "\"}}" << start
+         << "sort_index\",\"args\":{\"sort_index\":" << 2 * std::uint64_t{client.value} + behind << "}}";
   }
 
   void slice(const std::string& name, ClientId client, Time from, Duration length, const std::string& facts) {
@@ -99,10 +146,7 @@ class TraceWriter {
   }
 
   void name_track(ClientId client) {
-    if (!named_.insert(client.value).second) return;
-    const std::string start = ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":" + track(client) + ",\"name\":\"thread_";
-    out_ << start << "name\",\"args\":{\"name\":\"client " << client.value << "\"}}" << start
-         << "sort_index\",\"args\":{\"sort_index\":" << client.value << "}}";
+    if (named_.insert(client.value).second) name(track(client), "client ", client, 0);
   }
 
   void add_publication(const Step& step) {
@@ -120,8 +164,15 @@ class TraceWriter {
 
   void add_merge(const Step& step) {
     if (settings_.window) {
-      const Time opening = opening_of(step, *settings_.window);
-      if (opening < step.at) slice("window", step.client, opening, step.at - opening, number("messages", step.entries.size()));
+      Time& merged = merged_[step.client.value];  // a late alarm may have closed the window before a little late
+      const Time opening = std::max(opening_of(step, *settings_.window), merged);
+      merged = step.at;
+      if (opening < step.at) {
+        name_mailbox(step.client);
+        place(opening, ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":" + mailbox(step.client) +
+                           ",\"ts\":" + microseconds(opening.time_since_epoch()) + ",\"name\":\"window\",\"dur\":" +
+                           microseconds(step.at - opening) + ",\"args\":{" + number("messages", step.entries.size()) + "}}");
+      }
     }
     add_receipt(step, "merge");
   }
@@ -134,6 +185,7 @@ class TraceWriter {
       const std::string id = R"(,"cat":"message","id":)" + std::to_string(++arrows_);
       event("s", "message", entry.peer, published->second, id);
       event("f", "message", step.client, step.at, id + R"(,"bp":"e")");
+      message(entry.peer, step.client, published->second, step.at, name == std::string_view("adopt") ? "adopted" : "merged");
     }
   }
 
@@ -142,6 +194,9 @@ class TraceWriter {
       const bool is_late = settings_.deadline && entry.age > *settings_.deadline;
       instant(is_late ? "drop: late" : "drop", step.client, step.at, "t",
               number("from", entry.peer.value) + ",\"age_us\":" + microseconds(entry.age));
+      const auto published = published_.find(name_of(entry.peer, step.message, entry));
+      if (published != published_.end())
+        message(entry.peer, step.client, published->second, step.at, is_late ? "late" : "refused or superseded");
     }
   }
 
@@ -151,11 +206,20 @@ class TraceWriter {
     return {sender, kind, entry.incarnation, entry.sequence};
   }
 
+  struct Placed {
+    Time at;
+    std::string text;
+    int change;  ///< of what is under way
+  };
+
   std::ostream& out_;
   const TraceSettings& settings_;
+  const std::uint32_t clients_;
+  std::vector<Placed> events_;  // sorted at the end: a message is known when it is merged
   std::map<MessageName, Time> published_;
-  std::unordered_set<std::uint32_t> named_;
-  std::uint64_t steps_ = 0, messages_ = 0, arrows_ = 0;
+  std::unordered_set<std::uint32_t> named_, named_mailboxes_;
+  std::map<std::uint32_t, Time> merged_;  // by client: its last merge
+  std::uint64_t steps_ = 0, messages_ = 0, arrows_ = 0, messages_drawn_ = 0;
   Time last_{};
 };
 
@@ -164,10 +228,10 @@ class TraceWriter {
 void write_trace(const std::filesystem::path& record, const std::filesystem::path& trace, const TraceSettings& settings) {
   RecordReader reader = open_record(record);
   std::ofstream out(trace, std::ios::binary);
-  TraceWriter writer(out, settings);
+  TraceWriter writer(out, settings, reader.clients());
   const Step* step = reader.next();
   for (; step && !writer.is_full(); step = reader.next()) writer.add(*step);
-  writer.finish(step == nullptr, reader.is_incomplete(), reader.clients());
+  writer.finish(step == nullptr, reader.is_incomplete());
   out.close();
   if (!out) throw RunFailed("cannot write " + trace.string() + ": " + std::strerror(errno));
 }

@@ -12,6 +12,7 @@
 #include "runtime/world/churn.hpp"
 #include "tests/web/support.hpp"
 #include "web/record_file.hpp"
+#include "web/report.hpp"
 #include "web/score_collector.hpp"
 
 using namespace rubato;
@@ -97,11 +98,13 @@ TEST_CASE("every client has one named track, and every event lies on one of them
   std::set<std::uint64_t> used;
   for (const Json& event : trace["traceEvents"]) {
     if (event["name"] == "thread_name") tracks[event["tid"]] = event["args"]["name"];
-    if (event["ph"] != "M") used.insert(event["tid"].get<std::uint64_t>());
+    if (event["ph"] != "M" && event["ph"] != "C") used.insert(event["tid"].get<std::uint64_t>());
   }
-  REQUIRE(tracks.size() == 5);
+  REQUIRE(tracks.size() == 10);
   CHECK(tracks[1] == "client 0");
   CHECK(tracks[5] == "client 4");
+  CHECK(tracks[6] == "mailbox 0");
+  CHECK(tracks[10] == "mailbox 4");
   for (const std::uint64_t track : used) CHECK(tracks.contains(track));
 }
 
@@ -227,4 +230,54 @@ TEST_CASE("a trace that cannot be written or read is refused") {
   CHECK_THROWS_AS(trace_of(temp, {}), std::invalid_argument);
   Recorder(temp.file("r"), 1).flush();
   CHECK_THROWS_AS(write_trace(temp.file("r"), temp.file("none/trace.json"), {}), RunFailed);
+}
+
+TEST_CASE("a trace keeps the rules of its format: in order, no slices that overlap in part, messages begin and end once") {
+  for (const char* kind : {"", "clock = \"wall\"\ntime_scale = 20\n",
+                           "churn = { events = [{ at = 2.0, what = \"crash\", clients = [1] }, { at = 4.0, what = \"restart\", "
+                           "clients = [1] }] }\n"}) {
+    const TempFolder temp;
+    const std::filesystem::path folder = run_folder(temp, small_experiment(kind));
+    write_report(folder);
+    const Json trace = json_in(folder / "trace.json");
+    double last = 0, under_way = 0;
+    std::map<int, std::vector<std::pair<double, double>>> slices;  // by track: begins, ends
+    std::map<std::string, double> begun;
+    std::set<std::string> counters, ended;
+    std::size_t instants = 0;
+    for (const Json& event : trace["traceEvents"]) {
+      const std::string phase = event["ph"];
+      if (phase == "M") continue;
+      const double at = event["ts"];
+      REQUIRE(at >= last);
+      last = at;
+      if (phase == "X") {
+        auto& open = slices[event["tid"].get<int>()];
+        const double end = at + event["dur"].get<double>();
+        while (!open.empty() && open.back().second <= at) open.pop_back();
+        if (!open.empty()) CHECK(end <= open.back().second + 1e-3);
+        open.emplace_back(at, end);
+      }
+      if (phase == "b") CHECK(begun.emplace(event["id"], at).second);
+      if (phase == "e") {
+        REQUIRE(begun.contains(event["id"]));
+        CHECK(begun[event["id"]] <= at);
+        CHECK(ended.insert(event["id"]).second);
+      }
+      if (phase == "C") {
+        counters.insert(event["name"]);
+        CHECK(event["args"]["value"].is_number());
+        if (event["name"] == "under way") under_way = event["args"]["value"];
+        CHECK(under_way >= 0);
+      }
+      instants += phase == "i" && event["s"] == "g";
+    }
+    CHECK(begun.size() == ended.size());
+    CHECK(begun.size() > 20);
+    CHECK(under_way == 0);
+    CHECK(counters.contains("consensus"));
+    CHECK(counters.contains("bytes"));
+    CHECK(instants >= 3);
+    if (std::string(kind).starts_with("churn")) CHECK(instants >= 5);
+  }
 }
