@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <rapidcheck.h>
+#include <cctype>
 #include <cmath>
 #include <set>
 #include <sstream>
@@ -336,4 +337,30 @@ TEST_CASE("a folder that is being filled grows, and a line that is half written 
   fs::rename(partial, place);
   CHECK(run.revision().is_over);
   CHECK(run.hello()["run_id"] == id);
+}
+
+TEST_CASE("docs/live.md has every name that Prometheus reads, and the board of Grafana uses no other") {
+  const auto names_in = [](const std::string& text) {
+    std::set<std::string> names;
+    for (std::size_t place = text.find("rubato_"); place != text.npos; place = text.find("rubato_", place + 1)) {
+      std::size_t end = place;
+      while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')) ++end;
+      std::string name = text.substr(place, end - place);
+      for (const std::string ending : {"_bucket", "_sum", "_count"})
+        if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+      names.insert(std::move(name));
+    }
+    return names;
+  };
+  const std::set<std::string> explained = names_in(text_of(RUBATO_SOURCE_DIR "/docs/live.md"));
+  const auto run = small_run();
+  run->look(true, false);
+  rubato::run(small_experiment(), told_to(*run));
+  ServerCounts server;
+  server.replies[200] = 1;
+  const std::vector<RunNumbers> runs{run->numbers()};
+  for (const std::string& name : names_in(metrics_text(runs, server))) CHECK_MESSAGE(explained.contains(name), name);
+  const std::string board = text_of(RUBATO_SOURCE_DIR "/examples/live/grafana.json");
+  CHECK(Json::parse(board)["panels"].size() == 10);
+  for (const std::string& name : names_in(board)) CHECK_MESSAGE(explained.contains(name), name);
 }
