@@ -128,6 +128,7 @@ class CommandLine {
     topology.add_option("FILE", run_.file, "the experiment file (TOML)")->required();
     topology.add_option("--set", run_.set, "key=value")->allow_extra_args(false);
     topology.add_option("--draws", draws_, "where links fade: the mean spectral gap over so many draws of those that are up");
+    add_bound();
     CLI::App& list = add("list", "what there is: algorithms, datasets, models, protocols, topologies",
                          [this] { return app::list(word_, lists_keys_); });
     list.add_option("WHAT", word_, "only this list");
@@ -301,6 +302,18 @@ class CommandLine {
     golden.add_option("--answers", run_.out, "folder for our answers, in the schema of the cases");
   }
 
+  void add_bound() {
+    CLI::App& bound = add("bound", "lower and upper bounds on the seconds until a gradient is small, in the world of an experiment",
+                          [this] { return app::bound(bound_); });
+    bound.add_option("FILE", bound_.file, "the experiment file (TOML)")->required();
+    bound.add_option("--set", bound_.set, "key=value")->allow_extra_args(false);
+    bound.add_option("--eps", bound_.accuracy, "the squared norm of the gradient that is small enough; default: 0.01");
+    bound.add_option("--smoothness", bound_.smoothness, "L of the loss; default: 1");
+    bound.add_option("--gap", bound_.gap, "Delta: how far the loss of the first model is above the least; default: 1");
+    bound.add_option("--variance", bound_.noise, "sigma^2 of one stochastic gradient; default: 0");
+    bound.add_flag("--json", bound_.json, "print an object of JSON");
+  }
+
   // Of one command, or of all. Their help is asked for before anything is parsed: afterwards it would be that of `help`.
   void add_help() {
     CLI::App& help = add("help", "this help, or that of a command", nullptr);
@@ -328,6 +341,7 @@ class CommandLine {
   app::RunArguments run_;
   app::NodeArguments node_;
   app::CompareArguments compare_;
+  app::BoundArguments bound_;
   app::ServeArguments serve_;
   app::ShowArguments show_;
   std::vector<std::filesystem::path> paths_;

@@ -132,6 +132,16 @@ int keygen(const std::string& name, const std::filesystem::path& out);
 /// `draws`: of links that fade, for their mean spectral gap; 0: none.
 int topology(const std::filesystem::path& file, const std::vector<std::string>& set, std::uint64_t draws);
 
+/// Bounds on the seconds until E |grad F|^2 <= accuracy, see StationarityGoal.
+struct BoundArguments {
+  std::filesystem::path file;
+  std::vector<std::string> set;
+  double accuracy = 0.01, smoothness = 1, gap = 1, noise = 0;
+  bool json = false;
+};
+
+int bound(const BoundArguments& arguments);
+
 /// what: algorithms, models, datasets, topologies, channels, laws, partitions or empty; `keys`: the experiment file's.
 int list(const std::string& what, bool keys);
 

@@ -70,6 +70,8 @@ Json order_parameters(const std::string& algorithm, Json config) {
   spread(config, "staleness");
   spread(config, "inner");
   spread(config, "outer", {{"lr", "outer_lr"}});
+  if (algorithm == "fedasync" && !config.contains("rho")) config["rho"] = 0.0;
+  if (!config.contains("staleness")) config["staleness"] = "constant";
   if (algorithm == "asgd" && !config.contains("n")) config["n"] = number_below(most_clients, config.value("m", Json(1))) - 1;
   return config;
 }
@@ -213,7 +215,7 @@ Json answer_orders(const Json& golden_case, const std::string& algorithm) {
 }
 
 // Answer k of {i, tau}: a gradient of client i at the model of tau versions ago. Client 0 is the centre.
-Json answer_sequence(const Json& golden_case) {
+Json answer_asgd_sequence(const Json& golden_case) {
   const Json parameters = order_parameters("asgd", golden_case.at("params"));
   ScriptedNumbers numbers(golden_case.at("problem"), parameters, "asgd");
   const std::size_t clients = numbers.learners.size();
@@ -285,12 +287,12 @@ Json answer_laws(const Json& golden_case) {
 }
 
 // In rounds the centre is client 0, which works like all others.
-void amend_rounds(Json& parameters) {
+void amend_diloco(Json& parameters) {
   parameters["center_works"] = true;
   parameters = order_parameters("diloco", parameters);
 }
 
-void read_selected(RoundsCase& run) {
+void read_diloco(RoundsCase& run) {
   auto& selected = run.timing->server.selected;
   if (const Json* rounds = given(run.schedule, "selected"))
     for (const Json& of_round : *rounds) std::ranges::sort(selected.emplace_back(clients_below(run.clients, of_round)));
@@ -307,13 +309,13 @@ std::vector<CaseKind> order_kinds() {
   std::vector<CaseKind> kinds;
   for (const char* name : {"asgd", "ringmaster", "fedasync", "fedbuff", "m_sync", "rennala", "malenia", "ringleader", "diloco"})
     kinds.push_back({name, "events", [name](const Json& golden_case) { return answer_orders(golden_case, name); }});
-  kinds.push_back({"asgd", "sync", answer_sequence});
+  kinds.push_back({"asgd", "sync", answer_asgd_sequence});
   kinds.push_back(
       in_rounds("diloco", {.algorithm = "diloco",
                            .fields = {{.name = "x", .of_centre = true}, {.name = "outer_gradient", .first = 1, .of_centre = true}},
                            .protocol = ProtocolKind::server,
-                           .amend = amend_rounds,
-                           .prepare = read_selected}));
+                           .amend = amend_diloco,
+                           .prepare = read_diloco}));
   kinds.push_back({"staleness_laws", "", answer_laws});
   return kinds;
 }

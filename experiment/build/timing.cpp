@@ -563,8 +563,11 @@ class Builder {
     if (in_rounds && is_.channel.kind == config::ChannelKind::aircomp)
       refuse("{} no client sends in the same slot as the others: channel.kind = \"aircomp\" needs clock = \"virtual\"",
              in_real_time);
+    const std::optional<AnswerRule>& answers = made_.settings.needs.answers;
+    if (protocol_ == ProtocolKind::server && answers && answers->patience == Duration::max() && !is_.roster.empty())
+      refuse("algorithm.patience = 0: {} needs it in real time on several hosts, which may lose a message for good", name_);
     const bool waits = protocol_ != ProtocolKind::push && !in_rounds;
-    if (waits && !is_.mailbox.deadline && !is_.roster.empty())
+    if (waits && !answers && !is_.mailbox.deadline && !is_.roster.empty())
       refuse("mailbox.deadline: {} needs it in real time on several hosts, which may lose a message for good", kind_);
     const config::Metrics& metrics = is_.metrics;
     const std::pair<bool, const char*> of_all[] = {

@@ -33,22 +33,22 @@ enum class Arriving : std::uint8_t {
 };
 constexpr std::string_view word_list(Arriving) { return "cancel|newest|queue"; }
 
-/// "version" counts the updates; the delay of an answer is the versions since that of its model.
+/// The rule of one centre. "version" counts the updates; the delay of an answer is the versions since that of its model.
 struct AnswerRule {
   /// No answer is too old.
   static constexpr std::uint64_t any_delay = std::numeric_limits<std::uint64_t>::max();
 
-  Gather gather = Gather::each;
+  Gather gather = Gather::each;              ///< which answers are an update
   std::uint32_t count = 1;                   ///< of Gather::count; at least 1
   double gradients = 1;                      ///< of Gather::harmonic: so many of workers that are equally fast; > 0
   std::uint64_t greatest_delay = any_delay;  ///< older answers are ignored
-  HandOut hand_out = HandOut::answerer;
-  bool stops = false;                    ///< after an update work that has got older than the greatest delay is cancelled
-  bool draws_next = false;               ///< instead of the answerer a worker that is drawn
-  bool keeps_going = false;              ///< a worker that has answered works on at the same model
-  Arriving arriving = Arriving::cancel;  ///< a model at a worker that is at work
-  bool centre_works = false;             ///< the centre is a worker, too; its own models and answers need no message
-  Duration patience = Duration::max();   ///< an order that is not answered by then is given up; of a round: its end
+  HandOut hand_out = HandOut::answerer;      ///< which workers get the model after an answer
+  bool stops = false;                        ///< after an update work that has got older than the greatest delay is cancelled
+  bool draws_next = false;                   ///< instead of the answerer a worker that is drawn
+  bool keeps_going = false;                  ///< a worker that has answered works on at the same model
+  Arriving arriving = Arriving::cancel;      ///< a model at a worker that is at work
+  bool centre_works = false;                 ///< the centre is a worker, too; its own models and answers need no message
+  Duration patience = Duration::max();       ///< an order that is not answered by then is given up; of a round: its end
 };
 
 /// Phases of the merge steps of such a centre and its workers.
@@ -63,11 +63,17 @@ inline constexpr std::uint8_t collects_for_next = 2;
 inline constexpr std::uint8_t updates = 4;
 /// Then the table of the next round takes the place of this one's.
 inline constexpr std::uint8_t ends_round = 8;
-/// A centre that works keeps its model for a later job of its own, begins at the oldest that it has kept, or forgets them all.
-inline constexpr std::uint8_t keeps_own = 16, begins_kept = 17, forgets_kept = 18;
+/// A centre that works keeps its model for a later job of its own.
+inline constexpr std::uint8_t keeps_own = 16;
+/// It begins at the oldest that it has kept.
+inline constexpr std::uint8_t begins_kept = 17;
+/// It forgets them all.
+inline constexpr std::uint8_t forgets_kept = 18;
 }  // namespace at_work
 
-/// Phases of their publish steps.
-inline constexpr std::uint8_t hands_out = 0, hands_in = 1;
+/// Phase of a publish step of the centre: its model.
+inline constexpr std::uint8_t hands_out = 0;
+/// Phase of a publish step of a worker: its answer.
+inline constexpr std::uint8_t hands_in = 1;
 
 }  // namespace rubato

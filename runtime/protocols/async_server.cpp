@@ -85,7 +85,7 @@ void AsyncServer::drop_waiting(Time now, Effects& effects) {
   if (waiting_.empty()) return;
   if (is_centre()) merge_answer(at_work::forgets_kept, 0, nullptr, now, effects);
   for (const Arrival& model : waiting_)
-    if (!is_centre()) discard(model, self_, now, effects), ++counts_.superseded;
+    if (!is_centre() && model.kind == MessageKind::update) discard(model, self_, now, effects), ++counts_.superseded;
   waiting_.clear();
 }
 
@@ -109,8 +109,10 @@ void AsyncServer::take_model(std::uint32_t number, bool cancels, const Arrival* 
 }
 
 void AsyncServer::on_request(Time now, ClientId from, std::uint32_t number, Effects& effects) {
-  if (from != rules_.centre || is_centre() || job_) return;
-  begin(number, now, effects);
+  if (from != rules_.centre || is_centre()) return;
+  if (!job_) return begin(number, now, effects);
+  waiting_.push_back({{{from, 0, number}, 0, {}, now, MessageKind::request}});
+  if (rules_.watch) rules_.watch->on_hold(now, self_, number);
 }
 
 std::optional<std::uint64_t> AsyncServer::sends_at(const Wake& wake) const {
@@ -128,7 +130,10 @@ void AsyncServer::on_compute(Time now, std::uint32_t job, Effects& effects) {
   if (!waiting_.empty()) {
     const Arrival model = waiting_.front();
     waiting_.pop_front();
-    merge_answer(is_centre() ? at_work::begins_kept : at_work::begins, 0, is_centre() ? nullptr : &model, now, effects);
+    if (is_centre())
+      merge_answer(at_work::begins_kept, 0, nullptr, now, effects);
+    else if (model.kind == MessageKind::update)  // else it works once more at the model that it holds
+      merge_answer(at_work::begins, 0, &model, now, effects);
     begin(model.id.sequence, now, effects);
   } else if (rule().keeps_going) {
     begin(number, now, effects);

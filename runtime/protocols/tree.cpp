@@ -12,11 +12,11 @@ namespace rubato {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::uint32_t counter_up = 0, collect_down = 1;  // tags of control messages
+constexpr double unheard = std::numeric_limits<double>::infinity();  // of a child
+constexpr std::uint32_t counter_up = 0, collect_down = 1;            // tags of control messages
 constexpr double slack = 1 - 1e-12;
 
-std::uint32_t tag_of(std::uint64_t k, std::uint8_t phase) { return static_cast<std::uint32_t>(2 * k + phase); }
+std::uint32_t tree_tag(std::uint64_t k, std::uint8_t phase) { return static_cast<std::uint32_t>(2 * k + phase); }
 
 }  // namespace
 
@@ -46,7 +46,7 @@ Tree::Tree(TreeBoard& board, ClientId self) : ClientProtocol(*board.push, self),
     if (board.parent[i] == self) children_.push_back({i});
     if (board.point_parent[i] == self) point_children_.push_back({i});
   }
-  counters_.assign(children_.size(), infinity);
+  counters_.assign(children_.size(), unheard);
 }
 
 void Tree::start(Effects& effects) {
@@ -72,10 +72,10 @@ void Tree::take_point(std::uint64_t k, const Arrival* point, Time now, Effects& 
   point_ = k;
   sums_ = 0;
   has_computed_ = is_frozen_ = false;
-  std::ranges::fill(counters_, infinity);
+  std::ranges::fill(counters_, unheard);
   told_ = 0;
   if (board_.watch) board_.watch->on_point(now, self_, k);
-  if (!point_children_.empty()) publish(point_down, point_children_, tag_of(k, point_down), now, effects);
+  if (!point_children_.empty()) publish(point_down, point_children_, tree_tag(k, point_down), now, effects);
   begin_gradient(now, effects);
 }
 
@@ -230,7 +230,7 @@ void Tree::send_up(Time now, Effects& effects) {
 }
 
 void Tree::send_sum(std::uint64_t count, Time now, Effects& effects) {
-  publish(sum_up, {&board_.parent[self_.value], 1}, tag_of(*newest_, sum_up), now, effects);
+  publish(sum_up, {&board_.parent[self_.value], 1}, tree_tag(*newest_, sum_up), now, effects);
   uplink() = {true, ++sent_, *newest_, count, 0};
   count_ = 0;
   has_computed_ = false;  // it has sent what it had

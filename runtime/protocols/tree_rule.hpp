@@ -12,9 +12,10 @@ enum class TreeKind : std::uint8_t {
   amelie,     ///< gradients on and on; counters go up until the pivot collects
 };
 
+/// The rule of one tree.
 struct TreeRule {
-  TreeKind kind = TreeKind::minibatch;
-  double gradients = 1;  ///< S: that a step of the pivot waits for; > 0
+  TreeKind kind = TreeKind::minibatch;  ///< what nodes do
+  double gradients = 1;                 ///< S: that a step of the pivot waits for; > 0
 };
 
 /// Phases of the merge steps of a tree's nodes, in the order in which one step does them.
@@ -28,7 +29,9 @@ inline constexpr std::uint8_t moves = 16;       ///< the pivot steps, and its su
 inline constexpr std::uint8_t in_vain = 1;
 }  // namespace in_tree
 
-/// Phases of their publish steps.
-inline constexpr std::uint8_t point_down = 0, sum_up = 1;
+/// Phase of a publish step of a node: the point.
+inline constexpr std::uint8_t point_down = 0;
+/// The same: what it has summed up.
+inline constexpr std::uint8_t sum_up = 1;
 
 }  // namespace rubato

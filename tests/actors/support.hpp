@@ -108,6 +108,8 @@ inline std::vector<std::filesystem::path> example_algorithms() {
            "pame",             // absorbs right before a computation
            "kdpdfl",           // pull, and rounds of several phases
            "fedavg",           // a server
+           "asgd",             // a server without rounds
+           "fragile",          // a tree
            "swarm",            // leaders that gather
            "digest",           // tokens
            "local_only",       // sends nothing

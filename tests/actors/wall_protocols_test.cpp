@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <sstream>
 
+#include "algos/catalogue.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "tests/actors/hosts.hpp"
 
@@ -57,6 +59,30 @@ TEST_CASE("servers, leaders and tokens learn in real time, and replay to their d
   }
 }
 
+TEST_CASE("servers without rounds learn in real time, and replay to their digests") {
+  const std::map<std::string, std::vector<std::string>> servers = {
+      {"asgd", {"algorithm.gamma=0.1"}},
+      {"fedbuff", {"algorithm.K=4", "algorithm.eta=0.1"}},
+      {"rennala", {"algorithm.B=8", "algorithm.gamma=0.5"}},
+      {"ringleader", {"algorithm.gamma=0.2"}},
+      {"diloco", {"algorithm.inner=sgd", "algorithm.lr=0.1", "algorithm.H=4"}},
+  };
+  for (const auto& [algorithm, more] : servers) {
+    CAPTURE(algorithm);
+    const Folder folder;
+    const config::Experiment wall =
+        experiment(in_real_time(algorithm) + digits + until_enough + more + std::vector<std::string>{"algorithm.patience=2.0"});
+    RunOptions options = on_threads(2);
+    options.record = folder / "timeline.rbt";
+    const RunResult result = run_until(wall, options, [](const Sample& sample) {
+      const MessageCounts& counts = sample.header.counts;
+      return counts.kept > 40 && counts.lost > 0 && counts.computations > 50 && sample.accuracy_mean > 0.3;
+    });
+    CHECK(result.was_stopped);
+    CHECK(digests(replay(wall, folder / "timeline.rbt", on_threads(1))) == digests(result));
+  }
+}
+
 TEST_CASE("every algorithm that has an example runs in real time, and its record lands on its digests") {
   for (const std::filesystem::path& file : example_algorithms()) {
     CAPTURE(file.stem());
@@ -64,6 +90,7 @@ TEST_CASE("every algorithm that has an example runs in real time, and its record
     std::ostringstream notes;
     const std::vector<std::string> overrides = {"clock=wall", "time_scale=40", "metrics.test_samples=50",
                                                 "metrics.every_events=20"};
+    if (catalogue_entry(config::read_experiment(file, {}, notes).algorithm.name).runs.has(ProtocolKind::tree)) continue;
     const config::Experiment wall = config::read_experiment(file, overrides + until_enough, notes);
     RunOptions options = on_threads(2);
     options.record = folder / "timeline.rbt";

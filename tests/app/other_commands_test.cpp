@@ -301,3 +301,44 @@ TEST_CASE("the page of man and the completion know every command and option of t
   CHECK(std::system(("bash " + (home / "completion").string() + " > " + (home / "words").string()).c_str()) == 0);
   for (const char* command : {"resume", "replay", "report"}) CHECK(contains(text_of(home / "words"), command));
 }
+
+TEST_CASE("bounds in seconds follow from the clocks and links of a file, and a goal that is none is refused") {
+  const Folder home;
+  write_text(home / "line.toml", R"(
+until = 10.0
+[clients]
+count = 11
+[clients.compute]
+law = "fixed"
+period = 100.0
+[topology]
+kind = "path"
+[channel]
+kind = "ideal"
+delay = 100.0
+[algorithm]
+name = "fragile"
+[data]
+name = "quadratic"
+dimension = 2
+[model]
+name = "quadratic"
+)");
+  const Ended ended = run_rubato({"bound", home / "line.toml", "--eps", "0.1", "--variance", "2.2", "--json"});
+  CAPTURE(ended.err);
+  REQUIRE(ended.code == 0);
+  const json answer = json::parse(ended.out);
+  CHECK(answer.at("clients") == 11);
+  CHECK(answer.at("farthest_seconds") == 1000.0);
+  CHECK(answer.at("pivot") == 5);
+  // K0 = 10 steps of s = 22 gradients: 11 clients together need 200 s for them.
+  CHECK(answer.at("seconds").at("single").get<double>() == doctest::Approx(100 * 10 * 23.0));
+  CHECK(answer.at("seconds").at("minibatch").get<double>() == doctest::Approx(100 * 10 * 3.0));
+  CHECK(answer.at("seconds").at("minibatch_links").get<double>() == doctest::Approx(1000 * 10 * 3.0));
+  CHECK(answer.at("seconds").at("amelie").get<double>() == doctest::Approx(1000 * 10.0));
+  CHECK(answer.at("settings").at("fragile").at("S") == 22);
+  CHECK(contains(run_rubato({"bound", home / "line.toml"}).out, "lower bound over these links, equal data"));
+  const Ended refused = run_rubato({"bound", home / "line.toml", "--eps", "0"});
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "--eps 0: must be greater than 0"));
+}
