@@ -14,8 +14,9 @@ points_of_curve = 60
 
 
 def units_of(study, column, places, seeds=0):
-    return [Unit(study, column, setting, seed, places) for setting in study.of_column(column)
-            for seed in study.seeds(column, seeds)]
+    """Seed after seed: what is finished of a study that was stopped can be paired."""
+    return [Unit(study, column, setting, seed, places) for seed in study.seeds(column, seeds)
+            for setting in study.of_column(column)]
 
 
 def _finished(study, column, places, seeds):

@@ -45,11 +45,15 @@ order_claims = (
 table = Study(
     "kdpdfl", paper, "table 4.1 and figure 4.4, EMNIST, N = 20",
     "The thesis finds KD-PDFL ahead of FedAvg+, that ahead of FedAvg, and all ahead of local training.",
-    (printed(kd, .835, .116), printed(with_switch(plus), .806, .123), printed(fedavg, .784, .108), printed(local, .697, .209),
-     with_name(kd, "KD-PDFL, all stars", "algorithm.stars=all", only="full"),
-     with_name(fedavg, "FedAvg, all stars", "algorithm.stars=all", only="full")),
+    (printed(kd, .835, .116), printed(with_switch(plus), .806, .123), printed(fedavg, .784, .108), printed(local, .697, .209)),
     (own_test, own_deviation), order_claims, (curve,), 2, 5, few_rounds, rounds,
     ceiling="direction on substitute data", choices=open_points + emnist, guess=(9, 50))
+
+all_stars = Study(
+    "kdpdfl-all-stars", paper, "table 4.1 by the other rule of stars, N = 20",
+    "One client, drawn anew, has an exchange in each slot by the thesis' algorithm 4; here all of them have.",
+    tuple(with_name(one, one.name, "algorithm.stars=all") for one in (kd, with_switch(plus), fedavg)) + (local,),
+    (own_test, own_deviation), order_claims, (curve,), 2, 3, few_rounds, rounds, ceiling="direction on substitute data", choices=emnist, guess=(9, 40))
 
 smaller = Study(
     "kdpdfl-10", paper, "table 4.1, EMNIST, N = 10",
@@ -146,4 +150,4 @@ collaboration = Study(
      Panel("weights_least", x_label="least weight of a peer, times N")),
     2, 3, few_rounds, rounds, ceiling="direction on substitute data", choices=emnist + " All clients are stars in every slot.", guess=(5, 25))
 
-studies = (table, smaller, larger, tuning, devices, many_peers, collaboration)
+studies = (table, all_stars, smaller, larger, tuning, devices, many_peers, collaboration)

@@ -79,5 +79,7 @@ radii = variants("spodgt-radius", "figure 3 (b): radius", "The paper finds Spod-
                  tuple(Claim(f"radius {value}: Spod-GT is ahead of AB", more(f"Spod-GT, {value}", f"AB, {value}", "accuracy_mean_at_5000")) for value in (0.3, 0.5, 1.0)))
 labels = variants("spodgt-labels", "figure 3 (a): labels a client", "The paper finds Spod-GT ahead at all numbers of labels.", "data.partition.classes", (1, 3, 5, 10),
                   tuple(Claim(f"{value} labels: Spod-GT is ahead of AB", more(f"Spod-GT, {value}", f"AB, {value}", "accuracy_mean_at_5000")) for value in (1, 3, 5, 10)))
+counts = variants("spodgt-clients", "figure 3 (c): clients", "The paper finds Spod-GT ahead at all numbers of clients.", "clients.count", (10, 30),
+                  tuple(Claim(f"{value} clients: Spod-GT is ahead of AB", more(f"Spod-GT, {value}", f"AB, {value}", "accuracy_mean_at_5000")) for value in (10, 30)))
 
-studies = (one_label, all_labels, clips, labels, radii, etas)
+studies = (one_label, all_labels, clips, labels, radii, counts, etas)
