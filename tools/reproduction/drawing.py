@@ -121,7 +121,7 @@ def _extent(values, log):
     return low - room, high + room
 
 
-def _curves(panel, curves, order, x0):
+def _curves(panel, curves, order, x0, width):
     """curves: name -> (xs, means, deviations)."""
     shown = {name: curve for name, curve in curves.items() if curve[0]}
     xs = [x for curve in shown.values() for x in curve[0]]
@@ -130,8 +130,8 @@ def _curves(panel, curves, order, x0):
         for mean, deviation in zip(means, deviations):
             ys += [mean, mean - deviation, mean + deviation] if is_known(deviation) and not panel.y_log else [mean]
     x_axis = Axis(*((min(xs), max(xs)) if xs and not panel.x_log else _extent(xs, panel.x_log)), x0 + left,
-                  x0 + width_of_panel - right, panel.x_log)
-    y_axis = Axis(*_extent(ys, panel.y_log), top + height_of_panel - bottom, top, panel.y_log)
+                  x0 + width - right, panel.x_log)
+    y_axis = Axis(*_extent(ys, panel.y_log), height_of_panel - bottom, top, panel.y_log)
     parts = _frame(x_axis, y_axis, panel)
     for name, (places, means, deviations) in shown.items():
         number = order.index(name)
@@ -151,7 +151,7 @@ def _curves(panel, curves, order, x0):
     return parts
 
 
-def _dots(panel, dots, order, x0, height):
+def _dots(panel, dots, order, x0, width, height):
     """dots: name -> (mean, deviation, paper); one line for each setting."""
     names = [name for name in order if name in dots]
     values = []
@@ -159,8 +159,8 @@ def _dots(panel, dots, order, x0, height):
         spread = deviation if is_known(deviation) else 0
         values += [one for one in (mean - spread, mean + spread, paper) if is_known(one)]
     label_room = 8 + 6.3 * max([len(name) for name in names] + [4])
-    x_axis = Axis(*_extent(values, panel.x_log), x0 + label_room, x0 + width_of_panel - right, panel.x_log)
-    y_start = top + height - bottom
+    x_axis = Axis(*_extent(values, panel.x_log), x0 + label_room, x0 + width - right, panel.x_log)
+    y_start = height - bottom
     parts = []
     for tick in x_axis.ticks():
         x = x_axis.place(tick)
@@ -185,7 +185,17 @@ def _dots(panel, dots, order, x0, height):
     return parts
 
 
-def _legend(names, order, width, y, with_bands):
+def _lines(text, width):
+    """Broken between words where they are longer than so many points."""
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and 5.6 * (len(lines[-1]) + len(word) + 1) > width - 24:
+            lines.append("")
+        lines[-1] += (" " if lines[-1] else "") + word
+    return lines
+
+
+def _legend(names, order, width, y, note):
     parts, x = [], 12
     for name in names:
         room = 44 + 6.4 * len(name)
@@ -197,31 +207,30 @@ def _legend(names, order, width, y, with_bands):
         parts.append(_mark(marks[number % len(marks)], x + 15, y - 4, colour))
         parts.append(_text(x + 36, y, name, "start"))
         x += room
-    if with_bands:
-        parts.append(_text(12, y + 20, with_bands, "start", 11))
-        y += 20
+    for i, line in enumerate(_lines(note, width) if note else []):
+        y += 15 if i or not names else 22
+        parts.append(_text(12, y, line, "start", 11))
     return parts, y
 
 
 def figure(panels, order, note):
-    """panels: (Panel, curves or dots). Three panels a line at most. The whole file as text."""
+    """panels: (Panel, curves or dots). Two panels a line; a single one is wider. The whole file as text."""
     columns = min(len(panels), 2)
+    width_of = 640 if columns == 1 else width_of_panel
     parts, y = [], 0
-    has_dots = any(not panel.x for panel, _ in panels)
+    has_paper = any(is_known(one[2]) for panel, data in panels if not panel.x for one in data.values())
     for first in range(0, len(panels), columns):
         row, height = [], height_of_panel
         for panel, data in panels[first:first + columns]:
             if not panel.x:
                 height = max(height, top + bottom + 24 * len(data))
         for i, (panel, data) in enumerate(panels[first:first + columns]):
-            x0 = i * width_of_panel
-            row += _curves(panel, data, order, x0) if panel.x else _dots(panel, data, order, x0, height)
+            row += _curves(panel, data, order, i * width_of, width_of) if panel.x else _dots(panel, data, order, i * width_of, width_of, height)
         parts.append(f'<g transform="translate(0 {y})">' + "".join(row) + "</g>")
-        y += height + 14
-    width = columns * width_of_panel
+        y += height + 6
+    width = columns * width_of
     drawn = [name for name in order if any(panel.x and name in data and data[name][0] for panel, data in panels)]
-    legend, y = _legend(drawn, order, width, y + 14, note + (" Squares: the paper." if has_dots and any(
-        is_known(one[2]) for panel, data in panels if not panel.x for one in data.values()) else ""))
+    legend, y = _legend(drawn, order, width, y + 14, note + (" Squares: the paper." if has_paper else ""))
     height = y + 12
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
             'font-family="Helvetica, Arial, sans-serif" fill="#000"><rect width="100%" height="100%" fill="#fff"/>\n'
