@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 import drawing  # noqa: E402
 import measures  # noqa: E402
 import page  # noqa: E402
+import runs  # noqa: E402
 from plan import Claim, Measure, Panel, Setting, Study, nan  # noqa: E402
 from studies import all_studies  # noqa: E402
 
@@ -125,6 +126,7 @@ class Studies(unittest.TestCase):
         for one in all_studies():
             settings = [setting.name for setting in one.settings]
             self.assertEqual(len(set(settings)), len(settings), one.name)
+            self.assertEqual(len({runs.slug(name) for name in settings}), len(settings), f"{one.name}: two settings share a folder")
             for setting in one.settings:
                 file = setting.file if setting.file.startswith("examples/") else f"examples/papers/{setting.file}"
                 self.assertTrue((root / file).exists(), file)

@@ -14,6 +14,8 @@ kept_links = 2_000_000  # bytes; longer tables of links are not kept
 
 
 def slug(text):
+    """The part of a folder's name that a setting gives it."""
+    text = text.replace("+", " plus")
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-").lower()
 
 
