@@ -30,10 +30,10 @@ def settings_of(numbers, *sets):
     return tuple(found)
 
 
-def claims_of(counts=(4, 8, 16)):
-    return tuple(Claim(f"K {count}: DeceFL with p {chance} is within 0.0032 of FedAvg", alike(f"DeceFL, K {count}, p {chance}", f"FedAvg, K {count}", "tail_accuracy_mean", 0.0032, 4))
+def claims_of(counts=(4, 8, 16), within=0.0032):
+    return tuple(Claim(f"K {count}: DeceFL with p {chance} is within {within} of FedAvg", alike(f"DeceFL, K {count}, p {chance}", f"FedAvg, K {count}", "tail_accuracy_mean", within, 4))
                  for count in counts for chance in (0.9, 0.3)) + (
-        Claim("swarm learning is within 0.0032 of FedAvg", alike("swarm, K 8", "FedAvg, K 8", "tail_accuracy_mean", 0.0032, 4)),)
+        Claim(f"swarm learning is within {within} of FedAvg", alike("swarm, K 8", "FedAvg, K 8", "tail_accuracy_mean", within, 4)),)
 
 
 substitute = ("A2 is not public here: a9a, 4,140 rows, stands in, so that the paper's accuracies are of other data and the *difference* to FedAvg is what can be claimed. "
@@ -48,8 +48,8 @@ uneven = Study("decefl-noniid", paper, "table 4: logistic regression, shares of 
                    Claim("DeceFL is ahead of clients that train alone (the box plots of figure 4)", more("DeceFL, K 8, p 0.3", "alone, K 8", "tail_accuracy_mean", 4)),), (by_round,), 3, 5, ("until=300.5", "metrics.every_seconds=10.0", "metrics.test_samples=4000"), ("until=300.5", "metrics.every_seconds=10.0"),
                ceiling="direction on substitute data", choices=substitute + " The classes of a9a cannot give table 3's counts: all are scaled down together, to 2,008 rows.", guess=(2, 3))
 cancer = Study("decefl-cancer", paper, "table 2 on a second substitute", "The same on breast-cancer, 569 rows.",
-               tuple(one for one in settings_of(table_2, "data.name=breast-cancer", "data.train_rows=0") if "K 8" in one.name), (early, last, agreement), claims_of((8,)),
-               (by_round,), 3, 5, ("until=300.5", "metrics.every_seconds=10.0", "metrics.test_samples=4000"), ("until=300.5", "metrics.every_seconds=10.0"), ceiling="direction on substitute data", choices="One test row of 114 is 0.0088.", guess=(1, 1.5))
+               tuple(one for one in settings_of(table_2, "data.name=breast-cancer", "data.train_rows=0") if "K 8" in one.name), (early, last, agreement), claims_of((8,), 0.0089),
+               (by_round,), 3, 5, ("until=300.5", "metrics.every_seconds=10.0", "metrics.test_samples=4000"), ("until=300.5", "metrics.every_seconds=10.0"), ceiling="direction on substitute data", choices="One test row of 114 is 0.0088, so that no smaller bound can be asked for.", guess=(1, 1.5))
 
 changing = ("algorithm.mu=0.1", "algorithm.local_steps=1", "algorithm.local_epochs=30", "topology.mixing=laplacian")
 varying = Study(

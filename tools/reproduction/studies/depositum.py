@@ -75,7 +75,7 @@ def table(name, row, sets, full_seeds, quick_seeds, quick, guess, ceiling="direc
                 "depositum-tuning for all rows), batches (64), constants of SCAD (1e-4, 3.7), steps of the others (alpha beta, T0 = 10 local steps a round)." + choices, guess=guess)
 
 
-mnist_mlp = table("depositum-mnist-mlp", "MNIST MLP", (), 5, 2, (), (3, 6))
+mnist_mlp = table("depositum-mnist-mlp", "MNIST MLP", (), 5, 3, (), (3, 6))
 fmnist_mlp = table("depositum-fmnist-mlp", "FMNIST MLP", ("data.name=fashion-mnist",), 5, 1, (), (3, 6), quick_splits=("IID",))
 mnist_cnn = table("depositum-mnist-cnn", "MNIST CNN", ("model={name=\"cnn_depositum\",batch=64}",), 5, 0, (), (40, 40), quick_splits=())
 

@@ -58,7 +58,7 @@ emnist = Study(
     "The thesis finds DRACO best, the synchronous methods comparable, and asynchronous DSGD below asynchronous push.",
     rivals, (last, delivered()),
     letter_claims + (Claim("asynchronous DSGD is below asynchronous push-sum", less("async DSGD", "async push-sum", "tail_accuracy_mean")),),
-    (by_time,), 2, 3, done + ("until=600.5", "model={name=\"mlp\",hidden=[64],batch=64}"), done + ("until=600.5",),
+    (by_time,), 3, 3, done + ("until=600.5", "model={name=\"mlp\",hidden=[64],batch=64}"), done + ("until=600.5",),
     ceiling="direction on substitute data", choices=all_settings + "EMNIST is a subset of 47 classes.", guess=(6, 85))
 
 
@@ -71,7 +71,7 @@ poker = Study(
     "draco-poker", paper, "figure 3.4 (b): poker hands, 25 clients, each with all others",
     "The thesis finds DRACO best in accuracy and in F1, and all near each other in the end.",
     tuple(hands(one) for one in rivals), (last, f1, delivered()), letter_claims, (by_time, Panel("f1_macro", "seconds", "seconds", "macro F1, mean of clients")),
-    2, 3, done + ("until=600.5",), done + ("until=3000.5", "metrics.every_seconds=100.0"),
+    3, 3, done + ("until=600.5",), done + ("until=3000.5", "metrics.every_seconds=100.0"),
     ceiling="direction on substitute data", choices=all_settings + "18,488 of 10^6 test rows.", guess=(4, 15))
 
 
@@ -98,7 +98,7 @@ topology = Study(
     graphs, (at(200, "accuracy_mean", "after 200 s"), last),
     tuple(Claim(f"{which}: the complete graph is faster than the {other}", more(f"complete, {which}", f"{other}, {which}", "accuracy_mean_at_200"))
           for which in ("letter", "own") for other in ("3 nearest", "bipartite", "ring", "star")),
-    halves(graphs), 2, 3, small, network, choices="MNIST, 25 clients with 50 images, B = 4, P = 50, no reception cap, eta 0.05. The quick column has a "
+    halves(graphs), 3, 3, small, network, choices="MNIST, 25 clients with 50 images, B = 4, P = 50, no reception cap, eta 0.05. The quick column has a "
     "perceptron of 64, the full one the thesis' network.", guess=(1.5, 15))
 
 
@@ -116,7 +116,7 @@ cap = Study(
           for which in ("letter", "own"))
     + tuple(Claim(f"{which}: the larger the cap, the smaller the training loss", falls([f"{one}, {which}" for one in (5, 20, 100, 400)], "tail_train_loss_mean"))
             for which in ("letter", "own")),
-    halves(cap_settings), 2, 3, small + ("metrics.training=true",), network + ("metrics.training=true",),
+    halves(cap_settings), 3, 3, small + ("metrics.training=true",), network + ("metrics.training=true",),
     choices="As B.3, complete graph, P = 500 and the cap for as long; messages beyond the cap are removed by chance.", guess=(1.5, 15))
 
 radio = ("channel.bandwidth_use=shared",)
@@ -139,7 +139,7 @@ window = Study(
     window_settings, (at(60, "accuracy_mean", "after 60 s"), last),
     tuple(Claim(f"{which}: 5 s is worse than 0 s at first", less(f"5 s, {which}", f"0 s, {which}", "accuracy_mean_at_60")) for which in ("letter", "own"))
     + tuple(Claim(f"{which}: 20 s is worse than 5 s at first", less(f"20 s, {which}", f"5 s, {which}", "accuracy_mean_at_60")) for which in ("letter", "own")),
-    halves(window_settings), 2, 3, small + ("until=120.5",), network + ("until=120.5",), choices="As B.5, deadline 1 s.", guess=(1.5, 7))
+    halves(window_settings), 3, 3, small + ("until=120.5",), network + ("until=120.5",), choices="As B.5, deadline 1 s.", guess=(1.5, 7))
 
 period_base = ("channel.bandwidth_use=shared", "mailbox.deadline=1")
 period_settings = pairs("unification.period", (5, 20, 50, 200, 1000), ("5 s", "20 s", "50 s", "200 s", "never"), "wireless", *period_base) + tuple(
@@ -154,7 +154,7 @@ period = Study(
     tuple(Claim(f"{which}: 200 s is better than 20 s", more(f"200 s, {which}", f"20 s, {which}", "tail_accuracy_mean")) for which in ("letter", "own"))
     + tuple(Claim(f"200 s with {name} is better than 20 s", more(f"200 s, {name}, letter", "20 s, letter", "tail_accuracy_mean"))
             for name in ("best channel", "most edges", "sent over links", "eta 0.005", "half-life 0.5 s", "latest update")),
-    halves(period_settings), 2, 3, small + ("until=300.5",), network + ("until=300.5",),
+    halves(period_settings), 3, 3, small + ("until=300.5",), network + ("until=300.5",),
     choices="As B.5, deadline 1 s, no cap. The last six settings are reasons that were tried for the reversal.",
     note="Unification is what keeps clients together here: to the letter a client's own update reaches its model through others alone, so that "
          "disagreement grows from one unification to the next.", guess=(2, 15))

@@ -45,7 +45,7 @@ def figure_2(name, item, *split, note=""):
          Claim("Spod-GT is ahead of AB at delay 1,000", more("Spod-GT", "AB", "accuracy_mean_at_1000")),
          Claim("the mean model of Spod-GT is ahead of AB's", more("Spod-GT", "AB", "accuracy_mean_model_at_5000"))),
         (panel, Panel("accuracy_mean_model", "cumulated_delay", "cumulated delay", "accuracy of the mean model")),
-        2, 5, ("metrics.every_seconds=20.0", "metrics.test_samples=1000"), ("metrics.every_seconds=10.0",),
+        5, 5, ("metrics.every_seconds=20.0", "metrics.test_samples=1000"), ("metrics.every_seconds=10.0",),
         choices=open_points, note=note, guess=(2.5, 4))
 
 
@@ -60,7 +60,7 @@ clips = Study(
     tuple(Claim(f"least chance {clip}: Spod-GT with memory is ahead of AB", more(f"Spod-GT, memory, {clip}", f"AB, {clip}", "accuracy_mean_at_5000"))
           for clip in (0.01, 0.001, 0.0001))
     + tuple(Claim(f"least chance {clip}: Spod-GT is ahead of AB", more(f"Spod-GT, {clip}", f"AB, {clip}", "accuracy_mean_at_5000")) for clip in (0.001, 0.0001)),
-    (Panel("accuracy_mean_at_5000", x_label="mean accuracy of clients at delay 5,000"),), 2, 5,
+    (Panel("accuracy_mean_at_5000", x_label="mean accuracy of clients at delay 5,000"),), 3, 5,
     ("metrics.every_seconds=25.0", "metrics.test_samples=1000"), (), choices="One label a client. " + open_points, guess=(2.5, 4))
 
 
@@ -68,7 +68,7 @@ def variants(name, item, says, key, values, claims):
     chosen = ("Spod-GT", "Spod-GT, memory", "AB", "G-Push-Pull")
     return Study(name, paper, item, says,
                  tuple(method(one, f", {value}", f"{key}={value}", only="" if value in (values[0], values[-1]) else "full") for value in values for one in chosen),
-                 (by_delay, of_mean), claims, (Panel("accuracy_mean_at_5000", x_label="mean accuracy of clients at delay 5,000"),), 2, 3,
+                 (by_delay, of_mean), claims, (Panel("accuracy_mean_at_5000", x_label="mean accuracy of clients at delay 5,000"),), 3, 5,
                  ("metrics.every_seconds=50.0", "metrics.test_samples=1000"), ("metrics.every_seconds=20.0",), choices=open_points, guess=(2, 4))
 
 
