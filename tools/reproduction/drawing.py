@@ -198,7 +198,7 @@ def _lines(text, width):
 def _legend(names, order, width, y, note):
     parts, x = [], 12
     for name in names:
-        room = 44 + 6.4 * len(name)
+        room = 50 + 6.6 * len(name)
         if x + room > width and x > 12:
             x, y = 12, y + 18
         number = order.index(name)

@@ -65,7 +65,7 @@ def collect(study, column, places, seeds=0):
 def _band(of, panel):
     """Mean and deviation over seeds at places that all runs have."""
     low = max(run.column(panel.x)[0] for run in of)
-    high = min(run.column(panel.x)[-1] for run in of)
+    high = min([run.column(panel.x)[-1] for run in of] + [panel.x_to])
     if high <= low:
         return [], [], []
     if panel.x_log:

@@ -55,6 +55,7 @@ class Panel:
     y_label: str = ""
     x_log: bool = False
     y_log: bool = False
+    x_to: float = math.inf  # where the axis ends at the latest
     settings: tuple = ()  # (): all
     title: str = ""
 

@@ -1,5 +1,7 @@
 """DRACO: chapter 3 of the thesis and its appendix B."""
 
+import dataclasses
+
 from measures import alike, at, delivered, end, falls, less, more, tail, wiggle
 from plan import Claim, Panel, Setting, Study, with_name
 
@@ -19,8 +21,7 @@ def twice(settings, **changes):
 
 
 def half(panel, settings, which, title):
-    return Panel(panel.y, panel.x, panel.x_label, panel.y_label, panel.x_log, panel.y_log,
-                 tuple(one.name for one in settings if one.name.endswith(which)), title)
+    return dataclasses.replace(panel, settings=tuple(one.name for one in settings if one.name.endswith(which)), title=title)
 
 
 def halves(settings, panel=by_time):
