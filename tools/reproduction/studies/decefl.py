@@ -2,13 +2,14 @@
 
 import math
 
-from measures import alike, at, end, less, more, tail
+from measures import alike, at, best, end, less, more, tail
 from plan import Claim, Measure, Outcome, Panel, Setting, Study
 
 paper = "DeceFL"
 
 last = tail("accuracy_mean", "accuracy, last fifth", 0.2, 4)
 early = at(30, "accuracy_mean", "after 30 rounds", digits=4)
+best_round = best("accuracy_mean", "best round", 4)
 agreement = end("consensus", "consensus", -3)
 by_round = Panel("accuracy_mean", "seconds", "rounds", "mean accuracy of clients")
 table_2 = {4: (.9874, (.9879, .9879, .9879, .9882)), 8: (.9874, (.9884, .9884, .9884, .9884)), 16: (.9884, (.9884, .9883, .9884, .9884))}
@@ -31,24 +32,27 @@ def settings_of(numbers, *sets):
 
 
 def claims_of(counts=(4, 8, 16), within=0.0032):
-    return tuple(Claim(f"K {count}: DeceFL with p {chance} is within {within} of FedAvg", alike(f"DeceFL, K {count}, p {chance}", f"FedAvg, K {count}", "tail_accuracy_mean", within, 4))
-                 for count in counts for chance in (0.9, 0.3)) + (
-        Claim(f"swarm learning is within {within} of FedAvg", alike("swarm, K 8", "FedAvg, K 8", "tail_accuracy_mean", within, 4)),)
+    """At the best round and at the end: with mu = 0.1 FedAvg goes ten times as far in as many rounds."""
+    return tuple(Claim(f"K {count}: DeceFL with p {chance} is within {within} of FedAvg, {place}",
+                       alike(f"DeceFL, K {count}, p {chance}", f"FedAvg, K {count}", measure, within, 4))
+                 for count in counts for chance in (0.9, 0.3) for measure, place in (("best_accuracy_mean", "best round"), ("tail_accuracy_mean", "last fifth"))) + (
+        Claim(f"swarm learning is within {within} of FedAvg, best round", alike("swarm, K 8", "FedAvg, K 8", "best_accuracy_mean", within, 4)),)
 
 
 substitute = ("A2 is not public here: a9a, 4,140 rows, stands in, so that the paper's accuracies are of other data and the *difference* to FedAvg is what can be claimed. "
               "Ten epochs a round, lr 0.1 x 0.2 every five (the paper: 0.01, with which neither method is flat after 300 rounds of these data), weight decay 1e-4, mu 0.1, the Laplacian's weights on Erdos-Renyi graphs, 300 rounds.")
 table = Study("decefl-iid", paper, "table 2: logistic regression, IID", "The paper: no gap to FedAvg, on any connected graph (at most 0.0032).",
-              settings_of(table_2), (early, last, agreement), claims_of() + (
+              settings_of(table_2), (early, best_round, last, agreement), claims_of() + (
                   Claim("DeceFL is behind FedAvg at first: the transient is longer", less("DeceFL, K 8, p 0.3", "FedAvg, K 8", "accuracy_mean_at_30", 4)),),
-              (by_round,), 3, 5, ("until=300.5", "metrics.every_seconds=10.0", "metrics.test_samples=4000"), ("until=300.5", "metrics.every_seconds=10.0"), ceiling="direction on substitute data", choices=substitute, guess=(2, 3))
+              (by_round,), 3, 5, ("until=300.5", "metrics.every_seconds=10.0", "metrics.test_samples=4000"), ("until=300.5", "metrics.every_seconds=10.0"), ceiling="direction on substitute data", choices=substitute, guess=(2, 3),
+              note="With mu = 0.1 a round of DeceFL goes a tenth of the way of one of FedAvg: after 300 rounds it is where FedAvg is after 30, and FedAvg has begun to learn its training rows by heart by then.")
 alone = Setting("alone, K 8", "decefl/decefl_a2.toml", ("data.partition.kind=decefl_table3", "clients.count=8", "algorithm.local_lr=0.1", "protocol.exchange_every=100000"))
 uneven = Study("decefl-noniid", paper, "table 4: logistic regression, shares of table 3", "The paper: no gap to FedAvg with uneven shares either.",
-               settings_of(table_4, "data.partition.kind=decefl_table3") + (alone,), (early, last, agreement), claims_of() + (
+               settings_of(table_4, "data.partition.kind=decefl_table3") + (alone,), (early, best_round, last, agreement), claims_of() + (
                    Claim("DeceFL is ahead of clients that train alone (the box plots of figure 4)", more("DeceFL, K 8, p 0.3", "alone, K 8", "tail_accuracy_mean", 4)),), (by_round,), 3, 5, ("until=300.5", "metrics.every_seconds=10.0", "metrics.test_samples=4000"), ("until=300.5", "metrics.every_seconds=10.0"),
                ceiling="direction on substitute data", choices=substitute + " The classes of a9a cannot give table 3's counts: all are scaled down together, to 2,008 rows.", guess=(2, 3))
 cancer = Study("decefl-cancer", paper, "table 2 on a second substitute", "The same on breast-cancer, 569 rows.",
-               tuple(one for one in settings_of(table_2, "data.name=breast-cancer", "data.train_rows=0") if "K 8" in one.name), (early, last, agreement), claims_of((8,), 0.0089),
+               tuple(one for one in settings_of(table_2, "data.name=breast-cancer", "data.train_rows=0") if "K 8" in one.name), (early, best_round, last, agreement), claims_of((8,), 0.0089),
                (by_round,), 3, 5, ("until=300.5", "metrics.every_seconds=10.0", "metrics.test_samples=4000"), ("until=300.5", "metrics.every_seconds=10.0"), ceiling="direction on substitute data", choices="One test row of 114 is 0.0088, so that no smaller bound can be asked for.", guess=(1, 1.5))
 
 changing = ("algorithm.mu=0.1", "algorithm.local_steps=1", "algorithm.local_epochs=30", "topology.mixing=laplacian")
