@@ -49,7 +49,29 @@ void add(ResultJson& object, Columns columns, const PerColumn<Spread>& spreads) 
         {"mean", finite(spreads[column].mean)}, {"std", finite(spreads[column].deviation)}, {"n", spreads[column].count}};
 }
 
-ResultJson json_of(const ComparedRun& run, std::size_t setting) {
+// What the run had measured and spent at a point of its curve.
+ResultJson json_of(const CurvePoint& point) {
+  ResultJson object = ResultJson::object();
+  for (const Role role : {Role::measure, Role::axis})
+    for (const SampleColumn& column : columns_as(role)) object[std::string(column.curve.name)] = finite(point[column]);
+  return object;
+}
+
+// Where it first came to each target; null where it did not.
+ResultJson json_of(const Curve& curve, const std::vector<TargetReached>& targets) {
+  ResultJson all = ResultJson::array();
+  for (const TargetReached& target : targets) {
+    const auto point = first_reach(curve, target.accuracy);
+    all.push_back({{"accuracy", target.accuracy}, {"costs", nullptr}});
+    if (!point) continue;
+    ResultJson costs = ResultJson::object();
+    for (const SampleColumn& column : columns_as(Role::axis)) costs[std::string(column.curve.name)] = finite((*point)[column]);
+    all.back()["costs"] = std::move(costs);
+  }
+  return all;
+}
+
+ResultJson json_of(const ComparedRun& run, std::size_t setting, const std::vector<TargetReached>& targets) {
   return {{"seed", run.seed},
           {"experiment", experiment_file(setting, run.seed)},
           {"ended_by", run.has_spent  ? "budget"
@@ -57,14 +79,16 @@ ResultJson json_of(const ComparedRun& run, std::size_t setting) {
                                       : "until"},
           {"diverged_at", run.diverged_at ? ResultJson(*run.diverged_at) : ResultJson(nullptr)},
           {"model_digest", run.digests.model.empty() ? ResultJson(nullptr) : ResultJson(run.digests.model)},
-          {"timeline_digest", run.digests.timeline.empty() ? ResultJson(nullptr) : ResultJson(run.digests.timeline)}};
+          {"timeline_digest", run.digests.timeline.empty() ? ResultJson(nullptr) : ResultJson(run.digests.timeline)},
+          {"end", run.curve.empty() ? ResultJson(nullptr) : json_of(run.curve.back())},
+          {"targets", json_of(run.curve, targets)}};
 }
 
 ResultJson json_of(const ComparedRow& row, std::size_t number) {
   const ComparedOutcome& outcome = *row.outcome;
   ResultJson grid = ResultJson::object(), runs = ResultJson::array(), targets = ResultJson::array();
   for (const auto& [key, value] : outcome.setting.values) grid[key] = value;
-  for (const ComparedRun& run : outcome.runs) runs.push_back(json_of(run, number));
+  for (const ComparedRun& run : outcome.runs) runs.push_back(json_of(run, number, row.targets));
   for (const TargetReached& target : row.targets) {
     targets.push_back({{"accuracy", target.accuracy}, {"reached", target.reached}});
     add(targets.back(), columns_as(Role::axis), target.costs);

@@ -1,12 +1,12 @@
 #include "web/comparison.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "results/comparison_table.hpp"
 #include "web/report.hpp"
-#include "web/report_page.hpp"
 #include "web/run_files.hpp"
+#include "web/shown.hpp"
 
 namespace rubato::web {
 
@@ -14,36 +14,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int digits_shown = 6;
-
-// Shortened to what can be seen; JSON has no infinity, and a gap is what the page makes of null.
-Json shown(double value) {
-  if (!std::isfinite(value) || value == 0) return std::isfinite(value) ? Json(0) : Json(nullptr);
-  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - (digits_shown - 1));
-  const double rounded = std::round(value / unit) * unit;
-  return std::isfinite(rounded) ? Json(rounded) : Json(value);
-}
-
-Json shown(const std::vector<double>& values) {
-  Json all = Json::array();
-  for (const double value : values) all.push_back(shown(value));
-  return all;
-}
-
-// Per axis the places, per measure mean and deviation there.
-Json bands_of(const ComparedOutcome& outcome) {
-  std::vector<Curve> curves;
-  for (const ComparedRun& run : outcome.runs) curves.push_back(run.curve);
-  Json bands = Json::object();
-  for (const SampleColumn& axis : columns_as(Role::axis)) {
-    Json& along = bands[std::string(axis.curve.name)];
-    for (const SampleColumn& measure : columns_as(Role::measure)) {
-      const Band band = band_of(curves, axis, measure, most_places);
-      along["at"] = shown(band.at);
-      along[std::string(measure.curve.name)] = {{"mean", shown(band.mean)}, {"std", shown(band.deviation)}};
+// The samples of a run as columns, thinned to what a screen has places for; the first and the last stay. What is the same
+// throughout is one number.
+Json curve_of(const Curve& curve) {
+  Json columns = Json::object();
+  const std::size_t shown = std::min(curve.size(), most_places);
+  for (const Role role : {Role::axis, Role::measure})
+    for (const SampleColumn& column : columns_as(role)) {
+      Json values = Json::array();
+      for (std::size_t i = 0; i < shown; ++i)
+        values.push_back(shown_number(curve[shown == 1 ? curve.size() - 1 : i * (curve.size() - 1) / (shown - 1)][column]));
+      const bool says_nothing = std::ranges::all_of(values, [](const Json& value) { return value.is_null() || value == 0; });
+      if (!says_nothing) columns[std::string(column.curve.name)] = std::move(values);
     }
-  }
-  return bands;
+  return columns;
 }
 
 // Title and unit of each.
@@ -62,9 +46,11 @@ void write_comparison(const std::filesystem::path& file, const Comparison& compa
   data["axes"] = described(Role::axis);
   data["measures"] = described(Role::measure);
   Json& settings = data["settings"];
-  for (std::size_t i = 0; i < settings.size(); ++i) settings[i]["bands"] = bands_of(comparison.outcomes[i]);
+  for (std::size_t i = 0; i < settings.size(); ++i)
+    for (std::size_t k = 0; k < settings[i]["runs"].size(); ++k)
+      settings[i]["runs"][k]["curve"] = curve_of(comparison.outcomes[i].runs[k].curve);
   const std::string text = in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace));
-  write_text(file, page_of("Comparison", comparison_main, text, comparison_script));
+  write_text(file, bundled_page("Comparison", "", text));
 }
 
 }  // namespace rubato::web

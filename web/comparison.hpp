@@ -9,11 +9,11 @@
 
 namespace rubato::web {
 
-/// Places of a band; a curve on a screen has no more.
-inline constexpr std::size_t most_places = 200;
+/// Samples of a run; a curve on a screen has no more places.
+inline constexpr std::size_t most_places = 120;
 
-/// Writes the page: accuracy, loss and consensus against the time of the experiment, bits, gradients and cumulated delay, mean and
-/// deviation over seeds, `axis` first, and the table. Throws RunFailed if the disk does not take it.
+/// Writes the page: curves of all runs against what they spent, `axis` first, what it took to reach a target, paired differences
+/// over common seeds, and the table. Throws RunFailed if the disk does not take it.
 void write_comparison(const std::filesystem::path& file, const Comparison& comparison, std::span<const double> targets,
                       const SampleColumn& axis);
 

@@ -107,12 +107,6 @@ std::string filled(std::string_view page, std::initializer_list<Filling> filling
   return text.append(page);
 }
 
-std::string page_of(std::string_view title, std::string_view body, std::string_view data, std::string_view script) {
-  const std::string scripts = std::string(plot_script) + std::string(script);
-  return filled(page_frame,
-                {{"title", escaped(title)}, {"style", page_style}, {"main", body}, {"data", data}, {"script", scripts}});
-}
-
 std::string bundled_page(std::string_view title, std::string_view experiment, std::string_view data, std::string_view connects) {
   const std::string policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'" + std::string(connects);
   return filled(page_html, {{"policy", policy},

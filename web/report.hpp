@@ -33,9 +33,6 @@ std::string in_script(std::string_view json);
 std::string bundled_page(std::string_view title, std::string_view experiment, std::string_view data,
                          std::string_view connects = {});
 
-/// A whole page; `data` is safe in a script, as in_script() makes it.
-std::string page_of(std::string_view title, std::string_view body, std::string_view data, std::string_view script);
-
 /// Puts `value` where the text says {{name}}, for every name of the page; what is put in is not searched again.
 struct Filling {
   std::string_view name, value;

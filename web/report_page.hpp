@@ -11,12 +11,4 @@ extern const std::string_view page_css;
 extern const std::string_view page_js;
 extern const std::string_view page_licences;
 
-extern const std::string_view page_frame;
-extern const std::string_view page_style;
-extern const std::string_view plot_script;
-extern const std::string_view comparison_main;
-extern const std::string_view comparison_script;
-extern const std::string_view live_main;
-extern const std::string_view live_script;
-
 }  // namespace rubato::web

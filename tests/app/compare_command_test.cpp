@@ -44,7 +44,7 @@ TEST_CASE("compare prints a table of every setting, and leaves it with the curve
                            "loss at seconds", "to accuracy 0.5", "0 of 3", "the comparison is in "})
     CHECK(contains(ended.out, part));
   for (const char* file : {"table.csv", "table.json", "curves.csv", "report.html"}) CHECK(fs::exists(home / "both" / file));
-  CHECK(contains(text_of(home / "both/report.html"), "\"bands\""));
+  CHECK(contains(text_of(home / "both/report.html"), "\"curve\""));
   CHECK(json::parse(text_of(home / "both/table.json")).at("settings").size() == 4);
 }
 

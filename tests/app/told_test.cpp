@@ -12,17 +12,6 @@ using nlohmann::json;
 
 namespace {
 
-// The list that stands in a page behind "name":
-json list_in(const std::string& page, const std::string& name) {
-  const std::size_t at = page.find("\"" + name + "\":[");
-  REQUIRE(at != std::string::npos);
-  std::size_t end = page.find('[', at), open = 0;
-  const std::size_t begin = end;
-  do open += static_cast<std::size_t>(page[end] == '[') - static_cast<std::size_t>(page[end] == ']');
-  while (open > 0 && ++end < page.size());
-  return json::parse(page.substr(begin, end + 1 - begin));
-}
-
 std::string host_name() {
   char name[256] = "";
   REQUIRE(gethostname(name, sizeof name) == 0);
@@ -38,9 +27,9 @@ TEST_CASE("the quick start's page and trace show its windows, its terminal what 
   REQUIRE(ended.code == 0);
   const json summary = json::parse(text_of(home / "run/summary.json"));
 
-  const json windows = list_in(text_of(home / "run/report.html"), "windows");
-  CHECK(windows.size() > 100);
-  for (const json& window : windows) REQUIRE(window.at(1).get<double>() - window.at(0).get<double>() == doctest::Approx(0.05));
+  const std::string page = text_of(home / "run/report.html");
+  CHECK(contains(page, "\"window\":0.05"));
+  CHECK(contains(page, "\"has_arrivals\":true"));
   const json trace = json::parse(text_of(home / "run/trace.json"));
   std::size_t drawn = 0;
   for (const json& event : trace.at("traceEvents"))
@@ -48,7 +37,7 @@ TEST_CASE("the quick start's page and trace show its windows, its terminal what 
       REQUIRE(event.at("dur").get<double>() == doctest::Approx(50000));  // microseconds
       ++drawn;
     }
-  CHECK(drawn >= windows.size());
+  CHECK(drawn > 100);
 
   const json& messages = summary.at("messages");
   const auto counted = [&](const char* name) { return std::to_string(messages.at(name).get<std::uint64_t>()); };

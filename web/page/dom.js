@@ -88,6 +88,7 @@ export function numbers(place, name, give) {
 }
 
 export function toggleNumbers() {
+  for (const one of opened) if (!one.isConnected) opened.delete(one);
   const open = ![...opened].some(one => one.open);
   for (const one of opened) one.open = open;
 }

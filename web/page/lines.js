@@ -203,9 +203,9 @@ export function linePlot(place, {title, height = 230, give, file}) {
         y: {distr: isLog ? 3 : 1, log: 10, range},
       },
       axes: [
-        {...axis, size: 30, grid: {show: false}, values: (_, at) => at.map(spec.axisWord || axisWord),
+        {...axis, size: 30, grid: {show: false}, values: (_, at) => at.map(v => axisWord(v)),
          splits: (self, _, low, high) => linearTicks(low, high, Math.max(2, Math.floor(self.bbox.width / uPlot.pxRatio / 90)))},
-        {...axis, size: 54, filter: (_, at) => at, values: (_, at) => at.map(tickWord),
+        {...axis, size: 54, filter: (_, at) => at, values: (_, at) => at.map(v => tickWord(v)),
          splits: (self, _, low, high) => (isLog ? logTicks : linearTicks)(low, high, Math.max(3, Math.floor(height / 45)))},
       ],
       series, bands,
@@ -228,10 +228,11 @@ export function linePlot(place, {title, height = 230, give, file}) {
     keys(u);
     showReadout(readout, u, lines, word, spec.ownAxis);
   };
-  const plot = {build, zoom: () => u?.setScale("x", {min: 0, max: 0}), get u() { return u; }};
+  const watch = new ResizeObserver(() => { if (!paper.isOn && frame.clientWidth && frame.clientWidth !== width) build(); });
+  const plot = {build, end: () => { watch.disconnect(); u?.destroy(); if (u) cursors.unsub(u); }, zoom: () => u?.setScale("x", {min: 0, max: 0}), get u() { return u; }};
   plots.add(plot);
   build();
-  new ResizeObserver(() => { if (!paper.isOn && frame.clientWidth && frame.clientWidth !== width) build(); }).observe(frame);
+  watch.observe(frame);
   onRedraw(build);
   if (file) numbers(place, file, () => {
     const spec = give(), xs = placesOf(spec.times);
@@ -240,6 +241,9 @@ export function linePlot(place, {title, height = 230, give, file}) {
   });
   return plot;
 }
+
+/// The cards are made anew.
+export const forgetPlots = () => { for (const plot of plots) plot.end(); plots.clear(); };
 
 on("range", () => { for (const plot of plots) plot.zoom(); });
 on("view", () => { for (const plot of plots) plot.build(); });

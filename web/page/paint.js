@@ -25,6 +25,7 @@ export function mixed(name, amount) {
 
 const redraws = new Set();
 export const onRedraw = redraw => { redraws.add(redraw); return () => redraws.delete(redraw); };
+export const forgetRedraws = () => redraws.clear();
 export const redrawAll = () => { for (const redraw of redraws) redraw(); };
 
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { read(); redrawAll(); });

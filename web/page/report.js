@@ -9,7 +9,7 @@ import {controls, head} from "./head.js";
 import {linkCards} from "./links.js";
 import {outcomeCards} from "./outcomes.js";
 import {scoreCard} from "./score.js";
-import {fill, on, store} from "./store.js";
+import {fill, store} from "./store.js";
 import {waitCard} from "./waits.js";
 import {wellCards} from "./well.js";
 
@@ -35,18 +35,8 @@ export function report(data) {
   controls();
   head();
   cards();
-  on("data", head);
-  document.addEventListener("keydown", event => {
-    if (event.target.matches("input, textarea, select")) return;
-    if (event.key === "n") toggleNumbers();
-  });
 }
 
-/// The live page has become the report.
-export function become(data) {
-  fill(data);
-  byId("controls").replaceChildren();
-  controls();
-  head();
-  cards();
-}
+document.addEventListener("keydown", event => {
+  if (event.key === "n" && !event.target.matches("input, textarea, select")) toggleNumbers();
+});

@@ -12,6 +12,7 @@ export const axes = {
 
 const listeners = {};
 export const on = (what, act) => (listeners[what] ||= []).push(act);
+export const forget = what => { delete listeners[what]; };
 export const tell = what => { for (const act of listeners[what] || []) act(); };
 
 export const store = {
