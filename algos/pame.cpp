@@ -21,6 +21,7 @@
 #include "algos/entries.hpp"
 #include "algos/gossip.hpp"
 #include "algos/pme.hpp"
+#include "runtime/protocols/link_choice.hpp"
 
 namespace rubato {
 
@@ -35,10 +36,6 @@ struct PameSettings {
   bool shares_coordinates;
   std::uint32_t value_bits;
 };
-
-std::size_t chosen_of(std::size_t neighbours, double nu) {
-  return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(nu * static_cast<double>(neighbours) - 1e-9)));
-}
 
 Index sent_of(std::size_t numbers, double share) { return std::max<Index>(1, std::lround(share * static_cast<double>(numbers))); }
 
@@ -125,8 +122,9 @@ class Pame final : public LocalModel<Real, PameSettings> {
 
   std::size_t first_selected(const ClientView& client_view) const {
     const double given = this->settings().m0.of(this->client());
-    return given > 0 ? static_cast<std::size_t>(given)
-                     : chosen_of(client_view.senders.size(), this->settings().nu.of(this->client()));
+    if (given > 0) return static_cast<std::size_t>(given);
+    const std::size_t taken = share_of(this->settings().nu.of(this->client()), client_view.senders.size());
+    return std::max<std::size_t>(1, taken);  // also of a client without neighbours
   }
 
   double bits_of(const Tensor& values) const {
@@ -216,7 +214,7 @@ void check(const AlgorithmOptions& given, const Graph& graph) {
   const PerClientNumber nu = read({given, table}).nu;
   if (!graph.is_bipartite()) return;
   for (std::uint32_t i = 0; i < graph.clients(); ++i)
-    if (chosen_of(graph.in_degree({i}), nu.of(i)) < graph.in_degree({i})) return;
+    if (share_of(nu.of(i), graph.in_degree({i})) < graph.in_degree({i})) return;
   refuse_option("nu", nu.greatest(),
                 "takes all neighbours of every client, and the graph is bipartite: without a weight of their own its two "
                 "sides would swap models for ever; take fewer, or a graph with an odd cycle");

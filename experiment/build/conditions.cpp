@@ -11,6 +11,7 @@
 #include "algos/option_table.hpp"
 #include "algos/penalty.hpp"
 #include "experiment/build/expected_weights.hpp"
+#include "runtime/protocols/link_choice.hpp"
 #include "runtime/world/changing.hpp"
 #include "runtime/world/spectrum.hpp"
 #include "runtime/world/topology.hpp"
@@ -65,10 +66,6 @@ struct Pame {
   std::vector<std::size_t> taken;  // t_i
 };
 
-std::size_t taken_of(std::size_t neighbours, double nu) {
-  return std::max<std::size_t>(static_cast<std::size_t>(std::ceil(nu * static_cast<double>(neighbours) - 1e-9)), 1);
-}
-
 double common_period(const std::vector<std::uint32_t>& periods) {
   double k0 = 1;
   for (const std::uint32_t period : periods) {
@@ -122,7 +119,7 @@ std::vector<Condition> pame_conditions(const TheoryInput& input) {
           common_period(input.absorb_every),
           PerClientNumber(options.given.numbers("nu", 1)),
           {}};
-  for (std::uint32_t i = 0; i < graph.clients(); ++i) is.taken.push_back(taken_of(graph.in_degree({i}), is.nu.of(i)));
+  for (std::uint32_t i = 0; i < graph.clients(); ++i) is.taken.push_back(share_of(is.nu.of(i), graph.in_degree({i})));
   const double defect = column_defect(weights::neighbours_only(graph));
   const double gamma_most = is.zeta > 0 ? std::pow(is.zeta, -2 / is.k0) : std::numeric_limits<double>::infinity();
   return {
