@@ -1,6 +1,8 @@
 // Gradient tracking: a model x and a tracker y of the mean gradient that travels as counted mass.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -45,7 +47,7 @@ class GradientTracking : public OneModel<Real, Settings> {
   void archive(Archive& archive) override {
     if (!archive.is_reading()) settle();
     heard_.clear();
-    mass_.settled();
+    caught_up();
     OneModel<Real, Settings>::archive(archive);
     archive.fixed(y_);
     archive.optional(gradient_, scalar_of<Real>, this->count());
@@ -81,15 +83,12 @@ class GradientTracking : public OneModel<Real, Settings> {
 
   /// g+ = scale g(x; batch);   y <- y + part (g+ - g);   g <- g+
   void track(Work<Real>& work, const Step& step) {
+    settle();
     const typename Scratch<Real>::Frame frame(work.scratch);
     Tensor next = work.pool.template make<Real>(this->count());
     work.gradient(this->model(), step.index, numbers_of<Real>(next));
-    const ConstVectorRef<Real> g_next = numbers_of<Real>(std::as_const(next));
-    if (gradient_)
-      y() += part_ * (scale_ * g_next.template cast<double>() - scale_ * last().template cast<double>());
-    else
-      y() += part_ * (scale_ * g_next.template cast<double>());
-    gradient_ = std::move(next);
+    counted_ = std::exchange(gradient_, std::move(next));
+    is_tracked_ = false;
   }
 
   /// y <- y - part g;   g <- 0
@@ -101,14 +100,17 @@ class GradientTracking : public OneModel<Real, Settings> {
   /// x <- x - eta d, for a direction d in float64 other than y.
   void descend(double eta, ConstVectorRef<double> d) {
     settle();
-    this->change_model([&](Index first, ConstVectorRef<Real>, VectorRef<Real> x) {
-      x -= (eta * part_of(d, first, x.size())).template cast<Real>();
+    this->change_model([&](Index first, ConstVectorRef<Real> before, VectorRef<Real> x) {
+      x = before - (eta * part_of(d, first, x.size())).template cast<Real>();
     });
   }
 
   /// Assigns to every receiver of the message, which carries it, its share b_l y;   y <- y - sum_l b_l y
   void push_mass(Work<Real>& work, const Step& step, Payload& payload) {
-    mass_.template assign_for_later<Real>(read_only(y()), numbers_of<double>(y_), step, work.pool, payload);
+    if (!heard_.empty() || !mass_.is_settled()) settle();
+    mass_.template assign_for_later<Real>(
+        numbers_of<double>(y_), [&](Index first, VectorRef<double> y) { track_part(first, y); }, step, work.pool, payload);
+    tracked();
   }
 
   /// y <- y + what the messages carry
@@ -129,13 +131,16 @@ class GradientTracking : public OneModel<Real, Settings> {
   void descend_along_y(double eta) {
     this->change_model([&](Index first, ConstVectorRef<Real> before, VectorRef<Real> x) {
       VectorRef<double> y = part_of(numbers_of<double>(y_), first, x.size());
-      mass_.template add_part<Real>(first, y);
+      catch_up_part(first, y);
+      if (eta != 0 && with_few(heard_.size(), [&](auto count) { step_part<count>(first, eta, y.data(), before, x.data()); }))
+        return;
+      x = before;
       for (const Heard& other : heard_)
         x += other.weight * (part_of(numbers_of<Real>(std::as_const(other.model)), first, x.size()) - before);
       if (eta != 0) x -= (eta * y).template cast<Real>();
     });
     heard_.clear();
-    mass_.settled();
+    caught_up();
   }
 
   /// g, or what else stands for the client's own part in y.
@@ -151,13 +156,56 @@ class GradientTracking : public OneModel<Real, Settings> {
     Real weight;
   };
 
+  // The same as below, in one loop.
+  template <std::size_t Count>
+  void step_part(Index first, double eta, const double* __restrict y, ConstVectorRef<Real> before, Real* __restrict x) const {
+    std::array<const Real*, Count> models;
+    std::array<Real, Count> weights;
+    for (std::size_t j = 0; j < Count; ++j) {
+      models[j] = heard_[j].model.template data<Real>() + first;
+      weights[j] = heard_[j].weight;
+    }
+    const Real* const __restrict was = before.data();
+    for (Index i = 0; i < before.size(); ++i) {
+      Real sum = was[i];
+      for (std::size_t j = 0; j < Count; ++j) sum += weights[j] * (models[j][i] - was[i]);
+      x[i] = sum - static_cast<Real>(eta * y[i]);
+    }
+  }
+
   // Brings x and y up to date. They are the same to the caller as if every merge had done so at once, so const members may.
   void settle() const {
-    if (!heard_.empty() || !mass_.is_settled()) const_cast<GradientTracking*>(this)->catch_up();
+    if (!heard_.empty() || !mass_.is_settled() || !is_tracked_) const_cast<GradientTracking*>(this)->catch_up();
   }
   void catch_up() {
     if (!heard_.empty()) return descend_along_y(0);
-    mass_.template add_all<Real>(numbers_of<double>(y_));
+    VectorRef<double> y = numbers_of<double>(y_);
+    for_each_part(y.size(), [&](Index first, Index length) { catch_up_part(first, part_of(y, first, length)); });
+    caught_up();
+  }
+  void catch_up_part(Index first, VectorRef<double> y) {
+    track_part(first, y);
+    mass_.template add_part<Real>(first, y);
+  }
+  void caught_up() {
+    mass_.settled();
+    tracked();
+  }
+
+  // y <- y + part (g - counted)
+  void track_part(Index first, VectorRef<double> y) const {
+    if (is_tracked_) return;
+    const Index length = y.size();
+    const ConstVectorRef<Real> g = part_of(last(), first, length);
+    if (counted_)
+      y += part_ * (scale_ * g.template cast<double>() -
+                    scale_ * part_of(numbers_of<Real>(std::as_const(counted_)), first, length).template cast<double>());
+    else
+      y += part_ * (scale_ * g.template cast<double>());
+  }
+  void tracked() {
+    counted_ = {};
+    is_tracked_ = true;
   }
 
   ConstVectorRef<Real> last() const { return numbers_of<Real>(gradient_); }
@@ -169,6 +217,8 @@ class GradientTracking : public OneModel<Real, Settings> {
   Tensor y_;
   std::vector<Heard> heard_;  // messages whose models are still to be mixed
   Tensor gradient_;           // the last one, as it was computed; empty: 0
+  bool is_tracked_ = true;    // y counts that gradient, or else still the one before
+  Tensor counted_;            // the one before; empty: 0
 };
 
 }  // namespace rubato

@@ -44,19 +44,14 @@ class OneModel : public Algorithm<Real> {
   }
 
   /// Changes the model in one pass over memory, also where a message still holds it: change(first, before, x) is called for each
-  /// part, with the part of the model as it was, and the same numbers to be changed.
+  /// part, with the part of the model as it was, and with x, which is to be written.
   template <class Change>
   void change_model(Change change) {
-    alignas(buffer_alignment) Real copy[part_size];
     Tensor next = x_.is_shared() ? x_.another() : Tensor();
     bool are_finite = true;
     for_each_part(static_cast<Index>(count()), [&](Index first, Index length) {
-      VectorRef<Real> before(copy, length);
-      before = part_of(numbers_of<Real>(std::as_const(x_)), first, length);
-      VectorRef<Real> x = part_of(numbers_of<Real>(next ? next : x_), first, length);
-      if (next) x = before;
-      change(first, read_only(before), x);
-      are_finite = are_finite && is_finite(x);
+      const ConstVectorRef<Real> before = part_of(numbers_of<Real>(std::as_const(x_)), first, length);
+      are_finite &= write_part<Real>(next ? next : x_, first, length, [&](VectorRef<Real> x) { change(first, before, x); });
     });
     if (next) x_ = std::move(next);
     x_.note_finite(are_finite);
@@ -67,6 +62,7 @@ class OneModel : public Algorithm<Real> {
     if (window.empty()) return;
     change_model([&](Index first, ConstVectorRef<Real> before, VectorRef<Real> x) {
       const ConstVectorRef<Real> from = base ? part_of(numbers_of<Real>(base), first, before.size()) : before;
+      x = before;
       for (const Received<Real>& message : window)
         x += static_cast<Real>(message.weight) * (part_of(message.common(), first, before.size()) - from);
     });

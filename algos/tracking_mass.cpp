@@ -1,6 +1,7 @@
 #include "algos/tracking_mass.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -36,8 +37,9 @@ TrackingMass::Group& TrackingMass::group_of(const Tensor& before, double share) 
 }
 
 template <class Real>
-void TrackingMass::group(std::size_t numbers, const Step& step, TensorPool& pool, Payload& payload) {
+void TrackingMass::open_groups(std::size_t numbers, const Step& step, TensorPool& pool, Payload& payload) {
   groups_.clear();
+  shares_ = 0;
   keep_balance(numbers);
   if (!step.entries.empty()) payload.own.reserve(step.entries.size());
   for (const StepEntry& receiver : step.entries) {
@@ -46,46 +48,53 @@ void TrackingMass::group(std::size_t numbers, const Step& step, TensorPool& pool
     Group& group = group_of(sigma, receiver.weight);
     if (!group.sent) group.sent = loses_nothing_ ? pool.make<Real>(numbers) : pool.make<double>(numbers);
     group.receivers += receiver.lost == 0;  // without counters a share that the link is known to lose is not given away
+    shares_ += receiver.weight;
     sigma = group.sent;
     payload.own.push_back(group.sent);
   }
+  if (loses_nothing_)
+    for (const Group& group : groups_) given_.push_back({group.share, group.receivers});
 }
 
 template <class Real>
-void TrackingMass::assign(ConstVectorRef<double> mass, VectorRef<double> from, bool is_for_later, const Step& step,
-                          TensorPool& pool, Payload& payload) {
-  const auto numbers = static_cast<std::size_t>(mass.size());
-  group<Real>(numbers, step, pool, payload);
-  double shares = 0;
-  for (const StepEntry& receiver : step.entries) shares += receiver.weight;
-  const std::size_t settled = terms_.size();
-  if (loses_nothing_)
-    for (const Group& group : groups_) terms_.push_back({group.sent, {}, -group.receivers});
-  for_each_part(mass.size(), [&](Index first, Index length) {
-    const ConstVectorRef<double> m = rubato::part_of(mass, first, length);
-    VectorRef<double> rest = rubato::part_of(from, first, length);
-    for (Group& group : groups_) {
-      if (loses_nothing_) {
-        VectorRef<Real> share(group.sent.writable<Real>() + first, length);
-        share = (group.share * m).template cast<Real>();
-        group.is_finite = group.is_finite && is_finite(share);
-        continue;
-      }
-      VectorRef<double> sigma(group.sent.writable<double>() + first, length);
-      if (group.before)
-        sigma = part_of<double>(group.before, first, length) + group.share * m;
-      else
-        sigma = group.share * m;
-      group.is_finite = group.is_finite && is_finite(sigma);
+void TrackingMass::assign_part(Index first, ConstVectorRef<double> m, VectorRef<double> rest, bool is_for_later) {
+  const Index length = m.size();
+  for (Group& group : groups_) {
+    if (loses_nothing_) {
+      group.is_finite &= write_part<Real>(group.sent, first, length,
+                                          [&](VectorRef<Real> share) { share = (group.share * m).template cast<Real>(); });
+    } else {
+      group.is_finite &= write_part<double>(group.sent, first, length, [&](VectorRef<double> sigma) {
+        if (group.before)
+          sigma = part_of<double>(group.before, first, length) + group.share * m;
+        else
+          sigma = group.share * m;
+      });
     }
-    if (!loses_nothing_)
-      rest -= shares * m;
-    else if (!is_for_later)
-      add_terms<Real>(std::span(terms_).subspan(settled), first, rest);  // after all shares: m may be the rest itself
-  });
+  }
+  if (!loses_nothing_)
+    rest -= shares_ * m;
+  else if (!is_for_later)
+    take_off<Real>(first, m, rest);
+}
+
+void TrackingMass::close_groups(bool is_for_later) {
   for (Group& group : groups_) group.sent.note_finite(group.is_finite);
   groups_.clear();
-  if (!is_for_later) terms_.erase(terms_.begin() + static_cast<std::ptrdiff_t>(settled), terms_.end());
+  if (!is_for_later) given_.clear();
+}
+
+// Computes the shares once more, which takes less time than to read them; m may be the rest itself.
+template <class Real>
+void TrackingMass::take_off(Index first, ConstVectorRef<double> m, VectorRef<double> rest) {
+  if (given_.empty()) return;
+  alignas(buffer_alignment) double copy[part_size];
+  VectorRef<double> mass(copy, m.size());
+  mass = m;
+  for (const Given& given : given_) rest -= given.receivers * (given.share * mass).template cast<Real>().template cast<double>();
+  if (sent_less_absorbed_.size() == 0) return;
+  VectorRef<double> balance = rubato::part_of(view(sent_less_absorbed_), first, m.size());
+  for (const Given& given : given_) balance += given.receivers * (given.share * mass).template cast<Real>().template cast<double>();
 }
 
 template <class Real>
@@ -104,25 +113,38 @@ void TrackingMass::receive(std::span<const Received<Real>> window) {
   for (const Received<Real>& message : window) {
     keep_balance(message.own_tensor().count());
     if (loses_nothing_) {
-      terms_.push_back({message.own_tensor(), {}, 1});
+      terms_.push_back({message.own_tensor(), {}});
       continue;
     }
     Tensor& rho = absorbed_[place_of(senders_, message.sender)];
-    terms_.push_back({message.own_tensor(), std::exchange(rho, message.own_tensor()), 1});
+    terms_.push_back({message.own_tensor(), std::exchange(rho, message.own_tensor())});
+  }
+}
+
+// What follows, in one loop.
+template <class Real, std::size_t Count>
+void TrackingMass::add_shares(Index first, VectorRef<double> part) const {
+  std::array<const Real*, Count> shares;
+  for (std::size_t j = 0; j < Count; ++j) shares[j] = terms_[j].tensor.template data<Real>() + first;
+  const auto [share, receivers] = given_.front();
+  double* const __restrict mass = part.data();
+  for (Index i = 0; i < part.size(); ++i) {
+    double sum = mass[i] - receivers * static_cast<double>(static_cast<Real>(share * mass[i]));
+    for (std::size_t j = 0; j < Count; ++j) sum += static_cast<double>(shares[j][i]);
+    mass[i] = sum;
   }
 }
 
 template <class Real>
 void TrackingMass::add_part(Index first, VectorRef<double> part) {
-  add_terms<Real>(terms_, first, part);
-}
-
-template <class Real>
-void TrackingMass::add_terms(std::span<const Term> terms, Index first, VectorRef<double> part) {
+  if (given_.size() == 1 && sent_less_absorbed_.size() == 0 &&
+      with_few(terms_.size(), [&](auto count) { add_shares<Real, count>(first, part); }))
+    return;
+  take_off<Real>(first, read_only(part), part);
   const Index length = part.size();
-  for (const Term& term : terms) {
+  for (const Term& term : terms_) {
     if (loses_nothing_)
-      part += term.times * part_of<Real>(term.tensor, first, length).template cast<double>();
+      part += part_of<Real>(term.tensor, first, length).template cast<double>();
     else if (term.rho)
       part += part_of<double>(term.tensor, first, length) - part_of<double>(term.rho, first, length);
     else
@@ -130,7 +152,7 @@ void TrackingMass::add_terms(std::span<const Term> terms, Index first, VectorRef
   }
   if (sent_less_absorbed_.size() == 0) return;
   VectorRef<double> balance = rubato::part_of(view(sent_less_absorbed_), first, length);
-  for (const Term& term : terms) balance -= term.times * part_of<Real>(term.tensor, first, length).template cast<double>();
+  for (const Term& term : terms_) balance -= part_of<Real>(term.tensor, first, length).template cast<double>();
 }
 
 // Where nothing else knows what is under way.
@@ -143,7 +165,7 @@ void TrackingMass::reset() {
   std::ranges::fill(assigned_, Tensor{});
   std::ranges::fill(absorbed_, Tensor{});
   sent_less_absorbed_.resize(0);
-  terms_.clear();
+  settled();
 }
 
 void TrackingMass::archive(Archive& archive, std::size_t numbers) {
@@ -183,8 +205,10 @@ void TrackingMass::add_in_flight(Vector<double>& sum) const {
   if (sent_less_absorbed_.size() > 0) sum += sent_less_absorbed_;
 }
 
-template void TrackingMass::assign<float>(ConstVectorRef<double>, VectorRef<double>, bool, const Step&, TensorPool&, Payload&);
-template void TrackingMass::assign<double>(ConstVectorRef<double>, VectorRef<double>, bool, const Step&, TensorPool&, Payload&);
+template void TrackingMass::open_groups<float>(std::size_t, const Step&, TensorPool&, Payload&);
+template void TrackingMass::open_groups<double>(std::size_t, const Step&, TensorPool&, Payload&);
+template void TrackingMass::assign_part<float>(Index, ConstVectorRef<double>, VectorRef<double>, bool);
+template void TrackingMass::assign_part<double>(Index, ConstVectorRef<double>, VectorRef<double>, bool);
 template void TrackingMass::repeat<float>(std::size_t, const Step&, TensorPool&, Payload&);
 template void TrackingMass::repeat<double>(std::size_t, const Step&, TensorPool&, Payload&);
 template void TrackingMass::receive<float>(std::span<const Received<float>>);

@@ -36,12 +36,23 @@ class TrackingMass {
   /// carries as the receiver's own tensor, and takes the shares off `from`, which may be the same vector.
   template <class Real>
   void assign(ConstVectorRef<double> mass, VectorRef<double> from, const Step& step, TensorPool& pool, Payload& payload) {
-    assign<Real>(mass, from, false, step, pool, payload);
+    open_groups<Real>(static_cast<std::size_t>(mass.size()), step, pool, payload);
+    for_each_part(mass.size(), [&](Index first, Index length) {
+      assign_part<Real>(first, part_of(mass, first, length), part_of(from, first, length), false);
+    });
+    close_groups(false);
   }
-  /// The same; where no counter needs it at once the shares may stay in `from` until the next add_part().
-  template <class Real>
-  void assign_for_later(ConstVectorRef<double> mass, VectorRef<double> from, const Step& step, TensorPool& pool, Payload& payload) {
-    assign<Real>(mass, from, loses_nothing_, step, pool, payload);
+  /// The same, taken off `mass` itself, each part of which `finish(first, part)` brings up to date before it is read. Where no
+  /// counter needs it at once the shares stay in the mass until the next add_part(), before which it must not change.
+  template <class Real, class Finish>
+  void assign_for_later(VectorRef<double> mass, Finish finish, const Step& step, TensorPool& pool, Payload& payload) {
+    open_groups<Real>(static_cast<std::size_t>(mass.size()), step, pool, payload);
+    for_each_part(mass.size(), [&](Index first, Index length) {
+      const VectorRef<double> part = part_of(mass, first, length);
+      finish(first, part);
+      assign_part<Real>(first, read_only(part), part, loses_nothing_);
+    });
+    close_groups(loses_nothing_);
   }
 
   /// Hands out what messages carry to which nothing is assigned. Of masses with this many numbers.
@@ -65,12 +76,15 @@ class TrackingMass {
   template <class Real>
   void receive(std::span<const Received<Real>> window);
   /// Whether nothing is left to be added.
-  bool is_settled() const { return terms_.empty(); }
+  bool is_settled() const { return terms_.empty() && given_.empty(); }
   /// Adds to the part of the mass that begins at this number what was received, less what was assigned for later. All parts are
   /// to be done, each once; then settled() is to be called.
   template <class Real>
   void add_part(Index first, VectorRef<double> part);
-  void settled() { terms_.clear(); }
+  void settled() {
+    given_.clear();
+    terms_.clear();
+  }
   /// All of that.
   template <class Real>
   void add_all(VectorRef<double> mass) {
@@ -92,18 +106,16 @@ class TrackingMass {
   void inspect(Probe& probe) const;
 
  private:
-  // What is still to be added to the mass: a share, so many times, or a counter sigma less rho, which may be empty.
+  // What is still to be added to the mass: a share, or a counter sigma less rho, which may be empty.
   struct Term {
     Tensor tensor;
     Tensor rho;
-    double times;
   };
-  template <class Real>
-  void assign(ConstVectorRef<double> mass, VectorRef<double> from, bool is_for_later, const Step& step, TensorPool& pool,
-              Payload& payload);
-  template <class Real>
-  void add_terms(std::span<const Term> terms, Index first, VectorRef<double> part);
-
+  // A share of the mass that so many receivers were given and that is still to be taken off it.
+  struct Given {
+    double share;
+    double receivers;
+  };
   // Receivers of a publish step to which the same is sent.
   struct Group {
     Tensor before;  // the counter so far; empty: 0
@@ -112,20 +124,31 @@ class TrackingMass {
     double receivers = 0;
     bool is_finite = true;
   };
-  // Finds the groups of the step's receivers, and hands each receiver the tensor of its group; those are still to be filled.
+
+  // Finds the groups of the step's receivers, and hands each receiver the tensor of its group. Those are to be filled part by part
+  // with the shares of m, which are taken off `rest`, or stay in it for later.
   template <class Real>
-  void group(std::size_t numbers, const Step& step, TensorPool& pool, Payload& payload);
+  void open_groups(std::size_t numbers, const Step& step, TensorPool& pool, Payload& payload);
+  template <class Real>
+  void assign_part(Index first, ConstVectorRef<double> m, VectorRef<double> rest, bool is_for_later);
+  void close_groups(bool is_for_later);
   Group& group_of(const Tensor& before, double share);
+  template <class Real>
+  void take_off(Index first, ConstVectorRef<double> m, VectorRef<double> rest);
+  template <class Real, std::size_t Count>
+  void add_shares(Index first, VectorRef<double> part) const;
   void keep_balance(std::size_t numbers);
 
   std::span<const ClientId> senders_;
   std::span<const ClientId> receivers_;
   bool loses_nothing_;
   bool keeps_balance_;
-  std::vector<Tensor> assigned_;  // sigma beside receivers_; empty: 0. The same tensor where the counters are the same
-  std::vector<Tensor> absorbed_;  // rho beside senders_: the sender's own tensor, kept; empty: 0
-  std::vector<Group> groups_;     // of the publish step at hand
-  std::vector<Term> terms_;
+  std::vector<Tensor> assigned_;       // sigma beside receivers_; empty: 0. The same tensor where the counters are the same
+  std::vector<Tensor> absorbed_;       // rho beside senders_: the sender's own tensor, kept; empty: 0
+  std::vector<Group> groups_;          // of the publish step at hand
+  double shares_ = 0;                  // the sum over its receivers
+  std::vector<Given> given_;           // shares of one mass, as it was before any of them was taken off
+  std::vector<Term> terms_;            // what comes after them
   Vector<double> sent_less_absorbed_;  // all shares that it sent less those that it absorbed, where nothing else knows; empty: 0
 };
 

@@ -2,12 +2,14 @@
 // everything a network does, and the identities between the algorithms. The duller road is a dense matrix loop.
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
 
 #include "algos/entries.hpp"
+#include "algos/parts.hpp"
 #include "algos/penalty.hpp"
 #include "algos/tracking_mass.hpp"
 #include "learning/models/problems.hpp"
@@ -505,16 +507,37 @@ TEST_CASE("where nothing is lost messages carry their shares alone, in the model
   CHECK(relative_defect(float{}) < 1e-9);  // 1e-6 is promised
 }
 
+TEST_CASE("a vector that no cache holds is written part by part as it is, and a number that is not finite is told") {
+  TensorPool pool;
+  constexpr Index size = static_cast<Index>(beyond_caches / sizeof(float)) + 5;
+  for (const Index odd : {Index{-1}, Index{7}, size - 1}) {
+    Tensor tensor = pool.make<float>(static_cast<std::size_t>(size));
+    bool are_finite = true;
+    for_each_part(size, [&](Index first, Index length) {
+      are_finite &= write_part<float>(tensor, first, length, [&](VectorRef<float> part) {
+        for (Index i = 0; i < length; ++i)
+          part[i] = first + i == odd ? std::numeric_limits<float>::infinity() : static_cast<float>(first + i);
+      });
+    });
+    CHECK(are_finite == (odd < 0));
+    CHECK(tensor.is_finite() == are_finite);
+    const ConstVectorRef<float> numbers = numbers_of<float>(std::as_const(tensor));
+    Index wrong = 0;
+    for (Index i = 0; i < size; ++i) wrong += i != odd && numbers[i] != static_cast<float>(i);
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("what was assigned for later is there until the parts of the mass are added, and nothing is missing then") {
   TensorPool pool;
   const std::vector<ClientId> others{{1}, {2}};
   TrackingMass counters(ClientView{
       .client = {0}, .senders = others, .receivers = others, .samples = {}, .loses_nothing = true, .keeps_balance = true});
-  Vector<double> mass = vector({8, -4});
+  Vector<double> mass = vector({6, -4});
   const StepEntry entries[] = {{.peer = {1}, .weight = 0.25}, {.peer = {2}, .weight = 0.5}};
   Payload payload;
-  counters.assign_for_later<double>(view(std::as_const(mass)), view(mass), {.kind = StepKind::publish, .entries = entries}, pool,
-                                    payload);
+  const auto finish = [](Index, VectorRef<double> part) { part[0] += 2; };
+  counters.assign_for_later<double>(view(mass), finish, {.kind = StepKind::publish, .entries = entries}, pool, payload);
   CHECK(mass == vector({8, -4}));
   CHECK_FALSE(counters.is_settled());
   const Received<double> window[] = {{{1}, 1, 1, Duration{}, payload, 0}, {{2}, 1, 1, Duration{}, payload, 1}};
