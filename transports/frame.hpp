@@ -19,7 +19,7 @@ struct FrameLimits {
   std::size_t least_piece_bytes = 1024;              ///< likewise, unless it is the last of its parcel
 };
 
-inline constexpr std::uint16_t frame_version = 1;
+inline constexpr std::uint16_t frame_version = 2;
 inline constexpr std::size_t most_frame_tensors = 1024;
 inline constexpr std::size_t most_head_bytes = std::size_t{16} << 20;
 

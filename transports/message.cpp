@@ -8,10 +8,11 @@ namespace rubato {
 
 // Nothing that is read is trusted.
 void ArrivedMessage::archive(Archive& archive, std::uint32_t clients) {
-  archive(message->kind, message->id, message->tag, message->epoch, message->sent);
+  archive(message->kind, message->id, message->tag, message->epoch, message->sent, message->since);
   archive.require(message->kind <= MessageKind::resync && message->id.sender.value < clients);
   archive.require(message->id.incarnation <= last_life && message->epoch.number <= last_epoch);
   archive.require_moderate(message->sent.time_since_epoch());
+  archive.require_moderate(message->since.time_since_epoch());
   std::vector<std::uint32_t> places;
   for (const Delivery& delivery : deliveries) places.push_back(delivery.place);
   archive.list(deliveries, [&](Archive& part, Delivery& delivery) {

@@ -150,6 +150,7 @@ PairCase::PairCase(const Json& golden_case, const PairKind& of_kind)
       computations(clients),
       batches(clients),
       numbers{numbers_of(golden_case, config, of_kind, clients)} {
+  numbers.require(clients);
   for (const Json& event : sorted_events(golden_case)) {
     const std::uint32_t client = number_below(clients, event.at("client"));
     if (event.at("type") == "compute") {
@@ -166,6 +167,13 @@ PairCase::PairCase(const Json& golden_case, const PairKind& of_kind)
       for (const Json& entry : tables->at(i)) askings[i].push_back(to_asking(entry, clients));
   for (std::size_t i = 0; i < clients; ++i) numbers.choices[i].batches.resize(batches[i].size());
   set_timing();
+}
+
+template <class Choice>
+Choice known_word(const std::string& word) {
+  for (const Choice choice : {Choice{0}, Choice{1}})
+    if (word_of(choice) == word) return choice;
+  throw std::invalid_argument("\"" + word + "\" is none of " + std::string(word_list(Choice{})));
 }
 
 void PairCase::set_timing() {
@@ -189,8 +197,8 @@ void PairCase::set_timing() {
   }
   read(config, "deadline", settings.limits.deadline);
   PairSettings& pair = timing->pair;
-  pair.busy = choice_of<Busy>(config.value("busy", "wait"));
-  pair.commit = choice_of<Commit>(config.value("commit", "known"));
+  pair.busy = known_word<Busy>(config.value("busy", "wait"));
+  pair.commit = known_word<Commit>(config.value("commit", "known"));
   pair.retries = number_below(ExchangeTag::most_attempts, config.value("retries", Json(0)));
   read(config, "retry_after", pair.retry_after);
   for (std::size_t i = 0; i < clients; ++i) {

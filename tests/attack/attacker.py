@@ -257,7 +257,7 @@ def write_text(self):
 
 def falsify(self):
     """Frames whose headers lie."""
-    lies = [dict(magic=b"ZMTP"), dict(version=2), dict(flags=255), dict(H=1 << 31), dict(T=(1 << 32) - 1), dict(first=1 << 63, P=4), dict(first=0, P=3)]
+    lies = [dict(magic=b"ZMTP"), dict(version=3), dict(flags=255), dict(H=1 << 31), dict(T=(1 << 32) - 1), dict(first=1 << 63, P=4), dict(first=0, P=3)]
     lies += [dict(flags=0, sum=1)]
     for lie in lies:
         for host in self.honest:

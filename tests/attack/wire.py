@@ -53,7 +53,7 @@ def frame(kind, sender, receiver, life, sequence, head=b"", tensors=(), is_summe
     if is_summed:
         for stretch in (head, *(tensor.data for tensor in tensors)):
             total = mixed(total, checksum(stretch))
-    said = {"magic": b"RBTF", "version": 1, "flags": 0 if is_summed else 1, "H": len(head), "T": len(tensors), "first": 0}
+    said = {"magic": b"RBTF", "version": 2, "flags": 0 if is_summed else 1, "H": len(head), "T": len(tensors), "first": 0}
     said |= {"P": body, "sum": total, **other}
     header = struct.pack(
         "<4sHBBIIQQIIQQQ",
@@ -155,7 +155,7 @@ class Message:
 
     def __init__(self, kind, sender, **fields):
         self.kind, self.sender = kind, sender
-        self.life = self.sequence = self.tag = self.epoch = self.by = self.sent = 0
+        self.life = self.sequence = self.tag = self.epoch = self.by = self.sent = self.since = 0
         self.deliveries, self.shared, self.bits, self.own_each, self.has_own = [], [False] * 3, 0.0, 1, 0
         self.__dict__.update(fields)
 
@@ -165,7 +165,8 @@ class Message:
         return self
 
     def write(self):
-        head = struct.pack("<BIIIIIIq", self.kind, self.sender, self.life, self.sequence, self.tag, self.epoch, self.by, self.sent)
+        head = struct.pack(
+            "<BIIIIIIqq", self.kind, self.sender, self.life, self.sequence, self.tag, self.epoch, self.by, self.sent, self.since)
         head += struct.pack("<Q", len(self.deliveries))
         head += b"".join(struct.pack("<IIBqq", *delivery) for delivery in self.deliveries)
         return head + struct.pack("<BBBdBB", *self.shared, self.bits, self.own_each, self.has_own)
@@ -173,8 +174,8 @@ class Message:
     @staticmethod
     def read(head):
         fields = Fields(head)
-        names = "life sequence tag epoch by sent".split()
-        kind, sender, *values = fields.take("BIIIIIIq")
+        names = "life sequence tag epoch by sent since".split()
+        kind, sender, *values = fields.take("BIIIIIIqq")
         message = Message(kind, sender, **dict(zip(names, values)))
         message.deliveries = [fields.take("IIBqq") for _ in range(fields.take("Q"))]
         *message.shared, message.bits, message.own_each, message.has_own = fields.take("BBBdBB")

@@ -1,0 +1,133 @@
+// Exchanges of pairs in whole runs: what they conserve, over links that lose messages and through crashes, and that both ways to
+// commit a meeting agree where nothing is lost.
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "tests/actors/support.hpp"
+
+using namespace rubato;
+using namespace rubato::test;
+
+namespace {
+
+constexpr double step_of_each = 10;
+
+// Its first gradient takes the model of client i from 0 to 10 (i + 1); the loss is flat from there on.
+class FirstStep final : public Learner<double> {
+ public:
+  explicit FirstStep(ClientId client) : client_{client} {}
+  Index dimension() const override { return 3; }
+  std::uint32_t samples() const override { return 1; }
+  double gradient(ConstVectorRef<double>, Picks, VectorRef<double> g, Scratch<double>&) const override {
+    g.setConstant(has_stepped_ ? 0 : -step_of_each * (client_.value + 1));
+    has_stepped_ = true;
+    return 0;
+  }
+
+ private:
+  ClientId client_;
+  mutable bool has_stepped_ = false;
+};
+
+const std::string six_text = R"(
+name = "six"
+seed = 1
+until = 300.0
+precision = "float64"
+[clients]
+count = 6
+[clients.compute]
+law = "poisson"
+rate = 1.0
+[clients.transmit]
+law = "poisson"
+rate = 1.0
+[topology]
+kind = "complete"
+[channel]
+kind = "random"
+delay = { law = "exponential", mean = 0.1 }
+[algorithm]
+name = "adpsgd"
+eta = 1.0
+[data]
+name = "quadratic"
+dimension = 3
+[model]
+name = "quadratic"
+[metrics]
+every_events = 0
+)";
+
+std::string text_for(const std::string& algorithm, const std::string& step) {
+  std::string text = six_text;
+  const std::string usual = "name = \"adpsgd\"\neta = 1.0";
+  return text.replace(text.find(usual), usual.size(),
+                      "name = \"" + algorithm + "\"\n" + (algorithm == "acid" ? "gamma" : "eta") + " = " + step);
+}
+
+// The first coordinates of all models at the end.
+std::vector<double> ends_of(const std::string& algorithm, const std::vector<std::string>& overrides, const std::string& more = "") {
+  RunOptions options = on_threads(2);
+  options.keeps_models = true;
+  options.own_double.learner = [](ClientId client) { return std::make_unique<FirstStep>(client); };
+  const RunResult result = run(experiment(overrides, text_for(algorithm, "1.0") + more), options);
+  std::vector<double> ends;
+  for (const std::vector<std::byte>& model : result.models) {
+    double number;
+    std::memcpy(&number, model.data(), sizeof number);
+    ends.push_back(number);
+  }
+  return ends;
+}
+
+constexpr double mean_of_all = step_of_each * 3.5;  // of 1 to 6
+
+void check_mean(const std::vector<double>& ends) {
+  REQUIRE(ends.size() == 6);
+  for (const double end : ends) CHECK(end == doctest::Approx(mean_of_all).epsilon(1e-10));
+}
+
+const std::vector<std::string> bad_links = {"channel.loss=0.3", "mailbox.deadline=0.6"};
+
+}  // namespace
+
+TEST_CASE("over links that lose three messages in ten all models come to the mean of what was learnt, and nothing of it is lost") {
+  for (const std::string algorithm : {"adpsgd", "swarm_sgd", "acid"})
+    for (const std::string commit : {"known", "counted"})
+      for (const std::string seed : {"1", "2", "3"}) {
+        CAPTURE(algorithm);
+        CAPTURE(commit);
+        CAPTURE(seed);
+        check_mean(ends_of(
+            algorithm, bad_links + std::vector<std::string>{"protocol.commit=" + commit, "seed=" + seed, "protocol.retries=1"}));
+      }
+}
+
+TEST_CASE("through crashes nothing is lost but own steps since the checkpoint, where meetings are counted") {
+  const std::string churn = R"(
+[churn]
+checkpoint_every = 5.0
+random = [{ clients = [1, 3, 4], away = "crash", up = { law = "uniform", low = 15.0, high = 40.0 }, down = 2.0, from = "checkpoint", until = 200.0 }]
+)";
+  for (const std::string seed : {"1", "2", "3"}) {
+    CAPTURE(seed);
+    check_mean(ends_of("adpsgd", bad_links + std::vector<std::string>{"protocol.commit=counted", "seed=" + seed}, churn));
+  }
+}
+
+TEST_CASE("counted and known meetings are the same run where nothing is lost and there is no deadline") {
+  for (const std::string algorithm : {"adpsgd", "swarm_sgd", "acid"}) {
+    CAPTURE(algorithm);
+    const auto end = [&](const std::string& commit) {
+      RunOptions options = on_threads(2);
+      options.keeps_models = true;
+      return run(experiment({"protocol.commit=" + commit, "precision=float32", "until=40.0"}, text_for(algorithm, "0.05")),
+                 options);
+    };
+    const RunResult known = end("known"), counted = end("counted");
+    CHECK(known.digests.timeline == counted.digests.timeline);
+    CHECK(known.models == counted.models);  // all that was decided, in float64, is exact for float32
+  }
+}
