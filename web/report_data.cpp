@@ -238,7 +238,7 @@ std::string page_data(const fs::path& folder, const ResolvedExperiment& resolved
   data["clients"] = clients_json(clients, resolved.experiment, known);
   data["links"] = links_json(counted, resolved.timing->graph, clients.rows(), known);
   data["graph"] = graph_json(counted, *resolved.timing, clients.rows());
-  data["graph"]["kind"] = std::string(word_of(resolved.experiment.topology.kind));
+  data["graph"]["kind"] = std::string(rubato::word_of(resolved.experiment.topology.kind));
   if (partition) data["partition"] = partition_of(*partition, clients.rows());
   data["events"] = events_of(known, resolved.timing->churn, facts.seconds);
   if (score) add_score(data, *score, clients.rows(), facts.marks, resolved);
