@@ -300,17 +300,25 @@ def sections(studies, places):
     return "\n".join(lines)
 
 
+def _map(studies, column, places):
+    from studies import referee
+    note = stored(next(one for one in studies if one.name == "referee-map"), places).get(column)
+    return referee.map_table(results_of(note)) if note else "not run yet"
+
+
 def write_pages(studies, places):
-    """From the templates beside this file: {{index}}, {{counts}}, {{columns}}, {{sections}}, {{section STUDY}}."""
+    """From the templates beside this file: {{index}}, {{counts}}, {{columns}}, {{sections}}, {{section STUDY}}, {{map COLUMN}}."""
     here = places.root / "tools" / "reproduction"
-    for template, page in (("reproduction.md", "reproduction.md"), ("comparison.md", "comparison.md")):
+    for template, page in (("reproduction.md", "reproduction.md"), ("comparison.md", "comparison.md"), ("referee.md", "referee.md")):
         if not (here / template).exists():
             continue
         text = (here / template).read_text()
         own = [one for one in studies if f"{{{{section {one.name}}}}}" in text] or [
-            one for one in studies if one.paper != "Across papers"]
+            one for one in studies if one.paper not in ("Across papers", "The referee")]
         for one in own:
             text = text.replace(f"{{{{section {one.name}}}}}", section(one, places))
+        for column in ("quick", "full"):
+            text = text.replace(f"{{{{map {column}}}}}", _map(studies, column, places))
         text = text.replace("{{index}}", index(own, places)).replace("{{counts}}", counts(own, places))
         text = text.replace("{{columns}}", columns_line(own, places)).replace("{{sections}}", sections(own, places))
         (places.docs.parent / page).write_text(text.rstrip() + "\n")
