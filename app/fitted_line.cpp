@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 namespace rubato::app {
 
@@ -78,9 +79,11 @@ std::string cut(std::string_view utf8, std::size_t columns) {
 }
 
 std::string fitted(std::span<const LinePart> parts, std::size_t columns, bool has_colour) {
-  for (unsigned last = static_cast<unsigned>(Leaves::first) + 1; last-- > 0;) {
-    const bool is_brief = last <= static_cast<unsigned>(Leaves::after_brief);
-    Joined line = join(parts, static_cast<Leaves>(last), is_brief, has_colour);
+  constexpr std::pair<Leaves, bool> steps[] = {{Leaves::first, false},       {Leaves::earlier, false},    {Leaves::early, false},
+                                               {Leaves::after_brief, false}, {Leaves::after_brief, true}, {Leaves::at_last, true},
+                                               {Leaves::never, true}};
+  for (const auto& [last, is_brief] : steps) {
+    Joined line = join(parts, last, is_brief, has_colour);
     if (line.columns <= columns) return std::move(line.text);
   }
   return cut(join(parts, Leaves::never, true, false).text, columns);

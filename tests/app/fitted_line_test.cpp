@@ -50,6 +50,7 @@ TEST_CASE("the rate leaves first, then name, bar, course and time left; time and
 }
 
 TEST_CASE("in 40 columns a line says time, share, accuracy with its course, and time left") {
+  CHECK(contains(fitted(parts, 79, false), "accuracy 90.8 %"));
   CHECK(fitted(parts, 39, false) == "142/305 s 47% acc 90.8 ▁▅▇█ 0:02 left");
   CHECK(fitted(parts, 5, false) == "142/3");
 }
