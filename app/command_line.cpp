@@ -130,8 +130,9 @@ class CommandLine {
     topology.add_option("--draws", draws_, "where links fade: the mean spectral gap over so many draws of those that are up");
     add_bound();
     CLI::App& list = add("list", "what there is: algorithms, datasets, models, protocols, topologies",
-                         [this] { return app::list(word_, lists_keys_); });
+                         [this] { return app::list(word_, lists_keys_, lists_json_); });
     list.add_option("WHAT", word_, "only this list");
+    list.add_flag("--json", lists_json_, "as JSON: name and meaning");
     list.add_flag("--keys", lists_keys_, "every key of the experiment file with type, default and meaning");
     add("doctor", "check this machine and this build", app::doctor);
     add("manual", "this help as a page of man: rubato manual | man -l -", [this] {
@@ -348,7 +349,7 @@ class CommandLine {
   std::vector<std::string> without_;
   std::string word_;
   std::uint64_t draws_ = 0;
-  bool lists_keys_ = false;
+  bool lists_keys_ = false, lists_json_ = false;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <ranges>
 #include <sstream>
@@ -13,6 +14,7 @@
 
 #include "algos/catalogue.hpp"
 #include "app/bindings.hpp"
+#include "app/fitted_line.hpp"
 #include "experiment/build/conditions.hpp"
 #include "experiment/build/world.hpp"
 #include "experiment/experiment.hpp"
@@ -246,16 +248,43 @@ int topology(const std::filesystem::path& file, const std::vector<std::string>& 
   return bad_input;
 }
 
-int list(const std::string& what, bool keys) {
+namespace {
+
+// On a terminal what a word means goes on below its beginning.
+void print_row(const std::string& word, const std::string& meaning, std::size_t columns) {
+  constexpr std::size_t indent = 25, least = 30;
+  const std::vector<std::string> lines = columns < indent + least ? std::vector{meaning} : wrapped(meaning, columns - indent);
+  std::cout << fmt::format("  {:<22} {}\n", word, lines.empty() ? "" : lines.front());
+  for (std::size_t i = 1; i < lines.size(); ++i) std::cout << std::string(indent, ' ') << lines[i] << "\n";
+}
+
+void print_json(const std::string& what) {
+  nlohmann::ordered_json all;
+  for (const auto& [name, rows] : lists()) {
+    if (!what.empty() && what != name) continue;
+    for (const auto& [word, meaning] : rows()) all[name].push_back({{"name", word}, {"meaning", meaning}});
+  }
+  std::cout << all.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
+}
+
+}  // namespace
+
+int list(const std::string& what, bool keys, bool json) {
   if (keys) {
     std::cout << config::describe_keys() << std::flush;
     return ok;
   }
   if (!what.empty()) refuse_unknown_list(what);
+  if (json) {
+    print_json(what);
+    return ok;
+  }
+  const bool is_wide = !terminal_on_output(Colour::never).is_there;
+  const std::size_t columns = is_wide ? std::string::npos : size_of_output().columns;
   for (const auto& [name, rows] : lists()) {
     if (!what.empty() && what != name) continue;
     std::cout << name << "\n";
-    for (const auto& [word, meaning] : rows()) std::cout << fmt::format("  {:<22} {}\n", word, meaning);
+    for (const auto& [word, meaning] : rows()) print_row(word, meaning, columns);
   }
   return ok;
 }

@@ -143,7 +143,7 @@ struct BoundArguments {
 int bound(const BoundArguments& arguments);
 
 /// what: algorithms, models, datasets, topologies, channels, laws, partitions or empty; `keys`: the experiment file's.
-int list(const std::string& what, bool keys);
+int list(const std::string& what, bool keys, bool json);
 
 int doctor();
 

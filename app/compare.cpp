@@ -142,7 +142,10 @@ int show_all(const Comparison& comparison, const CompareArguments& arguments, co
   const std::size_t failures = failures_of(comparison);
   say_refusals(comparison);
   if (!folder.empty()) write_all(folder, comparison, targets, axis);
-  std::cout << (arguments.json ? table_json : table_text)(comparison, targets, axis) << std::flush;
+  const bool is_wide = !terminal_on_output(arguments.colour).is_there;  // in a file or a pipe lines are as long as they are
+  const std::size_t columns = is_wide ? std::string::npos : size_of_output().columns;
+  std::cout << (arguments.json ? table_json(comparison, targets, axis) : table_text(comparison, targets, axis, columns))
+            << std::flush;
   if (!arguments.json && !folder.empty())
     std::cout << "\nthe comparison is in " << fs::absolute(folder).lexically_normal().string() << "\n";
   return code_of(comparison, failures);

@@ -78,6 +78,19 @@ std::string cut(std::string_view utf8, std::size_t columns) {
   return text;
 }
 
+std::vector<std::string> wrapped(std::string_view utf8, std::size_t columns) {
+  std::vector<std::string> lines;
+  while (!utf8.empty()) {
+    const std::string_view word = utf8.substr(0, utf8.find(' '));
+    if (lines.empty() || columns_of(lines.back()) + 1 + columns_of(word) > columns)
+      lines.emplace_back(word);
+    else
+      lines.back().append(" ").append(word);
+    utf8.remove_prefix(std::min(word.size() + 1, utf8.size()));
+  }
+  return lines;
+}
+
 std::string fitted(std::span<const LinePart> parts, std::size_t columns, bool has_colour) {
   constexpr std::pair<Leaves, bool> steps[] = {{Leaves::first, false},       {Leaves::earlier, false},    {Leaves::early, false},
                                                {Leaves::after_brief, false}, {Leaves::after_brief, true}, {Leaves::at_last, true},

@@ -25,6 +25,9 @@ std::size_t columns_of(std::string_view utf8);
 /// The first characters that take so many columns at most.
 std::string cut(std::string_view utf8, std::size_t columns);
 
+/// Words in lines of so many columns at most; a word that is longer has a line of its own.
+std::vector<std::string> wrapped(std::string_view utf8, std::size_t columns);
+
 /// The parts that have room, two blanks between them, or one between brief ones. At most so many columns, whatever the parts
 /// say. Colours only if `has_colour`.
 std::string fitted(std::span<const LinePart> parts, std::size_t columns, bool has_colour);

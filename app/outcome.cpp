@@ -190,7 +190,8 @@ int tell_result(const RunArguments& arguments, const config::Experiment& experim
       std::cout << fmt::format("stopped at {:.1f} of {} s\n", result.virtual_seconds, shortest(experiment.until));
     print_result(experiment, result, arguments.dry_run);
     if (arguments.dry_run) print_forecast(result, record_bytes);
-    std::cout << (!arguments.out.empty() ? "the run is in " + std::filesystem::absolute(arguments.out).lexically_normal().string()
+    const std::filesystem::path place = std::filesystem::absolute(arguments.out).lexically_normal();
+    std::cout << (!arguments.out.empty() ? "the run is in " + place.string() + "\nopen " + (place / "report.html").string()
                                          : "nothing was kept: --out DIR keeps the results, the record and a report")
               << "\n";
   }

@@ -33,7 +33,20 @@ class Columns {
  public:
   explicit Columns(std::vector<std::string> heads) : lines_{std::move(heads)} {}
   void add(std::vector<std::string> line) { lines_.push_back(std::move(line)); }
-  std::string text() const {
+  std::string text(std::size_t columns) const {
+    if (width() <= columns) return lines();
+    std::string sentence;
+    const Columns rest = without_equal(sentence);
+    return (rest.width() <= columns ? rest.lines() : rest.blocks(columns)) + sentence;
+  }
+
+ private:
+  std::size_t width() const {
+    std::size_t all = 0;
+    for (std::size_t column = 0; column < lines_.front().size(); ++column) all += width_of(column) + (column > 0 ? 2 : 0);
+    return all;
+  }
+  std::string lines() const {
     std::string all;
     for (const auto& line : lines_) {
       for (std::size_t column = 0; column < line.size(); ++column) {
@@ -44,8 +57,37 @@ class Columns {
     }
     return all;
   }
-
- private:
+  // Without the columns that say the same in every row but the first; these are a sentence.
+  Columns without_equal(std::string& sentence) const {
+    if (lines_.size() < 3) return *this;
+    Columns rest({});
+    rest.lines_.assign(lines_.size(), {});
+    for (std::size_t column = 0; column < lines_.front().size(); ++column) {
+      bool is_equal = column > 0;
+      for (std::size_t row = 2; row < lines_.size(); ++row) is_equal = is_equal && lines_[row][column] == lines_[1][column];
+      if (is_equal)
+        sentence += (sentence.empty() ? "the same in all: " : ", ") + lines_.front()[column] + " " + lines_[1][column];
+      else
+        for (std::size_t row = 0; row < lines_.size(); ++row) rest.lines_[row].push_back(lines_[row][column]);
+    }
+    if (!sentence.empty()) sentence += "\n";
+    return rest;
+  }
+  // A row after the other: its name, then what it says, as many to a line as there is room for.
+  std::string blocks(std::size_t columns) const {
+    std::string all = lines_.front().front() + "\n";
+    for (std::size_t row = 1; row < lines_.size(); ++row) {
+      all += lines_[row].front() + "\n";
+      std::string line;
+      for (std::size_t column = 1; column < lines_[row].size(); ++column) {
+        const std::string one = lines_.front()[column] + " " + lines_[row][column];
+        if (!line.empty() && 2 + length(line) + 2 + length(one) > columns) all += "  " + line + "\n", line.clear();
+        line += (line.empty() ? "" : ", ") + one;
+      }
+      if (!line.empty()) all += "  " + line + "\n";
+    }
+    return all;
+  }
   static std::size_t length(const std::string& text) {
     return static_cast<std::size_t>(
         std::ranges::count_if(text, [](char letter) { return (static_cast<unsigned char>(letter) & 0xC0) != 0x80; }));
@@ -78,7 +120,7 @@ auto headed_measures() {
   return columns_as(Role::measure) | std::views::filter([](const SampleColumn& column) { return !column.curve.heading.empty(); });
 }
 
-std::string ends(const std::vector<ComparedRow>& rows) {
+std::string ends(const std::vector<ComparedRow>& rows, std::size_t columns_there) {
   std::vector<std::string> heads{"setting", "algorithm", "runs"};
   for (const SampleColumn& measure : headed_measures()) heads.emplace_back(measure.curve.heading);
   Columns columns(with_axes(std::move(heads)));
@@ -89,7 +131,7 @@ std::string ends(const std::vector<ComparedRow>& rows) {
     for (const SampleColumn& measure : headed_measures()) line.push_back(shown(measure, row.ends[measure]));
     columns.add(with_costs(std::move(line), row.ends));
   }
-  return columns.text();
+  return columns.text(columns_there);
 }
 
 std::string refusals(const Comparison& comparison) {
@@ -109,14 +151,14 @@ std::string divergences(const Comparison& comparison) {
   return text;
 }
 
-std::string target_text(const std::vector<ComparedRow>& rows, std::size_t target) {
+std::string target_text(const std::vector<ComparedRow>& rows, std::size_t target, std::size_t columns_there) {
   Columns columns(with_axes({"to accuracy " + of_size(rows.front().targets[target].accuracy), "reached by"}));
   for (const ComparedRow& row : rows) {
     const TargetReached& reached = row.targets[target];
     const std::string share = std::to_string(reached.reached) + " of " + std::to_string(row.outcome->runs.size());
     columns.add(with_costs({row.outcome->setting.label, share}, reached.costs));
   }
-  return columns.text();
+  return columns.text(columns_there);
 }
 
 std::vector<Curve> curves_of(const ComparedOutcome& outcome) {
@@ -126,7 +168,7 @@ std::vector<Curve> curves_of(const ComparedOutcome& outcome) {
 }
 
 // The same places for every setting; one that has not come that far has a dash there.
-std::string course(const std::vector<ComparedRow>& rows, const SampleColumn& axis) {
+std::string course(const std::vector<ComparedRow>& rows, const SampleColumn& axis, std::size_t columns_there) {
   double end = 0;
   bool is_classified = false;
   for (const ComparedRow& row : rows) {
@@ -152,17 +194,18 @@ std::string course(const std::vector<ComparedRow>& rows, const SampleColumn& axi
     }
     columns.add(std::move(line));
   }
-  return columns.text();
+  return columns.text(columns_there);
 }
 
 }  // namespace
 
-std::string table_text(const Comparison& comparison, std::span<const double> targets, const SampleColumn& axis) {
+std::string table_text(const Comparison& comparison, std::span<const double> targets, const SampleColumn& axis,
+                       std::size_t columns) {
   const std::vector<ComparedRow> rows = rows_of(comparison, targets);
   const auto has_runs = [](const ComparedOutcome& outcome) { return !outcome.runs.empty(); };
   if (std::ranges::none_of(comparison.outcomes, has_runs)) return "no run has come to its end\n" + refusals(comparison);
-  std::string text = ends(rows) + refusals(comparison) + divergences(comparison) + "\n" + course(rows, axis);
-  for (std::size_t i = 0; i < targets.size(); ++i) text += "\n" + target_text(rows, i);
+  std::string text = ends(rows, columns) + refusals(comparison) + divergences(comparison) + "\n" + course(rows, axis, columns);
+  for (std::size_t i = 0; i < targets.size(); ++i) text += "\n" + target_text(rows, i, columns);
   if (text.find("±") != text.npos) text += "\n± is the standard deviation of so many runs (n - 1)\n";
   return text;
 }

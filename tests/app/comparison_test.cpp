@@ -6,8 +6,10 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "app/compare_runs.hpp"
+#include "app/fitted_line.hpp"
 #include "results/comparison_table.hpp"
 #include "runtime/record.hpp"
 #include "tests/actors/support.hpp"
@@ -149,6 +151,14 @@ TEST_CASE("a point of the grid that cannot be run is refused with its sentence, 
     CHECK_FALSE(comparison.outcomes[torus].setting.refusal.empty());
   }
   const std::string text = table_text(comparison, {}, curve_column("seconds")), table = table_csv(comparison, {});
+  for (const std::size_t columns : {60u, 80u, 120u}) {
+    const std::string narrow = table_text(comparison, {}, curve_column("seconds"), columns);
+    std::istringstream lines(narrow.substr(0, narrow.find("\n\n")));
+    for (std::string line; std::getline(lines, line);)
+      CHECK_MESSAGE((app::columns_of(line) <= columns || line.starts_with("the same in all")), line);
+    CHECK(contains(narrow, "draco topology.kind=ring"));
+    CHECK(contains(narrow, "loss"));
+  }
   CHECK(contains(text, "draco topology.kind=rnig was refused: "));
   CHECK(contains(table, "did you mean ring?"));
 }
