@@ -112,11 +112,13 @@ class Acid final : public PairModel<Real, AcidSettings> {
   void flow(Time now) {
     const Duration since = now - std::exchange(last_, now);
     if (since == Duration::zero()) return;
-    const auto e = static_cast<Real>(elementary::exp(-2 * this->settings().eta * to_seconds(since)));
+    const auto share = static_cast<Real>(0.5 - 0.5 * elementary::exp(-2 * this->settings().eta * to_seconds(since)));
     this->change_model([&](Index first, ConstVectorRef<Real> before, VectorRef<Real> x) {
-      VectorRef<Real> other = part_of(second(), first, before.size());
-      x = static_cast<Real>(0.5) * ((1 + e) * before + (1 - e) * other);
-      other = static_cast<Real>(0.5) * ((1 - e) * before + (1 + e) * other);
+      alignas(buffer_alignment) Real moved[part_size];
+      VectorRef<Real> h(moved, before.size()), other = part_of(second(), first, before.size());
+      h = share * (other - before);
+      x = before + h;
+      other -= h;
     });
   }
 

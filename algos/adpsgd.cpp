@@ -43,13 +43,14 @@ class Adpsgd final : public PairModel<Real, AdpsgdSettings> {
     this->change_model([&](Index first, ConstVectorRef<Real> before, VectorRef<Real> x) {
       VectorRef<Real> d = part_of(increment, first, before.size());
       d = xi * (before - part_of(asked, first, before.size()));
-      x -= d;
+      x = before - d;
     });
   }
 
   void take(const Step&, ConstVectorRef<Real> increment) override {
-    this->change_model(
-        [&](Index first, ConstVectorRef<Real> before, VectorRef<Real> x) { x += part_of(increment, first, before.size()); });
+    this->change_model([&](Index first, ConstVectorRef<Real> before, VectorRef<Real> x) {
+      x = before + part_of(increment, first, before.size());
+    });
   }
 };
 
