@@ -190,10 +190,12 @@ int tell_result(const RunArguments& arguments, const config::Experiment& experim
       std::cout << fmt::format("stopped at {:.1f} of {} s\n", result.virtual_seconds, shortest(experiment.until));
     print_result(experiment, result, arguments.dry_run);
     if (arguments.dry_run) print_forecast(result, record_bytes);
-    const std::filesystem::path place = std::filesystem::absolute(arguments.out).lexically_normal();
-    std::cout << (!arguments.out.empty() ? "the run is in " + place.string() + "\nopen " + (place / "report.html").string()
-                                         : "nothing was kept: --out DIR keeps the results, the record and a report")
-              << "\n";
+    if (arguments.out.empty()) {
+      std::cout << "nothing was kept: --out DIR keeps the results, the record and a report\n";
+    } else {
+      const std::filesystem::path place = std::filesystem::absolute(arguments.out).lexically_normal();
+      std::cout << fmt::format("the run is in {}\nopen {}\n", place.string(), (place / "report.html").string());
+    }
   }
   const bool is_useless = result.all_diverged || (experiment.metrics.stop_on_nan && !result.diverged.empty());
   if (is_useless) return failed;
