@@ -32,7 +32,7 @@ struct ClientView {
   bool loses_nothing = false;                      ///< every message that is published is merged by its receiver, once
   bool keeps_balance = false;                      ///< count what balance() needs, at some cost
   bool sends_per_link = false;                     ///< each link has a transmit timer: a publish step has one receiver at most
-  std::span<const double> sender_weights{};        ///< of merges, beside the senders; empty: not told
+  std::span<const double> sender_weights{};        ///< of merges, beside the senders; valid while the algorithm is made
   bool counts_increments = false;                  ///< replies of exchanges in pairs tell all that was ever decided
   std::span<const std::uint32_t> architectures{};  ///< of every client's model, counted from 0; empty: all models are alike
 

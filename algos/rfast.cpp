@@ -36,7 +36,7 @@ class Rfast final : public OneModel<Real, RfastSettings> {
   explicit Rfast(const Setup<Real, RfastSettings>& setup)
       : Base(setup),
         senders_{setup.client_view.senders},
-        weights_{setup.client_view.sender_weights},
+        weights_(setup.client_view.sender_weights.begin(), setup.client_view.sender_weights.end()),
         counters_{setup.client_view},
         z_{Vector<double>::Zero(setup.start.size())},
         merged_{z_},
@@ -115,7 +115,7 @@ class Rfast final : public OneModel<Real, RfastSettings> {
   }
 
   std::span<const ClientId> senders_;
-  std::span<const double> weights_;  // beside them
+  std::vector<double> weights_;  // beside them
   TrackingMass counters_;
   Vector<double> z_, merged_, g_;
   Tensor v_;
