@@ -88,8 +88,12 @@ class CommandLine {
     add_compare();
     add_resume();
     add_replay();
-    CLI::App& report = add("report", "make report.html and trace.json of a run once more", [this] { return app::report(paths_); });
-    report.add_option("DIR", paths_, "folders of runs")->required();
+    CLI::App& report = add("report", "make report.html and trace.json of a run once more", [this] { return app::report(report_); });
+    report.add_option("DIR", report_.folders, "folders of runs")->required();
+    report.add_option("--svg", report_.svg, "write CARD.svg besides, for papers: accuracy, loss, consensus or score")
+        ->type_name("CARD");
+    report.add_option("--stretch", report_.stretch, "what the score of --svg shows, in seconds of the experiment: 1.6..1.8")
+        ->type_name("FROM..TO");
     CLI::App& serve = add("serve", "show finished runs, and runs that are at work, to browsers and to Prometheus",
                           [this] { return app::serve(paths_, serve_); });
     serve.add_option("DIR", paths_, "folders of runs, or folders that hold some")->required();
@@ -345,6 +349,7 @@ class CommandLine {
   app::BoundArguments bound_;
   app::ServeArguments serve_;
   app::ShowArguments show_;
+  app::ReportArguments report_;
   std::vector<std::filesystem::path> paths_;
   std::vector<std::string> without_;
   std::string word_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -29,6 +30,8 @@
 #include "runtime/world/topology.hpp"
 #include "transports/zmq_identity.hpp"
 #include "web/report.hpp"
+#include "web/run_files.hpp"
+#include "web/svg.hpp"
 
 namespace rubato::app {
 
@@ -169,8 +172,26 @@ bool ends_early(const std::filesystem::path& record) {
 
 }  // namespace
 
-int report(const std::vector<std::filesystem::path>& folders) {
-  for (const std::filesystem::path& folder : folders) {
+namespace {
+
+std::optional<std::pair<double, double>> stretch_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::size_t dots = text.find("..");
+  const auto number = [&](std::string_view part) {
+    double value = -1;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    return error == std::errc{} && end == part.data() + part.size() ? value : -1;
+  };
+  if (dots == text.npos) return std::pair{-1.0, -1.0};  // which the picture refuses
+  return std::pair{number(std::string_view(text).substr(0, dots)), number(std::string_view(text).substr(dots + 2))};
+}
+
+}  // namespace
+
+int report(const ReportArguments& arguments) {
+  for (const std::filesystem::path& folder : arguments.folders) {
+    for (const std::string& card : arguments.svg)
+      web::write_text(folder / (card + ".svg"), web::svg_card(folder, card, stretch_of(arguments.stretch)));
     web::write_report(folder);
     if (ends_early(folder / "timeline.rbt"))
       std::cerr << "note: " << (folder / "timeline.rbt").string()

@@ -116,8 +116,14 @@ int show(const ShowArguments& arguments);
 /// Writes the runs in these folders, or in the folders in them, for other programs: event files of TensorBoard.
 int export_runs(const std::vector<std::filesystem::path>& folders, const std::filesystem::path& tensorboard);
 
-/// Makes report.html and trace.json of runs once more, from the files in their folders.
-int report(const std::vector<std::filesystem::path>& folders);
+struct ReportArguments {
+  std::vector<std::filesystem::path> folders;
+  std::vector<std::string> svg;  // pictures that are written besides
+  std::string stretch;           // "1.6..1.8": seconds of the experiment that the score among them shows; empty: the first ones
+};
+
+/// Makes report.html and trace.json of runs once more, from the files in their folders, and CARD.svg for every picture.
+int report(const ReportArguments& arguments);
 
 /// The whole command line; the exit code. Without `golden` there is no command of that name.
 using Golden = int (*)(const std::vector<std::filesystem::path>& paths, const std::filesystem::path& answers);

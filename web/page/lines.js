@@ -122,12 +122,18 @@ function keys(u) {
   });
 }
 
-function showReadout(readout, u, lines, word, isOwnAxis) {
+// What all plots show of the axis: the stretch that was chosen, else all of it, from 0.
+function extent({data: [xs]}) {
+  const {range} = store.view, most = xs.at(-1);
+  return range ? {min: range[0], max: range[1]} : {min: Math.min(0, xs[0]), max: most > 0 ? most : 1};
+}
+
+function showReadout(readout, u, lines, word) {
   const all = u.data[0];
   const index = u.cursor.idx ?? all.length - 1;
   if (index < 0) return;
   readout.replaceChildren();
-  element(readout, "span", {class: "key"}, `at ${isOwnAxis ? short(all[index]) : axisWord(all[index])}`);
+  element(readout, "span", {class: "key"}, `at ${axisWord(all[index])}`);
   for (const line of lines) {
     if (line.isSilent) continue;
     const value = u.data[line.index][index];
@@ -190,16 +196,12 @@ export function linePlot(place, {title, height = 230, give, file}) {
       const bottom = from === 0 || (from > 0 && from - pad < 0) ? 0 : from - pad;
       return spec.full ? [Math.max(spec.full[0], bottom), Math.min(spec.full[1], high + pad)] : [bottom, high + pad];
     };
-    const most = data[0].at(-1);
     const axis = {stroke: () => colour("soft"), font, grid: {stroke: () => colour("line"), width: 1},
                   ticks: {stroke: () => colour("line"), width: 1, size: 4}};
     u = new uPlot({
       width, height, padding: [8, Math.min(wide + 10, width * .34), 0, 0], legend: {show: false},
       scales: {
-        x: {time: false, range: () => {
-          const r = store.view.range;
-          return r && !spec.ownAxis ? r : [spec.fromZero === false ? data[0][0] : Math.min(0, data[0][0]), most > 0 ? most : 1];
-        }},
+        x: {time: false, range: self => { const {min, max} = extent({data: self.data[0].length ? self.data : data}); return [min, max]; }},
         y: {distr: isLog ? 3 : 1, log: 10, range},
       },
       axes: [
@@ -209,34 +211,35 @@ export function linePlot(place, {title, height = 230, give, file}) {
          splits: (self, _, low, high) => (isLog ? logTicks : linearTicks)(low, high, Math.max(3, Math.floor(height / 45)))},
       ],
       series, bands,
-      cursor: {sync: spec.ownAxis ? undefined : {key: "axis", setSeries: false, scales: ["x", null]}, y: false, drag: {x: true, y: false, setScale: false},
+      cursor: {sync: {key: "axis", setSeries: false, scales: ["x", null]}, y: false, drag: {x: true, y: false, setScale: false},
                points: {size: 7}, bind: {dblclick: () => () => setView({range: null})}},
       hooks: {
         setSelect: [self => {
           if (self.select.width < 4) return;
           const from = self.posToVal(self.select.left, "x"), to = self.posToVal(self.select.left + self.select.width, "x");
           self.setSelect({left: 0, top: 0, width: 0, height: 0}, false);
-          if (!spec.ownAxis) setView({range: [from, to]});
+          setView({range: [from, to]});
         }],
-        setCursor: [self => showReadout(readout, self, lines, word, spec.ownAxis)],
+        setScale: [(self, key) => { if (key === "x") frame.dataset.range = `${self.scales.x.min}..${self.scales.x.max}`; }],
+        setCursor: [self => showReadout(readout, self, lines, word)],
         drawClear: [self => drawMarks(self, spec.marks || [])],
         draw: [self => drawLabels(self, lines)],
       },
     }, data, frame);
-    if (!spec.ownAxis) cursors.sub(u);
+    cursors.sub(u);
     touch(u);
     keys(u);
-    showReadout(readout, u, lines, word, spec.ownAxis);
+    showReadout(readout, u, lines, word);
   };
   const watch = new ResizeObserver(() => { if (!paper.isOn && frame.clientWidth && frame.clientWidth !== width) build(); });
-  const plot = {build, end: () => { watch.disconnect(); u?.destroy(); if (u) cursors.unsub(u); }, zoom: () => u?.setScale("x", {min: 0, max: 0}), get u() { return u; }};
+  const plot = {build, end: () => { watch.disconnect(); u?.destroy(); if (u) cursors.unsub(u); }, zoom: () => u?.setScale("x", extent(u))};
   plots.add(plot);
   build();
   watch.observe(frame);
   onRedraw(build);
   if (file) numbers(place, file, () => {
     const spec = give(), xs = placesOf(spec.times);
-    return {heads: [spec.ownAxis || store.view.axis, ...spec.lines.map(line => line.name)],
+    return {heads: [store.view.axis, ...spec.lines.map(line => line.name)],
             rows: xs.map((x, i) => [x, ...spec.lines.map(line => isNumber(line.values[i]) ? line.values[i] : null)])};
   });
   return plot;

@@ -285,4 +285,4 @@ export async function live() {
 
 /// For tests: what the page holds.
 export const held = () => ({rows: store.rows, seconds: column("seconds"), runId: server.runId});
-window.rubato = {held};
+window.rubato = {held, drop: () => server.socket?.close()};

@@ -1,0 +1,474 @@
+#!/usr/bin/python3
+"""Looks at the pages of runs in a headless browser.
+
+    page_test.py RUBATO SOURCE_TREE [--all]
+
+The small set opens the quick start's report: numbers, axes, zoom, theme, width, paper, console, requests, and a comparison. With --all
+also churn, wireless, real time and two hosts, a live page whose server is killed and started again, and pictures to look at
+in $RUBATO_PICTURES. Exit code 77 without a browser.
+"""
+import csv
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import zlib
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from browser import Browser, Failure, Page  # noqa: E402
+
+pictures = os.environ.get("RUBATO_PICTURES")
+
+
+def check(condition, *what):
+    if not condition:
+        raise Failure("; ".join(str(one) for one in what) or "a check failed")
+
+
+def same(one, other, *what):
+    check(one == other, *what, f"{one!r} is not {other!r}")
+
+
+def table(file):
+    with open(file, newline="") as text:
+        return list(csv.DictReader(text))
+
+
+class World:
+    """The command, its tree, and a folder for what it leaves."""
+
+    def __init__(self, rubato, tree):
+        self.rubato, self.tree = rubato, tree
+        self.home = tempfile.mkdtemp(prefix="rubato-pages-")
+        self.made = {}
+
+    def close(self):
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def command(self, *arguments, patience=600):
+        ended = subprocess.run([self.rubato, *arguments], cwd=self.home, capture_output=True, text=True, timeout=patience)
+        check(ended.returncode == 0, " ".join(arguments), ended.stderr[-2000:])
+        return ended.stdout
+
+    def run(self, name, example, *settings):
+        """The folder of a run of an example; made once."""
+        if name not in self.made:
+            folder = os.path.join(self.home, name)
+            words = [part for setting in settings for part in ("--set", setting)]
+            self.command("run", os.path.join(self.tree, "examples", example), "--out", folder, *words)
+            self.made[name] = folder
+        return self.made[name]
+
+    def quick(self):
+        return self.run("quick", "quickstart.toml", "until=60.5")
+
+    def comparison(self):
+        if "comparison" not in self.made:
+            folder = os.path.join(self.home, "comparison")
+            self.command("compare", os.path.join(self.tree, "examples/quickstart.toml"), "--seeds", "3", "--grid",
+                         "algorithm.eta=0.02,0.05", "--set", "until=40.5", "--target", "0.5", "--out", folder)
+            self.made["comparison"] = folder
+        return self.made["comparison"]
+
+
+def report_of(browser, folder, **how):
+    page = Page(browser, **how)
+    page.open(f"file://{folder}/report.html")
+    ready = "!document.getElementById('score') || document.getElementById('score').dataset.ready === 'yes' || !document.querySelector('#score canvas')"
+    page.until(ready)
+    return page
+
+
+def quiet(page):
+    same(page.complaints(), [], "the page is not quiet")
+
+
+def picture(page, name):
+    if not pictures:
+        return
+    os.makedirs(pictures, exist_ok=True)
+    height = page.run("document.documentElement.scrollHeight")
+    width = page.run("innerWidth")
+    page.size(width, min(height, 8000), 1, width < 600)
+    time.sleep(0.4)
+    page.picture(os.path.join(pictures, name + ".png"))
+
+
+# What a card's table of numbers says, as rows of texts.
+READ_TABLE = """(selector => [...document.querySelectorAll(selector + ' tr')].map(row => [...row.cells].map(cell => cell.textContent)))"""
+
+
+def numbers_of_messages(page, folder):
+    """Every number of the table of messages against summary.json, the sums of clients.csv and of links.csv."""
+    with open(os.path.join(folder, "summary.json")) as text:
+        summary = json.load(text)
+    messages = summary["messages"]
+    shown = {row[0]: row[1].replace(",", "") for row in page.run(READ_TABLE + "('#outcomes table')")[1:]}
+    names = {"kept by their receivers": "delivered", "lost by a link": "lost", "lost to a partition": "lost_to_partition",
+             "lost between hosts": "lost_between_hosts", "for clients that were away": "lost_to_absence", "too late": "late",
+             "above the reception cap": "capped", "seen before": "duplicates",
+             "not needed any more when they came": "surplus", "of an earlier life or epoch": "stale",
+             "of another shape": "misshapen", "under way at the end": "under_way",
+             "without an outcome at the end": "under_way"}
+    sent = next((name for name in shown if name.startswith("sent ")), None)
+    if messages["sent"] == 0:
+        return
+    same(int(shown[sent]), messages["sent"], "sent")
+    found = {names[name]: int(value) for name, value in shown.items() if name in names}
+    for key in set(names.values()):
+        same(found.get(key, 0), messages.get(key) or 0, key)
+    if messages["under_way"] is not None:
+        whole = messages["sent"] + messages.get("copies", 0) + messages.get("from_lost_hosts", 0)
+        same(sum(found.values()), whole, "outcomes add up to what was sent")
+        check("Σ ✓" in page.run("document.getElementById('outcomes').textContent"), "the page says that they add up")
+    if summary["clock"] == "virtual":
+        clients = table(os.path.join(folder, "clients.csv"))
+        for column, key in (("sent", "sent"), ("kept", "delivered"), ("late", "late"), ("capped", "capped"), ("lost", "lost"),
+                            ("lost_to_partition", "lost_to_partition"), ("lost_to_absence", "lost_to_absence")):
+            same(sum(int(row[column]) for row in clients), messages[key], "clients.csv", column)
+    links = os.path.join(folder, "links.csv")
+    if os.path.exists(links) and summary["clock"] == "virtual":
+        rows = table(links)
+        for column, key in (("sent", "sent"), ("kept", "delivered"), ("lost", "lost"), ("late", "late"), ("capped", "capped")):
+            same(sum(int(row[column]) for row in rows), messages[key], "links.csv", column)
+        data = page.run("JSON.parse(document.getElementById('data').textContent).links")
+        same(sum(data["sent"]), messages["sent"], "links of the page")
+    course = page.run("JSON.parse(document.getElementById('data').textContent).course")
+    if course and summary["clock"] == "virtual":
+        same(sum(course["sent"]), messages["sent"], "course")
+        for key, name in (("lost", "lost"), ("late", "late"), ("capped", "capped"), ("partition", "lost_to_partition"),
+                          ("absent", "lost_to_absence")):
+            same(sum(course[key]), messages[name], "course", key)
+
+
+def headline_numbers(page, folder):
+    with open(os.path.join(folder, "summary.json")) as text:
+        summary = json.load(text)
+    shown = {row[1].split(" (")[0]: row[0] for row in page.run(
+        "[...document.querySelectorAll('#numbers .number')].map(n => [n.querySelector('b').textContent, n.querySelector('span').textContent])")}
+    accuracy = summary["accuracy"]
+    if "accuracy, mean of clients" in shown and shown["accuracy, mean of clients"].endswith("%"):
+        same(shown["accuracy, mean of clients"], f"{100 * accuracy['mean']:.2f} %")
+        same(shown["accuracy of the mean model"], f"{100 * accuracy['mean_model']:.2f} %")
+    same(shown["messages sent"], f"{summary['messages']['sent']:,}")
+    same(shown["unifications"], f"{summary['unifications']:,}")
+    same(shown["gradients"], f"{summary['gradients']:,}")
+    last = table(os.path.join(folder, "metrics.csv"))[-1]
+    same(int(last["gradients"]), summary["gradients"], "metrics.csv")
+    same(int(last["bytes_wire"]), summary["bytes"]["wire"], "metrics.csv")
+
+
+def axes_are_monotone(page):
+    for name in ("seconds", "paper_bits", "bytes_wire", "gradients", "joules"):
+        ok = page.run(f"""(() => {{ const d = JSON.parse(document.getElementById('data').textContent).samples,
+            i = d.columns.indexOf('{name}'), v = d.rows.map(r => r[i]); return v.every((x, k) => !k || x >= v[k - 1]); }})()""")
+        check(ok, f"{name} falls")
+
+
+def ranges(page):
+    return page.run("[...document.querySelectorAll('.plot')].map(p => p.dataset.range || '')")
+
+
+def a_report_says_what_the_files_of_its_run_say(world, browser):
+    folder = world.quick()
+    page = report_of(browser, folder)
+    headline_numbers(page, folder)
+    numbers_of_messages(page, folder)
+    axes_are_monotone(page)
+    with open(os.path.join(folder, "summary.json")) as text:
+        summary = json.load(text)
+    story = page.run("document.getElementById('story').textContent")
+    check(f"{100 * summary['accuracy']['mean']:.1f} %" in story, story)
+    rows = [row for row in table(os.path.join(folder, "clients.csv")) if row["accuracy"] != "nan"]
+    worst = min(rows, key=lambda row: float(row["accuracy"]))
+    check(f"worst {100 * float(worst['accuracy']):.1f} % client {worst['client']}" in story, story)
+    quiet(page)
+    picture(page, "report-1400-light")
+
+
+def a_drag_zooms_all_plots_and_a_double_click_goes_back(world, browser):
+    page = report_of(browser, world.quick())
+    whole = ranges(page)
+    check(len(whole) >= 4 and len(set(whole)) == 1 and whole[0], whole)
+    box = page.run("(() => { const b = document.querySelector('#well .u-over').getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()")
+    page.drag(box[0] + box[2] * .3, box[1] + 30, box[0] + box[2] * .6, box[1] + 40)
+    page.until("location.hash.includes('x=')")
+    near = ranges(page)
+    check(len(set(near)) == 1 and near[0] != whole[0], near)
+    page.click(box[0] + box[2] * .5, box[1] + 50)
+    page.click(box[0] + box[2] * .5, box[1] + 50, 2)
+    page.until("!location.hash.includes('x=')")
+    same(ranges(page), whole)
+    quiet(page)
+
+
+def another_axis_is_that_of_every_plot_and_stands_in_the_address(world, browser):
+    page = report_of(browser, world.quick())
+    page.run("[...document.querySelectorAll('#controls input')].find(i => i.value === 'bits').click()")
+    page.until("location.hash.includes('axis=bits')")
+    last = table(os.path.join(world.quick(), "metrics.csv"))[-1]
+    end = float(ranges(page)[0].split("..")[1])
+    check(math.isclose(end, float(last["paper_bits"]), rel_tol=1e-6), end)
+    quiet(page)
+
+
+def the_cursor_reads_the_same_instant_in_all_plots(world, browser):
+    page = report_of(browser, world.quick())
+    box = page.run("(() => { const b = document.querySelector('#well .u-over').getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()")
+    page.call("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": box[0] + box[2] / 2, "y": box[1] + 50})
+    page.until("new Set([...document.querySelectorAll('#well .readout, #loss .readout, #apart .readout')].map(r => r.firstChild.textContent)).size === 1")
+    check(page.run("document.querySelector('#well .readout').textContent.includes('worst')"))
+    quiet(page)
+
+
+def the_score_tells_the_story_of_a_message(world, browser):
+    page = report_of(browser, world.quick())
+    page.run("document.querySelector('#score canvas.score').focus()")
+    page.key("j", "j")
+    page.until("document.querySelector('#score .story').textContent.startsWith('Client ')")
+    story = page.run("document.querySelector('#score .story').textContent")
+    found = re.match(r"Client (\d+) sent to client (\d+) at ([\d.]+) s", story)
+    check(found, story)
+    sender, receiver = int(found[1]), int(found[2])
+    check((sender - receiver) % 25 in (1, 24), "the ring has no such link:", story)
+    for key in ("+", "-", "ArrowRight", "ArrowLeft"):
+        page.key(key, key if len(key) == 1 else None)
+    quiet(page)
+
+
+def a_picture_says_its_numbers(world, browser):
+    page = report_of(browser, world.quick())
+    page.key("n", "n")
+    page.until("document.querySelectorAll('details.numbers[open] table').length > 4")
+    rows = page.run(READ_TABLE + "('#loss details.numbers table')")
+    metrics = table(os.path.join(world.quick(), "metrics.csv"))
+    same(len(rows) - 1, len(metrics))
+    check(math.isclose(float(rows[1][1]), float(metrics[0]["loss_mean"]), rel_tol=1e-9), rows[1])
+    quiet(page)
+
+
+def dark_and_light_follow_the_reader(world, browser):
+    page = report_of(browser, world.quick(), dark=True)
+    dark = page.run("getComputedStyle(document.body).backgroundColor")
+    ink = page.picture()
+    picture(page, "report-1400-dark")
+    page.theme(False)
+    page.until(f"getComputedStyle(document.body).backgroundColor !== '{dark}'")
+    check(page.picture() != ink)
+    quiet(page)
+
+
+def four_hundred_pixels_are_enough(world, browser):
+    page = report_of(browser, world.quick(), width=400, touch=True)
+    check(page.run("document.documentElement.scrollWidth") <= 400, "the page is wider than the screen")
+    wide = page.run("[...document.querySelectorAll('canvas')].filter(c => c.getBoundingClientRect().right > 401).length")
+    same(wide, 0, "pictures reach beyond the screen")
+    box = page.run("(() => { const o = document.querySelector('#well .u-over'); o.scrollIntoView(); const b = o.getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()")
+    x, y = box[0] + box[2] / 3, box[1] + box[3] / 2
+    page.call("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    page.call("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.until("!/at 60/.test(document.querySelector('#well .readout').textContent)")
+    two = [{"x": x, "y": y, "id": 1}, {"x": x + 40, "y": y, "id": 2}]
+    page.call("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": two})
+    for step in (10, 25, 40):
+        page.call("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x - step, "y": y, "id": 1}, {"x": x + 40 + step, "y": y, "id": 2}]})
+    page.call("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.until("location.hash.includes('x=')")
+    quiet(page)
+    picture(page, "report-400-light")
+
+
+def paper_breaks_between_cards_alone(world, browser):
+    page = report_of(browser, world.quick())
+    data = page.print(os.path.join(pictures, "report.pdf") if pictures and os.path.isdir(pictures) else None)
+    check(data.startswith(b"%PDF"))
+    # Each card that fits on a sheet begins and ends on the same: the layout for paper is asked for by the same rules.
+    page.call("Emulation.setEmulatedMedia", {"media": "print"})
+    broken = page.run("[...document.querySelectorAll('.card:not(#clients):not(#again)')].filter(c => getComputedStyle(c).breakInside !== 'avoid').length")
+    same(broken, 0, "cards that may be torn")
+    same(page.run("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
+    quiet(page)
+
+
+def a_comparison_pairs_its_seeds(world, browser):
+    folder = world.comparison()
+    page = Page(browser)
+    page.open(f"file://{folder}/report.html")
+    with open(os.path.join(folder, "table.json")) as text:
+        made = json.load(text)
+    ends = [{run["seed"]: run["end"]["accuracy"] for run in setting["runs"]} for setting in made["settings"]]
+    means = [sum(one.values()) / len(one) for one in ends]
+    top = means.index(max(means))
+    other = 1 - top
+    differences = [100 * (ends[other][seed] - ends[top][seed]) for seed in ends[top]]
+    mean = sum(differences) / 3
+    half = 4.303 * math.sqrt(sum((d - mean) ** 2 for d in differences) / 2) / math.sqrt(3)
+    page.run("document.querySelector('#paired details.numbers').open = true")
+    page.until("document.querySelectorAll('#paired details.numbers td').length > 3")
+    row = page.run(READ_TABLE + "('#paired details.numbers table')")[1]
+    check(math.isclose(float(row[3]), mean, rel_tol=1e-9, abs_tol=1e-9), row, mean)
+    check(math.isclose(float(row[4]), mean - half, rel_tol=1e-3, abs_tol=1e-9), row, mean - half)
+    check(page.run("document.getElementById('story').textContent").startswith(made["settings"][top]["setting"]))
+    curves = table(os.path.join(folder, "curves.csv"))
+    for setting in made["settings"]:
+        for run in setting["runs"]:
+            own = [row for row in curves if row["setting"] == setting["setting"] and int(row["seed"]) == run["seed"]]
+            check(math.isclose(float(own[-1]["accuracy"]), run["end"]["accuracy"]), "table.json and curves.csv")
+            reached = next((float(r["bits"]) for r in own if float(r["accuracy"]) >= 0.5), None)
+            costs = run["targets"][0]["costs"]
+            check(reached is None and costs is None or math.isclose(costs["bits"], reached), "the target by seed")
+    for key in ("bits", "seconds"):
+        page.run(f"[...document.querySelectorAll('#controls input')].find(i => i.value === '{key}').click()")
+    quiet(page)
+    picture(page, "comparison-1400-light")
+
+
+# --- the larger set
+
+
+def churn_is_shown_and_counted(world, browser):
+    folder = world.run("flaky", "churn/flaky.toml")
+    page = report_of(browser, folder)
+    numbers_of_messages(page, folder)
+    axes_are_monotone(page)
+    check(page.run("!!document.getElementById('presence')"), "who is there")
+    events = page.run("JSON.parse(document.getElementById('data').textContent).events.map(e => e[1])")
+    for what in ("crash", "come", "partition", "heal", "unification"):
+        check(what in events, what)
+    quiet(page)
+    picture(page, "churn-1400-light")
+
+
+def a_radio_cell_has_its_places(world, browser):
+    folder = world.run("wireless", "compare/wireless/wireless.toml", "until=20")
+    page = report_of(browser, folder)
+    numbers_of_messages(page, folder)
+    quiet(page)
+    picture(page, "wireless-1400-light")
+
+
+def real_time_names_its_clock(world, browser):
+    folder = world.run("wall", "quickstart.toml", "clock=wall", "time_scale=20", "until=30")
+    page = report_of(browser, folder)
+    numbers_of_messages(page, folder)
+    headline = page.run("document.getElementById('subtitle').textContent")
+    check("virtual" not in headline, headline)
+    quiet(page)
+
+
+def rounds_say_who_waits(world, browser):
+    folder = world.run("rounds", "algorithms/dpsgd.toml")
+    page = report_of(browser, folder)
+    numbers_of_messages(page, folder)
+    check("Clients waited" in page.run("document.getElementById('waits').textContent"))
+    quiet(page)
+
+
+def many_clients_fit(world, browser):
+    folder = world.run("many", "quickstart.toml", "clients.count=1000", "until=40.5", "data.partition.kind=iid", "metrics.clients=20", "model.name=softmax", "model.hidden=[]")
+    size = os.path.getsize(os.path.join(folder, "report.html"))
+    check(size < 1.5e6, f"{size} bytes")
+    page = report_of(browser, folder)
+    numbers_of_messages(page, folder)
+    check("20 of 1,000 clients are measured" in page.run("document.getElementById('warnings').textContent"))
+    quiet(page)
+    picture(page, "many-1400-light")
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def a_live_page_goes_on_without_gap_or_double_and_becomes_the_report(world, browser):
+    folder = os.path.join(world.home, "live")
+    port = free_port()
+    command = [world.rubato, "run", os.path.join(world.tree, "examples/quickstart.toml"), "--set", "clock=wall", "--set", "time_scale=5",
+               "--set", "until=40", "--set", "metrics.every_seconds=0.5", "--out", folder, "--serve", str(port), "--quiet"]
+    process = subprocess.Popen(command, cwd=world.home, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        page = Page(browser)
+        end = time.monotonic() + 30
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                check(time.monotonic() < end, "no server")
+                time.sleep(0.1)
+        page.open(f"http://127.0.0.1:{port}/")
+        page.until("window.rubato.held().rows > 3")
+        before = page.run("window.rubato.held().rows")
+        page.until(f"window.rubato.held().rows > {before} + 3")
+        # The connection is cut where it stands; the page finds its way back with its cursor.
+        page.call("Network.emulateNetworkConditions", {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
+        page.run("window.rubato.drop()")
+        time.sleep(1.2)
+        page.call("Network.emulateNetworkConditions", {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
+        cut = page.run("window.rubato.held().rows")
+        page.until(f"window.rubato.held().rows > {cut} + 2", 30)
+        seconds = page.run("window.rubato.held().seconds")
+        check(all(a < b for a, b in zip(seconds, seconds[1:])), "doubled or out of order")
+        picture(page, "live-1400-light")
+        page.until("document.documentElement.dataset.ended === 'yes'", 60)
+        page.until("!!document.getElementById('again')")
+        process.wait(30)
+        numbers_of_messages_from_files(page, folder)
+        metrics = [float(row["seconds"]) for row in table(os.path.join(folder, "metrics.csv"))]
+        held = page.run("window.rubato.held().seconds")
+        same(len(held), len(metrics), "samples")
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            process.wait(30)
+
+
+def numbers_of_messages_from_files(page, folder):
+    with open(os.path.join(folder, "summary.json")) as text:
+        messages = json.load(text)["messages"]
+    shown = page.run(READ_TABLE + "('#outcomes table')")[1]
+    same(int(shown[1].replace(",", "")), messages["sent"], "the report at the end")
+
+
+small = [a_report_says_what_the_files_of_its_run_say, a_drag_zooms_all_plots_and_a_double_click_goes_back,
+         another_axis_is_that_of_every_plot_and_stands_in_the_address, the_cursor_reads_the_same_instant_in_all_plots,
+         the_score_tells_the_story_of_a_message, a_picture_says_its_numbers, dark_and_light_follow_the_reader,
+         four_hundred_pixels_are_enough, paper_breaks_between_cards_alone, a_comparison_pairs_its_seeds]
+large = [churn_is_shown_and_counted, a_radio_cell_has_its_places, real_time_names_its_clock, rounds_say_who_waits, many_clients_fit,
+         a_live_page_goes_on_without_gap_or_double_and_becomes_the_report]
+
+
+def main():
+    rubato, tree = (os.path.abspath(path) for path in sys.argv[1:3])
+    if not shutil.which("chromium"):
+        print("there is no chromium here")
+        sys.exit(77)
+    wanted = [name for name in sys.argv[3:] if not name.startswith("--")]
+    cases = [one for one in small + (large if "--all" in sys.argv or wanted else []) if not wanted or one.__name__ in wanted]
+    world, failed = World(rubato, tree), 0
+    try:
+        with Browser() as browser:
+            for case in cases:
+                name = case.__name__.replace("_", " ")
+                try:
+                    case(world, browser)
+                    print(f"ok    {name}", flush=True)
+                except (Failure, KeyError, IndexError, TypeError, ValueError, OSError, subprocess.TimeoutExpired, zlib.error):
+                    failed += 1
+                    print(f"FAULT {name}\n{traceback.format_exc()}", flush=True)
+    finally:
+        world.close()
+    print(f"{len(cases) - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+main()
