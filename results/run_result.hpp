@@ -16,6 +16,7 @@
 #include "learning/types.hpp"
 #include "results/sample.hpp"
 #include "runtime/counts.hpp"
+#include "runtime/protocols/order_counts.hpp"
 #include "runtime/world/graph.hpp"
 
 namespace rubato {
@@ -78,6 +79,7 @@ struct RunResult {
   Traffic traffic;                             ///< of all clients
   double cumulated_delay = 0;                  ///< of rounds whose links and computations have chances
   std::optional<RoundsSoFar> rounds{};         ///< of a run in rounds, or with a centre
+  std::optional<OrderTotals> orders{};         ///< of a centre without rounds, in virtual time
   std::optional<Energy> energy{};              ///< of all clients, where anything costs anything
   std::uint64_t model_messages = 0;            ///< models of unifications and joins, a receiver each
   std::uint64_t hand_overs = 0;                ///< of these: to clients that began a life

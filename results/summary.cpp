@@ -98,6 +98,27 @@ ResultJson rounds(const RunResult& result) {
           {"waits_for_messages", waiting.messages}};
 }
 
+ResultJson orders(const RunResult& result) {
+  if (!result.orders) return nullptr;
+  const OrderCounts& counts = result.orders->counts;
+  const auto answers = static_cast<double>(counts.answers());
+  ResultJson by_worker = ResultJson::array();
+  for (const double mean : result.orders->mean_delay_by_worker) by_worker.push_back(finite(mean));
+  return {{"versions", result.orders->versions},
+          {"versions_per_second", finite(static_cast<double>(result.orders->versions) / result.virtual_seconds)},
+          {"dispatched", counts.dispatched},
+          {"answers", counts.answers()},
+          {"applied", counts.applied},
+          {"ignored", counts.ignored},
+          {"superseded", counts.superseded},
+          {"cancelled", counts.cancelled},
+          {"patience", counts.patience},
+          {"delay_mean", finite(static_cast<double>(counts.delays) / answers)},
+          {"delay_max", counts.largest_delay},
+          {"answers_by_delay", counts.by_delay},
+          {"delay_mean_by_worker", by_worker}};
+}
+
 ResultJson energy(const RunResult& result) {
   if (!result.energy) return nullptr;
   return {{"joules", result.energy->joules()},
@@ -204,6 +225,7 @@ ResultJson summary_of(const config::Experiment& experiment, const RunResult& res
                      {"gradients", result.traffic.gradients},
                      {"cumulated_delay", result.cumulated_delay},
                      {"rounds", rounds(result)},
+                     {"orders", orders(result)},
                      {"energy", energy(result)},
                      {"accuracy", nullptr},  // the columns of the last sample fill this and the next three
                      {"loss", nullptr},

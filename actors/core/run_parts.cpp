@@ -11,6 +11,7 @@
 #include "actors/core/reporter.hpp"
 #include "algos/arithmetic.hpp"
 #include "results/silence.hpp"
+#include "runtime/protocols/async_server.hpp"
 #include "runtime/world/spectrum.hpp"
 
 namespace rubato {
@@ -172,7 +173,23 @@ std::string timeline_of(const std::vector<StepHash>& hashes, const std::vector<C
 }
 
 bool goes_in_rounds(const Timing& timing) {
-  return timing.protocol() == ProtocolKind::rounds || timing.protocol() == ProtocolKind::server;
+  const std::optional<AnswerRule>& answers = timing.settings.needs.answers;
+  return timing.protocol() == ProtocolKind::rounds ||
+         (timing.protocol() == ProtocolKind::server && (!answers || answers->gather == Gather::round));
+}
+
+// Of a centre without rounds, with its workers.
+std::optional<OrderTotals> orders_of(const Timing& timing, const Conductor& conductor) {
+  if (timing.protocol() != ProtocolKind::server || !timing.settings.needs.answers) return std::nullopt;
+  const auto server_at = [&](ClientId client) { return dynamic_cast<const AsyncServer*>(&conductor.protocol(client)); };
+  const AsyncServer* const centre = server_at(timing.centre);
+  if (!centre) return std::nullopt;
+  OrderTotals totals{.versions = centre->version(), .mean_delay_by_worker = {}};
+  for (std::uint32_t i = 0; i < conductor.clients(); ++i) {
+    if (const AsyncServer* client = server_at({i})) totals.counts += client->orders();
+    totals.mean_delay_by_worker.push_back(centre->mean_delay({i}));
+  }
+  return totals;
 }
 
 void say_rounds(RunResult& result) {
@@ -195,6 +212,7 @@ void describe_timing(const Timing& timing, const Conductor& conductor, RunResult
   result.messages = conductor.total_counts();
   result.cumulated_delay = timing.board.delay;
   if (goes_in_rounds(timing)) result.rounds = {conductor.rounds(), {timing.board.computing, conductor.under_way()}};
+  result.orders = orders_of(timing, conductor);
   say_rounds(result);
   result.model_messages = conductor.model_messages();
   result.hand_overs = conductor.hand_overs();

@@ -1,6 +1,7 @@
 #include "runtime/protocols/async_server.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "runtime/random.hpp"
 
@@ -169,6 +170,11 @@ std::vector<Order> AsyncServer::outstanding(ClientId worker) const {
   return orders;
 }
 
+double AsyncServer::mean_delay(ClientId worker) const {
+  const Worker& of = workers_[worker.value];
+  return of.answers > 0 ? static_cast<double>(of.delays) / static_cast<double>(of.answers) : NAN;
+}
+
 void AsyncServer::on_transmit(Time now, std::uint32_t, Effects& effects) {
   if (!is_centre()) return;
   if (rule().gather == Gather::round) return begin_round(now, effects);
@@ -240,7 +246,8 @@ Offer AsyncServer::take_answer(ClientId worker, std::uint32_t number, Sequence s
   AnswerReport report{worker, *found, sequence, version_ - found->version, {}, version_};
   const bool is_superseded = !found->is_outstanding && !rule().keeps_going;
   found->is_outstanding = false;
-  orders_.delays += report.delay;
+  orders_.count_delay(report.delay);
+  ++workers_[worker.value].answers, workers_[worker.value].delays += report.delay;
   if (is_superseded)
     report.fate = unused(AnswerFate::Reason::superseded);
   else if (report.delay > rule().greatest_delay)

@@ -9,26 +9,10 @@
 
 #include "runtime/protocols/answer_book.hpp"
 #include "runtime/protocols/client_protocol.hpp"
+#include "runtime/protocols/order_counts.hpp"
 #include "runtime/protocols/server.hpp"
 
 namespace rubato {
-
-/// What became of orders so far: of a centre what it has sent and heard, of a worker what it has dropped.
-struct OrderCounts {
-  std::uint64_t dispatched = 0;
-  std::uint64_t applied = 0;     ///< answers that the model, a sum or a table has taken in
-  std::uint64_t ignored = 0;     ///< answers that were too old
-  std::uint64_t superseded = 0;  ///< answers to orders that were given up
-  std::uint64_t patience = 0;    ///< orders given up because nothing was heard
-  std::uint64_t cancelled = 0;   ///< jobs dropped for a newer model
-  std::uint64_t delays = 0;      ///< sum of the delays of all answers, in versions
-
-  OrderCounts& operator+=(const OrderCounts& other) {
-    dispatched += other.dispatched, applied += other.applied, ignored += other.ignored, superseded += other.superseded;
-    patience += other.patience, cancelled += other.cancelled, delays += other.delays;
-    return *this;
-  }
-};
 
 /// Work that the centre has asked a worker for. `number` is the sequence of the message that asked; of all that the centre
 /// has sent to a worker no two have the same.
@@ -96,6 +80,8 @@ class AsyncServer final : public ClientProtocol {
   const AnswerBook& book() const { return book_; }
   /// Orders of the worker that may still be answered, oldest first; at the centre.
   std::vector<Order> outstanding(ClientId worker) const;
+  /// Of the answers of a worker, in versions; NaN before the first. At the centre.
+  double mean_delay(ClientId worker) const;
   /// The number of the order that this client works at.
   std::optional<std::uint32_t> working() const { return job_ ? std::optional(job_->number) : std::nullopt; }
 
@@ -108,7 +94,8 @@ class AsyncServer final : public ClientProtocol {
   struct Worker {
     std::deque<Order> orders;  // the oldest first; those that are not outstanding are forgotten after a while
     std::uint32_t next = 0;    // orders so far
-    bool waits = false;        // for the next version
+    std::uint64_t answers = 0, delays = 0;
+    bool waits = false;  // for the next version
   };
   struct Alarm {
     Time at;
