@@ -405,7 +405,6 @@ class LiveServer::Loop {
 
   void linger(std::chrono::milliseconds most) {
     const auto until = Clock::now() + most;
-    std::this_thread::sleep_for(2 * between_looks);
     while (shared_.awake.load() > 0 && Clock::now() < until) std::this_thread::sleep_for(between_looks);
   }
 
@@ -426,7 +425,10 @@ class LiveServer::Loop {
     const tcp::endpoint from = socket.remote_endpoint(error);
     if (error) return;
     socket.set_option(tcp::no_delay(true), error);
-    const auto on_viewer = [this](std::shared_ptr<Viewer> viewer) { viewers_.push_back(std::move(viewer)); };
+    const auto on_viewer = [this](std::shared_ptr<Viewer> viewer) {
+      viewers_.push_back(std::move(viewer));
+      ++shared_.awake;
+    };
     std::make_shared<Visit>(std::move(socket), shared_, from.address().to_string(), on_viewer)->begin();
   }
 
