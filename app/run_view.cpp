@@ -155,15 +155,18 @@ std::vector<std::string> RunView::head(const ViewSize& size) const {
   if (tick_.contains("messages")) {
     const Json& messages = tick_["messages"];
     const double sent = number(messages, "sent");
-    words = {fmt::format("messages {}", counted_text(std::isfinite(sent) ? sent : 0)),
-             "delivered " + share_of(number(messages, "delivered"), sent)};
+    const auto part = [&](const char* name) {
+      const double value = number(messages, name);
+      return std::isfinite(sent) ? share_of(value, sent) : counted_text(std::isfinite(value) ? value : 0);
+    };
+    words = {std::isfinite(sent) ? "messages " + counted_text(sent) : std::string("messages"), "delivered " + part("delivered")};
     for (const auto& [name, text] : {std::pair{"lost", "lost"},
                                      {"lost_to_partition", "lost to a partition"},
                                      {"lost_to_absence", "for absent clients"},
                                      {"late", "late"},
                                      {"capped", "capped"},
                                      {"superseded", "superseded"}})
-      if (number(messages, name) > 0) words.push_back(std::string(text) + " " + share_of(number(messages, name), sent));
+      if (number(messages, name) > 0) words.push_back(std::string(text) + " " + part(name));
     if (tick_["staleness"].is_object())
       words.push_back(fmt::format("age {} (95 % below {})", seconds_text(number(tick_["staleness"], "mean")),
                                   seconds_text(number(tick_["staleness"], "p95"))));

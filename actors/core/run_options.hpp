@@ -61,7 +61,8 @@ struct RunOptions {
 
   /// Asked some times a second: true asks for on_glance, which costs a look at every client.
   std::function<bool()> wants_glance;
-  /// Virtual time in one process, without `checks`: sees every event, on the thread of the timing; outlives the run.
+  /// Outlives the run and sees, one at a time, on whatever thread: without `checks` every event of a virtual run in one process; in
+  /// real time what clients of this host compute, send, are handed and merge.
   EventObserver* observer = nullptr;
 
   OwnParts<float> own_float;    ///< looked at with precision = "float32"

@@ -149,6 +149,7 @@ void WallClient::receive(const WallEvent& event, ThreadMemory& memory) {
     return take_model(arrival, is_news, self_, now_, effects_);
   }
   const Offer offer = protocol_->on_arrival(arrival, effects_);
+  world_.record.arrived(arrival, self_, offer);
   count_offer(offer, protocol_->counts(), world_.link_counts, *link);
   if (world_.acknowledges && offer == Offer::kept)
     send_control({{self_, 0, message.id.sequence}, 0, {}, world_.clock.now(), MessageKind::acknowledgement}, message.id.sender, {});

@@ -92,9 +92,19 @@ class WallRecord {
   explicit WallRecord(std::unique_ptr<Recorder> recorder) : recorder_{std::move(recorder)} {}
   /// Before the first step.
   void use(std::unique_ptr<Recorder> recorder) { recorder_ = std::move(recorder); }
-  void add(const Step& step) {
-    if (!recorder_) return;
+  /// Before the first step: sees steps and arrivals, one at a time. It outlives the record's use.
+  void show_to(EventObserver* observer) { observer_ = observer; }
+  /// A client was handed a message.
+  void arrived(const Arrival& message, ClientId receiver, Offer offer) {
+    if (!observer_) return;
     const std::lock_guard lock(mutex_);
+    observer_->on_arrival(message, receiver, offer, 0);
+  }
+  void add(const Step& step) {
+    if (!recorder_ && !observer_) return;
+    const std::lock_guard lock(mutex_);
+    if (observer_) show(step);
+    if (!recorder_) return;
     recorder_->add(step);
     if (step.kind == StepKind::publish || step.kind == StepKind::save) recorder_->flush();  // before any other can know of it
     if (!recorder_->error().empty()) has_failed_.store(true, std::memory_order_relaxed);
@@ -104,8 +114,17 @@ class WallRecord {
   Recorder* recorder() { return recorder_.get(); }
 
  private:
+  void show(const Step& step) const {
+    if (step.kind == StepKind::compute) return observer_->on_compute(step.at, step.client);
+    if (step.kind == StepKind::merge) return observer_->on_merge(step.at, step.client, step.entries);
+    if (step.kind != StepKind::publish || is_hand_over(step)) return;
+    if (step.message == MessageKind::model) return observer_->on_unify(step.at, step.index, step.client);
+    observer_->on_transmit(step.at, step.client, &step);
+  }
+
   std::mutex mutex_;
   std::unique_ptr<Recorder> recorder_;
+  EventObserver* observer_ = nullptr;
   std::atomic<bool> has_failed_{false};
 };
 

@@ -97,6 +97,7 @@ WallHost::WallHost(const config::Experiment& experiment, const Task& task, Timin
   control_.stops_on_nan = experiment.metrics.stop_on_nan;
   if (stop_rule_.is_there()) control_.stop_rule = &stop_rule_;
   sender_.use(control_);
+  record.show_to(options.observer);
   make_clients(task, timing);
   if (!network_) return;
   hosts_.resize(network_->membership.hosts());

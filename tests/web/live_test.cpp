@@ -197,6 +197,24 @@ TEST_CASE("the marks of a run are its computations, publications, arrivals and m
   CHECK(later["at"].size() == 5);
 }
 
+TEST_CASE("in real time the marks are those of the clients, too") {
+  const auto experiment = small_experiment("clock = \"wall\"\ntime_scale = 20\n");
+  const auto run = std::make_shared<LiveRun>(experiment, LiveFacts{.kind = "run"});
+  run->look(true, true);
+  const RunResult result = rubato::run(experiment, told_to(*run));
+  run->revision();
+  const Json marks = parsed(run->marks(0));
+  std::map<int, std::uint64_t> number;
+  for (const int kind : marks["kind"]) ++number[kind];
+  const auto of = [&](MarkKind kind) { return number[static_cast<int>(kind)]; };
+  CHECK(of(MarkKind::compute) == result.messages.computations);
+  CHECK(of(MarkKind::kept) == result.messages.kept);
+  CHECK(of(MarkKind::late) == result.messages.late);
+  CHECK(of(MarkKind::publish) > 0);
+  CHECK(of(MarkKind::absorbed) > 0);
+  CHECK(of(MarkKind::unification) > 0);
+}
+
 TEST_CASE("without a page nothing is marked but unifications and churn, which are events") {
   const auto run = small_run();
   run->look(false, false);

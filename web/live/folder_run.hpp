@@ -34,6 +34,7 @@ class FolderRun final : public RunSource {
  private:
   void look_again() const;
   ResultJson last(const char* column) const;
+  ResultJson messages() const;
 
   const std::filesystem::path place_;
   mutable std::mutex mutex_;  // guards what follows
