@@ -39,6 +39,16 @@ Value default_of(const OptionSpec& spec) {
   return std::get<Value>(parse_value(spec.fallback, Value::by_default));
 }
 
+// Algorithms have options of one name and of unlike types; `otherwise`: this algorithm has none of this name.
+Type type_in(std::string_view algorithm, std::string_view option, Type otherwise) {
+  for (const CatalogueEntry* entry : catalogue()) {
+    if (entry->name != algorithm) continue;
+    const auto spec = std::ranges::find(entry->options, option, &OptionSpec::name);
+    if (spec != entry->options.end()) return type_of(spec->type);
+  }
+  return otherwise;
+}
+
 Field<Algorithm> row_of(const OptionSpec& spec) {
   Field<Algorithm> row;
   row.table = "algorithm";
@@ -50,7 +60,7 @@ Field<Algorithm> row_of(const OptionSpec& spec) {
   row.choices = spec.choices;
   row.is_option = true;
   row.read = [name = std::string(spec.name), type = row.type](const Value& value, Algorithm& algorithm) {
-    algorithm.options.set(name, option_of(value, type));
+    algorithm.options.set(name, option_of(value, type_in(algorithm.name, name, type)));
   };
   return row;
 }

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "algos/catalogue.hpp"
 #include "experiment/file/check.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/file/fingerprint.hpp"
@@ -940,6 +941,37 @@ TEST_CASE("rubato list --keys names every key with its default and its meaning")
     CHECK(text.find(std::string(key.meaning)) != std::string::npos);
   }
   CHECK(text.find("algorithm.eta") != std::string::npos);
+}
+
+TEST_CASE("an option has the type that its algorithm gives it, whatever others call by that name") {
+  for (const auto& [algorithm, option] : {std::pair{"feddr", "local_steps"},
+                                          {"kgt", "local_steps"},
+                                          {"swarm_sgd", "local_steps"},
+                                          {"fragile", "S"},
+                                          {"malenia", "S"},
+                                          {"diloco", "H"}}) {
+    CAPTURE(algorithm);
+    std::ostringstream notes;
+    const std::string text = "[algorithm]\nname = \"" + std::string(algorithm) + "\"\n" + option + " = 7\n";
+    const Experiment experiment = parse_experiment(R"(
+until = 1.0
+[clients]
+count = 4
+[topology]
+kind = "complete"
+[data]
+name = "quadratic"
+dimension = 2
+[model]
+name = "quadratic"
+)" + text,
+                                                   "whole.toml", {}, notes);
+    const auto& specs = catalogue_entry(algorithm).options;
+    const bool is_whole = std::ranges::find(specs, std::string_view(option), &OptionSpec::name)->type == OptionType::whole;
+    if (is_whole) CHECK(experiment.algorithm.options.whole(option, -1) == 7);
+    CHECK(experiment.algorithm.options.number(option, -1) == 7.0);
+    CHECK(parse_experiment(write_experiment(experiment), "again.toml", {}, notes) == experiment);
+  }
 }
 
 TEST_CASE("docs/experiment-file.md is what the table of keys says (RUBATO_WRITE_DOCS=1 rewrites it)") {
