@@ -348,7 +348,7 @@ def churn_is_shown_and_counted(world, browser):
 
 
 def a_radio_cell_has_its_places(world, browser):
-    folder = world.run("wireless", "compare/wireless/wireless.toml", "until=20")
+    folder = world.run("wireless", "channels/wireless.toml", "until=20")
     page = report_of(browser, folder)
     numbers_of_messages(page, folder)
     quiet(page)
@@ -365,7 +365,7 @@ def real_time_names_its_clock(world, browser):
 
 
 def rounds_say_who_waits(world, browser):
-    folder = world.run("rounds", "algorithms/dpsgd.toml")
+    folder = world.run("rounds", "algorithms/fedavg.toml", "until=30")
     page = report_of(browser, folder)
     numbers_of_messages(page, folder)
     check("Clients waited" in page.run("document.getElementById('waits').textContent"))
@@ -373,7 +373,7 @@ def rounds_say_who_waits(world, browser):
 
 
 def many_clients_fit(world, browser):
-    folder = world.run("many", "quickstart.toml", "clients.count=1000", "until=40.5", "data.partition.kind=iid", "metrics.clients=20", "model.name=softmax", "model.hidden=[]")
+    folder = world.run("many", "quickstart.toml", "clients.count=1000", "until=40.5", "data.partition.kind=iid", "metrics.clients=20", "model.name=softmax")
     size = os.path.getsize(os.path.join(folder, "report.html"))
     check(size < 1.5e6, f"{size} bytes")
     page = report_of(browser, folder)

@@ -134,7 +134,7 @@ TEST_CASE("the fates of messages are the counts of the run, reason by reason, an
   capped.mailbox.cap = 3;
   capped.mailbox.cap_period = 2.0;
   config::Experiment rounds = small_experiment();
-  rounds.algorithm = {.name = "dpsgd"};
+  rounds.algorithm = {.name = "nids"};
   rounds.unification = {};
   rounds.mailbox = {};
   for (const config::Experiment& experiment : {small_experiment(), capped, rounds, flaky()}) {
@@ -247,7 +247,7 @@ TEST_CASE("only rounds, servers and pulls have clients wait, and no longer than 
   const fs::path folder = run_folder(temp, small_experiment());
   CHECK(read_score(folder, facts_in(folder)).by_waiting.empty());
   config::Experiment rounds = small_experiment();
-  rounds.algorithm = {.name = "dpsgd"};
+  rounds.algorithm = {.name = "nids"};
   rounds.unification = {};
   rounds.mailbox = {};
   const TempFolder other;

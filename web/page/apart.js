@@ -1,8 +1,8 @@
 // How far apart are the models? The distance to their mean; who is there, where clients come and go.
 import {card, note} from "./dom.js";
 import {linePlot} from "./lines.js";
-import {marks} from "./marks.js";
-import {column, isKnown, last, store} from "./store.js";
+import {marks, presence} from "./marks.js";
+import {column, isKnown, last} from "./store.js";
 import {isNumber, short} from "./words.js";
 
 const distances = () => {
@@ -17,8 +17,8 @@ export function apartCards(parent) {
   linePlot(place, {title: "Distance of models to their mean", give: distances, file: "consensus"});
   if (isKnown("mass_defect") && column("mass_defect").some(v => isNumber(v) && v > 1e-6))
     note(place, `What should sum to zero over all clients is off by up to ${short(Math.max(...column("mass_defect").filter(isNumber)))}.`);
-  if (store.data.presence)
+  if (presence())
     linePlot(card(parent, {id: "presence", title: "Who is there?", how: "Clients that are there; + comes, − leaves, × crashes, ‖ pauses, ⊣⊢ a partition begins and ⊢⊣ ends."}),
       {title: "Clients that are there", height: 130, file: "presence",
-       give: () => ({times: store.data.presence.map(p => p[0]), zero: true, marks: marks(), lines: [{name: "clients", values: store.data.presence.map(p => p[1]), paint: "teal"}]})});
+       give: () => ({times: presence().map(p => p[0]), zero: true, marks: marks(), lines: [{name: "clients", values: presence().map(p => p[1]), paint: "teal"}]})});
 }

@@ -66,7 +66,7 @@ function warnings() {
 }
 
 // A row a setting: its name on the left, what `row` draws, its words on the right.
-function rows(place, {label, settings, extent, ticks, word, row, say, zero}) {
+function rows(place, {label, settings, extent, ticks, word, row, say, zero, isMadeAnew}) {
   const high = 22, top = 6;
   let x, left, right;
   const made = sheet(place, {label, height: () => top + high * settings.length + 26, draw(ctx, width) {
@@ -99,7 +99,7 @@ function rows(place, {label, settings, extent, ticks, word, row, say, zero}) {
       row(ctx, x, y, setting, i, width - right);
     });
   }});
-  state.redraws.push(made.redraw);
+  if (!isMadeAnew) state.redraws.push(made.redraw);
   return made;
 }
 
@@ -155,7 +155,7 @@ function pairedCard(parent) {
     frame.replaceChildren();
     const shown = run().filter(([, i]) => i !== state.base);
     if (!shown.length) return;
-    rows(frame, {label: "Paired differences", settings: shown, ticks: linearTicks, word: v => short(v), zero: true,
+    rows(frame, {label: "Paired differences", isMadeAnew: true, settings: shown, ticks: linearTicks, word: v => short(v), zero: true,
       say: s => { const p = of(s); return p.n > 1 ? `${p.mean > 0 ? "+" : ""}${Number(p.mean.toPrecision(3))} [${Number((p.mean - p.half).toPrecision(3))}, ${Number((p.mean + p.half).toPrecision(3))}]` : `${many(p.n, "common seed")}`; },
       extent() {
         const all = shown.flatMap(([s]) => { const p = of(s); return [p.mean - (p.half || 0), p.mean + (p.half || 0), ...p.differences.map(d => d.by)]; }).filter(isNumber);

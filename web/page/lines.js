@@ -4,7 +4,7 @@ import "./pixels.js";
 import uPlot from "uplot";
 import {element, numbers} from "./dom.js";
 import {colour, faint, onRedraw, paper} from "./paint.js";
-import {axisWord, on, placesOf, setView, store} from "./store.js";
+import {axisWord, on, placesOf, setView, store, wholeAxis} from "./store.js";
 import {linearTicks, logTicks} from "./ticks.js";
 import {isNumber, short} from "./words.js";
 
@@ -124,7 +124,7 @@ function keys(u) {
 
 // What all plots show of the axis: the stretch that was chosen, else all of it, from 0.
 function extent({data: [xs]}) {
-  const {range} = store.view, most = xs.at(-1);
+  const {range} = store.view, most = Math.max(xs.at(-1), wholeAxis());
   return range ? {min: range[0], max: range[1]} : {min: Math.min(0, xs[0]), max: most > 0 ? most : 1};
 }
 

@@ -10,6 +10,7 @@ export function sheet(place, {label, height, draw}) {
   const canvas = element(place, "canvas", {role: "img", "aria-label": label, tabindex: 0});
   const made = {canvas, width: 0, height: 0};
   made.redraw = () => {
+    if (!canvas.isConnected) return;
     made.width = paper.isOn ? paper.width : canvas.parentElement.clientWidth - inset(canvas.parentElement) || 520;
     made.height = typeof height === "function" ? height(made.width) : height;
     canvas.style.height = `${made.height}px`;

@@ -59,6 +59,8 @@ export function placeOf(time) {
   return clock[low] === t0 ? spent[low] : s0 + (spent[low] - s0) * (time - t0) / (clock[low] - t0);
 }
 export const placesOf = times => times ? times.map(placeOf) : column(axes[store.view.axis].column);
+/// Where the axis ends, so that all plots have the same one.
+export const wholeAxis = () => Math.max(column(axes[store.view.axis].column).at(-1) || 0, store.view.axis === "seconds" ? store.data.summary.virtual_seconds || 0 : 0);
 export const axisWord = value => axes[store.view.axis].word(value);
 
 // The view is kept behind the # of the address, so that a link leads to what is seen.
