@@ -2,15 +2,15 @@
 # Runs three hosts in real time again and again, over tcp with CURVE, and kills one of them with SIGKILL: EARLY times at a
 # random moment, after which it is started again, LATE times in the last 0.3 s of its run, where a kill that came when it was
 # done counts for none. The records must replay each time.
-# Usage: host_kills.sh RUBATO [EARLY [LATE [SEED]]]
+# Usage: host_kills.sh RUBATO [EARLY [LATE [SEED [ALGORITHM]]]]
 set -u
-rubato=$1 early=${2:-3} late=${3:-3} RANDOM=${4:-1}
+rubato=$1 early=${2:-3} late=${3:-3} RANDOM=${4:-1} algorithm=${5:-draco}
 home=$(mktemp -d)
 trap 'kill -9 $(jobs -p) 2> /dev/null; rm -rf "$home"' EXIT
 hosts=(a b c)
 address=127.$((RANDOM % 250 + 1)).$((RANDOM % 250 + 1)).$((RANDOM % 250 + 1))
 
-cat > "$home/run.toml" << 'EOF'
+cat > "$home/run.toml" << EOF
 seed = 3
 clock = "wall"
 time_scale = 20.0
@@ -26,8 +26,9 @@ compute = { law = "poisson", rate = 2.0 }
 kind = "ring"
 [mailbox]
 window = 0.05
+deadline = 2.0
 [algorithm]
-name = "draco"
+name = "$algorithm"
 eta = 0.1
 [data]
 name = "digits"

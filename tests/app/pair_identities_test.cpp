@@ -1,0 +1,219 @@
+// Algorithms of pairs that are others in a special case (docs/references.md#meetings): played as sequences through the golden
+// harness, and their answers compared.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "app/golden/cases.hpp"
+#include "app/golden/golden.hpp"
+#include "tests/actors/support.hpp"
+
+using namespace rubato;
+using namespace rubato::test;
+using nlohmann::json;
+
+namespace {
+
+constexpr double exactly = 1e-12;
+
+json problem_of(std::size_t clients) {
+  json problem = {{"kind", "quadratic"}, {"A", json::array()}, {"c", json::array()}};
+  for (std::size_t i = 0; i < clients; ++i) {
+    const double k = static_cast<double>(i);
+    problem["A"].push_back({{1 + 0.2 * k, 0.1}, {0.1, 1.5 - 0.1 * k}});
+    problem["c"].push_back({k - 1, 2 - 0.5 * k});
+  }
+  return problem;
+}
+
+json starts_of(std::size_t clients) {
+  json starts = json::array();
+  for (std::size_t i = 0; i < clients; ++i)
+    starts.push_back({0.3 - 0.2 * static_cast<double>(i), 0.1 + 0.4 * static_cast<double>(i)});
+  return starts;
+}
+
+// What the engine answers to a case that expects nothing.
+json answer_of(const std::string& algorithm, std::size_t clients, json parameters, const json& schedule) {
+  const Folder folder;
+  if (!parameters.contains("x0")) parameters["x0"] = starts_of(clients);
+  const json asked = {{"id", "asked"},
+                      {"kind", "sync"},
+                      {"algorithm", algorithm},
+                      {"tolerance", {{"abs", 0}, {"rel", 0}}},
+                      {"problem", problem_of(clients)},
+                      {"params", parameters},
+                      {"schedule", schedule},
+                      {"expect", json::object()}};
+  write_text(folder / "case.json", asked.dump());
+  const GoldenVerdict verdict = check_golden(folder / "case.json");
+  CAPTURE(verdict.detail);
+  REQUIRE(verdict.outcome == GoldenOutcome::passed);
+  return json::parse(verdict.answer).at("expect");
+}
+
+void check_same(const json& left, const json& right) { CHECK(golden::difference(left, right, exactly, exactly, "left") == ""); }
+
+// Who asks whom: all pairs of four, several times over.
+std::vector<std::pair<int, int>> pairs() {
+  std::vector<std::pair<int, int>> all;
+  for (int k = 0; k < 14; ++k) all.emplace_back(k % 4, (k % 4 + 1 + k % 3) % 4);
+  return all;
+}
+
+json matrix_of(std::size_t clients, double value) { return json(clients, json(clients, value)); }
+
+}  // namespace
+
+TEST_CASE(
+    "SwarmSGD without blocking and one step a batch is AD-PSGD that averages first, its gradients those after the own last step") {
+  json interactions = json::array(), steps = json::array();
+  std::vector<int> after(4, 0);  // the iteration behind a client's last step
+  int k = 0;
+  for (const auto& [i, j] : pairs()) {
+    interactions.push_back({{"i", i}, {"j", j}, {"H_i", 1}, {"H_j", 1}});
+    steps.push_back({{"i", i}, {"j", j}, {"start", after[static_cast<std::size_t>(i)]}});
+    after[static_cast<std::size_t>(i)] = ++k;
+  }
+  const json swarm = answer_of("swarm_sgd", 4, {{"eta", 0.1}, {"variant", "non_blocking"}}, {{"interactions", interactions}});
+  const json adpsgd = answer_of("adpsgd", 4, {{"eta", 0.1}, {"order", "average_first"}}, {{"steps", steps}});
+  // The partner's live model is untouched by a meeting until its own: its gradient is that of s.
+  check_same(swarm.at("x"), adpsgd.at("x"));
+}
+
+TEST_CASE("blocking SwarmSGD with one step a batch averages X - eta G over the pair") {
+  json interactions = json::array();
+  for (const auto& [i, j] : pairs()) interactions.push_back({{"i", i}, {"j", j}, {"H_i", 1}, {"H_j", 1}});
+  const json swarm = answer_of("swarm_sgd", 4, {{"eta", 0.1}, {"variant", "blocking"}}, {{"interactions", interactions}}).at("x");
+  const json problem = problem_of(4);
+  int k = 0;
+  for (const auto& [i, j] : pairs()) {
+    Vector<double> mean = Vector<double>::Zero(2);
+    for (const int one : {i, j}) {
+      const auto at = static_cast<std::size_t>(one);
+      const auto x = swarm.at(static_cast<std::size_t>(k)).at(at).get<Vector<double>>();
+      const Vector<double> g = problem.at("A").at(at).get<Matrix<double>>() * (x - problem.at("c").at(at).get<Vector<double>>());
+      mean += 0.5 * (x - 0.1 * g);
+    }
+    ++k;
+    for (const int one : {i, j})
+      CHECK((swarm.at(static_cast<std::size_t>(k)).at(static_cast<std::size_t>(one)).get<Vector<double>>() - mean).norm() <
+            exactly);
+  }
+}
+
+TEST_CASE("AD-PSGD of two that compute and then meet is D-PSGD that adapts and then averages with J") {
+  json steps = json::array();
+  for (int round = 0; round < 6; ++round) {
+    steps.push_back({{"i", 1}, {"j", nullptr}});
+    steps.push_back({{"i", 0}, {"j", 1}});
+  }
+  const json adpsgd = answer_of("adpsgd", 2, {{"eta", 0.1}, {"order", "gradient_first"}}, {{"steps", steps}}).at("x");
+  const json dpsgd =
+      answer_of("dpsgd", 2, {{"eta", 0.1}, {"variant", "atc"}, {"rounds", 6}, {"W", matrix_of(2, 0.5)}}, json::object());
+  for (std::size_t round = 0; round <= 6; ++round) check_same(dpsgd.at("x").at(round), adpsgd.at(2 * round));
+}
+
+TEST_CASE("AD-PSGD without partners is every client alone") {
+  json steps = json::array();
+  for (int k = 0; k < 12; ++k) steps.push_back({{"i", k % 3}, {"j", nullptr}});
+  const json adpsgd = answer_of("adpsgd", 3, {{"eta", 0.1}}, {{"steps", steps}}).at("x");
+  const json alone = answer_of("local_only", 3, {{"eta", 0.1}, {"rounds", 4}}, json::object()).at("x");
+  for (std::size_t round = 0; round <= 4; ++round) check_same(alone.at(round), adpsgd.at(3 * round));
+}
+
+TEST_CASE("AD-PSGD without steps: a meeting takes exactly half of the squared distance off the spread, and the mean stays") {
+  json steps = json::array();
+  for (const auto& [i, j] : pairs()) steps.push_back({{"i", i}, {"j", j}});
+  const json x = answer_of("adpsgd", 4, {{"eta", 0}}, {{"steps", steps}}).at("x");
+  const auto at = [&](std::size_t k, int i) { return x.at(k).at(static_cast<std::size_t>(i)).get<Vector<double>>(); };
+  const auto mean = [&](std::size_t k) { return Vector<double>((at(k, 0) + at(k, 1) + at(k, 2) + at(k, 3)) / 4); };
+  const auto spread = [&](std::size_t k) {
+    double sum = 0;
+    for (int i = 0; i < 4; ++i) sum += (at(k, i) - mean(k)).squaredNorm();
+    return sum;
+  };
+  std::size_t k = 0;
+  for (const auto& [i, j] : pairs()) {
+    CHECK(spread(k + 1) == doctest::Approx(spread(k) - 0.5 * (at(k, i) - at(k, j)).squaredNorm()).epsilon(exactly));
+    CHECK((mean(k + 1) - mean(k)).norm() < exactly);
+    ++k;
+  }
+}
+
+TEST_CASE("A2CiD2 without a flow and with equal weights is AD-PSGD with the same events, and its two models are one") {
+  json events = json::array();
+  double t = 0;
+  for (const auto& [i, j] : pairs()) {
+    events.push_back({{"t", t += 0.5}, {"type", "pair"}, {"i", i}, {"j", j}});
+    events.push_back({{"t", t += 0.5}, {"type", "gradient"}, {"i", i}});
+  }
+  const json acid =
+      answer_of("acid", 4, {{"gamma", 0.1}, {"eta", 0}, {"alpha", 0.5}, {"alpha_tilde", 0.5}, {"snapshot", "at_finish"}},
+                {{"events", events}});
+  check_same(acid.at("x"), acid.at("xt"));
+  const json problem = problem_of(4);
+  std::size_t k = 0;
+  for (const auto& [i, j] : pairs()) {
+    const auto x = [&](std::size_t at, int of) {
+      return acid.at("x").at(at).at(static_cast<std::size_t>(of)).get<Vector<double>>();
+    };
+    const Vector<double> mean = 0.5 * (x(k, i) + x(k, j));
+    CHECK((x(k + 1, i) - mean).norm() < exactly);
+    CHECK((x(k + 1, j) - mean).norm() < exactly);
+    const auto of = static_cast<std::size_t>(i);
+    const Vector<double> g = problem.at("A").at(of).get<Matrix<double>>() * (mean - problem.at("c").at(of).get<Vector<double>>());
+    CHECK((x(k + 2, i) - (mean - 0.1 * g)).norm() < exactly);
+    k += 2;
+  }
+}
+
+TEST_CASE("NoLoCo with one group is DiLoCo with heavy ball, whatever gamma is") {
+  json groups = json::array();
+  for (int round = 0; round < 6; ++round) groups.push_back({{0, 1, 2}});
+  const json x0 = {0.5, -0.5};
+  const json inner = {{"kind", "sgd"}, {"lr", 0.1}};
+  const json noloco =
+      answer_of("noloco", 3, {{"x0", x0}, {"rounds", 6}, {"H", 3}, {"inner", inner}, {"alpha", 0.4}, {"beta", 0.6}, {"gamma", 0.8}},
+                {{"groups", groups}});
+  const json diloco = answer_of(
+      "diloco", 3,
+      {{"x0", x0}, {"rounds", 6}, {"H", 3}, {"inner", inner}, {"outer", {{"kind", "heavy_ball"}, {"lr", 0.6}, {"momentum", 0.4}}}},
+      {{"selected", json::array()}});
+  for (std::size_t round = 0; round <= 6; ++round)
+    for (std::size_t i = 0; i < 3; ++i) check_same(diloco.at("x").at(round), noloco.at("x").at(round).at(i));
+}
+
+TEST_CASE("R-FAST of one client is gradient descent") {
+  const Folder folder;
+  json events = json::array();
+  for (int k = 1; k <= 8; ++k) events.push_back({{"t", 0.5 * k}, {"type", "compute"}, {"client", 0}, {"delays", json::object()}});
+  const json asked = {{"id", "asked"},
+                      {"kind", "events"},
+                      {"algorithm", "rfast"},
+                      {"tolerance", {{"abs", 0}, {"rel", 0}}},
+                      {"problem", problem_of(1)},
+                      {"config",
+                       {{"m", 1},
+                        {"x0", {0.4, 0.9}},
+                        {"gamma", 0.1},
+                        {"W", {{1.0}}},
+                        {"A", {{1.0}}},
+                        {"deadline", nullptr},
+                        {"psi", nullptr},
+                        {"t_end", 9.0}}},
+                      {"events", events},
+                      {"expect", json::object()}};
+  write_text(folder / "case.json", asked.dump());
+  const GoldenVerdict verdict = check_golden(folder / "case.json");
+  CAPTURE(verdict.detail);
+  REQUIRE(verdict.outcome == GoldenOutcome::passed);
+  Vector<double> x(2);
+  x << 0.4, 0.9;
+  const json problem = problem_of(1);
+  for (const json& record : json::parse(verdict.answer).at("expect").at("trace")) {
+    x -= 0.1 * problem.at("A").at(0).get<Matrix<double>>() * (x - problem.at("c").at(0).get<Vector<double>>());
+    CHECK((record.at("x").get<Vector<double>>() - x).norm() < exactly);
+  }
+}
