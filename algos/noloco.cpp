@@ -1,4 +1,4 @@
-// NoLoCo: slow weights that small groups of clients bring together after many local steps; nobody gathers them all.
+// NoLoCo: slow weights that small groups of clients bring together after many local steps; no client gathers them all.
 // Source: Kolehmainen, Blagoev, Donaghy, Ersoy and Nies, "NoLoCo: No-all-reduce Low Communication Training Method for Large
 // Models", equations 1 to 3 (docs/references.md#noloco).
 //

@@ -103,8 +103,8 @@ class SwarmSgd final : public PairModel<Real, SwarmSgdSettings> {
 };
 
 constexpr OptionSpec own[] = {
-    word_option("variant", "non_blocking", "blocking: a client rests after its batch until it has met another, or nobody",
-                "non_blocking|blocking"),
+    word_option("variant", "non_blocking",
+                "blocking: a client rests after its batch until it has met another, or has tried in vain", "non_blocking|blocking"),
     {"local_steps", OptionType::number, "3", "computations of a batch, for all or a list; their mean where they are drawn", 1, 1e6},
     word_option("batch_law", "constant", "geometric: the computations of each batch are drawn", "constant|geometric"),
 };

@@ -396,7 +396,7 @@ void add_heard(Json& answer, const Json& golden_case) {
   answer["final"]["skipped"] = all_skipped;
 }
 
-// A tick that computes sends as well: over its own links, and over the others to nobody.
+// A tick that computes sends as well: over its own links; over the others its message is lost.
 void send_with_computations(Json& golden_case) {
   const Json& config = golden_case.at("config");
   Json& events = golden_case.at("events");

@@ -136,9 +136,14 @@ struct Every {
   std::uint32_t high = 1;             ///< the greatest that is drawn
 };
 
-/// The phases of steps of exchanges in pairs: what the asker publishes and its partner merges, what the partner publishes and the
-/// asker merges, a merge step without a message, and what the asker publishes when it asks once more.
-inline constexpr std::uint8_t pair_request = 0, pair_reply = 1, pair_alone = 2, pair_request_again = 3;
+/// The phase of steps in which an asker publishes its request and the partner merges it.
+inline constexpr std::uint8_t pair_request = 0;
+/// In which the partner publishes its reply and the asker merges it.
+inline constexpr std::uint8_t pair_reply = 1;
+/// Of the merge step, without a message, of a client that has met none.
+inline constexpr std::uint8_t pair_alone = 2;
+/// In which the asker publishes a further attempt.
+inline constexpr std::uint8_t pair_request_again = 3;
 
 /// How exchanges in pairs go with the computations of a client.
 struct Pairing {

@@ -174,7 +174,7 @@ void Pair::on_transmit(Time now, std::uint32_t detail, Effects& effects) {
     attempt->born = now;
     ask(*attempt, now, effects);
   } else if (pairing().blocks && is_at_rest_) {
-    work_alone(std::nullopt, now, effects);  // nobody is there
+    work_alone(std::nullopt, now, effects);  // no neighbour is there
   }
 }
 

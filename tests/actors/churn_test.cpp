@@ -246,7 +246,7 @@ TEST_CASE("churn and a protocol that holds everybody together do not go together
     }
     return "";
   };
-  CHECK(refusal(flaky("dpsgd", {"protocol.kind=rounds", "channel.duplicate=0"})).find("use \"push\" or \"pull\"") !=
+  CHECK(refusal(flaky("dpsgd", {"protocol.kind=rounds", "channel.duplicate=0"})).find("use \"push\", \"pull\" or \"pair\"") !=
         std::string::npos);
   CHECK(refusal(flaky("pame", {"protocol.kind=pull", "channel.duplicate=0"}))
             .find("needs mailbox.deadline, because clients that have gone do not answer") != std::string::npos);

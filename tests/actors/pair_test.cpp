@@ -86,7 +86,7 @@ constexpr double mean_of_all = step_of_each * 3.5;  // of 1 to 6
 
 void check_mean(const std::vector<double>& ends) {
   REQUIRE(ends.size() == 6);
-  for (const double end : ends) CHECK(end == doctest::Approx(mean_of_all).epsilon(1e-10));
+  for (const double end : ends) CHECK(end == doctest::Approx(mean_of_all).epsilon(1e-6));
 }
 
 const std::vector<std::string> bad_links = {"channel.loss=0.3", "mailbox.deadline=0.6"};

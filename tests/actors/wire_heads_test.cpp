@@ -242,7 +242,7 @@ TEST_CASE("a message made from the page is understood, and is what a host makes 
   TensorPool pool;
   const Tensor shared = tensor_of(pool, Scalar::float32, 5), own = tensor_of(pool, Scalar::float64, 3);
   Head head;
-  head.u8(0).u32(2).u32(1).u32(40).u32(6).u32(3).u32(1).i64(1'000'000'000);
+  head.u8(0).u32(2).u32(1).u32(40).u32(6).u32(3).u32(1).i64(1'000'000'000).i64(700'000'000);
   head.u64(2);
   head.u32(4).u32(0).u8(0).i64(10).i64(0);
   head.u32(5).u32(2).u8(1).i64(20).i64(30);
@@ -254,6 +254,7 @@ TEST_CASE("a message made from the page is understood, and is what a host makes 
   CHECK(message.tag == 6);
   CHECK(message.epoch == Epoch{3, 1});
   CHECK(message.sent == Time{1s});
+  CHECK(message.since == Time{700ms});
   REQUIRE(arrived->deliveries.size() == 2);
   CHECK(arrived->deliveries[1].receiver == ClientId{5});
   CHECK(arrived->deliveries[1].place == 2);

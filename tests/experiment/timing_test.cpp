@@ -161,7 +161,7 @@ TEST_CASE("what is wrong with keys, graph, links, timers and churn is told at on
       "a path to every other\n"
       "all.toml:12: channel.links: the graph has no link from 0 to 5\n"
       "all.toml:15: mailbox.cap_period = 1.500000: in rounds it counts rounds and must be whole\n"
-      "all.toml:16: churn: protocol.kind = \"rounds\" holds all clients together; use \"push\" or \"pull\"\n"
+      "all.toml:16: churn: protocol.kind = \"rounds\" holds all clients together; use \"push\", \"pull\" or \"pair\"\n"
       "all.toml:17: churn.events[1] (leave at 2 s): client 0 is not there\n"
       "all.toml:19: unification.period = 7.250000: in rounds it counts rounds and must be whole\n"
       "all.toml:20: unification.hub = \"best_channel\": channel.kind = \"random\" knows no SINR; it needs \"wireless\"\n"

@@ -220,7 +220,7 @@ TEST_CASE("only clients of one side of a bipartite graph ask, where roles say so
         Sentences{"1.1: 1 merge/0 <- 0#0", "1.1: 1 publish/1 -> 0", "3.1: 1 merge/0 <- 2#0", "3.1: 1 publish/1 -> 2"});
 }
 
-TEST_CASE("whatever links do, of every attempt it is known what has become of it, and nobody waits for ever") {
+TEST_CASE("whatever links do, of every attempt it is known what has become of it, and no client waits for ever") {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     CAPTURE(seed);
     PairWorld world(topologies::complete(6), seed);
