@@ -199,7 +199,7 @@ int tell_result(const RunArguments& arguments, const config::Experiment& experim
   }
   const bool is_useless = result.all_diverged || (experiment.metrics.stop_on_nan && !result.diverged.empty());
   if (is_useless) return failed;
-  if (result.was_stopped) return stopped;
+  if (result.was_stopped && result.stopped_by != "metrics.stop") return stopped;  // the rule is the experiment's own
   if (arguments.checks && (!result.silence.empty() || result.runs_away)) return failed;
   const bool has_learnt = experiment.clock == config::ClockKind::virtual_time || result.messages.computations > 0;
   if (has_learnt) return ok;

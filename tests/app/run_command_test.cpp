@@ -340,3 +340,13 @@ TEST_CASE("a command line that cannot be is refused with exit code 2 and a hint"
   CHECK(contains(run_rubato({"walk"}).err, "there is no command \"walk\"; there are: run, node, "));
   CHECK(contains(run_rubato({"help", "walk"}).err, "there is no command \"walk\""));
 }
+
+TEST_CASE("a run that its own rule ends has come to its end: exit code 0, and the rule is named") {
+  const Folder home;
+  const Ended ended = run_rubato({"run", small_experiment(home), "--set", "metrics.every_seconds=3.0", "--set",
+                                  "metrics.stop={metric=\"loss_mean\",by=\"mean\",window=1,below=1e9}"});
+  CAPTURE(ended.err);
+  CHECK(ended.code == 0);
+  CHECK(contains(ended.err, "because of metrics.stop"));
+  CHECK(contains(ended.out, "stopped at "));
+}

@@ -25,7 +25,7 @@ def tuned(study, name, steps):
 
 ratios = (0.1, 1, 10)
 torus, star = "examples/referee/torus.toml", "examples/referee/star.toml"
-torus_steps = (0.004, 0.0156, 0.0625, 0.25, 1.0)
+torus_steps = (0.0156, 0.0625, 0.25, 1.0)
 # name: file, algorithm, the key of its step, what else is set.
 torus_methods = {
     "minibatch, tree": (torus, "minibatch_tree", "gamma", ()),
@@ -46,7 +46,7 @@ torus_methods = {
 
 def at_ratio(ratio):
     period = 1 / ratio
-    return (f"clients.compute.period={period:g}", f"until={2000 * (1 + period) + 0.5:g}", f"metrics.every_seconds={(1 + period) * 2:g}")
+    return (f"clients.compute.period={period:g}", f"until={300 * (20 + period) + 0.5:g}", f"metrics.every_seconds={1 + period:g}")
 
 
 def torus_setting(name, step, ratio, label=""):
