@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -580,6 +581,24 @@ TEST_CASE("the values of a program get the sentences of a file, all at once") {
         "-1)/4; "
         "pame_regression, pame_logistic: random samples around a sparse solution\n"
         "experiment: mailbox.cap_period: must be set: mailbox.cap counts per cap_period, and there is no unification.period");
+}
+
+TEST_CASE("an option that several algorithms have is read as the one of the file takes it, whatever the others do") {
+  for (const CatalogueEntry* entry : catalogue())
+    for (const OptionSpec& spec : entry->options) {
+      if (spec.type != OptionType::whole || spec.name == "local_batches") continue;
+      CAPTURE(entry->name);
+      CAPTURE(spec.name);
+      const std::string key = "algorithm." + std::string(spec.name), name = "algorithm.name=" + std::string(entry->name);
+      const double least = spec.low_is_out ? spec.low + 1 : spec.low;
+      const std::string value = std::to_string(std::isfinite(least) ? static_cast<std::int64_t>(least) : 1);
+      std::ostringstream notes;
+      try {
+        const Experiment read = config::parse_experiment(smallest, "experiment.toml", std::vector{name, key + "=" + value}, notes);
+        CHECK(std::holds_alternative<std::int64_t>(read.algorithm.options.all().at(std::string(spec.name))));
+      } catch (const BadExperiment&) {  // needs other keys of its own
+      }
+    }
 }
 
 TEST_CASE("an option of another algorithm is refused in a program, and a key of another choice is not looked at") {
