@@ -105,10 +105,12 @@ TEST_CASE("every algorithm that has an example runs in real time, and its record
 }
 
 TEST_CASE("three hosts serve, lead and pass tokens in real time, and their records land on the digests of the first") {
-  for (const std::string algorithm : {"fedadmm", "swarm", "digest"}) {
+  for (const std::string algorithm : {"fedadmm", "swarm", "digest", "asgd"}) {
     CAPTURE(algorithm);
     const Folder folder;
-    config::Experiment wall = over_hosts(experiment(in_real_time(algorithm)), 3);
+    const std::vector<std::string> patience =
+        algorithm == "asgd" ? std::vector<std::string>{"algorithm.patience=2.0"} : std::vector<std::string>{};
+    config::Experiment wall = over_hosts(experiment(in_real_time(algorithm) + patience), 3);
     Impairment links;
     links.loss = 0.05, links.duplicate = 0.1, links.reorder = 0.1;
     links.kinds = {ParcelKind::message, ParcelKind::control};
