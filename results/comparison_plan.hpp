@@ -34,8 +34,8 @@ struct ComparisonPlan {
 
 struct ComparisonRequest {
   std::vector<std::filesystem::path> files;
-  std::vector<std::string> set;       ///< key=value, laid over every file
-  std::vector<GridKey> grid;          ///< each laid over every file that knows the key
+  std::vector<std::string> set;  ///< key=value, laid over every file
+  std::vector<GridKey> grid;     ///< each laid over every file that knows the key
   std::size_t seeds = 5;
   std::vector<SampledKey> samples{};  ///< likewise, drawn
   std::size_t points = 1;             ///< of the samples; each with every point of the grid

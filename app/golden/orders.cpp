@@ -155,10 +155,9 @@ class OrderTrace final : public ScriptObserver, public OrderObserver {
     version = centre.version();
     b = centre.book().counts(), b_next = centre.book().next_counts();
     largest_delay = centre.book().largest_delay();
-    counters = {{"dispatched", total.dispatched}, {"answers", total.answers()},
-                {"applied", total.applied},       {"ignored", total.ignored},
-                {"superseded", total.superseded}, {"cancelled", total.cancelled},
-                {"patience", total.patience},     {"lost", lost_}};
+    counters = {
+        {"dispatched", total.dispatched}, {"answers", total.answers()},   {"applied", total.applied},   {"ignored", total.ignored},
+        {"superseded", total.superseded}, {"cancelled", total.cancelled}, {"patience", total.patience}, {"lost", lost_}};
   }
 
   // Writes the models into the records.
