@@ -6,7 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <iostream>
@@ -18,6 +21,7 @@
 #include "algos/arithmetic.hpp"
 #include "app/commands.hpp"
 #include "app/manual.hpp"
+#include "app/plugin.hpp"
 #include "app/printable_stream.hpp"
 #include "app/rubato_main.hpp"
 #include "experiment/experiment.hpp"
@@ -76,10 +80,50 @@ Provenance origin_of(int argc, char** argv) {
   return origin;
 }
 
+constexpr std::string_view plugin_flag = "--plugin", python_flag = "--python";
+
+// "--plugin FILE" and "--plugin=FILE".
+bool is_flag(std::string_view argument, std::string_view flag) {
+  return argument == flag || (argument.starts_with(flag) && argument[flag.size()] == '=');
+}
+
+bool names(std::string_view flag, int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc, [&](const char* argument) { return is_flag(argument, flag); });
+}
+
+// What plug-ins bring is known before anything is read: help, lists and keys have it, too.
+std::vector<char*> without_plugins(int argc, char** argv) {
+  std::vector<char*> left;
+  for (int i = 0; i < argc; ++i) {
+    if (i == 0 || !is_flag(argv[i], plugin_flag)) {
+      left.push_back(argv[i]);
+      continue;
+    }
+    if (argv[i] == plugin_flag && i + 1 == argc) throw std::invalid_argument("--plugin: names a shared library");
+    load_plugin(argv[i] == plugin_flag ? argv[++i] : argv[i] + plugin_flag.size() + 1);
+  }
+  return left;
+}
+
+// The command in an interpreter of Python's, which reads the modules first. Returns where it cannot be started.
+int run_in_python(int argc, char** argv) {
+  const char* const named = std::getenv("RUBATO_PYTHON");
+  const std::string python = named && *named ? named : "python3";
+  std::string words[] = {python, "-m", "rubato"};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.insert(arguments.end(), argv + 1, argv + argc);
+  arguments.push_back(nullptr);
+  execvp(python.c_str(), arguments.data());
+  throw std::invalid_argument("--python: cannot start " + python + ": " + std::strerror(errno) + "; $RUBATO_PYTHON names another");
+}
+
 // The commands and what they are given; one of them is carried out.
 class CommandLine {
  public:
-  explicit CommandLine(app::Golden golden) {
+  /// The arguments are those that were typed.
+  CommandLine(app::Golden golden, int argc, char** argv) {
+    run_.origin = node_.run.origin = compare_.origin = origin_of(argc, argv);
     rubato_.require_subcommand(1);
     rubato_.set_version_flag("--version", version() + " (" + arithmetic() + ")");
     rubato_.footer(exit_codes);
@@ -147,12 +191,12 @@ class CommandLine {
       std::cout << app::bash_completion(rubato_);
       return int{app::ok};
     });
+    for (const char* command : {"run", "node", "compare", "resume", "replay", "topology", "list"}) add_extensions(command);
     add_help();
   }
 
   /// The exit code.
-  int parse(int argc, char** argv) {
-    run_.origin = node_.run.origin = compare_.origin = origin_of(argc, argv);
+  int parse(int argc, const char* const* argv) {
     if (argc > 1 && argv[1][0] != '-') refuse_unknown(argv[1]);
     try {
       rubato_.parse(argc, argv);
@@ -177,6 +221,13 @@ class CommandLine {
         ->type_name("WHEN")
         ->transform(CLI::Transformer(words, CLI::ignore_case).description(""))
         ->check(CLI::IsMember(words));
+  }
+
+  // Both are taken out of the command line before it is parsed; here they are for --help.
+  void add_extensions(const char* name) {
+    CLI::App& command = *rubato_.get_subcommand(name);
+    command.add_option("--plugin", extensions_, "shared library with algorithms and laws of timers of your own");
+    command.add_option("--python", extensions_, "Python module that registers algorithms of your own");
   }
 
   static void add_threads(CLI::App& command, unsigned& threads) {
@@ -351,7 +402,7 @@ class CommandLine {
   app::ShowArguments show_;
   app::ReportArguments report_;
   std::vector<std::filesystem::path> paths_;
-  std::vector<std::string> without_;
+  std::vector<std::string> without_, extensions_;
   std::string word_;
   std::uint64_t draws_ = 0;
   bool lists_keys_ = false, lists_json_ = false;
@@ -365,7 +416,9 @@ int command(int argc, char** argv, Golden golden) {
   constexpr std::size_t longest_line = 10'000;  // of what is said; results are printed whole
   const PrintableStream results(std::cout), said(std::cerr, longest_line);
   try {
-    const int code = CommandLine(golden).parse(argc, argv);
+    if (names(python_flag, argc, argv)) return run_in_python(argc, argv);
+    const std::vector<char*> left = without_plugins(argc, argv);
+    const int code = CommandLine(golden, argc, argv).parse(static_cast<int>(left.size()), left.data());
     if (std::cout.flush() && std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
     std::cerr << "rubato: cannot write to standard output\n";
     return app::cannot_write;

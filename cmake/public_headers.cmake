@@ -11,6 +11,7 @@ set(public_headers
   actors/run.hpp
   algos/algorithm.hpp
   app/bindings.hpp
+  app/plugin.hpp
   app/rubato_main.hpp
   experiment/experiment.hpp
   learning/learner.hpp

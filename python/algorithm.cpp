@@ -191,7 +191,10 @@ class PythonAlgorithm final : public Algorithm<Real> {
   }
   void archive(Archive& archive) override {
     archive.fixed(x_);
-    call_python(raised_, [&] { archive_object(archive, *object_); });
+    call_python(raised_, [&] {
+      if (archive.is_reading()) object_->attr("_model") = view_of<Real>(x_, true);  // what was read lies elsewhere
+      archive_object(archive, *object_);
+    });
   }
   ConstVectorRef<Real> model() const override { return numbers_of<Real>(x_); }
   void inspect(Probe& probe) const override { show(probe, "x", model()); }

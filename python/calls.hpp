@@ -66,7 +66,7 @@ auto call_python(Raised* raised, Act act) {
     return act();
   } catch (py::error_already_set& error) {
     std::string sentence = sentence_of(error);
-    if (raised) raised->add(sentence, error.value());
+    if (raised) raised->add(sentence, exception_of(error));
     throw std::runtime_error(sentence);
   } catch (const py::builtin_exception& fault) {  // of our own checks
     throw std::runtime_error(fault.what());

@@ -1,5 +1,6 @@
 // rubato._core: the engine as the Python package sees it. What researchers see is python/rubato.
 #include <rubato/app/bindings.hpp>
+#include <rubato/app/plugin.hpp>
 #include <rubato/experiment/file/experiment_file.hpp>
 #include <rubato/results/summary.hpp>
 
@@ -10,6 +11,7 @@
 
 #include "python/algorithm.hpp"
 #include "python/learner.hpp"
+#include "python/processes.hpp"
 #include "python/run.hpp"
 
 namespace rubato::python {
@@ -126,6 +128,10 @@ PYBIND11_MODULE(_core, module) {
   module.def("commit", &commit);
   module.def("list_of", &list_of);
   module.def("experiment_in", &experiment_in);
+  module.def("load_plugin", [](const std::filesystem::path& library) {
+    if (is_at_work()) throw std::runtime_error("a plug-in cannot be loaded while a run goes on");
+    load_plugin(library);
+  });
   module.def("data", [](const Experiment& experiment, const std::filesystem::path& data_dir) {
     return experiment.precision == Scalar::float64 ? data_for_python<double>(experiment, data_dir)
                                                    : data_for_python<float>(experiment, data_dir);
@@ -139,6 +145,7 @@ PYBIND11_MODULE(_core, module) {
   });
   bind_score(module);
   bind_algorithms(module);
+  bind_processes(module);
   bind_runs(module);
 }
 

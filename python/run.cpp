@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "python/learner.hpp"
+#include "python/processes.hpp"
 
 namespace rubato::python {
 
@@ -31,6 +32,8 @@ class PythonRun {
     on_sample_ = callable("on_sample"), stop_when_ = callable("stop_when"), on_progress_ = callable("on_progress");
     on_note_ = callable("on_note"), learner_of_ = callable("learner");
     has_learner_ = !learner_of_.is_none();
+    const py::object pool = asked["pool"];
+    if (!pool.is_none()) pool_ = pool.cast<std::shared_ptr<WorkerPool>>();
     if (is_double_)
       bring<double>(options_.own_double, asked);
     else
@@ -93,7 +96,9 @@ class PythonRun {
     own.learner = [this](ClientId client) -> std::unique_ptr<Learner<Real>> {
       return call_python(&raised_, [&] {
         const py::object learner = learner_of_(client.value);
-        return std::make_unique<PythonLearner<Real>>(open_learner<Real>(learner, memories_, &raised_), client);
+        auto door = open_learner<Real>(learner, memories_, &raised_);
+        if (pool_) door = pool_->template door<Real>(std::move(door), client);
+        return std::make_unique<PythonLearner<Real>>(std::move(door), client);
       });
     };
   }
@@ -120,7 +125,7 @@ class PythonRun {
       const double at = to_seconds(sample.header.at);
       const std::string place = std::string(name) + " failed at sample " + std::to_string(sample.header.number) + ", " +
                                 py::str(py::float_(at)).cast<std::string>() + " s: ";
-      raise_failed(place + sentence_of(error), error.value());
+      raise_failed(place + sentence_of(error), exception_of(error));
     }
   }
 
@@ -153,6 +158,7 @@ class PythonRun {
   std::atomic<bool> stop_{false};
   py::object on_sample_, stop_when_, on_progress_, on_note_, learner_of_;
   LearnerMemories memories_;
+  std::shared_ptr<WorkerPool> pool_;
   py::object models_ = py::none();
   std::byte* rows_ = nullptr;
 };

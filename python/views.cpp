@@ -42,8 +42,14 @@ void require_finite(const Number* numbers, std::size_t count, const std::string&
                         std::to_string(first));
 }
 
-std::string sentence_of(py::error_already_set& error) {
-  return py::module_::import("rubato._errors").attr("sentence_of")(error.value()).cast<std::string>();
+py::object exception_of(const py::error_already_set& error) {
+  const py::object exception = error.value();
+  if (error.trace()) PyException_SetTraceback(exception.ptr(), error.trace().ptr());
+  return exception;
+}
+
+std::string sentence_of(const py::error_already_set& error) {
+  return py::module_::import("rubato._errors").attr("sentence_of")(exception_of(error)).cast<std::string>();
 }
 
 template const float* numbers_in<float>(py::handle, std::size_t, const std::string&);

@@ -51,7 +51,10 @@ Number* writable_numbers_in(py::handle object, std::size_t count, const std::str
 template <class Number>
 void require_finite(const Number* numbers, std::size_t count, const std::string& what);
 
-/// Text of Python's own for what it has just raised: the type, the message and where.
-std::string sentence_of(py::error_already_set& error);
+/// What Python has raised, with its traceback.
+py::object exception_of(const py::error_already_set& error);
+
+/// In one sentence: the type, the message and where.
+std::string sentence_of(const py::error_already_set& error);
 
 }  // namespace rubato::python

@@ -10,6 +10,11 @@
 // experiment. Called with arguments the program is the whole command, whose files may say algorithm.name = "heavy_ball":
 //
 //   own_algorithm run file.toml --set algorithm.name=heavy_ball --set algorithm.beta=0.8 --out runs/ball
+//
+// Built as a shared library it is a plug-in of the built command:
+//
+//   rubato run file.toml --plugin libown_algorithm.so --set algorithm.name=heavy_ball
+#include <rubato/app/plugin.hpp>
 #include <rubato/app/rubato_main.hpp>
 #include <rubato/run.hpp>
 
@@ -92,6 +97,11 @@ rubato::Experiment experiment() {
 }
 
 }  // namespace
+
+extern "C" const rubato::Plugin* rubato_plugin() {
+  static const rubato::Plugin plugin = rubato::plugin_of(own);
+  return &plugin;
+}
 
 int main(int argc, char** argv) {
   if (argc > 1) return rubato::rubato_main(argc, argv, own);

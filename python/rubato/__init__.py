@@ -10,7 +10,7 @@ PyTorch.
 """
 
 from . import _core
-from ._algorithm import Algorithm, Client, Needs, Option, Payload, register
+from ._algorithm import Algorithm, Client, Needs, Option, Payload, load_plugin, register
 from ._core import Score
 from ._data import Data, data, deal
 from ._errors import Fault, InvalidExperiment, RunFailed
@@ -23,4 +23,4 @@ __version__ = _core.version()
 
 __all__ = ["Algorithm", "Client", "Comparison", "Data", "Experiment", "Fault", "InvalidExperiment", "Learner", "Needs", "Option",
            "Payload", "Replayed", "Result", "RunFailed", "Sample", "Score", "Topology", "algorithms", "compare", "data", "datasets",
-           "deal", "load", "models", "node", "register", "replay", "resume", "run", "topology"]
+           "deal", "load", "load_plugin", "models", "node", "register", "replay", "resume", "run", "topology"]

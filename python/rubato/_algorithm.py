@@ -1,6 +1,7 @@
 """Algorithm: what a client does with models, written in Python."""
 
 import math
+import os
 from typing import Any, NamedTuple
 
 import numpy
@@ -231,3 +232,9 @@ def register(algorithm):
     _core.register_algorithm(algorithm, what)
     _keys.forget()
     return algorithm
+
+
+def load_plugin(library) -> None:
+    """Makes known what a plug-in brings: a shared library with algorithms and laws of timers that was built with this package."""
+    _core.load_plugin(os.fspath(library))
+    _keys.forget()

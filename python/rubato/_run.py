@@ -3,6 +3,7 @@
 import os
 import platform
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ _own = ("data", "model")
 
 def _asked(**given):
     asked = {"threads": 0, "data_dir": "", "dry_run": False, "checks": False, "links": False, "models": False, "shared_test": False,
-             "out": "", "resumes": False, "learner": None, "on_sample": None, "stop_when": None, "on_progress": None, "on_note": None,
+             "out": "", "resumes": False, "learner": None, "pool": None, "on_sample": None, "stop_when": None, "on_progress": None, "on_note": None,
              "command": shlex.join(sys.argv) if sys.argv and sys.argv[0] else "python", "machine": platform.node(),
              "started_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
     for name, value in given.items():
@@ -46,7 +47,40 @@ def _note(text):
     print(f"note: {text}", file=sys.stderr)
 
 
-def _perform(judged, asked, progress, learner):
+class _Workers:
+    """Processes that compute for the clients of a run, forked from this one while it has no other threads of ours."""
+
+    def __init__(self, judged, factory, count):
+        self._pool = _core.WorkerPool(factory, count, judged.is_double, int(factory(0).dimension))
+        self._count = count
+
+    def __enter__(self):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        processes = []
+        for worker in range(self._count):
+            process = os.fork()
+            if process == 0:
+                code = 1
+                try:
+                    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that began the run ends this one
+                    self._pool.serve(worker)
+                    code = 0
+                finally:
+                    os._exit(code)
+            processes.append(process)
+        self._pool.started(processes)
+        return self._pool
+
+    def __exit__(self, *raised):
+        self._pool.end()
+
+
+def _perform(judged, asked, progress, learner, processes=0):
+    if processes:
+        with _Workers(judged, asked["learner"], processes) as pool:
+            asked["pool"] = pool
+            return _perform(judged, asked, progress, learner)
     line = _progress.line_for(progress, judged.until)
     told = asked["on_progress"]
 
@@ -102,7 +136,7 @@ def run(experiment, *, threads=None, out=None, learner=None, shared_test=None, o
     asked = _asked(threads=threads, out=out, shared_test=shared_test, on_sample=on_sample, stop_when=stop_when,
                    on_progress=on_progress, on_note=on_note, data_dir=data_dir, dry_run=dry_run, checks=checks, models=models,
                    links=links, learner=None if learner is None else factory_of(learner))
-    return _perform(judged, asked, progress, learner)
+    return _perform(judged, asked, progress, learner, (threads or os.cpu_count() or 1) if workers == "processes" else 0)
 
 
 def resume(folder, *, threads=None, learner=None, on_sample=None, stop_when=None, on_progress=None, on_note=_note, progress=None,
