@@ -97,6 +97,7 @@ class Page:
     def __init__(self, browser, width=1400, height=900, dark=False, scale=1, touch=False):
         self.browser = browser
         target = browser.call("Target.createTarget", {"url": "about:blank"})["targetId"]
+        self.target = target
         self.session = browser.call("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")

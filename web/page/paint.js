@@ -10,16 +10,15 @@ read();
 
 export const colour = name => colours[name] || name;
 
+/// Red, green and blue of a colour, 0 to 255.
+export const channels = name => [1, 3, 5].map(i => parseInt(colour(name).slice(i, i + 2), 16));
+
 /// The colour with this much of it.
-export function faint(name, alpha) {
-  const [r, g, b] = [1, 3, 5].map(i => parseInt(colour(name).slice(i, i + 2), 16));
-  return `rgba(${r},${g},${b},${alpha})`;
-}
+export const faint = (name, alpha) => `rgba(${channels(name).join(",")},${alpha})`;
 
 /// Between the card's colour at 0 and the full one at 1.
 export function mixed(name, amount) {
-  const of = text => [1, 3, 5].map(i => parseInt(text.slice(i, i + 2), 16));
-  const from = of(colour("card")), to = of(colour(name));
+  const from = channels("card"), to = channels(name);
   return `rgb(${from.map((v, i) => Math.round(v + (to[i] - v) * amount)).join(",")})`;
 }
 

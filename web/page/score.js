@@ -58,12 +58,12 @@ function rowsOf(show, clients) {
   return rows;
 }
 
-// The stretch that is shown first: some seven computations of each of those that are shown.
+// The stretch that is shown first: some three hundred marks of those that are shown.
 function firstStretch(score, rows) {
-  const {summary} = store.data, part = score.parts[0];
-  const rate = summary.computations / summary.clients / score.end || 1;
-  const wanted = rows.every(row => row.clients.length === 1) ? Math.max(4, 160 / rows.length) / rate : score.end;
-  return [part?.from || 0, Math.min(part?.to ?? score.end, (part?.from || 0) + wanted)];
+  const {summary} = store.data, part = score.parts[0], from = part.from;
+  if (!rows.every(row => row.clients.length === 1)) return [from, Math.min(part.to, score.end)];
+  const rate = (summary.computations + (summary.messages?.sent || 0)) / score.end || 1, computing = summary.computations / score.end || 1;
+  return [from, Math.min(part.to, score.end, from + Math.max(300 / rate, 30 / computing))];
 }
 
 export function scoreCard(parent) {
@@ -276,6 +276,7 @@ export function scoreCard(parent) {
     state.range = firstStretch(score, rows);
     keys();
     redraw();
+    performance.mark("rubato ready");
     place.dataset.ready = "yes";
   });
   place.showScore = (from, to) => setRange(from, to);

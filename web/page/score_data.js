@@ -4,7 +4,8 @@ export const fates = ["merged", "superseded", "late", "capped", "lost", "partiti
 export const fateOf = Object.fromEntries(fates.map((name, i) => [name, i]));
 
 async function inflated(text) {
-  const bytes = Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
+  const letters = atob(text), bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; ++i) bytes[i] = letters.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -107,7 +108,8 @@ export async function readScore(score) {
   if (score.density) await readDensity(score.density);
   for (const part of score.parts) {
     const marks = unpacked(await inflated(part.packed), part, score.unit);
-    parts.push({from: part.from, to: part.to, ...marks, windows: windowsOf(marks.messages), longest: spans(marks.messages)});
+    let windows = null;  // made when they are drawn first
+    parts.push({from: part.from, to: part.to, ...marks, longest: spans(marks.messages), get windows() { return windows ??= windowsOf(marks.messages); }});
   }
   return parts;
 }

@@ -1,6 +1,6 @@
 // Draws a stretch of the score: a staff a client, what it does on it, messages between the staves. What there is to see follows the
 // zoom: many marks are drawn as density, fewer one by one, few with words.
-import {colour, faint} from "./paint.js";
+import {channels, colour, faint} from "./paint.js";
 import {fateOf, lowerBound} from "./score_data.js";
 import {textFont} from "./sheet.js";
 import {linearTicks} from "./ticks.js";
@@ -45,24 +45,35 @@ function drawDensity(ctx, view, parts, score) {
       if (m.fate[i] === fateOf.merged) add(below, rowOf[m.receiver[i]], m.ended[i], 1);
   }
   if (!covered.length && score.density) spreadDensity(score.density, view, above, below, columns);
-  const paint = (values, name, offset) => {
-    const most = Math.max(1e-9, ...quantiles(values));
+  // A pixel a value, upper and lower half of a row after each other, scaled to the rows at once.
+  const image = ctx.createImageData(columns, 2 * rows.length);
+  [[above, "blue"], [below, "green"]].forEach(([values, name], half) => {
+    const most = Math.max(1e-9, usualMost(values)), [r, g, b] = channels(name);
     for (let row = 0; row < rows.length; ++row)
       for (let column = 0; column < columns; ++column) {
         const value = values[row * columns + column];
         if (!value) continue;
-        ctx.fillStyle = faint(name, Math.min(1, .2 + .8 * value / most));
-        ctx.fillRect(left + column, top + row * high + offset, 1, high / 2 - 1);
+        const at = 4 * ((2 * row + half) * columns + column);
+        image.data[at] = r;
+        image.data[at + 1] = g;
+        image.data[at + 2] = b;
+        image.data[at + 3] = 255 * Math.min(1, .2 + .8 * value / most);
       }
-  };
-  paint(above, "blue", 1);
-  paint(below, "green", high / 2);
+  });
+  scratch.width = columns;
+  scratch.height = 2 * rows.length;
+  scratch.getContext("2d").putImageData(image, 0, 0);
+  ctx.imageSmoothingEnabled = false;
+  ctx.drawImage(scratch, 0, 0, columns, 2 * rows.length, left, top, columns, rows.length * high);
 }
 
-// What nearly all are below: one crowded pixel must not pale the others.
-function quantiles(values) {
-  const some = values.filter((v, i) => v > 0 && i % 7 === 0).sort();
-  return some.length ? [some[Math.floor(some.length * .98)]] : [1];
+const scratch = document.createElement("canvas");
+
+// Three times the usual value: one crowded pixel must not pale the others.
+function usualMost(values) {
+  let sum = 0, number = 0;
+  for (let i = 0; i < values.length; ++i) if (values[i] > 0) { sum += values[i]; ++number; }
+  return number ? 3 * sum / number : 1;
 }
 
 // The density is of slices and groups of clients; a pixel gets its share.
@@ -228,10 +239,10 @@ function message(ctx, view, part, i, isChosen) {
 }
 
 function windows(ctx, view, part, found) {
-  const m = part.messages, seen = new Set(found.messages.map(i => m.window[i]).filter(w => w >= 0));
+  const m = part.messages, all = part.windows, seen = new Set(found.messages.map(i => m.window[i]).filter(w => w >= 0));
   const high = Math.min(9, rowHeight(view.rows) / 3);
   for (const index of seen) {
-    const {client, from, to, members} = part.windows[index], row = view.rowOf[client];
+    const {client, from, to, members} = all[index], row = view.rowOf[client];
     if (row < 0) continue;
     const x1 = view.x(from), x2 = view.x(to), y = view.y(row);
     if (isNumber(from) && to > from) {
@@ -290,7 +301,7 @@ function waiting(ctx, view, part) {
 }
 
 function words(ctx, view, part, found) {
-  const m = part.messages, seen = new Set();
+  const m = part.messages, all = part.windows, seen = new Set();
   ctx.fillStyle = colour("soft");
   ctx.font = textFont(9);
   ctx.textAlign = "center";
@@ -298,7 +309,7 @@ function words(ctx, view, part, found) {
     const index = m.window[i];
     if (index < 0 || seen.has(index)) continue;
     seen.add(index);
-    const {client, to, members} = part.windows[index], row = view.rowOf[client];
+    const {client, to, members} = all[index], row = view.rowOf[client];
     if (row < 0) continue;
     const text = members.slice(0, 3).map(k => `${m.sender[k]}: ${seconds(to - m.sent[k], 2)}${m.lag[k] ? ` −${m.lag[k]}` : ""}`).join(", ") + (members.length > 3 ? " …" : "");
     ctx.fillText(text, view.x(to), view.y(row) + Math.min(13, rowHeight(view.rows) / 2 - 3));

@@ -9,7 +9,8 @@ export const short = value => worded(value, v => {
   if (size !== 0 && (size < 1e-3 || size >= 1e6)) return v.toExponential(2).replace("e+", "e");
   return String(Number(v.toPrecision(4)));
 });
-export const count = value => worded(value, v => v.toLocaleString("en-US", {maximumFractionDigits: 1}));
+const inThousands = new Intl.NumberFormat("en-US", {maximumFractionDigits: 1});  // made once: making it takes longer than a table
+export const count = value => worded(value, v => inThousands.format(v));
 export const share = value => worded(value, v => (100 * v).toFixed(2) + " %");
 export const tenths = value => worded(value, v => (100 * v).toFixed(1) + " %");
 const scaled = (value, step, units, digits = 3) => worded(value, v => {
