@@ -44,6 +44,8 @@ std::unique_ptr<Timing> make_order_timing(const Json& config) {
   timing->settings.compute = timing->settings.transmit = {TimerLaw::off()};
   timing->centre = timing->server.centre = centre;
   timing->server.jobs = jobs_from(config.at("work"));
+  for (const std::size_t rows : {timing->server.jobs.size(), config.at("down").size(), config.at("up").size()})
+    if (rows != clients) throw std::invalid_argument("work, down and up have not a row for each client");
   if (const Json* next = given(config, "next")) timing->server.next = clients_below(clients, *next);
   if (config.contains("t_end")) timing->conductor.until = config.at("t_end").get<Time>();
   return timing;

@@ -43,17 +43,28 @@ std::vector<ClientId> parents_from(const Json& list) {
   return parents;
 }
 
+// Every node but the pivot has a parent.
+void require_tree(const std::vector<ClientId>& parents, ClientId pivot) {
+  for (std::uint32_t i = 0; i < parents.size(); ++i)
+    if ((parents[i] == no_client) != (ClientId{i} == pivot) || parents[i] == ClientId{i})
+      throw std::invalid_argument("every node but the pivot has a parent, and it is another node");
+}
+
 // `config` has pivot, parent, h, up and down; bc_parent where points have a tree of their own.
 std::unique_ptr<Timing> make_tree_timing(const Json& config) {
   const std::vector<ClientId> parent = parents_from(config.at("parent"));
   const std::vector<ClientId> point_parent = config.contains("bc_parent") ? parents_from(config.at("bc_parent")) : parent;
+  const ClientId pivot{number_below(parent.size(), config.at("pivot"))};
+  for (const auto* parents : {&parent, &point_parent}) require_tree(*parents, pivot);
+  if (parent.size() != point_parent.size() || parent.size() != config.at("h").size())
+    throw std::invalid_argument("the trees and h are not of the same nodes");
   std::set<Edge> links;
   for (std::uint32_t i = 0; i < parent.size(); ++i) {
     if (parent[i] != no_client) links.insert({{i}, parent[i]});
     if (point_parent.at(i) != no_client) links.insert({point_parent[i], {i}});
   }
   auto timing = std::make_unique<Timing>(Graph(parent.size(), true, {links.begin(), links.end()}), nullptr, ProtocolKind::tree);
-  timing->tree.pivot = timing->centre = ClientId{number_below(parent.size(), config.at("pivot"))};
+  timing->tree.pivot = timing->centre = pivot;
   timing->tree.parent = parent, timing->tree.point_parent = point_parent;
   timing->tree.jobs = jobs_from(config.at("h"));
   timing->channel = std::make_unique<TreeChannel>(timing->tree, config);
