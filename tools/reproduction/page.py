@@ -219,7 +219,10 @@ def final_verdict(study, claim, notes):
 
 
 def _minutes(note):
-    return f"{note['cpu_seconds'] / 60:.1f} CPU min, {note['runs']} runs" if note else "not run"
+    if not note:
+        return "not run"
+    part = f"{note['runs']} of {note['wanted']}" if note["runs"] < note["wanted"] else f"{note['runs']}"
+    return f"{note['cpu_seconds'] / 60:.1f} CPU min, {part} runs" + (f", commit {note['commit'][:7]}" if note["commit"] else "")
 
 
 def section(study, places):
