@@ -64,6 +64,10 @@ class Verdicts(unittest.TestCase):
         for column in ("full", "quick"):
             self.assertEqual(self.word(claim, [.8, .82, .81], [.7, .71, .72], column, "direction on substitute data"), "direction on substitute data")
 
+    def test_one_pair_decides_nothing_where_something_is_drawn(self):
+        claim = Claim("a is ahead", measures.more("a", "b", "m"))
+        self.assertEqual(self.word(claim, [.8], [.7]), "not reproduced (undecided)")
+
     def test_settings_that_were_not_run_have_no_verdict(self):
         claim = Claim("c is ahead", measures.more("c", "b", "m"))
         self.assertEqual(self.word(claim, [.8], [.7]), "")
