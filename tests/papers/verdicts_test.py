@@ -106,6 +106,8 @@ class Arithmetic(unittest.TestCase):
 class Figures(unittest.TestCase):
     def test_curves_differ_in_dashes_and_marks_and_not_in_colour_alone(self):
         names = [f"setting {i}" for i in range(len(drawing.colours))]
+        self.assertEqual(len({drawing.style(i) for i in range(30)}), 30)
+        self.assertEqual(len({drawing.style(i)[1:] for i in range(20)}), 20)  # without their colours
         self.assertEqual(len(set(drawing.dashes)), len(drawing.dashes))
         self.assertEqual(len(set(drawing.marks)), len(drawing.marks))
         curves = {name: ([0.0, 1.0, 2.0], [float(i), i + 1.0, i + 1.5], [0.1, 0.1, 0.1]) for i, name in enumerate(names)}

@@ -44,6 +44,12 @@ def _powers(low, high):
             if low * 0.999 <= one <= high * 1.001]
 
 
+def style(number):
+    """Colour, dash and mark of a curve; those of two curves of a figure differ."""
+    again = number // len(colours)
+    return (colours[number % len(colours)], dashes[(number + 3 * again) % len(dashes)], marks[(number + 5 * again) % len(marks)])
+
+
 class Axis:
     def __init__(self, low, high, start, stop, log=False):
         if log and low <= 0:
@@ -135,7 +141,7 @@ def _curves(panel, curves, order, x0, width):
     parts = _frame(x_axis, y_axis, panel)
     for name, (places, means, deviations) in shown.items():
         number = order.index(name)
-        colour, dash = colours[number % len(colours)], dashes[number % len(dashes)]
+        colour, dash, mark = style(number)
         points = [(x_axis.place(x), y_axis.place(y)) for x, y in zip(places, means) if is_known(y) and not math.isinf(y)]
         band = [(x_axis.place(x), y_axis.place(y - d), y_axis.place(y + d)) for x, y, d in zip(places, means, deviations)
                 if is_known(y) and is_known(d) and not math.isinf(y)]
@@ -147,7 +153,7 @@ def _curves(panel, curves, order, x0, width):
         parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dash}"/>')
         stride = max(1, len(points) // 6)
         for x, y in points[(number * stride // max(1, len(shown))) % stride::stride]:
-            parts.append(_mark(marks[number % len(marks)], x, y, colour))
+            parts.append(_mark(mark, x, y, colour))
     return parts
 
 
@@ -201,10 +207,9 @@ def _legend(names, order, width, y, note):
         room = 50 + 6.6 * len(name)
         if x + room > width and x > 12:
             x, y = 12, y + 18
-        number = order.index(name)
-        colour = colours[number % len(colours)]
-        parts.append(f'<path d="M{x} {y - 4}h30" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dashes[number % len(dashes)]}"/>')
-        parts.append(_mark(marks[number % len(marks)], x + 15, y - 4, colour))
+        colour, dash, mark = style(order.index(name))
+        parts.append(f'<path d="M{x} {y - 4}h30" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dash}"/>')
+        parts.append(_mark(mark, x + 15, y - 4, colour))
         parts.append(_text(x + 36, y, name, "start"))
         x += room
     for i, line in enumerate(_lines(note, width) if note else []):
@@ -218,6 +223,7 @@ def figure(panels, order, note):
     columns = min(len(panels), 2)
     width_of = 640 if columns == 1 else width_of_panel
     parts, y = [], 0
+    drawn = [name for name in order if any(panel.x and name in data and data[name][0] for panel, data in panels)]
     has_paper = any(is_known(one[2]) for panel, data in panels if not panel.x for one in data.values())
     for first in range(0, len(panels), columns):
         row, height = [], height_of_panel
@@ -225,12 +231,11 @@ def figure(panels, order, note):
             if not panel.x:
                 height = max(height, top + bottom + 24 * len(data))
         for i, (panel, data) in enumerate(panels[first:first + columns]):
-            row += _curves(panel, data, order, i * width_of, width_of) if panel.x else _dots(panel, data, order, i * width_of, width_of, height)
+            row += _curves(panel, data, drawn, i * width_of, width_of) if panel.x else _dots(panel, data, order, i * width_of, width_of, height)
         parts.append(f'<g transform="translate(0 {y})">' + "".join(row) + "</g>")
         y += height + 6
     width = columns * width_of
-    drawn = [name for name in order if any(panel.x and name in data and data[name][0] for panel, data in panels)]
-    legend, y = _legend(drawn, order, width, y + 14, note + (" Squares: the paper." if has_paper else ""))
+    legend, y = _legend(drawn, drawn, width, y + 14, note + (" Squares: the paper." if has_paper else ""))
     height = y + 12
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
             'font-family="Helvetica, Arial, sans-serif" fill="#000"><rect width="100%" height="100%" fill="#fff"/>\n'

@@ -92,13 +92,13 @@ def world_study(world):
         f"comparison-{world}", paper, title, f"Fifteen clients, 240 seconds; the target is an accuracy of {level}, the mean of clients.",
         tuple(setting(world, name, tuned(world, name)) for name in methods),
         (over_time, end("accuracy_mean", "at the end"), end("accuracy_min", "worst client"), to_target(level, "seconds", "s to target", 1, 0),
-         to_target(level, "paper_bits", "Mbit to target", 1e6, 0), to_target(level, "gradients", "gradients to target", 1, 0), to_target(level, "joules", "J to target", 1, 0)),
+         to_target(level, "paper_bits", "Mbit to target", 1e6, 0), to_target(level, "gradients", "computations to target", 1, 0), to_target(level, "joules", "J to target", 1, 0)),
         (ahead("async DSGD", "D-PSGD, rounds"), ahead("push-sum", "push-sum, rounds"), ahead("DSGT", "DSGT, rounds"), ahead("Spod-GT", "Spod-GT, rounds"), ahead("CHOCO", "CHOCO, rounds"),
          ahead("async DSGD", "FedAvg, server"), ahead("DRACO, own", "async DSGD"), ahead("DRACO, letter", "async DSGD"), ahead("push-sum", "async DSGD"), ahead("Spod-GT", "async DSGD"), ahead("DSGT", "async DSGD"),
          ahead("DEPOSITUM", "async DSGD"), ahead("DeceFL", "async DSGD"), ahead("DFedSAM", "async DSGD"), ahead("PaME", "async DSGD"), ahead("CHOCO", "async DSGD"), ahead("async DSGD", "local only")),
         (Panel("accuracy_mean", "seconds", "seconds", "mean accuracy of clients", settings=shown_in_figures),
          Panel("accuracy_mean", "paper_bits", "bits, as the papers count", "mean accuracy of clients", x_log=True, settings=shown_in_figures),
-         Panel("accuracy_mean", "gradients", "gradients", "mean accuracy of clients", settings=shown_in_figures),
+         Panel("accuracy_mean", "gradients", "computations, five batches each", "mean accuracy of clients", settings=shown_in_figures),
          Panel("accuracy_mean", "joules", "joules of all clients", "mean accuracy of clients", x_log=True, settings=shown_in_figures)),
         3, 5, guess=(0.6, 0.6), ceiling="holds")
 
