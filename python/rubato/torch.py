@@ -120,13 +120,17 @@ class Learner(_learner.Learner):
                     self._buffers.append(view)
                     first += buffer.numel()
 
+    def _mean_loss(self, outputs, y):
+        loss = self.loss(outputs, y)
+        if loss.dim() != 0:
+            raise ValueError(f"the loss must be a mean over the batch: one number, not a tensor of shape {tuple(loss.shape)}")
+        return loss
+
     def _loss_at(self, rows):
         self.module.train(self._train)
         self._gradient.zero_()
         before = self._flat[self.numbers:].clone() if self._buffers else None
-        loss = self.loss(self.module(self._x[rows]), self._y[rows])
-        if loss.dim() != 0:
-            raise ValueError(f"the loss must be a mean over the batch: one number, not {tuple(loss.shape)}")
+        loss = self._mean_loss(self.module(self._x[rows]), self._y[rows])
         loss.backward()
         if before is not None:
             statistics = self._flat[self.numbers:]
@@ -141,7 +145,7 @@ class Learner(_learner.Learner):
             for first in range(0, len(x), 1024):
                 outputs = self.module(x[first:first + 1024])
                 labels = y[first:first + 1024]
-                loss += self.loss(outputs, labels).item() * len(labels)
+                loss += self._mean_loss(outputs, labels).item() * len(labels)
                 if self._classes:
                     predictions.append(outputs.argmax(dim=1))
         if not self._classes:
