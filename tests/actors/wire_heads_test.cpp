@@ -268,7 +268,7 @@ TEST_CASE("a message made from the page is understood, and is what a host makes 
   CHECK(again.tensors.size() == 2);
 
   Head request;
-  request.u8(3).u32(2).u32(1).u32(0).u32(9).u32(0).u32(0).i64(5).u64(1).u32(4).u32(0).u8(0).i64(0).i64(0);
+  request.u8(3).u32(2).u32(1).u32(0).u32(9).u32(0).u32(0).i64(5).i64(0).u64(1).u32(4).u32(0).u8(0).i64(0).i64(0);
   request.flag(false).flag(false).flag(false).f64(0).u8(1).flag(false);
   const auto asked = to_message(parcel_with(ParcelKind::control, request), 6);
   REQUIRE(asked);

@@ -154,7 +154,7 @@ TEST_CASE("a frame lies on the wire as docs/wire-format.md says") {
     return value;
   };
   CHECK(number(0, 4) == 0x46544252);  // "RBTF"
-  CHECK(number(4, 2) == 1);
+  CHECK(number(4, 2) == 2);
   CHECK(number(6, 1) == 4);
   CHECK(number(7, 1) == 0);
   CHECK(number(8, 4) == 3);
@@ -276,7 +276,8 @@ TEST_CASE("a header that lies is refused before memory is taken, however well it
     seal(message, 1);
     return fault_of(message);
   };
-  CHECK(changed(4, std::uint16_t{2}) == FrameFault::unknown);
+  CHECK(changed(4, std::uint16_t{1}) == FrameFault::unknown);
+  CHECK(changed(4, std::uint16_t{3}) == FrameFault::unknown);
   CHECK(changed(6, std::uint8_t{0}) == FrameFault::unknown);
   CHECK(changed(6, std::uint8_t{last_parcel_kind + 1}) == FrameFault::unknown);
   CHECK(changed(7, std::uint8_t{1}) == FrameFault::malformed);  // it has a checksum and says that it has none
