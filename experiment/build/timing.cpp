@@ -537,7 +537,7 @@ class Builder {
     faults_.attempt({"protocol.kind", "algorithm.name", "mailbox.deadline"}, [&] {
       if (protocol_ != ProtocolKind::push && protocol_ != ProtocolKind::pull && protocol_ != ProtocolKind::pair)
         refuse("churn: {} holds all clients together; use \"push\", \"pull\" or \"pair\"", kind_);
-      if (protocol_ != ProtocolKind::push && conductor.retransmits)
+      if ((protocol_ == ProtocolKind::pull || protocol_ == ProtocolKind::pair) && conductor.retransmits)
         refuse("churn: {} needs mailbox.deadline, because clients that have gone do not answer", kind_);
     });
     conductor.churn = &made_.churn;

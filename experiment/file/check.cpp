@@ -116,7 +116,18 @@ class Checker {
     const std::string chosen = to_toml(given ? *given : *selector.fallback);
     add_fault(faults_, value, path,
               fmt::format("is not a key of {} = {}; it belongs to {}{}", condition.selector, chosen,
-                          condition.is_negated ? "every other than " : "", listed(condition.choices)));
+                          condition.is_negated ? "every other than " : "", listed(homes_of(key, condition))));
+  }
+
+  // All choices that know a key of this name, also with another meaning.
+  static std::string homes_of(const Key& key, const Condition& condition) {
+    std::string homes(condition.choices);
+    for (const Key& other : all_keys()) {
+      if (&other == &key || condition.is_negated || other.table != key.table || other.name != key.name) continue;
+      const Condition same = condition_of(other);
+      if (same.selector == condition.selector && !same.is_negated) homes.append("|").append(same.choices);
+    }
+    return homes;
   }
 
   void unknown(const Entry& entry, std::string_view spec, const std::string& path) {

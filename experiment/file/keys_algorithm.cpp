@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "algos/catalogue.hpp"
 #include "experiment/file/fields.hpp"
@@ -39,12 +40,14 @@ Value default_of(const OptionSpec& spec) {
   return std::get<Value>(parse_value(spec.fallback, Value::by_default));
 }
 
-// Algorithms have options of one name and of unlike types; `otherwise`: this algorithm has none of this name.
-Type type_in(std::string_view algorithm, std::string_view option, Type otherwise) {
+// Algorithms have options of one name and of unlike types, and a key of another meaning may have the name of an option: nothing
+// where the algorithm has no such option. `otherwise`: of a program's own algorithm.
+std::optional<Type> type_in(std::string_view algorithm, std::string_view option, Type otherwise) {
+  if (std::ranges::find(shared_options, option, &OptionSpec::name) != std::end(shared_options)) return otherwise;
   for (const CatalogueEntry* entry : catalogue()) {
     if (entry->name != algorithm) continue;
     const auto spec = std::ranges::find(entry->options, option, &OptionSpec::name);
-    if (spec != entry->options.end()) return type_of(spec->type);
+    return spec != entry->options.end() ? std::optional(type_of(spec->type)) : std::nullopt;
   }
   return otherwise;
 }
@@ -60,7 +63,7 @@ Field<Algorithm> row_of(const OptionSpec& spec) {
   row.choices = spec.choices;
   row.is_option = true;
   row.read = [name = std::string(spec.name), type = row.type](const Value& value, Algorithm& algorithm) {
-    algorithm.options.set(name, option_of(value, type_in(algorithm.name, name, type)));
+    if (const auto own = type_in(algorithm.name, name, type)) algorithm.options.set(name, option_of(value, *own));
   };
   return row;
 }
