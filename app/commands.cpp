@@ -15,7 +15,7 @@
 
 #include "algos/catalogue.hpp"
 #include "app/bindings.hpp"
-#include "app/fitted_line.hpp"
+#include "app/text/fitted_line.hpp"
 #include "experiment/build/conditions.hpp"
 #include "experiment/build/world.hpp"
 #include "experiment/experiment.hpp"

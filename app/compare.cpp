@@ -78,7 +78,7 @@ void show(StatusLine& line, const ComparisonProgress& progress) {
   line.show(parts);
 }
 
-// Without `serving` nobody else is told.
+// Without `serving` no page is told.
 ComparisonOptions options_for(const CompareArguments& arguments, StatusLine& line, ServingComparison* serving = nullptr) {
   ComparisonOptions options;
   options.threads = arguments.threads > 0 ? arguments.threads : all_threads();

@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "app/commands.hpp"
-#include "app/run_view.hpp"
-#include "app/score_text.hpp"
+#include "app/text/run_view.hpp"
+#include "app/text/score_text.hpp"
 #include "experiment/file/resolve.hpp"
 #include "web/live/folder_run.hpp"
 #include "web/live/router.hpp"

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "app/fitted_line.hpp"
 #include "app/terminal.hpp"
+#include "app/text/fitted_line.hpp"
 
 namespace rubato::app {
 

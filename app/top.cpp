@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "app/commands.hpp"
-#include "app/run_view.hpp"
 #include "app/signals.hpp"
+#include "app/text/run_view.hpp"
 #include "web/live/fetch.hpp"
 #include "web/live/folder_run.hpp"
 #include "web/live/router.hpp"

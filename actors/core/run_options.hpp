@@ -12,11 +12,11 @@
 #include "experiment/own_parts.hpp"
 #include "results/run_event.hpp"
 #include "results/run_result.hpp"
-#include "runtime/engine/glance.hpp"
 
 namespace rubato {
 
 class EventObserver;
+struct Glance;
 
 /// How far a run has come.
 struct Progress {

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "app/compare_runs.hpp"
-#include "app/fitted_line.hpp"
+#include "app/text/fitted_line.hpp"
 #include "results/comparison_table.hpp"
 #include "runtime/record.hpp"
 #include "tests/actors/support.hpp"

@@ -1,4 +1,4 @@
-#include "app/fitted_line.hpp"
+#include "app/text/fitted_line.hpp"
 
 #include <doctest/doctest.h>
 

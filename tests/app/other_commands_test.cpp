@@ -263,7 +263,7 @@ TEST_CASE("show says in text what the report says, and draws a staff for each cl
   CAPTURE(ended.err);
   CHECK(ended.code == 0);
   for (const char* part :
-       {"small", "complete", "31 of 30 s", "loss", "messages", "worst clients", "client 0 ", "client 1 ", "client 4 "})
+       {"small", "complete", "30 of 30 s", "loss", "messages", "worst clients", "client 0 ", "client 1 ", "client 4 "})
     CHECK_MESSAGE(contains(ended.out, part), ended.out);
   CHECK_FALSE(contains(ended.out, "client 2 "));
   CHECK_FALSE(contains(ended.out, "\x1b"));

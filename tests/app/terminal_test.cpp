@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "app/fitted_line.hpp"
+#include "app/text/fitted_line.hpp"
 #include "tests/app/command.hpp"
 
 using namespace rubato::test;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/fitted_line.hpp"
-#include "app/run_view.hpp"
-#include "app/text_plot.hpp"
+#include "app/text/fitted_line.hpp"
+#include "app/text/run_view.hpp"
+#include "app/text/text_plot.hpp"
 
 using namespace rubato::app;
 using nlohmann::json;

@@ -85,8 +85,8 @@ class Page {
 
 double count_of(std::uint16_t port, const std::string& line) {
   const std::string text = say(port, get("/metrics"), "127.0.0.99").text;
-  const std::size_t place = text.find(line + " ");
-  return place == text.npos ? 0 : std::stod(text.substr(place + line.size() + 1));
+  const std::size_t place = text.find("\n" + line + " ");
+  return place == text.npos ? 0 : std::stod(text.substr(place + line.size() + 2));
 }
 
 Sample sample_at(std::uint64_t number) {
@@ -116,9 +116,8 @@ TEST_CASE("whatever is no plain request is answered with its fault, counted, and
   CHECK(say(port, "GET /" + std::string(1 << 20, 'a') + line + "\r\n").status == 431);
   CHECK(say(port, "\x16\x03\x01\x02 this is TLS\r\n\r\n").status == 400);
   CHECK(say(port, get("/live")).status == 426);
-  CHECK(say(port, get("/live?run=7",
-                      "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"))
+  CHECK(say(port, "GET /live?run=7" + line + "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
+                      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
             .status == 404);
   CHECK(say(port, get("/health")).text.ends_with("ok\n"));
   CHECK(count_of(port, "rubato_http_requests_total{code=\"404\"}") == 3);

@@ -276,6 +276,11 @@ TEST_CASE("the numbers for Prometheus keep its format: a name is explained once,
   const auto run = small_run();
   run->look(true, false);
   rubato::run(small_experiment(), told_to(*run));
+  Glance glance{.at = Time{std::chrono::seconds(100)}, .present = 5, .unifications = 3, .under_way = 2};
+  glance.waiting = OverClients{0.5, 0, 2};
+  glance.staleness.emplace();
+  for (const int milliseconds : {1, 3, 30, 300, 200'000}) glance.staleness->add(std::chrono::milliseconds(milliseconds));
+  run->add(glance);
   std::vector<RunNumbers> runs{run->numbers(), run->numbers()};
   runs[1].labels.emplace_back("odd", "a\"b\\c\nd");
   PeerStatus peer{.name = "b", .state = "lost", .silent = 4.1};

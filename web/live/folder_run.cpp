@@ -1,6 +1,7 @@
 #include "web/live/folder_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -128,6 +129,11 @@ void FolderRun::look_again() const {
   while (std::getline(lines, line)) rows_.push_back(numbers_in(line));
   summary_ = ResultJson::parse(file_text(folder / "summary.json"), nullptr, false);
   if (!summary_.is_object()) summary_ = nullptr;
+  clients_.reset();
+  try {
+    if (!summary_.is_null()) clients_.emplace(folder / "clients.csv");
+  } catch (const std::invalid_argument&) {  // damaged: rubato check says so
+  }
 }
 
 // With the lock: of the last row.
@@ -209,14 +215,22 @@ std::string FolderRun::samples(std::uint64_t from) const {
     for (const std::size_t place : places) row.push_back(page_number(place < rows_[i].size() ? rows_[i][place] : not_known));
     rows.push_back(std::move(row));
   }
-  const ResultJson none = ResultJson::array();
+  ResultJson clients = ResultJson::array(), accuracies = ResultJson::array(), losses = ResultJson::array();
+  if (end == rows_.size() && clients_)
+    for (std::size_t i = 0; i < clients_->rows(); ++i) {
+      const auto client = clients_->row(i);
+      if (std::isnan(client[clients_->column("loss")])) continue;  // not measured, or away
+      clients.push_back(static_cast<std::uint64_t>(client[clients_->column("client")]));
+      accuracies.push_back(page_number(client[clients_->column("accuracy")]));
+      losses.push_back(page_number(client[clients_->column("loss")]));
+    }
   return text_of_json({{"type", "samples"},
                        {"first", begin},
                        {"next", end},
                        {"more", end < rows_.size()},
-                       {"clients", none},
-                       {"accuracies", none},
-                       {"losses", none},
+                       {"clients", std::move(clients)},
+                       {"accuracies", std::move(accuracies)},
+                       {"losses", std::move(losses)},
                        {"rows", std::move(rows)}});
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "web/live/run_source.hpp"
+#include "web/run_files.hpp"
 
 namespace rubato::web {
 
@@ -45,6 +46,7 @@ class FolderRun final : public RunSource {
   mutable std::vector<std::vector<double>> rows_;
   mutable ResultJson facts_;  // from the experiment
   mutable ResultJson summary_;
+  mutable std::optional<Table> clients_;
   mutable std::string run_id_;
 };
 

@@ -254,7 +254,8 @@ class Visit : public std::enable_shared_from_this<Visit> {
       : stream_{std::move(socket)},
         shared_{shared},
         seat_{std::make_unique<Seat>(shared, address)},
-        on_viewer_{std::move(on_viewer)} {}
+        on_viewer_{std::move(on_viewer)},
+        limit_{stream_.get_executor()} {}
 
   void begin() {
     if (seat_->is_one_too_many()) return send({.status = 429, .body = "too many connections\n"}, true);
@@ -266,13 +267,23 @@ class Visit : public std::enable_shared_from_this<Visit> {
     parser_.emplace();
     parser_->header_limit(most_head_bytes);
     parser_->body_limit(std::uint64_t{0});
-    stream_.expires_after(limit);
+    stream_.expires_never();  // it would close the connection, and the answer would not be heard
+    is_too_slow_ = false;
+    limit_.expires_after(limit);
+    limit_.async_wait([weak = weak_from_this()](ErrorCode error) {
+      const auto self = weak.lock();
+      if (!self || error) return;
+      self->is_too_slow_ = true;
+      self->stream_.cancel();
+    });
     http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](ErrorCode error, std::size_t) { self->take(error); });
   }
 
   void take(ErrorCode error) {
+    limit_.cancel();
     if (error == http::error::end_of_stream) return finish();
-    if (error == beast::error::timeout) return send({.status = 408, .body = "too slow\n"}, true);
+    if (error && is_too_slow_)  // one that only waits with an open connection asks for nothing
+      return has_answered_ && !parser_->got_some() ? finish() : send({.status = 408, .body = "too slow\n"}, true);
     if (error == http::error::header_limit || error == http::error::buffer_overflow)
       return send({.status = 431, .body = "the head of the request is too long\n"}, true);
     if (error == http::error::body_limit || error == http::error::unexpected_body)
@@ -313,6 +324,7 @@ class Visit : public std::enable_shared_from_this<Visit> {
   // What a browser may do with it is said with every answer.
   void send(Reply reply, bool closes) {
     ++shared_.counts.replies[reply.status];
+    has_answered_ = true;
     const bool has_request = parser_ && parser_->is_header_done();
     const bool is_head = has_request && parser_->get().method() == http::verb::head;
     reply_.emplace();
@@ -370,6 +382,8 @@ class Visit : public std::enable_shared_from_this<Visit> {
   beast::flat_buffer buffer_{2 * most_head_bytes};
   std::optional<http::request_parser<http::empty_body>> parser_;
   std::optional<http::response<http::string_body>> reply_;
+  asio::steady_timer limit_;  // of a request
+  bool is_too_slow_ = false, has_answered_ = false;
   std::vector<char> rest_;
   std::size_t drained_ = 0;
 };

@@ -1,4 +1,4 @@
-#include "app/score_text.hpp"
+#include "app/text/score_text.hpp"
 
 #include <fmt/format.h>
 

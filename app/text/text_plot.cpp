@@ -1,10 +1,10 @@
-#include "app/text_plot.hpp"
+#include "app/text/text_plot.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "app/fitted_line.hpp"
+#include "app/text/fitted_line.hpp"
 
 namespace rubato::app {
 

@@ -1,4 +1,4 @@
-#include "app/run_view.hpp"
+#include "app/text/run_view.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "app/fitted_line.hpp"
-#include "app/text_plot.hpp"
+#include "app/text/fitted_line.hpp"
+#include "app/text/text_plot.hpp"
 #include "runtime/printable.hpp"
 
 namespace rubato::app {
