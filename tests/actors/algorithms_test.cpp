@@ -15,11 +15,6 @@ using namespace rubato::test;
 
 namespace {
 
-config::Experiment example(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
-  std::ostringstream notes;
-  return config::read_experiment(file, overrides, notes);
-}
-
 const std::vector<std::string> two_classes = {"data.partition.kind=by_class", "data.partition.classes=2"};
 
 // A few clients on quadratics under one algorithm, with what it needs and nothing else.
@@ -51,7 +46,7 @@ TEST_CASE(
   std::map<std::string, double> accuracy;
   for (const auto& file : example_algorithms()) {
     CAPTURE(file);
-    const config::Experiment with_two_classes = example(file, two_classes);
+    const config::Experiment with_two_classes = experiment_of(file, two_classes);
     const RunResult one = run(with_two_classes, on_threads(1)), two = run(with_two_classes, on_threads(2));
     CHECK(digests(one) == digests(two));
     accuracy[with_two_classes.algorithm.name] = one.samples.back().accuracy_mean;
@@ -69,10 +64,10 @@ TEST_CASE(
 TEST_CASE(
     "an example differs from the quick start in its algorithm, its graph, its clients and what the protocol cannot "
     "do") {
-  const config::Experiment start = example(RUBATO_SOURCE_DIR "/examples/quickstart.toml", {});
+  const config::Experiment start = experiment_of(RUBATO_SOURCE_DIR "/examples/quickstart.toml");
   for (const auto& file : all_example_algorithms()) {
     CAPTURE(file);
-    config::Experiment other = example(file, {});
+    config::Experiment other = experiment_of(file);
     CHECK(other.clients.count == start.clients.count);
     CHECK(other.clients.compute == start.clients.compute);
     CHECK(other.channel == start.channel);

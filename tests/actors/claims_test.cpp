@@ -19,12 +19,11 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr Duration long_enough = std::chrono::seconds(60);  // for a machine that has other things to do
 const HostId a{0}, b{1}, c{2};
 
 template <class Condition>
 bool comes_true(Condition condition) {
-  const Duration until = monotonic_now() + long_enough;
+  const Duration until = monotonic_now() + patience;
   while (!condition() && monotonic_now() < until) std::this_thread::sleep_for(milliseconds(1));  // between two looks
   return condition();
 }
@@ -445,7 +444,7 @@ TEST_CASE("in real time one mistaken host is refused and named, and the others g
     hosts.push_back(std::make_unique<Membership>(*ends.back(), settings));
     hosts.back()->start();
   }
-  CHECK(contains(complaint<std::invalid_argument>([&] { hosts[2]->meet(long_enough); }), "has another experiment"));
+  CHECK(contains(complaint<std::invalid_argument>([&] { hosts[2]->meet(patience); }), "has another experiment"));
   REQUIRE(comes_true([&] { return hosts[0]->offset(b) && hosts[1]->offset(a); }));
   CHECK(hosts[0]->meet(std::chrono::seconds(5)) == std::vector<HostId>{a, b});
   CHECK(hosts[1]->meet(milliseconds(1)) == std::vector<HostId>{a, b});

@@ -15,8 +15,6 @@ using namespace rubato::test;
 
 namespace {
 
-constexpr Duration long_enough = std::chrono::seconds(60);  // for a machine that has other things to do
-
 // What a transport is about to send until it is let go.
 struct Held {
   void wait_for_one() const { is_there.wait(false); }
@@ -63,7 +61,7 @@ class Pair {
       open(i, 1, queue_bytes);
     }
     for (auto& membership : assemblies_) membership->start();
-    for (auto& membership : assemblies_) REQUIRE(membership->meet(long_enough).size() == 2);
+    for (auto& membership : assemblies_) REQUIRE(membership->meet(patience).size() == 2);
   }
   ~Pair() {
     for (auto& membership : assemblies_) membership->stop({});
@@ -79,7 +77,7 @@ class Pair {
     connect(1, {});
     open(1, 2, Hub::usual_queue_bytes);
     assemblies_[1]->start();
-    REQUIRE(assemblies_[1]->meet(long_enough).size() == 2);
+    REQUIRE(assemblies_[1]->meet(patience).size() == 2);
   }
 
   ItemExchange& owner() { return *depots_[0]; }
@@ -121,7 +119,7 @@ class Shelf {
   }
   bool has(std::size_t count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, long_enough, [&] { return goods_.size() >= count; });
+    return changed_.wait_for(lock, patience, [&] { return goods_.size() >= count; });
   }
   const Item& at(std::uint64_t number) { return goods_.at(number); }
   std::size_t size() {
@@ -151,7 +149,7 @@ ItemExchange::Pack packing(std::uint64_t number) {
 }
 
 bool is_empty_soon(const ItemExchange& items) {
-  const Duration until = monotonic_now() + long_enough;
+  const Duration until = monotonic_now() + patience;
   while (items.kept() > 0 && monotonic_now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return items.kept() == 0;
 }
@@ -321,7 +319,7 @@ TEST_CASE("items that are longer than any can be are refused while they come, an
     for (int part = 0; part < (is_honest ? 3 : 12); ++part) item.tensors.push_back(tensor(pool, 50'000, 1));  // 200 KB each
     return item;
   });
-  const Duration until = monotonic_now() + long_enough;
+  const Duration until = monotonic_now() + patience;
   while (pair.receiver().refused() == 0 && monotonic_now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   CHECK(pair.receiver().refused() > 0);
   CHECK(shelf.size() == 0);

@@ -15,8 +15,6 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr Duration long_enough = std::chrono::seconds(60);  // for a machine that has other things to do
-
 Membership::Settings settings_of(std::uint64_t life = 1) {
   Membership::Settings settings;
   settings.names = {"a", "b", "c"};
@@ -29,7 +27,7 @@ Membership::Settings settings_of(std::uint64_t life = 1) {
 // Waits for what happens on other threads.
 template <class Condition>
 bool comes_true(Condition condition) {
-  const Duration until = monotonic_now() + long_enough;
+  const Duration until = monotonic_now() + patience;
   while (!condition() && monotonic_now() < until) std::this_thread::sleep_for(milliseconds(1));  // between two looks
   return condition();
 }
@@ -115,7 +113,7 @@ TEST_CASE("hosts meet in whatever order they start, over links that lose half of
   c.membership.start();
   a.membership.start();
   b.membership.start();
-  for (Party* party : {&a, &b, &c}) CHECK(party->membership.meet(long_enough) == everybody);
+  for (Party* party : {&a, &b, &c}) CHECK(party->membership.meet(patience) == everybody);
   CHECK(a.membership.host_info({2})->run == "the same run");
   CHECK(a.membership.first_alive() == HostId{0});
   CHECK(c.membership.is_alive({1}));
@@ -146,8 +144,8 @@ TEST_CASE("a late host joins those who run without waiting for who is not there"
   a.membership.set_running(monotonic_now(), 7);
   c.membership.start();
   const Duration before = monotonic_now();
-  CHECK(c.membership.meet(long_enough) == Hosts{{0}, {2}});
-  CHECK(monotonic_now() - before < long_enough / 2);
+  CHECK(c.membership.meet(patience) == Hosts{{0}, {2}});
+  CHECK(monotonic_now() - before < patience / 2);
 }
 
 TEST_CASE("another experiment, version or arithmetic is refused by both, with both names") {
@@ -158,8 +156,8 @@ TEST_CASE("another experiment, version or arithmetic is refused by both, with bo
     Party a(hub, 0, settings_of()), b(hub, 1, other);
     a.membership.start();
     b.membership.start();
-    return complaint<std::invalid_argument>([&] { a.membership.meet(long_enough); }) + " / " +
-           complaint<std::invalid_argument>([&] { b.membership.meet(long_enough); });
+    return complaint<std::invalid_argument>([&] { a.membership.meet(patience); }) + " / " +
+           complaint<std::invalid_argument>([&] { b.membership.meet(patience); });
   };
   const std::string run = refusals([](HostInfo& self) { self.run = "something else"; });
   CHECK(contains(run, "host \"b\" has another experiment (something el) than host \"a\" (the same run)"));
@@ -177,7 +175,7 @@ TEST_CASE("in real time hosts may compute with other instructions") {
   Party a(hub, 0, one), b(hub, 1, other);
   a.membership.start();
   b.membership.start();
-  CHECK(a.membership.meet(long_enough).size() == 2);
+  CHECK(a.membership.meet(patience).size() == 2);
 }
 
 TEST_CASE("how far apart clocks are is known to within the error that is stated") {
@@ -193,7 +191,7 @@ TEST_CASE("how far apart clocks are is known to within the error that is stated"
     assemblies.push_back(std::make_unique<Membership>(*transports.back(), settings));
     assemblies.back()->start();
   }
-  for (const auto& membership : assemblies) membership->meet(long_enough);
+  for (const auto& membership : assemblies) membership->meet(patience);
   const auto is_right = [&](std::size_t one, std::uint32_t other, Duration truth) {
     const auto offset = assemblies[one]->offset({other});
     REQUIRE(offset);
@@ -218,7 +216,7 @@ TEST_CASE("a host that falls silent is lost, and back when it is heard again") {
   Told told;
   Party a(hub, 0, settings_of()), b(hub, 1, told.by(listening)), c(hub, 2, settings_of());
   for (Party* party : {&a, &b, &c}) party->membership.start();
-  REQUIRE(b.membership.meet(long_enough) == everybody);
+  REQUIRE(b.membership.meet(patience) == everybody);
   CHECK(b.membership.first_alive() == HostId{0});
   a.transport.cut({0}, {1});
   b.transport.cut({0}, {1});
@@ -326,7 +324,7 @@ TEST_CASE("a host of another experiment is told as refused, once and with the re
   a.membership.start();
   b.membership.start();
   REQUIRE(comes_true([&] { return !told.all("refused").empty(); }));
-  CHECK(complaint<std::invalid_argument>([&] { a.membership.meet(long_enough); }) != "");
+  CHECK(complaint<std::invalid_argument>([&] { a.membership.meet(patience); }) != "");
   a.membership.stop({});
   REQUIRE(told.all("refused").size() == 1);
   CHECK(told.all("refused")[0].host == "b");
@@ -444,7 +442,7 @@ TEST_CASE("heads that are no heads are ignored and counted, whatever they hold")
   Party a(hub, 0, settings), b(hub, 1, settings);
   a.membership.start();
   b.membership.start();
-  REQUIRE(a.membership.meet(long_enough).size() == 2);
+  REQUIRE(a.membership.meet(patience).size() == 2);
   const std::uint64_t before = a.membership.ignored();  // of one who spoke before it had introduced itself
   std::uint64_t sent = 0;
   Stream chance(1, no_client, Purpose::evaluation);

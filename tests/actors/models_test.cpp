@@ -6,6 +6,7 @@
 #include "learning/data/named_sets.hpp"
 #include "learning/models/model_catalogue.hpp"
 #include "tests/actors/support.hpp"
+#include "tests/support/large_data.hpp"
 
 using namespace rubato;
 using namespace rubato::test;
@@ -35,12 +36,6 @@ batch = 4
 every_events = 0
 test_samples = 20
 )";
-
-// RUBATO_DATA, or the folder beside the project.
-std::filesystem::path large_data() {
-  if (const char* const dir = std::getenv("RUBATO_DATA"); dir && *dir) return dir;
-  return RUBATO_SOURCE_DIR "/../shared/data";
-}
 
 std::vector<std::string> model_keys(const KnownModel& model) {
   std::vector<std::string> keys{"model.name=" + std::string(model.name)};

@@ -8,6 +8,7 @@
 
 #include "experiment/file/experiment_file.hpp"
 #include "tests/actors/support.hpp"
+#include "tests/support/large_data.hpp"
 
 using namespace rubato;
 using namespace rubato::test;
@@ -17,17 +18,6 @@ namespace fs = std::filesystem;
 namespace {
 
 const fs::path papers = RUBATO_SOURCE_DIR "/examples/papers";
-
-config::Experiment study(const fs::path& file, const std::vector<std::string>& overrides = {}) {
-  std::ostringstream notes;
-  return config::read_experiment(file, overrides, notes);
-}
-
-// RUBATO_DATA, or the folder beside the project.
-fs::path data_dir() {
-  if (const char* const dir = std::getenv("RUBATO_DATA"); dir && *dir) return dir;
-  return RUBATO_SOURCE_DIR "/../shared/data";
-}
 
 std::vector<fs::path> files_of_studies() {
   std::vector<fs::path> files;
@@ -62,9 +52,9 @@ TEST_CASE("each file of each study can be run: its timing is walked without a mo
     CAPTURE(file);
     RunOptions options = on_threads(1);
     options.dry_run = true;
-    const config::Experiment whole = study(file);
+    const config::Experiment whole = experiment_of(file);
     const std::string until = "until=" + std::to_string(std::min(whole.until, computes_seldom(file) ? 200.5 : 20.5));
-    const RunResult walked = run(study(file, small_data(whole) + std::vector<std::string>{until}), options);
+    const RunResult walked = run(experiment_of(file, small_data(whole) + std::vector<std::string>{until}), options);
     CHECK((walked.messages.sent > 0) == sends(whole));
   }
   CHECK(files.size() >= 33);
@@ -74,15 +64,15 @@ TEST_CASE("each file of each study can be run: its timing is walked without a mo
 TEST_CASE("every file of every study learns for a few rounds") {
   for (const fs::path& file : files_of_studies()) {
     CAPTURE(file);
-    const config::Experiment whole = study(file);
+    const config::Experiment whole = experiment_of(file);
     const bool is_made_up = whole.data.name.starts_with("pame_");
     if (!is_nightly() && whole.model.name == "decefl_dnn") continue;
-    if (is_nightly() && !is_made_up && !fs::exists(data_dir() / whole.data.name)) {
+    if (is_nightly() && !is_made_up && !fs::exists(large_data() / whole.data.name)) {
       MESSAGE("skipped: " << whole.data.name << " is not in RUBATO_DATA");
       continue;
     }
     RunOptions options = on_threads(2);
-    options.data_dir = data_dir();
+    options.data_dir = large_data();
     const bool trains_for_epochs = whole.algorithm.options.numbers("local_epochs", 0).front() > 0;
     const bool pulls = whole.algorithm.name == "kdpdfl";                 // every twentieth round
     const bool waits_for_mean = whole.algorithm.name == "kgt_directed";  // of 1 / p rounds: fewer than twenty here
@@ -92,7 +82,7 @@ TEST_CASE("every file of every study learns for a few rounds") {
                                                         : waits_for_mean        ? 25.5
                                                                                 : 14.5);
     const std::vector<std::string> data = is_nightly() ? std::vector<std::string>{} : small_data(whole);
-    const RunResult result = run(study(file, data + std::vector<std::string>{until, "metrics.test_samples=100"}), options);
+    const RunResult result = run(experiment_of(file, data + std::vector<std::string>{until, "metrics.test_samples=100"}), options);
     CHECK((result.messages.sent > 0) == sends(whole));
     CHECK(result.traffic.gradients > 0);
     const bool are_unlike = std::ranges::any_of(whole.clients.classes, [](const auto& one) { return one.model || one.hidden; });
@@ -103,9 +93,9 @@ TEST_CASE("every file of every study learns for a few rounds") {
 TEST_CASE("what PaME is compared with sends as many messages as PaME: equal period and participation") {
   std::map<std::string, double> sent;
   for (const char* name : {"pame_ex2", "pame_ex2_dpsgd", "pame_ex2_dfedsam", "pame_ex2_beer", "pame_ex2_anq_nids"}) {
-    const RunResult result = run(
-        study(papers / "pame" / (std::string(name) + ".toml"), {"until=200.5", "data.samples_per_client=5", "data.dimension=200"}),
-        on_threads(2));
+    const RunResult result = run(experiment_of(papers / "pame" / (std::string(name) + ".toml"),
+                                               {"until=200.5", "data.samples_per_client=5", "data.dimension=200"}),
+                                 on_threads(2));
     sent[name] = static_cast<double>(result.messages.sent);
     CHECK(std::isfinite(result.samples.back().loss_mean_model));
   }
@@ -117,17 +107,18 @@ TEST_CASE("what PaME is compared with sends as many messages as PaME: equal peri
 }
 
 TEST_CASE("DeceFL on graphs whose edges or nodes come and go ends within 0.01 of the graph that stays") {
-  if (!fs::exists(data_dir() / "breast-cancer")) {
+  if (!fs::exists(large_data() / "breast-cancer")) {
     MESSAGE("skipped: breast-cancer is neither in RUBATO_DATA nor in ../shared/data");
     return;
   }
   std::map<std::string, double> accuracy;
   for (const char* name : {"static", "edge_varying", "node_varying"}) {
     RunOptions options = on_threads(1);
-    options.data_dir = data_dir();
+    options.data_dir = large_data();
     // The mean over the last third of the samples: 114 test rows make steps of almost 0.01.
     double sum = 0;
-    const RunResult result = run(study(papers / "decefl" / (std::string(name) + ".toml"), {"metrics.every_seconds=25.0"}), options);
+    const RunResult result =
+        run(experiment_of(papers / "decefl" / (std::string(name) + ".toml"), {"metrics.every_seconds=25.0"}), options);
     const std::size_t used = result.samples.size() / 3;
     for (std::size_t i = result.samples.size() - used; i < result.samples.size(); ++i) sum += result.samples[i].accuracy_mean;
     accuracy[name] = sum / static_cast<double>(used);

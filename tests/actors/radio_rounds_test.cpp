@@ -51,10 +51,6 @@ config::Experiment without_radio(const std::vector<std::string>& overrides) {
   return experiment(overrides, text);
 }
 
-bool has_note(const RunResult& result, const std::string& part) {
-  return std::ranges::any_of(result.notes, [&](const std::string& note) { return contains(note, part); });
-}
-
 }  // namespace
 
 TEST_CASE("over a radio that 25 clients share D-PSGD, CHOCO and SGP finish 60 rounds in 6,000 s, whatever collides") {

@@ -72,11 +72,6 @@ std::vector<fs::path> example_files() {
   return files;
 }
 
-config::Experiment example(const fs::path& file, const std::vector<std::string>& overrides) {
-  std::ostringstream notes;
-  return config::read_experiment(file, overrides, notes);
-}
-
 std::vector<std::string> every(double seconds) { return {"checkpoint_every=" + std::to_string(seconds)}; }
 
 // The same run without checkpoints, with them, and gone on with from the last one.
@@ -96,13 +91,13 @@ TEST_CASE("every example, gone on with from an instant that nobody chose, ends a
   Stream chance(20, {0}, Purpose::noise);
   for (const auto& file : example_files()) {
     CAPTURE(file);
-    const double seconds = 0.06 * example(file, {}).until;
+    const double seconds = 0.06 * experiment_of(file).until;
     const std::vector<std::string> shorter = {"until=" + std::to_string(seconds)};
-    const config::Experiment plain = example(file, shorter);
+    const config::Experiment plain = experiment_of(file, shorter);
     for (int moment = 0; moment < 2; ++moment) {
       const double at = seconds * (0.1 + 0.8 * chance.uniform());
       CAPTURE(at);
-      goes_on_alike(plain, example(file, shorter + every(at)), 1 + static_cast<unsigned>(moment));
+      goes_on_alike(plain, experiment_of(file, shorter + every(at)), 1 + static_cast<unsigned>(moment));
     }
   }
 }
@@ -160,9 +155,9 @@ TEST_CASE("a run whose invariants are watched goes on alike, with its samples af
   for (const char* file : {"draco.toml", "dsgt.toml", "kgt.toml"}) {
     CAPTURE(file);
     const fs::path path = fs::path(RUBATO_SOURCE_DIR "/examples/algorithms") / file;
-    const double seconds = 0.06 * example(path, {}).until;
+    const double seconds = 0.06 * experiment_of(path).until;
     const config::Experiment of =
-        example(path, every(0.6 * seconds) + std::vector<std::string>{"until=" + std::to_string(seconds)});
+        experiment_of(path, every(0.6 * seconds) + std::vector<std::string>{"until=" + std::to_string(seconds)});
     const Folder home;
     const Kept kept(home, "kept");
     RunOptions options = kept.options(2);

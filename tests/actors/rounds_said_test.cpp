@@ -13,10 +13,6 @@ namespace {
 const std::vector<std::string> in_rounds{"algorithm.name=dpsgd", "protocol.kind=rounds", "channel.loss=0.0",
                                          "mailbox.deadline=100000.0", "metrics.every_events=0"};
 
-bool has_note(const RunResult& result, const std::string& part) {
-  return std::ranges::any_of(result.notes, [&](const std::string& note) { return contains(note, part); });
-}
-
 }  // namespace
 
 TEST_CASE("rounds over links that are slower than the run: none is done, and the first waits for every message") {

@@ -62,10 +62,6 @@ bool is_of_liar_alone(const RunResult& result, std::uint64_t Screened::*reason) 
   });
 }
 
-bool is_noted(const RunResult& result, const std::string& part) {
-  return std::ranges::any_of(result.notes, [&](const std::string& note) { return contains(note, part); });
-}
-
 const std::vector<ClientId> the_liar{liar};
 
 }  // namespace
@@ -82,7 +78,7 @@ TEST_CASE("what a client sends that is not finite is left out by all others, cou
     CHECK(not_finite(result) == the_liar);
     CHECK(is_of_liar_alone(result, &Screened::not_finite));
     CHECK(std::ranges::count_if(said, [](const auto& note) { return contains(note, "of client 2 held numbers"); }) == 1);
-    CHECK(is_noted(result, "the model of client 2 is not finite any more"));
+    CHECK(has_note(result, "the model of client 2 is not finite any more"));
     REQUIRE(result.diverged.size() == 1);
     CHECK(result.diverged.front().client == liar);
     CHECK_FALSE(result.all_diverged);
@@ -162,7 +158,7 @@ TEST_CASE("in real time messages beyond the norm limit are left out, too") {
                       "unification.period=none", "mailbox.cap=none", "mailbox.cap_period=none", "metrics.every_events=100"}),
           options);
   CHECK(is_of_liar_alone(result, &Screened::beyond_norm));
-  CHECK(is_noted(result, "longer than mailbox.norm_limit allows"));
+  CHECK(has_note(result, "longer than mailbox.norm_limit allows"));
 }
 
 TEST_CASE("a run that watches its invariants ends at a model that is not finite, and says whose it is") {
@@ -191,7 +187,7 @@ TEST_CASE("messages beyond the norm limit are left out, and the link says how lo
   CHECK(std::ranges::all_of(honest.screened, [](const Screened& link) { return link.compared > 0; }));
   const RunResult result = run(bounded, with_liar(-1e5f));
   CHECK(is_of_liar_alone(result, &Screened::beyond_norm));
-  CHECK(is_noted(result, "longer than mailbox.norm_limit allows"));
+  CHECK(has_note(result, "longer than mailbox.norm_limit allows"));
   for (const Screened& link : result.screened)
     if (link.sender == liar) {
       CHECK(link.mean_norm() > 1000);
@@ -208,7 +204,7 @@ TEST_CASE("clients that take the mass of push-sum and give none back are named, 
   const RunResult result = run(drained, with_liar(1));
   CHECK(not_finite(result).empty());
   CHECK(result.diverged.empty());
-  CHECK(is_noted(result, "nothing came from clients 3, 5, though"));
+  CHECK(has_note(result, "nothing came from clients 3, 5, though"));
 }
 
 TEST_CASE("in real time over hosts no client is named as mute that other hosts hear") {
@@ -217,7 +213,7 @@ TEST_CASE("in real time over hosts no client is named as mute that other hosts h
       3);
   for (const HostOutcome& outcome : run_hosts(ring, on_threads(1))) {
     CHECK(outcome.complaint == "");
-    CHECK_FALSE(is_noted(outcome.result, "nothing came from"));
+    CHECK_FALSE(has_note(outcome.result, "nothing came from"));
   }
 }
 
@@ -342,7 +338,7 @@ TEST_CASE("in real time the model of a unification is taken from its hub alone")
       beside_a_forger(unified, [](std::uint32_t number, auto&... to) { forge_model(1 + number % 400, to...); });
   CHECK(refused_of(result, &Screened::unauthorised) > 0);
   CHECK(is_own_model(result));
-  CHECK(is_noted(result, "of client 5 were not its to send"));
+  CHECK(has_note(result, "of client 5 were not its to send"));
 }
 
 TEST_CASE("in real time a client that comes takes the model of the one that hands it over alone") {
@@ -365,7 +361,7 @@ TEST_CASE("in real time no client gets a whole state where the protocol has no n
   const RunResult result = beside_a_forger(increments, ask);
   CHECK(refused_of(result, &Screened::unasked) > 0);
   CHECK(result.messages.resyncs == 0);
-  CHECK(is_noted(result, "of client 5 asked for what"));
+  CHECK(has_note(result, "of client 5 asked for what"));
 }
 
 TEST_CASE("in real time a client that asks again at once gets one answer a round trip") {

@@ -23,6 +23,7 @@
 
 #include "actors/run.hpp"
 #include "experiment/file/experiment_file.hpp"
+#include "tests/support/files.hpp"
 
 namespace rubato::test {
 
@@ -73,6 +74,12 @@ inline std::vector<std::string> digits_instead() {
 inline config::Experiment experiment(const std::vector<std::string>& overrides = {}, const std::string& text = quadratic_text) {
   std::ostringstream notes;
   return config::parse_experiment(text, "experiment.toml", overrides, notes);
+}
+
+/// The experiment of a file.
+inline config::Experiment experiment_of(const std::filesystem::path& file, const std::vector<std::string>& overrides = {}) {
+  std::ostringstream notes;
+  return config::read_experiment(file, overrides, notes);
 }
 
 inline std::vector<std::string> operator+(std::vector<std::string> some, const std::vector<std::string>& more) {
@@ -168,7 +175,10 @@ inline RunResult run_until(const config::Experiment& experiment, RunOptions opti
 /// Both digests in one text.
 inline std::string digests(const RunResult& result) { return result.digests.model + " " + result.digests.timeline; }
 
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+/// A note of the run has this in it.
+inline bool has_note(const RunResult& result, const std::string& part) {
+  return std::ranges::any_of(result.notes, [&](const std::string& note) { return contains(note, part); });
+}
 
 /// What an exception says, of this type; "nothing was thrown" otherwise.
 template <class Error, class Act>
@@ -218,40 +228,6 @@ inline std::string in_a_process(const std::function<std::string()>& act, std::ch
   close(ends[0]);
   if (!has_ended) return "hangs";
   return WIFSIGNALED(status) ? "died of signal " + std::to_string(WTERMSIG(status)) : said;
-}
-
-/// A fresh folder that goes with everything in it.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "rubato-actors-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-inline std::string text_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-inline void write_text(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream(file, std::ios::binary) << text;
-}
-
-/// Lines without their ends.
-inline std::vector<std::string> lines_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
 }
 
 }  // namespace rubato::test

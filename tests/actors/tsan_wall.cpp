@@ -15,10 +15,12 @@
 
 #include "actors/wall/host.hpp"
 #include "algos/entries.hpp"
+#include "tests/support/files.hpp"
 #include "transports/hub.hpp"
 
 using namespace rubato;
 using namespace std::chrono_literals;
+using test::Folder;
 
 namespace {
 
@@ -106,20 +108,6 @@ std::unique_ptr<Timing> make_timing() {
   timing->conductor.sample_every = 3s;
   return timing;
 }
-
-/// A folder that vanishes, with a record in it.
-class Folder {
- public:
-  Folder() {
-    std::string name = std::filesystem::temp_directory_path() / "tsan_wall.XXXXXX";
-    path_ = mkdtemp(name.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::filesystem::path record() const { return path_ / "timeline.rbt"; }
-
- private:
-  std::filesystem::path path_;
-};
 
 bool is_enough(const MessageCounts& counts, std::uint64_t of_clients) {
   return counts.computations > enough * of_clients && counts.kept > enough * of_clients;
@@ -273,7 +261,7 @@ void run_plainly() {
   ClientPool client_pool(onlooker, 1, false);
   WallClock clock(scale);
   PlainNetwork network(clock);
-  WallRecord record(std::make_unique<Recorder>(folder.record(), clients));
+  WallRecord record(std::make_unique<Recorder>(folder / "timeline.rbt", clients));
   WallWorld world{.graph = timing->graph,
                   .churn = timing->churn,
                   .channel = timing->channel.get(),
@@ -309,7 +297,7 @@ void run_plainly() {
   expect(network.saved_bytes() > 0 && network.all_have_enough(), "states are saved and counted");
   record.recorder()->flush();
   expect(record.recorder()->error().empty(), "the record can be written");
-  expect_recorded(folder.record(), played);
+  expect_recorded(folder / "timeline.rbt", played);
 }
 
 // ---- the actors of two hosts ----------------------------------------------------------------------------------------
@@ -349,7 +337,7 @@ void run_host(Transport& transport, const config::Experiment& experiment, Meetin
     has_enough = true;
     if (++meeting.have_enough == 2) meeting.stops = true;
   };
-  WallRecord record(std::make_unique<Recorder>(folder.record(), clients));
+  WallRecord record(std::make_unique<Recorder>(folder / "timeline.rbt", clients));
   Membership membership(transport, {.names = {"a", "b"}, .self = {}, .on_lost = {}, .on_back = {}});
   WallNetwork network{transport, membership, {}};
   for (std::uint32_t i = 0; i < clients; ++i) network.host_of.push_back(HostId{i % 2});
@@ -366,7 +354,7 @@ void run_host(Transport& transport, const config::Experiment& experiment, Meetin
     expect(!host.client_pool().failure(), "no client fails");
     expect(samples > 0 && checkpoints > 0, "models are scored and states are saved");
     record.recorder()->flush();
-    expect_recorded(folder.record(), host.clients());
+    expect_recorded(folder / "timeline.rbt", host.clients());
   }
 }
 

@@ -21,7 +21,7 @@ namespace {
 // Messages may take a second, too: a busy machine makes none late.
 const std::vector<std::string> in_a_second = {"clock=wall", "time_scale=30", "mailbox.deadline=30.0"};
 // Two minutes, for what ends when enough has happened.
-const std::vector<std::string> until_enough = {"until=3600.5", "metrics.every_seconds=3.0"};
+const std::vector<std::string> sampled_until_enough = {"until=3600.5", "metrics.every_seconds=3.0"};
 
 // A law without a largest number: a message may say that its link takes an hour.
 const std::vector<std::string> unbounded_delay = {"channel.delay={law=\"gamma\",shape=1.0,rate=5.0}"};
@@ -75,7 +75,7 @@ TEST_CASE("a run in real time replays to its digests, whoever does the arithmeti
   const std::vector<std::string> hasty{"algorithm.retain_on_loss=true", "mailbox.deadline=0.5"};
   for (const auto& more : {std::vector<std::string>{}, digits_instead(), hasty}) {
     const Folder folder;
-    const config::Experiment wall = experiment(in_a_second + until_enough + more);
+    const config::Experiment wall = experiment(in_a_second + sampled_until_enough + more);
     const RunResult result = run_until(wall, recorded_at(folder), [](const Sample& sample) {
       const MessageCounts& counts = sample.header.counts;
       return counts.computations > 300 && counts.kept + counts.late > 200 && counts.lost > 10 &&
@@ -167,7 +167,7 @@ TEST_CASE("ticks that find the computation before unfinished are skipped, and th
 TEST_CASE("saturated clients compute one after the other without waiting for a timer") {
   const std::vector<std::string> slow = {"clock=wall", "time_scale=1", "until=1.0", "clients.compute.rate=1e-6"};
   const RunResult idle = run(experiment(slow), on_threads(2));
-  const config::Experiment busy = experiment(slow + std::vector<std::string>{"saturate=true"} + until_enough);
+  const config::Experiment busy = experiment(slow + std::vector<std::string>{"saturate=true"} + sampled_until_enough);
   const auto is_enough = [](const Sample& sample) { return sample.header.counts.computations > 1000; };
   CHECK(idle.messages.computations == 0);
   CHECK(run_until(busy, on_threads(2), is_enough).was_stopped);
@@ -177,7 +177,7 @@ TEST_CASE("the first sample that is enough for the program ends a real run") {
   RunOptions options = on_threads(2);
   std::size_t asked = 0;
   options.stop_when = [&](const Sample& sample) { return ++asked, sample.header.counts.computations > 20; };
-  const RunResult result = run(experiment(until_enough + std::vector<std::string>{"clock=wall", "time_scale=20"}), options);
+  const RunResult result = run(experiment(sampled_until_enough + std::vector<std::string>{"clock=wall", "time_scale=20"}), options);
   CHECK(result.was_stopped);
   CHECK(result.stopped_by == "stop_when");
   CHECK(asked <= result.samples.size());
@@ -387,7 +387,8 @@ TEST_CASE("in rounds every client takes the same steps in virtual and in real ti
     std::vector<std::string> more = rounds_of(algorithm);
     if (algorithm == "dpsgd") more = more + std::vector<std::string>{"unification.period=3.0"};
     run(experiment(more + std::vector<std::string>{"channel.loss=0.2"}), recorded_at(folder, "virtual.rbt"));
-    const config::Experiment wall = experiment(in_a_second + until_enough + more + std::vector<std::string>{"channel.loss=0.2"});
+    const config::Experiment wall =
+        experiment(in_a_second + sampled_until_enough + more + std::vector<std::string>{"channel.loss=0.2"});
     const RunResult result = run_until(wall, recorded_at(folder, "wall.rbt"), have_gone_through(20));
     CHECK(result.was_stopped);
     CHECK(result.messages.lost == 0);
@@ -403,7 +404,7 @@ TEST_CASE("in rounds in real time a message takes the links of the round of its 
   const std::vector<std::string> fading = {"until=20.5", "channel={kind=\"rayleigh_threshold\",threshold=1.0,delay=0.01}"};
   run(experiment(rounds_of("dpsgd") + fading), recorded_at(folder, "virtual.rbt"));
   const config::Experiment wall =
-      experiment(std::vector<std::string>{"clock=wall", "time_scale=20"} + rounds_of("dpsgd") + fading + until_enough);
+      experiment(std::vector<std::string>{"clock=wall", "time_scale=20"} + rounds_of("dpsgd") + fading + sampled_until_enough);
   const RunResult result = run_until(wall, recorded_at(folder, "wall.rbt"), have_gone_through(20));
   CHECK(result.was_stopped);
   CHECK(result.messages.lost == 0);
@@ -413,7 +414,8 @@ TEST_CASE("in rounds in real time a message takes the links of the round of its 
 TEST_CASE("in rounds in real time nothing is sent once more while it is under way") {
   // 2.6 real seconds; who waits asks after 0.25, 0.75 and 1.75 of them, and then after 3.75.
   const std::vector<std::string> slow = {"clock=wall", "time_scale=20", "channel={kind=\"random\",delay=52.0}"};
-  const RunResult result = run_until(experiment(rounds_of("dpsgd") + until_enough + slow), on_threads(1), have_gone_through(1));
+  const RunResult result =
+      run_until(experiment(rounds_of("dpsgd") + sampled_until_enough + slow), on_threads(1), have_gone_through(1));
   CHECK(result.was_stopped);
   CHECK(result.messages.duplicates == 0);
 }

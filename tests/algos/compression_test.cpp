@@ -62,8 +62,6 @@ Matrix<double> dull_top_rows(const Matrix<double>& x, int k) {
   return kept;
 }
 
-Vector<double> mean_of(const Matrix<double>& rows) { return rows.colwise().mean().transpose(); }
-
 }  // namespace
 
 // ---- compressors

@@ -13,8 +13,10 @@
 #include "runtime/world/mixing.hpp"
 #include "runtime/world/topology.hpp"
 #include "tests/support/performed_run.hpp"
+#include "tests/support/values.hpp"
 
 using namespace rubato;
+using rubato::test::options_of;
 using rubato::test::PerformedRun;
 
 namespace {
@@ -32,9 +34,9 @@ class Parts final : public Probe {
 };
 
 // Clients on quadratics that pull to different points with different strengths.
-class World {
+class HardWorld {
  public:
-  World(Graph given_graph, const std::string& name, const AlgorithmOptions& options, double until)
+  HardWorld(Graph given_graph, const std::string& name, const AlgorithmOptions& options, double until)
       : graph_{std::move(given_graph)}, until_{until} {
     const auto m = static_cast<std::uint32_t>(graph_.clients());
     std::vector<std::unique_ptr<Learner<double>>> learners;
@@ -124,7 +126,7 @@ class World {
 };
 
 // All that can go wrong with a message has gone wrong.
-void check_hardship(const World& world) {
+void check_hardship(const HardWorld& world) {
   CHECK(world.counts.lost > world.counts.sent / 4);
   CHECK(world.counts.duplicates > 100);
   CHECK(world.counts.late > 100);
@@ -133,19 +135,13 @@ void check_hardship(const World& world) {
   CHECK(world.quantities >= 1);
 }
 
-AlgorithmOptions with(std::initializer_list<std::pair<std::string, AlgorithmOptions::Value>> values) {
-  AlgorithmOptions options;
-  for (const auto& [name, value] : values) options.set(name, value);
-  return options;
-}
-
 }  // namespace
 
 TEST_CASE(
     "Spod-GT in memory mode keeps its mass after every event and finds the optimum through loss, duplicates, "
     "reordering, deadline and cap") {
   const Graph graph = topologies::exponential(6);
-  World world(graph, "spodgt", with({{"eta", 0.03}, {"gradient_mode", std::string("memory")}}), 2500);
+  HardWorld world(graph, "spodgt", options_of({{"eta", 0.03}, {"gradient_mode", std::string("memory")}}), 2500);
   world.merge_by(weights::uniform_row(graph));
   world.share_by(weights::uniform_column(graph));
   world.run();
@@ -156,7 +152,8 @@ TEST_CASE(
 
 TEST_CASE("DEPOSITUM without a penalty keeps its mass after every event and finds the optimum through the same links") {
   const Graph graph = topologies::complete(5);
-  World world(graph, "depositum", with({{"alpha", 0.03}, {"beta", 1.0}, {"gamma", 0.5}, {"h", std::string("none")}}), 2500);
+  HardWorld world(graph, "depositum", options_of({{"alpha", 0.03}, {"beta", 1.0}, {"gamma", 0.5}, {"h", std::string("none")}}),
+                  2500);
   world.merge_by(weights::metropolis(graph));
   world.share_by(weights::metropolis(graph));
   world.run();
@@ -167,7 +164,7 @@ TEST_CASE("DEPOSITUM without a penalty keeps its mass after every event and find
 
 TEST_CASE("push-sum without gradients keeps both masses after every event and brings everybody to the mean start") {
   const Graph graph = topologies::exponential(6);
-  World world(graph, "sgp", {}, 400);
+  HardWorld world(graph, "sgp", {}, 400);
   world.settings.compute.assign(graph.clients(), TimerLaw::off());
   world.share_by(weights::uniform_column(graph));
   world.run();
@@ -180,8 +177,8 @@ TEST_CASE("push-sum without gradients keeps both masses after every event and br
 TEST_CASE("push-sum with a constant step stays in a neighbourhood of the optimum that halves with the step") {
   const Graph graph = topologies::exponential(6);
   const auto radius = [&](double eta, bool weighs) {  // as by default outside rounds, or literally
-    const auto options = weighs ? with({{"eta", eta}}) : with({{"eta", eta}, {"weigh_step", false}});
-    World world(graph, "sgp", options, 3000);
+    const auto options = weighs ? options_of({{"eta", eta}}) : options_of({{"eta", eta}, {"weigh_step", false}});
+    HardWorld world(graph, "sgp", options, 3000);
     world.settings.compute.assign(graph.clients(), TimerLaw::poisson(1));
     world.settings.share_weights = {std::vector<double>(graph.links(), 0.1)};  // a client keeps most of its mass
     world.run(1000);

@@ -6,17 +6,12 @@
 #include "learning/models/problems.hpp"
 #include "runtime/world/topology.hpp"
 #include "tests/support/seated_run.hpp"
+#include "tests/support/values.hpp"
 
 using namespace rubato;
 using namespace rubato::test;
 
 namespace {
-
-AlgorithmOptions options_of(std::initializer_list<std::pair<const char*, AlgorithmOptions::Value>> values) {
-  AlgorithmOptions options;
-  for (const auto& [name, value] : values) options.set(name, value);
-  return options;
-}
 
 // One number with the loss 1/2 (x - 1)^2.
 class ToOne final : public Learner<double> {

@@ -36,7 +36,7 @@ struct DigestWorld : ProtocolWorld {
   SeatedRun run;
 };
 
-AlgorithmOptions options_of(double eta, std::int64_t streams = 1) {
+AlgorithmOptions digest_options(double eta, std::int64_t streams = 1) {
   AlgorithmOptions options;
   options.set("eta", eta);
   options.set("streams", streams);
@@ -47,7 +47,7 @@ AlgorithmOptions options_of(double eta, std::int64_t streams = 1) {
 
 TEST_CASE("a token takes its share of what a client has learnt, and the client goes on from the token") {
   // Both step half way to their centre at 0.5. The token is absorbed by 0 at 1 and by 1 at 1.1.
-  DigestWorld world(topologies::path(2), options_of(0.5), {8, 16}, 0);
+  DigestWorld world(topologies::path(2), digest_options(0.5), {8, 16}, 0);
   world.push.compute = {ticks({0.5})};
   world.walk(1.05);
   CHECK(world.shown(0, "x") == 2);  // 4 / 2
@@ -58,7 +58,7 @@ TEST_CASE("a token takes its share of what a client has learnt, and the client g
 }
 
 TEST_CASE("the next visit continues with the token as it came") {
-  DigestWorld world(topologies::path(2), options_of(0.5), {8, 16}, 0);
+  DigestWorld world(topologies::path(2), digest_options(0.5), {8, 16}, 0);
   world.push.compute = {ticks({0.5})};
   world.walk(1.2);
   CHECK(world.shown(1, "x") == 6);  // 2 + 8 / 2
@@ -68,7 +68,7 @@ TEST_CASE("the next visit continues with the token as it came") {
 }
 
 TEST_CASE("a second visit adds only what was learnt since the first") {
-  DigestWorld world(topologies::path(2), options_of(0.5), {8, 16}, 0);
+  DigestWorld world(topologies::path(2), digest_options(0.5), {8, 16}, 0);
   world.push.compute = {ticks({0.5, 1.5})};
   world.walk(2.2);
   // 0: 0 -> 4, token 2; 2 -> 5.  1: 0 -> 8, token 6; 6 -> 11. At 2.1 the token is back at 0: 6 + (5 - 2) / 2.
@@ -77,7 +77,7 @@ TEST_CASE("a second visit adds only what was learnt since the first") {
 }
 
 TEST_CASE("a token that is sent again is the copy of its last holder, whatever that has learnt since") {
-  DigestWorld world(topologies::path(2), options_of(0.5), {8, 16}, 0);
+  DigestWorld world(topologies::path(2), digest_options(0.5), {8, 16}, 0);
   world.push.compute = {ticks({0.5, 1.2}), TimerLaw::off()};
   world.push.limits.deadline = from_seconds(0.5);
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 1}, -1}});
@@ -91,7 +91,7 @@ TEST_CASE("clients and tokens are the loop over visits, with several streams, wh
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     const std::vector<double> centres{1, -2, 3, 5, 8};
-    const AlgorithmOptions options = options_of(0.1, 3);
+    const AlgorithmOptions options = digest_options(0.1, 3);
     DigestWorld world(topologies::ring(5), options, centres, 0.5);
     world.reseed(seed);
     world.push.compute = {TimerLaw::poisson(2)};
@@ -119,7 +119,7 @@ TEST_CASE("clients and tokens are the loop over visits, with several streams, wh
 }
 
 TEST_CASE("clients that agree on their minimiser and stand on it never leave it") {
-  DigestWorld world(topologies::ring(4), options_of(0.3, 2), {2, 2, 2, 2}, 2);
+  DigestWorld world(topologies::ring(4), digest_options(0.3, 2), {2, 2, 2, 2}, 2);
   world.push.compute = {TimerLaw::poisson(2)};
   world.push.transmit = {TimerLaw::poisson(1)};
   world.walk(50);
@@ -127,9 +127,9 @@ TEST_CASE("clients that agree on their minimiser and stand on it never leave it"
 }
 
 TEST_CASE("digest says by its program how many streams there are, and refuses more than it can name") {
-  CHECK(catalogue_entry("digest").needs(options_of(0.1, 3)).program.round.size() == 4);
+  CHECK(catalogue_entry("digest").needs(digest_options(0.1, 3)).program.round.size() == 4);
   try {
-    make_algorithm<float>(catalogue_entry("digest"), options_of(0.1, 40));
+    make_algorithm<float>(catalogue_entry("digest"), digest_options(0.1, 40));
     FAIL("nothing was thrown");
   } catch (const std::invalid_argument& error) {
     CHECK(std::string(error.what()) == "algorithm.streams = 40: must be at least 1 and at most 39");

@@ -6,6 +6,7 @@
 
 #include "tests/support/algorithm_contract.hpp"
 #include "tests/support/serial_run.hpp"
+#include "tests/support/values.hpp"
 #include "tests/support/world.hpp"
 
 using namespace rubato;
@@ -25,12 +26,6 @@ AlgorithmFactory<Real> make_draco(const AlgorithmOptions& options) {
   return make_algorithm<Real>(catalogue_entry("draco"), options);
 }
 
-Vector<double> vector(std::initializer_list<double> numbers) {
-  Vector<double> all(static_cast<Index>(numbers.size()));
-  std::copy(numbers.begin(), numbers.end(), all.begin());
-  return all;
-}
-
 class Theta final : public Probe {
  public:
   void vector(std::string_view name, std::span<const double> values) override {
@@ -41,8 +36,8 @@ class Theta final : public Probe {
 };
 
 // One client at theta = (3, 1) whose loss is (x - 1)^2 / 2 + y^2: the gradient is (x - 1, 2 y). eta = 1/2.
-struct HandClient {
-  explicit HandClient(AlgorithmOptions options) {
+struct DracoClient {
+  explicit DracoClient(AlgorithmOptions options) {
     options.set("eta", 0.5);
     plan.local_batches = local_batches_of(options);
     algorithm = make_draco<double>(options)({0}, view(start), pool);
@@ -84,12 +79,12 @@ struct HandClient {
     return probe.seen.at("outbox");
   }
 
-  const Vector<double> start = vector({3, 1});
+  const Vector<double> start = numbers({3, 1});
   TensorPool pool;
   Scratch<double> scratch;
   BatchPlan plan;
   std::unique_ptr<Learner<double>> learner =
-      make_quadratic<double>((Matrix<double>(2, 2) << 1, 0, 0, 2).finished(), vector({1, 0}));
+      make_quadratic<double>((Matrix<double>(2, 2) << 1, 0, 0, 2).finished(), numbers({1, 0}));
   std::unique_ptr<Algorithm<double>> algorithm;
   Payload last;
 };
@@ -108,10 +103,10 @@ TEST_CASE("draco keeps the contract of algorithms with every option the other wa
 
 TEST_CASE("the same calls lead to the same bits whether begin fixes the model or not") {
   const auto last_models = [](bool begins) {
-    HandClient client(options_with(0.5, true));
+    DracoClient client(options_with(0.5, true));
     for (std::uint64_t turn = 0; turn < 6; ++turn) {
       if (begins) client.begin();
-      client.merge({{0.25, vector({0.1, 0.7})}, {0.25, vector({-0.3, 0.2})}});
+      client.merge({{0.25, numbers({0.1, 0.7})}, {0.25, numbers({-0.3, 0.2})}});
       client.compute(turn);
       client.merge({{0.25, client.publish()}});
     }
@@ -123,7 +118,7 @@ TEST_CASE("the same calls lead to the same bits whether begin fixes the model or
 }
 
 TEST_CASE("an increment is as long as the model, in its scalar, and lies in a message of its own") {
-  HandClient client({});
+  DracoClient client({});
   client.compute(0);
   client.publish();
   const Payload first = client.last;
@@ -141,140 +136,140 @@ TEST_CASE("an increment is as long as the model, in its scalar, and lies in a me
 }
 
 TEST_CASE("merging keeps no payload, and an empty window changes nothing") {
-  HandClient client({});
+  DracoClient client({});
   Payload payload;
-  const Vector<double> increment = vector({2, 4});
+  const Vector<double> increment = numbers({2, 4});
   payload.common[0] = copy_of<double>(view(increment), client.pool);
   Work<double> work(*client.learner, client.plan, client.scratch, client.pool);
   const Received<double> message{{1}, 0, 0.5, Duration{}, payload, 0};
   client.algorithm->merge(work, {.kind = StepKind::merge}, {&message, 1});
-  CHECK(client.theta() == vector({4, 3}));
+  CHECK(client.theta() == numbers({4, 3}));
   numbers_of<double>(payload.common[0]).setConstant(77);
-  CHECK(client.theta() == vector({4, 3}));
+  CHECK(client.theta() == numbers({4, 3}));
   client.merge({});
-  CHECK(client.theta() == vector({4, 3}));
-  CHECK(client.outbox() == vector({0, 0}));
+  CHECK(client.theta() == numbers({4, 3}));
+  CHECK(client.outbox() == numbers({0, 0}));
 }
 
 TEST_CASE("a computation puts -eta g into the outbox and leaves the model alone") {
-  HandClient client({});
+  DracoClient client({});
   client.compute();  // g = (2, 2)
-  CHECK(client.outbox() == vector({-1, -1}));
-  CHECK(client.theta() == vector({3, 1}));
+  CHECK(client.outbox() == numbers({-1, -1}));
+  CHECK(client.theta() == numbers({3, 1}));
 }
 
 TEST_CASE("computations without a reception add the same direction again") {
-  HandClient client({});
+  DracoClient client({});
   client.compute(0);
   client.compute(1);
-  CHECK(client.outbox() == vector({-2, -2}));
+  CHECK(client.outbox() == numbers({-2, -2}));
 }
 
 TEST_CASE("with outbox latest a computation replaces what was not sent") {
   AlgorithmOptions options;
   options.set("outbox", std::string("latest"));
-  HandClient client(options);
+  DracoClient client(options);
   client.compute(0);
-  client.merge({{1, vector({2, -1})}});  // theta = (5, 0)
-  client.compute(1);                     // g = (4, 0)
-  CHECK(client.outbox() == vector({-2, 0}));
+  client.merge({{1, numbers({2, -1})}});  // theta = (5, 0)
+  client.compute(1);                      // g = (4, 0)
+  CHECK(client.outbox() == numbers({-2, 0}));
 }
 
 TEST_CASE("with self_apply the client's own increment moves its own model") {
-  HandClient client(options_with(0.5, true));
+  DracoClient client(options_with(0.5, true));
   client.compute(0);
-  CHECK(client.theta() == vector({2, 0}));
+  CHECK(client.theta() == numbers({2, 0}));
   client.compute(1);  // g = (1, 0)
-  CHECK(client.theta() == vector({1.5, 0}));
-  CHECK(client.outbox() == vector({-1.5, -1}));
+  CHECK(client.theta() == numbers({1.5, 0}));
+  CHECK(client.outbox() == numbers({-1.5, -1}));
 }
 
 TEST_CASE("local batches are steps one after the other, and the increment is their sum") {
   AlgorithmOptions options;
   options.set("local_batches", std::int64_t{2});
-  HandClient client(options);
+  DracoClient client(options);
   client.compute();  // (3, 1) -> (2, 0) -> (1.5, 0)
-  CHECK(client.outbox() == vector({-1.5, -1}));
-  CHECK(client.theta() == vector({3, 1}));
+  CHECK(client.outbox() == numbers({-1.5, -1}));
+  CHECK(client.theta() == numbers({3, 1}));
 }
 
 TEST_CASE("computation k takes the batches k B to k B + B - 1") {
   AlgorithmOptions options;
   options.set("local_batches", std::int64_t{2});
-  HandClient client(options);
+  DracoClient client(options);
   // f = ((x - 2)^2 + (x - 4)^2 + ...) / 2N: the batch of one sample pulls towards that sample.
-  client.learner = make_least_squares<double>((Matrix<double>(4, 2) << 1, 0, 1, 0, 1, 0, 1, 0).finished(), vector({3, 3, 5, 9}));
+  client.learner = make_least_squares<double>((Matrix<double>(4, 2) << 1, 0, 1, 0, 1, 0, 1, 0).finished(), numbers({3, 3, 5, 9}));
   const ChoiceTable table{.batches = {{0}, {1}, {2}, {3}}};
   client.plan.table = &table;
   client.compute(1);  // x: 3 -> 3 + (5 - 3)/2 = 4 -> 4 + (9 - 4)/2 = 6.5
-  CHECK(client.outbox() == vector({3.5, 0}));
+  CHECK(client.outbox() == numbers({3.5, 0}));
 }
 
 TEST_CASE("a computation starts from the model that begin fixed, and is applied to the one of now") {
-  HandClient client(options_with(0.5, true));
+  DracoClient client(options_with(0.5, true));
   client.begin();
-  client.merge({{0.5, vector({10, 10})}});  // theta = (8, 6)
-  client.compute();                         // from (3, 1): d = (-1, -1)
-  CHECK(client.outbox() == vector({-1, -1}));
-  CHECK(client.theta() == vector({7, 5}));
+  client.merge({{0.5, numbers({10, 10})}});  // theta = (8, 6)
+  client.compute();                          // from (3, 1): d = (-1, -1)
+  CHECK(client.outbox() == numbers({-1, -1}));
+  CHECK(client.theta() == numbers({7, 5}));
   client.begin();
   client.compute(1);  // from (7, 5): g = (6, 10)
-  CHECK(client.theta() == vector({4, 0}));
+  CHECK(client.theta() == numbers({4, 0}));
 }
 
 TEST_CASE("what was sent is sent once, and an empty outbox is sent as zeros") {
-  HandClient client({});
+  DracoClient client({});
   client.compute();
-  CHECK(client.publish() == vector({-1, -1}));
-  CHECK(client.outbox() == vector({0, 0}));
-  CHECK(client.publish() == vector({0, 0}));
+  CHECK(client.publish() == numbers({-1, -1}));
+  CHECK(client.outbox() == numbers({0, 0}));
+  CHECK(client.publish() == numbers({0, 0}));
 }
 
 TEST_CASE("a window adds every message with its weight, two of one sender as well") {
-  HandClient client({});
-  client.merge({{0.5, vector({2, 4})}, {0.25, vector({4, 8})}, {0.25, vector({-4, 0})}});
-  CHECK(client.theta() == vector({4, 5}));
+  DracoClient client({});
+  client.merge({{0.5, numbers({2, 4})}, {0.25, numbers({4, 8})}, {0.25, numbers({-4, 0})}});
+  CHECK(client.theta() == numbers({4, 5}));
 }
 
 TEST_CASE("with age_half_life every half-life that an increment was on its way halves its weight") {
   AlgorithmOptions options;
   options.set("age_half_life", 0.5);
-  HandClient client(options);
-  client.merge({{0.5, vector({2, 4}), from_seconds(0)}});  // as it is: + (1, 2)
-  CHECK(client.theta() == vector({4, 3}));
-  client.merge({{0.5, vector({8, 16}), from_seconds(0.5)}, {1, vector({-4, 8}), from_seconds(1)}});  // + (2, 4) + (-1, 2)
-  CHECK((client.theta() - vector({5, 9})).norm() < 1e-13);
-  client.merge({{1, vector({std::sqrt(2), 0}), from_seconds(0.25)}, {1, vector({0, 1024}), from_seconds(5)}});  // + (1, 1)
-  CHECK((client.theta() - vector({6, 10})).norm() < 1e-13);
+  DracoClient client(options);
+  client.merge({{0.5, numbers({2, 4}), from_seconds(0)}});  // as it is: + (1, 2)
+  CHECK(client.theta() == numbers({4, 3}));
+  client.merge({{0.5, numbers({8, 16}), from_seconds(0.5)}, {1, numbers({-4, 8}), from_seconds(1)}});  // + (2, 4) + (-1, 2)
+  CHECK((client.theta() - numbers({5, 9})).norm() < 1e-13);
+  client.merge({{1, numbers({std::sqrt(2), 0}), from_seconds(0.25)}, {1, numbers({0, 1024}), from_seconds(5)}});  // + (1, 1)
+  CHECK((client.theta() - numbers({6, 10})).norm() < 1e-13);
 }
 
 TEST_CASE("without age_half_life an increment weighs the same at any age, to the bit") {
-  HandClient young({}), old({});
-  young.merge({{0.3, vector({0.1, 0.7})}});
-  old.merge({{0.3, vector({0.1, 0.7}), from_seconds(1000)}});
+  DracoClient young({}), old({});
+  young.merge({{0.3, numbers({0.1, 0.7})}});
+  old.merge({{0.3, numbers({0.1, 0.7}), from_seconds(1000)}});
   CHECK(same_bits<double>(young.theta(), old.theta()));
 }
 
 TEST_CASE("a reclaimed increment is back in the outbox, before or after the next computation") {
-  HandClient client({});
+  DracoClient client({});
   client.compute();
   client.publish();
   Work<double> work(*client.learner, client.plan, client.scratch, client.pool);
   client.algorithm->reclaim(work, {.kind = StepKind::reclaim}, client.last);
-  CHECK(client.outbox() == vector({-1, -1}));
+  CHECK(client.outbox() == numbers({-1, -1}));
   client.publish();
   client.compute(1);
   client.algorithm->reclaim(work, {.kind = StepKind::reclaim}, client.last);
-  CHECK(client.outbox() == vector({-2, -2}));
+  CHECK(client.outbox() == numbers({-2, -2}));
 }
 
 TEST_CASE("a unification changes the model and keeps the outbox") {
-  HandClient client({});
+  DracoClient client({});
   client.compute();
-  const Vector<double> hub = vector({7, 8});
+  const Vector<double> hub = numbers({7, 8});
   client.algorithm->adopt(view(hub));
   CHECK(client.theta() == hub);
-  CHECK(client.outbox() == vector({-1, -1}));
+  CHECK(client.outbox() == numbers({-1, -1}));
 }
 
 TEST_CASE("an option that cannot be is refused when the factory is made, with what is allowed") {
@@ -417,7 +412,7 @@ TEST_CASE("after a unification every model is the hub's, bit for bit (invariant 
 
 TEST_CASE("clients who agree on their minimiser and stand on it never leave it") {
   const auto world = rough_world(3);
-  const std::vector<Vector<double>> here(6, vector({1, -2, 0.25}));
+  const std::vector<Vector<double>> here(6, numbers({1, -2, 0.25}));
   SerialRun<double> run(pulls_towards(here), make_draco<double>(options_with(0.3, true)), here);
   walk(*world, run, at_seconds(30));
   CHECK(world->conductor().total_counts().kept > 50);
@@ -433,7 +428,7 @@ TEST_CASE("clients with equal clocks take their mean model to the mean of their 
   weigh_by_receiver(world);
   const auto centres = different_points(6, 9);
   SerialRun<double> run(pulls_towards(centres), make_draco<double>(options_with(0.002, true)),
-                        std::vector<Vector<double>>(6, vector({20, 20, 20})));
+                        std::vector<Vector<double>>(6, numbers({20, 20, 20})));
   walk(world, run, at_seconds(2000));
   Vector<double> model = Vector<double>::Zero(3), minimiser = Vector<double>::Zero(3);
   for (std::uint32_t i = 0; i < 6; ++i) {
@@ -461,13 +456,13 @@ std::unique_ptr<World> lock_step(const char* kind, std::uint32_t clients) {
 
 std::vector<Vector<double>> taking_sides(std::uint32_t clients) {
   std::vector<Vector<double>> points;
-  for (std::uint32_t i = 0; i < clients; ++i) points.push_back(vector({i % 2 == 0 ? 1.0 : -1.0}));
+  for (std::uint32_t i = 0; i < clients; ++i) points.push_back(numbers({i % 2 == 0 ? 1.0 : -1.0}));
   return points;
 }
 
 std::unique_ptr<SerialRun<double>> pulled_to_zero(std::uint32_t clients, const AlgorithmOptions& options,
                                                   const std::vector<Vector<double>>& starts) {
-  return std::make_unique<SerialRun<double>>(pulls_towards(std::vector<Vector<double>>(clients, vector({0}))),
+  return std::make_unique<SerialRun<double>>(pulls_towards(std::vector<Vector<double>>(clients, numbers({0}))),
                                              make_draco<double>(options), starts);
 }
 
@@ -491,7 +486,7 @@ TEST_CASE("on a complete graph it grows by 1 + eta / (N - 1) only (mu_min = -1 /
 
 TEST_CASE("what all have in common is learnt all the same: the mean shrinks by 1 - eta a tick") {
   const auto world = lock_step("ring", 6);
-  const auto run = pulled_to_zero(6, options_with(0.1), std::vector<Vector<double>>(6, vector({1})));
+  const auto run = pulled_to_zero(6, options_with(0.1), std::vector<Vector<double>>(6, numbers({1})));
   walk(*world, *run, at_seconds(20.5));
   for (std::uint32_t i = 0; i < 6; ++i) CHECK(run->model({i})[0] == doctest::Approx(std::pow(0.9, 20)).epsilon(1e-12));
 }

@@ -30,8 +30,6 @@ LockStep averaging_run(const QuadraticWorld& world, const CatalogueEntry& entry,
                          {.graph = complete_graph(6), .program = entry.needs(options).program, .merge = {averaging}});
 }
 
-Vector<double> mean_of(const Matrix<double>& rows) { return rows.colwise().mean().transpose(); }
-
 }  // namespace
 
 // ---- the meeting of models ------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include "runtime/world/topology.hpp"
 #include "tests/learning/support.hpp"
 #include "tests/support/seated_run.hpp"
+#include "tests/support/values.hpp"
 
 using namespace rubato;
 using namespace rubato::test;
@@ -15,20 +16,14 @@ using namespace rubato::test;
 namespace {
 
 constexpr std::uint32_t classes = 3;
-constexpr Index inputs = 4, rows = 6;
-
-AlgorithmOptions options_of(std::initializer_list<std::pair<const char*, AlgorithmOptions::Value>> values) {
-  AlgorithmOptions options;
-  for (const auto& [name, value] : values) options.set(name, value);
-  return options;
-}
+constexpr Index inputs = 4, samples_each = 6;
 
 std::shared_ptr<const Dataset<double>> random_dataset() {
   const auto dataset = std::make_shared<Dataset<double>>();
   dataset->name = "random";
   dataset->classes = classes;
   dataset->shape = {1, 1, inputs};
-  dataset->train = {random_matrix<double>(rows, inputs, 1), random_labels(rows, classes, 2)};
+  dataset->train = {random_matrix<double>(samples_each, inputs, 1), random_labels(samples_each, classes, 2)};
   dataset->test = dataset->train;
   return dataset;
 }
@@ -43,8 +38,8 @@ struct Party {
       : architectures{std::move(of_client)},
         peers(std::make_shared<const Architectures<double>>(padded(std::move(models)))),
         graph(topologies::complete(architectures.size())),
-        samples(architectures.size(), rows) {
-    Rows all(rows);
+        samples(architectures.size(), samples_each) {
+    Rows all(samples_each);
     std::iota(all.begin(), all.end(), 0u);
     for (std::uint32_t i = 0; i < architectures.size(); ++i) {
       const Model<double>& model = *(*peers)[architectures[i]];
@@ -90,9 +85,10 @@ struct Party {
   std::vector<std::unique_ptr<Algorithm<double>>> clients;
 };
 
-// What a layer of 5 right above the inputs makes of all rows, by plain products.
+// What a layer of 5 right above the inputs makes of all samples_each, by plain products.
 Matrix<double> first_layer(const Vector<double>& x) {
-  const Matrix<double> weights = Eigen::Map<const Matrix<double>>(x.data(), 5, inputs), in = random_matrix<double>(rows, inputs, 1);
+  const Matrix<double> weights = Eigen::Map<const Matrix<double>>(x.data(), 5, inputs),
+                       in = random_matrix<double>(samples_each, inputs, 1);
   Matrix<double> out = in * weights.transpose();
   out.rowwise() += x.segment(5 * inputs, 5).transpose();
   return out.cwiseMax(0);
@@ -109,7 +105,7 @@ TEST_CASE("at a hidden layer the parameters below it are sent and mixed, and tho
   const Payload theirs = party.publish(1);
   CHECK(theirs.common[0].count() == below);
   party.hear(0, {{1, &theirs}});
-  const double distance = (first_layer(party.starts[0]) - first_layer(party.starts[1])).squaredNorm() / rows;
+  const double distance = (first_layer(party.starts[0]) - first_layer(party.starts[1])).squaredNorm() / samples_each;
   CHECK(party.shown(0, "distance")[1] == doctest::Approx(distance).epsilon(1e-12));
   CHECK((party.model(0).head(below) - 0.5 * (party.starts[0] + party.starts[1]).head(below)).norm() < 1e-14);
   CHECK(party.model(0).tail(party.model(0).size() - below) == party.starts[0].tail(party.model(0).size() - below));
@@ -151,10 +147,10 @@ TEST_CASE("at the output unlike models are compared by their probabilities, and 
   const Payload unlike = party.publish(1), alike = party.publish(2);
   CHECK(static_cast<Index>(unlike.common[0].count()) == mlp({2})->dimension());
   party.hear(0, {{1, &unlike}, {2, &alike}});
-  Matrix<double> mine(rows, classes), theirs(rows, classes);
+  Matrix<double> mine(samples_each, classes), theirs(samples_each, classes);
   party.learners[0]->predict(view(std::as_const(party.starts[0])), {}, view(mine), party.scratch);
   party.learners[1]->predict(view(std::as_const(party.starts[1])), {}, view(theirs), party.scratch);
-  CHECK(party.shown(0, "distance")[1] == doctest::Approx((mine - theirs).squaredNorm() / rows).epsilon(1e-12));
+  CHECK(party.shown(0, "distance")[1] == doctest::Approx((mine - theirs).squaredNorm() / samples_each).epsilon(1e-12));
   CHECK((party.model(0) - (party.starts[0] / 3 + 2 * party.starts[2] / 3)).norm() < 1e-13);
 }
 
@@ -198,8 +194,8 @@ TEST_CASE("zeros behind a smaller model stay zeros and change nothing") {
   }();
   const auto plain = mlp({2});
   const Index own = plain->dimension();
-  const Matrix<double> in = random_matrix<double>(rows, inputs, 3);
-  const std::vector<Label> labels = random_labels(rows, classes, 4);
+  const Matrix<double> in = random_matrix<double>(samples_each, inputs, 3);
+  const std::vector<Label> labels = random_labels(samples_each, classes, 4);
   Vector<double> g = Vector<double>::Ones(x.size()), of_plain(own), moved = x, start = x.head(own);
   Scratch<double> scratch;
   const double loss = models[0]->gradient(view(x), {read_only(in), labels}, view(g), scratch);

@@ -7,6 +7,7 @@
 #include "runtime/protocols/pull.hpp"
 #include "runtime/world/topology.hpp"
 #include "tests/support/seated_run.hpp"
+#include "tests/support/values.hpp"
 
 using namespace rubato;
 using namespace rubato::test;
@@ -71,12 +72,6 @@ struct Table {
   Coin coin;
   std::vector<std::unique_ptr<Algorithm<double>>> clients;
 };
-
-AlgorithmOptions options_of(std::initializer_list<std::pair<const char*, AlgorithmOptions::Value>> values) {
-  AlgorithmOptions options;
-  for (const auto& [name, value] : values) options.set(name, value);
-  return options;
-}
 
 }  // namespace
 

@@ -19,9 +19,9 @@ namespace {
 constexpr auto table = local_training_options();
 
 // Pulls to zero and says that it has so many rows.
-class Rows final : public Learner<double> {
+class CountedRows final : public Learner<double> {
  public:
-  explicit Rows(std::uint32_t rows) : rows_{rows} {}
+  explicit CountedRows(std::uint32_t rows) : rows_{rows} {}
   Index dimension() const override { return 1; }
   std::uint32_t samples() const override { return rows_; }
   double gradient(ConstVectorRef<double> x, Picks, VectorRef<double> g, Scratch<double>&) const override {
@@ -36,7 +36,7 @@ class Rows final : public Learner<double> {
 struct Lent {
   Lent(std::uint32_t rows, std::uint32_t batch) : learner(rows), plan{1, {0}, batch, nullptr} {}
   Work<double> work() { return Work<double>(learner, plan, scratch, pool); }
-  Rows learner;
+  CountedRows learner;
   BatchPlan plan;
   TensorPool pool;
   Scratch<double> scratch;
@@ -53,8 +53,6 @@ std::string complaint(const AlgorithmOptions& options) {
   return "";
 }
 
-using Numbers = std::vector<double>;
-
 }  // namespace
 
 TEST_CASE("ten epochs of 166 and of 1,656 rows in batches of 64 are 30 and 260 steps") {
@@ -67,10 +65,10 @@ TEST_CASE("ten epochs of 166 and of 1,656 rows in batches of 64 are 30 and 260 s
 
 TEST_CASE("steps and epochs are one number for all or one for each client, and 0 epochs leave it to the steps") {
   Lent rows(100, 50);
-  const LocalTraining steps = read(options_of({{"local_steps", Numbers{3, 7}}}));
+  const LocalTraining steps = read(options_of({{"local_steps", std::vector<double>{3, 7}}}));
   CHECK(steps.steps(rows.work(), 0) == 3);
   CHECK(steps.steps(rows.work(), 1) == 7);
-  const LocalTraining both = read(options_of({{"local_epochs", Numbers{0, 4}}}));
+  const LocalTraining both = read(options_of({{"local_epochs", std::vector<double>{0, 4}}}));
   CHECK(both.steps(rows.work(), 0) == 1);
   CHECK(both.steps(rows.work(), 1) == 8);
 }

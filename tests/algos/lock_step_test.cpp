@@ -9,8 +9,10 @@
 #include "runtime/world/mixing.hpp"
 #include "runtime/world/topology.hpp"
 #include "tests/support/performed_run.hpp"
+#include "tests/support/values.hpp"
 
 using namespace rubato;
+using rubato::test::options_of;
 using rubato::test::PerformedRun;
 
 namespace {
@@ -107,39 +109,33 @@ void check_equal_forms(const Form& form, const Graph& graph) {
   }
 }
 
-AlgorithmOptions with(std::initializer_list<std::pair<std::string, AlgorithmOptions::Value>> values) {
-  AlgorithmOptions options;
-  for (const auto& [name, value] : values) options.set(name, value);
-  return options;
-}
-
 }  // namespace
 
 TEST_CASE("Spod-GT that transmits at k and computes at k + 1/2 is Spod-GT in rounds with everything always on") {
   const Graph graph = topologies::exponential(clients);
-  check_equal_forms({"spodgt", with({{"eta", 0.05}, {"gradient_mode", std::string("paper")}}),
+  check_equal_forms({"spodgt", options_of({{"eta", 0.05}, {"gradient_mode", std::string("paper")}}),
                      links_of(weights::uniform_row(graph)), links_of(weights::uniform_column(graph)), 0.5},
                     graph);
 }
 
 TEST_CASE("push-sum that computes and transmits at k is SGP in rounds") {
   const Graph graph = topologies::exponential(clients);
-  check_equal_forms({"sgp", with({{"eta", 0.05}}), {}, links_of(weights::uniform_column(graph))}, graph);
+  check_equal_forms({"sgp", options_of({{"eta", 0.05}}), {}, links_of(weights::uniform_column(graph))}, graph);
 }
 
 TEST_CASE("gossip that computes and transmits at k is D-PSGD in rounds, adapt then combine") {
   const Graph graph = topologies::ring(clients);
-  check_equal_forms({"dpsgd", with({{"eta", 0.1}}), links_of(weights::metropolis(graph)), {}}, graph);
+  check_equal_forms({"dpsgd", options_of({{"eta", 0.1}}), links_of(weights::metropolis(graph)), {}}, graph);
 }
 
 TEST_CASE(
     "DRACO that computes and transmits at k and unifies every four seconds is DRACO in rounds that unify every "
     "fourth") {
   const Graph graph = topologies::ring(clients);
-  check_equal_forms({"draco", with({{"eta", 0.05}}), links_of(weights::neighbours_only(graph)), {}, 0, 4}, graph);
+  check_equal_forms({"draco", options_of({{"eta", 0.05}}), links_of(weights::neighbours_only(graph)), {}, 0, 4}, graph);
 }
 
 TEST_CASE("PaME that sends parts at k and computes at k + 1/2 is PaME in rounds") {
   const Graph graph = topologies::complete(clients);
-  check_equal_forms({"pame", with({{"nu", 1.0}, {"share", 0.5}, {"kappa", 1.0}, {"sigma0", 5.0}}), {}, {}, 0.5}, graph);
+  check_equal_forms({"pame", options_of({{"nu", 1.0}, {"share", 0.5}, {"kappa", 1.0}, {"sigma0", 5.0}}), {}, {}, 0.5}, graph);
 }

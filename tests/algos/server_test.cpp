@@ -11,6 +11,7 @@
 #include "runtime/protocols/gather_first.hpp"
 #include "runtime/world/topology.hpp"
 #include "tests/support/seated_run.hpp"
+#include "tests/support/values.hpp"
 
 using namespace rubato;
 using namespace rubato::test;
@@ -18,12 +19,6 @@ using namespace rubato::test;
 namespace {
 
 using Learners = std::vector<std::unique_ptr<Learner<double>>>;
-
-Vector<double> vector(std::initializer_list<double> numbers) {
-  Vector<double> all(static_cast<Index>(numbers.size()));
-  std::copy(numbers.begin(), numbers.end(), all.begin());
-  return all;
-}
 
 Vector<double> normal_vector(Index size, std::uint64_t seed) {
   Stream stream(seed, {0}, Purpose::noise);
@@ -64,12 +59,6 @@ struct Quadratics {
   std::vector<Vector<double>> c;
 };
 
-AlgorithmOptions options_of(std::initializer_list<std::pair<const char*, AlgorithmOptions::Value>> values) {
-  AlgorithmOptions options;
-  for (const auto& [name, value] : values) options.set(name, value);
-  return options;
-}
-
 std::int64_t whole(std::int64_t value) { return value; }
 std::string word(const char* value) { return value; }
 
@@ -105,8 +94,6 @@ struct Federation {
   Vector<double> last_model;  // at the centre
 };
 
-double distance(const Vector<double>& a, const Vector<double>& b) { return (a - b).cwiseAbs().maxCoeff(); }
-
 std::vector<Vector<double>> everywhere(const Vector<double>& start, std::size_t clients) {
   return std::vector<Vector<double>>(clients, start);
 }
@@ -125,23 +112,23 @@ std::string complaint(const char* name, const AlgorithmOptions& options) {
 TEST_CASE("fedavg by hand: two local steps of each, weighed by samples") {
   // f_i = (x - c_i)^2 / 2 with eta = 1/2: two steps from 0 come to 3/4 c_i. Samples 1 and 3.
   Learners learners;
-  learners.push_back(make_quadratic<double>(Matrix<double>::Identity(1, 1), vector({4})));
-  learners.push_back(make_quadratic<double>(Matrix<double>::Identity(1, 1), vector({8})));
+  learners.push_back(make_quadratic<double>(Matrix<double>::Identity(1, 1), numbers({4})));
+  learners.push_back(make_quadratic<double>(Matrix<double>::Identity(1, 1), numbers({8})));
   Federation federation("fedavg", options_of({{"eta", 0.5}, {"local_steps", whole(2)}}), std::move(learners),
-                        everywhere(vector({0}), 2), {1, 3});
+                        everywhere(numbers({0}), 2), {1, 3});
   federation.rounds(1);
-  CHECK(federation.last_model == vector({0.25 * 3 + 0.75 * 6}));
+  CHECK(federation.last_model == numbers({0.25 * 3 + 0.75 * 6}));
 }
 
 TEST_CASE("fedavg with uniform weights takes the plain mean of those that were selected") {
   Learners learners;
   for (const double centre : {4.0, 8.0, 100.0})
-    learners.push_back(make_quadratic<double>(Matrix<double>::Identity(1, 1), vector({centre})));
+    learners.push_back(make_quadratic<double>(Matrix<double>::Identity(1, 1), numbers({centre})));
   Federation federation("fedavg", options_of({{"eta", 0.5}, {"weighting", word("uniform")}}), std::move(learners),
-                        everywhere(vector({0}), 3), {1, 3, 7});
+                        everywhere(numbers({0}), 3), {1, 3, 7});
   federation.server.selected = {{{0}, {1}}};
   federation.rounds(1);
-  CHECK(federation.last_model == vector({3}));
+  CHECK(federation.last_model == numbers({3}));
 }
 
 TEST_CASE("fedavg is the dense loop, with local steps, weights and selections") {
@@ -149,12 +136,12 @@ TEST_CASE("fedavg is the dense loop, with local steps, weights and selections") 
   const std::vector<std::uint32_t> samples{3, 1, 4, 1, 5};
   const std::vector<std::vector<std::uint32_t>> selected{{0, 1, 2, 3, 4}, {1, 3}, {0, 4}, {2}, {0, 1, 2}};
   Federation federation("fedavg", options_of({{"eta", 0.1}, {"local_steps", whole(4)}}), problem.learners(),
-                        everywhere(vector({1, -1, 2}), 5), samples);
+                        everywhere(numbers({1, -1, 2}), 5), samples);
   for (const auto& round : selected) {
     federation.server.selected.emplace_back();
     for (const std::uint32_t client : round) federation.server.selected.back().push_back({client});
   }
-  Vector<double> x = vector({1, -1, 2});
+  Vector<double> x = numbers({1, -1, 2});
   federation.rounds(5, [&](std::uint64_t round) {
     CHECK(distance(federation.run.model(0), x) < 1e-12);
     if (round == 5) return;
@@ -172,7 +159,7 @@ TEST_CASE("fedavg is the dense loop, with local steps, weights and selections") 
 
 TEST_CASE("fedavg with one step of everybody and equal weights is centralised gradient descent") {
   const Quadratics problem(4);
-  const std::vector<Vector<double>> starts = everywhere(vector({1, 2, 3}), 4);
+  const std::vector<Vector<double>> starts = everywhere(numbers({1, 2, 3}), 4);
   Federation averaging("fedavg", options_of({{"eta", 0.2}, {"weighting", word("uniform")}}), problem.learners(), starts);
   Federation central("centralised", options_of({{"eta", 0.2}}), problem.learners(), starts);
   averaging.rounds(20);
@@ -186,9 +173,9 @@ TEST_CASE("fedavg with one step of everybody and equal weights is centralised gr
 TEST_CASE("a diminishing step goes by the round") {
   const Quadratics problem(3);
   Federation federation("centralised", options_of({{"eta", 0.5}, {"step", word("diminishing")}, {"step_offset", 2.0}}),
-                        problem.learners(), everywhere(vector({1, 2, 3}), 3));
+                        problem.learners(), everywhere(numbers({1, 2, 3}), 3));
   federation.rounds(6);
-  Vector<double> x = vector({1, 2, 3});
+  Vector<double> x = numbers({1, 2, 3});
   for (int round = 0; round < 6; ++round) x -= 0.5 / (round + 2.0) * problem.mean_gradient(x);
   CHECK(distance(federation.last_model, x) < 1e-12);
 }
@@ -197,18 +184,18 @@ TEST_CASE("where nobody answers the model stays as it is, whatever the algorithm
   for (const char* name : {"fedavg", "centralised", "fedmid", "fedavg_plus"}) {
     CAPTURE(name);
     const Quadratics problem(3);
-    Federation federation(name, {}, problem.learners(), everywhere(vector({1, 2, 3}), 3));
+    Federation federation(name, {}, problem.learners(), everywhere(numbers({1, 2, 3}), 3));
     federation.world.push.compute = {TimerLaw::fixed(9, 0)};
     federation.world.push.limits.deadline = from_seconds(1);
     federation.rounds(3);
-    CHECK(federation.last_model == vector({1, 2, 3}));
+    CHECK(federation.last_model == numbers({1, 2, 3}));
   }
 }
 
 TEST_CASE("a client is scored with the model that it last heard of") {
   const Quadratics problem(3);
-  Federation federation("fedavg", options_of({{"eta", 0.1}}), problem.learners(), everywhere(vector({1, 2, 3}), 3));
-  Vector<double> before = vector({1, 2, 3});
+  Federation federation("fedavg", options_of({{"eta", 0.1}}), problem.learners(), everywhere(numbers({1, 2, 3}), 3));
+  Vector<double> before = numbers({1, 2, 3});
   federation.rounds(4, [&](std::uint64_t round) {
     if (round > 0) CHECK(federation.run.model(1) == before);
     before = federation.run.model(0);
@@ -219,16 +206,16 @@ TEST_CASE("fedmid by hand: proximal steps of clients and server") {
   // One client, f = (x - 4)^2 / 2, h = 0.4 |x|, from 0: gradient step of 1/2 to 2, prox to 1.8; server step 1, prox
   // 0.2.
   Learners learners;
-  learners.push_back(make_quadratic<double>(Matrix<double>::Identity(1, 1), vector({4})));
+  learners.push_back(make_quadratic<double>(Matrix<double>::Identity(1, 1), numbers({4})));
   AlgorithmOptions options = options_of({{"eta_c", 0.5}, {"eta_s", 1.0}, {"h", word("l1")}, {"h_lam", 0.4}});
-  Federation federation("fedmid", options, std::move(learners), everywhere(vector({0}), 1));
+  Federation federation("fedmid", options, std::move(learners), everywhere(numbers({0}), 1));
   federation.rounds(1);
   CHECK(federation.last_model[0] == doctest::Approx(1.6).epsilon(1e-14));
 
   Learners again;
-  again.push_back(make_quadratic<double>(Matrix<double>::Identity(1, 1), vector({4})));
+  again.push_back(make_quadratic<double>(Matrix<double>::Identity(1, 1), numbers({4})));
   options.set("server_prox", false);
-  Federation without("fedmid", options, std::move(again), everywhere(vector({0}), 1));
+  Federation without("fedmid", options, std::move(again), everywhere(numbers({0}), 1));
   without.rounds(1);
   CHECK(without.last_model[0] == doctest::Approx(1.8).epsilon(1e-14));
 }
@@ -238,12 +225,12 @@ TEST_CASE("fedmid is the dense loop") {
   const Penalty penalty(PenaltyKind::l1, 0.2, 0, 0);
   const AlgorithmOptions options =
       options_of({{"eta_c", 0.1}, {"eta_s", 0.7}, {"local_steps", whole(3)}, {"h", word("l1")}, {"h_lam", 0.2}});
-  Federation federation("fedmid", options, problem.learners(), everywhere(vector({1, -1, 2}), 4));
+  Federation federation("fedmid", options, problem.learners(), everywhere(numbers({1, -1, 2}), 4));
   federation.rounds(10);
   const auto prox = [&](Vector<double>& x, double step) {
     for (double& number : x) number = penalty.prox(number, step);
   };
-  Vector<double> x = vector({1, -1, 2});
+  Vector<double> x = numbers({1, -1, 2});
   for (int round = 0; round < 10; ++round) {
     Vector<double> change = Vector<double>::Zero(3);
     for (std::size_t i = 0; i < 4; ++i) {
@@ -264,7 +251,7 @@ TEST_CASE("the exact local solver finds the minimiser of a quadratic, and the sa
   const Quadratics problem(1);
   const auto learner = make_quadratic<double>(problem.a[0], problem.c[0]);
   const ProximalSolver solver({options_of({{"local", word("exact")}}), solver_options});
-  const Vector<double> v = vector({3, -2, 5});
+  const Vector<double> v = numbers({3, -2, 5});
   TensorPool pool;
   Scratch<double> scratch;
   const BatchPlan plan;
@@ -272,7 +259,7 @@ TEST_CASE("the exact local solver finds the minimiser of a quadratic, and the sa
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Vector<double> x = 100 * normal_vector(3, seed);
     solver(work, 0, view(x), view(v), 0.5);
-    CHECK(distance(problem.gradient(0, x) + (x - v) / 0.5, vector({0, 0, 0})) < 1e-12);
+    CHECK(distance(problem.gradient(0, x) + (x - v) / 0.5, numbers({0, 0, 0})) < 1e-12);
   }
 }
 
@@ -286,11 +273,11 @@ TEST_CASE("the exact local solver comes close on a loss that is not quadratic") 
   Scratch<double> scratch;
   const BatchPlan plan;
   const Work<double> work(*learner, plan, scratch, pool);
-  Vector<double> x = vector({4, -3}), g(2);
-  const Vector<double> v = vector({1, 1});
+  Vector<double> x = numbers({4, -3}), g(2);
+  const Vector<double> v = numbers({1, 1});
   solver(work, 0, view(x), view(v), 2.0);
   learner->gradient(view(std::as_const(x)), {}, view(g), scratch);
-  CHECK(distance(g + (x - v) / 2, vector({0, 0})) < 1e-9);
+  CHECK(distance(g + (x - v) / 2, numbers({0, 0})) < 1e-9);
 }
 
 TEST_CASE("feddr is the dense loop, with an opening and selections") {
@@ -299,7 +286,7 @@ TEST_CASE("feddr is the dense loop, with an opening and selections") {
   const double eta = 0.5, alpha = 0.9;
   const AlgorithmOptions options =
       options_of({{"eta", eta}, {"alpha", alpha}, {"local", word("exact")}, {"h", word("l1")}, {"h_lam", 0.2}});
-  const Vector<double> start = vector({1, -1, 2});
+  const Vector<double> start = numbers({1, -1, 2});
   Federation federation("feddr", options, problem.learners(), everywhere(start, 4));
   const std::vector<std::vector<std::uint32_t>> selected{{0, 1}, {2}, {0, 3}, {0, 1, 2, 3}, {1, 2}};
   for (const auto& round : selected) {
@@ -339,8 +326,8 @@ TEST_CASE("feddr with alpha = 1 from a plain start is fedadmm, also when few are
   };
   for (const char* local : {"exact", "gd"}) {
     CAPTURE(local);
-    Federation one("feddr", options(true, local), problem.learners(), everywhere(vector({1, -1, 2}), 5));
-    Federation other("fedadmm", options(false, local), problem.learners(), everywhere(vector({1, -1, 2}), 5));
+    Federation one("feddr", options(true, local), problem.learners(), everywhere(numbers({1, -1, 2}), 5));
+    Federation other("fedadmm", options(false, local), problem.learners(), everywhere(numbers({1, -1, 2}), 5));
     one.server.share = other.server.share = 0.4;
     std::vector<Vector<double>> trajectory;
     one.rounds(30, [&](std::uint64_t) { trajectory.push_back(one.run.model(0)); });
@@ -355,7 +342,7 @@ TEST_CASE("feddr and fedadmm end at the minimiser of the mean loss plus the pena
     const Quadratics problem(4);
     const double lam = 0.3;
     Federation federation(name, options_of({{"eta", 0.5}, {"local", word("exact")}, {"h", word("l1")}, {"h_lam", lam}}),
-                          problem.learners(), everywhere(vector({1, -1, 2}), 4));
+                          problem.learners(), everywhere(numbers({1, -1, 2}), 4));
     federation.rounds(400);
     const Vector<double> x = federation.last_model, g = problem.mean_gradient(x);
     for (Index i = 0; i < 3; ++i) {
@@ -416,8 +403,8 @@ TEST_CASE("fedavg trains with a step size that falls within a round and begins a
   Federation federation(
       "fedavg",
       options_of({{"eta", 0.2}, {"local_steps", 4.0}, {"lr_decay", 0.5}, {"lr_every", whole(2)}, {"weighting", word("uniform")}}),
-      problem.learners(), everywhere(vector({1, -1, 2}), 3));
-  Vector<double> x = vector({1, -1, 2});
+      problem.learners(), everywhere(numbers({1, -1, 2}), 3));
+  Vector<double> x = numbers({1, -1, 2});
   federation.rounds(6, [&](std::uint64_t) {
     CHECK(distance(federation.run.model(0), x) < 1e-12);
     Vector<double> mean = Vector<double>::Zero(3);
@@ -432,13 +419,13 @@ TEST_CASE("fedavg trains with a step size that falls within a round and begins a
 
 TEST_CASE("swarm weighs by samples where it is told to, and by those that were heard") {
   Learners learners;
-  for (int i = 0; i < 3; ++i) learners.push_back(make_quadratic<double>(Matrix<double>::Zero(1, 1), vector({0})));
+  for (int i = 0; i < 3; ++i) learners.push_back(make_quadratic<double>(Matrix<double>::Zero(1, 1), numbers({0})));
   Federation federation("swarm", options_of({{"weighting", word("samples")}}), std::move(learners),
-                        {vector({8}), vector({4}), vector({100})}, {1, 3, 6});
+                        {numbers({8}), numbers({4}), numbers({100})}, {1, 3, 6});
   federation.world.push.limits.deadline = from_seconds(1);
   federation.world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{2, 0, 0}, -1}});
   federation.rounds(1);
-  for (std::uint32_t i = 0; i < 3; ++i) CHECK(federation.run.model(i) == vector({5}));  // (8 + 3 * 4) / 4
+  for (std::uint32_t i = 0; i < 3; ++i) CHECK(federation.run.model(i) == numbers({5}));  // (8 + 3 * 4) / 4
 }
 
 TEST_CASE("fedavg_plus: fedavg before the switch, reptile behind it, personal models from a few steps") {
@@ -452,8 +439,8 @@ TEST_CASE("fedavg_plus: fedavg before the switch, reptile behind it, personal mo
                                                {"ft_lr", 0.2},
                                                {"ft_steps", whole(3)}});
   const std::vector<std::uint32_t> samples{1, 2, 5};
-  Federation federation("fedavg_plus", options, problem.learners(), everywhere(vector({1, -1, 2}), 3), samples);
-  Vector<double> x = vector({1, -1, 2});
+  Federation federation("fedavg_plus", options, problem.learners(), everywhere(numbers({1, -1, 2}), 3), samples);
+  Vector<double> x = numbers({1, -1, 2});
   const auto local = [&](std::size_t i, double eta, int steps) {
     Vector<double> mine = x;
     for (int step = 0; step < steps; ++step) mine -= eta * problem.gradient(i, mine);
@@ -477,8 +464,8 @@ TEST_CASE("fedavg_plus: Reptile and the fine-tuning step by eta where nothing el
     AlgorithmOptions options = options_of({{"eta", 0.2}, {"switch", whole(0)}, {"inner_steps", whole(2)}, {"ft_steps", whole(3)}});
     for (const char* name : {"inner_lr", "ft_lr"})
       if (are_spelled_out) options.set(name, 0.0);
-    Federation federation("fedavg_plus", options, problem.learners(), everywhere(vector({1, -1, 2}), 2), {1, 1});
-    Vector<double> x = vector({1, -1, 2});
+    Federation federation("fedavg_plus", options, problem.learners(), everywhere(numbers({1, -1, 2}), 2), {1, 1});
+    Vector<double> x = numbers({1, -1, 2});
     const auto local = [&](std::size_t i, int steps) {
       Vector<double> mine = x;
       for (int step = 0; step < steps; ++step) mine -= 0.2 * problem.gradient(i, mine);
@@ -496,14 +483,14 @@ TEST_CASE("fedavg_plus: Reptile and the fine-tuning step by eta where nothing el
 TEST_CASE("a computation takes the batches that are its own") {
   // Samples pull towards 3, 5, 9: the batch of one sample decides where a step of length one goes.
   Learners learners;
-  learners.push_back(make_least_squares<double>(Matrix<double>::Ones(3, 1), vector({3, 5, 9})));
+  learners.push_back(make_least_squares<double>(Matrix<double>::Ones(3, 1), numbers({3, 5, 9})));
   ChoiceTable table;
   table.batches = {{0}, {1}, {2}, {0}};
   const AlgorithmOptions options = options_of({{"eta", 0.5}, {"local_steps", whole(2)}});
   ProtocolWorld world(Graph(1, false, {}));
   world.push.compute = {TimerLaw::fixed(1, 0)};
   ServerSettings server{.push = &world.push};
-  SeatedRun run(world.graph, std::move(learners), make_algorithm<double>(catalogue_entry("fedavg"), options), {vector({1})}, {},
+  SeatedRun run(world.graph, std::move(learners), make_algorithm<double>(catalogue_entry("fedavg"), options), {numbers({1})}, {},
                 {table});
   std::vector<double> models;
   world.on_round = [&](Time, std::uint64_t) { models.push_back(run.model(0)[0]); };
@@ -522,13 +509,13 @@ TEST_CASE("a model that was handed out never changes, and no client holds anothe
     const BatchPlan plan;
     Work<double> work(*learner, plan, scratch, pool);
     const std::vector<std::uint32_t> samples{1, 1};
-    Vector<double> start = vector({1, -1, 2});
+    Vector<double> start = numbers({1, -1, 2});
     const ClientView client_view{.client = {0}, .senders = {}, .receivers = {}, .samples = samples};
     const auto algorithm = make_algorithm<double>(catalogue_entry(name), {})(client_view, view(std::as_const(start)), pool);
     const Payload first = algorithm->publish(work, {.kind = StepKind::publish, .phase = 0});
     start.setConstant(9);
     const Vector<double> sent = numbers_of<double>(std::as_const(first.common[0]));
-    CHECK(sent == vector({1, -1, 2}));
+    CHECK(sent == numbers({1, -1, 2}));
     Payload answer;
     answer.common[0] = copy_of<double>(view(std::as_const(start)), pool);
     const Received<double> message{{1}, 0, 1, Duration{}, answer, 0};
@@ -539,7 +526,7 @@ TEST_CASE("a model that was handed out never changes, and no client holds anothe
       CHECK(algorithm->model().allFinite());
     }
     CHECK(numbers_of<double>(std::as_const(first.common[0])) == sent);
-    CHECK(numbers_of<double>(std::as_const(answer.common[0])) == vector({9, 9, 9}));
+    CHECK(numbers_of<double>(std::as_const(answer.common[0])) == numbers({9, 9, 9}));
   }
 }
 

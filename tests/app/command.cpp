@@ -13,16 +13,6 @@
 
 namespace rubato::test {
 
-Folder::Folder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "rubato-app-XXXXXX").string();
-  path_ = mkdtemp(pattern.data());
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 Command::Command(const Arguments& arguments, const Where& where) {
   std::vector<std::string> words{RUBATO_COMMAND};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -93,15 +83,6 @@ bool becomes_true(const std::function<bool()>& condition, std::chrono::seconds l
   }
   return true;
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-void write_text(const std::filesystem::path& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
 
 std::string quickstart() { return RUBATO_SOURCE_DIR "/examples/quickstart.toml"; }
 

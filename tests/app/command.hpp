@@ -9,26 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/files.hpp"
+
 namespace rubato::test {
 
 using Arguments = std::vector<std::string>;
 
 /// How long a test waits for what must happen: generous, because only a failing test waits so long.
 inline constexpr std::chrono::seconds patience{180};
-
-/// A fresh folder that goes with everything in it.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct Ended {
   int code = 0;  ///< exit code; 128 + the signal's number, as a shell says, if one ended it
@@ -71,10 +59,6 @@ Ended run_rubato(const Arguments& arguments, const Command::Where& where = {});
 
 /// Looks again and again until the condition holds; false after `limit`.
 bool becomes_true(const std::function<bool()>& condition, std::chrono::seconds limit = patience);
-
-bool contains(const std::string& text, const std::string& part);
-std::string text_of(const std::filesystem::path& file);
-void write_text(const std::filesystem::path& file, const std::string& text);
 
 /// The quick start's file in this repository.
 std::string quickstart();

@@ -18,7 +18,7 @@ namespace {
 
 const std::string a_minute = "60.5";  // of the experiment: three real seconds
 const std::string two_minutes = "120.5";
-const std::string endless = "100000005.0";
+const std::string three_years = "100000005.0";
 
 // True as soon as an attempt does what it is to do. Each has real time for four times as much of the experiment's time:
 // how much is learnt in some of it depends on what else the machine has to do.
@@ -180,7 +180,7 @@ events = [
 }
 
 TEST_CASE("a host that comes late is waited for only so long, and learns and teaches from then on") {
-  Party party(with(digits(endless), "wait = 30.0", "wait = 1.5"));
+  Party party(with(digits(three_years), "wait = 30.0", "wait = 1.5"));
   party.start_all({"a", "b"});
   REQUIRE(becomes_true([&] { return party.samples("a") > 2 && party.samples("b") > 2; }));
   CHECK(contains(party.process("a").err() + party.process("b").err(), "waiting for=c"));
@@ -195,7 +195,7 @@ TEST_CASE("a host that comes late is waited for only so long, and learns and tea
 }
 
 TEST_CASE("a host that is killed and started again goes on from its checkpoint, the others never stop, and the logs tell it") {
-  Party party(digits(endless));
+  Party party(digits(three_years));
   const auto tells = [&](const std::string& host, const std::string& words) {
     CAPTURE(words);
     const bool is_told = becomes_true([&] { return contains(party.process(host).err(), words); });
@@ -242,7 +242,7 @@ TEST_CASE("a host that is killed and started again goes on from its checkpoint, 
 }
 
 TEST_CASE("a frozen host is lost to the others and back; thawed, it says how long it stood still, and blames no other") {
-  Party party(digits(endless));
+  Party party(digits(three_years));
   const auto log = [&](const std::string& host) { return party.process(host).err(); };
   const auto tells = [&](const std::string& host, const std::string& words) {
     CAPTURE(words);
@@ -307,7 +307,7 @@ TEST_CASE("a host that was killed or stopped while it waited for the others begi
 }
 
 TEST_CASE("a pace that is not kept is told while it lasts and at the end") {
-  Party party(with(digits(endless), "rate = 2.0", "rate = 200000.0"));
+  Party party(with(digits(three_years), "rate = 2.0", "rate = 200000.0"));
   party.start_all(Party::everybody);
   const bool is_told = becomes_true([&] { return contains(party.process("a").err(), "warn  a: slow skipped_percent="); });
   CAPTURE(party.process("a").err());
@@ -360,7 +360,7 @@ TEST_CASE("when the host that would gather the results is killed for good the ne
 }
 
 TEST_CASE("a host that is killed again and again, before its first checkpoint too, leaves a record that replays") {
-  Party party(digits(endless, "20.0"));
+  Party party(digits(three_years, "20.0"));
   party.start_all(Party::everybody);
   REQUIRE(becomes_true([&] { return party.recorded_bytes("b") > 200; }));
   party.kill("b");  // mostly before its first checkpoint, as soon as it has done something
@@ -382,7 +382,7 @@ TEST_CASE("a host that is killed again and again, before its first checkpoint to
 }
 
 TEST_CASE("Ctrl-C at one host ends it with its results, and the others go on") {
-  Party party(digits(endless));
+  Party party(digits(three_years));
   party.start_all(Party::everybody);
   party.see_learn({"b", "c"}, 0.4);
   party.stop({"b"});
@@ -404,7 +404,7 @@ TEST_CASE("Ctrl-C at one host ends it with its results, and the others go on") {
 }
 
 TEST_CASE("a start with a mistake in the file leaves what a killed host goes on with, and says why it ended") {
-  Party party(digits(endless));
+  Party party(digits(three_years));
   party.start_all(Party::everybody);
   REQUIRE(becomes_true([&] { return party.has_checkpoint("b"); }));
   party.kill("b");
@@ -471,7 +471,7 @@ TEST_CASE("a host that is alone says so when it begins and when it has ended") {
 }
 
 TEST_CASE("a host that cannot write its checkpoints ends with the exit code for that, and the others go on") {
-  Party party(digits(endless));
+  Party party(digits(three_years));
   party.start_all(Party::everybody);
   REQUIRE(becomes_true([&] { return party.has_checkpoint("b"); }));
   const fs::path unfinished = party.folder("b") / "checkpoint" / "checkpoint.partial";
@@ -519,7 +519,7 @@ TEST_CASE("in rounds, when a host is killed for good the others go through their
 }
 
 TEST_CASE("in rounds a host that is killed and started again finds the round of the others, and they wait for it again") {
-  Party party(rounds(endless));
+  Party party(rounds(three_years));
   party.start_all(Party::everybody);
   REQUIRE(
       becomes_true([&] { return party.has_checkpoint("b") && party.samples("c") > 2 && heard(party, "c", clients_of_b, 0) > 3; }));
@@ -561,7 +561,7 @@ TEST_CASE(
   const std::pair<const char*, const char*> algorithms[] = {{"fedavg", "star"}, {"swarm", "complete"}, {"digest", "ring"}};
   for (const auto& [algorithm, topology] : algorithms) {
     CAPTURE(algorithm);
-    Party party(digits_under(algorithm, topology, endless));
+    Party party(digits_under(algorithm, topology, three_years));
     party.start_all(Party::everybody);
     REQUIRE(becomes_true([&] { return party.has_checkpoint("b") && party.samples("c") > 2; }));
     party.kill("b");
@@ -580,7 +580,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a centre that is killed is waited for, and goes on from its checkpoint") {
-  Party party(digits_under("fedavg", "star", endless));
+  Party party(digits_under("fedavg", "star", three_years));
   party.start_all(Party::everybody);
   REQUIRE(becomes_true([&] { return party.has_checkpoint("a") && party.samples("c") > 2; }));
   party.kill("a");

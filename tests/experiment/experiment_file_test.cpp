@@ -1,7 +1,6 @@
 #include "experiment/experiment.hpp"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,9 +15,12 @@
 #include "experiment/file/fingerprint.hpp"
 #include "experiment/file/keys.hpp"
 #include "runtime/random.hpp"
+#include "tests/support/files.hpp"
 
 using namespace rubato;
 using namespace rubato::config;
+using test::Folder;
+using test::text_of;
 
 namespace {
 
@@ -83,30 +85,6 @@ AlgorithmOptions draco_defaults() {
   options.set("self_apply", false);
   options.set("age_half_life", 0.0);
   return options;
-}
-
-// A folder of this test's own that goes with it.
-class Folder {
- public:
-  Folder() : path_{std::filesystem::temp_directory_path() / ("rubato_config_" + std::to_string(getpid()))} {
-    std::filesystem::create_directories(path_);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::filesystem::path write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
-    return path_ / name;
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-std::string contents_of(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace
@@ -996,7 +974,7 @@ name = "quadratic"
 TEST_CASE("docs/experiment-file.md is what the table of keys says (RUBATO_WRITE_DOCS=1 rewrites it)") {
   const std::filesystem::path file = std::filesystem::path(RUBATO_SOURCE_DIR) / "docs/experiment-file.md";
   if (std::getenv("RUBATO_WRITE_DOCS")) std::ofstream(file) << experiment_file_document();
-  CHECK(contents_of(file) == experiment_file_document());
+  CHECK(text_of(file) == experiment_file_document());
 }
 
 namespace {
@@ -1073,7 +1051,7 @@ TEST_CASE("what a program leaves at its default stands in the written file, opti
 }
 
 TEST_CASE("the examples of docs/experiment-file.md and docs/many-hosts.md are complete experiments") {
-  const std::string many_hosts = contents_of(std::filesystem::path(RUBATO_SOURCE_DIR) / "docs/many-hosts.md");
+  const std::string many_hosts = text_of(std::filesystem::path(RUBATO_SOURCE_DIR) / "docs/many-hosts.md");
   for (const std::string& text : {experiment_file_document(), many_hosts}) {
     const std::size_t begin = text.find("```toml\n") + 8;
     REQUIRE(begin > 8);

@@ -6,10 +6,13 @@
 #include <cstdlib>
 
 #include "tests/learning/support.hpp"
+#include "tests/support/large_data.hpp"
 
 using namespace rubato;
 using test::contains;
 using test::Folder;
+using test::is_here;
+using test::large_data;
 
 namespace {
 
@@ -124,19 +127,6 @@ TEST_CASE("images of another size are refused") {
 }
 
 namespace {
-
-std::filesystem::path large_data() {
-  const char* const from_environment = std::getenv("RUBATO_DATA");
-  return from_environment && *from_environment ? std::filesystem::path(from_environment)
-                                               : std::filesystem::path(RUBATO_SOURCE_DIR) / "../shared/data";
-}
-
-// Says so if the set is not here.
-bool is_here(const std::string& name) {
-  const bool found = !find_dataset(name, large_data()).empty();
-  if (!found) MESSAGE("skipped: data set ", name, " is not in ", large_data().string());
-  return found;
-}
 
 template <class Real>
 std::vector<std::size_t> rows_by_class(const Samples<Real>& samples, std::uint32_t classes) {

@@ -1,8 +1,6 @@
 // What several tests of this room need: random numbers, folders that vanish, and the sentence that an error says.
 #pragma once
 
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <span>
 #include <stdexcept>
@@ -11,6 +9,7 @@
 
 #include "learning/types.hpp"
 #include "runtime/random.hpp"
+#include "tests/support/files.hpp"
 
 namespace rubato::test {
 
@@ -44,36 +43,6 @@ inline std::string complaint(const std::function<void()>& act) {
   }
   return "nothing was thrown";
 }
-
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-/// A fresh folder that is removed with everything in it.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "rubato-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
-  std::filesystem::path write(const std::string& name, std::span<const unsigned char> bytes) const {
-    const std::filesystem::path file = path_ / name;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    return file;
-  }
-  std::filesystem::path write(const std::string& name, const std::string& text) const {
-    return write(name, std::span{reinterpret_cast<const unsigned char*>(text.data()), text.size()});
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// `bytes` as one gzip member.
 std::vector<unsigned char> gzipped(std::span<const unsigned char> bytes);

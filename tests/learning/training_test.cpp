@@ -7,8 +7,11 @@
 #include "learning/data/named_sets.hpp"
 #include "learning/models/dataset_learner.hpp"
 #include "learning/models/model_catalogue.hpp"
+#include "tests/support/large_data.hpp"
 
 using namespace rubato;
+using test::is_here;
+using test::large_data;
 
 namespace {
 
@@ -40,18 +43,6 @@ Score train_and_test(const std::string& set, const std::filesystem::path& data_d
   return score;
 }
 
-// The folder of the large data sets: RUBATO_DATA, or ../shared/data where this project was made.
-std::filesystem::path large_data() {
-  if (const char* const chosen = std::getenv("RUBATO_DATA")) return chosen;
-  return std::filesystem::path(RUBATO_SOURCE_DIR) / "../shared/data";
-}
-
-bool has(const std::string& set) {
-  if (!find_dataset(set, large_data()).empty()) return true;
-  MESSAGE("skipped: " << set << " is neither in RUBATO_DATA nor in ../shared/data");
-  return false;
-}
-
 }  // namespace
 
 TEST_CASE("softmax learns the digits to more than 90 percent") {
@@ -74,34 +65,34 @@ TEST_CASE("every other activation, smoothed labels and both hinge losses learn t
 }
 
 TEST_CASE("softmax learns MNIST to more than 91 percent") {
-  if (has("mnist")) CHECK(train_and_test("mnist", large_data(), {.name = "softmax"}, {15'000, 0.2f, 32}).accuracy() > 0.91);
+  if (is_here("mnist")) CHECK(train_and_test("mnist", large_data(), {.name = "softmax"}, {15'000, 0.2f, 32}).accuracy() > 0.91);
 }
 
 TEST_CASE("a multilayer perceptron learns MNIST to more than 97 percent") {
-  if (has("mnist"))
+  if (is_here("mnist"))
     CHECK(train_and_test("mnist", large_data(), {.name = "mlp", .hidden = {128, 64}}, {9'000, 0.2f, 64}).accuracy() > 0.97);
 }
 
 TEST_CASE("support vector machines and linear regression learn MNIST to more than 90 and 80 percent") {
-  if (!has("mnist")) return;
+  if (!is_here("mnist")) return;
   CHECK(train_and_test("mnist", large_data(), {.name = "svm"}, {10'000, 0.2f, 32}).accuracy() > 0.9);
   CHECK(train_and_test("mnist", large_data(), {.name = "svm", .hinge = HingeKind::squared}, {10'000, 0.1f, 32}).accuracy() > 0.9);
   CHECK(train_and_test("mnist", large_data(), {.name = "linear"}, {10'000, 0.01f, 32}).accuracy() > 0.8);
 }
 
 TEST_CASE("linear models of two classes learn a9a to more than 84 percent") {
-  if (!has("a9a")) return;
+  if (!is_here("a9a")) return;
   for (const char* model : {"logistic", "softmax", "svm", "linear"})
     CHECK(train_and_test("a9a", large_data(), {.name = model}, {10'000, 0.1f, 32}).accuracy() > 0.84);
 }
 
 TEST_CASE("logistic regression tells breast cancers apart in more than 93 percent of the cases") {
-  if (has("breast-cancer"))
+  if (is_here("breast-cancer"))
     CHECK(train_and_test("breast-cancer", large_data(), {.name = "logistic"}, {3000, 0.1f}).accuracy() > 0.93);
 }
 
 TEST_CASE("a network of two convolutions learns MNIST to more than 98.5 percent") {
-  if (!has("mnist")) return;
+  if (!is_here("mnist")) return;
   const ModelOptions two_convolutions{
       .name = "cnn", .layers = {"conv 16 5 same", "relu", "maxpool 2", "conv 32 5 same", "relu", "maxpool 2", "dense 64", "relu"}};
   CHECK(train_and_test("mnist", large_data(), two_convolutions, {2500, 0.15f, 64}).accuracy() > 0.985);

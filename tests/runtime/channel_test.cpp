@@ -36,7 +36,7 @@ double losses(const Channel& channel, int count, std::uint32_t sender = 0, std::
   return static_cast<double>(lost) / count;
 }
 
-constexpr int n = 20000;
+constexpr int trials = 20000;
 
 }  // namespace
 
@@ -51,23 +51,23 @@ TEST_CASE("the ideal channel loses nothing, takes one delay and keeps order") {
 
 TEST_CASE("the share of lost messages is the loss probability") {
   for (const double loss : {0.01, 0.3, 0.9}) {
-    const double rate = losses(channel_of({Law::constant(1), loss}), n);
-    CHECK(std::abs(rate - loss) < 4 * std::sqrt(loss * (1 - loss) / n));
+    const double rate = losses(channel_of({Law::constant(1), loss}), trials);
+    CHECK(std::abs(rate - loss) < 4 * std::sqrt(loss * (1 - loss) / trials));
   }
-  CHECK(losses(channel_of({Law::constant(1), 0}), n) == 0);
-  CHECK(losses(channel_of({Law::constant(1), 1}), n) == 1);
+  CHECK(losses(channel_of({Law::constant(1), 0}), trials) == 0);
+  CHECK(losses(channel_of({Law::constant(1), 1}), trials) == 1);
 }
 
 TEST_CASE("losses are independent of delays, of the turn before and of the neighbouring link") {
   const RandomChannel channel = channel_of({{.kind = Law::Kind::exponential, .first = 1}, 0.4});
   std::vector<double> lost, delay, before, neighbour;
-  for (unsigned turn = 1; turn <= n; ++turn) {
+  for (unsigned turn = 1; turn <= trials; ++turn) {
     lost.push_back(channel.carry(use(turn)).lost);
     delay.push_back(to_seconds(channel.carry(use(turn)).delay));
     before.push_back(channel.carry(use(turn - 1)).lost);
     neighbour.push_back(channel.carry(use(turn, 0, 2)).lost);
   }
-  const double limit = 4 / std::sqrt(n);
+  const double limit = 4 / std::sqrt(trials);
   CHECK(std::abs(correlation(lost, delay)) < limit);
   CHECK(std::abs(correlation(lost, before)) < limit);
   CHECK(std::abs(correlation(lost, neighbour)) < limit);
@@ -76,7 +76,7 @@ TEST_CASE("losses are independent of delays, of the turn before and of the neigh
 TEST_CASE("delays follow their law") {
   const auto distance = [](const Law& law, auto distribution) {
     std::vector<double> uniform;
-    for (const double delay : delays(channel_of({law, 0}), n)) uniform.push_back(distribution(delay));
+    for (const double delay : delays(channel_of({law, 0}), trials)) uniform.push_back(distribution(delay));
     return kolmogorov_smirnov(std::move(uniform));
   };
   CHECK(distance({.kind = Law::Kind::exponential, .first = 0.25}, [](double x) { return 1 - std::exp(-4 * x); }) < ks_limit);
@@ -87,7 +87,7 @@ TEST_CASE("delays follow their law") {
                  [](double x) { return 1 - std::exp(-10 * x) * (1 + 10 * x); }) < ks_limit);
   // Beta(2, 1) has the distribution function x^2.
   CHECK(distance({.kind = Law::Kind::beta, .first = 2, .second = 1}, [](double x) { return x * x; }) < ks_limit);
-  CHECK(mean(delays(channel_of({{.kind = Law::Kind::lognormal, .first = 0.5, .second = 0.5}, 0}), n)) ==
+  CHECK(mean(delays(channel_of({{.kind = Law::Kind::lognormal, .first = 0.5, .second = 0.5}, 0}), trials)) ==
         doctest::Approx(0.5).epsilon(0.03));
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("a link with a law of its own differs in one direction, and moves no o
   const LinkLaw usual{{.kind = Law::Kind::exponential, .first = 1}, 0.2};
   const RandomChannel same = channel_of(usual);
   const RandomChannel other = channel_of(usual, {{{ClientId{0}, ClientId{1}}, {Law::constant(7), 0.9}}});
-  CHECK(losses(other, n) == doctest::Approx(0.9).epsilon(0.02));
+  CHECK(losses(other, trials) == doctest::Approx(0.9).epsilon(0.02));
   CHECK(other.carry(use(3)).delay == 7s);
   for (unsigned turn = 0; turn < 500; ++turn)
     for (const auto& [sender, receiver] : {std::pair{1u, 0u}, {0u, 2u}, {2u, 1u}}) {

@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct GatherWorld : RoundWorld {
-  explicit GatherWorld(Graph of) : RoundWorld(std::move(of)) { gather.push = &push; }
+struct MessagesWorld : RoundWorld {
+  explicit MessagesWorld(Graph of) : RoundWorld(std::move(of)) { gather.push = &push; }
   Conductor& run(double seconds) {
     const auto make = [&](ClientId client) { return std::make_unique<GatherByMessage>(gather, client); };
     return ProtocolWorld::run(make, steps, seconds);
@@ -29,8 +29,8 @@ struct GatherWorld : RoundWorld {
 };
 
 // One client of three, whose turns are led by 0, 1, 2, 0, ...; it takes part in the first.
-struct OneOfThree : private GatherWorld, Lone<GatherByMessage> {
-  explicit OneOfThree(std::uint32_t self) : GatherWorld(topologies::complete(3)), Lone(gather, self) {
+struct OneOfThree : private MessagesWorld, Lone<GatherByMessage> {
+  explicit OneOfThree(std::uint32_t self) : MessagesWorld(topologies::complete(3)), Lone(gather, self) {
     starts();
     transmits(0s);
   }
@@ -39,7 +39,7 @@ struct OneOfThree : private GatherWorld, Lone<GatherByMessage> {
 }  // namespace
 
 TEST_CASE("everybody hands in when it has computed, and the leader waits for the last") {
-  GatherWorld world(topologies::complete(3));
+  MessagesWorld world(topologies::complete(3));
   world.run(3.3);
   CHECK(world.steps.all == Sentences{"0: 1 publish/0 -> 0", "0: 2 publish/0 -> 0", "0.1: 0 merge/0 <- 1#0 2#0",
                                      "0.1: 0 publish/1 -> 1 2", "0.2: 1 merge/1 <- 0#0", "0.2: 2 merge/1 <- 0#0",
@@ -48,7 +48,7 @@ TEST_CASE("everybody hands in when it has computed, and the leader waits for the
 }
 
 TEST_CASE("a leader merges what there is at the deadline after the slowest computation, and later models are late") {
-  GatherWorld world(topologies::complete(3));
+  MessagesWorld world(topologies::complete(3));
   world.push.limits.deadline = 1s;
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{2, 0, 0}, 0.9}, {{2, 1, 1}, 1.5}});
   const MessageCounts counts = world.run(6).total_counts();
@@ -59,7 +59,7 @@ TEST_CASE("a leader merges what there is at the deadline after the slowest compu
 }
 
 TEST_CASE("who has missed an answer hands in to the next leader and goes on with its answer") {
-  GatherWorld world(topologies::complete(3));
+  MessagesWorld world(topologies::complete(3));
   world.push.compute = {TimerLaw::fixed(1, 0)};
   world.push.limits.deadline = 500ms;
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 2}, -1}});
@@ -86,7 +86,7 @@ TEST_CASE("an answer of a higher turn is taken over, the work on an older one is
 }
 
 TEST_CASE("a leader that nobody hears is followed by the next one") {
-  GatherWorld world(topologies::complete(3));
+  MessagesWorld world(topologies::complete(3));
   world.push.compute = {TimerLaw::fixed(1, 0)};
   world.push.limits.deadline = 1s;
   world.channel = std::make_unique<ScriptedLinks>(ScriptedLinks::Exceptions{{{0, 0, 1}, -1}, {{0, 0, 2}, -1}});
@@ -100,7 +100,7 @@ TEST_CASE("rounds go on whatever the links do, everybody takes part, and every p
   constexpr std::uint64_t waiting = 6 * 5;  // at each client a model of each other one, for a turn that it comes to lead
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     CAPTURE(seed);
-    GatherWorld world(topologies::complete(6));
+    MessagesWorld world(topologies::complete(6));
     world.gather.draws_leaders = seed % 3 == 0;
     const bool doubles = under_bad_links(world, seed);
     const Conductor& conductor = world.run(300);
@@ -112,7 +112,7 @@ TEST_CASE("rounds go on whatever the links do, everybody takes part, and every p
 }
 
 TEST_CASE("everybody works in every turn where links are good and computations of any length") {
-  GatherWorld world(topologies::complete(5));
+  MessagesWorld world(topologies::complete(5));
   world.push.compute = {TimerLaw::poisson(1)};
   world.push.limits.deadline = 1s;
   world.run(600);
@@ -123,7 +123,7 @@ TEST_CASE("everybody works in every turn where links are good and computations o
 }
 
 TEST_CASE("rounds go on without who has gone, and with whoever is here again") {
-  GatherWorld world(topologies::complete(4));
+  MessagesWorld world(topologies::complete(4));
   world.push.compute = {TimerLaw::fixed(1, 0)};
   world.push.limits.deadline = 1s;
   world.churn({crash(20500ms, {{0}, {1}}), restart(60s, {{0}}), restart(80s, {{1}})}, 5s);
@@ -159,7 +159,7 @@ TEST_CASE("the next leader is handed in to as soon as the leader is known to hav
 }
 
 TEST_CASE("what is handed in to a leader before it has started waits for it") {
-  GatherWorld world(topologies::complete(3));
+  MessagesWorld world(topologies::complete(3));
   Lone<GatherByMessage> leader(world.gather, 0);
   for (const std::uint32_t sender : {1u, 2u}) CHECK(leader.hears(sender, 0, 0, 0s) == Offer::kept);
   CHECK(leader.effects.closings().empty());

@@ -9,6 +9,7 @@
 #include "runtime/random.hpp"
 #include "runtime/world/mixing.hpp"
 #include "tests/support/lockstep.hpp"
+#include "tests/support/values.hpp"
 
 namespace rubato::test {
 
@@ -109,14 +110,6 @@ inline Matrix<double> shown(const LockStep& run, std::uint32_t clients, const st
   return rows;
 }
 
-inline double distance(const Matrix<double>& a, const Matrix<double>& b) { return (a - b).cwiseAbs().maxCoeff(); }
-
-inline AlgorithmOptions options_of(std::initializer_list<std::pair<const char*, AlgorithmOptions::Value>> values) {
-  AlgorithmOptions options;
-  for (const auto& [name, value] : values) options.set(name, value);
-  return options;
-}
-
 /// What is said when these options are refused.
 inline std::string complaint_about(const CatalogueEntry& entry, const AlgorithmOptions& options) {
   try {
@@ -203,12 +196,6 @@ class LoneClient {
   BatchPlan plan_;
   std::unique_ptr<Algorithm<double>> algorithm_;
 };
-
-inline Vector<double> numbers(std::initializer_list<double> values) {
-  Vector<double> all(static_cast<Index>(values.size()));
-  std::copy(values.begin(), values.end(), all.begin());
-  return all;
-}
 
 /// f(x) = 1/2 |x|^2: the gradient is x.
 inline std::unique_ptr<Learner<double>> pull_to_zero(Index dimension) {

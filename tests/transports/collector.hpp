@@ -16,6 +16,9 @@
 
 namespace rubato::test {
 
+/// Hosts.
+inline constexpr HostId a{0}, b{1}, c{2};
+
 /// How long a test waits for what must happen: generous, because only a failing test waits so long.
 inline constexpr std::chrono::seconds patience{120};
 

@@ -18,7 +18,6 @@ using namespace rubato::test;
 
 namespace {
 
-constexpr HostId a{0}, b{1};
 constexpr FrameLimits small{.parcel_bytes = 10'000, .piece_bytes = 3'000};
 
 using Message = std::vector<std::vector<std::byte>>;  // the parts of a frame

@@ -21,8 +21,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr HostId a{0}, b{1}, c{2};
-
 class ImpairedEnds final : public Ends {
  public:
   ImpairedEnds(std::uint32_t hosts, std::size_t queue_bytes) : hub_{hosts, queue_bytes} {

@@ -21,7 +21,6 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t roomy = std::size_t{256} << 20;
 constexpr std::size_t tight = std::size_t{1} << 20;
-constexpr HostId a{0}, b{1};
 
 /// Hosts with a collector each, stopped before they go.
 class Party {

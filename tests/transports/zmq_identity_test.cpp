@@ -27,11 +27,6 @@ std::string refusal(Action action) {
   return "";
 }
 
-std::string text_of(const fs::path& file) {
-  std::ifstream stream(file);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 mode_t mode_of(const fs::path& file) {
   struct stat facts {};
   REQUIRE(stat(file.c_str(), &facts) == 0);
@@ -49,7 +44,7 @@ TEST_CASE("keys come in pairs, and no two are alike") {
 }
 
 TEST_CASE("an identity is written so that only its owner can read the secret, and is read again") {
-  const SocketFolder folder;
+  const Folder folder;
   const Identity identity = make_identity();
   const mode_t umask_before = umask(0);
   const IdentityFiles files = write_identity(identity, folder.path(), "alice");
@@ -63,7 +58,7 @@ TEST_CASE("an identity is written so that only its owner can read the secret, an
 }
 
 TEST_CASE("keys are never overwritten, and a name that is a path makes none") {
-  const SocketFolder folder;
+  const Folder folder;
   const fs::path secret = folder.path() / "alice.secret", open = folder.path() / "alice.public";
   std::ofstream(open) << "mine\n";
   const auto write = [&](const std::string& name) {
@@ -84,7 +79,7 @@ TEST_CASE("keys are never overwritten, and a name that is a path makes none") {
 }
 
 TEST_CASE("a secret key that others could have read, or that is none, is refused with a sentence") {
-  const SocketFolder folder;
+  const Folder folder;
   const fs::path file = write_identity(make_identity(), folder.path(), "alice").secret;
   const auto read = [](const fs::path& path) { return refusal([&] { read_secret_key(path); }); };
   for (const mode_t mode : {0640u, 0604u, 0620u, 0602u, 0660u, 0644u, 0666u}) {

@@ -10,29 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/files.hpp"
 #include "tests/transports/transport_contract.hpp"
 #include "transports/zmq_transport.hpp"
 
 namespace rubato::test {
-
-/// A short-lived folder; paths in it are short enough for sockets.
-class SocketFolder {
- public:
-  SocketFolder() {
-    std::string pattern = "/tmp/rubato-XXXXXX";
-    path_ = mkdtemp(pattern.data());
-  }
-  ~SocketFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  SocketFolder(const SocketFolder&) = delete;
-  SocketFolder& operator=(const SocketFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 enum class Wire { tcp_plain, tcp_curve, ipc_plain, ipc_curve };
 
@@ -87,7 +69,7 @@ class ZmqParty : public Ends {
       if (other != host) hosts_[host]->reach(HostId{other}, binds_[other]);
   }
 
-  SocketFolder folder_;
+  Folder folder_;
   TensorPool& pool_;
   Change change_;
   std::vector<Identity> identities_;

@@ -45,8 +45,6 @@ MakeEnds party_over(Wire wire) {
   };
 }
 
-constexpr HostId a{0}, b{1};
-
 /// What a roster is refused with; empty if it is not.
 std::string refusal(const TransportOptions& options, TensorPool& pool) {
   try {
@@ -162,7 +160,7 @@ TEST_CASE("a host that dies and comes back is heard again, and hears what waited
 }
 
 TEST_CASE("a process that is killed in the middle of a parcel does no harm, and its next life is heard") {
-  const SocketFolder folder;
+  const Folder folder;
   const std::vector<TransportHost> roster{{"a", "ipc://" + (folder.path() / "a").string(), ""},
                                           {"b", "ipc://" + (folder.path() / "b").string(), ""}};
   std::vector<std::unique_ptr<Sibling>> lives;  // made before any thread

@@ -16,7 +16,7 @@ using rubato::test::at_seconds;
 namespace {
 
 using What = ChurnLine::What;
-using Kind = ChurnEvent::Kind;
+using EventKind = ChurnEvent::Kind;
 
 ChurnLine line(double at, What what, std::vector<std::uint32_t> clients = {}, Origin from = Origin::neighbour) {
   ChurnLine one{at_seconds(at), what, {}, {}, from, "line"};
@@ -42,8 +42,8 @@ std::string fault_of(const std::vector<ChurnLine>& lines, const ChurnTimes& time
   return "";
 }
 
-std::vector<Kind> kinds_of(const ChurnPlan& plan) {
-  std::vector<Kind> kinds;
+std::vector<EventKind> kinds_of(const ChurnPlan& plan) {
+  std::vector<EventKind> kinds;
   for (const ChurnEvent& event : plan.events()) kinds.push_back(event.kind);
   return kinds;
 }
@@ -58,7 +58,7 @@ TEST_CASE("who is named by a join first is not there at the start, everybody els
   CHECK_FALSE(plan.begins_here({2}));
   CHECK(plan.needs_first_state({0}));
   CHECK_FALSE(plan.needs_first_state({2}));
-  CHECK(kinds_of(plan) == std::vector{Kind::leave, Kind::come, Kind::come});
+  CHECK(kinds_of(plan) == std::vector{EventKind::leave, EventKind::come, EventKind::come});
 }
 
 TEST_CASE("a line that contradicts those before it is named with the client and what is wrong") {
@@ -86,10 +86,10 @@ TEST_CASE("all contradictions are told at once") {
 TEST_CASE("a crash is noticed later, unless the client is back before") {
   const std::vector<ChurnLine> slow{line(1, What::crash, {0}), line(9, What::restart, {0})};
   const std::vector<ChurnLine> fast{line(1, What::crash, {0}), line(2, What::restart, {0})};
-  CHECK(kinds_of(ChurnPlan(4, slow, {from_seconds(3), {}})) == std::vector{Kind::crash, Kind::notice, Kind::come});
+  CHECK(kinds_of(ChurnPlan(4, slow, {from_seconds(3), {}})) == std::vector{EventKind::crash, EventKind::notice, EventKind::come});
   CHECK(ChurnPlan(4, slow, {from_seconds(3), {}}).events()[1].at == at_seconds(4));
-  CHECK(kinds_of(ChurnPlan(4, fast, {from_seconds(3), {}})) == std::vector{Kind::crash, Kind::come});
-  CHECK(kinds_of(ChurnPlan(4, std::vector{line(1, What::crash, {0})}, {})) == std::vector{Kind::crash, Kind::notice});
+  CHECK(kinds_of(ChurnPlan(4, fast, {from_seconds(3), {}})) == std::vector{EventKind::crash, EventKind::come});
+  CHECK(kinds_of(ChurnPlan(4, std::vector{line(1, What::crash, {0})}, {})) == std::vector{EventKind::crash, EventKind::notice});
 }
 
 TEST_CASE("of the checkpoints only those are saved that somebody comes back with") {
@@ -101,8 +101,8 @@ TEST_CASE("of the checkpoints only those are saved that somebody comes back with
   const ChurnPlan plan(4, lines, times);
   std::vector<std::pair<double, std::uint64_t>> saved, loaded;
   for (const ChurnEvent& event : plan.events()) {
-    if (event.kind == Kind::save) saved.push_back({to_seconds(event.at), event.number});
-    if (event.kind == Kind::come) loaded.push_back({to_seconds(event.at), event.number});
+    if (event.kind == EventKind::save) saved.push_back({to_seconds(event.at), event.number});
+    if (event.kind == EventKind::come) loaded.push_back({to_seconds(event.at), event.number});
   }
   constexpr std::uint64_t first = first_churn_state;
   CHECK(saved == std::vector<std::pair<double, std::uint64_t>>{{4, first + 2}, {14, first + 7}});

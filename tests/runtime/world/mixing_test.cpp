@@ -21,7 +21,7 @@ void check_close(const DenseMatrix& made, const Json& expected) {
     for (std::size_t j = 0; j < made.size(); ++j) CHECK(std::abs(made[i][j] - golden_rows[i][j]) <= 1e-15);
 }
 
-MixingOptions of_kind(const std::string& kind) { return {.kind = kind, .tau = {}, .weights = {}}; }
+MixingOptions of_rule(const std::string& kind) { return {.kind = kind, .tau = {}, .weights = {}}; }
 
 // Client i becomes client names[i].
 Graph relabelled(const Graph& graph, const std::vector<std::uint32_t>& names) {
@@ -39,7 +39,7 @@ TEST_CASE("the matrices are the golden ones") {
     CAPTURE(name);
     const Graph graph = graph_of(expected["graph"]);
     for (const char* kind : {"metropolis", "laplacian", "uniform_row", "uniform_col"})
-      if (expected.contains(kind)) check_close(make_mixing(of_kind(kind), graph).dense(), expected[kind]);
+      if (expected.contains(kind)) check_close(make_mixing(of_rule(kind), graph).dense(), expected[kind]);
     if (expected.contains("laplacian_tau")) {
       const auto tau = expected["laplacian_tau"][0].get<double>();
       check_close(weights::laplacian(graph, tau).dense(), expected["laplacian_tau"][1]);
@@ -95,7 +95,7 @@ TEST_CASE("each kind has the sums it promises on any graph") {
     }
     if (graph.is_directed()) continue;
     for (const char* kind : {"metropolis", "laplacian", "max_degree"}) {
-      const MixingMatrix matrix = make_mixing(of_kind(kind), graph);
+      const MixingMatrix matrix = make_mixing(of_rule(kind), graph);
       CHECK(is_row_stochastic(matrix));
       CHECK(is_column_stochastic(matrix));
       CHECK(symmetry_defect(matrix) == 0);
@@ -109,7 +109,7 @@ TEST_CASE("relabelling the clients permutes the weights") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Graph graph = random_graph(seed, 8, false, 0.4);
     for (const char* kind : {"metropolis", "laplacian", "uniform_row", "uniform_col", "draco_row"}) {
-      const MixingMatrix plain = make_mixing(of_kind(kind), graph), renamed = make_mixing(of_kind(kind), relabelled(graph, names));
+      const MixingMatrix plain = make_mixing(of_rule(kind), graph), renamed = make_mixing(of_rule(kind), relabelled(graph, names));
       for (std::uint32_t i = 0; i < 8; ++i)
         for (std::uint32_t j = 0; j < 8; ++j)
           REQUIRE(renamed.at({names[i]}, {names[j]}) == doctest::Approx(plain.at({i}, {j})).epsilon(1e-14));
@@ -127,7 +127,7 @@ TEST_CASE("averaging is the same weight for all, and only for complete graphs") 
 
 TEST_CASE("symmetric weights on a directed graph are refused with the reason") {
   for (const char* kind : {"metropolis", "laplacian", "max_degree"})
-    CHECK(refusal([&] { make_mixing(of_kind(kind), topologies::directed_ring(4)); }) ==
+    CHECK(refusal([&] { make_mixing(of_rule(kind), topologies::directed_ring(4)); }) ==
           "topology.mixing = \"" + std::string(kind) +
               "\" needs an undirected graph, because its weights are symmetric; a directed graph takes uniform_row or "
               "uniform_col");

@@ -22,7 +22,7 @@ struct File {
   ~File() { std::filesystem::remove(path); }
 };
 
-std::string refusal(const std::string& text, std::size_t clients) {
+std::string places_refusal(const std::string& text, std::size_t clients) {
   const File file(text);
   try {
     read_places(file.path.string(), clients);
@@ -102,8 +102,8 @@ TEST_CASE("a file of places is read to the letter, and what is wrong with it is 
   const auto places = read_places(good.path.string(), 2);
   CHECK(places[1].x == -3.5);
   CHECK(places[1].y == 40);
-  CHECK(refusal("1 2\n3\n", 2).find("line 2 must hold two numbers") != std::string::npos);
-  CHECK(refusal("1 2\n3 4 5\n", 2).find("line 2") != std::string::npos);
-  CHECK(refusal("1 nan\n", 1).find("line 1") != std::string::npos);
-  CHECK(refusal("1 2\n", 2).find("has 1 places, must have one per client: 2") != std::string::npos);
+  CHECK(places_refusal("1 2\n3\n", 2).find("line 2 must hold two numbers") != std::string::npos);
+  CHECK(places_refusal("1 2\n3 4 5\n", 2).find("line 2") != std::string::npos);
+  CHECK(places_refusal("1 nan\n", 1).find("line 1") != std::string::npos);
+  CHECK(places_refusal("1 2\n", 2).find("has 1 places, must have one per client: 2") != std::string::npos);
 }

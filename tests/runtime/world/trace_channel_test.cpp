@@ -17,7 +17,7 @@ LinkTraces traces_of(const std::string& text, std::size_t clients = 3) {
   return read_link_traces(path.string(), clients);
 }
 
-std::string refusal(const std::string& text) {
+std::string trace_refusal(const std::string& text) {
   try {
     traces_of(text);
   } catch (const std::invalid_argument& error) {
@@ -26,7 +26,7 @@ std::string refusal(const std::string& text) {
   return "";
 }
 
-bool refuses(const std::string& text, const std::string& why) { return refusal(text).find(why) != std::string::npos; }
+bool refuses(const std::string& text, const std::string& why) { return trace_refusal(text).find(why) != std::string::npos; }
 
 }  // namespace
 
