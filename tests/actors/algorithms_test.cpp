@@ -206,7 +206,7 @@ TEST_CASE("a mass that leaks ends a watched run with the quantity, the time, the
   CHECK(run(experiment, unwatched).samples.back().defect.size == 0.25);
 }
 
-TEST_CASE("whoever has not the hub's model right after a unification ends a watched run by name") {
+TEST_CASE("a client without the hub's model right after a unification ends a watched run by name") {
   RunOptions options = leaking();
   options.own_double.algorithm = [](const ClientView& client_view, ConstVectorRef<double> start, TensorPool&) {
     Vector<double> own = start;

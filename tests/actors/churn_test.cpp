@@ -252,7 +252,7 @@ TEST_CASE("churn and a protocol that holds everybody together do not go together
             .find("needs mailbox.deadline, because clients that have gone do not answer") != std::string::npos);
 }
 
-TEST_CASE("the example of flaky clients learns, whoever comes and goes") {
+TEST_CASE("the example of flaky clients learns while clients come and go") {
   std::ostringstream notes;
   const config::Experiment example = config::read_experiment(RUBATO_SOURCE_DIR "/examples/churn/flaky.toml", {}, notes);
   const RunResult result = run(example, on_threads(2));

@@ -206,7 +206,7 @@ TEST_CASE("items larger than the queue and than a parcel come whole, in their or
   CHECK(is_empty_soon(pair.owner()));
 }
 
-TEST_CASE("what nobody will ask for is let go of, and who keeps less hears of it") {
+TEST_CASE("what no host will ask for is let go of, and a host that keeps less hears of it") {
   Pair pair;
   std::atomic<int> heard{0};
   pair.owner().on_less([&] { ++heard; });
@@ -231,7 +231,7 @@ TEST_CASE("items that cannot be what they should be are asked for again") {
   CHECK(pair.receiver().refused() == 2);
 }
 
-TEST_CASE("who settles before it goes leaves nobody waiting for a receipt") {
+TEST_CASE("a host that settles before it goes leaves no other waiting for a receipt") {
   for (std::uint64_t round = 0; round < 50; ++round) {
     Shelf shelf;
     auto pair = std::make_unique<Pair>();

@@ -415,7 +415,7 @@ TEST_CASE("who begins to run says so to those who know it already") {
   CHECK(comes_true([&] { return b.membership.host_info({0})->running_since == std::chrono::seconds(17); }));
 }
 
-TEST_CASE("parcels go to the handler of their kind, from those who have introduced themselves and nobody else") {
+TEST_CASE("parcels go to the handler of their kind, from hosts that have introduced themselves and no others") {
   Hub hub(3);
   Party b(hub, 1, settings_of());
   std::atomic<int> heard{0};

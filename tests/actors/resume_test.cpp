@@ -87,7 +87,7 @@ void goes_on_alike(const config::Experiment& plain, const config::Experiment& of
 
 }  // namespace
 
-TEST_CASE("every example, gone on with from an instant that nobody chose, ends as if nothing had happened") {
+TEST_CASE("every example, gone on with from an instant that is drawn, ends as if nothing had happened") {
   Stream chance(20, {0}, Purpose::noise);
   for (const auto& file : example_files()) {
     CAPTURE(file);

@@ -199,7 +199,7 @@ TEST_CASE("the scores do not depend on the number of threads") {
   CHECK(one.back().accuracies == four.back().accuracies);
 }
 
-TEST_CASE("a run that takes back what nobody acknowledged is the same on every number of threads") {
+TEST_CASE("a run that takes back what no receiver acknowledged is the same on every number of threads") {
   const config::Experiment same = experiment({"algorithm.retain_on_loss=true", "channel.loss=0.6"});
   const std::string first = digests(run(same, on_threads(1)));
   for (const unsigned threads : {2u, 4u}) CHECK(digests(run(same, on_threads(threads))) == first);
@@ -358,7 +358,7 @@ TEST_CASE("models that overflow neither hang a run nor make its summary unreadab
   CHECK(summary.at("consensus").is_null());
 }
 
-TEST_CASE("one client alone learns without anybody") {
+TEST_CASE("one client alone learns") {
   const RunResult result = run(experiment({"clients.count=1", "topology.kind=complete"}));
   CHECK(result.messages.sent == 0);
   CHECK(result.messages.computations > 10);
@@ -438,7 +438,7 @@ TEST_CASE("a learner from outside takes the place of data and model") {
   CHECK(digests(run(own, options)) == digests(result));
 }
 
-TEST_CASE("a learner that is not there is refused before anybody runs, in a dry run too") {
+TEST_CASE("a learner that is not there is refused before any client runs, in a dry run too") {
   RunOptions options;
   options.own_float.learner = [](ClientId client) -> std::unique_ptr<Learner<float>> {
     if (client.value % 8 == 3) return nullptr;
@@ -452,7 +452,7 @@ TEST_CASE("a learner that is not there is refused before anybody runs, in a dry 
         "OwnParts::learner gives nothing for client 0: must give every client a learner");
 }
 
-TEST_CASE("an experiment filled in by a program is judged whole before anybody runs or replays") {
+TEST_CASE("an experiment filled in by a program is judged whole before any client runs or replays") {
   config::Experiment wrong = experiment();
   wrong.until = -1;
   wrong.metrics.every_events = -5;
@@ -473,7 +473,7 @@ TEST_CASE("what is unwise is noted of a program's experiment, too") {
   CHECK(std::ranges::count(said, "mailbox.cap_period is not used: there is no mailbox.cap") == 1);
 }
 
-TEST_CASE("learners of different dimensions are refused by client and size before anybody runs") {
+TEST_CASE("learners of different dimensions are refused by client and size before any client runs") {
   RunOptions options;
   std::atomic<int> gradients{0};
   options.own_float.learner = [&](ClientId client) {

@@ -71,7 +71,7 @@ std::string tabled_ticks(double phase) {
 
 }  // namespace
 
-TEST_CASE("a run in real time replays to its digests, whoever does the arithmetic") {
+TEST_CASE("a run in real time replays to its digests, whichever thread does the arithmetic") {
   const std::vector<std::string> hasty{"algorithm.retain_on_loss=true", "mailbox.deadline=0.5"};
   for (const auto& more : {std::vector<std::string>{}, digits_instead(), hasty}) {
     const Folder folder;

@@ -267,7 +267,7 @@ TEST_CASE("how far the conductor walks at a time changes nothing") {
   }
 }
 
-TEST_CASE("a unification is handed out step by step, so that nobody has to hold it whole") {
+TEST_CASE("a unification is handed out step by step, so that nothing has to hold it whole") {
   World world(Graph(1000, true, {}));
   world.settings.unification.period = 1s;
   world.settings.until = Time{1s};

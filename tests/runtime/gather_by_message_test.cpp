@@ -85,7 +85,7 @@ TEST_CASE("an answer of a higher turn is taken over, the work on an older one is
   CHECK(client.effects.drafts().size() == 1);
 }
 
-TEST_CASE("a leader that nobody hears is followed by the next one") {
+TEST_CASE("a leader that no client hears is followed by the next one") {
   MessagesWorld world(topologies::complete(3));
   world.push.compute = {TimerLaw::fixed(1, 0)};
   world.push.limits.deadline = 1s;
@@ -122,7 +122,7 @@ TEST_CASE("everybody works in every turn where links are good and computations o
   CHECK(world.steps.of_kind(StepKind::discard).empty());
 }
 
-TEST_CASE("rounds go on without who has gone, and with whoever is here again") {
+TEST_CASE("rounds go on without clients that have gone, and with those that are here again") {
   MessagesWorld world(topologies::complete(4));
   world.push.compute = {TimerLaw::fixed(1, 0)};
   world.push.limits.deadline = 1s;

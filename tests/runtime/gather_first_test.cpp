@@ -60,7 +60,7 @@ TEST_CASE("who misses the answer sits the round out") {
   CHECK(world.rounds == Marks{{0, 0.0}, {1, 2.2}});
 }
 
-TEST_CASE("where nobody hears the leader the round is repeated with the next one") {
+TEST_CASE("where no client hears the leader the round is repeated with the next one") {
   GatherWorld world(topologies::complete(3));
   world.push.limits.deadline = 1s;
   world.push.compute = {TimerLaw::fixed(5, 0)};
@@ -82,7 +82,7 @@ TEST_CASE("a table names the leaders, and behind its end the law goes on") {
   CHECK(leaders(world.steps) == std::vector<std::uint32_t>{2, 1, 0, 3, 0});
 }
 
-TEST_CASE("a drawn leader is anybody as often as any other") {
+TEST_CASE("every client is the drawn leader equally often") {
   GatherWorld world(topologies::complete(4));
   world.push.compute = {TimerLaw::fixed(0.8, 0)};
   world.board.settings.draws_leaders = true;

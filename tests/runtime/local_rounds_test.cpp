@@ -362,7 +362,7 @@ TEST_CASE("who waits in vain waits twice as long before it asks again, up to a l
   CHECK(village.asked == 7);  // 0.1, 0.3, 0.7, 1.5, 3.1, 4.7 and 6.3 s after 1 s
 }
 
-TEST_CASE("a message that a modelled link has lost is missing, and nobody waits for it") {
+TEST_CASE("a message that a modelled link has lost is missing, and no client waits for it") {
   Village village(topologies::complete(3));
   village.way = [](const OnTheWay& message) {
     return Way{.is_modelled = message.kind == MessageKind::update && message.from.value == 0 && message.to.value == 1};
@@ -509,7 +509,7 @@ TEST_CASE("a hub that comes back from an early state is told where the others wa
   for (std::uint32_t i = 0; i < 4; ++i) CHECK(village.client(i).round() >= 105);
 }
 
-TEST_CASE("a question of one who is far away, or is no neighbour, moves nobody who is on its way") {
+TEST_CASE("a question of a client that is far away, or is no neighbour, moves no client that is on its way") {
   Village village(topologies::ring(10));
   village.rules.unify_every = 8;
   village.run_until(Time{}).tell_of(5, true);  // so that somebody has been away
@@ -545,7 +545,7 @@ TEST_CASE("a client that was saved between its local steps takes the rest of the
   CHECK(computed == 3);
 }
 
-TEST_CASE("a neighbour that claims to be anywhere moves nobody who is waited for, and what it may leave here is bounded") {
+TEST_CASE("a neighbour that claims to be anywhere moves no client that is waited for, and what it may leave here is bounded") {
   for (const bool has_patience : {false, true}) {
     Village village(topologies::path(3));
     if (has_patience) village.rules.patience = 10s;
@@ -588,7 +588,7 @@ TEST_CASE("two who come back at once to where they were, one of them further, me
   CHECK(village.merged_by(1).back() == std::vector{0u});
 }
 
-TEST_CASE("whatever is lost and whoever comes and goes, nobody waits for ever") {
+TEST_CASE("no client waits for ever, whatever is lost and whichever clients come and go") {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     CAPTURE(seed);
     Village village(seed % 2 == 0 ? topologies::ring(5) : topologies::exponential(5), seed);

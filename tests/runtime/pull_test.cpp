@@ -94,7 +94,7 @@ TEST_CASE("where nothing comes by the deadline nothing is merged, and the next p
   CHECK(world.steps.of(0) == Sentences{"3.2: 0 merge/0 <- 1#1"});
 }
 
-TEST_CASE("a lost request is answered by nobody") {
+TEST_CASE("a lost request is not answered") {
   PullWorld world(topologies::path(2));
   world.transmit_of({{0, {1}}});
   world.push.limits.deadline = 1s;
@@ -153,7 +153,7 @@ TEST_CASE("of answers that come at the same instant the lowest senders are first
         Sentences{"1.2: 0 discard/0 <- 3#0", "1.2: 0 discard/0 <- 4#0", "1.2: 0 merge/0 <- 1#0 2#0", "1.2: 0 compute/0"});
 }
 
-TEST_CASE("a pull at a computation that hears nobody by the deadline computes all the same") {
+TEST_CASE("a pull at a computation that hears no answer by the deadline computes all the same") {
   PullWorld world(topologies::path(2));
   world.push.needs.absorb = AbsorbAt::compute;
   world.push.limits.deadline = 1s;
@@ -163,7 +163,7 @@ TEST_CASE("a pull at a computation that hears nobody by the deadline computes al
   CHECK(world.steps.of(0) == Sentences{"2: 0 compute/0"});
 }
 
-TEST_CASE("a client with nobody to ask computes at its ticks") {
+TEST_CASE("a client without neighbours to ask computes at its ticks") {
   PullWorld world(Graph(1, false, {}));
   world.push.needs.absorb = AbsorbAt::compute;
   world.compute_of({{0, {1, 2}}});

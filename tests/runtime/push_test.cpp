@@ -97,7 +97,7 @@ TEST_CASE("with a timer per link every link has ticks of its own") {
   }
 }
 
-TEST_CASE("a client that nobody hears still ticks and publishes to nobody") {
+TEST_CASE("a client that no other hears still ticks, and publishes to none") {
   World world(triangle());
   world.push.transmit = {TimerLaw::off(), TimerLaw::off(), ticks({1})};
   world.run_until(Time{5s});

@@ -37,7 +37,7 @@ using Fates = std::vector<std::vector<TableChannel::Turn>>;
 
 }  // namespace
 
-TEST_CASE("nobody sends before the slowest has computed, nobody absorbs before the last message is there") {
+TEST_CASE("no client sends before the slowest has computed, and none absorbs before the last message is there") {
   const auto world = in_rounds(topologies::ring(3), {1, 3, 2});
   world->run_until(Time{7s});
   // A round takes 3 s of computation and 0.5 s on the links.
@@ -113,7 +113,7 @@ TEST_CASE("every P rounds all take the hub's model, before the next round comput
   CHECK(world->conductor().model_messages() == 6);
 }
 
-TEST_CASE("with drop a lost message is missing from its batch and holds nobody up") {
+TEST_CASE("with drop a lost message is missing from its batch and holds no client up") {
   const auto world = in_rounds(topologies::complete(3), {1, 1, 1});
   world->channel = std::make_unique<TableChannel>(
       Fates{{{{ClientId{1}, {true, 9s}}, {ClientId{2}, {false, 1s}}}}, {{{ClientId{0}, {false, 1s}}}}, {{}}});
@@ -189,7 +189,7 @@ TEST_CASE("who sends in a round is drawn with the stated probability, or read fr
   CHECK(senders == std::vector{0u, 1u, 2u});
 }
 
-TEST_CASE("a round in which nobody sends costs its computation only") {
+TEST_CASE("a round in which no client sends costs its computation only") {
   const auto world = in_rounds(topologies::ring(3), {1, 2, 1});
   world->board.sends.assign(5, std::vector<bool>(3, false));
   world->run_until(Time{10s});

@@ -94,7 +94,7 @@ TEST_CASE("an answer that arrives exactly at the deadline is merged") {
   CHECK(world.rounds.back().second == 2.2);
 }
 
-TEST_CASE("a round in which nobody answers is merged all the same, with an empty window") {
+TEST_CASE("a round in which no client answers is merged all the same, with an empty window") {
   ServerWorld world(topologies::star(3, {0}));
   world.push.compute = {TimerLaw::fixed(9, 0)};
   world.push.limits.deadline = 1s;
@@ -169,7 +169,7 @@ TEST_CASE("a client alone is its own centre") {
   CHECK(world.steps.all == Sentences{"1: 0 compute/0", "1: 0 merge/1", "2: 0 compute/0", "2: 0 merge/1"});
 }
 
-TEST_CASE("a round of nobody ends at once and does not stop time") {
+TEST_CASE("a round of no clients ends at once and does not stop time") {
   ServerWorld world(topologies::star(2, {0}));
   world.server.selected = {{}, {}};
   world.run(2.5);

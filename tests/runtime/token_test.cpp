@@ -54,7 +54,7 @@ TEST_CASE("the first holder absorbs its token before it sends it, others when it
                                      "2.1: 2 merge/0 <- 1#0", "3: 2 publish/0 -> 1", "3.1: 1 merge/0 <- 2#0"});
 }
 
-TEST_CASE("computations go on whoever holds the token") {
+TEST_CASE("computations go on whichever client holds the token") {
   TokenWorld world(topologies::directed_ring(3));
   world.push.compute = {TimerLaw::fixed(2, 2), TimerLaw::fixed(1, 1), TimerLaw::off()};
   world.run(2);
@@ -237,7 +237,7 @@ TEST_CASE("a token that went with its holder is created again after a long silen
   CHECK(world.steps.of_kind(StepKind::merge).size() > 30);
 }
 
-TEST_CASE("tokens go on walking whoever is killed and comes back, and there is one of each stream in the end") {
+TEST_CASE("tokens go on walking when clients are killed and come back, and there is one of each stream in the end") {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     CAPTURE(seed);
     TokenWorld world(topologies::complete(5));

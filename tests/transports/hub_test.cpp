@@ -78,7 +78,7 @@ TEST_CASE("a host that comes back to the hub finds what the others have sent mea
   CHECK(first.count() == 1);
 }
 
-TEST_CASE("on the hub nobody who sends much keeps another waiting") {
+TEST_CASE("on the hub a host that sends much keeps no other waiting") {
   Hub hub(3);
   const auto busy = hub.end(HostId{0}), calm = hub.end(HostId{1}), listener = hub.end(HostId{2});
   for (std::uint64_t i = 0; i < 100; ++i) busy->send(HostId{2}, numbered(i));

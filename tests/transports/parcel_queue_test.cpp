@@ -57,7 +57,7 @@ TEST_CASE("a state that would not fit even alone is refused, and nothing makes r
   CHECK(all_of(queue) == std::vector<std::uint64_t>{0, 1});
 }
 
-TEST_CASE("increments push nobody out, and control is taken up to twice the limit") {
+TEST_CASE("increments push no parcel out, and control is taken up to twice the limit") {
   ParcelQueue queue(2 * each);
   for (std::uint64_t i = 0; i < 2; ++i) REQUIRE(queue.put(parcel_of(i, WhenFull::drop_oldest)).is_taken);
   CHECK_FALSE(queue.put(parcel_of(2, WhenFull::refuse)).is_taken);

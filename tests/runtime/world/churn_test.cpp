@@ -92,7 +92,7 @@ TEST_CASE("a crash is noticed later, unless the client is back before") {
   CHECK(kinds_of(ChurnPlan(4, std::vector{line(1, What::crash, {0})}, {})) == std::vector{EventKind::crash, EventKind::notice});
 }
 
-TEST_CASE("of the checkpoints only those are saved that somebody comes back with") {
+TEST_CASE("of the checkpoints only those are saved with which a client comes back") {
   const ChurnTimes times{{}, from_seconds(2)};
   const std::vector<ChurnLine> lines{line(5, What::crash, {0}),  line(6, What::restart, {0}, Origin::checkpoint),
                                      line(7, What::crash, {0}),  line(9, What::restart, {0}, Origin::checkpoint),
@@ -187,7 +187,7 @@ TEST_CASE("attendance follows the plan") {
   CHECK(attendance.counts().partitions == 1);
 }
 
-TEST_CASE("mass is whole as long as nobody has left the newest epoch and nobody is still in an older one") {
+TEST_CASE("mass is whole as long as no client has left the newest epoch and none is still in an older one") {
   const std::vector<ChurnLine> lines{line(1, What::leave, {0})};
   const ChurnPlan plan(2, lines, {});
   Attendance attendance(plan);
