@@ -521,6 +521,17 @@ class RunCheck {
       compare("accuracy_std", population_deviation(accuracies));
       compare("accuracy_min", *lowest);
       compare("accuracy_min_client", measured[static_cast<std::size_t>(lowest - accuracies.begin())]);
+      const auto highest = std::ranges::max_element(accuracies);
+      compare("accuracy_max", *highest);
+      compare("accuracy_max_client", measured[static_cast<std::size_t>(highest - accuracies.begin())]);
+      std::vector<double> ascending(accuracies.begin(), accuracies.end());
+      std::ranges::sort(ascending);
+      for (const auto& [column, share] : {std::pair{"accuracy_p5", 0.05}, {"accuracy_p50", 0.5}, {"accuracy_p95", 0.95}}) {
+        double whole = 0;
+        const double rest = std::modf(share * static_cast<double>(ascending.size() - 1), &whole);
+        const auto below = static_cast<std::size_t>(whole);
+        compare(column, rest > 0 ? (1 - rest) * ascending[below] + rest * ascending[below + 1] : ascending[below]);
+      }
       compare("f1_macro", rubato::mean(f1));
       if (!are_unlike) compare("accuracy_mean_model", of_mean.accuracy());
       if (!are_unlike) compare("f1_macro_mean_model", of_mean.macro_f1());

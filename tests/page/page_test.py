@@ -393,7 +393,7 @@ def a_live_page_goes_on_without_gap_or_double_and_becomes_the_report(world, brow
     folder = os.path.join(world.home, "live")
     port = free_port()
     command = [world.rubato, "run", os.path.join(world.tree, "examples/quickstart.toml"), "--set", "clock=wall", "--set", "time_scale=5",
-               "--set", "until=40", "--set", "metrics.every_seconds=0.5", "--out", folder, "--serve", str(port), "--quiet"]
+               "--set", "until=200", "--set", "metrics.every_seconds=1", "--out", folder, "--serve", str(port), "--quiet"]
     process = subprocess.Popen(command, cwd=world.home, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         page = Page(browser)

@@ -42,7 +42,7 @@ export function wellCards(parent) {
       `Accuracy on the test rows. The band holds ${bands}; the worst client is named. Marks below are unifications.`}),
       {title: "Accuracy on test data", give: accuracies, file: "accuracy"});
   }
-  linePlot(card(parent, {id: "loss", title: hasAccuracy() ? "How wrong are they?" : "How well do they do?", how:
+  linePlot(card(parent, {id: "loss", title: hasAccuracy() || store.data.live ? "How wrong are they?" : "How well do they do?", how:
     "Loss on the test rows: mean of the clients' own, and that of the mean of their models."}), {title: "Loss", give: losses, file: "loss"});
   if (optimality())
     linePlot(card(parent, {id: "optimality", title: "How near is the optimum?", how: "What is 0 where nothing can be gained any more."}),
