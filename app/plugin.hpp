@@ -1,4 +1,10 @@
-// Plug-ins: algorithms and laws of timers in a shared library, which the built command meets with --plugin.
+// Plug-ins: algorithms and laws of timers in a shared library, which the built command meets with --plugin. It is linked with
+// rubato::app of the package that the command is of, and has one function with C's linkage:
+//
+//   extern "C" const rubato::Plugin* rubato_plugin() {
+//     static const rubato::Plugin plugin = rubato::plugin_of(algorithms, laws);
+//     return &plugin;
+//   }
 #pragma once
 
 #include <filesystem>
@@ -9,14 +15,7 @@
 
 namespace rubato {
 
-/// What a shared library brings. It has one function with C's linkage,
-///
-///   extern "C" const rubato::Plugin* rubato_plugin() {
-///     static const rubato::Plugin plugin = rubato::plugin_of(algorithms, laws);
-///     return &plugin;
-///   }
-///
-/// and is linked with rubato::app of the package that the command is of.
+/// What a shared library brings.
 struct Plugin {
   const char* built_with = nullptr;                     ///< build_of_plugins() where it was built; looked at before anything else
   std::span<const CatalogueEntry* const> algorithms{};  ///< for experiments to name; they live as long as the library
