@@ -80,9 +80,20 @@ Json order_parameters(const std::string& algorithm, Json config) {
 
 namespace {
 
+// A word of the enumeration; choice_of() looks for no end of any other.
+template <class Choice>
+Choice known_choice(const Json& json) {
+  const auto word = json.get<std::string>();
+  const std::string_view words = word_list(Choice{});
+  const auto count = static_cast<std::size_t>(std::ranges::count(words, '|')) + 1;
+  for (std::size_t place = 0; place < count; ++place)
+    if (word_at(words, place) == word) return static_cast<Choice>(place);
+  throw std::invalid_argument("\"" + word + "\" is none of " + std::string(words));
+}
+
 DelayStep delay_step_from(const Json& parameters) {
-  return {parameters.at("gamma").get<double>(), choice_of<DelayLaw>(parameters.at("law").get<std::string>()),
-          parameters.value("n", 1.0), parameters.value("concurrency", 1.0), parameters.value("L", 1.0)};
+  return {parameters.at("gamma").get<double>(), known_choice<DelayLaw>(parameters.at("law")), parameters.value("n", 1.0),
+          parameters.value("concurrency", 1.0), parameters.value("L", 1.0)};
 }
 
 const char* word_of_reason(AnswerFate::Reason reason) {
@@ -281,7 +292,7 @@ Json answer_laws(const Json& golden_case) {
     return delay_step_from(order_parameters("", {{"gamma", golden_case.at("gamma")}, {"law", law}}));
   };
   const auto weight_from = [](const Json& law) {
-    return StalenessWeight{choice_of<StalenessLaw>(law.at("kind").get<std::string>()), law.value("a", 0.5), law.value("b", 4.0),
+    return StalenessWeight{known_choice<StalenessLaw>(law.at("kind")), law.value("a", 0.5), law.value("b", 4.0),
                            law.value("offset", 0.0)};
   };
   return {{"steps", rows("steps", step_from)}, {"weights", rows("weights", weight_from)}};
