@@ -17,8 +17,6 @@ namespace rubato::python {
 
 namespace {
 
-enum class Question : std::uint8_t { gradient, score, predict, end };
-
 constexpr std::size_t page = 4096;
 constexpr std::size_t rows_on_desk = std::size_t{1} << 22;  // memory that is not touched is not taken
 constexpr std::size_t most_kept_classes = 4096;
@@ -27,6 +25,9 @@ constexpr std::size_t longest_sentence = 8192;
 std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 
 }  // namespace
+
+/// What a process is asked for.
+enum class Question : std::uint8_t { gradient, score, predict, end };
 
 /// What lies before the vectors in the memory of a process.
 struct WorkerPool::Desk {
