@@ -201,10 +201,11 @@ def verdict(study, claim, note, column):
     except (KeyError, IndexError, ZeroDivisionError):
         return "not run", ""
     has_too_few = "(one pair)" in outcome.text and len(study.seeds(column)) > 1  # where something is drawn one pair decides nothing
+    no = "does not hold" if study.ceiling == "holds" else "not reproduced"  # what no paper claims cannot be reproduced
     if outcome.holds is None or has_too_few:
-        return outcome.text, "not reproduced (undecided)"
+        return outcome.text, "undecided" if study.ceiling == "holds" else f"{no} (undecided)"
     if not outcome.holds:
-        return outcome.text, "not reproduced"
+        return outcome.text, no
     ceiling = claim.ceiling or study.ceiling
     if ceiling == "reproduced" and column == "quick":
         ceiling = "direction reproduced"
