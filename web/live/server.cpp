@@ -135,7 +135,6 @@ class Viewer : public std::enable_shared_from_this<Viewer> {
   bool is_open() const { return socket_.is_open(); }
   const RunSource* run() const { return run_.get(); }
   bool wants_marks() const { return wants_marks_; }
-  bool has_seen_end() const { return has_seen_end_ && !is_writing_; }
 
   /// Sends what is next, if anything is; gives up where nothing was taken for too long.
   void go_on() {
@@ -456,8 +455,8 @@ class LiveServer::Loop {
       const auto is_score = [&](const auto& viewer) { return is_of(viewer) && viewer->wants_marks(); };
       run->look(is_asked || std::ranges::any_of(viewers_, is_of), std::ranges::any_of(viewers_, is_score));
     }
-    shared_.awake = static_cast<std::size_t>(
-        std::ranges::count_if(viewers_, [](const auto& viewer) { return viewer->is_open() && !viewer->has_seen_end(); }));
+    // A page that was told the end asks for the report before it closes its stream.
+    shared_.awake = static_cast<std::size_t>(std::ranges::count_if(viewers_, [](const auto& viewer) { return viewer->is_open(); }));
     if (std::exchange(is_full_, false)) accept();
     timer_.expires_after(between_looks);
     timer_.async_wait([this](ErrorCode error) {
