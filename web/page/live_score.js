@@ -9,6 +9,21 @@ import {seconds} from "./words.js";
 
 const mostStaves = 40, mostKept = 6000;
 
+/// `draw`, later and seldom enough to leave four fifths of the time to other things.
+export function atLeisure(draw) {
+  let isDue = false, cost = 0;
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    setTimeout(() => {
+      isDue = false;
+      const begun = performance.now();
+      draw();
+      cost = performance.now() - begun;
+    }, Math.max(100, 4 * cost));
+  };
+}
+
 export function liveScore(parent, hello) {
   const place = card(parent, {id: "score", title: "The score of the last seconds", kind: "wide", how: "Computations, messages and merges as they happen; the end of the run has all of it."});
   const status = element(place, "p", {class: "note"}, "Marks come while the run is in virtual time in one process.");
@@ -23,6 +38,7 @@ export function liveScore(parent, hello) {
     const x = at => left + (at - from) / (to - from) * (width - left - right);
     drawScore(ctx, {from, to, x, rows, rowOf, width, height, selected: selected(), hasWork: false, usualWay: 0}, [partOf(marks, from, to)], {}, {events: store.data.events.slice(-200), away: [], partitions: []}, null);
   }});
+  const redraw = atLeisure(made.redraw);
   return {
     draw: made.redraw,
     add(frame) {
@@ -32,7 +48,7 @@ export function liveScore(parent, hello) {
       marks = marks.slice(-mostKept);
       newest = marks.at(-1).at;
       status.textContent = `At ${seconds(newest)}${frame.dropped ? `; ${frame.dropped} marks were too many to send` : ""}.`;
-      if (document.visibilityState === "visible") made.redraw();
+      if (document.visibilityState === "visible") redraw();
     },
   };
 }
