@@ -148,7 +148,7 @@ TEST_CASE("a dry run refuses what the run refuses, in the same words") {
                                       {"draco", "algorithm.psi=-1"},
                                       {"draco", "algorithm.no_such_option=1"},
                                       {"draco", "channel.loss=2"},
-                                      {"draco", "model.batch=0"},
+                                      {"draco", "model.batch=-1"},
                                       {"draco", "clients.count=0"},
                                       {"draco", "until=-1"},
                                       {"draco", "data.partition=nobody_knows"},
