@@ -15,7 +15,11 @@
 // lives than it does itself, or less than its partner still lists, is told D alone, and does not meet it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "algos/algorithm.hpp"
@@ -115,6 +119,15 @@ class PairAccounts {
     if (!is_kept_) return holds<Real>(payload.common[0], numbers_);
     const bool holds_model = is_reply ? holds<double>(payload.common[0], numbers_) : holds<Real>(payload.common[0], numbers_);
     return holds_model && holds<std::uint32_t>(payload.common[1], 2);
+  }
+
+  /// Shows what was decided for client 3 as "for 3", and what was heard from it as "from 3".
+  void inspect(Probe& probe) const {
+    for (std::size_t place = 0; place < accounts_.size(); ++place) {
+      const std::string other = std::to_string(neighbours_[place].value);
+      if (accounts_[place].given) show(probe, "for " + other, numbers_of<double>(accounts_[place].given));
+      if (accounts_[place].taken) show(probe, "from " + other, numbers_of<double>(accounts_[place].taken));
+    }
   }
 
   /// Another that is read begins a life of its own.

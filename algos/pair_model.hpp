@@ -66,6 +66,7 @@ class PairModel : public LocalModel<Real, Settings> {
     show(probe, "start", this->origin());
     show(probe, "heard", static_cast<double>(heard_));
     if (own_.size() == 0) return;
+    accounts_.inspect(probe);
     show(probe, "mass", mass());
     show(probe, "own", own_);
     show(probe, "given", given_);

@@ -113,7 +113,8 @@ random = [{ clients = [1, 3, 4], away = "crash", up = { law = "uniform", low = 1
 )";
   for (const std::string seed : {"1", "2", "3"}) {
     CAPTURE(seed);
-    check_mean(ends_of("adpsgd", bad_links + std::vector<std::string>{"protocol.commit=counted", "seed=" + seed}, churn));
+    check_mean(
+        ends_of("adpsgd", bad_links + std::vector<std::string>{"protocol.commit=counted", "seed=" + seed, "until=600.0"}, churn));
   }
 }
 

@@ -9,8 +9,6 @@ namespace {
 
 using What = ChurnLine::What;
 
-constexpr ChurnTimes fault_times{std::chrono::milliseconds(700), std::chrono::seconds(5)};
-
 // Keeps its window when a new epoch begins.
 class KeepsWindow final : public Protocol {
  public:
@@ -38,7 +36,10 @@ class KeepsWindow final : public Protocol {
   std::unique_ptr<Protocol> inner_;
 };
 
-// What the lines leave undone is put right at one instant.
+std::vector<double> links_of(const MixingMatrix& matrix) { return {matrix.link_weights().begin(), matrix.link_weights().end()}; }
+
+}  // namespace
+
 std::vector<ChurnLine> with_calm(std::vector<ChurnLine> lines) {
   const ChurnPlan plan(fault_clients, lines, fault_times);
   Attendance end(plan);
@@ -54,10 +55,6 @@ std::vector<ChurnLine> with_calm(std::vector<ChurnLine> lines) {
   if (end.is_cut()) lines.push_back({at_seconds(fault_phase), What::heal, {}, {}, Origin::neighbour, "calm"});
   return lines;
 }
-
-std::vector<double> links_of(const MixingMatrix& matrix) { return {matrix.link_weights().begin(), matrix.link_weights().end()}; }
-
-}  // namespace
 
 FaultWorld::FaultWorld(std::uint64_t seed, std::vector<ChurnLine> lines, Planted planted)
     : seed_{seed},

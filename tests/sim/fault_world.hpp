@@ -28,6 +28,12 @@
 
 namespace rubato::test {
 
+/// How soon a crash is noticed, and how often states are kept.
+inline constexpr ChurnTimes fault_times{std::chrono::milliseconds(700), std::chrono::seconds(5)};
+
+/// The lines, and what they leave undone put right at the instant at which the calm begins.
+std::vector<ChurnLine> with_calm(std::vector<ChurnLine> lines);
+
 /// Something did not hold.
 class Broken : public std::runtime_error {
  public:

@@ -16,7 +16,7 @@ class PerformedRun final : public StepSink {
  public:
   /// Client i learns from learners[i] and starts from starts[i]; balances are kept.
   PerformedRun(const Graph& graph, std::vector<std::unique_ptr<Learner<double>>> learners, const AlgorithmFactory<double>& factory,
-               const std::vector<Vector<double>>& starts, bool in_rounds)
+               const std::vector<Vector<double>>& starts, bool in_rounds, bool counts_increments = false)
       : graph_{graph}, learners_{std::move(learners)} {
     for (const auto& learner : learners_) samples_.push_back(learner->samples());
     for (std::uint32_t i = 0; i < learners_.size(); ++i) {
@@ -25,7 +25,8 @@ class PerformedRun final : public StepSink {
                                    .receivers = graph_.receivers_of({i}),
                                    .samples = samples_,
                                    .in_rounds = in_rounds,
-                                   .keeps_balance = true};
+                                   .keeps_balance = true,
+                                   .counts_increments = counts_increments};
       algorithms_.push_back(factory(client_view, read_only(starts[i]), pool_));
     }
   }
