@@ -1,6 +1,7 @@
 // The server at its socket: what it refuses, what it sends, and that a run never waits for it.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/websocket.hpp>
@@ -186,6 +187,26 @@ TEST_CASE("a page hears of the run, then of each sample once, then of its end") 
   CHECK(expected == 2500);
   CHECK(frame["summary"]["steps"] == 7);
   CHECK(frame["has_report"] == true);
+}
+
+TEST_CASE("at the end the server stays until the page has the report and has left") {
+  Served served;
+  auto page = std::make_unique<Page>(served.server.port());
+  page->next_of("hello");
+  served.run->finish("complete", Json{{"steps", 7}}, "{\"some\": \"report\"}");
+  std::atomic<bool> has_lingered{false};
+  std::jthread end([&] {
+    served.server.linger(60s);
+    has_lingered = true;
+  });
+  page->next_of("end");
+  std::this_thread::sleep_for(1s);
+  CHECK_FALSE(has_lingered);
+  CHECK(say(served.server.port(), get("/api/v1/report")).text.ends_with("{\"some\": \"report\"}"));
+  page.reset();
+  const auto until = std::chrono::steady_clock::now() + 30s;
+  while (!has_lingered && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(50ms);
+  CHECK(has_lingered);
 }
 
 TEST_CASE("a page that comes back goes on where it was, without a gap and without anything twice") {

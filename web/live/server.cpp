@@ -35,6 +35,7 @@ constexpr double requests_per_second = 20, requests_at_once = 40;
 constexpr double own_requests_per_second = 80, own_requests_at_once = 160;
 constexpr std::chrono::milliseconds between_looks{100};
 constexpr std::chrono::milliseconds between_ticks{250};
+constexpr std::chrono::seconds deaf_after{2};  // without progress; this thread may stand still for a while, too
 constexpr std::chrono::seconds keep_alive{15};
 constexpr std::chrono::seconds asked_lately{30};  // Prometheus, which comes again
 constexpr std::size_t most_drained = std::size_t{4} << 20;
@@ -135,6 +136,8 @@ class Viewer : public std::enable_shared_from_this<Viewer> {
   bool is_open() const { return socket_.is_open(); }
   const RunSource* run() const { return run_.get(); }
   bool wants_marks() const { return wants_marks_; }
+  /// It is there and reads: at the end it may still want the report.
+  bool is_awake() const { return is_open() && !(is_writing_ && Clock::now() - began_ > deaf_after); }
 
   /// Sends what is next, if anything is; gives up where nothing was taken for too long.
   void go_on() {
@@ -456,7 +459,8 @@ class LiveServer::Loop {
       run->look(is_asked || std::ranges::any_of(viewers_, is_of), std::ranges::any_of(viewers_, is_score));
     }
     // A page that was told the end asks for the report before it closes its stream.
-    shared_.awake = static_cast<std::size_t>(std::ranges::count_if(viewers_, [](const auto& viewer) { return viewer->is_open(); }));
+    shared_.awake =
+        static_cast<std::size_t>(std::ranges::count_if(viewers_, [](const auto& viewer) { return viewer->is_awake(); }));
     if (std::exchange(is_full_, false)) accept();
     timer_.expires_after(between_looks);
     timer_.async_wait([this](ErrorCode error) {
