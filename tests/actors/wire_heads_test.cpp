@@ -20,8 +20,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr HostId a{0}, b{1}, c{2};
-
 /// A head, field by field, as the page names them.
 class Head {
  public:

@@ -15,7 +15,7 @@ namespace {
 constexpr double calm = 200;  // seconds
 constexpr Index dimension = 3;
 
-std::uint64_t scripts() {
+std::uint64_t pair_scripts() {
   const char* wanted = std::getenv("RUBATO_FAULTS");
   return wanted ? std::strtoull(wanted, nullptr, 10) : 1000;
 }
@@ -123,13 +123,13 @@ class PairFaults {
 
 TEST_CASE("whatever a fault script does to clients that meet in pairs, none of what they began with is lost") {
   PairCounts all;
-  for (std::uint64_t seed = 1; seed <= scripts(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= pair_scripts(); ++seed) {
     const std::string failure = PairFaults(seed).failure(all);
     CAPTURE(seed);
     REQUIRE(failure == "");
   }
-  if (scripts() < 100) return;
-  CHECK(all.met > 100 * scripts());
-  CHECK(all.over > scripts());
-  CHECK(all.queued > scripts());
+  if (pair_scripts() < 100) return;
+  CHECK(all.met > 100 * pair_scripts());
+  CHECK(all.over > pair_scripts());
+  CHECK(all.queued > pair_scripts());
 }
