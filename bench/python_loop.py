@@ -27,6 +27,7 @@ def main():
     parser.add_argument("--processes", action="store_true")
     parser.add_argument("--repeat", type=int, default=3)
     asked = parser.parse_args()
+    torch.set_num_threads(1)
     chance = numpy.random.default_rng(1)
     x, y = chance.random((6000, 784), dtype="float32"), chance.integers(0, 10, 6000)
     experiment = rubato.Experiment({
