@@ -180,10 +180,11 @@ TEST_CASE("four shards, two of them killed and started again, make the table of 
 TEST_CASE("shards that begin in the same instant in a new folder find room beside each other") {
   for (int round = 0; round < 5; ++round) {
     const Folder home;
+    const std::string experiment = small_experiment(home);
     std::vector<std::unique_ptr<Command>> shards;
     for (const char* part : {"1/6", "2/6", "3/6", "4/6", "5/6", "6/6"})
-      shards.push_back(std::make_unique<Command>(Arguments{"compare", small_experiment(home), "--seeds", "6", "--quiet",
-                                                           "--threads", "1", "--out", home / "shared", "--shard", part}));
+      shards.push_back(std::make_unique<Command>(Arguments{"compare", experiment, "--seeds", "6", "--quiet", "--threads", "1",
+                                                           "--out", home / "shared", "--shard", part}));
     for (const auto& shard : shards) CHECK(shard->wait().code == 0);
     CHECK(kept_runs(home / "shared").size() == 6);
   }
@@ -207,13 +208,13 @@ TEST_CASE("a failed or impossible point keeps no shard from the others, and its 
 TEST_CASE("the folder of shards takes runs of one comparison only, and merging takes a folder of shards only") {
   const Folder home;
   const auto shard = [&](const Arguments& more) {
-    Arguments all{"compare", small_experiment(home), "--quiet", "--shard", "1/1", "--out", home / "shared"};
+    Arguments all{"compare", small_experiment(home), "--quiet", "--out", home / "shared"};
     all.insert(all.end(), more.begin(), more.end());
     return run_rubato(all);
   };
-  REQUIRE(shard({"--seeds", "2"}).code == 0);
-  CHECK(contains(shard({"--seeds", "3"}).err, "another number of seeds"));
-  CHECK(contains(shard({"--seeds", "2", "--set", "until=9.5"}).err, "another file, --grid or --set"));
+  REQUIRE(shard({"--shard", "1/1", "--seeds", "2"}).code == 0);
+  CHECK(contains(shard({"--shard", "1/1", "--seeds", "3"}).err, "another number of seeds"));
+  CHECK(contains(shard({"--shard", "1/1", "--seeds", "2", "--set", "until=9.5"}).err, "another file, --grid or --set"));
   CHECK(contains(shard({"--seeds", "2", "--shard", "3/2"}).err, "must be I/N"));
   const Ended nothing = run_rubato({"compare", "--merge", home / "elsewhere"});
   CHECK(nothing.code == 2);

@@ -108,8 +108,8 @@ const std::array libraries{
 };
 
 // The kernel's and the compiler's headers are open to everyone.
-const std::array system_headers{"sys/",    "unistd.h", "fcntl.h",     "signal.h", "poll.h",   "termios.h",
-                                "sched.h", "time.h",   "immintrin.h", "cpuid.h",  "cxxabi.h", "pthread.h"};
+const std::array system_headers{"sys/",   "unistd.h",    "fcntl.h", "signal.h", "poll.h",    "termios.h", "sched.h",
+                                "time.h", "immintrin.h", "cpuid.h", "cxxabi.h", "pthread.h", "dlfcn.h",   "semaphore.h"};
 
 struct Include {
   std::string name;
