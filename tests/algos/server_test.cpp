@@ -264,10 +264,10 @@ TEST_CASE("the exact local solver finds the minimiser of a quadratic, and the sa
 }
 
 TEST_CASE("the exact local solver comes close on a loss that is not quadratic") {
-  const Vector<double> numbers = normal_vector(40, 5);
+  const Vector<double> features = normal_vector(40, 5);
   Vector<double> labels(20);
   for (Index i = 0; i < 20; ++i) labels[i] = i % 3 == 0;
-  const auto learner = make_logistic<double>(Eigen::Map<const Matrix<double>>(numbers.data(), 20, 2), labels, 0.01);
+  const auto learner = make_logistic<double>(Eigen::Map<const Matrix<double>>(features.data(), 20, 2), labels, 0.01);
   const ProximalSolver solver({options_of({{"local", word("exact")}}), solver_options});
   TensorPool pool;
   Scratch<double> scratch;
