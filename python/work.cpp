@@ -1,5 +1,7 @@
 #include "python/work.hpp"
 
+#include <pybind11/stl.h>
+
 namespace rubato::python {
 
 namespace {
