@@ -411,6 +411,11 @@ struct Data : DataFiles, DataOptions {
   std::int64_t train_rows = 0;          ///< 0: all
   Partition partition;                  ///< which client has which rows
   bool operator==(const Data&) const = default;
+
+  /// The loss is of no samples: quadratic, tridiagonal.
+  bool has_no_rows() const { return name == "quadratic" || name == "tridiagonal"; }
+  /// Each client's from the seed, without files.
+  bool is_made_up() const { return has_no_rows() || name == "pame_regression" || name == "pame_logistic"; }
 };
 
 /// [model]: what is trained, and how its loss is regularised.

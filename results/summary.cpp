@@ -158,7 +158,7 @@ ResultJson measured(const RunResult& result) {
 // Clients with fewer rows than a mini-batch takes.
 std::string below_batch(const config::Experiment& experiment, const RunResult& result) {
   std::vector<std::uint32_t> clients;
-  if (experiment.data.name == "quadratic" || experiment.data.name == "tridiagonal") return "";  // no rows
+  if (experiment.data.has_no_rows()) return "";
   const std::vector<std::uint32_t> batches = batches_of(experiment, result.samples_by_client.size());
   for (std::uint32_t i = 0; i < result.samples_by_client.size(); ++i)
     if (result.samples_by_client[i] < batches[i]) clients.push_back(i);

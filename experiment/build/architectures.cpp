@@ -54,8 +54,7 @@ void judge_architectures(const config::Experiment& experiment, config::Faults& f
   if (experiment.model.init_from) faults.refuse(what + " have no common start; leave model.init_from out");
   if (experiment.channel.kind == config::ChannelKind::aircomp)
     faults.refuse(what + " cannot be added up in the air; choose another channel.kind");
-  for (const char* made_up : {"quadratic", "tridiagonal", "pame_regression", "pame_logistic"})
-    if (experiment.data.name == made_up) faults.refuse(fmt::format("{} need samples: data.name is \"{}\"", what, made_up));
+  if (experiment.data.is_made_up()) faults.refuse(fmt::format("{} need samples: data.name is \"{}\"", what, experiment.data.name));
   for (const config::DeviceClass& device : experiment.clients.classes)
     if (device.model == "torchscript" || device.model == "quadratic" || device.model == "least_squares")
       faults.refuse(fmt::format("{} cannot have the model \"{}\"", what, *device.model));

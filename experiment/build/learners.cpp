@@ -35,12 +35,6 @@ GradientRules rules_of(const config::Model& model, std::vector<Range> exempt) {
   return {.clip = model.clip, .weight_decay = model.weight_decay, .exempt = std::move(exempt)};
 }
 
-bool has_no_rows(const config::Data& data) { return data.name == "quadratic" || data.name == "tridiagonal"; }
-
-bool is_made_up(const config::Data& data) {
-  return has_no_rows(data) || data.name == "pame_regression" || data.name == "pame_logistic";
-}
-
 template <class Real>
 std::shared_ptr<const Dataset<Real>> load(const Experiment& experiment, const std::filesystem::path& data_dir) {
   const config::Data& data = experiment.data;
@@ -114,11 +108,11 @@ class LearnerMaker {
     made_.learners.reserve(clients);
     if (own.learner)
       use_own_learners(own, clients);
-    else if (is_made_up(experiment.data))
+    else if (experiment.data.is_made_up())
       make_synthetic(experiment, clients);
     else
       deal_dataset(experiment, data_dir, clients);
-    if (own.learner || !has_no_rows(experiment.data)) say_large_batches(experiment);
+    if (own.learner || !experiment.data.has_no_rows()) say_large_batches(experiment);
     start(experiment);
   }
 
@@ -340,7 +334,7 @@ Partition deal_rows(const Experiment& experiment, const Labelled& train, const L
 
 template <class Real>
 DealtDataset<Real> read_and_deal(const Experiment& experiment, const std::filesystem::path& data_dir) {
-  if (is_made_up(experiment.data))
+  if (experiment.data.is_made_up())
     throw std::invalid_argument("data.name = \"" + experiment.data.name + "\" is made up from the seed: there are no rows to read");
   DealtDataset<Real> dealt{load<Real>(experiment, data_dir), {}};
   const std::vector<Label> train = labels_to_deal(dealt.dataset->train), test = labels_to_deal(dealt.dataset->test);
@@ -354,7 +348,7 @@ template DealtDataset<double> read_and_deal(const Experiment&, const std::filesy
 
 void judge_data(const Experiment& experiment, config::Faults& faults) {
   const config::Data& data = experiment.data;
-  if (is_made_up(data)) return;
+  if (data.is_made_up()) return;
   if (data.name == "files") return faults.attempt({"data"}, [&] { check_request(data, data); });
   DatasetFacts facts;
   faults.attempt({"data"}, [&] { facts = usual_facts(data.name); });
