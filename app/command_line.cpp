@@ -300,26 +300,30 @@ class CommandLine {
         .add_option("--sample", compare_.sample,
                     "key=log(1e-4,1), uniform(0,1), integer(1,20) or one_of(a,b): values that are drawn; may be given again")
         ->allow_extra_args(false);
-    compare.add_option("--points", compare_.points, "of --sample; default: 20")->check(CLI::Range(1, 1000000));
-    compare.add_option("--sample-seed", compare_.sample_seed, "other draws; default: 1");
+    compare.add_option("--points", compare_.points, "of --sample; default: 20")->check(CLI::Range(1, 1000000))->needs("--sample");
+    compare.add_option("--sample-seed", compare_.sample_seed, "other draws; default: 1")->needs("--sample");
     compare
         .add_option("--halving", compare_.halving,
                     "FACTOR: compare only the best point of every file: of all points, on short runs, every FACTOR-th "
                     "is kept, then of these on runs FACTOR times longer, and so on; on seeds that are not reported")
         ->check(CLI::Range(2, 1000));
     compare.add_option("--tuning-seeds", compare_.tuning_seeds, "runs of a point of --halving; default: 2")
-        ->check(CLI::Range(1, 1000000));
+        ->check(CLI::Range(1, 1000000))
+        ->needs("--halving");
     compare.add_option("--set", compare_.set, "key=value in every file; may be given again")->allow_extra_args(false);
     add_threads(compare, compare_.threads);
     compare.add_option("--data", compare_.data, data_help);
     compare.add_option("--out", compare_.out, "folder for table.csv, table.json, curves.csv and report.html");
     compare.add_option("--target", compare_.targets, "accuracies 0.5,0.7: what it takes to reach them first");
     compare.add_option("--axis", compare_.axis, "seconds, bits, gradients, delay or joules: what leads; default: seconds");
-    compare.add_option("--shard", compare_.shard,
-                       "I/N: run only the I-th of N shares, any number of times, on any machine that sees --out; "
-                       "finished runs are kept there and never run again");
+    compare
+        .add_option("--shard", compare_.shard,
+                    "I/N: run only the I-th of N shares, any number of times, on any machine that sees --out; "
+                    "finished runs are kept there and never run again")
+        ->needs("--out")
+        ->excludes("--halving");
     compare.add_option("--merge", compare_.merge, "DIR: make table and report of the shards that were run with --out DIR");
-    compare.add_flag("--json", compare_.json, "print table.json, alone, on standard output");
+    compare.add_flag("--json", compare_.json, "print table.json, alone, on standard output")->excludes("--shard");
     compare.add_flag("--quiet", compare_.quiet, "no progress");
     add_colour(compare, compare_.colour);
     add_serve(compare, compare_.serve);

@@ -23,6 +23,7 @@
 #include "experiment/file/resolve.hpp"
 #include "learning/data/named_sets.hpp"
 #include "learning/models/model_catalogue.hpp"
+#include "results/whole_file.hpp"
 #include "runtime/record.hpp"
 #include "runtime/world/changing.hpp"
 #include "runtime/world/report.hpp"
@@ -30,7 +31,6 @@
 #include "runtime/world/topology.hpp"
 #include "transports/zmq_identity.hpp"
 #include "web/report.hpp"
-#include "web/run_files.hpp"
 #include "web/svg.hpp"
 
 namespace rubato::app {
@@ -191,7 +191,7 @@ std::optional<std::pair<double, double>> stretch_of(const std::string& text) {
 int report(const ReportArguments& arguments) {
   for (const std::filesystem::path& folder : arguments.folders) {
     for (const std::string& card : arguments.svg)
-      web::write_text(folder / (card + ".svg"), web::svg_card(folder, card, stretch_of(arguments.stretch)));
+      write_whole(folder / (card + ".svg"), web::svg_card(folder, card, stretch_of(arguments.stretch)));
     web::write_report(folder);
     if (ends_early(folder / "timeline.rbt"))
       std::cerr << "note: " << (folder / "timeline.rbt").string()

@@ -18,8 +18,8 @@
 #include "results/comparison.hpp"
 #include "results/comparison_table.hpp"
 #include "results/kept_runs.hpp"
+#include "results/whole_file.hpp"
 #include "web/comparison.hpp"
-#include "web/run_files.hpp"
 
 namespace rubato::app {
 
@@ -29,14 +29,11 @@ namespace {
 
 constexpr const char* mark = "table.json";  // a folder that has it is a comparison's
 
-// Files beside those that another share of the same comparison is just making.
-bool holds_others_files(const fs::path& folder) {
+// Files beside those that another share of the same comparison is just writing.
+bool holds_files(const fs::path& folder) {
   std::error_code error;
   const auto entries = fs::directory_iterator(folder, error);
-  return std::ranges::any_of(entries, [](const fs::directory_entry& entry) {
-    const fs::path name = entry.path().filename();
-    return name != "runs" && name != "plan.json" && name.extension() != ".partial";
-  });
+  return std::ranges::any_of(entries, [](const fs::directory_entry& entry) { return entry.path().extension() != ".partial"; });
 }
 
 // Said before anything runs. Nothing is written into a folder that holds something else.
@@ -45,7 +42,8 @@ void prepare(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) refuse("cannot make the folder: " + error.message());
-  if (!fs::exists(folder / mark) && !KeptRuns::is_there(folder) && holds_others_files(folder))
+  // In this order: a share that begins beside this one writes its plan before its runs.
+  if (holds_files(folder) && !fs::exists(folder / mark) && !KeptRuns::is_there(folder))
     refuse("holds something that is not a comparison of Rubato; choose another folder");
   const fs::path probe = folder / fmt::format("table.csv.{}.partial", getpid());
   if (!std::ofstream(probe)) refuse(std::string("cannot write there: ") + std::strerror(errno));
@@ -53,15 +51,15 @@ void prepare(const fs::path& folder) {
 }
 
 void write_all(const fs::path& folder, const Comparison& comparison, std::span<const double> targets, const SampleColumn& axis) {
-  web::write_text(folder / mark, table_json(comparison, targets, axis));
-  web::write_text(folder / "table.csv", table_csv(comparison, targets));
-  web::write_text(folder / "curves.csv", curves_csv(comparison));
+  write_whole(folder / mark, table_json(comparison, targets, axis));
+  write_whole(folder / "table.csv", table_csv(comparison, targets));
+  write_whole(folder / "curves.csv", curves_csv(comparison));
   fs::create_directories(folder / "experiments");
   for (std::size_t i = 0; i < comparison.outcomes.size(); ++i)
     for (const ComparedRun& run : comparison.outcomes[i].runs) {
       config::Experiment experiment = comparison.outcomes[i].setting.experiment;
       experiment.seed = run.seed;
-      web::write_text(folder / experiment_file(i, run.seed), config::write_experiment(experiment));
+      write_whole(folder / experiment_file(i, run.seed), config::write_experiment(experiment));
     }
   web::write_comparison(folder / "report.html", comparison, targets, axis);
 }
@@ -112,35 +110,36 @@ const SampleColumn& axis_of(const std::string& name) {
   throw std::invalid_argument(fmt::format("--axis {}: must be one of {}", name, fmt::join(names, ", ")));
 }
 
-std::size_t failures_of(const Comparison& comparison) {
-  std::size_t count = 0;
+// A sentence for each run that failed and each setting that was refused.
+std::vector<std::string> failures_of(const Comparison& comparison) {
+  std::vector<std::string> sentences;
   for (const ComparedOutcome& outcome : comparison.outcomes)
-    for (const std::string& failure : outcome.failures) {
-      std::cerr << "rubato: " << outcome.setting.label << ", " << failure << "\n";
-      ++count;
-    }
-  return count;
+    for (const std::string& failure : outcome.failures) sentences.push_back(outcome.setting.label + ", " + failure);
+  return sentences;
 }
 
-void say_refusals(const Comparison& comparison) {
+std::vector<std::string> refusals_of(const Comparison& comparison) {
+  std::vector<std::string> sentences;
   for (const ComparedOutcome& outcome : comparison.outcomes)
-    if (!outcome.setting.refusal.empty())
-      std::cerr << "rubato: " << outcome.setting.label << " was refused: " << outcome.setting.refusal << "\n";
+    if (!outcome.setting.refusal.empty()) sentences.push_back(outcome.setting.label + " was refused: " + outcome.setting.refusal);
+  return sentences;
 }
 
-int code_of(const Comparison& comparison, std::size_t failures) {
+// Says what did not come to its end; the exit code.
+int say_ends(const Comparison& comparison) {
+  const std::vector<std::string> failures = failures_of(comparison), refusals = refusals_of(comparison);
+  for (const auto* sentences : {&failures, &refusals})
+    for (const std::string& sentence : *sentences) std::cerr << "rubato: " << sentence << "\n";
   if (comparison.was_stopped) return stopped;
-  if (failures > 0) return failed;
-  const auto is_refused = [](const ComparedOutcome& outcome) { return !outcome.setting.refusal.empty(); };
-  return std::ranges::any_of(comparison.outcomes, is_refused) ? bad_input : ok;
+  if (!failures.empty()) return failed;
+  return refusals.empty() ? ok : bad_input;
 }
 
 // Files, the table on standard output, and what became of the runs.
 int show_all(const Comparison& comparison, const CompareArguments& arguments, const fs::path& folder) {
   const SampleColumn& axis = axis_of(arguments.axis);
   const std::vector<double> targets = parse_targets(arguments.targets);
-  const std::size_t failures = failures_of(comparison);
-  say_refusals(comparison);
+  const int code = say_ends(comparison);
   if (!folder.empty()) write_all(folder, comparison, targets, axis);
   const bool is_wide = !terminal_on_output(arguments.colour).is_there;  // in a file or a pipe lines are as long as they are
   const std::size_t columns = is_wide ? std::string::npos : size_of_output().columns;
@@ -148,7 +147,7 @@ int show_all(const Comparison& comparison, const CompareArguments& arguments, co
             << std::flush;
   if (!arguments.json && !folder.empty())
     std::cout << "\nthe comparison is in " << fs::absolute(folder).lexically_normal().string() << "\n";
-  return code_of(comparison, failures);
+  return code;
 }
 
 std::size_t runs_of(const Comparison& comparison) {
@@ -161,7 +160,7 @@ std::size_t runs_of(const Comparison& comparison) {
 bool tune(const CompareArguments& arguments, StatusLine& line, ComparisonPlan& plan) {
   Tuned tuned = rubato::tune(plan, {arguments.halving, arguments.tuning_seeds}, options_for(arguments, line));
   line.finish();
-  if (!arguments.out.empty()) web::write_text(arguments.out / "tuning.csv", tuning_csv(tuned.lines));
+  if (!arguments.out.empty()) write_whole(arguments.out / "tuning.csv", tuning_csv(tuned.lines));
   if (tuned.was_stopped) return false;
   plan = std::move(tuned.plan);
   for (const ComparedSetting& setting : plan.settings)
@@ -170,7 +169,6 @@ bool tune(const CompareArguments& arguments, StatusLine& line, ComparisonPlan& p
 }
 
 int run_share(const CompareArguments& arguments, const ComparisonPlan& plan) {
-  if (arguments.out.empty()) throw std::invalid_argument("--shard: --out must name the folder that the processes share");
   const KeptRuns kept(arguments.out, plan);
   StatusLine line(arguments.quiet, arguments.colour);
   ServingComparison serving(arguments.serve, plan, arguments.origin, arguments.out);
@@ -179,12 +177,10 @@ int run_share(const CompareArguments& arguments, const ComparisonPlan& plan) {
   options.kept = &kept;
   const Comparison comparison = rubato::compare(plan, options);
   line.finish();
-  const std::size_t failures = failures_of(comparison);
-  say_refusals(comparison);
+  const int code = say_ends(comparison);
   std::cout << fmt::format("shard {}: {} of {} runs are kept in {}\nwhen all shards are through: rubato compare --merge {}\n",
                            arguments.shard, runs_of(comparison), plan.settings.size() * plan.seeds, arguments.out.string(),
                            arguments.out.string());
-  const int code = code_of(comparison, failures);
   serving.finish(code, arguments.out);
   return code;
 }
@@ -216,8 +212,6 @@ int compare(const CompareArguments& arguments) {
   ComparisonPlan plan = plan_for(arguments);
   for (const std::string& note : plan.notes) std::cerr << "note: " << note << "\n";
   if (!arguments.out.empty()) prepare(arguments.out);
-  if (!arguments.shard.empty() && arguments.halving > 0)
-    throw std::invalid_argument("--halving: needs all points in one process; share the comparison of what it has chosen");
   if (!arguments.shard.empty()) return run_share(arguments, plan);
   StatusLine line(arguments.quiet, arguments.colour);
   if (arguments.halving > 0 && !tune(arguments, line, plan)) return stopped;
@@ -255,11 +249,8 @@ ComparedTexts compare_files(const CompareFiles& request) {
                       curves_csv(comparison),
                       {},
                       comparison.was_stopped};
-  for (const ComparedOutcome& outcome : comparison.outcomes) {
-    const std::string& label = outcome.setting.label;
-    if (!outcome.setting.refusal.empty()) texts.failures.push_back(label + " was refused: " + outcome.setting.refusal);
-    for (const std::string& failure : outcome.failures) texts.failures.push_back(label + ", " + failure);
-  }
+  texts.failures = app::failures_of(comparison);
+  std::ranges::copy(app::refusals_of(comparison), std::back_inserter(texts.failures));
   return texts;
 }
 

@@ -104,8 +104,8 @@ Tuned tune(const ComparisonPlan& plan, const TuningRule& rule, ComparisonOptions
 std::string tuning_csv(const std::vector<TuningLine>& lines) {
   std::string text = "file,setting,rung,until,runs,score,kept\n";
   for (const TuningLine& line : lines)
-    text += fmt::format("{},\"{}\",{},{},{},{},{}\n", line.file, line.setting, line.rung, shortest(line.until), line.runs,
-                        shortest(line.score), line.is_kept ? 1 : 0);
+    text += fmt::format("{},{},{},{},{},{},{}\n", csv_field(line.file), csv_field(line.setting), line.rung, shortest(line.until),
+                        line.runs, shortest(line.score), line.is_kept ? 1 : 0);
   return text;
 }
 

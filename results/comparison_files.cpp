@@ -10,17 +10,10 @@ namespace rubato {
 
 namespace {
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == text.npos) return text;
-  std::string safe = "\"";
-  for (const char letter : text) safe += letter == '"' ? std::string("\"\"") : std::string(1, letter);
-  return safe + "\"";
-}
-
 // The first fields of every line of both files.
 std::string first_fields(const ComparedSetting& setting) {
-  return quoted(setting.label) + "," + quoted(setting.file.string()) + "," + setting.experiment.algorithm.name + "," +
-         quoted(to_text(setting.values));
+  return csv_field(setting.label) + "," + csv_field(setting.file.string()) + "," + setting.experiment.algorithm.name + "," +
+         csv_field(to_text(setting.values));
 }
 
 template <class Columns>
@@ -134,7 +127,7 @@ std::string table_csv(const Comparison& comparison, std::span<const double> targ
     text += fields(measures, row.ends) + fields(axes, row.ends);
     for (const TargetReached& target : row.targets) text += "," + std::to_string(target.reached) + fields(axes, target.costs);
     const auto diverged = std::ranges::count_if(outcome.runs, [](const ComparedRun& run) { return run.diverged_at.has_value(); });
-    text += fields(later, row.ends) + "," + quoted(outcome.setting.refusal) + "," + std::to_string(diverged);
+    text += fields(later, row.ends) + "," + csv_field(outcome.setting.refusal) + "," + std::to_string(diverged);
   }
   return text + "\n";
 }

@@ -1,10 +1,7 @@
 #include "results/kept_runs.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -13,8 +10,8 @@
 
 #include "experiment/file/experiment_file.hpp"
 #include "results/result_text.hpp"
-#include "results/sealed_file.hpp"
 #include "results/summary.hpp"
+#include "results/whole_file.hpp"
 
 namespace rubato {
 
@@ -28,20 +25,6 @@ std::optional<std::string> contents_of(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) return std::nullopt;
   return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-void write_whole(const fs::path& file, const std::string& text) {
-  const fs::path beside = file.string() + fmt::format(".{}.partial", getpid());
-  std::ofstream out(beside, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) throw RunFailed(fmt::format("cannot write {}: {}", beside.string(), std::strerror(errno)));
-  try {
-    sync_file(beside);
-    fs::rename(beside, file);
-  } catch (const std::system_error& error) {
-    throw RunFailed(fmt::format("cannot write {}: {}", file.string(), error.what()));
-  }
 }
 
 ResultJson json_of(const ComparisonPlan& plan) {
@@ -126,13 +109,13 @@ ComparedRun run_from(const ResultJson& json) {
 }  // namespace
 
 KeptRuns::KeptRuns(fs::path folder, const ComparisonPlan& plan) : folder_{std::move(folder)}, plan_{plan} {
-  std::error_code error;
-  fs::create_directories(folder_ / "runs", error);
-  if (error) throw RunFailed(fmt::format("cannot make {}: {}", (folder_ / "runs").string(), error.message()));
   const ResultJson mine = json_of(plan);
-  if (!is_there(folder_)) write_whole(folder_ / plan_name, mine.dump(1) + "\n");
+  if (!is_there(folder_)) write_whole(folder_ / plan_name, mine.dump(1) + "\n", Durability::of_disk);
   const ResultJson there = ResultJson::parse(contents_of(folder_ / plan_name).value_or(""), nullptr, false);
-  if (there == mine) return;
+  if (there == mine) {
+    make_room();
+    return;
+  }
   const auto differs = [&](const char* key) { return !there.is_object() || there.value(key, ResultJson()) != mine.at(key); };
   const char* what = differs("rubato") || differs("commit") ? "version of Rubato"
                      : differs("settings")                  ? "file, --grid or --set"
@@ -151,6 +134,13 @@ KeptRuns::KeptRuns(fs::path folder) : folder_{std::move(folder)} {
   } catch (const nlohmann::json::exception& fault) {
     throw std::invalid_argument(fmt::format("{}: is damaged: {}", (folder_ / plan_name).string(), fault.what()));
   }
+}
+
+// After the plan, by which other processes know whose folder it is.
+void KeptRuns::make_room() const {
+  std::error_code error;
+  fs::create_directories(folder_ / "runs", error);
+  if (error) throw RunFailed(fmt::format("cannot make {}: {}", (folder_ / "runs").string(), error.message()));
 }
 
 bool KeptRuns::is_there(const fs::path& folder) { return fs::exists(folder / plan_name); }
@@ -173,7 +163,7 @@ std::optional<KeptResult> KeptRuns::find(std::size_t setting, std::int64_t seed)
 void KeptRuns::keep(std::size_t setting, std::int64_t seed, const KeptResult& result) const {
   const ResultJson json = {
       {"failure", result.failure}, {"refusal", result.refusal}, {"run", result.run ? json_of(*result.run) : ResultJson(nullptr)}};
-  write_whole(file(setting, seed), json.dump(-1, ' ', false, ResultJson::error_handler_t::replace) + "\n");
+  write_whole(file(setting, seed), json.dump(-1, ' ', false, ResultJson::error_handler_t::replace) + "\n", Durability::of_disk);
 }
 
 }  // namespace rubato

@@ -18,9 +18,9 @@ struct KeptResult {
   std::string refusal{};  ///< the setting cannot be run with this seed: a sentence
 };
 
-/// The folder of a shared comparison: plan.json and runs/SETTING-seed-SEED.json, settings counted from 1. A file is written beside
-/// its place, asked to be kept by the disk and renamed, so any number of processes may write at a time, and one that is killed
-/// leaves whole files only. Numbers are read back as they were.
+/// The folder of a shared comparison: plan.json and runs/SETTING-seed-SEED.json, settings counted from 1. Files are written whole,
+/// so any number of processes may write at a time, and one that is killed leaves whole files only. Numbers are read back as they
+/// were.
 class KeptRuns {
  public:
   /// Writes the plan, or where there is one already checks that it is this one. Throws std::invalid_argument where it is
@@ -38,6 +38,7 @@ class KeptRuns {
   static bool is_there(const std::filesystem::path& folder);
 
  private:
+  void make_room() const;
   std::filesystem::path file(std::size_t setting, std::int64_t seed) const;
 
   std::filesystem::path folder_;

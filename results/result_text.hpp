@@ -21,6 +21,14 @@ inline std::string shortest(double value) {
   return {text, end};
 }
 
+/// A field of a CSV line: in quotes where it needs them.
+inline std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == text.npos) return text;
+  std::string safe = "\"";
+  for (const char letter : text) safe += letter == '"' ? std::string("\"\"") : std::string(1, letter);
+  return safe + "\"";
+}
+
 /// JSON knows no infinity and no NaN: null stands for them.
 inline ResultJson finite(double value) { return std::isfinite(value) ? ResultJson(value) : ResultJson(nullptr); }
 

@@ -17,6 +17,7 @@
 #include "results/npy.hpp"
 #include "results/result_text.hpp"
 #include "results/summary.hpp"
+#include "results/whole_file.hpp"
 #include "runtime/record.hpp"
 
 namespace rubato {
@@ -215,12 +216,7 @@ void RunFolder::write(const std::string& name, const std::string& text) {
   const fs::path file = partial_ / name;
   std::error_code none;  // opening the file will say it
   fs::create_directories(file.parent_path(), none);
-  const fs::path unfinished = beside(file, ".part");
-  std::ofstream stream(unfinished, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (stream) fs::rename(unfinished, file, none);
-  if (!stream || none) throw RunFailed("cannot write " + file.string() + ": " + std::strerror(errno));
+  write_whole(file, text);
 }
 
 void RunFolder::append(const std::string& name, const std::string& text) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/comparison_table.hpp"
+#include "results/whole_file.hpp"
 #include "web/report.hpp"
 #include "web/run_files.hpp"
 #include "web/shown.hpp"
@@ -50,7 +51,7 @@ void write_comparison(const std::filesystem::path& file, const Comparison& compa
     for (std::size_t k = 0; k < settings[i]["runs"].size(); ++k)
       settings[i]["runs"][k]["curve"] = curve_of(comparison.outcomes[i].runs[k].curve);
   const std::string text = in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace));
-  write_text(file, bundled_page("Comparison", "", text));
+  write_whole(file, bundled_page("Comparison", "", text));
 }
 
 }  // namespace rubato::web

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "experiment/file/experiment_file.hpp"
+#include "results/whole_file.hpp"
 #include "web/report_data.hpp"
 #include "web/report_page.hpp"
 #include "web/run_files.hpp"
@@ -73,7 +74,7 @@ void write_page(const std::filesystem::path& folder, const ResolvedExperiment& r
                 std::string_view data) {
   const std::string page = bundled_page(resolved.experiment.name, text, data);
   if (has_record(folder)) write_trace(folder / "timeline.rbt", folder / "trace.json", trace_settings(folder, resolved));
-  write_text(folder / "report.html", page);
+  write_whole(folder / "report.html", page);
 }
 
 }  // namespace

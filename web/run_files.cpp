@@ -39,13 +39,6 @@ std::string text_of(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>{stream}, {}};
 }
 
-void write_text(const std::filesystem::path& file, std::string_view text) {
-  std::ofstream stream(file, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (!stream) throw RunFailed("cannot write " + file.string() + ": " + std::strerror(errno));
-}
-
 Table::Table(const std::filesystem::path& file) : file_{file.string()} {
   std::ifstream stream = open_to_read(file);
   std::string line;

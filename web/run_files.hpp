@@ -13,9 +13,6 @@ namespace rubato::web {
 
 std::string text_of(const std::filesystem::path& file);
 
-/// Writes a whole file. Throws RunFailed if the disk does not take it.
-void write_text(const std::filesystem::path& file, std::string_view text);
-
 /// A CSV of numbers under one line of names, as Rubato writes them: no quotes, nan and inf are numbers.
 class Table {
  public:

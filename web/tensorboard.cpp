@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "results/columns.hpp"
+#include "results/whole_file.hpp"
 #include "web/run_files.hpp"
 
 namespace rubato::web {
@@ -168,7 +169,7 @@ fs::path write_tensorboard(const fs::path& folder, const fs::path& out) {
   fs::create_directories(out, error);
   if (error) throw std::invalid_argument(out.string() + ": cannot make the folder: " + error.message());
   const fs::path file = out / ("events.out.tfevents." + std::to_string(static_cast<std::uint64_t>(start)) + ".rubato");
-  write_text(file, records);
+  write_whole(file, records);
   return file;
 }
 

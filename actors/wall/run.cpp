@@ -15,6 +15,7 @@
 #include "actors/wall/status_teller.hpp"
 #include "experiment/roster.hpp"
 #include "results/wall_checkpoint.hpp"
+#include "results/whole_file.hpp"
 
 namespace rubato {
 
@@ -343,14 +344,9 @@ std::string gatherer_of(const HostOptions& home, std::uint64_t run) {
 // Whole or not at all: a host that finds nothing begins anew.
 void keep(const HostOptions& home, const std::filesystem::path& file, const std::string& line) {
   if (home.folder.empty()) return;
-  const std::filesystem::path unfinished = file.string() + ".part";
-  std::error_code error;
-  std::filesystem::create_directories(home.folder, error);
-  std::ofstream stream(unfinished);
-  stream << line << "\n";
-  stream.close();
-  if (stream) std::filesystem::rename(unfinished, file, error);
-  if (!stream || error) throw RunFailed("cannot write " + file.string());
+  std::error_code none;  // writing the file will say it
+  std::filesystem::create_directories(home.folder, none);
+  write_whole(file, line + "\n");
 }
 
 void require_same_run(const HostOptions& home, std::uint64_t earlier, std::uint64_t run) {

@@ -96,12 +96,21 @@ TEST_CASE("a comparison that cannot be made says why with exit code 2, and leave
   const std::string file = small_experiment(home);
   fs::create_directories(home / "mine");
   write_text(home / "mine/notes.txt", "mine");
+  fs::create_directories(home / "theirs/runs");
   for (const Arguments& wrong : {Arguments{"--axis", "joy"},
                                  {"--target", "2"},
                                  {"--grid", "algorithm.zeta=1"},
                                  {"--grid", "algorithm.eta"},
                                  {"--seeds", "0"},
-                                 {"--out", home / "mine"}}) {
+                                 {"--points", "3"},
+                                 {"--sample-seed", "3"},
+                                 {"--tuning-seeds", "3"},
+                                 {"--shard", "1/2"},
+                                 {"--shard", "1/2", "--out", home / "new", "--halving", "2"},
+                                 {"--shard", "1/2", "--out", home / "new", "--json"},
+                                 {"--out", home / "mine"},
+                                 {"--out", home / "theirs"},
+                                 {"--shard", "1/2", "--out", home / "theirs"}}) {
     Arguments arguments{"compare", file};
     arguments.insert(arguments.end(), wrong.begin(), wrong.end());
     const Ended ended = run_rubato(arguments);
@@ -110,6 +119,8 @@ TEST_CASE("a comparison that cannot be made says why with exit code 2, and leave
     CHECK_FALSE(ended.err.empty());
   }
   CHECK(text_of(home / "mine/notes.txt") == "mine");
+  CHECK(fs::is_empty(home / "theirs/runs"));
+  CHECK_FALSE(fs::exists(home / "theirs/plan.json"));
 }
 
 TEST_CASE("one impossible point of a sweep is in the table and the folder, and the exit code is 2") {
