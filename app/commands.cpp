@@ -14,6 +14,7 @@
 #include <stdexcept>
 
 #include "algos/catalogue.hpp"
+#include "algos/protocol_kind.hpp"
 #include "app/bindings.hpp"
 #include "app/text/fitted_line.hpp"
 #include "experiment/build/conditions.hpp"
@@ -125,34 +126,66 @@ NamedRows list_algorithms() {
   return rows;
 }
 
-NamedRows list_channels() {
-  NamedRows rows;
-  rows.emplace_back("ideal", "nothing is lost; one constant delay");
-  rows.emplace_back("random", "delays by any law, independent losses and duplicates; links may differ");
-  rows.emplace_back("table", "delay and loss of every link");
-  rows.emplace_back("wireless", "path loss, Rayleigh fading and interference of clients in a cell, which may wander");
-  rows.emplace_back("rayleigh_threshold", "links that are up or down for a round or a coherence time");
-  rows.emplace_back("aircomp", "models that add up in the air, in slots, with noise");
-  rows.emplace_back("bandwidth", "capacities up and down, shared by what is under way");
-  rows.emplace_back("trace", "delay and loss of every link over time, from a file");
-  rows.emplace_back("bursty", "links that are good and bad in turn, with losses of their own in each state");
-  return rows;
+std::string_view meaning_of(config::ChannelKind kind) {
+  switch (kind) {
+    using enum config::ChannelKind;
+    case ideal:
+      return "nothing is lost; one constant delay";
+    case random:
+      return "delays by any law, independent losses and duplicates; links may differ";
+    case table:
+      return "delay and loss of every link";
+    case wireless:
+      return "path loss, Rayleigh fading and interference of clients in a cell, which may wander";
+    case rayleigh_threshold:
+      return "links that are up or down for a round or a coherence time";
+    case aircomp:
+      return "models that add up in the air, in slots, with noise";
+    case bandwidth:
+      return "capacities up and down, shared by what is under way";
+    case trace:
+      return "delay and loss of every link over time, from a file";
+    case bursty:
+      return "links that are good and bad in turn, with losses of their own in each state";
+  }
+  return "";
 }
 
-NamedRows list_protocols() {
+std::string_view meaning_of(ProtocolKind kind) {
+  switch (kind) {
+    using enum ProtocolKind;
+    case push:
+      return "independent compute and transmit timers, no client waits for another";
+    case rounds:
+      return "barriers: all compute, all exchange, all combine";
+    case server:
+      return "a centre, or a leader that changes: it hands its model out, others work and answer, it combines";
+    case token:
+      return "each client learns alone while a few tokens walk from neighbour to neighbour";
+    case pull:
+      return "a client asks its neighbours, takes the first answers or those in time, and absorbs them together";
+    case tree:
+      return "gradients are added up along the links of a tree on their way to its root, and models handed down";
+    case pair:
+      return "a client asks one neighbour at a time, and the two average their models together or not at all";
+  }
+  return "";
+}
+
+// The words of a choice with their meanings.
+template <class Choice>
+NamedRows list_words() {
+  constexpr std::string_view words = word_list(Choice{});
   NamedRows rows;
-  rows.emplace_back("push", "independent compute and transmit timers, no client waits for another");
-  rows.emplace_back("rounds", "barriers: all compute, all exchange, all combine");
-  rows.emplace_back("server", "a centre, or a leader that changes: it hands its model out, others work and answer, it combines");
-  rows.emplace_back("token", "each client learns alone while a few tokens walk from neighbour to neighbour");
-  rows.emplace_back("pull", "a client asks its neighbours, takes the first answers or those in time, and absorbs them together");
+  for (std::size_t place = 0; place <= static_cast<std::size_t>(std::ranges::count(words, '|')); ++place)
+    rows.emplace_back(word_at(words, place), meaning_of(static_cast<Choice>(place)));
   return rows;
 }
 
 const std::map<std::string, std::function<NamedRows()>>& lists() {
   static const std::map<std::string, std::function<NamedRows()>> all{
-      {"algorithms", list_algorithms}, {"channels", list_channels},   {"datasets", list_datasets},
-      {"models", list_models},         {"protocols", list_protocols}, {"topologies", list_topologies}};
+      {"algorithms", list_algorithms}, {"channels", list_words<config::ChannelKind>}, {"datasets", list_datasets},
+      {"models", list_models},         {"protocols", list_words<ProtocolKind>},       {"topologies", list_topologies}};
   return all;
 }
 

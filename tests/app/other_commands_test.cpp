@@ -189,7 +189,7 @@ TEST_CASE("list shows what there is, one list alone, and every key of the experi
   CHECK(all.code == 0);
   for (const char* word : {"algorithms", "draco", "datasets", "digits", "models", "softmax", "topologies", "ring"})
     CHECK(contains(all.out, word));
-  for (const char* protocol : {"\n  push ", "\n  rounds ", "\n  server ", "\n  token ", "\n  pull "})
+  for (const char* protocol : {"\n  push ", "\n  rounds ", "\n  server ", "\n  token ", "\n  pull ", "\n  tree ", "\n  pair "})
     CHECK(contains(run_rubato({"list", "protocols"}).out, protocol));
   const Ended models = run_rubato({"list", "models"});
   CHECK(contains(models.out, "mlp"));
