@@ -19,7 +19,7 @@ class Setting:
     quick: tuple = ()
     paper: dict = field(default_factory=dict)  # measure -> what the paper prints, a number or a text
     only: str = ""  # "full": not in the quick column
-    draws: int = 0  # not 0: `rubato topology` with so many draws in place of a run
+    asks: tuple = ()  # another command of rubato in place of `run`, and its options
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,11 @@ class Unit:
         self.study, self.column, self.setting, self.seed = study, column, setting, seed
         self.folder = places.runs / column / study.name / f"{slug(setting.name)}-seed-{seed}"
         file = setting.file if "/" in setting.file and setting.file.startswith("examples/") else f"examples/papers/{setting.file}"
-        self.words = ["topology" if setting.draws else "run", file]
+        self.words = [setting.asks[0] if setting.asks else "run", file]
         for one in study.sets(column, setting):
             self.words += ["--set", one]
-        if setting.draws:
-            self.words += ["--set", f"seed={seed}", "--draws", str(setting.draws)]
+        if setting.asks:
+            self.words += ["--set", f"seed={seed}", *setting.asks[1:]]
         else:
             self.words += ["--seed", str(seed)]
 

@@ -17,7 +17,7 @@ def _gap(run):
 def graph(kind, seconds):
     words = {"torus": ("topology={kind=\"torus\",rows=3,columns=3}",), "grid": ("topology={kind=\"grid\",rows=3,columns=3}",)}
     sets = words.get(kind, (f"topology.kind={kind}",)) + (f"mailbox.deadline={seconds}",)
-    return Setting(f"{kind}, {seconds} s", "async_dsgd/spectral_gap.toml", sets, draws=1000)
+    return Setting(f"{kind}, {seconds} s", "async_dsgd/spectral_gap.toml", sets, asks=("topology", "--draws", "1000"))
 
 
 kinds, deadlines = ("complete", "ring", "torus", "grid"), (0.5, 1.0, 2.0, 4.0)

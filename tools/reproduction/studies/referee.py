@@ -54,6 +54,24 @@ def torus_setting(name, step, ratio, label=""):
     return Setting(name + label, file, at_ratio(ratio) + (f"algorithm.name={algorithm}", f"algorithm.{key}={step:g}") + others)
 
 
+def _bound(name):
+    return lambda run: json.loads((run.folder / "output.txt").read_text())["seconds"][name]
+
+
+def bound_setting(ratio):
+    goal = ("--eps", "9e-4", "--variance", "0.1", "--gap", "258", "--json")
+    return Setting(f"{ratio:g}", torus, at_ratio(ratio)[:1], asks=("bound", *goal))
+
+
+bounds = Study(
+    "referee-bounds", paper, "the theory's seconds",
+    "`rubato bound` for a link of 1 s and the ratios of links to computations that head the lines, with L = 1 and Delta = 258.",
+    tuple(bound_setting(ratio) for ratio in ratios),
+    tuple(Measure(name, heading, _bound(name), -3) for name, heading in
+          (("lower_homogeneous", "lower bound, equal losses, these links"), ("fragile", "Fragile"), ("minibatch_links", "minibatch over the graph"),
+           ("rennala", "Rennala, Ringmaster (no links)"))), (), (), 1, 1, guess=(0.1, 0.1))
+
+
 to_goal = reach(0.03, "s to the goal", column="gradient_norm", below=True, digits=0)
 came_to = Measure("least", "least norm", lambda run: min(run.column("gradient_norm")), 3)
 
@@ -191,4 +209,4 @@ def map_table(results):
     return "\n".join(lines)
 
 
-studies = (*(torus_study(ratio) for ratio in ratios), map_study, slow, *(torus_tuning(ratio) for ratio in ratios), map_tuning)
+studies = (bounds, *(torus_study(ratio) for ratio in ratios), map_study, slow, *(torus_tuning(ratio) for ratio in ratios), map_tuning)
