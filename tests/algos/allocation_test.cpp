@@ -19,11 +19,11 @@ struct Counts {
   std::uint64_t compute = 0, publish = 0, merge = 0, publications = 0;
 };
 
-// Two clients that hear each other, driven through the phases of a round or through compute, publish, merge.
+// Two clients that hear each other, driven through the phases of a round, through compute, publish, merge, or through exchanges.
 class Pair {
  public:
-  Pair(const CatalogueEntry& entry, bool in_rounds) : graph_{topologies::complete(2)} {
-    AlgorithmOptions options;
+  Pair(const CatalogueEntry& entry, bool in_rounds, const AlgorithmOptions& options = {}, bool counts_increments = false)
+      : graph_{topologies::complete(2)} {
     const auto factory = make_algorithm<double>(entry, options);
     needs_ = entry.needs(options);
     for (std::uint32_t i = 0; i < 2; ++i) {
@@ -33,7 +33,8 @@ class Pair {
                                    .senders = graph_.senders_to({i}),
                                    .receivers = graph_.receivers_of({i}),
                                    .samples = samples_,
-                                   .in_rounds = in_rounds};
+                                   .in_rounds = in_rounds,
+                                   .counts_increments = counts_increments};
       const Vector<double> start = Vector<double>::LinSpaced(dimension, -1, 1);
       algorithms_.push_back(factory(client_view, view(start), pool_));
     }
@@ -42,6 +43,17 @@ class Pair {
   }
 
   void round() { run(needs_.program.round); }
+  /// A batch of one computation each, and then each asks the other.
+  void meet() {
+    compute({.number = 1});
+    for (std::uint32_t asker = 0; asker < 2; ++asker) {
+      const Payload request = publish(asker, pair_request);
+      merge(1 - asker, pair_request, request);
+      const Payload reply = publish(1 - asker, pair_reply);
+      merge(asker, pair_reply, reply);
+      ++sequence_;
+    }
+  }
   Counts counts;
 
  private:
@@ -61,7 +73,7 @@ class Pair {
     const std::uint64_t before = allocations;
     for (std::uint32_t i = 0; i < 2; ++i) {
       if (needs_.fixes_model_at_start) algorithms_[i]->begin(works_[i]);
-      Step step{.kind = StepKind::compute, .phase = phase.number, .client = {i}, .entries = {}};
+      Step step{.kind = StepKind::compute, .phase = phase.number, .client = {i}, .at = now(), .entries = {}};
       step.index = computations_;
       algorithms_[i]->compute(works_[i], step);
     }
@@ -70,25 +82,29 @@ class Pair {
   }
   void exchange(const Phase& phase) {
     Payload payloads[2];
-    StepEntry entries[2];
-    std::uint64_t before = allocations;
-    for (std::uint32_t i = 0; i < 2; ++i) {
-      entries[i] = {.peer = {1 - i}, .sequence = sequence_, .weight = 0.25};
-      const Step step{
-          .kind = StepKind::publish, .phase = phase.number, .client = {i}, .index = sequence_, .entries = {&entries[i], 1}};
-      payloads[i] = algorithms_[i]->publish(works_[i], step);
-      ++counts.publications;
-    }
-    counts.publish += allocations - before;
-    before = allocations;
-    for (std::uint32_t i = 0; i < 2; ++i) {
-      const Received<double> heard{{1 - i}, sequence_, 0.25, {}, payloads[1 - i], 0};
-      const Step step{.kind = StepKind::merge, .phase = phase.number, .client = {i}, .entries = {}};
-      algorithms_[i]->merge(works_[i], step, {&heard, 1});
-    }
-    counts.merge += allocations - before;
+    for (std::uint32_t i = 0; i < 2; ++i) payloads[i] = publish(i, phase.number);
+    for (std::uint32_t i = 0; i < 2; ++i) merge(i, phase.number, payloads[1 - i]);
     ++sequence_;
   }
+  // To the other one.
+  Payload publish(std::uint32_t i, std::uint8_t phase) {
+    const StepEntry entry{.peer = {1 - i}, .sequence = sequence_, .weight = 0.25};
+    const Step step{
+        .kind = StepKind::publish, .phase = phase, .client = {i}, .index = sequence_, .at = now(), .entries = {&entry, 1}};
+    const std::uint64_t before = allocations;
+    Payload payload = algorithms_[i]->publish(works_[i], step);
+    counts.publish += allocations - before;
+    ++counts.publications;
+    return payload;
+  }
+  void merge(std::uint32_t i, std::uint8_t phase, const Payload& payload) {
+    const Received<double> heard{{1 - i}, sequence_, 0.25, {}, payload, 0};
+    const Step step{.kind = StepKind::merge, .phase = phase, .client = {i}, .at = now(), .entries = {}};
+    const std::uint64_t before = allocations;
+    algorithms_[i]->merge(works_[i], step, {&heard, 1});
+    counts.merge += allocations - before;
+  }
+  Time now() const { return Time{from_seconds(static_cast<double>(computations_))}; }
 
   TensorPool pool_;
   Scratch<double> scratch_;
@@ -129,4 +145,24 @@ TEST_CASE("compute and merge of every algorithm allocate nothing, and publish on
       CHECK(pair.counts.merge == 0);
       CHECK(pair.counts.publish <= 2 * pair.counts.publications);
     }
+}
+
+TEST_CASE("a step of AD-PSGD, and of every other method of pairs, allocates nothing") {
+  for (const CatalogueEntry* entry : catalogue()) {
+    if (!entry->runs.has(ProtocolKind::pair)) continue;
+    for (const bool counts_increments : {false, true}) {
+      AlgorithmOptions options;
+      if (!entry->needs(options).pairing.in_increments && counts_increments) continue;
+      CAPTURE(entry->name);
+      CAPTURE(counts_increments);
+      Pair pair(*entry, false, options, counts_increments);
+      for (int k = 0; k < 30; ++k) pair.meet();
+      pair.counts = {};
+      for (int k = 0; k < 60; ++k) pair.meet();
+      CHECK(pair.counts.publications == 240);
+      CHECK(pair.counts.compute == 0);
+      CHECK(pair.counts.publish == 0);
+      CHECK(pair.counts.merge == 0);
+    }
+  }
 }

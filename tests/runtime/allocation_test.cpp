@@ -2,6 +2,7 @@
 // allocation of the process.
 #include <doctest/doctest.h>
 
+#include "runtime/protocols/pair.hpp"
 #include "tests/support/counted_allocations.hpp"
 #include "tests/support/world.hpp"
 
@@ -16,17 +17,23 @@ struct Count {
   std::uint64_t events;
 };
 
+constexpr Time end{1000s};
+
 /// Of the second half of a run.
-Count steady(World& world, Time until = Time{1000s}) {
+Count steady(Conductor& conductor) {
+  while (conductor.now() < end - end.time_since_epoch() / 2 && conductor.walk(100)) {
+  }
+  const std::uint64_t before = allocations.load(), events = conductor.events();
+  while (conductor.walk(100)) {
+  }
+  return {allocations.load() - before, conductor.events() - events};
+}
+
+Count steady(World& world) {
   NoSteps nobody;
-  world.settings.until = until;
+  world.settings.until = end;
   world.build(nobody, nullptr);
-  while (world.conductor().now() < until - until.time_since_epoch() / 2 && world.conductor().walk(100)) {
-  }
-  const std::uint64_t before = allocations.load(), events = world.conductor().events();
-  while (world.conductor().walk(100)) {
-  }
-  return {allocations.load() - before, world.conductor().events() - events};
+  return steady(world.conductor());
 }
 
 std::unique_ptr<World> busy() {
@@ -88,4 +95,35 @@ TEST_CASE("rounds allocate nothing per event") {
   world->board.unify_every = 3;
   world->settings.retransmits = true;
   CHECK(steady(*world).allocations <= few);
+}
+
+TEST_CASE("exchanges of pairs allocate nothing per event") {
+  for (const Commit commit : {Commit::known, Commit::counted})
+    for (const std::uint32_t retries : {0u, 2u}) {
+      CAPTURE(static_cast<int>(commit));
+      CAPTURE(retries);
+      const auto world = busy();
+      world->channel = random_links(1, 0.1, 0.2);
+      world->push.limits.deadline = 500ms;
+      PairSettings pair;
+      pair.push = &world->push;
+      pair.commit = commit;
+      pair.retries = retries;
+      pair.retry_after = 100ms;
+      world->settings.channel = world->channel.get();
+      world->settings.until = end;
+      world->settings.cap_period = {};
+      world->settings.goes_by_exchange = true;
+      world->settings.foresight = &pair.foresight;
+      std::vector<std::unique_ptr<Protocol>> protocols;
+      for (std::uint32_t i = 0; i < 20; ++i) protocols.push_back(std::make_unique<Pair>(pair, ClientId{i}));
+      NoSteps nobody;
+      Conductor conductor(world->settings, std::move(protocols), nobody);
+      const Count count = steady(conductor);
+      CHECK(count.events > 25000);
+      CHECK(count.allocations <= few);
+      std::uint64_t met = 0;
+      for (std::uint32_t i = 0; i < 20; ++i) met += dynamic_cast<const Pair&>(conductor.protocol({i})).exchanges().met;
+      CHECK(met > 5000);
+    }
 }
