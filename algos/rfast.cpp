@@ -12,7 +12,9 @@
 //   publish   sigma_l <- sigma_l + a_li z for every receiver l;   z <- z - sum_l a_li z;   send (v, sigma_l)
 //
 // Every computation is followed by its message at the same instant. The sum of all z, with what is on its way, is that of all g,
-// whatever is lost, late or overtaken. Decisions RF-1 to RF-4: docs/references.md#r-fast.
+// whatever is lost, late or overtaken. A computation follows the part of z that its client has kept, and mixes with models that
+// neighbours had one computation ago: in step, with the same shares everywhere, it descends by gamma a_ii / (2 - w_ii), gamma / 5
+// on a ring. Decisions RF-1 to RF-4: docs/references.md#r-fast.
 #include <utility>
 #include <vector>
 
