@@ -41,21 +41,25 @@ auto has_kept(std::uint64_t messages) {
   return [messages](const Sample& sample) { return sample.header.counts.kept > messages; };
 }
 
+// Until it has learned from messages, some of them lost; the record then lands on the run's digests.
+void check_learns_and_replays(const config::Experiment& wall) {
+  const Folder folder;
+  RunOptions options = on_threads(2);
+  options.record = folder / "timeline.rbt";
+  const RunResult result = run_until(wall, options, [](const Sample& sample) {
+    const MessageCounts& counts = sample.header.counts;
+    return counts.kept > 40 && counts.lost > 0 && counts.computations > 50 && sample.accuracy_mean > 0.3;
+  });
+  CHECK(result.was_stopped);
+  CHECK(digests(replay(wall, folder / "timeline.rbt", on_threads(1))) == digests(result));
+}
+
 }  // namespace
 
 TEST_CASE("servers, leaders and tokens learn in real time, and replay to their digests") {
   for (const std::string algorithm : {"fedavg", "fedmid", "feddr", "swarm", "digest"}) {
     CAPTURE(algorithm);
-    const Folder folder;
-    const config::Experiment wall = experiment(in_real_time(algorithm) + digits + until_enough);
-    RunOptions options = on_threads(2);
-    options.record = folder / "timeline.rbt";
-    const RunResult result = run_until(wall, options, [](const Sample& sample) {
-      const MessageCounts& counts = sample.header.counts;
-      return counts.kept > 40 && counts.lost > 0 && counts.computations > 50 && sample.accuracy_mean > 0.3;
-    });
-    CHECK(result.was_stopped);
-    CHECK(digests(replay(wall, folder / "timeline.rbt", on_threads(1))) == digests(result));
+    check_learns_and_replays(experiment(in_real_time(algorithm) + digits + until_enough));
   }
 }
 
@@ -69,17 +73,8 @@ TEST_CASE("servers without rounds learn in real time, and replay to their digest
   };
   for (const auto& [algorithm, more] : servers) {
     CAPTURE(algorithm);
-    const Folder folder;
-    const config::Experiment wall =
-        experiment(in_real_time(algorithm) + digits + until_enough + more + std::vector<std::string>{"algorithm.patience=2.0"});
-    RunOptions options = on_threads(2);
-    options.record = folder / "timeline.rbt";
-    const RunResult result = run_until(wall, options, [](const Sample& sample) {
-      const MessageCounts& counts = sample.header.counts;
-      return counts.kept > 40 && counts.lost > 0 && counts.computations > 50 && sample.accuracy_mean > 0.3;
-    });
-    CHECK(result.was_stopped);
-    CHECK(digests(replay(wall, folder / "timeline.rbt", on_threads(1))) == digests(result));
+    const std::vector<std::string> patience{"algorithm.patience=2.0"};
+    check_learns_and_replays(experiment(in_real_time(algorithm) + digits + until_enough + more + patience));
   }
 }
 

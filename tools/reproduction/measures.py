@@ -167,42 +167,35 @@ def shown_interval(differences, digits):
     return f"{mean:{form}} [{low:{form}}, {high:{form}}], {len(differences)} pairs"
 
 
-def more(one, other, measure, digits=3, by=0.0):
-    """`one` has more than `other`, by at least so much."""
+def _judged(one, other, measure, digits, verdict, asked=""):
+    """The difference between `one` and `other`, over pairs of one seed; `verdict` has its mean and the ends of its interval, which are
+    the mean where there is one pair."""
     def judge(results):
         differences = results.differences(one, other, measure)
         if not differences:
             raise KeyError(measure)
         mean, low, high = interval(differences)
-        text = f"{one} - {other}: {shown_interval(differences, digits)}"
-        if not is_known(low):
-            return Outcome(text, mean > by)
-        return Outcome(text, True if low > by else False if high < by else None)
+        ends = (low, high) if is_known(low) else (mean, mean)
+        return Outcome(f"{one} - {other}: {shown_interval(differences, digits)}{asked}", verdict(*ends))
     return judge
+
+
+def more(one, other, measure, digits=3, by=0.0):
+    """`one` has more than `other`, by at least so much."""
+    return _judged(one, other, measure, digits, lambda low, high: True if low > by else False if high < by else None)
 
 
 def less(one, other, measure, digits=3):
-    flipped = more(other, one, measure, digits)
-
-    def judge(results):
-        return Outcome(f"{one} - {other}: {shown_interval(results.differences(one, other, measure), digits)}", flipped(results).holds)
-    return judge
+    return _judged(one, other, measure, digits, lambda low, high: True if high < 0 else False if low > 0 else None)
 
 
 def alike(one, other, measure, within, digits=3):
     """The interval of the difference lies within so much on both sides."""
-    def judge(results):
-        differences = results.differences(one, other, measure)
-        if not differences:
-            raise KeyError(measure)
-        mean, low, high = interval(differences)
-        text = f"{one} - {other}: {shown_interval(differences, digits)}, asked for: within {within}"
-        if not is_known(low):
-            return Outcome(text, abs(mean) <= within)
+    def verdict(low, high):
         if max(abs(low), abs(high)) <= within:
-            return Outcome(text, True)
-        return Outcome(text, False if low > within or high < -within else None)
-    return judge
+            return True
+        return False if low > within or high < -within else None
+    return _judged(one, other, measure, digits, verdict, f", asked for: within {within}")
 
 
 def near(one, measure, value, within, digits=3):
