@@ -102,7 +102,7 @@ const char* word_of_reason(AnswerFate::Reason reason) {
 }
 
 // The trace of a case, and the model after every answer.
-class OrderTrace final : public ScriptObserver, public OrderObserver {
+class OrderTrace final : public TraceObserver, public OrderObserver {
  public:
   explicit OrderTrace(const Json& config)
       : centre_{config.at("centre").get<ClientId>()}, down_(config.at("down")), up_(config.at("up")) {}
@@ -179,19 +179,12 @@ class OrderTrace final : public ScriptObserver, public OrderObserver {
   }
   Vector<double> last_model(const ProbeTable& table) const { return table.at(newest_, centre_).at("x"); }
 
-  Json trace = Json::array();
   std::vector<Time> updates;
   // At the end.
   Json working, outstanding = Json::array(), counters, b, b_next;
   std::uint64_t version = 0, largest_delay = 0;
 
  private:
-  void add(Time at, const char* event, ClientId client, Json fields) {
-    fields["t"] = at;
-    fields["ev"] = event;
-    fields["client"] = client;
-    trace.push_back(std::move(fields));
-  }
   void show_model(bool changes) {
     models_.push_back({trace.size() - 1, newest_});
     awaits_model_ = changes;

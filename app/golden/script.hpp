@@ -84,6 +84,23 @@ class ScriptObserver : public EventObserver {
   virtual void on_end(const Conductor&) {}
 };
 
+/// A watcher that lists what happened as the golden cases do.
+class TraceObserver : public ScriptObserver {
+ public:
+  Json trace = Json::array();
+
+ protected:
+  void add(Time at, const char* event, Json fields) {
+    fields["t"] = at;
+    fields["ev"] = event;
+    trace.push_back(std::move(fields));
+  }
+  void add(Time at, const char* event, ClientId client, Json fields) {
+    fields["client"] = client;
+    add(at, event, std::move(fields));
+  }
+};
+
 /// Performs the steps that `play` gives to the sink. For cases without timing.
 void perform_steps(const std::function<void(StepSink&)>& play, const Graph& graph, const ScriptedNumbers& numbers,
                    ProbeTable& table);

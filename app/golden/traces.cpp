@@ -46,7 +46,7 @@ struct EventsKind {
 };
 
 // The trace of the mailbox.
-class Trace : public ScriptObserver {
+class Trace : public TraceObserver {
  public:
   explicit Trace(bool has_cap) : has_cap_{has_cap} {}
 
@@ -72,14 +72,7 @@ class Trace : public ScriptObserver {
     add(at, "transmit", {{"client", client}, {"seq", publish->index}, {"lost", lost}});
   }
 
-  Json trace = Json::array();
-
  protected:
-  void add(Time at, const char* event, Json fields) {
-    fields["t"] = at;
-    fields["ev"] = event;
-    trace.push_back(std::move(fields));
-  }
   // [sender, sequence]
   static Json messages_of(std::span<const Arrival> arrivals) {
     return list_from(arrivals, [](const Arrival& arrival) { return Json{arrival.id.sender, arrival.id.sequence}; });

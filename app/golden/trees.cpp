@@ -74,7 +74,7 @@ std::unique_ptr<Timing> make_tree_timing(const Json& config) {
   return timing;
 }
 
-class TreeTrace final : public ScriptObserver, public TreeObserver {
+class TreeTrace final : public TraceObserver, public TreeObserver {
  public:
   explicit TreeTrace(ClientId pivot) : pivot_{pivot} {}
 
@@ -118,19 +118,11 @@ class TreeTrace final : public ScriptObserver, public TreeObserver {
   }
   Vector<double> last_model(const ProbeTable& table) const { return table.at(newest_, pivot_).at("x"); }
 
-  Json trace = Json::array();
   std::vector<Time> steps;
   std::uint64_t gradients = 0, last_point = 0;
   Json sent;
 
  private:
-  void add(Time at, const char* event, ClientId client, Json fields) {
-    fields["t"] = at;
-    fields["ev"] = event;
-    fields["client"] = client;
-    trace.push_back(std::move(fields));
-  }
-
   const ClientId pivot_;
   std::vector<std::pair<std::size_t, std::uint64_t>> models_;  // record, probe
   std::uint64_t newest_ = 0;
