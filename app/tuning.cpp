@@ -30,6 +30,13 @@ double score_of(const ComparedOutcome& outcome) {
   return std::isnan(mean) ? worst : mean;
 }
 
+// Points left of each file.
+std::map<std::string, std::size_t> points_of(const ComparisonPlan& plan) {
+  std::map<std::string, std::size_t> points;
+  for (const ComparedSetting& setting : plan.settings) ++points[setting.file.string()];
+  return points;
+}
+
 // Rungs until one of so many points is left.
 std::size_t rungs_for(std::size_t points, std::size_t factor) {
   std::size_t rungs = 0;
@@ -71,13 +78,14 @@ Tuned tune(const ComparisonPlan& plan, const TuningRule& rule, ComparisonOptions
   options.on_note = nullptr;  // the comparison of what is chosen says them again
   if (rule.factor < 2) throw std::invalid_argument("halving keeps every second point at most");
   Tuned tuned{.plan = plan, .lines = {}};
-  std::map<std::string, std::size_t> points;
-  for (const ComparedSetting& setting : plan.settings) ++points[setting.file.string()];
   std::size_t most = 0;
-  for (const auto& [file, count] : points) most = std::max(most, count);
+  for (const auto& [file, count] : points_of(plan)) most = std::max(most, count);
   const std::size_t rungs = rungs_for(most, rule.factor);
   for (std::size_t rung = 1; rung <= rungs; ++rung) {
+    const auto points = points_of(tuned.plan);
+    const auto is_chosen = [&](const ComparedSetting& setting) { return points.at(setting.file.string()) == 1; };
     ComparisonPlan shorter = tuned.plan;
+    std::erase_if(shorter.settings, is_chosen);
     shorter.first_seed = first_tuning_seed(plan);
     shorter.seeds = rule.seeds;
     for (ComparedSetting& setting : shorter.settings) {
@@ -93,8 +101,9 @@ Tuned tune(const ComparisonPlan& plan, const TuningRule& rule, ComparisonOptions
     std::vector<TuningLine> lines = lines_of(comparison, rung);
     keep_best(lines, rule.factor);
     std::vector<ComparedSetting> kept;
-    for (std::size_t i = 0; i < lines.size(); ++i)
-      if (lines[i].is_kept) kept.push_back(tuned.plan.settings[i]);
+    auto line = lines.begin();
+    for (const ComparedSetting& setting : tuned.plan.settings)
+      if (is_chosen(setting) || line++->is_kept) kept.push_back(setting);
     tuned.plan.settings = std::move(kept);
     tuned.lines.insert(tuned.lines.end(), lines.begin(), lines.end());
   }

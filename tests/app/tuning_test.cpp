@@ -76,3 +76,17 @@ TEST_CASE("a point that diverges or cannot be run is never kept before one that 
   CHECK(contains(tuned.plan.settings[0].label, "0.05"));
   CHECK(contains(tuning_csv(tuned.lines), "-inf"));
 }
+
+TEST_CASE("a file of one point, or with one left, is not run again") {
+  const Folder folder;
+  ComparisonPlan plan = plan_of(folder, 4);
+  for (const ComparedSetting& setting : plan_of(folder, 1).settings) {
+    plan.settings.insert(plan.settings.begin() + 1, setting);
+    plan.settings[1].file = "alone.toml";
+  }
+  const Tuned tuned = tune(plan, {.factor = 2, .seeds = 1}, two_threads());
+  CHECK(tuned.lines.size() == 6);
+  CHECK(std::ranges::none_of(tuned.lines, [](const TuningLine& line) { return line.file == "alone.toml"; }));
+  REQUIRE(tuned.plan.settings.size() == 2);
+  CHECK(std::ranges::count(tuned.plan.settings, std::filesystem::path("alone.toml"), &ComparedSetting::file) == 1);
+}
