@@ -40,7 +40,6 @@ class Serving {
   std::shared_ptr<web::LiveRun> run_;
   std::unique_ptr<web::LiveServer> server_;
   ResultJson summary_;
-  bool is_finished_ = false;
 };
 
 /// The same of a comparison.

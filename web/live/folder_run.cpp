@@ -9,6 +9,7 @@
 #include "experiment/file/experiment_file.hpp"
 #include "results/columns.hpp"
 #include "web/live/live_run.hpp"
+#include "web/live/page_json.hpp"
 #include "web/run_files.hpp"
 
 namespace rubato::web {
@@ -46,8 +47,6 @@ std::vector<double> numbers_in(const std::string& line) {
   for (std::string field; std::getline(fields, field, ',');) numbers.push_back(std::strtod(field.c_str(), nullptr));
   return numbers;
 }
-
-std::string text_of_json(const ResultJson& json) { return json.dump(-1, ' ', false, ResultJson::error_handler_t::replace); }
 
 ResultJson facts_of(const fs::path& file) {
   std::ostringstream nowhere;
@@ -224,30 +223,24 @@ std::string FolderRun::samples(std::uint64_t from) const {
       accuracies.push_back(page_number(client[clients_->column("accuracy")]));
       losses.push_back(page_number(client[clients_->column("loss")]));
     }
-  return text_of_json({{"type", "samples"},
-                       {"first", begin},
-                       {"next", end},
-                       {"more", end < rows_.size()},
-                       {"clients", std::move(clients)},
-                       {"accuracies", std::move(accuracies)},
-                       {"losses", std::move(losses)},
-                       {"rows", std::move(rows)}});
-}
-
-std::string FolderRun::events(std::uint64_t) const { return R"({"type":"events","first":0,"next":0,"rows":[]})"; }
-
-std::string FolderRun::marks(std::uint64_t) const {
-  return R"({"type":"marks","first":0,"next":0,"dropped":0,"kind":[],"at":[],"client":[],"other":[],"since":[]})";
+  return page_text({{"type", "samples"},
+                    {"first", begin},
+                    {"next", end},
+                    {"more", end < rows_.size()},
+                    {"clients", std::move(clients)},
+                    {"accuracies", std::move(accuracies)},
+                    {"losses", std::move(losses)},
+                    {"rows", std::move(rows)}});
 }
 
 std::string FolderRun::end() const {
   const std::lock_guard lock(mutex_);
   look_again();
   const bool was_stopped = !summary_.is_null() && summary_.value("stopped_early", false);
-  return text_of_json({{"type", "end"},
-                       {"state", was_stopped ? "stopped" : "complete"},
-                       {"summary", summary_},
-                       {"has_report", data_of_report(folder_).has_value()}});
+  return page_text({{"type", "end"},
+                    {"state", was_stopped ? "stopped" : "complete"},
+                    {"summary", summary_},
+                    {"has_report", data_of_report(folder_).has_value()}});
 }
 
 std::optional<std::string> FolderRun::report() const {

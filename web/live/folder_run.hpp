@@ -25,8 +25,6 @@ class FolderRun final : public RunSource {
   ResultJson hello() const override;
   ResultJson tick() const override;
   std::string samples(std::uint64_t from) const override;
-  std::string events(std::uint64_t from) const override;
-  std::string marks(std::uint64_t from) const override;
   std::string end() const override;
   std::optional<std::string> report() const override;
   ResultJson line() const override;

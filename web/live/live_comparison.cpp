@@ -2,14 +2,9 @@
 
 #include "results/summary.hpp"
 #include "web/live/live_run.hpp"
+#include "web/live/page_json.hpp"
 
 namespace rubato::web {
-
-namespace {
-
-std::string compact(const ResultJson& json) { return json.dump(-1, ' ', false, ResultJson::error_handler_t::replace); }
-
-}  // namespace
 
 LiveComparison::LiveComparison(const ComparisonPlan& plan, const Provenance& origin, const std::string& folder)
     : runs_{plan.settings.size() * plan.seeds} {
@@ -49,17 +44,8 @@ void LiveComparison::advance(std::size_t finished, double share, double real_sec
 }
 
 void LiveComparison::note(const std::string& sentence) {
-  constexpr std::size_t most = 1000;
   const std::lock_guard lock(mutex_);
-  if (told_.size() >= most) return;
-  told_.push_back(compact({{"n", revision_.events},
-                           {"seconds", 0},
-                           {"what", "note"},
-                           {"level", "warn"},
-                           {"host", ""},
-                           {"clients", ResultJson::array()},
-                           {"text", sentence}}));
-  ++revision_.events;
+  told_.add(0, "note", "warn", "", sentence);
 }
 
 void LiveComparison::finish(const std::string& state, std::optional<std::string> report) {
@@ -72,7 +58,9 @@ void LiveComparison::finish(const std::string& state, std::optional<std::string>
 
 Revision LiveComparison::revision() const {
   const std::lock_guard lock(mutex_);
-  return revision_;
+  Revision now = revision_;
+  now.events = told_.count();
+  return now;
 }
 
 ResultJson LiveComparison::hello() const {
@@ -95,26 +83,14 @@ ResultJson LiveComparison::tick() const {
           {"running", ResultJson::array()}};
 }
 
-std::string LiveComparison::samples(std::uint64_t) const {
-  return R"({"type":"samples","first":0,"next":0,"more":false,"clients":[],"accuracies":[],"losses":[],"rows":[]})";
-}
-
 std::string LiveComparison::events(std::uint64_t from) const {
   const std::lock_guard lock(mutex_);
-  const std::size_t begin = std::min<std::size_t>(from, told_.size());
-  std::string rows;
-  for (std::size_t i = begin; i < told_.size(); ++i) rows += (i > begin ? "," : "") + told_[i];
-  return R"({"type":"events","first":)" + std::to_string(begin) + R"(,"next":)" + std::to_string(told_.size()) + R"(,"rows":[)" +
-         rows + "]}";
-}
-
-std::string LiveComparison::marks(std::uint64_t) const {
-  return R"({"type":"marks","first":0,"next":0,"dropped":0,"kind":[],"at":[],"client":[],"other":[],"since":[]})";
+  return told_.frame(from);
 }
 
 std::string LiveComparison::end() const {
   const std::lock_guard lock(mutex_);
-  return compact({{"type", "end"}, {"state", state_}, {"summary", nullptr}, {"has_report", report_.has_value()}});
+  return page_text({{"type", "end"}, {"state", state_}, {"summary", nullptr}, {"has_report", report_.has_value()}});
 }
 
 std::optional<std::string> LiveComparison::report() const {

@@ -1,13 +1,13 @@
 // LiveComparison: what a comparison in this process has told of itself so far.
 #pragma once
 
-#include <deque>
 #include <mutex>
 #include <string>
 
 #include "results/comparison_plan.hpp"
 #include "results/run_result.hpp"
 #include "web/live/run_source.hpp"
+#include "web/live/told_events.hpp"
 
 namespace rubato::web {
 
@@ -23,9 +23,7 @@ class LiveComparison final : public RunSource {
   Revision revision() const override;
   ResultJson hello() const override;
   ResultJson tick() const override;
-  std::string samples(std::uint64_t from) const override;
   std::string events(std::uint64_t from) const override;
-  std::string marks(std::uint64_t from) const override;
   std::string end() const override;
   std::optional<std::string> report() const override;
   ResultJson line() const override;
@@ -39,7 +37,7 @@ class LiveComparison final : public RunSource {
   std::string state_ = "running";
   std::size_t finished_ = 0;
   double share_ = 0, real_seconds_ = 0;
-  std::deque<std::string> told_;
+  ToldEvents told_;
   Revision revision_;
   std::optional<std::string> report_;
 };

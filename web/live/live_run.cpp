@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <random>
 
 #include "experiment/file/experiment_file.hpp"
@@ -11,12 +10,13 @@
 #include "results/columns.hpp"
 #include "results/summary.hpp"
 #include "runtime/words.hpp"
+#include "web/live/page_json.hpp"
 
 namespace rubato::web {
 
 namespace {
 
-constexpr std::size_t most_rows = 16'384, most_in_a_frame = 1000, most_told = 4096, most_of_spark = 32;
+constexpr std::size_t most_rows = 16'384, most_in_a_frame = 1000, most_of_spark = 32;
 constexpr std::size_t many_clients = 100'000;  // a look at all of them takes more than a millisecond
 
 const char* word_of_role(Role role) { return role == Role::axis ? "axis" : role == Role::measure ? "measure" : "none"; }
@@ -74,15 +74,7 @@ ResultJson mark_kinds() {
   return kinds;
 }
 
-std::string dumped(const ResultJson& json) { return json.dump(-1, ' ', false, ResultJson::error_handler_t::replace); }
-
 }  // namespace
-
-ResultJson page_number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
 
 ResultJson sample_columns_json() {
   ResultJson columns = ResultJson::array();
@@ -106,7 +98,7 @@ LiveRun::LiveRun(const config::Experiment& experiment, const LiveFacts& facts)
       clients_{static_cast<std::size_t>(experiment.clients.count)},
       marks_{[this](MarkKind kind, Time at, std::int32_t client) {
         const std::lock_guard lock(mutex_);
-        tell(to_seconds(at), std::string(word_at(mark_words, static_cast<std::size_t>(kind))), "info", "", "", client);
+        told_.add(to_seconds(at), std::string(word_at(mark_words, static_cast<std::size_t>(kind))), "info", "", "", client);
       }} {
   ResultJson hosts = ResultJson::array();
   for (const config::Host& host : experiment.roster) hosts.push_back(host.name);
@@ -150,7 +142,7 @@ void LiveRun::advance(double seconds, double real_seconds, std::uint64_t events)
 
 void LiveRun::add(const Sample& sample) {
   const std::lock_guard lock(mutex_);
-  rows_.push_back(dumped(row_of(sample, real_seconds_)));
+  rows_.push_back(page_text(row_of(sample, real_seconds_)));
   accuracies_.push_back(sample.is_classified ? sample.accuracy_mean : not_known);
   if (rows_.size() > most_rows) rows_.pop_front(), accuracies_.pop_front(), ++first_row_;
   sample_ = sample;
@@ -177,28 +169,12 @@ void LiveRun::add(const RunEvent& event) {
   for (const auto& [name, value] : event.fields)
     text += (text.empty() ? "" : " ") + (name == "text" ? "" : name + "=") + text_of_value(value);
   const std::lock_guard lock(mutex_);
-  tell(seconds_, event.event, word_of_level(event.level), event.host, text);
+  told_.add(seconds_, event.event, word_of_level(event.level), event.host, text);
 }
 
 void LiveRun::note(const std::string& sentence) {
   const std::lock_guard lock(mutex_);
-  tell(seconds_, "note", "warn", "", sentence);
-}
-
-// With the lock.
-void LiveRun::tell(double seconds, const std::string& what, const std::string& level, const std::string& host,
-                   const std::string& text, std::int32_t client) {
-  ResultJson clients = ResultJson::array();
-  if (client >= 0) clients.push_back(client);
-  told_.push_back(dumped({{"n", revision_.events},
-                          {"seconds", page_number(seconds)},
-                          {"what", what},
-                          {"level", level},
-                          {"host", host},
-                          {"clients", std::move(clients)},
-                          {"text", text}}));
-  if (told_.size() > most_told) told_.pop_front(), ++first_told_;
-  ++revision_.events;
+  told_.add(seconds_, "note", "warn", "", sentence);
 }
 
 void LiveRun::finish(const std::string& state, const ResultJson& summary, std::optional<std::string> report) {
@@ -206,7 +182,7 @@ void LiveRun::finish(const std::string& state, const ResultJson& summary, std::o
   if (revision_.is_over) return;
   state_ = state;
   report_ = std::move(report);
-  end_ = dumped({{"type", "end"}, {"state", state}, {"summary", summary}, {"has_report", report_.has_value()}});
+  end_ = page_text({{"type", "end"}, {"state", state}, {"summary", summary}, {"has_report", report_.has_value()}});
   revision_.is_over = true;
   ++revision_.ticks;
 }
@@ -229,7 +205,7 @@ Revision LiveRun::revision() const {
   const std::uint64_t marks = marks_.collect();
   const std::lock_guard lock(mutex_);
   Revision now = revision_;
-  now.marks = marks;
+  now.events = told_.count(), now.marks = marks;
   return now;
 }
 
@@ -285,16 +261,14 @@ std::string LiveRun::samples(std::uint64_t from) const {
       losses.push_back(page_number(sample_->losses[i]));
     }
   head["clients"] = std::move(clients), head["accuracies"] = std::move(accuracies), head["losses"] = std::move(losses);
-  std::string text = dumped(head);
+  std::string text = page_text(head);
   text.pop_back();
   return text + ",\"rows\":" + joined(rows_, begin, end) + "}";
 }
 
 std::string LiveRun::events(std::uint64_t from) const {
   const std::lock_guard lock(mutex_);
-  const std::size_t begin = std::min<std::size_t>(from > first_told_ ? from - first_told_ : 0, told_.size());
-  return fmt::format(R"({{"type":"events","first":{},"next":{},"rows":{}}})", first_told_ + begin, first_told_ + told_.size(),
-                     joined(told_, begin, told_.size()));
+  return told_.frame(from);
 }
 
 std::string LiveRun::hosts() const {
@@ -323,7 +297,7 @@ std::string LiveRun::hosts() const {
                       {"seconds", nullptr},
                       {"accuracy", nullptr}});
   }
-  return dumped({{"type", "hosts"}, {"rows", std::move(rows)}});
+  return page_text({{"type", "hosts"}, {"rows", std::move(rows)}});
 }
 
 std::string LiveRun::end() const {

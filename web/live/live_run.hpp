@@ -13,6 +13,7 @@
 #include "results/run_result.hpp"
 #include "web/live/marks.hpp"
 #include "web/live/run_source.hpp"
+#include "web/live/told_events.hpp"
 
 namespace rubato::web {
 
@@ -59,9 +60,6 @@ class LiveRun final : public RunSource {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void tell(double seconds, const std::string& what, const std::string& level, const std::string& host, const std::string& text,
-            std::int32_t client = -1);
-
   ResultJson hello_;
   const double until_;
   const std::size_t clients_;
@@ -82,15 +80,12 @@ class LiveRun final : public RunSource {
   std::deque<std::string> rows_;   // of samples, as they are sent
   std::deque<double> accuracies_;  // of the same samples
   std::uint64_t first_row_ = 0;
-  std::deque<std::string> told_;  // events likewise
-  std::uint64_t first_told_ = 0;
+  ToldEvents told_;
   Revision revision_;
   std::string end_;
   std::optional<std::string> report_;
 };
 
-/// A number of a page: what is not finite is the word for it.
-ResultJson page_number(double value);
 /// The columns of the rows of samples, as a page is told them.
 ResultJson sample_columns_json();
 /// So many numbers at most, evenly out of these.

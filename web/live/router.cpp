@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "web/live/metrics_text.hpp"
+#include "web/live/page_json.hpp"
 #include "web/live_page.hpp"
 
 namespace rubato::web {
@@ -14,9 +15,7 @@ constexpr std::string_view json_type = "application/json; charset=utf-8";
 
 Reply refused(unsigned status, const char* why) { return {.status = status, .body = std::string(why) + "\n"}; }
 
-Reply json(const ResultJson& body) {
-  return {.body = body.dump(-1, ' ', false, ResultJson::error_handler_t::replace), .type = json_type};
-}
+Reply json(const ResultJson& body) { return {.body = page_text(body), .type = json_type}; }
 Reply json(std::string body) { return {.body = std::move(body), .type = json_type}; }
 
 // The number behind the last that the page has.

@@ -35,17 +35,22 @@ struct RunNumbers {
   std::optional<std::pair<std::size_t, std::size_t>> compared;  ///< runs that are finished, of so many
 };
 
-/// Texts are objects in JSON. A number is `from` where what came before is known already. Any thread.
+/// Texts are objects in JSON. A number is `from` where what came before is known already. What a source has none of is empty. Any
+/// thread.
 class RunSource {
  public:
   virtual ~RunSource() = default;
   virtual Revision revision() const = 0;
   virtual ResultJson hello() const = 0;
   virtual ResultJson tick() const = 0;
-  virtual std::string samples(std::uint64_t from) const = 0;
-  virtual std::string events(std::uint64_t from) const = 0;
+  virtual std::string samples(std::uint64_t /*from*/) const {
+    return R"({"type":"samples","first":0,"next":0,"more":false,"clients":[],"accuracies":[],"losses":[],"rows":[]})";
+  }
+  virtual std::string events(std::uint64_t /*from*/) const { return R"({"type":"events","first":0,"next":0,"rows":[]})"; }
   virtual std::string hosts() const { return R"({"type":"hosts","rows":[]})"; }
-  virtual std::string marks(std::uint64_t from) const = 0;
+  virtual std::string marks(std::uint64_t /*from*/) const {
+    return R"({"type":"marks","first":0,"next":0,"dropped":0,"kind":[],"at":[],"client":[],"other":[],"since":[]})";
+  }
   virtual std::string end() const = 0;
   /// What report.html has as its data, safe in a script; nothing: there is no report yet.
   virtual std::optional<std::string> report() const = 0;

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "web/live/page_json.hpp"
 #include "web/live/router.hpp"
 #include "web/live_page.hpp"
 
@@ -69,7 +70,7 @@ struct Shared {
     if (newest.ticks != ticks_so_far || !newest.text) {
       ResultJson tick = run.tick();
       tick["viewers"] = counts.viewers, tick["dropped"] = counts.dropped;
-      newest = {ticks_so_far, std::make_shared<const std::string>(tick.dump(-1, ' ', false, ResultJson::error_handler_t::replace))};
+      newest = {ticks_so_far, std::make_shared<const std::string>(page_text(tick))};
     }
     return newest.text;
   }
@@ -160,7 +161,7 @@ class Viewer : public std::enable_shared_from_this<Viewer> {
       has_said_hello_ = true;
       ResultJson hello = run_->hello();
       hello["id"] = number_;
-      return text_of(hello.dump(-1, ' ', false, ResultJson::error_handler_t::replace));
+      return text_of(page_text(hello));
     }
     const Revision now = run_->revision();
     if (now.samples > samples_) {
