@@ -7,7 +7,9 @@ set -eu
 rubato=$1 experiment=$2
 command -v tmux > /dev/null || { echo "skipped: tmux is missing (package tmux)"; exit 77; }
 home=$(mktemp -d)
-terminal() { tmux -L "rubato-$$" -f /dev/null "$@"; }
+# The server stays when its last session ends: one that is about to leave would refuse the next.
+echo 'set -s exit-empty off' > "$home/tmux.conf"
+terminal() { tmux -S "$home/tmux" -f "$home/tmux.conf" "$@"; }
 end() {
   terminal kill-server 2> /dev/null || true
   rm -rf "$home"
