@@ -10,6 +10,7 @@
 
 #include "actors/run.hpp"
 #include "results/columns.hpp"
+#include "results/whole_file.hpp"
 #include "tests/web/support.hpp"
 #include "web/live/folder_run.hpp"
 #include "web/live/live_run.hpp"
@@ -349,11 +350,11 @@ TEST_CASE("a folder that is being filled grows, and a line that is half written 
   fs::copy_file(whole / "experiment.toml", partial / "experiment.toml");
   const std::string text = text_of(whole / "metrics.csv");
   const std::size_t second = text.find('\n', text.find('\n') + 1) + 1;
-  write_text(partial / "metrics.csv", text.substr(0, second + 3));
+  write_whole(partial / "metrics.csv", text.substr(0, second + 3));
   const FolderRun run(place);
   CHECK(run.hello()["state"] == "running");
   CHECK(run.revision().samples == 1);
-  write_text(partial / "metrics.csv", text);
+  write_whole(partial / "metrics.csv", text);
   CHECK(run.revision().samples > 1);
   const auto id = run.hello()["run_id"];
   fs::copy_file(whole / "summary.json", partial / "summary.json");

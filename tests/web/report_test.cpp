@@ -9,6 +9,7 @@
 
 #include "actors/run.hpp"
 #include "experiment/file/resolve.hpp"
+#include "results/whole_file.hpp"
 #include "tests/web/support.hpp"
 #include "web/report_data.hpp"
 #include "web/run_files.hpp"
@@ -27,7 +28,7 @@ Json report_of(const fs::path& folder) {
 void replace_in(const fs::path& file, const std::string& old, const std::string& fresh) {
   std::string text = text_of(file);
   REQUIRE(text.find(old) != text.npos);
-  write_text(file, text.replace(text.find(old), old.size(), fresh));
+  write_whole(file, text.replace(text.find(old), old.size(), fresh));
 }
 
 }  // namespace
@@ -149,7 +150,7 @@ TEST_CASE("what is no finite number keeps its name") {
   std::string row = "nan,inf,-inf";
   for (std::size_t i = 3; i < width; ++i) row += ",1";
   const std::string text = text_of(folder / "metrics.csv");
-  write_text(folder / "metrics.csv", text.substr(0, text.find('\n') + 1) + row + "\n");
+  write_whole(folder / "metrics.csv", text.substr(0, text.find('\n') + 1) + row + "\n");
   const Json samples = report_of(folder)["samples"];
   CHECK(samples["rows"][0][0] == "nan");
   CHECK(samples["rows"][0][1] == "inf");
@@ -164,7 +165,7 @@ TEST_CASE("thousands of samples are thinned, and the first and the last stay") {
   for (std::size_t i = 1; i < Table(folder / "metrics.csv").columns().size(); ++i) rest += ",0";
   std::string many = text.substr(0, text.find('\n') + 1);
   for (int i = 0; i < 5000; ++i) many += std::to_string(i) + rest + "\n";
-  write_text(folder / "metrics.csv", many);
+  write_whole(folder / "metrics.csv", many);
   const Json samples = report_of(folder)["samples"];
   CHECK(samples["total"] == 5000);
   REQUIRE(samples["rows"].size() == most_samples);
@@ -291,7 +292,7 @@ TEST_CASE("a page names its clock, and a host's page names the host and its clie
     if (at > 0) line.replace(field, std::min(line.find(',', field), line.size()) - field, "2");
     of_part += line + "\n";
   }
-  write_text(folder / "metrics.csv", of_part + metrics.substr(last));
+  write_whole(folder / "metrics.csv", of_part + metrics.substr(last));
   data = report_of(folder);
   CHECK(data["samples"]["parted_at"] == data["samples"]["rows"].size() - 1);
   CHECK(data["words"]["part"].get<std::string>().find("is of host b, clients 3-4; the last sample is of all") != std::string::npos);
