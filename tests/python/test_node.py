@@ -1,0 +1,105 @@
+"""Hosts that are started from Python share a run."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+import numpy
+import rubato
+from support import main, quadratic, root
+
+own_algorithm = os.path.join(root, "python", "examples", "own_algorithm.py")
+
+
+def free_ports(count):
+    """Ports of this machine that nothing listens at now."""
+    with contextlib.ExitStack() as sockets:
+        held = [sockets.enter_context(socket.socket()) for _ in range(count)]
+        for each in held:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in held]
+
+
+def shared(hosts=3, **keys):
+    """Six clients, dealt to the hosts."""
+    names = [chr(ord("a") + i) for i in range(hosts)]
+    roster = [{"name": name, "address": f"tcp://127.0.0.1:{port}", "clients": list(range(6))[i::hosts]}
+              for i, (name, port) in enumerate(zip(names, free_ports(hosts)))]
+    return names, quadratic(clients={"count": 6}, roster=roster, hosts={"wait": 60.0}, **keys)
+
+
+def run_on(names, experiment, folder, **how):
+    """What node() returned or raised at each host."""
+    ended = {}
+
+    def one(name):
+        try:
+            ended[name] = rubato.node(experiment, host=name, threads=1, out=os.path.join(folder, name), **how)
+        except Exception as error:  # noqa: the test looks at it
+            ended[name] = error
+
+    threads = [threading.Thread(target=one, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return ended
+
+
+class Hosts(unittest.TestCase):
+    def test_lead_to_the_digests_of_one_process(self):
+        names, experiment = shared()
+        alone = rubato.run(experiment.copy({"roster": []}), on_note=None)
+        with tempfile.TemporaryDirectory() as folder:
+            ended = run_on(names, experiment, folder)
+            for result in ended.values():
+                self.assertEqual(result.model_digest, alone.model_digest)
+                self.assertEqual(result.timeline_digest, alone.timeline_digest)
+            numpy.testing.assert_array_equal(ended[names[0]].samples["loss_mean"], alone.samples["loss_mean"])  # of the roster's first
+
+    def test_know_algorithms_of_the_modules_that_the_environment_names(self):
+        names, experiment = shared(2, algorithm={"name": "draco", "self_apply": True})
+        alone = rubato.run(experiment.copy({"roster": []}), on_note=None)
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, "-c", f"import runpy; runpy.run_path({own_algorithm!r}); import rubato; "
+                            f"rubato.Experiment({experiment.to_dict()!r}).copy({{'algorithm.name': 'my_draco'}}).save('{folder}/mine.toml')"],
+                           check=True)
+            os.environ["RUBATO_PYTHON_MODULES"] = own_algorithm
+            self.addCleanup(os.environ.pop, "RUBATO_PYTHON_MODULES")
+            for result in run_on(names, os.path.join(folder, "mine.toml"), folder).values():
+                self.assertEqual(getattr(result, "model_digest", result), alone.model_digest)
+
+    def test_in_real_time_have_their_results_when_ctrl_c_ends_them(self):
+        names, experiment = shared(1, clock="wall", until=600.0)
+        with tempfile.TemporaryDirectory() as folder:
+            timer = threading.Timer(3, lambda: os.kill(os.getpid(), signal.SIGINT))
+            timer.start()
+            result = rubato.node(experiment, host=names[0], out=os.path.join(folder, "a"))
+            timer.join()
+            self.assertTrue(result.was_stopped)
+            self.assertGreater(result.summary["computations"], 0)
+
+    def test_refuse_what_the_command_refuses(self):
+        _, experiment = shared(2)
+        with self.assertRaisesRegex(rubato.InvalidExperiment, 'there is no host "d" in the roster; there are: a, b'):
+            rubato.node(experiment, host="d")
+
+    def test_find_keys_beside_the_file_of_their_experiment(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([os.environ["RUBATO_COMMAND"], "keygen", "a", "--out", folder], check=True, stdout=subprocess.DEVNULL)
+            names, experiment = shared(1, until=1.0)
+            experiment.roster = [{**experiment.roster[0], "public_key": "0" * 40}]
+            file = os.path.join(folder, "run.toml")
+            experiment.save(file)
+            with self.assertRaisesRegex((rubato.InvalidExperiment, rubato.RunFailed), 'is not the other half of the public key of "a"'):
+                rubato.node(rubato.Experiment(file), host=names[0])
+
+
+if __name__ == "__main__":
+    main()
