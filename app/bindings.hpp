@@ -93,6 +93,8 @@ struct CompareFiles {
   const std::atomic<bool>* stop = nullptr;          ///< becomes true: ends early
   std::function<void(const std::string&)> on_note;  ///< called by one thread at a time
   std::function<void(double share, double wall_seconds)> on_progress;  ///< likewise; share of all runs together
+  /// Called on the thread of each run before it begins: brings the run's own learners. With it [data] and [model] are not judged.
+  std::function<void(const config::Experiment&, RunOptions&)> bring;
 };
 /// What it leads to, as the files that the command writes.
 struct ComparedTexts {

@@ -93,11 +93,12 @@ ComparisonOptions options_for(const CompareArguments& arguments, StatusLine& lin
   return options;
 }
 
-ComparisonPlan plan_for(const CompareArguments& arguments) {
+// The tables in `own` are the program's own business.
+ComparisonPlan plan_for(const CompareArguments& arguments, const std::vector<std::string_view>& own = {}) {
   ComparisonRequest request{arguments.files, arguments.set, {}, arguments.seeds};
   for (const std::string& grid : arguments.grid) request.grid.push_back(parse_grid(grid));
   for (const std::string& sample : arguments.sample) request.samples.push_back(parse_sample(sample));
-  request.points = arguments.points, request.sample_seed = arguments.sample_seed;
+  request.points = arguments.points, request.sample_seed = arguments.sample_seed, request.own = own;
   return plan_comparison(request);
 }
 
@@ -233,12 +234,14 @@ ComparedTexts compare_files(const CompareFiles& request) {
   const std::vector<double> targets = parse_targets(request.targets);
   app::CompareArguments arguments;
   arguments.files = request.files, arguments.set = request.set, arguments.grid = request.grid, arguments.seeds = request.seeds;
-  const ComparisonPlan plan = app::plan_for(arguments);
+  const std::vector<std::string_view> own =
+      request.bring ? std::vector<std::string_view>{"data", "model"} : std::vector<std::string_view>{};
+  const ComparisonPlan plan = app::plan_for(arguments, own);
   if (request.on_note) std::ranges::for_each(plan.notes, request.on_note);
   if (!request.out.empty()) app::prepare(request.out);
   ComparisonOptions options;
   options.threads = request.threads, options.data_dir = request.data_dir, options.stop = request.stop;
-  options.on_note = request.on_note;
+  options.on_note = request.on_note, options.bring = request.bring;
   if (request.on_progress)
     options.on_progress = [&](const ComparisonProgress& progress) { request.on_progress(progress.share, progress.wall_seconds); };
   const Comparison comparison = compare(plan, options);

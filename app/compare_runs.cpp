@@ -11,8 +11,6 @@
 #include <set>
 #include <thread>
 
-#include "actors/run.hpp"
-
 namespace rubato {
 
 namespace {
@@ -119,6 +117,7 @@ class RunPool {
       update([&] { shares_[job] = share_of(progress, newest, experiment); });
     };
     try {
+      if (options_.bring) options_.bring(experiment, options);
       const RunResult result = rubato::run(experiment, options);
       run.met_rule = result.stopped_by == "metrics.stop";
       if (!result.was_stopped || run.met_rule) run.digests = result.digests;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "actors/run.hpp"
 #include "results/comparison.hpp"
 #include "results/kept_runs.hpp"
 
@@ -34,6 +35,8 @@ struct ComparisonOptions {
   const KeptRuns* kept = nullptr;           ///< has finished runs, which are not run again, and is given the others
   bool runs_missing = true;                 ///< false: what is not kept is missing, as after an early end
 
+  /// Called on the thread of each run before it begins: brings the program's own parts. Throws RunFailed where it cannot.
+  std::function<void(const config::Experiment&, RunOptions&)> bring;
   /// Called by one thread at a time, not always the same. Notes of runs are said once for a setting.
   std::function<void(const std::string&)> on_note;
   std::function<void(const ComparisonProgress&)> on_progress;

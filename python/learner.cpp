@@ -227,6 +227,19 @@ Score score_of(double loss_sum, std::uint64_t samples, const py::object& truth, 
   return score;
 }
 
+// The memories of all runs, by the object that was handed them; the interpreter's lock guards it.
+std::map<PyObject*, std::weak_ptr<void>>& learners_at_work() {
+  static std::map<PyObject*, std::weak_ptr<void>> all;
+  return all;
+}
+
+// Two runs would write into each other's arrays.
+void refuse_if_at_work(PyObject* owner) {
+  std::erase_if(learners_at_work(), [](const auto& each) { return each.second.expired(); });
+  if (learners_at_work().contains(owner))
+    throw py::value_error("this learner is at work in another run: each needs one of its own");
+}
+
 }  // namespace
 
 template <class Real>
@@ -234,9 +247,10 @@ std::shared_ptr<LearnerDoor<Real>> open_learner(const py::object& learner, Learn
   const py::object owner = py::hasattr(learner, "shared") ? py::object(learner.attr("shared")) : learner;
   std::shared_ptr<void>& memory = memories[owner.ptr()];
   if (!memory) {
+    refuse_if_at_work(owner.ptr());
     const auto made = std::make_shared<LearnerMemory<Real>>();
     made->owner.set(owner);
-    memory = made;
+    learners_at_work()[owner.ptr()] = memory = made;
   }
   return std::make_shared<LocalDoor<Real>>(learner, std::static_pointer_cast<LearnerMemory<Real>>(memory), raised);
 }

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "python/algorithm.hpp"
+#include "python/compare.hpp"
 #include "python/learner.hpp"
 #include "python/processes.hpp"
 #include "python/run.hpp"
@@ -147,6 +148,7 @@ PYBIND11_MODULE(_core, module) {
   bind_algorithms(module);
   bind_processes(module);
   bind_runs(module);
+  bind_comparisons(module);
 }
 
 }  // namespace rubato::python

@@ -202,72 +202,6 @@ std::string report_for_python(const Experiment& experiment, const RunResult& res
   return report_page(experiment, result, options);
 }
 
-py::dict compare_for_python(const py::dict& asked) {
-  if (is_in_callback()) throw std::runtime_error("a run cannot be called for from a callback of another run: let that end first");
-  std::atomic<bool> stop{false};
-  const auto on_note = asked["on_note"].cast<py::object>(), on_progress = asked["on_progress"].cast<py::object>();
-  std::exception_ptr raised;
-  const auto guarded = [&](const auto& act) {
-    const py::gil_scoped_acquire lock;
-    const InCallback in_callback;
-    try {
-      act();
-    } catch (...) {
-      if (!raised) raised = std::current_exception();
-      stop = true;
-    }
-  };
-  CompareFiles request;
-  request.files = asked["files"].cast<std::vector<std::filesystem::path>>();
-  request.grid = asked["grid"].cast<std::vector<std::string>>(), request.set = asked["set"].cast<std::vector<std::string>>();
-  request.seeds = asked["seeds"].cast<std::size_t>();
-  const auto threads = asked["threads"].cast<unsigned>();
-  request.threads = threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
-  request.data_dir = asked["data_dir"].cast<std::filesystem::path>(), request.out = asked["out"].cast<std::filesystem::path>();
-  request.targets = asked["targets"].cast<std::string>(), request.axis = asked["axis"].cast<std::string>();
-  request.stop = &stop;
-  request.on_note = [&](const std::string& note) {
-    guarded([&] {
-      if (!on_note.is_none()) on_note(note);
-    });
-  };
-  request.on_progress = [&](double share, double seconds) {
-    guarded([&] {
-      if (!on_progress.is_none()) on_progress(share, seconds);
-    });
-  };
-  // Signals reach the thread that Python began with alone: it waits here, and looks after them.
-  std::optional<ComparedTexts> texts;
-  std::exception_ptr fault;
-  std::atomic<bool> is_done{false};
-  {
-    const AtWork at_work;
-    std::jthread comparing([&] {
-      try {
-        texts = compare_files(request);
-      } catch (...) {
-        fault = std::current_exception();
-      }
-      is_done = true;
-    });
-    while (!is_done) {
-      {
-        const py::gil_scoped_release unlocked;
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      }
-      if (PyErr_CheckSignals() != 0) PyErr_Clear(), stop = true;
-    }
-    const py::gil_scoped_release unlocked;
-    comparing.join();
-  }
-  if (raised) std::rethrow_exception(raised);
-  if (fault) std::rethrow_exception(fault);
-  py::dict answer;
-  answer["table"] = texts->table, answer["table_csv"] = texts->table_csv, answer["table_json"] = texts->table_json;
-  answer["curves_csv"] = texts->curves_csv, answer["failures"] = texts->failures, answer["was_stopped"] = texts->was_stopped;
-  return answer;
-}
-
 }  // namespace
 
 void bind_runs(py::module_& module) {
@@ -298,7 +232,6 @@ void bind_runs(py::module_& module) {
   module.def("run", &run_for_python);
   module.def("replay", &replay_for_python);
   module.def("report_page", &report_for_python);
-  module.def("compare", &compare_for_python);
   module.def("metrics_csv_head", &metrics_csv_head);
   module.def("main", [](std::vector<std::string> arguments) {
     std::vector<char*> pointers;

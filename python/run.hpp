@@ -1,4 +1,4 @@
-// run(), replay(), resume() and compare() for Python: options, callbacks and what comes of them.
+// run(), replay() and resume() for Python: options, callbacks and what comes of them.
 #pragma once
 
 #include "python/views.hpp"

@@ -94,7 +94,7 @@ class Planner {
   std::optional<Experiment> read(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
     std::ostringstream notes;
     try {
-      Experiment experiment = config::read_experiment(file, overrides, notes);
+      Experiment experiment = config::read_experiment(file, overrides, notes, request_.own);
       std::istringstream lines(notes.str());
       for (std::string line; std::getline(lines, line);) note(file.filename().string() + ": " + line);
       return experiment;
@@ -111,9 +111,9 @@ class Planner {
     plain_.push_back(varied_keys().empty() ? read(file, request_.set) : read_if_whole(file, request_.set));
   }
 
-  static std::optional<Experiment> read_if_whole(const std::filesystem::path& file, const std::vector<std::string>& overrides) try {
+  std::optional<Experiment> read_if_whole(const std::filesystem::path& file, const std::vector<std::string>& overrides) const try {
     std::ostringstream notes;
-    return config::read_experiment(file, overrides, notes);
+    return config::read_experiment(file, overrides, notes, request_.own);
   } catch (const BadExperiment&) {
     return std::nullopt;
   }

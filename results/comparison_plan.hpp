@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiment/experiment.hpp"
@@ -40,6 +41,7 @@ struct ComparisonRequest {
   std::vector<SampledKey> samples{};  ///< likewise, drawn
   std::size_t points = 1;             ///< of the samples; each with every point of the grid
   std::uint64_t sample_seed = 1;
+  std::vector<std::string_view> own{};  ///< tables that are the program's own business, as in config::validate
 };
 
 /// Reads and checks everything. A point of the grid that cannot be run is in the plan with its refusal. Throws BadExperiment with

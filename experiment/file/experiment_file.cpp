@@ -246,8 +246,11 @@ Experiment validate(const Experiment& experiment, std::span<const std::string_vi
   return finished(drafted(experiment, own));
 }
 
-Experiment read_experiment(const std::filesystem::path& file, std::span<const std::string> overrides, std::ostream& notes) {
-  return finished(drafted(file, overrides, notes));
+Experiment read_experiment(const std::filesystem::path& file, std::span<const std::string> overrides, std::ostream& notes,
+                           std::span<const std::string_view> own) {
+  Draft draft = drafted(file, overrides, notes);
+  forgive(draft, own);
+  return finished(std::move(draft));
 }
 
 std::string write_experiment(const Experiment& experiment) { return to_document(tree_of(experiment)); }

@@ -17,8 +17,10 @@ namespace rubato::config {
 inline constexpr std::size_t max_experiment_bytes = 16u << 20;
 
 /// Reads the file and lays the overrides ("key=value") over it. Notes are sentences, one a line,
-/// about what was dropped. Throws BadExperiment, also where the file cannot be read.
-Experiment read_experiment(const std::filesystem::path& file, std::span<const std::string> overrides, std::ostream& notes);
+/// about what was dropped. The tables in `own` are the program's own business, as in validate(). Throws BadExperiment, also where
+/// the file cannot be read.
+Experiment read_experiment(const std::filesystem::path& file, std::span<const std::string> overrides, std::ostream& notes,
+                           std::span<const std::string_view> own = {});
 
 /// The same for a text. `file` names it in faults, and paths in it are relative to that file's folder.
 Experiment parse_experiment(std::string_view text, const std::filesystem::path& file, std::span<const std::string> overrides,

@@ -12,12 +12,15 @@ PyTorch.
 from . import _core
 from ._algorithm import Algorithm, Client, Needs, Option, Payload, load_plugin, register
 from ._core import Score
+from ._compare import Comparison, compare
 from ._data import Data, data, deal
 from ._errors import Fault, InvalidExperiment, RunFailed
 from ._experiment import Experiment
 from ._learner import Learner
+from ._lists import Topology, algorithms, datasets, models, topology
+from ._node import node
 from ._result import Result, Sample, load
-from ._run import Comparison, Replayed, Topology, algorithms, compare, datasets, models, node, replay, resume, run, topology
+from ._run import Replayed, replay, resume, run
 
 __version__ = _core.version()
 

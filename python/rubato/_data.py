@@ -4,6 +4,7 @@ import numpy
 
 from . import _core
 from ._experiment import experiment_of
+from ._learner import own_tables
 
 
 class Data:
@@ -34,7 +35,7 @@ class Data:
 
 
 def _own_data(experiment):
-    return experiment_of(experiment)._judged(own=("data", "model"))[0]
+    return experiment_of(experiment)._judged(own=own_tables)[0]
 
 
 def data(experiment, data_dir=None) -> Data:

@@ -139,11 +139,15 @@ class Experiment(Table):
         """What has been set, as dicts in dicts."""
         return _copied(self._tree)
 
-    def save(self, file) -> None:
-        """Writes the complete experiment file."""
-        text = self.to_toml()
+    def save(self, file, own=()) -> None:
+        """Writes the complete experiment file. The tables in `own`, such as "data" and "model" where learners are written in Python, are
+        not judged."""
+        text = self._judged(own)[0].text
         with open(file, "w", encoding="utf-8") as out:
             out.write(text)
+
+    def _folder(self):
+        return None if self._file == "experiment" else os.path.dirname(os.path.abspath(self._file))
 
     def __eq__(self, other):
         return isinstance(other, Experiment) and self._tree == other._tree

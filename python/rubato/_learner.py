@@ -1,5 +1,8 @@
 """Learner: what clients learn, written in Python."""
 
+own_tables = ("data", "model")
+"""Tables of an experiment that are not looked at where there are learners."""
+
 
 class Learner:
     """The task of a client, or of all of them: a loss over a flat vector x, and the samples that it is made of.

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy
 
 from . import _core
+from ._experiment import Experiment
 from ._table import Columns
 
 _head = _core.metrics_csv_head().strip().split(",")
@@ -74,8 +75,8 @@ class Result:
     @property
     def experiment(self):
         """The experiment as it was run, complete."""
-        from ._experiment import Experiment
-
+        if self._experiment is None:
+            return Experiment(os.path.join(self.folder, "experiment.toml"))
         return Experiment.from_toml(self._experiment.text)
 
     @property
@@ -140,7 +141,8 @@ class Result:
 
     def __repr__(self):
         samples = self.samples
-        parts = [f"{self.summary.get('name', self._experiment.name)}: {self.summary['clients']} clients"]
+        name = self._experiment.name if self._experiment else self.experiment.name
+        parts = [f"{name}: {self.summary['clients']} clients"]
         if len(samples.get("seconds", ())):
             parts.append(f"{samples['seconds'][-1]:g} s")
         if "accuracy_mean" in samples and len(samples["accuracy_mean"]) and samples["accuracy_mean"].dtype != object:
@@ -179,11 +181,8 @@ def load(folder) -> Result:
     summary = text_of("summary.json")
     if not summary:
         raise FileNotFoundError(f"{folder} has no summary.json: it is not the folder of a run, or the run has not ended")
-    from ._experiment import Experiment
-
-    experiment = Experiment(os.path.join(folder, "experiment.toml"))._judged(own=("data", "model"))[0]
     place = os.path.join(folder, "models", "models.npy")
     models = numpy.load(place, mmap_mode="r") if os.path.exists(place) else None
     texts = {"summary": summary, "samples": lambda: text_of("metrics.csv"), "clients": lambda: text_of("clients.csv"),
              "links": lambda: text_of("links.csv")}
-    return Result(experiment, texts, models, folder)
+    return Result(None, texts, models, folder)

@@ -1,22 +1,16 @@
-"""run(), replay(), resume(), node() and compare()."""
+"""run(), replay() and resume()."""
 
 import os
 import platform
 import shlex
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 
 from . import _core, _progress
-from ._experiment import Experiment, experiment_of
-from ._learner import factory_of
+from ._experiment import experiment_of
+from ._learner import factory_of, own_tables
 from ._result import Result, result_of
-from ._table import Columns
-from ._toml import to_toml
-
-_own = ("data", "model")
 
 
 def _asked(**given):
@@ -37,13 +31,14 @@ def _asked(**given):
 
 
 def _judged(experiment, learner, says):
-    judged, notes = experiment_of(experiment)._judged(own=_own if learner is not None else ())
+    judged, notes = experiment_of(experiment)._judged(own=own_tables if learner is not None else ())
     for note in notes.splitlines():
         says(note)
     return judged
 
 
-def _note(text):
+def print_note(text):
+    """A sentence about what looks unwise, on standard error."""
     print(f"note: {text}", file=sys.stderr)
 
 
@@ -100,7 +95,7 @@ def _perform(judged, asked, progress, learner, processes=0):
 
 
 def run(experiment, *, threads=None, out=None, learner=None, shared_test=None, on_sample=None, stop_when=None, on_progress=None,
-        on_note=_note, progress=None, data_dir=None, dry_run=False, checks=False, models=True, links=False, clock=None,
+        on_note=print_note, progress=None, data_dir=None, dry_run=False, checks=False, models=True, links=False, clock=None,
         workers="threads") -> Result:
     """Runs an experiment: an Experiment, a dict or a file's name.
 
@@ -139,7 +134,7 @@ def run(experiment, *, threads=None, out=None, learner=None, shared_test=None, o
     return _perform(judged, asked, progress, learner, (threads or os.cpu_count() or 1) if workers == "processes" else 0)
 
 
-def resume(folder, *, threads=None, learner=None, on_sample=None, stop_when=None, on_progress=None, on_note=_note, progress=None,
+def resume(folder, *, threads=None, learner=None, on_sample=None, stop_when=None, on_progress=None, on_note=print_note, progress=None,
            data_dir=None, checks=False, models=True) -> Result:
     """Goes on with a run in virtual time that was killed or stopped, from its newest checkpoint (experiment.checkpoint_every). It ends
     with the digests of a run that nothing interrupted. Learners of Python's own are to be given again."""
@@ -178,151 +173,3 @@ def replay(folder, *, threads=None, learner=None, data_dir=None) -> Replayed:
     asked = _asked(threads=threads, data_dir=data_dir, learner=None if learner is None else factory_of(learner))
     model, timeline, model_again, timeline_again = _core.replay(judged, folder, asked)
     return Replayed((model, timeline), (model_again, timeline_again))
-
-
-class Comparison:
-    """Several experiments under the same clocks, links, data and start."""
-
-    def __init__(self, texts):
-        import json
-
-        self.table: dict = json.loads(texts["table_json"])
-        """table.json: what each setting came to, over its seeds."""
-        self.curves = Columns.from_csv(texts["curves_csv"])
-        """curves.csv: a row for every sample of every run."""
-        self.rows = Columns.from_csv(texts["table_csv"])
-        """table.csv: a row for each setting."""
-        self.failures: "list[str]" = texts["failures"]
-        """A sentence for each run that failed and each setting that was refused."""
-        self.was_stopped: bool = texts["was_stopped"]
-        """Runs are missing."""
-        self._text = texts["table"]
-
-    def to_pandas(self):
-        """The curves as a pandas.DataFrame."""
-        return self.curves.to_pandas()
-
-    def __repr__(self):
-        return self._text
-
-
-def compare(experiments, *, seeds=5, grid=None, set=None, threads=None, out=None, targets=(), axis="seconds", data_dir=None,
-            on_note=_note, on_progress=None) -> Comparison:
-    """Runs several experiments, settings and seeds side by side, as ``rubato compare`` does.
-
-    experiments  Experiments, dicts or files; a dict of them names each
-    grid         {"algorithm.eta": [0.01, 0.1], ...}: all with all
-    set          {"until": 100, ...}: laid over every experiment
-    targets      accuracies; what it took to reach them
-    axis         what leads: "seconds", "bits", "gradients", "delay" or "joules"
-    """
-    if isinstance(experiments, (str, os.PathLike, Experiment)):
-        experiments = [experiments]
-    if isinstance(experiments, dict) and not all(isinstance(each, (str, os.PathLike, Experiment, dict)) for each in experiments.values()):
-        experiments = [experiments]
-    named = list(experiments.items()) if isinstance(experiments, dict) else [(None, each) for each in experiments]
-    with tempfile.TemporaryDirectory(prefix="rubato-") as folder:
-        files = []
-        for i, (name, each) in enumerate(named):
-            if name is None and isinstance(each, (str, os.PathLike)):
-                files.append(os.fspath(each))
-                continue
-            each = experiment_of(each)
-            place = os.path.join(folder, str(i), f"{name or each.name}.toml")
-            os.makedirs(os.path.dirname(place))
-            each.save(place)
-            files.append(place)
-        grids = [f"{key}={','.join(_bare(value) for value in values)}" for key, values in (grid or {}).items()]
-        asked = {"files": files, "grid": grids, "set": [f"{key}={to_toml(value)}" for key, value in (set or {}).items()],
-                 "seeds": seeds, "threads": threads or 0, "data_dir": os.fspath(data_dir or ""), "out": os.fspath(out or ""),
-                 "targets": ",".join(map(str, targets)), "axis": axis, "on_note": on_note, "on_progress": on_progress}
-        return Comparison(_core.compare(asked))
-
-
-def _bare(value):
-    text = to_toml(value)
-    return text
-
-
-class Topology:
-    """The graph of an experiment."""
-
-    def __init__(self, clients, is_directed, links, text):
-        self.clients: int = clients
-        """How many nodes it has."""
-        self.is_directed: bool = is_directed
-        """Else every link has its reverse."""
-        self.links: "list[tuple[int, int]]" = links
-        """(source, target) of each link."""
-        self.text: str = text
-        """Degrees, connection and matrices, as ``rubato topology`` prints them."""
-
-    def __repr__(self):
-        return self.text
-
-
-def topology(experiment) -> Topology:
-    """The graph of an experiment: which clients can send to which."""
-    return Topology(*_core.topology(experiment_of(experiment)._judged()[0]))
-
-
-def _list(what):
-    names, last = {}, None
-    for name, meaning in _core.list_of(what):
-        if name:
-            last = name
-            names[name] = meaning
-        elif last:
-            names[last] += "\n" + meaning
-    return names
-
-
-def algorithms() -> "dict[str, str]":
-    """The algorithms that an experiment can name, with what each does; those that Python has registered among them."""
-    return _list("algorithms")
-
-
-def models() -> "dict[str, str]":
-    """The models that an experiment can name."""
-    return _list("models")
-
-
-def datasets() -> "dict[str, str]":
-    """The data sets that an experiment can name, and where they were found."""
-    return _list("datasets")
-
-
-def node(experiment, *, host=None, key=None, keys=None, port=None, threads=None, out=None, data_dir=None) -> "Result | None":
-    """One host of a run over several, in virtual or in real time, as ``rubato node``. It is a process of its own, because a host that
-    fails ends it; algorithms of Python's are known there if they come from modules that $RUBATO_PYTHON_MODULES names, separated by
-    colons. Returns the result where there is a folder `out`. Raises RunFailed if the host fails.
-
-    host   this host's name in the roster; default: what Slurm, Open MPI or Kubernetes say
-    key    file with its secret key
-    keys   folder with the public keys of all hosts
-    port   where the hosts of a launcher's roster listen
-    """
-    from ._errors import InvalidExperiment, RunFailed
-    from ._result import load
-
-    with tempfile.TemporaryDirectory(prefix="rubato-") as folder:
-        if isinstance(experiment, (str, os.PathLike)):
-            file = os.fspath(experiment)
-        else:
-            file = os.path.join(folder, "experiment.toml")
-            experiment_of(experiment).save(file)
-        command = [sys.executable, "-m", "rubato", "node", file, "--quiet"]
-        for module in filter(None, os.environ.get("RUBATO_PYTHON_MODULES", "").split(":")):
-            command += ["--python", module]
-        for name, value in (("host", host), ("key", key), ("keys", keys), ("port", port), ("threads", threads), ("out", out),
-                            ("data", data_dir)):
-            if value is not None:
-                command += [f"--{name}", os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
-        path = os.pathsep.join(part for part in (os.path.dirname(os.path.dirname(__file__)), os.environ.get("PYTHONPATH")) if part)
-        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False,
-                              env={**os.environ, "PYTHONPATH": path})
-        if done.returncode == 2:
-            raise InvalidExperiment(done.stderr.strip())
-        if done.returncode not in (0, 130):
-            raise RunFailed(done.stderr.strip() or f"the host ended with {done.returncode}")
-    return load(out) if out is not None else None

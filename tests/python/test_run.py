@@ -8,7 +8,7 @@ import unittest
 
 import numpy
 import rubato
-from support import command, main, quadratic, root, run_command
+from support import Centre, command, main, own, quadratic, root, run_command
 
 
 class AnExperiment(unittest.TestCase):
@@ -115,6 +115,8 @@ class ARun(unittest.TestCase):
             self.assertEqual(loaded.model_digest, result.model_digest)
             numpy.testing.assert_array_equal(loaded.models, result.models)
             numpy.testing.assert_array_equal(loaded.samples["loss_mean"], result.samples["loss_mean"])
+            self.assertEqual(repr(loaded), repr(result))
+            self.assertEqual(loaded.experiment.to_toml(), result.experiment.to_toml())
             self.assertTrue(rubato.replay(place).agrees)
             self.assertEqual(run_command("replay", place).returncode, 0)
             self.assertEqual(run_command("check", place).returncode, 0)
@@ -183,6 +185,53 @@ class AComparison(unittest.TestCase):
         self.assertEqual([row["setting"] for row in mine], [row["setting"] for row in told["settings"]])
         self.assertEqual([row["loss"] for row in mine], [row["loss"] for row in told["settings"]])
         self.assertGreater(len(comparison.to_pandas()), 8)
+
+    def test_takes_learners_of_python_s_one_for_each_run(self):
+        made = []
+
+        def learners(experiment):
+            made.append((experiment.name, experiment.seed))
+            return Centre()
+
+        asked = {name: own(algorithm={"name": name, "eta": 0.1}) for name in ("dpsgd", "sgp")}
+        comparison = rubato.compare(asked, seeds=2, threads=2, learners=learners, on_note=None)
+        self.assertEqual(comparison.failures, [])
+        self.assertEqual(len(made), 4)
+        self.assertEqual({seed for _, seed in made}, {1, 2})
+        for name, experiment in asked.items():
+            alone = rubato.run(experiment, learner=Centre(), on_note=None)
+            curves = comparison.curves
+            mine = (curves["setting"] == name) & (curves["seed"] == 1)
+            numpy.testing.assert_allclose(curves["loss"][mine], alone.samples["loss_mean"], rtol=1e-5)
+
+    def test_tells_which_runs_learners_failed_in_and_goes_on(self):
+        class Failing(Centre):
+            def gradient(self, x, rows):
+                raise KeyError("at once")
+
+        def learners(experiment):
+            if experiment.seed == 2:
+                raise ValueError("not for this seed")
+            return Failing() if experiment.seed == 3 else Centre()
+
+        comparison = rubato.compare(own(), seeds=3, learners=learners, on_note=None)
+        self.assertEqual(len(comparison.failures), 2)
+        self.assertIn("ValueError: not for this seed", comparison.failures[0])
+        self.assertRegex(comparison.failures[1], r"client \d+ failed in .*KeyError: 'at once'")
+
+    def test_refuses_one_learner_for_runs_beside_each_other(self):
+        refused = threading.Event()
+
+        class Waiting(Centre):
+            def gradient(self, x, rows):
+                refused.wait(60)
+                return super().gradient(x, rows)
+
+        one = Waiting()
+        comparison = rubato.compare(own(), seeds=2, threads=2, learners=lambda experiment: one, on_note=None,
+                                    on_progress=lambda share, seconds: refused.set() if share >= 0.5 else None)
+        self.assertEqual(len(comparison.failures), 1)
+        self.assertIn("this learner is at work in another run: each needs one of its own", comparison.failures[0])
 
 
 if __name__ == "__main__":
