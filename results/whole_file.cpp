@@ -28,7 +28,10 @@ void write_whole(const fs::path& file, std::string_view text, Durability durabil
     error = fault.code();
   }
   if (!error) fs::rename(beside, file, error);
-  if (error) throw RunFailed(fmt::format("cannot write {}: {}", file.string(), error.message()));
+  if (!error) return;
+  std::error_code none;
+  fs::remove(beside, none);
+  throw RunFailed(fmt::format("cannot write {}: {}", file.string(), error.message()));
 }
 
 }  // namespace rubato

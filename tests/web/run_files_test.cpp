@@ -5,8 +5,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "actors/run.hpp"
-#include "results/whole_file.hpp"
 #include "tests/web/support.hpp"
 
 using namespace rubato::web;
@@ -46,5 +44,4 @@ TEST_CASE("what is missing is named") {
   CHECK_THROWS_WITH_AS(text_of(temp.file("none.csv")), doctest::Contains("none.csv"), std::invalid_argument);
   CHECK_THROWS_AS(text_of(temp.path()), std::invalid_argument);
   CHECK_THROWS_WITH_AS(Table(temp.file("t.csv")).column("b"), doctest::Contains("has no column b"), std::invalid_argument);
-  CHECK_THROWS_AS(rubato::write_whole(temp.file("none/t.csv"), "text"), rubato::RunFailed);
 }
