@@ -30,8 +30,6 @@ constexpr OptionSpec table[] = {
      1e12, true},
 };
 
-PivotStep read(const OptionReader& options) { return {options.number("gamma")}; }
-
 Needs needs(const AlgorithmOptions& given) { return {.tree = {TreeKind::amelie, OptionReader(given, table).number("S")}}; }
 
 }  // namespace
@@ -43,7 +41,7 @@ constinit const CatalogueEntry entries::amelie{
     .runs = {ProtocolKind::tree},
     .graphs = Graphs::undirected,
     .needs = needs,
-    .make = made_by<Amelie, read, table>,
+    .make = made_by<Amelie, read_pivot_step, table>,
 };
 
 }  // namespace rubato

@@ -121,35 +121,6 @@ class AnsweringGradients : public Answering<Real, Settings> {
   }
 };
 
-/// One whose updates are steps along the mean of the gradients that were collected.
-template <class Real, class Settings>
-class AnsweringMeans : public AnsweringGradients<Real, Settings> {
- public:
-  using AnsweringGradients<Real, Settings>::AnsweringGradients;
-
-  void archive(Archive& archive) override {
-    AnsweringGradients<Real, Settings>::archive(archive);
-    archive.optional(sum_, scalar_of<Real>, this->dimension());
-    archive(count_);
-  }
-
- private:
-  void collect(Work<Real>& work, ClientId, const Tensor& answer, const typename Answering<Real, Settings>::Circumstances&) final {
-    if (count_++ == 0) sum_ = zeros<Real>(this->dimension(), work.pool);
-    numbers_of<Real>(sum_) += numbers_of<Real>(std::as_const(answer));
-  }
-  void update(Work<Real>& work) final {
-    if (count_ == 0) return;
-    this->move_x(static_cast<Real>(-this->settings().gamma / static_cast<double>(count_)), numbers_of<Real>(std::as_const(sum_)),
-                 work.pool);
-    sum_ = {};
-    count_ = 0;
-  }
-
-  Tensor sum_;
-  std::uint64_t count_ = 0;
-};
-
 /// Of the rule for answers, as options of an algorithm. `arriving`: what suits it.
 constexpr std::array<OptionSpec, 3> answer_options(std::string_view arriving = "cancel") {
   return {word_option("arriving", arriving,
@@ -162,12 +133,19 @@ constexpr std::array<OptionSpec, 3> answer_options(std::string_view arriving = "
           OptionSpec{"center_works", OptionType::flag, "false", "the centre is a worker, too"}};
 }
 
-/// Writes them into the rule; the rows of the table are among the reader's.
-void read_answer_options(const OptionReader& options, AnswerRule& rule);
+/// What an algorithm with this rule needs, and with those options; their rows are in the reader's table.
+Needs needs_of_answers(const OptionReader& options, AnswerRule rule = {});
+/// How many clients work.
+std::size_t workers_of(const OptionReader& options, const Graph& graph);
 
 /// The step size of centres whose answers are gradients.
 constexpr OptionSpec gamma_option(std::string_view meaning = "step size of the centre") {
   return {"gamma", OptionType::number, "0.05", meaning, 0, 1e9, true};
 }
+/// The settings of a centre that has that option alone.
+struct CentreStep {
+  double gamma;
+};
+inline CentreStep read_centre_step(const OptionReader& options) { return {options.number("gamma")}; }
 
 }  // namespace rubato

@@ -49,9 +49,7 @@ DelayStep read(const OptionReader& options) {
 
 Needs needs(const AlgorithmOptions& given) {
   const OptionReader options(given, table);
-  AnswerRule rule{.draws_next = options.is("next", "uniform")};
-  read_answer_options(options, rule);
-  return {.answers = rule};
+  return needs_of_answers(options, {.draws_next = options.is("next", "uniform")});
 }
 
 }  // namespace

@@ -109,11 +109,7 @@ DilocoSettings read(const OptionReader& options) {
           options.number("momentum")};
 }
 
-Needs needs(const AlgorithmOptions& given) {
-  AnswerRule rule{.gather = Gather::round};
-  read_answer_options({given, table}, rule);
-  return {.answers = rule};
-}
+Needs needs(const AlgorithmOptions& given) { return needs_of_answers({given, table}, {.gather = Gather::round}); }
 
 }  // namespace
 

@@ -53,11 +53,7 @@ FedAsyncSettings read(const OptionReader& options) {
   return {read_proximal(options), options.number("alpha"), read_staleness(options)};
 }
 
-Needs needs(const AlgorithmOptions& given) {
-  AnswerRule rule;
-  read_answer_options({given, table}, rule);
-  return {.answers = rule};
-}
+Needs needs(const AlgorithmOptions& given) { return needs_of_answers({given, table}); }
 
 }  // namespace
 

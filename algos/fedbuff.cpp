@@ -87,14 +87,12 @@ Needs needs(const AlgorithmOptions& given) {
                   .count = static_cast<std::uint32_t>(options.whole("K")),
                   .hand_out = options.is("redispatch", "at_update") ? HandOut::at_update : HandOut::answerer};
   if (const double most = options.number("max_staleness"); most >= 0) rule.greatest_delay = static_cast<std::uint64_t>(most);
-  read_answer_options(options, rule);
-  return {.answers = rule};
+  return needs_of_answers(options, rule);
 }
 
 void check(const AlgorithmOptions& given, const Graph& graph) {
   const OptionReader options(given, table);
-  const std::size_t workers = graph.clients() - (options.flag("center_works") ? 0 : 1);
-  if (options.is("redispatch", "at_update") && options.whole("K") > workers)
+  if (options.is("redispatch", "at_update") && options.whole("K") > workers_of(options, graph))
     refuse_option("K", static_cast<double>(options.whole("K")),
                   "is more than there are workers: with redispatch = \"at_update\" nothing would happen any more");
 }

@@ -14,18 +14,10 @@ namespace rubato {
 
 namespace {
 
-template <class Real>
-class Fragile final : public TreeNode<Real> {
- public:
-  using TreeNode<Real>::TreeNode;
-};
-
 constexpr OptionSpec table[] = {
     pivot_option,
     {"S", OptionType::whole, "1", "gradients that a step waits for", 1, 1e12},
 };
-
-PivotStep read(const OptionReader& options) { return {options.number("gamma")}; }
 
 Needs needs(const AlgorithmOptions& given) { return {.tree = {TreeKind::fragile, OptionReader(given, table).number("S")}}; }
 
@@ -38,7 +30,7 @@ constinit const CatalogueEntry entries::fragile{
     .runs = {ProtocolKind::tree},
     .graphs = Graphs::undirected,
     .needs = needs,
-    .make = made_by<Fragile, read, table>,
+    .make = made_by<TreeNode, read_pivot_step, table>,
 };
 
 }  // namespace rubato

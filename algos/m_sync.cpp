@@ -3,22 +3,12 @@
 //   centre    x <- x - gamma (1/M) sum of the first M gradients at x
 //
 // M = n is minibatch SGD, M = 1 the fastest worker alone. Sources: docs/references.md#m-sync, docs/references.md#rennala (RE-3).
-#include "algos/answering.hpp"
 #include "algos/entries.hpp"
+#include "algos/mean_of_answers.hpp"
 
 namespace rubato {
 
 namespace {
-
-struct MeanStep {
-  double gamma;
-};
-
-template <class Real>
-class MSynchronous final : public AnsweringMeans<Real, MeanStep> {
- public:
-  using AnsweringMeans<Real, MeanStep>::AnsweringMeans;
-};
 
 constexpr OptionSpec own[] = {
     gamma_option(),
@@ -26,22 +16,17 @@ constexpr OptionSpec own[] = {
 };
 constexpr auto table = combined(own, answer_options());
 
-MeanStep read(const OptionReader& options) { return {options.number("gamma")}; }
-
 Needs needs(const AlgorithmOptions& given) {
   const OptionReader options(given, table);
-  AnswerRule rule{.gather = Gather::count,
-                  .count = static_cast<std::uint32_t>(options.whole("M")),
-                  .greatest_delay = 0,
-                  .hand_out = HandOut::all};
-  read_answer_options(options, rule);
-  return {.answers = rule};
+  return needs_of_answers(options, {.gather = Gather::count,
+                                    .count = static_cast<std::uint32_t>(options.whole("M")),
+                                    .greatest_delay = 0,
+                                    .hand_out = HandOut::all});
 }
 
 void check(const AlgorithmOptions& given, const Graph& graph) {
   const OptionReader options(given, table);
-  const std::size_t workers = graph.clients() - (options.flag("center_works") ? 0 : 1);
-  if (options.whole("M") > workers)
+  if (options.whole("M") > workers_of(options, graph))
     refuse_option("M", static_cast<double>(options.whole("M")), "is more than there are workers: no step would ever be made");
 }
 
@@ -54,7 +39,7 @@ constinit const CatalogueEntry entries::m_sync{
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
     .needs = needs,
-    .make = made_by<MSynchronous, read, table>,
+    .make = made_by<MeanOfAnswers, read_centre_step, table>,
     .check = check,
 };
 

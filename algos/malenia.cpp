@@ -13,16 +13,12 @@ namespace rubato {
 
 namespace {
 
-struct MaleniaStep {
-  double gamma;
-};
-
 template <class Real>
-class Malenia final : public AnsweringGradients<Real, MaleniaStep> {
-  using Base = AnsweringGradients<Real, MaleniaStep>;
+class Malenia final : public AnsweringGradients<Real, CentreStep> {
+  using Base = AnsweringGradients<Real, CentreStep>;
 
  public:
-  explicit Malenia(const Setup<Real, MaleniaStep>& setup) : Base(setup), rows_(this->is_centre() ? this->clients() : 0) {}
+  explicit Malenia(const Setup<Real, CentreStep>& setup) : Base(setup), rows_(this->is_centre() ? this->clients() : 0) {}
 
   void archive(Archive& archive) override {
     Base::archive(archive);
@@ -49,17 +45,13 @@ constexpr OptionSpec own[] = {
 };
 constexpr auto table = combined(own, answer_options());
 
-MaleniaStep read(const OptionReader& options) { return {options.number("gamma")}; }
-
 Needs needs(const AlgorithmOptions& given) {
   const OptionReader options(given, table);
-  AnswerRule rule{.gather = Gather::harmonic,
-                  .gradients = options.number("S"),
-                  .greatest_delay = 0,
-                  .hand_out = HandOut::all,
-                  .keeps_going = true};
-  read_answer_options(options, rule);
-  return {.answers = rule};
+  return needs_of_answers(options, {.gather = Gather::harmonic,
+                                    .gradients = options.number("S"),
+                                    .greatest_delay = 0,
+                                    .hand_out = HandOut::all,
+                                    .keeps_going = true});
 }
 
 }  // namespace
@@ -71,7 +63,7 @@ constinit const CatalogueEntry entries::malenia{
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
     .needs = needs,
-    .make = made_by<Malenia, read, table>,
+    .make = made_by<Malenia, read_centre_step, table>,
 };
 
 }  // namespace rubato

@@ -12,15 +12,7 @@ namespace rubato {
 
 namespace {
 
-template <class Real>
-class MinibatchTree final : public TreeNode<Real> {
- public:
-  using TreeNode<Real>::TreeNode;
-};
-
 constexpr OptionSpec table[] = {pivot_option};
-
-PivotStep read(const OptionReader& options) { return {options.number("gamma")}; }
 
 Needs needs(const AlgorithmOptions&) { return {.tree = {TreeKind::minibatch, 1}}; }
 
@@ -33,7 +25,7 @@ constinit const CatalogueEntry entries::minibatch_tree{
     .runs = {ProtocolKind::tree},
     .graphs = Graphs::undirected,
     .needs = needs,
-    .make = made_by<MinibatchTree, read, table>,
+    .make = made_by<TreeNode, read_pivot_step, table>,
 };
 
 }  // namespace rubato

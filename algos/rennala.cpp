@@ -4,22 +4,12 @@
 //
 // Optimal in seconds where all workers have the same data. Source: A. Tyurin, P. Richtarik, "Optimal time complexities of parallel
 // stochastic optimization methods under a fixed computation model", algorithm 1 of its restatement (docs/references.md#rennala).
-#include "algos/answering.hpp"
 #include "algos/entries.hpp"
+#include "algos/mean_of_answers.hpp"
 
 namespace rubato {
 
 namespace {
-
-struct MeanStep {
-  double gamma;
-};
-
-template <class Real>
-class Rennala final : public AnsweringMeans<Real, MeanStep> {
- public:
-  using AnsweringMeans<Real, MeanStep>::AnsweringMeans;
-};
 
 constexpr OptionSpec own[] = {
     gamma_option(),
@@ -27,17 +17,13 @@ constexpr OptionSpec own[] = {
 };
 constexpr auto table = combined(own, answer_options());
 
-MeanStep read(const OptionReader& options) { return {options.number("gamma")}; }
-
 Needs needs(const AlgorithmOptions& given) {
   const OptionReader options(given, table);
-  AnswerRule rule{.gather = Gather::count,
-                  .count = static_cast<std::uint32_t>(options.whole("B")),
-                  .greatest_delay = 0,
-                  .hand_out = HandOut::all,
-                  .keeps_going = true};
-  read_answer_options(options, rule);
-  return {.answers = rule};
+  return needs_of_answers(options, {.gather = Gather::count,
+                                    .count = static_cast<std::uint32_t>(options.whole("B")),
+                                    .greatest_delay = 0,
+                                    .hand_out = HandOut::all,
+                                    .keeps_going = true});
 }
 
 }  // namespace
@@ -49,7 +35,7 @@ constinit const CatalogueEntry entries::rennala{
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
     .needs = needs,
-    .make = made_by<Rennala, read, table>,
+    .make = made_by<MeanOfAnswers, read_centre_step, table>,
 };
 
 }  // namespace rubato

@@ -17,16 +17,12 @@ namespace rubato {
 
 namespace {
 
-struct RingleaderStep {
-  double gamma;
-};
-
 template <class Real>
-class Ringleader final : public AnsweringGradients<Real, RingleaderStep> {
-  using Base = AnsweringGradients<Real, RingleaderStep>;
+class Ringleader final : public AnsweringGradients<Real, CentreStep> {
+  using Base = AnsweringGradients<Real, CentreStep>;
 
  public:
-  explicit Ringleader(const Setup<Real, RingleaderStep>& setup)
+  explicit Ringleader(const Setup<Real, CentreStep>& setup)
       : Base(setup), rows_(this->is_centre() ? this->clients() : 0), next_(rows_) {}
 
   void archive(Archive& archive) override {
@@ -56,14 +52,7 @@ class Ringleader final : public AnsweringGradients<Real, RingleaderStep> {
 constexpr OptionSpec own[] = {gamma_option()};
 constexpr auto table = combined(own, answer_options());
 
-RingleaderStep read(const OptionReader& options) { return {options.number("gamma")}; }
-
-Needs needs(const AlgorithmOptions& given) {
-  const OptionReader options(given, table);
-  AnswerRule rule{.gather = Gather::table};
-  read_answer_options(options, rule);
-  return {.answers = rule};
-}
+Needs needs(const AlgorithmOptions& given) { return needs_of_answers({given, table}, {.gather = Gather::table}); }
 
 }  // namespace
 
@@ -74,7 +63,7 @@ constinit const CatalogueEntry entries::ringleader{
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
     .needs = needs,
-    .make = made_by<Ringleader, read, table>,
+    .make = made_by<Ringleader, read_centre_step, table>,
 };
 
 }  // namespace rubato

@@ -14,13 +14,9 @@ namespace rubato {
 
 namespace {
 
-struct RingmasterStep {
-  double gamma;
-};
-
 template <class Real>
-class Ringmaster final : public AnsweringGradients<Real, RingmasterStep> {
-  using Base = AnsweringGradients<Real, RingmasterStep>;
+class Ringmaster final : public AnsweringGradients<Real, CentreStep> {
+  using Base = AnsweringGradients<Real, CentreStep>;
 
  public:
   using Base::Base;
@@ -38,14 +34,11 @@ constexpr OptionSpec own[] = {
 };
 constexpr auto table = combined(own, answer_options());
 
-RingmasterStep read(const OptionReader& options) { return {options.number("gamma")}; }
-
 Needs needs(const AlgorithmOptions& given) {
   const OptionReader options(given, table);
   AnswerRule rule;
   if (const std::uint64_t R = options.whole("R"); R > 0) rule.greatest_delay = R - 1, rule.stops = options.flag("stops");
-  read_answer_options(options, rule);
-  return {.answers = rule};
+  return needs_of_answers(options, rule);
 }
 
 }  // namespace
@@ -57,7 +50,7 @@ constinit const CatalogueEntry entries::ringmaster{
     .runs = {ProtocolKind::server},
     .graphs = Graphs::centred,
     .needs = needs,
-    .make = made_by<Ringmaster, read, table>,
+    .make = made_by<Ringmaster, read_centre_step, table>,
 };
 
 }  // namespace rubato

@@ -16,7 +16,8 @@ struct PivotStep {
   double gamma;
 };
 
-/// A derived class says what a step of the pivot is divided by. How many gradients a sum has is the weight of its message.
+/// A step of the pivot goes along the mean of the gradients, unless a derived class divides the sum by something else. How many
+/// gradients a sum has is the weight of its message.
 template <class Real>
 class TreeNode : public Algorithm<Real> {
  public:
@@ -92,5 +93,6 @@ class TreeNode : public Algorithm<Real> {
 
 /// The step size of the pivot as an option.
 constexpr OptionSpec pivot_option{"gamma", OptionType::number, "0.05", "step size of the pivot", 0, 1e9, true};
+inline PivotStep read_pivot_step(const OptionReader& options) { return {options.number("gamma")}; }
 
 }  // namespace rubato
