@@ -25,6 +25,7 @@
 
 #include "algos/entries.hpp"
 #include "algos/pair_model.hpp"
+#include "algos/snapshot.hpp"
 #include "runtime/elementary.hpp"
 
 namespace rubato {
@@ -45,8 +46,6 @@ class Acid final : public PairModel<Real, AcidSettings> {
   explicit Acid(const Setup<Real, AcidSettings>& setup) : Base(setup), second_{copy_of<Real>(setup.start, setup.pool)} {
     this->set_start(mass());
   }
-
-  void begin(Work<Real>& work) override { Base::begin(work); }
 
   void compute(Work<Real>& work, const Step& step) override {
     flow(step.at);
@@ -132,8 +131,7 @@ constexpr OptionSpec own[] = {
     {"eta", OptionType::number, "0.2", "rate at which x and x~ come together, per second", 0, 1e12},
     {"alpha", OptionType::number, "0.5", "weight of a meeting in x", 0, 1, true},
     {"alpha_tilde", OptionType::number, "0.8", "weight of a meeting in x~", 0, 1e6, true},
-    word_option("snapshot", "at_finish", "gradients are those of the model when their computation began, or when it is finished",
-                "at_start|at_finish"),
+    snapshot_option("at_finish"),
 };
 constexpr auto table = combined(step_options("gamma"), own);
 
@@ -178,7 +176,7 @@ constinit const CatalogueEntry entries::acid{
     .may_begin = true,
     .needs =
         [](const AlgorithmOptions& given) {
-          return Needs{.fixes_model_at_start = OptionReader{given, table}.is("snapshot", "at_start")};
+          return with_snapshot({given, table});
         },
     .make = made_by<Acid, read, table>,
 };

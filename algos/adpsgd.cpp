@@ -16,6 +16,7 @@
 // Decisions AP-1 to AP-4: docs/references.md#ad-psgd.
 #include "algos/entries.hpp"
 #include "algos/pair_model.hpp"
+#include "algos/snapshot.hpp"
 
 namespace rubato {
 
@@ -56,8 +57,7 @@ class Adpsgd final : public PairModel<Real, AdpsgdSettings> {
 
 constexpr OptionSpec own[] = {
     {"xi", OptionType::number, "0.5", "how far two models that meet come together; 0.5: to their mean", 0, 1, true},
-    word_option("snapshot", "at_start", "gradients are those of the model when their computation began, or when it is finished",
-                "at_start|at_finish"),
+    snapshot_option("at_start"),
 };
 constexpr auto table = combined(step_options(), own);
 
@@ -74,7 +74,7 @@ constinit const CatalogueEntry entries::adpsgd{
     .may_begin = true,
     .needs =
         [](const AlgorithmOptions& given) {
-          return Needs{.fixes_model_at_start = OptionReader{given, table}.is("snapshot", "at_start")};
+          return with_snapshot({given, table});
         },
     .make = made_by<Adpsgd, read, table>,
 };

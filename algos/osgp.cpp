@@ -15,6 +15,7 @@
 
 #include "algos/entries.hpp"
 #include "algos/push_sum.hpp"
+#include "algos/snapshot.hpp"
 
 namespace rubato {
 
@@ -57,25 +58,15 @@ class Osgp final : public PushSum<Real> {
 constexpr OptionSpec own[] = {
     {"tau", OptionType::whole, "1", "computations that a client may be ahead of what it has heard of an in-neighbour's", 0, 1e9},
     {"bounded", OptionType::flag, "true", "false: no bound, whatever tau says"},
-    word_option("snapshot", "at_start", "gradients are those of the model when their computation began, or when it is finished",
-                "at_start|at_finish"),
-    {"weigh_step", OptionType::flag, "true",
-     "outside rounds steps of x are eta w, so that those of the model are eta; false is the literal form, whose weights may run to "
-     "0"},
+    snapshot_option("at_start"),
 };
-constexpr auto table = combined(step_options(), own);
-
-PushSumSettings read(const OptionReader& options) { return {StepSize(options), options.flag("weigh_step")}; }
+constexpr auto table = combined(step_options(), own, push_sum_options);
 
 Needs needs(const AlgorithmOptions& given) {
   const OptionReader options{given, table};
-  Needs needs{.keep = Keep::newest_ever, .fixes_model_at_start = options.is("snapshot", "at_start")};
+  Needs needs = with_snapshot(options, {.keep = Keep::newest_ever});
   if (options.flag("bounded")) needs.most_ahead = options.whole("tau");
   return needs;
-}
-
-double mass_bytes(const AlgorithmOptions&, const MessageForm& form) {
-  return static_cast<double>((form.numbers + 1) * form.mass_bytes);
 }
 
 }  // namespace
@@ -88,8 +79,8 @@ constinit const CatalogueEntry entries::osgp{
     .share = Weights::column,
     .may_begin = true,
     .needs = needs,
-    .message_bytes = mass_bytes,
-    .make = made_by<Osgp, read, table>,
+    .message_bytes = push_sum_bytes,
+    .make = made_by<Osgp, read_push_sum, table>,
 };
 
 }  // namespace rubato

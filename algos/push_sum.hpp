@@ -18,6 +18,19 @@ struct PushSumSettings {
   bool weighs_step;  ///< outside rounds steps of x are eta w
 };
 
+/// What read_push_sum reads besides step_options().
+inline constexpr OptionSpec push_sum_options[] = {
+    {"weigh_step", OptionType::flag, "true",
+     "outside rounds steps of x are eta w, so that those of the model are eta; false is the literal form, whose weights may run to "
+     "0"},
+};
+inline PushSumSettings read_push_sum(const OptionReader& options) { return {StepSize(options), options.flag("weigh_step")}; }
+
+/// Bytes of a message: the model's mass and its weight.
+inline double push_sum_bytes(const AlgorithmOptions&, const MessageForm& form) {
+  return static_cast<double>((form.numbers + 1) * form.mass_bytes);
+}
+
 /// What merging and sending does to a client's mass. A derived class says where gradients are taken.
 template <class Real>
 class PushSum : public Algorithm<Real> {

@@ -42,24 +42,12 @@ class Sgp final : public PushSum<Real> {
   }
 };
 
-constexpr OptionSpec own[] = {
-    {"weigh_step", OptionType::flag, "true",
-     "outside rounds steps of x are eta w, so that those of the model are eta; false is the literal form, whose weights may run to "
-     "0"},
-};
-constexpr auto table = combined(step_options(), own);
-
-PushSumSettings read(const OptionReader& options) { return {StepSize(options), options.flag("weigh_step")}; }
+constexpr auto table = combined(step_options(), push_sum_options);
 
 std::string warning(const AlgorithmOptions& given, const RunFacts& facts) {
-  if (facts.in_rounds || read({given, table}).weighs_step) return {};
+  if (facts.in_rounds || read_push_sum({given, table}).weighs_step) return {};
   return "sgp with weigh_step = false: outside rounds a client that sends often before it hears of others has a weight near 0, and "
          "steps of eta divided by that; weigh_step = true is stable";
-}
-
-// The model's mass and its weight.
-double mass_bytes(const AlgorithmOptions&, const MessageForm& form) {
-  return static_cast<double>((form.numbers + 1) * form.mass_bytes);
 }
 
 }  // namespace
@@ -71,8 +59,8 @@ constinit const CatalogueEntry entries::sgp{
     .share = Weights::column,
     .needs =
         [](const AlgorithmOptions&) { return Needs{.keep = Keep::newest_ever, .may_pause = true, .partial = Partial::senders}; },
-    .message_bytes = mass_bytes,
-    .make = made_by<Sgp, read, table>,
+    .message_bytes = push_sum_bytes,
+    .make = made_by<Sgp, read_push_sum, table>,
     .warning = warning,
 };
 
