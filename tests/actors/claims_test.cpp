@@ -21,13 +21,6 @@ namespace {
 
 const HostId a{0}, b{1}, c{2};
 
-template <class Condition>
-bool comes_true(Condition condition) {
-  const Duration until = monotonic_now() + patience;
-  while (!condition() && monotonic_now() < until) std::this_thread::sleep_for(milliseconds(1));  // between two looks
-  return condition();
-}
-
 Parcel parcel_with(ParcelKind kind, std::vector<std::byte> head) { return {kind, WhenFull::wait, false, std::move(head), {}}; }
 
 Membership::Settings settings_of(std::vector<std::string> names, bool is_virtual = false) {

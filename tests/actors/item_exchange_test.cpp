@@ -149,9 +149,7 @@ ItemExchange::Pack packing(std::uint64_t number) {
 }
 
 bool is_empty_soon(const ItemExchange& items) {
-  const Duration until = monotonic_now() + patience;
-  while (items.kept() > 0 && monotonic_now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  return items.kept() == 0;
+  return comes_true([&] { return items.kept() == 0; });
 }
 
 Tensor tensor(TensorPool& pool, std::size_t count, float first) {
@@ -319,9 +317,7 @@ TEST_CASE("items that are longer than any can be are refused while they come, an
     for (int part = 0; part < (is_honest ? 3 : 12); ++part) item.tensors.push_back(tensor(pool, 50'000, 1));  // 200 KB each
     return item;
   });
-  const Duration until = monotonic_now() + patience;
-  while (pair.receiver().refused() == 0 && monotonic_now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  CHECK(pair.receiver().refused() > 0);
+  CHECK(comes_true([&] { return pair.receiver().refused() > 0; }));
   CHECK(shelf.size() == 0);
   is_honest = true;
   REQUIRE(shelf.has(1));

@@ -24,14 +24,6 @@ Membership::Settings settings_of(std::uint64_t life = 1) {
   return settings;
 }
 
-// Waits for what happens on other threads.
-template <class Condition>
-bool comes_true(Condition condition) {
-  const Duration until = monotonic_now() + patience;
-  while (!condition() && monotonic_now() < until) std::this_thread::sleep_for(milliseconds(1));  // between two looks
-  return condition();
-}
-
 Impairment cuttable() {
   Impairment links;
   links.kinds = {ParcelKind::hello, ParcelKind::clock_ask, ParcelKind::clock_answer, ParcelKind::notice};

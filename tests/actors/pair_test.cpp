@@ -30,41 +30,13 @@ class FirstStep final : public Learner<double> {
   mutable bool has_stepped_ = false;
 };
 
-const std::string six_text = R"(
-name = "six"
-seed = 1
-until = 300.0
-precision = "float64"
-[clients]
-count = 6
-[clients.compute]
-law = "poisson"
-rate = 1.0
-[clients.transmit]
-law = "poisson"
-rate = 1.0
-[topology]
-kind = "complete"
-[channel]
-kind = "random"
-delay = { law = "exponential", mean = 0.1 }
-[algorithm]
-name = "adpsgd"
-eta = 1.0
-[data]
-name = "quadratic"
-dimension = 3
-[model]
-name = "quadratic"
-[metrics]
-every_events = 0
-)";
-
-std::string text_for(const std::string& algorithm, const std::string& step) {
-  std::string text = six_text;
-  const std::string usual = "name = \"adpsgd\"\neta = 1.0";
-  return text.replace(text.find(usual), usual.size(),
-                      "name = \"" + algorithm + "\"\n" + (algorithm == "acid" ? "gamma" : "eta") + " = " + step);
+// Six clients, over links that delay.
+config::Experiment six(const std::string& algorithm, const std::string& step, const std::vector<std::string>& overrides,
+                       const std::string& more = "") {
+  const std::vector<std::string> usual = {
+      "clients.count=6", "until=300.0", "channel={kind=\"random\",delay={law=\"exponential\",mean=0.1}}",
+      "algorithm.name=" + algorithm, (algorithm == "acid" ? "algorithm.gamma=" : "algorithm.eta=") + step};
+  return experiment(usual + overrides, plain_text + more);
 }
 
 // The first coordinates of all models at the end.
@@ -72,7 +44,7 @@ std::vector<double> ends_of(const std::string& algorithm, const std::vector<std:
   RunOptions options = on_threads(2);
   options.keeps_models = true;
   options.own_double.learner = [](ClientId client) { return std::make_unique<FirstStep>(client); };
-  const RunResult result = run(experiment(overrides, text_for(algorithm, "1.0") + more), options);
+  const RunResult result = run(six(algorithm, "1.0", overrides, more), options);
   std::vector<double> ends;
   for (const std::vector<std::byte>& model : result.models) {
     double number;
@@ -124,8 +96,7 @@ TEST_CASE("counted and known meetings are the same run where nothing is lost and
     const auto end = [&](const std::string& commit) {
       RunOptions options = on_threads(2);
       options.keeps_models = true;
-      return run(experiment({"protocol.commit=" + commit, "precision=float32", "until=40.0"}, text_for(algorithm, "0.05")),
-                 options);
+      return run(six(algorithm, "0.05", {"protocol.commit=" + commit, "precision=float32", "until=40.0"}), options);
     };
     const RunResult known = end("known"), counted = end("counted");
     CHECK(known.digests.timeline == counted.digests.timeline);

@@ -30,36 +30,9 @@ class Slope final : public Learner<double> {
   ClientId client_;
 };
 
-const std::string three_text = R"(
-name = "three"
-seed = 1
-until = 20.0
-precision = "float64"
-[clients]
-count = 3
-[clients.compute]
-law = "poisson"
-rate = 1.0
-[clients.transmit]
-law = "poisson"
-rate = 1.0
-per_link = true
-[topology]
-kind = "complete"
-[algorithm]
-name = "draco"
-eta = 0.5
-[data]
-name = "quadratic"
-dimension = 3
-[model]
-name = "quadratic"
-[metrics]
-every_events = 0
-)";
-
 struct PerLink {
-  explicit PerLink(const std::vector<std::string>& overrides) : three{experiment(overrides, three_text)} {
+  explicit PerLink(const std::vector<std::string>& overrides)
+      : three{experiment(std::vector<std::string>{"clients.transmit.per_link=true", "algorithm.eta=0.5"} + overrides, plain_text)} {
     options.threads = 2;
     options.keeps_models = true;
     options.record = folder / "timeline.rbt";

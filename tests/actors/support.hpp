@@ -24,6 +24,7 @@
 #include "actors/run.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "tests/support/files.hpp"
+#include "tests/support/waiting.hpp"
 
 namespace rubato::test {
 
@@ -66,7 +67,34 @@ name = "quadratic"
 every_events = 100
 )";
 
-/// The same clocks and links, learning handwritten digits.
+/// A few clients in float64 whose clocks tick once a second, on three numbers, over links that are perfect: for a test whose
+/// learners and links are its own.
+inline const std::string plain_text = R"(
+name = "plain"
+until = 20.0
+precision = "float64"
+[clients]
+count = 3
+[clients.compute]
+law = "poisson"
+rate = 1.0
+[clients.transmit]
+law = "poisson"
+rate = 1.0
+[topology]
+kind = "complete"
+[algorithm]
+name = "draco"
+[data]
+name = "quadratic"
+dimension = 3
+[model]
+name = "quadratic"
+[metrics]
+every_events = 0
+)";
+
+/// The clocks and links of quadratic_text, learning handwritten digits.
 inline std::vector<std::string> digits_instead() {
   return {"data.name=digits", "model.name=softmax", "model.batch=8", "algorithm.local_batches=2", "metrics.test_samples=100"};
 }
@@ -145,9 +173,6 @@ struct TightRule {
   std::vector<std::string> keys;
   std::size_t last = 0;
 };
-
-/// How long a test waits for what must happen: generous, because only a failing test waits so long.
-inline constexpr std::chrono::seconds patience{120};
 
 /// Until an attempt has had time enough: each runs the experiment in real time at a quarter of the pace of the one
 /// before, because a machine that has other things to do keeps only a slow one. False: not even the last one had.

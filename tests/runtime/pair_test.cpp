@@ -14,15 +14,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Nobody ticks; links take a tenth of a second.
 struct PairWorld : ProtocolWorld {
-  explicit PairWorld(Graph of, std::uint64_t seed = 1) : ProtocolWorld(std::move(of), seed) {
-    compute_of({});
-    transmit_of({});
-  }
-
-  void compute_of(const std::map<std::uint32_t, std::vector<double>>& seconds) { fill(push.compute, seconds); }
-  void transmit_of(const std::map<std::uint32_t, std::vector<double>>& seconds) { fill(push.transmit, seconds); }
+  using ProtocolWorld::ProtocolWorld;
 
   Conductor& run(double seconds) {
     pair.push = &push;
@@ -51,12 +44,6 @@ struct PairWorld : ProtocolWorld {
 
   PairSettings pair;
   StepSentences steps;
-
- private:
-  void fill(std::vector<TimerLaw>& laws, const std::map<std::uint32_t, std::vector<double>>& seconds) {
-    laws.assign(graph.clients(), TimerLaw::off());
-    for (const auto& [client, at] : seconds) laws[client] = ticks(at);
-  }
 };
 
 }  // namespace

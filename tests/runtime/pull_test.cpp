@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <map>
-
 #include "runtime/world/topology.hpp"
 #include "tests/support/protocol_world.hpp"
 
@@ -14,13 +12,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Nobody ticks; links take a tenth of a second.
 struct PullWorld : ProtocolWorld {
-  explicit PullWorld(Graph of) : ProtocolWorld(std::move(of)) { compute_of({}); }
-
-  /// These clients have ticks at these seconds.
-  void compute_of(const std::map<std::uint32_t, std::vector<double>>& seconds) { fill(push.compute, seconds); }
-  void transmit_of(const std::map<std::uint32_t, std::vector<double>>& seconds) { fill(push.transmit, seconds); }
+  using ProtocolWorld::ProtocolWorld;
 
   Conductor& run(double seconds) {
     pull.push = &push;
@@ -32,12 +25,6 @@ struct PullWorld : ProtocolWorld {
 
   PullSettings pull;
   StepSentences steps;
-
- private:
-  void fill(std::vector<TimerLaw>& laws, const std::map<std::uint32_t, std::vector<double>>& seconds) {
-    laws.assign(graph.clients(), TimerLaw::off());
-    for (const auto& [client, at] : seconds) laws[client] = ticks(at);
-  }
 };
 
 }  // namespace

@@ -115,6 +115,10 @@ class ProtocolWorld {
   /// Called at the end of every round.
   std::function<void(Time, std::uint64_t)> on_round = [](Time, std::uint64_t) {};
 
+  /// These clients have ticks at these seconds, and no other has any.
+  void compute_of(const std::map<std::uint32_t, std::vector<double>>& seconds) { push.compute = laws_of(seconds); }
+  void transmit_of(const std::map<std::uint32_t, std::vector<double>>& seconds) { push.transmit = laws_of(seconds); }
+
   void reseed(std::uint64_t seed) { push.seed = settings.seed = seed; }
   /// Who comes and goes; a crash is noticed so much later.
   void churn(const std::vector<ChurnLine>& lines, Duration notice) {
@@ -142,6 +146,12 @@ class ProtocolWorld {
     void on_round(Time at, std::uint64_t round) override { world->on_round(at, round); }
     ProtocolWorld* world = nullptr;
   };
+  std::vector<TimerLaw> laws_of(const std::map<std::uint32_t, std::vector<double>>& seconds) const {
+    std::vector<TimerLaw> laws(graph.clients(), TimerLaw::off());
+    for (const auto& [client, at] : seconds) laws[client] = ticks(at);
+    return laws;
+  }
+
   Observer observer_;
   ChurnPlan plan_;
   std::unique_ptr<Conductor> conductor_;

@@ -12,15 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/waiting.hpp"
 #include "transports/transport.hpp"
 
 namespace rubato::test {
 
 /// Hosts.
 inline constexpr HostId a{0}, b{1}, c{2};
-
-/// How long a test waits for what must happen: generous, because only a failing test waits so long.
-inline constexpr std::chrono::seconds patience{120};
 
 struct Heard {
   HostId from;
@@ -63,17 +61,6 @@ class Collector final : public ParcelSink {
   std::condition_variable something_came_;
   std::vector<Heard> heard_;
 };
-
-/// Waits for what is not heard but counted.
-template <class Test>
-bool comes_true(Test test) {
-  const Duration end = monotonic_now() + patience;
-  while (!test()) {
-    if (monotonic_now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
-}
 
 /// A parcel whose head is a number.
 inline Parcel numbered(std::uint64_t number, WhenFull when_full = WhenFull::wait, ParcelKind kind = ParcelKind::message) {
