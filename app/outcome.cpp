@@ -42,6 +42,20 @@ std::string sentence_about(const RunResult& result) {
   return text;
 }
 
+std::string sentence_about(const PairTotals& totals) {
+  const PairCounts& counts = totals.counts;
+  const std::pair<std::uint64_t, const char*> others[] = {{counts.refused, "refused"},
+                                                          {counts.empty, "void"},
+                                                          {counts.late, "late"},
+                                                          {totals.unheard() + totals.waiting, "lost or under way"},
+                                                          {counts.over, "timed out"}};
+  std::string text = fmt::format("exchanges: {} begun, {} met", counts.begun, counts.met);
+  if (counts.retried > 0) text += fmt::format(", {} tried again", counts.retried);
+  for (const auto& [number, what] : others)
+    if (number > 0) text += fmt::format(", {} {}", number, what);
+  return text + fmt::format("; {} ticks were left out", counts.skipped);
+}
+
 void print_result(const config::Experiment& experiment, const RunResult& result, bool dry_run) {
   if (!result.gathered_by.empty())
     std::cout << fmt::format("gathered by {}; what follows is of this host's own {} clients\n", result.gathered_by,
@@ -57,6 +71,7 @@ void print_result(const config::Experiment& experiment, const RunResult& result,
         "rounds: {} done, {} messages in {} attempts; the next one waits for {} computations and {} messages\n",
         result.rounds->done, result.messages.sent, result.messages.sent + result.messages.repeated,
         result.rounds->waiting.computations, result.rounds->waiting.messages);
+  if (result.exchanges) std::cout << sentence_about(*result.exchanges) << "\n";
   if (!dry_run && !result.samples.empty()) {
     const Sample& last = result.samples.back();
     if (last.is_classified)

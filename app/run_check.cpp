@@ -57,6 +57,7 @@ class RunCheck {
     if (metrics_.rows() > 0) check_last_row();
     check_clients();
     check_outcomes();
+    check_exchanges();
     if (fs::exists(folder_ / "links.csv") && has_all_records_) check_links(Table(folder_ / "links.csv"));
     check_timing();
     if (fs::exists(folder_ / "partition.csv")) check_partition(Table(folder_ / "partition.csv"));
@@ -242,6 +243,20 @@ class RunCheck {
                  count("sent") + count("copies") + count("from_lost_hosts"), outcomes);
   }
 
+  void check_exchanges() {
+    const ResultJson exchanges = summary_.value("exchanges", ResultJson());
+    if (exchanges.is_null()) return;
+    const auto sum = [&](std::initializer_list<const char*> names) {
+      double all = 0;
+      for (const char* name : names) all += number_at(exchanges, std::string("/") + name);
+      return all;
+    };
+    const double attempts = sum({"begun", "retried"});
+    faults_.same("summary.json: attempts of exchanges are not the sum of what became of them", attempts,
+                 sum({"met", "refused", "void", "late", "waiting", "unheard"}));
+    faults_.same("summary.json: messages are not the requests and replies of exchanges", count("sent"), attempts + sum({"met"}));
+  }
+
   // Of one host's clients alone: their messages are for others, too, and come from others.
   void check_own_part() {
     faults_.require(is_of_hosts_ && !is_virtual(),
@@ -338,7 +353,8 @@ class RunCheck {
          {"timeline_digest", "virtual_seconds", "events", "steps", "computations", "publications", "unifications",
           "cumulated_delay", "absent_clients", "dimension", "measured_clients", "clients_below_batch", "class_names"})
       compare(key, summary_.at(key), expected.at(key));
-    for (const char* table : {"messages", "rounds", "energy", "staleness_seconds", "churn", "sampling"}) {
+    for (const char* table : {"messages", "rounds", "orders", "exchanges", "energy", "staleness_seconds", "churn", "sampling"}) {
+      if (!summary_.contains(table)) continue;  // earlier builds wrote fewer
       const std::set<std::string> of_models{"not_finite", "beyond_norm", "unauthorised", "unasked"};
       if (!expected.at(table).is_object() || !summary_.at(table).is_object())
         compare(table, summary_.at(table), expected.at(table));

@@ -17,6 +17,7 @@
 #include "results/sample.hpp"
 #include "runtime/counts.hpp"
 #include "runtime/protocols/order_counts.hpp"
+#include "runtime/protocols/pair_counts.hpp"
 #include "runtime/world/graph.hpp"
 
 namespace rubato {
@@ -80,6 +81,7 @@ struct RunResult {
   double cumulated_delay = 0;                  ///< of rounds whose links and computations have chances
   std::optional<RoundsSoFar> rounds{};         ///< of a run in rounds, or with a centre
   std::optional<OrderTotals> orders{};         ///< of a centre without rounds, in virtual time
+  std::optional<PairTotals> exchanges{};       ///< of clients that meet in pairs, in virtual time
   std::optional<Energy> energy{};              ///< of all clients, where anything costs anything
   std::uint64_t model_messages = 0;            ///< models of unifications and joins, a receiver each
   std::uint64_t hand_overs = 0;                ///< of these: to clients that began a life

@@ -119,6 +119,26 @@ ResultJson orders(const RunResult& result) {
           {"delay_mean_by_worker", by_worker}};
 }
 
+ResultJson exchanges(const RunResult& result) {
+  if (!result.exchanges) return nullptr;
+  const PairTotals& totals = *result.exchanges;
+  const PairCounts& counts = totals.counts;
+  const double asking = to_seconds(counts.asking);
+  return {{"begun", counts.begun},
+          {"retried", counts.retried},
+          {"met", counts.met},
+          {"refused", counts.refused},
+          {"void", counts.empty},
+          {"late", counts.late},
+          {"waiting", totals.waiting},
+          {"unheard", totals.unheard()},
+          {"queued", counts.queued},
+          {"skipped", counts.skipped},
+          {"timed_out", counts.over},
+          {"seconds_mean", finite(asking / static_cast<double>(totals.attempts() - totals.asking))},
+          {"busy_share", finite(asking / (static_cast<double>(result.clients) * result.virtual_seconds))}};
+}
+
 ResultJson energy(const RunResult& result) {
   if (!result.energy) return nullptr;
   return {{"joules", result.energy->joules()},
@@ -226,6 +246,7 @@ ResultJson summary_of(const config::Experiment& experiment, const RunResult& res
                      {"cumulated_delay", result.cumulated_delay},
                      {"rounds", rounds(result)},
                      {"orders", orders(result)},
+                     {"exchanges", exchanges(result)},
                      {"energy", energy(result)},
                      {"accuracy", nullptr},  // the columns of the last sample fill this and the next three
                      {"loss", nullptr},

@@ -192,6 +192,20 @@ std::optional<OrderTotals> orders_of(const Timing& timing, const Conductor& cond
   return totals;
 }
 
+// Of clients that meet in pairs.
+std::optional<PairTotals> exchanges_of(const Timing& timing, const Conductor& conductor) {
+  if (timing.protocol() != ProtocolKind::pair) return std::nullopt;
+  PairTotals totals;
+  for (std::uint32_t i = 0; i < conductor.clients(); ++i) {
+    const auto* const client = dynamic_cast<const Pair*>(&conductor.protocol({i}));
+    if (!client) return std::nullopt;
+    totals.counts += client->exchanges();
+    totals.asking += client->asked().has_value();
+    totals.waiting += client->waiting_requests().size();
+  }
+  return totals;
+}
+
 void say_rounds(RunResult& result) {
   if (!result.rounds || result.rounds->done > 0) return;
   const Waiting& waiting = result.rounds->waiting;
@@ -213,6 +227,7 @@ void describe_timing(const Timing& timing, const Conductor& conductor, RunResult
   result.cumulated_delay = timing.board.delay;
   if (goes_in_rounds(timing)) result.rounds = {conductor.rounds(), {timing.board.computing, conductor.under_way()}};
   result.orders = orders_of(timing, conductor);
+  result.exchanges = exchanges_of(timing, conductor);
   say_rounds(result);
   result.model_messages = conductor.model_messages();
   result.hand_overs = conductor.hand_overs();

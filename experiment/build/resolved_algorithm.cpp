@@ -114,4 +114,11 @@ std::vector<double> weights_of(const Graph& part, const Graph& graph, const conf
   return on_whole([&](ClientId sender, ClientId receiver) { return matrix.at(receiver, sender); });
 }
 
+std::vector<double> partner_weights_of(const Graph& graph, const config::Experiment& experiment) {
+  const config::Topology& topology = experiment.topology;
+  if (topology.mixing == config::MixingKind::auto_) return {};
+  const MixingMatrix matrix = make_weights(topology.mixing, topology.mixing_matrix, topology.tau, Weights::row, "mixing", graph);
+  return weigh_links(graph, [&](ClientId asker, ClientId partner) { return matrix.at(asker, partner); });
+}
+
 }  // namespace rubato

@@ -29,4 +29,8 @@ ResolvedAlgorithm resolve_algorithm(const config::Experiment& experiment);
 std::vector<double> weights_of(const Graph& part, const Graph& graph, const config::Experiment& experiment,
                                const ResolvedAlgorithm& resolved, bool is_share);
 
+/// Of every link how much its receiver counts when its sender draws whom to ask in a pair: [topology] mixing, where a row is the
+/// asker's. Empty where the file leaves it open: all neighbours are alike. Throws as weights_of.
+std::vector<double> partner_weights_of(const Graph& graph, const config::Experiment& experiment);
+
 }  // namespace rubato

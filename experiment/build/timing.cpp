@@ -440,6 +440,7 @@ class Builder {
              word_of(is_.channel.kind));
     if (made_.settings.needs.pairing.in_batches)
       made_.settings.transmit = {TimerLaw::off()}, made_.settings.transmit_per_link = false;
+    if (!made_.settings.transmit_per_link) pair.partner_weights = partner_weights_of(made_.graph, is_);
     if (protocol.roles == config::Roles::bipartite) {
       const std::optional<std::vector<bool>> white = made_.graph.colours();
       if (!white) return refuse("protocol.roles = \"bipartite\": the graph has a circle of an odd number of clients");

@@ -46,8 +46,8 @@ void describe(Rows<Topology>& rows) {
   rows.key("graphs", &Topology::graphs, {1, 1e6}, "so many graphs are drawn; then the first one comes again")
       .with("change=edges|clients|redraw");
   rows.key("mixing", &Topology::mixing,
-           "weights of what a client absorbs: a rule that `rubato topology FILE` shows, or mixing_matrix; auto: what the algorithm "
-           "is made for");
+           "weights of what a client absorbs, or where two meet the chances of the neighbours that it may ask: a rule that `rubato "
+           "topology FILE` shows, or mixing_matrix; auto: what the algorithm is made for");
   rows.key("tau", &Topology::tau, positive,
            "the weights are I - L / tau, L the graph's Laplacian; more than half its largest eigenvalue; none: largest degree + 1")
       .with("mixing=laplacian");

@@ -22,12 +22,6 @@ bool is_older(Time born, ClientId asker, Time other, ClientId other_asker) {
 
 }  // namespace
 
-PairCounts& PairCounts::operator+=(const PairCounts& other) {
-  begun += other.begun, met += other.met, refused += other.refused, queued += other.queued, empty += other.empty;
-  late += other.late, skipped += other.skipped, retried += other.retried, over += other.over, asking += other.asking;
-  return *this;
-}
-
 Pair::Pair(const PairSettings& rules, ClientId self) : TickingProtocol(*rules.push, self), rules_{rules} {
   if (settings_.transmit_per_link && !pairing().in_batches) link_timers_.resize(settings_.graph->out_degree(self));
   if (settings_.may_duplicate) filters_.resize(settings_.graph->in_degree(self));

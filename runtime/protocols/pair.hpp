@@ -8,25 +8,10 @@
 
 #include "runtime/choices.hpp"
 #include "runtime/protocols/client_protocol.hpp"
+#include "runtime/protocols/pair_counts.hpp"
 #include "runtime/world/channel.hpp"
 
 namespace rubato {
-
-/// What has become of exchanges. met + refused + empty + late + lost requests + those that wait or are under way = begun + retried.
-struct PairCounts {
-  std::uint64_t begun = 0;    ///< as the asker: exchanges
-  std::uint64_t met = 0;      ///< as the partner: requests that ended in a meeting
-  std::uint64_t refused = 0;  ///< as the partner: requests
-  std::uint64_t queued = 0;   ///< as the partner: requests that had to wait
-  std::uint64_t empty = 0;    ///< as the partner: requests whose reply would be lost or late, so that nothing happens
-  std::uint64_t late = 0;     ///< as the partner: requests beyond the deadline
-  std::uint64_t skipped = 0;  ///< as the asker: ticks that found it asking, or at work where exchanges block
-  std::uint64_t retried = 0;  ///< as the asker: further attempts
-  std::uint64_t over = 0;     ///< as the asker: attempts that the alarm ended
-  Duration asking{};          ///< as the asker: how long it has waited in all
-
-  PairCounts& operator+=(const PairCounts& other);
-};
 
 /// One thing that happens in an exchange, or to a computation beside it, for traces and tests.
 struct PairRecord {
@@ -65,7 +50,7 @@ struct PairSettings {
   std::uint32_t retries = 0;  ///< below ExchangeTag::most_attempts
   Duration retry_after{};
   std::vector<bool> asks{};                           ///< by client: whether it has ticks; empty: all have
-  std::vector<double> partner_weights{};              ///< by directed link; empty: all partners are alike
+  std::vector<double> partner_weights{};              ///< by directed link from the asker; empty: all partners are alike
   std::vector<std::vector<GivenPartner>> partners{};  ///< [client][tick]; behind its end there are none. Empty: drawn
   std::vector<std::vector<std::uint32_t>> batches{};  ///< [client][batch]: computations; its last holds on. Empty: by the needs
   Foresight foresight{};                              ///< for Commit::known

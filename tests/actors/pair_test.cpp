@@ -103,3 +103,42 @@ TEST_CASE("counted and known meetings are the same run where nothing is lost and
     CHECK(known.models == counted.models);  // all that was decided, in float64, is exact for float32
   }
 }
+
+TEST_CASE("a run counts its exchanges: attempts are what became of them, and messages are requests and replies") {
+  for (const std::string commit : {"known", "counted"}) {
+    CAPTURE(commit);
+    const RunResult result = run(experiment(bad_links + std::vector<std::string>{"protocol.commit=" + commit, "protocol.retries=1"},
+                                            text_for("adpsgd", "0.05")),
+                                 on_threads(1));
+    REQUIRE(result.exchanges);
+    const PairCounts& counts = result.exchanges->counts;
+    CHECK(counts.begun > 1000);
+    CHECK(counts.retried > 100);
+    CHECK(result.messages.sent == result.exchanges->attempts() + counts.met);
+    CHECK(result.exchanges->unheard() > 300);  // three requests in ten are lost
+    CHECK(result.exchanges->unheard() < result.exchanges->attempts() / 2);
+    CHECK((counts.empty > 0) == (commit == "known"));
+    CHECK(to_seconds(counts.asking) < 6 * 300);
+  }
+  CHECK_FALSE(run(experiment({"until=5.0"}), on_threads(1)).exchanges);
+}
+
+TEST_CASE(
+    "[topology] mixing says how often a neighbour is asked: a row is the asker's, and what it keeps for itself is of no meaning") {
+  const RunResult result = run(experiment({"clients.count=3", "topology.mixing=explicit",
+                                           "topology.mixing_matrix=[[0.2,0.8,0.0],[0.3,0.4,0.3],[0.0,0.8,0.2]]"},
+                                          text_for("adpsgd", "0.05")),
+                               [] {
+                                 RunOptions options = on_threads(1);
+                                 options.counts_links = true;
+                                 return options;
+                               }());
+  REQUIRE(result.graph);
+  const auto sent = [&](std::uint32_t from, std::uint32_t to) {
+    return result.by_link[*result.graph->find_link({from}, {to})].sent;
+  };
+  CHECK(sent(0, 2) == 0);  // neither asks the other
+  CHECK(sent(2, 0) == 0);
+  CHECK(sent(0, 1) > 300);
+  CHECK(sent(1, 2) > 300);
+}

@@ -186,6 +186,19 @@ TEST_CASE("a weight that cannot be, a pair that is there twice and a client that
   CHECK(contains(complaint("3,25,0.5"), "3 and 25 are not two clients of the run"));
 }
 
+TEST_CASE("exchanges that do not add up to what became of them, or to the messages, are found") {
+  const Folder folder;
+  const std::string place = (folder / "run").string();
+  REQUIRE(run_rubato({"run", examples + "algorithms/adpsgd.toml", "--set", "until=20.5", "--quiet", "--out", place}).code == 0);
+  CHECK(contains(checked(folder / "run").out, " checks hold"));
+  replace_in(folder / "run/summary.json", "\"met\": ", "\"met\": 1");
+  const Ended ended = checked(folder / "run");
+  CHECK(ended.code == 1);
+  CHECK(contains(ended.out, "attempts of exchanges are not the sum of what became of them"));
+  CHECK(contains(ended.out, "messages are not the requests and replies of exchanges"));
+  CHECK(contains(ended.out, "the timing walked again differ in exchanges.met"));
+}
+
 TEST_CASE("a number that was changed is found, with a sentence") {
   const Folder folder;
   const std::string place = (folder / "run").string();

@@ -289,3 +289,25 @@ TEST_CASE("a client that crashes while it is asked leaves its asker to the alarm
   CHECK(counts.over == 2);
   CHECK(counts.met == 0);
 }
+
+TEST_CASE("partners are drawn by their weights: one of none is never asked, and one of thrice as much three times as often") {
+  struct Watch final : PairWatch {
+    void see(const PairRecord& record, Effects&) override {
+      if (record.kind == PairRecord::Kind::exchange && record.client == ClientId{0}) ++asked[record.peer.value];
+    }
+    std::map<std::uint32_t, int> asked;
+  } watch;
+  PairWorld world(topologies::complete(4));
+  world.pair.watch = &watch;
+  world.pair.partner_weights.assign(world.graph.links(), 1);
+  const LinkIndex first = world.graph.first_link({0});
+  world.pair.partner_weights[first] = 0;      // of client 1
+  world.pair.partner_weights[first + 2] = 3;  // of client 3
+  std::vector<double> instants;
+  for (int k = 1; k <= 4000; ++k) instants.push_back(k);
+  world.transmit_of({{0, instants}});
+  world.run(5000);
+  CHECK(watch.asked[1] == 0);
+  CHECK(watch.asked[2] + watch.asked[3] == 4000);
+  CHECK(std::abs(watch.asked[3] - 3000) < 110);  // four deviations
+}
