@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiment/roster.hpp"
 #include "results/columns.hpp"
 #include "results/result_text.hpp"
 #include "web/page_tables.hpp"
@@ -95,6 +96,14 @@ Json words_of(const Json& summary, const config::Experiment& experiment) {
         "What was measured in the course of the run is of host " + host + ", clients " + own + "; the last sample is of all.";
   words["about"] = about(experiment);
   return words;
+}
+
+// Which host has which client; null: one process has all.
+Json hosts_of(const config::Experiment& experiment, const Json& summary) {
+  if (summary.value("host", "").empty() || experiment.roster.empty()) return nullptr;
+  Json of_client = Json::array();
+  for (const HostId host : hosts_of_clients(experiment)) of_client.push_back(host.value);
+  return {{"names", host_names(experiment)}, {"of_client", std::move(of_client)}};
 }
 
 // Training rows by client and class: a column of the picture is a client or, where there are many, several next to each
@@ -235,6 +244,7 @@ std::string page_data(const fs::path& folder, const ResolvedExperiment& resolved
   Json data = {{"summary", summary}, {"samples", samples_of(metrics)}};
   part_populations(data["samples"], metrics, summary);
   data["words"] = words_of(summary, resolved.experiment);
+  data["hosts"] = hosts_of(resolved.experiment, summary);
   data["clients"] = clients_json(clients, resolved.experiment, known);
   data["links"] = links_json(counted, resolved.timing->graph, clients.rows(), known);
   data["graph"] = graph_json(counted, *resolved.timing, clients.rows());

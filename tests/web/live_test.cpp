@@ -361,6 +361,26 @@ TEST_CASE("a folder that is being filled grows, and a line that is half written 
   fs::rename(partial, place);
   CHECK(run.revision().is_over);
   CHECK(run.hello()["run_id"] == id);
+  CHECK(FolderRun(place).hello()["run_id"] == id);  // another server, to which the pages of the first one come back
+  CHECK(FolderRun(whole).hello()["run_id"] != id);
+}
+
+TEST_CASE("a page is told how long another host has been silent, and since when in seconds of the experiment") {
+  config::Experiment experiment = small_experiment();
+  experiment.time_scale = 5;
+  LiveRun run(experiment, {.kind = "node", .host = "a"});
+  run.add(HostStatus{.state = HostState::running,
+                     .seconds = 60,
+                     .peers = {{.name = "b", .state = "lost", .silent = 4.0}, {.name = "c", .state = "never met"}},
+                     .clients = 2});
+  const Json rows = parsed(run.hosts())["rows"];
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0]["seconds"] == 60);
+  CHECK(rows[1]["name"] == "b");
+  CHECK(rows[1]["silent_seconds"] == 4);
+  CHECK(rows[1]["seconds"] == 40);
+  CHECK(rows[2]["silent_seconds"].is_null());
+  CHECK(rows[2]["seconds"].is_null());
 }
 
 TEST_CASE("docs/live.md has every name that Prometheus reads, and the board of Grafana uses no other") {

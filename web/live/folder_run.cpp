@@ -1,5 +1,8 @@
 #include "web/live/folder_run.hpp"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -48,6 +51,13 @@ std::vector<double> numbers_in(const std::string& line) {
   return numbers;
 }
 
+// A run has a folder of its own from its beginning, which is renamed at its end.
+std::string life_of(const fs::path& folder, std::size_t rewinds) {
+  struct stat facts {};
+  if (::stat(folder.c_str(), &facts) != 0) return {};
+  return fmt::format("{:x}-{:x}-{}", facts.st_dev, facts.st_ino, rewinds);
+}
+
 ResultJson facts_of(const fs::path& file) {
   std::ostringstream nowhere;
   const config::Experiment experiment = config::read_experiment(file, {}, nowhere);
@@ -91,7 +101,7 @@ std::vector<fs::path> runs_at(const fs::path& given) {
   return runs;
 }
 
-FolderRun::FolderRun(fs::path place) : place_{std::move(place)}, run_id_{new_run_id()} {}
+FolderRun::FolderRun(fs::path place) : place_{std::move(place)} {}
 
 bool FolderRun::is_at(const fs::path& place) { return has_experiment(place) || has_experiment(partial_of(place)); }
 
@@ -103,7 +113,8 @@ void FolderRun::look_again() const {
   const std::uintmax_t known = error ? 0 : bytes;
   const bool has_ended = summary_.is_null() && fs::exists(folder / "summary.json", error);
   if (folder == folder_ && known == metrics_bytes_ && !has_ended) return;
-  if (known < metrics_bytes_) run_id_ = new_run_id();  // another run has taken the place
+  if (known < metrics_bytes_) ++rewinds_;  // it was resumed from a checkpoint
+  run_id_ = life_of(folder, rewinds_);
   folder_ = folder, metrics_bytes_ = known;
   ++ticks_;
   try {

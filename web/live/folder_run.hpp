@@ -45,7 +45,8 @@ class FolderRun final : public RunSource {
   mutable ResultJson facts_;  // from the experiment
   mutable ResultJson summary_;
   mutable std::optional<Table> clients_;
-  mutable std::string run_id_;
+  mutable std::string run_id_;  // of the life of the run: another server of the same folder has the same
+  mutable std::size_t rewinds_ = 0;
 };
 
 /// What report.html of this folder has as its data; nothing where there is no such page.

@@ -95,6 +95,7 @@ std::string new_run_id() {
 
 LiveRun::LiveRun(const config::Experiment& experiment, const LiveFacts& facts)
     : until_{experiment.until},
+      time_scale_{experiment.time_scale},
       clients_{static_cast<std::size_t>(experiment.clients.count)},
       marks_{[this](MarkKind kind, Time at, std::int32_t client) {
         const std::lock_guard lock(mutex_);
@@ -285,7 +286,9 @@ std::string LiveRun::hosts() const {
                     {"life", status_->life},
                     {"seconds", page_number(status_->seconds)},
                     {"accuracy", or_null(status_->accuracy)}});
-    for (const PeerStatus& peer : status_->peers)
+    for (const PeerStatus& peer : status_->peers) {
+      std::optional<double> heard_at;  // of the experiment
+      if (peer.silent) heard_at = std::max(0.0, status_->seconds - *peer.silent * time_scale_);
       rows.push_back({{"name", peer.name},
                       {"self", false},
                       {"state", peer.state},
@@ -294,8 +297,9 @@ std::string LiveRun::hosts() const {
                       {"clock_error", or_null(peer.clock_error)},
                       {"clients", nullptr},
                       {"life", peer.life},
-                      {"seconds", nullptr},
+                      {"seconds", or_null(heard_at)},
                       {"accuracy", nullptr}});
+    }
   }
   return page_text({{"type", "hosts"}, {"rows", std::move(rows)}});
 }

@@ -61,7 +61,7 @@ class LiveRun final : public RunSource {
   using Clock = std::chrono::steady_clock;
 
   ResultJson hello_;
-  const double until_;
+  const double until_, time_scale_;
   const std::size_t clients_;
   MarkWatch marks_;
   std::atomic<bool> is_watched_{false};

@@ -154,12 +154,12 @@ const take = {
   hosts(frame) {
     if (!places.hosts) return;
     places.hosts.replaceChildren();
-    table(places.hosts, ["host", "state", "clients", "silent for", "newest", "clock offset", "accuracy"], frame.rows.map(h =>
+    table(places.hosts, ["host", "state", "clients", "silent for", "heard at", "clock offset", "accuracy"], frame.rows.map(h =>
       [h.name + (h.self ? " (this one)" : ""), h.state, count(h.clients), h.self ? "" : isNumber(h.silent_seconds) ? seconds(h.silent_seconds, 3) : "–", isNumber(h.seconds) ? seconds(h.seconds) : "–",
        isNumber(h.clock_offset) ? `${seconds(h.clock_offset, 3)} ± ${seconds(h.clock_error, 2)}` : "–", isNumber(h.accuracy) ? tenths(h.accuracy) : "–"]));
     const silent = frame.rows.filter(h => !h.self && h.silent_seconds > 3);
     byId("warnings").replaceChildren();
-    for (const h of silent) element(byId("warnings"), "li", {}, `Host ${h.name} has been silent for ${seconds(h.silent_seconds, 3)}${isNumber(h.seconds) ? `; the newest that is known of it is of ${seconds(h.seconds)}` : ""}.`);
+    for (const h of silent) element(byId("warnings"), "li", {}, `Host ${h.name} has been silent for ${seconds(h.silent_seconds, 3)}${isNumber(h.seconds) ? `, since ${seconds(h.seconds)} of the run` : ""}.`);
   },
   marks(frame) { if (!server.isPaused) places.score?.add(frame); },
   end(frame) { finish(frame); },

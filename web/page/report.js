@@ -6,6 +6,7 @@ import {behindCard} from "./behind.js";
 import {clientCards} from "./clients.js";
 import {byId, toggleNumbers} from "./dom.js";
 import {controls, head} from "./head.js";
+import {hostCard} from "./hosts.js";
 import {linkCards} from "./links.js";
 import {outcomeCards} from "./outcomes.js";
 import {scoreCard} from "./score.js";
@@ -23,6 +24,7 @@ function cards() {
   behindCard(main);
   ageCards(main);
   outcomeCards(main);
+  hostCard(main);
   scoreCard(main);
   waitCard(main);
   linkCards(main);
