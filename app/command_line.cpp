@@ -226,7 +226,8 @@ class CommandLine {
   // Both are taken out of the command line before it is parsed; here they are for --help.
   void add_extensions(const char* name) {
     CLI::App& command = *rubato_.get_subcommand(name);
-    command.add_option("--plugin", extensions_, "shared library with algorithms and laws of timers of your own");
+    command.add_option("--plugin", extensions_,
+                       "shared library with algorithms, learners, laws of timers or transports of your own");
     command.add_option("--python", extensions_, "Python module that registers algorithms of your own");
   }
 

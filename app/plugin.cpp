@@ -22,9 +22,10 @@ const char* build_of_plugins() {
   return build.c_str();
 }
 
-Plugin plugin_of(std::span<const CatalogueEntry* const> algorithms, std::span<const OwnTimerLaw* const> laws) {
+Plugin plugin_of(Plugin brought) {
   fix_eigen_blocking();  // of the library's own Eigen
-  return {build_of_plugins(), algorithms, laws};
+  brought.built_with = build_of_plugins();
+  return brought;
 }
 
 void load_plugin(const std::filesystem::path& library) {
@@ -41,6 +42,8 @@ void load_plugin(const std::filesystem::path& library) {
   if (other != own) refuse_plugin(library, "was built with Rubato " + other + ", and this is " + own + ": build it with this one");
   extend_catalogue(plugin->algorithms);
   extend_timer_laws(plugin->laws);
+  extend_transports(plugin->transports);
+  if (plugin->learners) extend_learners(*plugin->learners);
 }
 
 }  // namespace rubato

@@ -1,8 +1,8 @@
-// Plug-ins: algorithms and laws of timers in a shared library, which the built command meets with --plugin. It is linked with
-// rubato::app of the package that the command is of, and has one function with C's linkage:
+// Plug-ins: algorithms, learners, laws of timers and transports in a shared library, which the built command loads with --plugin.
+// It is linked with rubato::app of the package that the command is of, and has one function with C's linkage:
 //
 //   extern "C" const rubato::Plugin* rubato_plugin() {
-//     static const rubato::Plugin plugin = rubato::plugin_of(algorithms, laws);
+//     static const rubato::Plugin plugin = rubato::plugin_of({.algorithms = algorithms, .laws = laws});
 //     return &plugin;
 //   }
 #pragma once
@@ -12,6 +12,8 @@
 
 #include "algos/catalogue.hpp"
 #include "experiment/experiment.hpp"
+#include "experiment/own_parts.hpp"
+#include "transports/transport.hpp"
 
 namespace rubato {
 
@@ -20,13 +22,15 @@ struct Plugin {
   const char* built_with = nullptr;                     ///< build_of_plugins() where it was built; looked at before anything else
   std::span<const CatalogueEntry* const> algorithms{};  ///< for experiments to name; they live as long as the library
   std::span<const OwnTimerLaw* const> laws{};           ///< likewise
+  std::span<const OwnTransport* const> transports{};    ///< likewise, for rosters
+  const OwnLearners* learners = nullptr;                ///< instead of [data] and [model] of every experiment; null: none
 };
 
 /// Version and commit of this package: a plug-in of another one is refused, because what it hands over may have changed its form.
 const char* build_of_plugins();
 
-/// A plug-in of this package. The lists outlive it.
-Plugin plugin_of(std::span<const CatalogueEntry* const> algorithms, std::span<const OwnTimerLaw* const> laws = {});
+/// What is brought, as a plug-in of this package; `built_with` is filled in. The lists outlive it.
+Plugin plugin_of(Plugin brought);
 
 /// Loads a library and makes known what it brings; it stays loaded. To be called while nothing else of the library is at work.
 /// Throws std::invalid_argument where it cannot be loaded, is no plug-in, is of another package, or brings a name that is taken.

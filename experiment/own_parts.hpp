@@ -10,6 +10,10 @@
 #include "learning/learner.hpp"
 #include "runtime/protocols/needs.hpp"
 
+namespace rubato::config {
+struct Experiment;
+}
+
 namespace rubato {
 
 /// What a program of your own brings along instead of what the file names. Empty parts come from the file.
@@ -34,5 +38,19 @@ std::unique_ptr<Learner<Real>> own_learner(const OwnParts<Real>& own, ClientId c
   throw std::invalid_argument("OwnParts::learner gives nothing for client " + std::to_string(client.value) +
                               ": must give every client a learner");
 }
+
+/// Learners that take the place of [data] and [model] in all experiments of this program, as those of a plug-in do.
+struct OwnLearners {
+  std::unique_ptr<Learner<float>> (*of_float)(ClientId, const config::Experiment&) = nullptr;    ///< with precision = "float32"
+  std::unique_ptr<Learner<double>> (*of_double)(ClientId, const config::Experiment&) = nullptr;  ///< with precision = "float64"
+  bool shared_test = false;                                                                      ///< as OwnParts::shared_test
+};
+
+/// Makes them known; they live as long as the program. To be called before anything else, on one thread. Throws
+/// std::invalid_argument where a function is missing, or other learners are known already.
+void extend_learners(const OwnLearners& own);
+
+/// Those of extend_learners(); null: experiments say what is learned.
+const OwnLearners* own_learners();
 
 }  // namespace rubato

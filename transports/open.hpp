@@ -59,10 +59,10 @@ struct OpenTransport {
   std::string warning;  ///< for the user, in red; empty if there is nothing
 };
 
-/// By the scheme of this host's address: tcp:// and ipc:// are carried by ZeroMQ. It listens at once and connects with
-/// start(). Raises the soft limit of this process's descriptors as far as the system allows. What arrives takes its
-/// memory from the pool, which outlives the transport. Throws std::invalid_argument: an unknown scheme, a bad address or key, an
-/// address in use, plain text that would leave this machine.
+/// By the scheme of this host's address: tcp:// and ipc:// are carried by ZeroMQ, others by those of extend_transports(). It
+/// listens at once and connects with start(). Raises the soft limit of this process's descriptors as far as the system allows. What
+/// arrives takes its memory from the pool, which outlives the transport. Throws std::invalid_argument: an unknown scheme, a bad
+/// address or key, an address in use, plain text that would leave this machine.
 OpenTransport open_transport(TransportOptions options, TensorPool& pool);
 
 }  // namespace rubato

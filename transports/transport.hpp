@@ -3,6 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/ids.hpp"
@@ -95,6 +99,18 @@ class Transport {
   /// So far; any thread may ask.
   virtual TransportCounts counts() const = 0;
 };
+
+/// A transport of a program's own, for the addresses that begin with its scheme.
+struct OwnTransport {
+  std::string_view scheme;  ///< "mine" carries mine://...
+  /// The end of host `self` among those with these addresses, the roster's in its order. Tensors that arrive may take their memory
+  /// from the pool, which outlives it. Throws std::invalid_argument for addresses that it cannot use.
+  std::unique_ptr<Transport> (*open)(HostId self, const std::vector<std::string>& addresses, TensorPool& pool) = nullptr;
+};
+
+/// Adds a program's own transports, for rosters to name; they live as long as the program. To be called before anything else, on
+/// one thread. Throws std::invalid_argument if a scheme is taken or none, or the function is missing.
+void extend_transports(std::span<const OwnTransport* const> own);
 
 /// The machine's monotonic clock.
 Duration monotonic_now();

@@ -99,7 +99,7 @@ rubato::Experiment experiment() {
 }  // namespace
 
 extern "C" const rubato::Plugin* rubato_plugin() {
-  static const rubato::Plugin plugin = rubato::plugin_of(own);
+  static const rubato::Plugin plugin = rubato::plugin_of({.algorithms = own});
   return &plugin;
 }
 

@@ -318,7 +318,17 @@ std::vector<std::uint32_t> batches_of(const Experiment& experiment, std::size_t 
 
 template <class Real>
 ClientLearners<Real> make_learners(const Experiment& experiment, const std::filesystem::path& data_dir, const OwnParts<Real>& own) {
-  return LearnerMaker<Real>(experiment, data_dir, own).take();
+  const OwnLearners* const known = own_learners();
+  if (own.learner || !known) return LearnerMaker<Real>(experiment, data_dir, own).take();
+  OwnParts<Real> parts;
+  parts.shared_test = known->shared_test;
+  parts.learner = [&](ClientId client) {
+    if constexpr (std::is_same_v<Real, float>)
+      return known->of_float(client, experiment);
+    else
+      return known->of_double(client, experiment);
+  };
+  return LearnerMaker<Real>(experiment, data_dir, parts).take();
 }
 
 Partition deal_rows(const Experiment& experiment, const Labelled& train, const Labelled& test) {

@@ -163,7 +163,14 @@ void forgive(Draft& draft, std::span<const std::string_view> own) {
     return fault.key != "model.batch" &&
            std::ranges::find(own, std::string_view(fault.key).substr(0, fault.key.find('.'))) != own.end();
   });
-  draft.has_own_data = std::ranges::find(own, "data") != own.end();
+  draft.has_own_data = draft.has_own_data || std::ranges::find(own, "data") != own.end();
+}
+
+// With the tables that own learners stand for.
+std::vector<std::string_view> with_own_learners(std::span<const std::string_view> own) {
+  std::vector<std::string_view> tables(own.begin(), own.end());
+  if (own_learners()) tables.insert(tables.end(), {"data", "model"});
+  return tables;
 }
 
 Draft drafted(std::string_view text, const std::filesystem::path& file, std::span<const std::string> overrides,
@@ -171,10 +178,12 @@ Draft drafted(std::string_view text, const std::filesystem::path& file, std::spa
   Draft draft{parsed(text, file), Faults(file.string())};
   apply_overrides(draft.root, overrides, draft.faults, notes);
   judge(draft, std::filesystem::absolute(file).parent_path());
+  forgive(draft, with_own_learners({}));
   return draft;
 }
 
-Draft drafted(const Experiment& experiment, std::span<const std::string_view> own) {
+Draft drafted(const Experiment& experiment, std::span<const std::string_view> of_program) {
+  const std::vector<std::string_view> own = with_own_learners(of_program);
   const auto is_own = [&](std::string_view table) { return std::ranges::find(own, table) != own.end(); };
   Experiment judged = experiment;
   if (is_own("algorithm")) judged.algorithm = {};

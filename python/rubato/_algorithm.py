@@ -235,6 +235,7 @@ def register(algorithm):
 
 
 def load_plugin(library) -> None:
-    """Makes known what a plug-in brings: a shared library with algorithms and laws of timers that was built with this package."""
+    """Makes known what a plug-in brings: a shared library with algorithms, learners, laws of timers or transports that was built with
+    this package."""
     _core.load_plugin(os.fspath(library))
     _keys.forget()

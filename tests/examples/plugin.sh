@@ -1,10 +1,10 @@
 #!/bin/bash
-# The own-algorithm example as a plug-in of the command, beside DRACO; and libraries that are refused.
+# The own-algorithm example as a plug-in of the command, beside DRACO; libraries that are refused; learners and a transport as one.
 #
-#   plugin.sh COMMAND PLUGIN OTHER_VERSION NO_PLUGIN
+#   plugin.sh COMMAND PLUGIN OTHER_VERSION NO_PLUGIN WITH_LEARNERS
 
 set -eu
-rubato=$1 plugin=$2 other=$3 none=$4
+rubato=$1 plugin=$2 other=$3 none=$4 learners=$5
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "$*" >&2; exit 1; }
@@ -49,3 +49,40 @@ refused 'cannot be loaded' "$work/there_is_none.so"
 code=0
 "$rubato" run "$work/heavy_ball.toml" --quiet > /dev/null 2>&1 || code=$?
 [ $code -eq 2 ] || fail "the algorithm is known without the plug-in"
+
+# Learners stand for [data] and [model], and meet run, compare, replay and node; a transport carries the scheme of a roster.
+cat > "$work/own.toml" << END
+until = 40
+precision = "float64"
+[clients]
+count = 4
+[topology]
+kind = "ring"
+[algorithm]
+name = "dpsgd"
+eta = 0.1
+[metrics]
+every_seconds = 10.0
+END
+"$rubato" run "$work/own.toml" --plugin "$learners" --quiet --json --out "$work/own" > "$work/alone"
+grep -q '"dimension": 3' "$work/own/summary.json" || fail "the plug-in's learners are not those of the run"
+"$rubato" replay "$work/own" --plugin "$learners" > /dev/null || fail "a run with learners of a plug-in does not replay"
+"$rubato" compare "$work/own.toml" --plugin "$learners" --seeds 2 --quiet > /dev/null || fail "compare does not know the learners"
+code=0
+"$rubato" run "$work/own.toml" --quiet > /dev/null 2>&1 || code=$?
+[ $code -eq 2 ] || fail "the experiment runs without [data]"
+
+port=$((20000 + RANDOM % 10000))
+for host in a b; do
+  printf '[[roster]]\nname = "%s"\naddress = "other://127.0.0.1:%d"\n' $host $((port++))
+  [ $host = a ] && echo 'clients = [0, 2]' || echo 'clients = [1, 3]'
+done > "$work/roster"
+cat "$work/own.toml" "$work/roster" > "$work/hosts.toml"
+timeout 100 "$rubato" node "$work/hosts.toml" --host b --plugin "$learners" --quiet > /dev/null 2>&1 &
+timeout 100 "$rubato" node "$work/hosts.toml" --host a --plugin "$learners" --quiet --json > "$work/together" 2> "$work/said" ||
+  { cat "$work/said"; fail "the hosts do not meet over the plug-in's transport"; }
+wait
+[ "$(grep '"model_digest"' "$work/alone")" = "$(grep '"model_digest"' "$work/together")" ] || fail "hosts come to other models than one process"
+code=0
+"$rubato" node "$work/hosts.toml" --host a --quiet > /dev/null 2> "$work/said" || code=$?
+[ $code -eq 2 ] || fail "the scheme is known without the plug-in"
