@@ -107,9 +107,9 @@ TEST_CASE("counted and known meetings are the same run where nothing is lost and
 TEST_CASE("a run counts its exchanges: attempts are what became of them, and messages are requests and replies") {
   for (const std::string commit : {"known", "counted"}) {
     CAPTURE(commit);
-    const RunResult result = run(experiment(bad_links + std::vector<std::string>{"protocol.commit=" + commit, "protocol.retries=1"},
-                                            text_for("adpsgd", "0.05")),
-                                 on_threads(1));
+    const RunResult result =
+        run(six("adpsgd", "0.05", bad_links + std::vector<std::string>{"protocol.commit=" + commit, "protocol.retries=1"}),
+            on_threads(1));
     REQUIRE(result.exchanges);
     const PairCounts& counts = result.exchanges->counts;
     CHECK(counts.begun > 1000);
@@ -125,14 +125,12 @@ TEST_CASE("a run counts its exchanges: attempts are what became of them, and mes
 
 TEST_CASE(
     "[topology] mixing says how often a neighbour is asked: a row is the asker's, and what it keeps for itself is of no meaning") {
-  const RunResult result = run(experiment({"clients.count=3", "topology.mixing=explicit",
-                                           "topology.mixing_matrix=[[0.2,0.8,0.0],[0.3,0.4,0.3],[0.0,0.8,0.2]]"},
-                                          text_for("adpsgd", "0.05")),
-                               [] {
-                                 RunOptions options = on_threads(1);
-                                 options.counts_links = true;
-                                 return options;
-                               }());
+  RunOptions options = on_threads(1);
+  options.counts_links = true;
+  const RunResult result = run(
+      six("adpsgd", "0.05",
+          {"clients.count=3", "topology.mixing=explicit", "topology.mixing_matrix=[[0.2,0.8,0.0],[0.3,0.4,0.3],[0.0,0.8,0.2]]"}),
+      options);
   REQUIRE(result.graph);
   const auto sent = [&](std::uint32_t from, std::uint32_t to) {
     return result.by_link[*result.graph->find_link({from}, {to})].sent;
