@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 
 #include "results/summary.hpp"
@@ -51,6 +52,23 @@ config::Experiment without_radio(const std::vector<std::string>& overrides) {
   return experiment(overrides, text);
 }
 
+// Of the messages that are merged at one instant, which is when the last of them comes, the least age; the greatest of those.
+Duration longest_last_attempt(const std::filesystem::path& file) {
+  RecordReader record(file);
+  std::map<Time, Duration> least;
+  while (const Step* step = record.next()) {
+    if (step->kind != StepKind::merge) continue;
+    for (const StepEntry& entry : step->entries) {
+      const auto [found, is_first] = least.emplace(step->at, entry.age);
+      found->second = std::min(found->second, entry.age);
+    }
+  }
+  REQUIRE(least.size() >= 60);
+  Duration longest{};
+  for (const auto& [at, age] : least) longest = std::max(longest, age);
+  return longest;
+}
+
 }  // namespace
 
 TEST_CASE("over a radio that 25 clients share D-PSGD, CHOCO and SGP finish 60 rounds in 6,000 s, whatever collides") {
@@ -60,14 +78,19 @@ TEST_CASE("over a radio that 25 clients share D-PSGD, CHOCO and SGP finish 60 ro
         CAPTURE(algorithm);
         CAPTURE(deadline);
         CAPTURE(seed);
+        const Folder folder;
+        RunOptions options = on_threads(1);
+        options.record = folder / "timeline.rbt";
         const RunResult result =
-            run(ring({"algorithm.name=" + algorithm, "mailbox.deadline=" + deadline, "seed=" + seed}), on_threads(1));
+            run(ring({"algorithm.name=" + algorithm, "mailbox.deadline=" + deadline, "seed=" + seed}), options);
         REQUIRE(result.rounds);
         CHECK(result.rounds->done >= 60);
         CHECK(result.messages.lost == 0);
         CHECK(result.messages.late == 0);
         CHECK(result.messages.kept >= 50 * result.rounds->done);
         CHECK(result.messages.sent - result.messages.kept == result.under_way);
+        // Ages count from the attempt that got through, which took no longer than its time-out: that of the last one to come.
+        CHECK(to_seconds(longest_last_attempt(options.record)) <= 10.0 + 1e-9);
         CHECK(has_note(result, "neither protocol.attempt_timeout nor mailbox.deadline says when") == (deadline == "none"));
       }
 }

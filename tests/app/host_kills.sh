@@ -26,7 +26,7 @@ compute = { law = "poisson", rate = 2.0 }
 kind = "ring"
 [mailbox]
 window = 0.05
-deadline = 2.0
+$([ "$algorithm" = draco ] || echo "deadline = 2.0")
 [algorithm]
 name = "$algorithm"
 eta = 0.1

@@ -3,8 +3,8 @@
   honest_hosts.py RUBATO [--seconds N] [MODE...]
 
 The attacker has a key of the roster and does what its MODE says (attacker.py; without any: each of them) for N real seconds.
-For each MODE the honest hosts must come to their end with exit code 0, with an accuracy of their clients not more than 0.02 below
-that of a run without the attacker, with a peak of resident memory (VmHWM) below 2 x receive_bytes, and with a log that names the attacker and says what it did.
+For each MODE the honest hosts must come to their end with exit code 0, with an accuracy of their clients within 0.02 of that of a
+run without the attacker, with a peak of resident memory (VmHWM) below 2 x receive_bytes, and with a log that names the attacker and says what it did.
 """
 
 import argparse
@@ -219,7 +219,7 @@ def faults_of(mode, outcome, calm):
             faults.append(f"the log of host {name} has control characters")
         if outcome.peaks[name] > 2 * RECEIVE_BYTES:
             faults.append(f"host {name} has had {outcome.peaks[name] >> 20} MB")
-    if outcome.accuracy < calm.accuracy - 0.02:  # on a busy machine the calm run may be the one that has learnt less
+    if abs(outcome.accuracy - calm.accuracy) > 0.02:
         faults.append(f"the accuracy is {outcome.accuracy:.3f}, without an attacker {calm.accuracy:.3f}")
     return faults
 
