@@ -11,6 +11,8 @@
 #include <set>
 #include <thread>
 
+#include "results/came_to.hpp"
+
 namespace rubato {
 
 namespace {
@@ -128,6 +130,7 @@ class RunPool {
       if (run.has_spent && run.curve.empty())
         say(setting, "the budget is spent before the first sample: measure more often, or allow more");
       if (result.was_stopped && !run.has_spent && !run.met_rule) return std::nullopt;
+      run.came_to = came_to(experiment, result, run.curve);
       return KeptResult{.run = std::move(run)};
     } catch (const RunFailed& failure) {
       return KeptResult{.failure = failure.what()};

@@ -8,6 +8,7 @@
 
 #include "results/comparison_plan.hpp"
 #include "results/curve.hpp"
+#include "results/result_text.hpp"
 #include "results/run_result.hpp"
 
 namespace rubato {
@@ -20,6 +21,7 @@ struct ComparedRun {
   bool has_spent = false;               ///< the budget ended it, not until
   bool met_rule = false;                ///< metrics.stop ended it
   std::optional<double> diverged_at{};  ///< seconds of the experiment; absent: every model was finite
+  ResultJson came_to{};                 ///< beside its curve: results/came_to.hpp; null: that is not known
 };
 
 struct ComparedOutcome {

@@ -74,7 +74,14 @@ ResultJson json_of(const ComparedRun& run, std::size_t setting, const std::vecto
           {"model_digest", run.digests.model.empty() ? ResultJson(nullptr) : ResultJson(run.digests.model)},
           {"timeline_digest", run.digests.timeline.empty() ? ResultJson(nullptr) : ResultJson(run.digests.timeline)},
           {"end", run.curve.empty() ? ResultJson(nullptr) : json_of(run.curve.back())},
-          {"targets", json_of(run.curve, targets)}};
+          {"targets", json_of(run.curve, targets)},
+          {"came_to", run.came_to}};
+}
+
+// When all clients take one model; null where they never do.
+ResultJson json_of(const config::Unification& unification) {
+  if (!unification.period) return nullptr;
+  return {{"period", *unification.period}, {"hub", std::string(word_of(unification.hub))}};
 }
 
 ResultJson json_of(const ComparedRow& row, std::size_t number) {
@@ -89,7 +96,8 @@ ResultJson json_of(const ComparedRow& row, std::size_t number) {
   ResultJson object = {{"setting", outcome.setting.label},
                        {"file", outcome.setting.file.string()},
                        {"algorithm", outcome.setting.experiment.algorithm.name},
-                       {"grid", std::move(grid)}};
+                       {"grid", std::move(grid)},
+                       {"unification", json_of(outcome.setting.experiment.unification)}};
   add(object, columns_as(Role::measure), row.ends);
   add(object, columns_as(Role::axis), row.ends);
   object["targets"] = std::move(targets);

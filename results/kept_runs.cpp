@@ -88,6 +88,7 @@ ResultJson json_of(const ComparedRun& run) {
           {"has_spent", run.has_spent},
           {"met_rule", run.met_rule},
           {"diverged_at", run.diverged_at ? ResultJson(*run.diverged_at) : ResultJson(nullptr)},
+          {"came_to", run.came_to},
           {"columns", std::move(columns)},
           {"curve", std::move(curve)}};
 }
@@ -99,6 +100,7 @@ ComparedRun run_from(const ResultJson& json) {
   run.has_spent = json.at("has_spent").get<bool>();
   run.met_rule = json.at("met_rule").get<bool>();
   if (!json.at("diverged_at").is_null()) run.diverged_at = json.at("diverged_at").get<double>();
+  run.came_to = json.at("came_to");
   for (const ResultJson& values : json.at("curve")) {
     std::size_t place = 0;
     run.curve.push_back(CurvePoint([&](const SampleColumn&) { return number_from(values.at(place++)); }));

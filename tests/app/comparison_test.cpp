@@ -192,6 +192,8 @@ TEST_CASE("every run of a comparison is the run of its own, whatever runs beside
       CHECK(compared.curve.size() == result.samples.size());
       CHECK(compared.curve.back()["loss"] == result.samples.back().loss_mean);
       CHECK(compared.curve.back()["bits"] == static_cast<double>(result.traffic.paper_bits));
+      CHECK(compared.came_to.at("messages").at("sent") == result.messages.sent);
+      CHECK(compared.came_to.at("messages").at("lost") == result.messages.lost);
     }
   }
 }
