@@ -325,10 +325,46 @@ def a_comparison_pairs_its_seeds(world, browser):
             reached = next((float(r["bits"]) for r in own if float(r["accuracy"]) >= 0.5), None)
             costs = run["targets"][0]["costs"]
             check(reached is None and costs is None or math.isclose(costs["bits"], reached), "the target by seed")
-    for key in ("bits", "seconds"):
+    for key in ("seconds", "bits"):
         page.run(f"[...document.querySelectorAll('#controls input')].find(i => i.value === '{key}').click()")
+    bits = [{run["seed"]: run["targets"][0]["costs"]["bits"] for run in setting["runs"]} for setting in made["settings"]]
+    page.run("document.querySelector('#paired details.numbers').open = false")
+    page.run("[...document.querySelectorAll('#paired input')].find(i => i.value === 'cost').click()")
+    page.run("document.querySelector('#paired details.numbers').open = true")
+    page.until("document.querySelectorAll('#paired details.numbers td').length > 3")
+    row = page.run(READ_TABLE + "('#paired details.numbers table')")[1]
+    factors = [math.log2(bits[other][seed] / bits[top][seed]) for seed in bits[top]]
+    check(math.isclose(float(row[3]), sum(factors) / 3, rel_tol=1e-9, abs_tol=1e-9), "bits to the target", row, factors)
     quiet(page)
     picture(page, "comparison-1400-light")
+
+
+def a_comparison_says_what_became_of_messages_and_who_is_worst(world, browser):
+    folder = world.comparison()
+    page = Page(browser)
+    page.open(f"file://{folder}/report.html")
+    with open(os.path.join(folder, "table.json")) as text:
+        made = json.load(text)["settings"]
+    page.run("document.querySelector('#messages details.numbers').open = true")
+    page.until("document.querySelectorAll('#messages details.numbers td').length > 3")
+    heads, *rows = page.run(READ_TABLE + "('#messages details.numbers table')")
+    runs = [(setting, run) for setting in made for run in setting["runs"]]
+    same(len(rows), len(runs))
+    for row, (setting, run) in zip(rows, runs):
+        same(row[:2], [setting["setting"], str(run["seed"])])
+        for name, value in zip(heads[2:], row[2:]):
+            same(value, str(run["came_to"]["messages"][name]), name)
+    shown = page.run(READ_TABLE + "('#worst table')")
+    for row, setting in zip(shown[1:], made):
+        same(row[2], ", ".join(str(run["came_to"]["worst_client"]["client"]) for run in setting["runs"]))
+    told, again = made[0]["runs"][0], os.path.join(world.home, "again")
+    world.command("run", os.path.join(folder, told["experiment"]), "--out", again)
+    with open(os.path.join(again, "summary.json")) as text:
+        same(json.load(text)["messages"], told["came_to"]["messages"])
+    worst = min(table(os.path.join(again, "clients.csv")), key=lambda client: float(client["accuracy"]))
+    same(worst["client"], str(told["came_to"]["worst_client"]["client"]))
+    check(page.run("document.getElementById('unification').textContent").find("every 10 s, 4 times in a run") > 0)
+    quiet(page)
 
 
 # --- the larger set
@@ -442,7 +478,8 @@ def numbers_of_messages_from_files(page, folder):
 small = [a_report_says_what_the_files_of_its_run_say, a_drag_zooms_all_plots_and_a_double_click_goes_back,
          another_axis_is_that_of_every_plot_and_stands_in_the_address, the_cursor_reads_the_same_instant_in_all_plots,
          the_score_tells_the_story_of_a_message, a_picture_says_its_numbers, dark_and_light_follow_the_reader,
-         four_hundred_pixels_are_enough, paper_breaks_between_cards_alone, a_comparison_pairs_its_seeds]
+         four_hundred_pixels_are_enough, paper_breaks_between_cards_alone, a_comparison_pairs_its_seeds,
+         a_comparison_says_what_became_of_messages_and_who_is_worst]
 large = [churn_is_shown_and_counted, a_radio_cell_has_its_places, real_time_names_its_clock, rounds_say_who_waits, many_clients_fit,
          a_live_page_goes_on_without_gap_or_double_and_becomes_the_report]
 

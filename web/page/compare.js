@@ -1,9 +1,11 @@
 // The page of a comparison: which setting does best, how sure that is, and what it costs to get there.
 import {byId, card, choice, element, note, numbers, table} from "./dom.js";
 import {comparedPlot} from "./compare_plot.js";
+import {messagesCard, unificationCard, worstCard} from "./compare_fate.js";
+import {fitted, rows} from "./compare_rows.js";
 import {costOf, meanOf, paired, undominated} from "./compare_stats.js";
 import {colour, mixed} from "./paint.js";
-import {axisX, axisY, explains, scale, sheet, textFont} from "./sheet.js";
+import {axisX, axisY, explains, scale, sheet} from "./sheet.js";
 import {linearTicks} from "./ticks.js";
 import {count, isNumber, many, seconds, short, spread, tenths, wordOf} from "./words.js";
 
@@ -35,9 +37,22 @@ function best(measure) {
   return found;
 }
 
+// The label of a setting is its file's and the grid's: its algorithm where that does not say it.
+const named = setting => setting.setting.includes(setting.algorithm) ? setting.setting : `${setting.setting} (${setting.algorithm})`;
+
+/// The logarithm of what it took to come to the target: its differences are factors.
+const logCost = axis => run => Math.log2(costOf(run, axis, state.target));
+const factor = power => `${Number((2 ** power).toPrecision(2))}`;
+
+// Of the next one after the winner, with what the seeds say of it.
+function howMuchMore(next, winner) {
+  const p = paired(next, winner, logCost("bits")), text = `the next, ${named(next)}, takes ${factor(p.mean)} times as many`;
+  return p.n < 2 ? text : `${text} (95 % interval ${factor(p.mean - p.half)} to ${factor(p.mean + p.half)}${p.mean - p.half > 0 ? "" : ", so which takes fewer is not decided"})`;
+}
+
 function story() {
   const {data, settings, measure} = state, ranked = best(measure), top = settings[ranked], ends = meanOf(top.runs.map(atEnd(measure)));
-  const parts = [`${top.setting} ends best: ${spread(ends.mean, ends.std, unitOf(measure))} (${titleOf(measure)}${ends.n > 1 ? `, ± s.d. of ${many(ends.n, "seed")}` : ""}).`];
+  const parts = [`${named(top)} ends best: ${spread(ends.mean, ends.std, unitOf(measure))} (${titleOf(measure)}${ends.n > 1 ? `, ± s.d. of ${many(ends.n, "seed")}` : ""}).`];
   const others = settings.map((s, i) => [i, paired(top, s, atEnd(measure))]).filter(([i, p]) => i !== ranked && p.n > 1);
   const sure = others.filter(([, p]) => isBetterHigher(measure) ? p.mean - p.half > 0 : p.mean + p.half < 0).length;
   if (others.length) parts.push(`Under the same seeds it is better than ${sure} of ${many(others.length, "other")} beyond what chance explains (95 % interval of the paired differences)${sure < others.length ? "; from the rest it cannot be told apart" : ""}.`);
@@ -45,7 +60,9 @@ function story() {
     const costs = settings.map((s, i) => [meanOf(s.runs.map(run => costOf(run, "bits", state.target))), i]).filter(([m, i]) => m.n === settings[i].runs.length && m.n);
     if (costs.length) {
       costs.sort((a, b) => a[0].mean - b[0].mean);
-      parts.push(`Fewest bits to ${tenths(state.target)}: ${settings[costs[0][1]].setting}, ${spread(costs[0][0].mean, costs[0][0].std, "bit")}.`);
+      parts.push(`Fewest bits to ${tenths(state.target)}: ${named(settings[costs[0][1]])}, ${spread(costs[0][0].mean, costs[0][0].std, "bit")}${costs[1] ? `; ${howMuchMore(settings[costs[1][1]], settings[costs[0][1]])}` : ""}.`);
+      const never = settings.filter((s, i) => !costs.some(c => c[1] === i)).map(s => s.setting);
+      if (never.length) parts.push(`${never.slice(0, 4).join(", ")}${never.length > 4 ? ", …" : ""} did not come there with every seed.`);
     }
   }
   return parts.join(" ");
@@ -65,51 +82,6 @@ function warnings() {
   for (const text of all) element(byId("warnings"), "li", {}, text);
 }
 
-// A row a setting: its name on the left, what `row` draws, its words on the right.
-function rows(place, {label, settings, extent, ticks, word, row, say, zero, isMadeAnew}) {
-  const high = 22, top = 6;
-  let x, left, right;
-  const made = sheet(place, {label, height: () => top + high * settings.length + 26, draw(ctx, width) {
-    ctx.font = textFont(width < 480 ? 10 : 11);
-    left = Math.min(width * .36, 16 + Math.max(...settings.map(([s]) => ctx.measureText(s.setting).width)));
-    right = Math.min(width * .3, 16 + Math.max(...settings.map(([s, i]) => ctx.measureText(say(s, i)).width)));
-    const [low, most] = extent(), bottom = top + high * settings.length;
-    x = scale(low, most, left, width - right);
-    axisX(ctx, x, ticks(low, most, Math.max(2, Math.floor((width - left - right) / 90))), bottom, word);
-    if (zero) {
-      ctx.strokeStyle = colour("soft");
-      ctx.beginPath();
-      ctx.moveTo(x(0), top);
-      ctx.lineTo(x(0), bottom);
-      ctx.stroke();
-    }
-    settings.forEach(([setting, i], k) => {
-      const y = top + high * (k + .5);
-      ctx.strokeStyle = colour("line");
-      ctx.beginPath();
-      ctx.moveTo(left, y);
-      ctx.lineTo(width - right, y);
-      ctx.stroke();
-      ctx.fillStyle = colour("ink");
-      ctx.textAlign = "right";
-      ctx.fillText(fitted(ctx, setting.setting, left - 8), left - 8, y);
-      ctx.textAlign = "left";
-      ctx.fillStyle = colour("soft");
-      ctx.fillText(fitted(ctx, say(setting, i), right - 8), width - right + 8, y);
-      row(ctx, x, y, setting, i, width - right);
-    });
-  }});
-  if (!isMadeAnew) state.redraws.push(made.redraw);
-  return made;
-}
-
-function fitted(ctx, text, room) {
-  if (ctx.measureText(text).width <= room) return text;
-  let size = text.length;
-  while (size > 3 && ctx.measureText(`${text.slice(0, size)}…`).width > room) --size;
-  return `${text.slice(0, size)}…`;
-}
-
 const run = () => state.settings.map((s, i) => [s, i]).filter(([s]) => s.runs.length);
 
 function targetCard(parent) {
@@ -120,7 +92,7 @@ function targetCard(parent) {
   const costs = s => s.runs.map(r => costOf(r, state.axis, state.target));
   const say = s => { const all = costs(s), m = meanOf(all), n = all.length; return m.n ? `${spread(m.mean, m.std, unitOf(state.axis))}${m.n < n ? `, ${m.n} of ${n}` : ""}` : `0 of ${n}`; };
   const how = element(place, "p", {class: "note"});
-  rows(place, {label: "Cost of the target by setting", settings: run(), ticks: linearTicks, word: v => wordOf(unitOf(state.axis))(v), say,
+  rows(place, {label: "Cost of the target by setting", redraws: state.redraws, settings: run(), ticks: linearTicks, word: v => wordOf(unitOf(state.axis))(v), say,
     extent() {
       how.textContent = `Against ${axisTitle(state.axis)}.`;
       const ends = state.settings.flatMap(s => s.runs.map(r => r.curve[state.axis]?.at(-1) ?? 0));
@@ -142,21 +114,31 @@ function targetCard(parent) {
   numbers(place, "target", () => ({heads: ["setting", "seed", state.axis], rows: state.settings.flatMap(s => s.runs.map(r => [s.setting, r.seed, isNumber(costOf(r, state.axis, state.target)) ? costOf(r, state.axis, state.target) : null]))}));
 }
 
+// What may be paired: a measure at the end, as a difference; what the target took, as a factor.
+const pairings = {
+  end: {
+    value: run => (unitOf(state.measure) === "share" ? 100 : 1) * atEnd(state.measure)(run),
+    word: v => `${Number(v.toPrecision(3))}`, sign: v => v > 0 ? "+" : "", tick: v => short(v), ticks: linearTicks,
+    says: base => `${titleOf(state.measure)} at the end${unitOf(state.measure) === "share" ? ", in points" : ""}: the setting of the row minus ${base}. An interval that leaves out 0 is more than chance.`},
+  cost: {
+    value: run => logCost(state.axis)(run),
+    word: factor, sign: () => "× ", tick: v => `× ${factor(v)}`, ticks: (low, high, most) => linearTicks(low, high, most).map(v => Math.round(v * 2) / 2).filter((v, i, all) => all.indexOf(v) === i),
+    says: base => `${axisTitle(state.axis)} until ${tenths(state.target)}: how many times what ${base} took. An interval that leaves out × 1 is more than chance; seeds that did not come there are left out.`}};
+
 function pairedCard(parent) {
   if (state.data.seeds < 2) return;
-  const place = card(parent, {id: "paired", title: "How sure is that?", how: "Paired differences at the end: settings share clocks, links, data and start under one seed, so that what a seed does to both falls out. Bar: 95 % interval (t); dots: seeds."});
+  const place = card(parent, {id: "paired", title: "How sure is that?", how: "Paired by seed: settings share clocks, links, data and start under one seed, so that what a seed does to both falls out. Bar: 95 % interval (t); dots: seeds."});
   const line = element(place, "div", {class: "controls"}), label = element(line, "label", {}, "against "), select = element(label, "select", {});
   state.settings.forEach((s, i) => { const o = element(select, "option", {value: i}, s.setting); o.selected = i === state.base; });
-  const scaleBy = () => unitOf(state.measure) === "share" ? 100 : 1;
-  const unit = () => unitOf(state.measure) === "share" ? "points" : "";
-  const of = s => paired(s, state.settings[state.base], r => scaleBy() * atEnd(state.measure)(r));
+  let by = pairings.end;
+  const of = s => paired(s, state.settings[state.base], by.value);
   const frame = element(place, "div");
   const draw = () => {
     frame.replaceChildren();
-    const shown = run().filter(([, i]) => i !== state.base);
+    const shown = run().filter(([, i]) => i !== state.base), base = state.settings[state.base].setting;
     if (!shown.length) return;
-    rows(frame, {label: "Paired differences", isMadeAnew: true, settings: shown, ticks: linearTicks, word: v => short(v), zero: true,
-      say: s => { const p = of(s); return p.n > 1 ? `${p.mean > 0 ? "+" : ""}${Number(p.mean.toPrecision(3))} [${Number((p.mean - p.half).toPrecision(3))}, ${Number((p.mean + p.half).toPrecision(3))}]` : `${many(p.n, "common seed")}`; },
+    rows(frame, {label: "Paired differences", settings: shown, ticks: by.ticks, word: by.tick, zero: true,
+      say: s => { const p = of(s); return p.n > 1 ? `${by.sign(p.mean)}${by.word(p.mean)} [${by.word(p.mean - p.half)}, ${by.word(p.mean + p.half)}]` : `${many(p.n, "common seed")}`; },
       extent() {
         const all = shown.flatMap(([s]) => { const p = of(s); return [p.mean - (p.half || 0), p.mean + (p.half || 0), ...p.differences.map(d => d.by)]; }).filter(isNumber);
         const low = Math.min(0, ...all), high = Math.max(0, ...all), pad = (high - low || 1) * .05;
@@ -178,10 +160,11 @@ function pairedCard(parent) {
         ctx.lineWidth = 1;
         ctx.fillRect(x(p.mean) - 3, y - 3, 6, 6);
       }});
-    note(frame, `${titleOf(state.measure)} at the end${unit() && `, in ${unit()}`}: the setting of the row minus ${state.settings[state.base].setting}. An interval that leaves out 0 is more than chance.`);
+    note(frame, by.says(base));
     const beats = shown.map(([s]) => { const p = of(s); return `${s.setting} ${p.wins}/${p.ties}/${p.losses}`; });
     note(frame, `Higher/equal/lower by seed: ${beats.join(" · ")}.`);
   };
+  if (isNumber(state.target)) choice(line, "in", [["end", "what is reached"], ["cost", "what the target takes"]], "end", name => { by = pairings[name]; draw(); });
   draw();
   select.addEventListener("change", () => { state.base = Number(select.value); draw(); });
   state.redraws.push(draw);
@@ -275,9 +258,9 @@ function tableCard(parent) {
     for (const name of everywhere) if (measures.includes(name)) measures.splice(measures.indexOf(name), 1);
     const axes = Object.keys(state.data.axes).filter(a => !everywhere.includes(a) && state.settings.some(s => s.runs.some(r => atEnd(a)(r) > 0)));
     const made = table(frame, ["setting", "runs", ...measures.map(titleOf), ...axes.map(axisTitle)], state.data.settings.map(s => {
-      if (s.refusal !== null) return [s.setting, "refused", ...measures.map(() => ""), ...axes.map(() => "")];
+      if (s.refusal !== null) return [named(s), "refused", ...measures.map(() => ""), ...axes.map(() => "")];
       const one = name => { const m = meanOf(s.runs.map(atEnd(name))); return spread(m.mean, m.std, unitOf(name)); };
-      return [s.setting, s.runs.length, ...measures.map(one), ...axes.map(one)];
+      return [named(s), s.runs.length, ...measures.map(one), ...axes.map(one)];
     }), {class: "ends"});
     measures.forEach((measure, c) => {
       const top = best(measure), winner = state.settings[top];
@@ -331,6 +314,9 @@ export function compare(data) {
   if (known.includes("accuracy")) targetCard(main);
   pairedCard(main);
   paretoCard(main);
+  unificationCard(main, state);
   gridCard(main);
+  worstCard(main, state);
+  messagesCard(main, state);
   tableCard(main);
 }

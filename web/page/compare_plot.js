@@ -32,6 +32,27 @@ function curves({settings, axis, measure}) {
 
 const clean = (values, isLog, isShare) => values.map(v => !isNumber(v) || (isLog && v <= 0) ? null : isShare ? Math.min(1, Math.max(0, v)) : v);
 
+// From below, in the colour of the setting; where there are too many to tell apart, none.
+const mostMarks = 120;
+export const unified = ({settings, axis, data}) => axis === "seconds" ? settings.filter(s => s.unification && data.budget.until / s.unification.period < mostMarks) : [];
+function drawUnifications(u, state) {
+  const pixels = uPlot.pxRatio, {top, height} = u.bbox, {ctx} = u;
+  ctx.save();
+  ctx.lineWidth = pixels;
+  for (const setting of unified(state)) {
+    const {period} = setting.unification;
+    ctx.strokeStyle = state.paints[state.settings.indexOf(setting)]();
+    ctx.beginPath();
+    for (let at = period * Math.max(1, Math.ceil(u.scales.x.min / period)); at <= u.scales.x.max; at += period) {
+      const x = u.valToPos(at, "x", true);
+      ctx.moveTo(x, top + height);
+      ctx.lineTo(x, top + height - 8 * pixels);
+    }
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
 function drawn(frame, {xs, all}, chosen, state, words, {width, height, isSmall}) {
   const isShare = words.unitOf(state.measure) === "share", isLog = state.measure === "consensus";
   const data = [xs], series = [{}], bands = [], labels = [];
@@ -95,6 +116,7 @@ function drawn(frame, {xs, all}, chosen, state, words, {width, height, isSmall})
       draw: [u => {
         if (isSmall) return;
         const pixels = uPlot.pxRatio, {left, width: w, top, height: h} = u.bbox, {ctx} = u;
+        drawUnifications(u, state);
         const ends = labels.map(label => {
           const values = u.data[label.index];
           let at = values.length - 1;
@@ -125,7 +147,7 @@ export function comparedPlot(parent, state, words) {
     width = paper.isOn ? paper.width : frame.clientWidth || 800;
     const made = curves(state), isSmall = state.settings.length > mostInOne;
     const seeds = Math.max(...state.settings.map(s => s.runs.length));
-    how.textContent = `${words.titleOf(state.measure)} against ${words.axisTitle(state.axis)}. Lines are means over seeds${seeds > 1 ? `, thin lines the seeds, bands ${seeds > 3 ? "95 % intervals of the mean" : "their range"}` : ""}; a line ends where the first of its runs does.${isSmall ? " A plot each, the others in grey; the scale is the same." : " The pointer lifts a setting; drag zooms, double click goes back."}`;
+    how.textContent = `${words.titleOf(state.measure)} against ${words.axisTitle(state.axis)}. Lines are means over seeds${seeds > 1 ? `, thin lines the seeds, bands ${seeds > 3 ? "95 % intervals of the mean" : "their range"}` : ""}; a line ends where the first of its runs does.${isSmall ? " A plot each, the others in grey; the scale is the same." : " The pointer lifts a setting; drag zooms, double click goes back."}${!isSmall && unified(state).length ? ` Marks below: unifications of ${unified(state).map(s => s.setting).join(", ")}.` : ""}`;
     if (!isSmall) plots = [drawn(frame, made, state.settings.map((_, i) => i), state, words, {width, height: 340, isSmall})];
     else {
       const columns = Math.max(1, Math.floor(width / 260)), wide = Math.floor(width / columns) - 8;

@@ -46,3 +46,25 @@ export function paired(one, base, value) {
 export function undominated(points) {
   return points.map(p => !points.some(q => q !== p && q.x <= p.x && q.y >= p.y && (q.x < p.x || q.y > p.y)));
 }
+
+/// Of all messages of a run the share that its receivers merged.
+export function merged(run) {
+  const m = run.came_to?.messages;
+  return m?.sent ? (m.delivered - (m.superseded || 0) + (m.surplus || 0)) / (m.sent + (m.copies || 0)) : NaN;
+}
+
+/// What a measure does from a sample to the next, apart for those with a unification between them. `apart`: seconds between samples.
+export function acrossUnifications(setting, measure) {
+  const made = {across: [], elsewhere: [], apart: NaN}, {period} = setting.unification;
+  for (const {curve} of setting.runs) {
+    const at = curve.seconds, values = curve[measure];
+    if (!at || !values) continue;
+    for (let i = 1; i < at.length; ++i) {
+      if (!isNumber(values[i - 1]) || !isNumber(values[i])) continue;
+      const is = Math.floor(at[i] / period) > Math.floor(at[i - 1] / period);
+      made[is ? "across" : "elsewhere"].push({from: values[i - 1], to: values[i]});
+    }
+    if (at.length > 1) made.apart = (at.at(-1) - at[0]) / (at.length - 1);
+  }
+  return made;
+}

@@ -24,9 +24,11 @@ export function sheet(place, {label, height, draw}) {
     ctx.textBaseline = "middle";
     draw(ctx, made.width, made.height);
   };
-  new ResizeObserver(() => {
+  const frame = canvas.parentElement, watch = new ResizeObserver(() => {
+    if (!canvas.isConnected) return watch.disconnect();
     if (!paper.isOn && Math.abs(canvas.parentElement.clientWidth - inset(canvas.parentElement) - made.width) > 1) made.redraw();
-  }).observe(canvas.parentElement);
+  });
+  watch.observe(frame);
   onRedraw(made.redraw);
   made.redraw();
   return made;
