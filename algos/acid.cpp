@@ -13,7 +13,8 @@
 //
 // x~ never travels. What an asker is owed counts with its model as alpha / (alpha + alpha~) of it. The sum of x + x~ over all
 // clients, with what is on its way, moves by gradients alone. Without delays this is the paper's event; with them an increment is
-// that of the request, applied after the flow at the reply (AC-1). Of a graph and its rates the constants follow by acid.hpp.
+// that of the request, applied after the flow at the reply (AC-1). With constants = "graph" eta and alpha~ follow from the graph and
+// from how often its edges meet (acid.hpp), and alpha is 1/2.
 // Decisions AC-1 to AC-4: docs/references.md#a2cid2.
 #include "algos/acid.hpp"
 
@@ -128,6 +129,11 @@ class Acid final : public PairModel<Real, AcidSettings> {
 constexpr double no_edge = 1e-12;  // an eigenvalue of a graph that falls apart, relative to the greatest
 
 constexpr OptionSpec own[] = {
+    word_option(
+        "constants", "given",
+        "given: eta, alpha and alpha_tilde as they stand; graph: the paper's, of the graph and of how often its edges meet by "
+        "the timers, in place of the three",
+        "given|graph"),
     {"eta", OptionType::number, "0.2", "rate at which x and x~ come together, per second", 0, 1e12},
     {"alpha", OptionType::number, "0.5", "weight of a meeting in x", 0, 1, true},
     {"alpha_tilde", OptionType::number, "0.8", "weight of a meeting in x~", 0, 1e6, true},

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "experiment/build/meeting_rates.hpp"
 #include "experiment/build/resolved_algorithm.hpp"
 #include "experiment/build/timers.hpp"
 #include "runtime/protocols/round_client.hpp"
@@ -152,6 +153,12 @@ std::vector<double> straggler_chances(const config::Experiment& experiment) {
 AlgorithmOptions options_in_force(const config::Experiment& experiment) {
   AlgorithmOptions options = known_options(experiment);
   if (options.word("straggling", "nu") == "law") options.set("nu", straggler_chances(experiment));
+  if (options.word("constants", "given") == "graph") {
+    const AcidConstants constants = acid_constants_of(experiment);
+    options.set("eta", constants.eta);
+    options.set("alpha", constants.alpha);
+    options.set("alpha_tilde", constants.alpha_tilde);
+  }
   return options;
 }
 

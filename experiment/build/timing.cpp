@@ -112,7 +112,7 @@ class Builder {
     if (protocol_ == ProtocolKind::push) faults_.attempt({"protocol"}, [&] { refuse_attempts(); });
     if (protocol_ == ProtocolKind::pair)
       faults_.attempt({"algorithm.name", "protocol", "channel", "topology", "clock"}, [&] { set_pairs(); });
-    faults_.attempt({"algorithm", "protocol", "clients"}, [&] { options_in_force(is_); });
+    faults_.attempt({"algorithm", "protocol", "clients", "topology"}, [&] { say_constants(options_in_force(is_)); });
     set_churn();
     if (is_.clock == config::ClockKind::wall_time)
       faults_.attempt({"clock", "algorithm.name", "protocol", "mailbox.deadline"}, [&] { judge_real_time(); });
@@ -203,6 +203,13 @@ class Builder {
     made_.counts_receptions = [experiment = is_, resolved = resolved_](const MessageSizes& sizes) {
       return count_receptions(experiment, resolved, sizes);
     };
+  }
+
+  // Those that the file does not give.
+  void say_constants(const AlgorithmOptions& options) {
+    if (options.word("constants", "given") == "graph")
+      notes_ << fmt::format("algorithm.constants = \"graph\": eta = {:.6g}, alpha = {:.6g}, alpha_tilde = {:.6g}\n",
+                            options.number("eta", 0), options.number("alpha", 0), options.number("alpha_tilde", 0));
   }
 
   void judge_algorithm() {

@@ -1,9 +1,13 @@
 // Exchanges of pairs in whole runs: what they conserve, over links that lose messages and through crashes, and that both ways to
 // commit a meeting agree where nothing is lost.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
+#include <numbers>
 
+#include "experiment/build/devices.hpp"
 #include "tests/actors/support.hpp"
 
 using namespace rubato;
@@ -139,4 +143,38 @@ TEST_CASE(
   CHECK(sent(2, 0) == 0);
   CHECK(sent(0, 1) > 300);
   CHECK(sent(1, 2) > 300);
+}
+
+TEST_CASE(
+    "A2CiD2's constants are those of the graph and of how often its edges meet, and by the word the run is that with the numbers") {
+  const auto constants = [](std::vector<std::string> overrides) {
+    overrides.push_back("algorithm.constants=graph");
+    return options_in_force(six("acid", "0.05", overrides));
+  };
+  const auto check = [&](const AlgorithmOptions& options, double chi1, double chi2) {
+    CHECK(options.number("eta", 0) == doctest::Approx(1 / (2 * std::sqrt(chi1 * chi2))).epsilon(1e-9));
+    CHECK(options.number("alpha_tilde", 0) == doctest::Approx(std::sqrt(chi1 / chi2) / 2).epsilon(1e-9));
+  };
+  // Edges of a ring meet r times a second: 1 / (2 r (1 - cos(2 pi / m))) and (m - 1) / (2 r m).
+  const double ring = 1 - std::cos(2 * std::numbers::pi / 6);
+  check(constants({"topology.kind=ring"}), 1 / (2 * ring), 5.0 / 12);  // each client asks once a second
+  check(constants({"topology.kind=ring", "clients.transmit.rate=0.5"}), 1 / ring, 5.0 / 6);
+  check(constants({"topology.kind=ring", "clients.transmit.per_link=true"}), 1 / (4 * ring), 5.0 / 24);
+  check(constants({"topology.kind=ring", "protocol.roles=bipartite"}), 1 / ring, 5.0 / 6);
+  check(constants({"topology.kind=ring", "clients.transmit={law=\"coupled\",every=4}"}), 2 / ring, 5.0 / 3);
+  check(constants({}), 5.0 / 12, 5.0 / 12);  // of a complete graph each edge meets 2 / (m - 1) times
+
+  RunOptions options = on_threads(1);
+  options.keeps_models = true;
+  const AlgorithmOptions ones = constants({"topology.kind=ring"});
+  const auto models = [&](std::vector<std::string> overrides) {
+    overrides.insert(overrides.end(), {"topology.kind=ring", "until=20.0"});
+    return run(six("acid", "0.05", overrides), options).models;
+  };
+  const auto by_word = models({"algorithm.constants=graph"});
+  CHECK(by_word == models({fmt::format("algorithm.eta={}", ones.number("eta", 0)),
+                           fmt::format("algorithm.alpha_tilde={}", ones.number("alpha_tilde", 0))}));
+  CHECK(by_word != models({}));
+  CHECK_THROWS_WITH(run(six("acid", "0.05", {"clients.count=1001", "topology.kind=ring", "algorithm.constants=graph"}), options),
+                    doctest::Contains("give eta and alpha_tilde"));
 }
