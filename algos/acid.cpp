@@ -13,9 +13,8 @@
 //
 // x~ never travels. What an asker is owed counts with its model as alpha / (alpha + alpha~) of it. The sum of x + x~ over all
 // clients, with what is on its way, moves by gradients alone. Without delays this is the paper's event; with them an increment is
-// that of the request, applied after the flow at the reply (AC-1). With constants = "graph" eta and alpha~ follow from the graph and
-// from how often its edges meet (acid.hpp), and alpha is 1/2.
-// Decisions AC-1 to AC-4: docs/references.md#a2cid2.
+// that of the request, applied after the flow at the reply (AC-1). With constants = "graph" eta and alpha~ follow from the graph
+// and from how often its edges meet (acid.hpp), and alpha is 1/2. Decisions AC-1 to AC-4: docs/references.md#a2cid2.
 #include "algos/acid.hpp"
 
 #include <Eigen/Eigenvalues>
