@@ -29,7 +29,8 @@ std::vector<ComparedRow> rows_of(const Comparison& comparison, std::span<const d
 /// Target accuracies from a list "0.5,0.7". Throws std::invalid_argument.
 std::vector<double> parse_targets(const std::string& text);
 
-/// For people: the rows, the course of accuracy (of loss, where nothing is classified) along the axis, the targets. A table that is
+/// For people: the rows, the course of accuracy (of loss, where nothing is classified) along the axis, the targets, and at the ends
+/// the differences to the first setting under the same seeds. A table that is
 /// wider than so many columns says in a sentence what is the same in all rows; one that is still too wide is a block a row.
 std::string table_text(const Comparison& comparison, std::span<const double> targets, const SampleColumn& axis,
                        std::size_t columns = std::string::npos);

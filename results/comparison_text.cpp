@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "results/comparison_table.hpp"
+#include "results/paired.hpp"
 
 namespace rubato {
 
@@ -167,17 +168,39 @@ std::vector<Curve> curves_of(const ComparedOutcome& outcome) {
   return curves;
 }
 
+const SampleColumn& main_measure(const std::vector<ComparedRow>& rows) {
+  const auto is_classified = [](const ComparedRow& row) { return !std::isnan(row.ends["accuracy"].mean); };
+  return curve_column(std::ranges::any_of(rows, is_classified) ? "accuracy" : "loss");
+}
+
+std::string signed_number(double value) { return in_digits("%+.4g", value); }
+
+// Every setting less the first that has runs, under the same seeds; empty where there are no two seeds.
+std::string differences(const std::vector<ComparedRow>& rows, std::size_t columns_there) {
+  const auto first = std::ranges::find_if(rows, [](const ComparedRow& row) { return !row.outcome->runs.empty(); });
+  const SampleColumn& measure = main_measure(rows);
+  Columns columns(
+      {std::string(measure.curve.name) + " less that of " + first->outcome->setting.label, "mean", "95 % interval", "seeds"});
+  bool has_some = false;
+  for (auto row = first + 1; row < rows.end(); ++row) {
+    const PairedDifference by = paired_difference(*row->outcome, *first->outcome, measure);
+    if (by.spread.count < 2) continue;
+    has_some = true;
+    columns.add({row->outcome->setting.label, signed_number(by.spread.mean),
+                 "[" + signed_number(by.spread.mean - by.half) + ", " + signed_number(by.spread.mean + by.half) + "]",
+                 std::to_string(by.spread.count)});
+  }
+  return has_some ? "\n" + columns.text(columns_there) : "";
+}
+
 // The same places for every setting; one that has not come that far has a dash there.
 std::string course(const std::vector<ComparedRow>& rows, const SampleColumn& axis, std::size_t columns_there) {
   double end = 0;
-  bool is_classified = false;
-  for (const ComparedRow& row : rows) {
-    is_classified = is_classified || !std::isnan(row.ends["accuracy"].mean);
+  for (const ComparedRow& row : rows)
     for (const ComparedRun& run : row.outcome->runs)
       if (!run.curve.empty()) end = std::max(end, run.curve.back()[axis]);
-  }
   if (end <= 0) return "there is no course along " + std::string(axis.curve.name) + ": it is 0 throughout\n";
-  const SampleColumn& measure = curve_column(is_classified ? "accuracy" : "loss");
+  const SampleColumn& measure = main_measure(rows);
   std::vector<double> places;
   for (std::size_t i = 1; i <= places_of_course; ++i)
     places.push_back(end * static_cast<double>(i) / static_cast<double>(places_of_course));
@@ -206,7 +229,9 @@ std::string table_text(const Comparison& comparison, std::span<const double> tar
   if (std::ranges::none_of(comparison.outcomes, has_runs)) return "no run has come to its end\n" + refusals(comparison);
   std::string text = ends(rows, columns) + refusals(comparison) + divergences(comparison) + "\n" + course(rows, axis, columns);
   for (std::size_t i = 0; i < targets.size(); ++i) text += "\n" + target_text(rows, i, columns);
-  if (text.find("±") != text.npos) text += "\n± is the standard deviation of so many runs (n - 1)\n";
+  text += differences(rows, columns);
+  if (text.find("±") != text.npos)
+    text += "\n± is the standard deviation of so many runs (n - 1): what seeds alone make of a setting\n";
   return text;
 }
 

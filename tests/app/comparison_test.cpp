@@ -11,6 +11,7 @@
 #include "app/compare_runs.hpp"
 #include "app/text/fitted_line.hpp"
 #include "results/comparison_table.hpp"
+#include "results/paired.hpp"
 #include "runtime/record.hpp"
 #include "tests/actors/support.hpp"
 
@@ -282,6 +283,27 @@ TEST_CASE("a row has mean and deviation over seeds, and a target those of the se
   CHECK(json.at("settings")[0].at("targets")[1].at("seconds").at("mean").is_null());
   CHECK(json.at("axis") == "bits");
   CHECK(contains(table_text(comparison, targets, curve_column("bits")), "2 of 3"));
+}
+
+TEST_CASE("settings are compared under the same seeds: the differences to the first, and an interval of 95 % around their mean") {
+  Comparison comparison;
+  comparison.seeds = 3;
+  for (const char* label : {"first", "other", "alone"})
+    comparison.outcomes.push_back({{label, std::string(label) + ".toml", {}, experiment()}, {}, {}});
+  comparison.outcomes[0].runs = {run_with(1, {{1, 0.5}}), run_with(2, {{1, 0.4}}), run_with(3, {{1, 0.9}})};
+  comparison.outcomes[1].runs = {run_with(2, {{1, 0.6}}), run_with(3, {{1, 1.0}}), run_with(4, {{1, 0.1}})};
+  comparison.outcomes[2].runs = {run_with(1, {{1, 0.7}})};
+  const PairedDifference by = paired_difference(comparison.outcomes[1], comparison.outcomes[0], curve_column("accuracy"));
+  CHECK(by.spread.count == 2);
+  CHECK(by.spread.mean == doctest::Approx(0.15));
+  CHECK(by.half == doctest::Approx(12.706 * 0.05));  // the two are 0.2 and 0.1: half their distance
+  CHECK(student_t(19) == doctest::Approx(2.093));
+  CHECK(student_t(31) == doctest::Approx(2.0395).epsilon(1e-4));  // on from the last of the table
+  const std::string text = table_text(comparison, {}, curve_column("seconds"));
+  CAPTURE(text);
+  CHECK(contains(text, "accuracy less that of first"));
+  CHECK(contains(text, "+0.15  [-0.4853, +0.7853]      2"));
+  CHECK_FALSE(contains(text, "alone  +"));  // one pair says nothing of its error
 }
 
 TEST_CASE("targets are accuracies in a list") {
