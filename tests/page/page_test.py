@@ -4,8 +4,8 @@
     page_test.py RUBATO SOURCE_TREE [--all]
 
 The small set opens the quick start's report: numbers, axes, zoom, theme, width, paper, console, requests, and a comparison. With --all
-also churn, wireless, real time and two hosts, a live page whose server is killed and started again, and pictures to look at
-in $RUBATO_PICTURES. Exit code 77 without a browser.
+also churn, wireless, real time, three hosts of which one is killed, a live page whose server is killed and started again, and pictures
+to look at in $RUBATO_PICTURES. Exit code 77 without a browser.
 """
 import csv
 import json
@@ -425,6 +425,24 @@ def free_port():
         return one.getsockname()[1]
 
 
+def await_server(port, process):
+    end = time.monotonic() + 120
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            check(process.poll() is None, "the command has ended before it served a page")
+            check(time.monotonic() < end, "no server")
+            time.sleep(0.1)
+
+
+def end_process(process):
+    if process.poll() is None:
+        process.kill()
+        process.wait()
+
+
 def a_live_page_goes_on_without_gap_or_double_and_becomes_the_report(world, browser):
     folder = os.path.join(world.home, "live")
     port = free_port()
@@ -433,14 +451,7 @@ def a_live_page_goes_on_without_gap_or_double_and_becomes_the_report(world, brow
     process = subprocess.Popen(command, cwd=world.home, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         page = Page(browser)
-        end = time.monotonic() + 30
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                check(time.monotonic() < end, "no server")
-                time.sleep(0.1)
+        await_server(port, process)
         page.open(f"http://127.0.0.1:{port}/")
         page.until("window.rubato.held().rows > 3")
         before = page.run("window.rubato.held().rows")
@@ -468,6 +479,189 @@ def a_live_page_goes_on_without_gap_or_double_and_becomes_the_report(world, brow
             process.wait(30)
 
 
+def seconds_in(folder):
+    """Of the rows of metrics.csv, wherever the folder is by now; a last line without its end is none."""
+    for place in (folder, folder + ".partial"):
+        try:
+            with open(os.path.join(place, "metrics.csv"), newline="") as text:
+                whole = text.read()
+        except OSError:
+            continue
+        return [float(row["seconds"]) for row in csv.DictReader(whole[: whole.rfind("\n") + 1].splitlines())]
+    return []
+
+
+def a_server_that_is_killed_and_started_again_leaves_no_gap_and_no_double(world, browser):
+    folder = os.path.join(world.home, "served")
+    port = free_port()
+    run = subprocess.Popen([world.rubato, "run", os.path.join(world.tree, "examples/quickstart.toml"), "--set", "clock=wall", "--set",
+                            "time_scale=5", "--set", "until=150", "--set", "metrics.every_seconds=1", "--out", folder, "--quiet"],
+                           cwd=world.home, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = None
+
+    def serve():
+        started = subprocess.Popen([world.rubato, "serve", folder, "--listen", str(port)], cwd=world.home, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        await_server(port, started)
+        return started
+
+    try:
+        end = time.monotonic() + 120
+        while len(seconds_in(folder)) < 2:
+            check(time.monotonic() < end and run.poll() is None, "the run does not begin")
+            time.sleep(0.1)
+        server = serve()
+        page = Page(browser)
+        page.open(f"http://127.0.0.1:{port}/")
+        page.until("window.rubato?.held().rows > 3", 60)
+        for _ in range(2):
+            before = page.run("[window.rubato.held().rows, window.rubato.held().runId]")
+            server.kill()
+            server.wait()
+            page.until("/connection is lost/.test(document.querySelector('.state').textContent)", 60)
+            check(len(seconds_in(folder)) >= before[0])
+            server = serve()
+            page.until(f"window.rubato.held().rows > {before[0]} + 2", 120)
+            same(page.run("window.rubato.held().runId"), before[1], "the page began anew")
+            held = page.run("window.rubato.held().seconds")
+            same(held, seconds_in(folder)[: len(held)], "rows of metrics.csv")
+        page.until("document.documentElement.dataset.ended === 'yes'", 180)
+        run.wait(60)
+        same(page.run("window.rubato.held().seconds"), seconds_in(folder), "rows of metrics.csv at the end")
+        headline_numbers(page, folder)
+    finally:
+        end_process(run)
+        if server:
+            end_process(server)
+
+
+class Party:
+    """Three hosts of one run in real time on this machine."""
+
+    def __init__(self, world, name, until, time_scale):
+        self.world, self.home, self.processes = world, os.path.join(world.home, name), {}
+        os.makedirs(self.home)
+        self.file = os.path.join(self.home, "three.toml")
+        roster = ""
+        for host in "abc":
+            world.command("keygen", host, "--out", self.home)
+            with open(os.path.join(self.home, host + ".public")) as key:
+                roster += f'\n[[roster]]\nname = "{host}"\naddress = "tcp://127.0.0.1:{free_port()}"\npublic_key = "{key.read()[:40]}"\n'
+        with open(self.file, "w") as text:
+            text.write(f"""name = "three"
+seed = 3
+clock = "wall"
+time_scale = {time_scale}
+until = {until}
+checkpoint_every = {time_scale}
+[hosts]
+wait = 120.0
+lost_after = 2.0
+[clients]
+count = 9
+compute = {{ law = "poisson", rate = 2.0 }}
+[topology]
+kind = "ring"
+[mailbox]
+window = 0.2
+deadline = 4.0
+[algorithm]
+name = "draco"
+eta = 0.1
+[data]
+name = "digits"
+[model]
+name = "softmax"
+batch = 16
+[metrics]
+every_events = 0
+every_seconds = {time_scale}
+test_samples = 300
+{roster}""")
+
+    def start(self, host, *more):
+        self.processes[host] = subprocess.Popen([self.world.rubato, "node", self.file, "--host", host, "--out", os.path.join(self.home, host),
+                                                 "--quiet", "--threads", "1", *more], cwd=self.home, stdout=subprocess.DEVNULL,
+                                                stderr=open(os.path.join(self.home, host + ".said"), "a"))
+        return self.processes[host]
+
+    def folder(self, host):
+        return os.path.join(self.home, host)
+
+    def summary(self, host):
+        with open(os.path.join(self.folder(host), "summary.json")) as text:
+            return json.load(text)
+
+    def end(self):
+        for process in self.processes.values():
+            end_process(process)
+
+
+def hosts_add_up(page, party):
+    """The page of the host that gathered, against its files and those of the others."""
+    first = party.summary("a")
+    same(first["gathered_by"], "")
+    same(first["absent_clients"], [])
+    folder = party.folder("a")
+    headline_numbers(page, folder)
+    numbers_of_messages(page, folder)
+    clients = table(os.path.join(folder, "clients.csv"))
+    rows = page.run(READ_TABLE + "('#by-host table')")
+    heads = rows[0]
+    same([row[0] for row in rows[1:]], ["a (this one)", "b", "c", "all"])
+    names = {"computations": "computations", "sent": "sent", "kept": "kept", "too late": "late"}
+    for head, column in names.items():
+        if head not in heads:
+            continue
+        place = heads.index(head)
+        shown = [int(row[place].replace(",", "")) for row in rows[1:]]
+        sums = [sum(int(row[column]) for row in clients[3 * host: 3 * host + 3]) for host in range(3)]
+        same(shown, sums + [sum(sums)], head)
+    place = heads.index("sent")
+    same(int(rows[4][place].replace(",", "")), first["messages"]["sent"], "sent by all hosts")
+    for host, own in (("b", range(3, 6)), ("c", range(6, 9))):
+        theirs = party.summary(host)
+        same(theirs["gathered_by"], "a")
+        with_them = table(os.path.join(party.folder(host), "clients.csv"))
+        for column in ("computations", "sent", "kept", "late", "lost", "accuracy"):
+            same([clients[i][column] for i in own], [with_them[i][column] for i in own], host, column)
+        same(sum(int(clients[i]["sent"]) for i in own), theirs["messages"]["sent"], host, "sent")
+        same(sum(int(clients[i]["kept"]) for i in own), theirs["messages"]["delivered"], host, "kept")
+
+
+def a_host_that_is_killed_is_named_with_the_time_it_fell_silent_and_the_hosts_add_up(world, browser):
+    party = Party(world, "three", until=150, time_scale=5)
+    port = free_port()
+    try:
+        party.start("a", "--serve", str(port))
+        party.start("b")
+        victim = party.start("c")
+        await_server(port, party.processes["a"])
+        page = Page(browser)
+        page.open(f"http://127.0.0.1:{port}/")
+        page.until("window.rubato?.held().rows > 2", 120)
+        at = page.run("Math.max(...window.rubato.held().seconds)")
+        victim.kill()
+        victim.wait()
+        page.until("/^Host c has been silent for [0-9.]+ s, since [0-9.]+ s of the run[.]$/.test(document.querySelector('#warnings li')?.textContent)", 60)
+        said = page.run("document.querySelector('#warnings li').textContent")
+        since = float(re.search(r"since ([0-9.]+) s", said)[1])
+        now = page.run("Number(document.querySelector('[role=progressbar]').getAttribute('aria-valuenow'))") * 1.5
+        check(at - 6 <= since <= now + 3, said, at, now)
+        page.until("/host c lost/.test(document.querySelector('#log').textContent)", 60)
+        picture(page, "hosts-live-1400-light")
+        party.start("c")
+        page.until("!document.querySelector('#warnings li')", 120)
+        page.until("document.documentElement.dataset.ended === 'yes'", 240)
+        for host, process in party.processes.items():
+            same(process.wait(120), 0, "exit code of host", host)
+        hosts_add_up(page, party)
+        picture(page, "hosts-1400-light")
+        report_of(browser, party.folder("b"))
+    finally:
+        party.end()
+
+
 def numbers_of_messages_from_files(page, folder):
     with open(os.path.join(folder, "summary.json")) as text:
         messages = json.load(text)["messages"]
@@ -481,7 +675,9 @@ small = [a_report_says_what_the_files_of_its_run_say, a_drag_zooms_all_plots_and
          four_hundred_pixels_are_enough, paper_breaks_between_cards_alone, a_comparison_pairs_its_seeds,
          a_comparison_says_what_became_of_messages_and_who_is_worst]
 large = [churn_is_shown_and_counted, a_radio_cell_has_its_places, real_time_names_its_clock, rounds_say_who_waits, many_clients_fit,
-         a_live_page_goes_on_without_gap_or_double_and_becomes_the_report]
+         a_live_page_goes_on_without_gap_or_double_and_becomes_the_report,
+         a_server_that_is_killed_and_started_again_leaves_no_gap_and_no_double,
+         a_host_that_is_killed_is_named_with_the_time_it_fell_silent_and_the_hosts_add_up]
 
 
 def main():

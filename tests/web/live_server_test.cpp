@@ -143,10 +143,12 @@ TEST_CASE("a wrong token opens nothing, not even the stream") {
 TEST_CASE("a flood of requests is answered with 429 until it ends") {
   const Served served;
   const std::uint16_t port = served.server.port();
-  int refused = 0;
-  for (int i = 0; i < 300; ++i) refused += say(port, get("/health"), "127.0.0.2").status == 429;
-  CHECK(refused > 0);
-  CHECK(count_of(port, "rubato_http_requests_total{code=\"429\"}") == refused);
+  // As fast as the server takes them, on a connection that the first that is too many closes.
+  std::string flood;
+  for (int i = 0; i < 1000; ++i) flood += "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  while (say(port, flood + get("/health"), "127.0.0.2").text.find("HTTP/1.1 429") == std::string::npos) {
+  }
+  CHECK(count_of(port, "rubato_http_requests_total{code=\"429\"}") == 1);
   CHECK(say(port, get("/health"), "127.0.0.3").status == 200);
 }
 

@@ -1,9 +1,10 @@
 #include "web/live/marks.hpp"
 
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
-
-#include "results/result_text.hpp"
 
 namespace rubato::web {
 
@@ -104,19 +105,21 @@ std::string MarkWatch::frame(std::uint64_t from) const {
   const std::uint64_t end = first_ + kept_.size();
   std::uint64_t first = std::clamp(from, first_, end);
   first = std::max(first, end - std::min<std::uint64_t>(end, most_marks_sent));
-  std::vector<int> kinds;
-  std::vector<std::int32_t> clients, others;
-  std::vector<double> at, since;
-  for (auto mark = kept_.begin() + static_cast<std::ptrdiff_t>(first - first_); mark != kept_.end(); ++mark) {
-    kinds.push_back(static_cast<int>(mark->kind));
-    clients.push_back(mark->client), others.push_back(mark->other);
-    at.push_back(to_seconds(mark->at)), since.push_back(to_seconds(mark->since));
-  }
   const std::uint64_t left_out = first > from ? first - from : 0;
-  return ResultJson{{"type", "marks"}, {"first", first}, {"next", end},       {"dropped", fresh_.dropped() + left_out},
-                    {"kind", kinds},   {"at", at},       {"client", clients}, {"other", others},
-                    {"since", since}}
-      .dump();
+  std::string text = fmt::format(R"({{"type":"marks","first":{},"next":{},"dropped":{})", first, end, fresh_.dropped() + left_out);
+  const auto begin = kept_.begin() + static_cast<std::ptrdiff_t>(first - first_);
+  const auto add = [&](std::string_view name, auto read) {
+    fmt::format_to(std::back_inserter(text), ",\"{}\":[", name);
+    for (auto mark = begin; mark != kept_.end(); ++mark)
+      fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}{}"), mark == begin ? "" : ",", read(*mark));
+    text += ']';
+  };
+  add("kind", [](const Mark& mark) { return static_cast<int>(mark.kind); });
+  add("at", [](const Mark& mark) { return to_seconds(mark.at); });
+  add("client", [](const Mark& mark) { return mark.client; });
+  add("other", [](const Mark& mark) { return mark.other; });
+  add("since", [](const Mark& mark) { return to_seconds(mark.since); });
+  return text + '}';
 }
 
 }  // namespace rubato::web

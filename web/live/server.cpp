@@ -43,6 +43,7 @@ constexpr std::size_t most_drained = std::size_t{4} << 20;
 constexpr std::size_t most_said_by_a_page = 1024;
 
 using Text = std::shared_ptr<const std::string>;
+enum class Rows { samples, events, marks };  // that are numbered
 
 // What all connections share. Used on the server's thread alone, but for the atomics.
 struct Shared {
@@ -63,6 +64,21 @@ struct Shared {
     Text text;
   };
   std::map<const RunSource*, NewestTick> ticks;
+  std::uint64_t looks = 0;  // so far
+  struct NewestFrame {
+    std::uint64_t look = 0, from = 0;
+    Text text;
+  };
+  std::map<std::pair<const RunSource*, Rows>, NewestFrame> frames;
+
+  // Within a look, the same text for every page that knows as much.
+  Text frame_of(const RunSource& run, Rows kind, std::uint64_t from) {
+    NewestFrame& newest = frames[{&run, kind}];
+    if (newest.look == looks && newest.from == from && newest.text) return newest.text;
+    std::string text = kind == Rows::samples ? run.samples(from) : kind == Rows::events ? run.events(from) : run.marks(from);
+    newest = {looks, from, std::make_shared<const std::string>(std::move(text))};
+    return newest.text;
+  }
 
   // The same text for every page.
   Text tick_of(const RunSource& run, std::uint64_t ticks_so_far) {
@@ -104,6 +120,31 @@ class Seat {
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
 
+// How far a page has read rows that are numbered. What comes is gathered from look to look, so that pages share their frames and a
+// quick page costs no more than a slow one; only what was there at a look already follows at once.
+struct Cursor {
+  std::uint64_t place = 0;  // of the first row that is not read
+  std::uint64_t look = 0;   // the one that read last
+  std::uint64_t end = 0;    // of the rows that were there then
+
+  Text next(Shared& shared, const RunSource& run, Rows kind, std::uint64_t rows) {
+    if (rows <= place || (look == shared.looks && place >= end)) return nullptr;
+    if (look != shared.looks) look = shared.looks, end = rows;
+    Text text = shared.frame_of(run, kind, place);
+    place = next_in(*text).value_or(rows);
+    return text;
+  }
+
+ private:
+  // "next" of a frame, which stands in its first bytes.
+  static std::optional<std::uint64_t> next_in(const std::string& frame) {
+    constexpr std::string_view name = "\"next\":";
+    const std::size_t found = frame.find(name);
+    if (found == frame.npos) return std::nullopt;
+    return std::strtoull(frame.c_str() + found + name.size(), nullptr, 10);
+  }
+};
+
 // A page that watches a run. One write is under way at a time; what is newer takes the place of what waits.
 class Viewer : public std::enable_shared_from_this<Viewer> {
  public:
@@ -115,8 +156,8 @@ class Viewer : public std::enable_shared_from_this<Viewer> {
 
   void begin(const http::request<http::empty_body>& request, std::function<void(std::shared_ptr<Viewer>)> on_open) {
     const std::string target(view(request.target()));
-    if (const auto known = number_in(target, "samples")) samples_ = *known + 1;
-    if (const auto known = number_in(target, "events")) events_ = *known + 1;
+    if (const auto known = number_in(target, "samples")) samples_.place = *known + 1;
+    if (const auto known = number_in(target, "events")) events_.place = *known + 1;
     websocket::stream_base::timeout limits{};
     limits.handshake_timeout = shared_.settings.patience;
     limits.idle_timeout = std::chrono::seconds(60);
@@ -164,16 +205,8 @@ class Viewer : public std::enable_shared_from_this<Viewer> {
       return text_of(page_text(hello));
     }
     const Revision now = run_->revision();
-    if (now.samples > samples_) {
-      std::string frame = run_->samples(samples_);
-      samples_ = next_in(frame).value_or(now.samples);
-      return text_of(std::move(frame));
-    }
-    if (now.events > events_) {
-      std::string frame = run_->events(events_);
-      events_ = next_in(frame).value_or(now.events);
-      return text_of(std::move(frame));
-    }
+    if (Text rows = samples_.next(shared_, *run_, Rows::samples, now.samples)) return rows;
+    if (Text rows = events_.next(shared_, *run_, Rows::events, now.events)) return rows;
     if (now.hosts > hosts_) {
       hosts_ = now.hosts;
       return text_of(run_->hosts());
@@ -183,24 +216,14 @@ class Viewer : public std::enable_shared_from_this<Viewer> {
       ticks_ = now.ticks, ticked_ = Clock::now();
       return shared_.tick_of(*run_, now.ticks);
     }
-    if (wants_marks_ && now.marks > marks_) {
-      std::string frame = run_->marks(marks_);
-      marks_ = now.marks;
-      return text_of(std::move(frame));
-    }
-    if (now.is_over && !has_seen_end_) {
+    if (wants_marks_)
+      if (Text rows = marks_.next(shared_, *run_, Rows::marks, now.marks)) return rows;
+    const bool has_read_all = samples_.place >= now.samples && events_.place >= now.events;
+    if (now.is_over && has_read_all && !has_seen_end_) {
       has_seen_end_ = true;
       return text_of(run_->end());
     }
     return nullptr;
-  }
-
-  // "next" of a frame, which stands in its first bytes.
-  static std::optional<std::uint64_t> next_in(const std::string& frame) {
-    constexpr std::string_view name = "\"next\":";
-    const std::size_t place = frame.find(name);
-    if (place == frame.npos) return std::nullopt;
-    return std::strtoull(frame.c_str() + place + name.size(), nullptr, 10);
   }
 
   void write(Text text) {
@@ -229,7 +252,7 @@ class Viewer : public std::enable_shared_from_this<Viewer> {
     const auto marks = json.find("marks");
     if (marks == json.end() || !marks->is_boolean()) return close();
     wants_marks_ = marks->get<bool>();
-    if (wants_marks_) marks_ = run_->revision().marks;
+    if (wants_marks_) marks_.place = run_->revision().marks;
   }
 
   void close() {
@@ -246,7 +269,8 @@ class Viewer : public std::enable_shared_from_this<Viewer> {
   Text writing_;
   bool is_counted_ = false, is_writing_ = false, has_said_hello_ = false, has_seen_end_ = false, wants_marks_ = false;
   Clock::time_point began_{}, ticked_{};
-  std::uint64_t samples_ = 0, events_ = 0, hosts_ = 0, ticks_ = 0, marks_ = 0;
+  std::uint64_t hosts_ = 0, ticks_ = 0;
+  Cursor samples_, events_, marks_;
 };
 
 // Requests of one connection, one after the other.
@@ -451,6 +475,7 @@ class LiveServer::Loop {
 
   // Ten times a second: every page gets what is new, and runs learn whether they are watched.
   void look() {
+    ++shared_.looks;
     std::erase_if(viewers_, [](const auto& viewer) { return !viewer->is_open(); });
     for (const auto& viewer : viewers_) viewer->go_on();
     const bool is_asked = Clock::now() - shared_.asked < asked_lately;
