@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "algos/catalogue.hpp"
-#include "runtime/protocols/answer_rule.hpp"
 
 namespace rubato {
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "algos/catalogue.hpp"
-#include "runtime/protocols/tree_rule.hpp"
 
 namespace rubato {
 

@@ -16,8 +16,6 @@
 #include "learning/types.hpp"
 #include "results/sample.hpp"
 #include "runtime/counts.hpp"
-#include "runtime/protocols/order_counts.hpp"
-#include "runtime/protocols/pair_counts.hpp"
 #include "runtime/world/graph.hpp"
 
 namespace rubato {

@@ -1,8 +1,13 @@
 // Counts: what clients and links have done in a run so far, as plain numbers that add up.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "runtime/ids.hpp"
 #include "runtime/time.hpp"
@@ -150,6 +155,79 @@ struct Energy {
   void archive(Archive& archive) {
     archive(transmitting, computing, airtime);
   }
+};
+
+/// What has become of exchanges. met + refused + empty + late + lost requests + those that wait or are under way = begun + retried.
+struct PairCounts {
+  std::uint64_t begun = 0;    ///< as the asker: exchanges
+  std::uint64_t met = 0;      ///< as the partner: requests that ended in a meeting
+  std::uint64_t refused = 0;  ///< as the partner: requests
+  std::uint64_t queued = 0;   ///< as the partner: requests that had to wait
+  std::uint64_t empty = 0;    ///< as the partner: requests whose reply would be lost or late, so that nothing happens
+  std::uint64_t late = 0;     ///< as the partner: requests beyond the deadline
+  std::uint64_t skipped = 0;  ///< as the asker: ticks that found it asking, or at work where exchanges block
+  std::uint64_t retried = 0;  ///< as the asker: further attempts
+  std::uint64_t over = 0;     ///< as the asker: attempts that the alarm ended
+  Duration asking{};          ///< as the asker: how long attempts took that have ended, in all
+
+  /// Adds the numbers of another client.
+  PairCounts& operator+=(const PairCounts& other) {
+    begun += other.begun, met += other.met, refused += other.refused, queued += other.queued, empty += other.empty;
+    late += other.late, skipped += other.skipped, retried += other.retried, over += other.over, asking += other.asking;
+    return *this;
+  }
+};
+
+/// Of a run whose clients meet in pairs.
+struct PairTotals {
+  PairCounts counts{};        ///< of all clients
+  std::uint64_t asking = 0;   ///< attempts that were going on at the end
+  std::uint64_t waiting = 0;  ///< of these: requests that waited at their receivers
+
+  /// Requests that were sent.
+  std::uint64_t attempts() const { return counts.begun + counts.retried; }
+  /// Of these, what no client has decided about: lost, with a client that crashed, or on their way at the end.
+  std::uint64_t unheard() const { return attempts() - counts.met - counts.refused - counts.empty - counts.late - waiting; }
+};
+
+/// Of a centre what it has sent and heard, of a worker what it has dropped.
+struct OrderCounts {
+  /// Bin 0 counts answers without delay, bin b those of 2^(b-1) to 2^b - 1 versions; the last also what is beyond.
+  static constexpr std::size_t bins = 16;
+
+  std::uint64_t dispatched = 0;                ///< orders
+  std::uint64_t applied = 0;                   ///< answers that the model, a sum or a table has taken in
+  std::uint64_t ignored = 0;                   ///< answers that were too old
+  std::uint64_t superseded = 0;                ///< answers to orders that were given up
+  std::uint64_t patience = 0;                  ///< orders given up because nothing was heard
+  std::uint64_t cancelled = 0;                 ///< jobs dropped for a newer model
+  std::uint64_t delays = 0;                    ///< sum over all answers, in versions
+  std::uint64_t largest_delay = 0;             ///< of an answer
+  std::array<std::uint64_t, bins> by_delay{};  ///< answers
+
+  /// An answer is here, so many versions after its model.
+  void count_delay(std::uint64_t versions) {
+    delays += versions;
+    largest_delay = std::max(largest_delay, versions);
+    ++by_delay[std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(versions)), bins - 1)];
+  }
+  /// All that came.
+  std::uint64_t answers() const { return applied + ignored + superseded; }
+  /// Adds the numbers of another client.
+  OrderCounts& operator+=(const OrderCounts& other) {
+    dispatched += other.dispatched, applied += other.applied, ignored += other.ignored, superseded += other.superseded;
+    patience += other.patience, cancelled += other.cancelled, delays += other.delays;
+    largest_delay = std::max(largest_delay, other.largest_delay);
+    for (std::size_t b = 0; b < bins; ++b) by_delay[b] += other.by_delay[b];
+    return *this;
+  }
+};
+
+/// Of a run with such a centre.
+struct OrderTotals {
+  OrderCounts counts{};                      ///< of all clients
+  std::uint64_t versions = 0;                ///< updates of the model
+  std::vector<double> mean_delay_by_worker;  ///< by client, in versions; NaN: no answer
 };
 
 }  // namespace rubato

@@ -8,7 +8,7 @@
 
 #include "runtime/archive.hpp"
 #include "runtime/ids.hpp"
-#include "runtime/protocols/answer_rule.hpp"
+#include "runtime/protocols/needs.hpp"
 
 namespace rubato {
 

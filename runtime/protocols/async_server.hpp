@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "runtime/counts.hpp"
 #include "runtime/protocols/answer_book.hpp"
 #include "runtime/protocols/client_protocol.hpp"
-#include "runtime/protocols/order_counts.hpp"
 #include "runtime/protocols/server.hpp"
 
 namespace rubato {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "runtime/choices.hpp"
+#include "runtime/counts.hpp"
 #include "runtime/protocols/client_protocol.hpp"
-#include "runtime/protocols/pair_counts.hpp"
 #include "runtime/world/channel.hpp"
 
 namespace rubato {
