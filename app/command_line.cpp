@@ -23,7 +23,6 @@
 #include "app/manual.hpp"
 #include "app/plugin.hpp"
 #include "app/printable_stream.hpp"
-#include "app/rubato_main.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/file/check.hpp"
 #include "results/summary.hpp"
@@ -449,11 +448,5 @@ int command(int argc, char** argv, Golden golden) {
 }
 
 }  // namespace app
-
-int rubato_main(int argc, char** argv, std::span<const CatalogueEntry* const> own, std::span<const OwnTimerLaw* const> laws) {
-  extend_catalogue(own);
-  extend_timer_laws(laws);
-  return app::command(argc, argv, nullptr);
-}
 
 }  // namespace rubato

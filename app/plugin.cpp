@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "app/commands.hpp"
 #include "results/summary.hpp"
 
 namespace rubato {
@@ -13,6 +14,13 @@ namespace {
 
 [[noreturn]] void refuse_plugin(const std::filesystem::path& library, const std::string& why) {
   throw std::invalid_argument("--plugin " + library.string() + ": " + why);
+}
+
+void make_known(const Plugin& brought) {
+  extend_catalogue(brought.algorithms);
+  extend_timer_laws(brought.laws);
+  extend_transports(brought.transports);
+  if (brought.learners) extend_learners(*brought.learners);
 }
 
 }  // namespace
@@ -28,6 +36,11 @@ Plugin plugin_of(Plugin brought) {
   return brought;
 }
 
+int rubato_main(int argc, char** argv, const Plugin& brought) {
+  make_known(brought);
+  return app::command(argc, argv, nullptr);
+}
+
 void load_plugin(const std::filesystem::path& library) {
   void* const handle = dlopen(std::filesystem::absolute(library).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
@@ -40,10 +53,7 @@ void load_plugin(const std::filesystem::path& library) {
   if (!plugin || !plugin->built_with) refuse_plugin(library, "its rubato_plugin() gives nothing");
   const std::string other = plugin->built_with, own = build_of_plugins();
   if (other != own) refuse_plugin(library, "was built with Rubato " + other + ", and this is " + own + ": build it with this one");
-  extend_catalogue(plugin->algorithms);
-  extend_timer_laws(plugin->laws);
-  extend_transports(plugin->transports);
-  if (plugin->learners) extend_learners(*plugin->learners);
+  make_known(*plugin);
 }
 
 }  // namespace rubato

@@ -1,5 +1,6 @@
-// Plug-ins: algorithms, learners, laws of timers and transports in a shared library, which the built command loads with --plugin.
-// It is linked with rubato::app of the package that the command is of, and has one function with C's linkage:
+// The command `rubato` with parts of one's own: in a program whose main() hands its arguments on to rubato_main(), or in a shared
+// library, a plug-in, which the built command loads with --plugin. That is linked with rubato::app of the package that the command
+// is of, and has one function with C's linkage:
 //
 //   extern "C" const rubato::Plugin* rubato_plugin() {
 //     static const rubato::Plugin plugin = rubato::plugin_of({.algorithms = algorithms, .laws = laws});
@@ -17,9 +18,9 @@
 
 namespace rubato {
 
-/// What a shared library brings.
+/// What a program or a shared library brings.
 struct Plugin {
-  const char* built_with = nullptr;                     ///< build_of_plugins() where it was built; looked at before anything else
+  const char* built_with = nullptr;                     ///< of a library, by plugin_of(); looked at before anything else
   std::span<const CatalogueEntry* const> algorithms{};  ///< for experiments to name; they live as long as the library
   std::span<const OwnTimerLaw* const> laws{};           ///< likewise
   std::span<const OwnTransport* const> transports{};    ///< likewise, for rosters
@@ -31,6 +32,11 @@ const char* build_of_plugins();
 
 /// What is brought, as a plug-in of this package; `built_with` is filled in. The lists outlive it.
 Plugin plugin_of(Plugin brought);
+
+/// Everything that `rubato` does - run, node, compare, resume, replay, report, list and the rest - with experiment files
+/// that may name what is brought, besides what the library has. The exit code is that of `rubato --help`; what is wrong is said on
+/// standard error. To be called once.
+int rubato_main(int argc, char** argv, const Plugin& brought = {});
 
 /// Loads a library and makes known what it brings; it stays loaded. To be called while nothing else of the library is at work.
 /// Throws std::invalid_argument where it cannot be loaded, is no plug-in, is of another package, or brings a name that is taken.

@@ -12,7 +12,6 @@ set(public_headers
   algos/algorithm.hpp
   app/bindings.hpp
   app/plugin.hpp
-  app/rubato_main.hpp
   experiment/experiment.hpp
   learning/learner.hpp
   results/run_folder.hpp

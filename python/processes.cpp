@@ -3,8 +3,10 @@
 #include <pybind11/stl.h>
 #include <semaphore.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,13 +14,14 @@
 #include <cstring>
 #include <map>
 #include <new>
+#include <stdexcept>
 
 namespace rubato::python {
 
 namespace {
 
 constexpr std::size_t page = 4096;
-constexpr std::size_t rows_on_desk = std::size_t{1} << 22;  // memory that is not touched is not taken
+constexpr std::size_t most_rows_each = std::size_t{1} << 22;  // memory that is not touched is not taken
 constexpr std::size_t most_kept_classes = 4096;
 constexpr std::size_t longest_sentence = 8192;
 
@@ -30,7 +33,7 @@ std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * 
 enum class Question : std::uint8_t { gradient, score, predict, end };
 
 /// What lies before the vectors in the memory of a process.
-struct WorkerPool::Desk {
+struct WorkerPool::Slot {
   sem_t asked, answered;
   Question question = Question::gradient;
   bool is_training = false, has_failed = false;
@@ -45,16 +48,20 @@ struct WorkerPool::Desk {
 };
 
 WorkerPool::WorkerPool(py::object factory, std::size_t workers, bool is_double, std::int64_t dimension)
-    : factory_{std::move(factory)}, workers_{workers}, is_double_{is_double}, dimension_{static_cast<std::size_t>(dimension)} {
+    : owner_{getpid()},
+      factory_{std::move(factory)},
+      workers_{workers},
+      is_double_{is_double},
+      dimension_{static_cast<std::size_t>(dimension)} {
   const std::size_t vector = whole_pages(dimension_ * (is_double ? sizeof(double) : sizeof(float)));
-  bytes_each_ = whole_pages(sizeof(Desk)) + 2 * vector + whole_pages(rows_on_desk * sizeof(std::uint32_t));
+  bytes_each_ = whole_pages(sizeof(Slot)) + 2 * vector + whole_pages(most_rows_each * sizeof(std::uint32_t));
   void* memory = mmap(nullptr, bytes_each_ * workers_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::runtime_error("no memory to share with " + std::to_string(workers) + " processes");
   memory_ = static_cast<std::byte*>(memory);
   for (std::size_t i = 0; i < workers_; ++i) {
-    Desk* desk = new (memory_of(i)) Desk;
-    sem_init(&desk->asked, 1, 0);
-    sem_init(&desk->answered, 1, 0);
+    Slot* slot = new (memory_of(i)) Slot;
+    sem_init(&slot->asked, 1, 0);
+    sem_init(&slot->answered, 1, 0);
     free_.push_back(i);
   }
 }
@@ -64,7 +71,7 @@ WorkerPool::~WorkerPool() {
   munmap(memory_, bytes_each_ * workers_);
 }
 
-std::size_t WorkerPool::most_rows() const { return rows_on_desk; }
+std::size_t WorkerPool::most_rows() const { return most_rows_each; }
 
 WorkerPool::Lent WorkerPool::lend() {
   std::unique_lock lock(mutex_);
@@ -79,8 +86,8 @@ WorkerPool::Lent::~Lent() {
   pool_.free_.push_back(worker_);
   pool_.changed_.notify_one();
 }
-WorkerPool::Desk& WorkerPool::Lent::desk() const { return *std::launder(reinterpret_cast<Desk*>(pool_.memory_of(worker_))); }
-std::byte* WorkerPool::Lent::x() const { return pool_.memory_of(worker_) + whole_pages(sizeof(Desk)); }
+WorkerPool::Slot& WorkerPool::Lent::slot() const { return *std::launder(reinterpret_cast<Slot*>(pool_.memory_of(worker_))); }
+std::byte* WorkerPool::Lent::x() const { return pool_.memory_of(worker_) + whole_pages(sizeof(Slot)); }
 std::byte* WorkerPool::Lent::g() const {
   return x() + whole_pages(pool_.dimension_ * (pool_.is_double_ ? sizeof(double) : sizeof(float)));
 }
@@ -90,7 +97,7 @@ std::uint32_t* WorkerPool::Lent::rows() const {
 }
 
 void WorkerPool::Lent::ask() const {
-  Desk& asked = desk();
+  Slot& asked = slot();
   asked.has_failed = false;
   sem_post(&asked.asked);
   for (;;) {
@@ -109,15 +116,17 @@ void WorkerPool::started(const std::vector<int>& processes) { processes_ = proce
 
 void WorkerPool::end() {
   for (std::size_t i = 0; i < processes_.size(); ++i) {
-    Desk& desk = *std::launder(reinterpret_cast<Desk*>(memory_of(i)));
-    desk.question = Question::end;
-    sem_post(&desk.asked);
+    Slot& slot = *std::launder(reinterpret_cast<Slot*>(memory_of(i)));
+    slot.question = Question::end;
+    sem_post(&slot.asked);
   }
   for (const int process : processes_) waitpid(process, nullptr, 0);
   processes_.clear();
 }
 
 void WorkerPool::serve(std::size_t worker) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // waiting for a process that was killed would never end
+  if (getppid() != owner_) return;
   if (is_double_)
     serve_as<double>(worker);
   else
@@ -126,41 +135,41 @@ void WorkerPool::serve(std::size_t worker) {
 
 template <class Real>
 void WorkerPool::serve_as(std::size_t worker) {
-  Desk& desk = *std::launder(reinterpret_cast<Desk*>(memory_of(worker)));
+  Slot& slot = *std::launder(reinterpret_cast<Slot*>(memory_of(worker)));
   const Lent here(*this, worker);  // for its places alone
   LearnerMemories memories;
   std::map<std::uint32_t, std::shared_ptr<LearnerDoor<Real>>> doors;
   for (;;) {
     {
       const py::gil_scoped_release unlocked;
-      while (sem_wait(&desk.asked) != 0) {
+      while (sem_wait(&slot.asked) != 0) {
       }
     }
-    if (desk.question == Question::end) return;
+    if (slot.question == Question::end) return;
     try {
-      auto& door = doors[desk.client];
-      if (!door) door = open_learner<Real>((*factory_)(desk.client), memories, nullptr);
+      auto& door = doors[slot.client];
+      if (!door) door = open_learner<Real>((*factory_)(slot.client), memories, nullptr);
       const auto size = static_cast<Index>(dimension_);
       const ConstVectorRef<Real> x(reinterpret_cast<const Real*>(here.x()), size);
-      const std::span<const std::uint32_t> rows(here.rows(), desk.rows);
+      const std::span<const std::uint32_t> rows(here.rows(), slot.rows);
       const Picks picks(rows.begin(), rows.end());
       const py::gil_scoped_release unlocked;
-      if (desk.question == Question::gradient) {
-        desk.loss = static_cast<double>(
-            door->gradient(ClientId{desk.client}, x, picks, VectorRef<Real>(reinterpret_cast<Real*>(here.g()), size)));
+      if (slot.question == Question::gradient) {
+        slot.loss = static_cast<double>(
+            door->gradient(ClientId{slot.client}, x, picks, VectorRef<Real>(reinterpret_cast<Real*>(here.g()), size)));
       } else {
-        const Score score = door->score(x, desk.is_training ? Part::train : Part::test);
-        desk.samples = score.samples, desk.correct = score.correct, desk.loss_sum = score.loss_sum, desk.classes = score.classes;
-        std::copy(score.by_class.begin(), score.by_class.end(), desk.by_class);
+        const Score score = door->score(x, slot.is_training ? Part::train : Part::test);
+        slot.samples = score.samples, slot.correct = score.correct, slot.loss_sum = score.loss_sum, slot.classes = score.classes;
+        std::copy(score.by_class.begin(), score.by_class.end(), slot.by_class);
       }
     } catch (py::error_already_set& error) {
-      desk.has_failed = true;
-      std::strncpy(desk.sentence, sentence_of(error).c_str(), longest_sentence - 1);
+      slot.has_failed = true;
+      std::strncpy(slot.sentence, sentence_of(error).c_str(), longest_sentence - 1);
     } catch (const std::exception& error) {
-      desk.has_failed = true;
-      std::strncpy(desk.sentence, error.what(), longest_sentence - 1);
+      slot.has_failed = true;
+      std::strncpy(slot.sentence, error.what(), longest_sentence - 1);
     }
-    sem_post(&desk.answered);
+    sem_post(&slot.answered);
   }
 }
 
@@ -181,24 +190,24 @@ class RemoteDoor final : public LearnerDoor<Real> {
     if (picks.size() > pool_.most_rows()) throw std::runtime_error("workers = \"processes\": a batch has too many rows");
     const WorkerPool::Lent lent = pool_.lend();
     put(lent, x);
-    lent.desk().question = Question::gradient;
-    lent.desk().rows = picks.size();
+    lent.slot().question = Question::gradient;
+    lent.slot().rows = picks.size();
     std::copy(picks.begin(), picks.end(), lent.rows());
     lent.ask();
     std::memcpy(g.data(), lent.g(), static_cast<std::size_t>(g.size()) * sizeof(Real));
-    return static_cast<Real>(lent.desk().loss);
+    return static_cast<Real>(lent.slot().loss);
   }
   Score score(ConstVectorRef<Real> x, Part part) override {
     const WorkerPool::Lent lent = pool_.lend();
     put(lent, x);
-    lent.desk().question = Question::score;
-    lent.desk().rows = 0;
-    lent.desk().is_training = part == Part::train;
+    lent.slot().question = Question::score;
+    lent.slot().rows = 0;
+    lent.slot().is_training = part == Part::train;
     lent.ask();
-    const WorkerPool::Desk& desk = lent.desk();
-    Score score = empty_score(desk.classes);
-    score.samples = desk.samples, score.correct = desk.correct, score.loss_sum = desk.loss_sum;
-    std::copy(desk.by_class, desk.by_class + desk.classes, score.by_class.begin());
+    const WorkerPool::Slot& slot = lent.slot();
+    Score score = empty_score(slot.classes);
+    score.samples = slot.samples, score.correct = slot.correct, score.loss_sum = slot.loss_sum;
+    std::copy(slot.by_class, slot.by_class + slot.classes, score.by_class.begin());
     return score;
   }
   void start(VectorRef<Real> x, std::uint64_t seed) override { here_->start(x, seed); }
@@ -206,7 +215,7 @@ class RemoteDoor final : public LearnerDoor<Real> {
 
  private:
   void put(const WorkerPool::Lent& lent, ConstVectorRef<Real> x) const {
-    lent.desk().client = client_.value;
+    lent.slot().client = client_.value;
     std::memcpy(lent.x(), x.data(), static_cast<std::size_t>(x.size()) * sizeof(Real));
   }
 

@@ -32,7 +32,7 @@ class WorkerPool {
   template <class Real>
   std::shared_ptr<LearnerDoor<Real>> door(std::shared_ptr<LearnerDoor<Real>> here, ClientId client);
 
-  struct Desk;
+  struct Slot;
   /// A process that is free. Waits until there is one.
   class Lent {
    public:
@@ -40,11 +40,11 @@ class WorkerPool {
     ~Lent();
     Lent(const Lent&) = delete;
     Lent& operator=(const Lent&) = delete;
-    Desk& desk() const;
+    Slot& slot() const;
     std::byte* x() const;
     std::byte* g() const;
     std::uint32_t* rows() const;
-    /// Lets the process work on what lies on its desk. Throws std::runtime_error with what it raised, or where it has ended.
+    /// Lets the process work on what lies on its slot. Throws std::runtime_error with what it raised, or where it has ended.
     void ask() const;
 
    private:
@@ -59,6 +59,7 @@ class WorkerPool {
   void serve_as(std::size_t worker);
   std::byte* memory_of(std::size_t worker) const { return memory_ + worker * bytes_each_; }
 
+  const int owner_;  // the process that forks
   Kept factory_;
   std::size_t workers_;
   bool is_double_;

@@ -1,7 +1,7 @@
 #include "python/run.hpp"
 
 #include <rubato/app/bindings.hpp>
-#include <rubato/app/rubato_main.hpp>
+#include <rubato/app/plugin.hpp>
 #include <rubato/results/run_folder.hpp>
 #include <rubato/run.hpp>
 

@@ -15,7 +15,6 @@
 //
 //   rubato run file.toml --plugin libown_algorithm.so --set algorithm.name=heavy_ball
 #include <rubato/app/plugin.hpp>
-#include <rubato/app/rubato_main.hpp>
 #include <rubato/run.hpp>
 
 #include <cstdio>
@@ -104,7 +103,7 @@ extern "C" const rubato::Plugin* rubato_plugin() {
 }
 
 int main(int argc, char** argv) {
-  if (argc > 1) return rubato::rubato_main(argc, argv, own);
+  if (argc > 1) return rubato::rubato_main(argc, argv, {.algorithms = own});
   rubato::extend_catalogue(own);
   rubato::Experiment with_momentum = experiment();
   with_momentum.algorithm.name = "heavy_ball";

@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+import threading
 
 from . import _core
 from ._experiment import Experiment, experiment_of
@@ -44,8 +45,11 @@ def _named(experiments):
 
 
 def _learners_by_text(learners):
+    one_at_a_time = threading.Lock()  # torch.manual_seed() is for all threads
+
     def of_run(text):
-        learner = learners(Experiment.from_toml(text))
+        with one_at_a_time:
+            learner = learners(Experiment.from_toml(text))
         return factory_of(learner), bool(getattr(learner, "shared_test", False))
 
     return of_run
@@ -59,8 +63,8 @@ def compare(experiments, *, seeds=5, grid=None, set=None, learners=None, threads
     seeds        runs of each setting: with the first experiment's seed, the next one, ...
     grid         {"algorithm.eta": [0.01, 0.1], ...}: all with all
     set          {"until": 100, ...}: laid over every experiment
-    learners     a function from the Experiment of one run to what run() takes as `learner`, called once for each run; then [data] and
-                 [model] are not looked at, but for model.batch. Runs go on side by side: each needs a learner of its own
+    learners     a function from the Experiment of one run to what run() takes as `learner`, called once for each run, one call at a time; then
+                 [data] and [model] are not looked at, but for model.batch. Runs go on side by side: each needs a learner of its own
     threads      runs at a time; default: all of the machine
     out          folder for the files of the comparison, as ``rubato compare --out`` leaves it
     targets      accuracies; what it took to reach them

@@ -53,19 +53,24 @@ class _Workers:
         sys.stdout.flush()
         sys.stderr.flush()
         processes = []
-        for worker in range(self._count):
-            process = os.fork()
-            if process == 0:
-                code = 1
-                try:
-                    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that began the run ends this one
-                    self._pool.serve(worker)
-                    code = 0
-                finally:
-                    os._exit(code)
-            processes.append(process)
-        self._pool.started(processes)
+        try:
+            for worker in range(self._count):
+                process = os.fork()
+                if process == 0:
+                    self._serve(worker)
+                processes.append(process)
+        finally:
+            self._pool.started(processes)
         return self._pool
+
+    def _serve(self, worker):
+        code = 1
+        try:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that began the run ends this one
+            self._pool.serve(worker)
+            code = 0
+        finally:
+            os._exit(code)
 
     def __exit__(self, *raised):
         self._pool.end()

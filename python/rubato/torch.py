@@ -26,8 +26,12 @@ def _tensors(data, shape):
     return rows_of(data.x), torch.as_tensor(data.y), rows_of(data.test_x), torch.as_tensor(data.test_y)
 
 
+def _tensor(numbers):
+    return torch.as_tensor(numbers.to_numpy() if hasattr(numbers, "to_numpy") else numbers)
+
+
 def data_of(train, test=None, rows=None, classes=None) -> Data:
-    """Data of (x, y) pairs of arrays or tensors, or of torch data sets, which are read once. `rows` are those of each client, as
+    """Data of (x, y) pairs of arrays, tensors or frames of pandas, or of torch data sets, which are read once. `rows` are those of each client, as
     rubato.deal() makes them; without it every client has all."""
 
     def pair(part):
@@ -36,8 +40,8 @@ def data_of(train, test=None, rows=None, classes=None) -> Data:
         rows = [part[i] for i in range(len(part))]
         return torch.stack([torch.as_tensor(x) for x, _ in rows]), torch.as_tensor([y for _, y in rows])
 
-    x, y = (torch.as_tensor(each) for each in pair(train))
-    test_x, test_y = (torch.as_tensor(each) for each in pair(test)) if test is not None else (x, y)
+    x, y = map(_tensor, pair(train))
+    test_x, test_y = map(_tensor, pair(test)) if test is not None else (x, y)
     if classes is None:
         classes = int(y.max()) + 1 if not y.is_floating_point() else 0
     return Data(x, y, test_x, test_y, (), classes, rows or [], [])

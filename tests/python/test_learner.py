@@ -4,6 +4,8 @@ import gc
 import os
 import resource
 import signal
+import subprocess
+import sys
 import threading
 import unittest
 
@@ -60,6 +62,23 @@ class ALearner(unittest.TestCase):
 
         with self.assertRaisesRegex(rubato.RunFailed, "the process that computes for this client has ended"):
             rubato.run(own(), learner=Ending(), threads=1, workers="processes", on_note=None)
+
+    def test_whose_run_is_killed_leaves_no_process_behind(self):
+        script = """
+import os, signal, rubato
+from support import Centre, own
+started_by = os.getpid()
+class Killing(Centre):
+    def gradient(self, x, rows):
+        if os.getppid() == started_by:
+            print(os.getpid(), flush=True)
+            os.kill(started_by, signal.SIGKILL)
+        return super().gradient(x, rows)
+rubato.run(own(), learner=Killing(), threads=2, workers="processes", on_note=None)
+"""
+        ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(ended.returncode, -signal.SIGKILL, ended.stderr)
+        self.assertTrue(ended.stdout)  # and the pipe has ended: no process holds it any more
 
     def test_starts_where_it_says(self):
         class Started(Centre):

@@ -4,6 +4,7 @@ import sys
 import unittest
 
 import numpy
+import pandas
 import rubato
 from support import main
 
@@ -131,6 +132,9 @@ class AModule(unittest.TestCase):
         self.assertGreater(result.samples["accuracy_mean"][-1], 0.75)
         sets = torch.utils.data.TensorDataset(torch.as_tensor(x), torch.as_tensor(y))
         self.assertEqual(rubato.torch.data_of(sets).classes, 2)
+        frames = rubato.torch.data_of((pandas.DataFrame(x), pandas.Series(y)))
+        numpy.testing.assert_array_equal(frames.x, x)
+        numpy.testing.assert_array_equal(frames.y, y)
 
     def test_with_a_loss_that_is_no_mean_is_refused(self):
         data = rubato.data(experiment())

@@ -16,7 +16,7 @@ typed_script = """import rubato
 
 experiment = rubato.Experiment("quickstart.toml")
 experiment.algorithm.eta = 0.1
-reveal_type(experiment.clients.compute.rate)
+reveal_type(experiment.until)
 reveal_type(rubato.run(experiment).model_digest)
 experiment.clients.count = "many"
 """

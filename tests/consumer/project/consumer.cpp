@@ -1,6 +1,6 @@
 // What a user of the installed library writes: vectors made here are read, written and kept there, and the other way
 // round.
-#include <rubato/app/rubato_main.hpp>
+#include <rubato/app/plugin.hpp>
 #include <rubato/results/run_folder.hpp>
 #include <rubato/results/summary.hpp>
 #include <rubato/run.hpp>
@@ -30,7 +30,7 @@ constexpr const rubato::OwnTimerLaw* laws[] = {&jitter_law};
 // With more arguments than a folder: the command, whose files may name the law.
 int main(int argc, char** arguments) {
   using namespace rubato;
-  if (argc > 2) return rubato_main(argc, arguments, {}, laws);
+  if (argc > 2) return rubato_main(argc, arguments, {.laws = laws});
   extend_timer_laws(laws);
   std::printf("draw %016" PRIx64 "\n", draw(1, ClientId{0}, Purpose::init, 0).first);
 
