@@ -60,5 +60,6 @@ if(TARGET rubato)
   install(TARGETS rubato RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 install(DIRECTORY examples/data DESTINATION share/rubato OPTIONAL)
-install(DIRECTORY examples/ DESTINATION share/rubato/examples FILES_MATCHING PATTERN "*.toml" PATTERN data EXCLUDE)
+install(DIRECTORY examples/ DESTINATION share/rubato/examples FILES_MATCHING
+  PATTERN "*.toml" PATTERN "*.csv" PATTERN "*.npy" PATTERN "*.txt" PATTERN data EXCLUDE PATTERN expected_output.txt EXCLUDE PATTERN CMakeLists.txt EXCLUDE)
 install(FILES LICENSE DESTINATION share/doc/rubato)
