@@ -262,7 +262,11 @@ Experiment read_experiment(const std::filesystem::path& file, std::span<const st
   return finished(std::move(draft));
 }
 
-std::string write_experiment(const Experiment& experiment) { return to_document(tree_of(experiment)); }
+std::string write_experiment(const Experiment& experiment) {
+  Table all = tree_of(experiment);
+  if (experiment.model.name.empty()) all.find("model")->as<Table>()->set("batch", {experiment.model.batch});  // of own learners
+  return to_document(all);
+}
 
 }  // namespace rubato::config
 

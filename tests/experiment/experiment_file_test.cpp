@@ -617,6 +617,15 @@ TEST_CASE("what a program brings along is not judged in its table, but for the s
         "experiment: model.batch = -1: must be at least 0 and at most 1000000000000");
 }
 
+TEST_CASE("an experiment of own learners is written with the batch that it is run with") {
+  const std::vector<std::string_view> own{"data", "model"};
+  std::ostringstream notes;
+  const std::string text = "until = 10\n[clients]\ncount = 4\n[algorithm]\nname = \"draco\"\n[model]\nbatch = 7\n";
+  const Experiment experiment = judge_experiment(text, "own.toml", {}, notes, own);
+  CHECK(experiment.model.batch == 7);
+  CHECK(judge_experiment(write_experiment(experiment), "own.toml", {}, notes, own) == experiment);
+}
+
 namespace {
 
 // Random experiments from the table of keys itself: four clients, every choice, every key with values all over its

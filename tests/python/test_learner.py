@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
@@ -46,6 +47,17 @@ class ALearner(unittest.TestCase):
         self.assertEqual(here.model_digest, there.model_digest)
         self.assertEqual(here.timeline_digest, there.timeline_digest)
         numpy.testing.assert_array_equal(here.samples["loss_mean"], there.samples["loss_mean"])
+
+    def test_replays_resumes_and_is_loaded_with_the_batches_of_its_run(self):
+        experiment = own(checkpoint_every=4.0)
+        whole = rubato.run(experiment, learner=Centre(), on_note=None)
+        with tempfile.TemporaryDirectory() as folder:
+            place = os.path.join(folder, "run")
+            rubato.run(experiment, learner=Centre(), out=place, stop_when=lambda sample: sample.seconds >= 10, on_note=None)
+            self.assertTrue(rubato.replay(place, learner=Centre()).agrees)
+            self.assertEqual(rubato.load(place).experiment.model.batch, 2)
+            resumed = rubato.resume(place, learner=Centre(), on_note=None)
+            self.assertEqual(resumed.model_digest, whole.model_digest)
 
     def test_that_raises_in_a_process_ends_the_run_with_its_sentence(self):
         class Failing(Centre):
