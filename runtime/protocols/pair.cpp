@@ -191,16 +191,20 @@ std::optional<Pair::Attempt> Pair::new_attempt(std::uint32_t detail) {
 std::optional<ClientId> Pair::draw_partner() {
   const auto neighbours = settings_.graph->receivers_of(self_);
   const LinkIndex first = settings_.graph->first_link(self_);
+  const double u = uniform01(draw(settings_.seed, self_, Purpose::partner, ticks_).first);
+  const std::size_t count = neighbours.size();
+  if (rules_.partner_weights.empty() && absent_.empty() && count > 0)  // a hub may have many
+    return neighbours[std::min(static_cast<std::size_t>(static_cast<double>(count) * u), count - 1)];
   const auto weight_of = [&](std::size_t place) {
     if (absent_.has(neighbours[place])) return 0.0;
     return rules_.partner_weights.empty() ? 1.0 : rules_.partner_weights[first + place];
   };
   double all = 0;
-  for (std::size_t place = 0; place < neighbours.size(); ++place) all += weight_of(place);
+  for (std::size_t place = 0; place < count; ++place) all += weight_of(place);
   if (!(all > 0)) return std::nullopt;
-  double left = all * uniform01(draw(settings_.seed, self_, Purpose::partner, ticks_).first);
+  double left = all * u;
   std::optional<ClientId> last;
-  for (std::size_t place = 0; place < neighbours.size(); ++place) {
+  for (std::size_t place = 0; place < count; ++place) {
     const double weight = weight_of(place);
     if (weight == 0) continue;
     last = neighbours[place];

@@ -311,3 +311,19 @@ TEST_CASE("partners are drawn by their weights: one of none is never asked, and 
   CHECK(watch.asked[2] + watch.asked[3] == 4000);
   CHECK(std::abs(watch.asked[3] - 3000) < 110);  // four deviations
 }
+
+TEST_CASE("partners that are all alike are drawn as those of equal weights are, also while one is away") {
+  for (const bool has_crash : {false, true}) {
+    const auto steps = [&](bool has_weights) {
+      PairWorld world(topologies::complete(7), 5);
+      world.push.limits.deadline = 1s;
+      world.push.transmit = {TimerLaw::poisson(3)};
+      if (has_weights) world.pair.partner_weights.assign(world.graph.links(), 1);
+      if (has_crash) world.churn({crash(10s, {{1}}), restart(30s, {{1}})}, 1s);
+      world.run(60);
+      return world.steps.all;
+    };
+    CHECK(steps(false).size() > 1000);
+    CHECK(steps(false) == steps(true));
+  }
+}
