@@ -1,4 +1,4 @@
-// Algorithms of pairs that are others in a special case (docs/references.md#meetings): played as sequences through the golden
+// Algorithms of pairs and pushes that are others in a special case (docs/references.md#meetings): played through the golden
 // harness, and their answers compared.
 #include <doctest/doctest.h>
 
@@ -34,24 +34,29 @@ json starts_of(std::size_t clients) {
   return starts;
 }
 
-// What the engine answers to a case that expects nothing.
-json answer_of(const std::string& algorithm, std::size_t clients, json parameters, const json& schedule) {
+// What the engine answers to a case when it expects nothing.
+json answer_to(json asked) {
   const Folder folder;
-  if (!parameters.contains("x0")) parameters["x0"] = starts_of(clients);
-  const json asked = {{"id", "asked"},
-                      {"kind", "sync"},
-                      {"algorithm", algorithm},
-                      {"tolerance", {{"abs", 0}, {"rel", 0}}},
-                      {"problem", problem_of(clients)},
-                      {"params", parameters},
-                      {"schedule", schedule},
-                      {"expect", json::object()}};
+  asked["id"] = "asked";
+  asked["tolerance"] = {{"abs", 0}, {"rel", 0}};
+  asked["expect"] = json::object();
   write_text(folder / "case.json", asked.dump());
   const GoldenVerdict verdict = check_golden(folder / "case.json");
   CAPTURE(verdict.detail);
   REQUIRE(verdict.outcome == GoldenOutcome::passed);
   return json::parse(verdict.answer).at("expect");
 }
+
+json answer_of(const std::string& algorithm, std::size_t clients, json parameters, const json& schedule) {
+  if (!parameters.contains("x0")) parameters["x0"] = starts_of(clients);
+  return answer_to({{"kind", "sync"},
+                    {"algorithm", algorithm},
+                    {"problem", problem_of(clients)},
+                    {"params", parameters},
+                    {"schedule", schedule}});
+}
+
+json golden_case(const std::string& id) { return json::parse(text_of(RUBATO_SOURCE_DIR "/tests/golden/" + id + ".json")); }
 
 void check_same(const json& left, const json& right) { CHECK(golden::difference(left, right, exactly, exactly, "left") == ""); }
 
@@ -186,34 +191,113 @@ TEST_CASE("NoLoCo with one group is DiLoCo with heavy ball, whatever gamma is") 
 }
 
 TEST_CASE("R-FAST of one client is gradient descent") {
-  const Folder folder;
   json events = json::array();
   for (int k = 1; k <= 8; ++k) events.push_back({{"t", 0.5 * k}, {"type", "compute"}, {"client", 0}, {"delays", json::object()}});
-  const json asked = {{"id", "asked"},
-                      {"kind", "events"},
-                      {"algorithm", "rfast"},
-                      {"tolerance", {{"abs", 0}, {"rel", 0}}},
-                      {"problem", problem_of(1)},
-                      {"config",
-                       {{"m", 1},
-                        {"x0", {0.4, 0.9}},
-                        {"gamma", 0.1},
-                        {"W", {{1.0}}},
-                        {"A", {{1.0}}},
-                        {"deadline", nullptr},
-                        {"psi", nullptr},
-                        {"t_end", 9.0}}},
-                      {"events", events},
-                      {"expect", json::object()}};
-  write_text(folder / "case.json", asked.dump());
-  const GoldenVerdict verdict = check_golden(folder / "case.json");
-  CAPTURE(verdict.detail);
-  REQUIRE(verdict.outcome == GoldenOutcome::passed);
+  const json answer = answer_to({{"kind", "events"},
+                                 {"algorithm", "rfast"},
+                                 {"problem", problem_of(1)},
+                                 {"config",
+                                  {{"m", 1},
+                                   {"x0", {0.4, 0.9}},
+                                   {"gamma", 0.1},
+                                   {"W", {{1.0}}},
+                                   {"A", {{1.0}}},
+                                   {"deadline", nullptr},
+                                   {"psi", nullptr},
+                                   {"t_end", 9.0}}},
+                                 {"events", events}});
   Vector<double> x(2);
   x << 0.4, 0.9;
   const json problem = problem_of(1);
-  for (const json& record : json::parse(verdict.answer).at("expect").at("trace")) {
+  for (const json& record : answer.at("trace")) {
     x -= 0.1 * problem.at("A").at(0).get<Matrix<double>>() * (x - problem.at("c").at(0).get<Vector<double>>());
     CHECK((record.at("x").get<Vector<double>>() - x).norm() < exactly);
+  }
+}
+
+TEST_CASE("overlap SGP without a bound is SGP in continuous time, event by event, also where messages are lost") {
+  const json sgp = golden_case("sgp_async_a");
+  json osgp = sgp;
+  osgp["algorithm"] = "osgp";
+  osgp["config"]["tau"] = nullptr;
+  osgp["config"]["snapshot"] = "at_finish";
+  const json left = answer_to(osgp), right = answer_to(sgp);
+  REQUIRE(left.at("trace").size() == right.at("trace").size());
+  CHECK(right.at("trace").size() > 30);
+  for (std::size_t k = 0; k < right.at("trace").size(); ++k)
+    for (const char* key : {"t", "ev", "client", "x", "w"})
+      if (right.at("trace").at(k).contains(key)) check_same(left.at("trace").at(k).at(key), right.at("trace").at(k).at(key));
+  for (const char* key : {"x", "w", "z", "mass_w", "mass_x"}) check_same(left.at("final").at(key), right.at("final").at(key));
+}
+
+TEST_CASE("overlap SGP with tau = 0 in lock step is SGP in rounds, and no client is ever skipped") {
+  const json sgp = golden_case("sgp_digraph");
+  const std::size_t clients = sgp.at("graph").at("m"), rounds = sgp.at("params").at("rounds");
+  json events = json::array();
+  for (std::size_t k = 1; k <= rounds; ++k)
+    for (std::size_t i = 0; i < clients; ++i) {
+      json delays = json::object();
+      for (const json& edge : sgp.at("graph").at("edges"))
+        if (edge.at(0) == i) delays[std::to_string(edge.at(1).get<std::size_t>())] = 0.25;
+      events.push_back({{"t", k}, {"type", "compute"}, {"client", i}});
+      events.push_back({{"t", k}, {"type", "transmit"}, {"client", i}, {"delays", delays}});
+    }
+  const json left = answer_to({{"kind", "events"},
+                               {"algorithm", "osgp"},
+                               {"problem", sgp.at("problem")},
+                               {"graph", sgp.at("graph")},
+                               {"config",
+                                {{"m", clients},
+                                 {"x0", sgp.at("params").at("x0")},
+                                 {"eta", sgp.at("params").at("eta")},
+                                 {"P", sgp.at("params").at("P_cycle").at(0)},
+                                 {"tau", 0},
+                                 {"snapshot", "at_finish"},
+                                 {"window", 0.125},
+                                 {"deadline", nullptr},
+                                 {"psi", nullptr},
+                                 {"t_end", static_cast<double>(rounds) + 0.9}}},
+                               {"events", events}});
+  const json right = answer_to(sgp);
+  std::vector<std::size_t> closed(clients);  // windows, one a round
+  for (const json& record : left.at("trace")) {
+    if (record.at("ev") != "window_close") continue;
+    const std::size_t i = record.at("client"), round = ++closed.at(i);
+    check_same(record.at("x"), right.at("x").at(round).at(i));
+    check_same(record.at("w"), right.at("w").at(round).at(i));
+  }
+  CHECK(closed == std::vector<std::size_t>(clients, rounds));
+  CHECK(left.at("final").at("skipped") == 0);
+  CHECK(left.at("final").at("done") == json(clients, rounds));
+}
+
+TEST_CASE("two clients without steps that meet, counted, have the mean as soon as a reply gets through, whatever was lost before") {
+  const json starts = starts_of(2);
+  const Vector<double> mean = 0.5 * (starts.at(0).get<Vector<double>>() + starts.at(1).get<Vector<double>>());
+  for (const int lost : {0, 1, 2, 5}) {
+    CAPTURE(lost);
+    json attempts(static_cast<std::size_t>(lost), json{0.25, nullptr});  // replies; the meetings happen at the partner
+    attempts.push_back({0.25, 0.25});
+    const json answer =
+        answer_to({{"kind", "events"},
+                   {"algorithm", "adpsgd"},
+                   {"problem", problem_of(2)},
+                   {"graph", {{"m", 2}, {"directed", false}, {"edges", {{0, 1}}}}},
+                   {"config",
+                    {{"m", 2},
+                     {"x0", starts},
+                     {"eta", 0.0},
+                     {"snapshot", "at_finish"},
+                     {"deadline", 1.0},
+                     {"busy", "wait"},
+                     {"retries", 8},
+                     {"retry_after", 0.125},
+                     {"commit", "counted"},
+                     {"t_end", 20.0}}},
+                   {"events", {{{"t", 1.0}, {"type", "exchange"}, {"client", 0}, {"partner", 1}, {"attempts", attempts}}}}});
+    std::size_t met = 0;
+    for (const json& record : answer.at("trace")) met += record.at("ev") == "request" && record.at("outcome") == "met";
+    CHECK(met == attempts.size());
+    for (const json& x : answer.at("final").at("x")) CHECK((x.get<Vector<double>>() - mean).norm() < exactly);
   }
 }
