@@ -111,7 +111,9 @@ void FolderRun::look_again() const {
   const fs::path folder = contents_of(place_);
   const std::uintmax_t bytes = fs::file_size(folder / "metrics.csv", error);
   const std::uintmax_t known = error ? 0 : bytes;
-  const bool has_ended = summary_.is_null() && fs::exists(folder / "summary.json", error);
+  // In the folder that is being filled the summary comes before the report: the run has ended when the folder is in its place.
+  const bool is_in_place = folder == place_;
+  const bool has_ended = summary_.is_null() && is_in_place && fs::exists(folder / "summary.json", error);
   if (folder == folder_ && known == metrics_bytes_ && !has_ended) return;
   if (known < metrics_bytes_) ++rewinds_;  // it was resumed from a checkpoint
   run_id_ = life_of(folder, rewinds_);
@@ -137,7 +139,7 @@ void FolderRun::look_again() const {
     for (std::string name; std::getline(names, name, ',');) columns_.push_back(name);
   }
   while (std::getline(lines, line)) rows_.push_back(numbers_in(line));
-  summary_ = ResultJson::parse(file_text(folder / "summary.json"), nullptr, false);
+  summary_ = is_in_place ? ResultJson::parse(file_text(folder / "summary.json"), nullptr, false) : nullptr;
   if (!summary_.is_object()) summary_ = nullptr;
   clients_.reset();
   try {
