@@ -41,11 +41,11 @@ std::vector<ClientId> shortest_path_tree(const Graph& graph, ClientId pivot) {
 }
 
 Tree::Tree(TreeBoard& board, ClientId self) : ClientProtocol(*board.push, self), board_{board} {
-  for (std::uint32_t i = 0; i < clients(); ++i) {
-    if (ClientId{i} == board.pivot) continue;
-    if (board.parent[i] == self) children_.push_back({i});
-    if (board.point_parent[i] == self) point_children_.push_back({i});
-  }
+  const Graph& graph = *board.push->graph;
+  for (const ClientId child : graph.senders_to(self))
+    if (child != board.pivot && board.parent[child.value] == self) children_.push_back(child);
+  for (const ClientId child : graph.receivers_of(self))
+    if (child != board.pivot && board.point_parent[child.value] == self) point_children_.push_back(child);
   counters_.assign(children_.size(), unheard);
 }
 
