@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "transports/descriptors.hpp"
+#include "transports/zmq_address.hpp"
 #include "transports/zmq_transport.hpp"
 
 namespace rubato {
@@ -49,6 +50,10 @@ void extend_transports(std::span<const OwnTransport* const> own) {
     if (!each->open) throw std::invalid_argument(name + " has no function that opens it");
     known_transports().push_back(each);
   }
+}
+
+std::string roster_address_fault(const std::string& address, bool is_bound) {
+  return own_transport_of(address) ? "" : address_fault(address, is_bound);
 }
 
 OpenTransport open_transport(TransportOptions options, TensorPool& pool) {

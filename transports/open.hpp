@@ -65,4 +65,7 @@ struct OpenTransport {
 /// address or key, an address in use, plain text that would leave this machine.
 OpenTransport open_transport(TransportOptions options, TensorPool& pool);
 
+/// What an address of a roster must be, if no transport carries it; else nothing. `is_bound`: it says where to listen.
+std::string roster_address_fault(const std::string& address, bool is_bound);
+
 }  // namespace rubato

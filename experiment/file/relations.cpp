@@ -8,7 +8,7 @@
 #include <set>
 
 #include "runtime/time.hpp"
-#include "transports/zmq_address.hpp"
+#include "transports/open.hpp"
 #include "transports/zmq_identity.hpp"
 
 namespace rubato::config {
@@ -197,7 +197,7 @@ class Relations {
   void of_roster() const {
     const auto any = [](const std::string&) { return ""; };
     const auto fault_at = [](bool is_bound) {
-      return [=](const std::string& address) { return address_fault(address, is_bound); };
+      return [=](const std::string& address) { return roster_address_fault(address, is_bound); };
     };
     texts_of_hosts(
         "name", [](const Host& host) { return host.name; }, any, "is the name of two hosts");
