@@ -298,6 +298,25 @@ def paper_breaks_between_cards_alone(world, browser):
     quiet(page)
 
 
+def the_worst_client_and_the_worst_link_are_named(world, browser):
+    folder = world.quick()
+    page = Page(browser)
+    page.open(f"file://{folder}/report.html")
+    links = [row for row in table(os.path.join(folder, "links.csv")) if int(row["sent"])]
+    lost = [sum(int(row[name]) for name in ("lost", "lost_to_partition", "lost_to_absence")) / int(row["sent"]) for row in links]
+    worst = links[lost.index(max(lost))]
+    said = page.run("document.querySelector('#links .note').textContent")
+    check(said.startswith(f"Most is lost from {worst['sender']} → {worst['receiver']}, {100 * max(lost):.2f} % of {worst['sent']};"), said, worst)
+    clients = table(os.path.join(folder, "clients.csv"))
+    accuracies = [float(row["accuracy"]) for row in clients]
+    client = accuracies.index(min(accuracies))
+    rows = sorted(int(row["training_samples"]) for row in clients)
+    said = page.run("document.querySelector('#behind .beside').textContent")
+    check(said.startswith(f"The worst, client {client}: {100 * min(accuracies):.1f} %; training rows {clients[client]['training_samples']} "
+                          f"(median {rows[len(rows) // 2]})"), said)
+    quiet(page)
+
+
 def a_comparison_pairs_its_seeds(world, browser):
     folder = world.comparison()
     page = Page(browser)
@@ -672,7 +691,7 @@ def numbers_of_messages_from_files(page, folder):
 small = [a_report_says_what_the_files_of_its_run_say, a_drag_zooms_all_plots_and_a_double_click_goes_back,
          another_axis_is_that_of_every_plot_and_stands_in_the_address, the_cursor_reads_the_same_instant_in_all_plots,
          the_score_tells_the_story_of_a_message, a_picture_says_its_numbers, dark_and_light_follow_the_reader,
-         four_hundred_pixels_are_enough, paper_breaks_between_cards_alone, a_comparison_pairs_its_seeds,
+         four_hundred_pixels_are_enough, paper_breaks_between_cards_alone, the_worst_client_and_the_worst_link_are_named, a_comparison_pairs_its_seeds,
          a_comparison_says_what_became_of_messages_and_who_is_worst]
 large = [churn_is_shown_and_counted, a_radio_cell_has_its_places, real_time_names_its_clock, rounds_say_who_waits, many_clients_fit,
          a_live_page_goes_on_without_gap_or_double_and_becomes_the_report,

@@ -45,6 +45,16 @@ function correlation(a, b) {
   return xx && yy ? xy / Math.sqrt(xx * yy) : NaN;
 }
 
+const median = values => { const v = values.filter(isNumber).toSorted((a, b) => a - b), m = v.length >> 1; return v.length % 2 ? v[m] : (v[m - 1] + v[m]) / 2; };
+
+// The worst client beside the median of all, and whether anything sets it apart: by a quarter, that is.
+function besideOthers(client, score, options) {
+  const said = options.filter(o => isNumber(o.values[client])).map(o => [o, o.values[client], median(o.values)]);
+  const apart = said.filter(([, own, middle]) => middle > 0 && (own / middle <= .8 || own / middle >= 1.25)).map(([o]) => o.name);
+  return `The worst, client ${client}: ${score}; ${said.map(([o, own, middle]) => `${o.name} ${o.word(own)} (median ${o.word(middle)})`).join(", ")}. ` +
+         (apart.length ? `What sets it apart is ${apart.join(", ")}, which need not be why.` : "None of these sets it apart.");
+}
+
 export function behindCard(parent) {
   const all = store.data.clients.columns;
   if (!all) return;
@@ -87,6 +97,8 @@ export function behindCard(parent) {
   const made = sheet(place, {label: "Clients by score", height: bottom + 24, draw});
   choice(controls, "against", options.map(o => [o.key, o.name]), side.key, key => { side = options.find(o => o.key === key); made.redraw(); });
   place.append(sayings);
+  const measured = scores.filter(isNumber), worst = scores.indexOf(isScored ? Math.min(...measured) : Math.max(...measured));
+  element(place, "p", {class: "note beside"}, besideOthers(worst, isScored ? tenths(scores[worst]) : short(scores[worst]), options));
   const nearest = (px, py) => {
     let best = -1, distance = 14 ** 2;
     scores.forEach((score, i) => {

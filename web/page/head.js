@@ -41,7 +41,7 @@ function ofMessages() {
   const merged = (m.delivered || 0) - (m.superseded || 0) + (m.surplus || 0);
   const parts = [`${tenths(merged / m.sent)} of ${many(m.sent, "message")} were merged${isNumber(age.mean) ? `, ${seconds(age.mean, 2)} old on average` : ""}`,
                  lost ? `${tenths(lost / m.sent)} lost` : "none lost", m.late ? `${tenths(m.late / m.sent)} late` : "none late"];
-  if (m.superseded) parts.push(`${tenths(m.superseded / m.sent)} superseded by newer ones`);
+  if (m.superseded / m.sent >= .0005) parts.push(`${tenths(m.superseded / m.sent)} superseded by newer ones`);
   return `${parts.join("; ")}.`;
 }
 

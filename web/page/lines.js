@@ -58,6 +58,7 @@ function drawMarks(u, marks) {
   if (!marks.length) return;
   const pixels = uPlot.pxRatio, {left, top, width, height} = u.bbox, {ctx} = u;
   const places = placesOf(marks.map(mark => mark.at));
+  const tall = mark => mark.isLong ? height : (mark.isHigh ? 20 : 7) * pixels;
   const inView = marks.map((mark, i) => ({...mark, x: u.valToPos(places[i], "x", true)})).filter(m => m.x >= left && m.x <= left + width);
   ctx.save();
   ctx.font = font.replace("11px", `${9 * pixels}px`);
@@ -67,12 +68,13 @@ function drawMarks(u, marks) {
     ctx.globalAlpha = .55;
     ctx.beginPath();
     ctx.moveTo(mark.x, top + height);
-    ctx.lineTo(mark.x, top + height - (mark.isLong ? height : 7 * pixels));
+    ctx.lineTo(mark.x, top + height - tall(mark));
     ctx.lineWidth = pixels;
     if (mark.isLong) ctx.setLineDash([2 * pixels, 3 * pixels]);
     ctx.stroke();
     ctx.setLineDash([]);
-    if (mark.text && inView.length < width / pixels / 16) ctx.fillText(mark.text, mark.x, top + height - 9 * pixels);
+    if (mark.text && inView.filter(other => !other.isHigh === !mark.isHigh).length < width / pixels / 16)
+      ctx.fillText(mark.text, mark.x, top + height - (mark.isHigh ? 23 : 9) * pixels);
   }
   ctx.restore();
 }

@@ -65,6 +65,12 @@ function matrix(parent) {
   }});
   choice(controls, "show", options.map(([name, text]) => [name, text]), measure[0], name => { measure = options.find(o => o[0] === name); made.redraw(); });
   if (Object.keys(ordered).length > 1) choice(controls, "order", Object.keys(ordered).map(name => [name, name]), order, name => { order = name; made.redraw(); });
+  const lost = options.find(([name]) => name === "lost");
+  if (lost && !links.groups) {
+    const [low, high] = [Math.min, Math.max].map(end => lost[2].indexOf(end(...lost[2].filter(isNumber))));
+    const words = i => `${links.sender[i]} → ${links.receiver[i]}, ${share(lost[2][i])} of ${count(links.sent[i])}`;
+    note(place, `Most is lost from ${words(high)}; least from ${words(low)}.`);
+  }
   const index = new Map(links.sender.map((sender, i) => [sender * clients + links.receiver[i], i]));
   const under = (px, py) => {
     const row = ordered[order][Math.floor((py - top) / cell)], line = ordered[order][Math.floor((px - left) / cell)];

@@ -22,7 +22,15 @@ export function presence() {
 export function marks() {
   const all = [];
   for (const [at, what] of store.data.events || [])
-    all.push(what === "unification" ? {at, paint: "violet", text: "U"}
+    all.push(what === "unification" ? {at, paint: "violet", text: "U", isHigh: true}
       : {at, paint: "red", text: words[what] || "", isLong: what === "partition" || what === "heal"});
   return all;
+}
+
+/// What the marks of a run's plots are, in a sentence; none: there are no marks.
+export function marksAre() {
+  const kinds = new Set((store.data.events || []).map(([, what]) => what === "unification"));
+  if (!kinds.size) return "";
+  return kinds.size > 1 ? " Marks below: unifications (U) and, short and red, clients that come and go."
+    : kinds.has(true) ? " Marks below are unifications." : " Marks below are clients that come and go.";
 }

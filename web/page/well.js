@@ -1,7 +1,7 @@
 // How well do they do? Accuracy of clients with its spread, the worst named, and of the mean of their models; loss and F1.
 import {card} from "./dom.js";
 import {linePlot} from "./lines.js";
-import {marks} from "./marks.js";
+import {marks, marksAre} from "./marks.js";
 import {column, hasAccuracy, isKnown, last, store} from "./store.js";
 import {isNumber, share, short, tenths} from "./words.js";
 
@@ -39,7 +39,7 @@ export function wellCards(parent) {
   if (hasAccuracy() || store.data.live) {
     const bands = isKnown("accuracy_p5") ? "nine of ten clients" : "one standard deviation of the clients";
     linePlot(card(parent, {id: "well", title: "How well do they do?", how:
-      `Accuracy on the test rows. The band holds ${bands}; the worst client is named. Marks below are unifications.`}),
+      `Accuracy on the test rows. The band holds ${bands}; the worst client is named.${marksAre()}`}),
       {title: "Accuracy on test data", give: accuracies, file: "accuracy"});
   }
   linePlot(card(parent, {id: "loss", title: hasAccuracy() || store.data.live ? "How wrong are they?" : "How well do they do?", how:
