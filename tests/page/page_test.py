@@ -295,6 +295,17 @@ def paper_breaks_between_cards_alone(world, browser):
     broken = page.run("[...document.querySelectorAll('.card:not(#clients):not(#again)')].filter(c => getComputedStyle(c).breakInside !== 'avoid').length")
     same(broken, 0, "cards that may be torn")
     same(page.run("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
+    same(page.run("[...document.querySelectorAll('#clients th button')].filter(b => getComputedStyle(b).display === 'none').length"), 0)
+    page.size(700)
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    check(page.run("document.querySelector('#again details').open"), "the file is unfolded on paper")
+    page.run("dispatchEvent(new Event('afterprint'))")
+    check(not page.run("document.querySelector('#again details').open"))
+    tables_fit_on_paper(page)
+    other = Page(browser, width=700)
+    other.open(f"file://{world.comparison()}/report.html")
+    other.call("Emulation.setEmulatedMedia", {"media": "print"})
+    tables_fit_on_paper(other)
     quiet(page)
 
 
@@ -315,6 +326,13 @@ def the_worst_client_and_the_worst_link_are_named(world, browser):
     check(said.startswith(f"The worst, client {client}: {100 * min(accuracies):.1f} %; training rows {clients[client]['training_samples']} "
                           f"(median {rows[len(rows) // 2]})"), said)
     quiet(page)
+
+
+def tables_fit_on_paper(page):
+    wide = page.run("[...document.querySelectorAll('.card table')].filter(t => t.checkVisibility() && "
+                    "t.getBoundingClientRect().right > t.closest('.card').getBoundingClientRect().right)"
+                    ".map(t => t.closest('.card').querySelector('h2').textContent)")
+    same(wide, [], "tables that reach beyond their cards")
 
 
 def a_comparison_pairs_its_seeds(world, browser):

@@ -1,5 +1,6 @@
 // How to run it again: the command, digests, machine, and the experiment file, complete.
 import {byId, card, download, element} from "./dom.js";
+import {onPrinting} from "./paint.js";
 import {store} from "./store.js";
 import {bits, bytes, count, seconds, short} from "./words.js";
 
@@ -32,4 +33,9 @@ export function againCard(parent) {
   const button = element(details, "button", {type: "button"}, "save it");
   button.addEventListener("click", () => download("experiment.toml", text, "application/toml"));
   element(details, "pre", {}, text);
+  let wasOpen = false;
+  onPrinting(isOn => {
+    if (isOn) wasOpen = details.open;
+    details.open = isOn || wasOpen;
+  });
 }

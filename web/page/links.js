@@ -25,7 +25,7 @@ function orders(clients) {
 
 function matrix(parent) {
   const {links, graph} = store.data, clients = links.groups || graph.clients;
-  const place = card(parent, {id: "links", title: "Which links?", how: `Row: who sends; column: who receives${links.groups ? `; a square is ${links.per_group} by ${links.per_group} clients` : ""}. The darker, the more.`});
+  const place = card(parent, {id: "links", title: "Which links?", how: `Row: who sends; column: who receives${links.groups ? `; a square is ${links.per_group} by ${links.per_group} clients` : ""}. The darker, the more.${store.data.summary.host_clients ? ` Counted for clients ${store.data.summary.host_clients}, those of this host, alone.` : ""}`});
   const options = measures(links);
   if (!options.length) return void note(place, "No message was counted by its link.");
   const ordered = links.groups ? {number: [...Array(clients).keys()]} : orders(clients);

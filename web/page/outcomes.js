@@ -63,11 +63,15 @@ function stacked() {
     const low = below;
     below = kept.map((i, k) => low[k] + course[key][i] / course.sent[i]);
     const own = kept.map(i => course[key][i] / course.sent[i]);
-    return {name, values: below, low, high: below, paint, width: 1, label: "", isSilent: false,
+    return {name: named(key, name), values: below, low, high: below, paint, width: 1, label: "", isSilent: false,
             says: k => `(${tenths(own[k])} itself)`};
   });
   return {times: kept.map(i => (i + .5) * slice), lines, word: tenths, full: [0, 1], zero: true, marks: marks(), none: "No message was sent."};
 }
+
+// What a host has recorded in real time is of its own clients: what it sent to those of others came to its end there.
+const isOfHost = () => Boolean(store.data.summary.host_clients);
+const named = (key, name) => key === "waiting" && isOfHost() ? "for clients of other hosts, or without an outcome" : name;
 
 // Which colour is which outcome, and how many came to it.
 function key(place, course) {
@@ -76,7 +80,7 @@ function key(place, course) {
     line.replaceChildren();
     for (const [name, title, paint] of outcomes) {
       const sum = course[name].reduce((a, b) => a + b, 0);
-      if (sum > 0) keyed(line, `${title} ${count(sum)}`, colour(paint));
+      if (sum > 0) keyed(line, `${named(name, title)} ${count(sum)}`, colour(paint));
     }
   };
   onRedraw(draw);
@@ -86,7 +90,7 @@ function key(place, course) {
 export function outcomeCards(parent) {
   const {course} = store.data;
   const place = card(parent, {id: "outcomes", title: "What became of the messages?", how: course
-    ? "Of all messages that departed at a time, the share that came to each end. Lines are stacked: the band below a line is its own."
+    ? "Of all messages that departed at a time, the share that came to each end. Lines are stacked: the band below a line is its own." + (isOfHost() ? ` Of what clients ${store.data.summary.host_clients} have sent; the table is of all that is known.` : "")
     : "Every message comes to one end."});
   if (course) {
     key(place, course);
