@@ -131,6 +131,9 @@ class GradientTracking : public OneModel<Real, Settings> {
   void descend_along_y(double eta) {
     this->change_model([&](Index first, ConstVectorRef<Real> before, VectorRef<Real> x) {
       VectorRef<double> y = part_of(numbers_of<double>(y_), first, x.size());
+      if (eta != 0 && is_tracked_ && mass_.has_arrivals(heard_.size()) &&
+          with_few(heard_.size(), [&](auto count) { merge_part<count>(first, eta, y.data(), before, x.data()); }))
+        return;
       catch_up_part(first, y);
       if (eta != 0 && with_few(heard_.size(), [&](auto count) { step_part<count>(first, eta, y.data(), before, x.data()); }))
         return;
@@ -156,20 +159,44 @@ class GradientTracking : public OneModel<Real, Settings> {
     Real weight;
   };
 
-  // The same as below, in one loop.
+  // So many models, and what each counts.
+  template <std::size_t Count>
+  struct Models {
+    std::array<const Real*, Count> of;
+    std::array<Real, Count> weights;
+
+    Real mixed_with(Real was, Index i) const {
+      Real sum = was;
+      for (std::size_t j = 0; j < Count; ++j) sum += weights[j] * (of[j][i] - was);
+      return sum;
+    }
+  };
+  template <std::size_t Count>
+  Models<Count> models(Index first) const {
+    Models<Count> all;
+    for (std::size_t j = 0; j < Count; ++j) {
+      all.of[j] = heard_[j].model.template data<Real>() + first;
+      all.weights[j] = heard_[j].weight;
+    }
+    return all;
+  }
+
+  // What descend_along_y does, in one loop.
   template <std::size_t Count>
   void step_part(Index first, double eta, const double* __restrict y, ConstVectorRef<Real> before, Real* __restrict x) const {
-    std::array<const Real*, Count> models;
-    std::array<Real, Count> weights;
-    for (std::size_t j = 0; j < Count; ++j) {
-      models[j] = heard_[j].model.template data<Real>() + first;
-      weights[j] = heard_[j].weight;
-    }
+    const Models<Count> others = models<Count>(first);
+    const Real* const __restrict was = before.data();
+    for (Index i = 0; i < before.size(); ++i) x[i] = others.mixed_with(was[i], i) - static_cast<Real>(eta * y[i]);
+  }
+  // And what add_part does before it.
+  template <std::size_t Count>
+  void merge_part(Index first, double eta, double* __restrict y, ConstVectorRef<Real> before, Real* __restrict x) const {
+    const Models<Count> others = models<Count>(first);
+    const auto arrived = mass_.template arrivals<Real, Count>(first);
     const Real* const __restrict was = before.data();
     for (Index i = 0; i < before.size(); ++i) {
-      Real sum = was[i];
-      for (std::size_t j = 0; j < Count; ++j) sum += weights[j] * (models[j][i] - was[i]);
-      x[i] = sum - static_cast<Real>(eta * y[i]);
+      y[i] = arrived.added_to(y[i], i);
+      x[i] = others.mixed_with(was[i], i) - static_cast<Real>(eta * y[i]);
     }
   }
 

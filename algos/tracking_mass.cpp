@@ -124,22 +124,14 @@ void TrackingMass::receive(std::span<const Received<Real>> window) {
 // What follows, in one loop.
 template <class Real, std::size_t Count>
 void TrackingMass::add_shares(Index first, VectorRef<double> part) const {
-  std::array<const Real*, Count> shares;
-  for (std::size_t j = 0; j < Count; ++j) shares[j] = terms_[j].tensor.template data<Real>() + first;
-  const auto [share, receivers] = given_.front();
+  const Arrivals<Real, Count> all = arrivals<Real, Count>(first);
   double* const __restrict mass = part.data();
-  for (Index i = 0; i < part.size(); ++i) {
-    double sum = mass[i] - receivers * static_cast<double>(static_cast<Real>(share * mass[i]));
-    for (std::size_t j = 0; j < Count; ++j) sum += static_cast<double>(shares[j][i]);
-    mass[i] = sum;
-  }
+  for (Index i = 0; i < part.size(); ++i) mass[i] = all.added_to(mass[i], i);
 }
 
 template <class Real>
 void TrackingMass::add_part(Index first, VectorRef<double> part) {
-  if (given_.size() == 1 && sent_less_absorbed_.size() == 0 &&
-      with_few(terms_.size(), [&](auto count) { add_shares<Real, count>(first, part); }))
-    return;
+  if (has_arrivals(terms_.size()) && with_few(terms_.size(), [&](auto count) { add_shares<Real, count>(first, part); })) return;
   take_off<Real>(first, read_only(part), part);
   const Index length = part.size();
   for (const Term& term : terms_) {

@@ -16,6 +16,7 @@
 //   assign   s_l = b_l m;   y <- y - sum_l s_l          absorb   y <- y + s_j
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -81,6 +82,31 @@ class TrackingMass {
   /// to be done, each once; then settled() is to be called.
   template <class Real>
   void add_part(Index first, VectorRef<double> part);
+  /// What add_part() makes of the i-th number m of a part where one share was assigned for later and `Count` were received, for
+  /// callers that have more to do with it in the same loop. Valid until settled().
+  template <class Real, std::size_t Count>
+  struct Arrivals {
+    std::array<const Real*, Count> shares;
+    double share;
+    double receivers;
+
+    double added_to(double m, Index i) const {
+      double sum = m - receivers * static_cast<double>(static_cast<Real>(share * m));
+      for (std::size_t j = 0; j < Count; ++j) sum += static_cast<double>(shares[j][i]);
+      return sum;
+    }
+  };
+  /// Whether so many arrivals() are what add_part() would do.
+  bool has_arrivals(std::size_t count) const {
+    return given_.size() == 1 && terms_.size() == count && sent_less_absorbed_.size() == 0;
+  }
+  /// Of the part that begins at this number.
+  template <class Real, std::size_t Count>
+  Arrivals<Real, Count> arrivals(Index first) const {
+    Arrivals<Real, Count> all{{}, given_.front().share, given_.front().receivers};
+    for (std::size_t j = 0; j < Count; ++j) all.shares[j] = terms_[j].tensor.template data<Real>() + first;
+    return all;
+  }
   void settled() {
     given_.clear();
     terms_.clear();
