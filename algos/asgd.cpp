@@ -16,25 +16,33 @@ namespace rubato {
 
 namespace {
 
+struct AsgdSettings {
+  DelayStep step;
+  bool centre_works;
+};
+
 template <class Real>
-class AsynchronousSgd final : public AnsweringGradients<Real, DelayStep> {
-  using Base = AnsweringGradients<Real, DelayStep>;
+class AsynchronousSgd final : public AnsweringGradients<Real, AsgdSettings> {
+  using Base = AnsweringGradients<Real, AsgdSettings>;
 
  public:
-  using Base::Base;
+  explicit AsynchronousSgd(const Setup<Real, AsgdSettings>& setup) : Base(setup), step_{setup.settings->step} {
+    const bool all_work = setup.settings->centre_works;
+    if (step_.workers == 0) step_.workers = static_cast<double>(this->clients() - (all_work ? 0 : 1));
+  }
 
  private:
   void collect(Work<Real>& work, ClientId, const Tensor& answer, const typename Base::Circumstances& how) override {
-    DelayStep step = this->settings();
-    if (step.workers == 0) step.workers = static_cast<double>(this->clients() - 1);
-    this->move_x(static_cast<Real>(-step(how.delay)), numbers_of<Real>(answer), work.pool);
+    this->move_x(static_cast<Real>(-step_(how.delay)), numbers_of<Real>(answer), work.pool);
   }
+
+  DelayStep step_;
 };
 
 constexpr OptionSpec own[] = {
     gamma_option("step size of an answer without delay"),
     word_option("law", "constant", "how the step size follows the delay tau in versions", word_list(DelayLaw{})),
-    {"n", OptionType::whole, "0", "of law = \"mishchenko\": gamma n / max(n, tau); 0: all clients but the centre", 0, 1e9},
+    {"n", OptionType::whole, "0", "of law = \"mishchenko\": gamma n / max(n, tau); 0: the number of workers", 0, 1e9},
     {"concurrency", OptionType::number, "1", "of law = \"koloskova\": the step falls above this delay", 0, 1e9},
     {"L", OptionType::number, "1", "of law = \"koloskova\": the smoothness", 0, 1e12, true},
     word_option("next", "answerer", "which worker gets the model after an answer: the one that has answered, or one that is drawn",
@@ -42,9 +50,10 @@ constexpr OptionSpec own[] = {
 };
 constexpr auto table = combined(own, answer_options("queue"));
 
-DelayStep read(const OptionReader& options) {
-  return {options.number("gamma"), options.choice<DelayLaw>("law"), static_cast<double>(options.whole("n")),
-          options.number("concurrency"), options.number("L")};
+AsgdSettings read(const OptionReader& options) {
+  return {{options.number("gamma"), options.choice<DelayLaw>("law"), static_cast<double>(options.whole("n")),
+           options.number("concurrency"), options.number("L")},
+          options.flag("center_works")};
 }
 
 Needs needs(const AlgorithmOptions& given) {

@@ -74,7 +74,9 @@ Json order_parameters(const std::string& algorithm, Json config) {
   spread(config, "outer", {{"lr", "outer_lr"}});
   if (algorithm == "fedasync" && !config.contains("rho")) config["rho"] = 0.0;
   if (!config.contains("staleness")) config["staleness"] = "constant";
-  if (algorithm == "asgd" && !config.contains("n")) config["n"] = number_below(most_clients, config.value("m", Json(1))) - 1;
+  const bool all_work = given(config, "centre_works") && is_set(config["centre_works"]);
+  if (algorithm == "asgd" && !config.contains("n"))
+    config["n"] = number_below(most_clients, config.value("m", Json(1))) - (all_work ? 0 : 1);
   return config;
 }
 

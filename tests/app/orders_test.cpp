@@ -11,6 +11,7 @@
 #include "app/golden/cases.hpp"
 #include "runtime/random.hpp"
 #include "runtime/world/bounds.hpp"
+#include "tests/actors/support.hpp"
 
 using namespace rubato;
 using nlohmann::json;
@@ -467,6 +468,20 @@ TEST_CASE("a centre that works begins a job that waited at the model that it had
     versions.push_back(versions.back() - step * gradient(problem, record.at("client").get<std::size_t>(), versions.at(used)));
     CHECK((versions.back() - record.at("x").get<Vector<double>>()).cwiseAbs().maxCoeff() < 1e-12);
   }
+}
+
+TEST_CASE("the step of mishchenko goes by the number of workers, the centre among them where it works") {
+  const auto digest = [](const std::string& n, const std::string& works) {
+    return run(test::experiment(
+                   {"clients.count=4", "clients.compute.rate=[4.0, 2.0, 1.0, 0.1]", "until=60.0", "algorithm.name=asgd",
+                    "algorithm.law=mishchenko", "algorithm.n=" + n, "algorithm.center_works=" + works},
+                   test::plain_text),
+               test::on_threads(1))
+        .digests.model;
+  };
+  CHECK(digest("0", "true") == digest("4", "true"));
+  CHECK(digest("3", "true") != digest("4", "true"));
+  CHECK(digest("0", "false") == digest("3", "false"));
 }
 
 TEST_CASE("on unlike data who is fast counts more, unless every worker counts the same") {
