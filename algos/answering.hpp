@@ -91,8 +91,8 @@ class Answering : public Algorithm<Real> {
   void set_x(Tensor x) { x_ = std::move(x); }
   /// x <- x + factor direction
   void move_x(Real factor, ConstVectorRef<Real> direction, TensorPool& pool) {
-    Tensor next = copy_of<Real>(x(), pool);
-    numbers_of<Real>(next) += factor * direction;
+    Tensor next = pool.make<Real>(dimension());
+    numbers_of<Real>(next) = x() + factor * direction;
     x_ = std::move(next);
   }
   void set_answer(Tensor answer) { answer_ = std::move(answer); }

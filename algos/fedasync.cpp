@@ -37,9 +37,8 @@ class FedAsync final : public Answering<Real, FedAsyncSettings> {
  private:
   void collect(Work<Real>& work, ClientId, const Tensor& answer, const typename Base::Circumstances& how) override {
     const double w = this->settings().alpha * this->settings().weight(how.delay);
-    Tensor next = copy_of<Real>(this->x(), work.pool);
-    VectorRef<Real> x = numbers_of<Real>(next);
-    x = static_cast<Real>(1 - w) * x + static_cast<Real>(w) * numbers_of<Real>(answer);
+    Tensor next = work.pool.template make<Real>(this->dimension());
+    numbers_of<Real>(next) = static_cast<Real>(1 - w) * this->x() + static_cast<Real>(w) * numbers_of<Real>(answer);
     this->set_x(std::move(next));
   }
 };

@@ -15,6 +15,8 @@
 // whatever is lost, late or overtaken. A computation follows the part of z that its client has kept, and mixes with models that
 // neighbours had one computation ago: in step, with the same shares everywhere, it descends by gamma a_ii / (2 - w_ii), gamma / 5
 // on a ring. Decisions RF-1 to RF-4: docs/references.md#r-fast.
+#include <functional>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,7 @@ class Rfast final : public OneModel<Real, RfastSettings> {
       : Base(setup),
         senders_{setup.client_view.senders},
         weights_(setup.client_view.sender_weights.begin(), setup.client_view.sender_weights.end()),
+        own_weight_{std::accumulate(weights_.begin(), weights_.end(), 1.0, std::minus<>())},
         counters_{setup.client_view},
         z_{Vector<double>::Zero(setup.start.size())},
         merged_{z_},
@@ -59,8 +62,7 @@ class Rfast final : public OneModel<Real, RfastSettings> {
   Payload publish(Work<Real>& work, const Step& step) override {
     Payload payload;
     payload.common[0] = v_;
-    const Tensor mass = copy_of<double>(view(std::as_const(z_)), work.pool);
-    counters_.assign<Real>(numbers_of<double>(mass), view(z_), step, work.pool, payload);
+    counters_.assign<Real>(view(std::as_const(z_)), view(z_), step, work.pool, payload);
     return payload;
   }
 
@@ -106,18 +108,20 @@ class Rfast final : public OneModel<Real, RfastSettings> {
   void mix(Work<Real>& work, const Step& step) {
     Tensor next = work.pool.template make<Real>(this->count());
     const double gamma = this->settings().gamma.at(this->client(), step.index - 1);
-    numbers_of<Real>(next) = this->model() - (gamma * z_).template cast<Real>();
-    v_ = next;
-    double own = 1;
-    for (const double weight : weights_) own -= weight;
-    VectorRef<Real> x = this->x();
-    x = static_cast<Real>(own) * numbers_of<Real>(std::as_const(v_));
-    for (std::size_t j = 0; j < heard_.size(); ++j)
-      x += static_cast<Real>(weights_.empty() ? 0 : weights_[j]) * numbers_of<Real>(std::as_const(heard_[j]));
+    const VectorRef<Real> v = numbers_of<Real>(next);
+    this->change_model([&](Index first, ConstVectorRef<Real> before, VectorRef<Real> x) {
+      VectorRef<Real> v_part = part_of(v, first, x.size());
+      v_part = before - (gamma * part_of(view(std::as_const(z_)), first, x.size())).template cast<Real>();
+      x = static_cast<Real>(own_weight_) * v_part;
+      for (std::size_t j = 0; j < weights_.size(); ++j)
+        x += static_cast<Real>(weights_[j]) * part_of(numbers_of<Real>(std::as_const(heard_[j])), first, x.size());
+    });
+    v_ = std::move(next);
   }
 
   std::span<const ClientId> senders_;
-  std::vector<double> weights_;  // beside them
+  std::vector<double> weights_;  // beside them; empty: none is given, and all that is heard counts nothing
+  double own_weight_;            // what they leave to its own
   TrackingMass counters_;
   Vector<double> z_, merged_, g_;
   Tensor v_;

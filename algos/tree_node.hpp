@@ -77,8 +77,8 @@ class TreeNode : public Algorithm<Real> {
   }
   void move(Work<Real>& work) {
     const double by = divisor(count_);
-    Tensor next = copy_of<Real>(model(), work.pool);
-    if (by > 0) numbers_of<Real>(next) -= static_cast<Real>(settings_->gamma / by) * sum();
+    Tensor next = work.pool.template make<Real>(x_.count());
+    numbers_of<Real>(next) = model() - static_cast<Real>(by > 0 ? settings_->gamma / by : 0) * sum();
     x_ = std::move(next);
     forget();
   }
