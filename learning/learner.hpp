@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "learning/chance.hpp"
 #include "learning/metrics.hpp"
 #include "learning/scratch.hpp"
 #include "learning/types.hpp"

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "learning/chance.hpp"
 #include "learning/metrics.hpp"
 #include "learning/scratch.hpp"
 #include "learning/types.hpp"

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "learning/chance.hpp"
 #include "learning/model.hpp"
 #include "learning/scratch.hpp"
 #include "learning/shape.hpp"
