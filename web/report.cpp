@@ -71,8 +71,9 @@ TraceSettings trace_settings(const std::filesystem::path& folder, const Resolved
 
 // `text`: of experiment.toml.
 void write_page(const std::filesystem::path& folder, const ResolvedExperiment& resolved, std::string_view text,
-                std::string_view data) {
-  const std::string page = bundled_page(resolved.experiment.name, text, data);
+                const ReportData& data) {
+  const std::string page = bundled_page(resolved.experiment.name, text, data.json);
+  for (const auto& [name, table] : data.tables) write_whole(folder / name, table);
   if (has_record(folder)) write_trace(folder / "timeline.rbt", folder / "trace.json", trace_settings(folder, resolved));
   write_whole(folder / "report.html", page);
 }

@@ -13,6 +13,7 @@
 #include "experiment/roster.hpp"
 #include "results/columns.hpp"
 #include "results/result_text.hpp"
+#include "web/course_tables.hpp"
 #include "web/page_tables.hpp"
 #include "web/report.hpp"
 #include "web/run_files.hpp"
@@ -233,7 +234,7 @@ void add_score(Json& data, const RunScore& score, std::size_t clients, std::uint
   data["score"] = score_json(score, clients, marks);
 }
 
-std::string page_data(const fs::path& folder, const ResolvedExperiment& resolved, const RunTables& tables) {
+ReportData page_data(const fs::path& folder, const ResolvedExperiment& resolved, const RunTables& tables) {
   const Table metrics(folder / "metrics.csv");
   const auto& [summary, clients, links, partition] = tables;
   const Table* const counted = links ? &*links : nullptr;
@@ -252,7 +253,9 @@ std::string page_data(const fs::path& folder, const ResolvedExperiment& resolved
   if (partition) data["partition"] = partition_of(*partition, clients.rows());
   data["events"] = events_of(known, resolved.timing->churn, facts.seconds);
   if (score) add_score(data, *score, clients.rows(), facts.marks, resolved);
-  return in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace));
+  ReportData made{.json = in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace))};
+  if (score) made.tables = course_tables(data["events"], *score);
+  return made;
 }
 
 }  // namespace
@@ -263,7 +266,7 @@ bool has_record(const fs::path& folder) {
   return !none && bytes > 0;
 }
 
-std::string report_data(const fs::path& folder, const ResolvedExperiment& resolved, const RunResult& result) {
+ReportData report_data(const fs::path& folder, const ResolvedExperiment& resolved, const RunResult& result) {
   RunTables tables{.summary = summary_of(resolved.experiment, result),
                    .clients = table_of("clients.csv", client_columns(), client_rows(result))};
   if (!result.by_link.empty()) tables.links = table_of("links.csv", link_columns(), link_rows(result));
@@ -271,7 +274,7 @@ std::string report_data(const fs::path& folder, const ResolvedExperiment& resolv
   return page_data(folder, resolved, tables);
 }
 
-std::string report_data(const fs::path& folder, const ResolvedExperiment& resolved) {
+ReportData report_data(const fs::path& folder, const ResolvedExperiment& resolved) {
   RunTables tables{.summary = summary_in(folder / "summary.json"), .clients = Table(folder / "clients.csv")};
   if (fs::exists(folder / "links.csv")) tables.links.emplace(folder / "links.csv");
   if (fs::exists(folder / "partition.csv")) tables.partition.emplace(folder / "partition.csv");

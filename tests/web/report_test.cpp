@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -72,6 +73,48 @@ TEST_CASE("the columns of clients, those of links and the course of a page add u
   CHECK(sum(course["late"]) == messages["late"]);
   CHECK(messages["late"] > 0);
   CHECK(messages["lost"] > 0);
+}
+
+TEST_CASE("the tables of the course hold every event of the page and every merged message once") {
+  const TempFolder temp;
+  const fs::path folder = run_folder(temp, small_experiment());
+  const Json data = report_of(folder);
+  const std::string events = text_of(folder / "events.csv");
+  CHECK(events.starts_with("seconds,what,client,other\n3,unification,"));
+  CHECK(std::ranges::count(events, '\n') == 1 + static_cast<std::ptrdiff_t>(data["events"].size()));
+  const Table ages(folder / "staleness.csv");
+  double merged = 0, seconds = 0;
+  for (std::size_t i = 0; i < ages.rows(); ++i) {
+    const auto row = ages.row(i);
+    merged += row[ages.column("messages")];
+    seconds += row[ages.column("messages")] * std::sqrt(row[ages.column("age_from")] * row[ages.column("age_to")]);
+    CHECK(row[ages.column("from")] < row[ages.column("to")]);
+  }
+  double expected = 0;
+  for (const Json& slice : data["course"]["merged"]) expected += slice.get<double>();
+  CHECK(merged == expected);
+  // A bin is a quarter of an octave wide: its middle is at most 9.1 % away.
+  CHECK(seconds / merged == doctest::Approx(data["summary"]["staleness_seconds"]["mean"].get<double>()).epsilon(0.095));
+  CHECK_FALSE(fs::exists(folder / "waits.csv"));  // no client waits
+}
+
+TEST_CASE("in rounds a table says who waited for whom, and how long") {
+  const TempFolder temp;
+  config::Experiment experiment = small_experiment();
+  experiment.algorithm = {.name = "nids"};
+  experiment.unification = {};
+  experiment.mailbox = {};
+  const fs::path folder = run_folder(temp, experiment);
+  const Json waits = report_of(folder)["waits"];
+  const Table table(folder / "waits.csv");
+  REQUIRE(table.rows() > 0);
+  CHECK(table.rows() == waits["client"].size());
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    CHECK(table.row(i)[table.column("client")] == waits["client"][i]);
+    CHECK(table.row(i)[table.column("for")] == waits["other"][i]);
+    CHECK(table.row(i)[table.column("times")] == waits["times"][i]);
+    CHECK(table.row(i)[table.column("seconds")] == doctest::Approx(waits["seconds"][i].get<double>()));
+  }
 }
 
 TEST_CASE("a report made again is the same") {
