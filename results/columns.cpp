@@ -34,21 +34,20 @@ Number if_there(const Sample& sample) {
   return number(sample.*Part ? (*(sample.*Part)).*Inner : not_known);
 }
 
-// What this share of the measured clients' accuracies does not exceed, between two of them along a straight line.
-double accuracy_quantile(const Sample& sample, double share) {
-  if (!sample.is_classified || sample.accuracies.empty()) return not_known;
-  std::vector<double> sorted = sample.accuracies;
-  std::ranges::sort(sorted);
+// What this share of values does not exceed, between two of them along a straight line.
+double quantile_of(std::span<const double> sorted, double share) {
   const double place = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-double best_client(const Sample& sample) {
-  if (!sample.is_classified || sample.accuracies.empty()) return not_known;
+AccuracySpread accuracy_spread_of(const Sample& sample) {
+  std::vector<double> sorted = sample.accuracies;
+  std::ranges::sort(sorted);
   const auto best = std::ranges::max_element(sample.accuracies);
-  return sample.header.client(static_cast<std::size_t>(best - sample.accuracies.begin())).value;
+  return {quantile_of(sorted, .05), quantile_of(sorted, .5), quantile_of(sorted, .95), sorted.back(),
+          sample.header.client(static_cast<std::size_t>(best - sample.accuracies.begin()))};
 }
 
 constexpr SampleColumn samples[] = {
@@ -177,14 +176,12 @@ constexpr SampleColumn samples[] = {
      {},
      "metrics.joint_objective"},
     {{"accuracy_p5", "what one measured client in twenty does not exceed, between two clients along a straight line",
-      [](const Sample& sample) { return number(accuracy_quantile(sample, .05)); }}},
-    {{"accuracy_p50", "the median of the measured clients",
-      [](const Sample& sample) { return number(accuracy_quantile(sample, .5)); }}},
-    {{"accuracy_p95", "what one measured client in twenty exceeds",
-      [](const Sample& sample) { return number(accuracy_quantile(sample, .95)); }}},
-    {{"accuracy_max", "the highest of the measured clients",
-      [](const Sample& sample) { return number(accuracy_quantile(sample, 1)); }}},
-    {{"accuracy_max_client", "whose it is, the first of them", [](const Sample& sample) { return number(best_client(sample)); }}},
+      if_there<&Sample::spread, &AccuracySpread::p5>}},
+    {{"accuracy_p50", "the median of the measured clients", if_there<&Sample::spread, &AccuracySpread::p50>}},
+    {{"accuracy_p95", "what one measured client in twenty exceeds", if_there<&Sample::spread, &AccuracySpread::p95>}},
+    {{"accuracy_max", "the highest of the measured clients", if_there<&Sample::spread, &AccuracySpread::max>}},
+    {{"accuracy_max_client", "whose it is, the first of them",
+      [](const Sample& sample) { return sample.spread ? number(sample.spread->best.value) : not_known; }}},
 };
 
 constexpr ClientColumn clients[] = {
@@ -312,6 +309,8 @@ void add_scores(Sample& sample, std::span<const double> f1, const Score& of_mean
   sample.accuracy_mean_model = of_mean.accuracy();
   const auto lowest = std::ranges::min_element(sample.accuracies);
   sample.accuracy_min = *lowest;
+  sample.spread.reset();
+  if (sample.is_classified) sample.spread = accuracy_spread_of(sample);
   if (sample.is_classified) sample.worst = sample.header.client(static_cast<std::size_t>(lowest - sample.accuracies.begin()));
   sample.f1_macro = mean(f1);
   sample.f1_macro_mean_model = of_mean.macro_f1();

@@ -64,6 +64,18 @@ struct MeanGradient {
   void archive(Archive& archive) { archive(norm, objective); }
 };
 
+/// How the accuracies of the measured clients lie; between two clients along a straight line.
+struct AccuracySpread {
+  double p5 = 0;    ///< one client in twenty does not exceed it
+  double p50 = 0;   ///< the median
+  double p95 = 0;   ///< one client in twenty exceeds it
+  double max = 0;   ///< the highest
+  ClientId best{};  ///< whose that is, the first of them
+
+  /// Writes all of it, or reads it back; throws BadArchive.
+  void archive(Archive& archive) { archive(p5, p50, p95, max, best); }
+};
+
 /// What was measured. Accuracies are shares in [0, 1]; losses are of the data alone, without l2.
 struct Sample {
   SampleHeader header;                       ///< when, and of how many models
@@ -75,6 +87,7 @@ struct Sample {
   double accuracy_mean_model = 0;            ///< of the mean of all models
   double accuracy_min = 0;                   ///< over clients
   std::optional<ClientId> worst;             ///< whose accuracy_min is
+  std::optional<AccuracySpread> spread;      ///< of classifiers
   double f1_macro = 0;                       ///< mean over clients
   double f1_macro_mean_model = 0;            ///< of the mean of all models
   double loss_mean = 0;                      ///< mean over clients
@@ -98,7 +111,7 @@ struct Sample {
     archive(header, traffic, defect, is_classified);
     archive(accuracy_mean, accuracy_deviation, accuracy_mean_model, accuracy_min, f1_macro, f1_macro_mean_model);
     archive(loss_mean, loss_mean_model, consensus, consensus_mean, stationarity, accuracies, losses, diverged, different, worst);
-    archive(training, gradient, gradient_weighted, consensus_y, consensus_nu, joint_objective);
+    archive(training, gradient, gradient_weighted, consensus_y, consensus_nu, joint_objective, spread);
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdlib>
 
 #include "results/run_folder.hpp"
@@ -52,6 +53,22 @@ TEST_CASE("the worst client is the first with the lowest accuracy among those th
   sample.worst.reset();
   add_scores(sample, sample.accuracies, {});
   CHECK(metrics_csv_row(sample).find(",nan,nan,3,nan,") != std::string::npos);
+}
+
+TEST_CASE("quantiles of accuracies stay where the clients' own are dropped") {
+  Sample sample;
+  sample.header.measured = std::make_shared<const std::vector<ClientId>>(std::vector<ClientId>{{1}, {4}, {7}});
+  sample.accuracies = {0.25, 0.75, 0.5};
+  sample.losses = {1, 2, 3};
+  const auto read = [&](const char* name) { return to_double(find_sample_column(name)->read(sample)); };
+  CHECK(std::isnan(read("accuracy_p50")));
+  add_scores(sample, sample.accuracies, empty_score(2));
+  sample.accuracies.clear();
+  CHECK(read("accuracy_p5") == doctest::Approx(0.275));
+  CHECK(read("accuracy_p50") == 0.5);
+  CHECK(read("accuracy_p95") == doctest::Approx(0.725));
+  CHECK(read("accuracy_max") == 0.75);
+  CHECK(read("accuracy_max_client") == 4);
 }
 
 TEST_CASE("an accuracy in clients.csv is that of the client, also where the one before it was not measured") {
