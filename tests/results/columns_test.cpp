@@ -101,6 +101,7 @@ TEST_CASE("a sample that went through an archive is the same row, with the clien
   sample.accuracies = {0.25, 0.75};
   sample.different = ClientId{5};
   sample.worst = ClientId{6};
+  sample.spread = AccuracySpread{0.25, 0.5, 0.7, 0.75, {2}};
   Archive written;
   sample.archive(written);
   Archive archive(written.bytes());
