@@ -17,7 +17,7 @@ train, test = frame[:800], frame[800:]
 
 common = {"until": 60.0, "clients": {"count": 8}, "topology": {"kind": "ring"}, "model": {"batch": 16},
           "data": {"partition": {"kind": "dirichlet_by_class", "alpha": 1.0}}, "metrics": {"every_seconds": 6.0}}
-algorithms = {"draco": {"self_apply": True}, "dpsgd": {}, "local_only": {}}
+algorithms: "dict[str, dict[str, bool]]" = {"draco": {"self_apply": True}, "dpsgd": {}, "local_only": {}}
 
 
 def learner(experiment: rubato.Experiment) -> rubato.Learner:
