@@ -187,7 +187,14 @@ new choice needs beyond its defaults must be set. A run folder holds the complet
 
 }  // namespace
 
-Table chosen_in(const Table& root) { return chosen_in(root, "", false); }
+// A model of own learners has no name by which keys could be chosen: what counts of it is its batch.
+Table chosen_in(const Table& root) {
+  Table kept = chosen_in(root, "", false);
+  Value* const model = kept.find("model");
+  if (!model || model->as<Table>()->find("name")) return kept;
+  if (const Value* batch = root.find("model")->as<Table>()->find("batch")) model->as<Table>()->set("batch", *batch);
+  return kept;
+}
 
 std::string to_document(const Table& root) {
   std::string out;

@@ -188,10 +188,9 @@ Draft drafted(const Experiment& experiment, std::span<const std::string_view> of
   Experiment judged = experiment;
   if (is_own("algorithm")) judged.algorithm = {};
   if (is_own("data")) judged.data = {};
-  if (is_own("model")) judged.model = {};
+  if (is_own("model")) judged.model = {}, judged.model.batch = experiment.model.batch;
   const Table all = tree_of(judged);
   Draft draft{chosen_in(all), Faults("experiment")};
-  if (is_own("model")) draft.root.find("model")->as<Table>()->set("batch", {experiment.model.batch});
   Table& algorithm = *draft.root.find("algorithm")->as<Table>();
   for (const Entry& entry : all.find("algorithm")->as<Table>()->entries)  // an option is there because it was set
     if (judged.algorithm.options.has(entry.name) && !algorithm.find(entry.name)) algorithm.entries.push_back(entry);
@@ -262,11 +261,7 @@ Experiment read_experiment(const std::filesystem::path& file, std::span<const st
   return finished(std::move(draft));
 }
 
-std::string write_experiment(const Experiment& experiment) {
-  Table all = tree_of(experiment);
-  if (experiment.model.name.empty()) all.find("model")->as<Table>()->set("batch", {experiment.model.batch});  // of own learners
-  return to_document(all);
-}
+std::string write_experiment(const Experiment& experiment) { return to_document(tree_of(experiment)); }
 
 }  // namespace rubato::config
 
