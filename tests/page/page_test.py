@@ -687,6 +687,8 @@ def a_host_that_is_killed_is_named_with_the_time_it_fell_silent_and_the_hosts_ad
         now = page.run("Number(document.querySelector('[role=progressbar]').getAttribute('aria-valuenow'))") * 3
         check(at - 6 <= since <= now + 3, said, at, now)
         page.until("/host c lost/.test(document.querySelector('#log').textContent)", 60)
+        check("not finite" not in page.run("document.body.textContent"), "what is not known of a host is a dash")
+        check(page.run("document.getElementById('story').textContent").split(" s ", 1)[1].startswith("clients of host a have"))
         picture(page, "hosts-live-1400-light")
         party.start("c")
         page.until(f"!{silent}", 120)

@@ -59,7 +59,7 @@ function open(hello) {
   const squares = card(main, {id: "live-clients", title: "Who is left behind?", how: "A square a client that was measured last; the darker, the higher its accuracy (the lower its loss)."});
   places.squares = clientSquares(squares);
   places.score = liveScore(main, hello);
-  if ((hello.hosts || []).length > 1) places.hosts = element(card(main, {id: "hosts", title: "Hosts", how: "How long each has been silent, and how well its clock is known."}), "div");
+  if ((hello.hosts || []).length > 1) places.hosts = element(card(main, {id: "hosts", title: "Hosts", kind: "wide", how: "How long each has been silent, and how well its clock is known."}), "div");
   places.log = element(card(main, {id: "log", title: "Log", how: "Newest first."}), "ul", {class: "log"});
 }
 
@@ -101,7 +101,7 @@ function showTick() {
   if (isNumber(tick.events_per_second)) parts.push(`${count(Math.round(tick.events_per_second))} events/s`);
   if (isNumber(tick.speed) && tick.speed > 0) parts.push(`× ${short(tick.speed)}`);
   if (isNumber(tick.left_seconds)) parts.push(`${seconds(tick.left_seconds, 3)} left`);
-  if (isNumber(tick.clients_present) && tick.clients_present < store.data.summary.clients) parts.push(`${count(tick.clients_present)} clients there`);
+  if (!isOneHost() && isNumber(tick.clients_present) && tick.clients_present < store.data.summary.clients) parts.push(`${count(tick.clients_present)} clients there`);
   if (isNumber(tick.viewers)) parts.push(many(tick.viewers, "viewer"));
   if (tick.dropped) parts.push(`${count(tick.dropped)} frames dropped`);
   setState(parts.join(" · "));
@@ -113,12 +113,15 @@ function showTick() {
   if (isNumber(tick.staleness?.mean)) note(places.outcomes, `What is merged is ${seconds(tick.staleness.mean, 3)} old on average.`);
 }
 
+// In real time a host samples its own clients.
+const isOneHost = () => Boolean(server.hello?.host) && server.hello.clock === "wall";
+
 function tellStory() {
   if (!store.rows) return;
-  const accuracy = last("accuracy_mean"), worst = last("accuracy_min"), client = last("accuracy_min_client");
+  const clients = isOneHost() ? `clients of host ${server.hello.host}` : "clients", accuracy = last("accuracy_mean"), worst = last("accuracy_min"), client = last("accuracy_min_client");
   byId("story").textContent = isNumber(accuracy)
-    ? `At ${seconds(last("seconds"))} clients have an accuracy of ${tenths(accuracy)} (worst ${tenths(worst)}${isNumber(client) ? `, client ${client}` : ""}), their mean model ${tenths(last("accuracy_mean_model"))}; ${bytes(last("bytes_wire"))} were sent.`
-    : `At ${seconds(last("seconds"))} clients have a loss of ${short(last("loss_mean"))}, their mean model ${short(last("loss_mean_model"))}; ${bytes(last("bytes_wire"))} were sent.`;
+    ? `At ${seconds(last("seconds"))} ${clients} have an accuracy of ${tenths(accuracy)} (worst ${tenths(worst)}${isNumber(client) ? `, client ${client}` : ""}), their mean model ${tenths(last("accuracy_mean_model"))}; ${bytes(last("bytes_wire"))} were sent.`
+    : `At ${seconds(last("seconds"))} ${clients} have a loss of ${short(last("loss_mean"))}, their mean model ${short(last("loss_mean_model"))}; ${bytes(last("bytes_wire"))} were sent.`;
 }
 
 const take = {
@@ -155,7 +158,7 @@ const take = {
     if (!places.hosts) return;
     places.hosts.replaceChildren();
     table(places.hosts, ["host", "state", "clients", "silent for", "heard at", "clock offset", "accuracy"], frame.rows.map(h =>
-      [h.name + (h.self ? " (this one)" : ""), h.state, count(h.clients), h.self ? "" : isNumber(h.silent_seconds) ? seconds(h.silent_seconds, 3) : "–", isNumber(h.seconds) ? seconds(h.seconds) : "–",
+      [h.name + (h.self ? " (this one)" : ""), h.state, isNumber(h.clients) ? count(h.clients) : "–", h.self ? "" : isNumber(h.silent_seconds) ? seconds(h.silent_seconds, 3) : "–", isNumber(h.seconds) ? seconds(h.seconds) : "–",
        isNumber(h.clock_offset) ? `${seconds(h.clock_offset, 3)} ± ${seconds(h.clock_error, 2)}` : "–", isNumber(h.accuracy) ? tenths(h.accuracy) : "–"]));
     const silent = frame.rows.filter(h => !h.self && h.silent_seconds > 3);
     byId("warnings").replaceChildren();
