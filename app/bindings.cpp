@@ -75,10 +75,8 @@ RunResult run_into(const fs::path& place, const config::Experiment& experiment, 
 RunResult resume_in(const fs::path& given, const config::Experiment& experiment, RunOptions options, const Provenance& origin,
                     const std::function<void(const std::string&)>& say) {
   const fs::path place = app::place_of_run(given);
-  const Remains remains = remains_at(place);
-  if (remains == Remains::nothing)
-    throw std::invalid_argument(given.string() + " is not the folder of a run, and no run was interrupted there");
-  if (remains == Remains::finished) throw std::invalid_argument("the run in " + place.string() + " is complete");
+  if (app::remains_of_run(place, given) == Remains::finished)
+    throw std::invalid_argument("the run in " + place.string() + " is complete");
   ResolvedExperiment resolved = resolve(experiment, options);
   app::refuse_real_time(resolved.experiment, place);
   const auto folder = RunFolder::reopen(place);
@@ -89,8 +87,7 @@ RunResult resume_in(const fs::path& given, const config::Experiment& experiment,
 
 fs::path experiment_in(const fs::path& given) {
   const fs::path place = app::place_of_run(given);
-  if (remains_at(place) == Remains::nothing)
-    throw std::invalid_argument(given.string() + " is not the folder of a run, and no run was interrupted there");
+  app::remains_of_run(place, given);
   return experiment_of_remains(place);
 }
 

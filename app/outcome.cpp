@@ -159,6 +159,12 @@ std::filesystem::path place_of_run(std::filesystem::path folder) {
   return folder.extension() == ".partial" ? folder.replace_extension() : folder;
 }
 
+Remains remains_of_run(const std::filesystem::path& place, const std::filesystem::path& given) {
+  const Remains remains = remains_at(place);
+  if (remains != Remains::nothing) return remains;
+  throw std::invalid_argument(given.string() + " is not the folder of a run, and no run was interrupted there");
+}
+
 void refuse_real_time(const config::Experiment& experiment, const std::filesystem::path& place) {
   if (experiment.clock == config::ClockKind::virtual_time) return;
   throw std::invalid_argument(place.string() +

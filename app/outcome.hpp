@@ -51,6 +51,9 @@ void go_on(RunFolder& folder, RunOptions& options, const std::function<void(cons
 /// The name of a .partial folder stands for the run that it will be.
 std::filesystem::path place_of_run(std::filesystem::path folder);
 
+/// What there is of the run at `place`, which `given` stands for. Throws std::invalid_argument where there is none.
+Remains remains_of_run(const std::filesystem::path& place, const std::filesystem::path& given);
+
 /// Throws std::invalid_argument for a run in real time, which is not resumed so.
 void refuse_real_time(const config::Experiment& experiment, const std::filesystem::path& place);
 

@@ -40,10 +40,7 @@ int run(const RunArguments& arguments) {
 
 int resume(RunArguments arguments) {
   const std::filesystem::path place = place_of_run(arguments.out);
-  const Remains remains = remains_at(place);
-  if (remains == Remains::nothing)
-    throw std::invalid_argument(arguments.out.string() + " is not the folder of a run, and no run was interrupted there");
-  if (remains == Remains::finished) return say_finished(place, arguments.json);
+  if (remains_of_run(place, arguments.out) == Remains::finished) return say_finished(place, arguments.json);
   ResolvedExperiment resolved = resolve(experiment_of_remains(place), {}, std::cerr);
   const config::Experiment& experiment = resolved.experiment;
   refuse_real_time(experiment, place);
