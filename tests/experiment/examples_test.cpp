@@ -14,10 +14,10 @@ using namespace rubato::test;
 
 namespace {
 
-using Names = std::set<std::string>;
+using KeyNames = std::set<std::string>;
 
 // The keys of a table of this path and of all tables in it, as `rubato list --keys` calls them.
-void note_keys(const config::Table& table, const std::string& path, Names& names) {
+void note_keys(const config::Table& table, const std::string& path, KeyNames& names) {
   for (const auto& [name, value] : table.entries)
     for (const config::Key* key : config::keys_of(path)) {
       if (key->name != name) continue;
@@ -30,8 +30,8 @@ void note_keys(const config::Table& table, const std::string& path, Names& names
     }
 }
 
-Names keys_of_examples() {
-  Names names;
+KeyNames keys_of_examples() {
+  KeyNames names;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(RUBATO_SOURCE_DIR "/examples")) {
     if (entry.path().extension() != ".toml") continue;
     const auto read = config::parse_document(text_of(entry.path()));
@@ -44,7 +44,7 @@ Names keys_of_examples() {
 }  // namespace
 
 TEST_CASE("every key of an experiment stands in an example") {
-  const Names names = keys_of_examples();
+  const KeyNames names = keys_of_examples();
   CHECK(config::all_keys().size() > 400);
   for (const config::Key& key : config::all_keys()) {
     const std::string name = config::dotted(key.table, key.name);
