@@ -50,6 +50,13 @@ class Verdicts(unittest.TestCase):
         claim = Claim("a is ahead", measures.more("a", "b", "m"))
         self.assertEqual(self.word(claim, [.8, .6, .81], [.7, .71, .72]), "not reproduced (undecided)")
 
+    def test_who_never_arrives_is_later_than_who_always_does(self):
+        claim = Claim("a is earlier", measures.earlier("a", "b", "m"))
+        self.assertEqual(self.word(claim, [30, 31, 29], [None, None, None]), "direction reproduced")
+        self.assertEqual(self.word(claim, [None, None, None], [30, 31, 29]), "not reproduced")
+        self.assertEqual(self.word(claim, [30, 31, 29], [40, 41, None]), "direction reproduced")
+        self.assertEqual(self.word(claim, [None, None, None], [None, None, None]), "")
+
     def test_differences_are_paired_by_seed(self):
         claim = Claim("a is ahead", measures.more("a", "b", "m"))  # by 0.01 with every seed, while seeds differ by 0.2
         self.assertEqual(self.word(claim, [.51, .711, .912], [.5, .7, .9]), "direction reproduced")

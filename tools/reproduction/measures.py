@@ -189,6 +189,17 @@ def less(one, other, measure, digits=3):
     return _judged(one, other, measure, digits, lambda low, high: True if high < 0 else False if low > 0 else None)
 
 
+def earlier(one, other, measure, digits=0):
+    """`one` reaches it before `other` does; who never does is later than who always does."""
+    def judge(results):
+        first, second = results.of(one, measure).values(), results.of(other, measure).values()
+        arrived = [sum(map(is_known, of)) for of in (first, second)]
+        if arrived in ([len(first), 0], [0, len(second)]) and any(arrived):
+            return Outcome(f"{one} arrives {arrived[0]} times of {len(first)}, {other} {arrived[1]} of {len(second)}", arrived[1] == 0)
+        return less(one, other, measure, digits)(results)
+    return judge
+
+
 def alike(one, other, measure, within, digits=3):
     """The interval of the difference lies within so much on both sides."""
     def verdict(low, high):

@@ -10,4 +10,5 @@ def all_studies():
 def after(stored):
     """What later runs take from the numbers of earlier ones."""
     comparison.write_tuned(stored)
+    kdpdfl.write_tuned(stored)
     referee.write_tuned(stored)
