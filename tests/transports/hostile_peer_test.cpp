@@ -221,14 +221,22 @@ class Flood {
   void open_one() {
     const int one = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (one < 0) return;
-    const sockaddr_in here = at(source_, 0), there = at("127.0.0.1", port_);
-    ::bind(one, reinterpret_cast<const sockaddr*>(&here), sizeof here);
+    const sockaddr_in there = at("127.0.0.1", port_);
+    const int reuse = 1;
+    ::setsockopt(one, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
+    for (int failed = 0; failed < 100; ++failed) {
+      from_ = from_ < 32000 ? from_ + 1 : 10000;
+      const sockaddr_in here = at(source_, from_);
+      if (::bind(one, reinterpret_cast<const sockaddr*>(&here), sizeof here) == 0) break;
+    }
     static_cast<void>(::connect(one, reinterpret_cast<const sockaddr*>(&there), sizeof there));
     static_cast<void>(::send(one, greeting_.data(), greeting_.size(), MSG_NOSIGNAL));
     open_.push_back(one);
   }
 
   std::uint16_t port_;
+  // Of those that no program is given: else a host that starts again may find its port taken.
+  std::uint16_t from_ = static_cast<std::uint16_t>(10000 + getpid() % 20000);
   const char* source_;
   std::string greeting_;
   std::deque<int> open_;
