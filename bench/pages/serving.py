@@ -3,7 +3,7 @@
 
     bench/pages/serving.py RUBATO [--pairs N] [--until SECONDS] [--viewers N]
 
-Prints medians over N (5) pairs of the ratio of wall_seconds in summary.json: with nobody looking, then with 20 pages of which one
+Prints medians over N (5) pairs of the ratio of wall_seconds in summary.json: without a page, then with 20 pages of which one
 never reads. Every page asks for marks, as a browser's does. The CPU time is that of the whole process, with its server. Write the
 figures down from an idle machine with a core for the server and one for the run only.
 """

@@ -246,7 +246,7 @@ void add_samples_until(Served& served, Condition holds, BetweenAdditions act) {
 }
 
 TEST_CASE("the run and the other pages do not wait for a page that never reads") {
-  Served served("", std::chrono::hours(24));  // it is not given up: whoever waited for it would wait for the whole day
+  Served served("", std::chrono::hours(24));  // it is not given up: a run that waited for it would wait for the whole day
   Page deaf(served.server.port()), other(served.server.port());
   deaf.next_of("hello");
   std::uint64_t seen = 0;
