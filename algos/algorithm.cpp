@@ -194,6 +194,9 @@ template <class Real>
 void Algorithm<Real>::round_balance(Probe&) const {}
 
 template <class Real>
+void Algorithm<Real>::owed(Probe&) const {}
+
+template <class Real>
 Tensor copy_of(ConstVectorRef<Real> vector, TensorPool& pool) {
   Tensor copy = pool.make<Real>(static_cast<std::size_t>(vector.size()));
   numbers_of<Real>(copy) = vector;

@@ -213,6 +213,9 @@ class Algorithm {
   virtual void balance(Probe& probe) const;
   /// The same of sums that are zero between two rounds only, where nothing was lost; to the rounding of the models.
   virtual void round_balance(Probe& probe) const;
+  /// A vector, of what this client has decided for others less what it has heard of theirs: over all clients that is what is owed,
+  /// on its way or unheard of because a message was lost. Nothing where nothing can be owed, or it is not counted.
+  virtual void owed(Probe& probe) const;
 };
 
 /// Makes one client's algorithm, which starts from the given model.

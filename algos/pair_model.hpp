@@ -79,6 +79,9 @@ class PairModel : public LocalModel<Real, Settings> {
   void round_balance(Probe& probe) const override {
     if (sizeof(Real) != sizeof(double) && own_.size() > 0) show(probe, "mass", mass() + given_ - taken_ - own_);
   }
+  void owed(Probe& probe) const override {
+    if (own_.size() > 0) show(probe, "mass", given_ - taken_);
+  }
 
  protected:
   /// What a request carries.

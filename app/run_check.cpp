@@ -163,6 +163,7 @@ class RunCheck {
       faults_.same("metrics.csv, row " + std::to_string(i) + ": consensus_mean of all, and consensus",
                    value("consensus_mean") * value("clients_measured"), value("consensus"));
       holds(!(value("mass_defect") < 0), "mass_defect is negative");
+      holds(!(value("owed_mass") < 0), "owed_mass is negative");
       const config::Metrics& metrics = experiment_.metrics;
       holds(metrics.stationarity || (std::isnan(value("stationarity")) && std::isnan(value("stationarity_prox_gradient"))),
             "stationarity was not measured");

@@ -182,6 +182,12 @@ constexpr SampleColumn samples[] = {
     {{"accuracy_max", "the highest of the measured clients", if_there<&Sample::spread, &AccuracySpread::max>}},
     {{"accuracy_max_client", "whose it is, the first of them",
       [](const Sample& sample) { return sample.spread ? number(sample.spread->best.value) : not_known; }}},
+    {{"owed_mass",
+      "where clients meet in pairs and balances are kept (`--check`, and always in real time): the length of all that partners "
+      "have "
+      "decided for their askers and these have not heard of",
+      if_there<&Sample::owed_mass>},
+     "/invariants/owed_mass"},
 };
 
 constexpr ClientColumn clients[] = {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "results/columns.hpp"
@@ -46,6 +47,7 @@ void Snapshot::archive(Archive& archive, TensorPool* pool) {
   archive.list(balance, each);
   archive.list(tracked, each);
   archive_row(archive, collaboration);
+  archive.list(owed, each);
 }
 
 bool Measures::fits(const Snapshot& snapshot, std::size_t numbers) const {
@@ -96,6 +98,27 @@ void SampleGatherer::balance(InProgress& progress, ClientId client, const Snapsh
     }
 }
 
+void SampleGatherer::add_owed(InProgress& progress, const Snapshot& snapshot) {
+  if (progress.next == 0)
+    for (const NamedVector& part : snapshot.owed) progress.owed.emplace_back(part.values.size());
+  const auto is_summed = [](const NamedVector& part, const std::vector<double>& sum) { return part.values.size() == sum.size(); };
+  if (!std::ranges::equal(snapshot.owed, progress.owed, is_summed)) {
+    progress.has_foreign_sums = true;
+    return;
+  }
+  for (std::size_t k = 0; k < progress.owed.size(); ++k)
+    std::ranges::transform(progress.owed[k], snapshot.owed[k].values, progress.owed[k].begin(), std::plus{});
+}
+
+// The length of what is owed in all; nothing where it is not counted.
+std::optional<double> SampleGatherer::owed_of(const InProgress& progress) {
+  if (progress.owed.empty()) return std::nullopt;
+  double squares = 0;
+  for (const std::vector<double>& sum : progress.owed)
+    for (const double number : sum) squares += number * number;
+  return std::sqrt(squares);
+}
+
 Defect SampleGatherer::defect_of(const InProgress& progress) {
   Defect worst;
   double worst_excess = 0;  // beyond what rounding explains
@@ -116,6 +139,7 @@ void SampleGatherer::count(InProgress& progress, ClientId client, const Snapshot
   if (evaluation_.has_joint_objective()) progress.collaborators.push_back({model, snapshot.collaboration});
   if (!model.is_finite()) progress.sample.diverged.push_back(client);
   balance(progress, client, snapshot);
+  add_owed(progress, snapshot);
   count_measures(progress, client, snapshot, scores);
   if (progress.sample.header.after_unification) {
     if (!progress.first) progress.first = model;
@@ -168,8 +192,10 @@ Sample SampleGatherer::finish(InProgress& progress, ThreadMemory& memory) {
   Sample& sample = progress.sample;
   sample.different = progress.different;
   const bool has_all = progress.sample.header.clients == evaluation_.clients();
-  if ((has_all || sample.header.covers_all) && sample.header.mass_is_whole && !progress.has_foreign_sums)
+  if ((has_all || sample.header.covers_all) && sample.header.mass_is_whole && !progress.has_foreign_sums) {
     sample.defect = defect_of(progress);
+    sample.owed_mass = owed_of(progress);
+  }
   for (const Traffic& traffic : progress.traffic) sample.traffic += traffic;
   const Score of_mean =
       evaluation_.are_unlike() ? empty_score(progress.classes) : evaluation_.score_mean(progress.consensus.mean_model(), memory);

@@ -32,6 +32,7 @@ struct Snapshot {
   std::vector<NamedVector> balance{};       ///< its parts of what must sum to zero over all clients
   std::vector<NamedVector> tracked{};       ///< what Measures::tracked names, in that order
   std::vector<PeerWeight> collaboration{};  ///< where the joint objective is measured
+  std::vector<NamedVector> owed{};          ///< its part of what is owed, where that is counted
 
   /// To be written beside an archive its vectors become tensors of the pool: they are as long as models.
   void archive(Archive& archive, TensorPool* pool = nullptr);
@@ -291,7 +292,8 @@ class SampleGatherer {
     std::vector<double> f1;
     std::uint32_t classes = 0;  // as the last client's score has it
     std::vector<Sum> sums;
-    bool has_foreign_sums = false;  // a client has others: nothing is known of them
+    std::vector<std::vector<double>> owed;  // summed over the clients
+    bool has_foreign_sums = false;          // a client has others: nothing is known of them
     StationaritySum stationarity;
     double training_accuracy = 0, training_loss = 0;  // summed over clients
     Vector<double> weighted;                          // sum of weights times models
@@ -310,7 +312,9 @@ class SampleGatherer {
   void count_measures(InProgress& progress, ClientId client, const Snapshot& snapshot, const Scores& scores);
   void finish_measures(const InProgress& progress, Sample& sample, ThreadMemory& memory) const;
   static void balance(InProgress& progress, ClientId client, const Snapshot& snapshot);
+  static void add_owed(InProgress& progress, const Snapshot& snapshot);
   static Defect defect_of(const InProgress& progress);
+  static std::optional<double> owed_of(const InProgress& progress);
   Sample finish(InProgress& progress, ThreadMemory& memory);
 
   const Evaluation& evaluation_;

@@ -79,7 +79,7 @@ struct RunResult {
   double cumulated_delay = 0;                  ///< of rounds whose links and computations have chances
   std::optional<RoundsSoFar> rounds{};         ///< of a run in rounds, or with a centre
   std::optional<OrderTotals> orders{};         ///< of a centre without rounds, in virtual time
-  std::optional<PairTotals> exchanges{};       ///< of clients that meet in pairs, in virtual time
+  std::optional<PairTotals> exchanges{};       ///< of clients that meet in pairs; of a host those of its own clients
   std::optional<Energy> energy{};              ///< of all clients, where anything costs anything
   std::uint64_t model_messages = 0;            ///< models of unifications and joins, a receiver each
   std::uint64_t hand_overs = 0;                ///< of these: to clients that began a life

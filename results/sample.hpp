@@ -81,6 +81,7 @@ struct Sample {
   SampleHeader header;                       ///< when, and of how many models
   Traffic traffic;                           ///< of all clients of the process, absent ones included
   Defect defect;                             ///< the worst broken balance
+  std::optional<double> owed_mass;           ///< length of what is owed between all clients, where that is counted
   bool is_classified = false;                ///< else accuracies and F1 mean nothing
   double accuracy_mean = 0;                  ///< over clients
   double accuracy_deviation = 0;             ///< of the population of clients
@@ -111,7 +112,7 @@ struct Sample {
     archive(header, traffic, defect, is_classified);
     archive(accuracy_mean, accuracy_deviation, accuracy_mean_model, accuracy_min, f1_macro, f1_macro_mean_model);
     archive(loss_mean, loss_mean_model, consensus, consensus_mean, stationarity, accuracies, losses, diverged, different, worst);
-    archive(training, gradient, gradient_weighted, consensus_y, consensus_nu, joint_objective, spread);
+    archive(training, gradient, gradient_weighted, consensus_y, consensus_nu, joint_objective, spread, owed_mass);
   }
 };
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t digest_bytes = 64;
 constexpr std::array checkpoint_mark{'R', 'B', 'C', 'K'};
-constexpr std::uint32_t checkpoint_format = 7;
+constexpr std::uint32_t checkpoint_format = 8;
 constexpr std::size_t piece_bytes = std::size_t{1} << 18;
 constexpr std::string_view name_before = "checkpoint-", name_after = ".rbc", unfinished = "checkpoint.partial";
 

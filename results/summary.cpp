@@ -124,6 +124,7 @@ ResultJson exchanges(const RunResult& result) {
   const PairTotals& totals = *result.exchanges;
   const PairCounts& counts = totals.counts;
   const double asking = to_seconds(counts.asking);
+  const std::size_t clients = result.is_of_host ? result.host_clients.size() : result.clients;
   return {{"begun", counts.begun},
           {"retried", counts.retried},
           {"met", counts.met},
@@ -136,7 +137,7 @@ ResultJson exchanges(const RunResult& result) {
           {"skipped", counts.skipped},
           {"timed_out", counts.over},
           {"seconds_mean", finite(asking / static_cast<double>(totals.attempts() - totals.asking))},
-          {"busy_share", finite(asking / (static_cast<double>(result.clients) * result.virtual_seconds))}};
+          {"busy_share", finite(asking / (static_cast<double>(clients) * result.virtual_seconds))}};
 }
 
 ResultJson energy(const RunResult& result) {

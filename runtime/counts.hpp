@@ -176,18 +176,37 @@ struct PairCounts {
     late += other.late, skipped += other.skipped, retried += other.retried, over += other.over, asking += other.asking;
     return *this;
   }
+  /// Writes all of it, or reads it back.
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(begun, met, refused, queued, empty, late, skipped, retried, over, asking);
+  }
 };
 
-/// Of a run whose clients meet in pairs.
+/// Of a client that meets others in pairs, or of all of a run.
 struct PairTotals {
-  PairCounts counts{};        ///< of all clients
+  PairCounts counts{};        ///< so far
   std::uint64_t asking = 0;   ///< attempts that were going on at the end
-  std::uint64_t waiting = 0;  ///< of these: requests that waited at their receivers
+  std::uint64_t waiting = 0;  ///< requests that waited at their receivers then
 
   /// Requests that were sent.
   std::uint64_t attempts() const { return counts.begun + counts.retried; }
-  /// Of these, what no client has decided about: lost, with a client that crashed, or on their way at the end.
-  std::uint64_t unheard() const { return attempts() - counts.met - counts.refused - counts.empty - counts.late - waiting; }
+  /// Of these, what no client has decided about: lost, with a client that crashed, or on their way at the end. None where more was
+  /// decided than is known to have been sent, as of hosts that were lost.
+  std::uint64_t unheard() const {
+    const std::uint64_t decided = counts.met + counts.refused + counts.empty + counts.late + waiting;
+    return attempts() - std::min(decided, attempts());
+  }
+  /// Adds the numbers of another client.
+  PairTotals& operator+=(const PairTotals& other) {
+    counts += other.counts, asking += other.asking, waiting += other.waiting;
+    return *this;
+  }
+  /// Writes all of it, or reads it back.
+  template <class Archive>
+  void archive(Archive& archive) {
+    archive(counts, asking, waiting);
+  }
 };
 
 /// Of a centre what it has sent and heard, of a worker what it has dropped.

@@ -97,6 +97,10 @@ Snapshot take_snapshot(const Step& step, const Performer& performer, const Evalu
   });
   performer.balance(parts);
   if (step.phase == after_round) performer.round_balance(parts);
+  VectorProbe owed([&](std::string_view name, std::span<const double> values) {
+    snapshot.owed.push_back({std::string(name), {values.begin(), values.end()}});
+  });
+  performer.owed(owed);
   const std::vector<std::string>& wanted = evaluation.measures().tracked;
   VectorProbe tracked([&](std::string_view name, std::span<const double> values) {
     const std::size_t place = snapshot.tracked.size();

@@ -64,6 +64,7 @@ class Performer {
   virtual void inspect(Probe& probe) const = 0;
   virtual void balance(Probe& probe) const = 0;
   virtual void round_balance(Probe& probe) const = 0;
+  virtual void owed(Probe& probe) const = 0;
   /// See Algorithm::collaboration.
   virtual std::vector<PeerWeight> collaboration() const { return {}; }
   virtual const Traffic& traffic() const = 0;
@@ -171,6 +172,7 @@ class PerformerOf final : public Performer {
   void inspect(Probe& probe) const override { algorithm_->inspect(probe); }
   void balance(Probe& probe) const override { algorithm_->balance(probe); }
   void round_balance(Probe& probe) const override { algorithm_->round_balance(probe); }
+  void owed(Probe& probe) const override { algorithm_->owed(probe); }
   std::vector<PeerWeight> collaboration() const override { return algorithm_->collaboration(); }
   const Traffic& traffic() const override { return traffic_; }
   Screening& screening() override { return screening_; }

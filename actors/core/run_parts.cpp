@@ -199,9 +199,7 @@ std::optional<PairTotals> exchanges_of(const Timing& timing, const Conductor& co
   for (std::uint32_t i = 0; i < conductor.clients(); ++i) {
     const auto* const client = dynamic_cast<const Pair*>(&conductor.protocol({i}));
     if (!client) return std::nullopt;
-    totals.counts += client->exchanges();
-    totals.asking += client->asked().has_value();
-    totals.waiting += client->waiting_requests().size();
+    totals += client->totals();
   }
   return totals;
 }

@@ -7,6 +7,7 @@
 
 #include "actors/core/evaluator_actor.hpp"
 #include "actors/core/run_parts.hpp"
+#include "runtime/protocols/pair.hpp"
 
 namespace rubato {
 
@@ -25,6 +26,7 @@ FinalClient final_of(const WallClient& client, Time end, const Evaluation& evalu
   last.staleness_sum = tally.staleness.mean_seconds() * static_cast<double>(last.staleness_count);
   last.snapshot =
       take_snapshot({.kind = StepKind::measure, .client = client.id(), .at = end}, client.performer(), evaluation, memory);
+  if (const auto* const pair = dynamic_cast<const Pair*>(&client.protocol())) last.exchanges = pair->totals();
   last.model = client.performer().model();
   last.screened = client.performer().screening().by_sender();
   last.collaboration = client.performer().collaboration();
@@ -33,7 +35,8 @@ FinalClient final_of(const WallClient& client, Time end, const Evaluation& evalu
 
 void FinalClient::archive(Archive& archive, TensorPool* pool) {
   std::uint64_t low = hash.low(), high = hash.high();
-  archive(client, is_here, low, high, counts, steps, skipped, unheard, seconds, staleness_sum, staleness_count, screened);
+  archive(client, is_here, low, high, counts, steps, skipped, unheard, seconds, staleness_sum, staleness_count, exchanges,
+          screened);
   archive_row(archive, collaboration);
   hash = StepHash(low, high);
   snapshot.archive(archive, pool);
@@ -75,10 +78,21 @@ bool WallGathering::give(const std::vector<FinalClient>& mine, HostId to, Durati
 }
 
 // What no client can have counted would spoil the sums over all.
+static constexpr std::uint64_t most = std::uint64_t{1} << 53;
+
+static bool is_small(std::uint64_t count) { return count <= most; }
+
+static bool is_possible(const PairTotals& exchanges, std::size_t clients) {
+  const PairCounts& counts = exchanges.counts;
+  return std::ranges::all_of(std::array{counts.begun, counts.met, counts.refused, counts.queued, counts.empty, counts.late,
+                                        counts.skipped, counts.retried, counts.over, exchanges.waiting},
+                             is_small) &&
+         counts.asking >= Duration{} &&
+         counts.asking <= Archive::longest / static_cast<std::int64_t>(std::max<std::size_t>(clients, 1)) && exchanges.asking <= 1;
+}
+
 bool FinalClient::is_possible(std::size_t clients) const {
-  constexpr std::uint64_t most = std::uint64_t{1} << 53;
   constexpr double longest = 1e15;
-  const auto is_small = [](std::uint64_t count) { return count <= most; };
   const auto is_moderate = [](double number) { return number >= 0 && number <= longest; };
   const auto counters = std::bit_cast<std::array<std::uint64_t, sizeof(MessageCounts) / sizeof(std::uint64_t)>>(counts);
   const Traffic& traffic = snapshot.traffic;
@@ -86,8 +100,8 @@ bool FinalClient::is_possible(std::size_t clients) const {
          std::ranges::all_of(
              std::array{steps, skipped, unheard, staleness_count, traffic.messages, traffic.bytes, traffic.gradients}, is_small) &&
          std::ranges::all_of(std::array{seconds, staleness_sum}, is_moderate) && traffic.paper_bits >= 0 &&
-         traffic.paper_bits <= 1e18 && is_row(collaboration, clients) && is_row(snapshot.collaboration, clients) &&
-         std::ranges::all_of(screened, [&](const Screened& link) {
+         traffic.paper_bits <= 1e18 && rubato::is_possible(exchanges, clients) && is_row(collaboration, clients) &&
+         is_row(snapshot.collaboration, clients) && std::ranges::all_of(screened, [&](const Screened& link) {
            return link.sender.value < clients && is_small(link.not_finite) && is_small(link.beyond_norm) &&
                   is_small(link.unauthorised) && is_small(link.unasked);
          });

@@ -27,6 +27,7 @@ struct FinalClient {
   double seconds = 0;        ///< of the experiment, since its timers began
   double staleness_sum = 0;  ///< seconds
   std::uint64_t staleness_count = 0;
+  PairTotals exchanges;  ///< where clients meet in pairs
   std::vector<Screened> screened;
   std::vector<PeerWeight> collaboration;
   Snapshot snapshot;

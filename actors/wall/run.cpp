@@ -63,6 +63,7 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
   std::vector<StepHash> hashes;
   double staleness = 0;
   std::uint64_t absorbed = 0, unheard = 0;
+  if (timing.protocol() == ProtocolKind::pair && !last.empty()) result.exchanges.emplace();
   for (const FinalClient& client : last) {
     const std::uint32_t i = client.client.value;
     is_there[i] = client.is_here;
@@ -71,6 +72,7 @@ void describe_clients(const std::vector<FinalClient>& last, const Timing& timing
     describe_collaboration(client.client, client.collaboration, result);
     if (client.is_here) hashes.push_back(client.hash);
     unheard += client.unheard;
+    if (result.exchanges) *result.exchanges += client.exchanges;
     result.messages += client.counts;
     result.by_client[i] = client.counts;
     result.traffic += client.snapshot.traffic;

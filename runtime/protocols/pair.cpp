@@ -104,7 +104,7 @@ void Pair::on_new_life(ClientId sender) {
 
 void Pair::archive(Archive& archive) {
   Protocol::archive(archive);
-  archive(sequence_), archive(exchanges_begun_), archive(retries_), archive(ticks_), archive(batch_);
+  archive(sequence_), archive(exchanges_begun_), archive(retries_), archive(ticks_), archive(batch_), archive(exchanges_);
   archive_timers(archive);
   archive.list(link_timers_, [](Archive& each, Timer& timer) { timer.archive(each); });
 }

@@ -98,6 +98,8 @@ class Pair final : public TickingProtocol {
   void archive(Archive& archive) override;
 
   const PairCounts& exchanges() const { return exchanges_; }
+  /// With what goes on now.
+  PairTotals totals() const { return {exchanges_, asking_.has_value(), queue_.size()}; }
   /// The partner that the client asks now, and the number of the exchange.
   std::optional<std::pair<ClientId, std::uint32_t>> asked() const;
   /// Requests that wait for this client, in order of arrival.

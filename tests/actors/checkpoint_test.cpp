@@ -166,7 +166,7 @@ TEST_CASE("a checkpoint of another version of the format is refused with both nu
   Folder folder;
   SealedSeries(folder.path()).write(5, [&](SealedWriter& file) { file.add(std::as_bytes(std::span{"RBCK\4\0\0", 8})); });
   CHECK(contains(complaint<std::invalid_argument>([&] { find(folder); }),
-                 "checkpoint-5.rbc was written by another version of Rubato (format 4, this one knows 7)"));
+                 "checkpoint-5.rbc was written by another version of Rubato (format 4, this one knows 8)"));
 }
 
 TEST_CASE("a disk that takes nothing is reported with the file, and the last checkpoint stays") {

@@ -514,6 +514,8 @@ TEST_CASE("a host says at the end what its clients have counted, within what can
   CHECK(is_refused([](FinalClient& client) { client.counts.late = ~std::uint64_t{0}; }));
   CHECK(is_refused([](FinalClient& client) { client.steps = ~std::uint64_t{0}; }));
   CHECK(is_refused([](FinalClient& client) { client.seconds = NAN; }));
+  CHECK(is_refused([](FinalClient& client) { client.exchanges.counts.met = ~std::uint64_t{0}; }));
+  CHECK(is_refused([](FinalClient& client) { client.exchanges.counts.asking = Duration::max(); }));
   CHECK(is_refused([](FinalClient& client) { client.staleness_sum = INFINITY; }));
   CHECK(is_refused([](FinalClient& client) { client.snapshot.traffic.paper_bits = NAN; }));
   CHECK(is_refused([](FinalClient& client) { client.screened.push_back({.sender = {3}, .receiver = {0}}); }));

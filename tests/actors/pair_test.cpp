@@ -43,6 +43,12 @@ config::Experiment six(const std::string& algorithm, const std::string& step, co
   return experiment(usual + overrides, plain_text + more);
 }
 
+double first_of(const std::vector<std::byte>& model) {
+  double number;
+  std::memcpy(&number, model.data(), sizeof number);
+  return number;
+}
+
 // The first coordinates of all models at the end.
 std::vector<double> ends_of(const std::string& algorithm, const std::vector<std::string>& overrides, const std::string& more = "") {
   RunOptions options = on_threads(2);
@@ -50,11 +56,7 @@ std::vector<double> ends_of(const std::string& algorithm, const std::vector<std:
   options.own_double.learner = [](ClientId client) { return std::make_unique<FirstStep>(client); };
   const RunResult result = run(six(algorithm, "1.0", overrides, more), options);
   std::vector<double> ends;
-  for (const std::vector<std::byte>& model : result.models) {
-    double number;
-    std::memcpy(&number, model.data(), sizeof number);
-    ends.push_back(number);
-  }
+  for (const std::vector<std::byte>& model : result.models) ends.push_back(first_of(model));
   return ends;
 }
 
@@ -79,6 +81,35 @@ TEST_CASE("over links that lose three messages in ten all models come to the mea
         check_mean(ends_of(
             algorithm, bad_links + std::vector<std::string>{"protocol.commit=" + commit, "seed=" + seed, "protocol.retries=1"}));
       }
+}
+
+TEST_CASE("owed mass: the models and what is owed between clients are their starts and their own steps, whatever was lost") {
+  for (const std::string commit : {"known", "counted"}) {
+    CAPTURE(commit);
+    double most = 0;
+    for (const std::string seed : {"1", "2", "3", "4", "5", "6"}) {
+      CAPTURE(seed);
+      RunOptions options = on_threads(2);
+      options.keeps_models = options.checks = true;
+      options.own_double.learner = [](ClientId client) { return std::make_unique<FirstStep>(client); };
+      const RunResult result = run(six("adpsgd", "1.0",
+                                       {"channel.loss=0.5", "mailbox.deadline=0.6", "protocol.commit=" + commit, "seed=" + seed,
+                                        "until=" + std::string(commit == "known" ? "9.5" : "19.5")}),
+                                   options);
+      double missing = 0;  // of the sum of all first coordinates
+      for (std::uint32_t i = 0; i < 6; ++i) missing += result.by_client[i].computations > 0 ? step_of_each * (i + 1) : 0;
+      for (const std::vector<std::byte>& model : result.models) missing -= first_of(model);
+      const std::optional<double> owed = result.samples.back().owed_mass;
+      REQUIRE(owed);
+      CHECK(std::abs(*owed - std::sqrt(3) * std::abs(missing)) < 1e-9);
+      most = std::max(most, *owed);
+    }
+    CHECK(most > 1e-3);
+  }
+  RunOptions checked = on_threads(1);
+  checked.checks = true;
+  CHECK_FALSE(run(experiment({"until=5.0"}), checked).samples.back().owed_mass);
+  CHECK_FALSE(run(six("adpsgd", "0.05", {"until=5.0"}), on_threads(1)).samples.back().owed_mass);
 }
 
 TEST_CASE("through crashes nothing is lost but own steps since the checkpoint, where meetings are counted") {
@@ -125,6 +156,24 @@ TEST_CASE("a run counts its exchanges: attempts are what became of them, and mes
     CHECK(to_seconds(counts.asking) < 6 * 300);
   }
   CHECK_FALSE(run(experiment({"until=5.0"}), on_threads(1)).exchanges);
+}
+
+TEST_CASE("a run in real time counts its exchanges as one in virtual time does, and what is owed") {
+  const config::Experiment wall = six("adpsgd", "0.05",
+                                      bad_links + std::vector<std::string>{"clock=wall", "time_scale=40", "until=3600.5",
+                                                                           "metrics.every_events=20", "protocol.retries=1"});
+  const RunResult result = run_until(wall, on_threads(2), [](const Sample& sample) { return sample.header.counts.kept > 300; });
+  REQUIRE(result.exchanges);
+  const PairCounts& counts = result.exchanges->counts;
+  CHECK(counts.begun > 100);
+  CHECK(counts.met > 50);
+  CHECK(counts.retried > 0);
+  CHECK(counts.over > 0);  // three requests in ten are lost
+  CHECK(counts.empty == 0);
+  CHECK(counts.asking > Duration{});
+  CHECK(result.messages.sent == result.exchanges->attempts() + counts.met);
+  CHECK(result.exchanges->unheard() > 0);
+  CHECK(result.samples.back().owed_mass);
 }
 
 TEST_CASE(

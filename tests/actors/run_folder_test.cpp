@@ -376,7 +376,8 @@ TEST_CASE("summary.json has every field of the design and says what the run was"
                             "/consensus",
                             "/staleness_seconds/mean",
                             "/staleness_seconds/p95",
-                            "/invariants/mass_defect"}) {
+                            "/invariants/mass_defect",
+                            "/invariants/owed_mass"}) {
     CAPTURE(field);
     CHECK(summary.contains(json::json_pointer(field)));
   }

@@ -103,8 +103,9 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("three hosts serve, lead and pass tokens in real time, and their records land on the digests of the first") {
-  for (const std::string algorithm : {"fedadmm", "swarm", "digest", "asgd"}) {
+TEST_CASE(
+    "three hosts serve, lead, pass tokens and meet in pairs in real time, and their records land on the digests of the first") {
+  for (const std::string algorithm : {"fedadmm", "swarm", "digest", "asgd", "adpsgd"}) {
     CAPTURE(algorithm);
     const Folder folder;
     const std::vector<std::string> patience =
@@ -128,6 +129,11 @@ TEST_CASE("three hosts serve, lead and pass tokens in real time, and their recor
     CHECK(had_time);
     const RunResult again = replay(wall, {folder / "a", folder / "b", folder / "c"}, {}, on_threads(2));
     CHECK(digests(again) == digests(outcomes[0].result));
+    const std::optional<PairTotals>& exchanges = outcomes[0].result.exchanges;
+    CHECK(exchanges.has_value() == (algorithm == "adpsgd"));
+    if (!exchanges) continue;
+    CHECK(exchanges->counts.met > 10);  // of the clients of all hosts
+    CHECK(exchanges->attempts() + exchanges->counts.met == outcomes[0].result.messages.sent);
   }
 }
 

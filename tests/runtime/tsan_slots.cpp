@@ -59,6 +59,7 @@ class Mixer final : public Performer {
   void inspect(Probe&) const override {}
   void balance(Probe&) const override {}
   void round_balance(Probe&) const override {}
+  void owed(Probe&) const override {}
   const Traffic& traffic() const override { return traffic_; }
   void recall(const Traffic&) override {}
   Screening& screening() override { return screening_; }
