@@ -118,7 +118,7 @@ void begin(RunFolder& folder, const config::Experiment& experiment, std::uint64_
   if (folder.settle())
     log.note("another run had begun in " + place.string() + ": what it left is now in the folder that ends with .failed");
   if (experiment.clock == config::ClockKind::wall_time) folder.write(life_file, std::to_string(life) + "\n");
-  if (folder.has_earlier_life()) return;
+  if (folder.has_earlier_life()) return keep_scores(folder, ~std::uint64_t{0});
   folder.write("experiment.toml", config::write_experiment(experiment));
   folder.write("metrics.csv", metrics_csv_head());
 }

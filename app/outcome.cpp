@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 
 #include "actors/virtual/run_checkpoint.hpp"
 #include "app/signals.hpp"
@@ -15,6 +16,11 @@
 namespace rubato::app {
 
 namespace {
+
+std::size_t lines_in(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(stream), {}, '\n'));
+}
 
 // What was sent, and what became of it, reason by reason.
 std::string sentence_about(const RunResult& result) {
@@ -131,6 +137,7 @@ void keep_in(RunFolder& folder, const config::Experiment& experiment, RunOptions
   if (!options.dry_run) options.checkpoints = folder.checkpoints();
   options.on_sample = [&folder, sees = options.on_sample](const Sample& sample) {
     folder.append("metrics.csv", metrics_csv_row(sample));
+    append_scores(folder, sample);
     if (sees) sees(sample);
   };
   if (experiment.record.kind == config::Record::Kind::off) return;
@@ -145,10 +152,12 @@ void go_on(RunFolder& folder, RunOptions& options, const std::function<void(cons
   for (const std::string& note : found.notes) say(note);
   if (!found.newest) {
     folder.write("metrics.csv", metrics_csv_head());
+    keep_scores(folder, 0);
     return say("there is no checkpoint to go on from: the run starts from the beginning");
   }
   options.resume_from = found.newest->file;
   std::filesystem::resize_file(folder.metrics(), found.newest->head.samples_bytes);  // what came after it will come again
+  keep_scores(folder, lines_in(folder.metrics()) - 1);                               // the first line is the head
   say(fmt::format("going on from {}, at {} s of the experiment", found.newest->file.string(),
                   shortest(to_seconds(found.newest->head.at))));
 }

@@ -83,11 +83,13 @@ std::vector<ClientId> clients_of(const std::vector<std::string>& hosts, const co
 std::optional<bool> models_agree(const EndInFolder& recorded, const RunResult& again) {
   const std::filesystem::path file = recorded.folder / "models/models.npy";
   const std::string text = std::filesystem::exists(file) ? text_of(file) : "";
-  const auto begins_with = [&](std::size_t rows) { return text.starts_with(npy_head(rows, again.dimension, again.scalar_bytes)); };
+  const auto begins_with = [&](std::size_t rows) {
+    return text.starts_with(npy_head({rows, again.dimension}, again.scalar_bytes));
+  };
   const bool has_all = begins_with(again.clients);
   const std::size_t rows = again.clients - (has_all ? 0 : recorded.absent.size());
   const std::size_t row_bytes = again.dimension * again.scalar_bytes;
-  const std::size_t head = npy_head(rows, again.dimension, again.scalar_bytes).size();
+  const std::size_t head = npy_head({rows, again.dimension}, again.scalar_bytes).size();
   std::size_t compared = 0, same = 0, row = 0;
   for (std::uint32_t i = 0; begins_with(rows) && text.size() == head + rows * row_bytes && i < again.clients; ++i) {
     const bool was_absent = std::ranges::binary_search(recorded.absent, ClientId{i});

@@ -2,9 +2,12 @@
 
 namespace rubato {
 
-std::string npy_head(std::size_t rows, std::size_t columns, std::size_t scalar_bytes) {
-  std::string head = std::string("{'descr': '<f") + (scalar_bytes == 8 ? "8" : "4") + "', 'fortran_order': False, 'shape': (" +
-                     std::to_string(rows) + ", " + std::to_string(columns) + "), }";
+std::string npy_head(const std::vector<std::size_t>& shape, std::size_t scalar_bytes, char kind) {
+  std::string lengths;
+  for (const std::size_t length : shape) lengths += (lengths.empty() ? "" : " ") + std::to_string(length) + ",";
+  if (shape.size() > 1) lengths.pop_back();  // as Python writes a tuple
+  std::string head = std::string("{'descr': '<") + kind + (scalar_bytes == 8 ? "8" : "4") +
+                     "', 'fortran_order': False, 'shape': (" + lengths + "), }";
   constexpr std::size_t before_head = 10;  // magic, version, length
   while ((before_head + head.size() + 1) % 64 != 0) head += ' ';
   head += '\n';
@@ -15,7 +18,7 @@ std::string npy_head(std::size_t rows, std::size_t columns, std::size_t scalar_b
 }
 
 std::string models_npy(const RunResult& result) {
-  std::string file = npy_head(result.models.size(), result.dimension, result.scalar_bytes);
+  std::string file = npy_head({result.models.size(), result.dimension}, result.scalar_bytes);
   for (const auto& model : result.models) file.append(reinterpret_cast<const char*>(model.data()), model.size());
   return file;
 }

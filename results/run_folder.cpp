@@ -16,6 +16,7 @@
 #include "results/columns.hpp"
 #include "results/npy.hpp"
 #include "results/result_text.hpp"
+#include "results/sample_scores.hpp"
 #include "results/summary.hpp"
 #include "results/whole_file.hpp"
 #include "runtime/record.hpp"
@@ -66,7 +67,9 @@ std::string csv(Columns columns, const Rows& rows) {
   return text;
 }
 
-constexpr const char* mark = ".rubato-run";  // lies in folders that are ours and not complete
+constexpr const char* mark = ".rubato-run";          // lies in folders that are ours and not complete
+constexpr const char* scores_file = "samples.part";  // becomes samples.npz
+constexpr std::uintmax_t most_scores = 512'000'000;  // bytes of it: beyond, no file is made of them
 
 bool is_empty_folder(const fs::path& folder) {
   std::error_code error;
@@ -132,10 +135,23 @@ void refuse_busy(const fs::path& place, const fs::path& partial) {
   if (is_busy) throw std::invalid_argument("--out " + place.string() + ": another process is at work there");
 }
 
+std::string bytes_in(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// Nothing where the run had no samples.
+std::string rows_in(const fs::path& npz) try {
+  return fs::exists(npz) ? rows_of_npz(bytes_in(npz)) : std::string();
+} catch (const std::invalid_argument& fault) {
+  throw std::invalid_argument(npz.string() + ": " + fault.what());
+}
+
 // What a run needs to go on; the description last, because without it there is nothing to go on with.
 void copy_stopped(const fs::path& place, const fs::path& partial) {
   if (fs::exists(place / "checkpoint")) fs::copy(place / "checkpoint", partial / "checkpoint", fs::copy_options::recursive);
   if (fs::exists(place / "metrics.csv")) fs::copy_file(place / "metrics.csv", partial / "metrics.csv");
+  write_whole(partial / scores_file, rows_in(place / "samples.npz"));
   fs::copy_file(place / "experiment.toml", partial / "experiment.part");
   fs::rename(partial / "experiment.part", partial / "experiment.toml");
 }
@@ -229,6 +245,7 @@ void RunFolder::append(const std::string& name, const std::string& text) {
 void RunFolder::complete() {
   settle();
   std::error_code error;
+  fs::remove(partial_ / scores_file, error);  // samples.npz has them by now
   fs::remove(partial_ / mark, error);
   if (fs::exists(place_) && is_run(place_)) {
     const fs::path previous = beside(place_, ".previous");
@@ -293,9 +310,28 @@ std::string collaboration_csv(const RunResult& result) {
   return text;
 }
 
+void append_scores(RunFolder& folder, const Sample& sample) { folder.append(scores_file, scores_row(sample)); }
+
+void keep_scores(RunFolder& folder, std::uint64_t samples) {
+  const fs::path file = folder.contents() / scores_file, npz = folder.contents() / "samples.npz";
+  const std::string rows = fs::exists(file) ? bytes_in(file) : rows_in(npz);  // killed between its last file and its name
+  folder.write(scores_file, rows.substr(0, bytes_of_rows(rows, samples)));
+}
+
+namespace {
+
+void write_scores(RunFolder& folder) {
+  std::error_code none;
+  const std::uintmax_t bytes = fs::file_size(folder.contents() / scores_file, none);
+  if (!none && bytes > 0 && bytes <= most_scores)
+    folder.write("samples.npz", samples_npz(bytes_in(folder.contents() / scores_file)));
+}
+
+}  // namespace
+
 void append_model(RunFolder& folder, const FinalModel& model) {
   constexpr const char* file = "models/models.npy";
-  if (model.client.value == 0) folder.write(file, npy_head(model.clients, model.dimension, model.scalar_bytes));
+  if (model.client.value == 0) folder.write(file, npy_head({model.clients, model.dimension}, model.scalar_bytes));
   folder.append(file, {reinterpret_cast<const char*>(model.bytes.data()), model.bytes.size()});
 }
 
@@ -307,6 +343,7 @@ void write_results(RunFolder& folder, const config::Experiment& experiment, cons
   if (!result.by_link.empty()) folder.write("links.csv", links_csv(result));
   if (!result.collaboration.empty()) folder.write("collaboration.csv", collaboration_csv(result));
   if (!result.models.empty()) folder.write("models/models.npy", models_npy(result));
+  write_scores(folder);
   folder.write("summary.json", summary_json(experiment, result));
 }
 

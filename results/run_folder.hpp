@@ -1,6 +1,7 @@
 // The folder that a run leaves behind. It is filled beside its place and renamed when it is complete.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -81,11 +82,17 @@ Remains remains_at(const std::filesystem::path& place);
 /// The experiment of what remains there.
 std::filesystem::path experiment_of_remains(const std::filesystem::path& place);
 
+/// The scores of a sample, of which write_results() makes samples.npz: client by client, so that a long run does not keep them in
+/// memory.
+void append_scores(RunFolder& folder, const Sample& sample);
+/// Of the scores that an earlier life has left in the folder the first so many stay; what a kill has cut short is gone.
+void keep_scores(RunFolder& folder, std::uint64_t samples);
+
 /// models/models.npy, model by model, so that a large run does not keep them in memory a second time.
 void append_model(RunFolder& folder, const FinalModel& model);
 
-/// experiment.toml, clients.csv, partition.csv, links.csv, collaboration.csv, summary.json and the models that the result has.
-/// metrics.csv is written while the run goes on.
+/// experiment.toml, clients.csv, partition.csv, links.csv, collaboration.csv, samples.npz, summary.json and the models that the
+/// result has. metrics.csv is written while the run goes on.
 void write_results(RunFolder& folder, const config::Experiment& experiment, const RunResult& result);
 
 /// The first line of metrics.csv. The file is written line by line, so that a long run does not keep its samples in memory.

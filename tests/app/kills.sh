@@ -49,7 +49,7 @@ for ((kill = 1; kill <= kills; ++kill)); do
   verdict=same
   [ $code -eq 0 ] || verdict="ended with code $code"
   [ "$(digests "$out")" = "$(digests "$home/whole")" ] || verdict="other digests"
-  for file in metrics.csv timeline.rbt clients.csv links.csv models/models.npy; do
+  for file in metrics.csv timeline.rbt clients.csv links.csv models/models.npy samples.npz; do
     cmp -s "$out/$file" "$home/whole/$file" || verdict="another $file"
   done
   [ "$verdict" = same ] && same=$((same + 1)) || cat "$home/said"

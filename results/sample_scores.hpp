@@ -1,0 +1,27 @@
+// The accuracy and loss of each measured client in each sample: a row a sample while a run goes on, samples.npz when it is over.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "results/sample.hpp"
+
+namespace rubato {
+
+/// The row of a sample. Rows stand one behind the other in a file that grows with the run.
+std::string scores_row(const Sample& sample);
+
+/// How many bytes the first rows have, at most so many of them; a row that is cut short is none.
+std::size_t bytes_of_rows(std::string_view rows, std::uint64_t samples);
+
+/// The bytes of an .npz file of these rows: `sample` and `seconds` by sample, `client` the clients that are in any of them,
+/// ascending, `accuracy` and `loss` by sample and client. Not a number: the client is not in the sample, or that is not known of
+/// it.
+std::string samples_npz(std::string_view rows);
+
+/// The rows that samples_npz() was given. Throws std::invalid_argument where it has not made the file.
+std::string rows_of_npz(std::string_view npz);
+
+}  // namespace rubato
