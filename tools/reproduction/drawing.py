@@ -1,5 +1,6 @@
 """Figures as SVG: one style for all. Curves differ in their dashes and marks and not in their colour alone, so that they can be
-told apart in black and white; bands are one standard deviation over seeds to both sides of the mean."""
+told apart in black and white; bands are one standard deviation over seeds to both sides of the mean, on logarithmic axes of the
+logarithms to both sides of the geometric mean."""
 
 import math
 from html import escape
@@ -64,7 +65,7 @@ class Axis:
             share = (math.log10(value) - math.log10(self.low)) / (math.log10(self.high) - math.log10(self.low))
         else:
             share = (value - self.low) / (self.high - self.low)
-        return self.start + min(max(share, -0.02), 1.02) * (self.stop - self.start)
+        return self.start + min(max(share, -1), 2) * (self.stop - self.start)  # what is far outside is cut off in any case
 
     def ticks(self):
         return _powers(self.low, self.high) if self.log else _ticks(self.low, self.high)
@@ -127,24 +128,33 @@ def _extent(values, log):
     return low - room, high + room
 
 
-def _curves(panel, curves, order, x0, width):
-    """curves: name -> (xs, means, deviations)."""
+def _band_of(panel, mean, deviation):
+    """Its ends; on a logarithmic axis the deviation is a factor."""
+    return (mean / deviation, mean * deviation) if panel.y_log else (mean - deviation, mean + deviation)
+
+
+def _curves(panel, curves, order, x0, width, clip):
+    """curves: name -> (xs, means, deviations); clip: a name that no other panel of the figure has."""
     shown = {name: curve for name, curve in curves.items() if curve[0]}
     xs = [x for curve in shown.values() for x in curve[0]]
     ys = []
     for _, means, deviations in shown.values():
         for mean, deviation in zip(means, deviations):
-            ys += [mean, mean - deviation, mean + deviation] if is_known(deviation) and not panel.y_log else [mean]
+            ys += [mean, *_band_of(panel, mean, deviation)] if is_known(deviation) else [mean]
+    ys = [min(max(y, panel.y_from), panel.y_to) for y in ys if is_known(y)]
     x_axis = Axis(*((min(xs), max(xs)) if xs and not panel.x_log else _extent(xs, panel.x_log)), x0 + left,
                   x0 + width - right, panel.x_log)
     y_axis = Axis(*_extent(ys, panel.y_log), height_of_panel - bottom, top, panel.y_log)
     parts = _frame(x_axis, y_axis, panel)
+    # Marks at the edges are shown whole.
+    parts.append(f'<clipPath id="{clip}"><rect x="{x_axis.start - 5}" y="{y_axis.stop - 5}" width="{x_axis.stop - x_axis.start + 10}" '
+                 f'height="{y_axis.start - y_axis.stop + 10}"/></clipPath><g clip-path="url(#{clip})">')
     for name, (places, means, deviations) in shown.items():
         number = order.index(name)
         colour, dash, mark = style(number)
-        points = [(x_axis.place(x), y_axis.place(y)) for x, y in zip(places, means) if is_known(y) and not math.isinf(y)]
-        band = [(x_axis.place(x), y_axis.place(y - d), y_axis.place(y + d)) for x, y, d in zip(places, means, deviations)
-                if is_known(y) and is_known(d) and not math.isinf(y)]
+        known = [(x, y, d) for x, y, d in zip(places, means, deviations) if is_known(y) and not math.isinf(y) and (y > 0 or not panel.y_log)]
+        points = [(x_axis.place(x), y_axis.place(y)) for x, y, _ in known]
+        band = [(x_axis.place(x), *map(y_axis.place, _band_of(panel, y, d))) for x, y, d in known if is_known(d) and not math.isinf(d)]
         if len(band) > 1:
             up = " ".join(f"{x:.1f},{high:.1f}" for x, _, high in band)
             down = " ".join(f"{x:.1f},{low:.1f}" for x, low, _ in reversed(band))
@@ -154,6 +164,7 @@ def _curves(panel, curves, order, x0, width):
         stride = max(1, len(points) // 6)
         for x, y in points[(number * stride // max(1, len(shown))) % stride::stride]:
             parts.append(_mark(mark, x, y, colour))
+    parts.append("</g>")
     return parts
 
 
@@ -164,7 +175,7 @@ def _dots(panel, dots, order, x0, width, height):
     for mean, deviation, paper in dots.values():
         spread = deviation if is_known(deviation) else 0
         values += [one for one in (mean - spread, mean + spread, paper) if is_known(one)]
-    label_room = 8 + 6.3 * max([len(name) for name in names] + [4])
+    label_room = 14 + 6.6 * max([len(name) for name in names] + [4])
     x_axis = Axis(*_extent(values, panel.x_log), x0 + label_room, x0 + width - right, panel.x_log)
     y_start = height - bottom
     parts = []
@@ -186,6 +197,8 @@ def _dots(panel, dots, order, x0, width, height):
                 parts.append(f'<path d="M{low:.1f} {y:.1f}H{high:.1f}M{low:.1f} {y - 4:.1f}v8M{high:.1f} {y - 4:.1f}v8" '
                              'stroke="#000" stroke-width="1.3"/>')
             parts.append(_mark("circle", x_axis.place(mean), y, "#000", 4))
+        else:
+            parts.append(_text(x_axis.start + 8, y + 4, "not reached", "start", 11))
         if is_known(paper):
             parts.append(_mark("box", x_axis.place(paper), y, "#b03a2e", 4.5))
     return parts
@@ -231,7 +244,7 @@ def figure(panels, order, note):
             if not panel.x:
                 height = max(height, top + bottom + 24 * len(data))
         for i, (panel, data) in enumerate(panels[first:first + columns]):
-            row += _curves(panel, data, drawn, i * width_of, width_of) if panel.x else _dots(panel, data, order, i * width_of, width_of, height)
+            row += _curves(panel, data, drawn, i * width_of, width_of, f"panel-{first + i}") if panel.x else _dots(panel, data, order, i * width_of, width_of, height)
         parts.append(f'<g transform="translate(0 {y})">' + "".join(row) + "</g>")
         y += height + 6
     width = columns * width_of

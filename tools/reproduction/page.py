@@ -6,6 +6,7 @@ import json
 import math
 
 import drawing
+import tables
 from measures import Results, Run, shown, spread, value_at
 from plan import nan
 from runs import Unit
@@ -63,7 +64,8 @@ def collect(study, column, places, seeds=0):
 
 
 def _band(of, panel):
-    """Mean and deviation over seeds at places that all runs have."""
+    """Mean and deviation over seeds at places that all runs have; on a logarithmic axis the geometric mean, and the factor that is one
+    deviation of the logarithm."""
     low = max(run.column(panel.x)[0] for run in of)
     high = min([run.column(panel.x)[-1] for run in of] + [panel.x_to])
     if high <= low:
@@ -75,9 +77,15 @@ def _band(of, panel):
         places = [low + (high - low) * i / (points_of_curve - 1) for i in range(points_of_curve)]
     means, deviations = [], []
     for place in places:
-        mean, deviation, _ = spread([value_at(run, panel.x, place, panel.y) for run in of])
-        means.append(mean)
-        deviations.append(deviation)
+        values = [value_at(run, panel.x, place, panel.y) for run in of]
+        if panel.y_log:
+            mean, deviation, _ = spread([math.log(one) if one > 0 else nan for one in values])
+            means.append(math.exp(mean) if mean < 700 else math.inf if mean >= 700 else nan)
+            deviations.append(math.exp(deviation) if deviation < 700 else nan)
+        else:
+            mean, deviation, _ = spread(values)
+            means.append(mean)
+            deviations.append(deviation)
     return places, means, deviations
 
 
@@ -104,10 +112,15 @@ def draw(study, column, runs, note, places):
     if not study.panels:
         return
     panels = [(panel, _panel_data(study, panel, runs, note)) for panel in study.panels]
+    panels = [(panel, data) for panel, data in panels if data]  # a column may lack all settings of a panel
+    if not panels:
+        return
     order = [one.name for one in study.settings]
     seeds = max(len(of) for of in runs.values())
     text = (f"{column} column, {seeds} seed{'s' if seeds > 1 else ''}; lines and dots: means; bands and bars: "
             "one standard deviation to both sides.")
+    if any(panel.y_log for panel, _ in panels):
+        text = text[:-1] + ", where the vertical axis is logarithmic of the logarithms."
     if seeds == 1:
         text = f"{column} column, one run of each setting."
     (places.docs / f"{study.name}.svg").write_text(drawing.figure(panels, order, text))
@@ -146,6 +159,8 @@ def store(study, column, places, seeds=0):
 
 def changes(study, column, places, seeds=0):
     """Sentences about numbers and digests that differ from what is stored."""
+    if not units_of(study, column, places, seeds):
+        return []  # such a study has no such column
     note, _ = collect(study, column, places, seeds)
     was = stored(study, places).get(column)
     if note is None or was is None:
@@ -312,7 +327,7 @@ def _map(studies, column, places):
 
 
 def write_pages(studies, places):
-    """From the templates beside this file: {{index}}, {{counts}}, {{columns}}, {{sections}}, {{section STUDY}}, {{map COLUMN}}."""
+    """From the templates beside this file: {{index}}, {{counts}}, {{columns}}, {{sections}}, {{section STUDY}}, {{map COLUMN}}, {{table 3}}, {{table 4.1}}, {{differences}}."""
     here = places.root / "tools" / "reproduction"
     for template, page in (("reproduction.md", "reproduction.md"), ("comparison.md", "comparison.md"), ("referee.md", "referee.md")):
         if not (here / template).exists():
@@ -324,6 +339,8 @@ def write_pages(studies, places):
             text = text.replace(f"{{{{section {one.name}}}}}", section(one, places))
         for column in ("quick", "full"):
             text = text.replace(f"{{{{map {column}}}}}", _map(studies, column, places))
+        for name, table in (("table 3", tables.table_3), ("table 4.1", tables.table_4_1), ("differences", tables.differences)):
+            text = text.replace(f"{{{{{name}}}}}", table(studies, lambda study: stored(study, places)))
         text = text.replace("{{index}}", index(own, places)).replace("{{counts}}", counts(own, places))
         text = text.replace("{{columns}}", columns_line(own, places)).replace("{{sections}}", sections(own, places))
         (places.docs.parent / page).write_text(text.rstrip() + "\n")

@@ -56,6 +56,8 @@ class Panel:
     x_log: bool = False
     y_log: bool = False
     x_to: float = math.inf  # where the axis ends at the latest
+    y_from: float = -math.inf  # what of the curves is shown
+    y_to: float = math.inf
     settings: tuple = ()  # (): all
     title: str = ""
 

@@ -119,6 +119,8 @@ def refusals(units, places):
             continue
         seen.add(tuple(unit.words))
         command = [str(places.rubato)] + unit.words + ["--set", "until=2.5", "--set", "record=off", "--dry-run", "--quiet", "--threads", "1"]
+        if places.data:
+            command += ["--data", str(places.data)]
         answer = subprocess.run(command, cwd=places.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if answer.returncode != 0:
             found.append(f"{unit.study.name}, {unit.column}, {unit.setting.name}: {answer.stderr.strip()}")

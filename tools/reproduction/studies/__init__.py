@@ -11,4 +11,6 @@ def after(stored):
     """What later runs take from the numbers of earlier ones."""
     comparison.write_tuned(stored)
     kdpdfl.write_tuned(stored)
+    pame.write_tuned(stored)
+    depositum.write_tuned(stored)
     referee.write_tuned(stored)

@@ -99,7 +99,7 @@ topology = Study(
     graphs, (at(200, "accuracy_mean", "after 200 s"), last),
     tuple(Claim(f"{which}: the complete graph is faster than the {other}", more(f"complete, {which}", f"{other}, {which}", "accuracy_mean_at_200"))
           for which in ("letter", "own") for other in ("3 nearest", "bipartite", "ring", "star")),
-    halves(graphs), 3, 3, small, network, choices="MNIST, 25 clients with 50 images, B = 4, P = 50, no reception cap, eta 0.05. The quick column has a "
+    halves(graphs), 3, 3, small, network + ("metrics.test_samples=500",), choices="MNIST, 25 clients with 50 images, B = 4, P = 50, no reception cap, eta 0.05. The quick column has a "
     "perceptron of 64, the full one the thesis' network.", guess=(1.5, 15))
 
 
@@ -117,7 +117,7 @@ cap = Study(
           for which in ("letter", "own"))
     + tuple(Claim(f"{which}: the larger the cap, the smaller the training loss", falls([f"{one}, {which}" for one in (5, 20, 100, 400)], "tail_train_loss_mean"))
             for which in ("letter", "own")),
-    halves(cap_settings), 3, 3, small + ("metrics.training=true",), network + ("metrics.training=true",),
+    halves(cap_settings), 3, 3, small + ("metrics.training=true",), network + ("metrics.training=true", "metrics.test_samples=500"),
     choices="As B.3, complete graph, P = 500 and the cap for as long; messages beyond the cap are removed by chance.", guess=(1.5, 15))
 
 radio = ("channel.bandwidth_use=shared",)

@@ -19,7 +19,7 @@ def method(name, label="", *sets, **changes):
 by_delay = at(5000, "accuracy_mean", "clients at delay 5,000", axis="cumulated_delay")
 of_mean = at(5000, "accuracy_mean_model", "mean model at delay 5,000", axis="cumulated_delay")
 early = at(1000, "accuracy_mean", "clients at delay 1,000", axis="cumulated_delay")
-panel = Panel("accuracy_mean", "cumulated_delay", "cumulated delay", "mean accuracy of clients", x_to=5000.0)
+panel = Panel("accuracy_mean", "cumulated_delay", "cumulated delay, in expected attempts", "mean accuracy of clients", x_to=5000.0)
 rivals = ("AB", "G-Push-Pull", "K-GT", "Sporadic K-GT")
 open_points = ("Left open by the paper: the radius (here 0.4), the least chance (0.01; the mean of 1/p is infinite), the hinge loss (here the sum over classes "
                "divided by their number), which model is scored. eta 0.01, batches of 16, K of K-GT is the mean of 1/p of that seed, rounded up. ")
@@ -44,7 +44,7 @@ def figure_2(name, item, *split, note=""):
          Claim("with a memory of gradients Spod-GT leads by 7 % or more", lead(rivals, "Spod-GT, memory", "accuracy_mean_at_5000")),
          Claim("Spod-GT is ahead of AB at delay 1,000", more("Spod-GT", "AB", "accuracy_mean_at_1000")),
          Claim("the mean model of Spod-GT is ahead of AB's", more("Spod-GT", "AB", "accuracy_mean_model_at_5000"))),
-        (panel, Panel("accuracy_mean_model", "cumulated_delay", "cumulated delay", "accuracy of the mean model", x_to=5000.0)),
+        (panel, Panel("accuracy_mean_model", "cumulated_delay", "cumulated delay, in expected attempts", "accuracy of the mean model", x_to=5000.0)),
         5, 5, ("metrics.every_seconds=20.0", "metrics.test_samples=1000"), ("metrics.every_seconds=10.0",),
         choices=open_points, note=note, guess=(2.5, 4))
 
