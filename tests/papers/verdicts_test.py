@@ -18,6 +18,7 @@ import drawing  # noqa: E402
 import measures  # noqa: E402
 import page  # noqa: E402
 import runs  # noqa: E402
+import tables  # noqa: E402
 from plan import Claim, Measure, Panel, Setting, Study, nan  # noqa: E402
 from studies import all_studies  # noqa: E402
 
@@ -130,6 +131,52 @@ class Figures(unittest.TestCase):
         curves = {"a": ([1.0, 10.0, 100.0], [1e-3, nan, float("inf")], [nan, nan, nan])}
         drawing.figure([(Panel("y", "x", x_log=True, y_log=True), curves)], ["a"], "")
         drawing.figure([(Panel("y"), {"a": (nan, nan, nan)})], ["a"], "")
+
+
+    def test_on_a_logarithmic_axis_the_band_is_of_the_logarithms(self):
+        class Curve:
+            def __init__(self, value):
+                self.columns = {"x": [0.0, 1.0], "y": [value, value]}
+
+            def column(self, name):
+                return self.columns[name]
+
+        of = [Curve(1.0), Curve(100.0)]
+        _, means, factors = page._band(of, Panel("y", "x", y_log=True))
+        self.assertAlmostEqual(means[0], 10.0)
+        self.assertAlmostEqual(factors[0], 10.0 ** 2 ** 0.5)
+        _, means, deviations = page._band(of, Panel("y", "x"))
+        self.assertAlmostEqual(means[0], 50.5)
+        self.assertAlmostEqual(deviations[0], 99.0 / 2 ** 0.5)
+
+    def test_what_lies_outside_of_a_panel_is_cut_off(self):
+        text = drawing.figure([(Panel("y", "x", "x", "y", y_to=1.0), {"a": ([0.0, 1.0], [0.5, 1e6], [nan, nan])})], ["a"], "")
+        parsed = xml.dom.minidom.parseString(text)
+        self.assertEqual(len(parsed.getElementsByTagName("clipPath")), 1)
+        words = [one.firstChild.data for one in parsed.getElementsByTagName("text")]
+        self.assertNotIn("1e6", words)
+
+    def test_a_setting_that_never_arrives_says_so(self):
+        self.assertIn("not reached", drawing.figure([(Panel("y"), {"a": (1.0, nan, nan), "b": (nan, nan, nan)})], ["a", "b"], ""))
+
+
+class PrintedTables(unittest.TestCase):
+    def test_all_printed_numbers_are_shown_where_nothing_was_run(self):
+        table_3 = tables.table_3(all_studies(), lambda study: {})
+        self.assertEqual(table_3.count("/ not run"), 45)
+        for number in ("0.9411", "0.9829", "0.9283", "0.7902"):
+            self.assertIn(number + " / not run", table_3)
+        table_4_1 = tables.table_4_1(all_studies(), lambda study: {})
+        self.assertEqual(table_4_1.count("/ not run"), 24)
+        for number in ("0.2100", "0.8160", "0.6100", "0.8700"):
+            self.assertIn(number + " / not run", table_4_1)
+        self.assertIn("| table 2 | DeceFL, K 8, p 0.9 | +0.0010 | not run | not run |", tables.differences(all_studies(), lambda study: {}))
+
+    def test_ours_stands_beside_with_its_difference(self):
+        own = Study("s", "paper", "item", "says", (Setting("a", "f", paper={"m": .8}),), (Measure("m", "m", None),), (), (), 3, 3)
+        stored = {"full": {"settings": {"a": {"measures": {"m": {"1": .7, "2": .72}}}}}}
+        self.assertEqual(tables.beside(own, "a", "m", stored), "0.8000 / 0.7100 ± 0.0141 / -0.0900")
+        self.assertEqual(tables.beside(own, "a", "m", {"quick": stored["full"]}), "0.8000 / 0.7100 ± 0.0141 (quick) / -0.0900")
 
 
 class Studies(unittest.TestCase):

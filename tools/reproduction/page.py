@@ -247,8 +247,9 @@ def section(study, places):
     lines = [f"### {study.name}: {study.item}", "", study.says, ""]
     if study.choices:
         lines += [study.choices, ""]
-    lines += [f"`tools/reproduce {study.name} --full`: {study.full_seeds} seed{'s' if study.full_seeds > 1 else ''}, {_minutes(notes.get('full'))}; "
-              f"`tools/reproduce {study.name} --quick`: {study.quick_seeds}, {_minutes(notes.get('quick'))}. "
+    full, quick = (notes.get(column, {}).get("seeds", planned) for column, planned in (("full", study.full_seeds), ("quick", study.quick_seeds)))
+    lines += [f"`tools/reproduce {study.name} --full`: {full} seed{'s' if full > 1 else ''}, {_minutes(notes.get('full'))}; "
+              f"`tools/reproduce {study.name} --quick`: {quick}, {_minutes(notes.get('quick'))}. "
               f"Single runs and all values: [{study.name}.json](reproduction/{study.name}.json)." if notes else
               f"`tools/reproduce {study.name} --full` or `--quick`: **not run yet**.", ""]
     if not notes:

@@ -3,8 +3,8 @@
 import json
 import pathlib
 
-from measures import alike, at, end, falls, less, more
-from plan import Claim, Measure, Panel, Setting, Study
+from measures import alike, at, earlier, end, falls, less, more, reach
+from plan import Claim, Measure, Outcome, Panel, Setting, Study
 
 paper = "PaME"
 tuned_file = pathlib.Path(__file__).resolve().parents[3] / "docs" / "reproduction" / "tuned.json"
@@ -59,13 +59,26 @@ periods = Study(
      Claim("longer periods send less", falls([f"kappa {one}" for one in (1, 2, 4, 8, 16)], "bits", 1))),
     (by_round,), 3, 5, first, first, choices=open_points, guess=(0.5, 0.5))
 
-steps = (0.125, 0.5, 2, 8, 32)
-names = {"dpsgd": "D-PSGD", "dfedsam": "DFedSAM", "beer": "BEER", "anq_nids": "ANQ-NIDS"}
+steps = (0.03125, 0.125, 0.5, 2, 8, 32)
+always = "ANQ-NIDS, all in every round"
+names = {"D-PSGD": "dpsgd", "DFedSAM": "dfedsam", "BEER": "beer", "ANQ-NIDS": "anq_nids", always: "anq_nids"}
 second = ("metrics.gradient_norm=true", "data.test_per_client=100", "metrics.every_seconds=10.0", regular)
 
 
 def ex2(name, file, *sets, **changes):
     return Setting(name, f"pame/{file}.toml", sets, **changes)
+
+
+def rival(label, name, step, **changes):
+    unrestricted = ("protocol.exchange_every=1", "protocol.participation=1") if name == always else ()
+    return ex2(label, f"pame_ex2_{names[name]}", f"algorithm.eta={step}", *unrestricted, **changes)
+
+
+def at_most_half(one, other, measure):
+    def judge(results):
+        ours, theirs = results.mean(one, measure), results.mean(other, measure)
+        return Outcome(f"{one} {ours:.1f}, {other} {theirs:.1f}: {ours / theirs:.2f} of it", ours <= theirs / 2)
+    return judge
 
 
 def best(name):
@@ -76,25 +89,28 @@ def best(name):
         return steps[len(steps) // 2]
 
 
-methods = (ex2("PaME", "pame_ex2"),) + tuple(ex2(name, f"pame_ex2_{one}", f"algorithm.eta={best(name)}") for one, name in names.items())
+methods = (ex2("PaME", "pame_ex2"),) + tuple(rival(name, name, best(name)) for name in names)
 tested = end("accuracy_mean", "test accuracy", 3)
 compared = Study(
     "pame-compare", paper, "figures 8 to 10: example 2 against four methods at equal period and participation",
     "The paper finds that PaME needs the fewest rounds and at least 50 % fewer bits than all others, at the highest test accuracy.",
-    methods, (at(100, "objective", "objective after 100 rounds", digits=4), objective, tested, bits),
-    tuple(Claim(f"PaME's objective is below {name}'s after 100 rounds", less("PaME", name, "objective_at_100", 4)) for name in names.values())
-    + tuple(Claim(f"PaME sends at most half of what {name} sends", more(name, "PaME", "bits", 1)) for name in names.values()),
+    methods, (at(100, "objective", "objective after 100 rounds", digits=4), objective, tested, bits,
+              reach(0.2, "bits to 0.2", column="objective", axis="paper_bits", below=True, digits=-3)),
+    tuple(Claim(f"PaME's objective is below {name}'s after 100 rounds", less("PaME", name, "objective_at_100", 4)) for name in names)
+    + tuple(Claim(f"PaME sends at most half of what {name} sends in as many rounds", at_most_half("PaME", name, "bits")) for name in names)
+    + tuple(Claim(f"PaME needs fewer bits than {name} to an objective of 0.2", earlier("PaME", name, "paper_bits_to_0.2", -3)) for name in names),
     (Panel("objective", "seconds", "iterations", "objective at the mean model", y_log=True, y_to=1.0),
      Panel("objective", "paper_bits", "bits, as the papers count", "objective at the mean model", True, True, y_to=1.0)),
     2, 5, second + ("until=200.5",), second + ("until=300.5",),
     choices="n = 1,000, 300 rows, 100 test rows a client of the same solution, lambda 0.001, m = 32, random regular of degree 8, table II for PaME; the steps of the "
-            "others are tuned in pame-tuning. Period 5 and participation 0.2 for all (V-D).", guess=(4, 6))
+            "others are tuned in pame-tuning. Period 5 and participation 0.2 for all (V-D).",
+    note="ANQ-NIDS diverges at period 5 and participation 0.2, with every step of pame-tuning and with 0.01: NIDS goes on by 2 x - x before, so that what an exchange has moved is moved once more in "
+         "each round until the next one. Period 5 alone and participation 0.2 alone diverge as well (eta 0.125, seed 1); with neither it converges, and is shown so too.", guess=(4, 6))
 tuning = Study(
     "pame-tuning", paper, "steps of the methods that PaME is compared with, on a seed that is not reported",
     "The step with the smallest objective after 300 iterations, seed 101, is kept.",
-    tuple(ex2(f"{name}, eta {eta}", f"pame_ex2_{one}", f"algorithm.eta={eta}", only="" if eta == 2 else "full") for one, name in names.items() for eta in steps),
+    tuple(rival(f"{name}, eta {eta}", name, eta, only="" if eta == 2 else "full") for name in names for eta in steps),
     (objective,), (), (), 1, 1, second + ("until=200.5",), second + ("until=300.5",), first_seed=101, guess=(4, 6))
-
 
 
 def write_tuned(stored):
@@ -104,7 +120,7 @@ def write_tuned(stored):
         return
     chosen = json.loads(tuned_file.read_text()) if tuned_file.exists() else {}
     chosen["pame"] = {}
-    for name in names.values():
+    for name in names:
         reached = {step: note["settings"].get(f"{name}, eta {step}", {}).get("measures", {}).get("objective", {}).get(str(tuning.first_seed)) for step in steps}
         known = {step: value for step, value in reached.items() if value is not None}
         if known:

@@ -76,12 +76,16 @@ to_goal = reach(0.03, "s to the goal", column="gradient_norm", below=True, digit
 came_to = Measure("least", "least norm", lambda run: min(run.column("gradient_norm")), 3)
 
 
+# Nothing is asked of a run that has reached it.
+stop_at_goal = "metrics.stop={metric=\"gradient_norm\",window=1,by=\"mean\",below=0.03}"
+
+
 def torus_study(ratio):
     name = f"referee-torus-{ratio:g}"
     return Study(
         name, paper, f"links of 1 s, computations of {1 / ratio:g} s", "A hundred clients on a torus; the goal is a gradient of the mean loss, at the mean model, shorter than 0.03.",
         tuple(torus_setting(one, tuned(name, one, torus_steps), ratio) for one in torus_methods), (to_goal, came_to), (),
-        (Panel("gradient_norm", "seconds", "seconds", "norm of the gradient", y_log=True, x_log=True),), 1, 5, guess=(4, 4), ceiling="holds")
+        (Panel("gradient_norm", "seconds", "seconds", "norm of the gradient", y_log=True, x_log=True),), 1, 5, full=(stop_at_goal,), guess=(4, 1), ceiling="holds")
 
 
 def torus_tuning(ratio):
@@ -122,7 +126,7 @@ to_accuracy = reach(0.85, "s to 0.85", digits=0)
 map_study = Study(
     "referee-map", paper, "who is first, and by how much", "Seconds until the mean accuracy of the clients is 0.85.",
     tuple(map_setting(method, tuned("referee-map", f"{method}; {cell_name(cell)}", map_steps), cell) for cell in cells for method in map_methods),
-    (to_accuracy,), (), (), 3, 20, guess=(0.3, 0.3), ceiling="holds")
+    (to_accuracy,), (), (), 3, 10, guess=(0.5, 0.5), ceiling="holds")
 map_tuning = Study(
     "referee-tuning-map", paper, "steps of every cell", "By the rule of the page.",
     tuple(map_setting(method, step, cell, f", step {step:g}") for cell in cells for method in map_methods for step in map_steps),
