@@ -59,7 +59,7 @@ emnist = Study(
     "The thesis finds DRACO best, the synchronous methods comparable, and asynchronous DSGD below asynchronous push.",
     rivals, (last, delivered()),
     letter_claims + (Claim("asynchronous DSGD is below asynchronous push-sum", less("async DSGD", "async push-sum", "tail_accuracy_mean")),),
-    (by_time,), 3, 3, done + ("until=600.5", "model={name=\"mlp\",hidden=[64],batch=64}"), done + ("until=600.5",),
+    (by_time,), 5, 3, done + ("until=600.5", "model={name=\"mlp\",hidden=[64],batch=64}"), done + ("until=600.5",),
     ceiling="direction on substitute data", choices=all_settings + "EMNIST is a subset of 47 classes.", guess=(6, 85))
 
 
@@ -72,7 +72,7 @@ poker = Study(
     "draco-poker", paper, "figure 3.4 (b): poker hands, 25 clients, each with all others",
     "The thesis finds DRACO best in accuracy and in F1, and all near each other in the end.",
     tuple(hands(one) for one in rivals), (last, f1, delivered()), letter_claims, (by_time, Panel("f1_macro", "seconds", "seconds", "macro F1, mean of clients")),
-    3, 3, done + ("until=600.5",), done + ("until=3000.5", "metrics.every_seconds=100.0"),
+    8, 5, done + ("until=600.5",), done + ("until=3000.5", "metrics.every_seconds=100.0"),
     ceiling="direction on substitute data", choices=all_settings + "18,488 of 10^6 test rows.", guess=(4, 15))
 
 
@@ -87,7 +87,7 @@ oscillation = Study(
     tuple(psi(one) for one in caps), (at(300, "accuracy_mean", "after 300 s"), last, wiggle("accuracy_mean", "up and down")),
     (Claim("a small cap is slower", less("Psi 2", "Psi none", "accuracy_mean_at_300")),
      Claim("a large cap goes up and down more", more("Psi none", "Psi 2", "wiggle_accuracy_mean", 4))),
-    (by_time,), 3, 3, done + ("until=600.5", "model={name=\"mlp\",hidden=[64],batch=64}"), done + ("until=600.5",),
+    (by_time,), 6, 3, done + ("until=600.5", "model={name=\"mlp\",hidden=[64],batch=64}"), done + ("until=600.5",),
     ceiling="direction on substitute data", choices=all_settings + "Own updates are applied: to the letter a ring learns nothing.", guess=(6, 85))
 
 
@@ -99,7 +99,7 @@ topology = Study(
     graphs, (at(200, "accuracy_mean", "after 200 s"), last),
     tuple(Claim(f"{which}: the complete graph is faster than the {other}", more(f"complete, {which}", f"{other}, {which}", "accuracy_mean_at_200"))
           for which in ("letter", "own") for other in ("3 nearest", "bipartite", "ring", "star")),
-    halves(graphs), 3, 3, small, network + ("metrics.test_samples=500",), choices="MNIST, 25 clients with 50 images, B = 4, P = 50, no reception cap, eta 0.05. The quick column has a "
+    halves(graphs), 8, 3, small, network + ("metrics.test_samples=500",), choices="MNIST, 25 clients with 50 images, B = 4, P = 50, no reception cap, eta 0.05. The quick column has a "
     "perceptron of 64, the full one the thesis' network.", guess=(1.5, 15))
 
 
@@ -117,7 +117,7 @@ cap = Study(
           for which in ("letter", "own"))
     + tuple(Claim(f"{which}: the larger the cap, the smaller the training loss", falls([f"{one}, {which}" for one in (5, 20, 100, 400)], "tail_train_loss_mean"))
             for which in ("letter", "own")),
-    halves(cap_settings), 3, 3, small + ("metrics.training=true",), network + ("metrics.training=true", "metrics.test_samples=500"),
+    halves(cap_settings), 8, 3, small + ("metrics.training=true",), network + ("metrics.training=true", "metrics.test_samples=500"),
     choices="As B.3, complete graph, P = 500 and the cap for as long; messages beyond the cap are removed by chance.", guess=(1.5, 15))
 
 radio = ("channel.bandwidth_use=shared",)
@@ -130,7 +130,7 @@ deadline = Study(
      Claim("letter: 1 s is worse than 10 s", less("1 s, letter", "10 s, letter", "accuracy_mean_at_60")),
      Claim("letter: beyond 10 s nothing more is won", alike("30 s, letter", "10 s, letter", "accuracy_mean_at_60", 0.02)),
      Claim("own: 0.3 s is worse than 1 s", less("0.3 s, own", "1 s, own", "accuracy_mean_at_60"))),
-    halves(deadline_settings), 3, 5, small + ("until=120.5",), network + ("until=120.5",),
+    halves(deadline_settings), 10, 5, small + ("until=120.5",), network + ("until=120.5",),
     choices="MNIST, 15 clients in a disk of 500 m, each an equal part of 10 MHz, P = 50, window 0.", guess=(1.5, 7))
 
 window_settings = pairs("mailbox.window", (0, 0.1, 1, 5, 20), ("0 s", "0.1 s", "1 s", "5 s", "20 s"), "wireless", *radio, "mailbox.deadline=1")
@@ -140,7 +140,7 @@ window = Study(
     window_settings, (at(60, "accuracy_mean", "after 60 s"), last),
     tuple(Claim(f"{which}: 5 s is worse than 0 s at first", less(f"5 s, {which}", f"0 s, {which}", "accuracy_mean_at_60")) for which in ("letter", "own"))
     + tuple(Claim(f"{which}: 20 s is worse than 5 s at first", less(f"20 s, {which}", f"5 s, {which}", "accuracy_mean_at_60")) for which in ("letter", "own")),
-    halves(window_settings), 3, 3, small + ("until=120.5",), network + ("until=120.5",), choices="As B.5, deadline 1 s.", guess=(1.5, 7))
+    halves(window_settings), 10, 3, small + ("until=120.5",), network + ("until=120.5",), choices="As B.5, deadline 1 s.", guess=(1.5, 7))
 
 period_base = ("channel.bandwidth_use=shared", "mailbox.deadline=1")
 period_settings = pairs("unification.period", (5, 20, 50, 200, 1000), ("5 s", "20 s", "50 s", "200 s", "never"), "wireless", *period_base) + tuple(
@@ -155,7 +155,7 @@ period = Study(
     tuple(Claim(f"{which}: 200 s is better than 20 s", more(f"200 s, {which}", f"20 s, {which}", "tail_accuracy_mean")) for which in ("letter", "own"))
     + tuple(Claim(f"200 s with {name} is better than 20 s", more(f"200 s, {name}, letter", "20 s, letter", "tail_accuracy_mean"))
             for name in ("best channel", "most edges", "sent over links", "eta 0.005", "half-life 0.5 s", "latest update")),
-    halves(period_settings), 3, 3, small + ("until=300.5",), network + ("until=300.5",),
+    halves(period_settings), 5, 3, small + ("until=300.5",), network + ("until=300.5",),
     choices="As B.5, deadline 1 s, no cap. The last six settings are reasons that were tried for the reversal.",
     note="Unification is what keeps clients together here: to the letter a client's own update reaches its model through others alone, so that "
          "disagreement grows from one unification to the next.", guess=(2, 15))
