@@ -71,7 +71,7 @@ clips = Study(
     + tuple(Claim(f"least chance {clip}, all labels: Spod-GT{label} leads AB and G-Push-Pull by 7 % or more",
                   lead((f"AB, {clip}, all labels", f"G-Push-Pull, {clip}, all labels"), f"Spod-GT{label}, {clip}, all labels", "accuracy_mean_at_5000"))
             for clip in (0.01, 0.0001) for label in ("", ", memory")),
-    (Panel("accuracy_mean_at_5000", x_label="mean accuracy of clients at delay 5,000"),), 3, 20,
+    (Panel("accuracy_mean_at_5000", x_label="mean accuracy of clients at delay 5,000"),), 3, 12,
     ("metrics.every_seconds=25.0", "metrics.test_samples=1000"), (), choices="One label a client where no other number is said. " + open_points, guess=(2.5, 4))
 
 
@@ -79,7 +79,7 @@ def variants(name, item, says, key, values, claims):
     chosen = ("Spod-GT", "Spod-GT, memory", "AB", "G-Push-Pull")
     return Study(name, paper, item, says,
                  tuple(method(one, f", {value}", f"{key}={value}", only="" if value in (values[0], values[-1]) else "full") for value in values for one in chosen),
-                 (by_delay, of_mean), claims, (Panel("accuracy_mean_at_5000", x_label="mean accuracy of clients at delay 5,000"),), 3, 15,
+                 (by_delay, of_mean), claims, (Panel("accuracy_mean_at_5000", x_label="mean accuracy of clients at delay 5,000"),), 3, 10,
                  ("metrics.every_seconds=50.0", "metrics.test_samples=1000"), ("metrics.every_seconds=20.0",), choices=open_points, guess=(2, 4))
 
 
