@@ -48,8 +48,9 @@ class ThePackage(unittest.TestCase):
         examples = [os.path.join(root, "python", "examples", name) for name in sorted(os.listdir(os.path.join(root, "python", "examples")))
                     if name.endswith(".py")]
         environment = {**os.environ, "MYPYPATH": os.path.dirname(package)}
-        done = subprocess.run([sys.executable, "-m", "mypy", "--no-incremental", "--cache-dir=/dev/null", "--ignore-missing-imports",
-                               "--check-untyped-defs", *examples], capture_output=True, text=True, env=environment, check=False)
+        settings = os.path.join(root, "tests", "python", "mypy.ini")
+        done = subprocess.run([sys.executable, "-m", "mypy", "--config-file", settings, *examples], capture_output=True, text=True,
+                              env=environment, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
