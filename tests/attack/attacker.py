@@ -294,13 +294,14 @@ def end(self):
             wrong = math.nan if self.ends[number] == 1 else 1.0
             head = struct.pack("<IBQQ", number & 0xFFFFFFFF, 1, most, most) + struct.pack("<18Q", *[most] * 18)
             head += struct.pack("<3QddQ", most, most, most, wrong, wrong, most)
+            head += struct.pack("<9QqQQ", *[most] * 9, most >> 1, min(most, 1), most)  # exchanges in pairs
             senders = (0, self.clients, (1 << 32) - 1) if most > 1000 else (0,)
             screened = [struct.pack("<II5Qdd", sender, 0, *[most] * 5, math.nan, math.nan) for sender in senders]
             head += struct.pack("<Q", len(screened)) + b"".join(screened)
             named = struct.pack("<Q", 1) + wire.text(b"\x1b[2J,\"\r\n") + b"\1"
             none = struct.pack("<Q", 0)
             is_longer = self.ends[number] == 2  # with a vector that this run does not track
-            head += none + b"\1" + struct.pack("<QQQd", most, most, most, wrong) + named + (named if is_longer else none) + none + b"\1"
+            head += none + b"\1" + struct.pack("<QQQd", most, most, most, wrong) + named + (named if is_longer else none) + none + none + b"\1"
             model = self.numbers(math.nan)[0]
             vector = Tensor(struct.pack("<d", math.nan) * model.count, wire.FLOAT64)
             tensors = [model, vector, *([vector] if is_longer else []), model]
