@@ -2,7 +2,10 @@
 # Installs a build tree, moves what was installed, builds the project beside this script against it, without
 # -march=native, and compares what it prints with expected_output.txt.
 #
-#   run.sh BUILD_TREE COMPILER BUILD_TYPE SANITIZERS
+# The quick start and four examples have the same digests in a program of C++, from the command and from Python, where the tree
+# has these.
+#
+#   run.sh BUILD_TREE COMPILER BUILD_TYPE SANITIZERS [PYTHON]
 
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -34,6 +37,15 @@ for example in embedding own_algorithm own_model; do
   "$work/build/$example" > "$work/output"
   diff -u "$here/../../examples/$example/expected_output.txt" "$work/output"
 done
+if [ "${5:-}" ] && [ -x "$build_tree/rubato" ]; then
+  files=("$here"/../../examples/{quickstart,algorithms/{sgp,choco,fedavg,digest}}.toml)
+  "$work/build/digests" 40.0 "${files[@]}" > "$work/of_the_program"
+  "$5" "$here/digests.py" --command "$build_tree/rubato" 40.0 "${files[@]}" > "$work/of_the_command"
+  PYTHONPATH="$build_tree/python/package" "$5" -B "$here/digests.py" 40.0 "${files[@]}" > "$work/of_python"
+  [ "$(wc -l < "$work/of_the_program")" = 5 ]
+  diff -u "$work/of_the_program" "$work/of_the_command"
+  diff -u "$work/of_the_program" "$work/of_python"
+fi
 "$work/build/own_algorithm" list algorithms | grep -q '^  heavy_ball '
 cat > "$work/ball.toml" << 'EOF'
 until = 20
