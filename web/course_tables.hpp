@@ -1,4 +1,5 @@
-// The course of a run as tables beside its report: events.csv, waits.csv, staleness.csv (docs/run-folder.md).
+// The course of a run as tables beside its report: events.csv, staleness.csv, versions.csv, link_ages.csv, waits.csv
+// and critical_path.csv (docs/run-folder.md).
 #pragma once
 
 #include <string>

@@ -10,6 +10,7 @@
 
 #include "runtime/ids.hpp"
 #include "runtime/time.hpp"
+#include "web/critical_path.hpp"
 
 namespace rubato::web {
 
@@ -41,10 +42,11 @@ struct RunScore {
     Time arrived = never;   ///< never: it is not known
     Time ended = never;     ///< when it was merged or refused; never: it was not, or that is not known
   };
-  /// From a client's last step of its own to the merge or adoption that it needed to go on.
+  /// From a client's last step of its own to the merge or adoption that it needed to go on; in rounds also from its computation to
+  /// the instant at which all send.
   struct Wait {
     Time from, to;
-    ClientId client, last;  ///< `last`: the sender of what came last
+    ClientId client, last;  ///< `last`: whose message or computation came last
   };
   /// All marks of a stretch of the run.
   struct Part {
@@ -67,6 +69,11 @@ struct RunScore {
     std::uint64_t times = 0;
     double seconds = 0;
   };
+  /// Of merged messages of like age.
+  struct Aged {
+    std::uint64_t messages = 0;
+    double transit = 0;  ///< seconds on the way, in all
+  };
 
   Time end{};
   bool has_arrivals = false;  ///< else a message is known to have departed and to have been merged
@@ -78,12 +85,12 @@ struct RunScore {
   // In the course of the run: by equal parts of it. Fates by the departure of the messages, ages by their merge.
   std::vector<std::array<std::uint64_t, fates>> course;
   std::vector<Ages> ages_course;
-  std::map<std::pair<std::uint32_t, int>, std::uint64_t>
-      ages;                             ///< merged messages by part and bin, four to an octave of nanoseconds
-  std::vector<std::uint64_t> versions;  ///< merged messages by how many newer ones there were
+  std::map<std::pair<std::uint32_t, int>, Aged> ages;  ///< merged messages by part and bin, four to an octave of nanoseconds
+  std::vector<std::uint64_t> versions;                 ///< merged messages by how many newer ones there were
   std::map<std::pair<std::uint32_t, std::uint32_t>, Ages> by_link;       ///< by sender and receiver
   std::map<std::pair<std::uint32_t, std::uint32_t>, Waited> by_waiting;  ///< by who waits and for whom
   std::vector<Ages> by_client;                                           ///< by receiver
+  std::vector<PathPiece> path;                                           ///< where clients wait: what the last merge waited for
 
   /// Computations and merges by group of clients and slice, where not all marks are in parts: group after group.
   std::vector<std::uint64_t> density_computations, density_merges;

@@ -8,7 +8,7 @@
 namespace rubato::web {
 
 ScoreCollector::ScoreCollector(Facts facts, const ScoreLimits& limits)
-    : facts_{std::move(facts)}, limits_{limits}, sent_(facts_.clients), acted_(facts_.clients) {
+    : facts_{std::move(facts)}, limits_{limits}, sent_(facts_.clients), acted_(facts_.clients), path_{facts_.clients, facts_.asks} {
   score_.has_arrivals = facts_.has_arrivals;
   score_.waits = facts_.waits;
   score_.course.resize(limits_.slices);
@@ -33,6 +33,7 @@ std::size_t ScoreCollector::slice_of(Time at, std::size_t slices) const {
 }
 
 void ScoreCollector::perform(const Step& step) {
+  ++steps_;
   switch (step.kind) {
     case StepKind::compute:
       if (RunScore::Part* part = part_at(step.at)) part->computations.push_back({step.at, step.client});
@@ -40,6 +41,7 @@ void ScoreCollector::perform(const Step& step) {
         ++score_.density_computations[step.client.value / clients_of_group(facts_.clients, limits_) * limits_.density_slices +
                                       slice_of(step.at, limits_.density_slices)];
       acted_[step.client.value] = step.at;
+      computation_ = {step.client, step.client, step.at, step.at, steps_};
       return;
     case StepKind::publish:
       return publish(step);
@@ -65,9 +67,10 @@ void ScoreCollector::publish(const Step& step) {
   RunScore::Part* part = part_at(step.at);
   if (part) part->publications.push_back({step.at, step.client});
   const std::uint64_t ordinal = ++sent_[step.client.value];
+  if (facts_.in_step && computation_.arrived > acted_[step.client.value]) note_wait(step.client, step.at, computation_);
   acted_[step.client.value] = step.at;
   for (const StepEntry& entry : step.entries) {
-    Open open{.sent = step.at, .ordinal = ordinal};
+    Open open{.sent = step.at, .ordinal = ordinal, .order = steps_};
     if (part) {
       open.part = static_cast<std::int64_t>(part_);
       open.mark = part->messages.size();
@@ -94,7 +97,10 @@ void ScoreCollector::on_arrival(const Arrival& message, ClientId receiver, Offer
   found->second.arrived = message.arrived;
   if (found->second.part >= 0)
     score_.parts[static_cast<std::size_t>(found->second.part)].messages[found->second.mark].arrived = message.arrived;
-  if (offer == Offer::kept) return;
+  if (offer == Offer::kept) {
+    arrival_ = {message.id.sender, receiver, found->second.sent, message.arrived, found->second.order};
+    return;
+  }
   const Ending fate = offer == Offer::late        ? Ending::late
                       : offer == Offer::capped    ? Ending::capped
                       : offer == Offer::duplicate ? Ending::other
@@ -103,34 +109,46 @@ void ScoreCollector::on_arrival(const Arrival& message, ClientId receiver, Offer
   open_.erase(found);
 }
 
-// A client waits for what it merges; the sender of what came last is whom it has waited for.
+// Where all have computed and none sends, as in an opening, the round ends with the last computation.
+void ScoreCollector::on_round(Time at, std::uint64_t) {
+  if (!facts_.in_step) return;
+  ++steps_;
+  for (std::uint32_t i = 0; i < acted_.size(); ++i) {
+    if (computation_.arrived > acted_[i]) note_wait({i}, at, computation_);
+    acted_[i] = std::max(acted_[i], at);
+  }
+}
+
+// A client waits for what it merges, or for what all merge; the sender of what came last is whom it has waited for.
 void ScoreCollector::absorb(const Step& step) {
-  ClientId last = no_client;
-  Time newest = Time::min();
+  Last last;
   for (const StepEntry& entry : step.entries) {
     const auto found = open_.find({entry.peer.value, step.client.value, entry.sequence});
     if (found == open_.end()) continue;
     const std::uint64_t newer = sent_[entry.peer.value] - found->second.ordinal;
-    if (found->second.arrived != never && found->second.arrived > newest) {
-      newest = found->second.arrived;
-      last = entry.peer;
-    }
+    if (found->second.arrived != never && found->second.arrived > last.arrived)
+      last = {entry.peer, step.client, found->second.sent, found->second.arrived, found->second.order};
     const auto lag = static_cast<std::uint32_t>(newer);
     end(found->first, found->second, Ending::merged, step.at, lag);
     add_ages(found->first, found->second, step.at, lag);
     open_.erase(found);
   }
-  if (facts_.waits && last != no_client && step.at > acted_[step.client.value]) note_wait(step, last);
-  if (facts_.waits) acted_[step.client.value] = step.at;
+  if (!facts_.waits) return;
+  if (last.sender != no_client) path_.merged(step.client, step.at, steps_);
+  if (last.sender != no_client && facts_.in_step) last = arrival_;
+  if (last.sender != no_client && step.at > acted_[step.client.value]) note_wait(step.client, step.at, last);
+  acted_[step.client.value] = step.at;
 }
 
-void ScoreCollector::note_wait(const Step& step, ClientId last) {
-  const Time from = acted_[step.client.value];
-  RunScore::Waited& waited = score_.by_waiting[{step.client.value, last.value}];
+void ScoreCollector::note_wait(ClientId client, Time at, const Last& last) {
+  const Time from = acted_[client.value];
+  const ClientId other = last.sender == client ? last.receiver : last.sender;  // its own message is not there yet
+  RunScore::Waited& waited = score_.by_waiting[{client.value, other.value}];
   ++waited.times;
-  waited.seconds += to_seconds(step.at - from);
-  if (RunScore::Part* part = part_at(step.at); part && part->from <= from)
-    part->waits.push_back({from, step.at, step.client, last});
+  waited.seconds += to_seconds(at - from);
+  if (RunScore::Part* part = part_at(at); part && part->from <= from) part->waits.push_back({from, at, client, other});
+  // What was there already when the client last acted is not what it has waited for: its timer is.
+  if (last.arrived > from) path_.add(client, {from, last.sent, last.arrived, at, last.sender, last.receiver, steps_, last.order});
 }
 
 void ScoreCollector::discard(const Step& step) {
@@ -171,7 +189,11 @@ void ScoreCollector::add_ages(const Key& key, const Open& open, Time at, std::ui
   const Duration age = at - open.sent;
   const auto nanoseconds = static_cast<double>(age.count());
   const std::size_t slice = slice_of(at, limits_.slices);
-  if (nanoseconds >= 1) ++score_.ages[{static_cast<std::uint32_t>(slice), static_cast<int>(std::log2(nanoseconds) * 4)}];
+  if (nanoseconds >= 1) {
+    RunScore::Aged& like = score_.ages[{static_cast<std::uint32_t>(slice), static_cast<int>(std::log2(nanoseconds) * 4)}];
+    ++like.messages;
+    if (open.arrived != never) like.transit += to_seconds(open.arrived - open.sent);
+  }
   constexpr std::uint32_t most_versions = 63;
   const std::uint32_t versions = std::min(lag, most_versions);
   if (score_.versions.size() <= versions) score_.versions.resize(versions + 1);
@@ -192,6 +214,7 @@ RunScore ScoreCollector::take(Time end_of_run, bool is_cut) {
     ++score_.course[slice_of(open.sent, limits_.slices)][static_cast<std::size_t>(fate)];
     if (open.part >= 0) score_.parts[static_cast<std::size_t>(open.part)].messages[open.mark].fate = fate;
   }
+  score_.path = path_.pieces();
   score_.end = end_of_run;
   score_.is_cut = is_cut;
   return std::move(score_);

@@ -19,6 +19,8 @@ class ScoreCollector final : public StepSink, public EventObserver {
     Time end{};                                  ///< of the run
     bool has_arrivals = false;                   ///< on_arrival is called
     bool waits = false;                          ///< the protocol has clients wait for messages
+    bool asks = false;                           ///< these are answers to what they have asked
+    bool in_step = false;                        ///< all send when the last has computed, and merge when the last message is there
     bool refuses_at_close = false;               ///< what is discarded at a window's close is beyond the cap
     Duration deadline = Duration::max();         ///< without arrivals: what is discarded and older is late
     std::vector<std::pair<Time, Time>> parts{};  ///< whose marks are kept
@@ -30,6 +32,7 @@ class ScoreCollector final : public StepSink, public EventObserver {
 
   SlotIndex open_slot(std::uint32_t) override { return no_slot; }
   void perform(const Step& step) override;
+  void on_round(Time at, std::uint64_t round) override;
   void on_arrival(const Arrival& message, ClientId receiver, Offer offer, std::uint32_t tokens_left) override;
 
   /// What there is when the run is over; once.
@@ -52,6 +55,7 @@ class ScoreCollector final : public StepSink, public EventObserver {
   struct Open {
     Time sent{}, arrived = never;
     std::uint64_t ordinal = 0;  // among those of its sender
+    std::uint64_t order = 0;    // of its publication among all steps
     std::int64_t part = -1;     // where its mark is kept
     std::size_t mark = 0;
   };
@@ -64,7 +68,13 @@ class ScoreCollector final : public StepSink, public EventObserver {
   bool are_apart(ClientId a, ClientId b) const;
   void end(const Key& key, const Open& open, Ending fate, Time at, std::uint32_t lag);
   void add_ages(const Key& key, const Open& open, Time at, std::uint32_t lag);
-  void note_wait(const Step& step, ClientId last);
+  // What came last: a message, or a computation, which is sent and arrives as it ends.
+  struct Last {
+    ClientId sender = no_client, receiver = no_client;
+    Time sent{}, arrived = Time::min();
+    std::uint64_t order = 0;
+  };
+  void note_wait(ClientId client, Time at, const Last& last);
   std::size_t slice_of(Time at, std::size_t slices) const;
 
   Facts facts_;
@@ -75,6 +85,9 @@ class ScoreCollector final : public StepSink, public EventObserver {
   std::unordered_map<Key, Open, Hash> open_;
   std::vector<std::uint64_t> sent_;  // by client: publications
   std::vector<Time> acted_;          // by client: its last step of its own, where clients wait
+  CriticalPath path_;
+  Last arrival_, computation_;  // of all clients
+  std::uint64_t steps_ = 0;
 };
 
 }  // namespace rubato::web

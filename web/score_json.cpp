@@ -1,7 +1,11 @@
 #include "web/score_json.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "web/packing.hpp"
 #include "web/shown.hpp"
@@ -148,7 +152,7 @@ Json course_json(const RunScore& score) {
 
 Json ages_json(const RunScore& score, double window) {
   Json cells = Json::array(), merged = Json::array(), age = Json::array(), transit = Json::array();
-  for (const auto& [place, number] : score.ages) cells.push_back({place.first, place.second, number});
+  for (const auto& [place, number] : score.ages) cells.push_back({place.first, place.second, number.messages});
   for (const RunScore::Ages& part : score.ages_course) {
     merged.push_back(part.merged);
     age.push_back(shown_number(part.age));
@@ -164,6 +168,46 @@ Json ages_json(const RunScore& score, double window) {
   return made;
 }
 
+namespace {
+
+constexpr std::size_t most_pieces = 3000;  // of the path that the score draws; the file has all
+
+// What the path comes to: by kind, by client at work and by link; and its last pieces, which led to the end.
+Json path_json(const std::vector<PathPiece>& path) {
+  if (path.empty()) return nullptr;
+  std::map<std::string, double> kinds;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, RunScore::Waited> by_client, by_link;
+  for (const PathPiece& piece : path) {
+    const double seconds = to_seconds(piece.to - piece.from);
+    kinds[word_of(piece.kind)] += seconds;
+    const bool is_work = piece.kind == PathPiece::Kind::work;
+    RunScore::Waited& sum = is_work ? by_client[{piece.client.value, 0}] : by_link[{piece.other.value, piece.client.value}];
+    sum.times += piece.kind != PathPiece::Kind::mailbox;
+    sum.seconds += seconds;
+  }
+  const auto costliest = [](const auto& sums) {
+    constexpr std::size_t most_rows = 10;
+    std::vector<std::pair<std::pair<std::uint32_t, std::uint32_t>, RunScore::Waited>> order(sums.begin(), sums.end());
+    std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto& one) { return one.second.seconds; });
+    Json rows = Json::array();
+    for (std::size_t i = 0; i < std::min(order.size(), most_rows); ++i)
+      rows.push_back({order[i].first.first, order[i].first.second, shown_number(order[i].second.seconds), order[i].second.times});
+    return rows;
+  };
+  Json made = {
+      {"end", to_seconds(path.back().to)}, {"client", path.back().client.value}, {"pieces", path.size()}, {"kinds", kinds}};
+  made["clients"] = by_client.size();
+  made["by_client"] = costliest(by_client);
+  made["by_link"] = costliest(by_link);
+  made["last"] = Json::array();
+  for (std::size_t i = path.size() - std::min(path.size(), most_pieces); i < path.size(); ++i)
+    made["last"].push_back({shown_number(to_seconds(path[i].from)), static_cast<int>(path[i].kind), path[i].client.value,
+                            path[i].other == no_client ? Json(nullptr) : Json(path[i].other.value)});
+  return made;
+}
+
+}  // namespace
+
 Json waits_json(const RunScore& score) {
   if (!score.has_arrivals) return nullptr;
   Json client = Json::array(), other = Json::array(), seconds = Json::array(), times = Json::array();
@@ -173,7 +217,11 @@ Json waits_json(const RunScore& score) {
     seconds.push_back(shown_number(waited.seconds));
     times.push_back(waited.times);
   }
-  return {{"client", std::move(client)}, {"other", std::move(other)}, {"seconds", std::move(seconds)}, {"times", std::move(times)}};
+  return {{"client", std::move(client)},
+          {"other", std::move(other)},
+          {"seconds", std::move(seconds)},
+          {"times", std::move(times)},
+          {"path", path_json(score.path)}};
 }
 
 }  // namespace rubato::web

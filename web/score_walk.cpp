@@ -33,6 +33,8 @@ ScoreCollector::Facts facts_for(const ScoredRun& facts, const ScoreLimits& limit
   if (!resolved) return made;
   const ProtocolKind protocol = resolved->timing->protocol();
   made.waits = walks && (protocol == ProtocolKind::rounds || protocol == ProtocolKind::server || protocol == ProtocolKind::pull);
+  made.asks = protocol == ProtocolKind::pull;
+  made.in_step = walks && protocol == ProtocolKind::rounds;
   made.refuses_at_close = resolved->timing->conductor.refuses_at_close;
   if (resolved->experiment.mailbox.deadline) made.deadline = from_seconds(*resolved->experiment.mailbox.deadline);
   return made;

@@ -56,7 +56,8 @@ std::string digests_in(const fs::path& folder) {
 // What a run leaves behind, but for clocks on the wall.
 void looks_like(const fs::path& folder, const fs::path& other) {
   CHECK(digests_in(folder) == digests_in(other));
-  for (const char* name : {"metrics.csv", "timeline.rbt", "clients.csv", "links.csv", "models/models.npy", "samples.npz", "experiment.toml"}) {
+  for (const char* name :
+       {"metrics.csv", "timeline.rbt", "clients.csv", "links.csv", "models/models.npy", "samples.npz", "experiment.toml"}) {
     CAPTURE(name);
     CHECK(text_of(folder / name) == text_of(other / name));
   }

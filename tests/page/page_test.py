@@ -443,6 +443,17 @@ def rounds_say_who_waits(world, browser):
     numbers_of_messages(page, folder)
     check("Clients waited" in page.run("document.getElementById('waits').textContent"))
     quiet(page)
+    page = report_of(browser, world.run("lockstep", "algorithms/nids.toml", "until=30"))
+    folder = world.made["lockstep"]
+    path = table(os.path.join(folder, "critical_path.csv"))
+    same(float(path[0]["from"]), 0.0)
+    for one, next_one in zip(path, path[1:]):
+        same(one["to"], next_one["from"], "a gap in the path")
+    text = page.run("document.getElementById('path').textContent")
+    check(f"The last merge, of client {path[-1]['client']}, came at" in text and f"has {len(path)} pieces" in text, text)
+    at_work = sum(float(row["to"]) - float(row["from"]) for row in path if row["what"] == "work")
+    check(f"{100 * at_work / float(path[-1]['to']):.1f} % of the time clients compute" in text, text)
+    quiet(page)
 
 
 def many_clients_fit(world, browser):

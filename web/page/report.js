@@ -9,6 +9,7 @@ import {controls, head} from "./head.js";
 import {hostCard} from "./hosts.js";
 import {linkCards} from "./links.js";
 import {outcomeCards} from "./outcomes.js";
+import {pathCard} from "./path.js";
 import {scoreCard} from "./score.js";
 import {fill, store} from "./store.js";
 import {waitCard} from "./waits.js";
@@ -27,6 +28,7 @@ function cards() {
   hostCard(main);
   scoreCard(main);
   waitCard(main);
+  pathCard(main);
   linkCards(main);
   clientCards(main);
   againCard(main);

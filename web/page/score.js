@@ -1,6 +1,7 @@
 // The score of the run: clients as staves, with exact times. A strip of the whole run above, a stretch of it below.
 import {card, choice, element, keyed, note} from "./dom.js";
 import {colour, faint, onRedraw} from "./paint.js";
+import {piecesOf} from "./path.js";
 import {fates, readScore} from "./score_data.js";
 import {story} from "./score_story.js";
 import {drawScore, heightOf, left, lineOf, paintOf, right} from "./score_view.js";
@@ -72,7 +73,8 @@ export function scoreCard(parent) {
     "A staff a client. Drag moves the stretch, the wheel and two fingers zoom, a click on a message tells its story; in the strip above a drag chooses a stretch."});
   if (!score || !score.parts.length) return void note(place, score === null || !store.data.timeline ? "The run left no record of its steps." : "The steps of this run cannot be walked again.");
   const told = element(place, "p", {class: "story", "aria-live": "polite"});
-  const state = {show: "all", range: [0, score.end], chosen: null, hasWork: false};
+  const state = {show: "all", range: [0, score.end], chosen: null, hasWork: false, hasPath: true};
+  const path = store.data.waits?.path ? piecesOf(store.data.waits.path) : null;
   const marks = churnOf(store.data.events || [], score.end);
   let parts = [], rows = rowsOf("all", summary.clients), drawn = null, view = null;
   const controls = element(place, "div", {class: "controls"});
@@ -86,7 +88,7 @@ export function scoreCard(parent) {
   const made = sheet(place, {label: "The score", height: () => heightOf(rows), draw(ctx, width, height) {
     const [from, to] = state.range;
     const x = at => left + (at - from) / (to - from) * (width - left - right);
-    view = {from, to, x, rows, rowOf: rowIndex, width, height, selected: selected(), hasWork: state.hasWork, usualWay: score.usual_way || 0};
+    view = {from, to, x, rows, rowOf: rowIndex, width, height, selected: selected(), hasWork: state.hasWork, path: state.hasPath && path, usualWay: score.usual_way || 0};
     drawn = drawScore(ctx, view, parts, score, marks, state.chosen);
   }});
   made.canvas.className = "score";
@@ -102,6 +104,7 @@ export function scoreCard(parent) {
     for (const fate of fatesSeen) if (fates[fate] !== "merged") keyed(legend, {superseded: "≋ superseded", late: "◌ late", capped: "▽ above the cap", lost: "✕ lost by the link", partition: "✕ lost to a partition", absent: "✕ its receiver was away", other: "refused", waiting: "in a mailbox at the end", "under way": "under way at the end"}[fates[fate]], colour(paintOf(fate)));
     if ((store.data.events || []).some(event => event[1] === "unification")) keyed(legend, "║ unification", colour("violet"));
     if (parts.some(part => part.waits.size)) keyed(legend, "waits", faint("ink", .2));
+    if (path) keyed(legend, "critical path", colour("orange"));
   };
   onRedraw(keys);
 
@@ -168,10 +171,14 @@ export function scoreCard(parent) {
     const client = Math.round(Number(asks.value));
     if (asks.value !== "" && client >= 0 && client < summary.clients) { setShow(`client ${client}`); setSelected(client); }
   });
-  const work = element(controls, "label");
-  const box = element(work, "input", {type: "checkbox"});
-  work.append(" computations from the tick before");
-  box.addEventListener("change", () => { state.hasWork = box.checked; redraw(); });
+  const ticked = (text, key) => {
+    const tick = element(controls, "label"), box = element(tick, "input", {type: "checkbox"});
+    box.checked = state[key];
+    tick.append(` ${text}`);
+    box.addEventListener("change", () => { state[key] = box.checked; redraw(); });
+  };
+  ticked("computations from the tick before", "hasWork");
+  if (path) ticked("critical path", "hasPath");
   for (const [text, act] of [["−", () => zoomAt((left + made.width) / 2, 2)], ["+", () => zoomAt((left + made.width) / 2, .5)], ["whole run", () => setRange(0, score.end)]]) {
     const button = element(controls, "button", {type: "button", "aria-label": {"−": "zoom out", "+": "zoom in"}[text]}, text);
     button.addEventListener("click", act);

@@ -300,6 +300,21 @@ function waiting(ctx, view, part) {
   }
 }
 
+/// The critical path: along the staves where a client works, across them where a message is on the way.
+function criticalPath(ctx, view, path) {
+  ctx.strokeStyle = faint("orange", .8);
+  ctx.lineWidth = 3;
+  ctx.beginPath();
+  for (const [from, kind, client, other, to] of path) {
+    const a = view.rowOf[kind === 1 ? other : client], b = view.rowOf[client];
+    if (to < view.from || from > view.to || a < 0 || b < 0) continue;
+    ctx.moveTo(view.x(from), view.y(a));
+    ctx.lineTo(view.x(to), view.y(b));
+  }
+  ctx.stroke();
+  ctx.lineWidth = 1;
+}
+
 function words(ctx, view, part, found) {
   const m = part.messages, all = part.windows, seen = new Set();
   ctx.fillStyle = colour("soft");
@@ -334,6 +349,7 @@ export function drawScore(ctx, view, parts, score, marks, chosen) {
   ctx.clip();
   if (isDense) drawDensity(ctx, view, parts, score);
   events(ctx, view, marks);
+  if (view.path) criticalPath(ctx, view, view.path);
   if (!isDense) {
     for (const [part, f] of found) {
       waiting(ctx, view, part);

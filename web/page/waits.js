@@ -1,4 +1,5 @@
-// Who waits for whom? In rounds, with a centre or a pull a client goes on when the last message it needs is there.
+// Who waits for whom? In rounds, with a centre or a pull a client goes on when the last message it needs is there, in rounds also when
+// the last has computed.
 import {card, element, note, numbers, table} from "./dom.js";
 import {mixed, colour} from "./paint.js";
 import {explains, sheet} from "./sheet.js";
@@ -9,7 +10,7 @@ export function waitCard(parent) {
   const {waits, summary} = store.data;
   if (!waits) return;
   const isIdle = !waits.client.length;
-  const place = card(parent, {id: "waits", title: "Who waits for whom?", how: isIdle ? "Where clients go on at their own pace, none waits." : "Row: who waits; column: whose message came last. The darker, the longer in all."});
+  const place = card(parent, {id: "waits", title: "Who waits for whom?", how: isIdle ? "Where clients go on at their own pace, none waits." : "Row: who waits; column: whose message, or in rounds whose computation, came last. The darker, the longer in all."});
   if (isIdle) {
     const {ages} = store.data;
     return void note(place, `No client waits for another in this run: each goes on when its own timer ticks. What takes the place of waiting is age: what is merged is ${seconds((summary.staleness_seconds || {}).mean)} old${ages ? ` on average` : ""}.`);
