@@ -82,7 +82,7 @@ def of_method(label, method, step, *sets, **changes):
 
 def table(name, row, sets, full_seeds, quick_seeds, quick, guess, ceiling="direction reproduced", item="", step_of=lambda method: tuned("first row"),
           choices="steps (one for all methods and rows, alpha beta of DEPOSITUM: depositum-tuning has the one that comes nearest to the printed accuracy of the first row)",
-          quick_splits=("IID", "Dir(0.1)"), batch="64"):
+          quick_splits=("IID", "Dir(0.1)"), batch="64", note=""):
     settings = tuple(
         of_method(f"{method}, {split}", method, step_of(method), *sets, deal, paper={"accuracy_mean_model": rows[row][i][j]},
                   only="" if split in quick_splits else "full")
@@ -92,16 +92,19 @@ def table(name, row, sets, full_seeds, quick_seeds, quick, guess, ceiling="direc
         for split, _ in splits for rival in ("FedMiD", "FedDR", "FedADMM"))
     claims += tuple(Claim(f"{split}: options I and II are alike", alike(f"DEPOSITUM I, {split}", f"DEPOSITUM II, {split}", "accuracy_mean_model", 0.01, 4)) for split, _ in splits)
     claims += tuple(Claim(f"{split}: the accuracy of DEPOSITUM I is the printed one within 0.0134, the largest deviation of the table",
-                          near(f"DEPOSITUM I, {split}", "accuracy_mean_model", rows[row][i][0], 0.0134, 4), ceiling=ceiling if ceiling.endswith("data") else "reproduced")
+                          near(f"DEPOSITUM I, {split}", "accuracy_mean_model", rows[row][i][0], 0.0134, 4))
                     for i, (split, _) in enumerate(splits) if not item and (row, i) != ("MNIST MLP", 0))  # the step was chosen by that one
     return Study(
         name, paper, f"table III: {row}{item}", "The paper finds DEPOSITUM ahead in every row.", settings, (of_mean,), claims,
         (Panel("accuracy_mean_model", x_label="accuracy of the mean model"),), quick_seeds, full_seeds, quick, ("metrics.every_seconds=500.0", "metrics.test_samples=0", "metrics.clients=1"), ceiling=ceiling,
         choices=f"Ten clients, complete graph (the others: a server), SCAD. Left open by the paper: iterations (here {rounds}; of the others {rounds // 10} rounds of T0 = 10 local steps), {choices}, "
-                f"batches ({batch}), constants of SCAD (1e-4, 3.7). After an exchange all clients have one model: the full column scores that of one of them on all 10,000 test rows, the quick one the mean on 2,000.", guess=guess)
+                f"batches ({batch}), constants of SCAD (1e-4, 3.7). After an exchange all clients have one model: the full column scores that of one of them on all 10,000 test rows, the quick one the mean on 2,000.", guess=guess, note=note)
 
 
-mnist_mlp = table("depositum-mnist-mlp", "MNIST MLP", (), 5, 3, (), (3, 6))
+mnist_mlp = table("depositum-mnist-mlp", "MNIST MLP", (), 5, 3, (), (3, 6), note=
+                  "What was tried for the lead over FedMiD that is missing with equal shares: at equal steps and equal work ten clients of one distribution drift apart by nothing that a tracker could mend, and the two are "
+                  "level with every step of depositum-tuning, the best one too (depositum-mnist-mlp-tuned). FedMiD's printed 0.9118 is what it has here with a third of the step (0.9020 with 0.025, 0.9228 with 0.05, 0.9379 "
+                  "with 0.1), so that a smaller step or fewer local steps of the others would make the printed gap; the paper names neither. The more the shares differ, the larger the lead: 0.004, then 0.024.")
 mnist_mlp_tuned = table("depositum-mnist-mlp-tuned", "MNIST MLP", (), 5, 3, (), (3, 3), item=", every method tuned", step_of=tuned,
                         choices="steps (of every method the best one of depositum-tuning, for all splits)", quick_splits=("IID",))
 fmnist_mlp = table("depositum-fmnist-mlp", "FMNIST MLP", ("data.name=fashion-mnist",), 5, 3, (), (3, 6), quick_splits=("IID",))

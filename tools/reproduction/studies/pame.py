@@ -26,7 +26,7 @@ def ex1(name, *sets, **changes):
 def at_most_part(one, other, measure, part):
     def judge(results):
         ours, theirs = results.mean(one, measure), results.mean(other, measure)
-        return Outcome(f"{one} {ours:.1f}, {other} {theirs:.1f}: {ours / theirs:.2f} of it, asked for: at most {part}", ours <= theirs * part)
+        return Outcome(f"{one} {ours:.3g}, {other} {theirs:.3g}: {ours / theirs:.2f} of it, asked for: at most {part}", ours <= theirs * part)
     return judge
 
 
@@ -104,13 +104,17 @@ compared = Study(
     tuple(Claim(f"PaME's objective is below {name}'s after 100 rounds", less("PaME", name, "objective_at_100", 4)) for name in names)
     + tuple(Claim(f"PaME with a tuned sigma0: its objective is below {name}'s after 100 rounds", less(ours_tuned, name, "objective_at_100", 4)) for name in names)
     + tuple(Claim(f"PaME sends at most half of what {name} sends in as many rounds", at_most_part("PaME", name, "bits", 0.5)) for name in names)
+    + tuple(Claim(f"PaME with a tuned sigma0 needs at most half of {name}'s bits to an objective of 0.2", at_most_part(ours_tuned, name, "paper_bits_to_0.2", 0.5))
+            for name in names if name != "ANQ-NIDS")
     + tuple(Claim(f"PaME needs fewer bits than {name} to an objective of 0.2", earlier("PaME", name, "paper_bits_to_0.2", -3)) for name in names),
     (Panel("objective", "seconds", "iterations", "objective at the mean model", y_log=True, y_to=1.0),
      Panel("objective", "paper_bits", "bits, as the papers count", "objective at the mean model", True, True, y_to=1.0)),
     2, 5, second + ("until=200.5",), second + ("until=300.5",),
     choices="n = 1,000, 300 rows, 100 test rows a client of the same solution, lambda 0.001, m = 32, random regular of degree 8, table II for PaME; the steps of the "
             "others, and sigma0 of the second line, are tuned in pame-tuning. Period 5 and participation 0.2 for all (V-D).",
-    note="ANQ-NIDS diverges at period 5 and participation 0.2, with every step of pame-tuning and with 0.01: NIDS goes on by 2 x - x before, so that what an exchange has moved is moved once more in "
+    note="With sigma0 = 1 of table II PaME's steps are too small for this example: D-PSGD and DFedSAM are ahead of it in rounds, though not in bits. With sigma0 = 0.125, tuned by the rule of the others, it is ahead of "
+         "both and of BEER in rounds too, and comes to an objective of 0.2 with 18 % of D-PSGD's bits: the paper's order and its 80 % come out where its step is tuned as well. NIDS with quantised messages, all clients in every round, is "
+         "ahead of all in rounds and bits, outside of the equal period and participation that the comparison asks for. ANQ-NIDS diverges at period 5 and participation 0.2, with every step of pame-tuning and with 0.01: NIDS goes on by 2 x - x before, so that what an exchange has moved is moved once more in "
          "each round until the next one. Period 5 alone and participation 0.2 alone diverge as well (eta 0.125, seed 1); with neither it converges, and is shown so too.", guess=(4, 6))
 tuning = Study(
     "pame-tuning", paper, "steps of the methods that PaME is compared with, on a seed that is not reported",
