@@ -292,13 +292,20 @@ def index(studies, places):
 
 
 def counts(studies, places):
-    found = {}
+    """A line for each paper, a column for each verdict."""
+    found, words = {}, ["reproduced", "direction reproduced", "direction on substitute data", "not reproduced", "not reproduced (undecided)", "not run"]
     for study in studies:
         notes = stored(study, places)
+        of = found.setdefault(study.paper.split(" (")[0], {})
         for claim in study.claims:
             word = final_verdict(study, claim, notes).replace(" (quick column)", "")
-            found[word] = found.get(word, 0) + 1
-    return "; ".join(f"{word}: {count}" for word, count in sorted(found.items()))
+            if word not in words:
+                words.append(word)
+            of[word] = of.get(word, 0) + 1
+    lines = ["| paper | " + " | ".join(words) + " |", "| --- |" + " --- |" * len(words)]
+    for name, of in [*found.items(), ("all", {word: sum(of.get(word, 0) for of in found.values()) for word in words})]:
+        lines.append(f"| {name} | " + " | ".join(str(of.get(word, 0)) for word in words) + " |")
+    return "\n".join(lines)
 
 
 def columns_line(studies, places):
