@@ -59,13 +59,13 @@ all_stars = Study(
     (own_test, own_deviation), order_claims, (curve,), 5, 3, few_rounds, rounds, ceiling="direction on substitute data", choices=emnist, guess=(9, 40))
 
 # What may lie behind the order that does not come out: how far a client goes between exchanges, which models are mixed, who is a star.
-four, everybody = "algorithm.local_batches=4", "algorithm.stars=all"
+four, all_are_stars = "algorithm.local_batches=4", "algorithm.stars=all"
 reasons = Study(
     "kdpdfl-reasons", paper, "table 4.1: what was tried for its order, N = 20",
     "Three batches lie between two exchanges if a round is a batch; if it is a pass over 15 to 100 rows, a dozen. An exchange mixes old models too, and one client of twenty has it.",
     (with_name(kd, "KD-PDFL, fresh footprints", "algorithm.footprints=fresh"), with_name(kd, "KD-PDFL, mu1 5", "algorithm.mu1=5"))
     + tuple(with_name(one, one.name + ", four batches", four) for one in (kd, with_name(plus, "FedAvg+", "algorithm.switch=60"), fedavg, with_name(local, "local", full=("until=100.5",))))
-    + tuple(with_name(one, one.name + ", four batches, all stars", four, everybody) for one in (kd, fedavg)),
+    + tuple(with_name(one, one.name + ", four batches, all stars", four, all_are_stars) for one in (kd, fedavg)),
     (own_test, own_deviation),
     tuple(Claim(f"KD-PDFL is ahead of {rival}, four batches", more("KD-PDFL, four batches", f"{rival}, four batches", "tail_accuracy_mean")) for rival in ("local", "FedAvg", "FedAvg+"))
     + (Claim("FedAvg is ahead of local, four batches", more("FedAvg, four batches", "local, four batches", "tail_accuracy_mean")),
