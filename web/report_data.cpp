@@ -13,6 +13,7 @@
 #include "experiment/roster.hpp"
 #include "results/columns.hpp"
 #include "results/result_text.hpp"
+#include "web/bounds_json.hpp"
 #include "web/course_tables.hpp"
 #include "web/page_tables.hpp"
 #include "web/report.hpp"
@@ -244,6 +245,7 @@ ReportData page_data(const fs::path& folder, const ResolvedExperiment& resolved,
   const RunScore* const known = score ? &*score : nullptr;
   Json data = {{"summary", summary}, {"samples", samples_of(metrics)}};
   part_populations(data["samples"], metrics, summary);
+  if (Json bounds = bounds_json(resolved, data["samples"]); !bounds.is_null()) data["bounds"] = std::move(bounds);
   data["words"] = words_of(summary, resolved.experiment);
   data["hosts"] = hosts_of(resolved.experiment, summary);
   data["clients"] = clients_json(clients, resolved.experiment, known);

@@ -9,8 +9,11 @@
 #include <stdexcept>
 
 #include "actors/run.hpp"
+#include "experiment/build/world_seconds.hpp"
 #include "experiment/file/resolve.hpp"
+#include "learning/models/problems.hpp"
 #include "results/whole_file.hpp"
+#include "runtime/world/bounds.hpp"
 #include "tests/web/support.hpp"
 #include "web/report_data.hpp"
 #include "web/run_files.hpp"
@@ -115,6 +118,56 @@ TEST_CASE("in rounds a table says who waited for whom, and how long") {
     CHECK(table.row(i)[table.column("times")] == waits["times"][i]);
     CHECK(table.row(i)[table.column("seconds")] == doctest::Approx(waits["seconds"][i].get<double>()));
   }
+}
+
+TEST_CASE("bounds in seconds stand beside measured gradient norms where the constants of the losses are known") {
+  config::Experiment experiment = small_experiment();
+  CHECK_FALSE(report_of(run_folder(TempFolder(), experiment)).contains("bounds"));
+  experiment.until = 400.5;
+  experiment.unification = {};
+  experiment.data.name = "tridiagonal";
+  experiment.data.dimension = 30;
+  experiment.data.noise = 0.05;
+  experiment.metrics = {};
+  experiment.metrics.every_seconds = 20;
+  experiment.metrics.gradient_norm = true;
+  const TempFolder temp;
+  const fs::path folder = run_folder(temp, experiment);
+  const Json data = report_of(folder), &lines = data["bounds"]["lines"];
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0]["name"] == "lower bound");
+  CHECK(lines[1]["name"] == "Fragile");
+  CHECK(lines[2]["name"] == "minibatch over the graph");
+
+  // The other way round: the seconds until the norm that a line has are those of its row.
+  Vector<double> best(30), slope(30);
+  for (Index j = 0; j < 30; ++j) best[j] = static_cast<double>(j + 1) / 31 - 1;
+  Scratch<double> scratch;
+  const double least = make_tridiagonal<double>(30, nullptr, 0, 0)->gradient(view(std::as_const(best)), {}, view(slope), scratch);
+  CHECK(slope.norm() < 1e-12);
+  const Table metrics(folder / "metrics.csv");
+  StationarityGoal goal{.smoothness = 1, .gap = metrics.row(0)[metrics.column("objective")] - least, .noise = 0.05 * 0.05 * 30};
+  const auto resolved = resolve<double>(experiment, {});
+  const std::vector<double> h = gradient_seconds(*resolved.timing);
+  const auto travel = travel_seconds(resolved.timing->graph, link_seconds(*resolved.timing).value());
+  std::size_t compared = 0;
+  for (std::size_t row = 0; row < metrics.rows(); ++row)
+    for (std::size_t line = 0; line < 3; ++line) {
+      const Json& norm = lines[line]["values"][row];
+      if (!norm.is_number()) continue;
+      goal.accuracy = norm.get<double>() * norm.get<double>();
+      const LinkBounds bounds = link_bounds(h, travel, goal);
+      const double seconds = line == 0 ? bounds.lower_homogeneous : line == 1 ? bounds.fragile : bounds.minibatch;
+      CHECK(seconds == doctest::Approx(metrics.row(row)[metrics.column("seconds")]).epsilon(0.02));
+      ++compared;
+    }
+  CHECK(compared > 45);
+
+  experiment.data.name = "quadratic";
+  const TempFolder others[2];
+  CHECK_FALSE(report_of(run_folder(others[0], experiment)).contains("bounds"));
+  experiment.metrics.smoothness = 1;
+  CHECK(report_of(run_folder(others[1], experiment))["bounds"]["lines"].size() == 2);
 }
 
 TEST_CASE("a report made again is the same") {

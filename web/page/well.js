@@ -1,4 +1,5 @@
 // How well do they do? Accuracy of clients with its spread, the worst named, and of the mean of their models; loss and F1.
+import {boundLines, boundNote} from "./bounds.js";
 import {card} from "./dom.js";
 import {linePlot} from "./lines.js";
 import {marks, marksAre} from "./marks.js";
@@ -32,6 +33,7 @@ const losses = () => ({
 const optimality = () => {
   const lines = [["gradient_norm", "gradient at the mean model", "violet"], ["stationarity", "stationarity", "green"], ["objective", "objective", "orange"]]
     .filter(([name]) => isKnown(name)).map(([name, title, paint]) => ({name: title, values: column(name), paint}));
+  if (isKnown("gradient_norm")) lines.push(...boundLines());
   return lines.length ? {lines, log: true, marks: marks()} : null;
 };
 
@@ -44,7 +46,8 @@ export function wellCards(parent) {
   }
   linePlot(card(parent, {id: "loss", title: hasAccuracy() || store.data.live ? "How wrong are they?" : "How well do they do?", how:
     "Loss on the test rows: mean of the clients' own, and that of the mean of their models."}), {title: "Loss", give: losses, file: "loss"});
-  if (optimality())
-    linePlot(card(parent, {id: "optimality", title: "How near is the optimum?", how: "What is 0 where nothing can be gained any more."}),
-      {title: "Stationarity", give: optimality, file: "optimality"});
+  if (!optimality()) return;
+  const place = card(parent, {id: "optimality", title: "How near is the optimum?", how: "What is 0 where nothing can be gained any more."});
+  linePlot(place, {title: "Stationarity", give: optimality, file: "optimality"});
+  boundNote(place);
 }
