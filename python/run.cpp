@@ -2,6 +2,7 @@
 
 #include <rubato/app/bindings.hpp>
 #include <rubato/app/plugin.hpp>
+#include <rubato/experiment/own_parts.hpp>
 #include <rubato/results/run_folder.hpp>
 #include <rubato/run.hpp>
 
@@ -163,6 +164,36 @@ class PythonRun {
   std::byte* rows_ = nullptr;
 };
 
+/// Learners of all runs of this process that bring none: those of the command. It stays until the process ends.
+struct KnownLearners {
+  py::object of;  // a function from a client's number
+  OwnLearners door{};
+  LearnerMemories memories{};
+  Raised raised{};
+};
+
+KnownLearners*& known_learners() {
+  static KnownLearners* known = nullptr;
+  return known;
+}
+
+template <class Real>
+std::unique_ptr<Learner<Real>> known_learner(ClientId client, const Experiment&) {
+  KnownLearners& known = *known_learners();
+  return call_python(&known.raised, [&] {
+    auto door = open_learner<Real>(known.of(client.value), known.memories, &known.raised);
+    return std::make_unique<PythonLearner<Real>>(std::move(door), client);
+  });
+}
+
+void use_learners(const py::object& of, bool shared_test) {
+  auto fresh = std::make_unique<KnownLearners>();
+  fresh->of = of;
+  fresh->door = {&known_learner<float>, &known_learner<double>, shared_test};
+  extend_learners(fresh->door);
+  known_learners() = fresh.release();
+}
+
 bool is_double(const Experiment& experiment) { return experiment.precision == Scalar::float64; }
 
 Provenance origin_of(const py::dict& asked) {
@@ -232,6 +263,7 @@ void bind_runs(py::module_& module) {
   module.def("run", &run_for_python);
   module.def("replay", &replay_for_python);
   module.def("report_page", &report_for_python);
+  module.def("use_learners", &use_learners);
   module.def("metrics_csv_head", &metrics_csv_head);
   module.def("main", [](std::vector<std::string> arguments) {
     std::vector<char*> pointers;

@@ -1,23 +1,29 @@
 """``python3 -m rubato ...`` is the command ``rubato``, with the algorithms of Python modules: ``--python module.py`` among the arguments
-runs that file first, which registers them."""
+runs that file first, which registers them. ``--learner module.py:name`` takes that learner of the file, or the function that makes one
+for a client's number, instead of the [data] and [model] of every experiment."""
 
 import os
 import runpy
 import sys
 
 from . import _core
+from ._learner import at_place, factory_of
 
 
 def main(arguments=None):
     """Carries out a command; the exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    modules, left = [], []
+    modules, learners, left = [], [], []
     while arguments:
         argument = arguments.pop(0)
         if argument == "--python" and arguments:
             modules.append(arguments.pop(0))
         elif argument.startswith("--python="):
             modules.append(argument.partition("=")[2])
+        elif argument == "--learner" and arguments:
+            learners.append(arguments.pop(0))
+        elif argument.startswith("--learner="):
+            learners.append(argument.partition("=")[2])
         else:
             left.append(argument)
     for module in modules:
@@ -25,6 +31,13 @@ def main(arguments=None):
             print(f"rubato: --python {module}: there is no such file", file=sys.stderr)
             return 2
         runpy.run_path(module, run_name=os.path.splitext(os.path.basename(module))[0])
+    for place in learners:
+        try:
+            learner = at_place(place)
+            _core.use_learners(factory_of(learner), bool(getattr(learner, "shared_test", False)))
+        except (ValueError, TypeError) as error:
+            print(f"rubato: {error}", file=sys.stderr)
+            return 2
     sys.stdout.flush()
     return _core.main(["rubato", *left])
 

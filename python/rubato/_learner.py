@@ -1,5 +1,9 @@
 """Learner: what clients learn, written in Python."""
 
+import inspect
+import os
+import runpy
+
 own_tables = ("data", "model")
 """Tables of an experiment that are not looked at where there are learners."""
 
@@ -52,6 +56,31 @@ class Learner:
     def loss_at(self, rows):
         """Instead of gradient(), with attach(): the loss; the gradient goes to g."""
         raise NotImplementedError
+
+
+def place_of(learner):
+    """FILE:NAME of a learner, or of a function that makes one, for another process; such a text is left as it is."""
+    if isinstance(learner, str):
+        if not all(learner.rpartition(":")[::2]):
+            raise ValueError(f"learner = {learner!r}: must be FILE:NAME")
+        return learner
+    name = getattr(learner, "__qualname__", "")
+    try:
+        file = inspect.getsourcefile(learner)
+    except TypeError:
+        file = None
+    if not file or not name.isidentifier():
+        raise TypeError("another process finds a learner by its file and name: give a class or a function of a module, or FILE:NAME")
+    return f"{os.path.abspath(file)}:{name}"
+
+
+def at_place(place):
+    """What place_of() has named: the file is run."""
+    file, _, name = place.rpartition(":")
+    try:
+        return runpy.run_path(file, run_name=os.path.splitext(os.path.basename(file))[0])[name]
+    except (OSError, KeyError) as error:
+        raise ValueError(f"--learner {place}: there is no such file or name") from error
 
 
 def factory_of(learner):

@@ -8,6 +8,7 @@ import tempfile
 
 from ._errors import InvalidExperiment, RunFailed
 from ._experiment import experiment_of
+from ._learner import place_of
 from ._result import Result, load
 
 
@@ -21,16 +22,18 @@ def _ended(command, environment, errors):
                 process.send_signal(signal.SIGINT)
 
 
-def node(experiment, *, host=None, key=None, keys=None, port=None, threads=None, out=None, data_dir=None) -> "Result | None":
+def node(experiment, *, host=None, key=None, keys=None, port=None, threads=None, out=None, data_dir=None,
+         learner=None) -> "Result | None":
     """One host of a run over several, in virtual or in real time, as ``rubato node``. It is a process of its own, because a host that
     fails ends it; algorithms of Python's are known there if they come from modules that $RUBATO_PYTHON_MODULES names, separated by
-    colons. Learners that are written in Python are not known there. Returns the result where there is a folder `out`. Raises
-    RunFailed if the host fails; Ctrl-C ends it with its results so far.
+    colons. Returns the result where there is a folder `out`. Raises RunFailed if the host fails; Ctrl-C ends it with its results so far.
 
-    host   this host's name in the roster; default: what Slurm, Open MPI or Kubernetes say
-    key    file with its secret key
-    keys   folder with the keys; default: that of the experiment's file
-    port   where the hosts of a launcher's roster listen
+    host     this host's name in the roster; default: what Slurm, Open MPI or Kubernetes say
+    key      file with its secret key
+    keys     folder with the keys; default: that of the experiment's file
+    port     where the hosts of a launcher's roster listen
+    learner  instead of [data] and [model]: a class of Learner or a function from a client's number to its Learner, of a module that the
+             host's process runs; or FILE:NAME. All hosts must have the same one
     """
     with tempfile.TemporaryDirectory(prefix="rubato-") as folder, tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
         file = os.path.join(folder, "experiment.toml")
@@ -44,6 +47,8 @@ def node(experiment, *, host=None, key=None, keys=None, port=None, threads=None,
         command = [sys.executable, "-m", "rubato", "node", file, "--quiet"]
         for module in filter(None, os.environ.get("RUBATO_PYTHON_MODULES", "").split(":")):
             command += ["--python", module]
+        if learner is not None:
+            command += ["--learner", place_of(learner)]
         for name, value in (("host", host), ("key", key), ("keys", keys), ("port", port), ("threads", threads), ("out", out),
                             ("data", data_dir)):
             if value is not None:

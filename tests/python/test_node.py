@@ -12,7 +12,7 @@ import unittest
 
 import numpy
 import rubato
-from support import main, quadratic, root
+from support import Centre, main, quadratic, root
 
 own_algorithm = os.path.join(root, "python", "examples", "own_algorithm.py")
 
@@ -58,6 +58,19 @@ def run_on(names, experiment, folder, **how):
     return ended
 
 
+class Failing(Centre):
+    """Client 3 fails."""
+
+    def __init__(self, client=0):
+        super().__init__(client)
+        self.client = client
+
+    def gradient(self, x, rows):
+        if self.client == 3:
+            raise ValueError("no gradient today")
+        return super().gradient(x, rows)
+
+
 class Hosts(unittest.TestCase):
     def test_lead_to_the_digests_of_one_process(self):
         names, experiment = shared()
@@ -82,6 +95,42 @@ class Hosts(unittest.TestCase):
                 if isinstance(result, Exception):
                     raise result
                 self.assertEqual(result.model_digest, alone.model_digest)
+
+    def test_learn_what_a_learner_in_python_says(self):
+        names, experiment = shared(2)
+        alone = rubato.run(experiment.copy({"roster": []}), learner=Centre, on_note=None)
+        with tempfile.TemporaryDirectory() as folder:
+            for result in run_on(names, experiment, folder, learner=Centre).values():
+                if isinstance(result, Exception):
+                    raise result
+                self.assertEqual(result.model_digest, alone.model_digest)
+                self.assertEqual(result.timeline_digest, alone.timeline_digest)
+
+    def test_in_real_time_with_a_learner_in_python_have_records_that_replay(self):
+        names, experiment = shared(2, clock="wall", until=40.0, time_scale=20.0)
+        place = os.path.join(root, "tests", "python", "support.py") + ":Centre"
+        with tempfile.TemporaryDirectory() as folder:
+            for result in run_on(names, experiment, folder, learner=place).values():
+                if isinstance(result, Exception):
+                    raise result
+                self.assertGreater(result.summary["computations"], 0)
+            again = subprocess.run([sys.executable, "-m", "rubato", "replay", *(os.path.join(folder, name) for name in names),
+                                    "--learner", place], capture_output=True, text=True)
+            self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
+
+    def test_name_the_client_whose_learner_fails(self):
+        names, experiment = shared(2)
+        with tempfile.TemporaryDirectory() as folder:
+            for failure in run_on(names, experiment, folder, learner=Failing).values():
+                self.assertIsInstance(failure, rubato.RunFailed)
+                self.assertRegex(str(failure), "client 3")
+
+    def test_refuse_a_learner_that_no_file_has(self):
+        names, experiment = shared(1)
+        with self.assertRaisesRegex(TypeError, "by its file and name"):
+            rubato.node(experiment, host=names[0], learner=lambda client: Centre(client))
+        with self.assertRaisesRegex(rubato.InvalidExperiment, "there is no such file or name"):
+            rubato.node(experiment, host=names[0], learner=__file__ + ":Nothing")
 
     def test_in_real_time_have_their_results_when_ctrl_c_ends_them(self):
         names, experiment = shared(1, clock="wall", until=600.0)
