@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <map>
 #include <sstream>
+#include <string>
 
 #include "actors/core/reporter.hpp"
 #include "algos/arithmetic.hpp"
@@ -323,7 +325,12 @@ void describe_trouble(const Divergences& sampled, const RunOptions& options, Run
   result.notes.insert(result.notes.end(), notes.begin(), notes.end());
 }
 
+// Not the usage's where the kernel says it better: that of a program includes what the process that started it had.
 std::uint64_t peak_rss_bytes() {
+  const std::string name = "VmHWM:";  // in kB
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(name)) return 1024 * std::stoull(line.substr(name.size()));
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;

@@ -130,6 +130,16 @@ TEST_CASE("with --json the summary is alone on standard output, and the same as 
   CHECK(json::parse(ended.out) == json::parse(text_of(home / "run/summary.json")));
 }
 
+TEST_CASE("the peak of a run is its own, however much memory the process has that starts it") {
+  const Folder home;
+  const Arguments running = {"run", small_experiment(home), "--json", "--quiet"};
+  const auto peak = [&] { return summary_of(running).at("peak_rss_bytes").get<std::size_t>(); };
+  const std::size_t before = peak();
+  const std::vector<char> ours(before + (std::size_t{256} << 20), 1);
+  CHECK(ours.back() == 1);
+  CHECK(peak() < before + (std::size_t{128} << 20));
+}
+
 TEST_CASE("without --json a run says its digests and where it is, or that nothing was kept") {
   const Folder home;
   const std::string file = small_experiment(home);
