@@ -17,7 +17,6 @@
 // and from how often its edges meet (acid.hpp), and alpha is 1/2. Decisions AC-1 to AC-4: docs/references.md#a2cid2.
 #include "algos/acid.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -125,8 +124,6 @@ class Acid final : public PairModel<Real, AcidSettings> {
   Time last_{};    // of the client's last event
 };
 
-constexpr double no_edge = 1e-12;  // an eigenvalue of a graph that falls apart, relative to the greatest
-
 constexpr OptionSpec own[] = {
     word_option(
         "constants", "given",
@@ -145,32 +142,6 @@ AcidSettings read(const OptionReader& options) {
 }
 
 }  // namespace
-
-AcidConstants acid_constants(std::size_t clients, std::span<const MeetingRate> rates) {
-  const auto m = static_cast<Index>(clients);
-  Eigen::MatrixXd laplacian = Eigen::MatrixXd::Zero(m, m);
-  for (const auto& [one, other, rate] : rates) {
-    const Index i = one.value, j = other.value;
-    if (i >= m || j >= m || i == j) throw std::invalid_argument("an edge is not between two of the clients");
-    laplacian(i, i) += rate, laplacian(j, j) += rate;
-    laplacian(i, j) -= rate, laplacian(j, i) -= rate;
-  }
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> spectrum(laplacian);
-  const Eigen::VectorXd& values = spectrum.eigenvalues();
-  if (m < 2 || values[1] <= no_edge * values[m - 1]) throw std::invalid_argument("the edges do not connect all clients");
-  AcidConstants constants{.chi1 = 1 / values[1]};
-  for (const MeetingRate& edge : rates) {
-    double resistance = 0;
-    for (Index k = 1; k < m; ++k) {
-      const double gap = spectrum.eigenvectors()(edge.one.value, k) - spectrum.eigenvectors()(edge.other.value, k);
-      resistance += gap * gap / values[k];
-    }
-    constants.chi2 = std::max(constants.chi2, resistance / 2);
-  }
-  constants.eta = 1 / (2 * std::sqrt(constants.chi1 * constants.chi2));
-  constants.alpha_tilde = std::sqrt(constants.chi1 / constants.chi2) / 2;
-  return constants;
-}
 
 constinit const CatalogueEntry entries::acid{
     .name = "acid",

@@ -24,7 +24,13 @@ struct AcidConstants {
   double alpha_tilde = 0;  ///< in x~, sqrt(chi1 / chi2) / 2
 };
 
-/// The paper's constants. Throws std::invalid_argument where the edges do not connect so many clients.
+/// The paper's constants, by the first of the next two up to 1,000 clients, else by the second. Throws std::invalid_argument where
+/// the edges do not connect so many clients.
 AcidConstants acid_constants(std::size_t clients, std::span<const MeetingRate> rates);
+/// From all eigenvalues of a dense matrix: time grows with the third power of the clients.
+AcidConstants acid_constants_densely(std::size_t clients, std::span<const MeetingRate> rates);
+/// By Lanczos' method, to a residual of 1e-12 relative to the eigenvalue, and sparse factors: time grows with what these fill in, little
+/// on rings, tori and trees, and much on graphs that are drawn.
+AcidConstants acid_constants_sparsely(std::size_t clients, std::span<const MeetingRate> rates);
 
 }  // namespace rubato

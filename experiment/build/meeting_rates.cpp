@@ -65,13 +65,17 @@ std::vector<MeetingRate> meeting_rates(const Graph& graph, const config::Experim
 }
 
 AcidConstants acid_constants_of(const config::Experiment& experiment) {
-  constexpr std::int64_t most = 1000;
+  constexpr std::int64_t most = 5000;
+  constexpr std::size_t many = 1000, most_edges = 10'000;  // more of them fill the factors
   constexpr const char* key = "algorithm.constants = \"graph\"";
   if (experiment.clients.count > most)
     throw std::invalid_argument(fmt::format("{}: there are more than {} clients; give eta and alpha_tilde", key, most));
   const Graph graph = make_graph(experiment);
   try {
-    return acid_constants(graph.clients(), meeting_rates(graph, experiment));
+    const std::vector<MeetingRate> edges = meeting_rates(graph, experiment);
+    if (graph.clients() > many && edges.size() > most_edges)
+      throw std::invalid_argument(fmt::format("there are more than {} edges; give eta and alpha_tilde", most_edges));
+    return acid_constants(graph.clients(), edges);
   } catch (const std::invalid_argument& fault) {
     throw std::invalid_argument(fmt::format("{}: {}", key, fault.what()));
   }
