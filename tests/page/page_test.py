@@ -335,6 +335,12 @@ def tables_fit_on_paper(page):
     same(wide, [], "tables that reach beyond their cards")
 
 
+def tables_fit_on_the_screen(page):
+    cut = page.run("[...document.querySelectorAll('.card .scrolled')].filter(s => !s.closest('details') && s.checkVisibility() && s.scrollWidth > s.clientWidth + 1)"
+                   ".map(s => s.closest('.card').querySelector('h2').textContent)")
+    same(cut, [], "tables of which columns are hidden")
+
+
 def a_comparison_pairs_its_seeds(world, browser):
     folder = world.comparison()
     page = Page(browser)
@@ -354,6 +360,7 @@ def a_comparison_pairs_its_seeds(world, browser):
     check(math.isclose(float(row[3]), mean, rel_tol=1e-9, abs_tol=1e-9), row, mean)
     check(math.isclose(float(row[4]), mean - half, rel_tol=1e-3, abs_tol=1e-9), row, mean - half)
     check(page.run("document.getElementById('story').textContent").startswith(made["settings"][top]["setting"]))
+    tables_fit_on_the_screen(page)
     curves = table(os.path.join(folder, "curves.csv"))
     for setting in made["settings"]:
         for run in setting["runs"]:
@@ -451,6 +458,10 @@ def rounds_say_who_waits(world, browser):
         same(one["to"], next_one["from"], "a gap in the path")
     text = page.run("document.getElementById('path').textContent")
     check(f"The last merge, of client {path[-1]['client']}, came at" in text and f"has {len(path)} pieces" in text, text)
+    page.call("Emulation.setEmulatedMedia", {"media": "print"})
+    page.size(700)
+    tables_fit_on_paper(page)
+    page.call("Emulation.setEmulatedMedia", {"media": ""})
     at_work = sum(float(row["to"]) - float(row["from"]) for row in path if row["what"] == "work")
     check(f"{100 * at_work / float(path[-1]['to']):.1f} % of the time clients compute" in text, text)
     quiet(page)

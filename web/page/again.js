@@ -26,7 +26,7 @@ export function againCard(parent) {
   fact("communication", `${summary.forecast ? "forecast: " : ""}${bytes(spent.wire)} on the wire; ${bits(spent.paper_bits)} as the papers count, 64 a number`);
   fact("measured", words.measured);
   for (const sentence of summary.hosts || []) fact("host", sentence);
-  fact("beside this page", "summary.json, metrics.csv, clients.csv, links.csv, timeline.rbt, trace.json (for Perfetto); docs/run-folder.md says what they are");
+  fact("beside this page", "summary.json, metrics.csv, samples.npz (each client in each sample, for NumPy), clients.csv, links.csv, events.csv, timeline.rbt, trace.json (for Perfetto) and more; docs/run-folder.md says what they are");
   if (!text) return;
   const details = element(place, "details");
   element(details, "summary", {}, "The experiment file, complete");

@@ -55,6 +55,7 @@ function list(parent) {
   const clients = all.accuracy.length, names = Object.keys(all).filter(name => name === "class" || all[name].some(v => isNumber(v) && v !== 0));
   const place = card(parent, {id: "clients", title: "Every client", how: "A click on a column sorts, a click on a row selects a client in all pictures.", kind: "wide"});
   const frame = element(place, "div", {class: "scrolled tall"}), made = element(frame, "table"), headRow = element(element(made, "thead"), "tr"), body = element(made, "tbody");
+  made.style.setProperty("--columns", names.length + 1);  // on paper letters are as small as they make it
   let by = names.includes("accuracy") ? "accuracy" : "client", sign = 1;
   const draw = () => {
     const value = i => by === "client" ? i : all[by][i];

@@ -86,8 +86,8 @@ export function unificationCard(parent, state) {
   const moved = all => { const m = meanOf(all); return m.n ? `${m.mean > 0 ? "+" : ""}${spread(100 * m.mean, 100 * m.std)} points` : "–"; };
   const fell = all => { const m = meanOf(all.map(Math.log).filter(isNumber)); return m.n ? `× ${short(Number(Math.exp(m.mean).toPrecision(2)))}` : "–"; };
   table(place, ["setting", "", "across it", "elsewhere"], made.flatMap(([s, accuracy, distance]) => [
-    [s.setting, "accuracy, mean of clients", ...["across", "elsewhere"].map(where => moved(accuracy[where].map(c => c.to - c.from)))],
-    ["", "distance of models", ...["across", "elsewhere"].map(where => fell(distance[where].map(c => c.to / c.from)))]]), {class: "ends"});
+    [s.setting, "mean accuracy", ...["across", "elsewhere"].map(where => moved(accuracy[where].map(c => c.to - c.from)))],
+    ["", "distance", ...["across", "elsewhere"].map(where => fell(distance[where].map(c => c.to / c.from)))]]), {class: "ends"});
   for (const [s] of made) note(place, `${s.setting}: every ${seconds(s.unification.period)}, ${count(Math.round(means(s, r => r.came_to?.unifications)))} times in a run; hub: ${s.unification.hub.replaceAll("_", " ")}.`);
   const apart = made.map(([, accuracy]) => accuracy.apart).filter(isNumber);
   if (apart.length) note(place, `Samples are ${seconds(Math.min(...apart), 2)} apart: what clients learn in that time is in the change, too. At the unification itself the distance of the models is 0.`);

@@ -142,12 +142,12 @@ function showReadout(readout, u, lines, word) {
     if (value === null) continue;
     const entry = element(readout, "span", {class: "key"});
     element(entry, "i").style.background = colour(line.paint);
-    entry.append(`${line.name} ${word(value)}${line.says ? ` ${line.says(index)}` : ""}`);
+    entry.append(`${line.name} ${line.told ? line.told(index) : word(value)}${line.says ? ` ${line.says(index)}` : ""}`);
   }
 }
 
 /// `give` says what is drawn now:
-///   lines   name, values, paint; low and high of a band; width, dash, label at the end ("" for none), isSilent, says(index)
+///   lines   name, values, paint; low and high of a band; width, dash, label at the end ("" for none), isSilent, says(index) beside the value, told(index) in its place
 ///   times   of the values, where they are not those of the samples
 ///   word    a value as text; axisWord for the axis
 ///   log, full (the range of "0-100"), zero (the range has 0), marks

@@ -64,7 +64,7 @@ function stacked() {
     below = kept.map((i, k) => low[k] + course[key][i] / course.sent[i]);
     const own = kept.map(i => course[key][i] / course.sent[i]);
     return {name: named(key, name), values: below, low, high: below, paint, width: 1, label: "", isSilent: false,
-            says: k => `(${tenths(own[k])} itself)`};
+            told: k => tenths(own[k])};
   });
   return {times: kept.map(i => (i + .5) * slice), lines, word: tenths, full: [0, 1], zero: true, marks: marks(), none: "No message was sent."};
 }

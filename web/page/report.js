@@ -25,10 +25,10 @@ function cards() {
   behindCard(main);
   ageCards(main);
   outcomeCards(main);
-  hostCard(main);
-  scoreCard(main);
   waitCard(main);
   pathCard(main);
+  hostCard(main);
+  scoreCard(main);
   linkCards(main);
   clientCards(main);
   againCard(main);
