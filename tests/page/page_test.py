@@ -129,15 +129,15 @@ def numbers_of_messages(page, folder):
         whole = messages["sent"] + messages.get("copies", 0) + messages.get("from_lost_hosts", 0)
         same(sum(found.values()), whole, "outcomes add up to what was sent")
         check("Σ ✓" in page.run("document.getElementById('outcomes').textContent"), "the page says that they add up")
-    if summary["clock"] == "virtual":
-        clients = table(os.path.join(folder, "clients.csv"))
-        for column, key in (("sent", "sent"), ("kept", "delivered"), ("late", "late"), ("capped", "capped"), ("lost", "lost"),
-                            ("lost_to_partition", "lost_to_partition"), ("lost_to_absence", "lost_to_absence")):
-            same(sum(int(row[column]) for row in clients), messages[key], "clients.csv", column)
+    reasons = {"sent": "sent", "kept": "delivered"} | {name: name for name in (
+        "late", "capped", "lost", "lost_to_partition", "lost_to_absence", "duplicates", "surplus", "stale", "misshapen", "copies")}
+    clients = table(os.path.join(folder, "clients.csv"))
+    for column, key in (reasons | {"superseded": "superseded", "repeated": "repeated"}).items():
+        same(sum(int(row[column]) for row in clients), messages[key], "clients.csv", column)
     links = os.path.join(folder, "links.csv")
-    if os.path.exists(links) and summary["clock"] == "virtual":
+    if os.path.exists(links):
         rows = table(links)
-        for column, key in (("sent", "sent"), ("kept", "delivered"), ("lost", "lost"), ("late", "late"), ("capped", "capped")):
+        for column, key in reasons.items():
             same(sum(int(row[column]) for row in rows), messages[key], "links.csv", column)
         data = page.run("JSON.parse(document.getElementById('data').textContent).links")
         same(sum(data["sent"]), messages["sent"], "links of the page")
@@ -252,6 +252,16 @@ def a_picture_says_its_numbers(world, browser):
     metrics = table(os.path.join(world.quick(), "metrics.csv"))
     same(len(rows) - 1, len(metrics))
     check(math.isclose(float(rows[1][1]), float(metrics[0]["loss_mean"]), rel_tol=1e-9), rows[1])
+    quiet(page)
+
+
+def a_logarithmic_plot_without_a_positive_number_does_not_stop_the_page(world, browser):
+    page = report_of(browser, world.run("one-measured", "quickstart.toml", "until=5.5", "metrics.clients=1"))
+    same(page.run("[...new Set(JSON.parse(document.getElementById('data').textContent).samples.rows.map(row => row[JSON.parse("
+                  "document.getElementById('data').textContent).samples.columns.indexOf('consensus')]))]"), [0])
+    for scale in ("log", "lin", "auto"):
+        page.run(f"[...document.querySelectorAll('#controls input')].find(i => i.value === '{scale}').click()")
+        page.until("document.querySelectorAll('#apart .u-over').length === 1")
     quiet(page)
 
 
@@ -417,6 +427,7 @@ def a_comparison_says_what_became_of_messages_and_who_is_worst(world, browser):
 def churn_is_shown_and_counted(world, browser):
     folder = world.run("flaky", "churn/flaky.toml")
     page = report_of(browser, folder)
+    headline_numbers(page, folder)
     numbers_of_messages(page, folder)
     axes_are_monotone(page)
     check(page.run("!!document.getElementById('presence')"), "who is there")
@@ -430,7 +441,9 @@ def churn_is_shown_and_counted(world, browser):
 def a_radio_cell_has_its_places(world, browser):
     folder = world.run("wireless", "channels/wireless.toml", "until=20")
     page = report_of(browser, folder)
+    headline_numbers(page, folder)
     numbers_of_messages(page, folder)
+    axes_are_monotone(page)
     quiet(page)
     picture(page, "wireless-1400-light")
 
@@ -438,7 +451,9 @@ def a_radio_cell_has_its_places(world, browser):
 def real_time_names_its_clock(world, browser):
     folder = world.run("wall", "quickstart.toml", "clock=wall", "time_scale=20", "until=30")
     page = report_of(browser, folder)
+    headline_numbers(page, folder)
     numbers_of_messages(page, folder)
+    axes_are_monotone(page)
     headline = page.run("document.getElementById('subtitle').textContent")
     check("virtual" not in headline, headline)
     quiet(page)
@@ -734,7 +749,8 @@ def numbers_of_messages_from_files(page, folder):
 
 small = [a_report_says_what_the_files_of_its_run_say, a_drag_zooms_all_plots_and_a_double_click_goes_back,
          another_axis_is_that_of_every_plot_and_stands_in_the_address, the_cursor_reads_the_same_instant_in_all_plots,
-         the_score_tells_the_story_of_a_message, a_picture_says_its_numbers, dark_and_light_follow_the_reader,
+         the_score_tells_the_story_of_a_message, a_picture_says_its_numbers,
+         a_logarithmic_plot_without_a_positive_number_does_not_stop_the_page, dark_and_light_follow_the_reader,
          four_hundred_pixels_are_enough, paper_breaks_between_cards_alone, the_worst_client_and_the_worst_link_are_named, a_comparison_pairs_its_seeds,
          a_comparison_says_what_became_of_messages_and_who_is_worst]
 large = [churn_is_shown_and_counted, a_radio_cell_has_its_places, real_time_names_its_clock, rounds_say_who_waits, many_clients_fit,

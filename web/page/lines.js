@@ -192,7 +192,7 @@ export function linePlot(place, {title, height = 230, give, file}) {
     const wide = Math.max(0, ...lines.map(line => line.label === "" ? 0 : canvas.measureText(line.label ?? line.name).width));
     const range = (_, low, high) => {
       if (spec.full && store.view.y === "full") return spec.full;
-      if (low === null || low === undefined) return [0, 1];
+      if (low === null || low === undefined) return isLog ? [.1, 1] : [0, 1];
       if (isLog) return low === high ? [low / 2, high * 2] : [low / 1.1, high * 1.1];
       const from = spec.zero ? Math.min(0, low) : low, pad = (high - from || Math.abs(high) || 1) * .05;
       const bottom = from === 0 || (from > 0 && from - pad < 0) ? 0 : from - pad;

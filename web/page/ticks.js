@@ -1,7 +1,7 @@
-// Places for the marks of an axis.
+// Places for the marks of an axis, of whatever ends it has.
 export function linearTicks(low, high, wanted) {
   const span = high - low;
-  if (!(span > 0)) return [low];
+  if (!(span > 1e-12 * Math.max(Math.abs(low), Math.abs(high))) || !Number.isFinite(span)) return [low].filter(Number.isFinite);  // no number lies between
   const raw = span / Math.max(1, wanted), power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 2.5, 5, 10].map(f => f * power).find(s => span / s <= wanted) || 10 * power;
   const ticks = [];
@@ -11,6 +11,7 @@ export function linearTicks(low, high, wanted) {
 
 /// At least three, also within one decade.
 export function logTicks(low, high, wanted) {
+  if (!(low > 0) || !Number.isFinite(high)) return linearTicks(low, high, wanted);
   const from = Math.floor(Math.log10(low)), to = Math.ceil(Math.log10(high));
   for (const digits of [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9]]) {
     const ticks = [];
