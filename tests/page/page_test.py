@@ -135,7 +135,7 @@ def numbers_of_messages(page, folder):
     for column, key in (reasons | {"superseded": "superseded", "repeated": "repeated"}).items():
         same(sum(int(row[column]) for row in clients), messages[key], "clients.csv", column)
     links = os.path.join(folder, "links.csv")
-    if os.path.exists(links):
+    if os.path.exists(links) and not summary.get("host_clients"):  # a host counts links of its own clients
         rows = table(links)
         for column, key in reasons.items():
             same(sum(int(row[column]) for row in rows), messages[key], "links.csv", column)
