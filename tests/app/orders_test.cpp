@@ -438,6 +438,74 @@ TEST_CASE("invariant: every step of Fragile uses at least S gradients, and a con
   }
 }
 
+TEST_CASE("invariant: Malenia with full gradients is centralised descent, whatever it waits for") {
+  const auto descent = centralised(bent_problem(5), 4, step, 60);
+  for (const double S : {1.0, 4.0, 9.0, 20.0}) {
+    CAPTURE(S);
+    check_path(path_of(play("malenia", with(drawn_world(4, 7, 40), {{"gamma", step}, {"S", S}}))), descent, 4);
+  }
+}
+
+TEST_CASE("invariant: as many updates of Ringleader as it has workers take at most twice the slowest gradient") {
+  const std::vector<double> h{1, 2.5, 4, 10};
+  json world = with(constant_world(h, 200), {{"gamma", 0.001}});
+  for (const char* table : {"down", "up"})
+    for (auto& row : world[table]) row = {1e-9};
+  const Path path = path_of(play("ringleader", world));
+  REQUIRE(path.at.size() > 40);
+  for (std::size_t k = 0; k + h.size() <= path.at.size(); ++k)
+    CHECK(path.at[k + h.size() - 1] - (k == 0 ? 0 : path.at[k - 1]) <= 20 + 1e-6);
+}
+
+TEST_CASE("invariant: Fragile on equal losses is gradient descent, whatever S is") {
+  json problem = bent_problem(7);
+  for (const char* part : {"A", "c"}) problem[part] = json(7, problem[part][3]);
+  const auto descent = centralised(problem, 1, step, 80);
+  for (const std::size_t S : {1, 4, 9, 20}) {
+    CAPTURE(S);
+    check_path(path_of(play("fragile", with(line_of(7, 1, 0.5, 60), {{"gamma", step}, {"S", S}}), problem)), descent, 5);
+  }
+}
+
+TEST_CASE("an iteration of Fragile takes less than twice its equilibrium time on trees that are drawn") {
+  double longest = 0;
+  for (std::uint64_t seed = 1; seed <= 15; ++seed) {
+    CAPTURE(seed);
+    Stream draws(seed, no_client, Purpose::noise);
+    const std::size_t m = 5 + draws.below(8), S = 1 + draws.below(30);
+    json config{{"m", m}, {"pivot", 0}, {"x0", {0.5, -0.5}}, {"t_end", 400.0}, {"gamma", 0.01}, {"S", S}};
+    std::vector<double> h, travel;
+    for (const char* table : {"parent", "h", "up", "down"}) config[table] = json::array();
+    for (std::size_t i = 0; i < m; ++i) {
+      const double up = 0.125 + draws.uniform(), down = 0.125 + draws.uniform();
+      const std::size_t parent = i > 0 ? draws.below(i) : 0;
+      config["parent"].push_back(i > 0 ? json(parent) : json());
+      h.push_back(0.5 + 3 * draws.uniform());
+      travel.push_back(i > 0 ? travel[parent] + up + down : 0);
+      config["h"].push_back(h.back()), config["up"].push_back(up), config["down"].push_back(down);
+    }
+    config["bc_parent"] = config["parent"];
+    const Path path = path_of(play("fragile", config));
+    REQUIRE(path.at.size() > 4);
+    const double best = equilibrium_seconds(static_cast<double>(S), h, travel);
+    for (std::size_t k = 0; k < path.at.size(); ++k)
+      longest = std::max(longest, (path.at[k] - (k == 0 ? 0 : path.at[k - 1])) / best);
+  }
+  MESSAGE("at most " << longest << " equilibrium times");
+  CHECK(longest < 2);
+}
+
+TEST_CASE(
+    "invariant: for Amelie one gradient of each is enough where S is at most the number of nodes, and each makes one at least") {
+  for (const double S : {3.0, 7.0, 20.0}) {
+    CAPTURE(S);
+    const auto collected =
+        records(play("amelie", with(line_of(7, 1, 1e-9, 40), {{"gamma", step}, {"S", S}}), bent_problem(7)), "collect");
+    REQUIRE(collected.size() > 70);
+    for (const json& record : collected) CHECK((S > 7 ? record.at("count") >= 1 : record.at("count") == 1));
+  }
+}
+
 TEST_CASE("an order that is not answered is given up, and its worker gets a fresh model") {
   json world = with(constant_world({1, 1}, 9), {{"gamma", step}, {"law", {{"kind", "constant"}}}, {"arriving", "cancel"}});
   world["patience"] = 2.0;
@@ -497,6 +565,12 @@ TEST_CASE("on unlike data who is fast counts more, unless every worker counts th
     return sum / static_cast<double>(answers.size() - answers.size() / 2);
   };
   CHECK(limit("asgd", {{"gamma", 0.02}, {"law", {{"kind", "constant"}}}}) == doctest::Approx(0.079).epsilon(0.01));
+  // Handed out evenly, whichever worker answers, orders weigh every worker the same.
+  Stream draws(1, no_client, Purpose::noise);
+  json next = json::array();
+  for (int k = 0; k < 6000; ++k) next.push_back(draws.below(3));
+  CHECK(limit("asgd", {{"gamma", 0.02}, {"law", {{"kind", "constant"}}}, {"arriving", "queue"}, {"next", next}}) ==
+        doctest::Approx(1.667).epsilon(0.1));
   CHECK(limit("ringmaster", {{"gamma", 0.02}, {"R", 3}, {"stops", true}}) == doctest::Approx(-0.332).epsilon(0.005));
   CHECK(limit("ringleader", {{"gamma", 0.02}}) == doctest::Approx(1.667).epsilon(0.001));
   CHECK(limit("fedasync", {{"alpha", 0.2},
