@@ -192,6 +192,7 @@ Order& AsyncServer::add_order(ClientId worker, std::uint64_t version) {
   std::deque<Order>& orders = workers_[worker.value].orders;
   while (orders.size() >= remembered_orders && !orders.front().is_outstanding) orders.pop_front();
   orders.push_back({sequence_, version, workers_[worker.value].next++, true});
+  oldest_ = std::min(oldest_, version);
   ++orders_.dispatched;
   return orders.back();
 }
@@ -306,14 +307,20 @@ ClientId AsyncServer::next_worker(ClientId answerer) {
   return {drawn + (!rule().centre_works && drawn >= rules_.centre.value ? 1 : 0)};
 }
 
-// Workers whose answer would be too old by now.
+// Workers whose answer would be too old by now. They are looked for when the oldest order would be, if it is still outstanding.
 void AsyncServer::stop_old_work(Time now, Effects& effects) {
+  const auto is_old = [&](std::uint64_t version) { return version_ - version > rule().greatest_delay; };
+  if (!is_old(oldest_)) return;
   std::vector<ClientId> old;
+  oldest_ = version_;
   for (std::uint32_t i = 0; i < clients(); ++i) {
-    const auto is_old = [&](const Order& order) {
-      return order.is_outstanding && version_ - order.version > rule().greatest_delay;
-    };
-    if (std::ranges::any_of(workers_[i].orders, is_old)) old.push_back({i});
+    std::uint64_t oldest = version_;
+    for (const Order& order : workers_[i].orders)
+      if (order.is_outstanding) oldest = std::min(oldest, order.version);
+    if (is_old(oldest))
+      old.push_back({i});
+    else
+      oldest_ = std::min(oldest_, oldest);
   }
   if (!old.empty()) hand_out(old, true, now, effects);
 }

@@ -140,6 +140,7 @@ class AsyncServer final : public ClientProtocol {
   std::uint64_t version_ = 0;
   AnswerBook book_;
   std::vector<Worker> workers_;  // by client
+  std::uint64_t oldest_ = 0;     // no outstanding order is of an earlier version
   std::deque<Alarm> alarms_;     // by time
   std::uint64_t turned_ = 0;     // answers after which a worker was chosen
   std::uint64_t round_ = 0;

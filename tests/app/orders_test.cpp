@@ -392,6 +392,37 @@ TEST_CASE("invariant: Ringmaster uses what is younger than R, and with stops not
   }
 }
 
+TEST_CASE("invariant: with stops Ringmaster hands out a new model the moment an order has R versions behind it, and never before") {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const std::uint64_t workers = 3 + seed % 5, R = 1 + seed % 7;
+    CAPTURE(seed);
+    json world = with(drawn_world(workers, seed, 20), {{"gamma", 0.001}, {"R", R}, {"stops", true}});
+    const json result = play("ringmaster", world);
+    // The orders that are out, by worker: a worker has one, and a new one takes its place.
+    std::map<std::uint32_t, std::uint64_t> out;
+    std::uint64_t version = 0, stopped = 0;
+    double t = 0;
+    for (const json& record : result.at("trace")) {
+      if (record.at("t") != t)
+        for (const auto& [worker, given] : out) CHECK(version - given < R);
+      t = record.at("t");
+      const auto client = [&] { return record.at("client").get<std::uint32_t>(); };
+      if (record.at("ev") == "answer") {
+        version = record.at("version");
+        if (record.at("reason") != "superseded") out.erase(client());
+      } else if (record.at("ev") == "dispatch") {
+        if (const auto before = out.find(client()); before != out.end()) {
+          CHECK(version - before->second == R);
+          ++stopped;
+        }
+        out[client()] = record.at("version");
+      }
+    }
+    CHECK(version > 4);
+    if (R < workers) CHECK(stopped > 0);
+  }
+}
+
 TEST_CASE("lemma: with stops and links that take no time any R updates of Ringmaster take at most t(R)") {
   const std::vector<double> h{1, 2.5, 4, 10};
   for (const std::size_t R : {1, 2, 4, 7}) {
