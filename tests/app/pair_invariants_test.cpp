@@ -9,10 +9,8 @@
 #include <set>
 #include <string>
 
-#include "app/golden/cases.hpp"
-#include "app/golden/golden.hpp"
 #include "runtime/random.hpp"
-#include "tests/actors/support.hpp"
+#include "tests/app/pair_cases.hpp"
 
 using namespace rubato;
 using namespace rubato::test;
@@ -21,43 +19,12 @@ using nlohmann::json;
 namespace {
 
 using Numbers = Vector<double>;
-constexpr double exactly = 1e-12;
-
-json problem_of(std::size_t clients) {
-  json problem = {{"kind", "quadratic"}, {"A", json::array()}, {"c", json::array()}};
-  for (std::size_t i = 0; i < clients; ++i) {
-    const double k = static_cast<double>(i);
-    problem["A"].push_back({{1 + 0.2 * k, 0.1}, {0.1, 1.5 - 0.1 * k}});
-    problem["c"].push_back({k - 1, 2 - 0.5 * k});
-  }
-  return problem;
-}
-
-json starts_of(std::size_t clients) {
-  json starts = json::array();
-  for (std::size_t i = 0; i < clients; ++i)
-    starts.push_back({0.3 - 0.2 * static_cast<double>(i), 0.1 + 0.4 * static_cast<double>(i)});
-  return starts;
-}
 
 json complete_graph(std::size_t clients) {
   json edges = json::array();
   for (std::size_t i = 0; i < clients; ++i)
     for (std::size_t j = i + 1; j < clients; ++j) edges.push_back({i, j});
   return {{"m", clients}, {"directed", false}, {"edges", edges}};
-}
-
-// What the engine answers to a case when it expects nothing.
-json answer_to(json asked) {
-  const Folder folder;
-  asked["id"] = "asked";
-  asked["tolerance"] = {{"abs", 0}, {"rel", 0}};
-  asked["expect"] = json::object();
-  write_text(folder / "case.json", asked.dump());
-  const GoldenVerdict verdict = check_golden(folder / "case.json");
-  CAPTURE(verdict.detail);
-  REQUIRE(verdict.outcome == GoldenOutcome::passed);
-  return json::parse(verdict.answer).at("expect");
 }
 
 json sequence_of(const std::string& algorithm, std::size_t clients, const json& parameters, const json& schedule) {
