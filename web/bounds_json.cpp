@@ -63,15 +63,15 @@ std::vector<Bound> bounds_of(const Timing& timing, bool are_equal) {
 }
 
 // A norm and the seconds until it.
-struct Point {
+struct NormAt {
   double norm, seconds;
 };
 
 // From the largest norm that such losses have at the start downwards, until the seconds are enough.
-std::vector<Point> curve_of(const Bound& bound, StationarityGoal goal, double seconds) {
+std::vector<NormAt> curve_of(const Bound& bound, StationarityGoal goal, double seconds) {
   constexpr int most = 240;
   const double finer = std::pow(2, -0.25);
-  std::vector<Point> points;
+  std::vector<NormAt> points;
   goal.accuracy = 2 * goal.smoothness * goal.gap;
   for (int k = 0; k < most && (points.empty() || points.back().seconds < seconds); ++k, goal.accuracy *= finer)
     points.push_back({std::sqrt(goal.accuracy), bound.seconds(goal)});
@@ -79,10 +79,10 @@ std::vector<Point> curve_of(const Bound& bound, StationarityGoal goal, double se
 }
 
 // Between two points along a straight line of logarithms; nothing before the first and behind the last.
-Json norm_at(double seconds, const std::vector<Point>& points) {
-  const auto behind = std::ranges::find_if(points, [&](const Point& point) { return point.seconds >= seconds; });
+Json norm_at(double seconds, const std::vector<NormAt>& points) {
+  const auto behind = std::ranges::find_if(points, [&](const NormAt& point) { return point.seconds >= seconds; });
   if (behind == points.begin() || behind == points.end() || !std::isfinite(behind->seconds)) return "nan";
-  const Point& before = *std::prev(behind);
+  const NormAt& before = *std::prev(behind);
   if (!(before.seconds > 0)) return behind->norm;
   const double way = std::log(seconds / before.seconds) / std::log(behind->seconds / before.seconds);
   return before.norm * std::pow(behind->norm / before.norm, way);
