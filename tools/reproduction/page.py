@@ -120,7 +120,7 @@ def draw(study, column, runs, note, places):
     text = (f"{column} column, {seeds} seed{'s' if seeds > 1 else ''}; lines and dots: means; bands and bars: "
             "one standard deviation to both sides.")
     if any(panel.y_log for panel, _ in panels):
-        text = text[:-1] + ", where the vertical axis is logarithmic of the logarithms."
+        text = text[:-1] + " (of the logarithms where the vertical axis is logarithmic)."
     if seeds == 1:
         text = f"{column} column, one run of each setting."
     (places.docs / f"{study.name}.svg").write_text(drawing.figure(panels, order, text))

@@ -148,7 +148,7 @@ slow = Study(
           (("AD-PSGD", "adpsgd", ()), ("D-PSGD, rounds", "dpsgd", ("protocol.kind=rounds",)), ("DRACO", "draco", ("algorithm.self_apply=true",))) for factor in factors),
     (to_accuracy,),
     tuple(Claim(f"{factor} x: AD-PSGD is earlier than D-PSGD in rounds", earlier(f"AD-PSGD, {factor} x", f"D-PSGD, rounds, {factor} x", "seconds_to_0.85", 1), ceiling="holds") for factor in factors[1:]),
-    (Panel("seconds_to_0.85", x_label="seconds to 0.85", x_log=True),), 3, 20, guess=(0.3, 0.3), ceiling="holds")
+    (Panel("seconds_to_0.85", x_label="seconds to 0.85", x_log=True),), 3, 10, guess=(0.3, 0.3), ceiling="holds")
 
 
 def best_steps(note, names, steps, measure, other):
