@@ -1,5 +1,6 @@
 """KD-PDFL: chapter 4 of the thesis."""
 
+import dataclasses
 import json
 import math
 import pathlib
@@ -228,11 +229,14 @@ all_classes = Study(
     "The thesis prints 0.739, 0.726, 0.643 and 0.210, and says that clients are tested on their own distribution. Its 0.210 +- 0.089 of local training is not what such rows give.",
     tuple(Setting(label, "kdpdfl/iot.toml", (by_class, *sets), quick=early_switch(label), paper={"tail_accuracy_mean": number}) for (label, sets), number in zip(iot_words.items(), (.739, .726, .643, .210)))
     + tuple(Setting(f"{label}, all stars", "kdpdfl/iot.toml", (by_class, *sets, all_are_stars), quick=early_switch(label)) for label, sets in iot_words.items() if label != "local"),
-    (own_test, own_deviation),
+    (dataclasses.replace(own_test, heading="accuracy on all classes, last quarter"), own_deviation),
     (Claim("local training is at the printed 0.210, within its deviation of 0.089", near("local", "tail_accuracy_mean", .210, 0.089)),) + ordered("") + ordered(", all stars"),
     (Panel("accuracy_mean", "seconds", "rounds in which clients compute", "accuracy on test rows of all classes"),),
     3, 5, ("until=300.5", "metrics.every_seconds=50.0"), ("metrics.every_seconds=150.0",), ceiling="direction on substitute data",
-    choices="Rows are dealt by class, Dir(0.1), and all clients are tested on the same 900 rows; otherwise as kdpdfl-iot.", guess=(0.4, 3.5))
+    choices="Rows are dealt by class, Dir(0.1), and all clients are tested on the same 900 rows; otherwise as kdpdfl-iot.",
+    note="On rows of all classes local training has what the thesis prints, 0.187 with a deviation over clients of 0.081 against 0.210 with 0.089, and every method that meets is ahead of it, as printed; on rows of the client's "
+         "own mix (kdpdfl-iot) it has 0.73, and nothing is left to be won. With one star an exchange slot, as algorithm 4 has it, each of 20 clients meets others seven times in 3,000 rounds, and the methods stay at 0.24 to 0.27; with all of "
+         "them as stars they are at 0.39 to 0.40 and not told apart. The printed 0.64 to 0.74 are not reached by either.", guess=(0.4, 3.5))
 
 unlike = Study(
     "kdpdfl-unlike", paper, "section 4.1: clients with models of unlike architecture, N = 20",
