@@ -132,7 +132,9 @@ deadline = Study(
      Claim("letter: beyond 10 s nothing more is won", alike("30 s, letter", "10 s, letter", "accuracy_mean_at_60", 0.02)),
      Claim("own: 0.3 s is worse than 1 s", less("0.3 s, own", "1 s, own", "accuracy_mean_at_60"))),
     halves(deadline_settings), 10, 5, small + ("until=120.5",), network + ("until=120.5",),
-    choices="MNIST, 15 clients in a disk of 500 m, each an equal part of 10 MHz, P = 50, window 0.", guess=(1.5, 7))
+    choices="MNIST, 15 clients in a disk of 500 m, each an equal part of 10 MHz, P = 50, window 0.",
+    note="The deadline works through what arrives: nothing within 0.1 s, 2 % of all messages within 0.3 s, 87 % within 1 s, 89 % within 3 s and no more with any longer one; what is missing then was sent over links that "
+         "are too poor for 30 s as well. So accuracy saturates near 1 s here and not near 10 s; where in the thesis it does hangs on the length of a message against the rate of a link, of which it names the parts and not the seconds.", guess=(1.5, 7))
 
 window_settings = pairs("mailbox.window", (0, 0.1, 1, 5, 20), ("0 s", "0.1 s", "1 s", "5 s", "20 s"), "wireless", *radio, "mailbox.deadline=1")
 window = Study(
