@@ -100,7 +100,7 @@ def world_study(world):
          Panel("accuracy_mean", "paper_bits", "bits, as the papers count", "mean accuracy of clients", x_log=True, settings=shown_in_figures),
          Panel("accuracy_mean", "gradients", "computations, five batches each", "mean accuracy of clients", settings=shown_in_figures),
          Panel("accuracy_mean", "joules", "joules of all clients", "mean accuracy of clients", x_log=True, settings=shown_in_figures)),
-        3, 10, guess=(0.6, 0.6), ceiling="holds")
+        3, 5, guess=(0.6, 0.6), ceiling="holds")
 
 
 def tuning_study(world):
