@@ -149,7 +149,7 @@ def devices(name, count, threshold, numbers, deviations):
         (own_test, own_deviation),
         order_claims + (Claim("local training is at the printed 0.210, within its deviation of 0.089", near("local", "tail_accuracy_mean", .210, 0.089)),),
         (Panel("accuracy_mean", "seconds", "rounds in which clients compute", "accuracy on own test rows"),),
-        2, 5, ("until=300.5", "metrics.every_seconds=50.0"), ("metrics.every_seconds=150.0",),
+        2, 12 if count == 20 else 5, ("until=300.5", "metrics.every_seconds=50.0"), ("metrics.every_seconds=150.0",),
         ceiling="direction on substitute data",
         choices="1,000 training and 900 test rows are all there is of this set, so that clients share rows; features are cut off at ten deviations.",
         guess=(0.4 * count / 20, 4 * count / 20))
