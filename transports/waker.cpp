@@ -18,7 +18,7 @@ Waker::~Waker() { close(descriptor_); }
 void Waker::wake() {
   if (is_awake_.exchange(true)) return;
   const std::uint64_t one = 1;
-  static_cast<void>(write(descriptor_, &one, sizeof one));  // fails only if it is signalled already
+  static_cast<void>(::write(descriptor_, &one, sizeof one));  // fails only if it is signalled already
 }
 
 void Waker::prepare_sleep() { is_awake_.store(false); }
@@ -26,7 +26,7 @@ void Waker::prepare_sleep() { is_awake_.store(false); }
 void Waker::rise() {
   is_awake_.store(true);
   std::uint64_t signals = 0;
-  static_cast<void>(read(descriptor_, &signals, sizeof signals));
+  static_cast<void>(::read(descriptor_, &signals, sizeof signals));
 }
 
 }  // namespace rubato
