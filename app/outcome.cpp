@@ -7,9 +7,9 @@
 #include <iostream>
 #include <iterator>
 
-#include "actors/virtual/run_checkpoint.hpp"
 #include "app/signals.hpp"
 #include "results/result_text.hpp"
+#include "results/run_checkpoint.hpp"
 #include "results/summary.hpp"
 #include "web/report.hpp"
 

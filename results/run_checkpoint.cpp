@@ -1,4 +1,4 @@
-#include "actors/virtual/run_checkpoint.hpp"
+#include "results/run_checkpoint.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "results/npy.hpp"
-#include "results/zip.hpp"
+#include "runtime/zip.hpp"
 
 namespace rubato {
 

@@ -1,4 +1,4 @@
-#include "results/zip.hpp"
+#include "runtime/zip.hpp"
 
 #include <array>
 #include <cstddef>

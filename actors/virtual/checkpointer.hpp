@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "actors/core/run_options.hpp"
-#include "actors/virtual/run_checkpoint.hpp"
 #include "actors/virtual/virtual_run.hpp"
+#include "results/run_checkpoint.hpp"
 #include "runtime/engine/conductor.hpp"
 
 namespace rubato {

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "actors/virtual/run_checkpoint.hpp"
+#include "results/run_checkpoint.hpp"
 #include "results/wall_checkpoint.hpp"
 #include "runtime/random.hpp"
 #include "tests/actors/support.hpp"

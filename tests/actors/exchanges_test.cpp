@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "actors/virtual/run_checkpoint.hpp"
 #include "experiment/file/experiment_file.hpp"
+#include "results/run_checkpoint.hpp"
 #include "results/run_folder.hpp"
 #include "tests/actors/support.hpp"
 

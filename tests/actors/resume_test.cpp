@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "actors/virtual/run_checkpoint.hpp"
 #include "experiment/file/experiment_file.hpp"
+#include "results/run_checkpoint.hpp"
 #include "results/run_folder.hpp"
 #include "runtime/random.hpp"
 #include "runtime/record.hpp"

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "actors/virtual/run_checkpoint.hpp"
+#include "results/run_checkpoint.hpp"
 #include "results/wall_checkpoint.hpp"
 #include "tests/fuzz/input_file.hpp"
 

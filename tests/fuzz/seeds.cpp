@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/virtual/run_checkpoint.hpp"
+#include "results/run_checkpoint.hpp"
 #include "results/wall_checkpoint.hpp"
 #include "runtime/record.hpp"
 #include "transports/frame.hpp"

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <memory>
 
-#include "results/zip.hpp"
+#include "runtime/zip.hpp"
 
 using namespace rubato;
 
