@@ -29,8 +29,8 @@ struct AcidConstants {
 AcidConstants acid_constants(std::size_t clients, std::span<const MeetingRate> rates);
 /// From all eigenvalues of a dense matrix: time grows with the third power of the clients.
 AcidConstants acid_constants_densely(std::size_t clients, std::span<const MeetingRate> rates);
-/// By Lanczos' method, to a residual of 1e-12 relative to the eigenvalue, and sparse factors: time grows with what these fill in, little
-/// on rings, tori and trees, and much on graphs that are drawn.
+/// By Lanczos' method, to a residual of 1e-12 relative to the eigenvalue, and sparse factors: time grows with what these fill in,
+/// little on rings, tori and trees, and much on graphs that are drawn.
 AcidConstants acid_constants_sparsely(std::size_t clients, std::span<const MeetingRate> rates);
 
 }  // namespace rubato
