@@ -98,16 +98,16 @@ def table(name, row, sets, full_seeds, quick_seeds, quick, guess, ceiling="direc
         name, paper, f"table III: {row}{item}", "The paper finds DEPOSITUM ahead in every row.", settings, (of_mean,), claims,
         (Panel("accuracy_mean_model", x_label="accuracy of the mean model"),), quick_seeds, full_seeds, quick, ("metrics.every_seconds=500.0", "metrics.test_samples=0", "metrics.clients=1"), ceiling=ceiling,
         choices=f"Ten clients, complete graph (the others: a server), SCAD. Left open by the paper: iterations (here {rounds}; of the others {rounds // 10} rounds of T0 = 10 local steps), {choices}, "
-                f"batches ({batch}), constants of SCAD (1e-4, 3.7). After an exchange all clients have one model: the full column scores that of one of them on all 10,000 test rows, the quick one the mean on 2,000.", guess=guess, note=note)
+                f"batches ({batch}), constants of SCAD (1e-4, 3.7). After an exchange all clients have one model: the full column scores that of one of them on all 10,000 test rows, the quick one the mean on the first 2,000, which are harder: 0.920 in place of 0.940 with the first setting.", guess=guess, note=note)
 
 
 mnist_mlp = table("depositum-mnist-mlp", "MNIST MLP", (), 5, 3, (), (3, 6), note=
                   "What was tried for the lead over FedMiD that is missing with equal shares: at equal steps and equal work ten clients of one distribution drift apart by nothing that a tracker could mend, and the two are "
                   "level with every step of depositum-tuning, the best one too (depositum-mnist-mlp-tuned). FedMiD's printed 0.9118 is what it has here with a third of the step (0.9020 with 0.025, 0.9228 with 0.05, 0.9379 "
                   "with 0.1), so that a smaller step or fewer local steps of the others would make the printed gap; the paper names neither. The more the shares differ, the larger the lead: 0.004, then 0.024.")
-mnist_mlp_tuned = table("depositum-mnist-mlp-tuned", "MNIST MLP", (), 5, 3, (), (3, 3), item=", every method tuned", step_of=tuned,
+mnist_mlp_tuned = table("depositum-mnist-mlp-tuned", "MNIST MLP", (), 5, 1, (), (3, 3), item=", every method tuned", step_of=tuned,
                         choices="steps (of every method the best one of depositum-tuning, for all splits)", quick_splits=("IID",))
-fmnist_mlp = table("depositum-fmnist-mlp", "FMNIST MLP", ("data.name=fashion-mnist",), 5, 3, (), (3, 6), quick_splits=("IID",))
+fmnist_mlp = table("depositum-fmnist-mlp", "FMNIST MLP", ("data.name=fashion-mnist",), 5, 1, (), (3, 6), quick_splits=("IID",))
 mnist_cnn = table("depositum-mnist-cnn", "MNIST CNN", ("model={name=\"cnn_depositum\",batch=16}",), 5, 0, (), (8, 8), quick_splits=(), batch="16; the perceptrons have 64, which the time did not allow here", note=
                   "FedDR and FedADMM end at a tenth, what chance gives, with two of five seeds each of Dir(0.1), and between 0.85 and 0.96 with the others.")
 
