@@ -71,7 +71,7 @@ clips = Study(
     + tuple(Claim(f"least chance {clip}, all labels: Spod-GT{label} leads AB and G-Push-Pull by 7 % or more",
                   lead((f"AB, {clip}, all labels", f"G-Push-Pull, {clip}, all labels"), f"Spod-GT{label}, {clip}, all labels", "accuracy_mean_at_5000"))
             for clip in (0.01, 0.0001) for label in ("", ", memory")),
-    (Panel("accuracy_mean_at_5000", x_label="mean accuracy of clients at delay 5,000"),), 3, 5,
+    (Panel("accuracy_mean_at_5000", x_label="mean accuracy of clients at delay 5,000"),), 3, 12,
     ("metrics.every_seconds=25.0", "metrics.test_samples=1000"), (), choices="One label a client where no other number is said. " + open_points, guess=(2.5, 4))
 
 
