@@ -126,7 +126,7 @@ to_accuracy = reach(0.85, "s to 0.85", digits=0)
 map_study = Study(
     "referee-map", paper, "who is first, and by how much", "Seconds until the mean accuracy of the clients is 0.85.",
     tuple(map_setting(method, tuned("referee-map", f"{method}; {cell_name(cell)}", map_steps), cell) for cell in cells for method in map_methods),
-    (to_accuracy,), (), (), 3, 3, guess=(0.5, 0.5), ceiling="holds")
+    (to_accuracy,), (), (), 3, 6, guess=(0.5, 0.5), ceiling="holds")
 map_tuning = Study(
     "referee-tuning-map", paper, "steps of every cell", "By the rule of the page.",
     tuple(map_setting(method, step, cell, f", step {step:g}") for cell in cells for method in map_methods for step in map_steps),
