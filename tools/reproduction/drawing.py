@@ -174,7 +174,7 @@ def _dots(panel, dots, order, x0, width, height):
     values = []
     for mean, deviation, paper in dots.values():
         spread = deviation if is_known(deviation) else 0
-        values += [one for one in (mean - spread, mean + spread, paper) if is_known(one)]
+        values += [min(max(one, panel.y_from), panel.y_to) for one in (mean - spread, mean + spread, paper) if is_known(one)]
     label_room = 14 + 6.6 * max([len(name) for name in names] + [4])
     x_axis = Axis(*_extent(values, panel.x_log), x0 + label_room, x0 + width - right, panel.x_log)
     y_start = height - bottom
@@ -191,9 +191,11 @@ def _dots(panel, dots, order, x0, width, height):
         y = top + (i + 0.5) * (y_start - top) / len(names)
         mean, deviation, paper = dots[name]
         parts.append(_text(x_axis.start - 6, y + 4, name, "end", 11))
-        if is_known(mean):
+        if is_known(mean) and not panel.y_from <= mean <= panel.y_to:
+            parts.append(_text(x_axis.start + 8, y + 4, f"at {mean:.3g}" + (f" ± {deviation:.2g}" if is_known(deviation) else ""), "start", 11))
+        elif is_known(mean):
             if is_known(deviation):
-                low, high = x_axis.place(mean - deviation), x_axis.place(mean + deviation)
+                low, high = (x_axis.place(min(max(one, x_axis.low), x_axis.high)) for one in (mean - deviation, mean + deviation))
                 parts.append(f'<path d="M{low:.1f} {y:.1f}H{high:.1f}M{low:.1f} {y - 4:.1f}v8M{high:.1f} {y - 4:.1f}v8" '
                              'stroke="#000" stroke-width="1.3"/>')
             parts.append(_mark("circle", x_axis.place(mean), y, "#000", 4))
