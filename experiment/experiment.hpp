@@ -443,6 +443,7 @@ struct Stop {
 struct Metrics {
   std::optional<std::int64_t> every_events;      ///< 0: off; with every_seconds absent, too: until / 100, or less often
   std::optional<double> every_seconds;           ///< 0: off
+  bool before_unifications = false;              ///< besides, at the instant of each, while models are still apart
   std::optional<std::int64_t> test_samples;      ///< the first; 0: all; absent: at most 2,000, drawn
   std::optional<std::int64_t> clients;           ///< how many clients are evaluated, drawn; 0: all; absent: at most 256
   bool training = false;                         ///< also on the training rows

@@ -69,6 +69,7 @@ Json about(const config::Experiment& experiment) {
   for (const std::int64_t hidden : experiment.model.hidden) model += " " + std::to_string(hidden);
   Json made = {{"data", experiment.data.name}, {"model", model}, {"until", experiment.until}};
   if (experiment.unification.period) made["unification_period"] = *experiment.unification.period;
+  if (experiment.metrics.before_unifications) made["before_unifications"] = true;
   if (experiment.mailbox.window > 0) made["window"] = experiment.mailbox.window;
   if (experiment.mailbox.deadline) made["deadline"] = *experiment.mailbox.deadline;
   if (experiment.mailbox.cap) made["cap"] = *experiment.mailbox.cap;

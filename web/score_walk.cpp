@@ -56,6 +56,7 @@ std::optional<RunScore> walked(ResolvedExperiment& resolved, const ScoredRun& fa
   const std::size_t scalar_bytes = resolved.experiment.precision == Scalar::float64 ? 8 : 4;
   timing.size_messages(resolved.experiment, resolved.algorithm, facts.dimension, scalar_bytes);
   timing.conductor.samples_last_state = timing.conductor.samples_first_state = false;
+  timing.conductor.samples_before_unifications = false;
   timing.conductor.sample_every_events = 0;
   timing.conductor.sample_every = {};
   ScoreCollector collector(facts_for(facts, limits, &resolved, timing.graph.clients(), true), limits);

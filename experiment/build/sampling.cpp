@@ -95,6 +95,8 @@ SamplePlan plan_samples(const Experiment& experiment, const Timing& timing, cons
   plan.clients = plan.measured ? plan.measured->size() : all;
   plan.every_events = static_cast<std::uint64_t>(metrics.every_events.value_or(0));
   plan.every = from_seconds(metrics.every_seconds.value_or(0));
+  if (metrics.before_unifications && experiment.unification.period)
+    plan.before_unifications = std::floor(experiment.until / *experiment.unification.period);
 
   const auto numbers = static_cast<double>(size.dimension), clients = static_cast<double>(plan.clients);
   const double scored_rows = static_cast<double>(size.test_rows) * (clients + (size.shares_test ? 1 : clients));
@@ -111,7 +113,7 @@ SamplePlan plan_samples(const Experiment& experiment, const Timing& timing, cons
   const Expected run = expected(experiment, timing);
   const double work = work_of(run, size);
   const auto share = [&](double samples) {
-    const double scoring = (plan.at_start ? first : 0) + (samples - plan.at_start) * later;
+    const double scoring = (plan.at_start ? first : 0) + (samples - plan.at_start + plan.before_unifications) * later;
     return scoring / std::max(scoring + work, 1.0);
   };
 
@@ -134,6 +136,7 @@ SamplePlan plan_samples(const Experiment& experiment, const Timing& timing, cons
       plan.samples += std::floor((2 * run.computations + run.messages) / static_cast<double>(plan.every_events));
   }
   plan.share = share(plan.samples);
+  plan.samples += plan.before_unifications;
   return plan;
 }
 

@@ -33,6 +33,7 @@ struct SamplePlan {
   std::uint64_t every_events = 0;                           ///< 0: not by events
   Duration every{};                                         ///< 0: not by time
   bool at_start = false;                                    ///< one more before the first event
+  double before_unifications = 0;                           ///< as many more, one before each; 0: none
   double samples = 0;                                       ///< expected, with those at the start and at the end
   double share = 0;                                         ///< of samples in the work of the run, expected
   std::size_t training_rows = 0;                            ///< of a client that are scored, too; 0: none

@@ -641,6 +641,7 @@ void Timing::set_samples(const SamplePlan& plan) {
   conductor.sample_every_events = plan.every_events;
   conductor.sample_every = plan.every;
   conductor.samples_first_state = plan.at_start;
+  conductor.samples_before_unifications = plan.before_unifications > 0;
   conductor.measured = plan.measured;
 }
 

@@ -87,6 +87,16 @@ void judge_starts(const Experiment& experiment, Faults& faults) {
     faults.refuse("model.init_from cannot be where model.starts = \"centre\" says where clients begin");
 }
 
+// Only virtual time stands still for a sample; a round ends with its unification.
+void judge_samples(const Experiment& experiment, ProtocolKind protocol, Faults& faults) {
+  if (!experiment.metrics.before_unifications) return;
+  const std::string key = "metrics.before_unifications is true";
+  if (!experiment.unification.period) faults.refuse(key + "; there are none without unification.period");
+  if (experiment.clock == ClockKind::wall_time)
+    faults.refuse(key + ", but clients do not stand still for a sample in real time; use clock = \"virtual\"");
+  if (protocol == ProtocolKind::rounds) faults.refuse(key + ", but a round ends with its unification; use metrics.every_seconds");
+}
+
 // Gradients at a mean model are those of all clients' losses alone; trackers are those of algorithms that have one.
 void judge_gradients(const Experiment& experiment, Faults& faults) {
   const Metrics& metrics = experiment.metrics;
@@ -222,6 +232,7 @@ ResolvedExperiment resolved(Draft draft, const std::optional<ResolvedAlgorithm>&
   std::ostringstream notes;
   warn(experiment, notes);
   auto timing = std::make_unique<Timing>(experiment, algorithm, faults, notes);
+  judge_samples(experiment, algorithm.protocol, faults);
   judge_stationarity(experiment, faults);
   judge_gradients(experiment, faults);
   judge_joint_objective(experiment, faults);

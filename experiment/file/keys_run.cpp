@@ -48,6 +48,9 @@ void describe(Rows<Metrics>& rows) {
            "would cost more than a tenth of the run");
   rows.key("every_seconds", &Metrics::every_seconds, seconds,
            "seconds of the experiment between samples; 0: off; none: see every_events");
+  rows.key("before_unifications", &Metrics::before_unifications,
+           "one more sample just before each unification, so that curves show how far models come apart until then, however "
+           "rare the other samples are; virtual time, not in rounds");
   rows.key("test_samples", &Metrics::test_samples, count_from_0,
            "test rows that are used, the first; 0: all; none: at most 2000, drawn");
   rows.key("clients", &Metrics::clients, {0, 1e7},

@@ -87,6 +87,10 @@ void Conductor::repeat(const Wake& wake, Duration period) {
 void Conductor::handle_wake() {
   const Wake wake = queue_.first_wake();
   if (wake.priority == Priority::compute || wake.priority == Priority::transmit) return tick(wake);
+  if (wake.priority == Priority::unify && settings_.samples_before_unifications && !is_sampled_before_) {
+    is_sampled_before_ = true;
+    return sample();  // its steps come first; the unification stays due
+  }
   queue_.pop_wake();
   if (wake.priority == Priority::arrival) return transfers_ ? handle_transfers() : attempt_again(wake.detail);
   switch (wake.priority) {
@@ -96,6 +100,7 @@ void Conductor::handle_wake() {
       if (observer_) observer_->on_period(now_, wake.detail);
       break;
     case Priority::unify:
+      is_sampled_before_ = false;
       repeat(wake, settings_.unification.period);
       unify(wake.detail);
       break;

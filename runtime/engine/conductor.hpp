@@ -60,6 +60,7 @@ struct ConductorSettings {
   std::shared_ptr<const std::vector<ClientId>> measured{};  ///< ascending; null: all
   bool samples_first_state = false;                         ///< one more sample before the first event
   bool samples_last_state = true;                           ///< one more sample at the end
+  bool samples_before_unifications = false;                 ///< one more sample before every unification, at its instant
   bool samples_unifications = false;                        ///< one more sample right after every ideal unification
   bool samples_rounds = false;                              ///< one more sample after every round
   const double* cumulated_delay = nullptr;                  ///< of the rounds protocol
@@ -227,6 +228,7 @@ class Conductor final : public StepSource {
   bool is_ending_ = false;
   Time sampled_at_{};
   std::uint64_t sampled_after_ = 0;
+  bool is_sampled_before_ = false;  // the unification that is due
   std::uint64_t unifications_ = 0;
   std::uint64_t under_way_ = 0;
   std::uint64_t model_messages_ = 0;

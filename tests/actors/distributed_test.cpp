@@ -56,6 +56,7 @@ struct Case {
 // Every way in which messages are named, kept, asked for and let go of.
 const std::vector<Case> cases = {
     {"draco", {"channel.loss=0.1", "unification.period=5.0", "algorithm.self_apply=true"}},
+    {"draco", {"unification.period=2.5", "algorithm.self_apply=true", "metrics.before_unifications=true"}},
     {"draco", {"algorithm.retain_on_loss=true", "channel.loss=0.2", "mailbox.deadline=0.3", "algorithm.self_apply=true"}},
     {"draco",
      {"unification.period=4.0", "unification.via=transport", "channel.duplicate=0.2", "mailbox.cap=4", "mailbox.cap_period=2.0",

@@ -143,6 +143,7 @@ TEST_CASE("what is acknowledged or reclaimed, sent twice, or unified over the li
   for (const std::vector<std::string>& more : {std::vector<std::string>{"algorithm.retain_on_loss=true"},
                                                {"channel.duplicate=0.3"},
                                                {"unification.via=transport"},
+                                               {"metrics.before_unifications=true"},
                                                {"precision=float64"}})
     for (int moment = 0; moment < 5; ++moment) {
       const double at = 0.2 + 30 * chance.uniform();

@@ -365,6 +365,18 @@ TEST_CASE("what is measured does not depend on the number of threads, and is not
   for (std::size_t i = 0; i < one.samples.size(); ++i) CHECK(metrics_csv_row(one.samples[i]) == metrics_csv_row(four.samples[i]));
 }
 
+TEST_CASE("a sample before each unification sees how far apart the models were, and changes nothing") {
+  const std::vector<std::string> more{"unification.period=2.0", "until=9.0", "metrics.every_events=0", "precision=float64"};
+  const RunResult plain = run(experiment(more), on_threads(2));
+  const RunResult seen = run(experiment(more + std::vector<std::string>{"metrics.before_unifications=true"}), on_threads(2));
+  CHECK(digests(seen) == digests(plain));
+  REQUIRE(seen.samples.size() == plain.samples.size() + 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(seen.samples[i].header.at == from_seconds(2.0 * static_cast<double>(i + 1)) + Time{});
+    CHECK(seen.samples[i].consensus > 0);
+  }
+}
+
 TEST_CASE("what is asked of gradients and trackers is refused where it means nothing") {
   const auto refused = [](const std::vector<std::string>& overrides) {
     return complaint<std::invalid_argument>([&] { run(made_up(overrides), on_threads(1)); });
@@ -372,6 +384,9 @@ TEST_CASE("what is asked of gradients and trackers is refused where it means not
   CHECK(contains(refused({"metrics.gradient_norm=true", "metrics.clients=2"}), "needs all clients"));
   CHECK(contains(refused({"metrics.gradient_norm=true", "model.clip=1.0"}), "leave model.clip and model.weight_decay out"));
   CHECK(contains(refused({"metrics.mean_weights=phi"}), "needs metrics.gradient_norm = true"));
+  CHECK(contains(refused({"metrics.before_unifications=true"}), "there are none without unification.period"));
+  CHECK(contains(refused({"metrics.before_unifications=true", "unification.period=2"}), "a round ends with its unification"));
+  CHECK(contains(refused({"metrics.before_unifications=true", "unification.period=2", "clock=wall"}), "use clock = \"virtual\""));
   CHECK(contains(refused({"metrics.tracker=over_beta"}), "needs metrics.stationarity = true"));
   CHECK(contains(refused({"algorithm.name=dpsgd", "metrics.tracked=true"}), "and only ab, depositum, dsgt, g_push_pull,"));
   CHECK(contains(

@@ -114,6 +114,8 @@ TEST_CASE("instants that [metrics] names are obeyed, whatever they cost") {
   const SamplePlan seconds = plan_of(open + std::vector<std::string>{"metrics.every_seconds=0.5"}, digits);
   CHECK(seconds.every == from_seconds(0.5));
   CHECK(seconds.every_events == 0);
+  const SamplePlan before = plan_of({"metrics.before_unifications=true", "unification.period=0.75", "until=4.0"}, digits);
+  CHECK(before.before_unifications == 5);
   const SamplePlan off = plan_of({"metrics.every_events=0"}, digits);
   CHECK_FALSE(off.at_start);
   CHECK(off.samples == 1);  // the end

@@ -166,6 +166,7 @@ TEST_CASE("evaluation changes no event, no step and no hash, by events, by secon
     const auto plain = random_world(seed), watched = random_world(seed);
     watched->settings.sample_every_events = 1 + seed % 7;
     watched->settings.sample_every = 370ms;
+    watched->settings.samples_before_unifications = seed % 2 == 0;
     watched->settings.samples_last_state = true;
     plain->run_until(plain->settings.until);
     watched->run_until(watched->settings.until);
@@ -202,6 +203,25 @@ TEST_CASE("a sample every so many seconds is taken from the first period on, and
   for (const KeptStep& measure : world.steps.measures) measured.push_back(measure.step.client.value);
   CHECK(measured == std::vector{0u, 1u, 2u, 0u, 1u, 2u, 0u, 1u, 2u});
   CHECK(world.steps.measures.back().step.index == 2);
+}
+
+TEST_CASE("a sample before each unification comes before its steps, once, and the unification takes place") {
+  World world(Graph(3, true, {}));
+  world.push.compute = {TimerLaw::fixed(1, 0.5)};
+  world.settings.unification.period = 2s;
+  world.settings.sample_every = 3s;
+  world.settings.samples_before_unifications = true;
+  world.run_until(Time{6s});
+  std::vector<Time> times;
+  for (const StepLog::Sample& sample : world.steps.samples) times.push_back(sample.at);
+  CHECK(times == std::vector{Time{2s}, Time{3s}, Time{4s}, Time{6s}, Time{6s}});
+  for (const std::size_t before : {0u, 2u, 3u}) {
+    const std::size_t steps = world.steps.samples[before].steps;
+    REQUIRE(steps < world.steps.steps.size());
+    CHECK(world.steps.steps[steps].step.message == MessageKind::model);
+    CHECK(world.steps.steps[steps].step.at == times[before]);
+  }
+  CHECK(world.conductor().unifications() == 3);
 }
 
 TEST_CASE("a state is not sampled twice, and only as many clients as asked for are measured") {

@@ -63,11 +63,12 @@ class StepLog final : public StepSink {
     if (step.kind == StepKind::publish) return;
     for (const StepEntry& entry : step.entries) --wanted_.at(entry.slot);
   }
-  void open_sample(const SampleHeader& header) override { samples.push_back({header.at, header.clients}); }
+  void open_sample(const SampleHeader& header) override { samples.push_back({header.at, header.clients, steps.size()}); }
 
   struct Sample {
     Time at;
     std::uint32_t clients;
+    std::size_t steps;  ///< that came before it
   };
   std::vector<KeptStep> steps;
   std::vector<KeptStep> measures;

@@ -68,7 +68,7 @@ function warnings() {
   if (period && clock.length > 2 && !words.about?.before_unifications) {
     const between = (clock.at(-1) - clock[0]) / (clock.length - 1);
     if (between > period / 2)
-      all.push(`Samples are ${seconds(between, 2)} apart and unifications ${seconds(period, 2)}: what the curves do between two unifications is seen by chance.`);
+      all.push(`Samples are ${seconds(between, 2)} apart and unifications ${seconds(period, 2)}: what the curves do between two unifications is seen by chance. metrics.before_unifications = true adds a sample before each.`);
   }
   if (timeline?.is_incomplete) all.push("The record ends early: it was cut at its limit or its end is damaged.");
   if (words.part) all.push(words.part);
