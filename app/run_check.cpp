@@ -13,6 +13,7 @@
 #include "actors/run.hpp"
 #include "experiment/digest.hpp"
 #include "experiment/file/experiment_file.hpp"
+#include "results/sample_scores.hpp"
 #include "results/summary.hpp"
 #include "runtime/record.hpp"
 #include "web/run_files.hpp"
@@ -55,6 +56,7 @@ class RunCheck {
     check_summary();
     check_rows();
     if (metrics_.rows() > 0) check_last_row();
+    if (fs::exists(folder_ / "samples.npz") && !is_of_hosts_) check_samples();
     check_clients();
     check_outcomes();
     check_exchanges();
@@ -203,6 +205,30 @@ class RunCheck {
     compare("joules", summary_.at("energy").is_null() ? 0 : number_at(summary_, "/energy/joules"));
     if (is_virtual()) compare("events", number_at(summary_, "/events"));
     faults_.require(last("seconds") <= experiment_.until, "metrics.csv ends at ", last("seconds"), " s, after the run");
+  }
+
+  void check_samples() try {
+    const std::vector<SampleScores> samples = read_samples(web::text_of(folder_ / "samples.npz"));
+    faults_.require(samples.size() == metrics_.rows(), "samples.npz has ", samples.size(), " samples, metrics.csv ",
+                    metrics_.rows());
+    for (std::size_t row = 0; row < std::min(samples.size(), metrics_.rows()); ++row) {
+      const SampleScores& sample = samples[row];
+      const auto agrees = [&](const char* column, double value) {
+        faults_.same("samples.npz and row " + std::to_string(row) + " of metrics.csv differ in " + column, value,
+                     at(metrics_, row, column));
+      };
+      agrees("sample", sample.number);
+      agrees("seconds", sample.seconds);
+      if (std::isnan(at(metrics_, row, "loss_mean"))) continue;  // a client of which nothing is known is not in the file
+      agrees("clients_measured", static_cast<double>(sample.losses.size()));
+      agrees("loss_mean", mean(sample.losses));
+      if (std::isnan(at(metrics_, row, "accuracy_min"))) continue;  // nothing to classify
+      agrees("accuracy_mean", mean(sample.accuracies));
+      agrees("accuracy_std", population_deviation(sample.accuracies));
+      agrees("accuracy_min", *std::ranges::min_element(sample.accuracies));
+    }
+  } catch (const std::invalid_argument& fault) {
+    faults_.require(false, "samples.npz: ", fault.what());
   }
 
   void check_clients() {

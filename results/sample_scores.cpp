@@ -115,6 +115,17 @@ std::string samples_npz(std::string_view rows) {
               {"loss.npy", head + bytes_of(loss)}});
 }
 
+std::vector<SampleScores> read_samples(std::string_view npz) {
+  std::vector<SampleScores> samples;
+  for_each_row(numbers_of(rows_of_npz(npz)), [&](const double* row) {
+    SampleScores& sample = samples.emplace_back(SampleScores{.number = row[0], .seconds = row[1]});
+    const double* const end = row + head_numbers + numbers_each * static_cast<std::size_t>(row[2]);
+    for (const double* one = row + head_numbers; one < end; one += numbers_each)
+      sample.accuracies.push_back(one[1]), sample.losses.push_back(one[2]);
+  });
+  return samples;
+}
+
 std::string rows_of_npz(std::string_view npz) {
   const std::vector<ZipMember> members = unzip(npz);
   const auto sample = array_in<std::int64_t>(members, 0, "sample.npy"), clients = array_in<std::int64_t>(members, 2, "client.npy");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "results/sample.hpp"
 
@@ -20,6 +21,14 @@ std::size_t bytes_of_rows(std::string_view rows, std::uint64_t samples);
 /// ascending, `accuracy` and `loss` by sample and client. Not a number: the client is not in the sample, or that is not known of
 /// it.
 std::string samples_npz(std::string_view rows);
+
+/// What the clients of a sample had, in the order of their numbers.
+struct SampleScores {
+  double number = 0, seconds = 0;              ///< of the sample
+  std::vector<double> accuracies{}, losses{};  ///< of the clients of which anything is known
+};
+/// What samples_npz() has made. Throws std::invalid_argument where it has not made the file.
+std::vector<SampleScores> read_samples(std::string_view npz);
 
 /// The rows that samples_npz() was given. Throws std::invalid_argument where it has not made the file.
 std::string rows_of_npz(std::string_view npz);

@@ -221,6 +221,27 @@ TEST_CASE("a number that was changed is found, with a sentence") {
   CHECK(contains(complaint(), "clients.csv and models.npy differ in the loss of client 4"));
 }
 
+TEST_CASE("scores of samples that are damaged, or those of another run, are found") {
+  const Folder folder;
+  const Arguments run{"run", small_experiment(folder), "--quiet", "--out"};
+  const auto made = [&](const char* name, const char* seed) {
+    Arguments arguments = run;
+    arguments.insert(arguments.end(), {folder / name, "--seed", seed});
+    REQUIRE(run_rubato(arguments).code == 0);
+    return text_of(folder / name / "samples.npz");
+  };
+  const std::string own = made("run", "1"), other = made("other", "2");
+  CHECK(checked(folder / "run").code == 0);
+  write_text(folder / "run/samples.npz", other);
+  const Ended exchanged = checked(folder / "run");
+  CHECK(exchanged.code == 1);
+  CHECK(contains(exchanged.out + exchanged.err, "samples.npz and row "));
+  write_text(folder / "run/samples.npz", own.substr(0, own.size() - 1));
+  const Ended cut = checked(folder / "run");
+  CHECK(cut.code == 1);
+  CHECK(contains(cut.out + cut.err, "samples.npz: the archive is damaged"));
+}
+
 TEST_CASE("whichever number of a table or of the summary is changed, it is found, but for times, memory and who ran it") {
   const Folder folder;
   std::string table = "a,b,kind\n";

@@ -58,6 +58,16 @@ TEST_CASE("a client that is not in a sample has no numbers there, and every othe
   }
 }
 
+TEST_CASE("a file that is read has each sample with the clients that were in it") {
+  const std::vector<SampleScores> samples =
+      read_samples(samples_npz(scores_row(sample_of(0, 0, {1, 4}, 10)) + scores_row(sample_of(1, 2.5, {0, 4, 7}, 20))));
+  REQUIRE(samples.size() == 2);
+  CHECK(samples[1].number == 1);
+  CHECK(samples[1].seconds == 2.5);
+  CHECK(samples[0].accuracies == std::vector<double>{11, 14});
+  CHECK(samples[1].losses == std::vector<double>{20, 16, 13});
+}
+
 TEST_CASE("what cannot be classified has losses alone") {
   Sample sample = sample_of(0, 0, {2}, 1);
   sample.is_classified = false;
