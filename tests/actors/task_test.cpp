@@ -385,7 +385,8 @@ TEST_CASE("what is asked of gradients and trackers is refused where it means not
   CHECK(contains(refused({"metrics.gradient_norm=true", "model.clip=1.0"}), "leave model.clip and model.weight_decay out"));
   CHECK(contains(refused({"metrics.mean_weights=phi"}), "needs metrics.gradient_norm = true"));
   CHECK(contains(refused({"metrics.before_unifications=true"}), "there are none without unification.period"));
-  CHECK(contains(refused({"metrics.before_unifications=true", "unification.period=2"}), "a round ends with its unification"));
+  CHECK(contains(refused({"metrics.before_unifications=true", "unification.period=2", "protocol.kind=rounds"}),
+                 "a round ends with its unification"));
   CHECK(contains(refused({"metrics.before_unifications=true", "unification.period=2", "clock=wall"}), "use clock = \"virtual\""));
   CHECK(contains(refused({"metrics.tracker=over_beta"}), "needs metrics.stationarity = true"));
   CHECK(contains(refused({"algorithm.name=dpsgd", "metrics.tracked=true"}), "and only ab, depositum, dsgt, g_push_pull,"));
