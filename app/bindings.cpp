@@ -1,7 +1,6 @@
 #include "app/bindings.hpp"
 
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <system_error>
 
@@ -11,6 +10,7 @@
 #include "experiment/build/world.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/file/resolve.hpp"
+#include "results/whole_file.hpp"
 #include "runtime/world/changing.hpp"
 #include "runtime/world/report.hpp"
 #include "web/report.hpp"
@@ -42,9 +42,8 @@ class PassingFolder {
 };
 
 std::string contents_of_file(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw std::invalid_argument("cannot read " + file.string() + ": is this the folder of a run?");
-  return {std::istreambuf_iterator<char>(stream), {}};
+  if (auto text = read_whole(file)) return *std::move(text);
+  throw std::invalid_argument("cannot read " + file.string() + ": is this the folder of a run?");
 }
 
 void write_metrics(const fs::path& file, const std::vector<Sample>& samples) {

@@ -118,7 +118,7 @@ void begin(RunFolder& folder, const config::Experiment& experiment, std::uint64_
   if (folder.settle())
     log.note("another run had begun in " + place.string() + ": what it left is now in the folder that ends with .failed");
   if (experiment.clock == config::ClockKind::wall_time) folder.write(life_file, std::to_string(life) + "\n");
-  if (folder.has_earlier_life()) return keep_scores(folder, ~std::uint64_t{0});
+  if (folder.has_earlier_life()) return keep_scores(folder);
   folder.write("experiment.toml", config::write_experiment(experiment));
   folder.write("metrics.csv", metrics_csv_head());
 }
@@ -185,7 +185,10 @@ int take_part(const NodeArguments& arguments, ResolvedExperiment& resolved, Host
                   {"node", experiment.roster[self.value].name, arguments.run.out.string(), arguments.run.origin});
   serving.watch(options_of_run);
   serving.watch(host);
-  if (folder && is_wall) host.on_admitted = [&] { begin(*folder, experiment, life, log); };
+  if (folder && is_wall) {
+    host.on_admitted = [&] { begin(*folder, experiment, life, log); };
+    host.on_recalled = [&](const Sample& known) { return keep_known_samples(*folder, known); };
+  }
   RunResult result = run_host(resolved, options_of_run, host, transport);
   line.finish();
   result.origin = quiet.origin;

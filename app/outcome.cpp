@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "app/signals.hpp"
 #include "results/result_text.hpp"
@@ -16,11 +15,6 @@
 namespace rubato::app {
 
 namespace {
-
-std::size_t lines_in(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(stream), {}, '\n'));
-}
 
 // What was sent, and what became of it, reason by reason.
 std::string sentence_about(const RunResult& result) {
@@ -152,12 +146,12 @@ void go_on(RunFolder& folder, RunOptions& options, const std::function<void(cons
   for (const std::string& note : found.notes) say(note);
   if (!found.newest) {
     folder.write("metrics.csv", metrics_csv_head());
-    keep_scores(folder, 0);
+    keep_scores(folder);
     return say("there is no checkpoint to go on from: the run starts from the beginning");
   }
   options.resume_from = found.newest->file;
   std::filesystem::resize_file(folder.metrics(), found.newest->head.samples_bytes);  // what came after it will come again
-  keep_scores(folder, lines_in(folder.metrics()) - 1);                               // the first line is the head
+  keep_scores(folder);
   say(fmt::format("going on from {}, at {} s of the experiment", found.newest->file.string(),
                   shortest(to_seconds(found.newest->head.at))));
 }

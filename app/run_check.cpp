@@ -147,14 +147,9 @@ class RunCheck {
 
   // What is spent stays spent; a row agrees with itself.
   void check_rows() {
-    std::vector<std::string_view> names{"events",        "computations", "messages_sent", "messages_delivered",
-                                        "messages_lost", "bytes_wire"};
-    for (const SampleColumn& axis : columns_as(Role::axis)) names.push_back(axis.name);
-    // A host that starts again in real time does not know of deliveries after its last checkpoint.
-    if (is_of_hosts_ && experiment_.clock == config::ClockKind::wall_time) std::erase(names, "messages_delivered");
-    for (const std::string_view name : names)
-      for (std::size_t at = metrics_.column(name), i = 1; i < metrics_.rows(); ++i)
-        faults_.require(metrics_.row(i - 1)[at] <= metrics_.row(i)[at], "metrics.csv: ", name, " falls from ",
+    for (const SampleColumn& column : sample_columns() | std::views::filter(is_spent))
+      for (std::size_t at = metrics_.column(column.name), i = 1; i < metrics_.rows(); ++i)
+        faults_.require(metrics_.row(i - 1)[at] <= metrics_.row(i)[at], "metrics.csv: ", column.name, " falls from ",
                         metrics_.row(i - 1)[at], " to ", metrics_.row(i)[at], " in row ", i);
     const auto clients = static_cast<double>(clients_.rows());
     for (std::size_t i = 0; i < metrics_.rows(); ++i) {

@@ -297,6 +297,12 @@ std::span<const SampleColumn> sample_columns() { return samples; }
 std::span<const ClientColumn> client_columns() { return clients; }
 std::span<const Column<LinkRow>> link_columns() { return links; }
 
+bool is_spent(const SampleColumn& column) {
+  constexpr std::string_view counts[] = {"events",        "computations", "messages_sent", "messages_delivered",
+                                         "messages_lost", "bytes_wire"};
+  return column.curve.role == Role::axis || std::ranges::find(counts, column.name) != std::end(counts);
+}
+
 const SampleColumn* find_sample_column(std::string_view name) {
   const auto found = std::ranges::find(samples, name, &SampleColumn::name);
   return found == std::ranges::end(samples) ? nullptr : found;

@@ -90,6 +90,8 @@ std::span<const Column<LinkRow>> link_columns();
 inline auto columns_as(Role role) {
   return sample_columns() | std::views::filter([role](const SampleColumn& column) { return column.curve.role == role; });
 }
+/// Whether the number never falls in the course of a run: what is spent stays spent.
+bool is_spent(const SampleColumn& column);
 /// The column of metrics.csv of this name; null if there is none.
 const SampleColumn* find_sample_column(std::string_view name);
 /// "seconds", "bits", "accuracy", ... Throws std::out_of_range for any other name.

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <sstream>
 #include <system_error>
@@ -20,12 +18,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* plan_name = "plan.json";
-
-std::optional<std::string> contents_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
 
 ResultJson json_of(const ComparisonPlan& plan) {
   ResultJson settings = ResultJson::array();
@@ -113,7 +105,7 @@ ComparedRun run_from(const ResultJson& json) {
 KeptRuns::KeptRuns(fs::path folder, const ComparisonPlan& plan) : folder_{std::move(folder)}, plan_{plan} {
   const ResultJson mine = json_of(plan);
   if (!is_there(folder_)) write_whole(folder_ / plan_name, mine.dump(1) + "\n", Durability::of_disk);
-  const ResultJson there = ResultJson::parse(contents_of(folder_ / plan_name).value_or(""), nullptr, false);
+  const ResultJson there = ResultJson::parse(read_whole(folder_ / plan_name).value_or(""), nullptr, false);
   if (there == mine) {
     make_room();
     return;
@@ -127,7 +119,7 @@ KeptRuns::KeptRuns(fs::path folder, const ComparisonPlan& plan) : folder_{std::m
 }
 
 KeptRuns::KeptRuns(fs::path folder) : folder_{std::move(folder)} {
-  const auto text = contents_of(folder_ / plan_name);
+  const auto text = read_whole(folder_ / plan_name);
   if (!text)
     throw std::invalid_argument(
         fmt::format("{}: has no plan.json, so it is no folder of rubato compare --shard I/N", folder_.string()));
@@ -152,7 +144,7 @@ fs::path KeptRuns::file(std::size_t setting, std::int64_t seed) const {
 }
 
 std::optional<KeptResult> KeptRuns::find(std::size_t setting, std::int64_t seed) const try {
-  const auto text = contents_of(file(setting, seed));
+  const auto text = read_whole(file(setting, seed));
   if (!text) return std::nullopt;
   const ResultJson json = ResultJson::parse(*text);
   KeptResult result{.failure = json.at("failure").get<std::string>(), .refusal = json.at("refusal").get<std::string>()};

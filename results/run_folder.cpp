@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <iterator>
 #include <stdexcept>
 #include <system_error>
 
 #include "experiment/build/devices.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "results/columns.hpp"
+#include "results/metrics_rows.hpp"
 #include "results/npy.hpp"
 #include "results/result_text.hpp"
 #include "results/sample_scores.hpp"
@@ -135,14 +135,9 @@ void refuse_busy(const fs::path& place, const fs::path& partial) {
   if (is_busy) throw std::invalid_argument("--out " + place.string() + ": another process is at work there");
 }
 
-std::string bytes_in(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 // Nothing where the run had no samples.
 std::string rows_in(const fs::path& npz) try {
-  return fs::exists(npz) ? rows_of_npz(bytes_in(npz)) : std::string();
+  return fs::exists(npz) ? rows_of_npz(read_whole(npz).value_or("")) : std::string();
 } catch (const std::invalid_argument& fault) {
   throw std::invalid_argument(npz.string() + ": " + fault.what());
 }
@@ -266,9 +261,7 @@ Remains remains_at(const fs::path& given) {
   const bool is_ours = fs::exists(partial / mark) || is_run(partial);  // a run: killed between its last file and its name
   if (is_ours && fs::exists(partial / "experiment.toml")) return Remains::interrupted;
   if (!is_run(place)) return Remains::nothing;
-  std::ifstream summary(place / "summary.json");
-  const std::string text{std::istreambuf_iterator<char>(summary), {}};
-  return end_of_summary(text).was_stopped ? Remains::stopped : Remains::finished;
+  return end_of_summary(read_whole(place / "summary.json").value_or("")).was_stopped ? Remains::stopped : Remains::finished;
 }
 
 fs::path experiment_of_remains(const fs::path& given) {
@@ -312,10 +305,18 @@ std::string collaboration_csv(const RunResult& result) {
 
 void append_scores(RunFolder& folder, const Sample& sample) { folder.append(scores_file, scores_row(sample)); }
 
-void keep_scores(RunFolder& folder, std::uint64_t samples) {
-  const fs::path file = folder.contents() / scores_file, npz = folder.contents() / "samples.npz";
-  const std::string rows = fs::exists(file) ? bytes_in(file) : rows_in(npz);  // killed between its last file and its name
-  folder.write(scores_file, rows.substr(0, bytes_of_rows(rows, samples)));
+void keep_scores(RunFolder& folder) {
+  const auto kept = read_whole(folder.contents() / scores_file);
+  const std::string rows = kept ? *kept : rows_in(folder.contents() / "samples.npz");  // killed between its last file and its name
+  const std::string metrics = read_whole(folder.metrics()).value_or("");
+  const auto lines = static_cast<std::uint64_t>(std::ranges::count(metrics, '\n'));
+  folder.write(scores_file, rows.substr(0, bytes_of_rows(rows, std::max<std::uint64_t>(lines, 1) - 1)));  // the first is the head
+}
+
+std::uint64_t keep_known_samples(RunFolder& folder, const Sample& known) {
+  keep_known_rows(folder.metrics(), known);
+  keep_scores(folder);
+  return events_in(folder.metrics());
 }
 
 namespace {
@@ -324,7 +325,7 @@ void write_scores(RunFolder& folder) {
   std::error_code none;
   const std::uintmax_t bytes = fs::file_size(folder.contents() / scores_file, none);
   if (!none && bytes > 0 && bytes <= most_scores)
-    folder.write("samples.npz", samples_npz(bytes_in(folder.contents() / scores_file)));
+    folder.write("samples.npz", samples_npz(read_whole(folder.contents() / scores_file).value_or("")));
 }
 
 }  // namespace

@@ -85,8 +85,12 @@ std::filesystem::path experiment_of_remains(const std::filesystem::path& place);
 /// The scores of a sample, of which write_results() makes samples.npz: client by client, so that a long run does not keep them in
 /// memory.
 void append_scores(RunFolder& folder, const Sample& sample);
-/// Of the scores that an earlier life has left in the folder the first so many stay; what a kill has cut short is gone.
-void keep_scores(RunFolder& folder, std::uint64_t samples);
+/// Of the scores that an earlier life has left in the folder those of the samples in metrics.csv stay; what a kill has cut short is
+/// gone.
+void keep_scores(RunFolder& folder);
+/// Of the samples that an earlier life has left those stay that count no more than is known of it. Returns the events until the
+/// last of them.
+std::uint64_t keep_known_samples(RunFolder& folder, const Sample& known);
 
 /// models/models.npy, model by model, so that a large run does not keep them in memory a second time.
 void append_model(RunFolder& folder, const FinalModel& model);

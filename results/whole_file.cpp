@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include "results/run_result.hpp"
@@ -32,6 +33,12 @@ void write_whole(const fs::path& file, std::string_view text, Durability durabil
   std::error_code none;
   fs::remove(beside, none);
   throw RunFailed(fmt::format("cannot write {}: {}", file.string(), error.message()));
+}
+
+std::optional<std::string> read_whole(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
 }  // namespace rubato

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace rubato {
@@ -12,5 +14,8 @@ enum class Durability { of_process, of_disk };
 /// Writes the text beside the file, under a name that no other process has, and renames it. Throws RunFailed where the disk does
 /// not take it.
 void write_whole(const std::filesystem::path& file, std::string_view text, Durability durability = Durability::of_process);
+
+/// What is in the file; nothing where it cannot be opened.
+std::optional<std::string> read_whole(const std::filesystem::path& file);
 
 }  // namespace rubato

@@ -80,6 +80,8 @@ struct HostOptions {
   bool has_earlier_life = false;  ///< real time: goes on with the record, and with a checkpoint if there is one
   /// Real time: once the others have been met and do not refuse this host, and before anything is written to its folder.
   std::function<void()> on_admitted;
+  /// Real time, after an earlier life: what is known of it. Returns its events, of which neither record nor checkpoints know.
+  std::function<std::uint64_t(const Sample& known)> on_recalled;
   OnEvent on_event;  ///< which host is met, lost, back or waited for, and what becomes of the run
   /// Real time: about once a second while run_host() goes on, on a thread of its own.
   std::function<void(const HostStatus&)> on_status;

@@ -208,6 +208,9 @@ class WallClient {
     return all += protocol_->counts();
   }
 
+  /// The same of what was sent.
+  const Traffic& traffic() const { return performer_->traffic(); }
+
   ClientId id() const { return self_; }
   const Protocol& protocol() const { return *protocol_; }
   std::uint64_t rounds() const { return round_; }

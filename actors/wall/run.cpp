@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <set>
-#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -14,6 +14,7 @@
 #include "actors/wall/gathering.hpp"
 #include "actors/wall/status_teller.hpp"
 #include "experiment/roster.hpp"
+#include "results/metrics_rows.hpp"
 #include "results/wall_checkpoint.hpp"
 #include "results/whole_file.hpp"
 
@@ -232,21 +233,8 @@ struct Past {
   Time last{};  // of its steps
   std::vector<ClientPast> clients;
   std::uint64_t models = 0;  // that were sent
-  std::uint64_t events = 0;  // until the last sample
   std::unique_ptr<Recorder> recorder;
 };
-
-// In the last row of metrics.csv; 0 without one.
-std::uint64_t events_in(const std::filesystem::path& metrics) {
-  std::ifstream stream(metrics);
-  std::uint64_t events = 0;
-  for (std::string line, part; std::getline(stream, line);) {
-    std::istringstream fields(line);
-    for (int column = 0; column < 3; ++column) std::getline(fields, part, ',');
-    std::istringstream(part) >> events;
-  }
-  return events;
-}
 
 Past read_past(const RunOptions& options, std::size_t clients) {
   Past past;
@@ -270,7 +258,6 @@ Past read_past(const RunOptions& options, std::size_t clients) {
     }
     intact = reader.intact_bytes();
   }
-  past.events = events_in(options.samples_file);
   past.recorder = Recorder::go_on(options.record, intact, options.record_bytes);
   return past;
 }
@@ -472,8 +459,21 @@ void describe_lost(const Membership& membership, RunResult& result) {
   if (membership.has_lost_any() || !result.was_stopped) result.lost_between_hosts = std::exchange(result.under_way, 0);
 }
 
+// What this host knows of its earlier lives; events and seconds are no reason to doubt a sample of theirs.
+Sample known_of(const WallHost& host, std::uint64_t models) {
+  Sample known;
+  known.header.events = std::numeric_limits<std::uint64_t>::max();
+  known.header.at = Time{Duration::max()};
+  known.header.model_messages = models;
+  for (const auto& client : host.clients()) {
+    known.header.counts += client->counts();
+    known.traffic += client->traffic();
+  }
+  return known;
+}
+
 // What an earlier life has done and handed over: its record says it.
-void describe_past(const WallHost& host, const Past& past, double until, RunResult& result) {
+void describe_past(const WallHost& host, const Past& past, const RunOptions& options, double until, RunResult& result) {
   for (const auto& client : host.clients()) {
     const std::uint32_t i = client->id().value;
     const ClientPast& its = past.clients[i];
@@ -484,7 +484,7 @@ void describe_past(const WallHost& host, const Past& past, double until, RunResu
     result.steps += its.steps;
     result.host_clients.push_back(client->id());
   }
-  result.events = past.events;
+  result.events = events_in(options.samples_file);
   result.model_messages = past.models;
   result.virtual_seconds = std::min(to_seconds(past.last), until);
 }
@@ -508,7 +508,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
     result.is_of_host = true;
     describe_host(host, *parts.timing, result);
     describe_clients({}, *parts.timing, experiment.until, options, result);
-    describe_past(host, past, experiment.until, result);
+    describe_past(host, past, options, experiment.until, result);
     return result;
   }
   ItemExchange items(membership, transport, host.client_pool().pool);
@@ -542,8 +542,8 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
       const ClientPast& its = past.clients[client->id().value];
       client->recall(its.hash, its.steps, its.first);
     }
-    host.recall(past.events, past.models);
     go_on(home, experiment, identity, options, past, host, membership, result);
+    host.recall(home.on_recalled ? home.on_recalled(known_of(host, past.models)) : 0, past.models);
   } else {
     if (incarnation > 0 && !home.folder.empty())
       begin_again("the folder has nothing of earlier lives of this host: its clients begin with their first models", options,

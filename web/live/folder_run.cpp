@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "experiment/file/experiment_file.hpp"
 #include "results/columns.hpp"
+#include "results/metrics_rows.hpp"
+#include "results/whole_file.hpp"
 #include "web/live/live_run.hpp"
 #include "web/live/page_json.hpp"
 #include "web/run_files.hpp"
@@ -33,22 +33,12 @@ bool has_experiment(const fs::path& folder) {
   return fs::is_regular_file(folder / "experiment.toml", none);
 }
 
-std::string file_text(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>{stream}, {}};
-}
+std::string file_text(const fs::path& file) { return read_whole(file).value_or(""); }
 
 // A last line without its end is still being written.
 std::string whole_lines(std::string text) {
   text.resize(text.rfind('\n') == text.npos ? 0 : text.rfind('\n') + 1);
   return text;
-}
-
-std::vector<double> numbers_in(const std::string& line) {
-  std::vector<double> numbers;
-  std::istringstream fields(line);
-  for (std::string field; std::getline(fields, field, ',');) numbers.push_back(std::strtod(field.c_str(), nullptr));
-  return numbers;
 }
 
 // A run has a folder of its own from its beginning, which is renamed at its end.
