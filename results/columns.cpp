@@ -184,8 +184,7 @@ constexpr SampleColumn samples[] = {
       [](const Sample& sample) { return sample.spread ? number(sample.spread->best.value) : not_known; }}},
     {{"owed_mass",
       "where clients meet in pairs and balances are kept (`--check`, and always in real time): the length of all that partners "
-      "have "
-      "decided for their askers and these have not heard of",
+      "have decided for their askers and these have not heard of",
       if_there<&Sample::owed_mass>},
      "/invariants/owed_mass"},
 };

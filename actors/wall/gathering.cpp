@@ -11,7 +11,23 @@
 
 namespace rubato {
 
-static constexpr Duration glance = std::chrono::milliseconds(20);
+namespace {
+
+constexpr Duration glance = std::chrono::milliseconds(20);
+
+// No more than a client can have counted: more would spoil the sums over all.
+bool is_small(std::uint64_t count) { return count <= std::uint64_t{1} << 53; }
+
+bool are_possible(const PairTotals& exchanges, std::size_t clients) {
+  const PairCounts& counts = exchanges.counts;
+  return std::ranges::all_of(std::array{counts.begun, counts.met, counts.refused, counts.queued, counts.empty, counts.late,
+                                        counts.skipped, counts.retried, counts.over, exchanges.waiting},
+                             is_small) &&
+         counts.asking >= Duration{} &&
+         counts.asking <= Archive::longest / static_cast<std::int64_t>(std::max<std::size_t>(clients, 1)) && exchanges.asking <= 1;
+}
+
+}  // namespace
 
 FinalClient final_of(const WallClient& client, Time end, const Evaluation& evaluation, ThreadMemory& memory) {
   FinalClient last;
@@ -77,20 +93,6 @@ bool WallGathering::give(const std::vector<FinalClient>& mine, HostId to, Durati
   return true;
 }
 
-// What no client can have counted would spoil the sums over all.
-static constexpr std::uint64_t most = std::uint64_t{1} << 53;
-
-static bool is_small(std::uint64_t count) { return count <= most; }
-
-static bool is_possible(const PairTotals& exchanges, std::size_t clients) {
-  const PairCounts& counts = exchanges.counts;
-  return std::ranges::all_of(std::array{counts.begun, counts.met, counts.refused, counts.queued, counts.empty, counts.late,
-                                        counts.skipped, counts.retried, counts.over, exchanges.waiting},
-                             is_small) &&
-         counts.asking >= Duration{} &&
-         counts.asking <= Archive::longest / static_cast<std::int64_t>(std::max<std::size_t>(clients, 1)) && exchanges.asking <= 1;
-}
-
 bool FinalClient::is_possible(std::size_t clients) const {
   constexpr double longest = 1e15;
   const auto is_moderate = [](double number) { return number >= 0 && number <= longest; };
@@ -100,7 +102,7 @@ bool FinalClient::is_possible(std::size_t clients) const {
          std::ranges::all_of(
              std::array{steps, skipped, unheard, staleness_count, traffic.messages, traffic.bytes, traffic.gradients}, is_small) &&
          std::ranges::all_of(std::array{seconds, staleness_sum}, is_moderate) && traffic.paper_bits >= 0 &&
-         traffic.paper_bits <= 1e18 && rubato::is_possible(exchanges, clients) && is_row(collaboration, clients) &&
+         traffic.paper_bits <= 1e18 && are_possible(exchanges, clients) && is_row(collaboration, clients) &&
          is_row(snapshot.collaboration, clients) && std::ranges::all_of(screened, [&](const Screened& link) {
            return link.sender.value < clients && is_small(link.not_finite) && is_small(link.beyond_norm) &&
                   is_small(link.unauthorised) && is_small(link.unasked);
