@@ -14,8 +14,8 @@
 #include "app/signals.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/roster.hpp"
-#include "results/npy.hpp"
 #include "results/summary.hpp"
+#include "runtime/npy.hpp"
 
 namespace rubato::app {
 

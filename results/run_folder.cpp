@@ -14,11 +14,11 @@
 #include "experiment/file/experiment_file.hpp"
 #include "results/columns.hpp"
 #include "results/metrics_rows.hpp"
-#include "results/npy.hpp"
 #include "results/result_text.hpp"
 #include "results/sample_scores.hpp"
 #include "results/summary.hpp"
 #include "results/whole_file.hpp"
+#include "runtime/npy.hpp"
 #include "runtime/record.hpp"
 
 namespace rubato {
@@ -301,6 +301,12 @@ std::string collaboration_csv(const RunResult& result) {
     for (const PeerWeight& peer : result.collaboration[i])
       text += std::to_string(i) + "," + std::to_string(peer.peer.value) + "," + shortest(peer.weight) + "\n";
   return text;
+}
+
+std::string models_npy(const RunResult& result) {
+  std::string file = npy_head({result.models.size(), result.dimension}, result.scalar_bytes);
+  for (const auto& model : result.models) file.append(reinterpret_cast<const char*>(model.data()), model.size());
+  return file;
 }
 
 void append_scores(RunFolder& folder, const Sample& sample) { folder.append(scores_file, scores_row(sample)); }

@@ -111,5 +111,7 @@ std::string partition_csv(const RunResult& result);
 std::string links_csv(const RunResult& result);
 /// The whole of collaboration.csv.
 std::string collaboration_csv(const RunResult& result);
+/// The bytes of an .npy file of clients x dimension numbers; result.models must be there.
+std::string models_npy(const RunResult& result);
 
 }  // namespace rubato

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "results/npy.hpp"
+#include "runtime/npy.hpp"
 #include "runtime/zip.hpp"
 
 namespace rubato {

@@ -10,7 +10,6 @@
 
 #include "experiment/build/timing.hpp"
 #include "experiment/file/experiment_file.hpp"
-#include "results/npy.hpp"
 #include "results/summary.hpp"
 #include "runtime/record.hpp"
 #include "tests/actors/support.hpp"

@@ -1,4 +1,4 @@
-#include "results/npy.hpp"
+#include "runtime/npy.hpp"
 
 namespace rubato {
 
@@ -15,12 +15,6 @@ std::string npy_head(const std::vector<std::size_t>& shape, std::size_t scalar_b
   file += static_cast<char>(head.size() & 255);
   file += static_cast<char>(head.size() >> 8);
   return file + head;
-}
-
-std::string models_npy(const RunResult& result) {
-  std::string file = npy_head({result.models.size(), result.dimension}, result.scalar_bytes);
-  for (const auto& model : result.models) file.append(reinterpret_cast<const char*>(model.data()), model.size());
-  return file;
 }
 
 }  // namespace rubato
