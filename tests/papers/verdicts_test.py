@@ -3,6 +3,7 @@
   verdicts_test.py SOURCE_TREE
 """
 
+import json
 import pathlib
 import statistics
 import sys
@@ -19,8 +20,9 @@ import measures  # noqa: E402
 import page  # noqa: E402
 import runs  # noqa: E402
 import tables  # noqa: E402
+import tuned  # noqa: E402
 from plan import Claim, Measure, Panel, Setting, Study, nan  # noqa: E402
-from studies import all_studies  # noqa: E402
+from studies import after, all_studies  # noqa: E402
 
 
 def results(**values):
@@ -208,6 +210,35 @@ class Studies(unittest.TestCase):
             text = (Places.docs.parent / "reproduction.md").read_text()
             self.assertNotIn("{{", text)
             self.assertIn("not run", text)
+
+
+class Tuned(unittest.TestCase):
+    labels = {0.1: "a", 0.5: "b", 2: "not run"}
+
+    def test_what_a_step_came_to_is_the_mean_over_seeds_and_a_run_without_a_number_counts_as_it_is_said(self):
+        of = note([.8, None, .6], [None, None, None])
+        self.assertEqual(tuned.reached(of, self.labels, "m"), {0.1: (.8 + .6) / 2})
+        self.assertEqual(tuned.reached(of, self.labels, "m", diverged=-1.0), {0.1: (.8 - 1 + .6) / 3, 0.5: -1})
+        self.assertEqual(tuned.reached(of, self.labels, "other"), {})
+
+    def test_what_the_files_hold_is_what_the_stored_numbers_of_the_tuning_studies_choose(self):
+        files = ("tuned.json", "referee.json")
+        before = {file: (tuned.folder / file).read_text() for file in files}
+        places = runs.Places(root, "", "", "", tuned.folder)
+        known = {one.name: one for one in all_studies()}
+        usual = tuned.folder
+        with tempfile.TemporaryDirectory() as folder:
+            tuned.folder = pathlib.Path(folder)
+            try:
+                self.assertEqual(tuned.chosen("pame", "BEER", "nothing"), "nothing")
+                (tuned.folder / "tuned.json").write_text('{"of others": {"a": 1}}')
+                after(lambda name: page.stored(known[name], places).get("full"))
+                made = {file: json.loads((tuned.folder / file).read_text()) for file in files}
+                self.assertEqual(tuned.chosen("pame", "BEER", "nothing"), json.loads(before["tuned.json"])["pame"]["BEER"])
+            finally:
+                tuned.folder = usual
+        self.assertEqual(made["tuned.json"].pop("of others"), {"a": 1})
+        self.assertEqual(made, {file: json.loads(text) for file, text in before.items()})
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """All studies, in the order of the page."""
 
+import tuned
 from studies import async_dsgd, comparison, decefl, depositum, draco, kdpdfl, pame, referee, spodgt
 
 
@@ -9,8 +10,6 @@ def all_studies():
 
 def after(stored):
     """What later runs take from the numbers of earlier ones."""
-    comparison.write_tuned(stored)
-    kdpdfl.write_tuned(stored)
-    pame.write_tuned(stored)
-    depositum.write_tuned(stored)
-    referee.write_tuned(stored)
+    for study in (comparison, kdpdfl, pame, depositum):
+        tuned.keep(study.choices(stored))
+    tuned.keep(referee.choices(stored), referee.tuned_file)

@@ -6,16 +6,13 @@ calls its step is in `methods`; nothing else of it is tuned. All take five batch
 the same for -mnist and -a9a.
 """
 
-import json
-import pathlib
-
 from measures import area, end, more, reach
 from plan import Claim, Measure, Panel, Setting, Study
+from tuned import chosen, reached
 
 paper = "Across papers"
 file = "examples/compare/wireless/wireless.toml"
 steps = (0.02, 0.1, 0.5)
-tuned_file = pathlib.Path(__file__).resolve().parents[3] / "docs" / "reproduction" / "tuned.json"
 star = "topology={kind=\"star\"}"
 rounds = "protocol.kind=rounds"
 
@@ -58,13 +55,6 @@ worlds = {
 }
 
 
-def tuned(world, name):
-    try:
-        return json.loads(tuned_file.read_text())[world][name]
-    except (OSError, ValueError, KeyError):
-        return 0.1
-
-
 def setting(world, name, step, label=""):
     algorithm, key, power, others = methods[name]
     _, sets, numbers, _ = worlds[world]
@@ -90,7 +80,7 @@ def world_study(world):
     title, _, _, level = worlds[world]
     return Study(
         f"comparison-{world}", paper, title, f"Fifteen clients, 240 seconds; the target is an accuracy of {level}, the mean of clients.",
-        tuple(setting(world, name, tuned(world, name)) for name in methods),
+        tuple(setting(world, name, chosen(world, name, 0.1)) for name in methods),
         (over_time, end("accuracy_mean", "at the end"), end("accuracy_min", "worst client"), to_target(level, "seconds", "s to target", 1, 0),
          to_target(level, "paper_bits", "Mbit to target", 1e6, 0), to_target(level, "gradients", "computations to target", 1, 0), to_target(level, "joules", "J to target", 1, 0)),
         (ahead("async DSGD", "D-PSGD, rounds"), ahead("push-sum", "push-sum, rounds"), ahead("DSGT", "DSGT, rounds"), ahead("Spod-GT", "Spod-GT, rounds"), ahead("CHOCO", "CHOCO, rounds"),
@@ -108,24 +98,16 @@ def tuning_study(world):
                  tuple(setting(world, name, step, f", step {step}") for name in methods for step in steps), (over_time,), (), (), 0, 2, (), ("until=120.5", "metrics.test_samples=500"), first_seed=101, guess=(0.6, 0.3))
 
 
-def write_tuned(stored):
-    """tuned.json of the tuning studies' full columns: world -> method -> step."""
-    chosen = json.loads(tuned_file.read_text()) if tuned_file.exists() else {}
+def choices(stored):
+    """Of the tuning studies' full columns: of every method the step with the best mean over seeds; a run that diverged is last of all."""
+    groups = {}
     for world in worlds:
         note = stored(f"comparison-tuning-{world}")
         if not note:
             continue
-        chosen[world] = {}
-        for name in methods:
-            means = {}
-            for step in steps:
-                values = note["settings"].get(f"{name}, step {step}", {}).get("measures", {}).get("area_accuracy_mean", {})
-                known = [-1.0 if one is None else one for one in values.values()]  # diverged: last of all
-                if known:
-                    means[step] = sum(known) / len(known)
-            if means:
-                chosen[world][name] = max(means, key=means.get)
-    tuned_file.write_text(json.dumps(chosen, indent=1) + "\n")
+        found = {name: reached(note, {step: f"{name}, step {step}" for step in steps}, "area_accuracy_mean", diverged=-1.0) for name in methods}
+        groups[world] = {name: max(known, key=known.get) for name, known in found.items() if known}
+    return groups
 
 
 studies = tuple(world_study(one) for one in worlds) + tuple(tuning_study(one) for one in worlds)

@@ -1,13 +1,10 @@
 """DEPOSITUM."""
 
-import json
-import pathlib
-
 from measures import alike, area, at, end, falls, less, more, near
 from plan import Claim, Measure, Outcome, Panel, Setting, Study
+from tuned import chosen, reached
 
 paper = "DEPOSITUM"
-tuned_file = pathlib.Path(__file__).resolve().parents[3] / "docs" / "reproduction" / "tuned.json"
 
 of_mean = end("accuracy_mean_model", "accuracy of the mean model", 4)
 
@@ -69,10 +66,7 @@ def words_of(method, step):
 
 def tuned(name):
     """By depositum-tuning; where nothing was tuned yet, the middle of the list."""
-    try:
-        return json.loads(tuned_file.read_text())["depositum"][name]
-    except (OSError, ValueError, KeyError):
-        return steps[len(steps) // 2]
+    return chosen("depositum", name, steps[len(steps) // 2])
 
 
 def of_method(label, method, step, *sets, **changes):
@@ -120,21 +114,19 @@ tuning = Study(
     choices="The step is alpha beta of DEPOSITUM (beta 0.5), eta_c of FedMiD, the local step of FedDR and FedADMM, whose eta is ten times that.")
 
 
-def write_tuned(stored):
-    """tuned.json of the tuning's full column."""
+def choices(stored):
+    """Of the tuning's full column."""
     note = stored(tuning.name)
     if not note:
-        return
-    chosen = json.loads(tuned_file.read_text()) if tuned_file.exists() else {}
-    chosen["depositum"] = {}
+        return {}
+    best = {}
     for method in methods:
-        reached = {step: note["settings"].get(f"{method}, step {step:g}", {}).get("measures", {}).get("accuracy_mean_model", {}).get(str(tuning.first_seed)) for step in steps}
-        known = {step: value for step, value in reached.items() if value is not None}
+        known = reached(note, {step: f"{method}, step {step:g}" for step in steps}, "accuracy_mean_model")
         if known:
-            chosen["depositum"][method] = max(known, key=known.get)
+            best[method] = max(known, key=known.get)
         if known and method == "DEPOSITUM I":
-            chosen["depositum"]["first row"] = min(known, key=lambda step: abs(known[step] - rows["MNIST MLP"][0][0]))
-    tuned_file.write_text(json.dumps(chosen, indent=1) + "\n")
+            best["first row"] = min(known, key=lambda step: abs(known[step] - rows["MNIST MLP"][0][0]))
+    return {"depositum": best}
 
 
 def perceptron(name, *sets, **changes):

@@ -1,15 +1,13 @@
 """KD-PDFL: chapter 4 of the thesis."""
 
 import dataclasses
-import json
 import math
-import pathlib
 
 from measures import at, more, near, tail
 from plan import Claim, Measure, Panel, Setting, Study, with_name
+from tuned import chosen, reached
 
 paper = "KD-PDFL (thesis, chapter 4)"
-tuned_file = pathlib.Path(__file__).resolve().parents[3] / "docs" / "reproduction" / "tuned.json"
 
 own_test = tail("accuracy_mean", "own-test accuracy, last quarter", 0.25)
 own_deviation = tail("accuracy_std", "its deviation over clients", 0.25)
@@ -108,27 +106,22 @@ tuning = Study(
 
 def tuned(setting):
     """With what the tuning has chosen; as it is where nothing was tuned yet."""
-    try:
-        label = json.loads(tuned_file.read_text())["kdpdfl"][setting.name]
-    except (OSError, ValueError, KeyError):
-        return setting
-    return next(with_name(one, setting.name, paper=setting.paper) for one in (*grid, *steps) if one.name == label)
+    label = chosen("kdpdfl", setting.name, "")
+    return next((with_name(one, setting.name, paper=setting.paper) for one in (*grid, *steps) if one.name == label), setting)
 
 
-def write_tuned(stored):
-    """tuned.json of the tuning's full column: of every method the setting with the best accuracy; of equal ones the first."""
+def choices(stored):
+    """Of the tuning's full column: of every method the setting with the best accuracy; of equal ones the first."""
     note = stored(tuning.name)
     if not note:
-        return
-    chosen = json.loads(tuned_file.read_text()) if tuned_file.exists() else {}
-    chosen["kdpdfl"] = {}
+        return {}
+    best = {}
     for method in table.settings:
-        reached = {one.name: note["settings"].get(one.name, {}).get("measures", {}).get("tail_accuracy_mean", {}).get(str(tuning.first_seed))
-                   for one in (*grid, *steps) if one.name.startswith(method.name + ", ")}
-        known = {name: value for name, value in reached.items() if value is not None}
+        labels = {one.name: one.name for one in (*grid, *steps) if one.name.startswith(method.name + ", ")}
+        known = reached(note, labels, "tail_accuracy_mean")
         if known:
-            chosen["kdpdfl"][method.name] = max(known, key=known.get)
-    tuned_file.write_text(json.dumps(chosen, indent=1) + "\n")
+            best[method.name] = max(known, key=known.get)
+    return {"kdpdfl": best}
 
 
 tuned_table = Study(

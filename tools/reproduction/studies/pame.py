@@ -1,13 +1,10 @@
 """PaME."""
 
-import json
-import pathlib
-
 from measures import alike, at, earlier, end, falls, less, more, reach
 from plan import Claim, Measure, Outcome, Panel, Setting, Study
+from tuned import chosen, reached
 
 paper = "PaME"
-tuned_file = pathlib.Path(__file__).resolve().parents[3] / "docs" / "reproduction" / "tuned.json"
 
 objective = end("objective", "objective at the end", 4)
 early = at(50, "objective", "after 50 iterations", digits=4)
@@ -88,10 +85,7 @@ def rival(label, name, step, **changes):
 
 def best(name):
     """By pame-tuning; where nothing was tuned yet, the middle of the list."""
-    try:
-        return json.loads(tuned_file.read_text())["pame"][name]
-    except (OSError, ValueError, KeyError):
-        return steps[len(steps) // 2]
+    return chosen("pame", name, steps[len(steps) // 2])
 
 
 methods = (ex2("PaME", "pame_ex2"),) + tuple(rival(name, name, best(name)) for name in (ours_tuned, *names))
@@ -123,19 +117,13 @@ tuning = Study(
     (objective,), (), (), 1, 1, second + ("until=200.5",), second + ("until=300.5",), first_seed=101, guess=(4, 6))
 
 
-def write_tuned(stored):
-    """tuned.json of the tuning's full column: of every method the step with the smallest objective at the end."""
+def choices(stored):
+    """Of the tuning's full column: of every method the step with the smallest objective at the end."""
     note = stored(tuning.name)
     if not note:
-        return
-    chosen = json.loads(tuned_file.read_text()) if tuned_file.exists() else {}
-    chosen["pame"] = {}
-    for name in (ours_tuned, *names):
-        reached = {step: note["settings"].get(f"{name}, eta {step}", {}).get("measures", {}).get("objective", {}).get(str(tuning.first_seed)) for step in steps}
-        known = {step: value for step, value in reached.items() if value is not None}
-        if known:
-            chosen["pame"][name] = min(known, key=known.get)
-    tuned_file.write_text(json.dumps(chosen, indent=1) + "\n")
+        return {}
+    found = {name: reached(note, {step: f"{name}, eta {step}" for step in steps}, "objective") for name in (ours_tuned, *names)}
+    return {"pame": {name: min(known, key=known.get) for name, known in found.items() if known}}
 
 
 images = Study(

@@ -4,21 +4,16 @@ The rule of the steps, the same for every method: all of `steps` with one seed t
 goal first is kept in docs/reproduction/referee.json, where none does the one whose run came closest. Nothing else is tuned.
 """
 
-import json
-import pathlib
-
 from measures import earlier, interval, reach, shown_interval, spread
 from plan import Claim, Measure, Panel, Setting, Study, is_known
+from tuned import chosen, reached
 
 paper = "The referee"
-tuned_file = pathlib.Path(__file__).resolve().parents[3] / "docs" / "reproduction" / "referee.json"
+tuned_file = "referee.json"
 
 
 def tuned(study, name, steps):
-    try:
-        return json.loads(tuned_file.read_text())[study][name]
-    except (OSError, ValueError, KeyError):
-        return steps[len(steps) // 2]
+    return chosen(study, name, steps[len(steps) // 2], tuned_file)
 
 
 # 1: seconds to a gradient norm, 100 clients, links of 1 s, computations of 1/ratio seconds.
@@ -153,34 +148,28 @@ slow = Study(
 
 def best_steps(note, names, steps, measure, other):
     """name -> step: reached first, or else came closest. `other`: (measure, sign) of how close."""
-    chosen = {}
+    best = {}
     for name in names:
-        found = []
-        for step in steps:
-            of = note["settings"].get(f"{name}, step {step:g}", {}).get("measures", {})
-            reached = [one for one in of.get(measure, {}).values() if one is not None]
-            close = [one for one in of.get(other[0], {}).values() if one is not None]
-            if reached:
-                found.append((0, sum(reached) / len(reached), step))
-            elif close:
-                found.append((1, other[1] * sum(close) / len(close), step))
+        labels = {step: f"{name}, step {step:g}" for step in steps}
+        first, close = reached(note, labels, measure), reached(note, labels, other[0])
+        found = [(0, first[step], step) if step in first else (1, other[1] * close[step], step) for step in steps if step in first or step in close]
         if found:
-            chosen[name] = min(found)[2]
-    return chosen
+            best[name] = min(found)[2]
+    return best
 
 
-def write_tuned(stored):
-    chosen = json.loads(tuned_file.read_text()) if tuned_file.exists() else {}
+def choices(stored):
+    """Of the tuning studies' full columns."""
+    groups = {}
     for ratio in ratios:
         note = stored(f"referee-tuning-torus-{ratio:g}")
         if note:
-            chosen[f"referee-torus-{ratio:g}"] = best_steps(note, torus_methods, torus_steps, "seconds_to_0.03", ("least", 1))
+            groups[f"referee-torus-{ratio:g}"] = best_steps(note, torus_methods, torus_steps, "seconds_to_0.03", ("least", 1))
     note = stored("referee-tuning-map")
     if note:
         names = [f"{method}; {cell_name(cell)}" for cell in cells for method in map_methods]
-        chosen["referee-map"] = {**chosen.get("referee-map", {}), **best_steps(note, names, map_steps, "seconds_to_0.85", ("best", -1))}
-    if chosen:
-        tuned_file.write_text(json.dumps(chosen, indent=1) + "\n")
+        groups["referee-map"] = best_steps(note, names, map_steps, "seconds_to_0.85", ("best", -1))
+    return groups
 
 
 def map_table(results):
