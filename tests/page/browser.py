@@ -120,6 +120,10 @@ class Page:
         self.call("Page.navigate", {"url": address}, patience)
         self.until("document.readyState === 'complete' && document.documentElement.dataset.ready === 'yes'", patience)
 
+    def before_pages(self, script):
+        """Runs in every page that is opened from now on, before the page's own scripts."""
+        self.call("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+
     def run(self, script):
         """The value of an expression, awaited if it is a promise."""
         answer = self.call("Runtime.evaluate", {"expression": script, "returnByValue": True, "awaitPromise": True})

@@ -296,6 +296,32 @@ def four_hundred_pixels_are_enough(world, browser):
     picture(page, "report-400-light")
 
 
+# Which words of pictures were drawn, and which of them reach beyond their canvas.
+WATCH_WORDS = """(() => {
+  window.words = {drawn: [], cut: []};
+  const draw = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...more) {
+    const glyphs = this.measureText(text), {a, b, e} = this.getTransform();
+    const from = a * (x - glyphs.actualBoundingBoxLeft) + e, to = a * (x + glyphs.actualBoundingBoxRight) + e;
+    words.drawn.push(String(text));
+    if (b === 0 && (from < 0 || to > this.canvas.width)) words.cut.push(`${text}: ${from} to ${to} of ${this.canvas.width}`);
+    return draw.call(this, text, x, y, ...more);
+  };
+})()"""
+
+
+def no_word_of_a_picture_is_cut(world, browser):
+    for width, scale in ((360, 1), (400, 1), (400, 3), (1400, 1)):
+        for folder, ends in ((world.quick(), ("%", ")")), (world.comparison(), ("eta=0.02", "eta=0.05"))):
+            page = Page(browser, width=width, scale=scale, touch=width < 600)
+            page.before_pages(WATCH_WORDS)
+            page.open(f"file://{folder}/report.html")
+            page.run("new Promise(requestAnimationFrame)")
+            same(page.run("words.cut"), [], folder, width, scale)
+            for end in ends:
+                check(page.run(f"words.drawn.some(text => text.endsWith('{end}'))"), "a label has lost its end", end)
+
+
 def paper_breaks_between_cards_alone(world, browser):
     page = report_of(browser, world.quick())
     data = page.print(os.path.join(pictures, "report.pdf") if pictures and os.path.isdir(pictures) else None)
@@ -751,7 +777,8 @@ small = [a_report_says_what_the_files_of_its_run_say, a_drag_zooms_all_plots_and
          another_axis_is_that_of_every_plot_and_stands_in_the_address, the_cursor_reads_the_same_instant_in_all_plots,
          the_score_tells_the_story_of_a_message, a_picture_says_its_numbers,
          a_logarithmic_plot_without_a_positive_number_does_not_stop_the_page, dark_and_light_follow_the_reader,
-         four_hundred_pixels_are_enough, paper_breaks_between_cards_alone, the_worst_client_and_the_worst_link_are_named, a_comparison_pairs_its_seeds,
+         four_hundred_pixels_are_enough, no_word_of_a_picture_is_cut,
+         paper_breaks_between_cards_alone, the_worst_client_and_the_worst_link_are_named, a_comparison_pairs_its_seeds,
          a_comparison_says_what_became_of_messages_and_who_is_worst]
 large = [churn_is_shown_and_counted, a_radio_cell_has_its_places, real_time_names_its_clock, rounds_say_who_waits, many_clients_fit,
          a_live_page_goes_on_without_gap_or_double_and_becomes_the_report,

@@ -2,10 +2,11 @@
 import {byId, card, choice, element, note, numbers, table} from "./dom.js";
 import {comparedPlot} from "./compare_plot.js";
 import {messagesCard, unificationCard, worstCard} from "./compare_fate.js";
-import {fitted, rows} from "./compare_rows.js";
+import {rows} from "./compare_rows.js";
 import {costOf, meanOf, paired, undominated} from "./compare_stats.js";
 import {colour, mixed} from "./paint.js";
 import {axisX, axisY, explains, scale, sheet} from "./sheet.js";
+import {fitted} from "./texts.js";
 import {linearTicks} from "./ticks.js";
 import {count, isNumber, many, seconds, short, spread, tenths, wordOf} from "./words.js";
 
@@ -196,13 +197,14 @@ function paretoCard(parent) {
       front[k] ? ctx.fill() : ctx.stroke();
       ctx.lineWidth = 1;
       if (points.length > 12 && !front[k]) return;
-      const isRight = x(p.x) > width * .6;
+      const behind = width - x(p.x) - 9, before = x(p.x) - 9;
+      const isBefore = ctx.measureText(p.s.setting).width > behind && before > behind;
       let at = y(p.y);
       while (taken.some(t => Math.abs(t - at) < 12)) at += 12;
       taken.push(at);
       ctx.fillStyle = colour("ink");
-      ctx.textAlign = isRight ? "right" : "left";
-      ctx.fillText(p.s.setting, x(p.x) + (isRight ? -9 : 9), at);
+      ctx.textAlign = isBefore ? "right" : "left";
+      ctx.fillText(fitted(ctx, p.s.setting, isBefore ? before : behind), x(p.x) + (isBefore ? -9 : 9), at);
     });
   }});
   if (axes.length > 1) choice(controls, "against", axes.map(a => [a, axisTitle(a)]), axis, a => { axis = a; made.redraw(); });

@@ -5,11 +5,11 @@ import uPlot from "uplot";
 import {card, element} from "./dom.js";
 import {meanOf, valueAt} from "./compare_stats.js";
 import {colour, faint, onRedraw, paper} from "./paint.js";
+import {fitted, labelSize, roomFor, roomOfTick, textFont} from "./texts.js";
 import {linearTicks, logTicks} from "./ticks.js";
 import {isNumber, tenths, wordOf} from "./words.js";
 
-const places = 160, mostInOne = 8;
-const font = "11px system-ui, -apple-system, \"Segoe UI\", Roboto, \"Helvetica Neue\", Arial, sans-serif";
+const places = 160, mostInOne = 8, beforeLabel = 9;
 
 // All settings on the places of one axis. A band is a t interval from four seeds on, else the range.
 function curves({settings, axis, measure}) {
@@ -82,11 +82,9 @@ function drawn(frame, {xs, all}, chosen, state, words, {width, height, isSmall})
     series.push({stroke: () => alpha(state.paints[i](), fade(i)), width: 2.2, points: {show: false}});
     labels.push({index: data.length - 1, i, text: one.setting.setting});
   });
-  const canvas = document.createElement("canvas").getContext("2d");
-  canvas.font = font;
-  const wide = isSmall ? 0 : Math.max(...labels.map(l => canvas.measureText(l.text).width));
+  const room = roomFor(labels.map(label => label.text), width, width * .36 - beforeLabel);
   const tickWord = isShare ? v => `${Number((100 * v).toFixed(1))} %` : wordOf("");
-  const axis = {stroke: () => colour("soft"), font, grid: {stroke: () => colour("line"), width: 1}, ticks: {stroke: () => colour("line"), width: 1, size: 4}};
+  const axis = {stroke: () => colour("soft"), font: textFont(), grid: {stroke: () => colour("line"), width: 1}, ticks: {stroke: () => colour("line"), width: 1, size: 4}};
   const lift = u => {
     let best = -1, distance = 30;
     const index = u.cursor.idx;
@@ -101,7 +99,7 @@ function drawn(frame, {xs, all}, chosen, state, words, {width, height, isSmall})
     u.redraw(false);
   };
   return new uPlot({
-    width, height, padding: [8, isSmall ? 10 : Math.min(wide + 12, width * .36), 0, 0], legend: {show: false}, series, bands,
+    width, height, padding: [8, isSmall ? roomOfTick : beforeLabel + room + 1, 0, 0], legend: {show: false}, series, bands,
     scales: {x: {time: false}, y: {distr: isLog ? 3 : 1, log: 10, range: (_, low, high) => {
       if (low === null || low === undefined) return [0, 1];
       if (isLog) return [low / 1.2, high * 1.2];
@@ -126,10 +124,10 @@ function drawn(frame, {xs, all}, chosen, state, words, {width, height, isSmall})
         ends.forEach((e, k) => { if (k) e.y = Math.max(e.y, ends[k - 1].y + 13 * pixels); });
         for (let k = ends.length - 1, bottom = top + h; k >= 0; --k, bottom -= 13 * pixels) ends[k].y = Math.min(ends[k].y, bottom);
         ctx.save();
-        ctx.font = font.replace("11px", `${11 * pixels}px`);
+        ctx.font = textFont(labelSize(width) * pixels);
         ctx.textAlign = "left";
         ctx.textBaseline = "middle";
-        for (const e of ends) { ctx.globalAlpha = fade(e.i); ctx.fillStyle = state.paints[e.i](); ctx.fillRect(left + w + 3 * pixels, e.y - 4 * pixels, 3 * pixels, 8 * pixels); ctx.fillStyle = colour("ink"); ctx.fillText(e.text, left + w + 9 * pixels, e.y); }
+        for (const e of ends) { ctx.globalAlpha = fade(e.i); ctx.fillStyle = state.paints[e.i](); ctx.fillRect(left + w + 3 * pixels, e.y - 4 * pixels, 3 * pixels, 8 * pixels); ctx.fillStyle = colour("ink"); ctx.fillText(fitted(ctx, e.text, room * pixels), left + w + beforeLabel * pixels, e.y); }
         ctx.restore();
       }],
     },

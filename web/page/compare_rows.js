@@ -1,13 +1,14 @@
 // Pictures with a row for each setting of a comparison.
 import {colour} from "./paint.js";
-import {axisX, scale, sheet, textFont} from "./sheet.js";
+import {axisX, scale, sheet} from "./sheet.js";
+import {fitted, labelSize, textFont} from "./texts.js";
 
 /// Its name on the left, what `row` draws, its words on the right. Drawn again with `redraws`, where they are given.
 export function rows(place, {label, settings, extent, ticks, word, row, say, zero, redraws}) {
   const high = 22, top = 6;
   let x, left, right;
   const made = sheet(place, {label, height: () => top + high * settings.length + 26, draw(ctx, width) {
-    ctx.font = textFont(width < 480 ? 10 : 11);
+    ctx.font = textFont(labelSize(width));
     left = Math.min(width * .36, 16 + Math.max(...settings.map(([s]) => ctx.measureText(s.setting).width)));
     right = Math.min(width * .3, 16 + Math.max(...settings.map(([s, i]) => ctx.measureText(say(s, i)).width)));
     const [low, most] = extent(), bottom = top + high * settings.length;
@@ -38,11 +39,4 @@ export function rows(place, {label, settings, extent, ticks, word, row, say, zer
   }});
   if (redraws) redraws.push(made.redraw);
   return made;
-}
-
-export function fitted(ctx, text, room) {
-  if (ctx.measureText(text).width <= room) return text;
-  let size = text.length;
-  while (size > 3 && ctx.measureText(`${text.slice(0, size)}…`).width > room) --size;
-  return `${text.slice(0, size)}…`;
 }

@@ -5,12 +5,12 @@ import uPlot from "uplot";
 import {element, numbers} from "./dom.js";
 import {colour, faint, onRedraw, paper} from "./paint.js";
 import {axisWord, on, placesOf, setView, store, wholeAxis} from "./store.js";
+import {fitted, labelSize, roomFor, roomOfTick, textFont} from "./texts.js";
 import {linearTicks, logTicks} from "./ticks.js";
 import {isNumber, short} from "./words.js";
 
 const cursors = uPlot.sync("axis");
 const plots = new Set();
-const font = "11px system-ui, -apple-system, \"Segoe UI\", Roboto, \"Helvetica Neue\", Arial, sans-serif";
 
 // A mean over so many samples to either side.
 const smoothed = (values, reach) => !reach ? values : values.map((v, i) => {
@@ -26,7 +26,10 @@ function prepared(values, isLog, parted) {
   return clean;
 }
 
-function drawLabels(u, lines) {
+const beforeLabel = 6;
+
+// Behind the ends of the lines, in so much room.
+function drawLabels(u, lines, room) {
   const pixels = uPlot.pxRatio, {left, top, width, height} = u.bbox, labels = [];
   for (const line of lines) {
     if (line.label === "") continue;
@@ -34,8 +37,7 @@ function drawLabels(u, lines) {
     let at = xs.length - 1;
     while (at >= 0 && (values[at] === null || xs[at] > u.scales.x.max)) --at;
     if (at < 0 || xs[at] < u.scales.x.min) continue;
-    labels.push({y: Math.min(top + height, Math.max(top, u.valToPos(values[at], "y", true))), x: u.valToPos(xs[at], "x", true),
-                 text: line.label ?? line.name, paint: line.paint});
+    labels.push({y: Math.min(top + height, Math.max(top, u.valToPos(values[at], "y", true))), text: line.label ?? line.name, paint: line.paint});
   }
   labels.sort((a, b) => a.y - b.y);
   const step = 13 * pixels;
@@ -43,12 +45,12 @@ function drawLabels(u, lines) {
   for (let i = labels.length - 1, bottom = top + height + 4 * pixels; i >= 0; --i, bottom -= step) labels[i].y = Math.min(labels[i].y, bottom);
   const {ctx} = u;
   ctx.save();
-  ctx.font = font.replace("11px", `${11 * pixels}px`);
+  ctx.font = textFont(labelSize(u.width) * pixels);
   ctx.textBaseline = "middle";
   ctx.textAlign = "left";
   for (const one of labels) {
     ctx.fillStyle = colour(one.paint);
-    ctx.fillText(one.text, left + width + 6 * pixels, one.y);
+    ctx.fillText(fitted(ctx, one.text, room * pixels), left + width + beforeLabel * pixels, one.y);
   }
   ctx.restore();
 }
@@ -61,7 +63,7 @@ function drawMarks(u, marks) {
   const tall = mark => mark.isLong ? height : (mark.isHigh ? 20 : 7) * pixels;
   const inView = marks.map((mark, i) => ({...mark, x: u.valToPos(places[i], "x", true)})).filter(m => m.x >= left && m.x <= left + width);
   ctx.save();
-  ctx.font = font.replace("11px", `${9 * pixels}px`);
+  ctx.font = textFont(9 * pixels);
   ctx.textAlign = "center";
   for (const mark of inView) {
     ctx.strokeStyle = ctx.fillStyle = colour(mark.paint);
@@ -187,9 +189,7 @@ export function linePlot(place, {title, height = 230, give, file}) {
       lines.push({...line, index});
     }
     const word = spec.word || short, tickWord = spec.tickWord || word;
-    const canvas = document.createElement("canvas").getContext("2d");
-    canvas.font = font;
-    const wide = Math.max(0, ...lines.map(line => line.label === "" ? 0 : canvas.measureText(line.label ?? line.name).width));
+    const room = roomFor(lines.map(line => line.label ?? line.name), width, width * .34 - beforeLabel);
     const range = (_, low, high) => {
       if (spec.full && store.view.y === "full") return spec.full;
       if (low === null || low === undefined) return isLog ? [.1, 1] : [0, 1];
@@ -198,10 +198,10 @@ export function linePlot(place, {title, height = 230, give, file}) {
       const bottom = from === 0 || (from > 0 && from - pad < 0) ? 0 : from - pad;
       return spec.full ? [Math.max(spec.full[0], bottom), Math.min(spec.full[1], high + pad)] : [bottom, high + pad];
     };
-    const axis = {stroke: () => colour("soft"), font, grid: {stroke: () => colour("line"), width: 1},
+    const axis = {stroke: () => colour("soft"), font: textFont(), grid: {stroke: () => colour("line"), width: 1},
                   ticks: {stroke: () => colour("line"), width: 1, size: 4}};
     u = new uPlot({
-      width, height, padding: [8, Math.min(wide + 10, width * .34), 0, 0], legend: {show: false},
+      width, height, padding: [8, Math.max(roomOfTick, beforeLabel + room + 1), 0, 0], legend: {show: false},
       scales: {
         x: {time: false, range: self => { const {min, max} = extent({data: self.data[0].length ? self.data : data}); return [min, max]; }},
         y: {distr: isLog ? 3 : 1, log: 10, range},
@@ -225,7 +225,7 @@ export function linePlot(place, {title, height = 230, give, file}) {
         setScale: [(self, key) => { if (key === "x") frame.dataset.range = `${self.scales.x.min}..${self.scales.x.max}`; }],
         setCursor: [self => showReadout(readout, self, lines, word)],
         drawClear: [self => drawMarks(self, spec.marks || [])],
-        draw: [self => drawLabels(self, lines)],
+        draw: [self => drawLabels(self, lines, room)],
       },
     }, data, frame);
     cursors.sub(u);

@@ -2,7 +2,7 @@
 // zoom: many marks are drawn as density, fewer one by one, few with words.
 import {channels, colour, faint} from "./paint.js";
 import {fateOf, lowerBound} from "./score_data.js";
-import {textFont} from "./sheet.js";
+import {textFont} from "./texts.js";
 import {linearTicks} from "./ticks.js";
 import {instant, isNumber, seconds} from "./words.js";
 

@@ -2,8 +2,7 @@
 // words beside the pointer, which a finger calls by a tap.
 import {element} from "./dom.js";
 import {colour, onRedraw, paper, ratio} from "./paint.js";
-
-export const textFont = (size = 11) => `${size}px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif`;
+import {textFont} from "./texts.js";
 
 /// `draw(ctx, width, height)` in CSS pixels; `height` may be a function of the width.
 export function sheet(place, {label, height, draw}) {
