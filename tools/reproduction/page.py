@@ -257,7 +257,7 @@ def section(study, places):
             lines.append(f"* {claim.text}: not run")
         return "\n".join(lines + [""])
     with_paper = [one for one in study.measures if any(_paper(setting, one) for setting in study.settings)]
-    heads, cells = ["setting"], []
+    heads = ["setting"]
     for one in study.measures:
         heads += ([f"{one.heading}, paper"] if one in with_paper else []) + [f"{one.heading}, full", "quick"]
     lines += ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
@@ -337,10 +337,8 @@ def _map(studies, column, places):
 def write_pages(studies, places):
     """From the templates beside this file: {{index}}, {{counts}}, {{columns}}, {{sections}}, {{section STUDY}}, {{map COLUMN}}, {{table 3}}, {{table 4.1}}, {{differences}}."""
     here = places.root / "tools" / "reproduction"
-    for template, page in (("reproduction.md", "reproduction.md"), ("comparison.md", "comparison.md"), ("referee.md", "referee.md")):
-        if not (here / template).exists():
-            continue
-        text = (here / template).read_text()
+    for page in ("reproduction.md", "comparison.md", "referee.md"):
+        text = (here / page).read_text()
         own = [one for one in studies if f"{{{{section {one.name}}}}}" in text] or [
             one for one in studies if one.paper not in ("Across papers", "The referee")]
         for one in own:
