@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -16,7 +17,9 @@
 #include "results/sample_scores.hpp"
 #include "results/summary.hpp"
 #include "runtime/record.hpp"
+#include "web/report_data.hpp"
 #include "web/run_files.hpp"
+#include "web/score.hpp"
 
 namespace rubato::app {
 
@@ -65,6 +68,7 @@ class RunCheck {
     if (fs::exists(folder_ / "partition.csv")) check_partition(Table(folder_ / "partition.csv"));
     if (fs::exists(folder_ / "collaboration.csv")) check_collaboration(Table(folder_ / "collaboration.csv"));
     if (!summary_.value("record_cut", false)) check_record();
+    if (web::has_record(folder_)) check_course();
     if (has_models_ && !is_own_part_ && fs::exists(folder_ / "models/models.npy")) check_models();
   }
 
@@ -479,6 +483,55 @@ class RunCheck {
     if (!has_all_records_) return;
     faults_.require(timeline_of(hashes, absent()) == summary_.value("timeline_digest", ""),
                     "timeline.rbt has another digest than summary.json");
+  }
+
+  // The tables beside the report, made once more from the other files.
+  void check_course() try {
+    std::ostringstream notes;
+    const web::ReportData made = web::report_data(folder_, resolve(folder_ / "experiment.toml", {}, notes));
+    for (const auto& [name, text] : made.tables)
+      if (fs::exists(folder_ / name)) check_lines(name, web::text_of(folder_ / name), text);
+    if (fs::exists(folder_ / "events.csv")) check_events(web::text_of(folder_ / "events.csv"));
+  } catch (const std::invalid_argument& fault) {  // a table that the report reads
+    faults_.require(false, fault.what());
+  }
+
+  void check_lines(const std::string& name, const std::string& text, const std::string& expected) {
+    std::istringstream is(text), should_be(expected);
+    for (std::size_t number = 1; is || should_be; ++number) {
+      std::string line, other;
+      std::getline(is, line), std::getline(should_be, other);
+      faults_.require(line == other, name, ", line ", number, ", is not what the other files say: \"", line, "\" and \"", other,
+                      "\"");
+      if (line != other) return;
+    }
+  }
+
+  void check_events(const std::string& text) {
+    std::istringstream lines(text);
+    std::string line, seconds, what;
+    std::getline(lines, line);
+    std::map<std::string, double> counts;
+    double before = 0;
+    while (std::getline(lines, line)) {
+      std::istringstream fields(line);
+      std::getline(fields, seconds, ','), std::getline(fields, what, ',');
+      const double at = std::strtod(seconds.c_str(), nullptr);
+      faults_.require(before <= at && at <= number_at(summary_, "/virtual_seconds"), "events.csv: ", what, " at ", at,
+                      " s is not between what was before and the end of the run");
+      before = at, ++counts[what];
+    }
+    if (!is_virtual() || number_at(summary_, "/events") >= static_cast<double>(web::ScoreLimits{}.events)) return;
+    const auto compare = [&](const char* word, double number) {
+      faults_.same(std::string("events.csv and summary.json differ in how often there was: ") + word, counts[word], number);
+    };
+    compare("unification", number_at(summary_, "/unifications"));
+    compare("hand-over", count("hand_overs"));
+    if (summary_.at("churn").is_null()) return;
+    for (const auto& [word, key] :
+         {std::pair{"leave", "leaves"}, {"crash", "crashes"}, {"pause", "pauses"}, {"partition", "partitions"}})
+      compare(word, number_at(summary_, std::string("/churn/") + key));
+    compare("come", number_at(summary_, "/churn/joins") + number_at(summary_, "/churn/restarts"));
   }
 
   // A sample is taken at its instant, before, between or after what happens then.

@@ -48,6 +48,14 @@ struct Divergence {
   double seconds = 0;  ///< of the experiment, when that was seen first
 };
 
+/// Another host of a run in real time, which was there and then was not.
+struct HostAbsence {
+  std::string host;            ///< its name
+  bool has_left = false;       ///< it said that it leaves; else nothing was heard of it
+  double from = 0;             ///< seconds of the experiment, when it was heard last
+  std::optional<double> to{};  ///< when it was heard again; nothing: it was not
+};
+
 /// How a run was made, when and where.
 struct Provenance {
   std::string command;     ///< as it was typed
@@ -114,6 +122,7 @@ struct RunResult {
   std::vector<ClientId> absent;                ///< clients that were away at the end: the digests leave them out
   std::optional<ChurnCounts> churn;            ///< where clients come and go
   std::vector<std::string> hosts;              ///< of a run over several: sentences about each
+  std::vector<HostAbsence> host_absences;      ///< real time, several hosts: in the order of time, since this host's last start
   std::string host;                            ///< this one, of several; else empty
   std::vector<ClientId> host_clients;          ///< whose clients it has in real time; empty: all
   SamplePlan samples_plan{};                   ///< what is measured, when, and what that was expected to cost

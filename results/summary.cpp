@@ -49,6 +49,16 @@ ResultJson messages(const RunResult& result) {
           {"from_lost_hosts", result.from_lost_hosts}};
 }
 
+ResultJson absences(const std::vector<HostAbsence>& absences) {
+  ResultJson made = ResultJson::array();
+  for (const HostAbsence& one : absences)
+    made.push_back({{"host", one.host},
+                    {"how", one.has_left ? "left" : "lost"},
+                    {"from", one.from},
+                    {"to", one.to ? ResultJson(*one.to) : ResultJson()}});
+  return made;
+}
+
 ResultJson stationarity(const Sample& sample) {
   if (!sample.stationarity) return nullptr;
   return {{"per_client", finite(sample.stationarity->per_client)},
@@ -266,6 +276,7 @@ ResultJson summary_of(const config::Experiment& experiment, const RunResult& res
                      {"silence", result.silence.empty() ? ResultJson(nullptr) : ResultJson(result.silence)},
                      {"gathered_by", result.gathered_by},
                      {"hosts", result.hosts},
+                     {"host_absences", absences(result.host_absences)},
                      {"notes", result.notes},
                      {"command", result.origin.command},
                      {"started_at", result.origin.started_at},

@@ -11,15 +11,12 @@ namespace rubato::web {
 
 namespace {
 
-std::string events_csv(const ResultJson& events) {
-  std::string text = "seconds,what,client,other\n";
-  for (const ResultJson& event : events) {
-    const auto client = [&](std::size_t place) {
-      return event.size() > place && event[place].is_number() ? std::to_string(event[place].get<std::uint32_t>()) : std::string();
-    };
-    fmt::format_to(std::back_inserter(text), "{:.15g},{},{},{}\n", event[0].get<double>(), event[1].get<std::string>(), client(2),
-                   client(3));
-  }
+std::string events_csv(const std::vector<CourseEvent>& events) {
+  std::string text = "seconds,what,client,other,host,graph\n";
+  const auto number = [](const auto& known) { return known ? std::to_string(*known) : std::string(); };
+  for (const CourseEvent& event : events)
+    fmt::format_to(std::back_inserter(text), "{:.15g},{},{},{},{},{}\n", event.seconds, event.what, number(event.client),
+                   number(event.other), event.host, number(event.graph));
   return text;
 }
 
@@ -67,7 +64,7 @@ std::string critical_path_csv(const RunScore& score) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> course_tables(const ResultJson& events, const RunScore& score) {
+std::vector<std::pair<std::string, std::string>> course_tables(const std::vector<CourseEvent>& events, const RunScore& score) {
   std::vector<std::pair<std::string, std::string>> tables{{"events.csv", events_csv(events)},
                                                           {"staleness.csv", staleness_csv(score)},
                                                           {"versions.csv", versions_csv(score)},

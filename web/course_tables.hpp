@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "results/result_text.hpp"
+#include "web/course_events.hpp"
 #include "web/score.hpp"
 
 namespace rubato::web {
 
-/// Names of files and what they hold. `events` as the page has them: seconds, what, client and the other one, or null.
-std::vector<std::pair<std::string, std::string>> course_tables(const ResultJson& events, const RunScore& score);
+/// Names of files and what they hold.
+std::vector<std::pair<std::string, std::string>> course_tables(const std::vector<CourseEvent>& events, const RunScore& score);
 
 }  // namespace rubato::web

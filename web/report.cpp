@@ -1,11 +1,11 @@
 #include "web/report.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <sstream>
 
 #include "experiment/file/experiment_file.hpp"
 #include "results/whole_file.hpp"
+#include "web/course_events.hpp"
 #include "web/report_data.hpp"
 #include "web/report_page.hpp"
 #include "web/run_files.hpp"
@@ -30,14 +30,6 @@ std::string_view escape_of(char letter) {
     default:
       return {};
   }
-}
-
-// What a reader of a trace is told of churn; null: nothing.
-const char* word_of(ChurnEvent::Kind kind) {
-  using Kind = ChurnEvent::Kind;
-  constexpr const char* words[] = {nullptr, "heal", "partition", "leave", "crash", nullptr, "pause", "go on", "come"};
-  static_assert(static_cast<std::size_t>(Kind::come) + 1 == std::size(words));
-  return words[static_cast<std::size_t>(kind)];
 }
 
 std::vector<TraceEvent> churn_of(const ResolvedExperiment& resolved) {

@@ -14,6 +14,7 @@
 #include "results/columns.hpp"
 #include "results/result_text.hpp"
 #include "web/bounds_json.hpp"
+#include "web/course_events.hpp"
 #include "web/course_tables.hpp"
 #include "web/page_tables.hpp"
 #include "web/report.hpp"
@@ -127,29 +128,6 @@ Json partition_of(const Table& partition, std::size_t clients) {
 }
 
 // What the page calls an event of churn; null: it concerns no reader.
-const char* event_word(ChurnEvent::Kind kind) {
-  switch (kind) {
-    case ChurnEvent::Kind::heal:
-      return "heal";
-    case ChurnEvent::Kind::partition:
-      return "partition";
-    case ChurnEvent::Kind::leave:
-      return "leave";
-    case ChurnEvent::Kind::crash:
-      return "crash";
-    case ChurnEvent::Kind::pause:
-      return "pause";
-    case ChurnEvent::Kind::go_on:
-      return "go on";
-    case ChurnEvent::Kind::come:
-      return "come";
-    case ChurnEvent::Kind::save:
-    case ChurnEvent::Kind::notice:
-      return nullptr;
-  }
-  return nullptr;
-}
-
 // What the page needs besides samples and record.
 struct RunTables {
   Json summary;
@@ -206,28 +184,6 @@ ScoredRun facts_of(const Json& summary, const config::Experiment& experiment, co
   return facts;
 }
 
-// What concerns all clients, or one that comes and goes, in the order of time.
-Json events_of(const RunScore* score, const ChurnPlan& churn, double until) {
-  std::vector<std::pair<double, Json>> all;
-  for (std::uint32_t i = 0; i < churn.clients(); ++i)
-    if (!churn.begins_here({i})) all.push_back({0, {0, "absent", i}});
-  for (const ChurnEvent& event : churn.events()) {
-    const double at = to_seconds(event.at);
-    if (at > until) break;
-    if (const char* word = event_word(event.kind))
-      all.push_back({at, {at, word, event.is_of_links() ? Json(nullptr) : Json(event.client.value)}});
-  }
-  if (score)
-    for (const RunScore::Event& event : score->events)
-      all.push_back({to_seconds(event.at),
-                     {to_seconds(event.at), event.what, event.client.value,
-                      event.other == no_client ? Json(nullptr) : Json(event.other.value)}});
-  std::ranges::stable_sort(all, {}, &std::pair<double, Json>::first);
-  Json events = Json::array();
-  for (auto& [at, event] : all) events.push_back(std::move(event));
-  return events;
-}
-
 void add_score(Json& data, const RunScore& score, std::size_t clients, std::uint64_t marks, const ResolvedExperiment& resolved) {
   data["timeline"] = {{"is_incomplete", score.is_cut || data["summary"].value("record_cut", false)}};
   data["course"] = course_json(score);
@@ -254,10 +210,11 @@ ReportData page_data(const fs::path& folder, const ResolvedExperiment& resolved,
   data["graph"] = graph_json(counted, *resolved.timing, clients.rows());
   data["graph"]["kind"] = std::string(rubato::word_of(resolved.experiment.topology.kind));
   if (partition) data["partition"] = partition_of(*partition, clients.rows());
-  data["events"] = events_of(known, resolved.timing->churn, facts.seconds);
+  const std::vector<CourseEvent> events = course_events(resolved, summary, known, facts.seconds);
+  data["events"] = page_events(events);
   if (score) add_score(data, *score, clients.rows(), facts.marks, resolved);
   ReportData made{.json = in_script(data.dump(-1, ' ', true, Json::error_handler_t::replace))};
-  if (score) made.tables = course_tables(data["events"], *score);
+  if (score) made.tables = course_tables(events, *score);
   return made;
 }
 

@@ -80,7 +80,8 @@ struct RunScore {
   bool waits = false;         ///< clients wait for messages by the rules of the protocol
   bool is_cut = false;        ///< it ends before the run does
   std::vector<Part> parts;
-  std::vector<Event> events;  ///< unifications and hand-overs; churn is in the plan
+  std::vector<Event> events;                           ///< unifications and hand-overs; churn is in the plan
+  std::vector<std::pair<Time, std::uint64_t>> rounds;  ///< when each began, where the graph changes with them and that is known
 
   // In the course of the run: by equal parts of it. Fates by the departure of the messages, ages by their merge.
   std::vector<std::array<std::uint64_t, fates>> course;

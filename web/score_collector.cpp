@@ -110,7 +110,8 @@ void ScoreCollector::on_arrival(const Arrival& message, ClientId receiver, Offer
 }
 
 // Where all have computed and none sends, as in an opening, the round ends with the last computation.
-void ScoreCollector::on_round(Time at, std::uint64_t) {
+void ScoreCollector::on_round(Time at, std::uint64_t round) {
+  if (facts_.keeps_rounds) score_.rounds.emplace_back(at, round);
   if (!facts_.in_step) return;
   ++steps_;
   for (std::uint32_t i = 0; i < acted_.size(); ++i) {

@@ -21,6 +21,7 @@ class ScoreCollector final : public StepSink, public EventObserver {
     bool waits = false;                          ///< the protocol has clients wait for messages
     bool asks = false;                           ///< these are answers to what they have asked
     bool in_step = false;                        ///< all send when the last has computed, and merge when the last message is there
+    bool keeps_rounds = false;                   ///< the graph changes with them
     bool refuses_at_close = false;               ///< what is discarded at a window's close is beyond the cap
     Duration deadline = Duration::max();         ///< without arrivals: what is discarded and older is late
     std::vector<std::pair<Time, Time>> parts{};  ///< whose marks are kept

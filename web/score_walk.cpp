@@ -35,6 +35,7 @@ ScoreCollector::Facts facts_for(const ScoredRun& facts, const ScoreLimits& limit
   made.waits = walks && (protocol == ProtocolKind::rounds || protocol == ProtocolKind::server || protocol == ProtocolKind::pull);
   made.asks = protocol == ProtocolKind::pull;
   made.in_step = walks && protocol == ProtocolKind::rounds;
+  made.keeps_rounds = made.in_step && resolved->timing->settings.merge_weights.size() > 1;
   made.refuses_at_close = resolved->timing->conductor.refuses_at_close;
   if (resolved->experiment.mailbox.deadline) made.deadline = from_seconds(*resolved->experiment.mailbox.deadline);
   return made;

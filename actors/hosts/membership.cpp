@@ -20,6 +20,7 @@ constexpr Duration eager_pause = std::chrono::milliseconds(25);
 constexpr std::size_t window = 16;  // exchanges among which the shortest counts: clocks drift, so not for ever
 constexpr Duration say_every = std::chrono::seconds(1);
 constexpr std::size_t longest_head = std::size_t{64} << 10;   // of all but items, which bound their heads themselves
+constexpr std::size_t most_absences = 10'000;                 // that are remembered
 constexpr Duration for_stragglers = std::chrono::seconds(2);  // of the hosts that begin a run, before a late one goes in
 
 }  // namespace
@@ -141,6 +142,7 @@ void Membership::note_life(HostId from, Duration arrived) {
   peer.heard = std::max(peer.heard, arrived);
   if (!peer.is_lost) return;
   peer.is_lost = false;
+  end_absence(from, arrived);
   tell_back(from, std::max(peer.lives, 1u), away);
   news_.push_back({from, true, peer.host_info->life});
   changed_.notify_all();
@@ -201,6 +203,7 @@ void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
     const bool was_lost = peer.is_lost || !peer.left.empty();
     const Duration took_part = was_in ? peer.heard : peer.took_part, away = arrived - took_part;
     if (is_another_life) {
+      if (was_in) begin_absence(from, took_part);
       const std::uint32_t lives = peer.lives;
       peer = {};
       peer.lives = lives;
@@ -220,6 +223,7 @@ void Membership::on_hello(HostId from, const Parcel& parcel, Duration arrived) {
       tell(EventLevel::warn, "lost", from, {{"silent_seconds", to_seconds(away)}});
     if (is_another_life && was_met && peer.refusal.empty()) {
       peer.is_told = peer.is_to_go_on = true;
+      end_absence(from, arrived);
       tell_back(from, peer.lives + (hello->self.running_since ? 0 : 1), away);
     }
     tell_first(from);
@@ -310,6 +314,7 @@ void Membership::look_for_lost(Duration now) {
     if (!peer.host_info || !peer.refusal.empty() || peer.is_lost || now - peer.heard < settings_.lost_after) continue;
     peer.is_lost = true;
     has_lost_any_ |= peer.left != "complete";
+    begin_absence(HostId{host}, peer.heard);
     if (peer.left.empty()) tell(EventLevel::warn, "lost", HostId{host}, {{"silent_seconds", to_seconds(now - peer.heard)}});
     news_.push_back({HostId{host}, false, peer.host_info->life});
   }
@@ -322,6 +327,18 @@ void Membership::tell(EventLevel level, const char* event, HostId host,
 
 void Membership::tell_back(HostId host, std::uint32_t life, Duration away) {
   tell(EventLevel::info, "back", host, {{"life", std::uint64_t{life}}, {"away_seconds", to_seconds(away)}});
+}
+
+void Membership::begin_absence(HostId host, Duration heard) {
+  const std::string& left = peers_[host.value].left;
+  const auto is_on = [&](const Absence& absence) { return absence.host == host && !absence.to; };
+  if (left == "complete" || absences_.size() == most_absences || std::ranges::any_of(absences_, is_on)) return;
+  absences_.push_back({host, !left.empty(), heard, std::nullopt});
+}
+
+void Membership::end_absence(HostId host, Duration heard) {
+  for (Absence& absence : absences_)
+    if (absence.host == host && !absence.to) absence.to = heard;
 }
 
 // Once of each host: that it takes part, or why it cannot.
@@ -350,6 +367,7 @@ void Membership::note_leaving(HostId host, const char* how) {
   Peer& peer = peers_.at(host.value);
   if (!peer.left.empty()) return;
   peer.left = how;
+  begin_absence(host, peer.heard);
   tell(EventLevel::info, "left", host, {{"text", how}});
   changed_.notify_all();
 }
@@ -497,6 +515,11 @@ bool Membership::is_alive(HostId host) const {
 
 bool Membership::is_alive(const Peer& peer) const {
   return peer.host_info && peer.refusal.empty() && settings_.now() - peer.heard < settings_.lost_after;
+}
+
+std::vector<Absence> Membership::absences() const {
+  const std::lock_guard lock(mutex_);
+  return absences_;
 }
 
 bool Membership::has_lost_any() const {

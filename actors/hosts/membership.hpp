@@ -51,6 +51,14 @@ struct ClockOffset {
   Duration error{};
 };
 
+/// A host that took part and was not there for a while, on this machine's monotonic clock.
+struct Absence {
+  HostId host{};
+  bool has_left = false;         ///< it said that it leaves; else nothing was heard of it
+  Duration from{};               ///< when it was heard last
+  std::optional<Duration> to{};  ///< when it was heard again; nothing: it was not
+};
+
 /// Neither owns the transport nor knows what the other parcels mean: it hands them on by kind. Handlers are called on a
 /// thread of the transport and must not block; everything else that is called back is called on the assembly's own
 /// thread, or on the one that called meet(). All members may be called on any thread.
@@ -107,6 +115,9 @@ class Membership final : public ParcelSink {
   bool is_alive(HostId host) const;
   /// Some host that took part has been lost or started again while this one was there, or this one has had a life before.
   bool has_lost_any() const;
+  /// Of the others, in the order in which they were found out, the first 10,000; without those that have come to the end of the
+  /// run.
+  std::vector<Absence> absences() const;
   /// In the order of the roster; at worst itself.
   HostId first_alive() const;
   /// Why it cannot take part; empty: it can, or was never there.
@@ -195,6 +206,8 @@ class Membership final : public ParcelSink {
   void introduce_again();
   void tell(EventLevel level, const char* event, HostId host, std::vector<std::pair<std::string, RunEvent::Value>> fields);
   void tell_back(HostId host, std::uint32_t life, Duration away);
+  void begin_absence(HostId host, Duration heard);
+  void end_absence(HostId host, Duration heard);
   Duration pause_between_asks() const;
   static bool is_met(const Peer& peer);
   ClockAsk next_question(Peer& peer, Duration now);
@@ -210,9 +223,10 @@ class Membership final : public ParcelSink {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   HostInfo mine_;
-  std::uint32_t edition_ = 0;                // of our introduction
-  bool is_doubled_ = false;                  // a later start of this host is known to another
-  bool has_lost_any_ = false;                // while this host was there
+  std::uint32_t edition_ = 0;  // of our introduction
+  bool is_doubled_ = false;    // a later start of this host is known to another
+  bool has_lost_any_ = false;  // while this host was there
+  std::vector<Absence> absences_;
   std::vector<Peer> peers_;                  // by host; our own place is unused
   std::vector<Allowances> allowances_;       // likewise, of all its lives
   std::vector<std::uint64_t> unaffordable_;  // by host

@@ -280,7 +280,8 @@ std::string sentence_about(const Membership& membership, HostId host) {
   if (host == membership.self()) return text + "this one";
   if (!membership.host_info(host)) return text + "was never there";
   if (const std::string refusal = membership.refusal(host); !refusal.empty()) return text + "refused, because " + refusal;
-  text += membership.is_alive(host) ? "there" : "gone";
+  const bool has_left = membership.status(host).state == "stopped";
+  text += has_left ? "left before the end" : membership.is_alive(host) ? "there" : "gone";
   if (const auto offset = membership.offset(host))
     text += fmt::format(", its clock {:+.3f} ms, give or take {:.3f} ms", to_seconds(offset->nanoseconds) * 1e3,
                         to_seconds(offset->error) * 1e3);
@@ -472,6 +473,19 @@ Sample known_of(const WallHost& host, std::uint64_t models) {
   return known;
 }
 
+// Those that fell into the run.
+void describe_absences(const Membership& membership, const WallClock& clock, RunResult& result) {
+  for (const Absence& one : membership.absences()) {
+    const double from = to_seconds(clock.at(one.from));
+    std::optional<double> to;
+    if (one.to) to = to_seconds(clock.at(*one.to));
+    if (from >= result.virtual_seconds || (to && *to <= 0)) continue;
+    if (to && *to > result.virtual_seconds) to.reset();
+    result.host_absences.push_back({membership.name(one.host), one.has_left, std::max(from, 0.0), to});
+  }
+  std::ranges::stable_sort(result.host_absences, {}, &HostAbsence::from);
+}
+
 // What an earlier life has done and handed over: its record says it.
 void describe_past(const WallHost& host, const Past& past, const RunOptions& options, double until, RunResult& result) {
   for (const auto& client : host.clients()) {
@@ -578,6 +592,7 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   result.is_of_host = last.size() == host.clients().size() && last.size() < clients;
   finish(last, experiment, parts, options, host, result);
   describe_lost(membership, result);
+  describe_absences(membership, host.clock(), result);
   return result;
 }
 

@@ -228,6 +228,12 @@ TEST_CASE("a host that falls silent is lost, and back when it is heard again") {
   REQUIRE(told.all("back").size() == 1);
   CHECK(field<double>(told.all("back")[0], "away_seconds") >= 3);
   CHECK(field<std::uint64_t>(told.all("back")[0], "life") == 1);
+  const std::vector<Absence> absences = b.membership.absences();
+  REQUIRE(absences.size() == 1);
+  CHECK(absences[0].host == HostId{0});
+  CHECK_FALSE(absences[0].has_left);
+  REQUIRE(absences[0].to.has_value());
+  CHECK(*absences[0].to - absences[0].from >= listening.lost_after);
 }
 
 TEST_CASE("a host that is started again is back with its new life, and its old clock is forgotten") {
@@ -293,6 +299,8 @@ TEST_CASE(
   again.membership.start();
   c.membership.start();
   REQUIRE(comes_true([&] { return !told.all("back").empty() && !told.all("came_late").empty(); }));
+  REQUIRE(b.membership.absences().size() == 1);
+  CHECK(b.membership.absences()[0].to > b.membership.absences()[0].from);
   CHECK(told.all("back")[0].host == "a");
   CHECK(field<std::uint64_t>(told.all("back")[0], "life") == 2);
   CHECK(told.all("going_on").empty());
@@ -346,6 +354,8 @@ TEST_CASE("a host that was only refused comes late, and one that was met is lost
   }
   REQUIRE(told.all("lost").size() == 1);
   CHECK(told.all("lost")[0].host == "a");
+  REQUIRE(b.membership.absences().size() == 1);
+  CHECK_FALSE(b.membership.absences()[0].to);
   Party again(hub, 0, settings_of(7)), mended(hub, 2, settings_of(7));
   again.membership.start();
   mended.membership.start();
@@ -353,6 +363,8 @@ TEST_CASE("a host that was only refused comes late, and one that was met is lost
   CHECK(told.all("came_late")[0].host == "c");
   CHECK(told.all("back")[0].host == "a");
   CHECK(told.all("came_late").size() + told.all("back").size() == 2);
+  REQUIRE(b.membership.absences().size() == 1);
+  CHECK(b.membership.absences()[0].to);
 }
 
 TEST_CASE("a host that says that it leaves is not lost") {
@@ -379,6 +391,29 @@ TEST_CASE("a host that says that it leaves is not lost") {
   CHECK(field<std::string>(told.all("left")[0], "text") == "stopped");
   CHECK(told.all("lost").empty());
   CHECK(b.membership.status({0}).state == "stopped");
+  REQUIRE(b.membership.absences().size() == 1);
+  CHECK(b.membership.absences()[0].has_left);
+  CHECK_FALSE(b.membership.absences()[0].to);
+}
+
+TEST_CASE("a host that has come to the end of the run is not absent") {
+  Hub hub(3);
+  std::atomic<std::int64_t> ahead{0};
+  Membership::Settings settings = settings_of();
+  settings.now = [&] { return monotonic_now() + std::chrono::seconds(ahead); };
+  std::atomic<bool> is_silent{false};
+  settings.on_lost = [&](HostId) { is_silent = true; };
+  Party b(hub, 1, settings);
+  b.membership.start();
+  {
+    Party a(hub, 0, settings_of());
+    a.membership.start();
+    REQUIRE(comes_true([&] { return b.membership.host_info({0}).has_value(); }));
+    b.membership.note_leaving({0}, "complete");
+  }
+  ahead = 60;
+  REQUIRE(comes_true([&] { return is_silent.load(); }));
+  CHECK(b.membership.absences().empty());
 }
 
 TEST_CASE("hosts with other experiments name the first thing in which they differ") {

@@ -230,6 +230,13 @@ TEST_CASE("a host that is killed and started again goes on from its checkpoint, 
   CHECK(accuracy(party.summary("a")) > 0.5);
   CHECK(has_note(party.summary("b"), "goes on from its checkpoint"));
   check_files(party);
+  const json absences = party.summary("a").at("host_absences");
+  REQUIRE_FALSE(absences.empty());  // behind it, perhaps, how all have left
+  CHECK(absences[0].at("host") == "b");
+  CHECK(absences[0].at("how") == "lost");
+  CHECK(absences[0].at("to").get<double>() > absences[0].at("from").get<double>() + 60);  // 3 real seconds
+  for (const char* row : {",host lost,,,b,\n", ",host back,,,b,\n"})
+    CHECK(contains(text_of(party.folder("a") / "events.csv"), row));
   const json counted = party.summary("a").at("messages");
   CHECK(counted.at("lost_between_hosts") > 0);  // sent to b before its silence was noticed
   CHECK(counted.at("under_way") == 0);
@@ -400,6 +407,12 @@ TEST_CASE("Ctrl-C at one host ends it with its results, and the others go on") {
   CHECK_FALSE(contains(party.process("a").err(), "alone"));
   party.see_go_on({"c"});
   party.stop({"c"});
+  const std::string events = text_of(party.folder("c") / "events.csv");
+  CHECK(contains(events, ",host left,,,b,\n"));
+  CHECK(contains(events, ",host left,,,a,\n"));
+  CHECK_FALSE(contains(events, ",host back,"));
+  CHECK(contains(party.process("c").err(), "summary: b: left before the end"));
+  CHECK(contains(run_rubato({"check", party.folder("c").string()}).out, " checks hold"));
   check_replays(party, "c");
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("the tables of the course hold every event of the page and every merge
   const fs::path folder = run_folder(temp, small_experiment());
   const Json data = report_of(folder);
   const std::string events = text_of(folder / "events.csv");
-  CHECK(events.starts_with("seconds,what,client,other\n3,unification,"));
+  CHECK(events.starts_with("seconds,what,client,other,host,graph\n3,unification,"));
   CHECK(std::ranges::count(events, '\n') == 1 + static_cast<std::ptrdiff_t>(data["events"].size()));
   const Table ages(folder / "staleness.csv");
   double merged = 0, seconds = 0;
@@ -99,6 +99,51 @@ TEST_CASE("the tables of the course hold every event of the page and every merge
   // A bin is a quarter of an octave wide: its middle is at most 9.1 % away.
   CHECK(seconds / merged == doctest::Approx(data["summary"]["staleness_seconds"]["mean"].get<double>()).epsilon(0.095));
   CHECK_FALSE(fs::exists(folder / "waits.csv"));  // no client waits
+}
+
+TEST_CASE(
+    "the graphs of a sequence that come into force are listed, by the clock and as rounds begin, and equal ones in a row are not") {
+  config::Experiment experiment = small_experiment();
+  experiment.unification = {};
+  experiment.mailbox = {};
+  experiment.topology = {};
+  experiment.topology.kind = config::TopologyKind::edges;
+  experiment.topology.edges = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}};
+  experiment.topology.cycle = {{{0, 1}, {2, 3}}, {{1, 2}, {3, 4}, {4, 0}}};
+  experiment.topology.cycle_rounds = {2, 1};
+  experiment.topology.change_every = 2;
+  experiment.until = 11;
+  const TempFolder temp, other;
+  const fs::path folder = run_folder(temp, experiment);
+  const Json data = report_of(folder);
+  CHECK(text_of(folder / "events.csv") == "seconds,what,client,other,host,graph\n4,graph,,,,2\n6,graph,,,,0\n10,graph,,,,2\n");
+  CHECK(data["events"].empty());
+
+  experiment.algorithm = {};
+  experiment.algorithm.name = "dpsgd";
+  experiment.protocol.kind = ProtocolKind::rounds;
+  experiment.channel = {};
+  experiment.until = 60;
+  const fs::path in_rounds = run_folder(other, experiment);
+  write_report(in_rounds);
+  const std::string events = text_of(in_rounds / "events.csv");
+  std::string graphs;
+  for (std::size_t at = events.find("graph,,,,"); at != events.npos; at = events.find("graph,,,,", at + 1))
+    graphs += events[at + 9];
+  CHECK(graphs.starts_with("202"));
+}
+
+TEST_CASE("hosts that were lost, left and came back are rows of the events and marks of the page") {
+  const TempFolder temp;
+  const fs::path folder = run_folder(temp, small_experiment());
+  replace_in(
+      folder / "summary.json", "\"host_absences\": []",
+      R"("host_absences": [{"host": "b", "how": "lost", "from": 2.5, "to": 3.5}, {"host": "c", "how": "left", "from": 4, "to": null}])");
+  const Json events = report_of(folder)["events"];
+  const std::string rows = text_of(folder / "events.csv");
+  CHECK(rows.find("\n2.5,host lost,,,b,\n3,unification,") != rows.npos);
+  CHECK(rows.find("\n3.5,host back,,,b,\n4,host left,,,c,\n") != rows.npos);
+  CHECK(events[0] == Json::parse(R"([2.5, "host lost", null, null, "b"])"));
 }
 
 TEST_CASE("in rounds a table says who waited for whom, and how long") {

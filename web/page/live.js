@@ -4,6 +4,7 @@ import {byId, card, element, note, table} from "./dom.js";
 import {controls} from "./head.js";
 import {forgetPlots} from "./lines.js";
 import {atLeisure, liveScore} from "./live_score.js";
+import {isMarked} from "./marks.js";
 import {balance} from "./outcomes.js";
 import {colour, forgetRedraws, mixed} from "./paint.js";
 import {report} from "./report.js";
@@ -145,8 +146,8 @@ const take = {
     for (const event of frame.rows) {
       if (server.events !== null && event.n <= server.events) continue;
       server.events = event.n;
-      const what = {go_on: "go on", join: "come", restart: "come"}[event.what] || event.what;
-      if (event.what !== "note") store.data.events.push([event.seconds, what, event.clients?.[0] ?? null]);
+      const what = {go_on: "go on", lost: "host lost", left: "host left", back: "host back"}[event.what] || event.what;
+      if (isMarked(what)) store.data.events.push([event.seconds, what, event.clients?.[0] ?? null]);
       if (!places.log) continue;
       const line = document.createElement("li");
       line.textContent = `${seconds(event.seconds)} ${event.host ? `host ${event.host} ` : ""}${event.what}${event.clients?.length ? ` ${event.clients.length > 8 ? many(event.clients.length, "client") : event.clients.join(", ")}` : ""} ${event.text || ""}`;

@@ -1,7 +1,10 @@
 // Instants that concern all clients, for the plots.
 import {store} from "./store.js";
 
-const words = {join: "+", leave: "−", crash: "×", restart: "+", pause: "‖", "go on": "▸", partition: "⊣⊢", heal: "⊢⊣", come: "+"};
+const words = {leave: "−", crash: "×", pause: "‖", "go on": "▸", partition: "⊣⊢", heal: "⊢⊣", come: "+", "host lost": "×", "host left": "−", "host back": "+"};
+
+/// Others are in the log alone.
+export const isMarked = what => what === "unification" || what in words;
 
 /// How many clients are there, as places of a line with steps; null where all are there throughout.
 export function presence() {
@@ -29,8 +32,10 @@ export function marks() {
 
 /// What the marks of a run's plots are, in a sentence; none: there are no marks.
 export function marksAre() {
-  const kinds = new Set((store.data.events || []).map(([, what]) => what === "unification"));
-  if (!kinds.size) return "";
-  return kinds.size > 1 ? " Marks below: unifications (U) and, short and red, clients that come and go."
-    : kinds.has(true) ? " Marks below are unifications." : " Marks below are clients that come and go.";
+  const all = (store.data.events || []).map(([, what]) => what), isOfHost = what => what.startsWith("host ");
+  const hasUnifications = all.includes("unification");
+  const red = [["clients", all.some(what => what !== "unification" && !isOfHost(what))], ["hosts", all.some(isOfHost)]].filter(([, has]) => has).map(([who]) => who);
+  const coming = red.length ? `${red.join(" and ")} that come and go` : "";
+  if (!hasUnifications) return coming && ` Marks below are ${coming}.`;
+  return coming ? ` Marks below: unifications (U) and, short and red, ${coming}.` : " Marks below are unifications.";
 }

@@ -275,7 +275,7 @@ export function scoreCard(parent) {
   });
   explains(strip, (px) => {
     const at = (px - left) / (strip.width - left - right) * score.end, near = (store.data.events || []).find(e => Math.abs(e[0] - at) < score.end / 200);
-    return near ? `${seconds(near[0])}: ${near[1]}${isNumber(near[2]) ? ` ${near[1] === "unification" ? "with hub " : "of client "}${near[2]}` : ""}` : "";
+    return near ? `${seconds(near[0])}: ${near[1]}${isNumber(near[2]) ? ` ${near[1] === "unification" ? "with hub " : "of client "}${near[2]}` : ""}${near[4] ? ` ${near[4]}` : ""}` : "";
   });
   on("selection", () => redraw());
   readScore(score).then(read => {
