@@ -21,7 +21,7 @@ constexpr std::size_t most_algorithms = 64;  // a catalogue entry's functions ha
 
 /// Which of its methods a class has itself.
 struct Overrides {
-  bool begin = false, adopt = false, reclaim = false, decide = false, reset = false, fits = false, archive = false, inspect = false;
+  bool begin = false, adopt = false, reclaim = false, decide = false, reset = false, fits = false, archive = false;
 };
 
 /// An algorithm's class, what the catalogue says of it, and the texts that this refers to.
@@ -319,14 +319,14 @@ void register_algorithm(const py::object& type, const py::dict& what) {
   const auto name = what["name"].cast<std::string>();
   std::size_t index = 0;
   while (index < places().size() && places()[index]->entry.name != name) ++index;
-  if (index == most_algorithms) throw py::value_error("at most 64 algorithms of Python's can be registered");
+  if (index == most_algorithms)
+    throw py::value_error("at most " + std::to_string(most_algorithms) + " algorithms of Python's can be registered");
   auto place = std::make_unique<Place>();
   place->type = type;
   place->needs = needs_from(what["needs"]);
   for (const py::handle& option : what["options"]) place->options.push_back(option_from(option));
   const auto has = [&](const char* method) { return what["overrides"].contains(method); };
-  place->overrides = {has("begin"), has("adopt"), has("reclaim"), has("decide"),
-                      has("reset"), has("fits"),  has("archive"), has("inspect")};
+  place->overrides = {has("begin"), has("adopt"), has("reclaim"), has("decide"), has("reset"), has("fits"), has("archive")};
   CatalogueEntry entry{.name = kept_text(name), .summary = kept_text(what["summary"].cast<std::string>())};
   entry.graphs = static_cast<Graphs>(place_in("connected|undirected|complete|centred", what, "graphs"));
   const auto words = what["runs"].cast<std::vector<std::string>>();
@@ -337,7 +337,9 @@ void register_algorithm(const py::object& type, const py::dict& what) {
       throw py::value_error("runs: \"" + words[i % words.size()] + "\" must be one of " + known);
     return choice_of<ProtocolKind>(words[i % words.size()]);
   };
-  entry.runs = {kind(0), kind(1), kind(2), kind(3), kind(4), kind(5)};  // a word more than once changes nothing
+  if (words.size() > every_protocol.size()) throw py::value_error("runs: a protocol is named twice");
+  static_assert(every_protocol.size() == 7);
+  entry.runs = {kind(0), kind(1), kind(2), kind(3), kind(4), kind(5), kind(6)};  // a word more than once changes nothing
   entry.merge = weights_from(what, "merge"), entry.share = weights_from(what, "share");
   entry.may_be_unified = what["may_be_unified"].cast<bool>(), entry.may_begin = what["may_begin"].cast<bool>();
   entry.needs = functions[index].needs, entry.make = functions[index].make;

@@ -66,11 +66,12 @@ void write(Archive& archive, const py::handle& value, int depth) {
     return text(archive, words);
   }
   if (py::isinstance<py::array>(value)) return write_array(archive, value);
+  if (py::isinstance(value, py::module_::import("numpy").attr("generic"))) return write(archive, value.attr("item")(), depth + 1);
   if (py::isinstance<py::list>(value)) return write_all(archive, Kind::list, value, depth);
   if (py::isinstance<py::tuple>(value)) return write_all(archive, Kind::tuple, value, depth);
   if (py::isinstance<py::dict>(value)) return write_all(archive, Kind::dict, py::list(value.attr("items")()), depth);
   throw py::type_error(described(value) +
-                       " cannot be archived: state() of an algorithm names None, numbers, texts, arrays, and lists, "
+                       " cannot be archived: archive() of an algorithm returns None, numbers, texts, arrays, and lists, "
                        "tuples and dicts of them");
 }
 

@@ -78,8 +78,7 @@ py::dict compare_for_python(const py::dict& asked) {
   request.files = asked["files"].cast<std::vector<std::filesystem::path>>();
   request.grid = asked["grid"].cast<std::vector<std::string>>(), request.set = asked["set"].cast<std::vector<std::string>>();
   request.seeds = asked["seeds"].cast<std::size_t>();
-  const auto threads = asked["threads"].cast<unsigned>();
-  request.threads = threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+  request.threads = asked["threads"].cast<unsigned>();
   request.data_dir = asked["data_dir"].cast<std::filesystem::path>(), request.out = asked["out"].cast<std::filesystem::path>();
   request.targets = asked["targets"].cast<std::string>(), request.axis = asked["axis"].cast<std::string>();
   request.stop = &stop;

@@ -30,7 +30,7 @@ std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * 
 }  // namespace
 
 /// What a process is asked for.
-enum class Question : std::uint8_t { gradient, score, predict, end };
+enum class Question : std::uint8_t { gradient, score, end };
 
 /// What lies before the vectors in the memory of a process.
 struct WorkerPool::Slot {
@@ -182,7 +182,8 @@ class RemoteDoor final : public LearnerDoor<Real> {
   using typename LearnerDoor<Real>::Facts;
   RemoteDoor(WorkerPool& pool, std::shared_ptr<LearnerDoor<Real>> here, ClientId client)
       : pool_{pool}, here_{std::move(here)}, client_{client} {
-    if (facts().classes > most_kept_classes) throw std::runtime_error("workers = \"processes\": at most 4096 classes");
+    if (facts().classes > most_kept_classes)
+      throw std::runtime_error("workers = \"processes\": at most " + std::to_string(most_kept_classes) + " classes");
   }
 
   const Facts& facts() const override { return here_->facts(); }

@@ -13,7 +13,6 @@
 #include <atomic>
 #include <cstring>
 #include <optional>
-#include <thread>
 
 #include "python/learner.hpp"
 #include "python/processes.hpp"
@@ -39,9 +38,7 @@ class PythonRun {
       bring<double>(options_.own_double, asked);
     else
       bring<float>(options_.own_float, asked);
-    const auto threads = asked["threads"].cast<std::int64_t>();
-    if (threads < 0 || threads > 1024) throw py::value_error("threads must be at least 1 and at most 1024");
-    options_.threads = threads > 0 ? static_cast<unsigned>(threads) : std::max(1u, std::thread::hardware_concurrency());
+    options_.threads = asked["threads"].cast<unsigned>();
     options_.data_dir = asked["data_dir"].cast<std::filesystem::path>();
     options_.dry_run = asked["dry_run"].cast<bool>(), options_.checks = asked["checks"].cast<bool>();
     options_.stop = &stop_;
@@ -73,12 +70,8 @@ class PythonRun {
       const AtWork at_work;
       const py::gil_scoped_release unlocked;
       return act();
-    } catch (const RunFailed& failure) {
+    } catch (const std::runtime_error& failure) {  // RunFailed; beside the steps, what a learner or an algorithm raised
       raise_failed(failure.what(), raised_.behind(failure.what()));
-    } catch (const std::runtime_error& fault) {  // before the first step: a learner or an algorithm that could not be made
-      const py::object cause = raised_.behind(fault.what());
-      if (cause.is_none()) throw;
-      raise_failed(fault.what(), cause);
     }
     throw std::logic_error("not reached");
   }
@@ -237,18 +230,6 @@ std::string report_for_python(const Experiment& experiment, const RunResult& res
 
 void bind_runs(py::module_& module) {
   py::class_<RunResult, std::shared_ptr<RunResult>>(module, "RunResult")
-      .def_property_readonly("model_digest", [](const RunResult& result) { return result.digests.model; })
-      .def_property_readonly("timeline_digest", [](const RunResult& result) { return result.digests.timeline; })
-      .def_readonly("arithmetic", &RunResult::arithmetic)
-      .def_readonly("was_stopped", &RunResult::was_stopped)
-      .def_readonly("stopped_by", &RunResult::stopped_by)
-      .def_readonly("seconds", &RunResult::virtual_seconds)
-      .def_readonly("wall_seconds", &RunResult::wall_seconds)
-      .def_readonly("math_seconds", &RunResult::math_seconds)
-      .def_readonly("steps", &RunResult::steps)
-      .def_readonly("events", &RunResult::events)
-      .def_property_readonly("computations", [](const RunResult& result) { return result.messages.computations; })
-      .def_readonly("notes", &RunResult::notes)
       .def("metrics_csv",
            [](const RunResult& result) {
              std::string text = metrics_csv_head();
@@ -258,7 +239,6 @@ void bind_runs(py::module_& module) {
       .def("clients_csv", [](const RunResult& result) { return clients_csv(result); })
       .def("links_csv",
            [](const RunResult& result) { return result.graph && !result.by_link.empty() ? links_csv(result) : std::string(); })
-      .def("collaboration_csv", [](const RunResult& result) { return collaboration_csv(result); })
       .def("summary_json", [](const RunResult& result, const Experiment& experiment) { return summary_json(experiment, result); });
   module.def("run", &run_for_python);
   module.def("replay", &replay_for_python);

@@ -37,10 +37,6 @@ class Client(NamedTuple):
 class Needs:
     """What an algorithm asks of its protocol; the defaults are those of gossip."""
 
-    _defaults = {"sends": True, "opens_with_compute": False, "send_only_if_computed": False, "send_every": 1, "send_times": 1,
-                 "asks_before_sending": False, "keep": "all", "absorb": "window", "may_pause": False, "partial": "none",
-                 "in_order": False, "fixes_model_at_start": False, "acknowledgements": False}
-
     def __init__(self, *, sends=True, opens_with_compute=False, send_only_if_computed=False, send_every=1, send_times=1,
                  asks_before_sending=False, keep="all", absorb="window", may_pause=False, partial="none", in_order=False,
                  fixes_model_at_start=False, acknowledgements=False):
@@ -60,6 +56,8 @@ class Needs:
         """
         given = dict(locals())
         self._values = {name: given[name] for name in self._defaults}
+
+    _defaults = __init__.__kwdefaults__
 
     def __repr__(self):
         changed = {name: value for name, value in self._values.items() if value != self._defaults[name]}

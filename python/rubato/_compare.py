@@ -8,7 +8,7 @@ import threading
 from . import _core
 from ._experiment import Experiment, experiment_of
 from ._learner import factory_of, own_tables
-from ._run import print_note
+from ._run import print_note, threads_of
 from ._table import Columns
 from ._toml import to_toml
 
@@ -42,6 +42,12 @@ def _named(experiments):
         return list(experiments.items())
     one = isinstance(experiments, (str, os.PathLike, Experiment, dict))
     return [(None, each) for each in ([experiments] if one else experiments)]
+
+
+def _listed(key, values):
+    if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
+        raise TypeError(f"grid: {key} = {values!r}: must be a list of values")
+    return values
 
 
 def _learners_by_text(learners):
@@ -88,9 +94,9 @@ def compare(experiments, *, seeds=5, grid=None, set=None, learners=None, threads
             os.makedirs(os.path.dirname(place))
             each.save(place, own)
             files.append(place)
-        grids = [f"{key}={','.join(map(to_toml, values))}" for key, values in (grid or {}).items()]
+        grids = [f"{key}={','.join(map(to_toml, _listed(key, values)))}" for key, values in (grid or {}).items()]
         asked = {"files": files, "grid": grids, "set": [f"{key}={to_toml(value)}" for key, value in (set or {}).items()],
-                 "seeds": seeds, "threads": threads or 0, "data_dir": os.fspath(data_dir or ""), "out": os.fspath(out or ""),
+                 "seeds": seeds, "threads": threads_of(threads), "data_dir": os.fspath(data_dir or ""), "out": os.fspath(out or ""),
                  "targets": ",".join(map(str, targets)), "axis": axis, "on_note": on_note, "on_progress": on_progress,
                  "learners": None if learners is None else _learners_by_text(learners)}
         return Comparison(_core.compare(asked))

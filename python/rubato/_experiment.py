@@ -5,6 +5,7 @@ import os
 import tomllib
 
 from . import _core, _keys
+from ._errors import InvalidExperiment
 from ._toml import document_of, to_toml
 
 
@@ -82,6 +83,8 @@ class Experiment(Table):
                     put(self, "_text", file.read())
             except OSError as error:
                 raise FileNotFoundError(f"{os.fspath(source)}: cannot be read: {error.strerror}") from None
+            except UnicodeDecodeError:
+                raise InvalidExperiment(f"{os.fspath(source)}: is not TOML: its text is not UTF-8") from None
             try:
                 put(self, "_base", tomllib.loads(self._text))
             except tomllib.TOMLDecodeError:
@@ -246,11 +249,10 @@ _classes: dict = {}
 
 def _make_classes():
     for path in _keys.tables():
-        name = "".join(part.title() for part in path.replace("_", ".").split("."))
         members = {key.name: _property(key.name, key) for key in _keys.keys_of(path).values()}
         members |= {"__slots__": (), "__doc__": f"[{path}]: {_keys.words_about(path) or _keys.words_about('timer')}",
                     "__module__": "rubato"}
-        _classes[path] = type(name, (Table,), members)
+        _classes[path] = type(_keys.class_of(path), (Table,), members)
     for key in _keys.keys_of("").values():
         setattr(Experiment, key.name, _property(key.name, key))
     Experiment.__doc__ = _summary()

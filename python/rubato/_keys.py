@@ -75,6 +75,11 @@ def tables() -> "list[str]":
     return found
 
 
+def class_of(path: str) -> str:
+    """The name of the Python class for a table."""
+    return "".join(part.title() for part in path.replace("_", ".").split("."))
+
+
 def words_about(path: str) -> str:
     """What a table is about, in a sentence."""
     for table, _, words in _core.tables():

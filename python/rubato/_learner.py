@@ -77,10 +77,10 @@ def place_of(learner):
 def at_place(place):
     """What place_of() has named: the file is run."""
     file, _, name = place.rpartition(":")
-    try:
-        return runpy.run_path(file, run_name=os.path.splitext(os.path.basename(file))[0])[name]
-    except (OSError, KeyError) as error:
-        raise ValueError(f"--learner {place}: there is no such file or name") from error
+    names = runpy.run_path(file, run_name=os.path.splitext(os.path.basename(file))[0]) if os.path.exists(file) else {}
+    if name not in names:
+        raise ValueError(f"--learner {place}: there is no such file or name")
+    return names[name]
 
 
 def factory_of(learner):

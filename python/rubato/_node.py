@@ -8,7 +8,7 @@ import tempfile
 
 from ._errors import InvalidExperiment, RunFailed
 from ._experiment import experiment_of
-from ._learner import place_of
+from ._learner import own_tables, place_of
 from ._result import Result, load
 
 
@@ -41,7 +41,7 @@ def node(experiment, *, host=None, key=None, keys=None, port=None, threads=None,
             file = os.fspath(experiment)
         else:
             experiment = experiment_of(experiment)
-            experiment.save(file)
+            experiment.save(file, own_tables if learner is not None else ())
             if key is None and keys is None:
                 keys = experiment._folder()
         command = [sys.executable, "-m", "rubato", "node", file, "--quiet"]

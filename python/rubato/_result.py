@@ -92,22 +92,22 @@ class Result:
     @property
     def was_stopped(self) -> bool:
         """It ended before experiment.until."""
-        return bool(self.stopped_by)
+        return self.summary.get("stopped_early", False)
 
     @property
     def stopped_by(self) -> str:
-        """"stop" (Ctrl-C), "stop_when", "metrics.stop" or "metrics.stop_on_nan"; empty: the run came to its end."""
-        return self._core.stopped_by if self._core else (self.summary.get("stopped_by") or "")
+        """"stop" (Ctrl-C), "stop_when", "metrics.stop" or "metrics.stop_on_nan"; empty: the run came to its end, or it is not known."""
+        return self.summary.get("stopped_by") or ""
 
     @property
     def notes(self) -> "list[str]":
         """Sentences about what looks unwise or went wrong."""
-        return list(self._core.notes) if self._core else list(self.summary.get("notes", []))
+        return list(self.summary.get("notes", []))
 
     @property
     def wall_seconds(self) -> float:
         """How long the run took, without reading data."""
-        return self._core.wall_seconds if self._core else self.summary["wall_seconds"]
+        return self.summary["wall_seconds"]
 
     @property
     def samples(self) -> Columns:
@@ -149,8 +149,8 @@ class Result:
             if not numpy.isnan(samples["accuracy_mean"][-1]):
                 parts.append(f"accuracy {samples['accuracy_mean'][-1]:.4f}")
             parts.append(f"loss {samples['loss_mean'][-1]:.4g}")
-        if self.stopped_by:
-            parts.append(f"stopped by {self.stopped_by}")
+        if self.was_stopped:
+            parts.append(f"stopped by {self.stopped_by}" if self.stopped_by else "stopped early")
         return f"<Result {', '.join(parts)}; model_digest {self.model_digest[:12]}...>"
 
     def _table(self, name):

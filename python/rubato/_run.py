@@ -13,8 +13,19 @@ from ._learner import factory_of, own_tables
 from ._result import Result, result_of
 
 
-def _asked(**given):
-    asked = {"threads": 0, "data_dir": "", "dry_run": False, "checks": False, "links": False, "models": False, "shared_test": False,
+def threads_of(given):
+    """How many are asked for; by default all that this process may use."""
+    if given is None:
+        return len(os.sched_getaffinity(0))
+    if not hasattr(given, "__index__"):
+        raise TypeError(f"threads = {given!r}: must be a whole number")
+    if not 1 <= given <= 1024:
+        raise ValueError(f"threads = {given}: must be at least 1 and at most 1024")
+    return int(given)
+
+
+def _asked(threads, **given):
+    asked = {"threads": threads_of(threads), "data_dir": "", "dry_run": False, "checks": False, "links": False, "models": False, "shared_test": False,
              "out": "", "resumes": False, "learner": None, "pool": None, "on_sample": None, "stop_when": None, "on_progress": None, "on_note": None,
              "command": shlex.join(sys.argv) if sys.argv and sys.argv[0] else "python", "machine": platform.node(),
              "started_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
@@ -136,7 +147,7 @@ def run(experiment, *, threads=None, out=None, learner=None, shared_test=None, o
     asked = _asked(threads=threads, out=out, shared_test=shared_test, on_sample=on_sample, stop_when=stop_when,
                    on_progress=on_progress, on_note=on_note, data_dir=data_dir, dry_run=dry_run, checks=checks, models=models,
                    links=links, learner=None if learner is None else factory_of(learner))
-    return _perform(judged, asked, progress, learner, (threads or os.cpu_count() or 1) if workers == "processes" else 0)
+    return _perform(judged, asked, progress, learner, asked["threads"] if workers == "processes" else 0)
 
 
 def resume(folder, *, threads=None, learner=None, on_sample=None, stop_when=None, on_progress=None, on_note=print_note, progress=None,

@@ -43,13 +43,9 @@ def experiment_of(source: "_Path | dict[str, Any] | Experiment") -> Experiment: 
 '''
 
 
-def _class_of(path):
-    return "".join(part.title() for part in path.replace("_", ".").split("."))
-
-
 def _type_of(key, path):
     if key.type == "table":
-        return _class_of(f"{path}.{key.name}" if path else key.name)
+        return _keys.class_of(f"{path}.{key.name}" if path else key.name)
     if key.type == "choice" and not (path == "algorithm" and key.name == "name"):
         return f"Literal[{', '.join(repr(word) for word in key.words)}]".replace("'", '"')
     if key.type == "choice":
@@ -74,7 +70,7 @@ def _class(name, base, path):
 def stub() -> str:
     """The text of _experiment.pyi."""
     tables = sorted(_keys.tables(), key=lambda path: -path.count("."))  # what others name comes first
-    text = _head + "".join(_class(_class_of(path), "(Table)", path) for path in tables)
+    text = _head + "".join(_class(_keys.class_of(path), "(Table)", path) for path in tables)
     return text + _class("Experiment", "(Table)", "") + _methods
 
 

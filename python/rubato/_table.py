@@ -32,7 +32,7 @@ class Columns(Mapping):
         try:
             return self.__dict__["_columns"][name]
         except KeyError:
-            raise AttributeError(f"there is no column {name}") from None
+            raise AttributeError(f"there is no column {name}; there are: {', '.join(self.__dict__.get('_columns', ()))}") from None
 
     def __dir__(self):
         return [*object.__dir__(self), *self._columns]

@@ -187,7 +187,7 @@ class AnAlgorithm(unittest.TestCase):
     def test_keeps_state_of_any_plain_kind(self):
         def __init__(self):
             self.state = {"list": [1, 2.5, None, True, "word"], "array": numpy.arange(6).reshape(2, 3), "pair": (1, 2)}
-            self.count = 0
+            self.count = numpy.int64(0)
 
         def compute(self, work, step):
             self.count += 1
@@ -201,6 +201,26 @@ class AnAlgorithm(unittest.TestCase):
             place = os.path.join(folder, "run")
             rubato.run(experiment, out=place, stop_when=lambda sample: sample.seconds >= 8, on_note=None)
             self.assertEqual(rubato.resume(place, on_note=None).model_digest, whole.model_digest)
+
+    def test_whose_state_cannot_be_kept_is_told_what_can(self):
+        def __init__(self):
+            self.state = {1, 2}
+
+        self.registered(__init__=__init__)
+        with self.assertRaisesRegex(rubato.RunFailed, r"set cannot be archived: archive\(\) of an algorithm returns None, numbers"):
+            with tempfile.TemporaryDirectory() as folder:
+                rubato.run(quadratic(algorithm={"name": "of_a_test"}, checkpoint_every=5.0), out=os.path.join(folder, "run"), on_note=None)
+
+    def test_may_make_sense_under_every_protocol(self):
+        every = ("push", "rounds", "server", "token", "pull", "tree", "pair")
+        self.registered(runs=every)
+        for kind in every:
+            try:
+                quadratic(algorithm={"name": "of_a_test"}, protocol={"kind": kind}).check()
+            except rubato.InvalidExperiment as bad:
+                self.assertNotIn("does not run under", str(bad))
+        with self.assertRaisesRegex(ValueError, "runs: a protocol is named twice"):
+            self.registered(runs=every + ("push",))
 
     def test_runs_in_rounds_and_in_real_time(self):
         self.registered()

@@ -125,6 +125,24 @@ class Hosts(unittest.TestCase):
                 self.assertIsInstance(failure, rubato.RunFailed)
                 self.assertRegex(str(failure), "client 3")
 
+    def test_look_at_no_data_of_an_experiment_whose_clients_have_learners(self):
+        names, experiment = shared(1)
+        del experiment.data, experiment.model
+        with tempfile.TemporaryDirectory() as folder:
+            for result in run_on(names, experiment, folder, learner=Centre).values():
+                if isinstance(result, Exception):
+                    raise result
+                self.assertGreater(result.summary["computations"], 0)
+
+    def test_hand_on_what_the_file_of_a_learner_raises(self):
+        names, experiment = shared(1)
+        with tempfile.TemporaryDirectory() as folder:
+            place = os.path.join(folder, "own.py")
+            with open(place, "w", encoding="utf-8") as file:
+                file.write("rows = open('/there/is/no/such.csv')\n")
+            with self.assertRaisesRegex(rubato.RunFailed, "No such file or directory: '/there/is/no/such.csv'"):
+                rubato.node(experiment, host=names[0], learner=place + ":Own")
+
     def test_refuse_a_learner_that_no_file_has(self):
         names, experiment = shared(1)
         with self.assertRaisesRegex(TypeError, "by its file and name"):

@@ -155,10 +155,24 @@ class ARun(unittest.TestCase):
     def test_refuses_what_it_does_not_know(self):
         with self.assertRaises(TypeError):
             rubato.run(3)
-        with self.assertRaises(ValueError):
-            rubato.run(quadratic(), threads=-1)
+        for threads in (-1, 0, 2000):
+            for act in (rubato.run, rubato.compare):
+                with self.assertRaisesRegex(ValueError, f"threads = {threads}: must be at least 1 and at most 1024"):
+                    act(quadratic(), threads=threads)
+        with self.assertRaisesRegex(TypeError, "threads = 1.5: must be a whole number"):
+            rubato.run(quadratic(), threads=1.5)
+        for values in (0.1, "ring"):
+            with self.assertRaisesRegex(TypeError, "grid: algorithm.eta = .*: must be a list of values"):
+                rubato.compare(quadratic(), grid={"algorithm.eta": values})
+        with self.assertRaisesRegex(AttributeError, "there is no column accuracy; there are: sample, seconds, events"):
+            rubato.run(quadratic(), on_note=None).samples.accuracy
         with self.assertRaises(FileNotFoundError):
             rubato.run("/there/is/no/such.toml")
+        with tempfile.NamedTemporaryFile(suffix=".toml") as file:
+            file.write(b"name = 'caf\xe9'\n")
+            file.flush()
+            with self.assertRaisesRegex(rubato.InvalidExperiment, "is not TOML: its text is not UTF-8"):
+                rubato.run(file.name)
 
 
 class TheLists(unittest.TestCase):
