@@ -10,10 +10,10 @@
 #include "experiment/build/world.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "experiment/file/resolve.hpp"
-#include "results/whole_file.hpp"
 #include "runtime/world/changing.hpp"
 #include "runtime/world/report.hpp"
 #include "web/report.hpp"
+#include "web/run_files.hpp"
 
 namespace rubato {
 
@@ -40,11 +40,6 @@ class PassingFolder {
  private:
   fs::path place_;
 };
-
-std::string contents_of_file(const fs::path& file) {
-  if (auto text = read_whole(file)) return *std::move(text);
-  throw std::invalid_argument("cannot read " + file.string() + ": is this the folder of a run?");
-}
 
 void write_metrics(const fs::path& file, const std::vector<Sample>& samples) {
   std::ofstream stream(file);
@@ -91,7 +86,7 @@ fs::path experiment_in(const fs::path& given) {
 }
 
 ReplayedRun replay_in(const fs::path& place, const config::Experiment& experiment, const RunOptions& options) {
-  const RecordedEnd end = end_of_summary(contents_of_file(place / "summary.json"));
+  const RecordedEnd end = end_of_summary(web::text_of(place / "summary.json"));
   if (end.digests.model.empty()) throw std::invalid_argument("this was a dry run: it has no models to replay");
   const fs::path record = place / "timeline.rbt";
   if (!fs::exists(record))
@@ -104,7 +99,7 @@ std::string report_page(const config::Experiment& experiment, const RunResult& r
   const PassingFolder folder;
   write_metrics(folder.place() / "metrics.csv", result.samples);
   web::write_report(folder.place(), resolve(experiment, options), result);
-  return contents_of_file(folder.place() / "report.html");
+  return web::text_of(folder.place() / "report.html");
 }
 
 namespace {

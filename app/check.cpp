@@ -126,6 +126,7 @@ int check(const std::vector<fs::path>& folders, const fs::path& data) {
   std::size_t broken = 0;
   for (const fs::path& folder : folders) {
     CheckFaults faults;
+    web::require_ended_run(folder);
     if (fs::exists(folder / "table.json"))
       check_comparison(folder, faults);
     else

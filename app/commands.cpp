@@ -223,6 +223,7 @@ std::optional<std::pair<double, double>> stretch_of(const std::string& text) {
 
 int report(const ReportArguments& arguments) {
   for (const std::filesystem::path& folder : arguments.folders) {
+    web::require_ended_run(folder);
     for (const std::string& card : arguments.svg)
       write_whole(folder / (card + ".svg"), web::svg_card(folder, card, stretch_of(arguments.stretch)));
     web::write_report(folder);

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 
 #include "actors/run.hpp"
@@ -16,28 +14,11 @@
 #include "experiment/roster.hpp"
 #include "results/summary.hpp"
 #include "runtime/npy.hpp"
+#include "web/run_files.hpp"
 
 namespace rubato::app {
 
 namespace {
-
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  if (!stream) throw std::invalid_argument("cannot read " + file.string() + ": is this the folder of a run?");
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
-// A run that was killed, or is at work, lies beside the place it is to have.
-void refuse_missing(const std::filesystem::path& folder) {
-  if (std::filesystem::exists(folder)) return;
-  const std::filesystem::path place = folder.has_filename() ? folder : folder.parent_path();
-  const std::string partial = place.string() + ".partial";
-  throw std::invalid_argument(
-      "there is no folder " + folder.string() +
-      (std::filesystem::exists(partial) ? "; there is " + partial + ", of a run that was killed or is at work" : ""));
-}
 
 bool agrees(const char* name, const std::string& recorded, const std::string& replayed) {
   const bool same = recorded == replayed;
@@ -55,7 +36,7 @@ EndInFolder end_of_run(const std::vector<std::filesystem::path>& folders) {
   std::optional<EndInFolder> fullest;  // a host that left early knows of its own clients only
   for (const std::filesystem::path& folder : folders) {
     if (folders.size() > 1 && !std::filesystem::exists(folder / "summary.json")) continue;
-    EndInFolder end{end_of_summary(text_of(folder / "summary.json")), folder};
+    EndInFolder end{end_of_summary(web::text_of(folder / "summary.json")), folder};
     if (!end.gathered_by.empty())
       gathered_elsewhere = end.gathered_by;
     else if (!fullest || end.absent.size() < fullest->absent.size())
@@ -82,7 +63,7 @@ std::vector<ClientId> clients_of(const std::vector<std::string>& hosts, const co
 // there is none to compare.
 std::optional<bool> models_agree(const EndInFolder& recorded, const RunResult& again) {
   const std::filesystem::path file = recorded.folder / "models/models.npy";
-  const std::string text = std::filesystem::exists(file) ? text_of(file) : "";
+  const std::string text = std::filesystem::exists(file) ? web::text_of(file) : "";
   const auto begins_with = [&](std::size_t rows) {
     return text.starts_with(npy_head({rows, again.dimension}, again.scalar_bytes));
   };
@@ -124,7 +105,7 @@ bool agrees_without(const std::vector<ClientId>& without, const EndInFolder& rec
 
 int replay(const std::vector<std::filesystem::path>& folders, unsigned threads, const std::filesystem::path& data,
            const std::vector<std::string>& without) {
-  for (const std::filesystem::path& folder : folders) refuse_missing(folder);
+  for (const std::filesystem::path& folder : folders) web::require_folder(folder);
   const EndInFolder recorded = end_of_run(folders);
   if (recorded.digests.model.empty()) throw std::invalid_argument("this was a dry run: it has no models to replay");
   const config::Experiment experiment = config::read_experiment(folders.front() / "experiment.toml", {}, std::cerr);

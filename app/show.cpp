@@ -52,6 +52,14 @@ int show(const ShowArguments& arguments) {
   const auto runs = web::runs_at(arguments.folder);
   if (runs.size() != 1) throw std::invalid_argument(arguments.folder.string() + " is no folder of one run");
   const fs::path folder = web::contents_of(runs.front());
+  ScoreStretch stretch;
+  if (!arguments.score.empty()) {
+    std::ostringstream nowhere;
+    const ResolvedExperiment resolved = resolve(folder / "experiment.toml", {}, nowhere);
+    stretch = {.clients = clients_of(arguments.clients, static_cast<std::size_t>(resolved.experiment.clients.count)),
+               .window = resolved.window()};
+    set_stretch(arguments.score, stretch);
+  }
   const Terminal terminal = terminal_on_output(arguments.colour);
   const ViewSize size{size_of_output().columns - (terminal.is_there ? 1 : 0), rows_of_report, terminal.has_utf8,
                       terminal.has_colour};
@@ -62,11 +70,6 @@ int show(const ShowArguments& arguments) {
   view.refresh();
   for (const std::string& line : view.page(size)) std::cout << line << "\n";
   if (!arguments.score.empty()) {
-    std::ostringstream nowhere;
-    const ResolvedExperiment resolved = resolve(folder / "experiment.toml", {}, nowhere);
-    ScoreStretch stretch{.clients = clients_of(arguments.clients, static_cast<std::size_t>(resolved.experiment.clients.count)),
-                         .window = resolved.window()};
-    set_stretch(arguments.score, stretch);
     std::cout << "\n";
     for (const std::string& line : score_text(folder / "timeline.rbt", stretch, size.columns, size.has_utf8))
       std::cout << line << "\n";

@@ -99,11 +99,21 @@ class Planner {
       for (std::string line; std::getline(lines, line);) note(file.filename().string() + ": " + line);
       return experiment;
     } catch (const BadExperiment& error) {
-      refusal_ = error.what();
-      for (const config::Fault& fault : error.faults())
+      std::vector<config::Fault> faults = error.faults();
+      std::ranges::for_each(faults, [&](config::Fault& fault) { name_option(fault); });
+      refusal_ = BadExperiment(faults).what();
+      for (const config::Fault& fault : faults)
         if (said_faults_.insert(to_string(fault)).second) faults_.push_back(fault);
       return std::nullopt;
     }
+  }
+
+  // Of a value that a grid or a sample brings.
+  void name_option(config::Fault& fault) const {
+    const auto is_of = [&](const auto& key) { return key.key == fault.key; };
+    if (fault.file != "--set") return;
+    if (std::ranges::any_of(request_.grid, is_of)) fault.file = "--grid";
+    if (std::ranges::any_of(request_.samples, is_of)) fault.file = "--sample";
   }
 
   // The file as it is, without the grid. What it lacks, the grid may bring: then only the points are read.

@@ -32,7 +32,27 @@ std::vector<std::string_view> fields_of(std::string_view line) {
 
 std::string_view without_return(std::string_view line) { return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line; }
 
+constexpr std::string_view partial = ".partial";
+constexpr const char* not_ended = " of a run that was killed or is at work";
+
+// Without the separator that a shell leaves at its end.
+std::filesystem::path plain(const std::filesystem::path& folder) { return folder.has_filename() ? folder : folder.parent_path(); }
+
 }  // namespace
+
+void require_folder(const std::filesystem::path& folder) {
+  if (std::filesystem::exists(folder)) return;
+  const std::filesystem::path place = plain(folder), other = place.string() + std::string(partial);
+  throw std::invalid_argument("there is no folder " + folder.string() +
+                              (std::filesystem::exists(other) ? "; there is " + other.string() + "," + not_ended : ""));
+}
+
+void require_ended_run(const std::filesystem::path& folder) {
+  require_folder(folder);
+  const std::string place = plain(folder).string();
+  if (place.ends_with(partial) && !std::filesystem::exists(folder / "summary.json"))
+    throw std::invalid_argument(place + " is" + not_ended + ": `rubato resume` goes on with it, on several hosts `rubato node`");
+}
 
 std::string text_of(const std::filesystem::path& file) {
   std::ifstream stream = open_to_read(file);

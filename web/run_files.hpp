@@ -13,6 +13,11 @@ namespace rubato::web {
 
 std::string text_of(const std::filesystem::path& file);
 
+/// Throws where there is no such folder; a run that was killed, or is at work, lies beside the place it is to have.
+void require_folder(const std::filesystem::path& folder);
+/// The same, and where it is of a run that was killed or is at work.
+void require_ended_run(const std::filesystem::path& folder);
+
 /// A CSV of numbers under one line of names, as Rubato writes them: no quotes, nan and inf are numbers.
 class Table {
  public:

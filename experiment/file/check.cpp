@@ -32,14 +32,15 @@ std::size_t edits(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-// Looks for the word here first, then in every table: a key may stand in the wrong place.
+// A slip of the pen here, then the same word in every table, where a key may be meant to stand, then what is like it here.
 std::string meant_instead(std::string_view name, std::string_view spec) {
   std::vector<std::string_view> here;
   for (const Key* key : keys_of(spec)) here.push_back(key->name);
-  if (std::string near = nearest(name, here); !near.empty()) return near;
+  std::string near = nearest(name, here);
+  if (!near.empty() && edits(name, near) == 1) return near;
   for (const Key& key : all_keys())
     if (key.name == name && table_at(key.table)) return dotted(key.table, name);
-  return {};
+  return near;
 }
 
 double number_in(const Value& value) {

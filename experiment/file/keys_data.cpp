@@ -1,5 +1,6 @@
 // The keys of [data] and [data.partition].
 #include "experiment/file/fields.hpp"
+#include "learning/data/named_sets.hpp"
 
 namespace rubato::config {
 
@@ -8,6 +9,12 @@ namespace {
 constexpr const char* on_rows = "name!=quadratic|tridiagonal|pame_regression|pame_logistic";  // samples that are dealt
 constexpr const char* own_files = "name=files";
 
+std::string all_sets() {
+  std::string names;
+  for (const std::string& name : dataset_names()) names += name + "|";
+  return names + "files|quadratic|tridiagonal|pame_regression|pame_logistic";
+}
+
 }  // namespace
 
 void describe(Rows<Data>& rows) {
@@ -15,7 +22,9 @@ void describe(Rows<Data>& rows) {
   rows.required("name", &Data::name,
                 "a data set that `rubato list datasets` shows; files: your own; quadratic: f_i = 1/2 ||x - c_i||^2 with random "
                 "c_i; tridiagonal: f_i = 1/2 x'Ax + x_1/4 + <u_i, x>, A = tridiag(-1, 2, -1)/4; pame_regression, pame_logistic: "
-                "random samples around a sparse solution");
+                "random samples around a sparse solution")
+      .as(Type::choice)
+      .one_of(all_sets());
   rows.required("dimension", &Data::dimension, {1, 1e9}, "numbers in x")
       .with("name=quadratic|tridiagonal|pame_regression|pame_logistic");
   rows.required("samples_per_client", &Data::samples_per_client, {1, 1e9}, "samples that each client draws for itself")

@@ -121,6 +121,8 @@ TEST_CASE("a comparison that cannot be made says why with exit code 2, and leave
   CHECK(text_of(home / "mine/notes.txt") == "mine");
   CHECK(fs::is_empty(home / "theirs/runs"));
   CHECK_FALSE(fs::exists(home / "theirs/plan.json"));
+  const Ended misnamed = run_rubato({"compare", file, "--grid", "eta=0.1"});
+  CHECK(misnamed.err == "--grid: eta = 0.1: is not a key of the experiment file; did you mean algorithm.eta?\n");
 }
 
 TEST_CASE("one impossible point of a sweep is in the table and the folder, and the exit code is 2") {

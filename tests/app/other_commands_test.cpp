@@ -98,6 +98,21 @@ TEST_CASE("replay of a folder that is not there names the .partial one of a run 
   }
 }
 
+TEST_CASE("check and report of a run that was killed say so, and how it goes on") {
+  const Folder home;
+  fs::create_directories(home / "run.partial");
+  fs::copy(small_experiment(home), home / "run.partial/experiment.toml");
+  for (const char* command : {"check", "report"}) {
+    const Ended ended = run_rubato({command, home / "run"});
+    CHECK(ended.code == 2);
+    CHECK(contains(ended.err, "there is no folder " + (home / "run").string() + "; there is " + (home / "run.partial").string() +
+                                  ", of a run that was killed or is at work"));
+    const Ended partial = run_rubato({command, home / "run.partial/"});
+    CHECK(partial.code == 2);
+    CHECK(contains(partial.err, "run.partial is of a run that was killed or is at work: `rubato resume` goes on with it"));
+  }
+}
+
 TEST_CASE("golden passes every case of this clone and counts them") {
   const Ended ended = run_rubato({"golden", golden_cases});
   CHECK(ended.code == 0);
@@ -271,6 +286,7 @@ TEST_CASE("show says in text what the report says, and draws a staff for each cl
     const Ended refused = run_rubato({"show", kept.home / "run", "--score", "1..5", option, value});
     CHECK(refused.code == 2);
     CHECK(contains(refused.err, option));
+    CHECK(refused.out == "");
   }
   CHECK(run_rubato({"show", kept.home / "nothing"}).code == 2);
 }
@@ -283,7 +299,7 @@ TEST_CASE("top writes lines where there is no terminal, and ends with its run") 
   CHECK_FALSE(contains(ended.out, "\x1b"));
   const Ended silent = run_rubato({"top", "http://127.0.0.1:1/"});
   CHECK(silent.code == 1);
-  CHECK(contains(silent.err, "refused"));
+  CHECK(contains(silent.err, "nothing is shown at http://127.0.0.1:1/: Connection refused"));
 }
 
 TEST_CASE("the page of man and the completion know every command and option of the help") {

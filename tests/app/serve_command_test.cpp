@@ -139,4 +139,9 @@ TEST_CASE("an address that is none is refused before anything runs") {
     CHECK(ended.code == 2);
     CHECK(contains(ended.err, "must be PORT or ADDRESS:PORT"));
   }
+  REQUIRE(run_rubato({"run", small_experiment(home), "--quiet", "--out", home / "run"}).code == 0);
+  const Ended served = run_rubato({"serve", home / "run", "--listen", "99999"});
+  CHECK(served.code == 2);
+  CHECK(contains(served.err, "cannot listen at 99999: must be PORT"));
+  CHECK_FALSE(contains(served.err, "--serve"));
 }

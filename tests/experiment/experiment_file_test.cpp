@@ -156,6 +156,14 @@ TEST_CASE("an unknown key is a fault with the key that may have been meant") {
         "experiment.toml:12: metrics.hidden = [3]: is not a key of metrics; did you mean model.hidden?");
   CHECK(faults_of(with("", "[zzzzzzzz]\na = 1")) ==
         "experiment.toml:11: zzzzzzzz = { a = 1 }: is not a key of the experiment file");
+  CHECK(faults_of(with("eta = 1")) ==
+        "experiment.toml:1: eta = 1: is not a key of the experiment file; did you mean algorithm.eta?");
+}
+
+TEST_CASE("an unknown data set is a fault with the one that may have been meant, and all that there are are named") {
+  const std::string faults = faults_of(with(""), {"data.name=minst"});
+  CHECK(faults.starts_with("--set: data.name = \"minst\": must be one of mnist, "));
+  CHECK(faults.ends_with("files, quadratic, tridiagonal, pame_regression, pame_logistic; did you mean mnist?"));
 }
 
 TEST_CASE("a wrong type is a fault that says what is allowed") {
@@ -740,6 +748,7 @@ class Generator {
     return {whole(key.range)};
   }
   Value choice(const Key& key) {
+    if (key.table == "data" && key.name == "name") return {data_};
     if (key.table == "model" && key.name == "name" && (data_ == "quadratic" || data_ == "tridiagonal"))
       return {std::string("quadratic")};
     if (key.table == "model" && key.name == "name" && data_ == "pame_regression") return {std::string("least_squares")};
@@ -768,10 +777,7 @@ class Generator {
       if (law.find(name)) law.set(name, {real(key.range)});
     return {law};
   }
-  Value text_value(const Key& key) {
-    if (key.table == "data" && key.name == "name") return {data_};
-    return {"a \"quoted\" \\ text\twith \xc3\xa9 and " + std::to_string(chance_.below(100))};
-  }
+  Value text_value() { return {"a \"quoted\" \\ text\twith \xc3\xa9 and " + std::to_string(chance_.below(100))}; }
   Value ticks() {
     List lists;
     for (int i = 0; i < 4; ++i) lists.push_back({List{{0.1 * i}, {real({1, 2})}, {std::int64_t{3}}}});
@@ -817,7 +823,7 @@ class Generator {
         if (key.name == "least_chance") return {0.01};  // another needs a chance
         return {real(key.range)};
       case Type::text:
-        return text_value(key);
+        return text_value();
       case Type::choice:
         return choice(key);
       case Type::file:

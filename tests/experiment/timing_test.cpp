@@ -194,16 +194,14 @@ TEST_CASE("what cannot be in real time is told before data are read") {
 }
 
 TEST_CASE("what can be told of data without reading them is told with the rest, and not of a program's own") {
-  config::Experiment wrong =
-      experiment(digits_instead() + std::vector<std::string>{"data.name=digitz", "channel.kind=table",
-                                                             "channel.links=[{source=0,target=1,delay=0.5}]"});
+  config::Experiment wrong = experiment(
+      digits_instead() + std::vector<std::string>{"model.name=cnn", "model.layers=[\"dense 3\"]", "model.init=zero",
+                                                  "channel.kind=table", "channel.links=[{source=0,target=1,delay=0.5}]"});
   const std::string faults = complaint<BadExperiment>([&] { run(wrong); });
-  CHECK(contains(faults, "experiment: data.name is \"digitz\"; allowed are mnist"));
+  CHECK(contains(faults, "experiment: model.init = \"zero\" is for linear models"));
   CHECK(
       contains(faults, "experiment: channel.kind = \"table\": channel.links names 1 of the 16 links of the graph, must name all"));
-  wrong =
-      experiment(digits_instead() + std::vector<std::string>{"model.name=cnn", "model.layers=[\"dense 3\"]", "model.init=zero"});
-  CHECK(contains(complaint<BadExperiment>([&] { run(wrong); }), "experiment: model.init = \"zero\" is for linear models"));
+  wrong.channel = {};
   OwnParts<float> own;
   own.learner = [](ClientId) -> std::unique_ptr<Learner<float>> { return nullptr; };
   CHECK_NOTHROW(resolve(wrong, own));

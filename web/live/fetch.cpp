@@ -50,7 +50,7 @@ std::string fetch(const ServerPlace& place, const std::string& target) {
                                answer.get().body().substr(0, answer.get().body().find('\n')));
     return std::move(answer.get().body());
   } catch (const boost::system::system_error& error) {
-    throw std::runtime_error(error.code().message());
+    throw std::runtime_error("nothing is shown at http://" + place.host + ":" + place.port + "/: " + error.code().message());
   }
 }
 

@@ -52,7 +52,7 @@ bool ListenAddress::is_loopback() const { return address == "::1" || address.sta
 
 ListenAddress parse_listen_address(std::string_view text) {
   const auto refuse = [&] {
-    throw std::invalid_argument("--serve " + std::string(text) +
+    throw std::invalid_argument("cannot listen at " + std::string(text) +
                                 ": must be PORT or ADDRESS:PORT, as in 8080, 0.0.0.0:8080 or [::1]:8080");
   };
   ListenAddress listen;

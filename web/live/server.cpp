@@ -428,8 +428,8 @@ class LiveServer::Loop {
     if (!error) acceptor_.bind(place, error);
     if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
     if (error)
-      throw std::invalid_argument("--serve " + listen.address + ":" + std::to_string(listen.port) +
-                                  ": cannot listen there: " + error.message());
+      throw std::invalid_argument("cannot listen at " + listen.address + ":" + std::to_string(listen.port) + ": " +
+                                  error.message());
     port_ = acceptor_.local_endpoint().port();
     accept();
     look();
