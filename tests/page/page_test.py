@@ -760,6 +760,10 @@ def a_host_that_is_killed_is_named_with_the_time_it_fell_silent_and_the_hosts_ad
         for host, process in party.processes.items():
             same(process.wait(120), 0, "exit code of host", host)
         hosts_add_up(page, party)
+        with open(os.path.join(party.folder("a"), "events.csv"), newline="") as text:
+            told = [(row["what"], row["host"]) for row in csv.DictReader(text)]
+        same(told, [("host lost", "c"), ("host back", "c")])
+        check("Marks below are hosts that come and go." in page.run("document.querySelector('#well .how').textContent"))
         picture(page, "hosts-1400-light")
         report_of(browser, party.folder("b"))
     finally:

@@ -106,6 +106,19 @@ class ARun(unittest.TestCase):
         self.assertEqual(len(frame), 11)
         self.assertEqual(frame["seconds"].iloc[-1], 20.0)
 
+    def test_that_was_stopped_says_so_also_where_it_is_not_known_by_what(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = os.path.join(folder, "run")
+            rubato.run(quadratic(), out=place, on_note=None, stop_when=lambda sample: sample.seconds >= 4)
+            self.assertEqual((rubato.load(place).was_stopped, rubato.load(place).stopped_by), (True, "stop_when"))
+            file = os.path.join(place, "summary.json")
+            with open(file, encoding="utf-8") as text:
+                summary = json.load(text)
+            with open(file, "w", encoding="utf-8") as text:
+                json.dump({**summary, "stopped_by": None}, text)
+            self.assertEqual((rubato.load(place).was_stopped, rubato.load(place).stopped_by), (True, ""))
+            self.assertIn("stopped early", repr(rubato.load(place)))
+
     def test_leaves_the_folder_of_the_command_which_loads_and_replays(self):
         with tempfile.TemporaryDirectory() as folder:
             place = os.path.join(folder, "run")
