@@ -108,8 +108,10 @@ class GradientTracking : public OneModel<Real, Settings> {
   /// Assigns to every receiver of the message, which carries it, its share b_l y;   y <- y - sum_l b_l y
   void push_mass(Work<Real>& work, const Step& step, Payload& payload) {
     if (!heard_.empty() || !mass_.is_settled()) settle();
+    const Real* const counted = counted_numbers();  // a share may take its place
     mass_.template assign_for_later<Real>(
-        numbers_of<double>(y_), [&](Index first, VectorRef<double> y) { track_part(first, y); }, step, work.pool, payload);
+        numbers_of<double>(y_), [&](Index first, VectorRef<double> y) { track_part(first, y, counted); }, step, work.pool, payload,
+        &counted_);
     tracked();
   }
 
@@ -129,7 +131,7 @@ class GradientTracking : public OneModel<Real, Settings> {
 
   /// x <- x - eta y
   void descend_along_y(double eta) {
-    this->change_model([&](Index first, ConstVectorRef<Real> before, VectorRef<Real> x) {
+    const auto step_along = [&](Index first, ConstVectorRef<Real> before, VectorRef<Real> x) {
       VectorRef<double> y = part_of(numbers_of<double>(y_), first, x.size());
       if (eta != 0 && is_tracked_ && mass_.has_arrivals(heard_.size()) &&
           with_few(heard_.size(), [&](auto count) { merge_part<count>(first, eta, y.data(), before, x.data()); }))
@@ -141,7 +143,8 @@ class GradientTracking : public OneModel<Real, Settings> {
       for (const Heard& other : heard_)
         x += other.weight * (part_of(numbers_of<Real>(std::as_const(other.model)), first, x.size()) - before);
       if (eta != 0) x -= (eta * y).template cast<Real>();
-    });
+    };
+    this->change_model(step_along, mass_.spare());
     heard_.clear();
     caught_up();
   }
@@ -211,7 +214,7 @@ class GradientTracking : public OneModel<Real, Settings> {
     caught_up();
   }
   void catch_up_part(Index first, VectorRef<double> y) {
-    track_part(first, y);
+    track_part(first, y, counted_numbers());
     mass_.template add_part<Real>(first, y);
   }
   void caught_up() {
@@ -219,14 +222,16 @@ class GradientTracking : public OneModel<Real, Settings> {
     tracked();
   }
 
+  // Null: 0.
+  const Real* counted_numbers() const { return counted_ ? counted_.template data<Real>() : nullptr; }
   // y <- y + part (g - counted)
-  void track_part(Index first, VectorRef<double> y) const {
+  void track_part(Index first, VectorRef<double> y, const Real* counted) const {
     if (is_tracked_) return;
     const Index length = y.size();
     const ConstVectorRef<Real> g = part_of(last(), first, length);
-    if (counted_)
-      y += part_ * (scale_ * g.template cast<double>() -
-                    scale_ * part_of(numbers_of<Real>(std::as_const(counted_)), first, length).template cast<double>());
+    if (counted)
+      y += part_ *
+           (scale_ * g.template cast<double>() - scale_ * ConstVectorRef<Real>(counted + first, length).template cast<double>());
     else
       y += part_ * (scale_ * g.template cast<double>());
   }

@@ -44,16 +44,20 @@ class OneModel : public Algorithm<Real> {
   }
 
   /// Changes the model in one pass over memory, also where a message still holds it: change(first, before, x) is called for each
-  /// part, with the part of the model as it was, and with x, which is to be written.
+  /// part, with the part of the model as it was, and with x, which is to be written. `spare`: a tensor like the model that nothing
+  /// else holds. Then the new model may take its place, part by part, once change() has read that part, and the old one is left
+  /// there.
   template <class Change>
-  void change_model(Change change) {
-    Tensor next = x_.is_shared() ? x_.another() : Tensor();
+  void change_model(Change change, Tensor* spare = nullptr) {
+    Tensor next;
+    Tensor* place = &x_;
+    if (x_.is_shared()) place = spare ? spare : &(next = x_.another());
     bool are_finite = true;
     for_each_part(static_cast<Index>(count()), [&](Index first, Index length) {
       const ConstVectorRef<Real> before = part_of(numbers_of<Real>(std::as_const(x_)), first, length);
-      are_finite &= write_part<Real>(next ? next : x_, first, length, [&](VectorRef<Real> x) { change(first, before, x); });
+      are_finite &= write_part<Real>(*place, !next, first, length, [&](VectorRef<Real> x) { change(first, before, x); });
     });
-    if (next) x_ = std::move(next);
+    if (place != &x_) std::swap(x_, *place);
     x_.note_finite(are_finite);
   }
 

@@ -62,13 +62,14 @@ void write_past_caches(Real* place, const Real* part, Index length) {
 }
 
 /// Has write(part) compute these numbers of a tensor, all of them, before they take their place, and says whether they are finite.
+/// `is_read`: they are computed from those that are there, which are in a cache then.
 template <class Real, class Write>
-bool write_part(Tensor& tensor, Index first, Index length, Write write) {
+bool write_part(Tensor& tensor, bool is_read, Index first, Index length, Write write) {
   alignas(buffer_alignment) Real buffer[part_size];
   const VectorRef<Real> part(buffer, length);
   write(part);
   Real* const place = tensor.writable<Real>() + first;
-  if (tensor.bytes() >= beyond_caches)
+  if (!is_read && tensor.bytes() >= beyond_caches)
     write_past_caches(place, buffer, length);
   else
     std::copy_n(buffer, length, place);

@@ -37,7 +37,8 @@ TrackingMass::Group& TrackingMass::group_of(const Tensor& before, double share) 
 }
 
 template <class Real>
-void TrackingMass::open_groups(std::size_t numbers, const Step& step, TensorPool& pool, Payload& payload) {
+void TrackingMass::open_groups(std::size_t numbers, const Step& step, TensorPool& pool, Payload& payload, Tensor* spare) {
+  const bool takes_spare = spare && loses_nothing_ && holds<Real>(*spare, numbers) && !spare->is_shared();
   groups_.clear();
   shares_ = 0;
   keep_balance(numbers);
@@ -46,7 +47,10 @@ void TrackingMass::open_groups(std::size_t numbers, const Step& step, TensorPool
     Tensor none;
     Tensor& sigma = loses_nothing_ ? none : assigned_[place_of(receivers_, receiver.peer)];
     Group& group = group_of(sigma, receiver.weight);
-    if (!group.sent) group.sent = loses_nothing_ ? pool.make<Real>(numbers) : pool.make<double>(numbers);
+    if (!group.sent) {
+      group.is_spare = takes_spare && groups_.size() == 1;
+      group.sent = group.is_spare ? std::move(*spare) : loses_nothing_ ? pool.make<Real>(numbers) : pool.make<double>(numbers);
+    }
     group.receivers += receiver.lost == 0;  // without counters a share that the link is known to lose is not given away
     shares_ += receiver.weight;
     sigma = group.sent;
@@ -61,10 +65,10 @@ void TrackingMass::assign_part(Index first, ConstVectorRef<double> m, VectorRef<
   const Index length = m.size();
   for (Group& group : groups_) {
     if (loses_nothing_) {
-      group.is_finite &= write_part<Real>(group.sent, first, length,
+      group.is_finite &= write_part<Real>(group.sent, group.is_spare, first, length,
                                           [&](VectorRef<Real> share) { share = (group.share * m).template cast<Real>(); });
     } else {
-      group.is_finite &= write_part<double>(group.sent, first, length, [&](VectorRef<double> sigma) {
+      group.is_finite &= write_part<double>(group.sent, false, first, length, [&](VectorRef<double> sigma) {
         if (group.before)
           sigma = part_of<double>(group.before, first, length) + group.share * m;
         else
@@ -197,8 +201,8 @@ void TrackingMass::add_in_flight(Vector<double>& sum) const {
   if (sent_less_absorbed_.size() > 0) sum += sent_less_absorbed_;
 }
 
-template void TrackingMass::open_groups<float>(std::size_t, const Step&, TensorPool&, Payload&);
-template void TrackingMass::open_groups<double>(std::size_t, const Step&, TensorPool&, Payload&);
+template void TrackingMass::open_groups<float>(std::size_t, const Step&, TensorPool&, Payload&, Tensor*);
+template void TrackingMass::open_groups<double>(std::size_t, const Step&, TensorPool&, Payload&, Tensor*);
 template void TrackingMass::assign_part<float>(Index, ConstVectorRef<double>, VectorRef<double>, bool);
 template void TrackingMass::assign_part<double>(Index, ConstVectorRef<double>, VectorRef<double>, bool);
 template void TrackingMass::repeat<float>(std::size_t, const Step&, TensorPool&, Payload&);

@@ -16,6 +16,7 @@
 //   assign   s_l = b_l m;   y <- y - sum_l s_l          absorb   y <- y + s_j
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -44,10 +45,13 @@ class TrackingMass {
     close_groups(false);
   }
   /// The same, taken off `mass` itself, each part of which `finish(first, part)` brings up to date before it is read. Where no
-  /// counter needs it at once the shares stay in the mass until the next add_part(), before which it must not change.
+  /// counter needs it at once the shares stay in the mass until the next add_part(), before which it must not change. `spare`: a
+  /// tensor that nothing needs but finish(), or an empty one. A share may take it over, part by part, once finish() has read that
+  /// part.
   template <class Real, class Finish>
-  void assign_for_later(VectorRef<double> mass, Finish finish, const Step& step, TensorPool& pool, Payload& payload) {
-    open_groups<Real>(static_cast<std::size_t>(mass.size()), step, pool, payload);
+  void assign_for_later(VectorRef<double> mass, Finish finish, const Step& step, TensorPool& pool, Payload& payload,
+                        Tensor* spare = nullptr) {
+    open_groups<Real>(static_cast<std::size_t>(mass.size()), step, pool, payload, spare);
     for_each_part(mass.size(), [&](Index first, Index length) {
       const VectorRef<double> part = part_of(mass, first, length);
       finish(first, part);
@@ -107,6 +111,12 @@ class TrackingMass {
     for (std::size_t j = 0; j < Count; ++j) all.shares[j] = terms_[j].tensor.template data<Real>() + first;
     return all;
   }
+  /// A share that was received and that nothing else holds, or null. Once add_part() or arrivals() have read a part of it, this
+  /// part may be written.
+  Tensor* spare() {
+    const auto found = std::ranges::find_if(terms_, [](const Term& term) { return !term.tensor.is_shared(); });
+    return loses_nothing_ && found != terms_.end() ? &found->tensor : nullptr;
+  }
   void settled() {
     given_.clear();
     terms_.clear();
@@ -149,12 +159,13 @@ class TrackingMass {
     double share;
     double receivers = 0;
     bool is_finite = true;
+    bool is_spare = false;  // the block of `sent` is one that was read before
   };
 
   // Finds the groups of the step's receivers, and hands each receiver the tensor of its group. Those are to be filled part by part
   // with the shares of m, which are taken off `rest`, or stay in it for later.
   template <class Real>
-  void open_groups(std::size_t numbers, const Step& step, TensorPool& pool, Payload& payload);
+  void open_groups(std::size_t numbers, const Step& step, TensorPool& pool, Payload& payload, Tensor* spare = nullptr);
   template <class Real>
   void assign_part(Index first, ConstVectorRef<double> m, VectorRef<double> rest, bool is_for_later);
   void close_groups(bool is_for_later);

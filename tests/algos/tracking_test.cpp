@@ -510,22 +510,23 @@ TEST_CASE("where nothing is lost messages carry their shares alone, in the model
 TEST_CASE("a vector that no cache holds is written part by part as it is, and a number that is not finite is told") {
   TensorPool pool;
   constexpr Index size = static_cast<Index>(beyond_caches / sizeof(float)) + 5;
-  for (const Index odd : {Index{-1}, Index{7}, size - 1}) {
-    Tensor tensor = pool.make<float>(static_cast<std::size_t>(size));
-    bool are_finite = true;
-    for_each_part(size, [&](Index first, Index length) {
-      are_finite &= write_part<float>(tensor, first, length, [&](VectorRef<float> part) {
-        for (Index i = 0; i < length; ++i)
-          part[i] = first + i == odd ? std::numeric_limits<float>::infinity() : static_cast<float>(first + i);
+  for (const bool is_read : {false, true})
+    for (const Index odd : {Index{-1}, Index{7}, size - 1}) {
+      Tensor tensor = pool.make<float>(static_cast<std::size_t>(size));
+      bool are_finite = true;
+      for_each_part(size, [&](Index first, Index length) {
+        are_finite &= write_part<float>(tensor, is_read, first, length, [&](VectorRef<float> part) {
+          for (Index i = 0; i < length; ++i)
+            part[i] = first + i == odd ? std::numeric_limits<float>::infinity() : static_cast<float>(first + i);
+        });
       });
-    });
-    CHECK(are_finite == (odd < 0));
-    CHECK(tensor.is_finite() == are_finite);
-    const ConstVectorRef<float> numbers = numbers_of<float>(std::as_const(tensor));
-    Index wrong = 0;
-    for (Index i = 0; i < size; ++i) wrong += i != odd && numbers[i] != static_cast<float>(i);
-    CHECK(wrong == 0);
-  }
+      CHECK(are_finite == (odd < 0));
+      CHECK(tensor.is_finite() == are_finite);
+      const ConstVectorRef<float> numbers = numbers_of<float>(std::as_const(tensor));
+      Index wrong = 0;
+      for (Index i = 0; i < size; ++i) wrong += i != odd && numbers[i] != static_cast<float>(i);
+      CHECK(wrong == 0);
+    }
 }
 
 TEST_CASE("what was assigned for later is there until the parts of the mass are added, and nothing is missing then") {
@@ -548,6 +549,54 @@ TEST_CASE("what was assigned for later is there until the parts of the mass are 
   Vector<double> whole = mass;
   counters.add_in_flight(whole);
   CHECK(whole == vector({8, -4}));
+}
+
+TEST_CASE("a share takes the place of a tensor that nothing else holds, once it was read, and of no other") {
+  constexpr Index size = part_size + 3;
+  TensorPool pool;
+  const std::vector<ClientId> others{{1}, {2}};
+  TrackingMass counters(ClientView{.client = {0}, .receivers = others, .samples = {}, .loses_nothing = true});
+  const StepEntry entries[] = {{.peer = {1}, .weight = 0.5}, {.peer = {2}, .weight = 0.25}};
+  for (const bool is_held : {false, true}) {
+    Vector<double> mass = Vector<double>::Constant(size, 8);
+    Tensor spare = pool.make<double>(static_cast<std::size_t>(size));
+    numbers_of<double>(spare).setConstant(4);
+    const double* const read = spare.data<double>();
+    const Tensor other = is_held ? spare : Tensor();
+    const auto finish = [&](Index first, VectorRef<double> part) { part += ConstVectorRef<double>(read + first, part.size()); };
+    Payload payload;
+    counters.assign_for_later<double>(view(mass), finish, {.kind = StepKind::publish, .entries = entries}, pool, payload, &spare);
+    CHECK(bool(spare) == is_held);
+    CHECK((payload.own[0].data<double>() == read) == !is_held);
+    CHECK(payload.own[1].data<double>() != read);
+    CHECK(own(payload, 0) == Vector<double>::Constant(size, 6));
+    CHECK(own(payload, 1) == Vector<double>::Constant(size, 3));
+    if (is_held) CHECK(numbers_of<double>(other) == Vector<double>::Constant(size, 4));
+    counters.add_all<double>(view(mass));
+    CHECK(mass == Vector<double>::Constant(size, 3));
+  }
+}
+
+TEST_CASE("a share that was received is spare when its message is gone, and a counter never") {
+  TensorPool pool;
+  const std::vector<ClientId> zero{{0}}, one{{1}};
+  const Vector<double> mass = vector({8, -4});
+  for (const bool loses_nothing : {true, false}) {
+    TrackingMass sender(ClientView{.client = {0}, .receivers = one, .samples = {}, .loses_nothing = loses_nothing});
+    TrackingMass receiver(ClientView{.client = {1}, .senders = zero, .samples = {}, .loses_nothing = loses_nothing});
+    const StepEntry entry{.peer = {1}, .weight = 0.25};
+    Vector<double> rest = mass;
+    auto payload = std::make_unique<Payload>();
+    sender.assign<double>(view(mass), view(rest), {.kind = StepKind::publish, .entries = {&entry, 1}}, pool, *payload);
+    CHECK(receiver.spare() == nullptr);
+    const Received<double> message{{0}, 1, 1, Duration{}, *payload, 0};
+    receiver.receive<double>({&message, 1});
+    CHECK(receiver.spare() == nullptr);
+    payload.reset();
+    CHECK((receiver.spare() != nullptr) == loses_nothing);
+    receiver.settled();
+    CHECK(receiver.spare() == nullptr);
+  }
 }
 
 TEST_CASE("a message that is the model keeps the model that it was made of") {
@@ -688,6 +737,23 @@ TEST_CASE("the continuous form of spodgt, with everybody in step, is its round f
   rounds.run(15);
   CHECK(far(all(free, "x"), all(rounds, "x")) == 0);
   CHECK(far(all(free, "y"), all(rounds, "y")) == 0);
+}
+
+TEST_CASE("spodgt whose shares and models take the place of others is bit by bit the spodgt that is looked at after every step") {
+  const AlgorithmOptions chosen = options({{"eta", 0.05}});
+  LockStepWorld world = digraph_world(entries::ab, chosen);
+  world.loses_nothing = true;
+  world.keeps_balance = false;
+  LockStep alone = play(entries::ab, chosen, world);
+  LockStep watched = play(entries::ab, chosen, world);
+  watched.after_step = [&](ClientId client) { watched.shown(client.value, "y"); };
+  alone.run(15);
+  watched.run(15);
+  CHECK(far(all(alone, "x"), all(watched, "x")) == 0);
+  CHECK(far(all(alone, "y"), all(watched, "y")) == 0);
+  LockStep counted = play(entries::ab, chosen, digraph_world(entries::ab, chosen));
+  counted.run(15);
+  CHECK(far(all(alone, "x"), all(counted, "x")) < 1e-12);
 }
 
 TEST_CASE("with everything always on spodgt is pushpull with x_mix cta, y_mix atc and y0 Bg") {

@@ -40,6 +40,7 @@ struct LockStepWorld {
   std::function<bool(std::uint64_t number, ClientId client)> with_gradient{};
   std::vector<ChoiceTable> choices{};  ///< by client; empty: nothing is given, batches are the full data
   bool in_rounds = true;               ///< what the seats say; false: a continuous form, driven in lock-step
+  bool loses_nothing = false;
   bool keeps_balance = true;
 };
 
@@ -64,6 +65,7 @@ class LockStep {
                                    .receivers = world_.graph.receivers_of({i}),
                                    .samples = samples_,
                                    .in_rounds = world_.in_rounds,
+                                   .loses_nothing = world_.loses_nothing,
                                    .keeps_balance = world_.keeps_balance};
       algorithms_.push_back(factory(client_view, view(start), pool_));
     }
