@@ -129,12 +129,12 @@ class Hub::End final : public Transport {
   bool send(HostId to, Parcel parcel) override {
     const std::size_t bytes = parcel.bytes();
     const std::lock_guard lock(mutex_);  // held while it is put, so that nothing follows after stop()
-    ParcelQueue::Outcome outcome{false, 0};
+    ParcelQueue::Outcome outcome{.is_taken = false};
     if (!is_stopped_ && to != self_ && to.value < hub_.inboxes_.size())
       outcome = hub_.inboxes_[to.value]->put(self_, std::move(parcel));
     counts_.dropped_states += outcome.dropped_states;
     if (!outcome.is_taken) {
-      ++counts_.refused;
+      ++(outcome.gave_way ? counts_.gave_way : counts_.refused);
       return false;
     }
     ++counts_.sent;

@@ -10,10 +10,11 @@ bool ParcelQueue::has_room(std::size_t cost, std::size_t taken, std::size_t limi
 }
 
 ParcelQueue::Outcome ParcelQueue::put(Parcel parcel) {
+  if (parcel.when_full == WhenFull::give_way && !is_empty()) return {.is_taken = false, .gave_way = true};
   const std::size_t own = cost(parcel);
   const bool is_state = parcel.when_full == WhenFull::drop_oldest;
   const std::size_t limit = parcel.when_full == WhenFull::wait ? 2 * limit_ : limit_;
-  if (!has_room(own, is_state ? bytes_ - state_bytes_ : bytes_, limit)) return {false, 0};
+  if (!has_room(own, is_state ? bytes_ - state_bytes_ : bytes_, limit)) return {.is_taken = false};
   std::uint64_t dropped = 0;
   for (; !has_room(own, bytes_, limit); ++dropped) drop_oldest_state();
   parcels_.push_back(std::move(parcel));
@@ -22,7 +23,7 @@ ParcelQueue::Outcome ParcelQueue::put(Parcel parcel) {
     states_.push_back(std::prev(parcels_.end()));
     state_bytes_ += own;
   }
-  return {true, dropped};
+  return {.is_taken = true, .dropped_states = dropped};
 }
 
 void ParcelQueue::drop_oldest_state() {

@@ -18,7 +18,8 @@ class ParcelQueue {
 
   struct Outcome {
     bool is_taken;
-    std::uint64_t dropped_states;  ///< how many made room
+    std::uint64_t dropped_states = 0;  ///< how many made room
+    bool gave_way = false;             ///< not taken, because another waits
   };
 
   explicit ParcelQueue(std::size_t limit_bytes) : limit_{limit_bytes} {}

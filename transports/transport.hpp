@@ -28,15 +28,17 @@ enum class ParcelKind : std::uint8_t {
   snapshot = 9,  ///< not sent any more; the number stays taken
   notice = 10,   ///< how a host is doing: starting, stopped, leaving
   result = 11,   ///< not sent any more; the number stays taken
+  view = 12,     ///< how the clients of a host are, for others to show; without a head the question for it
 };
 /// The greatest number of a ParcelKind.
-inline constexpr std::uint8_t last_parcel_kind = 11;
+inline constexpr std::uint8_t last_parcel_kind = 12;
 
-/// What becomes of a parcel when the queue to its host is full.
+/// What becomes of a parcel when the queue to its host is full, or where something is in it already.
 enum class WhenFull : std::uint8_t {
   drop_oldest,  ///< a state: the oldest parcel of this kind makes room, because a newer one says more
   refuse,       ///< an increment: it is not taken, and counted
   wait,         ///< control: always taken; its sender sends few
+  give_way,     ///< to be looked at only: it is not taken where another parcel waits, and counted
 };
 
 /// `head` says what it is, in bytes; `tensors` travel without being copied on this side.
@@ -71,6 +73,7 @@ struct TransportCounts {
   std::uint64_t received_bytes = 0;   ///< of parcels that were handed to the sink
   std::uint64_t dropped_states = 0;   ///< made room for newer ones
   std::uint64_t refused = 0;          ///< not taken, or without a known receiver
+  std::uint64_t gave_way = 0;         ///< not taken, because another parcel waited
   std::uint64_t malformed = 0;        ///< received and thrown away: no frame, or a broken one
   std::uint64_t oversized = 0;        ///< beyond the limits
   std::uint64_t unknown = 0;          ///< another version or kind

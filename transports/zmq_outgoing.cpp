@@ -46,7 +46,7 @@ void ZmqOutgoing::connect(const std::string& address) {
 
 ParcelQueue::Outcome ZmqOutgoing::put(Parcel parcel) {
   const std::lock_guard lock(mutex_);
-  if (is_closed_) return {false, 0};
+  if (is_closed_) return {.is_taken = false};
   const std::size_t before = queue_.size();
   const auto outcome = queue_.put(std::move(parcel));
   waiting_ += queue_.size() - before;

@@ -231,7 +231,7 @@ class ZmqTransport::Engine {
   bool has_hasty_ = false;          // in this turn
   std::uint64_t unaffordable_ = 0;  // parcels, to the sink
 
-  std::atomic<std::uint64_t> sent_{0}, sent_bytes_{0}, dropped_states_{0}, refused_{0};
+  std::atomic<std::uint64_t> sent_{0}, sent_bytes_{0}, dropped_states_{0}, refused_{0}, gave_way_{0};
   mutable std::mutex counts_mutex_;
   TransportCounts counts_;  // of the receiving half, as of the last turn
 
@@ -372,7 +372,7 @@ bool ZmqTransport::Engine::send(HostId to, Parcel parcel) {
   const std::size_t bytes = parcel.bytes();
   const auto outcome = outgoing_[to.value]->put(std::move(parcel));
   dropped_states_ += outcome.dropped_states;
-  if (!outcome.is_taken) return ++refused_, false;
+  if (!outcome.is_taken) return ++(outcome.gave_way ? gave_way_ : refused_), false;
   ++sent_;
   sent_bytes_ += bytes;
   waker_.wake();
@@ -557,6 +557,7 @@ TransportCounts ZmqTransport::Engine::counts() const {
   counts.sent_bytes = sent_bytes_;
   counts.dropped_states = dropped_states_;
   counts.refused = refused_;
+  counts.gave_way = gave_way_;
   return counts;
 }
 

@@ -25,13 +25,14 @@ void append(Bytes& bytes, std::initializer_list<int> more) {
 }
 
 std::vector<Parcel> parcels(TensorPool& pool) {
-  std::vector<Parcel> all(5);
+  std::vector<Parcel> all(6);
   all[1] = {.kind = ParcelKind::control, .head = Bytes(24, std::byte{7}), .tensors = {}};
   all[2] = {.kind = ParcelKind::message, .head = Bytes(16, std::byte{1}), .tensors = {pool.make<float>(100)}};
   all[3] = {.kind = ParcelKind::payload,
             .head = Bytes(3, std::byte{2}),
             .tensors = {pool.make<double>(17), Tensor{}, pool.make<std::uint32_t>(0), pool.make<std::uint32_t>(9)}};
   all[4] = {.kind = ParcelKind::result, .head = Bytes(1, std::byte{3}), .tensors = {pool.make<float>(500), pool.make<double>(2)}};
+  all[5] = {.kind = ParcelKind::view, .when_full = WhenFull::give_way, .head = Bytes(78, std::byte{0}), .tensors = {}};
   for (const Parcel& parcel : all)
     for (Tensor tensor : parcel.tensors)
       if (tensor) std::fill_n(tensor.writable<std::byte>(), tensor.bytes(), std::byte{0x3e});

@@ -67,6 +67,21 @@ TEST_CASE("increments push no parcel out, and control is taken up to twice the l
   CHECK(all_of(queue) == std::vector<std::uint64_t>{0, 1, 3, 4});
 }
 
+TEST_CASE("what gives way is taken by an empty queue alone, and nothing makes room for it") {
+  ParcelQueue queue(2 * each);
+  CHECK(queue.put(parcel_of(0, WhenFull::give_way)).is_taken);
+  const auto second = queue.put(parcel_of(1, WhenFull::give_way));
+  CHECK_FALSE(second.is_taken);
+  CHECK(second.gave_way);
+  CHECK(second.dropped_states == 0);
+  CHECK(queue.put(parcel_of(2, WhenFull::refuse)).is_taken);
+  CHECK_FALSE(queue.put(parcel_of(3, WhenFull::refuse)).gave_way);
+  CHECK(all_of(queue) == std::vector<std::uint64_t>{0, 2});
+  const auto large = queue.put(parcel_of(4, WhenFull::give_way, 3 * each));
+  CHECK_FALSE(large.is_taken);
+  CHECK_FALSE(large.gave_way);
+}
+
 TEST_CASE("whatever is put and taken, a queue keeps its order, its limit and its sum") {
   const std::string counterexample = broken([] {
     constexpr std::size_t limit = 5 * each;
@@ -80,9 +95,9 @@ TEST_CASE("whatever is put and taken, a queue keeps its order, its limit and its
         next = taken + 1;
         --inside;
       } else {
-        const auto outcome =
-            queue.put(parcel_of(number++, *rc::gen::element(WhenFull::drop_oldest, WhenFull::refuse, WhenFull::wait),
-                                *rc::gen::inRange<std::size_t>(8, 2 * each)));
+        const auto outcome = queue.put(
+            parcel_of(number++, *rc::gen::element(WhenFull::drop_oldest, WhenFull::refuse, WhenFull::wait, WhenFull::give_way),
+                      *rc::gen::inRange<std::size_t>(8, 2 * each)));
         inside += outcome.is_taken;
         inside -= outcome.dropped_states;
       }

@@ -251,6 +251,21 @@ void control_is_taken(const MakeEnds& make) {
   CHECK(is_growing({numbers.end() - 100, numbers.end()}));
 }
 
+void what_gives_way_is_left_out(const MakeEnds& make) {
+  Party party(make, 2, tight);
+  party.start(0);
+  std::uint64_t taken = 0;
+  for (int i = 0; i < 1000; ++i) taken += party.end(0).send(b, numbered_tensor(party.pool, 0, 100'000, WhenFull::refuse));
+  CHECK_FALSE(party.end(0).send(b, numbered(1, WhenFull::give_way, ParcelKind::view)));
+  CHECK(party.end(0).counts().gave_way == 1);
+  CHECK(party.end(0).counts().refused == 1000 - taken);
+  party.start(1);
+  REQUIRE(party.heard(1).wait_for(taken));
+  REQUIRE(comes_true([&] { return party.end(0).send(b, numbered(2, WhenFull::give_way, ParcelKind::view)); }));
+  REQUIRE(party.heard(1).wait_for(taken + 1));
+  CHECK(number_of(party.heard(1).heard().back().parcel) == 2);
+}
+
 void a_slow_sink_holds_the_queue_bounded(const MakeEnds& make) {
   std::atomic<bool> may_go_on{false};
   Party party(make, 2, tight);
@@ -445,6 +460,7 @@ void transport_contract(const MakeEnds& make) {
   SUBCASE("in a full queue the oldest states make room for newer ones") { states_make_room(make); }
   SUBCASE("in a full queue increments are refused and counted") { increments_are_refused(make); }
   SUBCASE("in a full queue control is taken") { control_is_taken(make); }
+  SUBCASE("what gives way leaves only where nothing waits, and is counted") { what_gives_way_is_left_out(make); }
   SUBCASE("while a sink is slow, sending goes on and only states are lost") { a_slow_sink_holds_the_queue_bounded(make); }
   SUBCASE("what is queued may leave while an end lingers") { stop_lets_what_is_queued_leave(make); }
   SUBCASE("stopping takes no longer than its linger") { stop_keeps_to_its_linger(make); }
