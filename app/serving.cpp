@@ -103,6 +103,7 @@ void Serving::watch(RunOptions& options) {
 void Serving::watch(HostOptions& options) {
   if (!run_) return;
   web::LiveRun& run = *run_;
+  options.asks_for_views = true;
   options.on_event = both<RunEvent>(options.on_event, [&run](const RunEvent& event) { run.add(event); });
   options.on_status = both<HostStatus>(options.on_status, [&run](const HostStatus& status) { run.add(status); });
 }

@@ -54,7 +54,7 @@ void StatusFile::end(const RunResult& result) {
   const std::vector<HostId> host_of = hosts_of_clients(experiment_);
   for (std::size_t i = 0; i < host_of.size(); ++i)
     if (host_of[i] == self_) last_.counts += result.by_client[i], last_.skipped += result.paces[i].skipped;
-  if (!result.samples.empty() && result.samples.back().is_classified) last_.accuracy = result.samples.back().accuracy_mean;
+  if (!result.samples.empty()) last_.scores = scores_of(result.samples.back());
   write(last_, result.was_stopped ? "stopped" : "complete");
 }
 
@@ -63,6 +63,8 @@ void StatusFile::fail(const std::string& why) { write(last_, "failed", why); }
 void StatusFile::write(const HostStatus& status, const std::string& state, const std::string& why) {
   ResultJson peers = ResultJson::array();
   for (const PeerStatus& peer : status.peers) peers.push_back(json_of(peer));
+  std::optional<double> mean_accuracy;
+  if (status.scores && status.scores->accuracy) mean_accuracy = status.scores->accuracy->mean;
   const ResultJson json{{"time", time_of_day()},
                         {"host", experiment_.roster[self_.value].name},
                         {"pid", getpid()},
@@ -79,7 +81,7 @@ void StatusFile::write(const HostStatus& status, const std::string& state, const
                         {"computations", status.counts.computations},
                         {"messages", json_of(status.counts)},
                         {"skipped_ticks", status.skipped},
-                        {"accuracy", number_or_null(status.accuracy)}};
+                        {"accuracy", number_or_null(mean_accuracy)}};
   try {
     folder_.write("status.json", json.dump(2, ' ', false, ResultJson::error_handler_t::replace) + "\n");
   } catch (const RunFailed&) {  // what matters more will find the disk full, too

@@ -83,6 +83,8 @@ struct HostOptions {
   /// Real time, after an earlier life: what is known of it. Returns its events, of which neither record nor checkpoints know.
   std::function<std::uint64_t(const Sample& known)> on_recalled;
   OnEvent on_event;  ///< which host is met, lost, back or waited for, and what becomes of the run
+  /// Real time: the others are asked about once a second how their clients are, for on_status to say.
+  bool asks_for_views = false;
   /// Real time: about once a second while run_host() goes on, on a thread of its own.
   std::function<void(const HostStatus&)> on_status;
 };

@@ -357,7 +357,7 @@ void WallHost::close_sample(Sample sample) {
   {
     const std::lock_guard lock(mutex_);
     sample.header = std::move(open_headers_.extract(sample.header.number).mapped());
-    if (sample.is_classified) accuracy_ = sample.accuracy_mean;
+    if (sample.header.clients + sample.header.others <= clients_.size()) scores_ = scores_of(sample);  // not the last, of all hosts
   }
   reporter_.take(sample);
 }
@@ -554,7 +554,7 @@ void WallHost::counted(const WallClient& client) {
 
 WallHost::Live WallHost::live() const {
   const std::lock_guard lock(mutex_);
-  Live sum{.accuracy = accuracy_};
+  Live sum{.scores = scores_};
   for (const auto& [client, live] : counted_) sum.counts += live.counts, sum.skipped += live.skipped;
   return sum;
 }

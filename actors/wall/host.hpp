@@ -85,11 +85,11 @@ class WallHost final : public ClientNetwork {
   /// `on_checkpoint` is called on this thread.
   void perform(bool is_late, const std::function<void(const WallCheckpoint&)>& on_checkpoint);
 
-  /// What its clients have counted when they were last asked, and the mean accuracy of the newest sample.
+  /// What its clients have counted when they were last asked, and how the newest sample scores them.
   struct Live {
     MessageCounts counts{};
     std::uint64_t skipped = 0;
-    std::optional<double> accuracy{};
+    std::optional<HostScores> scores{};
     std::vector<Screened> refused{};  ///< of one client
   };
   /// Any thread.
@@ -204,7 +204,7 @@ class WallHost final : public ClientNetwork {
   std::map<std::uint64_t, SampleHeader> open_headers_;   // by sample
   std::map<std::uint64_t, WallCheckpoint> checkpoints_;  // incomplete ones
   std::map<ClientId, Live> counted_;
-  std::optional<double> accuracy_;
+  std::optional<HostScores> scores_;     // of the newest sample
   Time ended_ = never;                   // when its clients stopped
   CheckpointInfo asked_;                 // the newest checkpoint that clients were asked for
   std::optional<CheckpointInfo> saved_;  // the newest that is on the disk

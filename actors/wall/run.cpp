@@ -294,6 +294,7 @@ std::string sentence_about(const TransportCounts& counts, const NetworkCounts& n
   std::string text = fmt::format("parcels: {} sent, {} received", counts.sent, counts.received);
   const std::pair<std::uint64_t, const char*> others[] = {{counts.dropped_states, " made room for newer ones"},
                                                           {counts.refused, " refused"},
+                                                          {counts.gave_way, " gave way to others"},
                                                           {counts.malformed, " malformed"},
                                                           {counts.oversized, " oversized"},
                                                           {counts.unknown, " of an unknown kind"},
@@ -529,11 +530,12 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   items.allow(most_tensors, (parts.task->dimension() + 1) * sizeof(double));
   WallGathering gathering(membership, items, network.host_of, host.client_pool().pool,
                           {experiment.precision, parts.task->dimension()}, parts.task->evaluation().measures());
+  HostViews views(membership, transport, network.host_of, experiment.until);
   struct Parting {  // before what hears the assembly goes
     Membership& membership;
     ~Parting() { membership.stop(std::chrono::seconds(2)); }
   } parting{membership};
-  StatusTeller status(home, experiment, membership, host);
+  StatusTeller status(home, experiment, membership, views, host);
   membership.start();
   const std::vector<HostId> there = membership.meet(from_seconds(experiment.hosts.wait), options.stop);
   const Beginning own{past.last > Time{} ? host.clock().unscaled(past.last - Time{}) : Duration{},

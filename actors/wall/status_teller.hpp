@@ -1,4 +1,4 @@
-// StatusTeller: says about once a second how a host of a run in real time is.
+// StatusTeller: says about once a second how a host of a run in real time is, to its caller and to the hosts that ask.
 #pragma once
 
 #include <condition_variable>
@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "actors/core/run_options.hpp"
+#include "actors/hosts/host_views.hpp"
 #include "actors/hosts/membership.hpp"
 #include "actors/wall/host.hpp"
 
@@ -13,8 +14,9 @@ namespace rubato {
 
 class StatusTeller {
  public:
-  /// Everything given by reference outlives it. Without on_status there is no thread.
-  StatusTeller(const HostOptions& options, const config::Experiment& experiment, const Membership& membership, WallHost& host);
+  /// Everything given by reference outlives it.
+  StatusTeller(const HostOptions& options, const config::Experiment& experiment, const Membership& membership, HostViews& views,
+               WallHost& host);
   ~StatusTeller();
   StatusTeller(const StatusTeller&) = delete;
   StatusTeller& operator=(const StatusTeller&) = delete;
@@ -24,11 +26,13 @@ class StatusTeller {
 
  private:
   void run();
+  void say(HostState state);
   HostStatus status(HostState state) const;
 
   const HostOptions& options_;
   const config::Experiment& experiment_;
   const Membership& membership_;
+  HostViews& views_;
   WallHost& host_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

@@ -3,14 +3,17 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <new>
 
 #include "actors/hosts/host_progress.hpp"
+#include "actors/hosts/host_views.hpp"
 #include "actors/hosts/item_exchange.hpp"
 #include "actors/hosts/membership.hpp"
 #include "actors/wall/beginning.hpp"
 #include "actors/wall/gathering.hpp"
+#include "runtime/random.hpp"
 #include "tests/actors/hosts.hpp"
 
 using namespace rubato;
@@ -245,15 +248,101 @@ TEST_CASE("lack of memory ends one parcel, is counted under its sender, and what
 TEST_CASE("parcels whose heads are longer than any of their kind are ignored") {
   Scene host;
   int heard = 0;
-  for (const ParcelKind kind : {ParcelKind::message, ParcelKind::control, ParcelKind::want, ParcelKind::have, ParcelKind::notice})
-    host.membership.handle(kind, [&](HostId, const Parcel&, Duration) { ++heard; });
+  constexpr ParcelKind kinds[] = {ParcelKind::message, ParcelKind::control, ParcelKind::want,
+                                  ParcelKind::have,    ParcelKind::notice,  ParcelKind::view};
+  for (const ParcelKind kind : kinds) host.membership.handle(kind, [&](HostId, const Parcel&, Duration) { ++heard; });
   host.introduce(b);
-  for (const ParcelKind kind : {ParcelKind::message, ParcelKind::control, ParcelKind::want, ParcelKind::have, ParcelKind::notice}) {
+  for (const ParcelKind kind : kinds) {
     host.hear(b, parcel_with(kind, std::vector<std::byte>(16 << 20)));
     host.hear(b, parcel_with(kind, std::vector<std::byte>(8'000)));
   }
-  CHECK(heard == 5);
-  CHECK(host.membership.ignored() == 5);
+  CHECK(heard == 6);
+  CHECK(host.membership.ignored() == 6);
+}
+
+TEST_CASE("a host says of its own clients what can be, and is shown to have said nothing else") {
+  const std::vector<HostId> host_of{a, b, b, b, c};
+  Scene host;
+  HostViews views(host.membership, *host.end, host_of, 60);
+  const auto whole = [] {
+    HostView view{.seconds = 30, .computations = 7, .sent = 8, .delivered = 9};
+    view.scores = HostScores{.seconds = 29, .measured = 3, .loss = 0.5, .accuracy = HostAccuracy{0.75, 0.5, {2}}};
+    return view;
+  };
+  const auto says = [&](const HostView& view) { host.hear(b, parcel_of(ParcelKind::view, view)); };
+  says(whole());
+  CHECK_FALSE(views.newest(b));  // of a host that has not introduced itself
+  host.introduce(b);
+  const auto misdeeds = [&] {
+    const auto words = host.membership.conduct().due(monotonic_now(), true);
+    return words.empty() ? 0 : words.back().count;
+  };
+  std::uint64_t refused = 0;
+  const auto is_refused = [&](auto change) {
+    HostView view = whole();
+    change(view);
+    says(view);
+    CHECK_FALSE(views.newest(b));
+    CHECK(misdeeds() == ++refused);
+  };
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double seconds : {-1.0, 61.0, nan}) {
+    is_refused([&](HostView& view) { view.seconds = seconds; });
+    is_refused([&](HostView& view) { view.scores->seconds = seconds; });
+  }
+  for (auto counter : {&HostView::computations, &HostView::sent, &HostView::delivered})
+    is_refused([&](HostView& view) { view.*counter = std::uint64_t{1} << 53; });
+  for (const std::uint64_t measured : {0, 4}) is_refused([&](HostView& view) { view.scores->measured = measured; });
+  for (const double share : {-0.1, 1.1, nan}) {
+    is_refused([&](HostView& view) { view.scores->accuracy->mean = share; });
+    is_refused([&](HostView& view) { view.scores->accuracy->worst = share; });
+  }
+  for (const std::uint32_t client : {0u, 4u, 5u, ~0u})
+    is_refused([&](HostView& view) { view.scores->accuracy->client = {client}; });
+  TensorPool pool;
+  Parcel longer = parcel_of(ParcelKind::view, whole()), with_tensor = longer;
+  longer.head.push_back({});
+  with_tensor.tensors.push_back(pool.make<float>(1));
+  for (const Parcel& odd : {longer, with_tensor, parcel_with(ParcelKind::view, std::vector<std::byte>(8))}) {
+    host.hear(b, odd);
+    CHECK_FALSE(views.newest(b));
+    CHECK(misdeeds() == ++refused);
+  }
+  says(whole());
+  REQUIRE(views.newest(b));
+  CHECK(views.newest(b)->view.sent == 8);
+  CHECK_FALSE(views.newest(c));
+  HostView diverged = whole();
+  diverged.scores->loss = nan;  // as it may be
+  says(diverged);
+  CHECK(std::isnan(views.newest(b)->view.scores->loss));
+}
+
+TEST_CASE("views of random bytes never say more than can be") {
+  const std::vector<HostId> host_of{a, b, b, c};
+  Scene host;
+  HostViews views(host.membership, *host.end, host_of, 60);
+  host.introduce(b);
+  HostView view{.seconds = 30, .computations = 7, .sent = 8, .delivered = 9};
+  view.scores = HostScores{.seconds = 29, .measured = 2, .loss = 0.5, .accuracy = HostAccuracy{0.75, 0.5, {2}}};
+  const Parcel whole = parcel_of(ParcelKind::view, view);
+  Stream chance(6, no_client, Purpose::noise);
+  for (int i = 0; i < 20000; ++i) {
+    Parcel damaged = whole;
+    for (std::uint64_t k = 1 + chance.below(3); k > 0; --k)
+      damaged.head[chance.below(damaged.head.size())] = static_cast<std::byte>(chance.below(256));
+    if (chance.below(4) == 0) damaged.head.resize(chance.below(100));
+    host.hear(b, damaged);
+    const auto told = views.newest(b);
+    if (!told) continue;
+    REQUIRE((told->view.seconds >= 0 && told->view.seconds <= 60));
+    if (!told->view.scores) continue;
+    REQUIRE((told->view.scores->measured == 1 || told->view.scores->measured == 2));
+    if (!told->view.scores->accuracy) continue;
+    REQUIRE((told->view.scores->accuracy->mean >= 0 && told->view.scores->accuracy->worst <= 1));
+    REQUIRE(host_of.at(told->view.scores->accuracy->client.value) == b);
+  }
+  CHECK(views.newest(b));
 }
 
 TEST_CASE("a payload has no more places than the run has clients") {

@@ -2,11 +2,13 @@
 // says.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <string_view>
 
 #include "actors/hosts/host_progress.hpp"
+#include "actors/hosts/host_views.hpp"
 #include "actors/hosts/item_exchange.hpp"
 #include "actors/hosts/membership.hpp"
 #include "tests/transports/collector.hpp"
@@ -233,6 +235,51 @@ TEST_CASE("a host tells how far it is as the page says, and why it cannot go on"
   scene.send(ParcelKind::notice, notice(true));
   CHECK(comes_true([&] { return progress.failure() == "enough"; }));
   CHECK(scene.hears(ParcelKind::notice, notice(true)));
+  scene.membership.stop({});
+}
+
+TEST_CASE("a host asks for a view and tells its own as the page says") {
+  Scene scene;
+  const std::vector<HostId> host_of{a, a, b, b, b};
+  HostViews views(scene.membership, *scene.end_a, host_of, 60);
+  scene.start();
+  REQUIRE(comes_true([&] { return scene.membership.is_alive(b); }));
+  const auto are_heard = [&](auto say, const std::vector<std::byte>& head) {  // said again, because what gives way may be left out
+    return comes_true([&] {
+      say();
+      return std::ranges::any_of(
+          scene.heard.heard(), [&](const Heard& each) { return each.parcel.kind == ParcelKind::view && each.parcel.head == head; });
+    });
+  };
+  CHECK(are_heard([&] { views.ask(); }, {}));
+  views.tell({});
+  CHECK_FALSE(views.is_asked());
+  scene.send(ParcelKind::view, {});
+  REQUIRE(comes_true([&] { return views.is_asked(); }));
+  const auto told = [&](const HostView& view, const Head& head) { return are_heard([&] { views.tell(view); }, head); };
+  CHECK(told({.seconds = 2, .computations = 3, .sent = 4, .delivered = 5}, Head().f64(2).u64(3).u64(4).u64(5).flag(false)));
+  HostView scored{.seconds = 8.5, .computations = 30, .sent = 40, .delivered = 39};
+  scored.scores = HostScores{.seconds = 8, .measured = 2, .loss = 0.5};
+  Head head;
+  head.f64(8.5).u64(30).u64(40).u64(39).flag(true).f64(8).u64(2).f64(0.5);
+  CHECK(told(scored, Head(head).flag(false)));
+  scored.scores->accuracy = HostAccuracy{0.75, 0.7, {1}};
+  CHECK(told(scored, Head(head).flag(true).f64(0.75).f64(0.7).u32(1)));
+  scene.send(ParcelKind::view, head.flag(true).f64(0.875).f64(0.25).u32(4));
+  REQUIRE(comes_true([&] { return views.newest(b).has_value(); }));
+  const HostView heard = views.newest(b)->view;
+  CHECK(heard.seconds == 8.5);
+  CHECK(heard.computations == 30);
+  CHECK(heard.sent == 40);
+  CHECK(heard.delivered == 39);
+  REQUIRE(heard.scores);
+  CHECK(heard.scores->seconds == 8);
+  CHECK(heard.scores->measured == 2);
+  CHECK(heard.scores->loss == 0.5);
+  REQUIRE(heard.scores->accuracy);
+  CHECK(heard.scores->accuracy->mean == 0.875);
+  CHECK(heard.scores->accuracy->worst == 0.25);
+  CHECK(heard.scores->accuracy->client == ClientId{4});
   scene.membership.stop({});
 }
 

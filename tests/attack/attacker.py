@@ -246,7 +246,7 @@ def place(self):
                 message.deliveries = deliveries
                 self.send(host, wire.MESSAGE, message.write(), tensors)
     for host in self.honest:
-        self.send(host, random.choice((9, 11, 4, 5, 6, 7, 8)), random.randbytes(random.randrange(200)))
+        self.send(host, random.choice((9, 11, 4, 5, 6, 7, 8, wire.VIEW)), random.randbytes(random.randrange(200)))
 
 
 def write_text(self):

@@ -384,6 +384,57 @@ TEST_CASE("a page is told how long another host has been silent, and since when 
   CHECK(rows[2]["seconds"].is_null());
 }
 
+TEST_CASE("a page is told what each host said last of its clients and how long ago, and a row for each new sample of a host") {
+  config::Experiment experiment = small_experiment();
+  experiment.roster = {{.name = "a"}, {.name = "b"}};
+  LiveRun run(experiment, {.kind = "node", .host = "b"});
+  HostStatus status{.state = HostState::running, .seconds = 60, .clients = 3};
+  status.counts.computations = 5, status.counts.sent = 6, status.counts.kept = 4;
+  status.scores = HostScores{.seconds = 58, .measured = 3, .loss = 0.25};
+  status.peers = {{.name = "a", .state = "present", .silent = 0.5, .clients = 2}};
+  run.add(status);
+  CHECK(run.revision().views == 1);
+  PeerStatus& peer = status.peers[0];
+  peer.view = HostView{.seconds = 59, .computations = 70, .sent = 80, .delivered = 60};
+  peer.view->scores = HostScores{.seconds = 57, .measured = 2, .loss = 0.5, .accuracy = HostAccuracy{0.75, 0.5, {1}}};
+  peer.view_age = 1.5;
+  run.add(status);
+  run.add(status);
+  const Json rows = parsed(run.hosts())["rows"];
+  CHECK(rows[0]["view_seconds"] == 60);
+  CHECK(rows[0]["view_age"] == 0);
+  CHECK(rows[0]["delivered"] == 4);
+  CHECK(rows[0]["loss"] == 0.25);
+  CHECK(rows[0]["accuracy"].is_null());
+  CHECK(rows[1]["clients"] == 2);
+  CHECK(rows[1]["view_seconds"] == 59);
+  CHECK(rows[1]["view_age"] == 1.5);
+  CHECK(rows[1]["computations"] == 70);
+  CHECK(rows[1]["sent"] == 80);
+  CHECK(rows[1]["delivered"] == 60);
+  CHECK(rows[1]["scored_seconds"] == 57);
+  CHECK(rows[1]["measured"] == 2);
+  CHECK(rows[1]["accuracy"] == 0.75);
+  CHECK(rows[1]["worst"] == 0.5);
+  CHECK(rows[1]["worst_client"] == 1);
+  peer.state = "lost", peer.view_age = 8;
+  status.seconds = 66;
+  run.add(status);
+  run.add(status);
+  CHECK(parsed(run.hosts())["rows"][1]["accuracy"] == 0.75);  // its last word
+  CHECK(parsed(run.hosts())["rows"][1]["view_age"] == 8);
+  peer.state = "present", peer.view->scores->seconds = 69, peer.view->scores->loss = std::nan("");
+  run.add(status);
+  const Json told = parsed(run.views(0));
+  CHECK(told["first"] == 0);
+  CHECK(told["next"] == 4);
+  CHECK(told["rows"] == Json::parse(R"([[1, 58.0, 3, null, null, null, 0.25], [0, 57.0, 2, 0.75, 0.5, 1, 0.5],
+                                        [0, 66.0, null, null, null, null, null], [0, 69.0, 2, 0.75, 0.5, 1, "nan"]])"));
+  CHECK(parsed(run.views(3))["rows"].size() == 1);
+  const auto shared = std::make_shared<LiveRun>(experiment, LiveFacts{.kind = "node", .host = "b"});
+  CHECK(Json::parse(Asked({shared}).get("/api/v1/views?after=7").body)["rows"].empty());
+}
+
 TEST_CASE("docs/live.md has every name that Prometheus reads, and the board of Grafana uses no other") {
   const auto names_in = [](const std::string& text) {
     std::set<std::string> names;

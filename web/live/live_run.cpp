@@ -68,6 +68,28 @@ const char* word_of_level(EventLevel level) {
 
 ResultJson or_null(const std::optional<double>& value) { return value ? page_number(*value) : ResultJson(nullptr); }
 
+std::vector<std::string> names_of_hosts(const config::Experiment& experiment) {
+  std::vector<std::string> names;
+  for (const config::Host& host : experiment.roster) names.push_back(host.name);
+  return names;
+}
+
+// Into a row of hosts(): what a host has told of its clients, `age` real seconds ago.
+void describe(const std::optional<HostView>& view, double age, ResultJson& row) {
+  for (const char* name : {"view_seconds", "view_age", "computations", "sent", "delivered", "scored_seconds", "measured",
+                           "accuracy", "worst", "worst_client", "loss"})
+    row[name] = nullptr;
+  if (!view) return;
+  row["view_seconds"] = page_number(view->seconds), row["view_age"] = page_number(age);
+  row["computations"] = view->computations, row["sent"] = view->sent, row["delivered"] = view->delivered;
+  if (!view->scores) return;
+  const HostScores& scores = *view->scores;
+  row["scored_seconds"] = page_number(scores.seconds), row["measured"] = scores.measured, row["loss"] = page_number(scores.loss);
+  if (!scores.accuracy) return;
+  row["accuracy"] = page_number(scores.accuracy->mean), row["worst"] = page_number(scores.accuracy->worst);
+  row["worst_client"] = scores.accuracy->client.value;
+}
+
 ResultJson mark_kinds() {
   ResultJson kinds = ResultJson::array();
   for (std::size_t kind = 0; kind <= static_cast<std::size_t>(MarkKind::heal); ++kind) kinds.push_back(word_at(mark_words, kind));
@@ -100,9 +122,8 @@ LiveRun::LiveRun(const config::Experiment& experiment, const LiveFacts& facts)
       marks_{[this](MarkKind kind, Time at, std::int32_t client) {
         const std::lock_guard lock(mutex_);
         told_.add(to_seconds(at), std::string(word_at(mark_words, static_cast<std::size_t>(kind))), "info", "", "", client);
-      }} {
-  ResultJson hosts = ResultJson::array();
-  for (const config::Host& host : experiment.roster) hosts.push_back(host.name);
+      }},
+      views_{names_of_hosts(experiment)} {
   hello_ = {{"type", "hello"},
             {"protocol", 1},
             {"run_id", new_run_id()},
@@ -116,7 +137,7 @@ LiveRun::LiveRun(const config::Experiment& experiment, const LiveFacts& facts)
             {"clients", experiment.clients.count},
             {"seed", experiment.seed},
             {"host", facts.host},
-            {"hosts", std::move(hosts)},
+            {"hosts", names_of_hosts(experiment)},
             {"toml", config::write_experiment(experiment)},
             {"command", facts.origin.command},
             {"started_at", facts.origin.started_at},
@@ -160,6 +181,7 @@ void LiveRun::add(const HostStatus& status) {
   constexpr const char* words[] = {"meeting", "running", "running", "scoring"};
   const std::lock_guard lock(mutex_);
   status_ = status;
+  views_.add(hello_["host"].get<std::string>(), status);
   if (end_.empty()) state_ = words[static_cast<std::size_t>(status.state)];
   seconds_ = std::max(seconds_, status.seconds);
   ++revision_.hosts, ++revision_.ticks;
@@ -206,7 +228,7 @@ Revision LiveRun::revision() const {
   const std::uint64_t marks = marks_.collect();
   const std::lock_guard lock(mutex_);
   Revision now = revision_;
-  now.events = told_.count(), now.marks = marks;
+  now.events = told_.count(), now.views = views_.count(), now.marks = marks;
   return now;
 }
 
@@ -284,8 +306,8 @@ std::string LiveRun::hosts() const {
                     {"clock_error", 0},
                     {"clients", status_->clients},
                     {"life", status_->life},
-                    {"seconds", page_number(status_->seconds)},
-                    {"accuracy", or_null(status_->accuracy)}});
+                    {"seconds", page_number(status_->seconds)}});
+    describe(view_of(*status_), 0, rows.back());
     for (const PeerStatus& peer : status_->peers) {
       std::optional<double> heard_at;  // of the experiment
       if (peer.silent) heard_at = std::max(0.0, status_->seconds - *peer.silent * time_scale_);
@@ -295,13 +317,18 @@ std::string LiveRun::hosts() const {
                       {"silent_seconds", or_null(peer.silent)},
                       {"clock_offset", or_null(peer.clock_offset)},
                       {"clock_error", or_null(peer.clock_error)},
-                      {"clients", nullptr},
+                      {"clients", peer.clients},
                       {"life", peer.life},
-                      {"seconds", or_null(heard_at)},
-                      {"accuracy", nullptr}});
+                      {"seconds", or_null(heard_at)}});
+      describe(peer.view, peer.view_age, rows.back());
     }
   }
   return page_text({{"type", "hosts"}, {"rows", std::move(rows)}});
+}
+
+std::string LiveRun::views(std::uint64_t from) const {
+  const std::lock_guard lock(mutex_);
+  return views_.frame(from);
 }
 
 std::string LiveRun::end() const {

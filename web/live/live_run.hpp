@@ -14,6 +14,7 @@
 #include "web/live/marks.hpp"
 #include "web/live/run_source.hpp"
 #include "web/live/told_events.hpp"
+#include "web/live/told_views.hpp"
 
 namespace rubato::web {
 
@@ -50,6 +51,7 @@ class LiveRun final : public RunSource {
   std::string samples(std::uint64_t from) const override;
   std::string events(std::uint64_t from) const override;
   std::string hosts() const override;
+  std::string views(std::uint64_t from) const override;
   std::string marks(std::uint64_t from) const override { return marks_.frame(from); }
   std::string end() const override;
   std::optional<std::string> report() const override;
@@ -81,6 +83,7 @@ class LiveRun final : public RunSource {
   std::deque<double> accuracies_;  // of the same samples
   std::uint64_t first_row_ = 0;
   ToldEvents told_;
+  ToldViews views_;
   Revision revision_;
   std::string end_;
   std::optional<std::string> report_;

@@ -94,6 +94,7 @@ Reply Router::answer_about_run(std::string_view path, std::string_view target) c
   if (what == "samples") return json(run->samples(first_wanted(target)));
   if (what == "events") return json(run->events(first_wanted(target)));
   if (what == "hosts") return json(run->hosts());
+  if (what == "views") return json(run->views(first_wanted(target)));
   if (what == "marks") return json((run->revision(), run->marks(first_wanted(target))));
   if (what == "report") {
     auto report = run->report();

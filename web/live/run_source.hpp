@@ -19,6 +19,7 @@ struct Revision {
   std::uint64_t samples = 0;
   std::uint64_t events = 0;
   std::uint64_t hosts = 0;
+  std::uint64_t views = 0;
   std::uint64_t marks = 0;
   bool is_over = false;
 };
@@ -48,6 +49,7 @@ class RunSource {
   }
   virtual std::string events(std::uint64_t /*from*/) const { return R"({"type":"events","first":0,"next":0,"rows":[]})"; }
   virtual std::string hosts() const { return R"({"type":"hosts","rows":[]})"; }
+  virtual std::string views(std::uint64_t /*from*/) const { return R"({"type":"views","first":0,"next":0,"rows":[]})"; }
   virtual std::string marks(std::uint64_t /*from*/) const {
     return R"({"type":"marks","first":0,"next":0,"dropped":0,"kind":[],"at":[],"client":[],"other":[],"since":[]})";
   }

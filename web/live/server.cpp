@@ -43,7 +43,21 @@ constexpr std::size_t most_drained = std::size_t{4} << 20;
 constexpr std::size_t most_said_by_a_page = 1024;
 
 using Text = std::shared_ptr<const std::string>;
-enum class Rows { samples, events, marks };  // that are numbered
+enum class Rows { samples, events, views, marks };  // that are numbered
+
+std::string rows_of(const RunSource& run, Rows kind, std::uint64_t from) {
+  switch (kind) {
+    case Rows::samples:
+      return run.samples(from);
+    case Rows::events:
+      return run.events(from);
+    case Rows::views:
+      return run.views(from);
+    case Rows::marks:
+      break;
+  }
+  return run.marks(from);
+}
 
 // What all connections share. Used on the server's thread alone, but for the atomics.
 struct Shared {
@@ -75,8 +89,7 @@ struct Shared {
   Text frame_of(const RunSource& run, Rows kind, std::uint64_t from) {
     NewestFrame& newest = frames[{&run, kind}];
     if (newest.look == looks && newest.from == from && newest.text) return newest.text;
-    std::string text = kind == Rows::samples ? run.samples(from) : kind == Rows::events ? run.events(from) : run.marks(from);
-    newest = {looks, from, std::make_shared<const std::string>(std::move(text))};
+    newest = {looks, from, std::make_shared<const std::string>(rows_of(run, kind, from))};
     return newest.text;
   }
 
@@ -158,6 +171,7 @@ class Viewer : public std::enable_shared_from_this<Viewer> {
     const std::string target(view(request.target()));
     if (const auto known = number_in(target, "samples")) samples_.place = *known + 1;
     if (const auto known = number_in(target, "events")) events_.place = *known + 1;
+    if (const auto known = number_in(target, "views")) views_.place = *known + 1;
     websocket::stream_base::timeout limits{};
     limits.handshake_timeout = shared_.settings.patience;
     limits.idle_timeout = std::chrono::seconds(60);
@@ -207,6 +221,7 @@ class Viewer : public std::enable_shared_from_this<Viewer> {
     const Revision now = run_->revision();
     if (Text rows = samples_.next(shared_, *run_, Rows::samples, now.samples)) return rows;
     if (Text rows = events_.next(shared_, *run_, Rows::events, now.events)) return rows;
+    if (Text rows = views_.next(shared_, *run_, Rows::views, now.views)) return rows;
     if (now.hosts > hosts_) {
       hosts_ = now.hosts;
       return text_of(run_->hosts());
@@ -218,7 +233,7 @@ class Viewer : public std::enable_shared_from_this<Viewer> {
     }
     if (wants_marks_)
       if (Text rows = marks_.next(shared_, *run_, Rows::marks, now.marks)) return rows;
-    const bool has_read_all = samples_.place >= now.samples && events_.place >= now.events;
+    const bool has_read_all = samples_.place >= now.samples && events_.place >= now.events && views_.place >= now.views;
     if (now.is_over && has_read_all && !has_seen_end_) {
       has_seen_end_ = true;
       return text_of(run_->end());
@@ -270,7 +285,7 @@ class Viewer : public std::enable_shared_from_this<Viewer> {
   bool is_counted_ = false, is_writing_ = false, has_said_hello_ = false, has_seen_end_ = false, wants_marks_ = false;
   Clock::time_point began_{}, ticked_{};
   std::uint64_t hosts_ = 0, ticks_ = 0;
-  Cursor samples_, events_, marks_;
+  Cursor samples_, events_, views_, marks_;
 };
 
 // Requests of one connection, one after the other.

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <string>
+
+#include "web/live/numbered_rows.hpp"
 
 namespace rubato::web {
 
@@ -13,13 +14,12 @@ class ToldEvents {
   void add(double seconds, const std::string& what, const std::string& level, const std::string& host, const std::string& text,
            std::int32_t client = -1);
   /// How many there have been.
-  std::uint64_t count() const { return first_ + rows_.size(); }
+  std::uint64_t count() const { return rows_.count(); }
   /// Those with numbers of `from` or more that are kept still, as docs/live.md has them.
-  std::string frame(std::uint64_t from) const;
+  std::string frame(std::uint64_t from) const { return rows_.frame("events", from); }
 
  private:
-  std::deque<std::string> rows_;
-  std::uint64_t first_ = 0;  // number of the first row
+  NumberedRows rows_{4096};
 };
 
 }  // namespace rubato::web
