@@ -209,6 +209,10 @@ std::vector<std::string> RunView::hosts() const {
     std::string line = fmt::format("host {:<12} {}", word(host, "name"), word(host, "state"));
     const double silent = number(host, "silent_seconds");
     if (silent >= 1) line += fmt::format(", silent for {:.1f} s", silent);
+    if (const double accuracy = number(host, "accuracy"); std::isfinite(accuracy))
+      line += fmt::format(", accuracy {}, worst {} of client {:.0f}", percent(accuracy), percent(number(host, "worst")),
+                          number(host, "worst_client"));
+    if (const double age = number(host, "view_age"); age > 3) line += fmt::format(" ({:.0f} s ago)", age);
     if (std::isfinite(number(host, "clock_error")) && !host.value("self", false))
       line += fmt::format(", clock {:+.3f} ms +- {:.3f} ms", 1e3 * number(host, "clock_offset"), 1e3 * number(host, "clock_error"));
     lines.push_back(std::move(line));

@@ -54,7 +54,14 @@ struct FakeRun {
               {"messages", {{"sent", 1000}, {"delivered", 980}, {"lost", 20}}},
               {"staleness", nullptr}};
     if (asked("hosts"))
-      return {{"rows", json::array({{{"name", "b"}, {"state", "lost"}, {"silent_seconds", 4.1}, {"self", false}}})}};
+      return {{"rows", json::array({{{"name", "b"},
+                                     {"state", "lost"},
+                                     {"silent_seconds", 4.1},
+                                     {"self", false},
+                                     {"accuracy", 0.875},
+                                     {"worst", 0.5},
+                                     {"worst_client", 7},
+                                     {"view_age", 5.2}}})}};
     if (asked("events")) return {{"next", 1}, {"rows", json::array({{{"what", "join"}, {"seconds", 3}, {"clients", {7}}}})}};
     json rows = json::array();
     const std::size_t first = target.find("after=") == target.npos ? 0 : std::stoul(target.substr(target.find("after=") + 6)) + 1;
@@ -103,8 +110,9 @@ TEST_CASE("a page fits every terminal, and one that is large enough says all tha
     }
   std::string all;
   for (const std::string& line : view.page({120, 40, true, false})) all += line + "\n";
-  for (const char* part : {"digits", "running", "40 of 305 s", "0:12 left", "worst 10.0 % client 14", "lost 2.0 %", "host b",
-                           "silent for 4.1 s", "join client 7", "worst clients  14: 10.0 %"})
+  for (const char* part :
+       {"digits", "running", "40 of 305 s", "0:12 left", "worst 10.0 % client 14", "lost 2.0 %", "host b", "silent for 4.1 s",
+        "accuracy 87.5 %, worst 50.0 % of client 7 (5 s ago)", "join client 7", "worst clients  14: 10.0 %"})
     CHECK_MESSAGE(all.find(part) != std::string::npos, part);
 }
 

@@ -729,6 +729,32 @@ def hosts_add_up(page, party):
         same(sum(int(clients[i]["kept"]) for i in own), theirs["messages"]["delivered"], host, "kept")
 
 
+HOST_TABLE = f"{READ_TABLE}('#hosts > div table')"
+NUMBERS_OF_HOSTS = """(() => {
+  const details = document.querySelector('#hosts details.numbers');
+  details.open = true;
+  return new Promise(done => setTimeout(() => done(READ('#hosts details.numbers table')), 200));
+})()""".replace("READ", READ_TABLE)
+
+
+def hosts_said_what_they_wrote(told, drawn, party):
+    """What the page of a was told of each host's clients, and has drawn, against the samples in the host's own folder."""
+    for number, host in enumerate("abc"):
+        samples = {float(row["seconds"]): row for row in table(os.path.join(party.folder(host), "metrics.csv"))}
+        rows = [row for row in told if row[0] == number and row[2] is not None]
+        check(len(rows) > 2, host, len(rows))
+        line = {float(row[0]): row[1 + number] for row in drawn[1:] if row[1 + number] != "–"}
+        for _, at, measured, accuracy, worst, worst_client, loss in rows:
+            if host == "c" and at not in samples:  # told, and not yet written when it was killed
+                continue
+            own = samples[at]
+            same(measured, 3)
+            same([accuracy, worst, worst_client, loss], [float(own[name]) for name in ("accuracy_mean", "accuracy_min", "accuracy_min_client", "loss_mean")], host, at)
+            if at in line:
+                same(float(line[at]), accuracy, host, at)
+    check(any(row[0] == 2 and row[2] is None for row in told), "the line of a killed host has a gap")
+
+
 def a_host_that_is_killed_is_named_with_the_time_it_fell_silent_and_the_hosts_add_up(world, browser):
     party = Party(world, "three", until=300, time_scale=5)
     port = free_port()
@@ -741,6 +767,7 @@ def a_host_that_is_killed_is_named_with_the_time_it_fell_silent_and_the_hosts_ad
         party.start("b")
         victim = party.start("c")
         page.until("window.rubato?.held().rows > 2", 120)
+        page.until(f"{HOST_TABLE}.slice(1).every(row => / %/.test(row[3]) && / %/.test(row[4]))", 60)
         at = page.run("Math.max(...window.rubato.held().seconds)")
         victim.kill()
         victim.wait()
@@ -751,15 +778,25 @@ def a_host_that_is_killed_is_named_with_the_time_it_fell_silent_and_the_hosts_ad
         now = page.run("Number(document.querySelector('[role=progressbar]').getAttribute('aria-valuenow'))") * 3
         check(at - 6 <= since <= now + 3, said, at, now)
         page.until("/host c lost/.test(document.querySelector('#log').textContent)", 60)
+        page.until(f"/ ago$/.test({HOST_TABLE}[3][8])", 60)
+        said = page.run(f"{HOST_TABLE}[3]")
+        page.until(f"{HOST_TABLE}[3][8] !== {json.dumps(said[8])}", 60)
+        same(page.run(f"{HOST_TABLE}[3].slice(2, 8)"), said[2:8], "what a killed host said last stays")
+        check(" %" in said[3] and said[2] == "3", said)
         check("not finite" not in page.run("document.getElementById('hosts').textContent"), "what is not known of a host is a dash")
         check(page.run("document.getElementById('story').textContent").split(" s ", 1)[1].startswith("clients of host a have"))
         picture(page, "hosts-live-1400-light")
         party.start("c")
         page.until(f"!{silent}", 120)
+        page.until(f"!/ ago$/.test({HOST_TABLE}[3][8])", 60)
+        told = page.run("fetch('/api/v1/views').then(answer => answer.json()).then(frame => frame.rows)")
+        drawn = page.run(NUMBERS_OF_HOSTS)
+        same(drawn[0], ["seconds", "host a", "host b", "host c"])
         page.until("document.documentElement.dataset.ended === 'yes'", 240)
         for host, process in party.processes.items():
             same(process.wait(120), 0, "exit code of host", host)
         hosts_add_up(page, party)
+        hosts_said_what_they_wrote(told, drawn, party)
         with open(os.path.join(party.folder("a"), "events.csv"), newline="") as text:
             told = [(row["what"], row["host"]) for row in csv.DictReader(text)]
         same(told, [("host lost", "c"), ("host back", "c")])

@@ -3,6 +3,7 @@ import {compare} from "./compare.js";
 import {byId, card, element, note, table} from "./dom.js";
 import {controls} from "./head.js";
 import {forgetPlots} from "./lines.js";
+import {liveHosts} from "./live_hosts.js";
 import {atLeisure, liveScore} from "./live_score.js";
 import {isMarked} from "./marks.js";
 import {balance} from "./outcomes.js";
@@ -54,13 +55,13 @@ function open(hello) {
   });
   if (hello.kind === "compare") return;
   wellCards(main);
+  places.hosts = (hello.hosts || []).length > 1 ? liveHosts(main, hello) : null;
   apartCards(main);
   const outcome = card(main, {id: "live-outcomes", title: "What became of the messages?", how: "So far; what is on its way has no outcome yet."});
   places.outcomes = element(outcome, "div");
   const squares = card(main, {id: "live-clients", title: "Who is left behind?", how: "A square a client that was measured last; the darker, the higher its accuracy (the lower its loss)."});
   places.squares = clientSquares(squares);
   places.score = liveScore(main, hello);
-  if ((hello.hosts || []).length > 1) places.hosts = element(card(main, {id: "hosts", title: "Hosts", kind: "wide", how: "How long each has been silent, and how well its clock is known."}), "div");
   places.log = element(card(main, {id: "log", title: "Log", how: "Newest first."}), "ul", {class: "log"});
 }
 
@@ -157,13 +158,14 @@ const take = {
   },
   hosts(frame) {
     if (!places.hosts) return;
-    places.hosts.replaceChildren();
-    table(places.hosts, ["host", "state", "clients", "silent for", "heard at", "clock offset", "accuracy"], frame.rows.map(h =>
-      [h.name + (h.self ? " (this one)" : ""), h.state, isNumber(h.clients) ? count(h.clients) : "–", h.self ? "" : isNumber(h.silent_seconds) ? seconds(h.silent_seconds, 3) : "–", isNumber(h.seconds) ? seconds(h.seconds) : "–",
-       isNumber(h.clock_offset) ? `${seconds(h.clock_offset, 3)} ± ${seconds(h.clock_error, 2)}` : "–", isNumber(h.accuracy) ? tenths(h.accuracy) : "–"]));
+    places.hosts.hosts(frame);
     const silent = frame.rows.filter(h => !h.self && h.silent_seconds > 3);
     byId("warnings").replaceChildren();
     for (const h of silent) element(byId("warnings"), "li", {}, `Host ${h.name} has been silent for ${seconds(h.silent_seconds, 3)}${isNumber(h.seconds) ? `, since ${seconds(h.seconds)} of the run` : ""}.`);
+  },
+  views(frame) {
+    places.hosts?.views(frame);
+    if (!server.isPaused) places.hosts?.redraw();
   },
   marks(frame) { if (!server.isPaused) places.score?.add(frame); },
   end(frame) { finish(frame); },
@@ -194,7 +196,7 @@ async function finish(frame) {
 function reconnect() { server.socket?.close(); }
 
 function listen() {
-  const cursors = server.runId === null ? "" : `${store.rows ? `&samples=${server.first + store.rows - 1}` : ""}${server.events === null ? "" : `&events=${server.events}`}`;
+  const cursors = server.runId === null ? "" : `${store.rows ? `&samples=${server.first + store.rows - 1}` : ""}${server.events === null ? "" : `&events=${server.events}`}${places.hosts?.next() ? `&views=${places.hosts.next() - 1}` : ""}`;
   const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/live?run=${chosen() ?? 0}${cursors}`);
   server.socket = socket;
   socket.onopen = () => { server.wait = 500; socket.send(JSON.stringify({type: "subscribe", marks: true})); };
