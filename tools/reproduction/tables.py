@@ -35,7 +35,8 @@ def table_3(studies, stored):
     """DEPOSITUM: a line for each data set and model and each split, a column for each method."""
     known = {one.name: one for one in studies}
     rows, methods = [], ("DEPOSITUM I", "DEPOSITUM II", "FedMiD", "FedDR", "FedADMM")
-    for name, label in (("depositum-mnist-mlp", "MNIST MLP"), ("depositum-mnist-cnn", "MNIST CNN"), ("depositum-fmnist-mlp", "FMNIST MLP")):
+    for name, label in (("depositum-mnist-mlp", "MNIST MLP"), ("depositum-mnist-cnn", "MNIST CNN"), ("depositum-fmnist-mlp", "FMNIST MLP"),
+                        ("depositum-fmnist-cnn", "FMNIST CNN"), ("depositum-cifar-cnn", "CIFAR CNN")):
         for split in ("IID", "Dir(1)", "Dir(0.1)"):
             rows.append([f"{label}, {split}"] + [beside(known[name], f"{one}, {split}", "accuracy_mean_model", stored(known[name])) for one in methods])
     return _table(["", *methods], rows)

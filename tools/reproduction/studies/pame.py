@@ -136,4 +136,15 @@ images = Study(
     ("until=150.5", "metrics.every_seconds=25.0", "metrics.test_samples=500", "model={name=\"mlp\",hidden=[64],batch=64}"), ("until=300.5", "metrics.every_seconds=50.0", "metrics.test_samples=500"),
     choices="The quick column has a perceptron of 64, the full one 300 of 1,000 iterations of `cnn_depositum`.", guess=(6, 80))
 
-studies = (share, nu, periods, compared, tuning, images)
+residual = Study(
+    "pame-cifar", paper, "figure 12: CIFAR-10, ResNet-20",
+    "The paper finds PaME robust to unlike shares of CIFAR-10.",
+    tuple(Setting(name, "pame/pame_ex4.toml", (f"data.partition={split}", regular, "clients.count=10"), only="full")
+          for name, split in (("IID", "{kind=\"iid\"}"), ("Dir(0.6)", "{kind=\"dirichlet_by_class\",alpha=0.6}"), ("Dir(0.3)", "{kind=\"dirichlet_by_class\",alpha=0.3}"))),
+    (end("accuracy_mean", "mean accuracy"), end("accuracy_mean_model", "mean model")),
+    tuple(Claim(f"{name} ends within 0.05 of IID", alike(name, "IID", "accuracy_mean_model", 0.05)) for name in ("Dir(0.6)", "Dir(0.3)")),
+    (Panel("accuracy_mean_model", "seconds", "iterations", "accuracy of the mean model"),), 0, 3, (), ("until=200.5", "metrics.every_seconds=20.0"),
+    ceiling="direction on substitute data",
+    choices="20,000 of the 50,000 training images, ten clients, 200 of 1,000 iterations: shortened. Table II's parameters, batches of 16.", guess=(40, 40))
+
+studies = (share, nu, periods, compared, tuning, images, residual)
