@@ -4,6 +4,8 @@ The rule of the steps, the same for every method: all of `steps` with one seed t
 goal first is kept in docs/reproduction/referee.json, where none does the one whose run came closest. Nothing else is tuned.
 """
 
+import json
+
 from measures import earlier, interval, reach, shown_interval, spread
 from plan import Claim, Measure, Panel, Setting, Study, is_known
 from tuned import chosen, reached
