@@ -8,6 +8,7 @@ command -v ccache > /dev/null || { echo "skipped: ccache is missing"; exit 77; }
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 cd "$place"
+unset "${!CCACHE_@}"
 export CCACHE_DIR=$place/cache
 # As CMake does it: a source without words, and the header given to the compiler.
 echo '#include "other.hpp"' > all.hpp
