@@ -6,18 +6,19 @@ namespace rubato::config {
 
 namespace {
 
-constexpr const char* on_rows = "name!=quadratic|tridiagonal|pame_regression|pame_logistic";  // samples that are dealt
+constexpr const char* made_up = "quadratic|tridiagonal|pame_regression|pame_logistic";  // the others' samples are dealt
 constexpr const char* own_files = "name=files";
 
 std::string all_sets() {
   std::string names;
   for (const std::string& name : dataset_names()) names += name + "|";
-  return names + "files|quadratic|tridiagonal|pame_regression|pame_logistic";
+  return names + "files|" + made_up;
 }
 
 }  // namespace
 
 void describe(Rows<Data>& rows) {
+  const std::string on_rows = std::string("name!=") + made_up;
   rows.table = "data";
   rows.required("name", &Data::name,
                 "a data set that `rubato list datasets` shows; files: your own; quadratic: f_i = 1/2 ||x - c_i||^2 with random "
@@ -25,8 +26,7 @@ void describe(Rows<Data>& rows) {
                 "random samples around a sparse solution")
       .as(Type::choice)
       .one_of(all_sets());
-  rows.required("dimension", &Data::dimension, {1, 1e9}, "numbers in x")
-      .with("name=quadratic|tridiagonal|pame_regression|pame_logistic");
+  rows.required("dimension", &Data::dimension, {1, 1e9}, "numbers in x").with(std::string("name=") + made_up);
   rows.required("samples_per_client", &Data::samples_per_client, {1, 1e9}, "samples that each client draws for itself")
       .with("name=pame_regression|pame_logistic");
   rows.key("test_per_client", &Data::test_per_client, count_from_0,
