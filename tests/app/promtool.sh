@@ -13,6 +13,7 @@ end() {
   rm -rf "$home"
 }
 trap end EXIT
+: > "$home/said" # it is read before the command may have opened it
 "$rubato" run "$experiment" --set until=1e7 --quiet --serve 0 > /dev/null 2> "$home/said" &
 run=$!
 url=
