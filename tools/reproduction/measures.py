@@ -33,6 +33,10 @@ class Run:
             self._columns = {key: [float(row[key]) for row in rows] for key in rows[0]} if rows else {}
         return self._columns[name]
 
+    def set_to(self, key):
+        """What the command sets the key to, as text."""
+        return next(word.split("=", 1)[1] for word in reversed(self.unit["words"]) if word.startswith(key + "="))
+
     def table(self, file):
         with open(self.folder / file, newline="") as stream:
             return list(csv.DictReader(stream))
@@ -239,4 +243,48 @@ def both(*judges):
         outcomes = [one(results) for one in judges]
         holds = [one.holds for one in outcomes]
         return Outcome("; ".join(one.text for one in outcomes), True if all(holds) else False if False in holds else None)
+    return judge
+
+
+def power(names, measure, at_most):
+    """The slope of the logarithms of means by those of the numbers that the settings' names end in, by least squares over those that
+    were run, three at the least."""
+    def judge(results):
+        known = [name for name in names if name in results.values]
+        if len(known) < 3:
+            raise KeyError(measure)
+        found = least_squares([math.log(float(name.split()[-1])) for name in known], [math.log(results.mean(name, measure)) for name in known])
+        return Outcome(f"slope {found:.2f} from {known[0]} to {known[-1].split()[-1]}, asked for: at most {at_most}", found <= at_most)
+    return judge
+
+
+def least_squares(xs, ys):
+    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
+    return sum((a - x) * (b - y) for a, b in zip(xs, ys)) / sum((a - x) ** 2 for a in xs)
+
+
+def _bounded(name, measure, words, digits, holds):
+    def judge(results):
+        mean = results.mean(name, measure)
+        if not is_known(mean):
+            raise KeyError(measure)
+        return Outcome(f"{name}: {shown(mean, digits)}, asked for: {words}", holds(mean))
+    return judge
+
+
+def at_most(name, measure, limit, digits=2):
+    """The mean over seeds."""
+    return _bounded(name, measure, f"at most {limit}", digits, lambda mean: mean <= limit)
+
+
+def at_least(name, measure, limit, digits=2):
+    return _bounded(name, measure, f"at least {limit}", digits, lambda mean: mean >= limit)
+
+
+def part(one, other, measure, at_most=math.inf, at_least=0.0):
+    """Of the mean of `other` that of `one` is such a part."""
+    def judge(results):
+        ours, theirs = results.mean(one, measure), results.mean(other, measure)
+        asked = f"at most {at_most}" if at_most < math.inf else f"at least {at_least}"
+        return Outcome(f"{one} {ours:.3g}, {other} {theirs:.3g}: {ours / theirs:.2f} of it, asked for: {asked}", at_least <= ours / theirs <= at_most)
     return judge

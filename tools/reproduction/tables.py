@@ -35,8 +35,9 @@ def table_3(studies, stored):
     """DEPOSITUM: a line for each data set and model and each split, a column for each method."""
     known = {one.name: one for one in studies}
     rows, methods = [], ("DEPOSITUM I", "DEPOSITUM II", "FedMiD", "FedDR", "FedADMM")
-    for name, label in (("depositum-mnist-mlp", "MNIST MLP"), ("depositum-mnist-cnn", "MNIST CNN"), ("depositum-fmnist-mlp", "FMNIST MLP"),
-                        ("depositum-fmnist-cnn", "FMNIST CNN"), ("depositum-cifar-cnn", "CIFAR CNN")):
+    for name, label in (("depositum-mnist-mlp", "MNIST MLP"), ("depositum-mnist-cnn", "MNIST CNN"), ("depositum-emnist-mlp", "EMNIST MLP"),
+                        ("depositum-emnist-cnn", "EMNIST CNN"), ("depositum-fmnist-mlp", "FMNIST MLP"), ("depositum-fmnist-cnn", "FMNIST CNN"),
+                        ("depositum-fmnist-resnet", "FMNIST ResNet-18"), ("depositum-cifar-cnn", "CIFAR CNN"), ("depositum-cifar-resnet", "CIFAR ResNet-18")):
         for split in ("IID", "Dir(1)", "Dir(0.1)"):
             rows.append([f"{label}, {split}"] + [beside(known[name], f"{one}, {split}", "accuracy_mean_model", stored(known[name])) for one in methods])
     return _table(["", *methods], rows)
@@ -64,7 +65,7 @@ def differences(studies, stored):
     """DeceFL: tables 2 and 4 as differences to FedAvg of the same K, the paper's and ours."""
     known = {one.name: one for one in studies}
     rows = []
-    for name, label in (("decefl-iid", "table 2"), ("decefl-noniid", "table 4")):
+    for name, label in (("decefl-iid", "table 2"), ("decefl-iid-dnn", "table 2, network"), ("decefl-noniid", "table 4"), ("decefl-noniid-dnn", "table 4, network")):
         study = known[name]
         printed = {one.name: one.paper.get("tail_accuracy_mean") for one in study.settings}
         of = stored(study).get("full") or stored(study).get("quick") or {}

@@ -2,8 +2,8 @@
 
 import dataclasses
 
-from measures import alike, at, delivered, end, falls, less, more, tail, wiggle
-from plan import Claim, Panel, Setting, Study, with_name
+from measures import alike, at, at_most, delivered, end, falls, less, more, tail, wiggle
+from plan import Claim, Measure, Panel, Setting, Study, with_name
 
 paper = "DRACO (thesis, chapter 3)"
 
@@ -163,4 +163,30 @@ period = Study(
     note="Unification is what keeps clients together here: to the letter a client's own update reaches its model through others alone, so that "
          "disagreement grows from one unification to the next.", guess=(2, 15))
 
-studies = (emnist, poker, oscillation, topology, cap, deadline, window, period)
+horizons = (1000, 4000, 16000, 64000)
+step, accepted = 1 / 600, 3  # eta and Psi of the file
+
+
+def _least(run):
+    return min(one * one for one in run.column("gradient_norm"))
+
+
+def _first_term(run):
+    """F / (B eta Psi); F, the height of the start above the minimum, is half of the squared gradient there for these losses."""
+    return run.column("gradient_norm")[0] ** 2 / 2 / (step * accepted)
+
+
+rate = Study(
+    "draco-rate", paper, "theorem 3.1: the bound", "The least squared gradient is at most of the order of F / (B eta Psi) + zeta^2 / (N - 4) + sigma^2 + N zeta^2 + two terms with eta, for eta of at most 1 / (8 B L N Psi).",
+    tuple(Setting(f"{which}, T = {one}", "draco/draco_rate.toml", (f"algorithm.self_apply={own}", f"until={one + 0.5}", f"metrics.every_seconds={one // 100}"))
+          for which, own in (("letter", "false"), ("own", "true")) for one in horizons),
+    (Measure("start", "squared gradient at the start", lambda run: run.column("gradient_norm")[0] ** 2, -3), Measure("least", "least squared gradient", _least, -3),
+     Measure("of_bound", "over the bound's first term", lambda run: _least(run) / _first_term(run), -3)),
+    tuple(Claim(f"{which}: it is below the first term of the bound", at_most(f"{which}, T = {horizons[-1]}", "of_bound", 1.0, -3)) for which in ("letter", "own"))
+    + tuple(Claim(f"{which}: it falls with the length of the run", falls([f"{which}, T = {one}" for one in horizons], "least", -3)) for which in ("letter", "own")),
+    (Panel("least", x_label="least squared gradient", x_log=True),), 2, 20,
+    choices="Losses 1/2 (x - c_i)^2 of 20 numbers, 25 clients, complete graph, B = 1, three messages a period of unification (Psi), the largest step that the theorem allows, 1/600. T is in seconds of which a client computes in every tenth.",
+    note="The bound says nothing: with the steps that it allows its first term alone, F / (B eta Psi), is at least 8 L N F, and a smooth loss has a squared gradient of at most 2 L F at the start, so that it holds, 4 N times over, for who never takes a step. "
+         "It has no number of steps in it, either: what falls with the length of the run is not in it.", guess=(0.5, 0.5))
+
+studies = (emnist, poker, oscillation, topology, cap, deadline, window, period, rate)
