@@ -105,6 +105,10 @@ Partition partition_by_class(const Labelled& train, std::uint32_t clients, std::
 Partition partition_dirichlet_by_class(const Labelled& train, std::uint32_t clients, double concentration,
                                        std::uint32_t min_samples, std::uint64_t seed) {
   if (clients == 0) throw std::invalid_argument("clients.count is 0; allowed are whole numbers from 1");
+  if (std::uint64_t{min_samples} * clients > train.labels.size())
+    throw std::invalid_argument("data.partition.min_samples is " + std::to_string(min_samples) + ": for " +
+                                std::to_string(clients) + " clients that is more than the " + std::to_string(train.labels.size()) +
+                                " rows there are; lower min_samples or clients.count");
   Stream stream = partition_stream(seed);
   const Rows order = draw_order(train.labels.size(), stream);
   for (int attempt = 0; attempt < most_redraws; ++attempt) {
