@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <system_error>
@@ -77,6 +79,15 @@ Provenance origin_of(int argc, char** argv) {
   if (gethostname(machine, sizeof machine - 1) == 0) origin.machine = machine;
   origin.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   return origin;
+}
+
+// A whole number in tens, which the parser of options would take in eights after a 0 and cut off where it is too large.
+std::int64_t parse_seed(const std::string& text, const char* option = "--seed") {
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  std::int64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error == std::errc() && end == text.data() + text.size() && seed >= 0) return seed;
+  throw CLI::ValidationError(option, fmt::format("{} is no seed; allowed are whole numbers from 0 to {}", text, largest));
 }
 
 constexpr std::string_view plugin_flag = "--plugin", python_flag = "--python";
@@ -152,7 +163,9 @@ class CommandLine {
     show.add_option("DIR", show_.folder, "the folder of a run, finished or at work")->required();
     show.add_option("--score", show_.score, "what clients did from one second of the experiment to another: 1.6..1.8")
         ->type_name("FROM..TO");
-    show.add_option("--clients", show_.clients, "of these clients: 2-6,9; default: the first ones")->type_name("CLIENTS");
+    show.add_option("--clients", show_.clients, "of these clients: 2-6,9; default: the first ones")
+        ->type_name("CLIENTS")
+        ->needs("--score");
     add_colour(show, show_.colour);
     CLI::App& exported =
         add("export", "write runs for other programs: TensorBoard", [this] { return app::export_runs(paths_, run_.out); });
@@ -176,7 +189,7 @@ class CommandLine {
     topology.add_option("--set", run_.set, "key=value")->allow_extra_args(false);
     topology.add_option("--draws", draws_, "where links fade: the mean spectral gap over so many draws of those that are up");
     add_bound();
-    CLI::App& list = add("list", "what there is: algorithms, datasets, models, protocols, topologies",
+    CLI::App& list = add("list", fmt::format("what there is: {}", fmt::join(app::list_names(), ", ")).c_str(),
                          [this] { return app::list(word_, lists_keys_, lists_json_); });
     list.add_option("WHAT", word_, "only this list");
     list.add_flag("--json", lists_json_, "as JSON: name and meaning");
@@ -234,6 +247,13 @@ class CommandLine {
     command.add_option("--threads", threads, "worker threads; default: all of the machine")->check(CLI::Range(1, 1024));
   }
 
+  static void add_seed(CLI::App& command, app::RunArguments& run, const char* meaning) {
+    command
+        .add_option_function<std::string>(
+            "--seed", [&run](const std::string& text) { run.seed = parse_seed(text); }, meaning)
+        ->type_name("INT");
+  }
+
   static void add_serve(CLI::App& command, app::ServeArguments& serve) {
     command
         .add_option("--serve", serve.listen,
@@ -247,7 +267,7 @@ class CommandLine {
     CLI::App& run = add("run", "run an experiment in this process", [this] { return app::run(run_); });
     run.add_option("FILE", run_.file, "the experiment file (TOML)")->required();
     add_threads(run, run_.threads);
-    run.add_option("--seed", run_.seed, "another seed than the file's");
+    add_seed(run, run_, "another seed than the file's");
     run.add_option("--set", run_.set, "key=value: another value than the file's; may be given again")->allow_extra_args(false);
     run.add_option("--out", run_.out, "folder for results, record and report");
     run.add_option("--data", run_.data, data_help);
@@ -271,7 +291,7 @@ class CommandLine {
     node.add_option("--port", node_.port, "where the hosts of a launcher's roster listen; default: 7001")
         ->check(CLI::Range(1, 65535));
     add_threads(node, node_.run.threads);
-    node.add_option("--seed", node_.run.seed, "another seed than the file's; the same on every host");
+    add_seed(node, node_.run, "another seed than the file's; the same on every host");
     node.add_option("--set", node_.run.set, "key=value: another value than the file's; the same on every host")
         ->allow_extra_args(false);
     node.add_option("--out", node_.run.out, "folder for this host's results, record and checkpoints");
@@ -301,7 +321,15 @@ class CommandLine {
                     "key=log(1e-4,1), uniform(0,1), integer(1,20) or one_of(a,b): values that are drawn; may be given again")
         ->allow_extra_args(false);
     compare.add_option("--points", compare_.points, "of --sample; default: 20")->check(CLI::Range(1, 1000000))->needs("--sample");
-    compare.add_option("--sample-seed", compare_.sample_seed, "other draws; default: 1")->needs("--sample");
+    compare
+        .add_option_function<std::string>(
+            "--sample-seed",
+            [this](const std::string& text) {
+              compare_.sample_seed = static_cast<std::uint64_t>(parse_seed(text, "--sample-seed"));
+            },
+            "other draws; default: 1")
+        ->type_name("UINT")
+        ->needs("--sample");
     compare
         .add_option("--halving", compare_.halving,
                     "FACTOR: compare only the best point of every file: of all points, on short runs, every FACTOR-th "

@@ -324,6 +324,11 @@ void print_json(const std::string& what) {
 
 }  // namespace
 
+std::vector<std::string> list_names() {
+  const auto names = std::views::keys(lists());
+  return {names.begin(), names.end()};
+}
+
 int list(const std::string& what, bool keys, bool json) {
   if (keys) {
     std::cout << config::describe_keys() << std::flush;

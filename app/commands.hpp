@@ -148,8 +148,10 @@ struct BoundArguments {
 
 int bound(const BoundArguments& arguments);
 
-/// what: algorithms, models, datasets, topologies, channels, laws, partitions or empty; `keys`: the experiment file's.
+/// what: one of list_names() or empty; `keys`: the experiment file's.
 int list(const std::string& what, bool keys, bool json);
+/// The names of all lists, in alphabetical order.
+std::vector<std::string> list_names();
 
 int doctor();
 

@@ -27,7 +27,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* mark = "table.json";  // a folder that has it is a comparison's
+constexpr const char* mark = "table.json";         // a folder that has it is a comparison's
+constexpr const char* tuning_file = "tuning.csv";  // and so is one with this: it was ended between tuning and table
+
+bool is_comparison(const fs::path& folder) { return fs::exists(folder / mark) || fs::exists(folder / tuning_file); }
+
+fs::path previous_of(const fs::path& folder) {
+  const fs::path place = fs::absolute(folder / "").lexically_normal().parent_path();
+  return place.string() + ".previous";
+}
 
 // Files beside those that another share of the same comparison is just writing.
 bool holds_files(const fs::path& folder) {
@@ -43,11 +51,24 @@ void prepare(const fs::path& folder) {
   fs::create_directories(folder, error);
   if (error) refuse("cannot make the folder: " + error.message());
   // In this order: a share that begins beside this one writes its plan before its runs.
-  if (holds_files(folder) && !fs::exists(folder / mark) && !KeptRuns::is_there(folder))
+  if (holds_files(folder) && !is_comparison(folder) && !KeptRuns::is_there(folder))
     refuse("holds something that is not a comparison of Rubato; choose another folder");
+  if (const fs::path previous = previous_of(folder); holds_files(previous) && !is_comparison(previous))
+    refuse(previous.string() + ", where an earlier comparison would go, holds something else; choose another folder");
   const fs::path probe = folder / fmt::format("table.csv.{}.partial", getpid());
   if (!std::ofstream(probe)) refuse(std::string("cannot write there: ") + std::strerror(errno));
   fs::remove(probe, error);
+}
+
+// Before the first file of another comparison is written, the one that is there goes beside it. Shares of one comparison stay
+// together.
+void make_room(const fs::path& folder) {
+  if (folder.empty() || !is_comparison(folder) || KeptRuns::is_there(folder)) return;
+  const fs::path previous = previous_of(folder);
+  fs::remove_all(previous);
+  fs::create_directories(previous);
+  const fs::directory_iterator entries(folder);
+  for (const fs::path& entry : std::vector<fs::path>(begin(entries), end(entries))) fs::rename(entry, previous / entry.filename());
 }
 
 void write_all(const fs::path& folder, const Comparison& comparison, std::span<const double> targets, const SampleColumn& axis) {
@@ -161,7 +182,8 @@ std::size_t runs_of(const Comparison& comparison) {
 bool tune(const CompareArguments& arguments, StatusLine& line, ComparisonPlan& plan) {
   Tuned tuned = rubato::tune(plan, {arguments.halving, arguments.tuning_seeds}, options_for(arguments, line));
   line.finish();
-  if (!arguments.out.empty()) write_whole(arguments.out / "tuning.csv", tuning_csv(tuned.lines));
+  make_room(arguments.out);
+  if (!arguments.out.empty()) write_whole(arguments.out / tuning_file, tuning_csv(tuned.lines));
   if (tuned.was_stopped) return false;
   plan = std::move(tuned.plan);
   for (const ComparedSetting& setting : plan.settings)
@@ -220,6 +242,7 @@ int compare(const CompareArguments& arguments) {
   Comparison comparison = rubato::compare(plan, options_for(arguments, line, &serving));
   comparison.origin = arguments.origin;
   line.finish();
+  if (arguments.halving == 0) make_room(arguments.out);  // else tune() has
   const int code = show_all(comparison, arguments, arguments.out);
   serving.finish(code, arguments.out);
   return code;

@@ -288,3 +288,42 @@ TEST_CASE("a process without memory or threads says which limit it met") {
   CHECK(without_threads == 1);
   CHECK(contains(why, "cannot start 1004 threads: the system gave "));
 }
+
+TEST_CASE("a seed is a whole number in tens, and one that is too large is refused") {
+  const Folder home;
+  const std::string file = small_experiment(home);
+  const auto seed_of = [&](const std::string& seed) {
+    const Ended ended = run_rubato({"run", file, "--seed", seed, "--out", home / "run", "--quiet"});
+    CAPTURE(ended.err);
+    REQUIRE(ended.code == 0);
+    return text_of(home / "run/experiment.toml");
+  };
+  CHECK(contains(seed_of("010"), "seed = 10\n"));
+  CHECK(contains(seed_of("9223372036854775807"), "seed = 9223372036854775807\n"));
+  for (const std::string seed : {"9223372036854775808", "99999999999999999999", "-1", "0x10", "1.5", ""}) {
+    const Ended ended = run_rubato({"run", file, "--seed", seed, "--out", home / "other"});
+    CAPTURE(seed);
+    CHECK(ended.code == 2);
+    CHECK(contains(ended.err, "--seed"));
+    CHECK(contains(ended.err, "9223372036854775807"));
+    CHECK_FALSE(fs::exists(home / "other"));
+  }
+}
+
+TEST_CASE("rows that cannot give every client its least number are refused before anything is drawn") {
+  const Folder home;
+  const Ended ended = run_rubato({"run", RUBATO_SOURCE_DIR "/examples/quickstart.toml", "--set", "clients.count=10000000", "--set",
+                                  "data.partition={kind=\"dirichlet_by_class\",alpha=0.5,min_samples=10}", "--out", home / "run"});
+  CAPTURE(ended.err);
+  CHECK(ended.code == 2);
+  CHECK(contains(ended.err, "data.partition.min_samples is 10: for 10000000 clients that is more than the"));
+  CHECK(contains(ended.err, "lower min_samples or clients.count"));
+}
+
+TEST_CASE("clients are chosen for a score, and without one they are refused") {
+  const Folder home;
+  REQUIRE(run_rubato({"run", small_experiment(home), "--out", home / "run", "--quiet"}).code == 0);
+  const Ended ended = run_rubato({"show", home / "run", "--clients", "2-4"});
+  CHECK(ended.code == 2);
+  CHECK(contains(ended.err, "--clients requires --score"));
+}

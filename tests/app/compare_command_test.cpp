@@ -233,3 +233,32 @@ TEST_CASE("the folder of shards takes runs of one comparison only, and merging t
   CHECK(nothing.code == 2);
   CHECK(contains(nothing.err, "has no plan.json"));
 }
+
+TEST_CASE("a comparison to a folder that has one keeps that one beside it, and no file of it stays in the folder") {
+  const Folder home;
+  const std::string file = small_experiment(home);
+  const auto compare = [&](const std::vector<std::string>& more) {
+    Arguments arguments{"compare", file, "--quiet", "--out", "both"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ended ended = run_rubato(arguments, {home.path(), ""});
+    CAPTURE(ended.err);
+    CHECK(ended.code == 0);
+  };
+  compare({"--seeds", "2", "--grid", "algorithm.eta=0.05,0.1", "--halving", "2", "--tuning-seeds", "1"});
+  const std::string first = text_of(home / "both/table.json");
+  CHECK(fs::exists(home / "both/tuning.csv"));
+  compare({"--seeds", "1"});
+  CHECK(text_of(home / "both.previous/table.json") == first);
+  CHECK(fs::exists(home / "both.previous/tuning.csv"));
+  CHECK(fs::exists(home / "both.previous/experiments"));
+  CHECK_FALSE(fs::exists(home / "both/tuning.csv"));
+  CHECK(json::parse(text_of(home / "both/table.json")).at("settings").size() == 1);
+  fs::create_directories(home / "other.previous");
+  write_text(home / "other.previous/note.txt", "mine");
+  compare({"--seeds", "1"});
+  fs::rename(home / "both", home / "other");
+  const Ended refused = run_rubato({"compare", file, "--seeds", "1", "--out", home / "other"});
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "other.previous, where an earlier comparison would go, holds something else"));
+  CHECK(text_of(home / "other.previous/note.txt") == "mine");
+}
