@@ -181,7 +181,7 @@ class CommandLine {
     CLI::App& keygen =
         add("keygen", "make the keys of a host: NAME.secret and NAME.public", [this] { return app::keygen(word_, run_.out); });
     keygen.add_option("NAME", word_, "the host's name in the roster")->required();
-    keygen.add_option("--out", run_.out, "folder for the files, made if it is not there; default: this one");
+    add_out(keygen, run_.out, "folder for the files, made if it is not there; default: this one");
     CLI::App& topology =
         add("topology", "the graph of an experiment: degrees, connection, matrices, and what the algorithm's paper asks for",
             [this] { return app::topology(run_.file, run_.set, draws_); });
@@ -247,6 +247,12 @@ class CommandLine {
     command.add_option("--threads", threads, "worker threads; default: all of the machine")->check(CLI::Range(1, 1024));
   }
 
+  static CLI::Option* add_out(CLI::App& command, std::filesystem::path& folder, const char* meaning) {
+    return command.add_option("--out", folder, meaning)->check([](const std::string& name) {
+      return std::string(name.empty() ? "names no folder" : "");
+    });
+  }
+
   static void add_seed(CLI::App& command, app::RunArguments& run, const char* meaning) {
     command
         .add_option_function<std::string>(
@@ -269,7 +275,7 @@ class CommandLine {
     add_threads(run, run_.threads);
     add_seed(run, run_, "another seed than the file's");
     run.add_option("--set", run_.set, "key=value: another value than the file's; may be given again")->allow_extra_args(false);
-    run.add_option("--out", run_.out, "folder for results, record and report");
+    add_out(run, run_.out, "folder for results, record and report");
     run.add_option("--data", run_.data, data_help);
     run.add_flag("--json", run_.json, "print summary.json, alone, on standard output");
     run.add_flag("--quiet", run_.quiet, "no progress");
@@ -294,7 +300,7 @@ class CommandLine {
     add_seed(node, node_.run, "another seed than the file's; the same on every host");
     node.add_option("--set", node_.run.set, "key=value: another value than the file's; the same on every host")
         ->allow_extra_args(false);
-    node.add_option("--out", node_.run.out, "folder for this host's results, record and checkpoints");
+    add_out(node, node_.run.out, "folder for this host's results, record and checkpoints");
     node.add_flag("--anew", node_.starts_anew, "begin again, whatever an earlier life has left in --out");
     node.add_option("--data", node_.run.data, data_help);
     node.add_flag("--json", node_.run.json, "print summary.json, alone, on standard output");
@@ -341,7 +347,7 @@ class CommandLine {
     compare.add_option("--set", compare_.set, "key=value in every file; may be given again")->allow_extra_args(false);
     add_threads(compare, compare_.threads);
     compare.add_option("--data", compare_.data, data_help);
-    compare.add_option("--out", compare_.out, "folder for table.csv, table.json, curves.csv and report.html");
+    add_out(compare, compare_.out, "folder for table.csv, table.json, curves.csv and report.html");
     compare.add_option("--target", compare_.targets, "accuracies 0.5,0.7: what it takes to reach them first");
     compare.add_option("--axis", compare_.axis, "seconds, bits, gradients, delay or joules: what leads; default: seconds");
     compare

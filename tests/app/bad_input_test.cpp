@@ -320,6 +320,16 @@ TEST_CASE("rows that cannot give every client its least number are refused befor
   CHECK(contains(ended.err, "lower min_samples or clients.count"));
 }
 
+TEST_CASE("a folder for results that has no name is refused") {
+  const Folder home;
+  const std::string file = small_experiment(home);
+  for (const char* command : {"run", "compare"}) {
+    const Ended ended = run_rubato({command, file, "--out", ""});
+    CHECK(ended.code == 2);
+    CHECK(contains(ended.err, "--out: names no folder"));
+  }
+}
+
 TEST_CASE("clients are chosen for a score, and without one they are refused") {
   const Folder home;
   REQUIRE(run_rubato({"run", small_experiment(home), "--out", home / "run", "--quiet"}).code == 0);

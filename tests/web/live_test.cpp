@@ -119,6 +119,10 @@ TEST_CASE("what is not on the table of paths is not there, however it is written
                              "/api/v1/run/", "/report.html", "", "/api/v1/report", "/live/../health", "http://localhost/health"})
     CHECK(asked.get(target).status == 404);
   CHECK(asked.get("/api/v1/run?run=1").status == 404);
+  for (const char* target :
+       {"/api/v1/run?run=abc", "/api/v1/run?run=", "/api/v1/samples?run=0&after=-1", "/api/v1/events?after=99999999999999999999"})
+    CHECK(asked.get(target).status == 400);
+  CHECK(asked.get("/api/v1/samples?after=1.5").body.starts_with("after must be a whole number"));
   for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "CONNECT", "get", ""})
     CHECK(asked.router.answer({method, "/health", {.host = "localhost"}}).status == 405);
 }

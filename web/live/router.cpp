@@ -13,10 +13,21 @@ namespace {
 
 constexpr std::string_view json_type = "application/json; charset=utf-8";
 
-Reply refused(unsigned status, const char* why) { return {.status = status, .body = std::string(why) + "\n"}; }
+Reply refused(unsigned status, const std::string& why) { return {.status = status, .body = why + "\n"}; }
 
 Reply json(const ResultJson& body) { return {.body = page_text(body), .type = json_type}; }
 Reply json(std::string body) { return {.body = std::move(body), .type = json_type}; }
+
+std::optional<std::string_view> text_in(std::string_view target, std::string_view name) {
+  std::string_view query = target.substr(std::min(target.find('?'), target.size()));
+  while (!query.empty()) {
+    query.remove_prefix(1);
+    const std::string_view part = query.substr(0, query.find('&'));
+    if (part.starts_with(name) && part.substr(name.size()).starts_with('=')) return part.substr(name.size() + 1);
+    query.remove_prefix(part.size());
+  }
+  return std::nullopt;
+}
 
 // The number behind the last that the page has.
 std::uint64_t first_wanted(std::string_view target) {
@@ -29,20 +40,12 @@ std::uint64_t first_wanted(std::string_view target) {
 std::string_view path_of(std::string_view target) { return target.substr(0, target.find('?')); }
 
 std::optional<std::uint64_t> number_in(std::string_view target, std::string_view name) {
-  std::string_view query = target.substr(std::min(target.find('?'), target.size()));
-  while (!query.empty()) {
-    query.remove_prefix(1);
-    const std::string_view part = query.substr(0, query.find('&'));
-    if (part.starts_with(name) && part.substr(name.size()).starts_with('=')) {
-      const std::string_view text = part.substr(name.size() + 1);
-      std::uint64_t number = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-      if (error != std::errc{} || end != text.data() + text.size() || number >= std::uint64_t{1} << 53) return std::nullopt;
-      return number;
-    }
-    query.remove_prefix(part.size());
-  }
-  return std::nullopt;
+  const auto text = text_in(target, name);
+  if (!text) return std::nullopt;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error != std::errc{} || end != text->data() + text->size() || number >= std::uint64_t{1} << 53) return std::nullopt;
+  return number;
 }
 
 std::optional<Reply> Router::refusal(const Request& request) const {
@@ -78,6 +81,9 @@ Reply Router::answer(const Request& request) const {
 Reply Router::answer_about_run(std::string_view path, std::string_view target) const {
   constexpr std::string_view root = "/api/v1/";
   if (!path.starts_with(root)) return refused(404, "there is nothing here");
+  for (const char* name : {"run", "after"})
+    if (text_in(target, name) && !number_in(target, name))
+      return refused(400, std::string(name) + " must be a whole number below 2^53");
   const std::shared_ptr<RunSource> run = run_in(target);
   if (!run) return refused(404, "there is no such run");
   const std::string_view what = path.substr(root.size());
