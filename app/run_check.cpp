@@ -55,7 +55,7 @@ class RunCheck {
         has_all_records_{!is_of_hosts_ || experiment_.clock == config::ClockKind::virtual_time} {}
 
   void check() {
-    if (!has_columns()) return;
+    if (!has_columns() || !has_clients()) return;
     check_summary();
     check_rows();
     if (metrics_.rows() > 0) check_last_row();
@@ -84,6 +84,17 @@ class RunCheck {
     for (const SampleColumn& column : sample_columns()) names.emplace_back(column.name);
     faults_.require(metrics_.columns() == names, "metrics.csv has not the columns of this version");
     return metrics_.columns() == names;
+  }
+
+  // Other tables and files are compared with these rows by the client's number.
+  bool has_clients() {
+    const auto count = static_cast<std::size_t>(experiment_.clients.count);
+    const std::size_t before = faults_.sentences().size();
+    faults_.require(clients_.rows() == count, "clients.csv has ", clients_.rows(), " rows, the run has ", count, " clients");
+    for (std::size_t i = 0; i < std::min(clients_.rows(), count); ++i)
+      if (at(clients_, i, "client") != static_cast<double>(i) && faults_.sentences().size() == before)
+        faults_.require(false, "clients.csv, row ", i, " is of another client");
+    return faults_.sentences().size() == before;
   }
 
   // The summary, in itself and beside the experiment.
@@ -138,6 +149,8 @@ class RunCheck {
     std::map<std::string, double> sums;
     for (const ResultJson& client : summary_.at("rates").at("by_client")) {
       const auto row = client.at("client").get<std::size_t>();
+      faults_.require(row < clients_.rows(), "summary.json: rates are of client ", row, ", which is not there");
+      if (row >= clients_.rows()) continue;
       for (const auto& [key, column] :
            {std::pair{"requested", "requested_rate"}, {"achieved", "achieved_rate"}, {"skipped_ticks", "skipped_ticks"}}) {
         sums[key] += client.at(key).get<double>();
@@ -212,7 +225,8 @@ class RunCheck {
     const std::vector<SampleScores> samples = read_samples(web::text_of(folder_ / "samples.npz"));
     faults_.require(samples.size() == metrics_.rows(), "samples.npz has ", samples.size(), " samples, metrics.csv ",
                     metrics_.rows());
-    for (std::size_t row = 0; row < std::min(samples.size(), metrics_.rows()); ++row) {
+    if (samples.size() != metrics_.rows()) return;
+    for (std::size_t row = 0; row < samples.size(); ++row) {
       const SampleScores& sample = samples[row];
       const auto agrees = [&](const char* column, double value) {
         faults_.same("samples.npz and row " + std::to_string(row) + " of metrics.csv differ in " + column, value,
@@ -250,8 +264,6 @@ class RunCheck {
       faults_.same("clients.csv and summary.json differ in " + column, sum_of(clients_, column), whole);
     };
     for (const auto& [column, key] : same) compare(column, count(key));
-    for (std::size_t i = 0; i < clients_.rows(); ++i)
-      faults_.require(at(clients_, i, "client") == static_cast<double>(i), "clients.csv, row ", i, " is of another client");
     compare("computations", number_at(summary_, "/computations"));
     compare("publications", number_at(summary_, "/publications"));
     const bool knows_traffic = !is_of_hosts_ || metrics_.rows() > 0;
@@ -412,8 +424,9 @@ class RunCheck {
       return at(partition, row, "client") == count.client.value && at(partition, row, "class") == count.label &&
              at(partition, row, "rows") == static_cast<double>(count.rows);
     };
-    faults_.require(partition.rows() == again.class_counts.size(), "partition.csv has other rows than the data dealt again");
-    for (std::size_t i = 0; i < std::min(partition.rows(), again.class_counts.size()); ++i)
+    faults_.require(partition.rows() == again.class_counts.size(), "partition.csv has ", partition.rows(),
+                    " rows, the data dealt again ", again.class_counts.size());
+    for (std::size_t i = 0; i < partition.rows() && partition.rows() == again.class_counts.size(); ++i)
       faults_.require(is_same(i, again.class_counts[i]), "partition.csv and the data dealt again differ in row ", i);
   }
 
@@ -421,8 +434,9 @@ class RunCheck {
     faults_.require(links.rows() == again.by_link.size(), "links.csv has ", links.rows(), " links, the graph ",
                     again.by_link.size());
     const std::set<std::string_view> of_models{"not_finite", "beyond_norm", "unauthorised", "unasked", "norm_mean", "cosine_mean"};
+    if (links.rows() != again.by_link.size()) return;
     for (const auto& column : link_columns())
-      for (std::uint32_t i = 0; !of_models.contains(column.name) && i < std::min(links.rows(), again.by_link.size()); ++i)
+      for (std::uint32_t i = 0; !of_models.contains(column.name) && i < links.rows(); ++i)
         faults_.same("links.csv and the timing walked again differ in " + std::string(column.name) + ", row " + std::to_string(i),
                      at(links, i, column.name), to_double(column.read(link_row(again, i))));
   }
@@ -444,6 +458,9 @@ class RunCheck {
     std::error_code none;
     if (!fs::exists(file) || fs::file_size(file, none) == 0) return;
     RecordReader reader(file);
+    faults_.require(reader.clients() == clients_.rows(), "timeline.rbt has ", reader.clients(), " clients, the run has ",
+                    clients_.rows());
+    if (reader.clients() != clients_.rows()) return;
     std::vector<StepHash> hashes(reader.clients());
     std::vector<double> sent(reader.clients()), publications(reader.clients());
     std::vector<SoFar> by_client(reader.clients());
@@ -556,15 +573,18 @@ class RunCheck {
   // models.npy, scored once more, model by model.
   void check_models() {
     const std::string text = web::text_of(folder_ / "models/models.npy");
-    const std::size_t head = 10 + static_cast<unsigned char>(text.at(8)) + 256u * static_cast<unsigned char>(text.at(9));
+    const auto byte = [&](std::size_t place) { return place < text.size() ? static_cast<unsigned char>(text[place]) : 0u; };
+    const std::size_t head = 10 + byte(8) + 256 * byte(9);
     const std::size_t scalar_bytes = size_of(experiment_.precision), clients = clients_.rows();
     const auto dimension = summary_.at("dimension").get<std::size_t>();
     const std::size_t bytes = dimension * scalar_bytes;
     const std::vector<ClientId> absent = this->absent();
-    const bool lacks_absent = !has_all_records_ && text.size() == head + (clients - absent.size()) * bytes;
-    const std::size_t rows = clients - (lacks_absent ? absent.size() : 0);
-    faults_.require(text.size() == head + rows * bytes, "models.npy has another size than its models");
-    if (text.size() != head + rows * bytes) return;
+    std::size_t present = 0;
+    for (std::uint32_t i = 0; i < clients; ++i) present += !is_among(absent, {i});
+    const bool lacks_absent = !has_all_records_ && text.size() == head + present * bytes;
+    const bool has_models = text.size() == head + (lacks_absent ? present : clients) * bytes;
+    faults_.require(has_models, "models.npy has another size than its models");
+    if (!has_models) return;
     std::vector<Tensor> models;
     Sha256 digest;
     std::size_t row = 0;
@@ -584,6 +604,9 @@ class RunCheck {
     RunOptions options;
     options.data_dir = data_;
     const std::unique_ptr<Task> task = make_task(experiment_, options);
+    faults_.require(models.front().count() == task->dimension(), "models.npy has models of ", models.front().count(),
+                    " numbers, those of the experiment have ", task->dimension());
+    if (models.front().count() != task->dimension()) return;
     ThreadMemory memory;
     const std::size_t accuracy = clients_.column("accuracy"), loss = clients_.column("loss");
     std::vector<double> accuracies, losses, f1;
@@ -635,7 +658,8 @@ class RunCheck {
     compare("consensus", distance(models, measured), of_consensus);
   }
 
-  // The sum of squared distances to the mean model, in two passes.
+  // The sum of squared distances to the mean model, in two passes. Models are taken from the first one: numbers that are large and
+  // nearly equal have a sum that rounds away what they differ in.
   double distance(const std::vector<Tensor>& models, const std::vector<std::uint32_t>& measured) const {
     const auto at = [&](std::uint32_t client, std::size_t k) {
       return experiment_.precision == Scalar::float64 ? models[client].data<double>()[k]
@@ -643,9 +667,10 @@ class RunCheck {
     };
     double sum = 0;
     for (std::size_t k = 0; k < models.front().count(); ++k) {
+      const double origin = at(measured.front(), k);
       double centre = 0;
-      for (const std::uint32_t client : measured) centre += at(client, k) / static_cast<double>(measured.size());
-      for (const std::uint32_t client : measured) sum += (at(client, k) - centre) * (at(client, k) - centre);
+      for (const std::uint32_t client : measured) centre += (at(client, k) - origin) / static_cast<double>(measured.size());
+      for (const std::uint32_t client : measured) sum += std::pow(at(client, k) - origin - centre, 2);
     }
     return sum;
   }

@@ -222,6 +222,43 @@ TEST_CASE("a number that was changed is found, with a sentence") {
   CHECK(contains(complaint(), "clients.csv and models.npy differ in the loss of client 4"));
 }
 
+TEST_CASE("a table with fewer or more rows than the run has clients is one fault, and nothing is compared with it") {
+  const Folder folder;
+  REQUIRE(run_rubato({"run", small_experiment(folder), "--quiet", "--out", folder / "run"}).code == 0);
+  const std::string clients = text_of(folder / "run/clients.csv");
+  const std::size_t first = clients.find('\n') + 1, second = clients.find('\n', first) + 1;
+  const auto complaint = [&](const std::string& text) {
+    write_text(folder / "run/clients.csv", text);
+    const Ended ended = checked(folder / "run");
+    CHECK(ended.code == 1);
+    return ended.out;
+  };
+  const std::string said = (folder / "run").string() + ": clients.csv has ";
+  CHECK(complaint(clients.substr(0, first)) == said + "0 rows, the run has 6 clients\n");
+  CHECK(complaint(clients.substr(0, second)) == said + "1 rows, the run has 6 clients\n");
+  CHECK(complaint(clients + clients.substr(first)) == said + "12 rows, the run has 6 clients\n");
+  CHECK(contains(complaint(clients.substr(0, second) + clients.substr(first, second - first) + clients.substr(second)),
+                 "clients.csv has 7 rows"));
+  write_text(folder / "run/clients.csv", clients);
+  for (const char* name : {"links.csv", "versions.csv", "staleness.csv", "link_ages.csv", "events.csv", "metrics.csv"}) {
+    CAPTURE(name);
+    const std::string whole = text_of(folder / "run" / name);
+    write_text(folder / "run" / name, whole.substr(0, whole.find('\n') + 1));
+    const Ended ended = checked(folder / "run");
+    CHECK((ended.code == 1 || whole.find('\n') + 1 == whole.size()));
+    CHECK(std::ranges::count(ended.out, '\n') < 20);
+    write_text(folder / "run" / name, whole);
+  }
+  write_text(folder / "run/models/models.npy", "");
+  CHECK(contains(checked(folder / "run").out, "models.npy has another size than its models"));
+}
+
+TEST_CASE("the models of a run that diverged agree with its consensus") {
+  for (const char* eta : {"1e7", "1e9"})
+    check_run({"run", quickstart(), "--set", "until=303.7", "--set", "algorithm.eta=" + std::string(eta)});
+  check_run({"run", quickstart(), "--set", "algorithm.eta=1e9"});
+}
+
 TEST_CASE("scores of samples that are damaged, or those of another run, are found") {
   const Folder folder;
   const Arguments run{"run", small_experiment(folder), "--quiet", "--out"};
