@@ -142,7 +142,8 @@ void keep_in(RunFolder& folder, const config::Experiment& experiment, RunOptions
 }
 
 void go_on(RunFolder& folder, RunOptions& options, const std::function<void(const std::string&)>& say) {
-  const FoundCheckpoint<RunCheckpointFile> found = find_run_checkpoint(folder.checkpoints(), folder.metrics());
+  const FoundCheckpoint<RunCheckpointFile> found =
+      find_run_checkpoint(folder.checkpoints(), folder.metrics(), count_scores(folder));
   for (const std::string& note : found.notes) say(note);
   if (!found.newest) {
     folder.write("metrics.csv", metrics_csv_head());

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "experiment/digest.hpp"
+#include "results/sample_scores.hpp"
+#include "results/whole_file.hpp"
 
 namespace rubato {
 
@@ -46,11 +48,25 @@ std::string digest_of_start(const fs::path& file, std::uint64_t bytes) {
   return digest.hex();
 }
 
-FoundCheckpoint<RunCheckpointFile> find_run_checkpoint(const fs::path& folder, const fs::path& samples_file) {
+namespace {
+
+// Behind the head of metrics.csv.
+std::uint64_t samples_in(const fs::path& samples_file, std::uint64_t bytes) {
+  const std::string text = read_whole(samples_file).value_or("");
+  const std::string_view rows = std::string_view(text).substr(0, bytes);
+  return std::max<std::uint64_t>(static_cast<std::uint64_t>(std::ranges::count(rows, '\n')), 1) - 1;
+}
+
+}  // namespace
+
+FoundCheckpoint<RunCheckpointFile> find_run_checkpoint(const fs::path& folder, const fs::path& samples_file,
+                                                       std::optional<std::uint64_t> scored) {
   return find_checkpoint<RunCheckpointFile>(folder, [&](SealedReader& reader) {
     RunCheckpoint head = RunCheckpointFile::read_head(reader);
     if (digest_of_start(samples_file, head.samples_bytes) != head.samples_digest)
       throw BadArchive(samples_file.string() + " does not begin as it did");
+    if (const std::uint64_t known = samples_in(samples_file, head.samples_bytes); scored && *scored < known)
+      throw BadArchive(std::string(scores_file) + " has " + std::to_string(*scored) + " samples, and had " + std::to_string(known));
     return RunCheckpointFile{reader.path(), std::move(head)};
   });
 }

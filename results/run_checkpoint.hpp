@@ -87,9 +87,10 @@ struct RunCheckpointFile {
 /// SHA-256 of the first bytes of a file. Throws BadArchive if it is shorter or cannot be read.
 std::string digest_of_start(const std::filesystem::path& file, std::uint64_t bytes);
 
-/// The newest one whose samples the file still has. Throws std::invalid_argument if another version of Rubato or a run
-/// in real time wrote the newest.
+/// The newest one whose samples the file still has, and samples.part, which has so many, where there is one. Throws
+/// std::invalid_argument if another version of Rubato or a run in real time wrote the newest.
 FoundCheckpoint<RunCheckpointFile> find_run_checkpoint(const std::filesystem::path& folder,
-                                                       const std::filesystem::path& samples_file);
+                                                       const std::filesystem::path& samples_file,
+                                                       std::optional<std::uint64_t> scored = {});
 
 }  // namespace rubato

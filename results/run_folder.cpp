@@ -68,8 +68,7 @@ std::string csv(Columns columns, const Rows& rows) {
 }
 
 constexpr const char* mark = ".rubato-run";          // lies in folders that are ours and not complete
-constexpr const char* scores_file = "samples.part";  // becomes samples.npz
-constexpr std::uintmax_t most_scores = 512'000'000;  // bytes of it: beyond, no file is made of them
+constexpr std::uintmax_t most_scores = 512'000'000;  // bytes of samples.part: beyond, no samples.npz is made of it
 
 bool is_empty_folder(const fs::path& folder) {
   std::error_code error;
@@ -146,7 +145,10 @@ std::string rows_in(const fs::path& npz) try {
 void copy_stopped(const fs::path& place, const fs::path& partial) {
   if (fs::exists(place / "checkpoint")) fs::copy(place / "checkpoint", partial / "checkpoint", fs::copy_options::recursive);
   if (fs::exists(place / "metrics.csv")) fs::copy_file(place / "metrics.csv", partial / "metrics.csv");
-  write_whole(partial / scores_file, rows_in(place / "samples.npz"));
+  if (fs::exists(place / scores_file))
+    fs::copy_file(place / scores_file, partial / scores_file);
+  else
+    write_whole(partial / scores_file, rows_in(place / "samples.npz"));
   fs::copy_file(place / "experiment.toml", partial / "experiment.part");
   fs::rename(partial / "experiment.part", partial / "experiment.toml");
 }
@@ -240,7 +242,7 @@ void RunFolder::append(const std::string& name, const std::string& text) {
 void RunFolder::complete() {
   settle();
   std::error_code error;
-  fs::remove(partial_ / scores_file, error);  // samples.npz has them by now
+  if (fs::exists(partial_ / "samples.npz", error) || !was_stopped_at(partial_)) fs::remove(partial_ / scores_file, error);
   fs::remove(partial_ / mark, error);
   if (fs::exists(place_) && is_run(place_)) {
     const fs::path previous = beside(place_, ".previous");
@@ -311,9 +313,20 @@ std::string models_npy(const RunResult& result) {
 
 void append_scores(RunFolder& folder, const Sample& sample) { folder.append(scores_file, scores_row(sample)); }
 
-void keep_scores(RunFolder& folder) {
+namespace {
+
+// A life that was killed between its last file and its name has made samples.npz of them.
+std::string kept_scores(const RunFolder& folder) {
   const auto kept = read_whole(folder.contents() / scores_file);
-  const std::string rows = kept ? *kept : rows_in(folder.contents() / "samples.npz");  // killed between its last file and its name
+  return kept ? *kept : rows_in(folder.contents() / "samples.npz");
+}
+
+}  // namespace
+
+std::uint64_t count_scores(const RunFolder& folder) { return count_rows(kept_scores(folder)); }
+
+void keep_scores(RunFolder& folder) {
+  const std::string rows = kept_scores(folder);
   const std::string metrics = read_whole(folder.metrics()).value_or("");
   const auto lines = static_cast<std::uint64_t>(std::ranges::count(metrics, '\n'));
   folder.write(scores_file, rows.substr(0, bytes_of_rows(rows, std::max<std::uint64_t>(lines, 1) - 1)));  // the first is the head

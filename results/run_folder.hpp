@@ -85,6 +85,8 @@ std::filesystem::path experiment_of_remains(const std::filesystem::path& place);
 /// The scores of a sample, of which write_results() makes samples.npz: client by client, so that a long run does not keep them in
 /// memory.
 void append_scores(RunFolder& folder, const Sample& sample);
+/// How many samples an earlier life has left the scores of.
+std::uint64_t count_scores(const RunFolder& folder);
 /// Of the scores that an earlier life has left in the folder those of the samples in metrics.csv stay; what a kill has cut short is
 /// gone.
 void keep_scores(RunFolder& folder);

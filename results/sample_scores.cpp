@@ -87,6 +87,12 @@ std::size_t bytes_of_rows(std::string_view rows, std::uint64_t samples) {
   return numbers * sizeof(double);
 }
 
+std::uint64_t count_rows(std::string_view rows) {
+  std::uint64_t count = 0;
+  for_each_row(numbers_of(rows), [&](const double*) { ++count; });
+  return count;
+}
+
 std::string samples_npz(std::string_view rows) {
   const std::vector<double> numbers = numbers_of(rows), clients = clients_in(numbers);
   std::vector<double> sample, seconds, accuracy, loss;

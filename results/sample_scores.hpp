@@ -11,11 +11,17 @@
 
 namespace rubato {
 
+/// Where the rows stand in the folder of a run.
+inline constexpr const char* scores_file = "samples.part";
+
 /// The row of a sample. Rows stand one behind the other in a file that grows with the run.
 std::string scores_row(const Sample& sample);
 
 /// How many bytes the first rows have, at most so many of them; a row that is cut short is none.
 std::size_t bytes_of_rows(std::string_view rows, std::uint64_t samples);
+
+/// How many whole ones there are.
+std::uint64_t count_rows(std::string_view rows);
 
 /// The bytes of an .npz file of these rows: `sample` and `seconds` by sample, `client` the clients that are in any of them,
 /// ascending, `accuracy` and `loss` by sample and client. Not a number: the client is not in the sample, or that is not known of

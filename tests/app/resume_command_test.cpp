@@ -116,6 +116,26 @@ TEST_CASE("a damaged checkpoint is named and the one before is taken") {
   looks_like(out, home / "whole");
 }
 
+TEST_CASE("a checkpoint is passed over where the scores of its samples are gone or cut short") {
+  const Folder home;
+  REQUIRE(run_rubato(run_to(home / "whole")).code == 0);
+  for (const bool is_gone : {true, false}) {
+    CAPTURE(is_gone);
+    const fs::path out = home / (is_gone ? "gone" : "cut");
+    leave_killed_run(out, 4);
+    const fs::path scores = partial(out) / "samples.part";
+    if (is_gone)
+      fs::remove(scores);
+    else
+      fs::resize_file(scores, 100);
+    const Ended ended = run_rubato({"resume", out, "--quiet"});
+    CHECK(ended.code == 0);
+    CHECK(contains(ended.err, " is damaged and passed over: samples.part has 0 samples, and had "));
+    CHECK(contains(ended.err, "the run starts from the beginning"));
+    looks_like(out, home / "whole");
+  }
+}
+
 TEST_CASE("killed between its last file and its name, or with its checkpoints gone, a run ends all the same") {
   const Folder home;
   REQUIRE(run_rubato(run_to(home / "whole")).code == 0);
