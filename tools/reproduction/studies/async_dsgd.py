@@ -87,8 +87,7 @@ stragglers = Study(
     (Panel("accuracy_mean", "seconds", "seconds", "mean accuracy of clients"),), 8, 20,
     cnn + ("until=60.5",), cnn + ("until=120.5", "metrics.every_seconds=3.7"),
     choices="Fashion-MNIST, 15 clients, `cnn_draco`, batches of 16, 500 test images, threshold 0.6, eta 0.05; network, threshold and eta are not in the thesis.",
-    note="With softmax regression and batches of 128 reuse leads by 3 to 12 % in time with the short phase: a finding of that substitute "
-         "(examples/papers/async_dsgd/README.md).", guess=(4, 8))
+    note="With softmax regression and batches of 128 reuse is ahead by up to a tenth of the time, which is less than seeds make of it (examples/papers/async_dsgd/README.md).", guess=(4, 8))
 
 
 def horizon(rounds, only=""):
