@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -114,6 +115,7 @@ class Builder {
       faults_.attempt({"algorithm.name", "protocol", "channel", "topology", "clock"}, [&] { set_pairs(); });
     faults_.attempt({"algorithm", "protocol", "clients", "topology"}, [&] { say_constants(options_in_force(is_)); });
     set_churn();
+    if (protocol_ == ProtocolKind::pull) warn_of_equal_answers();
     if (is_.clock == config::ClockKind::wall_time)
       faults_.attempt({"clock", "algorithm.name", "protocol", "mailbox.deadline"}, [&] { judge_real_time(); });
     faults_.attempt({"topology", "algorithm", "protocol"}, [&] {
@@ -554,6 +556,20 @@ class Builder {
     if (!conductor.may_adopt)
       notes_ << "churn: a client that joins begins with its own first model, because that of \"" << is_.algorithm.name
              << "\" must not be overwritten\n";
+  }
+
+  // Who waits for the first answers alone hears the same neighbours each time where all answers take equally long.
+  void warn_of_equal_answers() {
+    const bool has_one_delay = is_.channel.kind == config::ChannelKind::ideal ||
+                               (is_.channel.kind == config::ChannelKind::random && is_.channel.links.empty());
+    const PullSettings rules{&made_.settings, {}};
+    const auto counts_first = [&](std::uint32_t client) {
+      const std::size_t degree = made_.graph.in_degree({client});
+      return share_of(rules.awaits({client}), degree) < degree;
+    };
+    if (is_.clock == config::ClockKind::virtual_time && has_one_delay && is_.channel.delay.law == LawKind::constant &&
+        std::ranges::any_of(std::views::iota(0u, static_cast<std::uint32_t>(made_.graph.clients())), counts_first))
+      notes_ << "channel.delay is one number: the first to answer are the same neighbours in every exchange; give it a law\n";
   }
 
   // What needs something that knows of all clients.

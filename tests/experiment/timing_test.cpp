@@ -206,3 +206,18 @@ TEST_CASE("what can be told of data without reading them is told with the rest, 
   own.learner = [](ClientId) -> std::unique_ptr<Learner<float>> { return nullptr; };
   CHECK_NOTHROW(resolve(wrong, own));
 }
+
+TEST_CASE("first answers that all take equally long are noted") {
+  const auto notes_with = [](std::vector<std::string> sets) {
+    std::ostringstream notes;
+    sets.insert(sets.end(), {"protocol.kind=pull", "topology={kind=\"random_regular\",degree=8}"});
+    std::string said;
+    for (const std::string& note : resolve(RUBATO_SOURCE_DIR "/examples/papers/pame/pame_ex1.toml", sets, notes).notes)
+      said += note;
+    return said;
+  };
+  const std::string sentence = "channel.delay is one number: the first to answer are the same neighbours in every exchange";
+  CHECK(notes_with({}).find(sentence) != std::string::npos);
+  CHECK(notes_with({"algorithm.nu=1.0"}).find(sentence) == std::string::npos);
+  CHECK(notes_with({"channel={kind=\"random\",delay={law=\"exponential\",mean=0.2}}"}).find(sentence) == std::string::npos);
+}
