@@ -115,7 +115,7 @@ cifar_one_label = on_cifar("spodgt-cifar-one-label", "figure 2 (c, d): CIFAR-10,
 cifar_all_labels = on_cifar("spodgt-cifar-all-labels", "figure 2 (c, d): CIFAR-10, all labels", "data.partition.classes=10")
 
 half = at(2500, "accuracy_mean", "clients at delay 2,500", axis="cumulated_delay")
-ablations = {"3 labels": ("data.partition.classes=3",), "radius 0.3": ("topology.radius=0.3",), "radius 1.0": ("topology.radius=1.0",), "20 clients": ("clients.count=20",),
+ablations = {"3 labels": ("data.partition.classes=3",), "radius 1.0": ("topology.radius=1.0",), "20 clients": ("clients.count=20",),
              "eta 0.001": ("algorithm.eta=0.001",), "eta 0.1": ("algorithm.eta=0.1",)}
 
 
