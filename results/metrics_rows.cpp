@@ -40,18 +40,23 @@ bool is_known(const std::vector<double>& row, const Sample& known) {
   return true;
 }
 
-}  // namespace
-
-std::uint64_t events_in(const std::filesystem::path& metrics) {
-  const auto column = static_cast<std::size_t>(find_sample_column("events") - sample_columns().data());
-  std::uint64_t events = 0;
+// Of the last row.
+double last_in(const std::filesystem::path& metrics, const char* name) {
+  const auto column = static_cast<std::size_t>(find_sample_column(name) - sample_columns().data());
+  double last = 0;
   for_each_row(read_whole(metrics).value_or(""), [&](std::string_view line) {
     const std::vector<double> row = numbers_in(line);
-    if (column < row.size()) events = static_cast<std::uint64_t>(row[column]);
+    if (column < row.size()) last = row[column];
     return true;
   });
-  return events;
+  return last;
 }
+
+}  // namespace
+
+std::uint64_t events_in(const std::filesystem::path& metrics) { return static_cast<std::uint64_t>(last_in(metrics, "events")); }
+
+double seconds_in(const std::filesystem::path& metrics) { return last_in(metrics, "seconds"); }
 
 void keep_known_rows(const std::filesystem::path& metrics, const Sample& known) {
   const std::optional<std::string> text = read_whole(metrics);

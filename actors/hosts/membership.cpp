@@ -26,7 +26,7 @@ constexpr Duration for_stragglers = std::chrono::seconds(2);  // of the hosts th
 }  // namespace
 
 void HostInfo::archive(Archive& archive) {
-  archive(run, arithmetic, version, life, is_virtual, running_since, begun, incarnation, goes_on_from, checkpoint);
+  archive(run, arithmetic, version, life, is_virtual, running_since, begun, came_to, incarnation, goes_on_from, checkpoint);
   archive.list(parts, [](Archive& each, FingerprintPart& part) {
     each(part);
     each.require(part.name.size() <= longest_fingerprint_part && part.value.size() <= longest_fingerprint_part);
@@ -34,6 +34,7 @@ void HostInfo::archive(Archive& archive) {
   archive.require(parts.size() <= most_fingerprint_parts);
   for (const std::string* text : {&run, &arithmetic, &version}) archive.require(text->size() <= longest_text);
   for (const auto& instant : {running_since, goes_on_from}) archive.require_moderate(instant.value_or(Duration{}));
+  archive.require_moderate(came_to);
   archive.require(incarnation <= last_life);
 }
 
@@ -483,6 +484,12 @@ std::uint32_t Membership::known_lives() const {
   std::uint32_t lives = 0;
   for (const Peer& peer : peers_) lives = std::max(lives, peer.our_lives);
   return lives;
+}
+
+void Membership::set_past(std::uint64_t begun, Duration came_to) {
+  const std::lock_guard lock(mutex_);
+  mine_.begun = begun;
+  mine_.came_to = came_to;
 }
 
 void Membership::set_running(Duration since, std::uint64_t begun, std::uint32_t incarnation) {

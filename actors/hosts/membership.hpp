@@ -36,6 +36,7 @@ struct HostInfo {
   bool is_virtual = false;                ///< its clock
   std::optional<Duration> running_since;  ///< on its own monotonic clock
   std::uint64_t begun = 0;                ///< real time: which run it takes part in: the life of the host that began it
+  Duration came_to{};                     ///< likewise: how far it came in that run in earlier lives, in time of the experiment
   std::uint32_t incarnation = 0;          ///< real time: how many lives it has had before in that run
   /// Real time, of a host that has had lives before: the instant of the experiment from which it goes on.
   std::optional<Duration> goes_on_from{};
@@ -100,6 +101,8 @@ class Membership final : public ParcelSink {
   /// the refused ones are not fewer than those that run the same; else the others go on without it.
   std::vector<HostId> meet(Duration limit, const std::atomic<bool>* stop = nullptr);
 
+  /// Before start(): the run that earlier lives of this host took part in, and how far they came.
+  void set_past(std::uint64_t begun, Duration came_to);
   /// Tells all others that this host runs since then (on this machine's monotonic clock), in which run, and in which of its
   /// lives.
   void set_running(Duration since, std::uint64_t begun = 0, std::uint32_t incarnation = 0);

@@ -31,6 +31,14 @@ std::optional<Beginning> begun_by_others(Membership& membership, Duration longes
   return believable(std::move(claims), now, longest);
 }
 
+Duration came_to(const Membership& membership, std::uint64_t run, Duration end) {
+  Duration furthest{};
+  for (std::uint32_t host = 0; host < membership.hosts(); ++host)
+    if (const auto info = membership.host_info({host}); info && info->begun == run && membership.is_alive({host}))
+      furthest = std::max(furthest, info->came_to);
+  return std::min(furthest, end);
+}
+
 std::uint32_t next_life(std::uint32_t recorded, std::uint32_t claimed) {
   constexpr std::uint32_t most_unrecorded = 256;
   const std::uint32_t life = claimed > recorded && claimed - recorded <= most_unrecorded ? claimed : recorded;

@@ -33,6 +33,10 @@ std::optional<Beginning> believable(std::vector<BeginningClaim> claims, Duration
 /// Of the others that are there; nothing if none of them has begun.
 std::optional<Beginning> begun_by_others(Membership& membership, Duration longest);
 
+/// How far a run that all have left has come: the furthest of the hosts that are there and have been in it, by what they say,
+/// but not beyond its end.
+Duration came_to(const Membership& membership, std::uint64_t run, Duration end);
+
 /// How many lives a host has had: by its own record, or as many as others say if that can be. Throws std::invalid_argument
 /// beyond the last that a record can number.
 std::uint32_t next_life(std::uint32_t recorded, std::uint32_t claimed);

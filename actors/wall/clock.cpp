@@ -32,6 +32,7 @@ struct WallClock::Io {
   bool is_stopped = false;
   Time armed_for = never;
   std::atomic<std::int64_t> base{not_started};  // the machine's nanoseconds at the experiment's time 0
+  std::atomic<Time> first{Time::min()};
   std::thread thread;
 };
 
@@ -50,7 +51,7 @@ Time WallClock::at(Duration machine) const {
   return base == not_started ? Time{} : Time{} + scaled(machine - Duration{base});
 }
 
-Time WallClock::now() const { return at(monotonic_now()); }
+Time WallClock::now() const { return std::max(at(monotonic_now()), io_->first.load(std::memory_order_relaxed)); }
 
 // Rounded up, so that no alarm rings before its time.
 Duration WallClock::unscaled(Duration experiment) const {
@@ -58,8 +59,9 @@ Duration WallClock::unscaled(Duration experiment) const {
   return real >= 9e18 ? Duration::max() / 2 : Duration{static_cast<std::int64_t>(real)};
 }
 
-void WallClock::start(Time now, Duration at) {
+void WallClock::start(Time now, Duration at, Time first) {
   Io& io = *io_;
+  io.first.store(first, std::memory_order_relaxed);
   io.base.store((at - unscaled(now.time_since_epoch())).count(), std::memory_order_release);
   io.thread = std::thread([&io] { io.context.run(); });
   alarm(Time{}, [] {});  // whatever was set before the start is looked at now
@@ -94,7 +96,7 @@ void WallClock::alarm(Time when, std::function<void()> ring) {
         std::function<void()> due;
         {
           const std::lock_guard lock(mine.mutex);
-          if (mine.is_stopped || mine.alarms.empty() || mine.alarms.begin()->first > clock.now()) return;
+          if (mine.is_stopped || mine.alarms.empty() || mine.alarms.begin()->first > clock.at(monotonic_now())) return;
           due = std::move(mine.alarms.extract(mine.alarms.begin()).mapped());
         }
         due();

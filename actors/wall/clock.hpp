@@ -19,8 +19,8 @@ class WallClock {
   WallClock& operator=(const WallClock&) = delete;
 
   /// The experiment's time is `now` at the instant `at` of the machine's monotonic clock; alarms ring from here on.
-  /// Called once.
-  void start(Time now, Duration at);
+  /// Until it is `first`, now() says `first`. Called once.
+  void start(Time now, Duration at, Time first = Time::min());
   void start() { start(Time{}, monotonic_now()); }
 
   /// Before the start: 0. Never decreases.

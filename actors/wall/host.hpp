@@ -64,10 +64,11 @@ class WallHost final : public ClientNetwork {
   /// After perform(): what has happened of the plan; none where there is no churn.
   std::optional<ChurnCounts> churn_counts() const { return attendance_ ? std::optional(attendance_->counts()) : std::nullopt; }
 
-  /// The experiment's time 0 is at this instant of the machine's monotonic clock; its clients are in this life.
-  void begin(Duration since, std::uint32_t incarnation) {
+  /// The experiment's time 0 is at this instant of the machine's monotonic clock; its clients are in this life, and nothing
+  /// that they do is before `first`.
+  void begin(Duration since, std::uint32_t incarnation, Time first = Time{}) {
     world_.incarnation = incarnation;
-    clock_.start(Time{}, since);
+    clock_.start(Time{}, since, first);
   }
   /// Between begin() and perform(), of a run that can be gone on with: where its clients begin.
   void load(ClientId client, std::uint64_t number, std::span<const std::byte> state);

@@ -263,14 +263,15 @@ Past read_past(const RunOptions& options, std::size_t clients) {
 }
 
 // The first of the hosts that are there says when the run begins, unless it has begun. A run that all have left goes on
-// where the record of this host ends.
-Beginning agree_on_start(Membership& membership, const Beginning& own, Duration longest, Duration limit,
-                         const std::atomic<bool>* stop) {
+// where they left it.
+Beginning agree_on_start(Membership& membership, std::uint64_t run, const WallClock& clock, Duration end, Duration longest,
+                         Duration limit, const std::atomic<bool>* stop) {
   const Duration until = monotonic_now() + limit;
   while (true) {
     if (const auto begun = begun_by_others(membership, longest)) return *begun;
     const bool decides = membership.first_alive() == membership.self();
-    if (decides || monotonic_now() > until || (stop && stop->load())) return {monotonic_now() + head_start - own.since, own.run};
+    if (decides || monotonic_now() > until || (stop && stop->load()))
+      return {monotonic_now() + head_start - clock.unscaled(came_to(membership, run, end)), run};
     std::this_thread::sleep_for(glance_at_others);
   }
 }
@@ -361,16 +362,21 @@ void begin_again(const std::string& why, const RunOptions& options, Membership& 
 }
 
 // When it was made: the record says it; without one it was before the next was due.
-CheckpointInfo checkpoint_of(const WallCheckpoint& found, const Experiment& experiment, const Past& past, Time now) {
-  const double latest = std::min(static_cast<double>(found.number) * experiment.checkpoint_every, to_seconds(now));
+CheckpointInfo checkpoint_of(const WallCheckpoint& found, const Experiment& experiment, const Past& past) {
   for (const ClientPast& client : past.clients)
     if (const auto saved = client.saved.find(found.number); saved != client.saved.end())
       return {found.number, to_seconds(saved->second.first)};
-  return {found.number, latest};
+  return {found.number, static_cast<double>(found.number) * experiment.checkpoint_every};
 }
 
-void go_on(const HostOptions& home, const Experiment& experiment, const std::string& identity, const RunOptions& options,
-           const Past& past, WallHost& host, Membership& membership, RunResult& result) {
+// Where the clients of this host begin: where the run goes on, if that is still to come, and not before what they have done.
+Time first_instant(const Membership& membership, const Beginning& beginning, const WallClock& clock, Time left, Duration end) {
+  const Duration heard = clock.scaled(monotonic_now() + head_start - beginning.since);
+  return std::max(left, Time{} + std::min(came_to(membership, beginning.run, end), heard));
+}
+
+void go_on(const FoundCheckpoint<WallCheckpoint>& found, const Experiment& experiment, const RunOptions& options, const Past& past,
+           WallHost& host, Membership& membership, RunResult& result) {
   const auto add_earlier = [&](std::uint64_t number) {
     for (const auto& client : host.clients()) {
       const ClientPast& its = past.clients[client->id().value];
@@ -379,8 +385,6 @@ void go_on(const HostOptions& home, const Experiment& experiment, const std::str
       client->add_earlier(behind.counts, behind.traffic);
     }
   };
-  FoundCheckpoint<WallCheckpoint> found;
-  if (!home.folder.empty()) found = WallCheckpoint::find(home.folder, identity);
   for (const std::string& each : found.notes) note(each, options, result);
   if (!found.newest) {
     begin_again("an earlier life of this host left no checkpoint: its clients begin again with their first models", options,
@@ -388,7 +392,8 @@ void go_on(const HostOptions& home, const Experiment& experiment, const std::str
     host.mark_first_states(true);
     return add_earlier(0);
   }
-  const CheckpointInfo checkpoint = checkpoint_of(*found.newest, experiment, past, host.clock().now());
+  CheckpointInfo checkpoint = checkpoint_of(*found.newest, experiment, past);
+  checkpoint.seconds = std::min(checkpoint.seconds, to_seconds(host.clock().now()));
   for (const auto& [client, state] : found.newest->states) host.load(client, checkpoint.number, state);
   host.go_on_from(checkpoint);
   add_earlier(checkpoint.number);
@@ -407,10 +412,7 @@ void say_begun(Membership& membership, const std::vector<HostId>& there, Time no
   RunEvent begun{is_alone ? EventLevel::warn : EventLevel::info,
                  "begun",
                  "",
-                 {{"with", with},
-                  {"without", without},
-                  {"at_seconds", std::max(to_seconds(now), 0.0)},
-                  {"life", std::uint64_t{incarnation} + 1}}};
+                 {{"with", with}, {"without", without}, {"at_seconds", to_seconds(now)}, {"life", std::uint64_t{incarnation} + 1}}};
   if (is_alone)
     begun.fields.emplace_back("text", fmt::format("alone: unless others come, the results are of {} of {} clients",
                                                   own.clients().size(), own.world().graph.clients()));
@@ -536,13 +538,22 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
     ~Parting() { membership.stop(std::chrono::seconds(2)); }
   } parting{membership};
   StatusTeller status(home, experiment, membership, views, host);
+  const std::string identity = membership.host_info(membership.self())->run;
+  FoundCheckpoint<WallCheckpoint> found;
+  Time left{};  // by earlier lives, as far as what they wrote of their steps and samples says it
+  if (earlier_run > 0) {
+    if (!home.folder.empty()) found = WallCheckpoint::find(home.folder, identity);
+    left = std::max(past.last, Time{from_seconds(seconds_in(options.samples_file))});
+    const Duration saved = found.newest ? from_seconds(checkpoint_of(*found.newest, experiment, past).seconds) : Duration{};
+    membership.set_past(earlier_run, std::max(left - Time{}, saved));
+  }
   membership.start();
   const std::vector<HostId> there = membership.meet(from_seconds(experiment.hosts.wait), options.stop);
-  const Beginning own{past.last > Time{} ? host.clock().unscaled(past.last - Time{}) : Duration{},
-                      earlier_run > 0 ? earlier_run : membership.host_info(membership.self())->life};
-  const Duration longest_run = host.clock().unscaled(from_seconds(experiment.until)) + from_seconds(experiment.hosts.drain);
+  const std::uint64_t own_run = earlier_run > 0 ? earlier_run : membership.host_info(membership.self())->life;
+  const Duration end = from_seconds(experiment.until);
+  const Duration longest_run = host.clock().unscaled(end) + from_seconds(experiment.hosts.drain);
   const Duration longest_wait = std::chrono::seconds(5) + membership.self().value * own_turn;  // not all at one instant
-  const Beginning beginning = agree_on_start(membership, own, longest_run, longest_wait, options.stop);
+  const Beginning beginning = agree_on_start(membership, own_run, host.clock(), end, longest_run, longest_wait, options.stop);
   require_same_run(home, earlier_run, beginning.run);
   const bool has_begun = !(options.stop && options.stop->load()) || begun_by_others(membership, longest_run);
   if (home.on_admitted) home.on_admitted();
@@ -551,14 +562,13 @@ RunResult perform_wall_host(Preparation& parts, const Experiment& experiment, co
   if (earlier_run != beginning.run && has_begun) keep(home, run_file(home), std::to_string(beginning.run));
   const std::uint32_t incarnation = next_life(past.incarnation, membership.known_lives());
   membership.set_running(beginning.since, beginning.run, incarnation);
-  host.begin(beginning.since, incarnation);
-  const std::string identity = membership.host_info(membership.self())->run;
+  host.begin(beginning.since, incarnation, first_instant(membership, beginning, host.clock(), left, end));
   if (earlier_run > 0) {
     for (const auto& client : host.clients()) {
       const ClientPast& its = past.clients[client->id().value];
       client->recall(its.hash, its.steps, its.first);
     }
-    go_on(home, experiment, identity, options, past, host, membership, result);
+    go_on(found, experiment, options, past, host, membership, result);
     host.recall(home.on_recalled ? home.on_recalled(known_of(host, past.models)) : 0, past.models);
   } else {
     if (incarnation > 0 && !home.folder.empty())

@@ -405,6 +405,22 @@ TEST_CASE("a host that says that the run began long ago does not end it at the o
   CHECK(beside<Backdating>().messages.computations > 50);
 }
 
+TEST_CASE("a run that all have left is as old as the hosts that were in it say, and not beyond its end") {
+  using std::chrono::seconds;
+  Scene host;
+  host.membership.set_past(5, seconds(60));
+  Hello hello;
+  const auto told = [&](std::uint64_t run, Duration came) {
+    hello.self.begun = run, hello.self.came_to = came;
+    host.introduce(b, hello);
+    return came_to(host.membership, 5, seconds(100));
+  };
+  CHECK(told(5, seconds(40)) == seconds(60));
+  CHECK(told(5, seconds(61)) == seconds(61));
+  CHECK(told(6, seconds(61)) == seconds(60));
+  CHECK(told(5, std::chrono::hours(9)) == seconds(100));
+}
+
 TEST_CASE("a clock's answer that was not asked for moves nothing") {
   Scene host;
   host.introduce(b);

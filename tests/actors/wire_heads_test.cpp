@@ -58,7 +58,7 @@ HostInfo info_of(std::uint64_t life) { return {.run = "f00d", .arithmetic = "sse
 /// The hello of a host that takes part in nothing yet.
 Head hello(std::uint64_t life, std::uint64_t heard_life, std::uint32_t heard_edition, bool asks) {
   Head head;
-  head.text("f00d").text("sse").text("1.2.3").u64(life).flag(false).flag(false).u64(0).u32(0).flag(false).u64(0).u64(0);
+  head.text("f00d").text("sse").text("1.2.3").u64(life).flag(false).flag(false).u64(0).i64(0).u32(0).flag(false).u64(0).u64(0);
   return head.u32(0).u64(heard_life).u32(heard_edition).flag(asks).u32(0);
 }
 
@@ -101,11 +101,13 @@ TEST_CASE("a hello made from the page is understood, and answered by one as the 
   CHECK(scene.hears(ParcelKind::hello, hello(7, 9, 0, false)));
   CHECK(scene.membership.ignored() == 0);
   Head running;
-  running.text("f00d").text("sse").text("1.2.3").u64(9).flag(false).flag(true).i64(5).u64(77).u32(2).flag(true).i64(9).u64(3);
+  running.text("f00d").text("sse").text("1.2.3").u64(9).flag(false).flag(true).i64(5).u64(77).i64(8).u32(2).flag(true).i64(9).u64(
+      3);
   running.u64(1).text("algorithm.eta").text("0.1");
   scene.send(ParcelKind::hello, running.u32(1).u64(7).u32(0).flag(false).u32(4));
   CHECK(comes_true([&] { return scene.membership.host_info(b)->running_since == Duration(5); }));
   CHECK(scene.membership.host_info(b)->begun == 77);
+  CHECK(scene.membership.host_info(b)->came_to == Duration(8));
   CHECK(scene.membership.host_info(b)->goes_on_from == Duration(9));
   CHECK(scene.membership.host_info(b)->checkpoint == 3);
   CHECK(scene.membership.known_lives() == 4);

@@ -308,6 +308,26 @@ TEST_CASE("a host that is stopped and started again goes on too, and the others'
   CHECK(is_heard_again);
 }
 
+TEST_CASE("when all hosts are killed and started again they begin at an instant that is not before the checkpoint of any") {
+  Party party(digits(three_years));
+  const auto have_all = [&](const auto& seen) { return becomes_true([&] { return std::ranges::all_of(Party::everybody, seen); }); };
+  const auto behind = [&](const std::string& host, const std::string& words) {
+    const std::string err = party.process(host).err();
+    return std::stod(err.substr(err.find(words) + words.size()));
+  };
+  party.start_all(Party::everybody);
+  REQUIRE(have_all([&](const std::string& host) { return party.has_checkpoint(host); }));
+  for (const std::string& host : Party::everybody) party.kill(host);
+  party.start_all({"c", "b", "a"});
+  REQUIRE(have_all([&](const std::string& host) { return contains(party.process(host).err(), " begun with="); }));
+  for (const std::string& host : Party::everybody)
+    for (const std::string& each : Party::everybody) CHECK(behind(host, "at_seconds=") >= behind(each, "from_seconds="));
+  party.see_go_on(Party::everybody);
+  party.stop(Party::everybody);
+  check_files(party);
+  check_replays(party);
+}
+
 TEST_CASE("a host that was killed or stopped while it waited for the others begins with them when it is started again") {
   const bool is_heard = comes_about(a_minute, [](const std::string& until) {
     Party party(digits(until));

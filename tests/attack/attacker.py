@@ -75,7 +75,7 @@ class Attacker:
         if theirs is None:
             return
         fields = dict(run=theirs.run, arithmetic=theirs.arithmetic, version=theirs.version, life=self.life, is_virtual=0)
-        fields |= dict(since=self.since, begun=theirs.begun, lives=0, goes_on=None, checkpoint=0, parts=theirs.parts, edition=self.edition)
+        fields |= dict(since=self.since, begun=theirs.begun, came_to=0, lives=0, goes_on=None, checkpoint=0, parts=theirs.parts, edition=self.edition)
         fields |= dict(heard_life=theirs.life, heard_edition=theirs.edition, asks=asks, your_lives=0)
         fields |= self.lies
         self.send(to, wire.HELLO, Hello(**fields).write(), is_summed=True)

@@ -128,14 +128,14 @@ def optional(code, value):
 
 
 class Hello:
-    NAMES = "run arithmetic version life is_virtual since begun lives goes_on checkpoint parts edition heard_life heard_edition asks your_lives".split()
+    NAMES = "run arithmetic version life is_virtual since begun came_to lives goes_on checkpoint parts edition heard_life heard_edition asks your_lives".split()
 
     def __init__(self, **fields):
         self.__dict__.update(fields)
 
     def write(self):
         head = text(self.run) + text(self.arithmetic) + text(self.version) + struct.pack("<QB", self.life, self.is_virtual)
-        head += optional("q", self.since) + struct.pack("<QI", self.begun, self.lives)
+        head += optional("q", self.since) + struct.pack("<QqI", self.begun, self.came_to, self.lives)
         head += optional("q", self.goes_on) + struct.pack("<Q", self.checkpoint)
         head += struct.pack("<Q", len(self.parts)) + b"".join(text(key) + text(value) for key, value in self.parts)
         return head + struct.pack("<IQIBI", self.edition, self.heard_life, self.heard_edition, self.asks, self.your_lives)
@@ -144,7 +144,7 @@ class Hello:
     def read(head):
         fields = Fields(head)
         values = [fields.text(), fields.text(), fields.text(), *fields.take("QB"), fields.optional("q")]
-        values += [*fields.take("QI"), fields.optional("q"), fields.take("Q")]
+        values += [*fields.take("QqI"), fields.optional("q"), fields.take("Q")]
         values += [[(fields.text(), fields.text()) for _ in range(fields.take("Q"))]]
         values += fields.take("IQIBI")
         return Hello(**dict(zip(Hello.NAMES, values)))

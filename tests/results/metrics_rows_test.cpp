@@ -61,6 +61,7 @@ TEST_CASE("a row that a kill has cut short goes, with those behind it") {
   folder.write("metrics.csv", rows_until(2) + "3,3,300,30");
   keep_known_rows(metrics, sample_of(9));
   CHECK(text_of(metrics) == rows_until(2));
+  CHECK(seconds_in(metrics) == sample_of(2).header.at.time_since_epoch().count() * 1e-9);
   folder.write("metrics.csv", rows_until(0) + "1,1,100\n" + metrics_csv_row(sample_of(2)));
   keep_known_rows(metrics, sample_of(9));
   CHECK(text_of(metrics) == rows_until(0));
