@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -14,6 +15,7 @@
 #include "experiment/roster.hpp"
 #include "results/summary.hpp"
 #include "runtime/npy.hpp"
+#include "runtime/record.hpp"
 #include "web/run_files.hpp"
 
 namespace rubato::app {
@@ -57,6 +59,32 @@ std::vector<ClientId> clients_of(const std::vector<std::string>& hosts, const co
   for (std::uint32_t i = 0; i < host_of.size(); ++i)
     if (left_out.contains(host_of[i])) clients.push_back({i});
   return clients;
+}
+
+// Of a run over several hosts in real time: the clients whose host has no folder among these.
+std::vector<ClientId> clients_beside(const std::vector<std::filesystem::path>& folders, const config::Experiment& experiment) {
+  const std::vector<HostId> host_of = hosts_of_clients(experiment);
+  std::map<HostId, std::filesystem::path> folder_of;
+  for (const std::filesystem::path& folder : folders) try {
+      RecordReader reader(folder / "timeline.rbt");
+      const Step* first = reader.clients() == host_of.size() ? reader.next() : nullptr;
+      if (!first) continue;
+      const HostId host = host_of[first->client.value];
+      if (const auto [known, is_new] = folder_of.emplace(host, folder); !is_new)
+        throw std::invalid_argument(fmt::format("{} and {} are both of host {}: leave one out", known->second.string(),
+                                                folder.string(), experiment.roster[host.value].name));
+    } catch (const std::runtime_error&) {  // no record: the replay says why
+    }
+  std::vector<ClientId> beside;
+  for (std::uint32_t i = 0; i < host_of.size(); ++i)
+    if (!folder_of.contains(host_of[i])) beside.push_back({i});
+  return beside;
+}
+
+void require_none(const std::set<std::string>& missing) {
+  if (missing.empty()) return;
+  throw std::invalid_argument(fmt::format("there is no folder of host {} among these: add it, or --without {}",
+                                          fmt::join(missing, " and none of host "), fmt::join(missing, " --without ")));
 }
 
 // Of the clients that were replayed to their end; models.npy may have rows for those alone that were there. Nothing if
@@ -109,24 +137,39 @@ int replay(const std::vector<std::filesystem::path>& folders, unsigned threads, 
   const EndInFolder recorded = end_of_run(folders);
   if (recorded.digests.model.empty()) throw std::invalid_argument("this was a dry run: it has no models to replay");
   const config::Experiment experiment = config::read_experiment(folders.front() / "experiment.toml", {}, std::cerr);
-  const std::vector<ClientId> left_out = clients_of(without, experiment);
+  std::vector<ClientId> left_out = clients_of(without, experiment);
   RunOptions options;
   options.keeps_models = !left_out.empty();
   options.threads = threads > 0 ? threads : all_threads();
   options.data_dir = data;
   options.stop = &watch_signals(false);
+  const bool is_virtual = experiment.clock == config::ClockKind::virtual_time;
   std::vector<std::filesystem::path> records;
   for (const std::filesystem::path& folder : folders) {
-    if (experiment.clock == config::ClockKind::virtual_time && !records.empty()) break;  // each is that of all hosts
+    if (is_virtual && !records.empty()) break;  // each is that of all hosts
     records.push_back(folder / "timeline.rbt");
     if (!std::filesystem::exists(records.back()))
       throw std::invalid_argument(folder.string() + " has no timeline.rbt: the run was made with record = \"off\"");
+  }
+  if (experiment.roster.empty() && records.size() > 1) throw std::invalid_argument("this was a run of one host: name one folder");
+  std::set<std::string> missing;  // hosts whose clients the digests cover
+  if (!is_virtual && !experiment.roster.empty()) {
+    const std::vector<HostId> host_of = hosts_of_clients(experiment);
+    for (const ClientId client : clients_beside(folders, experiment)) {
+      if (std::ranges::find(left_out, client) != left_out.end()) continue;
+      if (!std::ranges::binary_search(recorded.absent, client))
+        missing.insert(experiment.roster[host_of[client.value].value].name);
+      else if (!without.empty())
+        left_out.push_back(client);
+    }
+    std::ranges::sort(left_out);
   }
   const RunResult again = rubato::replay(experiment, records, recorded.absent, options, left_out);
   if (options.stop->load()) {
     std::cout << "stopped before the end of the record: nothing was compared\n";
     return stopped;
   }
+  require_none(missing);
   if (!left_out.empty()) return agrees_without(left_out, recorded, again) ? ok : failed;
   const bool same_timeline = agrees("timeline_digest", recorded.digests.timeline, again.digests.timeline);
   const bool same_models = agrees("model_digest", recorded.digests.model, again.digests.model);

@@ -383,6 +383,30 @@ TEST_CASE("when a host is killed for good the others finish without its clients"
   CHECK(is_learnt);
 }
 
+TEST_CASE("replay says whose folder is missing, even where hosts need nothing of each other, and whose is given twice") {
+  Party party(with(digits(a_minute), "name = \"draco\"\neta = 0.1\nself_apply = true", "name = \"local_only\"\neta = 0.1"));
+  party.start_all(Party::everybody);
+  party.finish(Party::everybody);
+  const fs::path a = party.folder("a"), b = party.folder("b"), c = party.folder("c"), old = party.home() / "c.previous";
+  fs::copy(c, old, fs::copy_options::recursive);
+  const auto check_says = [](const Arguments& arguments, const std::string& words) {
+    const Ended ended = run_rubato(arguments);
+    CAPTURE(ended.out);
+    CAPTURE(ended.err);
+    CHECK(ended.code == 2);
+    CHECK(contains(ended.err, words));
+  };
+  check_says({"replay", a, a, b, c}, a.string() + " and " + a.string() + " are both of host a: leave one out");
+  check_says({"replay", a, b, c, old}, c.string() + " and " + old.string() + " are both of host c: leave one out");
+  check_says({"replay", a}, "no folder of host b and none of host c among these: add it, or --without b --without c");
+  check_says({"replay", a, "--without", "b"}, "there is no folder of host c among these: add it, or --without c");
+  const Ended alone = run_rubato({"replay", a, "--without", "b", "--without", "c"});
+  CHECK(alone.code == 0);
+  CHECK(contains(alone.out, "those of 2 of 6 clients to their end"));
+  CHECK(contains(alone.out, "2 of 2 that can be compared agree with models.npy"));
+  check_replays(party);
+}
+
 TEST_CASE("when the host that would gather the results is killed for good the next one gathers them") {
   const bool is_learnt = comes_about(two_minutes, [](const std::string& until) {
     Party party(digits(until));
