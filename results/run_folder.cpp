@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 
 #include "experiment/build/devices.hpp"
 #include "experiment/file/experiment_file.hpp"
@@ -125,13 +127,9 @@ void set_aside(const fs::path& partial, const fs::path& failed) {
   fs::rename(partial, failed, error);
 }
 
-// Another process is filling the folder.
 void refuse_busy(const fs::path& place, const fs::path& partial) {
-  const int file = ::open((partial / mark).c_str(), O_WRONLY | O_CLOEXEC);
-  if (file < 0) return;
-  const bool is_busy = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  ::close(file);
-  if (is_busy) throw std::invalid_argument("--out " + place.string() + ": another process is at work there");
+  if (is_at_work(partial).value_or(false))
+    throw std::invalid_argument("--out " + place.string() + ": another process is at work there");
 }
 
 // Nothing where the run had no samples.
@@ -213,7 +211,9 @@ void RunFolder::claim() {
   if (lock_ >= 0) ::close(lock_);
   lock_ = ::open((partial_ / mark).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (lock_ < 0) throw std::invalid_argument("--out " + place_.string() + ": cannot write there: " + std::strerror(errno));
-  ::flock(lock_, LOCK_EX | LOCK_NB);  // a file system without locks refuses none
+  // A file system without locks refuses none; who asks is_at_work() holds it for a moment.
+  for (int i = 0; i < 100 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 RunFolder::~RunFolder() {
@@ -256,6 +256,15 @@ void RunFolder::complete() {
     throw RunFailed("cannot put the run at " + place_.string() + ": " + error.message() + "; it is complete in " +
                     partial_.string());
   is_complete_ = true;
+}
+
+std::optional<bool> is_at_work(const fs::path& partial) {
+  const int file = ::open((partial / mark).c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return errno == ENOENT ? std::optional(false) : std::nullopt;
+  const bool is_free = ::flock(file, LOCK_SH | LOCK_NB) == 0;
+  const bool is_locked = !is_free && errno == EWOULDBLOCK;
+  ::close(file);
+  return is_free || is_locked ? std::optional(is_locked) : std::nullopt;
 }
 
 Remains remains_at(const fs::path& given) {

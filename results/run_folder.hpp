@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "experiment/experiment.hpp"
@@ -69,6 +70,9 @@ class RunFolder {
   std::mutex mutex_;  // write() and settle()
   int lock_ = -1;     // held while the folder is being filled
 };
+
+/// Whether a process fills this .partial folder; nothing where that cannot be asked, as on a disk without locks.
+std::optional<bool> is_at_work(const std::filesystem::path& partial);
 
 /// What there is of a run at a place.
 enum class Remains {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <rapidcheck.h>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <set>
@@ -9,7 +10,9 @@
 #include <thread>
 
 #include "actors/run.hpp"
+#include "experiment/file/experiment_file.hpp"
 #include "results/columns.hpp"
+#include "results/run_folder.hpp"
 #include "results/whole_file.hpp"
 #include "tests/web/support.hpp"
 #include "web/live/folder_run.hpp"
@@ -356,7 +359,6 @@ TEST_CASE("a folder that is being filled grows, and a line that is half written 
   const std::size_t second = text.find('\n', text.find('\n') + 1) + 1;
   write_whole(partial / "metrics.csv", text.substr(0, second + 3));
   const FolderRun run(place);
-  CHECK(run.hello()["state"] == "running");
   CHECK(run.revision().samples == 1);
   write_whole(partial / "metrics.csv", text);
   CHECK(run.revision().samples > 1);
@@ -368,6 +370,25 @@ TEST_CASE("a folder that is being filled grows, and a line that is half written 
   CHECK(run.hello()["run_id"] == id);
   CHECK(FolderRun(place).hello()["run_id"] == id);  // another server, to which the pages of the first one come back
   CHECK(FolderRun(whole).hello()["run_id"] != id);
+}
+
+TEST_CASE("a folder that no process fills any more is that of a run that was interrupted, until one goes on with it") {
+  const TempFolder temp;
+  const fs::path place = temp.file("run");
+  const FolderRun run(place);
+  const auto states = [&] { return std::array{run.hello()["state"], run.tick()["state"], run.line()["state"]}; };
+  const auto all = [](const char* state) { return std::array<ResultJson, 3>{state, state, state}; };
+  auto folder = std::make_unique<RunFolder>(place);
+  folder->write("experiment.toml", config::write_experiment(small_experiment()));
+  folder->write("checkpoint/checkpoint-1.rbc", "");  // so that it stays
+  CHECK(states() == all("running"));
+  const std::uint64_t ticks = run.revision().ticks;
+  folder.reset();
+  CHECK(states() == all("interrupted"));
+  CHECK(run.revision().ticks > ticks);  // pages hear of it
+  CHECK_FALSE(run.revision().is_over);
+  folder = RunFolder::reopen(place);
+  CHECK(states() == all("running"));
 }
 
 TEST_CASE("a page is told how long another host has been silent, and since when in seconds of the experiment") {

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 #include "experiment/file/experiment_file.hpp"
 #include "results/columns.hpp"
 #include "results/metrics_rows.hpp"
+#include "results/run_folder.hpp"
 #include "results/whole_file.hpp"
 #include "web/live/live_run.hpp"
 #include "web/live/page_json.hpp"
@@ -104,7 +106,8 @@ void FolderRun::look_again() const {
   // In the folder that is being filled the summary comes before the report: the run has ended when the folder is in its place.
   const bool is_in_place = folder == place_;
   const bool has_ended = summary_.is_null() && is_in_place && fs::exists(folder / "summary.json", error);
-  if (folder == folder_ && known == metrics_bytes_ && !has_ended) return;
+  const bool was_at_work = std::exchange(is_at_work_, is_at_work(folder).value_or(true));
+  if (folder == folder_ && known == metrics_bytes_ && is_at_work_ == was_at_work && !has_ended) return;
   if (known < metrics_bytes_) ++rewinds_;  // it was resumed from a checkpoint
   run_id_ = life_of(folder, rewinds_);
   folder_ = folder, metrics_bytes_ = known;
@@ -138,6 +141,12 @@ void FolderRun::look_again() const {
   }
 }
 
+// With the lock.
+const char* FolderRun::state() const {
+  if (!summary_.is_null()) return summary_.value("stopped_early", false) ? "stopped" : "complete";
+  return is_at_work_ ? "running" : "interrupted";
+}
+
 // With the lock: of the last row.
 ResultJson FolderRun::last(const char* column) const {
   const auto found = std::ranges::find(columns_, column);
@@ -162,7 +171,7 @@ ResultJson FolderRun::hello() const {
   const std::lock_guard lock(mutex_);
   look_again();
   ResultJson hello = {{"type", "hello"}, {"protocol", 1}, {"run_id", run_id_}, {"id", 0}, {"kind", "folder"}};
-  hello["state"] = summary_.is_null() ? "running" : summary_.value("stopped_early", false) ? "stopped" : "complete";
+  hello["state"] = state();
   for (const auto& [name, value] : facts_.items()) hello[name] = value;
   hello["folder"] = place_.string();
   for (const char* name : {"host", "command", "started_at", "machine"})
@@ -181,9 +190,7 @@ ResultJson FolderRun::tick() const {
   const std::lock_guard lock(mutex_);
   look_again();
   return {{"type", "tick"},
-          {"state", summary_.is_null()                       ? "running"
-                    : summary_.value("stopped_early", false) ? "stopped"
-                                                             : "complete"},
+          {"state", state()},
           {"seconds", last("seconds")},
           {"until", facts_["until"]},
           {"real_seconds", summary_.is_null() ? ResultJson(nullptr) : summary_.value("wall_seconds", ResultJson(nullptr))},
@@ -239,11 +246,8 @@ std::string FolderRun::samples(std::uint64_t from) const {
 std::string FolderRun::end() const {
   const std::lock_guard lock(mutex_);
   look_again();
-  const bool was_stopped = !summary_.is_null() && summary_.value("stopped_early", false);
-  return page_text({{"type", "end"},
-                    {"state", was_stopped ? "stopped" : "complete"},
-                    {"summary", summary_},
-                    {"has_report", data_of_report(folder_).has_value()}});
+  return page_text(
+      {{"type", "end"}, {"state", state()}, {"summary", summary_}, {"has_report", data_of_report(folder_).has_value()}});
 }
 
 std::optional<std::string> FolderRun::report() const {
@@ -267,9 +271,7 @@ ResultJson FolderRun::line() const {
           {"run_id", run_id_},
           {"name", facts_["name"]},
           {"algorithm", facts_["algorithm"]},
-          {"state", summary_.is_null()                       ? "running"
-                    : summary_.value("stopped_early", false) ? "stopped"
-                                                             : "complete"},
+          {"state", state()},
           {"seconds", last("seconds")},
           {"until", facts_["until"]},
           {"accuracy", last("accuracy_mean")},

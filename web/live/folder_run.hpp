@@ -32,6 +32,7 @@ class FolderRun final : public RunSource {
 
  private:
   void look_again() const;
+  const char* state() const;
   ResultJson last(const char* column) const;
   ResultJson messages() const;
 
@@ -39,6 +40,7 @@ class FolderRun final : public RunSource {
   mutable std::mutex mutex_;  // guards what follows
   mutable std::filesystem::path folder_;
   mutable std::uintmax_t metrics_bytes_ = 0;
+  mutable bool is_at_work_ = true;  // or it cannot be told
   mutable std::uint64_t ticks_ = 0;
   mutable std::vector<std::string> columns_;
   mutable std::vector<std::vector<double>> rows_;
