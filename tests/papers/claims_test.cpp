@@ -112,3 +112,46 @@ TEST_CASE("asynchronous DSGD: whether late work is reused or thrown away, both a
   CHECK(at_end("reuse") > waiting);
   CHECK(at_end("barrier") > waiting);
 }
+
+TEST_CASE("Spod-GT: clients of unlike chances keep a gap whatever the step is, and a memory of gradients closes it") {
+  const auto gap = [](const std::string& mode, const std::string& eta) {
+    const RunResult result = run_of("papers/spodgt/spodgt_rate.toml",
+                                    {"data={name=\"quadratic\",dimension=20}", "model={name=\"quadratic\"}", "until=1600.5",
+                                     "metrics.every_seconds=400.0", "algorithm.gradient_mode=" + mode, "algorithm.eta=" + eta,
+                                     "protocol.compute_chance=[0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0]"});
+    REQUIRE(result.samples.back().gradient);
+    return std::pow(result.samples.back().gradient->norm, 2);
+  };
+  const double wide = gap("paper", "0.02");
+  CHECK(wide > 0.1);
+  CHECK(gap("paper", "0.01") > 0.5 * wide);
+  CHECK(gap("memory", "0.02") < 1e-6 * wide);
+}
+
+TEST_CASE("DEPOSITUM: without momentum longer runs come no nearer, with that of corollary 1 they do") {
+  const auto stationarity = [](double steps, bool has_momentum) {
+    const double root = std::sqrt(4 / (steps + 1));
+    const RunResult result = run_of(
+        "papers/depositum/depositum_rate.toml",
+        {"topology.kind=complete", "until=" + std::to_string(steps + 0.5), "metrics.every_seconds=" + std::to_string(steps / 100),
+         "algorithm.alpha=" + std::to_string(2 * root), "algorithm.gamma=" + std::to_string(has_momentum ? 1 - root : 0)});
+    double sum = 0;
+    for (const Sample& sample : result.samples) sum += sample.stationarity.value().per_client;
+    return sum / static_cast<double>(result.samples.size());
+  };
+  CHECK(stationarity(3200, true) < 0.5 * stationarity(400, true));
+  CHECK(stationarity(3200, false) > 0.5 * stationarity(400, false));
+}
+
+TEST_CASE("PaME: slow answers do not hold up who counts the first two of eight, and hold up who awaits all") {
+  const auto computations = [](const std::string& nu, const std::string& delay) {
+    const RunResult result = run_of(
+        "papers/pame/pame_ex1.toml",
+        {"topology={kind=\"random_regular\",degree=8}", "protocol.kind=pull", "clients.compute={law=\"poisson\",rate=1.0}",
+         "until=100.5", "data.samples_per_client=50", "algorithm.nu=" + nu, "channel={kind=\"random\",delay=" + delay + "}"});
+    return static_cast<double>(result.samples.back().header.counts.computations);
+  };
+  const std::string mild = "{law=\"exponential\",mean=0.2}", heavy = "{law=\"lognormal\",mean=1.0,sigma=2.0}";
+  CHECK(computations("0.25", heavy) > 0.9 * computations("0.25", mild));
+  CHECK(computations("1.0", heavy) < 0.6 * computations("1.0", mild));
+}
