@@ -171,9 +171,11 @@ Remains remains_of_run(const std::filesystem::path& place, const std::filesystem
 
 void refuse_real_time(const config::Experiment& experiment, const std::filesystem::path& place) {
   if (experiment.clock == config::ClockKind::virtual_time) return;
-  throw std::invalid_argument(place.string() +
-                              " is a run in real time, which goes on by itself: its hosts continue from "
-                              "their checkpoints when `rubato node` is started again with the same --out");
+  throw std::invalid_argument(place.string() + " is a run in real time" +
+                              (command_to_go_on(experiment).empty()
+                                   ? " of one process: nothing goes on with it"
+                                   : ", which goes on by itself: its hosts continue from their checkpoints when `rubato node` "
+                                     "is started again with the same --out"));
 }
 
 int say_finished(const std::filesystem::path& place, bool json) {

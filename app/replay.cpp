@@ -133,7 +133,8 @@ bool agrees_without(const std::vector<ClientId>& without, const EndInFolder& rec
 
 int replay(const std::vector<std::filesystem::path>& folders, unsigned threads, const std::filesystem::path& data,
            const std::vector<std::string>& without) {
-  for (const std::filesystem::path& folder : folders) web::require_folder(folder);
+  for (const std::filesystem::path& folder : folders)
+    folders.size() > 1 ? web::require_folder(folder) : web::require_ended_run(folder);
   const EndInFolder recorded = end_of_run(folders);
   if (recorded.digests.model.empty()) throw std::invalid_argument("this was a dry run: it has no models to replay");
   const config::Experiment experiment = config::read_experiment(folders.front() / "experiment.toml", {}, std::cerr);

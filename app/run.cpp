@@ -17,10 +17,11 @@ int run(const RunArguments& arguments) {
   ResolvedExperiment resolved = resolve(arguments.file, overrides_of(arguments), std::cerr);
   const config::Experiment& experiment = resolved.experiment;
   const bool was_interrupted = !arguments.out.empty() && remains_at(arguments.out) == Remains::interrupted;
+  const std::string command = was_interrupted ? command_to_go_on(experiment_of_remains(arguments.out).parent_path()) : "";
   const auto folder = arguments.out.empty() ? nullptr : std::make_unique<RunFolder>(arguments.out);
   if (was_interrupted)
-    std::cerr << "note: --out held a run that was interrupted; it is now in the folder that ends with .failed, and rubato "
-                 "resume goes on with it when that is renamed to .partial\n";
+    std::cerr << "note: --out held a run that was interrupted; it is now in the folder that ends with .failed"
+              << (command.empty() ? "" : ", and " + command + " goes on with it when that is renamed to .partial") << "\n";
   if (folder && !arguments.dry_run) folder->write("experiment.toml", config::write_experiment(experiment));
   if (!folder && experiment.checkpoint_every > 0) std::cerr << "note: checkpoint_every: without --out no checkpoints are written\n";
   ProgressLine line(experiment, arguments.quiet, arguments.colour);

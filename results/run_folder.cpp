@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -273,6 +274,18 @@ Remains remains_at(const fs::path& given) {
   if (is_ours && fs::exists(partial / "experiment.toml")) return Remains::interrupted;
   if (!is_run(place)) return Remains::nothing;
   return end_of_summary(read_whole(place / "summary.json").value_or("")).was_stopped ? Remains::stopped : Remains::finished;
+}
+
+std::string command_to_go_on(const config::Experiment& experiment) {
+  if (experiment.clock == config::ClockKind::virtual_time) return "rubato resume";
+  return experiment.roster.empty() ? "" : "rubato node";
+}
+
+std::string command_to_go_on(const fs::path& folder) try {
+  std::ostringstream nowhere;
+  return command_to_go_on(config::read_experiment(folder / "experiment.toml", {}, nowhere));
+} catch (const std::invalid_argument&) {  // of another version, or changed by hand
+  return "";
 }
 
 fs::path experiment_of_remains(const fs::path& given) {

@@ -83,6 +83,10 @@ enum class Remains {
 };
 /// Looks at the folder and those beside it; changes nothing.
 Remains remains_at(const std::filesystem::path& place);
+/// The command that goes on with such a run when it was interrupted or stopped; empty: none does, it was one process in real time.
+std::string command_to_go_on(const config::Experiment& experiment);
+/// The same of the run in a folder; also empty where its experiment cannot be read.
+std::string command_to_go_on(const std::filesystem::path& folder);
 /// The experiment of what remains there.
 std::filesystem::path experiment_of_remains(const std::filesystem::path& place);
 

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "results/run_folder.hpp"
 #include "results/run_result.hpp"
 
 namespace rubato::web {
@@ -50,8 +51,10 @@ void require_folder(const std::filesystem::path& folder) {
 void require_ended_run(const std::filesystem::path& folder) {
   require_folder(folder);
   const std::string place = plain(folder).string();
-  if (place.ends_with(partial) && !std::filesystem::exists(folder / "summary.json"))
-    throw std::invalid_argument(place + " is" + not_ended + ": `rubato resume` goes on with it, on several hosts `rubato node`");
+  if (!place.ends_with(partial) || std::filesystem::exists(folder / "summary.json")) return;
+  const std::string command = command_to_go_on(folder);
+  throw std::invalid_argument(place + " is" + not_ended +
+                              (command.empty() ? ": nothing goes on with it" : ": `" + command + "` goes on with it"));
 }
 
 std::string text_of(const std::filesystem::path& file) {

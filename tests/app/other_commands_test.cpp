@@ -102,7 +102,7 @@ TEST_CASE("check and report of a run that was killed say so, and how it goes on"
   const Folder home;
   fs::create_directories(home / "run.partial");
   fs::copy(small_experiment(home), home / "run.partial/experiment.toml");
-  for (const char* command : {"check", "report"}) {
+  for (const char* command : {"check", "report", "replay"}) {
     const Ended ended = run_rubato({command, home / "run"});
     CHECK(ended.code == 2);
     CHECK(contains(ended.err, "there is no folder " + (home / "run").string() + "; there is " + (home / "run.partial").string() +

@@ -198,7 +198,11 @@ TEST_CASE("a run that is complete, at work, in real time or not there is not res
   wall.wait();
   const Ended real = run_rubato({"resume", home / "wall"});
   CHECK(real.code == 2);
-  CHECK(contains(real.err, "is a run in real time"));
+  CHECK(contains(real.err, "is a run in real time of one process: nothing goes on with it"));
+  for (const char* command : {"check", "report", "replay"})
+    CHECK(contains(run_rubato({command, home / "wall.partial"}).err, "killed or is at work: nothing goes on with it"));
+  const Ended another = run_rubato({"run", small_experiment(home), "--quiet", "--out", home / "wall"});
+  CHECK(contains(another.err, "it is now in the folder that ends with .failed\n"));
 }
 
 TEST_CASE("a run takes the place of one that was interrupted, and says where that is now") {
