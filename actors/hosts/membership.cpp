@@ -144,7 +144,7 @@ void Membership::note_life(HostId from, Duration arrived) {
   if (!peer.is_lost) return;
   peer.is_lost = false;
   end_absence(from, arrived);
-  tell_back(from, std::max(peer.lives, 1u), away);
+  if (peer.was_met) tell_back(from, std::max(peer.lives, 1u), away);
   news_.push_back({from, true, peer.host_info->life});
   changed_.notify_all();
 }
@@ -316,7 +316,8 @@ void Membership::look_for_lost(Duration now) {
     peer.is_lost = true;
     has_lost_any_ |= peer.left != "complete";
     begin_absence(HostId{host}, peer.heard);
-    if (peer.left.empty()) tell(EventLevel::warn, "lost", HostId{host}, {{"silent_seconds", to_seconds(now - peer.heard)}});
+    if (peer.left.empty() && peer.was_met)
+      tell(EventLevel::warn, "lost", HostId{host}, {{"silent_seconds", to_seconds(now - peer.heard)}});
     news_.push_back({HostId{host}, false, peer.host_info->life});
   }
 }
@@ -331,6 +332,7 @@ void Membership::tell_back(HostId host, std::uint32_t life, Duration away) {
 }
 
 void Membership::begin_absence(HostId host, Duration heard) {
+  if (!peers_[host.value].was_met) return;
   const std::string& left = peers_[host.value].left;
   const auto is_on = [&](const Absence& absence) { return absence.host == host && !absence.to; };
   if (left == "complete" || absences_.size() == most_absences || std::ranges::any_of(absences_, is_on)) return;
@@ -369,7 +371,7 @@ void Membership::note_leaving(HostId host, const char* how) {
   if (!peer.left.empty()) return;
   peer.left = how;
   begin_absence(host, peer.heard);
-  tell(EventLevel::info, "left", host, {{"text", how}});
+  if (peer.was_met) tell(EventLevel::info, "left", host, {{"text", how}});
   changed_.notify_all();
 }
 
@@ -551,7 +553,7 @@ PeerStatus Membership::status(HostId host) const {
   const std::optional<ClockOffset> clock = offset(host);
   const std::lock_guard lock(mutex_);
   const Peer& peer = peers_.at(host.value);
-  if (!peer.host_info) return status;
+  if (!peer.host_info || (!peer.was_met && peer.refusal.empty())) return status;
   status.state = !peer.refusal.empty() ? "refused" : !peer.left.empty() ? peer.left : is_alive(peer) ? "present" : "lost";
   status.refusal = peer.refusal;
   status.silent = std::max(to_seconds(settings_.now() - peer.heard), 0.0);

@@ -279,10 +279,10 @@ Beginning agree_on_start(Membership& membership, std::uint64_t run, const WallCl
 std::string sentence_about(const Membership& membership, HostId host) {
   std::string text = membership.name(host) + ": ";
   if (host == membership.self()) return text + "this one";
-  if (!membership.host_info(host)) return text + "was never there";
+  const std::string state = membership.status(host).state;
+  if (state == "never met") return text + "was never met";
   if (const std::string refusal = membership.refusal(host); !refusal.empty()) return text + "refused, because " + refusal;
-  const bool has_left = membership.status(host).state == "stopped";
-  text += has_left ? "left before the end" : membership.is_alive(host) ? "there" : "gone";
+  text += state == "stopped" ? "left before the end" : membership.is_alive(host) ? "there" : "gone";
   if (const auto offset = membership.offset(host))
     text += fmt::format(", its clock {:+.3f} ms, give or take {:.3f} ms", to_seconds(offset->nanoseconds) * 1e3,
                         to_seconds(offset->error) * 1e3);

@@ -405,6 +405,30 @@ TEST_CASE("a host that says that the run began long ago does not end it at the o
   CHECK(beside<Backdating>().messages.computations > 50);
 }
 
+TEST_CASE("a host that does not hear this one is never met: nothing is told of it when it leaves or falls silent") {
+  Membership::Settings settings = settings_of({"a", "b", "c"});
+  std::atomic<std::int64_t> ahead{0};  // seconds of silence that the test does not wait for
+  settings.now = [&] { return monotonic_now() + std::chrono::seconds(ahead); };
+  std::atomic<int> told{0}, silent{0};
+  settings.on_event = [&](const RunEvent& event) { told += event.host != "a"; };
+  settings.on_lost = [&](HostId) { ++silent; };
+  Scene host(settings);
+  host.membership.start();
+  Hello hello;
+  hello.heard_life = 0;
+  host.introduce(b, hello);
+  host.introduce(c, hello);
+  CHECK(host.membership.host_info(b));
+  host.membership.note_leaving(b, "complete");
+  CHECK(host.membership.status(b).state == "never met");
+  ahead = 60;
+  CHECK(comes_true([&] { return silent == 2; }));
+  host.membership.stop({});
+  CHECK(told == 0);
+  CHECK(host.membership.status(b).state == "never met");
+  CHECK(host.membership.absences().empty());
+}
+
 TEST_CASE("a run that all have left is as old as the hosts that were in it say, and not beyond its end") {
   using std::chrono::seconds;
   Scene host;

@@ -781,6 +781,18 @@ TEST_CASE("a node with the wrong key, or one that others can read, is refused, a
   CHECK_FALSE(fs::exists(party.folder("b")));
 }
 
+TEST_CASE("a node that cannot listen leaves the reason and nothing else") {
+  Party party(digits(a_minute));
+  party.start("a");
+  REQUIRE(becomes_true([&] { return contains(party.process("a").err(), "info  a: started"); }));
+  check_refused({"node", party.file(), "--host", "a", "--out", party.home() / "other"}, "cannot listen");
+  const fs::path left = party.home() / "other.partial";
+  CHECK(json::parse(text_of(left / "status.json")).at("state") == "failed");
+  CHECK(contains(json::parse(text_of(left / "status.json")).at("text").get<std::string>(), "cannot listen"));
+  for (const char* file : {"timeline.rbt", "metrics.csv", "experiment.toml", "checkpoint"}) CHECK_FALSE(fs::exists(left / file));
+  party.kill("a");
+}
+
 TEST_CASE("a node without a roster, or in plain text beyond this machine, is refused") {
   const Folder home;
   write_text(home / "alone.toml", digits(a_minute));
