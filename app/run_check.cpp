@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -14,7 +15,9 @@
 #include "actors/run.hpp"
 #include "experiment/digest.hpp"
 #include "experiment/file/experiment_file.hpp"
+#include "results/run_folder.hpp"
 #include "results/sample_scores.hpp"
+#include "results/stop_rule.hpp"
 #include "results/summary.hpp"
 #include "runtime/record.hpp"
 #include "web/report_data.hpp"
@@ -46,7 +49,8 @@ class RunCheck {
         data_{data},
         faults_{faults},
         summary_(ResultJson::parse(web::text_of(folder / "summary.json"))),
-        experiment_{config::read_experiment(folder / "experiment.toml", {}, notes_)},
+        resolved_{resolve(folder / "experiment.toml", {}, notes_)},
+        experiment_{resolved_.experiment},
         metrics_{folder / "metrics.csv"},
         clients_{folder / "clients.csv"},
         has_models_{!summary_.value("model_digest", "").empty()},
@@ -55,7 +59,8 @@ class RunCheck {
         has_all_records_{!is_of_hosts_ || experiment_.clock == config::ClockKind::virtual_time} {}
 
   void check() {
-    if (!has_columns() || !has_clients()) return;
+    if (!has_columns() || !has_keys() || !has_clients()) return;
+    check_files();
     check_summary();
     check_rows();
     if (metrics_.rows() > 0) check_last_row();
@@ -67,6 +72,8 @@ class RunCheck {
     check_timing();
     if (fs::exists(folder_ / "partition.csv")) check_partition(Table(folder_ / "partition.csv"));
     if (fs::exists(folder_ / "collaboration.csv")) check_collaboration(Table(folder_ / "collaboration.csv"));
+    if (fs::exists(folder_ / "classes.csv"))
+      check_lines("classes.csv", web::text_of(folder_ / "classes.csv"), classes_csv(experiment_));
     if (!summary_.value("record_cut", false)) check_record();
     if (web::has_record(folder_)) check_course();
     if (has_models_ && !is_own_part_ && fs::exists(folder_ / "models/models.npy")) check_models();
@@ -86,6 +93,17 @@ class RunCheck {
     return metrics_.columns() == names;
   }
 
+  bool has_keys() {
+    const ResultJson all = summary_of(experiment_, RunResult{}).flatten();
+    bool has_all = true;
+    for (const auto& [pointer, none] : all.items()) {
+      const bool has_it = summary_.contains(ResultJson::json_pointer(pointer));
+      has_all = has_all && has_it;
+      faults_.require(has_it, "summary.json has no ", pointer.substr(1));
+    }
+    return has_all;
+  }
+
   // Other tables and files are compared with these rows by the client's number.
   bool has_clients() {
     const auto count = static_cast<std::size_t>(experiment_.clients.count);
@@ -95,6 +113,48 @@ class RunCheck {
       if (at(clients_, i, "client") != static_cast<double>(i) && faults_.sentences().size() == before)
         faults_.require(false, "clients.csv, row ", i, " is of another client");
     return faults_.sentences().size() == before;
+  }
+
+  // A file that the run has written, if it has.
+  struct Written {
+    const char* file;
+    bool is_expected;
+    std::string_view end = "";  ///< of a file that was written to its end
+  };
+
+  void check_files() {
+    const bool has_record = experiment_.record.kind != config::Record::Kind::off, has_all = has_models_ && !is_own_part_;
+    const Written files[] = {{"report.html", true, "</html>\n"},
+                             {"timeline.rbt", has_record},
+                             {"trace.json", has_record, "}}\n"},
+                             {"links.csv", has_record && resolved_.timing->graph.links() > 0},
+                             {"partition.csv", !task().class_counts().empty()},
+                             {"classes.csv", !experiment_.clients.classes.empty()},
+                             {"collaboration.csv", has_all && experiment_.algorithm.name == "kdpdfl"},
+                             {"samples.npz", bytes_of_scores() > 0 && bytes_of_scores() <= most_scores},
+                             {"models/models.npy", has_all && clients_.rows() * number_at(summary_, "/dimension") *
+                                                                      static_cast<double>(size_of(experiment_.precision)) <=
+                                                                  most_kept_bytes}};
+    for (const Written& written : files) {
+      const fs::path file = folder_ / written.file;
+      faults_.require(!written.is_expected || fs::exists(file), "there is no ", written.file, ", which the run has written");
+      if (fs::exists(file)) faults_.require(has_end(file, written.end), written.file, " ends early");
+    }
+  }
+
+  std::uintmax_t bytes_of_scores() const {
+    std::uintmax_t bytes = 0;
+    for (std::size_t i = 0; i < metrics_.rows(); ++i)
+      bytes += bytes_of_row(static_cast<std::size_t>(std::max(at(metrics_, i, "clients_measured"), 0.0)));
+    return bytes;
+  }
+
+  // A file of no byte has none.
+  static bool has_end(const fs::path& file, std::string_view end) {
+    std::ifstream stream(file, std::ios::binary);
+    std::string last(std::max<std::size_t>(end.size(), 1), ' ');
+    stream.seekg(-static_cast<std::streamoff>(last.size()), std::ios::end);
+    return stream.read(last.data(), static_cast<std::streamsize>(last.size())) && last.ends_with(end);
   }
 
   // The summary, in itself and beside the experiment.
@@ -180,11 +240,9 @@ class RunCheck {
                    value("consensus_mean") * value("clients_measured"), value("consensus"));
       holds(!(value("mass_defect") < 0), "mass_defect is negative");
       holds(!(value("owed_mass") < 0), "owed_mass is negative");
-      const config::Metrics& metrics = experiment_.metrics;
-      holds(metrics.stationarity || (std::isnan(value("stationarity")) && std::isnan(value("stationarity_prox_gradient"))),
-            "stationarity was not measured");
-      holds(metrics.stationarity || metrics.tracked || std::isnan(value("stationarity_tracking")), "tracking was not measured");
-      holds(metrics.joint_objective || std::isnan(value("joint_objective")), "the joint objective was not measured");
+      for (const SampleColumn& column : sample_columns())
+        faults_.require(is_measured_by(column, experiment_.metrics) || std::isnan(value(column.name)), "metrics.csv, row ", i, ": ",
+                        column.name, " was not measured");
       if (std::isnan(value("accuracy_mean"))) continue;
       const bool are_unlike = std::isnan(value("consensus"));  // models of unlike architecture, which have no mean
       for (const std::string_view share :
@@ -228,22 +286,44 @@ class RunCheck {
     if (samples.size() != metrics_.rows()) return;
     for (std::size_t row = 0; row < samples.size(); ++row) {
       const SampleScores& sample = samples[row];
-      const auto agrees = [&](const char* column, double value) {
-        faults_.same("samples.npz and row " + std::to_string(row) + " of metrics.csv differ in " + column, value,
+      const std::size_t before = faults_.sentences().size();
+      const auto agrees = [&](std::string_view column, double value) {
+        faults_.same("samples.npz and row " + std::to_string(row) + " of metrics.csv differ in " + std::string(column), value,
                      at(metrics_, row, column));
       };
       agrees("sample", sample.number);
       agrees("seconds", sample.seconds);
-      if (std::isnan(at(metrics_, row, "loss_mean"))) continue;  // a client of which nothing is known is not in the file
+      const bool lacks_clients = static_cast<double>(sample.losses.size()) < at(metrics_, row, "clients_measured");
+      if (lacks_clients && std::isnan(at(metrics_, row, "loss_mean"))) continue;  // those of which nothing is known
       agrees("clients_measured", static_cast<double>(sample.losses.size()));
       agrees("loss_mean", mean(sample.losses));
       if (std::isnan(at(metrics_, row, "accuracy_min"))) continue;  // nothing to classify
-      agrees("accuracy_mean", mean(sample.accuracies));
-      agrees("accuracy_std", population_deviation(sample.accuracies));
-      agrees("accuracy_min", *std::ranges::min_element(sample.accuracies));
+      if (!sample.accuracies.empty()) check_accuracies(sample.accuracies, sample.clients, agrees);
+      if (faults_.sentences().size() > before) return;  // rows of another run would be as many faults
     }
   } catch (const std::invalid_argument& fault) {
     faults_.require(false, "samples.npz: ", fault.what());
+  }
+
+  // What metrics.csv says of the accuracies of these clients; `compare` takes a column and what it should be.
+  template <class Compare>
+  void check_accuracies(const std::vector<double>& accuracies, const std::vector<double>& clients, Compare compare) {
+    const auto at = [&](auto place) { return clients[static_cast<std::size_t>(place - accuracies.begin())]; };
+    const auto lowest = std::ranges::min_element(accuracies), highest = std::ranges::max_element(accuracies);
+    compare("accuracy_mean", rubato::mean(accuracies));
+    compare("accuracy_std", population_deviation(accuracies));
+    compare("accuracy_min", *lowest);
+    compare("accuracy_min_client", at(lowest));
+    compare("accuracy_max", *highest);
+    compare("accuracy_max_client", at(highest));
+    std::vector<double> ascending = accuracies;
+    std::ranges::sort(ascending);
+    for (const auto& [column, share] : {std::pair{"accuracy_p5", 0.05}, {"accuracy_p50", 0.5}, {"accuracy_p95", 0.95}}) {
+      double whole = 0;
+      const double rest = std::modf(share * static_cast<double>(ascending.size() - 1), &whole);
+      const auto below = static_cast<std::size_t>(whole);
+      compare(column, rest > 0 ? (1 - rest) * ascending[below] + rest * ascending[below + 1] : ascending[below]);
+    }
   }
 
   void check_clients() {
@@ -340,8 +420,11 @@ class RunCheck {
     faults_.same(std::string("links.csv and clients.csv differ in ") + *names.begin(), by_link, by_client);
   }
 
-  // A row of each client, and of another of the run; none twice, none negative.
+  // A row for each link, of the receiver and the sender; none twice, none negative.
   void check_collaboration(const Table& weights) {
+    const Graph& graph = resolved_.timing->graph;
+    faults_.require(is_of_hosts_ || weights.rows() == graph.links(), "collaboration.csv has ", weights.rows(),
+                    " rows, the graph has ", graph.links(), " links");
     std::set<std::pair<double, double>> pairs;
     for (std::size_t i = 0; i < weights.rows(); ++i) {
       const auto number = [&](const char* name) { return weights.row(i)[weights.column(name)]; };
@@ -365,6 +448,7 @@ class RunCheck {
       faults_.same("partition.csv and clients.csv differ in the rows of client " + std::to_string(i), rows[static_cast<double>(i)],
                    at(clients_, i, "training_samples"));
     faults_.same("partition.csv and clients.csv differ in rows", sum_of(partition, "rows"), sum_of(clients_, "training_samples"));
+    check_classes_again(partition);
   }
 
   // The timing walked once more, without models, and what is known before a run.
@@ -394,18 +478,14 @@ class RunCheck {
           "cumulated_delay", "absent_clients", "dimension", "measured_clients", "clients_below_batch", "class_names"})
       compare(key, summary_.at(key), expected.at(key));
     for (const char* table : {"messages", "rounds", "orders", "exchanges", "energy", "staleness_seconds", "churn", "sampling"}) {
-      if (!summary_.contains(table)) continue;  // earlier builds wrote fewer
       const std::set<std::string> of_models{"not_finite", "beyond_norm", "unauthorised", "unasked"};
       if (!expected.at(table).is_object() || !summary_.at(table).is_object())
         compare(table, summary_.at(table), expected.at(table));
       else
-        for (const auto& [key, value] : expected.at(table).items()) {
-          const bool is_written = summary_.at(table).contains(key);  // earlier builds wrote fewer
-          if (is_written && !of_models.contains(key)) compare(std::string(table) + "." + key, summary_.at(table).at(key), value);
-        }
+        for (const auto& [key, value] : expected.at(table).items())
+          if (!of_models.contains(key)) compare(std::string(table) + "." + key, summary_.at(table).value(key, ResultJson()), value);
     }
     check_clients_again(*again);
-    if (fs::exists(folder_ / "partition.csv")) check_classes_again(*again, Table(folder_ / "partition.csv"));
     if (fs::exists(folder_ / "links.csv")) check_links_again(*again, Table(folder_ / "links.csv"));
   }
 
@@ -419,15 +499,16 @@ class RunCheck {
             at(clients_, i, column.name), to_double(column.read(rows[i])));
   }
 
-  void check_classes_again(const RunResult& again, const Table& partition) {
+  void check_classes_again(const Table& partition) {
+    const std::span<const ClassCount> again = task().class_counts();
     const auto is_same = [&](std::size_t row, const ClassCount& count) {
       return at(partition, row, "client") == count.client.value && at(partition, row, "class") == count.label &&
              at(partition, row, "rows") == static_cast<double>(count.rows);
     };
-    faults_.require(partition.rows() == again.class_counts.size(), "partition.csv has ", partition.rows(),
-                    " rows, the data dealt again ", again.class_counts.size());
-    for (std::size_t i = 0; i < partition.rows() && partition.rows() == again.class_counts.size(); ++i)
-      faults_.require(is_same(i, again.class_counts[i]), "partition.csv and the data dealt again differ in row ", i);
+    faults_.require(partition.rows() == again.size(), "partition.csv has ", partition.rows(), " rows, the data dealt again ",
+                    again.size());
+    for (std::size_t i = 0; i < partition.rows() && partition.rows() == again.size(); ++i)
+      faults_.require(is_same(i, again[i]), "partition.csv and the data dealt again differ in row ", i);
   }
 
   void check_links_again(const RunResult& again, const Table& links) {
@@ -504,10 +585,10 @@ class RunCheck {
 
   // The tables beside the report, made once more from the other files.
   void check_course() try {
-    std::ostringstream notes;
-    const web::ReportData made = web::report_data(folder_, resolve(folder_ / "experiment.toml", {}, notes));
-    for (const auto& [name, text] : made.tables)
+    for (const auto& [name, text] : web::report_data(folder_, resolved_).tables) {
+      faults_.require(fs::exists(folder_ / name), "there is no ", name, ", which the run has written");
       if (fs::exists(folder_ / name)) check_lines(name, web::text_of(folder_ / name), text);
+    }
     if (fs::exists(folder_ / "events.csv")) check_events(web::text_of(folder_ / "events.csv"));
   } catch (const std::invalid_argument& fault) {  // a table that the report reads
     faults_.require(false, fault.what());
@@ -563,6 +644,14 @@ class RunCheck {
     compare("gradients", least.gradients, most.gradients);
   }
 
+  // Read when it is asked for.
+  const Task& task() {
+    RunOptions options;
+    options.data_dir = data_;
+    if (!task_) task_ = make_task(experiment_, options);
+    return *task_;
+  }
+
   std::vector<ClientId> absent() const {
     std::vector<ClientId> absent;
     for (const ResultJson& client : summary_.value("absent_clients", ResultJson::array()))
@@ -601,9 +690,7 @@ class RunCheck {
   }
 
   void check_scores(const std::vector<Tensor>& models) {
-    RunOptions options;
-    options.data_dir = data_;
-    const std::unique_ptr<Task> task = make_task(experiment_, options);
+    const Task* const task = &this->task();
     faults_.require(models.front().count() == task->dimension(), "models.npy has models of ", models.front().count(),
                     " numbers, those of the experiment have ", task->dimension());
     if (models.front().count() != task->dimension()) return;
@@ -626,28 +713,13 @@ class RunCheck {
     faults_.same("metrics.csv and clients.csv differ in clients_measured", last("clients_measured"),
                  static_cast<double>(measured.size()));
     if (measured.empty()) return;
-    const auto compare = [&](const char* column, double value, double tolerance = CheckFaults::rounding) {
-      faults_.same(std::string("metrics.csv and models.npy differ in ") + column, last(column), value, tolerance);
+    const auto compare = [&](std::string_view column, double value, double tolerance = CheckFaults::rounding) {
+      faults_.same("metrics.csv and models.npy differ in " + std::string(column), last(column), value, tolerance);
     };
     const bool are_unlike = task->evaluation().are_unlike();
     const Score of_mean = are_unlike ? Score{} : task->evaluation().score_mean(consensus.mean_model(), memory);
     if (!std::isnan(last("accuracy_mean"))) {
-      const auto lowest = std::ranges::min_element(accuracies);
-      compare("accuracy_mean", rubato::mean(accuracies));
-      compare("accuracy_std", population_deviation(accuracies));
-      compare("accuracy_min", *lowest);
-      compare("accuracy_min_client", measured[static_cast<std::size_t>(lowest - accuracies.begin())]);
-      const auto highest = std::ranges::max_element(accuracies);
-      compare("accuracy_max", *highest);
-      compare("accuracy_max_client", measured[static_cast<std::size_t>(highest - accuracies.begin())]);
-      std::vector<double> ascending(accuracies.begin(), accuracies.end());
-      std::ranges::sort(ascending);
-      for (const auto& [column, share] : {std::pair{"accuracy_p5", 0.05}, {"accuracy_p50", 0.5}, {"accuracy_p95", 0.95}}) {
-        double whole = 0;
-        const double rest = std::modf(share * static_cast<double>(ascending.size() - 1), &whole);
-        const auto below = static_cast<std::size_t>(whole);
-        compare(column, rest > 0 ? (1 - rest) * ascending[below] + rest * ascending[below + 1] : ascending[below]);
-      }
+      check_accuracies(accuracies, {measured.begin(), measured.end()}, compare);
       compare("f1_macro", rubato::mean(f1));
       if (!are_unlike) compare("accuracy_mean_model", of_mean.accuracy());
       if (!are_unlike) compare("f1_macro_mean_model", of_mean.macro_f1());
@@ -679,10 +751,12 @@ class RunCheck {
   CheckFaults& faults_;
   std::ostringstream notes_;
   ResultJson summary_;
-  config::Experiment experiment_;
+  ResolvedExperiment resolved_;
+  const config::Experiment& experiment_;
   Table metrics_, clients_;
   bool has_models_, is_own_part_, is_of_hosts_, has_all_records_;
   TensorPool pool_;
+  std::unique_ptr<Task> task_;
 };
 
 }  // namespace

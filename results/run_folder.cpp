@@ -70,8 +70,7 @@ std::string csv(Columns columns, const Rows& rows) {
   return text;
 }
 
-constexpr const char* mark = ".rubato-run";          // lies in folders that are ours and not complete
-constexpr std::uintmax_t most_scores = 512'000'000;  // bytes of samples.part: beyond, no samples.npz is made of it
+constexpr const char* mark = ".rubato-run";  // lies in folders that are ours and not complete
 
 bool is_empty_folder(const fs::path& folder) {
   std::error_code error;

@@ -117,6 +117,8 @@ std::string metrics_csv_row(const Sample& sample);
 std::string clients_csv(const RunResult& result);
 /// The whole of partition.csv.
 std::string partition_csv(const RunResult& result);
+/// The whole of classes.csv.
+std::string classes_csv(const config::Experiment& experiment);
 /// The whole of links.csv; the graph is the run's, and its links were counted.
 std::string links_csv(const RunResult& result);
 /// The whole of collaboration.csv.

@@ -67,6 +67,8 @@ std::vector<Number> array_in(const std::vector<ZipMember>& members, std::size_t 
 
 }  // namespace
 
+std::size_t bytes_of_row(std::size_t clients) { return (head_numbers + numbers_each * clients) * sizeof(double); }
+
 std::string scores_row(const Sample& sample) {
   std::vector<double> row{static_cast<double>(sample.header.number), to_seconds(sample.header.at),
                           static_cast<double>(sample.losses.size())};
@@ -127,7 +129,7 @@ std::vector<SampleScores> read_samples(std::string_view npz) {
     SampleScores& sample = samples.emplace_back(SampleScores{.number = row[0], .seconds = row[1]});
     const double* const end = row + head_numbers + numbers_each * static_cast<std::size_t>(row[2]);
     for (const double* one = row + head_numbers; one < end; one += numbers_each)
-      sample.accuracies.push_back(one[1]), sample.losses.push_back(one[2]);
+      sample.clients.push_back(one[0]), sample.accuracies.push_back(one[1]), sample.losses.push_back(one[2]);
   });
   return samples;
 }

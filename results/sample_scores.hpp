@@ -13,7 +13,11 @@ namespace rubato {
 
 /// Where the rows stand in the folder of a run.
 inline constexpr const char* scores_file = "samples.part";
+/// Bytes of it: beyond, no samples.npz is made of it.
+inline constexpr std::uintmax_t most_scores = 512'000'000;
 
+/// Of the row of a sample with so many clients.
+std::size_t bytes_of_row(std::size_t clients);
 /// The row of a sample. Rows stand one behind the other in a file that grows with the run.
 std::string scores_row(const Sample& sample);
 
@@ -30,8 +34,8 @@ std::string samples_npz(std::string_view rows);
 
 /// What the clients of a sample had, in the order of their numbers.
 struct SampleScores {
-  double number = 0, seconds = 0;              ///< of the sample
-  std::vector<double> accuracies{}, losses{};  ///< of the clients of which anything is known
+  double number = 0, seconds = 0;                         ///< of the sample
+  std::vector<double> clients{}, accuracies{}, losses{};  ///< of the clients of which anything is known
 };
 /// What samples_npz() has made. Throws std::invalid_argument where it has not made the file.
 std::vector<SampleScores> read_samples(std::string_view npz);

@@ -10,16 +10,17 @@
 
 namespace rubato {
 
-namespace {
-
 bool is_measured_by(const SampleColumn& column, const config::Metrics& metrics) {
   if (column.asked_by == "metrics.training") return metrics.training;
   if (column.asked_by == "metrics.gradient_norm") return metrics.gradient_norm;
   if (column.asked_by == "metrics.mean_weights") return metrics.mean_weights != config::MeanWeights::none;
   if (column.asked_by == "metrics.stationarity") return metrics.stationarity;
   if (column.asked_by == "metrics.tracked") return metrics.tracked || metrics.stationarity;
+  if (column.asked_by == "metrics.joint_objective") return metrics.joint_objective;
   return true;
 }
+
+namespace {
 
 const SampleColumn& column_of_rule(const config::Metrics& metrics) {
   const std::string& name = *metrics.stop.metric;

@@ -11,6 +11,9 @@ namespace rubato {
 
 struct SampleColumn;
 
+/// Whether an experiment with these metrics asks for the column.
+bool is_measured_by(const SampleColumn& column, const config::Metrics& metrics);
+
 class StopRule {
  public:
   /// Without metrics.stop.metric it never holds. Throws std::invalid_argument where the metric is no column of metrics.csv that may

@@ -22,8 +22,6 @@ namespace {
 
 using config::Experiment;
 
-constexpr std::size_t most_kept_bytes = std::size_t{1} << 29;  // of final models, in the result and in models.npy
-
 // The lowest eigenvalue of the neighbour average: exact on undirected regular graphs, else its bound -1.
 double lowest_eigenvalue(const Graph& graph) {
   constexpr std::size_t few = 2000;

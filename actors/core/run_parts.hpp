@@ -86,6 +86,9 @@ void describe_trouble(const Divergences& sampled, const RunOptions& options, Run
 /// Of this process, so far.
 std::uint64_t peak_rss_bytes();
 
+/// Of final models: beyond, neither the result nor models.npy has them.
+inline constexpr std::size_t most_kept_bytes = std::size_t{1} << 29;
+
 /// Takes the final models one by one, in client order: digests them, and hands them out if they are wanted and
 /// not too large.
 class FinalModels {

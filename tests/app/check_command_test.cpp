@@ -280,6 +280,69 @@ TEST_CASE("scores of samples that are damaged, or those of another run, are foun
   CHECK(contains(cut.out + cut.err, "samples.npz: the archive is damaged"));
 }
 
+TEST_CASE("every file of a run that is gone, empty or of something else is found, and every key of the summary that is missing") {
+  const Folder folder;
+  const auto make = [&](const char* name, const std::string& of, const Arguments& more) {
+    Arguments arguments{"run", of, "--quiet", "--out", folder / name};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    REQUIRE(run_rubato(arguments).code == 0);
+    REQUIRE(checked(folder / name).code == 0);
+    return folder / name;
+  };
+  const auto digits = make("digits", quickstart(), {"--set", "until=10.5"});
+  const auto personal =
+      make("personal", examples + "algorithms/kdpdfl.toml",
+           {"--set", "until=10.5", "--set", "algorithm.layer=\"-1\"", "--set", "clients.classes=[{name=\"a\",share=0.5}]"});
+  for (const auto& place : {digits, personal})
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(place)) {
+      if (!entry.is_regular_file()) continue;
+      CAPTURE(entry.path());
+      const std::string whole = text_of(entry.path());
+      std::filesystem::remove(entry.path());
+      CHECK(checked(place).code != 0);
+      for (const std::string& other : {std::string(), std::string("\x7f\x01,\n\xff\n"), whole.substr(0, whole.size() / 2)}) {
+        write_text(entry.path(), other);
+        CHECK(checked(place).code != 0);
+      }
+      write_text(entry.path(), whole);
+    }
+  const std::filesystem::path partial = folder / "digits.partial";  // the disk was full
+  std::filesystem::copy(digits, partial, std::filesystem::copy_options::recursive);
+  std::filesystem::remove(partial / "report.html");
+  std::filesystem::resize_file(partial / "trace.json", 1000);
+  const std::string found = checked(partial).out;
+  CHECK(contains(found, "there is no report.html, which the run has written"));
+  CHECK(contains(found, "trace.json ends early"));
+  const auto summary = nlohmann::json::parse(text_of(digits / "summary.json"));
+  for (const auto& [key, value] : summary.items()) {
+    auto less = summary;
+    less.erase(key);
+    write_text(digits / "summary.json", less.dump());
+    CHECK_MESSAGE(contains(checked(digits).out, "summary.json has no " + key), key);
+  }
+}
+
+TEST_CASE("what samples.npz says of every sample is compared, and what nobody asked for is not known") {
+  const Folder folder;
+  REQUIRE(run_rubato({"run", quickstart(), "--set", "until=20.5", "--quiet", "--out", folder / "run"}).code == 0);
+  const std::string whole = text_of(folder / "run/metrics.csv");
+  const std::vector<std::string> names = fields_of(whole.substr(0, whole.find('\n')));
+  const std::size_t first = whole.find("\n2,") + 1, next = whole.find('\n', first);
+  REQUIRE(first > 0);
+  for (const char* name : {"accuracy_p5", "accuracy_p50", "accuracy_p95", "accuracy_max", "accuracy_max_client",
+                           "accuracy_min_client", "loss_mean", "train_loss_mean", "objective", "consensus_y", "joint_objective"}) {
+    std::vector<std::string> fields = fields_of(whole.substr(first, next - first));
+    std::string& field = fields[static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())];
+    field = field == "nan" || std::string(name) != "loss_mean" ? "0.99" : "nan";
+    std::string row;
+    for (const std::string& each : fields) row += (row.empty() ? "" : ",") + each;
+    write_text(folder / "run/metrics.csv", whole.substr(0, first) + row + whole.substr(next));
+    const Ended ended = checked(folder / "run");
+    CHECK(ended.code == 1);
+    CHECK_MESSAGE(contains(ended.out, name), ended.out);
+  }
+}
+
 TEST_CASE("whichever number of a table or of the summary is changed, it is found, but for times, memory and who ran it") {
   const Folder folder;
   std::string table = "a,b,kind\n";
