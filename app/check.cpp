@@ -1,15 +1,19 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
+#include <stdexcept>
 
 #include "app/check_faults.hpp"
 #include "app/commands.hpp"
 #include "app/run_check.hpp"
 #include "experiment/file/experiment_file.hpp"
 #include "results/comparison_table.hpp"
+#include "results/grid.hpp"
 #include "web/run_files.hpp"
 
 namespace rubato::app {
@@ -21,14 +25,54 @@ namespace fs = std::filesystem;
 std::vector<std::string> fields_of(const std::string& line) {
   std::vector<std::string> fields(1);
   bool is_quoted = false;
-  for (const char letter : line) {
-    if (letter == '"') is_quoted = !is_quoted;
-    if (letter == ',' && !is_quoted)
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const bool is_quote = line[i] == '"', is_doubled = is_quote && is_quoted && line.substr(i + 1, 1) == "\"";
+    if (is_quote && !is_doubled) is_quoted = !is_quoted;
+    if (is_doubled) ++i;
+    if (line[i] == ',' && !is_quoted)
       fields.emplace_back();
-    else if (letter != '"')
-      fields.back() += letter;
+    else if (!is_quote || is_doubled)
+      fields.back() += line[i];
   }
   return fields;
+}
+
+// A table whose fields may be words, each row with as many as there are names.
+struct Rows {
+  std::vector<std::string> names;
+  std::vector<std::vector<std::string>> rows;
+};
+
+Rows rows_in(const fs::path& file) {
+  std::istringstream lines(web::text_of(file));
+  std::string line;
+  std::getline(lines, line);
+  Rows read{fields_of(line), {}};
+  for (std::size_t number = 2; std::getline(lines, line); ++number) {
+    read.rows.push_back(fields_of(line));
+    if (read.rows.back().size() != read.names.size())
+      throw std::invalid_argument(file.string() + ":" + std::to_string(number) +
+                                  " is damaged: " + std::to_string(read.names.size()) + " fields are expected");
+  }
+  return read;
+}
+
+double number_of(const std::string& field) {
+  char* end = nullptr;
+  const double value = std::strtod(field.c_str(), &end);
+  if (field.empty() || *end) throw std::invalid_argument("\"" + field + "\" stands where a number is expected");
+  return value;
+}
+
+// JSON has no infinity.
+double or_unknown(double value) { return std::isfinite(value) ? value : not_known; }
+
+// The words of a setting in table.csv and table.json; no null.
+std::string word_in_json(const ResultJson& setting, const std::string& column) {
+  if (column != "grid") return setting.at(column).is_string() ? setting.at(column).get<std::string>() : "";
+  GridPoint point;
+  for (const auto& [key, value] : setting.at("grid").items()) point.emplace_back(key, value.get<std::string>());
+  return to_text(point);
 }
 
 // A number of table.csv as table.json has it; the column's name says where.
@@ -52,49 +96,46 @@ double in_json(const ResultJson& setting, const std::string& column) {
 }
 
 void check_table_csv(const fs::path& folder, const ResultJson& table, CheckFaults& faults) {
-  std::istringstream rows(web::text_of(folder / "table.csv"));
-  std::string line;
-  std::getline(rows, line);
-  const std::vector<std::string> names = fields_of(line);
-  for (const ResultJson& setting : table.at("settings")) {
-    std::getline(rows, line);
-    const std::vector<std::string> fields = fields_of(line);
-    const std::string label = setting.at("setting");
-    faults.require(fields.size() == names.size() && fields[0] == label, "table.csv has no row of ", label, " at its place");
-    if (fields.size() != names.size()) return;
-    for (std::size_t i = 4; i < names.size(); ++i)
-      if (names[i] != "refusal") {
-        const double value = std::stod(fields[i]);
-        faults.same("table.csv and table.json differ in " + names[i] + " of " + label, std::isfinite(value) ? value : not_known,
-                    in_json(setting, names[i]));
-      }
+  const Rows csv = rows_in(folder / "table.csv");
+  const ResultJson& settings = table.at("settings");
+  faults.require(csv.rows.size() == settings.size(), "table.csv has ", csv.rows.size(), " settings, table.json ", settings.size());
+  if (csv.rows.size() != settings.size()) return;
+  for (std::size_t row = 0; row < settings.size(); ++row) {
+    const std::string label = settings[row].at("setting");
+    for (std::size_t i = 0; i < csv.names.size(); ++i) {
+      const std::string& name = csv.names[i];
+      const std::string differ = "table.csv and table.json differ in " + name + " of " + label;
+      if (std::set<std::string>{"setting", "file", "algorithm", "grid", "refusal"}.contains(name))
+        faults.require(csv.rows[row][i] == word_in_json(settings[row], name), differ);
+      else
+        faults.same(differ, or_unknown(number_of(csv.rows[row][i])), in_json(settings[row], name));
+    }
   }
 }
 
 void check_comparison(const fs::path& folder, CheckFaults& faults) {
   const ResultJson table = ResultJson::parse(web::text_of(folder / "table.json"));
-  std::istringstream curves(web::text_of(folder / "curves.csv"));
-  std::string line;
-  std::getline(curves, line);
-  const std::vector<std::string> names = fields_of(line);
+  const Rows curves = rows_in(folder / "curves.csv");
   using Row = std::map<std::string, double>;
   std::map<std::string, std::map<std::string, Row>> ends;     // by setting and seed
   std::map<std::string, std::map<std::string, double>> best;  // accuracy, likewise
-  while (std::getline(curves, line)) {
-    const std::vector<std::string> fields = fields_of(line);
+  for (const std::vector<std::string>& fields : curves.rows) {
     Row& end = ends[fields.at(0)][fields.at(4)];
-    for (std::size_t i = 5; i < names.size(); ++i) {
-      const double value = std::stod(fields.at(i));
-      const bool is_axis =
-          std::ranges::any_of(columns_as(Role::axis), [&](const auto& axis) { return axis.curve.name == names[i]; });
-      if (is_axis && end.contains(names[i]))
-        faults.require(end[names[i]] <= value, "curves.csv: ", names[i], " falls to ", value, " in ", fields[0], ", seed ",
-                       fields[4]);
-      end[names[i]] = value;
-      if (names[i] == "accuracy") best[fields[0]][fields[4]] = std::fmax(best[fields[0]][fields[4]], value);
+    for (std::size_t i = 5; i < curves.names.size(); ++i) {
+      const std::string& name = curves.names[i];
+      const double value = number_of(fields[i]);
+      const bool is_axis = std::ranges::any_of(columns_as(Role::axis), [&](const auto& axis) { return axis.curve.name == name; });
+      if (is_axis && end.contains(name))
+        faults.require(end[name] <= value, "curves.csv: ", name, " falls to ", value, " in ", fields[0], ", seed ", fields[4]);
+      end[name] = value;
+      if (name == "accuracy") best[fields[0]][fields[4]] = std::fmax(best[fields[0]][fields[4]], value);
     }
   }
+  for (const auto& [label, runs] : ends)
+    faults.require(std::ranges::any_of(table.at("settings"), [&](const ResultJson& each) { return each.at("setting") == label; }),
+                   "curves.csv has ", label, ", which is no setting of table.json");
   check_table_csv(folder, table, faults);
+  faults.require(fs::exists(folder / "report.html"), "there is no report.html, which the comparison has written");
   for (const ResultJson& setting : table.at("settings")) {
     const std::string label = setting.at("setting");
     for (const auto& [name, any] : ends[label].empty() ? Row{} : ends[label].begin()->second) {
@@ -102,16 +143,25 @@ void check_comparison(const fs::path& folder, CheckFaults& faults) {
       for (auto& [seed, row] : ends[label]) values.push_back(row[name]);
       const Spread spread = spread_of(values);
       faults.same("table.json and curves.csv differ in " + name + " of " + label, number_at(setting, "/" + name + "/mean"),
-                  std::isfinite(spread.mean) ? spread.mean : not_known);
+                  or_unknown(spread.mean));
       faults.same("table.json and curves.csv differ in the deviation of " + name + " of " + label,
-                  number_at(setting, "/" + name + "/std"), std::isfinite(spread.deviation) ? spread.deviation : not_known);
+                  number_at(setting, "/" + name + "/std"), or_unknown(spread.deviation));
+      faults.same("table.json and curves.csv differ in the runs that have " + name + " of " + label,
+                  number_at(setting, "/" + name + "/n"), static_cast<double>(spread.count));
     }
     for (const ResultJson& target : setting.at("targets")) {
       const auto is_reached = [&](const auto& run) { return run.second >= target.at("accuracy").template get<double>(); };
       faults.same("table.json and curves.csv differ in runs of " + label + " that reached " + target.at("accuracy").dump(),
                   target.at("reached").get<double>(), static_cast<double>(std::ranges::count_if(best[label], is_reached)));
     }
+    const auto with_curve =
+        std::ranges::count_if(setting.at("runs"), [](const ResultJson& run) { return !run.at("end").is_null(); });
+    faults.require(static_cast<std::size_t>(with_curve) == ends[label].size(), "table.json has ", with_curve, " runs of ", label,
+                   ", curves.csv ", ends[label].size());
     for (const ResultJson& run : setting.at("runs")) {
+      for (const auto& [name, value] : ends[label][run.at("seed").dump()])
+        faults.same("table.json and curves.csv differ in " + name + " of " + label + ", seed " + run.at("seed").dump(),
+                    number_at(run, "/end/" + name), or_unknown(value));
       const fs::path file = folder / run.at("experiment").get<std::string>();
       std::ostringstream notes;
       faults.require(fs::exists(file) && config::read_experiment(file, {}, notes).seed == run.at("seed").get<std::int64_t>(),
@@ -127,7 +177,7 @@ int check(const std::vector<fs::path>& folders, const fs::path& data) {
   for (const fs::path& folder : folders) {
     CheckFaults faults;
     web::require_ended_run(folder);
-    if (fs::exists(folder / "table.json"))
+    if (fs::exists(folder / "table.json") || fs::exists(folder / "table.csv"))
       check_comparison(folder, faults);
     else
       check_run(folder, data, faults);

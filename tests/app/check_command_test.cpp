@@ -163,6 +163,29 @@ TEST_CASE("the files of a comparison agree, and each run's experiment is there")
   replace_in(folder / "c/table.json", "\"reached\": 0", "\"reached\": 1");
   CHECK(contains(checked(folder / "c").out, "that reached 0.99"));
   replace_in(folder / "c/table.json", "\"reached\": 1", "\"reached\": 0");
+  const std::string table = text_of(folder / "c/table.json");
+  const auto finds = [&](const std::string& text, const std::string& sentence) {
+    write_text(folder / "c/table.json", text);
+    const std::string found = checked(folder / "c").out;
+    write_text(folder / "c/table.json", table);
+    CHECK_MESSAGE(contains(found, sentence), found);
+  };
+  finds("{\"settings\":[]}", "table.csv has 2 settings, table.json 0");
+  finds("{\"settings\":[]}", "curves.csv has quickstart algorithm.eta=0.02, which is no setting of table.json");
+  auto changed = nlohmann::ordered_json::parse(table);
+  auto& setting = changed["settings"][0];
+  const auto finds_in = [&](nlohmann::ordered_json& value, const nlohmann::ordered_json& other, const std::string& sentence) {
+    const nlohmann::ordered_json before = value;
+    value = other;
+    finds(changed.dump(), sentence);
+    value = before;
+  };
+  finds_in(setting["algorithm"], "gossip", "table.csv and table.json differ in algorithm of quickstart algorithm.eta=0.05");
+  finds_in(setting["grid"]["algorithm.eta"], "7", "differ in grid of");
+  finds_in(setting["runs"][0]["end"]["loss"], 7,
+           "table.json and curves.csv differ in loss of quickstart algorithm.eta=0.05, seed 1");
+  finds_in(setting["runs"], nlohmann::ordered_json::array({setting["runs"][0]}), "table.json has 1 runs of");
+  finds_in(setting["accuracy"]["n"], 7, "differ in the runs that have accuracy");
   CHECK(run_rubato({"run", (folder / "c/experiments/2-seed-2.toml").string(), "--quiet"}).code == 0);
   std::filesystem::remove(folder / "c/experiments/2-seed-2.toml");
   const Ended missing = checked(folder / "c");
