@@ -134,11 +134,13 @@ TEST_CASE("dirichlet_by_class gives every client its minimum and uses every row,
   }
 }
 
-TEST_CASE("a minimum that cannot be met is refused after 100 draws") {
+TEST_CASE("a minimum for which there are too few rows is refused at once, one that no draw meets after 100") {
   const std::vector<Label> labels = test::random_labels(50, 2, 1);
-  const std::string sentence = complaint([&] { partition_dirichlet_by_class({labels, 2}, 10, 0.5, 10, 1); });
-  CHECK(contains(sentence, "data.partition.min_samples is 10"));
-  CHECK(contains(sentence, "in 100 draws"));
+  const auto refusal = [&](std::uint32_t least) {
+    return complaint([&] { partition_dirichlet_by_class({labels, 2}, 10, 0.5, least, 1); });
+  };
+  CHECK(contains(refusal(6), "data.partition.min_samples is 6: for 10 clients that is more than the 50 rows there are"));
+  CHECK(contains(refusal(5), "data.partition.min_samples is 5: in 100 draws some client always had fewer"));
 }
 
 TEST_CASE("dirichlet_by_client gives counts in its range and a test split of the same mix") {
