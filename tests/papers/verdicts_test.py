@@ -180,6 +180,11 @@ class Figures(unittest.TestCase):
         words = [one.firstChild.data for one in parsed.getElementsByTagName("text")]
         self.assertNotIn("1e6", words)
 
+    def test_a_logarithmic_axis_has_two_to_seven_words(self):
+        for low in (0.0011, 0.002, 0.0043, 0.9):
+            for factor in (10, 30, 90, 250, 500, 1e4, 1e9):
+                self.assertIn(len(drawing._powers(low, low * factor)), range(2, 8))
+
     def test_a_setting_that_never_arrives_says_so(self):
         self.assertIn("not reached", drawing.figure([(Panel("y"), {"a": (1.0, nan, nan), "b": (nan, nan, nan)})], ["a", "b"], ""))
 

@@ -41,8 +41,9 @@ def _powers(low, high):
     if last - first >= 2:
         stride = max(1, (last - first) // 6 + (1 if (last - first) % 6 else 0)) if last - first > 6 else 1
         return [10.0 ** one for one in range(first, last + 1, stride)]
-    return [one for power in range(first - 1, last + 1) for one in (10.0 ** power, 2 * 10.0 ** power, 5 * 10.0 ** power)
+    fine = [one for power in range(first - 1, last + 1) for one in (10.0 ** power, 2 * 10.0 ** power, 5 * 10.0 ** power)
             if low * 0.999 <= one <= high * 1.001]
+    return fine if len(fine) <= 6 or last == first else [10.0 ** one for one in range(first, last + 1)]  # more words run into each other
 
 
 def style(number):
