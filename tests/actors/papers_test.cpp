@@ -32,9 +32,12 @@ bool sends(const config::Experiment& of) { return of.algorithm.name != "local_on
 // A computation every ten seconds in the mean, so rounds of most of a minute.
 bool computes_seldom(const fs::path& file) { return file.stem().string().starts_with("draco_main"); }
 
+bool is_made_up(const config::Experiment& of) { return of.data.name.starts_with("pame_") || of.data.name == "quadratic"; }
+
 // Of its own kind, or digits with a linear model, which stand in for sets that may not be here.
 std::vector<std::string> small_data(const config::Experiment& of) {
-  if (of.data.name.starts_with("pame_")) return {"data.samples_per_client=20", "data.dimension=300"};
+  if (of.data.name == "quadratic") return {};
+  if (is_made_up(of)) return {"data.samples_per_client=20", "data.dimension=300"};
   const bool is_of_images = of.model.name.starts_with("cnn") || of.model.name.starts_with("resnet");
   std::vector<std::string> instead{"data.name=digits", "data.partition={kind=\"iid\"}", "data.samples_per_client=40",
                                    "data.train_rows=0"};
@@ -65,9 +68,8 @@ TEST_CASE("every file of every study learns for a few rounds") {
   for (const fs::path& file : files_of_studies()) {
     CAPTURE(file);
     const config::Experiment whole = experiment_of(file);
-    const bool is_made_up = whole.data.name.starts_with("pame_");
     if (!is_nightly() && whole.model.name == "decefl_dnn") continue;
-    if (is_nightly() && !is_made_up && !fs::exists(large_data() / whole.data.name)) {
+    if (is_nightly() && !is_made_up(whole) && !fs::exists(large_data() / whole.data.name)) {
       MESSAGE("skipped: " << whole.data.name << " is not in RUBATO_DATA");
       continue;
     }
