@@ -121,7 +121,8 @@ bearings_network = dataclasses.replace(
     settings=tuple(of_bearing_network(name, *kind) for kind in bearing_kinds for name in bearing_words if name != "DeceFL, p 0.9"),
     claims=tuple(one for one in bearings.claims if "p 0.9" not in one.text),
     panels=tuple(dataclasses.replace(one, settings=tuple(name for name in one.settings if "p 0.9" not in name)) for one in bearings.panels),
-    full_seeds=3, full=("until=60.5", "metrics.every_seconds=5.0", "metrics.test_samples=0"), guess=(12, 12), note="",
+    full_seeds=3, full=("until=60.5", "metrics.every_seconds=5.0", "metrics.test_samples=0"), guess=(12, 12),
+    note="FedAvg is at 1.0000 after 30 rounds, DeceFL, of which a round goes a tenth of the way, is still on its way after 60: the gap is that of its beginning. It is ahead of clients that train alone where shares are uneven.",
     choices="CWRU at load 0 alone, a fifth of its segments for the test in place of the recordings at 1,730 rpm; the paper's network on 300 features of the spectrum; eight clients; Dir(0.3) for the shares, which the paper has in a figure "
             "only. Shortened: two epochs a round at lr 0.1 (the paper: thirty), 60 rounds, one graph, three seeds. Figure 19's ResNet is not run.")
 
