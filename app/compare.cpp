@@ -18,6 +18,7 @@
 #include "results/comparison.hpp"
 #include "results/comparison_table.hpp"
 #include "results/kept_runs.hpp"
+#include "results/run_folder.hpp"
 #include "results/whole_file.hpp"
 #include "web/comparison.hpp"
 
@@ -32,10 +33,7 @@ constexpr const char* tuning_file = "tuning.csv";  // and so is one with this: i
 
 bool is_comparison(const fs::path& folder) { return fs::exists(folder / mark) || fs::exists(folder / tuning_file); }
 
-fs::path previous_of(const fs::path& folder) {
-  const fs::path place = fs::absolute(folder / "").lexically_normal().parent_path();
-  return place.string() + ".previous";
-}
+fs::path previous_of(const fs::path& folder) { return beside(folder, ".previous"); }
 
 // Files beside those that another share of the same comparison is just writing.
 bool holds_files(const fs::path& folder) {

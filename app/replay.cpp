@@ -152,7 +152,7 @@ int replay(const std::vector<std::filesystem::path>& folders, unsigned threads, 
     if (!std::filesystem::exists(records.back()))
       throw std::invalid_argument(folder.string() + " has no timeline.rbt: the run was made with record = \"off\"");
   }
-  if (experiment.roster.empty() && records.size() > 1) throw std::invalid_argument("this was a run of one host: name one folder");
+  if (experiment.roster.empty() && folders.size() > 1) throw std::invalid_argument("this was a run of one host: name one folder");
   std::set<std::string> missing;  // hosts whose clients the digests cover
   if (!is_virtual && !experiment.roster.empty()) {
     const std::vector<HostId> host_of = hosts_of_clients(experiment);

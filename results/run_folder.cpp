@@ -32,11 +32,6 @@ namespace {
 
 bool is_run(const fs::path& folder) { return fs::exists(folder / "summary.json") && fs::exists(folder / "experiment.toml"); }
 
-fs::path beside(const fs::path& place, const char* ending) {
-  fs::path other = place;
-  return other += ending;
-}
-
 fs::path without_slash(fs::path place) {
   place = fs::absolute(place).lexically_normal();
   return place.has_filename() ? place : place.parent_path();
@@ -211,7 +206,7 @@ void RunFolder::claim() {
   if (lock_ >= 0) ::close(lock_);
   lock_ = ::open((partial_ / mark).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (lock_ < 0) throw std::invalid_argument("--out " + place_.string() + ": cannot write there: " + std::strerror(errno));
-  // A file system without locks refuses none; who asks is_at_work() holds it for a moment.
+  // A file system without locks refuses none; is_at_work() of another process holds the lock for a moment.
   for (int i = 0; i < 100 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
@@ -257,6 +252,8 @@ void RunFolder::complete() {
                     partial_.string());
   is_complete_ = true;
 }
+
+fs::path beside(const fs::path& place, const char* ending) { return without_slash(place).string() + ending; }
 
 std::optional<bool> is_at_work(const fs::path& partial) {
   const int file = ::open((partial / mark).c_str(), O_RDONLY | O_CLOEXEC);

@@ -71,6 +71,9 @@ class RunFolder {
   int lock_ = -1;     // held while the folder is being filled
 };
 
+/// DIR.previous and its like: a folder's name with this ending, beside it.
+std::filesystem::path beside(const std::filesystem::path& place, const char* ending);
+
 /// Whether a process fills this .partial folder; nothing where that cannot be asked, as on a disk without locks.
 std::optional<bool> is_at_work(const std::filesystem::path& partial);
 

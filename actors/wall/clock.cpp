@@ -32,7 +32,7 @@ struct WallClock::Io {
   bool is_stopped = false;
   Time armed_for = never;
   std::atomic<std::int64_t> base{not_started};  // the machine's nanoseconds at the experiment's time 0
-  std::atomic<Time> first{Time::min()};
+  std::atomic<Time> first{Time::min()};         // now() says nothing earlier
   std::thread thread;
 };
 

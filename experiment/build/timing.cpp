@@ -558,7 +558,7 @@ class Builder {
              << "\" must not be overwritten\n";
   }
 
-  // Who waits for the first answers alone hears the same neighbours each time where all answers take equally long.
+  // A client that waits for the first answers alone hears the same neighbours each time where all answers take equally long.
   void warn_of_equal_answers() {
     const bool has_one_delay = is_.channel.kind == config::ChannelKind::ideal ||
                                (is_.channel.kind == config::ChannelKind::random && is_.channel.links.empty());

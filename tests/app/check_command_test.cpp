@@ -345,7 +345,7 @@ TEST_CASE("every file of a run that is gone, empty or of something else is found
   }
 }
 
-TEST_CASE("what samples.npz says of every sample is compared, and what nobody asked for is not known") {
+TEST_CASE("what samples.npz says of every sample is compared, and a column that the experiment does not ask for holds nothing") {
   const Folder folder;
   REQUIRE(run_rubato({"run", quickstart(), "--set", "until=20.5", "--quiet", "--out", folder / "run"}).code == 0);
   const std::string whole = text_of(folder / "run/metrics.csv");

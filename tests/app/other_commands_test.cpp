@@ -56,6 +56,14 @@ TEST_CASE("a record that was tampered with does not replay: exit code 1 and a se
   CHECK(kept.replay().code == 0);
 }
 
+TEST_CASE("replay takes one folder of a run of one process, and does not leave out the others in silence") {
+  const Kept kept;
+  fs::copy(kept.home / "run", kept.home / "other", fs::copy_options::recursive);
+  const Ended ended = run_rubato({"replay", kept.home / "run", kept.home / "other"});
+  CHECK(ended.code == 2);
+  CHECK(contains(ended.err, "this was a run of one host: name one folder"));
+}
+
 TEST_CASE("a summary or an experiment that was tampered with is noticed by replay") {
   const Kept kept;
   const fs::path summary = kept.home / "run/summary.json";

@@ -59,6 +59,18 @@ def end(column, heading="", digits=3):
     return Measure(column, heading or column, lambda run: run.column(column)[-1], digits)
 
 
+def average(name, column, heading, digits, of=float, each_client=False):
+    """The mean over the samples of what `of` makes of them, where it is said of a client."""
+    def value(run):
+        values = [of(one) for one in run.column(column)]
+        return sum(values) / len(values) / (run.summary["clients"] if each_client else 1)
+    return Measure(name, heading, value, digits)
+
+
+def square(value):
+    return value * value
+
+
 def best(column, heading, digits=3):
     return Measure("best_" + column, heading, lambda run: max(run.column(column)), digits)
 

@@ -3,7 +3,7 @@
 import math
 import re
 
-from measures import alike, area, both, end, falls, less, more, power, reach
+from measures import alike, area, average, both, end, falls, less, more, power, reach, square
 from plan import Claim, Measure, Panel, Setting, Study
 
 paper = "Asynchronous DSGD (thesis, chapter 2)"
@@ -96,17 +96,12 @@ def horizon(rounds, only=""):
                     "metrics.gradient_norm=true", "metrics.test_samples=200", "model.batch=16"), only=only)
 
 
-def _square(run):
-    norms = run.column("gradient_norm")
-    return sum(one * one for one in norms) / len(norms)
-
-
 horizons = (64, 256, 1024, 4096)
 rate = Study(
     "rate", paper, "theorem 2.1: the rate",
     "With eta = 1/sqrt(4 L R) and xi = R^(-3/8) the mean squared gradient at the mean model falls as R^(-1/4) or faster.",
     tuple(horizon(one, "full" if one > 1024 else "") for one in horizons),
-    (Measure("square", "mean squared gradient norm", _square, 4),),
+    (average("square", "gradient_norm", "mean squared gradient norm", 4, square),),
     (Claim("the mean squared gradient falls at least as R^(-1/4)", power([f"R = {one}" for one in horizons], "square", -0.25)),),
     (Panel("square", x_label="squared gradient norm, mean over the run", x_log=True),), 2, 5,
     choices="Softmax regression on Fashion-MNIST, L = 10, clients of unequal rates whose steps are equalised. A bound cannot be reproduced, only not be broken.",

@@ -66,7 +66,8 @@ uneven = Study("decefl-noniid", paper, "table 4: logistic regression, shares of 
                settings_of(table_4, "data.partition.kind=decefl_table3") + (alone,), (early, best_round, last, agreement), claims_of() + (
                    Claim("DeceFL is ahead of clients that train alone (the box plots of figure 4)", more("DeceFL, K 8, p 0.3", "alone, K 8", "tail_accuracy_mean", 4)),), tuple(map(of_count, (4, 8, 16))), 3, 10, ("until=300.5", "metrics.every_seconds=10.0", "metrics.test_samples=4000"), ("until=300.5", "metrics.every_seconds=10.0"),
                ceiling="direction on substitute data", choices=substitute + " The classes of a9a cannot give table 3's counts: all are scaled down together, to 2,008 rows.", guess=(2, 3))
-network = ("model={name=\"decefl_dnn\",dropout=0.3,batch=64,weight_decay=1e-4,clip=10.0}", "algorithm.local_epochs=2", "algorithm.lr_every=0")
+dnn = "model={name=\"decefl_dnn\",dropout=0.3,batch=64,weight_decay=1e-4,clip=10.0}"
+network = (dnn, "algorithm.local_epochs=2", "algorithm.lr_every=0")
 
 
 def of_network(name, item, says, numbers, swarm, *sets):
@@ -138,7 +139,7 @@ varying = Study(
     choices="breast-cancer in place of A2, logistic regression, mu 0.1, thirty epochs a round, learning rate 0.1, 900 rounds.", guess=(4, 4))
 
 
-shorter = ("algorithm.local_epochs=1", "algorithm.lr_every=0") + network[:1]
+shorter = ("algorithm.local_epochs=1", "algorithm.lr_every=0", dnn)
 varying_network = dataclasses.replace(
     varying, name="decefl-varying-dnn", item="figures 9 and 11 of the supplement: graphs that change, network",
     settings=tuple(dataclasses.replace(one, sets=one.sets + shorter, only="full") for one in varying.settings), quick_seeds=0, full_seeds=3, quick=(), guess=(20, 20),

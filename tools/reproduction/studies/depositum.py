@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from measures import alike, area, at, end, falls, less, more, near, part, power
+from measures import alike, area, at, average, end, falls, less, more, near, part, power
 from plan import Claim, Measure, Outcome, Panel, Setting, Study
 from tuned import chosen, reached
 
@@ -240,9 +240,9 @@ def whole(steps):
 
 
 lengths = (100, 400, 1600, 6400)
-stationary = Measure("stationarity", "stationarity, mean over the run", lambda run: sum(run.column("stationarity")) / len(run.column("stationarity")), -3)
-proximal = Measure("prox", "squared proximal gradient, a client", lambda run: sum(run.column("stationarity_prox_gradient")) / len(run.column("stationarity_prox_gradient")) / run.summary["clients"], -3)
-error = Measure("tracking", "squared tracking error, a client", lambda run: sum(run.column("stationarity_tracking")) / len(run.column("stationarity_tracking")) / run.summary["clients"], -3)
+stationary = average("stationarity", "stationarity", "stationarity, mean over the run", -3)
+proximal = average("prox", "stationarity_prox_gradient", "squared proximal gradient, a client", -3, each_client=True)
+error = average("tracking", "stationarity_tracking", "squared tracking error, a client", -3, each_client=True)
 
 
 def at_lengths(label):

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from measures import alike, at, at_most, delivered, end, falls, less, more, tail, wiggle
+from measures import alike, at, at_most, delivered, end, falls, less, more, square, tail, wiggle
 from plan import Claim, Measure, Panel, Setting, Study, with_name
 
 paper = "DRACO (thesis, chapter 3)"
@@ -133,7 +133,7 @@ deadline = Study(
      Claim("own: 0.3 s is worse than 1 s", less("0.3 s, own", "1 s, own", "accuracy_mean_at_60"))),
     halves(deadline_settings), 10, 5, small + ("until=120.5",), network + ("until=120.5",),
     choices="MNIST, 15 clients in a disk of 500 m, each an equal part of 10 MHz, P = 50, window 0.",
-    note="The deadline works through what arrives: nothing within 0.1 s, 2 % of all messages within 0.3 s, 87 % within 1 s, 89 % within 3 s and no more with any longer one; what is missing then was sent over links that "
+    note="The deadline works through what arrives: nothing within 0.1 s, 1.5 % of all messages within 0.3 s, 89 % within 1 s, 92 % within 3 s and no more with any longer one; what is missing then was sent over links that "
          "are too poor for 30 s as well. So accuracy saturates near 1 s here and not near 10 s; where in the thesis it does hangs on the length of a message against the rate of a link, of which it names the parts and not the seconds.", guess=(1.5, 7))
 
 window_settings = pairs("mailbox.window", (0, 0.1, 1, 5, 20), ("0 s", "0.1 s", "1 s", "5 s", "20 s"), "wireless", *radio, "mailbox.deadline=1")
@@ -167,26 +167,27 @@ horizons = (1000, 4000, 16000, 64000)
 step, accepted = 1 / 600, 3  # eta and Psi of the file
 
 
-def _least(run):
-    return min(one * one for one in run.column("gradient_norm"))
+def _start(run):
+    return square(run.column("gradient_norm")[0])
 
 
 def _first_term(run):
     """F / (B eta Psi); F, the height of the start above the minimum, is half of the squared gradient there for these losses."""
-    return run.column("gradient_norm")[0] ** 2 / 2 / (step * accepted)
+    return _start(run) / 2 / (step * accepted)
 
 
 rate = Study(
     "draco-rate", paper, "theorem 3.1: the bound", "The least squared gradient is at most of the order of F / (B eta Psi) + zeta^2 / (N - 4) + sigma^2 + N zeta^2 + two terms with eta, for eta of at most 1 / (8 B L N Psi).",
     tuple(Setting(f"{which}, T = {one}", "draco/draco_rate.toml", (f"algorithm.self_apply={own}", f"until={one + 0.5}", f"metrics.every_seconds={one // 100}"))
           for which, own in (("letter", "false"), ("own", "true")) for one in horizons),
-    (Measure("start", "squared gradient at the start", lambda run: run.column("gradient_norm")[0] ** 2, -3), Measure("least", "least squared gradient", _least, -3),
-     Measure("of_bound", "over the bound's first term", lambda run: _least(run) / _first_term(run), -3)),
-    tuple(Claim(f"{which}: it is below the first term of the bound", at_most(f"{which}, T = {horizons[-1]}", "of_bound", 1.0, -3)) for which in ("letter", "own"))
-    + tuple(Claim(f"{which}: it falls with the length of the run", falls([f"{which}, T = {one}" for one in horizons], "least", -3)) for which in ("letter", "own")),
+    (Measure("start", "squared gradient at the start", _start, -3), Measure("bound", "first term of the bound", _first_term, -3),
+     Measure("least", "least squared gradient", lambda run: min(map(square, run.column("gradient_norm"))), -3),
+     Measure("of_start", "first term of the bound over the start", lambda run: _first_term(run) / _start(run), -3)),
+    (Claim("the bound says more than the start: its first term is below the squared gradient there", at_most(f"letter, T = {horizons[-1]}", "of_start", 1.0, -3)),)
+    + tuple(Claim(f"{which}: the least squared gradient falls with the length of the run", falls([f"{which}, T = {one}" for one in horizons], "least", -3)) for which in ("letter", "own")),
     (Panel("least", x_label="least squared gradient", x_log=True),), 2, 20,
     choices="Losses 1/2 (x - c_i)^2 of 20 numbers, 25 clients, complete graph, B = 1, three messages a period of unification (Psi), the largest step that the theorem allows, 1/600. T is in seconds of which a client computes in every tenth.",
-    note="The bound says nothing: with the steps that it allows its first term alone, F / (B eta Psi), is at least 8 L N F, and a smooth loss has a squared gradient of at most 2 L F at the start, so that it holds, 4 N times over, for who never takes a step. "
+    note="The bound says nothing: with the steps that it allows its first term alone, F / (B eta Psi), is at least 8 L N F, and a smooth loss has a squared gradient of at most 2 L F at the start, so that it holds, 4 N times over, for a method that never takes a step. "
          "It has no number of steps in it, either: what falls with the length of the run is not in it.", guess=(0.5, 0.5))
 
 studies = (emnist, poker, oscillation, topology, cap, deadline, window, period, rate)

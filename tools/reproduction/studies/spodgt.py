@@ -1,6 +1,6 @@
 """Spod-GT."""
 
-from measures import at, more, part, power
+from measures import at, average, more, part, power, square
 from plan import Claim, Measure, Outcome, Panel, Setting, Study
 
 paper = "Spod-GT"
@@ -154,8 +154,8 @@ def of_gap(label, mode, eta):
     return to_theory(f"{label}, eta {eta}", 6400, *unlike, f"algorithm.gradient_mode={mode}", f"algorithm.eta={eta}")
 
 
-mean_square = Measure("square", "mean squared gradient", lambda run: sum(one * one for one in run.column("gradient_norm")) / len(run.column("gradient_norm")), -3)
-last_square = Measure("last", "squared gradient at the end", lambda run: run.column("gradient_norm")[-1] ** 2, -3)
+mean_square = average("square", "gradient_norm", "mean squared gradient", -3, square)
+last_square = Measure("last", "squared gradient at the end", lambda run: square(run.column("gradient_norm")[-1]), -3)
 rate = Study(
     "spodgt-rate", paper, "theorem 4.10 and corollary 4.11: the rate", "With a gradient of all rows in every round the mean squared gradient falls as 1 / K; where clients skip gradients or take batches a gap stays, which steps and chances "
     "of corollary 4.11 close as 1 / sqrt(K).",
